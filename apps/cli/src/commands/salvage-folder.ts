@@ -6,15 +6,14 @@ import { SyncNodeFolder } from '@bloom/leveldb/node';
 import { BloomFilterPolicy, type FilterPolicy } from '@bloom/policy';
 import { counted } from '@bloom/report';
 import { bytewiseComparator, type Comparator, CorruptionError, type TableBuilderOptions } from '@bloom/sstable';
-import { writeTable } from '@bloom/sstable/node';
 import type { Entry } from '../formats/entry.js';
 import { EXIT, Failure } from '../failure.js';
-import { interruptible } from '../interruption.js';
 import { droppedJson, droppedText, folderFailure, hasLogsOrTables, openDatabase, unknownOrderText } from '../inputs/opened-folder.js';
 import { knownCodecs } from '../plugins/known-plugins.js';
 import type { Plugins } from '../plugins/plugin-options.js';
 import { note } from '../outputs/output.js';
-import { mustBeWritable, writingFailure } from '../outputs/table-to-write.js';
+import { mustBeWritable } from '../outputs/table-to-write.js';
+import { NothingSaved, type SalvagedTable, writeSalvaged } from './salvaged-table.js';
 
 /** How many entries to write between two checks for signals. */
 const ENTRIES_AT_ONCE = 1000;
@@ -45,10 +44,10 @@ export interface Saved {
 /**
  * Writes the readable entries of a database to a table of plain keys. Does not change the folder.
  *
- * @param part the file, which `output` is made of or is.
  * @param head what each line about the folder begins with.
  */
-export async function salvageFolder(path: string, output: string, plugins: Plugins, part: string, head: string): Promise<Saved> {
+export async function salvageFolder(path: string, table: SalvagedTable, plugins: Plugins, head: string): Promise<Saved> {
+  const { output } = table;
   const folder = new SyncNodeFolder(path);
   mustHaveFiles(path);
   mustBeWritable(output, statSync(path, { bigint: true }));
@@ -68,20 +67,14 @@ export async function salvageFolder(path: string, output: string, plugins: Plugi
   let entries = 0;
   let lost: readonly Dropped[];
   try {
-    await interruptible(async (signal) => {
-      const counting = async function* (): AsyncGenerator<Entry, void, undefined> {
-        for (const entry of failingAs(path, readable.entries)) {
-          if (entries++ % ENTRIES_AT_ONCE === 0) await new Promise(setImmediate);
-          yield entry;
-        }
-        if (entries === 0 && (problem !== undefined || dropped().length > 0)) throw new NothingSaved();
-      };
-      try {
-        await writeTable(part, counting(), { ...readable.tableOptions, signal });
-      } catch (error) {
-        if (!(error instanceof NothingSaved)) throw writingFailure(output, error);
+    const saved = async function* (): AsyncGenerator<Entry, void, undefined> {
+      for (const entry of failingAs(path, readable.entries)) {
+        if (entries++ % ENTRIES_AT_ONCE === 0) await new Promise(setImmediate);
+        yield entry;
       }
-    });
+      if (entries === 0 && (problem !== undefined || dropped().length > 0)) throw new NothingSaved();
+    };
+    await writeSalvaged(table, saved, readable.tableOptions);
     lost = dropped();
   } finally {
     readable.close();
@@ -162,11 +155,6 @@ function unmerged(path: string, comparator: Comparator, plugins: Plugins): Reada
     dropped: () => dropped,
     close: () => undefined,
   };
-}
-
-/** Ends the writing of a table that would have no entries. */
-class NothingSaved extends Error {
-  override readonly name = 'NothingSaved';
 }
 
 /** Wraps `entries` so that failures name a file of the folder rather than the new table. */

@@ -11,7 +11,6 @@ import {
 import { allCodecs } from '@bloom/codecs';
 import { internalKeyComparator, internalKeyPolicy } from '@bloom/sstable/database';
 import { salvagedEntries, type SalvageReport } from '@bloom/sstable/inspect';
-import { writeTable } from '@bloom/sstable/node';
 import { BloomFilterPolicy } from '@bloom/policy';
 import { count, counted } from '@bloom/report';
 import type { Command } from 'commander';
@@ -29,6 +28,7 @@ import { addPluginOptions, loadPlugins, pluginOptionsOf, type PluginOptions } fr
 import { Lines, note } from '../outputs/output.js';
 import { addSummaryOption, printSummary, secondsSince, type SummaryOptions } from '../outputs/summary.js';
 import { salvageFolder, type Saved } from './salvage-folder.js';
+import { NothingSaved, type SalvagedTable, writeSalvaged } from './salvaged-table.js';
 import { createOutput } from '../outputs/output-tables.js';
 import { mustBeWritable, writingFailure } from '../outputs/table-to-write.js';
 import { writeEntries } from '../outputs/written-entries.js';
@@ -68,7 +68,7 @@ async function salvage(paths: readonly string[], options: SalvageCommandOptions)
   const [first] = paths;
   if (paths.length === 1) {
     const { output } = options;
-    const saved = await salvageOne(await damagedInput(first!, options), output, options);
+    const saved = await salvageOne(await damagedInput(first!, options), { output, path: output }, options);
     await printLost(saved, options);
     await printSummary(options, saved.text, { output: saved.isWritten ? output : null, entries: saved.entries, inputs: [saved.figures] });
     return;
@@ -102,23 +102,23 @@ async function printLost({ lostLines }: Saved, { json }: SalvageCommandOptions):
 async function salvageSeveral(inputs: readonly DamagedInput[], options: SalvageCommandOptions): Promise<void> {
   const { output } = options;
   const started = performance.now();
-  const part = join(dirname(output), `.bloom.${randomBytes(6).toString('hex')}.tmp`);
+  const path = join(dirname(output), `.bloom.${randomBytes(6).toString('hex')}.tmp`);
   const files: OpenedFile[] = [];
+  const part: SalvagedTable = { output, path, onWritten: async () => void files.push(await openNameless(path)) };
   try {
     let isInternal: boolean | undefined;
     const figures: object[] = [];
     for (const input of inputs) {
-      const { path } = input;
-      const saved = await salvageOne(input, part, options, `${shownName(path)}: `);
+      const name = shownName(input.path);
+      const saved = await salvageOne(input, part, options, `${name}: `);
       figures.push(saved.figures);
       await printLost(saved, options);
       if (!options.json) note(saved.text);
       if (!saved.isWritten) continue;
       if (isInternal !== undefined && isInternal !== saved.isInternal) {
-        throw new Failure(`${shownName(path)}: its keys are ${saved.isInternal ? "a database's" : 'plain'}, and those before are not: salvage them separately`);
+        throw new Failure(`${name}: its keys are ${saved.isInternal ? "a database's" : 'plain'}, and those before are not: salvage them separately`);
       }
       isInternal = saved.isInternal;
-      files.push(await openNameless(part));
     }
     if (files.length === 0) {
       await printSummary(options, `nothing can be saved; ${output} was not written`, { output: null, entries: 0, inputs: figures });
@@ -129,7 +129,7 @@ async function salvageSeveral(inputs: readonly DamagedInput[], options: SalvageC
     await printSummary(options, `${output}: made of ${counted(files.length, 'input')}; ${seconds.toFixed(2)} s`, { output, entries, inputs: figures, seconds });
   } finally {
     for (const file of files) file.close();
-    rmSync(part, { force: true });
+    rmSync(path, { force: true });
   }
 }
 
@@ -157,13 +157,13 @@ async function mergeInto(output: string, files: readonly OpenedFile[], isInterna
 }
 
 /** Opens a part and takes its name away, so that the system removes it however the process ends. Windows cannot do that: there it is copied. */
-async function openNameless(part: string): Promise<OpenedFile> {
+async function openNameless(path: string): Promise<OpenedFile> {
   if (process.platform === 'win32') {
-    const source = new MemorySource(readFileSync(part), part);
-    return openTableFile({ kind: 'memory', path: part, source }, {});
+    const source = new MemorySource(readFileSync(path), path);
+    return openTableFile({ kind: 'memory', path, source }, {});
   }
-  const file = await openTableFile({ kind: 'file', path: part }, {});
-  rmSync(part);
+  const file = await openTableFile({ kind: 'file', path }, {});
+  rmSync(path);
   return file;
 }
 
@@ -174,16 +174,16 @@ function mustNotBeInput(path: string, output: string): void {
 }
 
 /**
- * Writes what can be saved of an input to `part`.
+ * Writes what can be saved of an input.
  *
  * @param head what each line about the input begins with.
  */
-async function salvageOne({ path, location }: DamagedInput, part: string, options: SalvageCommandOptions, head = ''): Promise<Saved> {
+async function salvageOne({ path, location }: DamagedInput, table: SalvagedTable, options: SalvageCommandOptions, head = ''): Promise<Saved> {
   const { anyOrder, output } = options;
   if (location === undefined) {
     mustNotInsist(path, options);
     if (anyOrder) throw new Failure(`${path}: is a folder, whose files are merged by the order of their keys: omit --any-order`);
-    return salvageFolder(path, output, await loadPlugins(options), part, head);
+    return salvageFolder(path, table, await loadPlugins(options), head);
   }
   mustBeWritable(output, location.kind === 'file' ? inputStat(path) : location.kind === 'memory' && path === '-' ? fstatSync(0, { bigint: true }) : undefined);
   const name = shownName(path);
@@ -195,7 +195,7 @@ async function salvageOne({ path, location }: DamagedInput, part: string, option
       if (head !== '') throw new Failure(`${name}: the keys are not in bytewise order: name the order with --comparator, or salvage this table by itself`);
       note(`${name}: the keys are not in bytewise order: entries stay in the order of the file`);
     }
-    return { report: await copied(file, part, anyOrder === true || hasOwnOrder), isInternal: file.isInternal };
+    return { report: await copied(file, table, anyOrder === true || hasOwnOrder), isInternal: file.isInternal };
   });
   if (location.kind === 'file') noteDatabase(path);
 
@@ -245,8 +245,8 @@ async function tableLocation(path: string, options: SalvageCommandOptions): Prom
   return found;
 }
 
-/** Writes what can be saved from a table to `output`. Writes no file if nothing can be saved. */
-async function copied(file: SyncTableFile, output: string, anyOrder: boolean): Promise<SalvageReport> {
+/** Writes what can be saved from a table. Writes no file if nothing can be saved. */
+async function copied(file: SyncTableFile, table: SalvagedTable, anyOrder: boolean): Promise<SalvageReport> {
   const { codecs = allCodecs } = file.opening;
   const comparator = file.isInternal ? internalKeyComparator(file.comparator) : file.comparator;
   const policy = new BloomFilterPolicy();
@@ -256,24 +256,12 @@ async function copied(file: SyncTableFile, output: string, anyOrder: boolean): P
   };
   const source = interruptibleSource(file);
   let report: SalvageReport | undefined;
-  await interruptible(async (signal) => {
-    const salvageOptions = { codecs, comparator: anyOrder ? null : comparator, signal };
-    const entries = async function* (): AsyncGenerator<[Uint8Array, Uint8Array], void, undefined> {
-      report = yield* salvagedEntries(source, salvageOptions);
-      if (report.entries === 0 && lostSomething(report)) throw new NothingSaved();
-    };
-    try {
-      await writeTable(output, entries(), { ...tableOptions, signal });
-    } catch (error) {
-      if (!(error instanceof NothingSaved)) throw writingFailure(output, error);
-    }
-  });
+  const entries = async function* (signal: AbortSignal): AsyncGenerator<[Uint8Array, Uint8Array], void, undefined> {
+    report = yield* salvagedEntries(source, { codecs, comparator: anyOrder ? null : comparator, signal });
+    if (report.entries === 0 && lostSomething(report)) throw new NothingSaved();
+  };
+  await writeSalvaged(table, entries, tableOptions);
   return report!;
-}
-
-/** Ends the writing of a table that would have no entries. */
-class NothingSaved extends Error {
-  override readonly name = 'NothingSaved';
 }
 
 function lostSomething({ findings, lost, outOfOrder }: SalvageReport): boolean {

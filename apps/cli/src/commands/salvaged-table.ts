@@ -1,0 +1,36 @@
+import { type TableBuilderOptions } from '@bloom/sstable';
+import { writeTable } from '@bloom/sstable/node';
+import { interruptible } from '../interruption.js';
+import { writingFailure } from '../outputs/table-to-write.js';
+
+type Entries = AsyncGenerator<readonly [Uint8Array, Uint8Array], void, undefined>;
+
+/** Where the saved entries of an input go. */
+export interface SalvagedTable {
+  /** The table that the user named. */
+  readonly output: string;
+  /** The file that is written: the output, or a part of it. */
+  readonly path: string;
+  /** Called when the file has been written, before a signal may end the program. */
+  readonly onWritten?: () => Promise<void>;
+}
+
+/** Ends the writing of a table that would have no entries: then there is no file. */
+export class NothingSaved extends Error {
+  override readonly name = 'NothingSaved';
+}
+
+/** Writes the entries, completely or not at all. @throws Failure; Interrupted when a signal ended it. */
+export async function writeSalvaged(table: SalvagedTable, entries: (signal: AbortSignal) => Entries, options: TableBuilderOptions): Promise<void> {
+  await interruptible(async (signal) => {
+    try {
+      await writeTable(table.path, entries(signal), { ...options, signal });
+    } catch (error) {
+      if (error instanceof NothingSaved) return;
+      throw writingFailure(table.output, error);
+    }
+    if (table.onWritten === undefined) return;
+    await table.onWritten();
+    signal.throwIfAborted();
+  });
+}
