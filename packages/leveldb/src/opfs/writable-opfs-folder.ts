@@ -7,6 +7,7 @@ import { NameTurns } from './name-turns.js';
 import { folderErrorOf, OpfsFile, OpfsReadFile, OpfsWritableFile } from './opfs-file.js';
 import { type AccessHandle, type DirectoryHandle, type FileHandle, isAbsence, locksHere, nameOf } from './opfs-host.js';
 import { directoryAt, namesOfPath } from './opfs-path.js';
+import { passTornName } from './torn-name.js';
 
 /** How long to wait for a file that another worker holds. One that was terminated lets go of its lock before it lets go of its files. */
 const PATIENCE_MS = 5000;
@@ -35,6 +36,7 @@ export class WritableOpfsFolder implements WritableFolder {
   readonly #hidden = new Set<string>();
   readonly #turns = new NameTurns();
   #directory: Promise<DirectoryHandle | undefined> | undefined;
+  #passed: Promise<void> | undefined;
   #lost: WritableOpfsFolder | undefined;
 
   /** @param path from the root of the origin private file system, with `/` between the names. @throws RangeError for one that names no folder. */
@@ -114,6 +116,7 @@ export class WritableOpfsFolder implements WritableFolder {
   }
 
   async createFolder(): Promise<void> {
+    await this.#passTornName();
     this.#directory = directoryAt(this.#names, true);
     await this.#directory;
   }
@@ -144,9 +147,10 @@ export class WritableOpfsFolder implements WritableFolder {
     });
   }
 
-  lock(): Promise<FolderLock> {
+  async lock(): Promise<FolderLock> {
     const locks = locksHere();
     if (locks === undefined) throw new DatabaseError('BLOOM_NO_LOCK', 'folders are locked with Web Locks, which are not there');
+    await this.#passTornName();
     return new Promise((resolve, reject) => {
       const requested = locks.request(`@bloom/leveldb ${this.#names.join('/')}`, { ifAvailable: true }, (lock) => {
         if (lock === null) {
@@ -165,6 +169,12 @@ export class WritableOpfsFolder implements WritableFolder {
       });
       requested.catch(reject);
     });
+  }
+
+  /** What comes before the first name that is made. */
+  #passTornName(): Promise<void> {
+    this.#passed ??= passTornName();
+    return this.#passed;
   }
 
   #lostFolder(): WritableOpfsFolder {
