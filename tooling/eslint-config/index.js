@@ -7,7 +7,7 @@ const hostGlobals = ['Buffer', 'process', 'global', 'window', 'self', 'document'
 
 export default defineConfig(
   // AssemblyScript looks like TypeScript but is not.
-  globalIgnores(['**/dist/', '**/node_modules/', '**/.turbo/', '**/coverage/', '.stryker/', '.vitest/', 'tooling/fixtures/data/', 'apps/site/pages/', '**/.vitepress/cache/', '**/assembly/']),
+  globalIgnores(['**/dist/', '**/node_modules/', '**/.turbo/', '**/coverage/', '.stryker/', '**/.vitest/', 'tooling/fixtures/data/', 'apps/site/pages/', '**/.vitepress/cache/', '**/assembly/']),
   {
     files: ['**/*.{js,cjs,ts,tsx}'],
     extends: [js.configs.recommended, tseslint.configs.strictTypeChecked, tseslint.configs.stylisticTypeChecked],
