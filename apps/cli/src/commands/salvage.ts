@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { fstatSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import {
   type Comparator,
@@ -104,7 +104,7 @@ async function salvageSeveral(inputs: readonly DamagedInput[], options: SalvageC
   const started = performance.now();
   const path = join(dirname(output), `.bloom.${randomBytes(6).toString('hex')}.tmp`);
   const files: OpenedFile[] = [];
-  const part: SalvagedTable = { output, path, onWritten: async () => void files.push(await openNameless(path)) };
+  const part: SalvagedTable = { output, path, onWritten: async () => void files.push(await openNameless(path, output)) };
   try {
     let isInternal: boolean | undefined;
     const figures: object[] = [];
@@ -157,14 +157,21 @@ async function mergeInto(output: string, files: readonly OpenedFile[], isInterna
 }
 
 /** Opens a part and takes its name away, so that the system removes it however the process ends. Windows cannot do that: there it is copied. */
-async function openNameless(path: string): Promise<OpenedFile> {
+async function openNameless(path: string, output: string): Promise<OpenedFile> {
   if (process.platform === 'win32') {
-    const source = new MemorySource(readFileSync(path), path);
-    return openTableFile({ kind: 'memory', path, source }, {});
+    const file = await openTableFile({ kind: 'memory', path: output, source: new MemorySource(readFileSync(path), output) }, {});
+    rmSync(path);
+    return file;
   }
-  const file = await openTableFile({ kind: 'file', path }, {});
-  rmSync(path);
-  return file;
+  const fd = openSync(path, 'r');
+  try {
+    rmSync(path);
+    const stat = fstatSync(fd, { bigint: true });
+    return { name: output, fd, byteLength: Number(stat.size), stat, close: () => closeSync(fd) };
+  } catch (error) {
+    closeSync(fd);
+    throw error;
+  }
 }
 
 /** @throws Failure when the output would overwrite the input. */

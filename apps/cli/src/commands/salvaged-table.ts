@@ -11,7 +11,7 @@ export interface SalvagedTable {
   readonly output: string;
   /** The file that is written: the output, or a part of it. */
   readonly path: string;
-  /** Called when the file has been written, before a signal may end the program. */
+  /** Called when the file has been written, before a first signal ends the program. */
   readonly onWritten?: () => Promise<void>;
 }
 
@@ -25,12 +25,11 @@ export async function writeSalvaged(table: SalvagedTable, entries: (signal: Abor
   await interruptible(async (signal) => {
     try {
       await writeTable(table.path, entries(signal), { ...options, signal });
+      await table.onWritten?.();
     } catch (error) {
-      if (error instanceof NothingSaved) return;
-      throw writingFailure(table.output, error);
+      if (!(error instanceof NothingSaved)) throw writingFailure(table.output, error);
     }
-    if (table.onWritten === undefined) return;
-    await table.onWritten();
-    signal.throwIfAborted();
+    // A signal that came too late to stop the writing must still end the work on several inputs. The output of one is complete.
+    if (table.onWritten !== undefined) signal.throwIfAborted();
   });
 }

@@ -1,31 +1,42 @@
 import { LOG_BLOCK_LENGTH } from '@bloom/log';
-import { opfsRoot } from './opfs-host.js';
+import { type DirectoryHandle, opfsRoot } from './opfs-host.js';
+
+/** What the names of all files begin with that are made here. */
+const PREFIX = '.bloom-log-block-';
+/** Chromium's record of a file that is made has its name twice. With such a name it is longer than a block, and ends in a later one. */
+const NAME_LENGTH = LOG_BLOCK_LENGTH / 2;
 
 /**
- * The name of a file that is made and removed. Chromium's record of a file that is made holds its name twice, in UTF-8, so this one is
- * longer than a block of a log, and ends in another block than the one it begins in.
- */
-const LONG_NAME = 'bloom'.padEnd(LOG_BLOCK_LENGTH / 2, '-');
-
-/**
- * Makes sure that files which get a name from now on have it after the next start of the browser too. Takes some milliseconds.
+ * Keeps names that are given from now on out of a block of Chromium's log of names that ends with an incomplete record. Takes some
+ * milliseconds.
  *
- * Chromium has the names of an origin's files in a LevelDB of its own, and goes on with the old log when it starts (`reuse_logs`). If
- * it was killed within a write, the log ends with a part of a record. What it adds to the same block is read as the rest of that
- * record, and dropped, at the start after the next: files that were made in between are gone then, and deleted ones are back. So the
- * block is filled up first.
+ * Chromium keeps the names of an origin's files in a LevelDB database, and goes on with its old log (`reuse_logs`). When it is killed
+ * in the middle of a write, the log ends with an incomplete record. Whoever reads the log later takes what follows for the rest of that
+ * record, finds a wrong checksum, and drops the rest of the 32 KiB block: files that were made after the kill are gone, and deleted
+ * ones are back. So a file with a long name is made and removed first.
  *
  * Source: https://github.com/google/leveldb/issues/1287.
  */
 export async function passTornName(): Promise<void> {
   const root = await opfsRoot();
-  const remove = (): Promise<void> => root.removeEntry(LONG_NAME).catch(() => undefined);
-  // It is still there when the browser was killed in here: then making it would write nothing.
-  await remove();
+  // A name that nobody has, as nothing is written for a file that is there.
+  const name = `${PREFIX}${Math.random()}-`.padEnd(NAME_LENGTH, '-');
   try {
-    await root.getFileHandle(LONG_NAME, { create: true });
+    await root.getFileHandle(name, { create: true });
   } catch {
-    // Other browsers need none of this, and have no such long names.
+    // Other browsers may refuse such a name, and do not need it. A quota that is too small for it is too small for any file that is
+    // written: Chromium takes 1 MiB of it for each.
   }
-  await remove();
+  await removeFiles(root);
+}
+
+/** Removes the file, and what is left of browsers that were killed in here. */
+async function removeFiles(root: DirectoryHandle): Promise<void> {
+  const names: string[] = [];
+  for await (const name of root.keys()) if (name.startsWith(PREFIX)) names.push(name);
+  for (const name of names) {
+    await root.removeEntry(name).catch(() => {
+      // Another worker is removing it.
+    });
+  }
 }

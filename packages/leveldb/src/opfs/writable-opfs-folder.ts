@@ -70,6 +70,7 @@ export class WritableOpfsFolder implements WritableFolder {
     return this.#turns.take([name], async () => {
       this.#end(name, 'was replaced');
       const directory = await this.#mustFind();
+      await this.#beforeNaming();
       try {
         const handle = await this.#doing(name, () => directory.getFileHandle(name, { create: true }));
         const file = this.#opened(name, await this.#accessOf(handle, name), (access) => access.truncate(0));
@@ -116,7 +117,9 @@ export class WritableOpfsFolder implements WritableFolder {
   }
 
   async createFolder(): Promise<void> {
-    await this.#passTornName();
+    this.#directory = undefined;
+    if ((await this.#find()) !== undefined) return;
+    await this.#beforeNaming();
     this.#directory = directoryAt(this.#names, true);
     await this.#directory;
   }
@@ -124,6 +127,7 @@ export class WritableOpfsFolder implements WritableFolder {
   async removeFolder(): Promise<void> {
     try {
       const parent = await directoryAt(this.#names.slice(0, -1), false);
+      await this.#beforeNaming();
       await parent?.removeEntry(this.#names.at(-1)!);
       this.#directory = undefined;
     } catch {
@@ -147,10 +151,9 @@ export class WritableOpfsFolder implements WritableFolder {
     });
   }
 
-  async lock(): Promise<FolderLock> {
+  lock(): Promise<FolderLock> {
     const locks = locksHere();
     if (locks === undefined) throw new DatabaseError('BLOOM_NO_LOCK', 'folders are locked with Web Locks, which are not there');
-    await this.#passTornName();
     return new Promise((resolve, reject) => {
       const requested = locks.request(`@bloom/leveldb ${this.#names.join('/')}`, { ifAvailable: true }, (lock) => {
         if (lock === null) {
@@ -171,10 +174,15 @@ export class WritableOpfsFolder implements WritableFolder {
     });
   }
 
-  /** What comes before the first name that is made. */
-  #passTornName(): Promise<void> {
+  /** What comes before the first name that is given or removed here. */
+  async #beforeNaming(): Promise<void> {
     this.#passed ??= passTornName();
-    return this.#passed;
+    try {
+      await this.#passed;
+    } catch (error) {
+      this.#passed = undefined;
+      throw error;
+    }
   }
 
   #lostFolder(): WritableOpfsFolder {
@@ -225,6 +233,7 @@ export class WritableOpfsFolder implements WritableFolder {
   async #remove(name: string): Promise<void> {
     try {
       const directory = await this.#find();
+      await this.#beforeNaming();
       await this.#doing(name, async () => directory?.removeEntry(name));
     } catch (error) {
       if (!isAbsence(error)) throw error;
@@ -247,6 +256,7 @@ export class WritableOpfsFolder implements WritableFolder {
 
   /** Moves a file, in place of one that has the new name. */
   async #move(handle: FileHandle, from: string, folder: DirectoryHandle, to: string): Promise<void> {
+    await this.#beforeNaming();
     if (handle.move !== undefined) return this.#doing(to, () => handle.move!(folder, to));
     // What is written to such a stream takes the place of the file when it is closed, at once.
     await this.#doing(to, async () => {

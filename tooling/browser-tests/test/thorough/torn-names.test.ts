@@ -59,9 +59,17 @@ describe.runIf(findChromium() !== undefined)('in a Chromium whose log of names e
     await mustHaveAll('torn/new');
   });
 
-  test('a folder has no other names for it', async () => {
+  test('there are no other names in the root for it, not even those of a browser that was killed before it removed them', async () => {
     const page = await opened();
-    const names = await page.evaluate<string[]>(`navigator.storage.getDirectory().then(async (root) => { const names = []; for await (const name of root.keys()) names.push(name); return names; })`);
-    expect(names).toEqual(['torn']);
+    const [before, after] = await page.evaluate<[string[], string[]]>(`import('/level-page.js').then(async ({ BloomLevel }) => {
+      const root = await navigator.storage.getDirectory();
+      const names = async () => { const names = []; for await (const name of root.keys()) names.push(name); return names.sort(); };
+      await root.getFileHandle('.bloom-log-block-0.5', { create: true });
+      const before = await names();
+      await new BloomLevel('torn/other').put('key', 'value');
+      return [before, await names()];
+    })`);
+    expect(before).toEqual(['.bloom-log-block-0.5', 'torn']);
+    expect(after).toEqual(['torn']);
   });
 });
