@@ -12,7 +12,7 @@ const wholeEntryPoints = {
   '@bloom/leveldb': '94.1 kB',
   // Beside `@bloom/leveldb`, this is mostly abstract-level, with the packages buffer and events that it needs in browsers.
   '@bloom/level': '122.5 kB',
-  '@bloom/level/worker': '108.8 kB',
+  '@bloom/level/worker': '108.9 kB',
   '@bloom/leveldb/browser': '2 kB',
   '@bloom/leveldb/opfs': '5 kB',
   '@bloom/leveldb/http': '6.4 kB',
