@@ -69,8 +69,7 @@ export class BrowserOnDisk {
   }
 
   /**
-   * Leaves the beginning of a record at the end of the logs in which Chromium has the names of files, as it does when it is killed
-   * within a write: of 141 browsers that were killed while they made and removed files, two did.
+   * Leaves the header of a record at the end of Chromium's logs of file names, as a kill between the two writes of a record does.
    *
    * @returns how many logs there are.
    */

@@ -6,45 +6,21 @@ import process from 'node:process';
 import { nativeDatabase } from '@bloom/native';
 import { ClassicLevel } from 'classic-level';
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { findChromium } from '../../src/chromium.js';
-import { BrowserOnDisk, bundled, Origin } from '../../src/origin.js';
+import { TestSite } from '../test-site.js';
+import { WrittenLevel } from '../written-level.js';
 
 const rounds = Number(process.env.BLOOM_BROWSER_KILLS ?? 6);
-const PATH = 'killed/database';
 
 describe.runIf(findChromium() !== undefined)('in Chromium', () => {
-  const browser = new BrowserOnDisk();
-  let origin: Origin;
+  const site = TestSite.forTests('level-page', 'level-worker');
+  const { browser } = site;
+  const level = new WrittenLevel(site, 'killed/database');
+  const { acknowledged } = level;
   const folder = mkdtempSync(join(tmpdir(), 'bloom-killed-'));
-  /** Of each writer, the number of entries that are known to be acknowledged. */
-  const acknowledged = new Map<string, number>();
 
-  beforeAll(async () => {
-    origin = await Origin.start(await bundled('level-page', 'level-worker'));
-    await browser.start();
-  });
-
-  afterAll(async () => {
-    await browser.stop();
-    await origin.stop();
-    rmSync(folder, { recursive: true });
-  });
-
-  /** A tab that writes, from the first number that the database does not have. */
-  async function startWriting(writer: string, from: number): Promise<Page> {
-    const page = await browser.newPage(origin.url);
-    await page.exposeFunction('acknowledged', (by: string, end: number) => void acknowledged.set(by, end));
-    await page.evaluate(`void import('/level-page.js').then(({ writeOn }) => writeOn('${PATH}', '${writer}', ${from}, acknowledged))`);
-    return page;
-  }
-
-  async function countOf(writer: string): Promise<{ readonly count: number; readonly others: number }> {
-    const page = await browser.newPage(origin.url);
-    const counts = await page.evaluate<{ readonly count: number; readonly others: number }>(`import('/level-page.js').then(({ countOf }) => countOf('${PATH}', '${writer}'))`);
-    await page.close();
-    return counts;
-  }
+  afterAll(() => rmSync(folder, { recursive: true }));
 
   const kills: Record<string, (page: Page) => Promise<void>> = {
     'a tab': (page) => page.close(),
@@ -66,11 +42,11 @@ describe.runIf(findChromium() !== undefined)('in Chromium', () => {
     'round %d: when %s is killed, every acknowledged entry is there, and none is missing in between',
     async (round, kind) => {
       const counts = new Map<string, number>();
-      for (const writer of ['first', 'second']) counts.set(writer, (await countOf(writer)).count);
+      for (const writer of ['first', 'second']) counts.set(writer, (await level.countOf(writer)).count);
       // The first tab has the database open for both.
-      const first = await startWriting('first', counts.get('first')!);
+      const first = await level.startWriting('first', counts.get('first')!);
       await expect.poll(() => acknowledged.get('first') ?? 0).toBeGreaterThan(counts.get('first')!);
-      const second = await startWriting('second', counts.get('second')!);
+      const second = await level.startWriting('second', counts.get('second')!);
       await expect.poll(() => acknowledged.get('second') ?? 0).toBeGreaterThan(counts.get('second')!);
       await new Promise((resolve) => setTimeout(resolve, Math.random() * 300));
       await kills[kind]!(first);
@@ -81,7 +57,7 @@ describe.runIf(findChromium() !== undefined)('in Chromium', () => {
       }
       if (!second.isClosed()) await second.close();
       for (const writer of ['first', 'second']) {
-        const { count, others } = await countOf(writer);
+        const { count, others } = await level.countOf(writer);
         expect(others, `entries of ${writer} behind a hole, in round ${round}`).toBe(0);
         expect(count).toBeGreaterThanOrEqual(acknowledged.get(writer)!);
       }
@@ -89,15 +65,15 @@ describe.runIf(findChromium() !== undefined)('in Chromium', () => {
   );
 
   test('LevelDB and classic-level read the folder, copied to the disk', async () => {
-    const page = await browser.newPage(origin.url);
-    const files = await page.evaluate<Record<string, string>>(`import('/level-page.js').then(({ filesOf }) => filesOf('${PATH}'))`);
+    const page = await site.newPage();
+    const files = await page.evaluate<Record<string, string>>(`import('/level-page.js').then(({ filesOf }) => filesOf('${level.path}'))`);
     const expected = [...acknowledged.keys()].sort();
     const path = join(folder, 'copy');
     mkdirSync(path);
     for (const [name, base64] of Object.entries(files)) writeFileSync(join(path, name), Buffer.from(base64, 'base64'));
     let total = 0;
     // One after another: a page that is closed would end the iterator of another one that has its database through it.
-    for (const writer of expected) total += (await countOf(writer)).count;
+    for (const writer of expected) total += (await level.countOf(writer)).count;
     const classic = new ClassicLevel(path, { createIfMissing: false });
     const keys = await classic.keys().all();
     await classic.close();

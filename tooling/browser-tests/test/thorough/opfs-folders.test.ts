@@ -1,24 +1,17 @@
 import { WHOLE_SUITE } from '@bloom/fixtures/abstract-suite';
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { findChromium } from '../../src/chromium.js';
-import { BrowserOnDisk, bundled, Origin } from '../../src/origin.js';
 import { startWorker } from '../../src/page-worker.js';
+import { TestSite } from '../test-site.js';
 
 describe.runIf(findChromium() !== undefined)('in Chromium, on the origin private file system', () => {
-  const browser = new BrowserOnDisk();
-  let origin: Origin;
+  const site = TestSite.forTests('opfs-worker');
+  const { browser } = site;
   let page: Page;
 
   beforeAll(async () => {
-    origin = await Origin.start(await bundled('opfs-worker'));
-    await browser.start();
-    page = await browser.newPage(origin.url);
-  });
-
-  afterAll(async () => {
-    await browser.stop();
-    await origin.stop();
+    page = await site.newPage();
   });
 
   test.each([
@@ -65,8 +58,8 @@ describe.runIf(findChromium() !== undefined)('in Chromium, on the origin private
     const path = `quota-${writeBufferSize}`;
     const worker = await startWorker(page, '/opfs-worker.js');
     const session = await browser.context.newCDPSession(page);
-    const setQuota = (quotaSize: number | undefined): Promise<unknown> => session.send('Storage.overrideQuotaForOrigin', { origin: origin.url, ...(quotaSize !== undefined && { quotaSize }) });
-    const { usage } = await session.send('Storage.getUsageAndQuota', { origin: origin.url });
+    const setQuota = (quotaSize: number | undefined): Promise<unknown> => session.send('Storage.overrideQuotaForOrigin', { origin: site.url, ...(quotaSize !== undefined && { quotaSize }) });
+    const { usage } = await session.send('Storage.getUsageAndQuota', { origin: site.url });
     await worker.call('open', path, writeBufferSize);
     await setQuota(usage + 2e7);
     const { count, codes } = (await worker.call('putUntilFull', 10_000)) as { readonly count: number; readonly codes: unknown[] };

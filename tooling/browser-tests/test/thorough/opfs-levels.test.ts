@@ -1,26 +1,17 @@
 import process from 'node:process';
 import { SUITE_WITHOUT_GET_SYNC, type SuiteResult } from '@bloom/fixtures/abstract-suite';
 import type { Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { findChromium } from '../../src/chromium.js';
-import { BrowserOnDisk, bundled, Origin } from '../../src/origin.js';
+import { bundled, Origin } from '../../src/origin.js';
+import { TestSite } from '../test-site.js';
 
 describe.runIf(findChromium() !== undefined)('in pages of Chromium, levels in the origin private file system', () => {
-  const browser = new BrowserOnDisk();
-  let origin: Origin;
-
-  beforeAll(async () => {
-    origin = await Origin.start(await bundled('level-page', 'level-worker'));
-    await browser.start();
-  });
-
-  afterAll(async () => {
-    await browser.stop();
-    await origin.stop();
-  });
+  const site = TestSite.forTests('level-page', 'level-worker');
+  const { browser } = site;
 
   test('tabs share a level, and go on when the one that opened it is closed', async () => {
-    const [first, second] = [await browser.newPage(origin.url), await browser.newPage(origin.url)];
+    const [first, second] = [await site.newPage(), await site.newPage()];
     for (const page of [first, second]) await page.evaluate(`import('/level-page.js').then(({ BloomLevel }) => void (globalThis.level = new BloomLevel('tabs')))`);
     await first.evaluate(`level.put('a', '1')`);
     await second.evaluate(`level.put('b', '2')`);
@@ -50,7 +41,7 @@ describe.runIf(findChromium() !== undefined)('in pages of Chromium, levels in th
     /** The first has the database open, for all. */
     async function openPages(path: string, count: number, lastWorker?: string): Promise<Page[]> {
       for (let i = 0; i < count; i++) {
-        const page = await browser.newPage(origin.url);
+        const page = await site.newPage();
         pages.push(page);
         const options = i === count - 1 && lastWorker !== undefined ? `{ worker: ${lastWorker} }` : '{}';
         await page.evaluate(`import('/level-page.js').then(({ BloomLevel }) => (globalThis.level = new BloomLevel('${path}', ${options})).open())`);
@@ -184,14 +175,14 @@ describe.runIf(findChromium() !== undefined)('in pages of Chromium, levels in th
   });
 
   test('tabs that open a level at the same moment share it', async () => {
-    const pages = await Promise.all(Array.from({ length: 4 }, () => browser.newPage(origin.url)));
+    const pages = await Promise.all(Array.from({ length: 4 }, () => site.newPage()));
     await Promise.all(pages.map((page, i) => page.evaluate(`import('/level-page.js').then(({ BloomLevel }) => (globalThis.level = new BloomLevel('at-once')).put('${i}', 'of ${i}'))`)));
     for (const page of pages) expect(await page.evaluate(`level.keys().all()`)).toEqual(['0', '1', '2', '3']);
     for (const page of pages) await page.close();
   });
 
   test('of a page that is reloaded while it puts, every acknowledged entry is there', async () => {
-    const page = await browser.newPage(origin.url);
+    const page = await site.newPage();
     const counts: number[] = [];
     await page.exposeFunction('acknowledged', (_: string, end: number) => void counts.push(end));
     let count = 0;
@@ -210,7 +201,7 @@ describe.runIf(findChromium() !== undefined)('in pages of Chromium, levels in th
   });
 
   test('a worker that ends while it opens a database harms nobody', async () => {
-    const page = await browser.newPage(origin.url);
+    const page = await site.newPage();
     await page.evaluate(`import('/level-page.js').then(async ({ BloomLevel }) => {
       const level = new BloomLevel('ended');
       await level.put('a', '1');
@@ -235,7 +226,7 @@ describe.runIf(findChromium() !== undefined)('in pages of Chromium, levels in th
   });
 
   test('levels whose paths differ only in slashes and dots are one', async () => {
-    const [first, second] = [await browser.newPage(origin.url), await browser.newPage(origin.url)];
+    const [first, second] = [await site.newPage(), await site.newPage()];
     const opened = (paths: string[]): string =>
       `import('/level-page.js').then(async ({ BloomLevel }) => Promise.all(${JSON.stringify(paths)}.map((path) => new BloomLevel(path).put(path, '1'))))`;
     await first.evaluate(opened(['one/way', '/one/way/']));
@@ -246,7 +237,7 @@ describe.runIf(findChromium() !== undefined)('in pages of Chromium, levels in th
   });
 
   test('a worker that hears of the database before it has its own lock is not taken for one that has ended', async () => {
-    const page = await browser.newPage(origin.url);
+    const page = await site.newPage();
     const found = page.evaluate(`import('/level-page.js').then(async ({ BloomLevel }) => {
       const urlOf = (...lines) => URL.createObjectURL(new Blob(lines, { type: 'text/javascript' }));
       const late = urlOf(\`
@@ -274,7 +265,7 @@ describe.runIf(findChromium() !== undefined)('in pages of Chromium, levels in th
   });
 
   test('a level whose own worker was ended says so, is closed, and can be opened again', async () => {
-    const page = await browser.newPage(origin.url);
+    const page = await site.newPage();
     const codes = await page.evaluate(`import('/level-page.js').then(async ({ BloomLevel, codesOf }) => {
       const workers = [];
       const worker = () => (workers.push(new Worker('/level-worker.js', { type: 'module' })), workers.at(-1));
@@ -296,7 +287,7 @@ describe.runIf(findChromium() !== undefined)('in pages of Chromium, levels in th
   });
 
   test('what the browser refuses is LEVEL_IO_ERROR', async () => {
-    const page = await browser.newPage(origin.url);
+    const page = await site.newPage();
     const codes = await page.evaluate(`import('/level-page.js').then(async ({ BloomLevel, codesOf }) => {
       const refuse = "StorageManager.prototype.getDirectory = () => Promise.reject(new DOMException('not in a private window', 'SecurityError'));";
       const urlOf = (...lines) => URL.createObjectURL(new Blob(lines, { type: 'text/javascript' }));
@@ -323,7 +314,7 @@ describe.runIf(findChromium() !== undefined)('in pages of Chromium, levels in th
   });
 
   test('a value that is not bytes is refused, and a page that may not keep files is told so', async () => {
-    const page = await browser.newPage(origin.url);
+    const page = await site.newPage();
     expect(await page.evaluate(`import('/level-page.js').then(async ({ BloomLevel, codesOf }) => {
       const level = new BloomLevel('refused-values');
       const asItIs = { name: 'as-it-is', format: 'view', encode: (value) => value, decode: (value) => value };
@@ -344,7 +335,7 @@ describe.runIf(findChromium() !== undefined)('in pages of Chromium, levels in th
 
   test('another origin has a database of its own at the same path', async () => {
     const other = await Origin.start(await bundled('level-page', 'level-worker'));
-    const [here, there] = [await browser.newPage(origin.url), await browser.newPage(other.url)];
+    const [here, there] = [await site.newPage(), await browser.newPage(other.url)];
     for (const [page, value] of [[here, 'here'], [there, 'there']] as const) {
       await page.evaluate(`import('/level-page.js').then(({ BloomLevel }) => (globalThis.level = new BloomLevel('origins')).put('a', '${value}'))`);
     }
@@ -356,7 +347,7 @@ describe.runIf(findChromium() !== undefined)('in pages of Chromium, levels in th
   });
 
   test('a level that a tab has open is not destroyed by another, and is once it is closed', async () => {
-    const [first, second] = [await browser.newPage(origin.url), await browser.newPage(origin.url)];
+    const [first, second] = [await site.newPage(), await site.newPage()];
     await first.evaluate(`import('/level-page.js').then(({ BloomLevel }) => (globalThis.level = new BloomLevel('destroyed')).put('a', '1'))`);
     const destroy = `import('/level-page.js').then(({ BloomLevel }) => BloomLevel.destroy('destroyed')).catch(({ code }) => code)`;
     expect(await second.evaluate(destroy)).toBe('LEVEL_LOCKED');
@@ -370,19 +361,19 @@ describe.runIf(findChromium() !== undefined)('in pages of Chromium, levels in th
   });
 
   test('after the quota was used up, a tab that opens its level anew writes again, while others have it open', async () => {
-    const [first, second] = [await browser.newPage(origin.url), await browser.newPage(origin.url)];
+    const [first, second] = [await site.newPage(), await site.newPage()];
     for (const page of [first, second]) await page.evaluate(`import('/level-page.js').then(({ BloomLevel }) => (globalThis.level = new BloomLevel('full')).open())`);
     await first.evaluate(`level.put('a', '1')`);
     const session = await browser.context.newCDPSession(first);
-    const { usage } = await session.send('Storage.getUsageAndQuota', { origin: origin.url });
-    await session.send('Storage.overrideQuotaForOrigin', { origin: origin.url, quotaSize: usage + 1e6 });
+    const { usage } = await session.send('Storage.getUsageAndQuota', { origin: site.url });
+    await session.send('Storage.overrideQuotaForOrigin', { origin: site.url, quotaSize: usage + 1e6 });
     const fill = `(async () => {
       for (let i = 0; ; i++) await level.put('key ' + i, String.fromCharCode(...crypto.getRandomValues(new Uint8Array(10_000)).map((byte) => byte & 127)));
     })().catch(({ code }) => code)`;
     expect(await second.evaluate(fill)).toBe('LEVEL_NO_SPACE');
     expect(await first.evaluate(`level.put('b', '2').catch(({ code }) => code)`)).toBe('LEVEL_NO_SPACE');
     expect(await first.evaluate(`level.get('a')`)).toBe('1');
-    await session.send('Storage.overrideQuotaForOrigin', { origin: origin.url });
+    await session.send('Storage.overrideQuotaForOrigin', { origin: site.url });
     await second.evaluate(`level.close().then(() => level.open()).then(() => level.put('c', '3'))`);
     expect(await first.evaluate(`level.put('d', '4').then(() => level.getMany(['a', 'b', 'c', 'd']))`)).toEqual(['1', undefined, '3', '4']);
     await first.close();
@@ -390,7 +381,7 @@ describe.runIf(findChromium() !== undefined)('in pages of Chromium, levels in th
   });
 
   test('a browser-level is copied, and a copy that was interrupted goes on', async () => {
-    const page = await browser.newPage(origin.url);
+    const page = await site.newPage();
     const copied = await page.evaluate(`import('/level-page.js').then(async ({ BloomLevel, BrowserLevel, copyLevel }) => {
       const old = new BrowserLevel('old');
       await old.batch(Array.from({ length: 3000 }, (_, i) => ({ type: 'put', key: String(i), value: 'value ' + i })));
@@ -409,7 +400,7 @@ describe.runIf(findChromium() !== undefined)('in pages of Chromium, levels in th
 
   // It takes minutes where the machine is slow: `pnpm --filter @bloom/long-tests level-suite`.
   test.runIf(process.env.BLOOM_LEVEL_SUITE === 'page')("every assertion of abstract-level's suite holds but those of getSync", async () => {
-    const page = await browser.newPage(origin.url);
+    const page = await site.newPage();
     const result = await page.evaluate<SuiteResult>(`import('/level-page.js').then(({ runSuite }) => runSuite())`);
     expect(result).toEqual(SUITE_WITHOUT_GET_SYNC);
     await page.close();
