@@ -1,4 +1,4 @@
-import { type TableBuilderOptions } from '@bloom/sstable';
+import type { TableBuilderOptions } from '@bloom/sstable';
 import { writeTable } from '@bloom/sstable/node';
 import { interruptible } from '../interruption.js';
 import { writingFailure } from '../outputs/table-to-write.js';
@@ -11,7 +11,7 @@ export interface SalvagedTable {
   readonly output: string;
   /** The file that is written: the output, or a part of it. */
   readonly path: string;
-  /** Called when the file has been written, before a first signal ends the program. */
+  /** Called when the file has been written. A signal ends the program only after it. */
   readonly onWritten?: () => Promise<void>;
 }
 
@@ -25,11 +25,12 @@ export async function writeSalvaged(table: SalvagedTable, entries: (signal: Abor
   await interruptible(async (signal) => {
     try {
       await writeTable(table.path, entries(signal), { ...options, signal });
-      await table.onWritten?.();
+      // The table is complete, and a signal that comes now is too late.
+      if (table.onWritten === undefined) return;
+      await table.onWritten();
     } catch (error) {
       if (!(error instanceof NothingSaved)) throw writingFailure(table.output, error);
     }
-    // A signal that came too late to stop the writing must still end the work on several inputs. The output of one is complete.
-    if (table.onWritten !== undefined) signal.throwIfAborted();
+    signal.throwIfAborted();
   });
 }

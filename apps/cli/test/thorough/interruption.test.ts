@@ -99,7 +99,6 @@ describe.runIf(process.platform !== 'win32')('a command that a signal ends in it
     const child = spawn(process.execPath, [program, 'salvage', 'good.ldb', 'junk.ldb', '-o', 'out.ldb'], { cwd: scratch.path });
     const closed = outcome(child);
     const said = await new Promise<string>((resolve) => child.stderr.once('data', (piece: Buffer) => resolve(piece.toString())));
-    // A kill in the same turn reaches the process before it has gone on.
     if (milliseconds > 0) await new Promise((resolve) => setTimeout(resolve, milliseconds));
     child.kill('SIGINT');
     expect(said).toContain('good.ldb: ');
