@@ -3,11 +3,11 @@ import { isPlainName, mustBePlainName, type FolderFile } from '../folder/folder.
 import { delay } from '../folder/pacer.js';
 import { type FolderLock, missingFile, type WritableFile, type WritableFolder } from '../folder/writable-folder.js';
 import { LOST } from '../format/file-name.js';
+import { leaveLogBlock } from './name-log.js';
 import { NameTurns } from './name-turns.js';
 import { folderErrorOf, OpfsFile, OpfsReadFile, OpfsWritableFile } from './opfs-file.js';
 import { type AccessHandle, type DirectoryHandle, type FileHandle, isAbsence, locksHere, nameOf } from './opfs-host.js';
 import { directoryAt, namesOfPath } from './opfs-path.js';
-import { passTornName } from './torn-name.js';
 
 /** How long to wait for a file that another worker holds. One that was terminated lets go of its lock before it lets go of its files. */
 const PATIENCE_MS = 5000;
@@ -36,7 +36,7 @@ export class WritableOpfsFolder implements WritableFolder {
   readonly #hidden = new Set<string>();
   readonly #turns = new NameTurns();
   #directory: Promise<DirectoryHandle | undefined> | undefined;
-  #passed: Promise<void> | undefined;
+  #leftBlock: Promise<void> | undefined;
   #lost: WritableOpfsFolder | undefined;
 
   /** @param path from the root of the origin private file system, with `/` between the names. @throws RangeError for one that names no folder. */
@@ -174,13 +174,13 @@ export class WritableOpfsFolder implements WritableFolder {
     });
   }
 
-  /** What comes before the first name that is given or removed here. */
+  /** Waits until Chromium goes on in another block of its log of names, before a name is given, changed or removed. */
   async #beforeNaming(): Promise<void> {
-    this.#passed ??= passTornName();
+    this.#leftBlock ??= leaveLogBlock();
     try {
-      await this.#passed;
+      await this.#leftBlock;
     } catch (error) {
-      this.#passed = undefined;
+      this.#leftBlock = undefined;
       throw error;
     }
   }

@@ -70,7 +70,10 @@ interface Reads {
   readonly lookups: number;
   readonly expected: number;
   readonly filterBytes: number;
-  /** Bytes of filters for each byte of entries, which are all of one size. How many are stored twice depends on when compactions end. */
+  /**
+   * Bytes of filters per other byte of the tables. All entries have the same size, but how many are stored twice depends on when
+   * compactions end, so that the bytes of two databases cannot be compared.
+   */
   readonly filterShare: number;
   readonly levels: readonly number[];
 }
@@ -113,7 +116,7 @@ describe(`${ENTRIES} entries in levels`, () => {
     process.stdout.write(`${ENTRIES} entries: uniform ${JSON.stringify(uniform)}, auto ${JSON.stringify(auto)}\n`);
   }, 4 * 3_600_000);
 
-  test('bits by level save wasted reads, with no more bytes of filters than 10 bits everywhere: most of them where levels are a tenth of the next', () => {
+  test('bits by level save wasted reads, with no more bytes of filters per entry than 10 bits everywhere: most of them where levels are a tenth of the next', () => {
     expect(uniform.levels[0]).toBe(TOP_TABLES);
     expect(auto.levels[0]).toBe(TOP_TABLES);
     expect(auto.wasted).toBeLessThan(uniform.wasted * (isLarge ? 0.4 : 0.9));
