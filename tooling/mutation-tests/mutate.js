@@ -66,7 +66,7 @@ const runs = [
     package: 'sstable',
     part: 'orders',
     files: ['bytewise-order', 'comparator', 'internal-key', 'key-equivalence'].map(inFormat),
-    tests: ['arguments', 'comparator', 'internal-key', 'internal-search', 'key-equivalence', 'reading-arguments', 'reused-blocks', 'vectors'],
+    tests: ['arguments', 'comparator', 'internal-key', 'internal-search', 'key-equivalence', 'reading-arguments', 'thorough/random-versions', 'thorough/reused-blocks', 'vectors'],
   },
   {
     package: 'sstable',
@@ -84,7 +84,7 @@ const runs = [
     package: 'sstable',
     part: 'searches',
     files: ['block-search', 'entry-search'].map(inFormat),
-    tests: ['block', 'block-steps', 'comparator', 'entry-search', 'internal-search', 'reused-blocks'],
+    tests: ['block', 'block-steps', 'comparator', 'entry-search', 'internal-search', 'thorough/reused-blocks'],
   },
   {
     package: 'codecs',

@@ -60,6 +60,7 @@ function project(root, folder, name, include, exclude, isolate) {
       include,
       exclude,
       environment: 'node',
+      setupFiles: [join(import.meta.dirname, 'equal-bytes.js')],
       isolate,
       // Generous, so that tests do not fail on slow or busy machines. The hooks of some make whole databases.
       testTimeout: 300_000,

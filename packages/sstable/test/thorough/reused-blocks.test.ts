@@ -3,9 +3,9 @@ import type { Bytes } from '@bloom/bytes';
 import { seeded } from '@bloom/fixtures';
 import { BlockCache, bytewiseComparator, type Codec, type Comparator, MemorySource, type Source, SyncTable, type SyncSource, Table } from '@bloom/sstable';
 import { describe, expect, test } from 'vitest';
-import { buildTable } from './build-table.js';
-import { putTogether, takeApart } from './damage.js';
-import { sameBytes } from './entries.js';
+import { buildTable } from '../build-table.js';
+import { putTogether, takeApart } from '../damage.js';
+import { sameBytes } from '../entries.js';
 
 const ID = 0;
 

@@ -2,13 +2,13 @@ import { fromHex, type GoldenTable, goldenTables, type KeyValue, seeded } from '
 import { CorruptionError, MemorySource, SyncTable, Table, UnsupportedError } from '@bloom/sstable';
 import { profileTable } from '@bloom/sstable/inspect';
 import { describe, expect, test } from 'vitest';
-import { encodeBlockHandle } from '../src/format/block-handle.js';
-import { decodeFooter, encodeFooter, FOOTER_LENGTH } from '../src/format/footer.js';
-import { BLOCK_TRAILER_LENGTH } from '../src/format/stored-block.js';
-import { assembleTable, blockOf } from './assemble-table.js';
-import { buildTable } from './build-table.js';
-import { caught, rejection } from './caught.js';
-import { collect, hex, numberedEntries, sameBytes, utf8 } from './entries.js';
+import { encodeBlockHandle } from '../../src/format/block-handle.js';
+import { decodeFooter, encodeFooter, FOOTER_LENGTH } from '../../src/format/footer.js';
+import { BLOCK_TRAILER_LENGTH } from '../../src/format/stored-block.js';
+import { assembleTable, blockOf } from '../assemble-table.js';
+import { buildTable } from '../build-table.js';
+import { caught, rejection } from '../caught.js';
+import { collect, hex, numberedEntries, sameBytes, utf8 } from '../entries.js';
 
 function isCoded(error: unknown): boolean {
   return (

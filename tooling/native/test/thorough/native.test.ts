@@ -10,7 +10,7 @@ import {
   vectors,
 } from '@bloom/fixtures';
 import { nativeLevelDb, NativeLevelDbError, nativeUnavailableReason } from '@bloom/native';
-import { stripTrailingSpaces, trailingSpaceEntries } from '../src/trailing-space.js';
+import { stripTrailingSpaces, trailingSpaceEntries } from '../../src/trailing-space.js';
 
 const available = nativeLevelDb() !== undefined;
 const reason = nativeUnavailableReason()?.split('\n')[0] ?? '';

@@ -3,9 +3,9 @@ import { nativeLevelDb, nativeUnavailableReason } from '@bloom/native';
 import { BloomFilterPolicy } from '@bloom/policy';
 import { MemorySource, SyncTable } from '@bloom/sstable';
 import { describe, expect, test } from 'vitest';
-import { buildTable } from './build-table.js';
-import { hex, sameBytes, sameEntries, utf8 } from './entries.js';
-import { randomEntries } from './random-entries.js';
+import { buildTable } from '../build-table.js';
+import { hex, sameBytes, sameEntries, utf8 } from '../entries.js';
+import { randomEntries } from '../random-entries.js';
 
 // Compares with the real LevelDB 1.23, which runs as a separate program.
 const native = nativeLevelDb();

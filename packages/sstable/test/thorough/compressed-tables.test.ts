@@ -13,12 +13,12 @@ import {
   typeOfKind,
 } from '@bloom/sstable/database';
 import { describe, expect, test } from 'vitest';
-import { decodeStoredBlock } from '../src/format/stored-block.js';
-import { buildTable } from './build-table.js';
-import { caught, rejection } from './caught.js';
-import { putTogether, sealed, snappyBomb, takeApart } from './damage.js';
-import { collect, numberedEntries, sameBytes, sameEntries } from './entries.js';
-import { zlibCodecs } from './zlib-codecs.js';
+import { decodeStoredBlock } from '../../src/format/stored-block.js';
+import { buildTable } from '../build-table.js';
+import { caught, rejection } from '../caught.js';
+import { putTogether, sealed, snappyBomb, takeApart } from '../damage.js';
+import { collect, numberedEntries, sameBytes, sameEntries } from '../entries.js';
+import { zlibCodecs } from '../zlib-codecs.js';
 
 const real = realTables();
 

@@ -7,8 +7,8 @@ import { nativeDatabase, nativeUnavailableReason } from '@bloom/native';
 import { DatabaseReader, MemoryFolder, type ReaderOptions, SyncDatabaseReader } from '@bloom/leveldb';
 import { NodeFolder, SyncNodeFolder } from '@bloom/leveldb/node';
 import { describe, expect, test } from 'vitest';
-import { collect } from './collect.js';
-import { reverseComparator } from './reverse-comparator.js';
+import { collect } from '../collect.js';
+import { reverseComparator } from '../reverse-comparator.js';
 
 // The real LevelDB 1.23 writes random databases and stops at any point. We read them first, then LevelDB does.
 const native = nativeDatabase();

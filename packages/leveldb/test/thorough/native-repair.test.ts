@@ -8,8 +8,8 @@ import { verifyDatabase } from '@bloom/leveldb/inspect';
 import { NodeFolder, WritableNodeFolder } from '@bloom/leveldb/node';
 import { nativeDatabase, nativeUnavailableReason } from '@bloom/native';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { collect } from './collect.js';
-import { reverseComparator } from './reverse-comparator.js';
+import { collect } from '../collect.js';
+import { reverseComparator } from '../reverse-comparator.js';
 
 // LevelDB writes the database, Database repairs it, and LevelDB opens it. tooling/long-tests has a run of 300.
 const native = nativeDatabase();

@@ -3,7 +3,7 @@ import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync } from '
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { bloom, build, Scratch } from './bloom-process.js';
+import { bloom, build, Scratch } from '../bloom-process.js';
 
 const scratch = new Scratch();
 
@@ -212,7 +212,7 @@ describe.concurrent('help', () => {
   });
 
   test('--version prints the version of the package', async () => {
-    const { version } = JSON.parse(readFileSync(join(import.meta.dirname, '../package.json'), 'utf8')) as { version: string };
+    const { version } = JSON.parse(readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8')) as { version: string };
     const { code, stdout } = await bloom(['--version'], scratch.path);
     expect({ code, stdout: stdout.toString() }).toEqual({ code: 0, stdout: `${version}\n` });
   });

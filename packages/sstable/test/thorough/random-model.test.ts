@@ -12,9 +12,9 @@ import {
 } from '@bloom/sstable';
 import { profileTable } from '@bloom/sstable/inspect';
 import { describe, expect, test } from 'vitest';
-import { buildTable } from './build-table.js';
-import { collect, hex, sameBytes, sameEntries } from './entries.js';
-import { randomEntries, randomKey } from './random-entries.js';
+import { buildTable } from '../build-table.js';
+import { collect, hex, sameBytes, sameEntries } from '../entries.js';
+import { randomEntries, randomKey } from '../random-entries.js';
 
 // Compares tables of random entries with the sorted arrays that they were built from. The seed is in the test's name.
 

@@ -2,7 +2,7 @@ import { seeded } from '@bloom/fixtures';
 import { nativeLevelDb, nativeUnavailableReason } from '@bloom/native';
 import { BloomFilterPolicy, buildFilter } from '@bloom/policy';
 import { expect, test } from 'vitest';
-import { anyKeys, hex } from './keys.js';
+import { anyKeys, hex } from '../keys.js';
 
 const native = nativeLevelDb();
 const policy = new BloomFilterPolicy();

@@ -7,9 +7,9 @@ import { WritableNodeFolder } from '@bloom/leveldb/node';
 import { nativeDatabase } from '@bloom/native';
 import { encodeInternalKey } from '@bloom/sstable/database';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { assembleDatabase, logOf, recordOf } from './assemble-database.js';
-import { caught, rejection } from './caught.js';
-import { collect } from './collect.js';
+import { assembleDatabase, logOf, recordOf } from '../assemble-database.js';
+import { caught, rejection } from '../caught.js';
+import { collect } from '../collect.js';
 
 const native = nativeDatabase();
 const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);

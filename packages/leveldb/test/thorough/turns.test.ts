@@ -9,7 +9,7 @@ import { NodeFolder, WritableNodeFolder } from '@bloom/leveldb/node';
 import { nativeDatabase } from '@bloom/native';
 import { ClassicLevel } from 'classic-level';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { collect } from './collect.js';
+import { collect } from '../collect.js';
 
 // LevelDB's C++, classic-level and Database take turns on one folder. tooling/long-tests has a run of 300 rounds.
 const native = nativeDatabase();
