@@ -3,7 +3,7 @@ import type { InputForm } from '../formats/decoders.js';
 import { type DecoderState, InputError } from '../formats/entry.js';
 import { buffersOf, EntryBatch, packed, type PackedBatch } from '../formats/entry-batch.js';
 import type { DecodedPiece } from './decoded-piece.js';
-import { startedThread } from './started-thread.js';
+import { startedThread, threadProblem } from './started-thread.js';
 
 /** What the thread is started with. */
 export interface DecodingOrder {
@@ -51,7 +51,7 @@ export class DecodingThread {
       if (bytes !== undefined && this.#pieces.length < SPARES) this.#pieces.push(bytes);
       this.#waiting.shift()?.resolve({ batch: EntryBatch.of(batch), error: error && new InputError(error.place, error.problem) });
     });
-    worker.on('error', (error: Error) => this.#end(error));
+    worker.on('error', (error: Error) => this.#end(threadProblem(error)));
     worker.on('exit', () => this.#end(new Error('the thread that decodes the input has ended')));
   }
 

@@ -4,7 +4,7 @@ import { EntryBatch, type PackedBatch } from '../formats/entry-batch.js';
 import type { BatchSource } from './batch-source.js';
 import type { MergeOrder } from './merge-order.js';
 import { MergedTables } from './merged-tables.js';
-import { startedThread } from './started-thread.js';
+import { startedThread, threadProblem } from './started-thread.js';
 
 /** How many batches the thread makes before they are asked for. */
 const BATCHES_AHEAD = 4;
@@ -43,7 +43,7 @@ export class MergingThread implements BatchSource {
       if (problem !== undefined) this.#fail(isFailure ? new Failure(problem) : new Error(problem));
       else this.#take(batch && EntryBatch.of(batch));
     });
-    worker.on('error', (error: Error) => this.#fail(error));
+    worker.on('error', (error: Error) => this.#fail(threadProblem(error)));
     worker.on('exit', () => this.#fail(new Error('the thread that merges tables has ended')));
   }
 

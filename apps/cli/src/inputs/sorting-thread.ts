@@ -1,7 +1,7 @@
 import type { Worker } from 'node:worker_threads';
 import type { PluginOptions } from '../plugins/plugin-options.js';
 import { buffersOfEntries, type PackedEntries } from './sorted-entries.js';
-import { startedThread } from './started-thread.js';
+import { startedThread, threadProblem } from './started-thread.js';
 
 /** What the thread is started with. */
 export interface SortingOrder {
@@ -45,7 +45,7 @@ export class SortingThread {
       if ('spare' in answer) waiting?.resolve(answer);
       else waiting?.reject(Object.assign(answer.name === 'RangeError' ? new RangeError(answer.message) : new Error(answer.message), answer.system));
     });
-    worker.on('error', (error: Error) => this.#end(error));
+    worker.on('error', (error: Error) => this.#end(threadProblem(error)));
     worker.on('exit', () => this.#end(new Error('the thread that sorts entries has ended')));
   }
 

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
+import { failureOf } from '../failure.js';
 
 /**
  * Starts a worker thread.
@@ -17,4 +18,13 @@ export function startedThread(program: string, workerData?: unknown): Worker | u
   } catch {
     return undefined;
   }
+}
+
+/** What is wrong with a thread that has ended with `error`: for people where the system refused it what it needs to begin. */
+export function threadProblem(error: Error & { readonly code?: string }): Error {
+  if (error.code !== 'ERR_WORKER_INIT_FAILED') return error;
+  // Node has the code of the system's error in its message alone.
+  const [code] = /\bE[A-Z]+$/.exec(error.message) ?? [];
+  const failure = code === undefined ? error : failureOf('a second thread', Object.assign(new Error(error.message, { cause: error }), { code }));
+  return failure instanceof Error ? failure : error;
 }

@@ -1,0 +1,38 @@
+import { readdirSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { bloomPrints, Scratch, shell } from '../bloom-process.js';
+
+const scratch = new Scratch();
+const line = (i: number): string => `key ${String(i).padStart(7, '0')}\t${Buffer.alloc(40, String(i)).toString('base64')}\n`;
+scratch.write('lines.tsv', Array.from({ length: 150_000 }, (_, i) => line(i)).join(''));
+await Promise.all(['a.ldb', 'b.ldb'].map((name) => bloomPrints(['build', 'lines.tsv', '-q', '--compression', 'none', '-o', name], scratch.path)));
+const before = readdirSync(scratch.path).sort();
+
+/** The fewest files with which Node starts. */
+let least = 12;
+while (least < 64 && (await shell(`ulimit -n ${least}; bloom --version`, scratch.path)).code !== 0) least++;
+const limits = Array.from({ length: 10 }, (_, i) => least + i);
+
+// The shell of Windows has no such limit.
+describe.runIf(process.platform !== 'win32').each([
+  'build lines.tsv -o out.ldb',
+  'build lines.tsv --sort -o out.ldb',
+  'merge a.ldb b.ldb -o out.ldb',
+  'salvage a.ldb b.ldb -o out.ldb',
+])('bloom %s', (command) => {
+  test('is done with few open files, or says that it had too few and leaves nothing', async () => {
+    const seen = new Set<string>();
+    for (const limit of limits) {
+      const { code, stderr } = await shell(`ulimit -n ${limit}; bloom ${command}`, scratch.path);
+      const last = stderr.trimEnd().split('\n').at(-1)!;
+      if (code === 0) {
+        await shell('rm out.ldb', scratch.path);
+        continue;
+      }
+      expect([limit, code, last]).toEqual([limit, 2, expect.stringMatching(/^bloom: [a-z. ]+: too many open files: ulimit -n says how many there may be$/)]);
+      expect(readdirSync(scratch.path).sort()).toEqual(before);
+      seen.add(last);
+    }
+    expect(seen.size).toBeGreaterThan(0);
+  });
+});
