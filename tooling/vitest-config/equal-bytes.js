@@ -1,5 +1,5 @@
-// Byte arrays that are equal are found so at once: Vitest compares them byte by byte, each as if it were an object. Those that
-// differ are left to Vitest, which shows where.
+// Compares byte arrays with `Buffer.compare`, because Vitest's own comparison visits every byte as if it were an object. Arrays
+// that differ are still compared by Vitest, which reports where they differ.
 import { expect } from 'vitest';
 
 expect.addEqualityTesters([

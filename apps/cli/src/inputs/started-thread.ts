@@ -20,10 +20,10 @@ export function startedThread(program: string, workerData?: unknown): Worker | u
   }
 }
 
-/** What is wrong with a thread that has ended with `error`: for people where the system refused it what it needs to begin. */
+/** The error to report for a thread that ended with `error`: a Failure if the system could not start the thread. */
 export function threadProblem(error: Error & { readonly code?: string }): Error {
   if (error.code !== 'ERR_WORKER_INIT_FAILED') return error;
-  // Node has the code of the system's error in its message alone.
+  // Node puts the system's error code only into the message.
   const [code] = /\bE[A-Z]+$/.exec(error.message) ?? [];
   const failure = code === undefined ? error : failureOf('a second thread', Object.assign(new Error(error.message, { cause: error }), { code }));
   return failure instanceof Error ? failure : error;
