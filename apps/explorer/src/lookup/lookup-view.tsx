@@ -92,9 +92,12 @@ function Lookup({ client }: { readonly client: DatabaseClient }) {
 
   const tryPresent = (): void => {
     void client.page({}, 200).then(({ rows }) => {
-      const row = rows[Math.floor(Math.random() * rows.length)];
-      if (row === undefined) return;
-      ask(typedForm(row.key.bytes, typing));
+      // A key without words would turn the typing to text, for every key that follows.
+      const typed = rows.map(({ key }) => typedForm(key.bytes, typing));
+      const alike = typed.filter((form) => form.typing === typing);
+      const from = alike.length > 0 ? alike : typed;
+      const chosen = from[Math.floor(Math.random() * from.length)];
+      if (chosen !== undefined) ask(chosen);
     });
   };
   const steps = trace?.steps ?? [];
