@@ -45,6 +45,13 @@ export async function interruptible<T>(work: (signal: AbortSignal) => Promise<T>
   }
 }
 
+/** Delivers the signals that arrived during synchronous calls: Node delivers them only when the event loop polls. */
+export async function deliverSignals(): Promise<void> {
+  // The first immediate may run before the next poll. The second runs after it.
+  await new Promise(setImmediate);
+  await new Promise(setImmediate);
+}
+
 /** What `promise` settles with. @throws the reason of the signal as soon as it is aborted. */
 export async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   signal.throwIfAborted();

@@ -1,6 +1,6 @@
 import type { TableBuilderOptions } from '@bloom/sstable';
 import { writeTable } from '@bloom/sstable/node';
-import { interruptible } from '../interruption.js';
+import { deliverSignals, interruptible } from '../interruption.js';
 import { writingFailure } from '../outputs/table-to-write.js';
 
 type Entries = AsyncGenerator<readonly [Uint8Array, Uint8Array], void, undefined>;
@@ -31,6 +31,7 @@ export async function writeSalvaged(table: SalvagedTable, entries: (signal: Abor
     } catch (error) {
       if (!(error instanceof NothingSaved)) throw writingFailure(table.output, error);
     }
+    await deliverSignals();
     signal.throwIfAborted();
   });
 }

@@ -106,6 +106,31 @@ describe.runIf(process.platform !== 'win32')('a command that a signal ends in it
     expect(readdirSync(scratch.path).sort()).toEqual(['good.ldb', 'junk.ldb']);
   });
 
+  test.each(['before', 'after'])('ends a salvage of several inputs on a signal that comes during the removal of a part, just %s it', async (when) => {
+    const scratch = new Scratch();
+    await build('good.ldb', ['--sort'], scratch.path, lines);
+    scratch.write('junk.ldb', scratch.read('good.ldb').subarray(0, -48));
+    truncateSync(scratch.at('junk.ldb'), HOLE_BYTES);
+    // The removal is a synchronous call of half a second: signals are delivered when it is over.
+    scratch.write(
+      'slow.cjs',
+      `const fs = require('node:fs');
+      const { rmSync } = fs;
+      const wait = () => { fs.writeSync(2, 'removing'); Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 500); };
+      fs.rmSync = (...args) => {
+        if (${when === 'before'}) wait();
+        rmSync(...args);
+        if (${when === 'after'}) wait();
+      };`,
+    );
+    const child = spawn(process.execPath, ['--require', './slow.cjs', program, 'salvage', 'good.ldb', 'junk.ldb', '-o', 'out.ldb'], { cwd: scratch.path });
+    const closed = outcome(child);
+    await new Promise((resolve) => child.stderr.once('data', resolve));
+    child.kill('SIGINT');
+    expect(await closed).toMatchObject({ code: null, signal: 'SIGINT' });
+    expect(readdirSync(scratch.path).sort()).toEqual(['good.ldb', 'junk.ldb', 'slow.cjs']);
+  });
+
   test.each(['merge', 'convert'])('leaves nothing of %s', async (command) => {
     const scratch = new Scratch();
     await build('big.ldb', ['--sort', '--compression', 'none'], scratch.path, lines.repeat(3));
