@@ -9,15 +9,23 @@ export type StoredFormat = 'utf8' | 'buffer' | 'view';
 
 const NO_BYTES = new Uint8Array(0);
 
-/** Keys and values as the database takes them. What is neither text nor bytes is left for the database to refuse. */
+/**
+ * Keys and values as the database takes them. With the encoding `'view'`, programs also give other views, such as `Float32Array`s, whose
+ * bytes classic-level stores. What is neither text nor bytes is left for the database to refuse.
+ */
 export function bytesOf(formats: ByteFormats, stored: Stored): Uint8Array {
-  return typeof stored === 'string' ? formats.bytesOf(stored) : stored;
+  if (typeof stored === 'string') return formats.bytesOf(stored);
+  return stored instanceof Uint8Array || !ArrayBuffer.isView(stored) ? stored : bytesIn(stored);
 }
 
 /** The bound of a range. As in classic-level, one that is neither text nor bytes is the empty key. */
 export function boundOf(formats: ByteFormats, bound: unknown): Uint8Array {
   if (typeof bound === 'string') return formats.bytesOf(bound);
-  return bound instanceof Uint8Array ? new Uint8Array(bound) : NO_BYTES;
+  return ArrayBuffer.isView(bound) ? bytesIn(bound).slice() : NO_BYTES;
+}
+
+export function bytesIn({ buffer, byteOffset, byteLength }: ArrayBufferView): Uint8Array {
+  return new Uint8Array(buffer, byteOffset, byteLength);
 }
 
 /** What makes keys and values in a format. */

@@ -328,6 +328,35 @@ describe('options', () => {
   });
 });
 
+describe('views', () => {
+  const floats = new Float32Array([0, 1.5, -2]).subarray(1);
+  const stored = Uint8Array.of(0, 0, 0xc0, 0x3f, 0, 0, 0, 0xc0);
+  test.each([
+    ['a Float32Array', floats],
+    ['a DataView', new DataView(floats.buffer, floats.byteOffset, floats.byteLength)],
+    ['a Uint8ClampedArray', new Uint8ClampedArray(stored)],
+  ])('%s is a key, a value and a bound', async (_, view) => {
+    const level = new BloomLevel<ArrayBufferView, ArrayBufferView>(new WritableMemoryFolder(), { keyEncoding: 'view', valueEncoding: 'view' });
+    await level.put(view, view);
+    expect(await level.get(view)).toEqual(Buffer.from(stored));
+    expect(level.getSync(view)).toEqual(Buffer.from(stored));
+    expect(await level.getMany([view])).toEqual([Buffer.from(stored)]);
+    expect(await level.has(view)).toBe(true);
+    expect(await level.keys({ gte: view, lte: view }).all()).toEqual([Buffer.from(stored)]);
+    const iterator = level.keys();
+    iterator.seek(view);
+    expect(await iterator.next()).toEqual(Buffer.from(stored));
+    await iterator.close();
+    await level.del(view);
+    await level.batch([{ type: 'put', key: view, value: view }]);
+    await level.batch().put(view, view).write();
+    expect(await level.keys({ gt: view }).all()).toEqual([]);
+    await level.clear({ gte: view });
+    expect(await level.has(view)).toBe(false);
+    await level.close();
+  });
+});
+
 describe('text', () => {
   test.each(['', 'a', '\ufeffbom', 'ünï', '😀', '\0', 'x'.repeat(5000)])('%j is the same after a round trip, in every format and on every host', async (text) => {
     const { BloomLevel: WebLevel } = await import('../src/index.js');

@@ -3,7 +3,7 @@ import type { OpenOptions } from '../level-options.js';
 import type { Item, LevelStore, Signal, StoreBatch, StoreSnapshot, StoreWalk, WalkOptions } from '../level-store.js';
 import type { ByteRange } from '../range-walk.js';
 import type { ByteFormats } from '../byte-formats.js';
-import type { Stored, StoredFormat } from '../stored-format.js';
+import { bytesIn, type Stored, type StoredFormat } from '../stored-format.js';
 import { browser, type MessagePortLike, type WorkerLike } from './browser-parts.js';
 import { type Answer, type Held, type LevelCall, type LevelCalls, lockOfClient, type Request } from './level-messages.js';
 import { receivedError } from './sent-error.js';
@@ -338,7 +338,7 @@ class WorkerWalk implements StoreWalk {
 
 /** What is sent must have a buffer of its own: with a view, the whole buffer would be copied. What is not bytes is refused by the database. */
 function own(stored: Stored): Stored {
-  return stored instanceof Uint8Array && stored.byteLength < stored.buffer.byteLength ? new Uint8Array(stored) : stored;
+  return ArrayBuffer.isView(stored) && stored.byteLength < stored.buffer.byteLength ? bytesIn(stored).slice() : stored;
 }
 
 /** `Buffer`s are made where they are asked for. */
