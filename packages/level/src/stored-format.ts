@@ -24,6 +24,7 @@ export function boundOf(formats: ByteFormats, bound: unknown): Uint8Array {
   return ArrayBuffer.isView(bound) ? bytesIn(bound).slice() : NO_BYTES;
 }
 
+/** The bytes that a view shows, not copied. */
 export function bytesIn({ buffer, byteOffset, byteLength }: ArrayBufferView): Uint8Array {
   return new Uint8Array(buffer, byteOffset, byteLength);
 }

@@ -6,8 +6,8 @@ import { bloom, build, outcome, program, Scratch } from '../bloom-process.js';
 
 /** The size of a hole in the file. It takes no disk space, and searching it for blocks takes far longer than the test. */
 const HOLE_BYTES = 2 ** 38;
-/** Kills a search that goes on after the signal, so that the test fails and nothing of it stays. */
-const ENDED = { timeout: 60_000, killSignal: 'SIGKILL' } as const;
+/** Kills a search that ignores the signal. Then the test fails, and no process is left. */
+const KILLED_AT_LAST = { timeout: 60_000, killSignal: 'SIGKILL' } as const;
 /** Enough entries for salvage to detect the form of the keys, and to begin the new table before it reaches the hole. */
 const ENTRIES = 500;
 
@@ -41,7 +41,7 @@ describe.runIf(process.platform !== 'win32')('a salvage that is interrupted by a
     await build('good.ldb', ['--sort'], scratch.path, Array.from({ length: ENTRIES }, (_, i) => `k${i}\tv\n`).join(''));
     scratch.write('junk.ldb', scratch.read('good.ldb').subarray(0, -48));
     truncateSync(join(scratch.path, 'junk.ldb'), HOLE_BYTES);
-    const child = spawn(process.execPath, [program, 'salvage', 'junk.ldb', '-o', 'out.ldb'], { cwd: scratch.path, ...ENDED });
+    const child = spawn(process.execPath, [program, 'salvage', 'junk.ldb', '-o', 'out.ldb'], { cwd: scratch.path, ...KILLED_AT_LAST });
     const closed = outcome(child);
     await expect.poll(() => readdirSync(scratch.path).length).toBe(3);
     child.kill('SIGINT');
@@ -98,7 +98,7 @@ describe.runIf(process.platform !== 'win32')('a command that a signal ends in it
     await build('good.ldb', ['--sort'], scratch.path, lines);
     scratch.write('junk.ldb', scratch.read('good.ldb').subarray(0, -48));
     truncateSync(scratch.at('junk.ldb'), HOLE_BYTES);
-    const child = spawn(process.execPath, [program, 'salvage', 'good.ldb', 'junk.ldb', '-o', 'out.ldb'], { cwd: scratch.path, ...ENDED });
+    const child = spawn(process.execPath, [program, 'salvage', 'good.ldb', 'junk.ldb', '-o', 'out.ldb'], { cwd: scratch.path, ...KILLED_AT_LAST });
     const closed = outcome(child);
     const said = await new Promise<string>((resolve) => child.stderr.once('data', (piece: Buffer) => resolve(piece.toString())));
     if (milliseconds > 0) await new Promise((resolve) => setTimeout(resolve, milliseconds));
@@ -125,7 +125,7 @@ describe.runIf(process.platform !== 'win32')('a command that a signal ends in it
         if (${when === 'after'}) wait();
       };`,
     );
-    const child = spawn(process.execPath, ['--require', './slow.cjs', program, 'salvage', 'good.ldb', 'junk.ldb', '-o', 'out.ldb'], { cwd: scratch.path, ...ENDED });
+    const child = spawn(process.execPath, ['--require', './slow.cjs', program, 'salvage', 'good.ldb', 'junk.ldb', '-o', 'out.ldb'], { cwd: scratch.path, ...KILLED_AT_LAST });
     const closed = outcome(child);
     await new Promise((resolve) => child.stderr.once('data', resolve));
     child.kill('SIGINT');

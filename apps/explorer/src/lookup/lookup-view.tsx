@@ -92,7 +92,7 @@ function Lookup({ client }: { readonly client: DatabaseClient }) {
 
   const tryPresent = (): void => {
     void client.page({}, 200).then(({ rows }) => {
-      // A key without words would turn the typing to text, for every key that follows.
+      // A key that cannot be typed this way would change how all later keys are typed, so it is chosen only if there is no other.
       const typed = rows.map(({ key }) => typedForm(key.bytes, typing));
       const alike = typed.filter((form) => form.typing === typing);
       const from = alike.length > 0 ? alike : typed;

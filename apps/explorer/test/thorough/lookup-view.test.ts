@@ -157,7 +157,7 @@ describeInChromium('the lookup view', ({ open }) => {
     await explorer.give(...real(/file__0/));
     const typed = page.getByLabel('Key to look up');
     const isLookedUp = async (): Promise<boolean> => (await page.locator('.looked-up').textContent())!.includes(await typed.inputValue());
-    // Keys from all over the database, one of which has no words.
+    // Keys from the whole database. At least one of them has no words.
     await page.evaluate(() => {
       let next = 0;
       Math.random = () => (next++ % 50) / 50;

@@ -333,6 +333,18 @@ describe.runIf(findChromium() !== undefined)('in pages of Chromium, levels in th
     await page.close();
   });
 
+  test('views are sent to the worker as their bytes', async () => {
+    const page = await site.newPage();
+    expect(await page.evaluate(`import('/level-page.js').then(async ({ BloomLevel }) => {
+      const level = new BloomLevel('views', { keyEncoding: 'view', valueEncoding: 'view' });
+      const floats = new Float32Array([0, 1.5, -2]).subarray(1);
+      const view = new DataView(floats.buffer, 4, 8);
+      await level.put(view, floats);
+      return [[...await level.get(floats)], (await level.keys({ gte: floats, lte: view }).all()).map((key) => [...key])];
+    })`)).toEqual([[0, 0, 0xc0, 0x3f, 0, 0, 0, 0xc0], [[0, 0, 0xc0, 0x3f, 0, 0, 0, 0xc0]]]);
+    await page.close();
+  });
+
   test('another origin has a database of its own at the same path', async () => {
     const other = await Origin.start(await bundled('level-page', 'level-worker'));
     const [here, there] = [await site.newPage(), await browser.newPage(other.url)];
