@@ -51,9 +51,10 @@ export interface Cost {
 
 const REPORT_COST = `
   import { writeSync } from 'node:fs';
+  import { peakMemory } from '${import.meta.resolve('@bloom/fixtures/peak-memory')}';
   process.on('exit', () => {
-    const { userCPUTime, systemCPUTime, maxRSS } = process.resourceUsage();
-    writeSync(3, JSON.stringify({ cpuMs: (userCPUTime + systemCPUTime) / 1000, peakMiB: maxRSS / 1024 }));
+    const { userCPUTime, systemCPUTime } = process.resourceUsage();
+    writeSync(3, JSON.stringify({ cpuMs: (userCPUTime + systemCPUTime) / 1000, peakMiB: peakMemory() / 2 ** 20 }));
   });
 `;
 

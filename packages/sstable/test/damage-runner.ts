@@ -2,6 +2,7 @@
 // `count` tables, from number `first` on, of the run with `seed`. It prints a line for each problem, `run` lines to show that
 // it is alive, and a last line of JSON.
 import process from 'node:process';
+import { peakMemory } from '@bloom/fixtures/peak-memory';
 import { baseTables, complaints, damagedTable, picker } from './damage-checks.js';
 import { damageKinds } from './damage.js';
 
@@ -31,5 +32,5 @@ for (let run = first; run < first + count; run++) {
     if (wrong++ < 2000) process.stdout.write(`wrong ${run}, ${base.name}, ${damaged.kind}: ${complaint.slice(0, 300)}\n`);
   }
 }
-const result = { tables: names.size, of: tables.length, kinds, slowest, wrong, maxRss: process.resourceUsage().maxRSS * 1024 };
+const result = { tables: names.size, of: tables.length, kinds, slowest, wrong, peak: peakMemory() };
 process.stdout.write(`${JSON.stringify(result)}\n`);

@@ -1,6 +1,7 @@
 // hostile.test.ts runs this in a separate process, so that a hang or a lack of memory ends only that process. It runs actions
 // on tables that are crafted to be expensive, from number `first` on, and prints a line of JSON before and after each.
 import process from 'node:process';
+import { peakMemory } from '@bloom/fixtures/peak-memory';
 import { CorruptionError, MemorySource, SyncTable, UnsupportedError } from '@bloom/sstable';
 import { salvageTable, tableLayout, verifyTable } from '@bloom/sstable/inspect';
 import { putVarint } from '@bloom/bytes';
@@ -114,4 +115,4 @@ for (const [file, make] of Object.entries(files)) {
     process.stdout.write(`${JSON.stringify({ number: number - 1, milliseconds: Math.round((user + system) / 1000), error })}\n`);
   }
 }
-process.stdout.write(`${JSON.stringify({ maxRss: process.resourceUsage().maxRSS * 1024, actions: number })}\n`);
+process.stdout.write(`${JSON.stringify({ peak: peakMemory(), actions: number })}\n`);

@@ -1,6 +1,7 @@
 // large-handles.test.ts runs this in a separate process, because a read of gigabytes would end it. It reads the tables at the
 // given paths in every way, and prints each outcome as a line of JSON.
 import process from 'node:process';
+import { peakMemory } from '@bloom/fixtures/peak-memory';
 import { CorruptionError, SyncTable, Table } from '@bloom/sstable';
 import { FileSource, SyncFileSource } from '@bloom/sstable/node';
 import { utf8 } from './entries.js';
@@ -39,5 +40,5 @@ for (const path of process.argv.slice(2)) {
   }
   await source.close();
   syncSource.close();
-  process.stdout.write(`${JSON.stringify({ path, outcomes, maxRss: process.resourceUsage().maxRSS * 1024 })}\n`);
+  process.stdout.write(`${JSON.stringify({ path, outcomes, peak: peakMemory() })}\n`);
 }

@@ -44,7 +44,7 @@ async function writeSparse(path: string, byteLength: number, large: Part, handle
 interface Outcome {
   readonly path: string;
   readonly outcomes: Record<string, unknown>;
-  readonly maxRss: number;
+  readonly peak: number;
 }
 
 const GIB = 2 ** 30;
@@ -82,7 +82,7 @@ describe.each(sizes.map((size, i) => [size[0], i, size[2]] as const))('in a file
     const outcome = outcomes.find(({ path }) => path === join(folder, `${i} ${part}.ldb`));
     if (outcome === undefined) throw new Error('the process ended before it came to this table');
     // The process itself and its compiler take two thirds of the limit.
-    expect(outcome.maxRss).toBeLessThan(300e6);
+    expect(outcome.peak).toBeLessThan(300e6);
     return outcome.outcomes;
   };
 

@@ -1,6 +1,7 @@
 // memory-budget.test.ts runs this in a separate process. It reads tables of a few hundred bytes whose blocks expand to many
 // megabytes. After each action it prints a line with the outcome and the peak memory beyond what the process had at first.
 import process from 'node:process';
+import { peakMemory } from '@bloom/fixtures/peak-memory';
 import { type Codec, CorruptionError, MemorySource, SyncTable, Table } from '@bloom/sstable';
 import { type BlockHandle, encodeBlockHandle } from '../src/format/block-handle.js';
 import { encodeFooter } from '../src/format/footer.js';
@@ -84,7 +85,7 @@ const actions: Record<string, (source: MemorySource) => unknown> = {
   'reverse scan with promises': async (source) => count((await Table.open(source, options)).entries({ limit: 20, reverse: true })),
 };
 
-const before = process.resourceUsage().maxRSS;
+const before = peakMemory();
 for (const name of cases) {
   const [part, kind, action] = name.split(': ') as [string, string, string];
   const start = process.cpuUsage();
@@ -96,7 +97,7 @@ for (const name of cases) {
     outcome = error.code;
   }
   const { user, system } = process.cpuUsage(start);
-  const bytes = (process.resourceUsage().maxRSS - before) * 1024;
+  const bytes = peakMemory() - before;
   process.stdout.write(`${JSON.stringify({ name, outcome, bytes, milliseconds: Math.round((user + system) / 1000) })}\n`);
   // Garbage of one case must not count for the next one.
   globalThis.gc!();

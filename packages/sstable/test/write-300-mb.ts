@@ -1,6 +1,7 @@
-// write-table.test.ts runs this in a separate process. It writes a table of 300 MB to the path in its first argument, and
+// writing-memory.test.ts runs this in a separate process. It writes a table of 300 MB to the path in its first argument, and
 // prints how many bytes of memory that took.
 import process from 'node:process';
+import { peakMemory } from '@bloom/fixtures/peak-memory';
 import { writeTable } from '@bloom/sstable/node';
 
 const ENTRIES = 300_000;
@@ -18,6 +19,5 @@ function* entries(): Generator<[Uint8Array, Uint8Array]> {
 globalThis.gc?.();
 const before = process.memoryUsage.rss();
 const { byteLength } = await writeTable(process.argv[2]!, entries(), { compression: 'none' });
-// The peak so far, in kilobytes.
-const growth = process.resourceUsage().maxRSS * 1024 - before;
+const growth = peakMemory() - before;
 process.stdout.write(JSON.stringify({ byteLength, growth }));

@@ -2,8 +2,9 @@
 //
 //   memory build|read PATH ENTRIES     prints a line of JSON
 import { execFileSync } from 'node:child_process';
-import { readFileSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { peakMemory } from '@bloom/fixtures/peak-memory';
 import { BloomFilterPolicy } from '@bloom/policy';
 import { BlockCache, SyncTable } from '@bloom/sstable';
 import { SyncFileSource, writeTable } from '@bloom/sstable/node';
@@ -92,17 +93,10 @@ function read(path: string, entries: number): void {
   source.close();
 }
 
-/** Peak resident memory of this process. On Linux, maxRSS starts at the peak of the process that started this one. */
-function peakBytes(): number {
-  const status = process.platform === 'linux' ? readFileSync('/proc/self/status', 'utf8') : '';
-  const kilobytes = /^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1] ?? process.resourceUsage().maxRSS;
-  return Number(kilobytes) * 1024;
-}
-
 const [what, path = '', entries] = process.argv.slice(2);
 if (what === 'nothing' || what === 'build' || what === 'read') {
   let outcome: Outcome | undefined;
   if (what === 'build') outcome = await build(path, Number(entries));
   if (what === 'read') read(path, Number(entries));
-  console.log(JSON.stringify({ peakBytes: peakBytes(), outcome }));
+  console.log(JSON.stringify({ peakBytes: peakMemory(), outcome }));
 }

@@ -17,7 +17,7 @@ interface Line {
   readonly action?: string;
   readonly milliseconds?: number;
   readonly error?: string;
-  readonly maxRss?: number;
+  readonly peak?: number;
   readonly actions?: number;
 }
 
@@ -51,7 +51,7 @@ test('tables that are crafted to take much time or memory are read or refused qu
       if (error !== undefined) wrong.push(`${file}, ${action}: ${error}`);
       if (milliseconds > MOST_MS) wrong.push(`${file}, ${action}: ${milliseconds} ms`);
     }
-    if (last.maxRss !== undefined) end = last;
+    if (last.peak !== undefined) end = last;
     else {
       wrong.push(`${last.file}, ${last.action}: hangs, or takes more than ${HEAP_MB} MB`);
       first = last.number! + 1;
@@ -59,5 +59,5 @@ test('tables that are crafted to take much time or memory are read or refused qu
   }
   expect(wrong).toEqual([]);
   expect(end.actions).toBeGreaterThan(80);
-  expect(end.maxRss).toBeLessThan(900e6);
+  expect(end.peak).toBeLessThan(900e6);
 });
