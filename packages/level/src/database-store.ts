@@ -59,22 +59,12 @@ export class DatabaseStore implements LevelStore {
     return this.#during(this.#opened.hasMany(this.#keys.each(keys), readingOf(snapshot)));
   }
 
-  async put(key: Stored, value: Stored, sync: boolean): Promise<void> {
-    const database = this.#writable();
-    try {
-      await database.put(bytesOf(this.#formats, key), bytesOf(this.#formats, value), sync ? SYNCED : undefined);
-    } catch (error) {
-      throw this.#writingError(error);
-    }
+  put(key: Stored, value: Stored, sync: boolean): Promise<void> {
+    return this.#writing(this.#writable().put(bytesOf(this.#formats, key), bytesOf(this.#formats, value), sync ? SYNCED : undefined));
   }
 
-  async delete(key: Stored, sync: boolean): Promise<void> {
-    const database = this.#writable();
-    try {
-      await database.delete(bytesOf(this.#formats, key), sync ? SYNCED : undefined);
-    } catch (error) {
-      throw this.#writingError(error);
-    }
+  delete(key: Stored, sync: boolean): Promise<void> {
+    return this.#writing(this.#writable().delete(bytesOf(this.#formats, key), sync ? SYNCED : undefined));
   }
 
   batch(): StoreBatch {
@@ -142,18 +132,15 @@ export class DatabaseStore implements LevelStore {
     return this.#hasWritingEnded;
   }
 
-  async #writing(write: Promise<void>): Promise<void> {
-    try {
-      await write;
-    } catch (error) {
-      throw this.#writingError(error);
-    }
+  /** Waits for a write. Not async: that would make more garbage. */
+  #writing(write: Promise<void>): Promise<void> {
+    return write.catch(this.#onWritingError);
   }
 
-  #writingError(error: unknown): unknown {
+  readonly #onWritingError = (error: unknown): never => {
     this.#hasWritingEnded ||= error instanceof DatabaseError && error.code === 'BLOOM_WRITING_ENDED';
-    return levelErrorOf(error);
-  }
+    throw levelErrorOf(error);
+  };
 
   /** Waits for a read, which `close` waits for too. */
   async #during<T>(reading: Promise<T>): Promise<T> {

@@ -11,7 +11,8 @@
  *
  * Source: LevelDB, db/log_format.h and doc/log_format.md.
  */
-import { maskedCrc32c } from '@bloom/crc32c';
+import { copyBytes } from '@bloom/bytes';
+import { crc32c, maskCrc, maskedCrc32c } from '@bloom/crc32c';
 
 /** Bytes of every block but the last. */
 export const LOG_BLOCK_LENGTH = 32_768;
@@ -27,6 +28,9 @@ export const LAST = 4;
 
 /** The names of the types, as in the picture. */
 export const TYPE_NAMES: readonly string[] = ['zero', 'FULL', 'FIRST', 'MIDDLE', 'LAST'];
+
+/** The CRC-32C of each type's byte: with it, the checksum needs no view of type and payload. */
+const TYPE_CRCS: readonly number[] = [0x527d5351, 0xa016d052, 0xb34623a6, 0x412da0a5, 0x95e7c44e];
 
 /** Why bytes of a log were dropped, in LevelDB's own words; LevelDB itself has no limit for a record. */
 export type LogDropReason =
@@ -54,8 +58,9 @@ export function putFragment(
   bytes[position + 4] = length;
   bytes[position + 5] = length >>> 8;
   bytes[position + 6] = type;
-  bytes.set(payload.subarray(start, end), position + LOG_HEADER_LENGTH);
-  const crc = maskedCrc32c(bytes.subarray(position + 6, after));
+  copyBytes(payload, start, end, bytes, position + LOG_HEADER_LENGTH);
+  const typeCrc = TYPE_CRCS[type] ?? crc32c(Uint8Array.of(type));
+  const crc = maskCrc(crc32c(start === 0 ? payload : payload.subarray(start, end), typeCrc, length));
   bytes[position] = crc;
   bytes[position + 1] = crc >>> 8;
   bytes[position + 2] = crc >>> 16;

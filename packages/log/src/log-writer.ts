@@ -3,7 +3,7 @@
  *
  * Source: LevelDB, db/log_writer.cc.
  */
-import { mustBeBytes, mustBeWhole } from '@bloom/bytes';
+import { mustBeBytes, mustBeWhole, PrefixViews } from '@bloom/bytes';
 import { FIRST, FULL, LAST, LOG_BLOCK_LENGTH, LOG_HEADER_LENGTH, MIDDLE, putFragment } from './log-fragment.js';
 
 /** Where the bytes of a log go. */
@@ -33,7 +33,7 @@ export class LogWriter {
   readonly #sink: LogSink;
   #byteLength: number;
   /** The array that is lent to the sink, for one record after another. */
-  #lent = new Uint8Array(0);
+  #lent = new PrefixViews(new Uint8Array(0));
 
   /** @param byteLength of the file that is appended to, whatever its last bytes are. */
   constructor(sink: LogSink, byteLength = 0) {
@@ -73,8 +73,9 @@ export class LogWriter {
   /** An array of `length` bytes, whatever they are. */
   #allocate(length: number): Uint8Array {
     if (this.#sink.isLent !== true || length > MAX_KEPT_BYTES) return new Uint8Array(length);
-    if (length > this.#lent.length) this.#lent = new Uint8Array(Math.max(length, this.#lent.length * 2));
-    return this.#lent.subarray(0, length);
+    const { byteLength } = this.#lent.bytes;
+    if (length > byteLength) this.#lent = new PrefixViews(new Uint8Array(Math.max(length, byteLength * 2)));
+    return this.#lent.of(length);
   }
 
   /** Bytes to the end of the block, `position` bytes on from the end of the file. */

@@ -41,6 +41,8 @@ export type BatchProblem =
 export class WriteBatch {
   #bytes = NO_BYTES;
   #view: DataView<ArrayBuffer> | undefined;
+  /** The last record: batches of one put are often as long as the one before. */
+  #record: Bytes | undefined;
   #length = BATCH_HEADER_LENGTH;
   #count = 0;
 
@@ -99,7 +101,8 @@ export class WriteBatch {
     const view = (this.#view ??= new DataView(this.#bytes.buffer));
     view.setBigUint64(0, sequence, true);
     view.setUint32(COUNT_POSITION, this.#count, true);
-    return this.#bytes.subarray(0, this.#length);
+    if (this.#record?.length !== this.#length) this.#record = this.#bytes.subarray(0, this.#length);
+    return this.#record;
   }
 
   #putString(bytes: Uint8Array): void {
@@ -114,7 +117,7 @@ export class WriteBatch {
     const grown = new Uint8Array(Math.max(needed, this.#bytes.length * 2));
     grown.set(this.#bytes.subarray(0, this.#length));
     this.#bytes = grown;
-    this.#view = undefined;
+    this.#view = this.#record = undefined;
   }
 }
 

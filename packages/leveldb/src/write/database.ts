@@ -56,8 +56,6 @@ export class Database extends AsyncReaderFace {
   private readonly store: Store;
   /** How many cursors were made. */
   private cursors = 0;
-  /** Batches that were written, whose memory later writes use again. */
-  private readonly spares: WriteBatch[] = [];
   private closing: Promise<void> | undefined;
 
   private constructor(store: Store) {
@@ -319,19 +317,23 @@ export class Database extends AsyncReaderFace {
     return view.cursor(sequence, fillsCache, new CursorSampler(++this.cursors, (key) => this.store.background.sampleRead(key)), prefix, bounds);
   }
 
-  // Async, so that a caller's mistake is a rejection like any other.
-  async #write(call: string, fill: (batch: WriteBatch) => void, options: WriteOptions | undefined): Promise<void> {
-    this.mustBeOpen();
-    if (options !== undefined) {
-      mustBeOptions(call, options, WRITE_OPTIONS);
-      if (options.sync !== undefined) mustBeBoolean('sync', options.sync);
+  #write(call: string, fill: (batch: WriteBatch) => void, options: WriteOptions | undefined): Promise<void> {
+    const { writes } = this.store;
+    try {
+      this.mustBeOpen();
+      if (options !== undefined) {
+        mustBeOptions(call, options, WRITE_OPTIONS);
+        if (options.sync !== undefined) mustBeBoolean('sync', options.sync);
+      }
+      const batch = writes.emptyBatch();
+      fill(batch);
+      this.#mustBeOrdered(batch);
+      this.#mustFit(batch);
+      return writes.push(batch, options?.sync ?? false);
+    } catch (error) {
+      // A caller's mistake is a rejection like any other. An async function would make a tenth more garbage.
+      return Promise.reject(error as Error);
     }
-    const batch = this.spares.pop() ?? new WriteBatch();
-    fill(batch);
-    this.#mustBeOrdered(batch);
-    this.#mustFit(batch);
-    await this.store.writes.push(batch, options?.sync ?? false);
-    if (this.spares.length < MAX_SPARES && batch.byteLength <= MAX_SPARE_BYTES) this.spares.push(batch.clear());
   }
 
   /** @throws RangeError for a batch that no table could be made of, before it is in the log: a log with such a batch could not be replayed. */
@@ -369,6 +371,3 @@ export class Database extends AsyncReaderFace {
   }
 }
 
-/** How many batches are kept for later writes, and the most bytes of one. */
-const MAX_SPARES = 4;
-const MAX_SPARE_BYTES = 256 * 2 ** 10;

@@ -5,6 +5,10 @@ import { Pacer } from '../folder/pacer.js';
 const MAX_GROUP_BYTES = 2 ** 20;
 const SMALL_BATCH_BYTES = 128 * 2 ** 10;
 
+/** How many written batches are kept, whose memory later ones use again, and the most bytes of one. */
+const MAX_SPARES = 4;
+const MAX_SPARE_BYTES = 256 * 2 ** 10;
+
 /** Something that is done while nothing else is written. @param write is awaited before the batch that it was given changes. */
 type Step = (write: (batch: WriteBatch) => Promise<void>) => Promise<void>;
 
@@ -15,8 +19,8 @@ interface Writer {
   readonly sync: boolean;
   /** What is done between writes. */
   readonly step: Step | undefined;
-  resolve(): void;
-  reject(error: unknown): void;
+  readonly resolve: () => void;
+  readonly reject: (error: unknown) => void;
 }
 
 /**
@@ -63,6 +67,7 @@ export interface RecordTarget {
 export class WriteQueue {
   readonly #target: RecordTarget;
   readonly #writers: Writer[] = [];
+  readonly #spares: WriteBatch[] = [];
   readonly #pacer = new Pacer(1);
   #draining: Promise<void> | undefined;
 
@@ -70,7 +75,12 @@ export class WriteQueue {
     this.#target = target;
   }
 
-  /** Writes a batch, which must not be changed any more; without one, makes a table of the memtable. */
+  /** A batch to fill and push: it may have the memory of one that was written. */
+  emptyBatch(): WriteBatch {
+    return this.#spares.pop() ?? new WriteBatch();
+  }
+
+  /** Writes a batch, which is the queue's from now on; without one, makes a table of the memtable. */
   push(batch: WriteBatch | undefined, sync: boolean): Promise<void> {
     return this.#queue(batch, sync, undefined);
   }
@@ -88,7 +98,8 @@ export class WriteQueue {
   #queue(batch: WriteBatch | undefined, sync: boolean, step: Step | undefined): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#writers.push({ batch, sync, step, resolve, reject });
-      this.#draining ??= this.#drain();
+      // Calls that are made at the same time are written as one record.
+      this.#draining ??= Promise.resolve().then(this.#drain);
     });
   }
 
@@ -97,34 +108,86 @@ export class WriteQueue {
     await this.#target.append(batch, false);
   }
 
-  async #drain(): Promise<void> {
-    // Calls that are made at the same time are written as one record.
-    await Promise.resolve();
-    const writers = this.#writers;
-    while (writers.length > 0) {
-      const first = writers[0]!;
-      const force = first.batch === undefined;
-      let count = 1;
-      try {
-        if (first.step !== undefined) await first.step((batch) => this.#write(batch));
-        else if (!this.#target.hasRoom(force)) await this.#target.makeRoom(force);
-        if (!force) {
-          count = groupLength(writers);
-          let batch = merged(writers, count);
-          if (count > 1 && this.#target.hasNumbers?.(batch) === false) [count, batch] = [1, first.batch];
-          const appending = this.#target.append(batch, first.sync);
-          if (appending !== undefined) await appending;
-        }
-      } catch (error) {
-        for (const writer of writers.splice(0, count)) writer.reject(error);
-        continue;
-      }
-      if (count === 1) writers.shift()!.resolve();
-      else for (const writer of writers.splice(0, count)) writer.resolve();
+  /** Answers all that wait. A put that nothing holds up is written without an async function, which would make a tenth more garbage. */
+  readonly #drain = (): Promise<void> | undefined => {
+    const waiting = this.#drainAtOnce();
+    return waiting && this.#drainLater(waiting);
+  };
+
+  async #drainLater(first: Promise<void>): Promise<void> {
+    for (let waiting: Promise<void> | undefined = first; waiting !== undefined; waiting = this.#drainAtOnce()) await waiting;
+  }
+
+  /** Answers those that wait, up to where it must wait itself. */
+  #drainAtOnce(): Promise<void> | undefined {
+    while (this.#writers.length > 0) {
+      const answering = this.#answerFirst();
+      if (answering !== undefined) return answering;
       // If the log takes its bytes at once, callers that write one after another would keep everything else waiting.
-      if (this.#pacer.isDue()) await this.#pacer.pause();
+      if (this.#pacer.isDue()) return this.#pacer.pause();
     }
     // In the same step as the look at the queue: whoever comes next starts anew.
     this.#draining = undefined;
+    return undefined;
+  }
+
+  /** Does what the first call asks for. It and those that are written with it are answered. */
+  #answerFirst(): Promise<void> | undefined {
+    const { batch } = this.#writers[0]!;
+    return batch !== undefined && this.#target.hasRoom(false) ? this.#append(batch) : this.#answerLater();
+  }
+
+  async #answerLater(): Promise<void> {
+    const { batch, step } = this.#writers[0]!;
+    try {
+      if (step === undefined) await this.#target.makeRoom(batch === undefined);
+      else await step((made) => this.#write(made));
+    } catch (error) {
+      this.#refuse(1, error);
+      return;
+    }
+    if (batch === undefined) this.#accept(1);
+    else await this.#append(batch);
+  }
+
+  /** Writes the first batch, and those that can be written with it. */
+  #append(first: WriteBatch): Promise<void> | undefined {
+    const writers = this.#writers;
+    let count = groupLength(writers);
+    try {
+      let batch = merged(writers, count);
+      if (count > 1 && this.#target.hasNumbers?.(batch) === false) [count, batch] = [1, first];
+      const appending = this.#target.append(batch, writers[0]!.sync);
+      if (appending !== undefined) return this.#acceptAfter(appending, count);
+    } catch (error) {
+      this.#refuse(count, error);
+      return undefined;
+    }
+    this.#accept(count);
+    return undefined;
+  }
+
+  async #acceptAfter(appending: Promise<void>, count: number): Promise<void> {
+    try {
+      await appending;
+    } catch (error) {
+      this.#refuse(count, error);
+      return;
+    }
+    this.#accept(count);
+  }
+
+  #accept(count: number): void {
+    if (count === 1) this.#acceptWriter(this.#writers.shift()!);
+    else for (const writer of this.#writers.splice(0, count)) this.#acceptWriter(writer);
+  }
+
+  #acceptWriter({ batch, resolve }: Writer): void {
+    if (batch !== undefined && this.#spares.length < MAX_SPARES && batch.byteLength <= MAX_SPARE_BYTES) this.#spares.push(batch.clear());
+    resolve();
+  }
+
+  #refuse(count: number, error: unknown): void {
+    for (const writer of this.#writers.splice(0, count)) writer.reject(error);
   }
 }
