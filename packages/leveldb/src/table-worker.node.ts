@@ -26,8 +26,8 @@ class ThreadDatabase {
     this.#cutOff = cutOff;
   }
 
-  async flush({ entries, number, bitsPerKey }: Extract<Order, { type: 'flush' }>): Promise<CompactedTables> {
-    const writing = this.#tables.flush(entries, number, bitsPerKey);
+  async flush({ memtable, number, bitsPerKey }: Extract<Order, { type: 'flush' }>): Promise<CompactedTables> {
+    const writing = this.#tables.flush(memtable, number, bitsPerKey);
     this.#flushing = writing.then(
       () => undefined,
       () => undefined,

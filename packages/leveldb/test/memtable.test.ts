@@ -4,6 +4,7 @@ import { encodeInternalKey } from '@bloom/sstable/database';
 import { expect, test } from 'vitest';
 import { keyOrderOf } from '../src/format/database-key.js';
 import { Memtable } from '../src/memtable/memtable.js';
+import { copiedMemtable } from '../src/memtable/memtable-arrays.js';
 import { MemtableCursor, MemtableEntries } from '../src/memtable/memtable-cursor.js';
 import { TableBound } from '../src/memtable/table-bound.js';
 import { collidingKeys } from './colliding-keys.js';
@@ -89,6 +90,23 @@ test('of entries with the same internal key, the one added last comes first', ()
   const values: number[] = [];
   for (cursor.seekToFirst(); cursor.valid; cursor.next()) values.push(cursor.entry.valueBytes[cursor.entry.valueStart]!);
   expect(values).toEqual([3, 2, 1]);
+});
+
+test.each(walks)('the copy of a memtable of keys $kind has its entries in $order order, of those with the same internal key the last', async ({ kind, compareRange }) => {
+  const random = seeded(1);
+  const memtable = new Memtable(compareRange);
+  const entriesOf = (walked: Memtable): string[] => {
+    const found: string[] = [];
+    const entries = new MemtableEntries(walked);
+    for (entries.seekToFirst(); entries.valid; entries.next()) found.push(at(entries)!);
+    return found;
+  };
+  expect(entriesOf(Memtable.of(await copiedMemtable(memtable), compareRange))).toEqual([]);
+  for (let n = 1; n < 500; n++) add(memtable, USER_KEYS[kind]!(random, n % 300), BigInt(random.below(n)), random.below(2), random.bytes(random.below(20)));
+  const copy = await copiedMemtable(memtable);
+  const expected = entriesOf(memtable);
+  add(memtable, Uint8Array.of(1), 1000n, 1, new Uint8Array(0));
+  expect(entriesOf(Memtable.of(copy, compareRange))).toEqual(expected);
 });
 
 test('a key that a cursor lent stays unchanged when the arena grows', () => {

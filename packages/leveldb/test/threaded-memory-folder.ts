@@ -13,9 +13,9 @@ export class ThreadedMemoryFolder extends WritableMemoryFolder {
         this.jobs++;
         return tables.compact(plan, bitsPerKey, { oldestSequence, newFileNumber, interlude: () => undefined });
       },
-      flush: async (entries, number, bitsPerKey) => {
+      flush: async (memtable, number, bitsPerKey) => {
         this.jobs++;
-        return tables.flush(entries, number, bitsPerKey);
+        return tables.flush(memtable, number, bitsPerKey);
       },
       close: () => Promise.resolve(),
     };

@@ -8,7 +8,7 @@ import {
   Database,
   type DatabaseOptions,
   DatabaseReader,
-  type PackedEntries,
+  type MemtableArrays,
   SyncDatabaseReader,
   type TableThread,
   type TableThreadSettings,
@@ -72,7 +72,7 @@ class CountingFolder extends WritableNodeFolder {
         return thread.hasEnded;
       },
       compact: (request: CompactionRequest) => counted(thread.compact(request)),
-      flush: (entries: PackedEntries, number: bigint, bitsPerKey: number | undefined) => counted(thread.flush(entries, number, bitsPerKey)),
+      flush: (memtable: MemtableArrays, number: bigint, bitsPerKey: number | undefined) => counted(thread.flush(memtable, number, bitsPerKey)),
       close: () => thread.close(),
     };
   }

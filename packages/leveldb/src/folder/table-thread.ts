@@ -2,6 +2,7 @@ import type { FilterPolicy } from '@bloom/policy';
 import type { Codec, Comparator, ReadingOptions, TableOptions } from '@bloom/sstable';
 import type { FileMetadata } from '../format/version-edit.js';
 import type { CompactionPlan } from '../format/compaction-plan.js';
+import type { MemtableArrays } from '../memtable/memtable-arrays.js';
 
 /** What a thread has beside LevelDB's own order, filter and compression. */
 export interface ThreadPlugins {
@@ -79,17 +80,9 @@ export interface TableThread {
   /** Merges the inputs of a compaction into new tables, which are on disk when the promise settles. */
   compact(request: CompactionRequest): Promise<CompactedTables>;
   /** Writes a memtable that is not empty as a table, which is on disk when the promise settles. @param bitsPerKey as in {@link CompactionRequest}. */
-  flush(entries: PackedEntries, number: bigint, bitsPerKey: number | undefined): Promise<WrittenTable>;
+  flush(memtable: MemtableArrays, number: bigint, bitsPerKey: number | undefined): Promise<WrittenTable>;
   /** Whether the thread has ended, so that every call fails. */
   readonly hasEnded: boolean;
   /** Ends the work for the database, and the thread if no other database can use it. Calls that have not settled fail. */
   close(): Promise<void>;
-}
-
-/** The entries of a memtable in their order, as two arrays that can be sent to a thread. */
-export interface PackedEntries {
-  /** Key and value of each entry, adjacent. */
-  readonly bytes: Uint8Array;
-  /** Of each entry in order: where its key starts, the length of the key, the length of the value. */
-  readonly places: Uint32Array;
 }

@@ -15,6 +15,11 @@ export class EntryArena {
   bytes: Uint8Array;
   #length = 0;
 
+  /** The bytes that entries take. */
+  get length(): number {
+    return this.#length;
+  }
+
   /** @param expectedBytes of keys and values: room that is made at once. */
   constructor(expectedBytes: number) {
     this.bytes = new Uint8Array(Math.max(MIN_LENGTH, expectedBytes));

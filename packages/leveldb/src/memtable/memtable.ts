@@ -17,6 +17,7 @@
 import { compareBytes, compareInternalBytes, type CompareRange, INTERNAL_KEY_TRAILER_LENGTH } from '@bloom/sstable/database';
 import { EntryArena } from './entry-arena.js';
 import { KeyAbbreviation } from './key-abbreviation.js';
+import type { MemtableArrays } from './memtable-arrays.js';
 import { grown } from './memtable-full.js';
 import { MemtableIndex } from './memtable-index.js';
 import { MemtableMemory } from './memtable-memory.js';
@@ -50,7 +51,7 @@ export class Memtable {
   private readonly isAbbreviated: boolean;
   readonly #arena: EntryArena;
   #count = 0;
-  private nodes = new Uint32Array(1024);
+  private nodes: Uint32Array = new Uint32Array(1024);
   private nodesLength = LINKS + MAX_HEIGHT;
   private height = 1;
   #last = HEAD;
@@ -77,6 +78,20 @@ export class Memtable {
     this.compare = compareInternalKeys;
     this.isAbbreviated = this.isIndexable = compareInternalKeys === compareInternalBytes;
     this.#arena = new EntryArena(expectedBytes);
+  }
+
+  /** The memtable that `arrays` are of. It can be walked through forward, and nothing else: not searched, and not added to. */
+  static of(arrays: MemtableArrays, compareInternalKeys: CompareRange): Memtable {
+    const memtable = new Memtable(compareInternalKeys);
+    memtable.#arena.bytes = arrays.arena;
+    memtable.nodes = arrays.nodes;
+    return memtable;
+  }
+
+  /** What {@link Memtable.of} needs: views that hold until the next entry is added. */
+  get arrays(): MemtableArrays {
+    const { bytes, length } = this.#arena;
+    return { arena: bytes.subarray(0, length), nodes: this.nodes.subarray(0, this.nodesLength) };
   }
 
   /** How many entries there are. */

@@ -3,8 +3,9 @@ import { Worker } from 'node:worker_threads';
 import { mustBeOptions } from '@bloom/bytes';
 import type { FileMetadata } from '../format/version-edit.js';
 import type { CompactionPlan } from '../format/compaction-plan.js';
+import type { MemtableArrays } from '../memtable/memtable-arrays.js';
 import type { FolderPin } from './folder-pin.js';
-import type { CompactedTables, CompactionRequest, PackedEntries, TableThread, TableThreadSettings, WrittenTable } from '../folder/table-thread.js';
+import type { CompactedTables, CompactionRequest, TableThread, TableThreadSettings, WrittenTable } from '../folder/table-thread.js';
 
 /** A module that gives a thread comparators, policies and codecs. */
 export interface PluginModule {
@@ -44,7 +45,7 @@ export type Order =
     }
   | { readonly type: 'close'; readonly database: number }
   | ({ readonly type: 'compact'; readonly plan: CompactionPlan; readonly oldestSequence: bigint; readonly bitsPerKey: number | undefined } & Job)
-  | ({ readonly type: 'flush'; readonly entries: PackedEntries; readonly number: bigint; readonly bitsPerKey: number | undefined } & Job)
+  | ({ readonly type: 'flush'; readonly memtable: MemtableArrays; readonly number: bigint; readonly bitsPerKey: number | undefined } & Job)
   | ({ readonly type: 'number'; readonly number: bigint } & Job);
 
 /** A message from the worker. */
@@ -152,11 +153,11 @@ class DatabaseThread implements TableThread {
     return this.#do(this.#worker.ask(order, [], newFileNumber));
   }
 
-  async flush(entries: PackedEntries, number: bigint, bitsPerKey: number | undefined): Promise<WrittenTable> {
-    // The entries may have been packed while the database was closed.
+  async flush(memtable: MemtableArrays, number: bigint, bitsPerKey: number | undefined): Promise<WrittenTable> {
+    // The memtable may have been copied while the database was closed.
     if (this.#isClosed) throw new Error('the database is closed');
-    const transferred = [entries.bytes.buffer, entries.places.buffer] as ArrayBuffer[];
-    const { tables } = await this.#do(this.#worker.ask((id) => ({ type: 'flush', database: this.#database, id, entries, number, bitsPerKey }), transferred));
+    const transferred = [memtable.arena.buffer, memtable.nodes.buffer] as ArrayBuffer[];
+    const { tables } = await this.#do(this.#worker.ask((id) => ({ type: 'flush', database: this.#database, id, memtable, number, bitsPerKey }), transferred));
     return tables[0]!;
   }
 
@@ -187,7 +188,7 @@ export function ownThread(pin: FolderPin, settings: TableThreadSettings): TableT
       return own.hasEnded;
     },
     compact: (request) => own.compact(request),
-    flush: (entries, number, bitsPerKey) => own.flush(entries, number, bitsPerKey),
+    flush: (memtable, number, bitsPerKey) => own.flush(memtable, number, bitsPerKey),
     async close() {
       await own.close();
       await thread.close();

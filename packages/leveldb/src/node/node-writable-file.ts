@@ -19,6 +19,12 @@ const FEW_BYTES = 64 * 2 ** 10;
 const LOOK_INTERVAL = 1000;
 
 /**
+ * When so many bytes are not synced, another thread begins to sync them, so that a sync that is waited for has less left: at the end of
+ * a log of 4 MB it took 20 ms, in which nothing was written, and takes 5.
+ */
+const EARLY_SYNC_BYTES = 2 ** 20;
+
+/**
  * Creates a file. One that has the name is deleted first rather than emptied: it may be a link to a file outside of the folder,
  * a pipe, or a file that has another name elsewhere, as in a copy that was made of links.
  *
@@ -68,6 +74,11 @@ export class NodeWritableFile implements WritableFile {
   #closing: Promise<void> | undefined;
   /** Whether something was written since the last sync. */
   #isDirty = false;
+  /** How many bytes were written since a sync began. */
+  #unsyncedBytes = 0;
+  #earlySync: Promise<void> | undefined;
+  /** Why an early sync failed. The system tells of it once: a later sync succeeds, and what was written is lost all the same. */
+  #earlyFailure: Error | undefined;
   /** Called when the file is looked at: whether its folder is still the same. */
   onLook: (() => void) | undefined;
 
@@ -83,7 +94,10 @@ export class NodeWritableFile implements WritableFile {
       this.check();
       this.#nextLook = now + LOOK_INTERVAL;
     }
+    if (this.#earlyFailure !== undefined) throw this.#earlyFailure;
     this.#isDirty = true;
+    this.#unsyncedBytes += bytes.length;
+    if (this.#unsyncedBytes >= EARLY_SYNC_BYTES && this.#earlySync === undefined) this.#beginSync();
     if (bytes.length > FEW_BYTES) return this.#append(bytes, 0);
     const written = writeSync(this.#fd, bytes);
     // Bytes are left over only if a signal interrupted the write, or if the disk is full.
@@ -101,12 +115,28 @@ export class NodeWritableFile implements WritableFile {
   async sync(): Promise<void> {
     // What is appended meanwhile may not be part of it.
     this.#isDirty = false;
+    this.#unsyncedBytes = 0;
     await this.#sync();
+    // Of a failure, the system may have told that one.
+    await this.#earlySync;
     this.check();
+  }
+
+  /** What is appended meanwhile is left for the next sync. */
+  #beginSync(): void {
+    this.#unsyncedBytes = 0;
+    this.#earlySync = syncLater(this.#fd)
+      .catch((error: unknown) => {
+        if (codeOf(error) !== 'ERR_ACCESS_DENIED') this.#earlyFailure = error as Error;
+      })
+      .finally(() => {
+        this.#earlySync = undefined;
+      });
   }
 
   /** @throws FolderError `BLOOM_FOLDER_CHANGED` when what was written is lost, or may be. */
   check(): void {
+    if (this.#earlyFailure !== undefined) throw this.#earlyFailure;
     if (this.#nextLook !== Infinity) this.#mustHaveName();
     this.onLook?.();
   }
@@ -134,6 +164,8 @@ export class NodeWritableFile implements WritableFile {
 
   /** After unsynced writes on another thread, because network file systems write when a file is closed. */
   async #close(): Promise<void> {
+    // Its descriptor may then be that of another file.
+    if (this.#earlySync !== undefined) await this.#earlySync;
     if (this.#isDirty) await closeLater(this.#fd);
     else closeSync(this.#fd);
   }

@@ -1,4 +1,4 @@
-import { closeSync, constants, fsync, lstatSync, mkdirSync, openSync, renameSync, unlinkSync } from 'node:fs';
+import { close, closeSync, constants, fsync, lstatSync, mkdirSync, openSync, renameSync, unlinkSync } from 'node:fs';
 import { open, rmdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import process from 'node:process';
@@ -93,10 +93,14 @@ export class WritableNodeFolder extends NodeFolder implements WritableFolder {
   }
 
   delete(name: string): void {
+    const path = this.pathOf(name);
+    const fd = holdOpen(path);
     try {
-      unlinkSync(this.pathOf(name));
+      unlinkSync(path);
     } catch (error) {
       if (codeOf(error) !== 'ENOENT') throw error;
+    } finally {
+      if (fd !== undefined) close(fd, () => undefined);
     }
   }
 
@@ -159,6 +163,25 @@ class LostNodeFolder extends WritableNodeFolder {
   #mustBeFolder(): void {
     if (lstatSync(this.path, { throwIfNoEntry: false })?.isDirectory() === true) return;
     throw new DatabaseError('BLOOM_NOT_A_FOLDER', `${this.path} must be a folder, as files are moved into it, and is a link or a file`);
+  }
+}
+
+/** The space of a file of this size takes a millisecond to free. */
+const LARGE_BYTES = 512 * 2 ** 10;
+
+/**
+ * Opens a large file that is about to be deleted. Its space is freed when it is closed, on another thread: of a log of 4 MB that took 6 ms.
+ *
+ * @returns nothing for a small one, and where it cannot be opened.
+ */
+function holdOpen(path: string): number | undefined {
+  // On Windows, an open file keeps its name.
+  if (process.platform === 'win32') return undefined;
+  try {
+    const stats = lstatSync(path);
+    return stats.isFile() && stats.size >= LARGE_BYTES ? openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW) : undefined;
+  } catch {
+    return undefined;
   }
 }
 

@@ -332,7 +332,7 @@ export class Database extends AsyncReaderFace {
       return writes.push(batch, options?.sync ?? false);
     } catch (error) {
       // A caller's mistake is a rejection like any other. An async function would make a tenth more garbage.
-      return Promise.reject(error as Error);
+      return Promise.reject(error);
     }
   }
 

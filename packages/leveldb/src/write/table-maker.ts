@@ -5,11 +5,11 @@ import type { WritableFolder } from '../folder/writable-folder.js';
 import { runAsync } from '../folder/folder-reading.js';
 import type { KeyOrder } from '../format/version.js';
 import type { Memtable } from '../memtable/memtable.js';
+import { copiedMemtable } from '../memtable/memtable-arrays.js';
 import type { View } from '../read/view.js';
 import { Pacer } from '../folder/pacer.js';
 import { ENTRIES_PER_LOOK, writeMemtable } from '../table/table-file.js';
 import type { Settings } from './database-options.js';
-import { packedEntries } from './packed-entries.js';
 
 /** Less is merged or written here: to start a thread takes as long as to write a table of this size. */
 const THREAD_MIN_BYTES = 2 ** 20;
@@ -88,7 +88,7 @@ export class TableMaker {
     const thread = this.#threadFor(memtable.memoryUsage);
     if (thread === undefined || memtable.count === 0) return undefined;
     try {
-      return await thread.flush(await packedEntries(memtable, new Pacer(ENTRIES_PER_LOOK)), number, bitsPerKey);
+      return await thread.flush(await copiedMemtable(memtable), number, bitsPerKey);
     } catch {
       return undefined;
     }

@@ -2,9 +2,11 @@ import { BloomFilterPolicy } from '@bloom/policy';
 import type { Codec } from '@bloom/sstable';
 import { DamagePolicy } from '../folder/damage.js';
 import { keyOrderOf } from '../format/database-key.js';
-import { Entry } from '../cursor/entry-cursor.js';
 import { type FolderReading, runSync } from '../folder/folder-reading.js';
 import { TableCache, ViewTables } from '../table/table-cache.js';
+import { Memtable } from '../memtable/memtable.js';
+import type { MemtableArrays } from '../memtable/memtable-arrays.js';
+import { MemtableEntries } from '../memtable/memtable-cursor.js';
 import type { KeyOrder } from '../format/version.js';
 import type { SyncFolder } from '../folder/folder.js';
 import type { WritableFolder } from '../folder/writable-folder.js';
@@ -12,8 +14,8 @@ import { type CompactionContext, writeCompactedTables } from '../compact/compact
 import type { CompactionPlan } from '../format/compaction-plan.js';
 import { type DatabaseOptions, type Settings, settingsOf } from './database-options.js';
 import { Pacer } from '../folder/pacer.js';
-import { ENTRIES_PER_LOOK, type SortedEntries, writeTable } from '../table/table-file.js';
-import type { CompactedTables, NeededPlugins, PackedEntries, TableThreadSettings, ThreadPlugins, WrittenTable } from '../folder/table-thread.js';
+import { ENTRIES_PER_LOOK, writeTable } from '../table/table-file.js';
+import type { CompactedTables, NeededPlugins, TableThreadSettings, ThreadPlugins, WrittenTable } from '../folder/table-thread.js';
 
 /** A folder for a worker thread. It reads without promises, because nobody is held up when the worker's event loop waits. */
 export type ThreadFolder = SyncFolder & Pick<WritableFolder, 'create'>;
@@ -51,8 +53,9 @@ export class ThreadTables {
     }
   }
 
-  flush(entries: PackedEntries, number: bigint, bitsPerKey: number | undefined): Promise<WrittenTable> {
-    return writeTable(new PackedWalk(entries), this.#folder, number, this.#settings.buildingWith(bitsPerKey), new Pacer(ENTRIES_PER_LOOK));
+  flush(arrays: MemtableArrays, number: bigint, bitsPerKey: number | undefined): Promise<WrittenTable> {
+    const entries = new MemtableEntries(Memtable.of(arrays, this.#order.compareInternalKeys));
+    return writeTable(entries, this.#folder, number, this.#settings.buildingWith(bitsPerKey), new Pacer(ENTRIES_PER_LOOK));
   }
 }
 
@@ -71,33 +74,4 @@ function pluginOptions(needed: NeededPlugins, { comparators = [], filterPolicies
 function found<T>(what: string, value: T | undefined): T {
   if (value === undefined) throw new Error(`the thread has no ${what}`);
   return value;
-}
-
-/** Goes through packed entries. */
-class PackedWalk implements SortedEntries {
-  valid = false;
-  readonly entry = new Entry();
-  readonly #places: Uint32Array;
-  #position = 0;
-
-  constructor({ bytes, places }: PackedEntries) {
-    this.entry.keyBytes = this.entry.valueBytes = bytes;
-    this.#places = places;
-  }
-
-  seekToFirst(): boolean {
-    this.#position = 0;
-    return this.next();
-  }
-
-  next(): true {
-    const places = this.#places;
-    const { entry } = this;
-    this.valid = this.#position < places.length;
-    if (!this.valid) return true;
-    entry.keyStart = places[this.#position++]!;
-    entry.keyEnd = entry.valueStart = entry.keyStart + places[this.#position++]!;
-    entry.valueEnd = entry.valueStart + places[this.#position++]!;
-    return true;
-  }
 }

@@ -58,8 +58,8 @@ class CountingFolder extends WritableNodeFolder {
         if (task === 'dies') setTimeout(() => void workers[0]?.terminate(), 2);
         return compacting;
       },
-      /** @param {import('@bloom/leveldb').PackedEntries} entries @param {bigint} number @param {number | undefined} bitsPerKey */
-      flush: (entries, number, bitsPerKey) => counted(thread.flush(entries, number, bitsPerKey)),
+      /** @param {import('@bloom/leveldb').MemtableArrays} memtable @param {bigint} number @param {number | undefined} bitsPerKey */
+      flush: (memtable, number, bitsPerKey) => counted(thread.flush(memtable, number, bitsPerKey)),
       close: () => thread.close(),
     };
   }

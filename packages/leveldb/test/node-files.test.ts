@@ -1,0 +1,73 @@
+import { existsSync, mkdtempSync, openSync, readdirSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import process from 'node:process';
+import { WritableNodeFolder } from '@bloom/leveldb/node';
+import { afterAll, describe, expect, test } from 'vitest';
+import { NodeWritableFile } from '../src/node/node-writable-file.js';
+
+const root = mkdtempSync(join(tmpdir(), 'bloom-node-files-'));
+afterAll(() => rmSync(root, { recursive: true }));
+
+const isLinux = process.platform === 'linux';
+const MIB = new Uint8Array(2 ** 20);
+
+/** What the descriptors of this process lead to. */
+function openFiles(): string[] {
+  return readdirSync('/proc/self/fd').flatMap((fd) => {
+    try {
+      return [readlinkSync(`/proc/self/fd/${fd}`)];
+    } catch {
+      return [];
+    }
+  });
+}
+
+describe.runIf(isLinux)('a file of which a MiB is not synced', () => {
+  // A device that takes everything and cannot be synced.
+  const unsyncable = (): NodeWritableFile => new NodeWritableFile(openSync('/dev/null', 'w'), '/dev/null');
+
+  test('is synced while it is appended to, and a failure of that is not forgotten', async () => {
+    const file = unsyncable();
+    await file.append(MIB);
+    await expect.poll(() => {
+      try {
+        file.check();
+        return 'no failure';
+      } catch (error) {
+        return (error as NodeJS.ErrnoException).code;
+      }
+    }).toBe('EINVAL');
+    expect(() => file.append(new Uint8Array(1))).toThrow('EINVAL');
+    await expect(file.sync()).rejects.toThrow('EINVAL');
+    await file.close();
+  });
+
+  test('fails to sync when the sync that was begun fails', async () => {
+    const file = unsyncable();
+    const appending = file.append(MIB);
+    await expect(file.sync()).rejects.toThrow('EINVAL');
+    await appending;
+    await file.close();
+  });
+
+  test('is closed after that sync', async () => {
+    const path = join(root, 'closed');
+    const folder = new WritableNodeFolder(root);
+    const file = folder.create('closed');
+    for (let i = 0; i < 8; i++) await file.append(MIB);
+    await file.close();
+    expect(openFiles()).not.toContain(path);
+    folder.delete('closed');
+  });
+});
+
+test('a large file is deleted at once, and is not left open', async () => {
+  const folder = new WritableNodeFolder(root);
+  const path = join(root, 'large');
+  writeFileSync(path, new Uint8Array(2 ** 22));
+  folder.delete('large');
+  expect(existsSync(path)).toBe(false);
+  folder.delete('large');
+  if (isLinux) await expect.poll(() => openFiles().filter((name) => name.startsWith(path))).toEqual([]);
+});
