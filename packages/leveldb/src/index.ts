@@ -44,8 +44,7 @@ export { decodeVersionEdit, encodeVersionEdit, type FileMetadata, type VersionEd
 export { type BatchProblem, WriteBatch, WriteBatchReader } from './format/write-batch.js';
 export { DatabaseError, type DatabaseErrorCode } from './folder/database-error.js';
 export type { FolderLock, PinnedFolder, WritableFile, WritableFolder } from './folder/writable-folder.js';
-export type { CompactedTables, CompactionRequest, NeededPlugins, TableThread, TableThreadSettings, ThreadPlugins, WrittenTable } from './folder/table-thread.js';
-export type { MemtableArrays } from './memtable/memtable-arrays.js';
+export type { CompactedTables, CompactionRequest, MemtableArrays, NeededPlugins, TableThread, TableThreadSettings, ThreadPlugins, WrittenTable } from './folder/table-thread.js';
 export { WritableMemoryFolder } from './folder/writable-memory-folder.js';
 export { Database, type WriteOptions } from './write/database.js';
 export type { DatabaseEvent, TableInLevel, TableMade } from './write/database-event.js';

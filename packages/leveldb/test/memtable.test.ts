@@ -4,9 +4,9 @@ import { encodeInternalKey } from '@bloom/sstable/database';
 import { expect, test } from 'vitest';
 import { keyOrderOf } from '../src/format/database-key.js';
 import { Memtable } from '../src/memtable/memtable.js';
-import { copiedMemtable } from '../src/memtable/memtable-arrays.js';
 import { MemtableCursor, MemtableEntries } from '../src/memtable/memtable-cursor.js';
 import { TableBound } from '../src/memtable/table-bound.js';
+import { copiedMemtable } from '../src/write/copied-memtable.js';
 import { collidingKeys } from './colliding-keys.js';
 import { reverseComparator } from './reverse-comparator.js';
 

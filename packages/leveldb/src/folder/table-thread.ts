@@ -2,7 +2,6 @@ import type { FilterPolicy } from '@bloom/policy';
 import type { Codec, Comparator, ReadingOptions, TableOptions } from '@bloom/sstable';
 import type { FileMetadata } from '../format/version-edit.js';
 import type { CompactionPlan } from '../format/compaction-plan.js';
-import type { MemtableArrays } from '../memtable/memtable-arrays.js';
 
 /** What a thread has beside LevelDB's own order, filter and compression. */
 export interface ThreadPlugins {
@@ -85,4 +84,15 @@ export interface TableThread {
   readonly hasEnded: boolean;
   /** Ends the work for the database, and the thread if no other database can use it. Calls that have not settled fail. */
   close(): Promise<void>;
+}
+
+/**
+ * A memtable as arrays that can be sent to a thread. What they hold is up to this version of the package: only its own threads can read
+ * them.
+ */
+export interface MemtableArrays {
+  /** Keys and values. */
+  readonly arena: Uint8Array;
+  /** The skip list. */
+  readonly nodes: Uint32Array;
 }

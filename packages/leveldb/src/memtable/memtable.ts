@@ -17,7 +17,7 @@
 import { compareBytes, compareInternalBytes, type CompareRange, INTERNAL_KEY_TRAILER_LENGTH } from '@bloom/sstable/database';
 import { EntryArena } from './entry-arena.js';
 import { KeyAbbreviation } from './key-abbreviation.js';
-import type { MemtableArrays } from './memtable-arrays.js';
+import type { MemtableArrays } from '../folder/table-thread.js';
 import { grown } from './memtable-full.js';
 import { MemtableIndex } from './memtable-index.js';
 import { MemtableMemory } from './memtable-memory.js';

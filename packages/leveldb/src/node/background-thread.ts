@@ -3,9 +3,8 @@ import { Worker } from 'node:worker_threads';
 import { mustBeOptions } from '@bloom/bytes';
 import type { FileMetadata } from '../format/version-edit.js';
 import type { CompactionPlan } from '../format/compaction-plan.js';
-import type { MemtableArrays } from '../memtable/memtable-arrays.js';
 import type { FolderPin } from './folder-pin.js';
-import type { CompactedTables, CompactionRequest, TableThread, TableThreadSettings, WrittenTable } from '../folder/table-thread.js';
+import type { CompactedTables, CompactionRequest, MemtableArrays, TableThread, TableThreadSettings, WrittenTable } from '../folder/table-thread.js';
 
 /** A module that gives a thread comparators, policies and codecs. */
 export interface PluginModule {

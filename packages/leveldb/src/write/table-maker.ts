@@ -5,10 +5,10 @@ import type { WritableFolder } from '../folder/writable-folder.js';
 import { runAsync } from '../folder/folder-reading.js';
 import type { KeyOrder } from '../format/version.js';
 import type { Memtable } from '../memtable/memtable.js';
-import { copiedMemtable } from '../memtable/memtable-arrays.js';
 import type { View } from '../read/view.js';
 import { Pacer } from '../folder/pacer.js';
 import { ENTRIES_PER_LOOK, writeMemtable } from '../table/table-file.js';
+import { copiedMemtable } from './copied-memtable.js';
 import type { Settings } from './database-options.js';
 
 /** Less is merged or written here: to start a thread takes as long as to write a table of this size. */

@@ -5,7 +5,6 @@ import { keyOrderOf } from '../format/database-key.js';
 import { type FolderReading, runSync } from '../folder/folder-reading.js';
 import { TableCache, ViewTables } from '../table/table-cache.js';
 import { Memtable } from '../memtable/memtable.js';
-import type { MemtableArrays } from '../memtable/memtable-arrays.js';
 import { MemtableEntries } from '../memtable/memtable-cursor.js';
 import type { KeyOrder } from '../format/version.js';
 import type { SyncFolder } from '../folder/folder.js';
@@ -15,7 +14,7 @@ import type { CompactionPlan } from '../format/compaction-plan.js';
 import { type DatabaseOptions, type Settings, settingsOf } from './database-options.js';
 import { Pacer } from '../folder/pacer.js';
 import { ENTRIES_PER_LOOK, writeTable } from '../table/table-file.js';
-import type { CompactedTables, NeededPlugins, TableThreadSettings, ThreadPlugins, WrittenTable } from '../folder/table-thread.js';
+import type { CompactedTables, MemtableArrays, NeededPlugins, TableThreadSettings, ThreadPlugins, WrittenTable } from '../folder/table-thread.js';
 
 /** A folder for a worker thread. It reads without promises, because nobody is held up when the worker's event loop waits. */
 export type ThreadFolder = SyncFolder & Pick<WritableFolder, 'create'>;

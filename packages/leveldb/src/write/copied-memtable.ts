@@ -1,16 +1,6 @@
 import { Pacer } from '../folder/pacer.js';
-import type { Memtable } from './memtable.js';
-
-/**
- * A memtable as arrays that can be sent to a thread. What they hold is up to this version of the package: only its own threads can read
- * them.
- */
-export interface MemtableArrays {
-  /** Keys and values. */
-  readonly arena: Uint8Array;
-  /** The skip list. */
-  readonly nodes: Uint32Array;
-}
+import type { MemtableArrays } from '../folder/table-thread.js';
+import type { Memtable } from '../memtable/memtable.js';
 
 /** How many bytes are copied from one look at the clock to the next. */
 const PIECE_BYTES = 2 ** 20;
