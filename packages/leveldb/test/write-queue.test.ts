@@ -37,6 +37,16 @@ describe('the queue of writes', () => {
     }
   }
 
+  for (const takes of ['at once', 'later'] as const) {
+    test(`lets the event loop turn while a caller writes one batch after another to a target that takes them ${takes}`, async () => {
+      const queue = new WriteQueue(targetOf(() => (takes === 'later' ? Promise.resolve() : undefined)));
+      let hasTurned = false;
+      setImmediate(() => (hasTurned = true));
+      for (const end = performance.now() + 1000; !hasTurned && performance.now() < end; ) await queue.push(putOf(1), false);
+      expect(hasTurned).toBe(true);
+    });
+  }
+
   test('writes the batches of concurrent callers as one record', async () => {
     const appended: number[] = [];
     const queue = new WriteQueue(targetOf((batch) => void appended.push(batch.count)));

@@ -115,7 +115,10 @@ export class WriteQueue {
   };
 
   async #drainLater(first: Promise<void>): Promise<void> {
-    for (let waiting: Promise<void> | undefined = first; waiting !== undefined; waiting = this.#drainAtOnce()) await waiting;
+    for (let waiting: Promise<void> | undefined = first; waiting !== undefined; waiting = this.#drainAtOnce()) {
+      await waiting;
+      if (this.#pacer.isDue()) await this.#pacer.pause();
+    }
   }
 
   /** Answers those that wait, up to where it must wait itself. */
@@ -123,7 +126,7 @@ export class WriteQueue {
     while (this.#writers.length > 0) {
       const answering = this.#answerFirst();
       if (answering !== undefined) return answering;
-      // If the log takes its bytes at once, callers that write one after another would keep everything else waiting.
+      // Callers that write one after another to a log that takes its bytes at once would keep everything else waiting.
       if (this.#pacer.isDue()) return this.#pacer.pause();
     }
     // In the same step as the look at the queue: whoever comes next starts anew.
