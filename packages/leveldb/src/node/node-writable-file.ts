@@ -91,17 +91,15 @@ export class NodeWritableFile implements WritableFile {
   append(bytes: Uint8Array): void | Promise<void> {
     const now = performance.now();
     if (now >= this.#nextLook) {
-      this.check();
+      this.#look();
       this.#nextLook = now + LOOK_INTERVAL;
     }
     if (this.#earlyFailure !== undefined) throw this.#earlyFailure;
     this.#isDirty = true;
-    this.#unsyncedBytes += bytes.length;
-    if (this.#unsyncedBytes >= EARLY_SYNC_BYTES && this.#earlySync === undefined) this.#beginSync();
-    if (bytes.length > FEW_BYTES) return this.#append(bytes, 0);
-    const written = writeSync(this.#fd, bytes);
-    // Bytes are left over only if a signal interrupted the write, or if the disk is full.
+    const written = bytes.length > FEW_BYTES ? 0 : writeSync(this.#fd, bytes);
+    // Bytes of a short write are left over only if a signal interrupted it, or if the disk is full.
     if (written < bytes.length) return this.#append(bytes, written);
+    this.#appended(bytes.length);
   }
 
   async #append(bytes: Uint8Array, start: number): Promise<void> {
@@ -110,6 +108,12 @@ export class NodeWritableFile implements WritableFile {
       if (step.bytesWritten === 0) throw Object.assign(new Error('EIO: the system writes nothing, write'), { code: 'EIO', syscall: 'write' });
       written += step.bytesWritten;
     }
+    this.#appended(bytes.length);
+  }
+
+  #appended(byteLength: number): void {
+    this.#unsyncedBytes += byteLength;
+    if (this.#unsyncedBytes >= EARLY_SYNC_BYTES && this.#earlySync === undefined && this.#closing === undefined) this.#beginSync();
   }
 
   async sync(): Promise<void> {
@@ -117,9 +121,7 @@ export class NodeWritableFile implements WritableFile {
     this.#isDirty = false;
     this.#unsyncedBytes = 0;
     await this.#sync();
-    // Of a failure, the system may have told that one.
-    await this.#earlySync;
-    this.check();
+    await this.check();
   }
 
   /** What is appended meanwhile is left for the next sync. */
@@ -135,7 +137,13 @@ export class NodeWritableFile implements WritableFile {
   }
 
   /** @throws FolderError `BLOOM_FOLDER_CHANGED` when what was written is lost, or may be. */
-  check(): void {
+  async check(): Promise<void> {
+    // The system reports a failure to one sync only, perhaps to this one.
+    await this.#earlySync;
+    this.#look();
+  }
+
+  #look(): void {
     if (this.#earlyFailure !== undefined) throw this.#earlyFailure;
     if (this.#nextLook !== Infinity) this.#mustHaveName();
     this.onLook?.();
@@ -164,7 +172,7 @@ export class NodeWritableFile implements WritableFile {
 
   /** After unsynced writes on another thread, because network file systems write when a file is closed. */
   async #close(): Promise<void> {
-    // Its descriptor may then be that of another file.
+    // Once the descriptor is closed, its number may become that of another file, which the sync would then be of.
     if (this.#earlySync !== undefined) await this.#earlySync;
     if (this.#isDirty) await closeLater(this.#fd);
     else closeSync(this.#fd);

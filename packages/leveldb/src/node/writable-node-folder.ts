@@ -92,16 +92,18 @@ export class WritableNodeFolder extends NodeFolder implements WritableFolder {
     renameSync(this.pathOf(from), this.pathOf(to));
   }
 
-  delete(name: string): void {
+  delete(name: string): void | Promise<void> {
     const path = this.pathOf(name);
     const fd = holdOpen(path);
     try {
       unlinkSync(path);
     } catch (error) {
+      if (fd !== undefined) closeSync(fd);
       if (codeOf(error) !== 'ENOENT') throw error;
-    } finally {
-      if (fd !== undefined) close(fd, () => undefined);
+      return;
     }
+    // Awaited, so that whoever deletes many files holds one open at a time, and one of the threads that all of the process share.
+    if (fd !== undefined) return closeLater(fd);
   }
 
   syncFolder(): Promise<void> {
@@ -179,7 +181,7 @@ function holdOpen(path: string): number | undefined {
   if (process.platform === 'win32') return undefined;
   try {
     const stats = lstatSync(path);
-    return stats.isFile() && stats.size >= LARGE_BYTES ? openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW) : undefined;
+    return stats.isFile() && stats.size >= LARGE_BYTES ? openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK) : undefined;
   } catch {
     return undefined;
   }
@@ -211,6 +213,7 @@ function makeFolders(path: string): string[] {
 const FOLDERS_DO_NOT_SYNC: ReadonlySet<string | undefined> = new Set(['EINVAL', 'ENOTSUP', 'ENOSYS']);
 
 const syncLater = promisify(fsync);
+const closeLater = promisify(close);
 
 /** Node's permission model has switched off the call for descriptors. */
 async function syncByHandle(path: string): Promise<void> {
