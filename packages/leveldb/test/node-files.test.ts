@@ -1,10 +1,28 @@
+import type * as nodeFs from 'node:fs';
 import { existsSync, mkdtempSync, openSync, readdirSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
 import { WritableNodeFolder } from '@bloom/leveldb/node';
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test, vi } from 'vitest';
 import { NodeWritableFile } from '../src/node/node-writable-file.js';
+
+/** Syncs of files that can be synced wait until they may go on. */
+const syncs = vi.hoisted(() => ({ underWay: 0, goOn: (): void => undefined }));
+vi.mock('node:fs', async (original) => {
+  const fs = await original<typeof nodeFs>();
+  const fdatasync = (fd: number, done: (error: NodeJS.ErrnoException | null) => void): void => {
+    if (!fs.fstatSync(fd).isFile()) {
+      fs.fdatasync(fd, done);
+      return;
+    }
+    syncs.underWay++;
+    syncs.goOn = () => {
+      fs.fdatasync(fd, done);
+    };
+  };
+  return { ...fs, fdatasync };
+});
 
 const root = mkdtempSync(join(tmpdir(), 'bloom-node-files-'));
 afterAll(() => rmSync(root, { recursive: true }));
@@ -45,12 +63,16 @@ describe.runIf(isLinux)('a file of which a MiB is not synced', () => {
   });
 
   test('is closed after that sync', async () => {
-    const path = join(root, 'closed');
     const folder = new WritableNodeFolder(root);
     const file = folder.create('closed');
-    for (let i = 0; i < 8; i++) await file.append(MIB);
-    await file.close();
-    expect(openFiles()).not.toContain(path);
+    await file.append(MIB);
+    expect(syncs.underWay).toBe(1);
+    const closing = file.close();
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(openFiles()).toContain(join(root, 'closed'));
+    syncs.goOn();
+    await closing;
+    expect(openFiles()).not.toContain(join(root, 'closed'));
     await folder.delete('closed');
   });
 });
