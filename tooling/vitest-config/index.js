@@ -10,11 +10,15 @@ const conditions = ['bloom-source', ...defaultServerConditions];
 /**
  * Folders and files whose test files have a process each. The others of a folder share one, which saves a third of the time and is
  * safe because our modules keep no state. In `packages/codecs`, a codec that tests compare with keeps state. The two files of
- * `packages/sstable` have fake timers, which would catch the timers of other files' connections.
+ * `packages/sstable` have fake timers, which would catch the timers of other files' connections, and the one of `packages/leveldb` has
+ * a file system whose syncs wait.
  */
 const ISOLATED_FOLDERS = new Set(['packages/codecs']);
 /** @type {Readonly<Record<string, string[]>>} */
-const ISOLATED_FILES = { 'packages/sstable': ['test/http-patience.test.ts', 'test/http-retries.test.ts'] };
+const ISOLATED_FILES = {
+  'packages/leveldb': ['test/node-files.test.ts'],
+  'packages/sstable': ['test/http-patience.test.ts', 'test/http-retries.test.ts'],
+};
 
 const QUICK = 'test/**/*.test.ts';
 /** A folder's slower tests, which run in `pnpm test-thorough` instead of `pnpm test`. */
