@@ -92,7 +92,7 @@ test('of entries with the same internal key, the one added last comes first', ()
   expect(values).toEqual([3, 2, 1]);
 });
 
-test.each(walks)('the copy of a memtable of keys $kind has its entries in $order order, of those with the same internal key the last', async ({ kind, compareRange }) => {
+test.each(walks)('a copied memtable of keys $kind gives the same entries as the original in $order order', async ({ kind, compareRange }) => {
   const random = seeded(1);
   const memtable = new Memtable(compareRange);
   const entriesOf = (walked: Memtable): string[] => {

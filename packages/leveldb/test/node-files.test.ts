@@ -7,7 +7,7 @@ import { WritableNodeFolder } from '@bloom/leveldb/node';
 import { afterAll, describe, expect, test, vi } from 'vitest';
 import { NodeWritableFile } from '../src/node/node-writable-file.js';
 
-/** Syncs of files that can be synced wait until they may go on. */
+/** Each sync of a regular file waits for `goOn`. */
 const syncs = vi.hoisted(() => ({ underWay: 0, goOn: (): void => undefined }));
 vi.mock('node:fs', async (original) => {
   const fs = await original<typeof nodeFs>();
@@ -41,11 +41,11 @@ function openFiles(): string[] {
   });
 }
 
-describe.runIf(isLinux)('a file of which a MiB is not synced', () => {
+describe.runIf(isLinux)('a file with a MiB of unsynced bytes', () => {
   // A device that takes everything and cannot be synced.
   const unsyncable = (): NodeWritableFile => new NodeWritableFile(openSync('/dev/null', 'w'), '/dev/null');
 
-  test('is synced while it is appended to, and a failure of that is not forgotten', async () => {
+  test('is synced in the background, and each later call fails if that failed', async () => {
     const file = unsyncable();
     await file.append(MIB);
     await expect(file.check()).rejects.toThrow('EINVAL');
@@ -54,7 +54,7 @@ describe.runIf(isLinux)('a file of which a MiB is not synced', () => {
     await file.close();
   });
 
-  test('fails to sync when the sync that was begun fails', async () => {
+  test('fails to sync while a background sync is failing', async () => {
     const file = unsyncable();
     const appending = file.append(MIB);
     await expect(file.sync()).rejects.toThrow('EINVAL');
@@ -62,7 +62,7 @@ describe.runIf(isLinux)('a file of which a MiB is not synced', () => {
     await file.close();
   });
 
-  test('is closed after that sync', async () => {
+  test('is closed only after its background sync has ended', async () => {
     const folder = new WritableNodeFolder(root);
     const file = folder.create('closed');
     await file.append(MIB);

@@ -86,10 +86,7 @@ export interface TableThread {
   close(): Promise<void>;
 }
 
-/**
- * A memtable as arrays that can be sent to a thread. What they hold is up to this version of the package: only its own threads can read
- * them.
- */
+/** A memtable as two arrays that can be sent to a thread. Their layout is private to this version of the package. */
 export interface MemtableArrays {
   /** Keys and values. */
   readonly arena: Uint8Array;

@@ -80,7 +80,7 @@ export class Memtable {
     this.#arena = new EntryArena(expectedBytes);
   }
 
-  /** The memtable that `arrays` are of. It can be walked through forward, and nothing else: not searched, and not added to. */
+  /** A memtable made of the arrays of another. It can only be walked forward: not searched, and not added to. */
   static of(arrays: MemtableArrays, compareInternalKeys: CompareRange): Memtable {
     const memtable = new Memtable(compareInternalKeys);
     memtable.#arena.bytes = arrays.arena;

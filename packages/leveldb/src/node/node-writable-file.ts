@@ -19,8 +19,8 @@ const FEW_BYTES = 64 * 2 ** 10;
 const LOOK_INTERVAL = 1000;
 
 /**
- * When so many bytes are not synced, another thread begins to sync them, so that a sync that is waited for has less left: at the end of
- * a log of 4 MB it took 20 ms, in which nothing was written, and takes 5.
+ * Once so many bytes are unsynced, a sync begins on another thread, so that the next sync that is awaited has less to do. At the end of a
+ * log of 4 MB, where nothing can be written meanwhile, that one took 20 ms; now it takes 5.
  */
 const EARLY_SYNC_BYTES = 2 ** 20;
 
@@ -77,7 +77,7 @@ export class NodeWritableFile implements WritableFile {
   /** How many bytes were written since a sync began. */
   #unsyncedBytes = 0;
   #earlySync: Promise<void> | undefined;
-  /** Why an early sync failed. The system tells of it once: a later sync succeeds, and what was written is lost all the same. */
+  /** Why an early sync failed. The system reports a failure once: later syncs succeed, although bytes are lost. */
   #earlyFailure: Error | undefined;
   /** Called when the file is looked at: whether its folder is still the same. */
   onLook: (() => void) | undefined;
@@ -138,7 +138,7 @@ export class NodeWritableFile implements WritableFile {
 
   /** @throws FolderError `BLOOM_FOLDER_CHANGED` when what was written is lost, or may be. */
   async check(): Promise<void> {
-    // The system reports a failure to one sync only, perhaps to this one.
+    // The system reports a failure to one sync only, which may be this one.
     await this.#earlySync;
     this.#look();
   }
@@ -172,7 +172,7 @@ export class NodeWritableFile implements WritableFile {
 
   /** After unsynced writes on another thread, because network file systems write when a file is closed. */
   async #close(): Promise<void> {
-    // Once the descriptor is closed, its number may become that of another file, which the sync would then be of.
+    // Once the descriptor is closed, another file may get its number, and the sync would be of that file.
     if (this.#earlySync !== undefined) await this.#earlySync;
     if (this.#isDirty) await closeLater(this.#fd);
     else closeSync(this.#fd);

@@ -102,7 +102,7 @@ export class WritableNodeFolder extends NodeFolder implements WritableFolder {
       if (codeOf(error) !== 'ENOENT') throw error;
       return;
     }
-    // Awaited, so that whoever deletes many files holds one open at a time, and one of the threads that all of the process share.
+    // Awaited by callers that delete many files: they keep one file open at a time, and one of the process's few I/O threads busy.
     if (fd !== undefined) return closeLater(fd);
   }
 
@@ -168,13 +168,14 @@ class LostNodeFolder extends WritableNodeFolder {
   }
 }
 
-/** The space of a file of this size takes a millisecond to free. */
+/** To free the space of a file of this size takes a millisecond. */
 const LARGE_BYTES = 512 * 2 ** 10;
 
 /**
- * Opens a large file that is about to be deleted. Its space is freed when it is closed, on another thread: of a log of 4 MB that took 6 ms.
+ * Opens a large file that is about to be deleted. The system frees its space when it is closed, which another thread can do: for a log of
+ * 4 MB that takes 6 ms.
  *
- * @returns nothing for a small one, and where it cannot be opened.
+ * @returns nothing for a small file, or when it cannot be opened.
  */
 function holdOpen(path: string): number | undefined {
   // On Windows, an open file keeps its name.

@@ -5,7 +5,7 @@ import type { Memtable } from '../memtable/memtable.js';
 /** How many bytes are copied from one look at the clock to the next. */
 const PIECE_BYTES = 2 ** 20;
 
-/** Copies a memtable that nothing is added to any more. Of a full one of 4 MB that takes 2 ms; a walk through its entries took 13. */
+/** Copies a memtable that nothing is added to any more. For a full one of 4 MB that takes 1.5 ms; a walk through its entries takes 9. */
 export async function copiedMemtable(memtable: Memtable): Promise<MemtableArrays> {
   const { arena, nodes } = memtable.arrays;
   const pacer = new Pacer(1);

@@ -331,7 +331,7 @@ export class Database extends AsyncReaderFace {
       this.#mustFit(batch);
       return writes.push(batch, options?.sync ?? false);
     } catch (error) {
-      // A caller's mistake is a rejection like any other. An async function would make a tenth more garbage.
+      // A caller's mistake is a rejection like any other. An async function would make it one too, but makes more garbage.
       return Promise.reject(error);
     }
   }
