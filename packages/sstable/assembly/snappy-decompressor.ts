@@ -10,6 +10,38 @@ function lowBytes(word: u32, length: u32): u32 {
   return word & (0xffff_ffff >> ((4 - length) << 3));
 }
 
+/** 16 modulo each of the offsets 1 to 15, in the hexadecimal digit that the offset counts from the right. */
+const PERIOD_REST: u64 = 0x1234_5670_2410_1000;
+
+/**
+ * Stores the first `offset` of `bytes` again and again, 64 bytes of them. 1 ≤ offset ≤ 15.
+ *
+ * The pattern stays in a register. A version that loaded what it had just stored waited for each store: blocks with many such
+ * copies, of runs and of repeated numbers, took 1.3 to 1.7 times as long.
+ */
+// @ts-ignore: decorator
+@inline
+function storePattern(to: usize, bytes: v128, offset: u32): void {
+  const period = i8x16.splat(i8(offset));
+  // The numbers 0 to 15 modulo the offset. Where a subtraction goes below zero, its result is the larger of the two.
+  let first = v128(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+  first = i8x16.min_u(first, i8x16.sub(first, i8x16.splat(i8(offset << 3))));
+  first = i8x16.min_u(first, i8x16.sub(first, i8x16.splat(i8(offset << 2))));
+  first = i8x16.min_u(first, i8x16.sub(first, i8x16.splat(i8(offset << 1))));
+  first = i8x16.min_u(first, i8x16.sub(first, period));
+  // The numbers 16 to 31 modulo the offset: where each of the next 16 bytes stands in those before it.
+  let next = i8x16.add(first, i8x16.splat(i8((PERIOD_REST >> (offset << 2)) & 15)));
+  next = i8x16.min_u(next, i8x16.sub(next, period));
+  let pattern = i8x16.swizzle(bytes, first);
+  v128.store(to, pattern);
+  pattern = i8x16.swizzle(pattern, next);
+  v128.store(to, pattern, 16);
+  pattern = i8x16.swizzle(pattern, next);
+  v128.store(to, pattern, 32);
+  pattern = i8x16.swizzle(pattern, next);
+  v128.store(to, pattern, 48);
+}
+
 /**
  * Decompresses the tags [from, end) to [start, toEnd), which they must fill.
  *
@@ -51,12 +83,7 @@ export function decompress(from: usize, end: usize, start: usize, toEnd: usize):
     if (i32(!isLiteral) & i32(offset - 1 >= u32(to - start))) return false;
     const stop = to + length;
     if (i32(!isLiteral) & i32(offset < 16)) {
-      // The copy overlaps itself. Each step doubles the length of the pattern.
-      for (; offset < 16; offset <<= 1) {
-        v128.store(to, v128.load(source));
-        to += offset;
-      }
-      for (; to < stop; to += 16) v128.store(to, v128.load(to - offset));
+      storePattern(to, v128.load(source), offset);
     } else {
       v128.store(to, v128.load(source));
       if (length > 16) {

@@ -169,6 +169,27 @@ describe('the recorded verdicts of Google’s decoder', () => {
   });
 });
 
+test('a copy from each of the last 20 bytes, of each length, repeats them, at the end of the contents and before other elements', () => {
+  const wrong: string[] = [];
+  for (let offset = 1; offset <= 20; offset++) {
+    for (let length = 1; length <= 64; length++) {
+      const before = Uint8Array.from({ length: offset + 3 }, (_, i) => 100 + i);
+      const contents = [...before];
+      for (let i = 0; i < length; i++) contents.push(contents.at(-offset)!);
+      const elements = [(before.length - 1) << 2, ...before, 2 | ((length - 1) << 2), offset, 0];
+      for (const after of [[], [7], Array.from({ length: 60 }, (_, i) => i)]) {
+        const literal = after.length === 0 ? [] : [(after.length - 1) << 2, ...after];
+        const whole = [...contents, ...after];
+        const stream = Uint8Array.of(...(whole.length < 128 ? [whole.length] : [(whole.length & 0x7f) | 0x80, whole.length >>> 7]), ...elements, ...literal);
+        for (const path of ['kernel', 'plain'] as const) {
+          if (!same(contentsBy(path, stream), Uint8Array.from(whole))) wrong.push(`${path}: ${length} bytes from ${offset} bytes back, then ${after.length}`);
+        }
+      }
+    }
+  }
+  expect(wrong).toEqual([]);
+});
+
 describe('contents of many sizes', () => {
   const sizes = [...Array.from({ length: 140 }, (_, i) => i), 255, 256, 257, 258, 1000, 4096, 16_383, 16_384, 65_535, 65_536, 65_537, 131_072, 200_000];
   const random = seeded(2);
