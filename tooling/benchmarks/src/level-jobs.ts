@@ -23,8 +23,17 @@ export interface MeasuredLevel {
   iterator(): AsyncIterable<[string, string]> & { nextv(size: number): Promise<[string, string][]>; close(): Promise<void> };
 }
 
+/** What is not as every level has it by default. */
+export interface MeasuredOptions {
+  readonly cacheSize: number;
+  readonly compression: boolean;
+}
+
 /** Makes the level of a path, which is not open yet. */
-export type MakeLevel = (path: string, cacheSize: number) => MeasuredLevel;
+export type MakeLevel = (path: string, options: MeasuredOptions) => MeasuredLevel;
+
+const LARGE_CACHE: MeasuredOptions = { cacheSize: LARGE_CACHE_BYTES, compression: true };
+const SMALL_CACHE: MeasuredOptions = { cacheSize: SMALL_CACHE_BYTES, compression: true };
 
 const decoder = new TextDecoder();
 const textsOf = (keys: Uint8Array): string[] => separate(keys).map((key) => decoder.decode(key));
@@ -47,15 +56,15 @@ export function levelJobs(prefix: string, folder: string, make: MakeLevel, isOnD
   }
 
   /** A level with `n` entries. */
-  function levelOf(n: number, cacheSize = LARGE_CACHE_BYTES): Promise<MeasuredLevel> {
-    const name = `${prefix}-filled-${n}-${cacheSize}`;
+  function levelOf(n: number, options = LARGE_CACHE): Promise<MeasuredLevel> {
+    const name = `${prefix}-filled-${n}-${options.cacheSize}-${options.compression}`;
     let level = filled.get(name);
     if (level === undefined) {
       const fillOne = async (): Promise<MeasuredLevel> => {
         const path = join(folder, name);
         // An earlier figure has left it there: filled once more, it would have two versions of each key, and each walk pass one of them.
         rmSync(path, { recursive: true, force: true });
-        const made = make(path, cacheSize);
+        const made = make(path, options);
         await made.open();
         await fill(made, n);
         return made;
@@ -77,7 +86,7 @@ export function levelJobs(prefix: string, folder: string, make: MakeLevel, isOnD
         async before() {
           await level?.close();
           rmSync(path, { recursive: true, force: true });
-          level = make(path, LARGE_CACHE_BYTES);
+          level = make(path, LARGE_CACHE);
           await level.open();
           if (isFilled) await fill(level, n);
         },
@@ -88,9 +97,9 @@ export function levelJobs(prefix: string, folder: string, make: MakeLevel, isOnD
   }
 
   /** A job that reads, whose answers add up to the same for everybody. */
-  function reading(units: (n: number) => number, run: (level: MeasuredLevel, n: number) => () => Promise<number>, cacheSize?: number) {
+  function reading(units: (n: number) => number, run: (level: MeasuredLevel, n: number) => () => Promise<number>, options?: MeasuredOptions) {
     return async (n: number): Promise<Work> => {
-      const once = run(await levelOf(n, cacheSize), n);
+      const once = run(await levelOf(n, options), n);
       let sum = 0;
       return {
         units: units(n),
@@ -146,8 +155,10 @@ export function levelJobs(prefix: string, folder: string, make: MakeLevel, isOnD
     ),
   };
   if (isOnDisk) {
-    jobs['uncached-get'] = reading(lookups, get, SMALL_CACHE_BYTES);
-    jobs['uncached-get-many'] = reading(lookups, getMany, SMALL_CACHE_BYTES);
+    jobs['uncached-get'] = reading(lookups, get, SMALL_CACHE);
+    jobs['uncached-get-many'] = reading(lookups, getMany, SMALL_CACHE);
+    jobs['uncompressed-get'] = reading(lookups, get, { ...SMALL_CACHE, compression: false });
+    jobs['uncompressed-get-many'] = reading(lookups, getMany, { ...SMALL_CACHE, compression: false });
     jobs.open = openJob;
   }
   return Object.fromEntries(Object.entries(jobs).map(([name, job]) => [`${prefix}-${name}`, job]));
@@ -159,7 +170,7 @@ export function levelJobs(prefix: string, folder: string, make: MakeLevel, isOnD
     return {
       units: 1,
       async run() {
-        const level = make(path, LARGE_CACHE_BYTES);
+        const level = make(path, LARGE_CACHE);
         await level.open();
         await level.close();
       },

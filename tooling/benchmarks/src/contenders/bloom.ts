@@ -540,7 +540,7 @@ async function openWritten(path: string): Promise<WrittenDatabase> {
 
 await serve({
   ...writtenDatabaseJobs(folder, openWritten),
-  ...levelJobs('level', folder, (path, cacheSize) => new BloomLevel(new WritableNodeFolder(path, { thread }), { compression: false, cacheSize }), true),
+  ...levelJobs('level', folder, (path, options) => new BloomLevel(new WritableNodeFolder(path, { thread }), options), true),
   ...levelJobs('level-memory', folder, () => new BloomLevel(new WritableMemoryFolder(), { compression: false }), false),
   hash: hashOne,
   'hash-each': hashMany,

@@ -192,7 +192,7 @@ async function openWritten(path: string): Promise<WrittenDatabase> {
 
 await serve({
   ...writtenDatabaseJobs(folder, openWritten),
-  ...levelJobs('level', folder, (path, cacheSize) => new ClassicLevel(path, { compression: false, cacheSize }), true),
+  ...levelJobs('level', folder, (path, options) => new ClassicLevel(path, options), true),
   iterator,
   nextv: async (n) => nextv(await database(n), n),
   'get-present-sync': async (n) => getSync(await database(n), n, true),
