@@ -53,7 +53,7 @@ test.each(files)('the entries of the data blocks of $name are those of the table
         const entry = window[n];
         return entry?.offset === offset && sameBytes(entry.key, key) && sameBytes(entry.value, value);
       });
-      if (!isSame || window.length !== expected.length) expect.fail(`entries from ${start} on are others than without a window`);
+      if (!isSame || window.length !== expected.length) expect.fail(`the window from entry ${start} on differs from the entries of the whole block`);
     }
     for (const [n, { restart, shared, key }] of all.entries()) {
       const before = restart === undefined ? all[n - 1]!.key : new Uint8Array(0);

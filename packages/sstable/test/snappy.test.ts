@@ -169,7 +169,7 @@ describe('the recorded verdicts of Google’s decoder', () => {
   });
 });
 
-test('a copy from each of the last 20 bytes, of each length, repeats them, at the end of the contents and before other elements', () => {
+test('copies with every offset from 1 to 20 and every length from 1 to 64 are read, at the end of the contents and before a literal', () => {
   const wrong: string[] = [];
   for (let offset = 1; offset <= 20; offset++) {
     for (let length = 1; length <= 64; length++) {
@@ -182,7 +182,7 @@ test('a copy from each of the last 20 bytes, of each length, repeats them, at th
         const whole = [...contents, ...after];
         const stream = Uint8Array.of(...(whole.length < 128 ? [whole.length] : [(whole.length & 0x7f) | 0x80, whole.length >>> 7]), ...elements, ...literal);
         for (const path of ['kernel', 'plain'] as const) {
-          if (!same(contentsBy(path, stream), Uint8Array.from(whole))) wrong.push(`${path}: ${length} bytes from ${offset} bytes back, then ${after.length}`);
+          if (!same(contentsBy(path, stream), Uint8Array.from(whole))) wrong.push(`${path}: offset ${offset}, length ${length}, then a literal of ${after.length}`);
         }
       }
     }

@@ -8,8 +8,6 @@ import { allKeys, LOOKUPS, lookupKeys, separate } from './workload.js';
 
 const BATCH = 1000;
 const MANY = 100;
-/** What holds any database of the benchmark. */
-const LARGE_CACHE_BYTES = 2 ** 30;
 
 /** What is used of an abstract-level. */
 export interface MeasuredLevel {
@@ -23,17 +21,19 @@ export interface MeasuredLevel {
   iterator(): AsyncIterable<[string, string]> & { nextv(size: number): Promise<[string, string][]>; close(): Promise<void> };
 }
 
-/** What is not as every level has it by default. */
+/** The options that jobs give. All others are the level's defaults, so blocks are compressed. */
 export interface MeasuredOptions {
   readonly cacheSize: number;
-  readonly compression: boolean;
+  readonly compression?: false;
 }
 
 /** Makes the level of a path, which is not open yet. */
 export type MakeLevel = (path: string, options: MeasuredOptions) => MeasuredLevel;
 
-const LARGE_CACHE: MeasuredOptions = { cacheSize: LARGE_CACHE_BYTES, compression: true };
-const SMALL_CACHE: MeasuredOptions = { cacheSize: SMALL_CACHE_BYTES, compression: true };
+/** The cache holds any database of the benchmark. */
+const CACHED: MeasuredOptions = { cacheSize: 2 ** 30 };
+const UNCACHED: MeasuredOptions = { cacheSize: SMALL_CACHE_BYTES };
+const UNCOMPRESSED: MeasuredOptions = { ...UNCACHED, compression: false };
 
 const decoder = new TextDecoder();
 const textsOf = (keys: Uint8Array): string[] => separate(keys).map((key) => decoder.decode(key));
@@ -56,8 +56,8 @@ export function levelJobs(prefix: string, folder: string, make: MakeLevel, isOnD
   }
 
   /** A level with `n` entries. */
-  function levelOf(n: number, options = LARGE_CACHE): Promise<MeasuredLevel> {
-    const name = `${prefix}-filled-${n}-${options.cacheSize}-${options.compression}`;
+  function levelOf(n: number, options = CACHED): Promise<MeasuredLevel> {
+    const name = `${prefix}-filled-${n}-${options.cacheSize}${options.compression === false ? '-uncompressed' : ''}`;
     let level = filled.get(name);
     if (level === undefined) {
       const fillOne = async (): Promise<MeasuredLevel> => {
@@ -86,7 +86,7 @@ export function levelJobs(prefix: string, folder: string, make: MakeLevel, isOnD
         async before() {
           await level?.close();
           rmSync(path, { recursive: true, force: true });
-          level = make(path, LARGE_CACHE);
+          level = make(path, CACHED);
           await level.open();
           if (isFilled) await fill(level, n);
         },
@@ -155,10 +155,10 @@ export function levelJobs(prefix: string, folder: string, make: MakeLevel, isOnD
     ),
   };
   if (isOnDisk) {
-    jobs['uncached-get'] = reading(lookups, get, SMALL_CACHE);
-    jobs['uncached-get-many'] = reading(lookups, getMany, SMALL_CACHE);
-    jobs['uncompressed-get'] = reading(lookups, get, { ...SMALL_CACHE, compression: false });
-    jobs['uncompressed-get-many'] = reading(lookups, getMany, { ...SMALL_CACHE, compression: false });
+    jobs['uncached-get'] = reading(lookups, get, UNCACHED);
+    jobs['uncached-get-many'] = reading(lookups, getMany, UNCACHED);
+    jobs['uncompressed-get'] = reading(lookups, get, UNCOMPRESSED);
+    jobs['uncompressed-get-many'] = reading(lookups, getMany, UNCOMPRESSED);
     jobs.open = openJob;
   }
   return Object.fromEntries(Object.entries(jobs).map(([name, job]) => [`${prefix}-${name}`, job]));
@@ -170,7 +170,7 @@ export function levelJobs(prefix: string, folder: string, make: MakeLevel, isOnD
     return {
       units: 1,
       async run() {
-        const level = make(path, LARGE_CACHE);
+        const level = make(path, CACHED);
         await level.open();
         await level.close();
       },

@@ -367,21 +367,21 @@ ${markdownTable(header!, rows)}
 /** What stops the goals of levels on Node. */
 const LEVEL_REASONS = `What stops the others:
 
-- level-get, level-uncached-get, level-uncompressed-get: classic-level takes 25 to 48 µs from run to run, most of it for the trip to a
-  thread and back: a key of \`getMany\` takes it 3 to 8 µs. Two thirds of the time of our uncached \`get\` are spent in memtables,
+- level-get, level-uncached-get, level-uncompressed-get: classic-level takes 24 to 48 µs from run to run, most of it for the trip to a
+  thread and back: a key of \`getMany\` takes it 3 to 10 µs. Three quarters of the time of our uncached \`get\` are spent in memtables,
   filters and blocks, and the rest in abstract-level's promise, and in making bytes of the key and text of the value. A store that
   returns a value at hand without a promise of its own took a cached \`get\` to 0.7 to 0.85 of its time. Of 100,000 entries, the cached
-  blocks are larger than the processor's caches: a search of such a block takes 1.6 µs, and of one that was just used 0.33.
-  No gain: reading a byte of each line of memory beforehand, so that the processor has them when the search gets there (0.98 to 1.03).
-- level-nextv: a third of a call of \`nextv(1000)\` makes text of keys and values, which takes Node 150 to 190 ns each. Of 10,000
+  blocks are larger than the processor's caches: more than a quarter of the time of \`get\` is the search of a block.
+  No gain: reading a byte of each cache line of a block's entries before the search (0.97 to 1.03).
+- level-nextv: a third of a call of \`nextv(1000)\` makes text of keys and values, which takes Node 110 to 190 ns each. Of 10,000
   entries, all of which are in the memtable, a fifth goes into reading its links and keys, which lie far apart.
   classic-level walks on another thread, while the program uses what came before.
   No gain: text of many keys and values at once, which is then cut, because copying them together takes as long (0.99 to 1.1).
-- level-uncompressed-get-many: as for \`db-uncached-get-many\`. classic-level uses a block where the file is mapped. Reading it takes
-  0.36 of our time, and nothing else takes more than 0.06. Compressed blocks have to be decompressed by both. Our time varies more from
-  run to run than classic-level's does. Seven more views for each key added 0.7 to 0.9 µs in the quickest runs and 1.3 to 2.5 µs in
-  median runs, so garbage is expensive here. Less of it (1.2 kB for each key in place of 2.8), and one wait for the event loop in place
-  of 16, took the time to 0.8 of what it was.`;
+- level-uncompressed-get-many: as for \`db-uncached-get-many\`. classic-level maps its files, and uses a block without reading or
+  copying it. Reading takes 0.36 of our time, and no other function by itself more than 0.06. Compressed blocks have to be decompressed
+  by both. Our time varies more from run to run than classic-level's does. Seven more views for each key added 0.7 to 0.9 µs in the
+  quickest runs and 1.3 to 2.5 µs in median runs, so garbage is expensive here. Less of it (1.2 kB for each key in place of 2.8), and
+  one wait for the event loop in place of 16, took the time to 0.8 of what it was.`;
 
 /** What stops those in browsers. */
 const BROWSER_LEVEL_REASONS = `A put is over when the file system has taken the write to the log, one call for each; of 100 puts at once, one call serves all. In a
@@ -393,7 +393,7 @@ function levelsSection(run: LevelRun | undefined, [columns, ...browserRows]: rea
     run === undefined
       ? ''
       : `\`BloomLevel\` of \`@bloom/level\` beside classic-level, with the default options of both but for the size of the cache, and
-in memory beside memory-level. Keys and values are text. \`npx pnpm@10 --filter @bloom/benchmarks levels\` measures on your machine.
+in memory, without compression, beside memory-level. Keys and values are text. \`npx pnpm@10 --filter @bloom/benchmarks levels\` measures on your machine.
 
 ${comparisonTable(run.comparisons)}
 
