@@ -4,6 +4,8 @@ import { FilterBuffer } from './filter-buffer.js';
 import { KeyBuffer } from './key-buffer.js';
 import { type FilterPolicy, mayAskForMany, mustBeFilterPolicy } from './policy.js';
 
+export { commonTail, neighboursOf } from './key-neighbour.js';
+
 /** One policy's filter of the keys. */
 export interface PolicyFigures {
   readonly policy: FilterPolicy;

@@ -30,6 +30,7 @@ import { changesNothing } from './contract/laws/changes-nothing.js';
 import { rateIsAtMost } from './contract/laws/false-positive-rate.js';
 import { keepsNothing } from './contract/laws/keeps-nothing.js';
 import { manyKeysAsOne } from './contract/laws/many-keys.js';
+import { neighbourRateIsAtMost } from './contract/laws/neighbour-rate.js';
 import { neverThrows } from './contract/laws/never-throws.js';
 import { noFalseNegatives } from './contract/laws/no-false-negatives.js';
 import { oneName } from './contract/laws/one-name.js';
@@ -59,12 +60,12 @@ const BUDGET_MS = 10_000;
  *
  * @param makePolicy makes a new instance at each call.
  * @throws TypeError when `makePolicy` does not return a policy, for example a class instead of an instance.
- * @throws RangeError when `maxFalsePositiveRate` is not from 0 to 1, or `budgetMs` is not above 0.
+ * @throws RangeError when `maxFalsePositiveRate` or `maxNeighbourRate` is not from 0 to 1, or `budgetMs` is not above 0.
  */
 export function policyLaws(makePolicy: () => FilterPolicy, options: PolicyLawsOptions = {}): PolicyLaw[] {
-  const { tunedOtherwise = [], lendBuffers = false, maxFalsePositiveRate, seed = 1, budgetMs = BUDGET_MS } = options;
-  if (maxFalsePositiveRate !== undefined && !(maxFalsePositiveRate >= 0 && maxFalsePositiveRate <= 1)) {
-    throw new RangeError(`maxFalsePositiveRate must be from 0 to 1, got ${maxFalsePositiveRate}`);
+  const { tunedOtherwise = [], lendBuffers = false, maxFalsePositiveRate, maxNeighbourRate, seed = 1, budgetMs = BUDGET_MS } = options;
+  for (const [name, rate] of Object.entries({ maxFalsePositiveRate, maxNeighbourRate })) {
+    if (rate !== undefined && !(rate >= 0 && rate <= 1)) throw new RangeError(`${name} must be from 0 to 1, got ${rate}`);
   }
   if (!(budgetMs > 0)) throw new RangeError(`budgetMs must be above 0, got ${budgetMs}`);
   for (const make of [makePolicy, ...tunedOtherwise]) mustMakePolicies(make);
@@ -84,6 +85,9 @@ export function policyLaws(makePolicy: () => FilterPolicy, options: PolicyLawsOp
   ];
   if (maxFalsePositiveRate !== undefined) {
     laws.push([`at most ${maxFalsePositiveRate * 100}% of absent keys match`, rateIsAtMost(makePolicy, maxFalsePositiveRate)]);
+  }
+  if (maxNeighbourRate !== undefined) {
+    laws.push([`at most ${maxNeighbourRate * 100}% of the absent numbers between stored numbers match`, neighbourRateIsAtMost(makePolicy, maxNeighbourRate)]);
   }
   return laws.map(([name, law], i) => ({
     name,

@@ -5,11 +5,3 @@ export function commonStart(a: Uint8Array, b: Uint8Array, most = a.length): numb
   while (length < end && a[length] === b[length]) length++;
   return length;
 }
-
-/** How many bytes at their ends `a` and `b` have in common. */
-export function commonTail(a: Uint8Array, b: Uint8Array): number {
-  const most = Math.min(a.length, b.length);
-  let length = 0;
-  while (length < most && a[a.length - 1 - length] === b[b.length - 1 - length]) length++;
-  return length;
-}

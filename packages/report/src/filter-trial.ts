@@ -3,10 +3,9 @@
  */
 import { type Random, seeded } from '@bloom/bytes';
 import { BloomFilterPolicy, type FilterPolicy, type FilterSink, idealFalsePositiveRate, type KeyList, MAX_PROBES } from '@bloom/policy';
+import { commonTail, neighboursOf } from '@bloom/policy/compare';
 import { bytewiseComparator, type SyncTable } from '@bloom/sstable';
 import { decodeInternalKey, encodeInternalKey, MAX_SEQUENCE, MAX_TYPE } from '@bloom/sstable/database';
-import { commonTail } from './common-bytes.js';
-import { neighboursOf } from './key-neighbour.js';
 import { KeySet } from './key-set.js';
 
 /** The most absent keys to try. */

@@ -40,6 +40,11 @@ export interface PolicyLawsOptions {
    * of absent prefixes where there are `prefixes`. Default: the rate is not checked.
    */
   readonly maxFalsePositiveRate?: number | undefined;
+  /**
+   * The largest share, 0 to 1, of absent numbers between stored numbers that may match, over all filters of 8 to 128 keys. The numbers
+   * are text. 6% match LevelDB's filters, 0.1% its fitted ones. Default: this rate is not checked.
+   */
+  readonly maxNeighbourRate?: number | undefined;
   /** Seed of the keys that are drawn. Default: 1. */
   readonly seed?: number | undefined;
   /**

@@ -1,7 +1,6 @@
 import { fromHex } from '@bloom/fixtures';
 import { describe, expect, test } from 'vitest';
-import { commonTail } from '../src/common-bytes.js';
-import { neighboursOf } from '../src/key-neighbour.js';
+import { commonTail, neighboursOf } from '@bloom/policy/compare';
 
 const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');

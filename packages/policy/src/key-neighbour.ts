@@ -1,16 +1,17 @@
 /**
- * Absent keys that a program could ask for next: a stored key, counted on by a few.
+ * The neighbours of a stored key: keys that a program is likely to ask for next, and that a table often lacks.
  *
- * The part that counts is found by comparing a key with the one before it in the table: what both end with is left as it is,
- * so that `user:41:mail` and `user:42:mail` lead to `user:43:mail`. There, the last byte is counted on within its alphabet,
- * with a carry to the byte before, as far as that is of the same alphabet: digits as a decimal number, digits and a to f as
- * a hexadecimal one, letters of one case, or, in what is no text, bytes as a big-endian number.
+ * A neighbour is a stored key with its number increased or decreased by a few. The number ends where the key stops having bytes in
+ * common with the end of the key before it, so that `user:41:mail` and `user:42:mail` lead to `user:43:mail`. Its digits depend on its
+ * last byte: decimal digits, hexadecimal digits, the letters of one case, or, in keys that are not text, bytes of a big-endian number.
+ *
+ * `assembly/fit-kernel.ts` makes the same neighbours.
  */
 
-/** How far to count from a key, nearest first. */
-const STEPS = [1, -1, 2, -2, 3, -3];
+/** The distances of the neighbours, nearest first. */
+export const NEIGHBOUR_STEPS = [1, -1, 2, -2, 3, -3];
 
-/** A run of digits and a to f with at least one of each is taken as hexadecimal from this length on. */
+/** A run of digits and the letters a to f counts as a hexadecimal number if it has at least this length, and both digits and letters. */
 const MIN_HEX_DIGITS = 8;
 
 /** The bytes that one place of a key can hold, in order. */
@@ -23,22 +24,27 @@ const LETTERS = [alphabetOf('abcdefghijklmnopqrstuvwxyz'), alphabetOf('ABCDEFGHI
 const ANY_BYTE = Uint8Array.from({ length: 256 }, (_, byte) => byte);
 
 /**
- * The neighbours of `key`, nearest first; those of the part that counts come before those of the end.
+ * Yields the neighbours of `key`, nearest first. Neighbours of the number before the common tail come before neighbours of the number
+ * at the end of the key.
  *
- * @param tail how many bytes at the end of `key` are the same in an adjacent key of the table: {@link commonTail}.
+ * @param tail the number of bytes that `key` and an adjacent key of the table have in common at their ends: {@link commonTail}.
+ * @example
+ * ```ts
+ * const [first] = neighboursOf(utf8('user:42:mail'), commonTail(utf8('user:41:mail'), utf8('user:42:mail'))); // user:43:mail
+ * ```
  */
 export function* neighboursOf(key: Uint8Array, tail: number): Generator<Uint8Array, void, undefined> {
   for (const end of tail > 0 && tail < key.length ? [key.length - tail, key.length] : [key.length]) {
     if (end === 0) continue;
     const alphabet = alphabetAt(key, end);
-    for (const step of STEPS) {
+    for (const step of NEIGHBOUR_STEPS) {
       const neighbour = counted(key, end, alphabet, step);
       if (neighbour !== undefined) yield neighbour;
     }
   }
 }
 
-/** `key`, of which the number that ends at `end` is increased by `step`; undefined when it has too few places. */
+/** `key` with the number that ends at `end` increased by `step`; undefined when the number has too few digits. */
 function counted(key: Uint8Array, end: number, alphabet: Alphabet, step: number): Uint8Array | undefined {
   const neighbour = key.slice();
   let carry = step;
@@ -75,4 +81,12 @@ function isNumberIn(hexDigits: Alphabet, key: Uint8Array, end: number): boolean 
 /** Whether `key` has no control characters, as binary numbers do. */
 function isText(key: Uint8Array): boolean {
   return key.every((byte) => byte >= 0x20 && byte !== 0x7f);
+}
+
+/** The number of bytes that `a` and `b` have in common at their ends. */
+export function commonTail(a: Uint8Array, b: Uint8Array): number {
+  const most = Math.min(a.length, b.length);
+  let length = 0;
+  while (length < most && a[a.length - 1 - length] === b[b.length - 1 - length]) length++;
+  return length;
 }

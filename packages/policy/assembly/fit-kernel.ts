@@ -1,0 +1,394 @@
+// AssemblyScript. The search for the shape of a fitted Bloom filter, for `src/fit-kernel.ts`, which lays out the memory: all addresses
+// are bytes from its start. `src/filter-fit.ts` and `src/key-neighbour.ts` explain it; this makes the same choices.
+//
+// A filter that is tried has a byte for each bit: setting a bit is then a store without a load, and the filter is packed once in the
+// end. TypeScript, with which editors check this file, does not allow AssemblyScript's decorators on functions: hence each @ts-ignore.
+import { writeHashes } from '../../hash/assembly/hash-keys';
+
+/** A byte for each bit of the filter: a constant, because an address that is known at compile time costs nothing. */
+export const BITS_AT: usize = 0x40000;
+/** The bytes of a key that were changed to make a neighbour. */
+const CHANGED_AT: usize = 0x70000;
+/** The hashes of the keys in an open-addressing table of uint32; 0 for none. */
+const STORED_AT: usize = 0x30000;
+
+const SEED: u32 = 0xbc9f1d34;
+const M: u32 = 0xc6a4a793;
+
+// Alphabets.
+const ANY_BYTE: u32 = 0;
+const DIGITS: u32 = 1;
+const LOWER_HEX: u32 = 2;
+const UPPER_HEX: u32 = 3;
+const LOWER: u32 = 4;
+const UPPER: u32 = 5;
+
+const MIN_HEX_DIGITS: u32 = 8;
+
+/** Four numbers modulo `bits`, by the reciprocal floor(2^32 / bits), as in `bloom-kernel.ts`. */
+// @ts-ignore: decorator
+@inline
+function modulo(numbers: v128, bits: v128, reciprocal: v128): v128 {
+  const low = i64x2.extmul_low_i32x4_u(numbers, reciprocal);
+  const high = i64x2.extmul_high_i32x4_u(numbers, reciprocal);
+  const quotients = v128.shuffle<i32>(low, high, 1, 3, 5, 7);
+  const remainders = i32x4.sub(numbers, i32x4.mul(quotients, bits));
+  return i32x4.min_u(remainders, i32x4.sub(remainders, bits));
+}
+
+// @ts-ignore: decorator
+@inline
+function deltaOf(hashes: v128): v128 {
+  return v128.or(i32x4.shr_u(hashes, 17), i32x4.shl(hashes, 15));
+}
+
+// @ts-ignore: decorator
+@inline
+function setFour(positions: v128): void {
+  const low = i64x2.extract_lane(positions, 0);
+  const high = i64x2.extract_lane(positions, 1);
+  store<u8>(usize(u32(low)), 1, BITS_AT);
+  store<u8>(usize(low >>> 32), 1, BITS_AT);
+  store<u8>(usize(u32(high)), 1, BITS_AT);
+  store<u8>(usize(high >>> 32), 1, BITS_AT);
+}
+
+/** Sets the bits of all keys. `hashes` has room for a multiple of four, and repeats the last one. */
+function setBits(hashes: usize, count: u32, bits: u32, probes: u32): void {
+  memory.fill(BITS_AT, 0, usize(bits));
+  const moduli = i32x4.splat(bits);
+  const reciprocal = i32x4.splat(u32((u64(1) << 32) / u64(bits)));
+  const end = hashes + (usize(count) << 2);
+  for (let at = hashes; at < end; at += 16) {
+    let numbers = v128.load(at);
+    const delta = deltaOf(numbers);
+    let left = probes;
+    do {
+      setFour(modulo(numbers, moduli, reciprocal));
+      numbers = i32x4.add(numbers, delta);
+    } while (--left);
+  }
+}
+
+/** How many judges pass; at least `enough` when so many have passed already. `judges` has room for a multiple of four. */
+function passing(judges: usize, count: u32, bits: u32, probes: u32, enough: u32): u32 {
+  const moduli = i32x4.splat(bits);
+  const reciprocal = i32x4.splat(u32((u64(1) << 32) / u64(bits)));
+  let passed: u32 = 0;
+  for (let i: u32 = 0; i < count; i += 4) {
+    let numbers = v128.load(judges + (usize(i) << 2));
+    const delta = deltaOf(numbers);
+    let first: u32 = 1;
+    let second = u32(i + 1 < count);
+    let third = u32(i + 2 < count);
+    let fourth = u32(i + 3 < count);
+    let left = probes;
+    do {
+      const positions = modulo(numbers, moduli, reciprocal);
+      const low = i64x2.extract_lane(positions, 0);
+      const high = i64x2.extract_lane(positions, 1);
+      first &= load<u8>(usize(u32(low)), BITS_AT);
+      second &= load<u8>(usize(low >>> 32), BITS_AT);
+      third &= load<u8>(usize(u32(high)), BITS_AT);
+      fourth &= load<u8>(usize(high >>> 32), BITS_AT);
+      if (!(first | second | third | fourth)) break;
+      numbers = i32x4.add(numbers, delta);
+    } while (--left);
+    passed += first + second + third + fourth;
+    if (passed >= enough) break;
+  }
+  return passed;
+}
+
+/** Where the hash is in the table, or where it would go. */
+// @ts-ignore: decorator
+@inline
+function slotOf(hash: u32, shift: u32, mask: u32): usize {
+  let slot = (hash * 0x9e3779b1) >> shift;
+  let held = load<u32>(usize(slot) << 2, STORED_AT);
+  while (held != hash && held != 0) {
+    slot = (slot + 1) & mask;
+    held = load<u32>(usize(slot) << 2, STORED_AT);
+  }
+  return STORED_AT + (usize(slot) << 2);
+}
+
+/** The hash of a key whose state is `h` before its bytes [at, end), as in `hash-keys.ts`. */
+// @ts-ignore: decorator
+@inline
+function hashFrom(h: u32, at: usize, end: usize): u32 {
+  for (; at + 4 <= end; at += 4) {
+    h = (h + load<u32>(at)) * M;
+    h ^= h >> 16;
+  }
+  return at == end ? h : hashEnd(h + endOf(at, end));
+}
+
+/** The last one to three bytes of a key, as a number. */
+// @ts-ignore: decorator
+@inline
+function endOf(at: usize, end: usize): u32 {
+  return load<u32>(at) & ((u32(1) << (u32(end - at) << 3)) - 1);
+}
+
+// @ts-ignore: decorator
+@inline
+function hashEnd(h: u32): u32 {
+  h *= M;
+  return h ^ (h >> 24);
+}
+
+/** {@link hashFrom} with `more` added to the number that the first word, or the end of the key, is. */
+// @ts-ignore: decorator
+@inline
+function hashFromSum(h: u32, at: usize, end: usize, more: u32): u32 {
+  if (at + 4 > end) return hashEnd(h + endOf(at, end) + more);
+  h = (h + load<u32>(at) + more) * M;
+  h ^= h >> 16;
+  return hashFrom(h, at + 4, end);
+}
+
+/** A bit for each of 16 bytes: whether it is a control character. */
+// @ts-ignore: decorator
+@inline
+function controlsIn(at: usize): u32 {
+  const bytes = v128.load(at);
+  return u32(i8x16.bitmask(v128.or(i8x16.lt_u(bytes, i8x16.splat(0x20)), i8x16.eq(bytes, i8x16.splat(0x7f)))));
+}
+
+/** Whether the key [at, end) has no control characters. Reads up to 15 bytes past its end. */
+// @ts-ignore: decorator
+@inline
+function isText(at: usize, end: usize): bool {
+  for (; at + 16 <= end; at += 16) if (controlsIn(at)) return false;
+  return (controlsIn(at) & ((u32(1) << u32(end - at)) - 1)) == 0;
+}
+
+// @ts-ignore: decorator
+@inline
+function isDigit(byte: u32): bool {
+  return byte - 0x30 < 10;
+}
+
+/** A bit for each of 16 bytes: whether it is one of the `size` characters from `first` on. */
+// @ts-ignore: decorator
+@inline
+function areAmong(bytes: v128, first: i8, size: i8): u32 {
+  return u32(i8x16.bitmask(i8x16.lt_u(i8x16.sub(bytes, i8x16.splat(first)), i8x16.splat(size))));
+}
+
+/**
+ * Whether the run of digits and hexadecimal letters before `end` is a hexadecimal number. `digits` and `letters` have a bit for each of
+ * the 16 bytes before `end`, the last one's highest; `a` is the first of the letters.
+ */
+// @ts-ignore: decorator
+@inline
+function isHexadecimal(digits: u32, letters: u32, start: usize, end: usize, a: u32): bool {
+  const run = u32(clz(~((digits | letters) << 16)));
+  if (run < MIN_HEX_DIGITS) return false;
+  const inRun = 0xffff << (16 - run);
+  if (digits & inRun && letters & inRun) return true;
+  return run == 16 && isLongHexadecimal(digits != 0, start, end - 16, a);
+}
+
+/** The same for what is before the 16 bytes, which are either all digits or all letters. */
+function isLongHexadecimal(areDigits: bool, start: usize, end: usize, a: u32): bool {
+  while (end > start) {
+    const byte = u32(load<u8>(--end));
+    if (isDigit(byte)) {
+      if (!areDigits) return true;
+    } else if (byte - a < 6) {
+      if (areDigits) return true;
+    } else return false;
+  }
+  return false;
+}
+
+/** The alphabet of the byte before `end` of a key that is text and starts at `start`. */
+// @ts-ignore: decorator
+@inline
+function alphabetAt(start: usize, end: usize): u32 {
+  const bytes = v128.load(end - 16);
+  const length = u32(end - start);
+  const ofKey: u32 = length < 16 ? 0xffff & (0xffff << (16 - length)) : 0xffff;
+  const digits = areAmong(bytes, 0x30, 10) & ofKey;
+  if (isHexadecimal(digits, areAmong(bytes, 0x61, 6) & ofKey, start, end, 0x61)) return LOWER_HEX;
+  if (isHexadecimal(digits, areAmong(bytes, 0x41, 6) & ofKey, start, end, 0x41)) return UPPER_HEX;
+  const last = u32(load<u8>(end - 1));
+  if (isDigit(last)) return DIGITS;
+  if (last - 0x61 < 26) return LOWER;
+  return last - 0x41 < 26 ? UPPER : ANY_BYTE;
+}
+
+// @ts-ignore: decorator
+@inline
+function sizeOf(alphabet: u32): i32 {
+  if (alphabet == DIGITS) return 10;
+  if (alphabet == ANY_BYTE) return 256;
+  return alphabet <= UPPER_HEX ? 16 : 26;
+}
+
+/** The place of a byte in an alphabet; -1 for none. */
+// @ts-ignore: decorator
+@inline
+function placeOf(alphabet: u32, byte: u32): i32 {
+  if (alphabet == ANY_BYTE) return i32(byte);
+  if (alphabet <= UPPER_HEX) {
+    if (isDigit(byte)) return i32(byte - 0x30);
+    if (alphabet == DIGITS) return -1;
+    const letter = byte - (alphabet == LOWER_HEX ? 0x61 : 0x41);
+    return letter < 6 ? i32(letter) + 10 : -1;
+  }
+  const letter = byte - (alphabet == LOWER ? 0x61 : 0x41);
+  return letter < 26 ? i32(letter) : -1;
+}
+
+// @ts-ignore: decorator
+@inline
+function byteAt(alphabet: u32, place: i32): u32 {
+  if (alphabet == ANY_BYTE) return u32(place);
+  if (alphabet <= UPPER_HEX) return place < 10 ? u32(place) + 0x30 : u32(place) - 10 + (alphabet == LOWER_HEX ? 0x61 : 0x41);
+  return u32(place) + (alphabet == LOWER ? 0x61 : 0x41);
+}
+
+/**
+ * The hash of the key [start, end) with `step` added to the number that ends at `numberEnd`; 0 when that number has too few digits.
+ *
+ * @param word where the word begins that has the number's last byte, `h` the hash state there.
+ */
+function neighbourHash(start: usize, end: usize, numberEnd: usize, alphabet: u32, step: i32, word: usize, h: u32): u32 {
+  const size = sizeOf(alphabet);
+  let carry = step;
+  let at = numberEnd;
+  // What the changed bytes of that word add to it.
+  let more: u32 = 0;
+  do {
+    if (--at < start) return 0;
+    const byte = u32(load<u8>(at));
+    const place = placeOf(alphabet, byte);
+    if (place < 0) return 0;
+    let sum = place + carry;
+    carry = 0;
+    if (sum >= size) {
+      sum -= size;
+      carry = 1;
+    } else if (sum < 0) {
+      sum += size;
+      carry = -1;
+    }
+    if (at >= word) more += (byteAt(alphabet, sum) - byte) << (u32(at - word) << 3);
+  } while (carry);
+  return at >= word ? hashFromSum(h, word, end, more) : hashOfCarried(start, end, numberEnd, at, alphabet, step);
+}
+
+/** The same for a carry into an earlier word. The changed bytes begin at `first`, and are put back. */
+function hashOfCarried(start: usize, end: usize, numberEnd: usize, first: usize, alphabet: u32, step: i32): u32 {
+  memory.copy(CHANGED_AT, first, numberEnd - first);
+  const size = sizeOf(alphabet);
+  let carry = step;
+  for (let at = numberEnd - 1; at >= first; at--) {
+    let sum = placeOf(alphabet, u32(load<u8>(at))) + carry;
+    carry = sum >= size ? 1 : sum < 0 ? -1 : 0;
+    sum -= carry * size;
+    store<u8>(at, byteAt(alphabet, sum));
+  }
+  const hash = hashFrom(SEED ^ (u32(end - start) * M), start, end);
+  memory.copy(first, CHANGED_AT, numberEnd - first);
+  return hash;
+}
+
+/** Writes the hashes of the judges of the key [start, end). @returns where they end. */
+function writeJudges(start: usize, end: usize, tail: u32, perKey: u32, shift: u32, mask: u32, to: usize): usize {
+  const isTextKey = isText(start, end);
+  const full = to + (usize(perKey) << 2);
+  let numberEnd = tail > 0 && usize(tail) < end - start ? end - usize(tail) : end;
+  while (numberEnd > start) {
+    const alphabet = isTextKey ? alphabetAt(start, numberEnd) : ANY_BYTE;
+    const word = start + ((numberEnd - 1 - start) & ~3);
+    let h = SEED ^ (u32(end - start) * M);
+    for (let at = start; at < word; at += 4) {
+      h = (h + load<u32>(at)) * M;
+      h ^= h >> 16;
+    }
+    for (let step = 1; step <= 3; step++) {
+      for (let sign = 1; sign >= -1; sign -= 2) {
+        const hash = neighbourHash(start, end, numberEnd, alphabet, step * sign, word, h);
+        if (hash == 0 || load<u32>(slotOf(hash, shift, mask)) == hash) continue;
+        store<u32>(to, hash);
+        to += 4;
+        if (to == full) return to;
+      }
+    }
+    if (numberEnd == end) break;
+    numberEnd = end;
+  }
+  return to;
+}
+
+/** The number of bytes that two keys have in common at their ends. */
+// @ts-ignore: decorator
+@inline
+function commonTail(start: usize, end: usize, otherStart: usize, otherEnd: usize): u32 {
+  let tail: u32 = 0;
+  while (end > start && otherEnd > otherStart && load<u8>(end - 1) == load<u8>(otherEnd - 1)) {
+    tail++;
+    end--;
+    otherEnd--;
+  }
+  return tail;
+}
+
+/** Packs the bytes of `bits` bits into a filter at the same address. `bits` is a multiple of eight. */
+function pack(bits: u32): void {
+  let to = BITS_AT;
+  for (let at = BITS_AT, end = BITS_AT + usize(bits); at < end; at += 16, to += 2) {
+    store<u16>(to, u16(i8x16.bitmask(i8x16.shl(v128.load(at), 7))));
+  }
+}
+
+/**
+ * Tries the shapes, writes the filter of the best one, without its last byte, to BITS_AT, and returns the shape's index.
+ *
+ * Key i is bytes[offsets[i], offsets[i + 1]). A shape is two uint32: bits and probes. `hashes` has room for three more than `keys`,
+ * `judges` for `perKey` for one key in `stride` and three more, the table of stored hashes for 2^(32 - shift) of them, at least
+ * twice as many as keys.
+ */
+export function fit(bytes: usize, offsets: usize, keys: u32, hashes: usize, judges: usize, stride: u32, perKey: u32, shift: u32, shapes: usize, shapeCount: u32): u32 {
+  let hashesEnd = writeHashes(bytes, offsets, keys, SEED, hashes);
+  const last = load<u32>(hashesEnd - 4);
+  for (let i = keys; i & 3; i++, hashesEnd += 4) store<u32>(hashesEnd, last);
+  const mask = (u32(1) << (32 - shift)) - 1;
+  memory.fill(STORED_AT, 0, usize(mask + 1) << 2);
+  for (let i: u32 = 0; i < keys; i++) {
+    const hash = load<u32>(hashes + (usize(i) << 2));
+    store<u32>(slotOf(hash, shift, mask), hash);
+  }
+  let judgesEnd = judges;
+  for (let i: u32 = 0; i < keys; i += stride) {
+    const at = offsets + (usize(i) << 2);
+    const start = bytes + load<u32>(at);
+    const end = bytes + load<u32>(at, 4);
+    let tail: u32 = 0;
+    if (i > 0) tail = commonTail(start, end, bytes + load<u32>(at - 4), start);
+    else if (keys > 1) tail = commonTail(start, end, end, bytes + load<u32>(at, 8));
+    judgesEnd = writeJudges(start, end, tail, perKey, shift, mask, judgesEnd);
+  }
+  const judgeCount = u32((judgesEnd - judges) >> 2);
+  let best: u32 = 0;
+  let made: u32 = 0;
+  let fewest: u32 = 0xffffffff;
+  for (let i: u32 = 0; i < shapeCount; i++) {
+    const shape = shapes + (usize(i) << 3);
+    made = i;
+    setBits(hashes, keys, load<u32>(shape), load<u32>(shape, 4));
+    const passed = passing(judges, judgeCount, load<u32>(shape), load<u32>(shape, 4), fewest);
+    if (passed >= fewest) continue;
+    best = i;
+    fewest = passed;
+    if (passed == 0) break;
+  }
+  const shape = shapes + (usize(best) << 3);
+  if (made != best) setBits(hashes, keys, load<u32>(shape), load<u32>(shape, 4));
+  pack(load<u32>(shape));
+  return best;
+}

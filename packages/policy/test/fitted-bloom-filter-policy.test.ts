@@ -1,0 +1,134 @@
+import { seeded } from '@bloom/fixtures';
+import { keyPatterns } from '@bloom/fixtures/key-patterns';
+import { BloomFilterPolicy, buildFilter, FilterBuffer, FittedBloomFilterPolicy, KeyBuffer } from '@bloom/policy';
+import { describe, expect, test, vi } from 'vitest';
+import { candidateShapes } from '../src/filter-fit.js';
+import { FitKernel } from '../src/fit-kernel.js';
+
+const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
+const padded = (number: number): Uint8Array => utf8(String(number).padStart(16, '0'));
+
+/** A policy that has seen enough keys to use the kernel, if there is one. */
+function warm(policy: FittedBloomFilterPolicy): FittedBloomFilterPolicy {
+  policy.createFilter(KeyBuffer.from(Array.from({ length: 4096 }, (_, i) => Uint8Array.of(i, i >> 8))), new FilterBuffer());
+  return policy;
+}
+
+/** The share of the odd numbers between `count` stored even ones that match. */
+function rateOf(policy: BloomFilterPolicy, count: number): number {
+  let passed = 0;
+  for (let from = 0; from < 2000 * count; from += 20 * count) {
+    const filter = buildFilter(policy, Array.from({ length: count }, (_, i) => padded(from + 2 * i)));
+    for (let i = 0; i < count; i++) if (policy.keyMayMatch(padded(from + 2 * i + 1), filter)) passed++;
+  }
+  return passed / (100 * count);
+}
+
+test.each([
+  [19, 0.5],
+  [36, 0.1],
+  [38, 0.5],
+])('of the absent numbers between %i stored ones, more than %f match LevelDB’s filter, and less than 0.01 a fitted one', (count, rate) => {
+  expect(rateOf(new BloomFilterPolicy(10), count)).toBeGreaterThan(rate);
+  expect(rateOf(new FittedBloomFilterPolicy(10), count)).toBeLessThan(0.01);
+});
+
+test('random keys match as often as with LevelDB’s filters', () => {
+  const random = seeded(5);
+  const [plain, fitted] = [new BloomFilterPolicy(10), new FittedBloomFilterPolicy(10)].map((policy) => {
+    let passed = 0;
+    for (let i = 0; i < 600; i++) {
+      const filter = buildFilter(policy, Array.from({ length: 36 }, () => random.bytes(16)));
+      for (let asked = 0; asked < 300; asked++) if (policy.keyMayMatch(random.bytes(16), filter)) passed++;
+    }
+    return passed;
+  });
+  expect(fitted! / plain!).toBeLessThan(1.1);
+});
+
+describe('the kernel and the plain loops make the same filters', () => {
+  test('this host has a kernel', () => {
+    expect(FitKernel.create()).toBeDefined();
+  });
+
+  test('of keys of every pattern, with common tails, carries, control characters and all lengths to 40', () => {
+    const random = seeded(11);
+    const policy = warm(new FittedBloomFilterPolicy(10));
+    const bytesOf = (): Uint8Array => Uint8Array.from({ length: random.below(40) }, () => random.pick([0x2f, 0x30, 0x39, 0x3a, 0x61, 0x66, 0x67, 0x7a, 0x41, 0x46, 0x5a, 0x7f, 0xff, 0]));
+    for (let round = 0; round < 600; round++) {
+      const pattern = random.pick(keyPatterns);
+      const from = random.below(1_000_000);
+      const step = 1 + random.below(12);
+      const tail = utf8('0'.repeat(random.below(4)));
+      const count = 1 + random.below(round % 20 === 0 ? 700 : 60);
+      const keys = Array.from({ length: count }, (_, i) => (round % 3 === 0 ? bytesOf() : Uint8Array.of(...pattern.key(from + i * step), ...tail)));
+      const list = KeyBuffer.from(keys);
+      const [fast, plain] = [policy, new FittedBloomFilterPolicy(10)].map((of, i) => {
+        const sink = new FilterBuffer();
+        if (i === 1) vi.stubGlobal('WebAssembly', undefined);
+        of.createFilter(list, sink);
+        vi.unstubAllGlobals();
+        return Buffer.from(sink.toBytes()).toString('hex');
+      });
+      expect(fast, `${pattern.name} from ${from}, ${count} keys`).toBe(plain);
+      for (const key of keys) expect(policy.keyMayMatch(key, Buffer.from(fast!, 'hex'))).toBe(true);
+    }
+  });
+
+  test('also where the keys are too long for the kernel', () => {
+    const keys = Array.from({ length: 3 }, (_, i) => new Uint8Array(200_000).fill(97 + i));
+    expect(buildFilter(warm(new FittedBloomFilterPolicy(10)), keys)).toEqual(buildFilter(new FittedBloomFilterPolicy(10), keys));
+  });
+
+  test('offsets that descend are an error', () => {
+    const list = { length: 2, bytes: new Uint8Array(20), offsets: Uint32Array.of(0, 10, 5), at: () => new Uint8Array(0), *[Symbol.iterator]() {} };
+    expect(() => warm(new FittedBloomFilterPolicy(10)).createFilter(list, new FilterBuffer())).toThrow(RangeError);
+  });
+});
+
+describe('the shapes that are tried', () => {
+  test('are odd lengths first, then even ones, then multiples of four', () => {
+    const shapes = candidateShapes(38, 10, 0.05);
+    expect(shapes[0]).toEqual({ bytes: 49, probes: 6 });
+    const evenness = shapes.map(({ bytes }) => (bytes % 4 === 0 ? 2 : 1 - (bytes % 2)));
+    expect(evenness).toEqual([...evenness].sort());
+  });
+
+  test.each([0, 0.05, 0.2, 1])('with extraBytes %f have at most twice that share more bytes than LevelDB’s filter', (extraBytes) => {
+    for (let keys = 1; keys <= 4096; keys = Math.ceil(keys * 1.3)) {
+      const plain = buildFilter(new BloomFilterPolicy(10), Array.from({ length: keys }, () => utf8('a'))).length;
+      for (const { bytes, probes } of candidateShapes(keys, 10, extraBytes)) {
+        expect(bytes + 1).toBeLessThanOrEqual(Math.floor(plain * (1 + 2 * extraBytes)));
+        expect(bytes).toBeGreaterThan(0);
+        expect(probes).toBeGreaterThanOrEqual(1);
+        expect(probes).toBeLessThanOrEqual(30);
+      }
+    }
+  });
+
+  test('leave out LevelDB’s minimum of 64 bits: every neighbour of four random keys matches such a filter, and few a fitted one', () => {
+    const random = seeded(3);
+    const [plain, fitted] = [new BloomFilterPolicy(10), new FittedBloomFilterPolicy(10)].map((policy) => {
+      let passed = 0;
+      for (let i = 0; i < 500; i++) {
+        const keys = Array.from({ length: 4 }, () => random.bytes(16));
+        const filter = buildFilter(policy, keys);
+        for (const key of keys) if (policy.keyMayMatch(Uint8Array.of(...key.subarray(0, 15), key[15]! ^ 1), filter)) passed++;
+      }
+      return passed / 2000;
+    });
+    expect(plain).toBe(1);
+    expect(fitted).toBeLessThan(0.05);
+  });
+});
+
+test('filters of more than 4,096 keys, and of none, are LevelDB’s', () => {
+  for (const count of [0, 4097]) {
+    const keys = Array.from({ length: count }, (_, i) => padded(2 * i));
+    expect(buildFilter(new FittedBloomFilterPolicy(10), keys)).toEqual(buildFilter(new BloomFilterPolicy(10), keys));
+  }
+});
+
+test.each([[-0.1], [1.1], [Number.NaN]])('extraBytes %f is refused', (extraBytes) => {
+  expect(() => new FittedBloomFilterPolicy(10, { extraBytes })).toThrow(new RangeError(`extraBytes must be from 0 to 1, got ${extraBytes}`));
+});
