@@ -14,6 +14,8 @@ const STORED_AT: usize = 0x30000;
 
 const SEED: u32 = 0xbc9f1d34;
 const M: u32 = 0xc6a4a793;
+/** M times this is 1, modulo 2^32. */
+const INVERSE_OF_M: u32 = 0xd8198e9b;
 
 // Alphabets.
 const ANY_BYTE: u32 = 0;
@@ -138,14 +140,41 @@ function hashEnd(h: u32): u32 {
   return h ^ (h >> 24);
 }
 
-/** {@link hashFrom} with `more` added to the number that the first word, or the end of the key, is. */
+/** Where the last word of a key begins; its end, of one to three bytes, counts as one. */
 // @ts-ignore: decorator
 @inline
-function hashFromSum(h: u32, at: usize, end: usize, more: u32): u32 {
-  if (at + 4 > end) return hashEnd(h + endOf(at, end) + more);
-  h = (h + load<u32>(at) + more) * M;
+function lastWord(start: usize, end: usize): usize {
+  return start + ((end - 1 - start) & ~3);
+}
+
+/**
+ * The product in the hash step of `word`, of the key [start, end) with the hash `h`. All steps of the hash can be undone: a number that
+ * is folded with itself by 16 or 24 bits is so unfolded, and M has an inverse.
+ */
+// @ts-ignore: decorator
+@inline
+function productAt(h: u32, word: usize, start: usize, end: usize): u32 {
+  let at = lastWord(start, end);
+  if (at + 4 > end) {
+    h ^= h >> 24;
+    if (at == word) return h;
+    h = h * INVERSE_OF_M - endOf(at, end);
+    at -= 4;
+  }
   h ^= h >> 16;
-  return hashFrom(h, at + 4, end);
+  for (; at > word; at -= 4) {
+    h = h * INVERSE_OF_M - load<u32>(at);
+    h ^= h >> 16;
+  }
+  return h;
+}
+
+/** The hash of a key whose product at `word` is `product`, and whose bytes behind that word are those up to `end`. */
+// @ts-ignore: decorator
+@inline
+function hashFromProduct(product: u32, word: usize, end: usize): u32 {
+  if (word + 4 > end) return product ^ (product >> 24);
+  return hashFrom(product ^ (product >> 16), word + 4, end);
 }
 
 /** A bit for each of 16 bytes: whether it is a control character. */
@@ -254,9 +283,11 @@ function byteAt(alphabet: u32, place: i32): u32 {
 /**
  * The hash of the key [start, end) with `step` added to the number that ends at `numberEnd`; 0 when that number has too few digits.
  *
- * @param word where the word begins that has the number's last byte, `h` the hash state there.
+ * @param word where the word begins that has the number's last byte, `product` the key's {@link productAt} there.
  */
-function neighbourHash(start: usize, end: usize, numberEnd: usize, alphabet: u32, step: i32, word: usize, h: u32): u32 {
+// @ts-ignore: decorator
+@inline
+function neighbourHash(start: usize, end: usize, numberEnd: usize, alphabet: u32, step: i32, word: usize, product: u32): u32 {
   const size = sizeOf(alphabet);
   let carry = step;
   let at = numberEnd;
@@ -278,7 +309,7 @@ function neighbourHash(start: usize, end: usize, numberEnd: usize, alphabet: u32
     }
     if (at >= word) more += (byteAt(alphabet, sum) - byte) << (u32(at - word) << 3);
   } while (carry);
-  return at >= word ? hashFromSum(h, word, end, more) : hashOfCarried(start, end, numberEnd, at, alphabet, step);
+  return at >= word ? hashFromProduct(product + more * M, word, end) : hashOfCarried(start, end, numberEnd, at, alphabet, step);
 }
 
 /** The same for a carry into an earlier word. The changed bytes begin at `first`, and are put back. */
@@ -297,22 +328,20 @@ function hashOfCarried(start: usize, end: usize, numberEnd: usize, first: usize,
   return hash;
 }
 
-/** Writes the hashes of the judges of the key [start, end). @returns where they end. */
-function writeJudges(start: usize, end: usize, tail: u32, perKey: u32, shift: u32, mask: u32, to: usize): usize {
+/** Writes the hashes of the judges of the key [start, end) with the hash `h`. @returns where they end. */
+// @ts-ignore: decorator
+@inline
+function writeJudges(h: u32, start: usize, end: usize, tail: u32, perKey: u32, shift: u32, mask: u32, to: usize): usize {
   const isTextKey = isText(start, end);
   const full = to + (usize(perKey) << 2);
   let numberEnd = tail > 0 && usize(tail) < end - start ? end - usize(tail) : end;
   while (numberEnd > start) {
     const alphabet = isTextKey ? alphabetAt(start, numberEnd) : ANY_BYTE;
-    const word = start + ((numberEnd - 1 - start) & ~3);
-    let h = SEED ^ (u32(end - start) * M);
-    for (let at = start; at < word; at += 4) {
-      h = (h + load<u32>(at)) * M;
-      h ^= h >> 16;
-    }
+    const word = lastWord(start, numberEnd);
+    const product = productAt(h, word, start, end);
     for (let step = 1; step <= 3; step++) {
       for (let sign = 1; sign >= -1; sign -= 2) {
-        const hash = neighbourHash(start, end, numberEnd, alphabet, step * sign, word, h);
+        const hash = neighbourHash(start, end, numberEnd, alphabet, step * sign, word, product);
         if (hash == 0 || load<u32>(slotOf(hash, shift, mask)) == hash) continue;
         store<u32>(to, hash);
         to += 4;
@@ -371,7 +400,7 @@ export function fit(bytes: usize, offsets: usize, keys: u32, hashes: usize, judg
     let tail: u32 = 0;
     if (i > 0) tail = commonTail(start, end, bytes + load<u32>(at - 4), start);
     else if (keys > 1) tail = commonTail(start, end, end, bytes + load<u32>(at, 8));
-    judgesEnd = writeJudges(start, end, tail, perKey, shift, mask, judgesEnd);
+    judgesEnd = writeJudges(load<u32>(hashes + (usize(i) << 2)), start, end, tail, perKey, shift, mask, judgesEnd);
   }
   const judgeCount = u32((judgesEnd - judges) >> 2);
   let best: u32 = 0;

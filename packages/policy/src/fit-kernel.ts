@@ -73,8 +73,8 @@ export class FitKernel {
         this.#shapes[i * 2 + 1] = shape.probes;
       }
     }
-    // At least two places for each key in the table of stored hashes.
-    const shift = Math.clz32(length * 2 - 1);
+    // At least four places for each key in the table of stored hashes: with two, looking judges up takes a third longer.
+    const shift = Math.clz32(length * 4 - 1);
     const best = this.#exports.fit(KEYS_AT - start, OFFSETS_AT, length, HASHES_AT, JUDGES_AT, judgeStride(length), JUDGES_PER_KEY, shift, SHAPES_AT, shapes.length);
     return shapes[best]!;
   }
