@@ -30,6 +30,7 @@ type DatabaseLevelOptions = Pick<
   | 'filterPolicy'
   | 'filterPolicies'
   | 'bitsPerKey'
+  | 'fitFilters'
   | 'filterRange'
   | 'codecs'
   | 'damage'
@@ -129,7 +130,7 @@ function cacheOf({ cacheSize = DEFAULT_CACHE_SIZE }: OpenOptions): BlockCache | 
 /** How a database is opened for a level. */
 export function databaseOptionsOf(options: OpenOptions): DatabaseOptions {
   const { compression = true, createIfMissing, errorIfExists, writeBufferSize, maxFileSize, blockSize, blockRestartInterval, maxOpenFiles } = options;
-  const { maxBlockBytes, comparator, filterPolicy, filterPolicies, bitsPerKey, filterRange, codecs, damage, lock, reuseLogs = 'empty', onEvent } = options;
+  const { maxBlockBytes, comparator, filterPolicy, filterPolicies, bitsPerKey, fitFilters, filterRange, codecs, damage, lock, reuseLogs = 'empty', onEvent } = options;
   return {
     createIfMissing,
     errorIfExists,
@@ -145,6 +146,7 @@ export function databaseOptionsOf(options: OpenOptions): DatabaseOptions {
     filterPolicy,
     filterPolicies,
     bitsPerKey,
+    fitFilters,
     filterRange,
     codecs,
     damage,

@@ -1,5 +1,5 @@
 /** The filter policies that `bloom` has. All but LevelDB's are loaded when they are needed. */
-import { BloomFilterPolicy, type FilterPolicy } from '@bloom/policy';
+import { BloomFilterPolicy, type FilterPolicy, FittedBloomFilterPolicy } from '@bloom/policy';
 import { Failure } from '../failure.js';
 
 interface ShippedPolicy {
@@ -18,6 +18,11 @@ export const shippedPolicies = {
     parameter: 'bits per key',
     make: (bitsPerKey) => Promise.resolve(new BloomFilterPolicy(bitsPerKey)),
   },
+  fitted: {
+    storedName: 'leveldb.BuiltinBloomFilter2',
+    parameter: 'bits per key',
+    make: (bitsPerKey) => Promise.resolve(new FittedBloomFilterPolicy(bitsPerKey)),
+  },
   blocked: {
     storedName: 'bloom.BlockedBloomFilter',
     parameter: 'bits per key',
@@ -35,6 +40,11 @@ export const shippedPolicies = {
     make: async (bits) => new (await import('@bloom/policy-fuse')).FuseFilterPolicy(bits as 8 | 16 | undefined),
   },
 } satisfies Record<string, ShippedPolicy>;
+
+/** One policy for each stored name: fitted filters are read as LevelDB's own. */
+const readingPolicies: readonly ShippedPolicy[] = Object.values<ShippedPolicy>(shippedPolicies).filter(
+  ({ storedName }, i, all) => all.findIndex((other) => other.storedName === storedName) === i,
+);
 
 export type ShippedPolicyName = keyof typeof shippedPolicies;
 
@@ -57,11 +67,10 @@ export async function shippedPolicy(given: string): Promise<FilterPolicy | undef
 
 /** Those of the policies whose filters carry one of these names. */
 export function shippedPoliciesOf(storedNames: readonly string[]): Promise<FilterPolicy[]> {
-  const wanted = Object.values<ShippedPolicy>(shippedPolicies).filter(({ storedName }) => storedNames.includes(storedName));
-  return Promise.all(wanted.map(({ make }) => make(undefined)));
+  return Promise.all(readingPolicies.filter(({ storedName }) => storedNames.includes(storedName)).map(({ make }) => make(undefined)));
 }
 
 /** All of them, for files whose filters are not known yet. */
 export function allShippedPolicies(): Promise<FilterPolicy[]> {
-  return Promise.all(Object.values<ShippedPolicy>(shippedPolicies).map(({ make }) => make(undefined)));
+  return Promise.all(readingPolicies.map(({ make }) => make(undefined)));
 }

@@ -34,6 +34,8 @@ export interface TableThreadSettings extends Pick<TableOptions, 'maxBlockBytes' 
   readonly compression: 'none' | 'snappy';
   /** Of LevelDB's Bloom filter, where a call does not say otherwise; null for tables without filters. */
   readonly bitsPerKey: number | null;
+  /** The share of bytes that fitted filters may take more than LevelDB's; undefined where filters are not fitted. */
+  readonly extraBytes: number | undefined;
   /** Undefined where LevelDB's own are enough. */
   readonly plugins: NeededPlugins | undefined;
 }

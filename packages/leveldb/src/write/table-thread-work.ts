@@ -1,4 +1,4 @@
-import { BloomFilterPolicy } from '@bloom/policy';
+import { BloomFilterPolicy, FittedBloomFilterPolicy } from '@bloom/policy';
 import type { Codec } from '@bloom/sstable';
 import { DamagePolicy } from '../folder/damage.js';
 import { keyOrderOf } from '../format/database-key.js';
@@ -26,9 +26,11 @@ export class ThreadTables {
   readonly #order: KeyOrder;
 
   /** @throws Error when one of the plug-ins that are needed is missing. */
-  constructor(folder: ThreadFolder, { bitsPerKey, plugins, ...options }: TableThreadSettings, own: ThreadPlugins) {
+  constructor(folder: ThreadFolder, { bitsPerKey, extraBytes, plugins, ...options }: TableThreadSettings, own: ThreadPlugins) {
     this.#folder = folder;
-    const filterPolicy = bitsPerKey === null ? null : new BloomFilterPolicy(bitsPerKey);
+    const bits = bitsPerKey ?? 0;
+    const bloom = extraBytes === undefined ? new BloomFilterPolicy(bits) : new FittedBloomFilterPolicy(bits, { extraBytes });
+    const filterPolicy = bitsPerKey === null ? null : bloom;
     this.#settings = settingsOf({ ...options, filterPolicy, cache: null, ...(plugins && pluginOptions(plugins, own)) });
     this.#order = keyOrderOf(this.#settings.comparator);
   }
