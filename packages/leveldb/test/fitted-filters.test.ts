@@ -56,7 +56,7 @@ describe('with fitFilters, lookups of absent neighbours read a tenth of the bloc
 
 test.each<[DatabaseOptions, Error]>([
   [{ fitFilters: true, filterPolicy: null }, new TypeError("fitFilters is for LevelDB's Bloom filter: leave out filterPolicy")],
-  [{ fitFilters: 1 as unknown as boolean }, new TypeError('fitFilters must be true, false or { extraBytes }, got number')],
+  [{ fitFilters: 1 as unknown as boolean }, new TypeError('fitFilters must be true, false or { extraBytes }, got 1')],
   [{ fitFilters: null as unknown as boolean }, new TypeError('fitFilters must be true, false or { extraBytes }, got null')],
   [{ fitFilters: { extraBytes: 2 } }, new RangeError('extraBytes must be from 0 to 1, got 2')],
 ])('%o is refused', async (options, error) => {
