@@ -50,6 +50,7 @@ export { Database, type WriteOptions } from './write/database.js';
 export type { DatabaseEvent, TableInLevel, TableMade } from './write/database-event.js';
 export type { BitsByLevel } from './write/bits-by-level.js';
 export type { DatabaseOptions } from './write/database-options.js';
+export type { RefilterDatabaseOptions, RefilterProgress, RefilterReport } from './write/refilter.js';
 export type { RepairOptions } from './write/repair.js';
 export type { RepairReport, SetAside } from './write/repair-report.js';
 export type { DatabaseSnapshot } from './write/snapshot.js';

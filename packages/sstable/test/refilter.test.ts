@@ -1,8 +1,8 @@
 import { goldenTables, realTables, seeded } from '@bloom/fixtures';
-import { BloomFilterPolicy } from '@bloom/policy';
-import { MemorySource, type Source, Table } from '@bloom/sstable';
+import { BloomFilterPolicy, FittedBloomFilterPolicy } from '@bloom/policy';
+import { MemorySource, type Source, Table, type TableBuilderOptions } from '@bloom/sstable';
 import { internalKeyPolicy } from '@bloom/sstable/database';
-import { inspectBlock, outlineTable, refilterTable, verifyTable } from '@bloom/sstable/inspect';
+import { inspectBlock, outlineTable, type RefilteredTable, refilterTable, verifyTable } from '@bloom/sstable/inspect';
 import { expect, test } from 'vitest';
 import { buildTable } from './build-table.js';
 import { WatchedSource } from './sources.js';
@@ -91,4 +91,45 @@ test('a damaged block, a wrong range, and filters above the limit are refused', 
 test('an aborted signal ends it', async () => {
   const filterPolicy = new BloomFilterPolicy(10);
   await expect(refilterTable(new MemorySource(buildTable(entries)), { filterPolicy, signal: AbortSignal.abort(new Error('enough')) })).rejects.toThrow('enough');
+});
+
+async function fileOf(table: RefilteredTable): Promise<Buffer> {
+  const pieces: Uint8Array[] = [];
+  for await (const piece of table.file()) pieces.push(piece.slice());
+  return Buffer.concat(pieces);
+}
+
+test.each<[string, TableBuilderOptions, TableBuilderOptions]>([
+  ['other filters', { filterPolicy: new BloomFilterPolicy(10) }, { filterPolicy: new FittedBloomFilterPolicy(10) }],
+  ['filters where there were none', { filterPolicy: null, compression: 'none' }, { filterPolicy: new BloomFilterPolicy(12), compression: 'none' }],
+  ['no filters', { filterPolicy: new BloomFilterPolicy(10) }, { filterPolicy: null }],
+  ['another range', { filterPolicy: new BloomFilterPolicy(10), blockSize: 512 }, { filterPolicy: new BloomFilterPolicy(10), blockSize: 512, filterRange: 65_536 }],
+])('the file of a table with %s is the one that a builder writes', async (_, before, after) => {
+  for (const some of [entries, entries.slice(0, 1), []]) {
+    const given = new MemorySource(buildTable(some, before));
+    const refiltered = await refilterTable(given, { filterPolicy: after.filterPolicy!, filterRange: after.filterRange });
+    const file = await fileOf(refiltered);
+    expect(file.equals(buildTable(some, after))).toBe(true);
+    expect(refiltered.fileBytes).toBe(file.length);
+    expect(refiltered.isChanged).toBe(!file.equals(buildTable(some, before)));
+    expect((await refilterTable(new MemorySource(file), { filterPolicy: after.filterPolicy!, filterRange: after.filterRange })).isChanged).toBe(false);
+  }
+});
+
+test('every golden and real table keeps its data blocks byte for byte', async () => {
+  const policy = new FittedBloomFilterPolicy(10);
+  let refiltered = 0;
+  for (const table of [...goldenTables(), ...realTables()]) {
+    const bytes = table.bytes();
+    const made = bytes.length > 2 ** 20 ? undefined : await refilterTable(new MemorySource(bytes), { filterPolicy: policy }).catch(() => undefined);
+    if (made === undefined) continue;
+    const file = await fileOf(made);
+    // The new filter block follows the data blocks at once.
+    const { offset: dataEnd } = (await outlineTable(new MemorySource(file))).metaindex[0]!.handle!;
+    expect(Buffer.compare(file.subarray(0, dataEnd), bytes.subarray(0, dataEnd))).toBe(0);
+    const { findings } = await verifyTable(new MemorySource(file), { comparator: null, filterPolicies: [policy] });
+    expect(findings).toEqual([]);
+    refiltered++;
+  }
+  expect(refiltered).toBeGreaterThan(40);
 });

@@ -223,7 +223,7 @@ export function settingsOf(options: DatabaseOptions): Settings {
 
 function policyOf({ filterPolicy, bitsPerKey, fitFilters = false }: DatabaseOptions, comparator: Comparator): FilterPolicy | null {
   if (typeof fitFilters !== 'boolean' && (typeof fitFilters !== 'object' || (fitFilters as FitOptions | null) === null)) {
-    throw new TypeError(`fitFilters must be true, false or { extraBytes }, got ${String(fitFilters as unknown)}`);
+    throw new TypeError(`fitFilters must be true, false or { extraBytes }, got ${fitFilters as unknown as string}`);
   }
   const own = { bitsPerKey: bitsPerKey !== undefined, fitFilters: fitFilters !== false };
   for (const [option, isGiven] of Object.entries(own)) {

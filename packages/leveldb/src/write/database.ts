@@ -19,6 +19,7 @@ import { destroyDatabase, isDatabase } from './destruction.js';
 import { compareInternal } from '../compact/overlap.js';
 import { tablesToText } from './properties.js';
 import { CursorSampler } from './read-sample.js';
+import type { RefilterDatabaseOptions, RefilterReport } from './refilter.js';
 import type { RepairOptions } from './repair.js';
 import type { RepairReport } from './repair-report.js';
 import { DatabaseSnapshot } from './snapshot.js';
@@ -131,6 +132,31 @@ export class Database extends AsyncReaderFace {
     // Loaded on demand: it is a quarter of the package's code, and few programs need it.
     const { repairDatabase } = await import('./repair.js');
     return repairDatabase(folder, options);
+  }
+
+  /**
+   * Gives the tables of a database other filters, and leaves everything else as it is: the owner of any LevelDB database gives their own
+   * program fewer reads for absent keys in this way. LevelDB reads the filters that are made by default.
+   *
+   * The data blocks are copied byte for byte. Each table gets a new number, and the MANIFEST lists it in the place of the old one, so
+   * that a crash or a loss of power at any moment leaves a database with the same entries. Logs stay as they are. It takes the time to
+   * read and write all tables once, room on disk for the largest table and those of level 0, and memory as `refilterTable`.
+   *
+   * @returns how many tables were written, and how many had these filters already.
+   * @throws TypeError or RangeError for an option that is wrong.
+   * @throws CorruptionError when CURRENT, the MANIFEST or a table is damaged. Tables before that have other filters already.
+   * @throws UnsupportedError `BLOOM_UNKNOWN_COMPARATOR` or `BLOOM_UNSUPPORTED_CODEC` when the database's order or compression was not
+   *   given.
+   * @throws DatabaseError when it is open for writing, or there is none. Errors of the folder pass unchanged.
+   * @example
+   * ```ts
+   * const { written, filterBytes } = await Database.refilter(new WritableNodeFolder('path/to/database'));
+   * ```
+   */
+  static async refilter(folder: WritableFolder, options: RefilterDatabaseOptions = {}): Promise<RefilterReport> {
+    mustBeWritable(folder);
+    const { refilterDatabase } = await import('./refilter.js');
+    return refilterDatabase(folder, options);
   }
 
   /** Writes an entry. */

@@ -1,6 +1,7 @@
-import { mustBeOptions, type Signal } from '@bloom/bytes';
+import { type Bytes, mustBeOptions, type Signal } from '@bloom/bytes';
 import { FILTER_BASE, FilterBlockBuilder } from '@bloom/filter-block';
 import type { FilterPolicy } from '@bloom/policy';
+import type { BlockHandle } from '../format/block-handle.js';
 import { NO_COMPRESSION } from '../format/codec.js';
 import { decodeFooter, encodeFooter, FOOTER_LENGTH } from '../format/footer.js';
 import { encodeMetaindex } from '../format/metaindex-block.js';
@@ -38,8 +39,22 @@ export interface RefilteredTable {
   readonly filters: number;
   /** How many keys were added: all entries of the table. */
   readonly entries: number;
+  /** Whether the given table has other filters, or none, or does not have these where a table of its own would have them. */
+  readonly isChanged: boolean;
+  /** The length of the table as a file of its own: {@link RefilteredTable.file}. */
+  readonly fileBytes: number;
+  /**
+   * Yields the table as a file of its own, in pieces of up to 1 MiB: the data blocks byte for byte as they were, then the new filter
+   * block, the metaindex, the index as it was, and the footer. It is the file that a `TableBuilder` with these filters would have
+   * written. A piece is valid until the next one.
+   *
+   * @throws the error of the given source.
+   */
+  file(): AsyncGenerator<Uint8Array, void, undefined>;
 }
 
+/** The most bytes of a piece of a table's file. */
+const PIECE_BYTES = 2 ** 20;
 /** How many entries to read between two checks of the time. */
 const ENTRIES_PER_PAUSE = 4096;
 /** Bytes of a filter's place in the filter block. */
@@ -96,14 +111,50 @@ export async function refilterTable(source: Source, options: RefilterOptions): P
   }
   const filterBlock = builder?.finish();
   if (filterBlock !== undefined) mustFit(filterBlock.length, stored.decoding.maxBlockBytes);
-  const filter = filterBlock && { policyName: filterPolicy!.name, handle: { offset: byteLength, size: filterBlock.length } };
+  const last = handles.at(-1);
+  const dataEnd = last === undefined ? 0 : last.offset + last.size + BLOCK_TRAILER_LENGTH;
+  const storedIndex = await stored.bytes(indexHandle.offset, indexHandle.size + BLOCK_TRAILER_LENGTH);
+  const appended = endOf(byteLength, filterBlock, filterPolicy?.name, indexHandle);
+  const own = endOf(dataEnd, filterBlock, filterPolicy?.name, storedIndex);
+  const fileBytes = dataEnd + own.length;
+  return {
+    source: new ExtendedSource(source, appended),
+    filterBytes: filterBlock?.length ?? 0,
+    filters: builder?.filterCount ?? 0,
+    entries,
+    isChanged: fileBytes !== byteLength || !areEqual(own, await stored.bytes(dataEnd, own.length)),
+    fileBytes,
+    async *file() {
+      for (let offset = 0; offset < dataEnd; offset += PIECE_BYTES) yield stored.bytes(offset, Math.min(PIECE_BYTES, dataEnd - offset));
+      yield own;
+    },
+  };
+}
+
+/**
+ * The end of a table: the filter block, if there is one, the metaindex, the index and the footer.
+ *
+ * @param start where the end begins, in bytes of the file.
+ * @param index as it is stored, or where it is already.
+ */
+function endOf(start: number, filterBlock: Bytes | undefined, policyName: string | undefined, index: BlockHandle | Uint8Array): Bytes {
+  const filter = filterBlock && { policyName: policyName!, handle: { offset: start, size: filterBlock.length } };
   const metaindexContents = encodeMetaindex(filter, 1);
-  const metaindex = { offset: byteLength + (filterBlock === undefined ? 0 : filterBlock.length + BLOCK_TRAILER_LENGTH), size: metaindexContents.length };
-  const tail = new Uint8Array(metaindex.offset - byteLength + metaindex.size + BLOCK_TRAILER_LENGTH + FOOTER_LENGTH);
-  if (filterBlock !== undefined) putStoredBlock(tail, 0, filterBlock, NO_COMPRESSION);
-  putStoredBlock(tail, metaindex.offset - byteLength, metaindexContents, NO_COMPRESSION);
-  tail.set(encodeFooter({ metaindex, index: indexHandle }), tail.length - FOOTER_LENGTH);
-  return { source: new ExtendedSource(source, tail), filterBytes: filterBlock?.length ?? 0, filters: builder?.filterCount ?? 0, entries };
+  const metaindexAt = filterBlock === undefined ? 0 : filterBlock.length + BLOCK_TRAILER_LENGTH;
+  const metaindex = { offset: start + metaindexAt, size: metaindexContents.length };
+  const indexAt = metaindexAt + metaindex.size + BLOCK_TRAILER_LENGTH;
+  const isMoved = index instanceof Uint8Array;
+  const end = new Uint8Array(indexAt + (isMoved ? index.length : 0) + FOOTER_LENGTH);
+  if (filterBlock !== undefined) putStoredBlock(end, 0, filterBlock, NO_COMPRESSION);
+  putStoredBlock(end, metaindexAt, metaindexContents, NO_COMPRESSION);
+  if (isMoved) end.set(index, indexAt);
+  const indexHandle = isMoved ? { offset: start + indexAt, size: index.length - BLOCK_TRAILER_LENGTH } : index;
+  end.set(encodeFooter({ metaindex, index: indexHandle }), end.length - FOOTER_LENGTH);
+  return end;
+}
+
+function areEqual(a: Uint8Array, b: Uint8Array): boolean {
+  return a.length === b.length && a.every((byte, i) => byte === b[i]);
 }
 
 /** @throws RangeError when a filter block is larger than readers with that limit accept. */

@@ -1,0 +1,216 @@
+/**
+ * Gives the tables of a database other filters, for programs that read it: the data blocks stay as they are.
+ *
+ * Each table is written once more under a new number, and an edit of the MANIFEST puts it in the place of the old one, as after a
+ * compaction. So a crash or a loss of power at any moment leaves a database with the same entries.
+ */
+import { mustBeOptions } from '@bloom/bytes';
+import { FittedBloomFilterPolicy } from '@bloom/policy';
+import { internalKeyPolicy } from '@bloom/sstable/database';
+import { type RefilteredTable, refilterTable } from '@bloom/sstable/inspect';
+import { DatabaseError } from '../folder/database-error.js';
+import type { FolderFile } from '../folder/folder.js';
+import { isMissing, type WritableFolder } from '../folder/writable-folder.js';
+import { CURRENT, manifestFileName, oldTableFileName, parseFileName, tableFileName } from '../format/file-name.js';
+import { missingFiles } from '../format/needed-files.js';
+import type { FileMetadata, VersionEdit } from '../format/version-edit.js';
+import { keyOrderOf } from '../format/database-key.js';
+import { WholeTable } from '../table/whole-table.js';
+import { type DatabaseOptions, settingsOf } from './database-options.js';
+import { mustLeaveNumbers } from './file-numbers.js';
+import { holdFolder } from './folder-hold.js';
+import { deleteIfPossible } from './live-files.js';
+import { mustHaveTables } from './recovery.js';
+import { VersionSet } from './version-set.js';
+
+/** How to make the other filters. Every option has a default. */
+export interface RefilterDatabaseOptions extends Pick<DatabaseOptions, 'comparator' | 'codecs' | 'filterRange' | 'maxBlockBytes' | 'lock'> {
+  /** Makes the filters, from user keys; null for none. Default: `new FittedBloomFilterPolicy(10)`, whose filters LevelDB reads. */
+  readonly filterPolicy?: DatabaseOptions['filterPolicy'];
+  /** Is told after each table. */
+  readonly onProgress?: ((progress: RefilterProgress) => void) | undefined;
+}
+
+const REFILTER_OPTIONS: Record<keyof RefilterDatabaseOptions, true> = {
+  comparator: true,
+  codecs: true,
+  filterPolicy: true,
+  filterRange: true,
+  maxBlockBytes: true,
+  lock: true,
+  onProgress: true,
+};
+
+/** How far the work is. */
+export interface RefilterProgress {
+  /** Bytes of the tables that are done, and of all tables. */
+  readonly done: number;
+  readonly total: number;
+}
+
+/** What became of the tables. */
+export interface RefilterReport {
+  /** Tables that were written once more. */
+  readonly written: number;
+  /** Tables that had these filters already, and stay as they are. */
+  readonly kept: number;
+  /** Entries of all tables, of any version, and deletions. */
+  readonly entries: number;
+  /** Bytes of the filter blocks of all tables. */
+  readonly filterBytes: number;
+  /** Bytes of all tables, before and after. */
+  readonly byteLengthBefore: number;
+  readonly byteLength: number;
+}
+
+/** @see Database.refilter */
+export async function refilterDatabase(folder: WritableFolder, options: RefilterDatabaseOptions): Promise<RefilterReport> {
+  mustBeOptions('Database.refilter', options, REFILTER_OPTIONS);
+  const { filterPolicy = new FittedBloomFilterPolicy(10), onProgress, ...others } = options;
+  const settings = settingsOf({ ...others, filterPolicy });
+  let names: readonly string[];
+  try {
+    names = await folder.list();
+  } catch (cause) {
+    if (!isMissing(cause)) throw cause;
+    throw missingDatabase(folder, cause);
+  }
+  if (!names.includes(CURRENT)) throw missingDatabase(folder);
+  const hold = await holdFolder(folder, settings.locks);
+  try {
+    const { comparator, opening, maxBlockBytes } = settings;
+    const versions = await VersionSet.read(hold.folder, comparator, keyOrderOf(comparator), 0);
+    try {
+      await mustHaveTables(versions.current, await hold.folder.list(), hold.folder);
+      const refilter = (table: WholeTable): Promise<RefilteredTable> =>
+        refilterTable(table, { filterPolicy: filterPolicy && internalKeyPolicy(filterPolicy), filterRange: options.filterRange, codecs: opening.codecs, maxBlockBytes });
+      return await new Refiltering(hold.folder, versions, refilter, onProgress).run();
+    } finally {
+      await versions.close();
+    }
+  } finally {
+    await hold.release();
+  }
+}
+
+function missingDatabase({ name }: WritableFolder, cause?: unknown): DatabaseError {
+  return new DatabaseError('BLOOM_DATABASE_MISSING', `${name ?? 'the folder'} has no database: there is no CURRENT`, { cause });
+}
+
+/** A table of the version, and the one that replaces it. */
+interface Replacement {
+  readonly old: FileMetadata;
+  /** The file that the old table has. */
+  readonly name: string;
+  readonly file: FileMetadata;
+}
+
+class Refiltering {
+  readonly #folder: WritableFolder;
+  readonly #versions: VersionSet;
+  readonly #refilter: (table: WholeTable) => Promise<RefilteredTable>;
+  readonly #onProgress: RefilterDatabaseOptions['onProgress'];
+  readonly #report = { written: 0, kept: 0, entries: 0, filterBytes: 0, byteLengthBefore: 0, byteLength: 0 };
+
+  constructor(folder: WritableFolder, versions: VersionSet, refilter: (table: WholeTable) => Promise<RefilteredTable>, onProgress: RefilterDatabaseOptions['onProgress']) {
+    this.#folder = folder;
+    this.#versions = versions;
+    this.#refilter = refilter;
+    this.#onProgress = onProgress;
+  }
+
+  async run(): Promise<RefilterReport> {
+    const versions = this.#versions;
+    const names = await this.#folder.list();
+    const numbers = names.flatMap((name) => {
+      const file = parseFileName(name);
+      return file !== undefined && 'number' in file ? [{ type: file.type, number: file.number }] : [];
+    });
+    mustLeaveNumbers(numbers.filter(({ type }) => type === 'log').map(({ number }) => number).sort((a, b) => (a < b ? -1 : 1)));
+    // The MANIFEST may not have learnt of a log, or of tables that a crash left behind.
+    for (const { type, number } of numbers) if (type === 'log' || type === 'table') versions.markFileNumberUsed(number);
+    const { levels, files } = versions.current;
+    const total = files.reduce((sum, { size }) => sum + size, 0);
+    let done = 0;
+    for (const [level, tables] of levels.entries()) {
+      // Of two tables of level 0, the one with the higher number is newer. So they get their numbers in order, and all at once.
+      const steps = level === 0 ? [[...tables].sort((a, b) => (a.number < b.number ? -1 : 1))] : tables.map((table) => [table]);
+      for (const step of steps) {
+        await this.#rewrite(level, step);
+        done += step.reduce((sum, { size }) => sum + size, 0);
+        if (step.length > 0) this.#onProgress?.({ done, total });
+      }
+    }
+    return { ...this.#report };
+  }
+
+  /** Writes tables of one level once more, unless all of them have the filters already. */
+  async #rewrite(level: number, tables: readonly FileMetadata[]): Promise<void> {
+    const opened: { readonly table: FileMetadata; readonly name: string; readonly file: FolderFile; readonly refiltered: RefilteredTable }[] = [];
+    const report = this.#report;
+    try {
+      for (const table of tables) {
+        const { name, file } = await this.#open(table);
+        try {
+          opened.push({ table, name, file, refiltered: await this.#refilter(new WholeTable(file, table.size, name)) });
+        } catch (error) {
+          await file.close?.();
+          throw error;
+        }
+      }
+      const isChanged = opened.some(({ refiltered }) => refiltered.isChanged);
+      const replacements: Replacement[] = [];
+      for (const { table, name, refiltered } of opened) {
+        report.entries += refiltered.entries;
+        report.filterBytes += refiltered.filterBytes;
+        report.byteLengthBefore += table.size;
+        report.byteLength += refiltered.fileBytes;
+        if (!isChanged) {
+          report.kept++;
+          continue;
+        }
+        const number = this.#versions.newFileNumber();
+        // Java's ports of LevelDB know only the older name.
+        await this.#write(name === oldTableFileName(table.number) ? oldTableFileName(number) : tableFileName(number), refiltered);
+        report.written++;
+        replacements.push({ old: table, name, file: { ...table, number, size: refiltered.fileBytes } });
+      }
+      if (isChanged) await this.#replace(level, replacements);
+    } finally {
+      for (const { file } of opened) await file.close?.();
+    }
+  }
+
+  async #open(table: FileMetadata): Promise<{ readonly name: string; readonly file: FolderFile }> {
+    for (const name of [tableFileName(table.number), oldTableFileName(table.number)]) {
+      const file = await this.#folder.open(name);
+      if (file !== undefined) return { name, file };
+    }
+    throw missingFiles([table], { file: this.#folder.name });
+  }
+
+  async #write(name: string, refiltered: RefilteredTable): Promise<void> {
+    const file = await this.#folder.create(name);
+    try {
+      for await (const piece of refiltered.file()) await file.append(piece);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+  }
+
+  /** Makes the MANIFEST list the new tables, and deletes the old ones. */
+  async #replace(level: number, replacements: readonly Replacement[]): Promise<void> {
+    const versions = this.#versions;
+    const edit: VersionEdit = {
+      deletedFiles: replacements.map(({ old: { number } }) => ({ level, number })),
+      newFiles: replacements.map(({ file }) => ({ level, file })),
+    };
+    await versions.apply(edit);
+    for (const { name } of replacements) await deleteIfPossible(this.#folder, name);
+    for (const name of await this.#folder.list()) {
+      const file = parseFileName(name);
+      if (file?.type === 'manifest' && name === manifestFileName(file.number) && file.number < versions.manifestNumber) await deleteIfPossible(this.#folder, name);
+    }
+  }
+}
