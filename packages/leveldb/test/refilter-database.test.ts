@@ -112,15 +112,15 @@ describe('a power cut before any operation', () => {
     const { files, entries } = await someDatabase(3);
     for (let failing = 0; ; failing++) {
       const folder = new PowerCutFolder(files);
-      let isReached = false;
+      let reached = 0;
       folder.onOperation = (number) => {
         if (number !== failing) return;
-        isReached = true;
+        reached++;
         throw new Error('no room');
       };
       const outcome = await Database.refilter(folder, { lock: 'none', filterPolicy }).catch((error: unknown) => error);
       expect(await contents(new WritableMemoryFolder(folder.files()))).toEqual(entries);
-      if (!isReached) break;
+      if (reached === 0) break;
       // A file that cannot be deleted is left.
       if (outcome instanceof Error) expect(outcome.message).toBe('no room');
     }
