@@ -17,6 +17,7 @@ export const COMMAND_NAMES = [
   'delete',
   'load',
   'compact',
+  'refilter',
   'repair',
   'destroy',
   'copy',

@@ -27,6 +27,7 @@ const commands = {
   delete: async () => (await import('./commands/delete.js')).addDelete,
   load: async () => (await import('./commands/load.js')).addLoad,
   compact: async () => (await import('./commands/compact.js')).addCompact,
+  refilter: async () => (await import('./commands/refilter.js')).addRefilter,
   repair: async () => (await import('./commands/repair.js')).addRepair,
   destroy: async () => (await import('./commands/destroy.js')).addDestroy,
   copy: async () => (await import('./commands/copy.js')).addCopy,

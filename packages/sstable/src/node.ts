@@ -4,3 +4,4 @@ export { ReadPace } from './node/read-pace.js';
 export { FolderSyncError } from './node/replacement.js';
 export { TableWriter } from './node/table-writer.js';
 export { type EntryInput, writeTable, type WriteTableOptions } from './node/write-table.js';
+export { writeTableFile } from './node/write-table-file.js';

@@ -1,0 +1,36 @@
+import { mustBeOptions, mustBeSignal, type Signal } from '@bloom/bytes';
+import { Replacement } from './replacement.js';
+
+/**
+ * Writes the bytes of a table, which come in pieces, to `path`, completely or not at all. `writeTable` does the same with entries, and
+ * says how the file takes its place.
+ *
+ * @param pieces each may be reused for the next one.
+ * @returns how many bytes were written.
+ * @throws whatever `pieces` throws; the system's error when the folder cannot be opened or the file cannot be written; and
+ *   `FolderSyncError` as `writeTable` does.
+ * @example
+ * ```ts
+ * const { source } = await openTable('old.ldb');
+ * const refiltered = await refilterTable(source, { filterPolicy: new FittedBloomFilterPolicy(10) });
+ * await writeTableFile('new.ldb', refiltered.file());
+ * ```
+ */
+export async function writeTableFile(path: string, pieces: AsyncIterable<Uint8Array>, options: { readonly signal?: Signal | undefined } = {}): Promise<number> {
+  mustBeOptions('writeTableFile', options, { signal: true });
+  const { signal } = options;
+  if (signal !== undefined) mustBeSignal('signal', signal);
+  const replacement = await Replacement.begin(path);
+  let byteLength = 0;
+  try {
+    for await (const piece of pieces) {
+      signal?.throwIfAborted();
+      for (let written = 0; written < piece.length; ) written += (await replacement.handle.write(piece, written)).bytesWritten;
+      byteLength += piece.length;
+    }
+    await replacement.finish(signal);
+    return byteLength;
+  } finally {
+    await replacement.abandon();
+  }
+}
