@@ -20,8 +20,8 @@ export async function bundledProgram(name: string, outDir = folderInPackage(), o
     silent: true,
     dts: false,
     noExternal: of === 'source' ? [/./] : [],
-    // It has parts that are no JavaScript.
-    external: ['fs-native-extensions', ...(of === 'built' ? [/^@bloom\//] : [])],
+    // They have parts that are no JavaScript.
+    external: ['fs-native-extensions', /^@koromix\//, ...(of === 'built' ? [/^@bloom\//] : [])],
     tsconfig: fileURLToPath(new URL('../tsconfig.node.json', import.meta.url)),
     esbuildOptions(options) {
       options.conditions = ['bloom-source', 'node'];

@@ -139,6 +139,7 @@ export class EventModel {
           this.deleted.add(file);
         }
         return;
+      case 'lock-limited':
       case 'writing-ended':
     }
   }

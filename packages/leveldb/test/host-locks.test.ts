@@ -1,16 +1,62 @@
 // What the lock does in other hosts than Node.js. The tests in tooling/host-tests run the hosts themselves.
 import { afterEach, expect, test, vi } from 'vitest';
-import { hostLocks } from '../src/node/host-locks.js';
+import { hostLocks, type ImportAddOn } from '../src/node/host-locks.js';
 import { rejection } from './caught.js';
 
 const linux = { platform: 'linux', arch: 'x64' };
 
 afterEach(() => vi.unstubAllGlobals());
 
-test('Node.js is left to fs-native-extensions, also when a program has a global Deno or Bun', async () => {
-  vi.stubGlobal('Deno', { version: { deno: '2.9.6' } });
+const NODE = { node: '24.2.0' };
+
+test('Node.js does not use the global Deno or Bun of a program', async () => {
+  const dlopen = vi.fn();
+  vi.stubGlobal('Deno', { version: { deno: '2.9.6' }, dlopen });
   vi.stubGlobal('Bun', { version: '1.4.5' });
-  expect(await hostLocks()).toBeUndefined();
+  await hostLocks();
+  expect(dlopen).not.toHaveBeenCalled();
+});
+
+/** An installation in which only `present` can be imported, and the names that were asked for. */
+function installation(present: Readonly<Record<string, unknown>>): { readonly asked: string[]; readonly importAddOn: ImportAddOn } {
+  const asked: string[] = [];
+  return {
+    asked,
+    importAddOn(name) {
+      asked.push(name);
+      if (name in present) return Promise.resolve(present[name]);
+      return Promise.reject(Object.assign(new Error(`Cannot find package '${name}'`), { code: 'ERR_MODULE_NOT_FOUND' }));
+    },
+  };
+}
+
+const nativeLocks = { tryLock: () => true, unlock: () => undefined };
+
+test.each(['darwin', 'win32'])('Node.js on %s takes one lock, with fs-native-extensions, which keeps out all programs', async (platform) => {
+  const { asked, importAddOn } = installation({ 'fs-native-extensions': nativeLocks });
+  const locks = await hostLocks({ platform, arch: 'arm64', versions: NODE }, importAddOn);
+  expect(asked).toEqual(['fs-native-extensions']);
+  expect([locks.tryLock(3), locks.flock, locks.noFlock]).toEqual([true, undefined, undefined]);
+});
+
+test('Node.js on Linux takes the locks of fs-native-extensions where koffi is missing, and says that it has no flock', async () => {
+  const { asked, importAddOn } = installation({ 'fs-native-extensions': nativeLocks });
+  const locks = await hostLocks({ ...linux, versions: NODE }, importAddOn);
+  expect(asked).toEqual(['@koromix/koffi-linux-x64', 'fs-native-extensions']);
+  expect(locks.flock).toBeUndefined();
+  expect(locks.noFlock).toBe("flock needs the package @koromix/koffi-linux-x64, which cannot be loaded (Cannot find package '@koromix/koffi-linux-x64')");
+});
+
+test('Node.js on Linux without either add-on is refused with the names of both', async () => {
+  const refusal = await rejection(hostLocks({ ...linux, arch: 'arm64', versions: NODE }, installation({}).importAddOn));
+  expect(refusal).toMatchObject({ code: 'BLOOM_NO_LOCK', message: expect.stringMatching(/@koromix\/koffi-linux-arm64 or fs-native-extensions, and neither.*lock: 'none'$/) as string });
+});
+
+test('a platform without a prebuilt add-on is told from one where the add-on is not installed', async () => {
+  const host = { platform: 'linux', arch: 'riscv64', versions: NODE };
+  const importAddOn = (): Promise<never> => Promise.reject(new Error("Cannot find addon '.'"));
+  expect(await rejection(hostLocks(host, importAddOn))).toMatchObject({ message: expect.stringMatching(/cannot be loaded here \(linux on riscv64\): use a platform for which it is prebuilt, .*lock: 'none'$/) as string });
+  expect(await rejection(hostLocks(host, installation({}).importAddOn))).toMatchObject({ message: expect.stringMatching(/which is not there: install it, .*lock: 'none'$/) as string });
 });
 
 test.each([
@@ -48,7 +94,7 @@ test('a file system that refuses locks is told from a lock that is held', async 
       close() {},
     }),
   });
-  const locks = (await hostLocks({ ...linux, versions: { deno: '2.9.6' } }))!;
+  const locks = await hostLocks({ ...linux, versions: { deno: '2.9.6' } });
   expect(() => locks.tryLock(3)).toThrow(expect.objectContaining({ code: 'BLOOM_NO_LOCK', message: expect.stringMatching(/^the file system of the folder does not lock files/) as string }));
   Object.assign(answers, { holder: 1, ask: 0 });
   expect(locks.tryLock(3)).toBe(false);

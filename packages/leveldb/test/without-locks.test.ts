@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import process from 'node:process';
@@ -25,7 +25,7 @@ function outputOf(program: string, path: string, lock: string): string {
   return stdout + stderr;
 }
 
-test("without fs-native-extensions, a folder is opened for writing only with lock: 'none', and the error says so", () => {
+test("without an add-on, a folder is opened for writing only with lock: 'none', and the error says so", () => {
   const path = join(folder, 'database');
   const refusal = outputOf(lone, path, 'folder');
   expect(refusal).toMatch(/^DatabaseError BLOOM_NO_LOCK: .*fs-native-extensions.*lock: 'none'\n$/);
@@ -33,6 +33,15 @@ test("without fs-native-extensions, a folder is opened for writing only with loc
   expect(readdirSync(path)).toEqual([]);
   expect(outputOf(lone, path, 'none')).toBe('wrote 2\n');
   expect(outputOf(lone, path, 'folder')).toBe(refusal);
-  // With the package installed, the same program takes the lock.
+  // With the packages installed, the same program takes the lock.
   expect(outputOf(beside, path, 'folder')).toBe('wrote 2\n');
+});
+
+test.runIf(process.platform === 'linux')('with fs-native-extensions alone, Linux locks the folder without flock, and an event reports it', async () => {
+  const packages = join(folder, 'partly', 'node_modules');
+  mkdirSync(packages, { recursive: true });
+  symlinkSync(realpathSync(join(import.meta.dirname, '../node_modules/fs-native-extensions')), join(packages, 'fs-native-extensions'));
+  const program = await bundledProgram('open-database.ts', join(folder, 'partly'));
+  const output = outputOf(program, join(folder, 'partly', 'database'), 'folder');
+  expect(output).toMatch(/^programs that lock with flock, .*goleveldb.*, are not kept out: flock needs the package @koromix\/koffi-linux-\w+, which cannot be loaded \(.+\)\nwrote 2\n$/);
 });

@@ -115,6 +115,12 @@ export function EventText({ shown: { event, records, operations } }: { readonly 
           {event.tables.length === 0 ? '.' : `, which are in ${event.tables.map(({ table }) => table).join(', ')} now.`}
         </>
       );
+    case 'lock-limited':
+      return (
+        <>
+          <strong>Lock with limits</strong>: {event.message}.
+        </>
+      );
     case 'writing-ended':
       return (
         <>

@@ -5,7 +5,7 @@
  *   repair.
  * - `BLOOM_DATABASE_EXISTS`: there is one, and `errorIfExists` is true.
  * - `BLOOM_LOCKED`: it is open for writing already, in this process or in another.
- * - `BLOOM_NO_LOCK`: the folder cannot be locked. Do what the message says, such as to install `fs-native-extensions`, or
+ * - `BLOOM_NO_LOCK`: the folder cannot be locked. Do what the message says, such as to install the package that it names, or
  *   make sure that nobody else writes and give `lock: 'none'`.
  * - `BLOOM_NO_ROOM`: the sequences or the file numbers of the database are used up, so the write was refused; no other is
  *   affected. A batch with fewer operations may still fit. What is there can be read, and copied to a new database.

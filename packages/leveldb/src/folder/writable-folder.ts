@@ -22,6 +22,8 @@ export interface WritableFile {
 
 /** A lock that is held. */
 export interface FolderLock {
+  /** Which programs it does not keep out, and why, for a person to read; undefined where it keeps out all that lock the folder. */
+  readonly limits?: string | undefined;
   /** Ends the lock. Called again, it does nothing, even if somebody else holds the lock by then. */
   release(): void | Promise<void>;
 }

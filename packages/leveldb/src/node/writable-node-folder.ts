@@ -31,7 +31,8 @@ export interface WritableNodeFolderOptions extends NodeFolderOptions {
 /**
  * A folder of the file system that a database can be written to.
  *
- * Its lock keeps out LevelDB and all that is built on it, and needs the package `fs-native-extensions`.
+ * Its lock keeps out LevelDB, goleveldb and all that is built on them. It is taken by an optional dependency with native code,
+ * `@koromix/koffi-linux-x64` or `-arm64` on Linux and `fs-native-extensions` elsewhere.
  *
  * A relative path is resolved here, so that changing the current directory later has no effect. Files are only ever created,
  * never written through a link that has the name of one.

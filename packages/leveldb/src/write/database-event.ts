@@ -27,6 +27,11 @@ export interface TableInLevel {
  * Something that an open database did, when it was done. All of it is JSON: files are named, and sequences are decimal digits.
  */
 export type DatabaseEvent =
+  /**
+   * The folder is locked, but not against all programs that could write to it: on Linux, programs that lock with flock are not kept out
+   * where flock cannot be called or the file system lacks it. The message says which programs, and why.
+   */
+  | { readonly kind: 'lock-limited'; readonly message: string }
   /** Opening read a log that an earlier process left. */
   | {
       readonly kind: 'log-replayed';

@@ -5,7 +5,8 @@ import { decodingFor, DEFAULT_CACHE_BYTES, internalKeyComparator, internalKeyPol
 import { mustBeDamageMode, openTablesFor, type ReaderOptions } from '../read/reader-options.js';
 import type { NeededPlugins, TableThreadSettings } from '../folder/table-thread.js';
 import { type BitsByLevel, type LevelBits, levelBitsOf } from './bits-by-level.js';
-import { type DatabaseEvent, type EventSink, guardedListener } from './database-event.js';
+import { type DatabaseEvent, guardedListener } from './database-event.js';
+import type { HoldSettings } from './folder-hold.js';
 
 /** How to open a {@link Database}. Every option has a default. */
 export interface DatabaseOptions extends Pick<ReaderOptions, 'filterPolicies' | 'codecs' | 'cache' | 'tailBytes' | 'readAheadBytes' | 'gapBytes'> {
@@ -75,12 +76,13 @@ export interface DatabaseOptions extends Pick<ReaderOptions, 'filterPolicies' | 
    */
   readonly damage?: 'strict' | 'skip' | undefined;
   /**
-   * `'folder'` locks the folder, as LevelDB does, so that only one process writes. `'none'` takes no lock: two writers
-   * destroy the database. Default: `'folder'`.
+   * `'folder'` locks the folder, both as LevelDB and as goleveldb do, so that only one process writes; the event `lock-limited` reports
+   * where that is not possible. `'none'` takes no lock: two writers destroy the database. Default: `'folder'`.
    */
   readonly lock?: 'folder' | 'none' | undefined;
   /**
-   * Is told what the database does while it does it: records in the log, flushes, compactions, versions, deleted files.
+   * Is told what the database does while it does it: records in the log, flushes, compactions, versions, deleted files. Repairing and
+   * destroying make only the event `lock-limited`.
    *
    * It is called in the middle of that work, before the next step is taken, so it should return soon. It may call the database;
    * what it asks for is done afterwards. It changes nothing: what it throws is reported by the host as an unhandled rejection,
@@ -123,7 +125,7 @@ const LEAST_OPEN_TABLES = 64;
 const SMALL_MANIFEST_BYTES = 16 * 2 ** 10;
 
 /** The options of a database, checked, and clamped as LevelDB clamps them. */
-export interface Settings {
+export interface Settings extends HoldSettings {
   readonly createIfMissing: boolean;
   readonly errorIfExists: boolean;
   readonly comparator: Comparator;
@@ -135,8 +137,6 @@ export interface Settings {
   /** The MANIFEST is appended to if it is smaller than this. */
   readonly reusedManifestBytes: number;
   readonly skipsDamage: boolean;
-  readonly locks: boolean;
-  readonly onEvent: EventSink;
   readonly maxBlockBytes: number;
   /** Bytes at which a data block ends. */
   readonly blockSize: number;
@@ -164,11 +164,10 @@ function reusedLogsOf(reuseLogs: DatabaseOptions['reuseLogs'] = false): Settings
 /** @throws TypeError or RangeError, which names the option that is wrong. */
 export function settingsOf(options: DatabaseOptions): Settings {
   mustBeOptions('Database.open', options, DATABASE_OPTIONS);
-  const { comparator = bytewiseComparator, filterPolicies, codecs, tailBytes, readAheadBytes, gapBytes, lock = 'folder' } = options;
-  mustBeLockMode(lock);
+  const { comparator = bytewiseComparator, filterPolicies, codecs, tailBytes, readAheadBytes, gapBytes } = options;
+  const holding = holdSettingsOf(options);
   mustBeDamageMode(options.damage);
   mustBeReading(options);
-  if (options.onEvent !== undefined && typeof options.onEvent !== 'function') throw new TypeError('onEvent must be a function');
   const { compression = 'snappy' } = options;
   const levelBits = options.bitsPerKey === undefined ? undefined : levelBitsOf(options.bitsPerKey);
   const filterPolicy = policyOf(options, comparator);
@@ -201,8 +200,7 @@ export function settingsOf(options: DatabaseOptions): Settings {
     reusedLogs,
     reusedManifestBytes: reusedLogs === 'any' ? maxFileSize : reusedLogs === 'empty' ? SMALL_MANIFEST_BYTES : 0,
     skipsDamage: options.damage === 'skip',
-    locks: lock === 'folder',
-    onEvent: options.onEvent && guardedListener(options.onEvent),
+    ...holding,
     maxBlockBytes,
     blockSize,
     cache: options.cache === undefined ? new BlockCache(DEFAULT_CACHE_BYTES) : options.cache,
@@ -302,8 +300,14 @@ function clipped(name: string, value: number, least: number, most: number): numb
   return Math.min(Math.max(mustBeWhole(name, value, 0), least), most);
 }
 
-/** @throws RangeError unless it is `'folder'` or `'none'`. */
-export function mustBeLockMode(lock: unknown): void {
+/** Whether a folder is locked, and who is told what the lock does not do. @throws RangeError or TypeError for an option that is wrong. */
+export function holdSettingsOf({ lock = 'folder', onEvent }: Pick<DatabaseOptions, 'lock' | 'onEvent'>): HoldSettings {
+  mustBeLockMode(lock);
+  if (onEvent !== undefined && typeof onEvent !== 'function') throw new TypeError('onEvent must be a function');
+  return { locks: lock === 'folder', onEvent: onEvent && guardedListener(onEvent) };
+}
+
+function mustBeLockMode(lock: unknown): void {
   if (lock !== 'folder' && lock !== 'none') throw new RangeError(`lock must be 'folder' or 'none', got ${String(lock)}`);
 }
 

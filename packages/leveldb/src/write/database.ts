@@ -14,7 +14,7 @@ import type { VisibleCursor } from '../cursor/visible-cursor.js';
 import { isMissing, mustBeWritable, type WritableFolder } from '../folder/writable-folder.js';
 import { isSmallBatch, misfitOf } from '../memtable/batch-entries.js';
 import { WriteBatch, WriteBatchReader } from '../format/write-batch.js';
-import { type DatabaseOptions, mustBeLockMode, settingsOf } from './database-options.js';
+import { type DatabaseOptions, holdSettingsOf, settingsOf } from './database-options.js';
 import { destroyDatabase, isDatabase } from './destruction.js';
 import { compareInternal } from '../compact/overlap.js';
 import { tablesToText } from './properties.js';
@@ -91,12 +91,12 @@ export class Database extends AsyncReaderFace {
    * @throws DatabaseError `BLOOM_LOCKED` when the database is open.
    * @throws the folder's error when a file cannot be deleted. All others are deleted all the same.
    */
-  static async destroy(folder: WritableFolder, options: Pick<DatabaseOptions, 'lock'> = {}): Promise<void> {
+  static async destroy(folder: WritableFolder, options: Pick<DatabaseOptions, 'lock' | 'onEvent'> = {}): Promise<void> {
     mustBeWritable(folder);
-    mustBeOptions('Database.destroy', options, { lock: true });
-    if (options.lock !== undefined) mustBeLockMode(options.lock);
+    mustBeOptions('Database.destroy', options, { lock: true, onEvent: true });
+    const settings = holdSettingsOf(options);
     try {
-      if (isDatabase(await folder.list())) await destroyDatabase(folder, options.lock !== 'none');
+      if (isDatabase(await folder.list())) await destroyDatabase(folder, settings);
     } catch (error) {
       // The folder is gone already.
       if (!isMissing(error)) throw error;

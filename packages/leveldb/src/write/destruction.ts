@@ -5,7 +5,7 @@
  */
 import { CURRENT, isCanonicalName, LOCK, parseFileName } from '../format/file-name.js';
 import type { WritableFolder } from '../folder/writable-folder.js';
-import { holdFolder } from './folder-hold.js';
+import { holdFolder, type HoldSettings } from './folder-hold.js';
 
 /** Whether a folder has a database, or what is left of one: other programs have files like `2024.log`. */
 export function isDatabase(names: readonly string[]): boolean {
@@ -13,8 +13,8 @@ export function isDatabase(names: readonly string[]): boolean {
 }
 
 /** Deletes the files of a database. @throws the first error of a file that could not be deleted, when all others are deleted. */
-export async function destroyDatabase(folder: WritableFolder, locks: boolean): Promise<void> {
-  const hold = await holdFolder(folder, locks);
+export async function destroyDatabase(folder: WritableFolder, settings: HoldSettings): Promise<void> {
+  const hold = await holdFolder(folder, settings);
   const failures: unknown[] = [];
   try {
     const names = await hold.folder.list();

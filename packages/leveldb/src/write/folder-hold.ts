@@ -1,6 +1,7 @@
 import { DatabaseError } from '../folder/database-error.js';
 import { turn } from '../folder/pacer.js';
 import type { FolderLock, WritableFolder } from '../folder/writable-folder.js';
+import type { EventSink } from './database-event.js';
 
 /** A folder that is locked, and stays the same one, until it is released. */
 export interface FolderHold {
@@ -9,9 +10,16 @@ export interface FolderHold {
   release(): Promise<void>;
 }
 
+/** Whether a folder is locked, and who is told what the lock does not do. */
+export interface HoldSettings {
+  readonly locks: boolean;
+  readonly onEvent: EventSink;
+}
+
 /** Locks a folder, unless `locks` is false, and pins it. */
-export async function holdFolder(folder: WritableFolder, locks: boolean): Promise<FolderHold> {
+export async function holdFolder(folder: WritableFolder, { locks, onEvent }: HoldSettings): Promise<FolderHold> {
   const lock = locks ? await lockOf(folder) : undefined;
+  if (lock?.limits !== undefined) onEvent?.({ kind: 'lock-limited', message: lock.limits });
   try {
     const pinned = await folder.pin?.();
     return {

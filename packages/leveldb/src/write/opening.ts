@@ -21,12 +21,12 @@ import { createDatabase, VersionSet } from './version-set.js';
 const MAX_ATTEMPTS = 100;
 
 /** Creates the folder if it may be created, and locks it. */
-export async function holdDatabaseFolder(folder: WritableFolder, { createIfMissing, locks }: Settings): Promise<FolderHold> {
+export async function holdDatabaseFolder(folder: WritableFolder, settings: Settings): Promise<FolderHold> {
   for (let attempt = 1; ; attempt++) {
-    if (createIfMissing) await folder.createFolder();
+    if (settings.createIfMissing) await folder.createFolder();
     else await mustHaveDatabase(folder);
     try {
-      return await holdFolder(folder, locks);
+      return await holdFolder(folder, settings);
     } catch (error) {
       // Somebody deleted the database, and its folder, just now.
       if (!isMissing(error) || attempt === MAX_ATTEMPTS) throw error;

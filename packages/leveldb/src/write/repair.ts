@@ -44,6 +44,7 @@ export type RepairOptions = Pick<
   | 'maxOpenFiles'
   | 'maxBlockBytes'
   | 'lock'
+  | 'onEvent'
 >;
 
 const REPAIR_OPTIONS: Record<keyof RepairOptions, true> = {
@@ -60,6 +61,7 @@ const REPAIR_OPTIONS: Record<keyof RepairOptions, true> = {
   maxOpenFiles: true,
   maxBlockBytes: true,
   lock: true,
+  onEvent: true,
 };
 
 /** @see Database.repair */
@@ -72,7 +74,7 @@ export async function repairDatabase(folder: WritableFolder, options: RepairOpti
     if (!isMissing(cause)) throw cause;
     throw new DatabaseError('BLOOM_DATABASE_MISSING', `${folder.name ?? 'the folder'} cannot be repaired: no such file or directory`, { cause });
   }
-  const hold = await holdFolder(folder, settings.locks);
+  const hold = await holdFolder(folder, settings);
   try {
     return await new Repair(hold.folder, settings).run();
   } finally {

@@ -1,5 +1,5 @@
-import { spawnSync } from 'node:child_process';
-import { linkSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
+import { spawn, spawnSync } from 'node:child_process';
+import { linkSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmdirSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import process from 'node:process';
@@ -70,7 +70,6 @@ test.runIf(process.platform === 'linux')('a refused opening keeps one descriptor
     process.stdout.write('open');
     process.stdin.once('data', () => db.close().then(() => process.exit()));
   })`;
-  const { spawn } = await import('node:child_process');
   const child = spawn(process.execPath, ['-e', program], { cwd: join(import.meta.dirname, '../..') });
   await new Promise((resolve) => child.stdout.once('data', resolve));
   const descriptors = (): number => readdirSync('/proc/self/fd').length;
@@ -203,7 +202,7 @@ test.runIf(process.platform === 'linux')('the refusal says whether another threa
   const database = await open(path);
   const program = await bundledProgram('open-database.ts');
   const { stdout } = spawnSync(process.execPath, [program, path, 'folder'], { encoding: 'utf8' });
-  expect(stdout).toMatch(/^DatabaseError BLOOM_LOCKED: .* is open for writing already, in another process\n$/);
+  expect(stdout).toBe(`DatabaseError BLOOM_LOCKED: ${path} is open for writing already, in another process (${process.pid})\n`);
   const worker = new Worker(program, { argv: [path, 'folder'], stdout: true });
   let output = '';
   worker.stdout.on('data', (data: Buffer) => (output += data.toString()));
@@ -221,4 +220,155 @@ test('a folder is locked by a program that has just looked at a pipe: Node then 
   const { stdout } = spawnSync(process.execPath, [program, join(root, 'after-pipe')], { env, encoding: 'utf8', input: 'through a pipe' });
   rmSync(dirname(program), { recursive: true });
   expect(stdout).toBe('opened\n');
+});
+
+/** A program that holds a flock on LOCK until it is released, as programs with goleveldb do. */
+async function flockHolder(path: string, mode: '-x' | '-s' = '-x'): Promise<{ readonly pid: number; release(): Promise<void> }> {
+  mkdirSync(path, { recursive: true });
+  const child = spawn('flock', ['-n', mode, join(path, 'LOCK'), 'sh', '-c', 'echo held; read line'], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const ended = new Promise((resolve) => child.once('exit', resolve));
+  await new Promise((resolve) => child.stdout.once('data', resolve));
+  return {
+    pid: child.pid!,
+    async release() {
+      child.stdin.end();
+      await ended;
+    },
+  };
+}
+
+const hasFlock = process.platform === 'linux' && spawnSync('flock', ['--version']).status === 0;
+const python = process.platform === 'linux' && spawnSync('python3', ['-c', 'import fcntl']).status === 0;
+
+/** Whether another process could lock LOCK by flock now. */
+function isFree(path: string): boolean {
+  return spawnSync('flock', ['-n', join(path, 'LOCK'), 'true']).status === 0;
+}
+
+/** How many descriptors of the LOCK file this process has. */
+function lockDescriptors(path: string): number {
+  return readdirSync('/proc/self/fd').filter((fd) => {
+    try {
+      return readlinkSync(`/proc/self/fd/${fd}`) === join(path, 'LOCK');
+    } catch {
+      return false;
+    }
+  }).length;
+}
+
+if (!hasFlock) test.skip('no flock command on the PATH (Debian: apt-get install util-linux), so no other program locks a folder by flock', () => {});
+
+describe.runIf(hasFlock)('a folder that another process has locked by flock', () => {
+  test.each<[string, '-x' | '-s', (path: string) => Promise<unknown>]>([
+    ['opened', '-x', open],
+    ['opened while the lock is shared', '-s', open],
+    ['destroyed', '-x', (path) => Database.destroy(new WritableNodeFolder(path))],
+    ['repaired', '-x', (path) => Database.repair(new WritableNodeFolder(path))],
+  ])('is refused with the number of that process when it is %s, and nothing stays locked or open here', async (_, mode, attempt) => {
+    const path = mkdtempSync(join(root, 'flock-'));
+    await (await open(path)).close();
+    const files = readdirSync(path).sort();
+    const holder = await flockHolder(path, mode);
+    for (let i = 0; i < 3; i++) {
+      expect(await rejection(attempt(path))).toMatchObject({ code: 'BLOOM_LOCKED', message: `${path} is open for writing already, in another process (${holder.pid})` });
+    }
+    expect(lockDescriptors(path)).toBe(0);
+    expect(readdirSync(path).sort()).toEqual(files);
+    // LevelDB does not see flock, so it opens the folder unless a lock of this process is left.
+    expect(otherProcess(path)).toBe('opened');
+    await holder.release();
+    expect(isFree(path)).toBe(true);
+    await (await open(path)).close();
+  });
+
+  test('is read, and the lock is kept', async () => {
+    const path = mkdtempSync(join(root, 'flock-read-'));
+    await (await open(path)).close();
+    const holder = await flockHolder(path);
+    const reader = await DatabaseReader.open(new NodeFolder(path));
+    await reader.close();
+    expect(isFree(path)).toBe(false);
+    await holder.release();
+  });
+
+  test('stays locked by the classic-level of this process, whichever of the two was first', async () => {
+    const path = mkdtempSync(join(root, 'flock-classic-'));
+    const holder = await flockHolder(path);
+    expect(await rejection(open(path))).toMatchObject({ code: 'BLOOM_LOCKED', message: expect.stringContaining(`(${holder.pid})`) as string });
+    const classic = new ClassicLevel(path);
+    await classic.open();
+    for (let i = 0; i < 2; i++) expect(await rejection(open(path))).toMatchObject({ code: 'BLOOM_LOCKED', message: expect.stringMatching(/in this process$/) as string });
+    expect(otherProcess(path)).toBe('LEVEL_LOCKED');
+    await holder.release();
+    expect(await rejection(open(path))).toMatchObject({ code: 'BLOOM_LOCKED', message: expect.stringMatching(/in this process$/) as string });
+    expect(otherProcess(path)).toBe('LEVEL_LOCKED');
+    await classic.close();
+    await (await open(path)).close();
+    expect(lockDescriptors(path)).toBe(0);
+  });
+});
+
+describe.runIf(hasFlock)('a database that is open', () => {
+  test('cannot be locked by flock until it is closed', async () => {
+    const path = mkdtempSync(join(root, 'flock-held-'));
+    const database = await open(path);
+    expect(isFree(path)).toBe(false);
+    expect(await rejection(open(path))).toMatchObject({ code: 'BLOOM_LOCKED' });
+    expect(isFree(path)).toBe(false);
+    await database.close();
+    expect(isFree(path)).toBe(true);
+  });
+
+  test('never has another writer that locks by flock, while both try again and again', async () => {
+    const path = mkdtempSync(join(root, 'flock-raced-'));
+    const inside = join(root, 'flock-raced-inside');
+    // Who gets the lock how often is up to the system, so the race ends after a number of locks and not of attempts.
+    const program = `n=0; while [ $n -lt 20 ]; do flock -n "$1/LOCK" sh -c 'if mkdir "$0" && sleep 0.002 && rmdir "$0"; then echo had; else echo both; fi' "$2" && n=$((n + 1)); done`;
+    const other = spawn('sh', ['-c', program, 'sh', path, inside], { stdio: ['ignore', 'pipe', 'inherit'] });
+    let printed = '';
+    other.stdout.on('data', (data: Buffer) => (printed += data.toString()));
+    const ended = new Promise((resolve) => other.once('close', resolve));
+    let had = 0;
+    while (other.exitCode === null) {
+      try {
+        const database = await open(path);
+        mkdirSync(inside);
+        had++;
+        await new Promise(setImmediate);
+        rmdirSync(inside);
+        await database.close();
+      } catch (error) {
+        if ((error as { code?: string }).code !== 'BLOOM_LOCKED') throw error;
+      }
+      await new Promise((resolve) => setTimeout(resolve, had % 10));
+    }
+    await ended;
+    expect(had).toBeGreaterThan(0);
+    expect(printed).toBe('had\n'.repeat(20));
+  });
+});
+
+if (!python) test.skip('no python3 on the PATH (Debian: apt-get install python3), so its flock is not tried', () => {});
+
+test.runIf(python)("Python's flock is refused while a database is open, and refuses it while it is held", async () => {
+  const path = mkdtempSync(join(root, 'python-'));
+  const program = `import fcntl, sys
+file = open(sys.argv[1], 'a')
+try:
+  fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+except BlockingIOError:
+  print('refused', flush=True)
+else:
+  print('held', flush=True)
+  sys.stdin.read()`;
+  const database = await open(path);
+  expect(spawnSync('python3', ['-c', program, join(path, 'LOCK')], { encoding: 'utf8' }).stdout).toBe('refused\n');
+  await database.close();
+  const holder = spawn('python3', ['-c', program, join(path, 'LOCK')]);
+  const ended = new Promise((resolve) => holder.once('exit', resolve));
+  expect(await new Promise((resolve) => holder.stdout.once('data', (data: Buffer) => resolve(data.toString().trim())))).toBe('held');
+  expect(await rejection(open(path))).toMatchObject({ code: 'BLOOM_LOCKED', message: expect.stringContaining(`(${holder.pid})`) as string });
+  holder.stdin.end();
+  await ended;
+  await (await open(path)).close();
 });

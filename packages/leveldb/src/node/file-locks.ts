@@ -1,0 +1,83 @@
+/**
+ * The two locks of a file. LevelDB, Pebble and iq80 lock by fcntl, goleveldb and rusty-leveldb by flock, and on Linux neither
+ * sees the other's, so both are taken. Network file systems may make byte-range locks of both: see {@link takeLocks}.
+ *
+ * macOS and the BSDs have one list for both, and Windows has no flock: there, one lock keeps out both kinds of program.
+ *
+ * Source: Linux, fs/locks.c; flock(2), under "NFS details" and "CIFS details"; fcntl(2) of FreeBSD and macOS.
+ */
+
+/** The locks that a host can take. Each belongs to the open file, and ends when its last descriptor is closed. */
+export interface FileLocks {
+  /**
+   * Locks the whole file against LevelDB.
+   *
+   * @returns false if another holds the lock.
+   * @throws where files cannot be locked.
+   */
+  tryLock(fd: number): boolean;
+  unlock(fd: number): void;
+  /** The lock of goleveldb, where it is another one and the host can take it. */
+  readonly flock?: Flock | undefined;
+  /** Why there is no `flock`, where it is another lock. */
+  readonly noFlock?: string | undefined;
+}
+
+export interface Flock {
+  /** @returns false if another holds the lock, or flock fails for another reason. */
+  tryLock(fd: number): boolean;
+  /** @returns false if flock fails. It does not fail where nothing was locked. */
+  unlock(fd: number): boolean;
+}
+
+/** What came of an attempt to take both locks. */
+export type TakenLocks =
+  | {
+      readonly isTaken: true;
+      /** Why programs that lock by flock are not kept out; undefined where they are. */
+      readonly noFlock: string | undefined;
+    }
+  | {
+      readonly isTaken: false;
+      /** Whether fcntl's lock is held here all the same, so that closing the file ends nobody else's. */
+      readonly mayClose: boolean;
+    };
+
+/** How often the two locks must exclude each other before they count as one. A holder who releases one in between looks the same. */
+const TRIES = 3;
+
+/**
+ * Takes both locks, fcntl's first.
+ *
+ * A flock that is refused while fcntl's lock is held here is held by another, or the file system makes the same kind of lock
+ * of both, so that ours are in each other's way. Which of the two it is shows when fcntl's lock is given up. Where they
+ * exclude each other, fcntl's lock alone keeps out both kinds of program.
+ *
+ * @throws where files cannot be locked.
+ */
+export function takeLocks(locks: FileLocks, fd: number): TakenLocks {
+  const { flock, noFlock } = locks;
+  if (flock === undefined) return locks.tryLock(fd) ? taken(noFlock) : refused(false);
+  for (let tries = 0; tries < TRIES; tries++) {
+    if (!locks.tryLock(fd)) return refused(false);
+    if (flock.tryLock(fd)) return taken();
+    locks.unlock(fd);
+    if (!flock.tryLock(fd)) {
+      // Unlocking what is not locked here changes nothing, and fails only where flock does not work.
+      const isHeldByAnother = flock.unlock(fd);
+      if (!locks.tryLock(fd)) return refused(false);
+      return isHeldByAnother ? refused(true) : taken('the file system does not support flock');
+    }
+    if (locks.tryLock(fd)) return taken();
+    flock.unlock(fd);
+  }
+  return locks.tryLock(fd) ? taken() : refused(false);
+}
+
+function taken(noFlock?: string): TakenLocks {
+  return { isTaken: true, noFlock };
+}
+
+function refused(mayClose: boolean): TakenLocks {
+  return { isTaken: false, mayClose };
+}
