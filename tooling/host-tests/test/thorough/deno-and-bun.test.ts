@@ -1,5 +1,5 @@
 // Runs the built packages in Deno and Bun, as processes, on files that Node.js and LevelDB wrote, and the other way round.
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -84,6 +84,7 @@ async function lockedHere(path: string): Promise<unknown> {
 
 const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
 const isLinux = process.platform === 'linux' && ['x64', 'arm64'].includes(process.arch);
+const hasFlock = isLinux && spawnSync('flock', ['--version']).status === 0;
 
 for (const { name, binary } of hosts) {
   if (binary === undefined) test.skip(`npm has no ${name} for ${process.platform} on ${process.arch}, so nothing is run in it`, () => {});
@@ -182,6 +183,24 @@ describe.each(hosts.filter(({ binary }) => binary !== undefined))('in $name', (h
       expect(await run(host, 'locked', path)).toMatch(/^DatabaseError BLOOM_LOCKED: /);
       await leveldb.close();
       expect(await run(host, 'locked', path)).toBe('written');
+    });
+
+    test.runIf(hasFlock)('is refused with BLOOM_LOCKED while another program has it by flock, and keeps out flock', async () => {
+      const path = newPath();
+      expect(await run(host, 'locked', path)).toBe('written');
+      const file = join(path, 'LOCK');
+      const other = spawn('flock', ['-n', file, 'sh', '-c', 'echo held; read line'], { stdio: ['pipe', 'pipe', 'inherit'] });
+      const ended = new Promise((resolve) => other.once('exit', resolve));
+      await new Promise((resolve) => other.stdout.once('data', resolve));
+      expect(await run(host, 'locked', path)).toMatch(new RegExp(`^DatabaseError BLOOM_LOCKED: .*\\(${other.pid}\\)$`));
+      other.stdin.end();
+      await ended;
+      const holder = new Run(host, 'hold', path);
+      await holder.until('held\n');
+      expect(spawnSync('flock', ['-n', file, 'true']).status).toBe(1);
+      holder.endInput();
+      await holder.findings();
+      expect(spawnSync('flock', ['-n', file, 'true']).status).toBe(0);
     });
 
     test('keeps out Node.js, LevelDB and each other host', async () => {
