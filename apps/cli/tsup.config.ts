@@ -7,8 +7,8 @@ const command = {
   // One file with everything in it, which starts in a third of the time of many. CommonJS, because then Node need not start
   // its loader of ES modules.
   format: 'cjs',
-  // The lock of folders is native code, which cannot be in a bundle.
-  noExternal: [/^(?!fs-native-extensions$)/],
+  // The locks of folders are native code, which cannot be in a bundle.
+  noExternal: [/^(?!fs-native-extensions$|@koromix\/)/],
   splitting: false,
   esbuildOptions(options: { supported?: Record<string, boolean>; minifyWhitespace?: boolean; minifyIdentifiers?: boolean; lineLimit?: number }) {
     // Where its code comes from V8's cache, a script cannot import modules, but it can require them.

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { httpProblem, isHttpError } from './http-problem.js';
+import { withoutAdvice } from './library-advice.js';
 import { CorruptionError, UnsupportedError } from '@bloom/sstable';
 import type { Finding } from '@bloom/sstable/inspect';
 
@@ -58,8 +59,7 @@ export function mustBeWrittenHere(path: string): void {
 
 /** What is wrong in a file, and where, without the name of the file. */
 export function placedProblem({ structure, offset, problem: given }: Pick<Finding, 'structure' | 'offset' | 'problem'>): string {
-  // The library's advice is for programs.
-  const problem = given.replace(/: give one in codecs$/, '');
+  const problem = withoutAdvice(given);
   if (structure === 'file' || structure === 'folder' || structure === 'MANIFEST') return problem;
   return structure === 'CURRENT' ? `CURRENT: ${problem}` : `${structure} at offset ${offset}: ${problem}`;
 }

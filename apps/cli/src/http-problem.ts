@@ -1,5 +1,6 @@
 /** What servers do wrong, as text. Without the code that sends requests, which most runs of `bloom` do not need. */
 import type { HttpError } from '@bloom/sstable/http';
+import { withoutAdvice } from './library-advice.js';
 
 /** The variable that has headers, one per line. */
 export const HEADERS_VARIABLE = 'BLOOM_HTTP_HEADERS';
@@ -10,7 +11,7 @@ export function isHttpError(error: unknown): error is HttpError {
 
 /** What is wrong with a server or its answers, and what can be done. */
 export function httpProblem(error: HttpError): string {
-  const problem = error.message.startsWith(`${error.url}: `) ? error.message.slice(error.url.length + 2) : error.message;
+  const problem = withoutAdvice(error.message.startsWith(`${error.url}: `) ? error.message.slice(error.url.length + 2) : error.message);
   const cause = causeOf(error);
   const text = cause === undefined || problem.includes(cause) ? problem : `${problem} (${cause})`;
   switch (error.code) {

@@ -5,7 +5,7 @@ import { pages } from './repository.js';
 
 const INTRO = `# Bloom
 
-> LevelDB's Bloom filters, sorted tables and databases in TypeScript, byte for byte compatible with LevelDB 1.23, in Node, browsers and workers, without a native add-on. Packages are ES modules under the scope @bloom.
+> LevelDB's Bloom filters, sorted tables and databases in TypeScript, byte for byte compatible with LevelDB 1.23, in Node, browsers and workers. Nothing has to be compiled: the only native code is a prebuilt add-on that locks a folder which Node writes to. Packages are ES modules under the scope @bloom.
 `;
 
 /** The sections, and the pages in them, by the start of their paths. */

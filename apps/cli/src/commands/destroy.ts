@@ -2,11 +2,12 @@ import { once } from 'node:events';
 import { statSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { Database, parseFileName } from '@bloom/leveldb';
-import { SyncNodeFolder, WritableNodeFolder } from '@bloom/leveldb/node';
+import { SyncNodeFolder } from '@bloom/leveldb/node';
 import { count, counted } from '@bloom/report';
 import type { Command } from 'commander';
 import { EXIT, Failure } from '../failure.js';
 import { databaseFailure } from '../inputs/written-database.js';
+import { WrittenFolder } from '../inputs/written-folder.js';
 import { standardError } from '../outputs/output.js';
 import { addSummaryOption, printSummary, type SummaryOptions } from '../outputs/summary.js';
 import { terminalLine } from '../outputs/terminal-text.js';
@@ -44,7 +45,7 @@ async function destroy(path: string, options: DestroyOptions): Promise<void> {
     const bytes = files.reduce((sum, name) => sum + (statSync(join(path, name), { throwIfNoEntry: false })?.size ?? 0), 0);
     const what = `${counted(files.length, 'file')}, ${count(bytes)} bytes`;
     const isDeleted = options.yes === true || (await isWanted(path, what));
-    if (isDeleted) await Database.destroy(new WritableNodeFolder(path));
+    if (isDeleted) await Database.destroy(new WrittenFolder(path));
     else process.exitCode = EXIT.no;
     await printSummary(options, isDeleted ? `${path}: deleted, ${what}` : `${path}: nothing was deleted`, { folder: path, deleted: isDeleted, files: files.length, bytes });
   } catch (error) {

@@ -1,11 +1,12 @@
 import { existsSync } from 'node:fs';
 import { Database, parseFileName } from '@bloom/leveldb';
-import { SyncNodeFolder, WritableNodeFolder } from '@bloom/leveldb/node';
+import { SyncNodeFolder } from '@bloom/leveldb/node';
 import { count, counted } from '@bloom/report';
 import type { Command } from 'commander';
 import { EXIT, Failure } from '../failure.js';
 import { droppedJson, droppedText } from '../inputs/opened-folder.js';
 import { addDatabaseOptions, databaseFailure, type DatabaseCommandOptions, databaseOptionsOf } from '../inputs/written-database.js';
+import { WrittenFolder } from '../inputs/written-folder.js';
 import { Lines } from '../outputs/output.js';
 import { addSummaryOption, printSummary, type SummaryOptions } from '../outputs/summary.js';
 
@@ -36,7 +37,7 @@ async function repair(path: string, options: RepairOptions): Promise<void> {
   const settings = await databaseOptionsOf(path, options);
   try {
     mustHaveFiles(path);
-    const { kept, written, entries, setAside, lost, moreLost } = await Database.repair(new WritableNodeFolder(path), settings);
+    const { kept, written, entries, setAside, lost, moreLost } = await Database.repair(new WrittenFolder(path), settings);
     if (!options.json) {
       const lines = new Lines();
       for (const drop of lost) await lines.add(`${drop.file}: ${droppedText(drop)}`);

@@ -2,28 +2,45 @@ import { readdirSync, readFileSync, readlinkSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
- * The other processes that have the file LOCK of a folder open, such as `node (1234)`. Whoever has locked the folder is among
- * them. Empty where the system does not tell: only Linux does, and only of one's own processes.
+ * The other processes that have locked the file LOCK of a folder, such as `node (1234)`: with LevelDB's lock, this library's or
+ * goleveldb's. Where the system does not list locks, those that have the file open: the holder is among them. Empty where
+ * the system lists neither: only Linux does, and only the processes of the same user.
  */
 export function lockHolders(folder: string): string[] {
+  const open: string[] = [];
   const holders: string[] = [];
   try {
     const lock = join(realpathSync(folder), 'LOCK');
     for (const id of readdirSync('/proc')) {
-      if (/^\d+$/.test(id) && Number(id) !== process.pid && hasOpen(id, lock)) holders.push(`${nameOf(id)} (${id})`);
+      if (!/^\d+$/.test(id) || Number(id) === process.pid) continue;
+      const descriptors = descriptorsOf(id, lock);
+      if (descriptors.length === 0) continue;
+      const name = `${nameOf(id)} (${id})`;
+      open.push(name);
+      if (descriptors.some((fd) => hasLock(id, fd))) holders.push(name);
     }
   } catch {
     // Without /proc nobody can be named.
   }
-  return holders;
+  return holders.length > 0 ? holders : open;
 }
 
-function hasOpen(id: string, file: string): boolean {
+/** The descriptors that a process has of a file. */
+function descriptorsOf(id: string, file: string): string[] {
+  const descriptors = join('/proc', id, 'fd');
   try {
-    const descriptors = join('/proc', id, 'fd');
-    return readdirSync(descriptors).some((fd) => linkOf(join(descriptors, fd)) === file);
+    return readdirSync(descriptors).filter((fd) => linkOf(join(descriptors, fd)) === file);
   } catch {
     // It has ended, or it is another user's.
+    return [];
+  }
+}
+
+/** Whether a lock was taken with a descriptor: Linux lists it in a line such as `lock:	1: FLOCK  ADVISORY  WRITE 1234 08:02:131 0 EOF`. */
+function hasLock(id: string, fd: string): boolean {
+  try {
+    return /^lock:/m.test(readFileSync(join('/proc', id, 'fdinfo', fd), 'latin1'));
+  } catch {
     return false;
   }
 }

@@ -1,7 +1,7 @@
 /** Databases that commands write to. */
 import { comparatorNameSync, Database, DatabaseError, type DatabaseOptions } from '@bloom/leveldb';
 import { idbComparator, idbFilterPolicy } from '@bloom/leveldb/idb-comparator';
-import { BackgroundThread, SyncNodeFolder, WritableNodeFolder } from '@bloom/leveldb/node';
+import { BackgroundThread, SyncNodeFolder } from '@bloom/leveldb/node';
 import { quotedName } from '@bloom/bytes';
 import { BloomFilterPolicy, type FilterPolicy } from '@bloom/policy';
 import { bytewiseComparator, type Comparator, CorruptionError, UnsupportedError } from '@bloom/sstable';
@@ -9,6 +9,7 @@ import { type Command, Option } from 'commander';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { Failure, failureOf, isSystemError, mustBeWrittenHere } from '../failure.js';
+import { withoutAdvice } from '../library-advice.js';
 import { compressionOf, type TableOptions } from '../outputs/table-options.js';
 import { knownCodecs, knownPolicies } from '../plugins/known-plugins.js';
 import { addPluginOptions, loadPlugins, pluginOptionsOf, type Plugins } from '../plugins/plugin-options.js';
@@ -16,6 +17,7 @@ import { byteSize, filterRangeSize } from './byte-size.js';
 import { lockHolders } from './lock-holder.js';
 import { folderFailure } from './opened-folder.js';
 import { wholeNumber } from './whole-number.js';
+import { WrittenFolder } from './written-folder.js';
 
 /** From which the thread that writes tables has plug-ins, beside this program. */
 const THREAD_PLUGINS = pathToFileURL(join(__dirname, 'thread-plugins.cjs')).href;
@@ -82,7 +84,7 @@ export async function withDatabase<T>(path: string, options: DatabaseCommandOpti
   const settings = { ...(await databaseOptionsOf(path, options)), createIfMissing };
   try {
     const thread = new BackgroundThread({ plugins: { module: THREAD_PLUGINS, data: pluginOptionsOf(options) } });
-    const database = await Database.open(new WritableNodeFolder(path, { thread }), settings);
+    const database = await Database.open(new WrittenFolder(path, { thread }), settings);
     try {
       return await work(database);
     } finally {
@@ -97,7 +99,7 @@ export async function withDatabase<T>(path: string, options: DatabaseCommandOpti
 /** Turns an error about a database that is written into a failure with a line to show. Returns other errors unchanged. */
 export function databaseFailure(path: string, error: unknown): unknown {
   if (error instanceof DatabaseError) return new Failure(databaseProblem(path, error), { cause: error });
-  if (error instanceof RangeError) return new Failure(`${path}: ${error.message}`, { cause: error });
+  if (error instanceof RangeError) return new Failure(`${path}: ${withoutAdvice(error.message)}`, { cause: error });
   const failure = folderFailure(path, new SyncNodeFolder(path), error);
   if (!(failure instanceof Failure)) return failure;
   if (error instanceof CorruptionError) return new Failure(`${failure.message}; bloom repair makes a database of what can be read`, { cause: error });
@@ -105,9 +107,10 @@ export function databaseFailure(path: string, error: unknown): unknown {
   return failure;
 }
 
-function databaseProblem(path: string, { code, message, cause }: DatabaseError): string {
+function databaseProblem(path: string, { code, message: given, cause }: DatabaseError): string {
+  const message = withoutAdvice(given);
   if (code === 'BLOOM_DATABASE_MISSING') return `${path}: there is no database: bloom put and bloom load make one`;
-  if (code === 'BLOOM_WRITING_ENDED' && cause instanceof Error) return `${path}: ${cause.message}: what was written before can be read`;
+  if (code === 'BLOOM_WRITING_ENDED' && cause instanceof Error) return `${path}: ${withoutAdvice(cause.message)}: what was written before can be read`;
   if (code === 'BLOOM_NO_LOCK' && isSystemError(cause)) return (failureOf(join(path, 'LOCK'), cause) as Failure).message;
   if (code === 'BLOOM_LOCKED') {
     const holders = lockHolders(path);

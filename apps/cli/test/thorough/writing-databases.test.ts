@@ -1,11 +1,12 @@
+import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { cpSync, existsSync, mkdirSync, readdirSync, truncateSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { closeSync, cpSync, existsSync, mkdirSync, openSync, readdirSync, realpathSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { type GoldenDatabase, goldenDatabases } from '@bloom/fixtures';
 import { Database } from '@bloom/leveldb';
 import { WritableNodeFolder } from '@bloom/leveldb/node';
 import { describe, expect, test } from 'vitest';
-import { bloom, bloomPrints, REVERSE_MODULE, Scratch, shell } from '../bloom-process.js';
+import { bloom, bloomPrints, outcome, program, REVERSE_MODULE, Scratch, shell } from '../bloom-process.js';
 
 const scratch = new Scratch();
 
@@ -95,6 +96,59 @@ describe('a folder that another program has open for writing', () => {
       if (process.platform === 'linux') expect(stderr).toContain(String(process.pid));
     }
     await database.close();
+  });
+});
+
+const hasFlock = process.platform === 'linux' && spawnSync('flock', ['--version']).status === 0;
+if (!hasFlock) test.skip('no flock command on the PATH (Debian: apt-get install util-linux), so no other program locks a folder by flock', () => {});
+
+describe.runIf(hasFlock)('a folder that another program has locked by flock', () => {
+  test('is not written, and the message names that program, and not one that only has LOCK open', async () => {
+    await bloomPrints(['put', 'flocked', 'a', 'b'], scratch.path);
+    const lock = join(scratch.at('flocked'), 'LOCK');
+    const holder = spawn('flock', ['-n', lock, 'sh', '-c', 'echo held; read line'], { stdio: ['pipe', 'pipe', 'inherit'] });
+    const ended = new Promise((resolve) => holder.once('exit', resolve));
+    await new Promise((resolve) => holder.stdout.once('data', resolve));
+    const onlyOpen = openSync(lock, 'r');
+    for (const args of [['put', 'flocked', 'a', 'c'], ['delete', 'flocked', 'a'], ['compact', 'flocked'], ['repair', 'flocked'], ['destroy', '--yes', 'flocked'], ['load', 'flocked', '-']]) {
+      const { code, stderr } = await bloom(args, scratch.path, 'a\tc\n');
+      expect(code).toBe(2);
+      // The shell has the lock with the flock that started it.
+      expect(stderr).toMatch(new RegExp(`^bloom: flocked: is open for writing already, by the process flock \\(${holder.pid}\\)( or sh \\(\\d+\\))?\\n$`));
+    }
+    closeSync(onlyOpen);
+    expect((await bloom(['get', 'flocked', 'a'], scratch.path)).stdout.toString()).toBe('b\n');
+    holder.stdin.end();
+    await ended;
+    expect(await bloom(['destroy', '--yes', 'flocked'], scratch.path)).toMatchObject({ code: 0 });
+  });
+});
+
+describe('where a package that locks folders is missing', () => {
+  const elsewhere = (name: string, packages: readonly string[]): string => {
+    const folder = scratch.at(name);
+    cpSync(dirname(program), join(folder, 'dist'), { recursive: true });
+    mkdirSync(join(folder, 'node_modules'));
+    for (const one of packages) symlinkSync(realpathSync(join(import.meta.dirname, '../../node_modules', one)), join(folder, 'node_modules', one));
+    return join(folder, 'dist/bloom.cjs');
+  };
+  const run = (installed: string, args: readonly string[]): ReturnType<typeof outcome> =>
+    outcome(spawn(process.execPath, [installed, ...args], { cwd: scratch.path, env: { ...process.env, NODE_PATH: '' } }));
+
+  test('nothing is written, and the message has no option that the command does not have', async () => {
+    const { code, stderr } = await run(elsewhere('lone', []), ['put', 'unlocked', 'a', 'b']);
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/^bloom: unlocked: folders are locked with the package [^\n]*: install (?:one of them|it)\n$/);
+  });
+
+  test.runIf(process.platform === 'linux')('each command that writes says whom its lock does not keep out', async () => {
+    const installed = elsewhere('partly', ['fs-native-extensions']);
+    for (const args of [['put', 'limited', 'a', 'b'], ['compact', '-q', 'limited'], ['repair', 'limited'], ['destroy', '--yes', 'limited']]) {
+      const { code, stderr } = await run(installed, args);
+      expect(code).toBe(0);
+      expect(stderr).toMatch(/^bloom: limited: programs that lock with flock, [^\n]* are not kept out: /);
+      expect(stderr.match(/not kept out/g)).toHaveLength(1);
+    }
   });
 });
 

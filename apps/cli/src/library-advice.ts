@@ -1,0 +1,16 @@
+/** The advice at the end of a library's message that is about its options, which the command does not have. */
+const ADVICE: readonly RegExp[] = [
+  /: give one in codecs$/,
+  /: see maxBlockBytes$/,
+  /: give a larger maxBlockBytes$/,
+  /: open the database with a larger maxBlockBytes, of up to 1 GiB$/,
+  /, or pass the option byteLength$/,
+  /, or make sure that nobody else writes and give lock: 'none'$/,
+  /: make sure that nobody else writes to it, and give lock: 'none'$/,
+];
+
+/** A message of a library as a message of the command: without advice that only programs can follow, and without names of options. */
+export function withoutAdvice(problem: string): string {
+  const plain = ADVICE.reduce((text, advice) => text.replace(advice, ''), problem);
+  return plain.replace(/(?:half of )?\bmaxBlockBytes is (?=\d)/, 'the limit is ');
+}

@@ -1,0 +1,60 @@
+// The libraries' messages advise programs; the command shows them without what its users cannot do.
+import { Database, WritableMemoryFolder } from '@bloom/leveldb';
+import { MemorySink, MemorySource, SyncTable, TableBuilder } from '@bloom/sstable';
+import { expect, test } from 'vitest';
+import { Failure, failureOf } from '../src/failure.js';
+import { databaseFailure } from '../src/inputs/written-database.js';
+import { withoutAdvice } from '../src/library-advice.js';
+
+const OPTIONS = /maxBlockBytes|lock: |byteLength|codecs\b/;
+
+async function errorOf(call: () => unknown): Promise<Error> {
+  try {
+    await call();
+  } catch (error) {
+    return error as Error;
+  }
+  throw new Error('no error');
+}
+
+function table(): Uint8Array<ArrayBuffer> {
+  const sink = new MemorySink();
+  const builder = new TableBuilder(sink, { compression: 'none', filterPolicy: null });
+  builder.add(new Uint8Array(10), new Uint8Array(5000));
+  builder.finish();
+  return sink.toBytes();
+}
+
+class WithoutLocks extends WritableMemoryFolder {
+  override lock = undefined as never;
+}
+
+test.each<[string, () => unknown]>([
+  ['a block of a table that is too large', () => [...SyncTable.open(new MemorySource(table()), { maxBlockBytes: 4000 }).entries()]],
+  ['an entry that is too large for a table', async () => (await Database.open(new WritableMemoryFolder(), { maxBlockBytes: 4000 })).put(new Uint8Array(1), new Uint8Array(5000))],
+])('the message about %s names an option in the library, and none in the command', async (_, call) => {
+  const error = await errorOf(call);
+  expect(error.message).toMatch(OPTIONS);
+  for (const failure of [failureOf('it', error), databaseFailure('it', error)]) {
+    if (failure instanceof Failure) expect(failure.message).not.toMatch(OPTIONS);
+  }
+  expect(databaseFailure('it', error)).toBeInstanceOf(Failure);
+  expect((databaseFailure('it', error) as Failure).message).toMatch(/\d/);
+});
+
+test('a folder without locks is reported without the option that leaves out the lock', async () => {
+  const error = await errorOf(() => Database.open(new WithoutLocks()));
+  expect(error.message).toContain("lock: 'none'");
+  expect((databaseFailure('it', error) as Failure).message).not.toMatch(OPTIONS);
+});
+
+test.each([
+  ["Deno cannot lock folders: use Deno 2.8 or later, or make sure that nobody else writes and give lock: 'none'", 'Deno cannot lock folders: use Deno 2.8 or later'],
+  ['an entry needs a block of up to 9 bytes, maxBlockBytes is 5: give a larger maxBlockBytes', 'an entry needs a block of up to 9 bytes, the limit is 5'],
+  ['the keys need an index of up to 9 bytes, half of maxBlockBytes is 5: open the database with a larger maxBlockBytes, of up to 1 GiB', 'the keys need an index of up to 9 bytes, the limit is 5'],
+  ['make it expose Content-Range, or pass the option byteLength', 'make it expose Content-Range'],
+  ['the block has a codec of type 7: give one in codecs', 'the block has a codec of type 7'],
+  ['the key is too long', 'the key is too long'],
+])('%s', (given, shown) => {
+  expect(withoutAdvice(given)).toBe(shown);
+});
