@@ -59,6 +59,16 @@ test('a platform without a prebuilt add-on is told from one where the add-on is 
   expect(await rejection(hostLocks(host, installation({}).importAddOn))).toMatchObject({ message: expect.stringMatching(/which is not there: install it, .*lock: 'none'$/) as string });
 });
 
+test('Node.js on Linux loads the C library with koffi once, whatever the number of locks', async () => {
+  const load = vi.fn(() => ({ func: (name: string) => () => (name === 'flock' ? -1 : 0) }));
+  const { importAddOn } = installation({ '@koromix/koffi-linux-x64': { load } });
+  for (let i = 0; i < 3; i++) {
+    const locks = await hostLocks({ ...linux, versions: NODE }, importAddOn);
+    expect([locks.tryLock(3), locks.flock!.tryLock(3), locks.noFlock]).toEqual([true, false, undefined]);
+  }
+  expect(load.mock.calls).toEqual([[null]]);
+});
+
 test.each([
   ['Deno 2.6.8', { ...linux, versions: { node: '24.2.0', deno: '2.6.8' } }, /^Deno 2\.6\.8 cannot lock folders: use Deno 2\.8 or later, .*lock: 'none'$/],
   ['Deno on macOS', { platform: 'darwin', arch: 'arm64', versions: { deno: '2.9.6' } }, /^Deno 2\.9\.6 can lock folders only on Linux.*lock: 'none'$/],

@@ -9,7 +9,7 @@ export async function printedFindings(program: string): Promise<ServerFindings> 
   return JSON.parse(stdout) as ServerFindings;
 }
 
-/** Whether this machine has the locks of fs-native-extensions, an optional dependency. */
+/** Whether this machine has fs-native-extensions, an optional dependency: with or without koffi, folders can then be locked. */
 export function hasLocks(): boolean {
   try {
     createRequire(import.meta.url)('fs-native-extensions');

@@ -105,7 +105,12 @@ function firstLine(error: unknown): string {
   return String(error instanceof Error ? error.message : error).split('\n', 1)[0]!;
 }
 
+/** The locks that were made with a loaded koffi: it frees neither a library nor a function before the thread ends. */
+const ofKoffi = new WeakMap<Koffi, FileLocks>();
+
 function koffiLocks(koffi: Koffi): FileLocks {
+  const made = ofKoffi.get(koffi);
+  if (made !== undefined) return made;
   const loaded = koffi.load(null);
   const fcntl = loaded.func('fcntl', 'int', ['int', 'int', '...']);
   const flock = loaded.func('flock', 'int', ['int', 'int']);
@@ -113,7 +118,9 @@ function koffiLocks(koffi: Koffi): FileLocks {
     symbols: { fcntl: (fd, command, lock) => fcntl(fd, command, 'void *', lock), flock },
     close: () => undefined,
   };
-  return new CLibraryLocks(() => library, OTHERWISE);
+  const locks = new CLibraryLocks(() => library, OTHERWISE);
+  ofKoffi.set(koffi, locks);
+  return locks;
 }
 
 function denoLibrary(): CLibrary {

@@ -90,7 +90,7 @@ describe.each(Object.entries(bundlers))('bundled by %s', (name, bundler) => {
       expect(threadJobs.failed).toBe(0);
     });
 
-    test('is told that it has no lock where fs-native-extensions is missing, and does all else', async () => {
+    test('gets BLOOM_NO_LOCK where no add-on is installed, and does everything else', async () => {
       const elsewhere = mkdtempSync(join(tmpdir(), 'bloom-bundle-'));
       try {
         cpSync(folder, elsewhere, { recursive: true });
