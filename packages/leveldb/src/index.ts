@@ -52,5 +52,5 @@ export type { BitsByLevel } from './write/bits-by-level.js';
 export type { DatabaseOptions } from './write/database-options.js';
 export type { RefilterDatabaseOptions, RefilterProgress, RefilterReport } from './write/refilter.js';
 export type { RepairOptions } from './write/repair.js';
-export type { RepairReport, SetAside } from './write/repair-report.js';
+export type { RepairReport, SetAside, SetAsideReason } from './write/repair-report.js';
 export type { DatabaseSnapshot } from './write/snapshot.js';

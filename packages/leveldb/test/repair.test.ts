@@ -11,10 +11,10 @@ const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
 const text = (bytes: Uint8Array | undefined): string | undefined => bytes && Buffer.from(bytes).toString('latin1');
 
 describe.each(goldenDatabases().filter(({ repair }) => repair !== undefined))('of $name', ({ name, path, comparator, repair, entries, entriesSha256: sha256, verified }) => {
-  test('a repair finds the same entries and sets aside the same files as LevelDB’s', async () => {
+  test('a repair without the MANIFEST finds the same entries and sets aside the same files as LevelDB’s', async () => {
     const folder = new WritableMemoryFolder(folderFiles(path));
     const options = comparator === undefined ? {} : { comparator: reverseComparator };
-    const report = await Database.repair(folder, options);
+    const report = await Database.repair(folder, { ...options, fromTablesAlone: true });
     await mustBeSound(folder);
     const found = await entriesOf(folder);
     // LevelDB's repair verifies no checksums, so for these two it brings back damaged data.
@@ -88,7 +88,7 @@ test('a repair reports a table that the MANIFEST lists but the folder lacks as l
   await mustBeSound(folder);
 });
 
-test('a repair keeps tables that overlap no other', async () => {
+test('a repair from tables alone keeps tables that overlap no other', async () => {
   const folder = new WritableMemoryFolder();
   const database = await Database.open(folder, small);
   for (const letter of ['a', 'b', 'c']) {
@@ -100,7 +100,7 @@ test('a repair keeps tables that overlap no other', async () => {
   await database.close();
   const tables = folder.list().filter((name) => name.endsWith('.ldb'));
   const before = folder.files();
-  const report = await Database.repair(folder);
+  const report = await Database.repair(folder, { fromTablesAlone: true });
   expect(report.kept).toEqual([tables[0], tables[2]]);
   expect(report).toMatchObject({ entries: 7, lastSequence: 7n, lost: [], moreLost: 0 });
   expect(report.written).toHaveLength(1);
@@ -120,7 +120,7 @@ test('a second repair does not overwrite the files that the first one set aside'
   const before = folder.lostFolder().files();
   void folder.create('000003.log').append(utf8('nothing but damage'));
   const { setAside } = await Database.repair(folder);
-  expect(setAside).toContainEqual({ file: '000003.log', as: '000003.log.1' });
+  expect(setAside).toContainEqual({ file: '000003.log', as: '000003.log.1', reason: 'obsolete' });
   const after = folder.lostFolder().files();
   for (const [name, bytes] of before) expect(after.get(name)).toEqual(bytes);
   expect(text(after.get('000003.log.1'))).toBe('nothing but damage');
@@ -154,6 +154,7 @@ describe('a repair is refused', () => {
   test('for an invalid option, for an object that is not a folder, and while the database is open', async () => {
     const folder = new WritableMemoryFolder();
     await expect(Database.repair(folder, { reuseLogs: true } as never)).rejects.toThrow('reuseLogs');
+    await expect(Database.repair(folder, { fromTablesAlone: 'yes' as never })).rejects.toThrow('fromTablesAlone');
     await expect(Database.repair({} as never)).rejects.toThrow('folder must be');
     const database = await Database.open(folder);
     await expect(Database.repair(folder)).rejects.toMatchObject({ code: 'BLOOM_LOCKED' });
@@ -163,7 +164,7 @@ describe('a repair is refused', () => {
 
 test('a repair makes an empty database of an empty folder, as in LevelDB', async () => {
   const folder = new WritableMemoryFolder();
-  expect(await Database.repair(folder)).toEqual({ kept: [], written: [], entries: 0, lastSequence: 0n, setAside: [], lost: [], moreLost: 0 });
+  expect(await Database.repair(folder)).toEqual({ manifest: undefined, guessed: [], kept: [], written: [], entries: 0, lastSequence: 0n, setAside: [], lost: [], moreLost: 0 });
   expect(await entriesOf(folder)).toEqual([]);
 });
 

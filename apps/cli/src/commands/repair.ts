@@ -10,22 +10,24 @@ import { WrittenFolder } from '../inputs/written-folder.js';
 import { Lines } from '../outputs/output.js';
 import { addSummaryOption, printSummary, type SummaryOptions } from '../outputs/summary.js';
 
-type RepairOptions = DatabaseCommandOptions & Pick<SummaryOptions, 'json'>;
+type RepairOptions = DatabaseCommandOptions & Pick<SummaryOptions, 'json'> & { readonly fromTablesAlone?: boolean };
 
 export function addRepair(program: Command): void {
   const command = program
     .command('repair')
     .summary('make a database of what can still be read')
     .description(
-      "Rebuilds a database's folder that cannot be opened from its logs and tables. Damaged files move to the folder lost in it. Prints what was lost, one item per line, and exits with 1 if anything was.",
+      "Rebuilds a database's folder that cannot be opened from its logs and tables. Damaged and obsolete files move to the folder lost in it. Prints what was lost, one item per line, and exits with 1 if anything was.",
     )
-    .argument('<folder>', 'the folder');
+    .argument('<folder>', 'the folder')
+    .option('--from-tables-alone', 'merge all tables and logs, even if an intact MANIFEST says that some are obsolete');
   addDatabaseOptions(addSummaryOption(command))
     .addHelpText(
       'after',
       `
-Deleted keys may reappear, from files that the database no longer used. To be
-able to try again, copy the folder first.
+An intact MANIFEST says which files are part of the database. If there is none,
+or with --from-tables-alone, deleted keys may reappear from files that the
+database no longer used. To be able to try again, copy the folder first.
 
 Examples:
   bloom repair path/to/database`,
@@ -37,7 +39,9 @@ async function repair(path: string, options: RepairOptions): Promise<void> {
   const settings = await databaseOptionsOf(path, options);
   try {
     mustHaveFiles(path);
-    const { kept, written, entries, setAside, lost, moreLost } = await Database.repair(new WrittenFolder(path), settings);
+    const { fromTablesAlone = false } = options;
+    const report = await Database.repair(new WrittenFolder(path), { ...settings, fromTablesAlone });
+    const { manifest = null, guessed, kept, written, entries, setAside, lost, moreLost } = report;
     if (!options.json) {
       const lines = new Lines();
       for (const drop of lost) await lines.add(`${drop.file}: ${droppedText(drop)}`);
@@ -46,8 +50,11 @@ async function repair(path: string, options: RepairOptions): Promise<void> {
     }
     if (lost.length + moreLost > 0) process.exitCode = EXIT.no;
     const parts = [`${counted(kept.length, 'table')} kept`, `${counted(written.length, 'table')} written`, counted(entries, 'entry')];
+    const basis = manifest === null ? 'without a MANIFEST' : `by ${manifest}`;
+    parts.push(guessed.length === 0 ? basis : `${basis}, ${counted(guessed.length, 'file')} merged by guess: deleted keys may have reappeared`);
     if (setAside.length > 0) parts.push(`${counted(setAside.length, 'file')} moved to lost`);
-    await printSummary(options, `${path}: ${parts.join(', ')}`, { folder: path, kept: kept.length, written: written.length, entries, setAside, lost: lost.map(droppedJson), moreLost });
+    const summary = { folder: path, manifest, guessed, kept: kept.length, written: written.length, entries, setAside, lost: lost.map(droppedJson), moreLost };
+    await printSummary(options, `${path}: ${parts.join(', ')}`, summary);
   } catch (error) {
     throw databaseFailure(path, error);
   }

@@ -64,10 +64,12 @@ describe('--json prints the summary', () => {
     truncateSync(scratch.at(`damaged/${table}`), 100);
     expect(await summaryOf(['repair', 'damaged'], 1)).toEqual({
       folder: 'damaged',
+      manifest: golden.manifest,
+      guessed: [],
       kept: number,
       written: number,
       entries: number,
-      setAside: expect.arrayContaining([{ file: table, as: table }]) as unknown,
+      setAside: expect.arrayContaining([{ file: table, as: table, reason: 'damaged' }]) as unknown,
       lost: [{ file: table, offset: 0, bytes: 100, reason: expect.any(String) as unknown, code: 'BLOOM_BAD_CHECKSUM' }],
       moreLost: 0,
     });

@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { closeSync, cpSync, existsSync, mkdirSync, openSync, readdirSync, realpathSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
+import { closeSync, cpSync, existsSync, mkdirSync, openSync, readdirSync, readFileSync, realpathSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type GoldenDatabase, goldenDatabases } from '@bloom/fixtures';
 import { Database } from '@bloom/leveldb';
@@ -262,5 +262,19 @@ describe('repair', () => {
     expect(stdout.toString()).toContain(table);
     expect(stderr).toMatch(/^bloom: damaged: .* moved to lost\n$/);
     expect((await bloom(['scan', 'damaged'], scratch.path)).code).toBe(0);
+  });
+
+  test('brings deleted keys back from obsolete tables only with --from-tables-alone, and says so', async () => {
+    const run = (command: string) => bloom(command.split(' '), scratch.path);
+    for (const command of ['put leftovers a 1', 'put leftovers b 2', 'compact leftovers']) await run(command);
+    const [table] = readdirSync(scratch.at('leftovers')).filter((name) => name.endsWith('.ldb'));
+    const bytes = readFileSync(scratch.at(`leftovers/${table!}`));
+    for (const command of ['delete leftovers b', 'compact leftovers']) await run(command);
+    scratch.write(`leftovers/${table!}`, bytes);
+    cpSync(scratch.at('leftovers'), scratch.at('leftovers-too'), { recursive: true });
+    expect((await run('repair leftovers')).stderr).toMatch(/^bloom: leftovers: 1 table kept, 0 tables written, 1 entry, by MANIFEST-[0-9]{6}, [0-9] files moved to lost\n$/);
+    expect((await run('scan leftovers')).stdout.toString()).toBe('a\t1\n');
+    expect((await run('repair --from-tables-alone leftovers-too')).stderr).toContain('without a MANIFEST, 3 files merged by guess: deleted keys may have reappeared');
+    expect((await run('scan leftovers-too')).stdout.toString()).toBe('a\t1\nb\t2\n');
   });
 });

@@ -2,6 +2,7 @@ import { INTERNAL_KEY_TRAILER_LENGTH } from '@bloom/sstable/database';
 import type { TableBuilderOptions } from '@bloom/sstable';
 import type { EntryCursor } from '../cursor/entry-cursor.js';
 import { runAsync } from '../folder/folder-reading.js';
+import { SequenceRange } from '../format/database-key.js';
 import type { FileMetadata } from '../format/version-edit.js';
 import type { KeyOrder } from '../format/version.js';
 import type { WritableFolder } from '../folder/writable-folder.js';
@@ -18,10 +19,12 @@ export interface SortedTablesSettings {
   newFileNumber(): bigint;
 }
 
-/** A table that was written, and how many entries it has. */
+/** A table, how many entries it has, and the lowest and the highest of their sequences. */
 export interface SortedTable {
   readonly file: FileMetadata;
   readonly entries: number;
+  readonly oldest: bigint;
+  readonly newest: bigint;
 }
 
 /**
@@ -34,6 +37,7 @@ export async function writeSortedTables(cursor: EntryCursor, folder: WritableFol
   const last = new LastKey();
   const written: SortedTable[] = [];
   let table: TableFile | undefined;
+  let sequences = new SequenceRange();
   try {
     for (let settled = cursor.seekToFirst(); ; settled = cursor.next()) {
       if (!settled) await runAsync(folder, cursor.settle());
@@ -42,17 +46,19 @@ export async function writeSortedTables(cursor: EntryCursor, folder: WritableFol
       const { entry } = cursor;
       if (last.isEqual(order.compareInternalKeys, entry, 0)) continue;
       if (table !== undefined && (table.byteLength >= maxFileSize || table.isCrowded) && !last.isEqual(order.compareUserKeys, entry, INTERNAL_KEY_TRAILER_LENGTH)) {
-        written.push(await table.finish());
+        written.push({ ...(await table.finish()), ...sequences.bounds });
         table = undefined;
+        sequences = new SequenceRange();
       }
       // What the cursor lends holds until its next move.
       table ??= await TableFile.create(folder, settings.newFileNumber(), building);
       table.add(entry);
+      sequences.add(entry.keyBytes, entry.keyEnd);
       last.set(entry);
       if (table.isFull) await table.drain();
     }
     if (table !== undefined) {
-      written.push(await table.finish());
+      written.push({ ...(await table.finish()), ...sequences.bounds });
       table = undefined;
     }
     return written;

@@ -7,6 +7,7 @@ import { CorruptionError, type Place } from '@bloom/bytes';
 import { LogReader } from '@bloom/log';
 import { ManifestBuilder, MAX_MANIFEST_LENGTH, mustBeManifestLength } from '../format/manifest.js';
 import { logDamage } from './damage.js';
+import type { VersionEdit } from '../format/version-edit.js';
 import type { FolderFile } from './folder.js';
 import type { FolderReading } from './folder-reading.js';
 import type { KnownPrefix } from './known-prefix.js';
@@ -28,6 +29,8 @@ export interface ManifestReading {
   readonly before?: Pick<ManifestContents, 'builder' | 'prefix'> | undefined;
   /** Takes note of a damaged record, which is then left out. By default it is thrown. */
   readonly onDamage?: ((error: CorruptionError) => void) | undefined;
+  /** Called with each edit that is added up. */
+  readonly onEdit?: ((edit: VersionEdit) => void) | undefined;
   /** Reads no more than the first {@link MAX_MANIFEST_LENGTH} bytes of a longer file, which is an error otherwise. */
   readonly isStartEnough?: boolean | undefined;
 }
@@ -40,7 +43,7 @@ export interface ManifestReading {
  * @throws CorruptionError `BLOOM_BAD_LOG`, `BLOOM_BAD_VERSION_EDIT` or `BLOOM_BAD_VERSION` for a damaged record, unless there is `onDamage`.
  */
 export function* readManifest(file: FolderFile, name: string, options: ManifestReading = {}): FolderReading<ManifestContents> {
-  const { before, onDamage = refuse, isStartEnough = false } = options;
+  const { before, onDamage = refuse, onEdit, isStartEnough = false } = options;
   const place = manifestPlace(file, name);
   if (!isStartEnough) mustBeManifestLength(file, place);
   const builder = before?.builder.copy() ?? new ManifestBuilder();
@@ -49,7 +52,8 @@ export function* readManifest(file: FolderFile, name: string, options: ManifestR
       drop: (drop) => onDamage(logDamage(drop, place.file)),
       record(record, offset) {
         try {
-          builder.add(record, { structure: 'version edit', offset, file: place.file });
+          const edit = builder.add(record, { structure: 'version edit', offset, file: place.file });
+          onEdit?.(edit);
         } catch (error) {
           if (!(error instanceof CorruptionError)) throw error;
           onDamage(error);

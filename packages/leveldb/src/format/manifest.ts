@@ -4,7 +4,7 @@
  * Source: LevelDB, db/version_set.cc, `VersionSet::Recover`.
  */
 import { CorruptionError, type Place, quotedName } from '@bloom/bytes';
-import { decodeVersionEdit } from './version-edit.js';
+import { decodeVersionEdit, type VersionEdit } from './version-edit.js';
 import { VersionBuilder } from './version.js';
 
 /** The single fields of a MANIFEST. Of each the last edit that has it counts. */
@@ -55,8 +55,11 @@ export class ManifestBuilder {
     return new ManifestBuilder(this.files.copy(), this.#fields, this.compactPointers);
   }
 
-  /** @throws CorruptionError when the record is no edit, or one of another order of keys. */
-  add(record: Uint8Array, place: Place): void {
+  /**
+   * @returns the edit.
+   * @throws CorruptionError when the record is no edit, or one of another order of keys.
+   */
+  add(record: Uint8Array, place: Place): VersionEdit {
     const edit = decodeVersionEdit(record, place);
     const { comparator, logNumber, previousLogNumber, nextFileNumber, lastSequence } = edit;
     const fields = this.#fields;
@@ -71,6 +74,7 @@ export class ManifestBuilder {
     if (lastSequence !== undefined) fields.lastSequence = lastSequence;
     for (const { level, key } of edit.compactPointers ?? []) this.compactPointers.set(level, key);
     this.files.apply(edit);
+    return edit;
   }
 
   /** @throws CorruptionError `BLOOM_BAD_VERSION` when a field is missing that each MANIFEST has. */

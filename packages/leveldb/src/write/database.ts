@@ -105,16 +105,20 @@ export class Database extends AsyncReaderFace {
   }
 
   /**
-   * Rebuilds a database that can no longer be opened from its logs and tables. It does not need the MANIFEST, and writes a
-   * new one.
+   * Rebuilds a database that can no longer be opened from its logs and tables, and writes a new MANIFEST.
    *
-   * Every checksum is compared. Logs, damaged tables and old MANIFESTs move to the folder `lost`; what can be read of them
-   * is part of the database. Deleted keys can reappear where files were left behind that the database no longer used, and
-   * of a batch that is cut in two by damage the first part is applied, as in LevelDB's repair. It needs room for a second
-   * copy of the tables that overlap, and memory for a memtable, for a block of some tables at a time, and about 130 MiB where
-   * a table has lost its index.
+   * An intact MANIFEST, the one that CURRENT names or else the newest, says which tables are part of the database and at which
+   * level, and which logs and tables are obsolete. What it cannot say is guessed: if there is none, or with `fromTablesAlone`, all
+   * tables and logs are merged, and the newest version of each key wins. Deleted keys can then reappear from obsolete files. The
+   * report names the MANIFEST and the files that were guessed.
    *
-   * A repair that fails or is interrupted can be repeated without further loss.
+   * Every checksum is verified. Logs, damaged and obsolete tables and old MANIFESTs move to the folder `lost`. Of a batch that
+   * is cut in two by damage the first part is applied, as in LevelDB's repair. A repair needs room for a second copy of the tables
+   * that it merges, and memory for a memtable, for a block of some tables at a time, and about 130 MiB where a table has lost its
+   * index.
+   *
+   * A repair that fails or is interrupted can be repeated without further loss. The report of the second one lists only the
+   * damage that the first one had not dealt with.
    *
    * @returns what was kept, written and set aside, and what could not be read.
    * @throws TypeError or RangeError for an option that is wrong.

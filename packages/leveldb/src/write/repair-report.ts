@@ -1,24 +1,42 @@
 import type { Dropped } from '../folder/damage.js';
 
+/**
+ * Why a repair moved a file to the folder `lost`.
+ *
+ * - `replaced`: it is a MANIFEST.
+ * - `replayed`: it is a log, whose entries are in tables now.
+ * - `damaged`: it is a table, and what could be read of it is in other tables now.
+ * - `obsolete`: it is a log or a table that is not part of the database, as the MANIFEST says. It was not read.
+ */
+export type SetAsideReason = 'replaced' | 'replayed' | 'damaged' | 'obsolete';
+
 /** A file that a repair moved to the folder `lost`. */
 export interface SetAside {
   /** Its name in the folder of the database. */
   readonly file: string;
   /** Its name in `lost`. */
   readonly as: string;
+  readonly reason: SetAsideReason;
 }
 
 /** What a repair did, and what could not be saved. */
 export interface RepairReport {
+  /** The intact MANIFEST that said which files are part of the database; undefined when there is none, or `fromTablesAlone` was set. */
+  readonly manifest: string | undefined;
+  /**
+   * The tables and logs that were merged although no MANIFEST says that they are part of the database, or where in it: deleted
+   * keys can reappear from them.
+   */
+  readonly guessed: readonly string[];
   /** The tables that were sound and are part of the database as they were. */
   readonly kept: readonly string[];
-  /** The tables that were written, of logs, of damaged tables and of tables that overlapped. */
+  /** The tables that were written, of logs, of damaged tables and of tables that overlapped where their order was not known. */
   readonly written: readonly string[];
   /** How many versions of keys these tables hold, deletions included. */
   readonly entries: number;
   /** The sequence of the last write that was found. */
   readonly lastSequence: bigint;
-  /** The logs, the MANIFESTs and the damaged tables, which are in the folder `lost` now. */
+  /** The logs, the MANIFESTs and the damaged and obsolete tables, which are in the folder `lost` now. */
   readonly setAside: readonly SetAside[];
   /** What could not be read, and tables that the MANIFEST lists and the folder does not have; at most 10,000 places. */
   readonly lost: readonly Dropped[];

@@ -1,51 +1,56 @@
 /**
- * Makes a database of whatever logs and tables a folder has, without its MANIFEST.
+ * Makes a database of what can be read of a folder.
  *
- * Source: LevelDB, db/repair.cc. Where that puts all tables into level 0 as they are, and so decides by their numbers which
- * value of a key is the newest, tables that overlap are merged here: compactions number tables in another order than that
- * of age.
+ * An intact MANIFEST says which files are part of the database; only what it does not say is guessed. Source: LevelDB,
+ * db/repair.cc, which reads no MANIFEST and so brings deleted keys back from obsolete files. Where that puts all tables into
+ * level 0 as they are, and decides by their numbers which value of a key is the newest, tables of no known level are merged
+ * here if they overlap: compactions number tables in another order than that of age.
  */
-import { CorruptionError, mustBeOptions, quotedName, UnsupportedError } from '@bloom/bytes';
-import { maxBytesOf } from '../compact/compaction.js';
-import { sizeOf } from '../compact/overlap.js';
+import { CorruptionError, mustBeBoolean, mustBeOptions, quotedName, UnsupportedError } from '@bloom/bytes';
 import { readCurrent } from '../folder/current-file.js';
 import { DatabaseError } from '../folder/database-error.js';
 import type { FolderFile } from '../folder/folder.js';
 import { runAsync } from '../folder/folder-reading.js';
 import { LostFiles } from '../folder/lost-files.js';
 import { RecordFile } from '../folder/record-file.js';
-import { readManifest } from '../folder/manifest-file.js';
 import { isMissing, type WritableFolder } from '../folder/writable-folder.js';
-import { CURRENT, isCanonicalName, manifestFileName, oldTableFileName, parseFileName, tableFileName } from '../format/file-name.js';
-import { type ManifestBuilder, MAX_MANIFEST_LENGTH } from '../format/manifest.js';
-import { compareBigints, encodeVersionEdit, LEVEL_COUNT } from '../format/version-edit.js';
+import { CURRENT, isCanonicalName, manifestFileName, parseFileName, tableFileName } from '../format/file-name.js';
+import { compareBigints, encodeVersionEdit } from '../format/version-edit.js';
 import { type DatabaseOptions, type Settings, settingsOf } from './database-options.js';
 import { holdFolder } from './folder-hold.js';
 import { deleteIfPossible } from './live-files.js';
 import { rescueLog } from './log-rescue.js';
-import { LostPlaces, type RepairReport, type SetAside } from './repair-report.js';
+import { chosenManifest, type ListedTable, RepairManifest } from './repair-manifest.js';
+import { LostPlaces, type RepairReport, type SetAside, type SetAsideReason } from './repair-report.js';
 import { RepairedTables } from './repaired-tables.js';
 import { isSound, salvageTable, scanTable } from './table-rescue.js';
 import { setCurrent } from './version-set.js';
 
 /** How to repair a database. Every option has a default. */
-export type RepairOptions = Pick<
-  DatabaseOptions,
-  | 'comparator'
-  | 'filterPolicy'
-  | 'filterPolicies'
-  | 'compression'
-  | 'codecs'
-  | 'writeBufferSize'
-  | 'maxFileSize'
-  | 'blockSize'
-  | 'blockRestartInterval'
-  | 'filterRange'
-  | 'maxOpenFiles'
-  | 'maxBlockBytes'
-  | 'lock'
-  | 'onEvent'
->;
+export interface RepairOptions
+  extends Pick<
+    DatabaseOptions,
+    | 'comparator'
+    | 'filterPolicy'
+    | 'filterPolicies'
+    | 'compression'
+    | 'codecs'
+    | 'writeBufferSize'
+    | 'maxFileSize'
+    | 'blockSize'
+    | 'blockRestartInterval'
+    | 'filterRange'
+    | 'maxOpenFiles'
+    | 'maxBlockBytes'
+    | 'lock'
+    | 'onEvent'
+  > {
+  /**
+   * Whether to merge all tables and logs of the folder, even if an intact MANIFEST says that some are obsolete: deleted keys can
+   * reappear. For a MANIFEST that is not to be trusted. False by default.
+   */
+  readonly fromTablesAlone?: boolean | undefined;
+}
 
 const REPAIR_OPTIONS: Record<keyof RepairOptions, true> = {
   comparator: true,
@@ -62,12 +67,15 @@ const REPAIR_OPTIONS: Record<keyof RepairOptions, true> = {
   maxBlockBytes: true,
   lock: true,
   onEvent: true,
+  fromTablesAlone: true,
 };
 
 /** @see Database.repair */
 export async function repairDatabase(folder: WritableFolder, options: RepairOptions): Promise<RepairReport> {
   mustBeOptions('Database.repair', options, REPAIR_OPTIONS);
-  const settings = settingsOf(options);
+  const { fromTablesAlone = false, ...rest } = options;
+  mustBeBoolean('fromTablesAlone', fromTablesAlone);
+  const settings = settingsOf(rest);
   try {
     await folder.list();
   } catch (cause) {
@@ -76,7 +84,7 @@ export async function repairDatabase(folder: WritableFolder, options: RepairOpti
   }
   const hold = await holdFolder(folder, settings);
   try {
-    return await new Repair(hold.folder, settings).run();
+    return await new Repair(hold.folder, settings, fromTablesAlone).run();
   } finally {
     await hold.release();
   }
@@ -88,22 +96,34 @@ interface NumberedFile {
   readonly number: bigint;
 }
 
+/** A damaged table. */
+interface DamagedTable extends NumberedFile {
+  /** What the MANIFEST says of it. */
+  readonly listed: ListedTable | undefined;
+}
+
 /**
- * The order of changes makes a repair that is interrupted one that can be begun again: until the MANIFEST is set aside the
- * database is what it was, with tables too many; from then on CURRENT names a file that is not there, and nobody opens the
- * database or deletes files from it, until CURRENT names the new MANIFEST.
+ * The order of changes makes a repair that is interrupted one that can be begun again. Until the first MANIFEST is set aside the
+ * database is what it was, with tables too many. From then on CURRENT names a file that is not there, and nobody opens the
+ * database or deletes files from it, until CURRENT names the new MANIFEST. A repair in between goes by the new MANIFEST, which
+ * is the newest and on disk with all its tables; since every older log is obsolete to it, nothing is read twice.
  */
 class Repair {
   readonly #folder: WritableFolder;
   readonly #settings: Settings;
+  readonly #isFromTablesAlone: boolean;
   readonly #tables: RepairedTables;
   readonly #lost = new LostPlaces();
-  /** The names of tables that are damaged. */
-  readonly #damaged: string[] = [];
+  readonly #damaged: DamagedTable[] = [];
+  /** The names of files whose place in the database is not known from a MANIFEST. */
+  readonly #guessed = new Set<string>();
+  /** The files that move to the folder `lost`, MANIFESTs aside. */
+  readonly #replaced = new Map<string, SetAsideReason>();
 
-  constructor(folder: WritableFolder, settings: Settings) {
+  constructor(folder: WritableFolder, settings: Settings, isFromTablesAlone: boolean) {
     this.#folder = folder;
     this.#settings = settings;
+    this.#isFromTablesAlone = isFromTablesAlone;
     this.#tables = new RepairedTables(folder, settings);
   }
 
@@ -112,50 +132,56 @@ class Repair {
     try {
       const names = await this.#folder.list();
       const current = await this.#current();
-      const manifests = names.filter((name) => name === current || parseFileName(name)?.type === 'manifest');
-      await this.#mustBeOfOrder(manifests);
+      const manifests = await this.#manifests(names, current);
+      const intact = chosenManifest(manifests);
+      const manifest = this.#isFromTablesAlone ? undefined : intact;
       // CURRENT may name a file that is not listed.
       tables.takeNumbers(current === undefined ? names : [...names, current]);
-      if (current !== undefined) await this.#reportMissing(current, names);
-      const data = names.filter((name) => !manifests.includes(name));
-      for (const table of numbered(data, 'table')) await this.#keepIfSound(table);
-      for (const name of this.#damaged) await this.#withFile(name, (file) => salvageTable(name, file, this.#settings, tables, this.#lost));
-      const logs = numbered(data, 'log').map(({ name }) => name);
-      for (const name of logs) await this.#withFile(name, (file) => rescueLog(this.#folder, name, file, this.#settings, tables, this.#lost));
+      if (manifest !== undefined) {
+        // A missing table's number must not become that of another table: a second repair would take it for the missing one.
+        tables.takeNumber(manifest.lastFileNumber);
+        tables.sawSequence(manifest.lastSequence);
+      }
+      this.#reportMissing(intact ?? manifests.find(({ isCurrent, isDamaged }) => isCurrent && !isDamaged));
+      const data = names.filter((name) => !manifests.some((one) => one.name === name));
+      for (const table of numbered(data, 'table')) await this.#takeTable(table, manifest);
+      for (const table of this.#damaged) await this.#salvage(table);
+      for (const log of numbered(data, 'log')) await this.#takeLog(log, manifest);
       await tables.flush();
-      await tables.mergeOverlapping();
-      const setAside = await this.#install(manifests, [...logs, ...this.#damaged]);
+      for (const name of await tables.place()) this.#guessed.add(name);
+      const setAside = await this.#install(manifests.map(({ name }) => name).filter((name) => names.includes(name)));
       await this.#clean(names);
       const { entries, lastSequence } = tables;
-      return { ...tables.names, entries, lastSequence, setAside, lost: this.#lost.listed, moreLost: this.#lost.more };
+      const { listed: lost, more: moreLost } = this.#lost;
+      return { manifest: manifest?.name, guessed: [...this.#guessed], ...tables.names, entries, lastSequence, setAside, lost, moreLost };
     } finally {
       await tables.close();
     }
   }
 
   /** @throws UnsupportedError when a MANIFEST says that the keys are in another order: all tables would seem damaged. */
-  async #mustBeOfOrder(manifests: readonly string[]): Promise<void> {
-    for (const name of manifests) {
+  async #manifests(names: readonly string[], current: string | undefined): Promise<RepairManifest[]> {
+    const manifests: RepairManifest[] = [];
+    for (const name of new Set(current === undefined ? names : [...names, current])) {
+      if (name !== current && parseFileName(name)?.type !== 'manifest') continue;
       await this.#withFile(name, async (file) => {
-        const { comparator } = (await this.#readManifest(name, file)).builder;
-        if (comparator === undefined || comparator === this.#settings.comparator.name) return;
-        const problem = `its keys are in the order of the comparator ${quotedName(comparator)}, the one given is ${quotedName(this.#settings.comparator.name)}`;
-        throw new UnsupportedError('BLOOM_UNKNOWN_COMPARATOR', { structure: 'MANIFEST', offset: 0, file: name }, problem);
+        const manifest = await runAsync(this.#folder, RepairManifest.read(name, file, names, name === current));
+        const { comparator } = manifest;
+        if (comparator !== undefined && comparator !== this.#settings.comparator.name) {
+          const problem = `its keys are in the order of the comparator ${quotedName(comparator)}, the one given is ${quotedName(this.#settings.comparator.name)}`;
+          throw new UnsupportedError('BLOOM_UNKNOWN_COMPARATOR', { structure: 'MANIFEST', offset: 0, file: name }, problem);
+        }
+        manifests.push(manifest);
       });
     }
+    return manifests;
   }
 
   /** Tables that the MANIFEST lists and that are gone. One that cannot be read to its end may list any. */
-  async #reportMissing(manifest: string, names: readonly string[]): Promise<void> {
-    await this.#withFile(manifest, async (file) => {
-      const { builder, isDamaged } = await this.#readManifest(manifest, file);
-      if (isDamaged) return;
-      for (const { number, size: byteLength } of builder.files.levels.flat()) {
-        const name = tableFileName(number);
-        if (names.includes(name) || names.includes(oldTableFileName(number))) continue;
-        this.#lost.add({ file: name, offset: 0, byteLength, reason: 'the MANIFEST lists it, and it is not there', code: 'BLOOM_MISSING_FILE' });
-      }
-    });
+  #reportMissing(manifest: RepairManifest | undefined): void {
+    for (const { number, size: byteLength } of manifest?.missing ?? []) {
+      this.#lost.add({ file: tableFileName(number), offset: 0, byteLength, reason: 'the MANIFEST lists it, and it is not there', code: 'BLOOM_MISSING_FILE' });
+    }
   }
 
   /** The file that CURRENT names, which may be any, if there is one. */
@@ -174,41 +200,69 @@ class Repair {
     }
   }
 
-  async #readManifest(name: string, file: FolderFile): Promise<{ readonly builder: ManifestBuilder; readonly isDamaged: boolean }> {
-    let isDamaged = file.byteLength > MAX_MANIFEST_LENGTH;
-    // Only for what the comparator is, and which tables are missing: of a file that is no MANIFEST the start is enough.
-    const reading = readManifest(file, name, { isStartEnough: true, onDamage: () => (isDamaged = true) });
-    const { builder } = await runAsync(this.#folder, reading);
-    return { builder, isDamaged };
-  }
-
   /** Keeps a table if nothing is wrong with it. */
-  async #keepIfSound({ name, number }: NumberedFile): Promise<void> {
+  async #takeTable({ name, number }: NumberedFile, manifest: RepairManifest | undefined): Promise<void> {
+    if (manifest?.stateOfTable(number) === 'obsolete') {
+      this.#replaced.set(name, 'obsolete');
+      return;
+    }
+    const listed = manifest?.tableOf(number);
     // LevelDB finds a table by the name that its number gives, the newer one first.
-    const isFound = isCanonicalName(name) && this.#tables.mayKeep(number);
+    const isFound = isCanonicalName(name) && this.#tables.mayKeep(number) && !this.#damaged.some((one) => one.number === number);
     await this.#withFile(name, async (file) => {
       const isKept = isFound && (await isSound(name, file, this.#settings));
       const table = isKept ? await scanTable(this.#folder, number, file.byteLength, this.#tables) : undefined;
-      if (table === undefined) this.#damaged.push(name);
-      else this.#tables.keep(name, table);
+      if (table === undefined) {
+        this.#damaged.push({ name, number, listed });
+        return;
+      }
+      const isAsListed = listed !== undefined && areEqual(listed.file.smallest, table.file.smallest) && areEqual(listed.file.largest, table.file.largest);
+      const level = isAsListed ? listed.level : undefined;
+      if (level === undefined) this.#guessed.add(name);
+      this.#tables.keep(name, table, level);
     });
   }
 
+  /** Saves what can be read of a damaged table. */
+  async #salvage({ name, number, listed }: DamagedTable): Promise<void> {
+    if (listed !== undefined && this.#tables.isKept(number)) {
+      // Another file has the number, and nothing is wrong with that.
+      this.#replaced.set(name, 'obsolete');
+      return;
+    }
+    this.#replaced.set(name, 'damaged');
+    if (listed === undefined) this.#guessed.add(name);
+    await this.#withFile(name, async (file) => {
+      const save = (): Promise<void> => salvageTable(name, file, this.#settings, this.#tables, this.#lost);
+      await (listed === undefined ? save() : this.#tables.replace(listed, save));
+    });
+  }
+
+  async #takeLog({ name, number }: NumberedFile, manifest: RepairManifest | undefined): Promise<void> {
+    const isObsolete = manifest?.stateOfLog(name, number) === 'obsolete';
+    this.#replaced.set(name, isObsolete ? 'obsolete' : 'replayed');
+    if (isObsolete) return;
+    if (manifest === undefined) this.#guessed.add(name);
+    await this.#withFile(name, (file) => rescueLog(this.#folder, name, file, this.#settings, this.#tables, this.#lost));
+  }
+
   /** Writes the MANIFEST, sets aside what it replaces, and makes CURRENT name it. */
-  async #install(manifests: readonly string[], others: readonly string[]): Promise<SetAside[]> {
-    const { files, lastSequence } = this.#tables;
+  async #install(manifests: readonly string[]): Promise<SetAside[]> {
+    const { placed, lastSequence } = this.#tables;
     const number = this.#tables.newFileNumber();
     const name = manifestFileName(number);
-    const level = levelFor(sizeOf(files));
+    // A MANIFEST that is there must find all its tables: the next repair may go by it.
+    await this.#folder.syncFolder();
     const manifest = new RecordFile(number, name, await this.#folder.create(name));
     try {
       await manifest.addRecord(
         encodeVersionEdit({
           comparator: this.#settings.comparator.name,
-          logNumber: 0n,
+          // Each log has a lower number, and is obsolete.
+          logNumber: number,
           nextFileNumber: this.#tables.nextFileNumber,
           lastSequence,
-          newFiles: files.map((file) => ({ level, file })),
+          newFiles: placed,
         }),
       );
       await manifest.sync();
@@ -217,11 +271,12 @@ class Repair {
     }
     await this.#folder.syncFolder();
     const setAside: SetAside[] = [];
-    if (manifests.length + others.length > 0) {
+    if (manifests.length + this.#replaced.size > 0) {
       const lost = await LostFiles.open(this.#folder);
+      const steps: Iterable<readonly [string, SetAsideReason]>[] = [manifests.map((file) => [file, 'replaced'] as const), this.#replaced];
       // From the first of these on, the database cannot be opened: it would be without what is in the logs.
-      for (const files of [manifests, others]) {
-        for (const file of files) setAside.push({ file, as: await lost.move(file) });
+      for (const files of steps) {
+        for (const [file, reason] of files) setAside.push({ file, as: await lost.move(file), reason });
         await lost.sync();
       }
     }
@@ -247,11 +302,8 @@ class Repair {
   }
 }
 
-/** The first level below 0 for which so many bytes are not too many. */
-function levelFor(bytes: number): number {
-  let level = 1;
-  while (level < LEVEL_COUNT - 1 && bytes > maxBytesOf(level)) level++;
-  return level;
+function areEqual(a: Uint8Array, b: Uint8Array): boolean {
+  return a.length === b.length && a.every((byte, i) => byte === b[i]);
 }
 
 /** The files of a type, by their numbers; a table's newer name before its older. */

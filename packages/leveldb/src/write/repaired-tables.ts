@@ -1,13 +1,15 @@
-import type { InternalKey } from '@bloom/sstable/database';
-import { compareInternal, compareUser } from '../compact/overlap.js';
+import { type InternalKey, INTERNAL_KEY_TRAILER_LENGTH } from '@bloom/sstable/database';
+import { maxBytesOf } from '../compact/compaction.js';
+import { compareInternal, compareUser, sizeOf } from '../compact/overlap.js';
 import { type SortedTable, writeSortedTables } from '../compact/sorted-tables.js';
 import type { EntryCursor } from '../cursor/entry-cursor.js';
 import { MergeCursor } from '../cursor/merge-cursor.js';
 import { DamagePolicy } from '../folder/damage.js';
+import { Pacer } from '../folder/pacer.js';
 import type { WritableFolder } from '../folder/writable-folder.js';
 import { keyOrderOf } from '../format/database-key.js';
 import { parseFileName, tableFileName } from '../format/file-name.js';
-import { compareBigints, type FileMetadata } from '../format/version-edit.js';
+import { compareBigints, type FileMetadata, LEVEL_COUNT } from '../format/version-edit.js';
 import type { KeyOrder } from '../format/version.js';
 import { Memtable } from '../memtable/memtable.js';
 import { MemtableCursor } from '../memtable/memtable-cursor.js';
@@ -15,13 +17,28 @@ import { TableCache, ViewTables } from '../table/table-cache.js';
 import { LevelEntries } from '../table/table-cursor.js';
 import type { Settings } from './database-options.js';
 import { WRITING_END } from './file-numbers.js';
+import type { ListedTable } from './repair-manifest.js';
 
 /** A table with this number or a higher one is written again under a lower one. */
 const LAST_KEPT_NUMBER = WRITING_END - 2n ** 32n;
 
+/** A table of the repaired database. */
+interface RepairedTable extends SortedTable {
+  /** Its level; undefined while only its sequences say which of its entries are newer than those of other tables. */
+  readonly level: number | undefined;
+}
+
+/** A table and the level that it gets. */
+export interface PlacedTable {
+  readonly level: number;
+  readonly file: FileMetadata;
+}
+
 /**
  * The tables that a repaired database will consist of: those that are kept as they are, and those that are written of entries
  * that were saved elsewhere.
+ *
+ * Call order: (keep | add | replace)* flush place.
  */
 export class RepairedTables {
   /** The last sequence that was found. */
@@ -34,7 +51,7 @@ export class RepairedTables {
   /** Entries that were saved, to become tables. */
   #memtable: Memtable;
   #nextFileNumber = 1n;
-  #tables: SortedTable[] = [];
+  #tables: RepairedTable[] = [];
   /** The names of the tables that were there before. */
   readonly #names = new Map<bigint, string>();
   readonly #superseded: string[] = [];
@@ -55,9 +72,13 @@ export class RepairedTables {
   takeNumbers(names: readonly string[]): void {
     for (const name of names) {
       const file = parseFileName(name);
-      if (file === undefined || !('number' in file) || file.number >= LAST_KEPT_NUMBER) continue;
-      if (file.number >= this.#nextFileNumber) this.#nextFileNumber = file.number + 1n;
+      if (file !== undefined && 'number' in file) this.takeNumber(file.number);
     }
+  }
+
+  /** New files get numbers above `number`, unless it leaves none for later files. */
+  takeNumber(number: bigint): void {
+    if (number < LAST_KEPT_NUMBER && number >= this.#nextFileNumber) this.#nextFileNumber = number + 1n;
   }
 
   /** Takes the next number for a file. */
@@ -80,10 +101,15 @@ export class RepairedTables {
     return number < LAST_KEPT_NUMBER && !this.#names.has(number);
   }
 
-  /** Keeps a table as it is, unless it has no entries. */
-  keep(name: string, table: SortedTable): void {
+  /** Whether a table of this number is kept. */
+  isKept(number: bigint): boolean {
+    return this.#names.has(number);
+  }
+
+  /** Keeps a table as it is, unless it has no entries. @param level where it is in the database; undefined when that is not known. */
+  keep(name: string, table: SortedTable, level: number | undefined): void {
     this.#names.set(table.file.number, name);
-    if (table.entries > 0) this.#tables.push(table);
+    if (table.entries > 0) this.#tables.push({ ...table, level });
     else this.#superseded.push(name);
   }
 
@@ -113,27 +139,59 @@ export class RepairedTables {
     this.#tables.push(...(await this.#write(new MemtableCursor(memtable))));
   }
 
-  /** Merges tables that share user keys, so that none do any more. */
-  async mergeOverlapping(): Promise<void> {
-    const groups: SortedTable[][] = [];
-    let largest: Uint8Array | undefined;
-    for (const table of this.#tables.sort((a, b) => compareInternal(this.#order, a.file.smallest, b.file.smallest))) {
-      const { file } = table;
-      if (largest !== undefined && compareUser(this.#order, file.smallest, largest) <= 0) groups.at(-1)!.push(table);
-      else groups.push([table]);
-      if (largest === undefined || compareUser(this.#order, file.largest, largest) > 0) ({ largest } = file);
-    }
-    this.#tables = [];
-    for (const group of groups) {
-      if (group.length === 1) {
-        this.#tables.push(group[0]!);
+  /**
+   * Makes tables of the entries that `save` adds, to take the place of a damaged one. In level 0 a table of another number would
+   * have another age, so there they get no level.
+   */
+  async replace({ file, level }: ListedTable, save: () => Promise<void>): Promise<void> {
+    await this.flush();
+    const first = this.#tables.length;
+    await save();
+    await this.flush();
+    if (level === undefined || level === 0 || Math.min(file.smallest.length, file.largest.length) < INTERNAL_KEY_TRAILER_LENGTH) return;
+    const order = this.#order;
+    this.#tables = this.#tables.map((table, i) => {
+      const isWithin = i >= first && compareUser(order, table.file.smallest, file.smallest) >= 0 && compareUser(order, table.file.largest, file.largest) <= 0;
+      return isWithin ? { ...table, level } : table;
+    });
+  }
+
+  /**
+   * Gives each table a level at which lookups find the newest value of each key first, and merges tables where there is none.
+   *
+   * @returns the names of tables that were kept and turn out not to fit the level that they had.
+   */
+  async place(): Promise<string[]> {
+    const misplaced = this.#takeMisplaced();
+    const known = this.#tables.filter(({ level }) => level !== undefined);
+    const found: RepairedTable[] = [];
+    for (const group of this.#groupsOf(this.#tables.filter(({ level }) => level === undefined))) found.push(...(await this.#merged(group)));
+    // Found tables do not overlap each other any more, so each is compared only with tables whose level is known.
+    const free = levelFor(sizeOf(found.map(({ file }) => file)));
+    const placed: RepairedTable[] = [];
+    const pacer = new Pacer(1);
+    for (const group of this.#groupsOf([...known, ...found])) {
+      const others = group.filter(({ level }) => level !== undefined);
+      const levels = new Map<RepairedTable, number>();
+      let isPlaced = true;
+      for (const table of group) {
+        const level = table.level ?? this.#levelAbove(table, others, free);
+        if (level === undefined) isPlaced = false;
+        else levels.set(table, level);
+        if (pacer.isDue()) await pacer.pause();
+        if (!isPlaced) break;
+      }
+      if (isPlaced) {
+        for (const [table, level] of levels) placed.push({ ...table, level });
         continue;
       }
-      const runs = this.#runsOf(group.map(({ file }) => file));
-      const sources = runs.map((run) => this.entriesOf(run));
-      this.#tables.push(...(await this.#write(new MergeCursor(sources, this.#order.compareInternalKeys))));
-      this.#superseded.push(...group.map(({ file: { number } }) => this.#names.get(number) ?? tableFileName(number)));
+      const merged = await this.#merged(group);
+      // The group has all tables that overlap, so that its entries may be at any level.
+      const deepest = Math.max(levelFor(sizeOf(merged.map(({ file }) => file))), ...others.map(({ level }) => level!));
+      for (const table of merged) placed.push({ ...table, level: deepest });
     }
+    this.#tables = placed;
+    return misplaced;
   }
 
   /** A cursor over tables that do not overlap. */
@@ -141,8 +199,9 @@ export class RepairedTables {
     return new LevelEntries(files, () => 0, new ViewTables(this.#cache, files, []), this.#damage);
   }
 
-  get files(): FileMetadata[] {
-    return this.#tables.map(({ file }) => file);
+  /** The tables and their levels, once they are placed. */
+  get placed(): PlacedTable[] {
+    return this.#tables.map(({ level, file }) => ({ level: level!, file }));
   }
 
   /** How many entries the tables have. */
@@ -152,7 +211,7 @@ export class RepairedTables {
 
   /** The names of the tables that are kept, and of those that were written. */
   get names(): { readonly kept: readonly string[]; readonly written: readonly string[] } {
-    const numbers = this.files.map(({ number }) => number).sort(compareBigints);
+    const numbers = this.#tables.map(({ file }) => file.number).sort(compareBigints);
     return {
       kept: numbers.filter((number) => !this.#written.has(number)).map((number) => this.#names.get(number)!),
       written: numbers.filter((number) => this.#written.has(number)).map(tableFileName),
@@ -168,6 +227,62 @@ export class RepairedTables {
     return this.#cache.close();
   }
 
+  /** Takes the level from tables that overlap others of theirs. @returns the names of those that were kept. */
+  #takeMisplaced(): string[] {
+    const misplaced = new Set<bigint>();
+    for (let level = 1; level < LEVEL_COUNT; level++) {
+      let last: RepairedTable | undefined;
+      for (const table of this.#sorted(this.#tables.filter((one) => one.level === level))) {
+        if (last !== undefined && compareInternal(this.#order, last.file.largest, table.file.smallest) >= 0) {
+          misplaced.add(last.file.number).add(table.file.number);
+        }
+        if (last === undefined || compareInternal(this.#order, table.file.largest, last.file.largest) > 0) last = table;
+      }
+    }
+    this.#tables = this.#tables.map((table) => (misplaced.has(table.file.number) ? { ...table, level: undefined } : table));
+    return [...misplaced].flatMap((number) => this.#names.get(number) ?? []);
+  }
+
+  /** The level of a table that is newer than all that it overlaps; undefined when it is not. @param free the level where it overlaps none. */
+  #levelAbove(table: RepairedTable, others: readonly RepairedTable[], free: number): number | undefined {
+    let highest = LEVEL_COUNT;
+    for (const { level, file, newest } of others) {
+      const overlaps = compareUser(this.#order, file.smallest, table.file.largest) <= 0 && compareUser(this.#order, file.largest, table.file.smallest) >= 0;
+      if (!overlaps) continue;
+      if (newest >= table.oldest || (level === 0 && file.number > table.file.number)) return undefined;
+      highest = Math.min(highest, level!);
+    }
+    return highest === LEVEL_COUNT ? free : Math.max(highest - 1, 0);
+  }
+
+  /** Tables by their smallest keys. */
+  #sorted(tables: readonly RepairedTable[]): RepairedTable[] {
+    return [...tables].sort((a, b) => compareInternal(this.#order, a.file.smallest, b.file.smallest));
+  }
+
+  /** Tables, sorted by their smallest keys, in groups that share no user keys. */
+  #groupsOf(tables: readonly RepairedTable[]): RepairedTable[][] {
+    const groups: RepairedTable[][] = [];
+    let largest: Uint8Array | undefined;
+    for (const table of this.#sorted(tables)) {
+      const { file } = table;
+      if (largest !== undefined && compareUser(this.#order, file.smallest, largest) <= 0) groups.at(-1)!.push(table);
+      else groups.push([table]);
+      if (largest === undefined || compareUser(this.#order, file.largest, largest) > 0) ({ largest } = file);
+    }
+    return groups;
+  }
+
+  /** Merges tables, sorted by their smallest keys, into tables without a level that share no user keys. */
+  async #merged(group: readonly RepairedTable[]): Promise<RepairedTable[]> {
+    if (group.length === 1) return [...group];
+    const runs = this.#runsOf(group.map(({ file }) => file));
+    const sources = runs.map((run) => this.entriesOf(run));
+    const merged = await this.#write(new MergeCursor(sources, this.#order.compareInternalKeys));
+    this.#superseded.push(...group.map(({ file: { number } }) => this.#names.get(number) ?? tableFileName(number)));
+    return merged;
+  }
+
   /** Tables, sorted by their smallest keys, as few sequences without overlap: each of them has one table open at a time. */
   #runsOf(files: readonly FileMetadata[]): FileMetadata[][] {
     const runs: FileMetadata[][] = [];
@@ -179,13 +294,21 @@ export class RepairedTables {
     return runs;
   }
 
-  #write(cursor: EntryCursor): Promise<SortedTable[]> {
+  async #write(cursor: EntryCursor): Promise<RepairedTable[]> {
     const { building, maxFileSize } = this.#settings;
     const newFileNumber = (): bigint => {
       const number = this.newFileNumber();
       this.#written.add(number);
       return number;
     };
-    return writeSortedTables(cursor, this.#folder, { order: this.#order, building, maxFileSize, newFileNumber });
+    const written = await writeSortedTables(cursor, this.#folder, { order: this.#order, building, maxFileSize, newFileNumber });
+    return written.map((table) => ({ ...table, level: undefined }));
   }
+}
+
+/** The first level below 0 for which so many bytes are not too many. */
+function levelFor(bytes: number): number {
+  let level = 1;
+  while (level < LEVEL_COUNT - 1 && bytes > maxBytesOf(level)) level++;
+  return level;
 }

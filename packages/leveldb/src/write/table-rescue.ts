@@ -10,7 +10,7 @@ import type { SortedTable } from '../compact/sorted-tables.js';
 import type { FolderFile } from '../folder/folder.js';
 import { runAsync } from '../folder/folder-reading.js';
 import type { WritableFolder } from '../folder/writable-folder.js';
-import { databaseKeyOf } from '../format/database-key.js';
+import { databaseKeyOf, SequenceRange } from '../format/database-key.js';
 import { Pacer } from '../folder/pacer.js';
 import { ENTRIES_PER_LOOK } from '../table/table-file.js';
 import type { Settings } from './database-options.js';
@@ -33,12 +33,12 @@ export async function isSound(name: string, source: Source, { opening }: Setting
   return findings.length === 0;
 }
 
-/** The first and the last key of a sound table, and how many there are; undefined where a key is not a database's. */
+/** The first and the last key of a sound table, how many there are, and their sequences; undefined where a key is not a database's. */
 export async function scanTable(folder: WritableFolder, number: bigint, size: number, tables: RepairedTables): Promise<SortedTable | undefined> {
   let smallest: Uint8Array = NO_KEY;
   let largest: Uint8Array = NO_KEY;
   let entries = 0;
-  let lastSequence = 0n;
+  const sequences = new SequenceRange();
   const pacer = new Pacer(ENTRIES_PER_LOOK);
   const cursor = tables.entriesOf([{ number, size, smallest, largest }]);
   try {
@@ -48,16 +48,16 @@ export async function scanTable(folder: WritableFolder, number: bigint, size: nu
       if (pacer.isDue()) await pacer.pause();
       const { keyBytes, keyStart, keyEnd } = cursor.entry;
       largest = keyBytes.slice(keyStart, keyEnd);
-      const key = databaseKeyOf(largest);
-      if (key === undefined) return undefined;
-      if (key.sequence > lastSequence) lastSequence = key.sequence;
+      if (databaseKeyOf(largest) === undefined) return undefined;
+      sequences.add(largest, largest.length);
       if (entries++ === 0) smallest = largest;
     }
   } finally {
     cursor.close();
   }
-  tables.sawSequence(lastSequence);
-  return { file: { number, size, smallest, largest }, entries };
+  const { bounds } = sequences;
+  tables.sawSequence(bounds.newest);
+  return { file: { number, size, smallest, largest }, entries, ...bounds };
 }
 
 /** Adds what can be read of a damaged table to `tables`, and what cannot to `lost`. */

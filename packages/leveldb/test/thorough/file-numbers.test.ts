@@ -145,10 +145,12 @@ describe('a database', () => {
   test('that was repaired can be opened and written, whatever the numbers of its files were', async () => {
     for (const files of Object.values(cases)) {
       const folder = new WritableMemoryFolder(files);
-      const all = new Set([...files.keys()].filter((name) => /^[0-9]+\.log$/.test(name) && files.get(name)!.length > 0).length > 0 ? ['a', 'b'] : ['a']);
-      await Database.repair(folder);
+      const expected = entriesOf(folder);
+      const { manifest } = await Database.repair(folder);
+      // A MANIFEST whose numbers leave none is not gone by, so that no log is obsolete.
+      if (manifest === undefined && [...files].some(([name, { length }]) => /^[0-9]+\.log$/.test(name) && length > 0)) expected.b = 'old';
+      expect(entriesOf(folder)).toEqual(expected);
       const database = await Database.open(folder);
-      for (const key of all) expect(text(await database.get(utf8(key)))).toBe('old');
       await database.put(utf8('c'), utf8('new'));
       await database.close();
       expect(entriesOf(folder)).toMatchObject({ c: 'new' });

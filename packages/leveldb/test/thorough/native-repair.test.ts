@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
@@ -37,6 +37,16 @@ describe.runIf(native !== undefined).each(seeds)('the database of seed %i', (see
     const entries = entriesSha256(await collect(before.entries()));
     await before.close();
 
+    // With its MANIFEST it has the same entries, however the writer ended.
+    const options = isReverse ? { comparator: reverseComparator } : {};
+    const intact = `${folder}-intact`;
+    cpSync(folder, intact, { recursive: true });
+    expect((await Database.repair(new WritableNodeFolder(intact), options)).manifest).toMatch(/^MANIFEST-/);
+    const exact = await DatabaseReader.open(new NodeFolder(intact), { comparators });
+    expect(entriesSha256(await collect(exact.entries()))).toBe(entries);
+    await exact.close();
+    rmSync(intact, { recursive: true, force: true });
+
     // Every other database lacks only its MANIFEST.
     const isDamaged = seed % 2 === 0;
     for (const name of readdirSync(folder)) {
@@ -48,7 +58,7 @@ describe.runIf(native !== undefined).each(seeds)('the database of seed %i', (see
       writeFileSync(join(folder, name), bytes);
     }
 
-    await Database.repair(new WritableNodeFolder(folder), isReverse ? { comparator: reverseComparator } : {});
+    await Database.repair(new WritableNodeFolder(folder), options);
     expect((await verifyDatabase(new NodeFolder(folder), { comparators })).findings).toEqual([]);
     const reader = await DatabaseReader.open(new NodeFolder(folder), { comparators });
     const repaired = await collect(reader.entries());
@@ -56,12 +66,12 @@ describe.runIf(native !== undefined).each(seeds)('the database of seed %i', (see
     // Only a LevelDB that was killed leaves obsolete files behind.
     if (!isDamaged && seed % 3 === 0) expect(entriesSha256(repaired)).toBe(entries);
 
-    const options = { paranoid: true, comparator: isReverse ? 'reverse' : 'bytewise' } as const;
+    const checks = { paranoid: true, comparator: isReverse ? 'reverse' : 'bytewise' } as const;
     const some = repaired.filter(() => random.below(20) === 0);
-    expect(native!.get(folder, some.map(([key]) => key), options).map((value) => value && Buffer.from(value).toString('hex'))).toEqual(
+    expect(native!.get(folder, some.map(([key]) => key), checks).map((value) => value && Buffer.from(value).toString('hex'))).toEqual(
       some.map(([, value]) => Buffer.from(value).toString('hex')),
     );
-    const { status, entries: dumped } = native!.dump(folder, options);
+    const { status, entries: dumped } = native!.dump(folder, checks);
     expect(status).toBe('OK');
     expect(dumped).toHaveLength(repaired.length);
     expect(entriesSha256(dumped)).toBe(entriesSha256(repaired));
