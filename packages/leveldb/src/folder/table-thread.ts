@@ -75,7 +75,7 @@ export interface CompactionRequest {
  * Writes tables of one folder beside the thread that the database runs in.
  *
  * Each call may fail for whatever reason, including that the thread has ended: the caller then does the work itself.
- * Files may be left that belong to nothing.
+ * Files may be left, whose numbers the caller gave: it deletes them.
  */
 export interface TableThread {
   /** Merges the inputs of a compaction into new tables, which are on disk when the promise settles. */

@@ -26,7 +26,7 @@ import { FolderTables } from './folder-tables.js';
 import { isSameDatabase, type KnownDatabase } from './known-database.js';
 import { OpenedFiles } from './opened-files.js';
 import { DEFAULT_MAX_RESTARTS, openTablesFor, type ReaderOptions } from './reader-options.js';
-import { evidenceOf, Restart } from './restart.js';
+import { evidenceOf, Restart, truncationOf } from './restart.js';
 import { sumOf, TableCache, ViewTables } from '../table/table-cache.js';
 import type { TableHandle } from '../table/table-handle.js';
 import type { Version } from '../format/version.js';
@@ -58,6 +58,8 @@ export class ViewReader {
   private readonly retired: TableCache[] = [];
   /** Whether a table or log is not the one that was there before, although the MANIFEST is: then nothing that is known is used. */
   private isReplaced = false;
+  /** What was seen when the last attempt failed. */
+  private evidence: string | undefined;
 
   /** @param options checked by {@link mustBeReaderOptions}. */
   constructor(folder: Folder, options: ReaderOptions) {
@@ -87,16 +89,17 @@ export class ViewReader {
    * @throws FolderError `BLOOM_FOLDER_BUSY` when it changes all the time.
    */
   *read(): FolderReading<View> {
-    let evidence: string | undefined;
+    this.evidence = undefined;
     for (let attempt = 0; attempt <= this.maxRestarts; attempt++) {
       if (attempt > 0) this.restarts++;
       try {
         return yield* this.#attempt();
       } catch (error) {
         if (error instanceof FolderError && error.code === 'BLOOM_FOLDER_CHANGED') continue;
-        if (!(error instanceof Restart)) throw error;
-        if (error.evidence === evidence) throw error.damage;
-        ({ evidence } = error);
+        const restart = error instanceof Restart ? error : truncationOf(error);
+        if (restart === undefined) throw error;
+        if (restart.evidence === this.evidence) throw restart.damage;
+        this.evidence = restart.evidence;
       }
     }
     const folder = this.folderName === undefined ? '' : ` ${this.folderName}`;
@@ -138,6 +141,10 @@ export class ViewReader {
         openedLogs === undefined ? this.#findLogs(open, known, version, manifest) : this.logs.replay(openedLogs, known, fields),
         this.tables.open(tables, version, pinned),
       ]);
+      for (const { error } of failures) {
+        const truncation = truncationOf(error);
+        if (truncation !== undefined && truncation.evidence !== this.evidence) throw truncation;
+      }
       this.tables.judge(failures, names, tables, damage, place, seen);
       if (names !== undefined && isBehind(logs, fields)) yield* this.logs.mustHaveSeen(logs, fields, names);
       if (this.canIdentify) {

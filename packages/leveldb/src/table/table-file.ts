@@ -91,7 +91,7 @@ export class TableFile implements TableSink {
     return { file: { number: this.number, size: byteLength, smallest: this.#smallest!, largest }, entries, filters, filterBytes };
   }
 
-  /** Leaves the file as it is, for the next opening to delete. */
+  /** Leaves the file as it is: whoever took the number deletes it. */
   async abandon(): Promise<void> {
     await this.#writing?.catch(() => undefined);
     try {

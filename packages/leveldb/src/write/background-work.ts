@@ -247,6 +247,7 @@ export class BackgroundWork {
     const start = performance.now();
     files.keep(number);
     onEvent?.({ kind: 'flush-began', log: name, table: tableFileName(number), entries: memtable.count });
+    let isListed = false;
     try {
       const level = memtable.count === 0 ? undefined : levelForFlush(base, versions.order, memtable.bounds, this.settings.maxFileSize);
       const bitsPerKey = level === undefined ? undefined : this.bits && (await this.bits.ofMemtable(level, memtable, base));
@@ -259,6 +260,7 @@ export class BackgroundWork {
       this.stats.add(level ?? 0, { milliseconds, bytesRead: 0, bytesWritten: file?.size ?? 0 });
       this.flushTime += milliseconds;
       onEvent?.({ kind: 'flush-ended', log: name, level, table: written && tableMade(written), milliseconds });
+      isListed = true;
       await this.#install({ previousLogNumber: 0n, logNumber: log.number, newFiles }, () => {
         // The folder was synced before the edit was written.
         log.isNamed = true;
@@ -266,6 +268,7 @@ export class BackgroundWork {
       });
     } finally {
       files.unkeep(number);
+      if (!isListed) await this.#discard([number]);
     }
     await this.removeObsoleteFiles();
   }
@@ -339,6 +342,7 @@ export class BackgroundWork {
       return number;
     };
     view.pin();
+    let isListed = false;
     try {
       const onTable = onEvent && ((table: WrittenTable) => onEvent({ kind: 'compaction-output', level: outputLevel, table: tableMade(table) }));
       const bitsPerKey = this.bits && (await this.bits.ofCompaction(compaction, versions.current));
@@ -359,6 +363,7 @@ export class BackgroundWork {
         deletionsDropped: made.deletionsDropped,
         milliseconds,
       });
+      isListed = true;
       await this.#install({
         compactPointers: [{ level, key: pointer }],
         deletedFiles: inputs.flatMap((tables, i) => tables.map(({ number }) => ({ level: level + i, number }))),
@@ -367,8 +372,14 @@ export class BackgroundWork {
     } finally {
       view.unpin();
       for (const number of numbers) files.unkeep(number);
+      if (!isListed) await this.#discard(numbers);
     }
     await this.removeObsoleteFiles();
+  }
+
+  /** Deletes what a flush or a compaction wrote that ended before its edit. No edit was begun that lists the tables. */
+  async #discard(numbers: readonly bigint[]): Promise<void> {
+    for (const number of numbers) await deleteIfPossible(this.folder, tableFileName(number));
   }
 
   /** Makes a change in the MANIFEST, and then `show`s it to readers. */

@@ -6,12 +6,12 @@
 import { CorruptionError } from '@bloom/bytes';
 import { DatabaseError } from '../folder/database-error.js';
 import { keyOrderOf } from '../format/database-key.js';
-import { CURRENT, parseFileName } from '../format/file-name.js';
-import type { VersionEdit } from '../format/version-edit.js';
+import { CURRENT, parseFileName, tableFileName } from '../format/file-name.js';
+import type { FileMetadata, VersionEdit } from '../format/version-edit.js';
 import { isMissing, type WritableFolder } from '../folder/writable-folder.js';
 import type { Settings } from './database-options.js';
 import { type FolderHold, holdFolder } from './folder-hold.js';
-import { LiveFiles } from './live-files.js';
+import { deleteIfPossible, LiveFiles } from './live-files.js';
 import { LiveLog } from './live-log.js';
 import { mustHaveTables, recoverLogs } from './recovery.js';
 import { mustBeSupported } from './supported-tables.js';
@@ -77,16 +77,20 @@ export async function openVersions(folder: WritableFolder, settings: Settings): 
   const order = keyOrderOf(settings.comparator);
   const versions = await VersionSet.read(folder, settings.comparator, order, settings.reusedManifestBytes);
   const files = new LiveFiles(folder, settings);
+  let made: readonly FileMetadata[] = [];
   try {
     await mustHaveTables(versions.current, names, folder);
     await mustBeSupported(versions.current, folder, settings);
     const { files: recovered, isChanged, log: reused, dropped } = await recoverLogs(folder, names, versions, settings);
+    made = recovered;
     const log = reused ?? (await LiveLog.create(folder, versions.newFileNumber(), order));
     const change: VersionEdit = { previousLogNumber: 0n, logNumber: log.number, newFiles: recovered.map((file) => ({ level: 0, file })) };
     files.addDropped(dropped);
     return { versions, files, log, names, change: isChanged || !versions.isManifestReused ? change : undefined };
   } catch (error) {
     await Promise.allSettled([versions.close(), files.close()]);
+    // No edit lists them yet.
+    for (const { number } of made) await deleteIfPossible(folder, tableFileName(number));
     throw error;
   }
 }

@@ -19,6 +19,7 @@ import type { WritableFolder } from '../folder/writable-folder.js';
 import { BitsChoice, type LevelBits } from './bits-by-level.js';
 import { type EventSink, tableMade } from './database-event.js';
 import { mustLeaveNumbers } from './file-numbers.js';
+import { deleteIfPossible } from './live-files.js';
 import { LiveLog } from './live-log.js';
 import { LostFiles } from '../folder/lost-files.js';
 import { Pacer } from '../folder/pacer.js';
@@ -65,21 +66,24 @@ export async function recoverLogs(folder: WritableFolder, names: readonly string
   const numbers = neededLogs(names, versions);
   mustLeaveNumbers(numbers);
   let lastSequence = 0n;
-  for (const [i, number] of numbers.entries()) {
-    const recovered = await recoverLog(folder, number, versions, settings, i === numbers.length - 1);
-    files.push(...recovered.files);
-    dropped.push(...recovered.dropped);
-    isChanged ||= recovered.isChanged;
-    ({ log } = recovered);
-    if (recovered.lastSequence > lastSequence) ({ lastSequence } = recovered);
-    // The MANIFEST may not have learnt of the log.
-    versions.markFileNumberUsed(number);
-  }
-  if (lastSequence > versions.lastSequence) versions.lastSequence = lastSequence;
+  const begun: bigint[] = [];
   try {
+    for (const [i, number] of numbers.entries()) {
+      const recovered = await recoverLog(folder, number, versions, settings, i === numbers.length - 1, begun);
+      files.push(...recovered.files);
+      dropped.push(...recovered.dropped);
+      isChanged ||= recovered.isChanged;
+      ({ log } = recovered);
+      if (recovered.lastSequence > lastSequence) ({ lastSequence } = recovered);
+      // The MANIFEST may not have learnt of the log.
+      versions.markFileNumberUsed(number);
+    }
+    if (lastSequence > versions.lastSequence) versions.lastSequence = lastSequence;
     await keepDropped(folder, dropped);
   } catch (error) {
     await log?.file.close();
+    // No edit lists them.
+    for (const number of begun) await deleteIfPossible(folder, tableFileName(number));
     throw error;
   }
   return { files, isChanged, log, dropped };
@@ -120,6 +124,7 @@ async function recoverLog(
   versions: VersionSet,
   settings: RecoverySettings,
   isLast: boolean,
+  begun: bigint[],
 ): Promise<Recovered & { readonly lastSequence: bigint }> {
   const { writeBufferSize, blockSize, maxBlockBytes } = settings;
   const name = logFileName(number);
@@ -137,7 +142,9 @@ async function recoverLog(
   async function flush(filled: Memtable): Promise<void> {
     flushed++;
     const bitsPerKey = settings.levelBits && (await new BitsChoice(settings.levelBits).ofMemtable(0, filled, versions.current));
-    const table = await writeMemtable(filled, folder, versions.newFileNumber(), settings.buildingWith(bitsPerKey), pacer);
+    const tableNumber = versions.newFileNumber();
+    begun.push(tableNumber);
+    const table = await writeMemtable(filled, folder, tableNumber, settings.buildingWith(bitsPerKey), pacer);
     if (table !== undefined) tables.push(table);
   }
 

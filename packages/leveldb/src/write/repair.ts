@@ -129,6 +129,7 @@ class Repair {
 
   async run(): Promise<RepairReport> {
     const tables = this.#tables;
+    let isMade = false;
     try {
       const names = await this.#folder.list();
       const current = await this.#current();
@@ -149,6 +150,7 @@ class Repair {
       for (const log of numbered(data, 'log')) await this.#takeLog(log, manifest);
       await tables.flush();
       for (const name of await tables.place()) this.#guessed.add(name);
+      isMade = true;
       const setAside = await this.#install(manifests.map(({ name }) => name).filter((name) => names.includes(name)));
       await this.#clean(names);
       const { entries, lastSequence } = tables;
@@ -156,6 +158,8 @@ class Repair {
       return { manifest: manifest?.name, guessed: [...this.#guessed], ...tables.names, entries, lastSequence, setAside, lost, moreLost };
     } finally {
       await tables.close();
+      // No MANIFEST lists what a repair wrote that failed before.
+      if (!isMade) for (const name of tables.begun) await deleteIfPossible(this.#folder, name);
     }
   }
 

@@ -218,6 +218,11 @@ export class RepairedTables {
     };
   }
 
+  /** The names of all tables that were written, also of those that were not written to their end. */
+  get begun(): string[] {
+    return [...this.#written].map(tableFileName);
+  }
+
   /** The names of sound tables whose entries are in others by now, or that have none. */
   get superseded(): readonly string[] {
     return this.#superseded;
