@@ -64,6 +64,8 @@ class FolderCopy {
   readonly #signal: AbortSignal;
   /** The tables that are copied already. */
   readonly #tables = new Set<string>();
+  /** The MANIFEST that was damaged the last time. */
+  #damaged: Uint8Array | undefined;
   /** The tables that were missing the last time, and how often they were. */
   #missed = '';
   #missedTimes = 0;
@@ -99,7 +101,8 @@ class FolderCopy {
     for (const name of needed.tables) this.#tables.add(name);
     for (const name of needed.logs) if (!(await this.#copy(name))) return undefined;
     const after = await this.#contents();
-    if (after?.manifest !== contents.manifest || after.bytes.length !== contents.bytes.length) return undefined;
+    // By its bytes: the Java port writes into room that it allocated ahead, so that the length stays the same.
+    if (after?.manifest !== contents.manifest || Buffer.compare(after.bytes, contents.bytes) !== 0) return undefined;
     await this.#write(contents.manifest, contents.bytes);
     await this.#write('CURRENT', Buffer.from(`${contents.manifest}\n`, 'latin1'));
     await syncFolder(this.#target);
@@ -119,14 +122,20 @@ class FolderCopy {
       if (String(await this.#read('CURRENT')) !== String(current)) return undefined;
       throw new Failure(`${this.#path}: ${manifest}, which CURRENT names, is missing; bloom repair makes a new one`);
     }
-    return { manifest, ...this.#parsed(manifest, bytes) };
+    const parsed = this.#parsed(manifest, bytes);
+    if (!(parsed instanceof Error)) return { manifest, ...parsed };
+    // It may have been read while it was truncated, or written in place. The same again is damage.
+    if (this.#damaged !== undefined && Buffer.compare(this.#damaged, bytes) === 0) throw parsed;
+    this.#damaged = bytes;
+    return undefined;
   }
 
-  #parsed(manifest: string, bytes: Uint8Array): Omit<Contents, 'manifest'> {
+  /** @returns the failure that it is damaged, if it is. */
+  #parsed(manifest: string, bytes: Uint8Array): Omit<Contents, 'manifest'> | Error {
     const tables = new Set<bigint>();
     let [logNumber, previousLogNumber] = [0n, 0n];
     const { records, drops, tail } = readLog(bytes);
-    if (drops.length > 0) throw new Failure(`${join(this.#path, manifest)}: is damaged at offset ${drops[0]!.offset}; bloom repair makes a new one`);
+    if (drops.length > 0) return new Failure(`${join(this.#path, manifest)}: is damaged at offset ${drops[0]!.offset}; bloom repair makes a new one`);
     for (const record of records) {
       const edit = decodeVersionEdit(record.bytes, { structure: 'MANIFEST', offset: record.offset, file: manifest });
       for (const { number } of edit.deletedFiles ?? []) tables.delete(number);

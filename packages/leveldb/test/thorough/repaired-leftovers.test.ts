@@ -23,11 +23,16 @@ describe.each(seeds)('of the database of seed %i, with obsolete tables, logs and
     if (current === 2) files.set('CURRENT', latin1('MANIFEST-999999\n'));
     const folder = new WritableMemoryFolder(files);
     const { lost, guessed, manifest } = await Database.repair(folder);
-    expect({ lost, guessed }).toEqual({ lost: [], guessed: [] });
+    // Without CURRENT the MANIFEST may be an old one, so a table of a compaction that never ended may be newer.
+    if (current === 0) expect({ lost, guessed }).toEqual({ lost: [], guessed: [] });
     expect(files.has(manifest!)).toBe(true);
     await mustBeSound(folder);
     expect(asMap(await entriesOf(folder))).toEqual(entries);
-    expect([...files.keys()].filter((name) => /\.(ldb|log)$/.test(name) && !folder.files().has(name)).sort()).toEqual(folder.lostFolder().list().filter((name) => /\.(ldb|log)$/.test(name)).sort());
+    if (guessed.length === 0) {
+      const isData = (name: string): boolean => /\.(ldb|log)$/.test(name);
+      const gone = [...files.keys()].filter((name) => isData(name) && !folder.files().has(name));
+      expect(folder.lostFolder().list().filter(isData).sort()).toEqual(gone.sort());
+    }
 
     const whole = new PowerCutFolder(files);
     const cuts: Remains[] = [];

@@ -1,0 +1,69 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Database, DatabaseReader } from '@bloom/leveldb';
+import { NodeFolder, WritableNodeFolder } from '@bloom/leveldb/node';
+import { readLog } from '@bloom/log';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { copyFolder } from '../src/inputs/copied-folder.js';
+
+let scratch: string;
+beforeEach(() => {
+  scratch = mkdtempSync(join(tmpdir(), 'bloom-copied-'));
+});
+afterEach(() => rmSync(scratch, { recursive: true, force: true }));
+
+/** A signal that is never aborted, and calls `onLook` when it is looked at. */
+function watchedSignal(onLook: (look: number) => void): AbortSignal {
+  let looks = 0;
+  return { throwIfAborted: () => onLook(looks++) } as AbortSignal;
+}
+
+/** A database, and its MANIFEST with a mebibyte of zeros behind it, as the Java port allocates it. */
+async function someDatabase(): Promise<{ readonly path: string; readonly manifest: string; readonly bytes: Uint8Array }> {
+  const path = join(scratch, 'db');
+  const database = await Database.open(new WritableNodeFolder(path), { lock: 'none' });
+  await database.put(Buffer.from('a'), Buffer.from('1'));
+  await database.flush();
+  await database.close();
+  const manifest = join(path, readdirSync(path).find((name) => name.startsWith('MANIFEST'))!);
+  const bytes = Buffer.concat([readFileSync(manifest), Buffer.alloc(2 ** 20)]);
+  return { path, manifest, bytes };
+}
+
+async function keysOf(path: string): Promise<string[]> {
+  const reader = await DatabaseReader.open(new NodeFolder(path));
+  const keys: string[] = [];
+  for await (const key of reader.keys()) keys.push(Buffer.from(key).toString());
+  await reader.close();
+  return keys;
+}
+
+test('a MANIFEST that is damaged only while it is written is read again', async () => {
+  const { path, manifest, bytes } = await someDatabase();
+  const torn = Uint8Array.from(bytes);
+  torn[10]! ^= 1;
+  writeFileSync(manifest, torn);
+  await copyFolder(path, join(scratch, 'copy'), watchedSignal((look) => look === 1 && writeFileSync(manifest, bytes)));
+  expect(await keysOf(join(scratch, 'copy'))).toEqual(['a']);
+});
+
+test('a MANIFEST that stays damaged is a failure', async () => {
+  const { path, manifest, bytes } = await someDatabase();
+  bytes[10]! ^= 1;
+  writeFileSync(manifest, bytes);
+  await expect(copyFolder(path, join(scratch, 'copy'), watchedSignal(() => undefined))).rejects.toThrow('is damaged at offset 0; bloom repair makes a new one');
+  expect(readdirSync(scratch)).toEqual(['db']);
+});
+
+test('a MANIFEST that gets another edit without becoming longer is noticed', async () => {
+  const { path, manifest, bytes } = await someDatabase();
+  // Without its last edit it lists no table.
+  const before = Uint8Array.from(bytes);
+  const { records } = readLog(bytes);
+  before.fill(0, records.at(-1)!.offset);
+  writeFileSync(manifest, before);
+  await copyFolder(path, join(scratch, 'copy'), watchedSignal((look) => look === 1 && writeFileSync(manifest, bytes)));
+  expect(readFileSync(manifest)).toEqual(Buffer.from(bytes));
+  expect(await keysOf(join(scratch, 'copy'))).toEqual(['a']);
+});
