@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import { Database } from '@bloom/leveldb';
-import { WritableNodeFolder } from '@bloom/leveldb/node';
+import { WrittenFolder } from '../inputs/written-folder.js';
 import { type FilterPolicy, FittedBloomFilterPolicy } from '@bloom/policy';
 import { count, counted } from '@bloom/report';
 import { internalKeyPolicy } from '@bloom/sstable/database';
@@ -80,7 +80,7 @@ async function refilterFolder(path: string, options: RefilterOptions): Promise<v
   const filterPolicy = isOrdered ? (ofOrder ?? null) : policyOf(options, plugins);
   let progress: Progress | undefined;
   try {
-    const { written, kept, entries, filterBytes, byteLength, byteLengthBefore } = await Database.refilter(new WritableNodeFolder(path), {
+    const { written, kept, entries, filterBytes, byteLength, byteLengthBefore } = await Database.refilter(new WrittenFolder(path), {
       comparator,
       filterPolicy,
       codecs: knownCodecs(plugins),

@@ -76,7 +76,7 @@ export async function refilterDatabase(folder: WritableFolder, options: Refilter
     throw missingDatabase(folder, cause);
   }
   if (!names.includes(CURRENT)) throw missingDatabase(folder);
-  const hold = await holdFolder(folder, settings.locks);
+  const hold = await holdFolder(folder, settings);
   try {
     const { comparator, opening, maxBlockBytes } = settings;
     const versions = await VersionSet.read(hold.folder, comparator, keyOrderOf(comparator), 0);
