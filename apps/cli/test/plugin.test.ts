@@ -1,5 +1,6 @@
 import { BlockedBloomFilterPolicy } from '@bloom/policy-blocked';
 import { describe, expect, test } from 'vitest';
+import { Failure } from '../src/failure.js';
 import { loadCodecs, loadComparator, loadPolicy } from '../src/plugins/plugin.js';
 import { Scratch } from './bloom-process.js';
 
@@ -22,6 +23,13 @@ describe('a module', () => {
   ])('%s gives its comparator', async (name, text, suffix) => {
     const comparator = await loadComparator(module(name, text) + suffix);
     expect([comparator.name, comparator.compare(new Uint8Array(1), new Uint8Array(3))]).toEqual(['test.Order', 2]);
+  });
+
+  test('with a comparator that calls different keys equal fails with both keys and the member that is missing', async () => {
+    const comparator = await loadComparator(module('equal.mjs', `export default { ${ORDER} };`));
+    const error: unknown = await Promise.resolve().then(() => comparator.compare(Buffer.from('pear'), Buffer.from('plum'))).catch((caught: unknown) => caught);
+    expect(error).toBeInstanceOf(Failure);
+    expect(String(error)).toMatch(/^Failure: .*equal\.mjs: the comparator "test\.Order" calls the keys "pear" and "plum" equal, and has no keyEquivalence: /);
   });
 
   test.each([

@@ -2,6 +2,8 @@ export { type CorruptionCode, CorruptionError, type Structure, type UnsupportedC
 export {
   BlockCache,
   type Comparator,
+  ComparatorError,
+  type ComparatorErrorCode,
   bytewiseComparator,
   type FileIdentity,
   type FilterAnswer,

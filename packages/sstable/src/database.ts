@@ -29,7 +29,7 @@ export { mustBeSequence } from './database/sequence.js';
 export { BlockSearch, dataBlockSearches } from './format/block-search.js';
 export { SAME, UNKNOWN } from './format/entry-search.js';
 export { compareBytes, compareInternalBytes, type CompareRange } from './format/bytewise-order.js';
-export { compareRangeOf, mustBeComparator } from './format/comparator.js';
+export { checkedComparator, comparatorOf, compareRangeOf, mustBeComparator } from './format/checked-comparator.js';
 export { BlockReader } from './read/block-reader.js';
 export { ByteCopier } from './read/byte-copier.js';
 export { DataBlocks } from './read/data-blocks.js';

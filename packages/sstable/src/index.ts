@@ -2,6 +2,7 @@ export { BlockCache } from './read/block-cache.js';
 export type { BlockHandle } from './format/block-handle.js';
 export type { Codec } from './format/codec.js';
 export { bytewiseComparator, type Comparator } from './format/comparator.js';
+export { ComparatorError, type ComparatorErrorCode } from './format/comparator-error.js';
 export { CorruptionError, type CorruptionCode, type Structure, UnsupportedError, type UnsupportedCode } from '@bloom/bytes';
 export type { EntryBatch } from './read/entry-batch.js';
 export type { FilteredKeys, FilterStatus } from './read/filter-status.js';

@@ -6,7 +6,7 @@ import { BlockBuilder } from '../src/format/block-builder.js';
 import { BlockSearch } from '../src/format/block-search.js';
 import { BlockWalk } from '../src/format/block-walk.js';
 import { compareBytes, type CompareRange } from '../src/format/bytewise-order.js';
-import { compareRangeOf } from '../src/format/comparator.js';
+import { compareRangeOf } from '../src/format/checked-comparator.js';
 import { caught } from './caught.js';
 import { hex, sameEntries, utf8 } from './entries.js';
 

@@ -2,7 +2,8 @@ import { vectors } from '@bloom/fixtures';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { compareBytes, compareInternalBytes } from '../src/format/bytewise-order.js';
-import { bytewiseComparator, type Comparator, compareRangeOf } from '../src/format/comparator.js';
+import { compareRangeOf } from '../src/format/checked-comparator.js';
+import { bytewiseComparator, type Comparator } from '../src/format/comparator.js';
 import { encodeInternalKey, internalKeyComparator } from '../src/format/internal-key.js';
 import { hex, utf8 } from './entries.js';
 

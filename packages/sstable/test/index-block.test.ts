@@ -7,7 +7,7 @@ import { BlockBuilder } from '../src/format/block-builder.js';
 import { encodeBlockHandle, readBlockHandle } from '../src/format/block-handle.js';
 import { BlockWalk } from '../src/format/block-walk.js';
 import { compareBytes, compareInternalBytes, type CompareRange } from '../src/format/bytewise-order.js';
-import { compareRangeOf } from '../src/format/comparator.js';
+import { compareRangeOf } from '../src/format/checked-comparator.js';
 import { IndexBlock } from '../src/format/index-block.js';
 import { blockOf } from './assemble-table.js';
 import { caught } from './caught.js';

@@ -95,6 +95,7 @@ describe('as in LevelDB', () => {
     const shortened = (short: string, order: number): string => {
       const made = internalKeyComparator({
         name: 'test.Shortening',
+        keyEquivalence: 'any',
         compare: () => order,
         findShortestSeparator: () => utf8(short),
         findShortSuccessor: () => utf8(short),

@@ -1,4 +1,5 @@
 import { quotedName } from '@bloom/bytes';
+import { ComparatorError } from '@bloom/sstable';
 import { Failure } from '../failure.js';
 
 /**
@@ -21,6 +22,7 @@ export function guarded<T extends { readonly name: string }>(given: string, kind
       try {
         return Reflect.apply(value as (...args: unknown[]) => unknown, plugin, args);
       } catch (error) {
+        if (error instanceof ComparatorError) throw new Failure(`${given}: ${error.message}`, { cause: error });
         const problem = `${given}: ${name} of the ${kind} ${quotedName(plugin.name)} failed: ${textOf(error)}`;
         throw name === 'decompress' && error instanceof RangeError ? new RangeError(problem, { cause: error }) : new Failure(problem, { cause: error });
       }

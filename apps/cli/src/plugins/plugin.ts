@@ -1,5 +1,6 @@
 import { type FilterPolicy, mustBeFilterPolicy } from '@bloom/policy';
 import { type Codec, type Comparator, bytewiseComparator } from '@bloom/sstable';
+import { checkedComparator } from '@bloom/sstable/database';
 import { idbComparator } from '@bloom/leveldb/idb-comparator';
 import { Failure } from '../failure.js';
 import { guarded } from './guarded-plugin.js';
@@ -10,7 +11,8 @@ import { shippedPolicies, shippedPolicy } from './shipped-policy.js';
 export async function loadComparator(given: string): Promise<Comparator> {
   const known = [bytewiseComparator, idbComparator].find(({ name }) => name === given);
   if (known !== undefined) return known;
-  return guarded(given, 'comparator', exportOf(await importModule(given, [bytewiseComparator.name, idbComparator.name]), 'comparator', isComparator, 'name, compare, findShortestSeparator and findShortSuccessor'));
+  const comparator = exportOf(await importModule(given, [bytewiseComparator.name, idbComparator.name]), 'comparator', isComparator, 'name, compare, findShortestSeparator and findShortSuccessor');
+  return guarded(given, 'comparator', checkedComparator(comparator));
 }
 
 /** A policy: a module, or one that `bloom` has, such as `ribbon` or `blocked:12`. */

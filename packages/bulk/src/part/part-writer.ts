@@ -1,13 +1,13 @@
 import { type Bytes, mustBeBytes, mustBeOptions, mustBeWhole } from '@bloom/bytes';
-import { bytewiseComparator, type Comparator, MemorySink, TableBuilder, type TableBuilderOptions } from '@bloom/sstable';
+import { type Comparator, MemorySink, TableBuilder, type TableBuilderOptions } from '@bloom/sstable';
 import {
+  comparatorOf,
   DELETION,
   encodeInternalKey,
   INTERNAL_KEY_TRAILER_LENGTH,
   internalKeyComparator,
   internalKeyPolicy,
   MAX_SEQUENCE,
-  mustBeComparator,
   VALUE,
 } from '@bloom/sstable/database';
 import { BloomFilterPolicy } from '@bloom/policy';
@@ -89,8 +89,8 @@ export class PartWriter {
   /** @throws TypeError or RangeError for an option that is wrong. */
   constructor(options: PartOptions) {
     mustBeOptions('PartWriter', options, PART_OPTIONS);
-    const { sequence, partBytes = DEFAULT_PART_BYTES, comparator = bytewiseComparator, filterPolicy, ...rest } = options;
-    mustBeComparator('comparator', comparator);
+    const { sequence, partBytes = DEFAULT_PART_BYTES, comparator: given, filterPolicy, ...rest } = options;
+    const comparator = comparatorOf('comparator', given);
     if (typeof sequence !== 'bigint') throw new TypeError(`sequence must be a bigint, got ${typeof sequence}`);
     if (sequence < 0n || sequence > MAX_SEQUENCE) throw new RangeError(`sequence must be from 0 to 2^56 - 1, got ${sequence}`);
     this.sequence = sequence;

@@ -1,7 +1,7 @@
 import { type Bytes, mustBeArray, mustBeOptions, mustBeSignal, mustHaveMethods, type Signal } from '@bloom/bytes';
 import type { FileMetadata } from '@bloom/leveldb';
-import { bytewiseComparator, type Comparator } from '@bloom/sstable';
-import { decodeInternalKey, mustBeComparator } from '@bloom/sstable/database';
+import type { Comparator } from '@bloom/sstable';
+import { comparatorOf, decodeInternalKey } from '@bloom/sstable/database';
 import { BulkError } from '../part/bulk-error.js';
 import { manifestName, numberOfSha256, parseObjectName, partName } from '../part/object-name.js';
 import { metadataOf, type Part } from '../part/part.js';
@@ -52,8 +52,8 @@ export async function assemble(store: Pick<Store, 'name' | 'list'>, parts: reado
   mustHaveMethods('store', store, 'a store', ['list']);
   mustBeArray('parts', parts, 'parts');
   mustBeOptions('assemble', options, ASSEMBLE_OPTIONS);
-  const { previous, replaces = [], comparator = bytewiseComparator, signal } = options;
-  mustBeComparator('comparator', comparator);
+  const { previous, replaces = [], signal } = options;
+  const comparator = comparatorOf('comparator', options.comparator);
   mustBeArray('replaces', replaces, 'levels');
   if (signal !== undefined) mustBeSignal('signal', signal);
   mustBeOfOrder(comparator.name, previous, parts);

@@ -1,6 +1,6 @@
 import { CorruptionError, mustBeOptions, mustBeSignal, mustHaveMethods, type Signal, UnsupportedError } from '@bloom/bytes';
-import { bytewiseComparator, type Codec, type Comparator, MemorySource, Table } from '@bloom/sstable';
-import { decodeInternalKey, DELETION, internalTableOptions, mustBeComparator, VALUE } from '@bloom/sstable/database';
+import { type Codec, type Comparator, MemorySource, Table } from '@bloom/sstable';
+import { comparatorOf, decodeInternalKey, DELETION, internalTableOptions, VALUE } from '@bloom/sstable/database';
 import { verifyTable } from '@bloom/sstable/inspect';
 import type { FilterPolicy } from '@bloom/policy';
 import { BulkError } from '../part/bulk-error.js';
@@ -58,9 +58,9 @@ const PARALLEL_PARTS = 4;
 export async function verifyPublished(store: Store, options: VerifyPublishedOptions = {}): Promise<PublishedReport> {
   mustHaveMethods('store', store, 'a store', ['get', 'list']);
   mustBeOptions('verifyPublished', options, VERIFY_OPTIONS);
-  const { depth = 'entries', comparator = bytewiseComparator, signal } = options;
+  const { depth = 'entries', signal } = options;
   if (!['names', 'bytes', 'entries'].includes(depth)) throw new RangeError(`depth must be 'names', 'bytes' or 'entries', got ${depth}`);
-  mustBeComparator('comparator', comparator);
+  const comparator = comparatorOf('comparator', options.comparator);
   if (signal !== undefined) mustBeSignal('signal', signal);
   const publication = await readPublication(store, signal);
   if (publication === undefined) throw new BulkError('BLOOM_NOT_PUBLISHED', `${store.name} has no CURRENT`);

@@ -1,6 +1,6 @@
 import { mustBeArray, mustBeBoolean, mustBeBytes, mustBeOptions, mustBeSignal, mustHaveMethods, type Signal } from '@bloom/bytes';
-import { bytewiseComparator, type Comparator } from '@bloom/sstable';
-import { mustBeComparator } from '@bloom/sstable/database';
+import type { Comparator } from '@bloom/sstable';
+import { comparatorOf } from '@bloom/sstable/database';
 import type { BulkEntry, BulkRange, Run } from './run.js';
 
 /** Which entries are merged, and how. */
@@ -31,10 +31,10 @@ export function merge(runs: readonly Run[], options: MergeOptions = {}): AsyncGe
   mustBeArray('runs', runs, 'runs');
   for (const [i, run] of runs.entries()) mustHaveMethods(`runs[${i}]`, run, 'a run', ['entries']);
   mustBeOptions('merge', options, MERGE_OPTIONS);
-  const { gte, lt, comparator = bytewiseComparator, dropDeletions = false, signal } = options;
+  const { gte, lt, dropDeletions = false, signal } = options;
   if (gte !== undefined) mustBeBytes('gte', gte);
   if (lt !== undefined) mustBeBytes('lt', lt);
-  mustBeComparator('comparator', comparator);
+  const comparator = comparatorOf('comparator', options.comparator);
   mustBeBoolean('dropDeletions', dropDeletions);
   if (signal !== undefined) mustBeSignal('signal', signal);
   return merged(runs, { gte, lt }, comparator, dropDeletions, signal);

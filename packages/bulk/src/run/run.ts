@@ -1,8 +1,8 @@
 /** Entries in the order of their keys, as they are merged and written. */
 import { CorruptionError, type Signal } from '@bloom/bytes';
 import type { FileMetadata } from '@bloom/leveldb';
-import { type AsyncTableOptions, bytewiseComparator, type Comparator, type Table } from '@bloom/sstable';
-import { type DatabaseTable, decodeInternalKey, DELETION, encodeInternalKey, INTERNAL_KEY_TRAILER_LENGTH, MAX_SEQUENCE, MAX_TYPE, VALUE } from '@bloom/sstable/database';
+import { type AsyncTableOptions, type Comparator, type Table } from '@bloom/sstable';
+import { comparatorOf, type DatabaseTable, decodeInternalKey, DELETION, encodeInternalKey, INTERNAL_KEY_TRAILER_LENGTH, MAX_SEQUENCE, MAX_TYPE, VALUE } from '@bloom/sstable/database';
 
 /** A key and its value; undefined for a deletion. */
 export type BulkEntry = readonly [key: Uint8Array, value: Uint8Array | undefined];
@@ -60,14 +60,15 @@ export type ListedPart = Pick<FileMetadata, 'number' | 'smallest' | 'largest'>;
 export function levelRun<Listed extends ListedPart>(
   parts: readonly Listed[],
   open: (part: Listed, signal?: Signal) => Promise<DatabaseTable>,
-  comparator: Comparator = bytewiseComparator,
+  comparator?: Comparator,
 ): Run {
-  const sorted = [...parts].sort((a, b) => comparator.compare(userKeyOf(a.smallest), userKeyOf(b.smallest)));
+  const order = comparatorOf('comparator', comparator);
+  const sorted = [...parts].sort((a, b) => order.compare(userKeyOf(a.smallest), userKeyOf(b.smallest)));
   return {
     async *entries({ gte, lt }, signal) {
       for (const part of sorted) {
-        if (gte !== undefined && comparator.compare(userKeyOf(part.largest), gte) < 0) continue;
-        if (lt !== undefined && comparator.compare(userKeyOf(part.smallest), lt) >= 0) return;
+        if (gte !== undefined && order.compare(userKeyOf(part.largest), gte) < 0) continue;
+        if (lt !== undefined && order.compare(userKeyOf(part.smallest), lt) >= 0) return;
         const table = await open(part, signal);
         try {
           yield* partRun(table).entries({ gte, lt }, signal);
@@ -80,11 +81,12 @@ export function levelRun<Listed extends ListedPart>(
 }
 
 /** The entries of an array, in ascending order: for what fits into memory. */
-export function arrayRun(entries: readonly BulkEntry[], comparator: Comparator = bytewiseComparator): Run {
+export function arrayRun(entries: readonly BulkEntry[], comparator?: Comparator): Run {
+  const order = comparatorOf('comparator', comparator);
   return {
     // eslint-disable-next-line @typescript-eslint/require-await -- as the other runs
     async *entries({ gte, lt }) {
-      const inside = entries.filter(([key]) => (gte === undefined || comparator.compare(key, gte) >= 0) && (lt === undefined || comparator.compare(key, lt) < 0));
+      const inside = entries.filter(([key]) => (gte === undefined || order.compare(key, gte) >= 0) && (lt === undefined || order.compare(key, lt) < 0));
       if (inside.length > 0) yield inside;
     },
   };

@@ -1,6 +1,6 @@
 import { mustBeArray, mustBeOptions, mustBeSignal, mustBeWhole, type Signal } from '@bloom/bytes';
-import { bytewiseComparator, type Comparator, type Source, type TableOptions } from '@bloom/sstable';
-import { INTERNAL_KEY_TRAILER_LENGTH, internalTableOptions, mustBeComparator, type OpenTable, readOpenTable, readRange } from '@bloom/sstable/database';
+import { type Comparator, type Source, type TableOptions } from '@bloom/sstable';
+import { comparatorOf, INTERNAL_KEY_TRAILER_LENGTH, internalTableOptions, type OpenTable, readOpenTable, readRange } from '@bloom/sstable/database';
 import type { FileMetadata } from '@bloom/leveldb';
 import { userKeyOf } from './run.js';
 
@@ -36,8 +36,8 @@ export async function split(sources: readonly Source[], n: number, options: Spli
   mustBeArray('sources', sources, 'sources');
   mustBeWhole('n', n, 1);
   mustBeOptions('split', options, SPLIT_OPTIONS);
-  const { comparator = bytewiseComparator, keys = 'plain', signal, codecs, maxBlockBytes } = options;
-  mustBeComparator('comparator', comparator);
+  const { keys = 'plain', signal, codecs, maxBlockBytes } = options;
+  const comparator = comparatorOf('comparator', options.comparator);
   if (!['plain', 'database'].includes(keys)) throw new RangeError(`keys must be 'plain' or 'database', got ${keys}`);
   if (signal !== undefined) mustBeSignal('signal', signal);
   const plain: TableOptions = { comparator, codecs, maxBlockBytes, filters: 'never', filterPolicies: [] };
@@ -63,14 +63,14 @@ export async function split(sources: readonly Source[], n: number, options: Spli
  *
  * @returns as {@link split}.
  */
-export function splitParts(parts: readonly Pick<FileMetadata, 'size' | 'largest'>[], n: number, comparator: Comparator = bytewiseComparator): Uint8Array[] {
+export function splitParts(parts: readonly Pick<FileMetadata, 'size' | 'largest'>[], n: number, comparator?: Comparator): Uint8Array[] {
   mustBeArray('parts', parts, 'parts');
   mustBeWhole('n', n, 1);
-  mustBeComparator('comparator', comparator);
+  const order = comparatorOf('comparator', comparator);
   return boundariesOf(
     parts.map(({ size, largest }) => ({ key: largest.slice(0, -INTERNAL_KEY_TRAILER_LENGTH), bytes: size })),
     n,
-    comparator,
+    order,
   );
 }
 

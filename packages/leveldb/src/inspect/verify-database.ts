@@ -1,7 +1,7 @@
 import { CorruptionError, mustBeOptions, mustBeSignal, mustBeWhole, quotedName, type Signal, UnsupportedError } from '@bloom/bytes';
 import { BloomFilterPolicy, type FilterPolicy } from '@bloom/policy';
 import { bytewiseComparator, type Comparator, type Source, Table } from '@bloom/sstable';
-import { decodingFor, internalKeyComparator, internalKeyPolicy } from '@bloom/sstable/database';
+import { checkedComparator, decodingFor, internalKeyComparator, internalKeyPolicy } from '@bloom/sstable/database';
 import { type Finding, type Unchecked, verifyTable, type VerifyOptions } from '@bloom/sstable/inspect';
 import { missingManifest, readCurrent } from '../folder/current-file.js';
 import { keyOrderOf } from '../format/database-key.js';
@@ -169,7 +169,7 @@ class DatabaseVerifier {
   #comparator(name: string, manifest: string): Comparator | undefined {
     const { comparators = [] } = this.#options;
     if (comparators === null) return undefined;
-    const comparator = [...comparators, bytewiseComparator].find((given) => given.name === name);
+    const comparator = [...comparators.map(checkedComparator), bytewiseComparator].find((given) => given.name === name);
     if (comparator === undefined) {
       const problem = `the order of the keys cannot be checked: the comparator ${quotedName(name)} was not given`;
       this.#report(manifest, { code: 'BLOOM_UNKNOWN_COMPARATOR', structure: 'MANIFEST', offset: 0, problem });

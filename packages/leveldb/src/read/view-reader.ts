@@ -10,7 +10,7 @@
  */
 import { type Place, quotedName, UnsupportedError } from '@bloom/bytes';
 import { BlockCache, bytewiseComparator, type Comparator, type TableStats } from '@bloom/sstable';
-import { DEFAULT_CACHE_BYTES, internalTableOptions } from '@bloom/sstable/database';
+import { checkedComparator, DEFAULT_CACHE_BYTES, internalTableOptions } from '@bloom/sstable/database';
 import { ClosingFiles } from '../folder/closing-files.js';
 import { DamagePolicy } from '../folder/damage.js';
 import { keyOrderOf } from '../format/database-key.js';
@@ -69,7 +69,7 @@ export class ViewReader {
     this.canIdentify = folder.identityOf !== undefined && !this.isPublished;
     this.folderName = folder.name;
     this.options = options;
-    this.comparators = [...(options.comparators ?? []), bytewiseComparator];
+    this.comparators = [...(options.comparators ?? []).map(checkedComparator), bytewiseComparator];
     this.maxOpenTables = openTablesFor(options.maxOpenFiles);
     this.maxRestarts = options.maxRestarts ?? DEFAULT_MAX_RESTARTS;
     this.cache = options.cache === undefined ? new BlockCache(DEFAULT_CACHE_BYTES) : options.cache;

@@ -1,4 +1,5 @@
 import { CorruptionError } from '@bloom/bytes';
+import { ComparatorError } from '@bloom/sstable';
 import { DatabaseError } from '../folder/database-error.js';
 import { Version } from '../format/version.js';
 import { WriteBatchReader } from '../format/write-batch.js';
@@ -128,7 +129,7 @@ export class DatabaseState {
   }
 
   /** Ends writing: what is on disk may differ from what is known here. @returns the error to throw, that of the first failure. */
-  fail(cause: unknown, what = cause instanceof CorruptionError ? 'a table that is merged is damaged' : 'the folder failed to take what was written'): DatabaseError {
+  fail(cause: unknown, what = endOf(cause)): DatabaseError {
     if (this.#failure === undefined) {
       this.#failure = new DatabaseError('BLOOM_WRITING_ENDED', `nothing more is written: ${what}: ${String(cause)}`, { cause });
       this.#onEvent?.({ kind: 'writing-ended', message: this.#failure.message });
@@ -160,4 +161,9 @@ export class DatabaseState {
   #newView(): View {
     return this.files.viewOf(this.versions, this.#flushing === undefined ? [this.#log] : [this.#flushing, this.#log]);
   }
+}
+
+function endOf(cause: unknown): string {
+  if (cause instanceof ComparatorError) return 'the comparator cannot order two keys';
+  return cause instanceof CorruptionError ? 'a table that is merged is damaged' : 'the folder failed to take what was written';
 }

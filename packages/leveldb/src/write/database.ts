@@ -1,5 +1,5 @@
 import { type Bytes, mustBeBoolean, mustBeBytes, mustBeOptions, type Signal } from '@bloom/bytes';
-import { bytewiseComparator, type SignalOptions } from '@bloom/sstable';
+import type { SignalOptions } from '@bloom/sstable';
 import { type CursorBounds, type SequenceOptions, signalOf } from '@bloom/sstable/database';
 import { AsyncReaderFace } from '../read/async-reader-face.js';
 import { beforeVersions } from '../format/database-key.js';
@@ -13,7 +13,7 @@ import type { View } from '../read/view.js';
 import type { VisibleCursor } from '../cursor/visible-cursor.js';
 import { isMissing, mustBeWritable, type WritableFolder } from '../folder/writable-folder.js';
 import { isSmallBatch, misfitOf } from '../memtable/batch-entries.js';
-import { WriteBatch, WriteBatchReader } from '../format/write-batch.js';
+import { WriteBatch } from '../format/write-batch.js';
 import { type DatabaseOptions, holdSettingsOf, settingsOf } from './database-options.js';
 import { destroyDatabase, isDatabase } from './destruction.js';
 import { compareInternal } from '../compact/overlap.js';
@@ -357,7 +357,6 @@ export class Database extends AsyncReaderFace {
       }
       const batch = writes.emptyBatch();
       fill(batch);
-      this.#mustBeOrdered(batch);
       this.#mustFit(batch);
       return writes.push(batch, options?.sync ?? false);
     } catch (error) {
@@ -375,16 +374,6 @@ export class Database extends AsyncReaderFace {
     if (isSmallBatch(batch.byteLength, settings)) return;
     const problem = misfitOf(batch.encode(0n), settings);
     if (problem !== undefined) throw new RangeError(problem);
-  }
-
-  /** @throws what the comparator throws for a key, before the key is in the log: a log with such a key could not be replayed. */
-  #mustBeOrdered(batch: WriteBatch): void {
-    const { comparator } = this.store.settings;
-    if (comparator === bytewiseComparator) return;
-    for (const reader = new WriteBatchReader(batch.encode(0n)); reader.next(); ) {
-      const { key } = reader;
-      comparator.compare(key, key);
-    }
   }
 
   /** Source: LevelDB, db/version_set.cc, `VersionSet::ApproximateOffsetOf`. */

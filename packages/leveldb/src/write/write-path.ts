@@ -3,17 +3,19 @@
  *
  * Source: LevelDB, db/db_impl.cc, `DBImpl::Write` and `MakeRoomForWrite`.
  */
-import { MAX_SEQUENCE } from '@bloom/sstable/database';
+import { compareInternalBytes, MAX_SEQUENCE } from '@bloom/sstable/database';
 import { DatabaseError } from '../folder/database-error.js';
 import type { WritableFolder } from '../folder/writable-folder.js';
 import type { WriteBatch } from '../format/write-batch.js';
-import { delay } from '../folder/pacer.js';
+import { delay, Pacer } from '../folder/pacer.js';
+import { BatchOrder } from '../memtable/batch-order.js';
+import { ENTRIES_PER_LOOK } from '../table/table-file.js';
 import type { BackgroundWork } from './background-work.js';
 import type { Settings } from './database-options.js';
 import type { DatabaseState } from './database-state.js';
 import { WRITING_END } from './file-numbers.js';
 import { LiveLog } from './live-log.js';
-import type { RecordTarget } from './write-queue.js';
+import { MAX_GROUP_BYTES, RefusedBatch, type RecordTarget } from './write-queue.js';
 
 /** The number of tables in level 0 from which each write is delayed by a millisecond, and from which it waits for a compaction. */
 const SLOWDOWN_TABLES = 8;
@@ -64,9 +66,33 @@ export class WritePath implements RecordTarget {
     return lastSequence + BigInt(count) < MAX_SEQUENCE && nextFileNumber < WRITING_END;
   }
 
-  /** @throws DatabaseError `BLOOM_NO_ROOM`, and then nothing has changed. */
+  /** @throws DatabaseError `BLOOM_NO_ROOM`, or {@link RefusedBatch} with what the comparator throws, and then nothing has changed. */
   append(batch: WriteBatch, sync: boolean): Promise<void> | undefined {
     if (!this.hasNumbers(batch)) throw noRoom(batch.count);
+    const { versions, log } = this.#state;
+    if (versions.order.compareInternalKeys === compareInternalBytes) return this.#append(batch, sync);
+    const memtable = this.#settings.comparator.keyEquivalence === undefined ? log.memtable : undefined;
+    const keys = new BatchOrder(memtable, versions.order, batch.encode(0n));
+    if (batch.byteLength > MAX_GROUP_BYTES) return this.#mustBeOrdered(keys).then(() => this.#append(batch, sync));
+    try {
+      while (keys.next());
+    } catch (error) {
+      throw new RefusedBatch(error);
+    }
+    return this.#append(batch, sync);
+  }
+
+  /** Checks the keys of a batch of any size, one time slice after another. */
+  async #mustBeOrdered(keys: BatchOrder): Promise<void> {
+    const pacer = new Pacer(ENTRIES_PER_LOOK);
+    try {
+      while (keys.next()) if (pacer.isDue()) await pacer.pause();
+    } catch (error) {
+      throw new RefusedBatch(error);
+    }
+  }
+
+  #append(batch: WriteBatch, sync: boolean): Promise<void> | undefined {
     const state = this.#state;
     const record = batch.encode(state.versions.lastSequence + 1n);
     let appending: void | Promise<void>;

@@ -1,8 +1,8 @@
 import { WriteBatch } from '../format/write-batch.js';
 import { Pacer } from '../folder/pacer.js';
 
-/** What a merged record may have at most, and what is added at most to a small first batch so that it is not held up. */
-const MAX_GROUP_BYTES = 2 ** 20;
+/** Bytes that a merged record may have at most, and what is added at most to a small first batch so that it is not held up. */
+export const MAX_GROUP_BYTES = 2 ** 20;
 const SMALL_BATCH_BYTES = 128 * 2 ** 10;
 
 /** How many written batches are kept, whose memory later ones use again, and the most bytes of one. */
@@ -51,6 +51,16 @@ function merged(writers: readonly Writer[], count: number): WriteBatch {
   return all;
 }
 
+/** Why a target did not take a batch, of which nothing was written: whoever wrote it gets `reason`. */
+export class RefusedBatch extends Error {
+  readonly reason: unknown;
+
+  constructor(reason: unknown) {
+    super('the batch was refused', { cause: reason });
+    this.reason = reason;
+  }
+}
+
 /** Where a {@link WriteQueue} writes to. */
 export interface RecordTarget {
   /** Whether a record can be appended now. @param force whether the memtable is to become a table first. */
@@ -59,7 +69,7 @@ export interface RecordTarget {
   hasNumbers?(batch: WriteBatch): boolean;
   /** Waits until there is room. */
   makeRoom(force: boolean): Promise<void>;
-  /** Appends one record. */
+  /** Appends one record. @throws {@link RefusedBatch} at once, or as the promise's rejection; anything else ends writing. */
   append(batch: WriteBatch, sync: boolean): Promise<void> | undefined;
 }
 
@@ -105,7 +115,11 @@ export class WriteQueue {
 
   async #write(batch: WriteBatch): Promise<void> {
     if (!this.#target.hasRoom(false)) await this.#target.makeRoom(false);
-    await this.#target.append(batch, false);
+    try {
+      await this.#target.append(batch, false);
+    } catch (error) {
+      throw reasonOf(error);
+    }
   }
 
   /** Answers all that wait. As an async function it made 0.6 KB more garbage for each put, so it becomes one only where it must wait. */
@@ -160,8 +174,18 @@ export class WriteQueue {
     try {
       let batch = merged(writers, count);
       if (count > 1 && this.#target.hasNumbers?.(batch) === false) [count, batch] = [1, first];
-      const appending = this.#target.append(batch, writers[0]!.sync);
-      if (appending !== undefined) return this.#acceptAfter(appending, count);
+      for (;;) {
+        try {
+          const appending = this.#target.append(batch, writers[0]!.sync);
+          if (appending !== undefined) return this.#acceptAfter(appending, count);
+          break;
+        } catch (error) {
+          if (count === 1 || !(error instanceof RefusedBatch)) throw error;
+          // Only those whose fault it is are refused. Half of them at a time, as the first of many may be at fault, or the last.
+          count >>= 1;
+          batch = merged(writers, count);
+        }
+      }
     } catch (error) {
       this.#refuse(count, error);
       return undefined;
@@ -191,6 +215,11 @@ export class WriteQueue {
   }
 
   #refuse(count: number, error: unknown): void {
-    for (const writer of this.#writers.splice(0, count)) writer.reject(error);
+    const reason = reasonOf(error);
+    for (const writer of this.#writers.splice(0, count)) writer.reject(reason);
   }
+}
+
+function reasonOf(error: unknown): unknown {
+  return error instanceof RefusedBatch ? error.reason : error;
 }

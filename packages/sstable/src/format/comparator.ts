@@ -3,8 +3,7 @@
  *
  * Source: LevelDB, include/leveldb/comparator.h and util/comparator.cc.
  */
-import { mustHaveMethods } from '@bloom/bytes';
-import { compareBytes, compareInternalBytes, type CompareRange } from './bytewise-order.js';
+import { compareBytes } from './bytewise-order.js';
 
 /** A total order of keys. A table must be read with the comparator that it was written with. */
 export interface Comparator {
@@ -17,7 +16,10 @@ export interface Comparator {
    */
   readonly keyEquivalence?: string | undefined;
 
-  /** Negative when `a` is before `b`, positive when it is after, 0 when they are equal. */
+  /**
+   * Negative when `a` is before `b`, positive when it is after, 0 when they are equal: of keys with different bytes only with a
+   * `keyEquivalence`. Any other result ends the call with a `ComparatorError`.
+   */
   compare(a: Uint8Array, b: Uint8Array): number;
 
   /** A short key k with start ≤ k < limit; returning `start` is always right. Called with start < limit. */
@@ -28,25 +30,6 @@ export interface Comparator {
 
   /** `compare(a[aStart, aEnd), b[bStart, bEnd))`, for speed. Without it, views are made and compared. */
   compareRange?(a: Uint8Array, aStart: number, aEnd: number, b: Uint8Array, bStart: number, bEnd: number): number;
-}
-
-/** @throws TypeError, which names the argument, unless `value` has the methods of a comparator. */
-export function mustBeComparator(name: string, value: unknown): asserts value is Comparator {
-  mustHaveMethods(name, value, 'a comparator', ['compare', 'findShortestSeparator', 'findShortSuccessor']);
-}
-
-/**
- * The comparator's `compareRange`, or one made of its `compare`. The orders of `bytewise-order.ts` are returned themselves,
- * which searches recognise to use their faster paths.
- */
-export function compareRangeOf(comparator: Comparator): CompareRange {
-  if (comparator.compareRange === compareInternalBytes) return compareInternalBytes;
-  // A copy of `bytewiseComparator` with a `compare` of its own still has the `compareRange` of the original.
-  const isBytewise = comparator.compareRange === compareBytes;
-  if (isBytewise && comparator.compare === bytewiseComparator.compare) return compareBytes;
-  return comparator.compareRange !== undefined && !isBytewise
-    ? comparator.compareRange.bind(comparator)
-    : (a, aStart, aEnd, b, bStart, bEnd) => comparator.compare(a.subarray(aStart, aEnd), b.subarray(bStart, bEnd));
 }
 
 /** The first `i` bytes of the key, and byte `i` plus one. */

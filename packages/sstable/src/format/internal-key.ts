@@ -14,7 +14,8 @@
 import { type Bytes, mustBeBytes } from '@bloom/bytes';
 import { askablePrefixes, type FilterPolicy, KeyBuffer, mayAskInRanges, mustBeFilterPolicy } from '@bloom/policy';
 import { compareBytes, compareInternalBytes, type CompareRange, INTERNAL_KEY_TRAILER_LENGTH, internalOrderOf } from './bytewise-order.js';
-import { bytewiseComparator, type Comparator, compareRangeOf, mustBeComparator } from './comparator.js';
+import { checkedComparator, compareRangeOf, mustBeComparator, SoundComparator } from './checked-comparator.js';
+import { bytewiseComparator, type Comparator } from './comparator.js';
 
 /** The largest sequence number: 56 bits. */
 export const MAX_SEQUENCE = 2n ** 56n - 1n;
@@ -122,7 +123,7 @@ export function internalKeyComparator(userComparator: Comparator = bytewiseCompa
 }
 
 /** See {@link internalKeyComparator}. Its functions do not use `this`. */
-export class InternalKeyComparator implements Comparator {
+export class InternalKeyComparator extends SoundComparator implements Comparator {
   readonly name = 'leveldb.InternalKeyComparator';
   readonly keyEquivalence: string | undefined;
   readonly compare: Comparator['compare'];
@@ -130,8 +131,10 @@ export class InternalKeyComparator implements Comparator {
   readonly findShortestSeparator: Comparator['findShortestSeparator'];
   readonly findShortSuccessor: Comparator['findShortSuccessor'];
 
-  constructor(userComparator: Comparator) {
-    mustBeComparator('comparator', userComparator);
+  constructor(given: Comparator) {
+    super();
+    mustBeComparator('comparator', given);
+    const userComparator = checkedComparator(given);
     const compareUserKeys = compareRangeOf(userComparator);
     const compareRange = compareUserKeys === compareBytes ? compareInternalBytes : internalOrderOf(compareUserKeys);
 

@@ -1,7 +1,8 @@
 import type { Place } from '@bloom/bytes';
 import type { FilterBlockReader } from '@bloom/filter-block';
 import type { BlockWalk } from '../format/block-walk.js';
-import type { CompareRange } from '../format/bytewise-order.js';
+import { type CompareRange, isBytewiseOrder } from '../format/bytewise-order.js';
+import { ComparatorError } from '../format/comparator-error.js';
 import type { FindingList } from './finding.js';
 
 /**
@@ -11,6 +12,8 @@ import type { FindingList } from './finding.js';
  */
 export class DataCheck {
   readonly findings: FindingList;
+  /** The first fault of the comparator, which counts only if the keys are what they were checked as. */
+  fault: ComparatorError | undefined;
   readonly #compare: CompareRange | undefined;
   readonly #filter: FilterBlockReader | undefined;
   /** The previous key, in this block or an earlier one. */
@@ -25,29 +28,42 @@ export class DataCheck {
   #startsTooEarly = false;
   #outOfOrder = 0;
   #firstOutOfOrder = 0;
-  #denied = 0;
+  private denied = 0;
 
   /**
    * @param compare undefined when the order is unknown.
    * @param filter undefined when there is no usable filter.
    */
   constructor(compare: CompareRange | undefined, filter: FilterBlockReader | undefined, findings: FindingList) {
-    this.#compare = compare;
+    this.#compare = compare && (isBytewiseOrder(compare) ? compare : this.#notingFaults(compare));
     this.#filter = filter;
     this.findings = findings;
+  }
+
+  /** `compare`, with 0 in place of a fault. */
+  #notingFaults(compare: CompareRange): CompareRange {
+    return (...keys) => {
+      try {
+        return compare(...keys);
+      } catch (error) {
+        if (!(error instanceof ComparatorError)) throw error;
+        this.fault ??= error;
+        return 0;
+      }
+    };
   }
 
   startBlock(offset: number): void {
     this.#offset = offset;
     this.#isFirstKey = true;
     this.#startsTooEarly = false;
-    this.#outOfOrder = this.#denied = 0;
+    this.#outOfOrder = this.denied = 0;
   }
 
   /** Checks the key that `walk` is on. */
   key(walk: BlockWalk): void {
     if (this.#compare !== undefined) this.#order(this.#compare, walk);
-    if (this.#filter?.keyMayMatch(this.#offset, walk.key) === false) this.#denied++;
+    if (this.#filter?.keyMayMatch(this.#offset, walk.key) === false) this.denied++;
     this.#isFirstKey = false;
   }
 
@@ -63,12 +79,12 @@ export class DataCheck {
     if (this.#startsTooEarly) {
       this.findings.add('BLOOM_BAD_SEPARATOR', place, () => 'its first key is not after the index key of the previous block');
     }
-    if (this.#denied > 0) {
-      const denied = this.#denied;
+    if (this.denied > 0) {
+      const denied = this.denied;
       this.findings.add('BLOOM_FILTER_MISS', place, () => `its filter does not match ${denied} of its keys`);
     }
     this.#startsTooEarly = false;
-    this.#outOfOrder = this.#denied = 0;
+    this.#outOfOrder = this.denied = 0;
     if (compare === undefined) return;
     if (this.#lastKeyLength >= 0 && compare(this.#lastKey, 0, this.#lastKeyLength, separator, 0, separator.length) > 0) {
       this.findings.add('BLOOM_BAD_SEPARATOR', place, () => 'its last key is after its index key');

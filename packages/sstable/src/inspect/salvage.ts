@@ -1,7 +1,8 @@
 import { type Bytes, mustBeFunction, mustBeOptions, mustBeWhole } from '@bloom/bytes';
 import { internalKeyComparator } from '../format/internal-key.js';
 import { type CompareRange } from '../format/bytewise-order.js';
-import { bytewiseComparator, type Comparator, compareRangeOf } from '../format/comparator.js';
+import { comparatorOf, compareRangeOf } from '../format/checked-comparator.js';
+import type { Comparator } from '../format/comparator.js';
 import type { BlockHandle } from '../format/block-handle.js';
 import type { BlockWalk } from '../format/block-walk.js';
 import { type Footer, FOOTER_LENGTH } from '../format/footer.js';
@@ -74,7 +75,7 @@ const ENTRIES_PER_PAUSE = 4096;
  * without an index; time in proportion to the bytes of the file and of its decompressed blocks.
  *
  * @param take for example a `TableBuilder`'s `add`. Key and value are valid only during the call.
- * @throws the errors of `take` and of the source, and the reason of `signal`; never an error about the bytes of the table.
+ * @throws the errors of `take` and of the source, the reason of `signal`, and ComparatorError; never an error about the bytes of the table.
  *
  * @example
  * ```ts
@@ -444,7 +445,7 @@ class AscendingKeys {
   #lastKeyLength = -1;
 
   constructor(comparator: Comparator | undefined) {
-    this.#compare = compareRangeOf(comparator ?? bytewiseComparator);
+    this.#compare = compareRangeOf(comparatorOf('comparator', comparator));
     if (comparator === undefined) this.#compareInternal = compareRangeOf(internalKeyComparator());
   }
 

@@ -1,7 +1,8 @@
 import { mustBeOptions, mustBeWhole, type Place } from '@bloom/bytes';
 import { FilterBlockReader } from '@bloom/filter-block';
 import { BloomFilterPolicy, type FilterPolicy } from '@bloom/policy';
-import { bytewiseComparator, type Comparator, compareRangeOf } from '../format/comparator.js';
+import { comparatorOf, compareRangeOf } from '../format/checked-comparator.js';
+import type { Comparator } from '../format/comparator.js';
 import { InternalKeyComparator, internalKeyComparator, internalKeyPolicy, mayBeInternalKey } from '../format/internal-key.js';
 import { isForeignFilter, type MetaindexEntry, policyNameOf } from '../format/metaindex-block.js';
 import { BLOCK_TRAILER_LENGTH } from '../format/stored-block.js';
@@ -53,7 +54,7 @@ export interface Unchecked {
  * Reads the whole file. Takes memory for one block and the index, each at most a few times `maxBlockBytes`, for 2 MiB of the
  * file, and 21 bytes per block that the index lists; time in proportion to the bytes of the file and of its decompressed blocks.
  *
- * @throws the source's errors, and the reason of `signal`; never an error about the bytes of the table.
+ * @throws the source's errors, the reason of `signal`, and ComparatorError; never an error about the bytes of the table.
  *
  * @example
  * ```ts
@@ -64,7 +65,7 @@ export interface Unchecked {
  */
 export async function verifyTable(source: Source, options: VerifyOptions = {}): Promise<VerifyReport> {
   mustBeOptions('verifyTable', options, VERIFY_OPTIONS);
-  const comparator = options.comparator === null ? undefined : (options.comparator ?? bytewiseComparator);
+  const comparator = options.comparator === null ? undefined : comparatorOf('comparator', options.comparator);
   // If the order is unknown, there is nothing that the policies must agree with.
   const policies =
     comparator === undefined
@@ -254,24 +255,26 @@ class Verification {
 
   #report(): VerifyReport {
     const isTakenAsInternal = this.comparator instanceof InternalKeyComparator;
-    let keys = this.plain.findings;
+    let keys = this.plain;
     let isDatabaseTable = isTakenAsInternal;
-    if (this.internal !== undefined && this.internal.findings.count < keys.count) {
+    if (this.internal !== undefined && this.internal.findings.count < keys.findings.count) {
       // There are fewer findings if the keys are internal keys.
-      keys = this.internal.findings;
+      keys = this.internal;
       isDatabaseTable = true;
     } else if (isTakenAsInternal && this.internalKeys < this.entries) {
       const [others, all] = [this.entries - this.internalKeys, this.entries];
       // If all keys are plain, findings about their order and filters mean nothing.
-      if (others === all) keys = new FindingList(this.maxFindings);
+      if (others === all) keys = new DataCheck(undefined, undefined, new FindingList(this.maxFindings));
       isDatabaseTable = others < all;
       this.findings.add('BLOOM_BAD_INTERNAL_KEY', { structure: 'file', offset: 0 }, () => {
         return `${others} of ${all} keys do not end in a sequence and a type: they may be plain keys`;
       });
     }
-    const all = [...this.findings.findings, ...keys.findings];
+    if (keys.fault !== undefined) throw keys.fault;
+    const { findings: found } = keys;
+    const all = [...this.findings.findings, ...found.findings];
     const findings = all.slice(0, this.maxFindings);
-    const moreFindings = this.findings.more + keys.more + all.length - findings.length;
+    const moreFindings = this.findings.more + found.more + all.length - findings.length;
     return { findings, moreFindings, unchecked: this.unchecked, isDatabaseTable };
   }
 }

@@ -3,7 +3,8 @@ import { BloomFilterPolicy, type FilterPolicy, mustBeFilterPolicy } from '@bloom
 import { snappyDecoder } from '../compression/snappy.js';
 import { DEFAULT_MAX_BLOCK_BYTES, MAX_BLOCK_BYTES } from '../format/max-block-bytes.js';
 import { type Codec, mustBeCodec } from '../format/codec.js';
-import { bytewiseComparator, type Comparator, mustBeComparator } from '../format/comparator.js';
+import { comparatorOf } from '../format/checked-comparator.js';
+import type { Comparator } from '../format/comparator.js';
 import { FOOTER_LENGTH } from '../format/footer.js';
 import { mustAgree } from '../format/key-equivalence.js';
 import type { BlockDecoding } from '../format/stored-block.js';
@@ -164,9 +165,7 @@ export function mustNotBeAborted(signal: Signal | undefined): void {
 
 /** The order to read with. @throws TypeError for an invalid comparator. */
 export function comparatorFor({ comparator }: Pick<TableOptions, 'comparator'>): Comparator {
-  if (comparator === undefined) return bytewiseComparator;
-  mustBeComparator('comparator', comparator);
-  return comparator;
+  return comparatorOf('comparator', comparator);
 }
 
 /** How many bytes at the end of the file to read first. @throws RangeError for an invalid `tailBytes`. */

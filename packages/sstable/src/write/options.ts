@@ -4,7 +4,8 @@ import { BloomFilterPolicy, type FilterPolicy, mustBeFilterPolicy } from '@bloom
 import { snappyCodec } from '../compression/snappy.js';
 import { DEFAULT_MAX_BLOCK_BYTES, MAX_BLOCK_BYTES } from '../format/max-block-bytes.js';
 import { type Codec, mustBeCodec } from '../format/codec.js';
-import { bytewiseComparator, type Comparator, mustBeComparator } from '../format/comparator.js';
+import { comparatorOf } from '../format/checked-comparator.js';
+import type { Comparator } from '../format/comparator.js';
 import { mustAgree } from '../format/key-equivalence.js';
 
 /** How to build a table. Every option has a default; except for the filter, it is LevelDB's. */
@@ -55,9 +56,7 @@ export const TABLE_BUILDER_OPTIONS: Record<keyof TableBuilderOptions, true> = {
 
 /** The order to write in. @throws TypeError for an invalid comparator. */
 export function comparatorFor({ comparator }: TableBuilderOptions): Comparator {
-  if (comparator === undefined) return bytewiseComparator;
-  mustBeComparator('comparator', comparator);
-  return comparator;
+  return comparatorOf('comparator', comparator);
 }
 
 /** @throws RangeError unless `maxBlockBytes` is a whole number up to 1 GiB. */

