@@ -38,6 +38,7 @@ export const rooms = {
     database: ['format', 'read'],
     node: ['read', 'write'],
     http: ['read'],
+    contract: ['format'],
   },
   leveldb: {
     format: [],

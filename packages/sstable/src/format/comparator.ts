@@ -5,7 +5,11 @@
  */
 import { compareBytes } from './bytewise-order.js';
 
-/** A total order of keys. A table must be read with the comparator that it was written with. */
+/**
+ * A total order of keys. A table must be read with the comparator that it was written with.
+ *
+ * `comparatorLaws` of `@bloom/sstable/contract` tests a comparator.
+ */
 export interface Comparator {
   /** Identifies the order. LevelDB stores it in a database's MANIFEST, not in tables. */
   readonly name: string;
