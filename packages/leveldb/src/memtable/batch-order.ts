@@ -7,7 +7,7 @@ import { Memtable } from './memtable.js';
  * Compares the keys of a batch with those of the memtable that it is to be added to, and with each other. A comparator that
  * cannot order them fails here, before the batch is in the log: a log with such a batch could not be replayed.
  *
- * The second search takes puts into memory 1.2 times as long, and batches of 100 entries 1.7 times. Where different keys may be equal
+ * With it, puts into a folder in memory take 1.4 times as long, and batches of 100 entries 1.6 times. Where different keys may be equal
  * it would find next to nothing, and each key is only compared with itself.
  */
 export class BatchOrder {
