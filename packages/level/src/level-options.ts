@@ -40,7 +40,10 @@ type DatabaseLevelOptions = Pick<
 
 /** How to open a level. `createIfMissing` and `errorIfExists` are abstract-level's. */
 export interface OpenOptions extends AbstractOpenOptions, DatabaseLevelOptions {
-  /** Whether blocks of new tables are compressed with Snappy, or the codec to compress them with. Default: true. */
+  /**
+   * Whether blocks of new tables are compressed with Snappy, or the codec to compress them with. Default: the codec of `codecs` with
+   * which the tables of the database are compressed, or else true.
+   */
   readonly compression?: boolean | Exclude<DatabaseOptions['compression'], string>;
   /** Bytes of the cache of blocks; 0 for none. Default: 8 MiB. */
   readonly cacheSize?: number | undefined;
@@ -129,7 +132,7 @@ function cacheOf({ cacheSize = DEFAULT_CACHE_SIZE }: OpenOptions): BlockCache | 
 
 /** How a database is opened for a level. */
 export function databaseOptionsOf(options: OpenOptions): DatabaseOptions {
-  const { compression = true, createIfMissing, errorIfExists, writeBufferSize, maxFileSize, blockSize, blockRestartInterval, maxOpenFiles } = options;
+  const { compression, createIfMissing, errorIfExists, writeBufferSize, maxFileSize, blockSize, blockRestartInterval, maxOpenFiles } = options;
   const { maxBlockBytes, comparator, filterPolicy, filterPolicies, bitsPerKey, fitFilters, filterRange, codecs, damage, lock, reuseLogs = 'empty', onEvent } = options;
   return {
     createIfMissing,

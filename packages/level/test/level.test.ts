@@ -1,6 +1,7 @@
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { BloomLevel, LevelError } from '@bloom/level';
 import { type Comparator, DatabaseReader, FolderError, MemoryFolder, WritableMemoryFolder } from '@bloom/leveldb';
 import { NodeFolder } from '@bloom/leveldb/node';
@@ -584,4 +585,32 @@ describe('readOnly', () => {
     expect(error).toMatchObject({ code: 'LEVEL_NOT_SUPPORTED' });
     await writer.close();
   });
+});
+
+test('a level keeps the codec that the tables of its database have, unless its options name a compression', async () => {
+  const codec = {
+    type: 4,
+    name: 'deflate',
+    compress: (contents: Uint8Array) => new Uint8Array(deflateRawSync(contents)),
+    decompress: (compressed: Uint8Array, maxOutputLength: number) => new Uint8Array(inflateRawSync(compressed, { maxOutputLength })),
+  };
+  /** Whether a level that merges all tables leaves some which need the codec. */
+  const keepsCodec = async (options: object): Promise<boolean> => {
+    const folder = new WritableMemoryFolder();
+    const value = 'value '.repeat(100);
+    const first = new BloomLevel(folder, { compression: codec });
+    for (const key of LETTERS) await first.put(key, value);
+    await first.compactRange('a', 'z');
+    await first.close();
+    const level = new BloomLevel(folder, { codecs: [codec], ...options });
+    for (const key of LETTERS) await level.put(key, `${value}again`);
+    await level.compactRange('a', 'z');
+    await level.close();
+    const error = await rejection(new BloomLevel(folder).open());
+    if (error !== undefined) expect(error).toMatchObject({ cause: { code: 'BLOOM_UNSUPPORTED_CODEC' } });
+    return error !== undefined;
+  };
+  expect(await keepsCodec({})).toBe(true);
+  expect(await keepsCodec({ compression: true })).toBe(false);
+  expect(await keepsCodec({ compression: false })).toBe(false);
 });

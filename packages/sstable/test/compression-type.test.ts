@@ -1,16 +1,16 @@
 import { goldenTables, realTables } from '@bloom/fixtures';
 import { MemorySink, MemorySource, TableBuilder } from '@bloom/sstable';
-import { readCompressionType } from '@bloom/sstable/database';
+import { readCompression } from '@bloom/sstable/database';
 import { describe, expect, test } from 'vitest';
 import { caught } from './caught.js';
 
 /** The compression type, and how many bytes were read for it. */
 function read(bytes: Uint8Array): { readonly type: number | undefined; readonly bytesRead: number } {
   const source = new MemorySource(bytes);
-  const reading = readCompressionType(source);
+  const reading = readCompression(source);
   let bytesRead = 0;
   for (let step = reading.next(); ; ) {
-    if (step.done === true) return { type: step.value, bytesRead };
+    if (step.done === true) return { type: step.value?.type, bytesRead };
     const { offset, length } = step.value;
     bytesRead += length;
     step = reading.next(source.read(offset, length));

@@ -102,8 +102,9 @@ export class SharedDatabase {
   }
 
   repair(): Promise<RepairReport> {
-    const { comparator, filterPolicy, codecs } = this.#options;
-    return this.#inTurn(() => repairFolder(this.#folder, { ...(comparator && { comparator }), ...(filterPolicy && { filterPolicy }), ...(codecs && { codecs }) }));
+    const { comparator, filterPolicy, codecs, compression } = this.#options;
+    const options = { ...(comparator && { comparator }), ...(filterPolicy && { filterPolicy }), ...(codecs && { codecs }), ...(typeof compression === 'object' && { compression }) };
+    return this.#inTurn(() => repairFolder(this.#folder, options));
   }
 
   get #folder(): WritableOpfsFolder {

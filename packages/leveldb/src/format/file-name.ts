@@ -45,6 +45,16 @@ export function parseFileName(name: string): FileName | undefined {
   return { type: typesByExtension[extension as keyof typeof typesByExtension], number };
 }
 
+/** Those of `names` that are of a type, the one with the highest number first. */
+export function namesByAge(type: 'manifest' | 'table', names: readonly string[]): string[] {
+  const found: { readonly name: string; readonly number: bigint }[] = [];
+  for (const name of names) {
+    const file = parseFileName(name);
+    if (file?.type === type) found.push({ name, number: file.number });
+  }
+  return found.sort((a, b) => (a.number < b.number ? 1 : a.number > b.number ? -1 : 0)).map(({ name }) => name);
+}
+
 function padded(number: bigint): string {
   return number.toString().padStart(6, '0');
 }

@@ -6,8 +6,7 @@ import { readCurrent } from '../folder/current-file.js';
 import { type Folder, mustBeFolder, type SyncFolder } from '../folder/folder.js';
 import { type FolderReading, listFiles, openFile, runAsync, runSync } from '../folder/folder-reading.js';
 import { readManifest } from '../folder/manifest-file.js';
-import { CURRENT, parseFileName } from '../format/file-name.js';
-import { compareBigints } from '../format/version-edit.js';
+import { CURRENT, namesByAge } from '../format/file-name.js';
 
 /**
  * The name of the order of a database's keys, also of a database that cannot be opened: from the MANIFEST that CURRENT names, or else
@@ -40,7 +39,7 @@ export function comparatorNameSync(folder: SyncFolder): string | undefined {
 
 function* readComparatorName(folderName: string | undefined, closing: ClosingFiles): FolderReading<string | undefined> {
   const named = yield* manifestOf(folderName, closing);
-  const others = manifestsOf(yield* listFiles()).filter((name) => name !== named);
+  const others = namesByAge('manifest', yield* listFiles()).filter((name) => name !== named);
   for (const name of [...(named === undefined ? [] : [named]), ...others]) {
     const file = yield* openFile(name);
     if (file === undefined) continue;
@@ -65,14 +64,4 @@ function* manifestOf(folderName: string | undefined, closing: ClosingFiles): Fol
   } finally {
     closing.close(current);
   }
-}
-
-/** The MANIFESTs among the files of a folder, the newest first. */
-function manifestsOf(names: readonly string[]): string[] {
-  const manifests: { readonly name: string; readonly number: bigint }[] = [];
-  for (const name of names) {
-    const file = parseFileName(name);
-    if (file?.type === 'manifest') manifests.push({ name, number: file.number });
-  }
-  return manifests.sort((a, b) => compareBigints(b.number, a.number)).map(({ name }) => name);
 }

@@ -36,7 +36,11 @@ export interface DatabaseOptions extends Pick<ReaderOptions, 'filterPolicies' | 
    * Default: false.
    */
   readonly fitFilters?: boolean | FitOptions | undefined;
-  /** The compression of new tables. Default: `'snappy'`. */
+  /**
+   * The compression of new tables. Default: that of the newest table whose blocks have a codec's, by the codec of `codecs` for it,
+   * so that Minecraft can read what is written to one of its worlds; `'snappy'` where no table has one. For a new world, and for one that has
+   * only a log, give `deflateCodec` of `@bloom/codecs`.
+   */
   readonly compression?: 'none' | 'snappy' | Codec | undefined;
   /**
    * The size in bytes, as LevelDB counts it, above which a memtable becomes a table. Default: 4 MiB. As in LevelDB, a size
@@ -147,6 +151,10 @@ export interface Settings extends HoldSettings {
   readonly buildingWith: (bitsPerKey: number | undefined) => TableBuilderOptions;
   /** Where bits per key depend on the level. */
   readonly levelBits: LevelBits | undefined;
+  /** Whether the caller named the compression of new tables. */
+  readonly isCompressionNamed: boolean;
+  /** The same settings with another compression of new tables. */
+  readonly compressedBy: (codec: Codec) => Settings;
   readonly opening: ReturnType<typeof internalTableOptions>;
   /** How the tables are read. */
   readonly reading: ReaderOptions;
@@ -191,6 +199,8 @@ export function settingsOf(options: DatabaseOptions): Settings {
   new TableBuilder(new MemorySink(), building);
   const own = typeof compression === 'object' ? [compression] : [];
   const reading: ReaderOptions = { readAheadBytes, gapBytes, tailBytes };
+  const cache = options.cache === undefined ? new BlockCache(DEFAULT_CACHE_BYTES) : options.cache;
+  const given: DatabaseOptions = { ...options, cache };
   return {
     createIfMissing: flag('createIfMissing', options.createIfMissing ?? true),
     errorIfExists: flag('errorIfExists', options.errorIfExists ?? false),
@@ -204,10 +214,12 @@ export function settingsOf(options: DatabaseOptions): Settings {
     ...holding,
     maxBlockBytes,
     blockSize,
-    cache: options.cache === undefined ? new BlockCache(DEFAULT_CACHE_BYTES) : options.cache,
+    cache,
     building,
     buildingWith: (bitsPerKey) => (bitsPerKey === undefined ? building : { ...building, filterPolicy: bloomPolicies.with(bitsPerKey) }),
     levelBits,
+    isCompressionNamed: options.compression !== undefined,
+    compressedBy: (codec) => settingsOf({ ...given, compression: codec }),
     opening: internalTableOptions({
       comparator,
       filterPolicies: filterPolicies ?? readablePolicies(filterPolicy, comparator),

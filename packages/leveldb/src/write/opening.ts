@@ -14,7 +14,7 @@ import { type FolderHold, holdFolder } from './folder-hold.js';
 import { deleteIfPossible, LiveFiles } from './live-files.js';
 import { LiveLog } from './live-log.js';
 import { mustHaveTables, recoverLogs } from './recovery.js';
-import { mustBeSupported } from './supported-tables.js';
+import { settingsForTables } from './stored-compression.js';
 import { createDatabase, VersionSet } from './version-set.js';
 
 /** How often to begin again when the folder is deleted before it is locked. */
@@ -52,6 +52,8 @@ function missingDatabase({ name = 'the folder' }: WritableFolder, cause?: unknow
 
 /** The state of a database that was opened for writing. */
 export interface OpenedVersions {
+  /** Those that were given, with the compression that the database's tables have. */
+  readonly settings: Settings;
   readonly versions: VersionSet;
   readonly files: LiveFiles;
   /** The log for the next writes. */
@@ -63,32 +65,33 @@ export interface OpenedVersions {
 }
 
 /** Reads the database of a folder, or creates one, and makes tables of what its logs hold. */
-export async function openVersions(folder: WritableFolder, settings: Settings): Promise<OpenedVersions> {
+export async function openVersions(folder: WritableFolder, given: Settings): Promise<OpenedVersions> {
   const where = folder.name ?? 'the folder';
   let names = await folder.list();
   if (!names.includes(CURRENT)) {
-    if (!settings.createIfMissing) throw missingDatabase(folder);
+    if (!given.createIfMissing) throw missingDatabase(folder);
     mustBeNew(names, folder.name);
-    await createDatabase(folder, settings.comparator);
+    await createDatabase(folder, given.comparator);
     names = await folder.list();
-  } else if (settings.errorIfExists) {
+  } else if (given.errorIfExists) {
     throw new DatabaseError('BLOOM_DATABASE_EXISTS', `the database of ${where} exists, and errorIfExists is true`);
   }
-  const order = keyOrderOf(settings.comparator);
-  const versions = await VersionSet.read(folder, settings.comparator, order, settings.reusedManifestBytes);
-  const files = new LiveFiles(folder, settings);
+  const order = keyOrderOf(given.comparator);
+  const versions = await VersionSet.read(folder, given.comparator, order, given.reusedManifestBytes);
+  let files: LiveFiles | undefined;
   let made: readonly FileMetadata[] = [];
   try {
     await mustHaveTables(versions.current, names, folder);
-    await mustBeSupported(versions.current, folder, settings);
+    const settings = await settingsForTables(versions.current, folder, given);
+    files = new LiveFiles(folder, settings);
     const { files: recovered, isChanged, log: reused, dropped } = await recoverLogs(folder, names, versions, settings);
     made = recovered;
     const log = reused ?? (await LiveLog.create(folder, versions.newFileNumber(), order));
     const change: VersionEdit = { previousLogNumber: 0n, logNumber: log.number, newFiles: recovered.map((file) => ({ level: 0, file })) };
     files.addDropped(dropped);
-    return { versions, files, log, names, change: isChanged || !versions.isManifestReused ? change : undefined };
+    return { settings, versions, files, log, names, change: isChanged || !versions.isManifestReused ? change : undefined };
   } catch (error) {
-    await Promise.allSettled([versions.close(), files.close()]);
+    await Promise.allSettled([versions.close(), files?.close()]);
     // No edit lists them yet.
     for (const { number } of made) await deleteIfPossible(folder, tableFileName(number));
     throw error;

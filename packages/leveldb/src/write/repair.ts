@@ -20,6 +20,7 @@ import { type DatabaseOptions, type Settings, settingsOf } from './database-opti
 import { holdFolder } from './folder-hold.js';
 import { deleteIfPossible } from './live-files.js';
 import { rescueLog } from './log-rescue.js';
+import { settingsForRepair } from './repair-compression.js';
 import { chosenManifest, type ListedTable, RepairManifest } from './repair-manifest.js';
 import { LostPlaces, type RepairReport, type SetAside, type SetAsideReason } from './repair-report.js';
 import { RepairedTables } from './repaired-tables.js';
@@ -84,7 +85,7 @@ export async function repairDatabase(folder: WritableFolder, options: RepairOpti
   }
   const hold = await holdFolder(folder, settings);
   try {
-    return await new Repair(hold.folder, settings, fromTablesAlone).run();
+    return await new Repair(hold.folder, await settingsForRepair(hold.folder, settings), fromTablesAlone).run();
   } finally {
     await hold.release();
   }

@@ -22,7 +22,7 @@ export class Store implements TableFiles {
   readonly background: BackgroundWork;
   readonly #hold: FolderHold;
 
-  private constructor(hold: FolderHold, settings: Settings, { versions, files, log, change }: OpenedVersions) {
+  private constructor(hold: FolderHold, { settings, versions, files, log, change }: OpenedVersions) {
     this.settings = settings;
     this.#hold = hold;
     this.state = new DatabaseState(versions, files, log, settings.onEvent);
@@ -36,7 +36,7 @@ export class Store implements TableFiles {
     const hold = await holdDatabaseFolder(folder, settings);
     try {
       const opened = await openVersions(hold.folder, settings);
-      const store = new Store(hold, settings, opened);
+      const store = new Store(hold, opened);
       await store.#start(opened);
       return store;
     } catch (error) {

@@ -3,14 +3,13 @@
  *
  * Source: LevelDB, table/table.cc, `Table::Open` and `ReadMeta`.
  */
-import { CorruptionError, type Place, type Structure, UnsupportedError, VarintReader } from '@bloom/bytes';
+import { CorruptionError, type Place, type Structure, UnsupportedError } from '@bloom/bytes';
 import { FilterBlockReader } from '@bloom/filter-block';
 import type { FilterPolicy } from '@bloom/policy';
-import { type BlockHandle, readBlockHandle } from '../format/block-handle.js';
+import type { BlockHandle } from '../format/block-handle.js';
 import { type CompareRange } from '../format/bytewise-order.js';
 import { compareRangeOf } from '../format/checked-comparator.js';
 import type { Comparator } from '../format/comparator.js';
-import { NO_COMPRESSION } from '../format/codec.js';
 import { decodeFooter, FOOTER_LENGTH } from '../format/footer.js';
 import { IndexBlock } from '../format/index-block.js';
 import { INTERNAL_KEY_TRAILER_LENGTH } from '../format/bytewise-order.js';
@@ -29,9 +28,6 @@ const MAX_DECODED_INDEX = 2;
 
 /** The most bytes between metaindex and index with which they are still read at once. */
 const MAX_INDEX_GAP = 16 * 2 ** 10;
-
-/** How much of an index is read to find its first entry. Nearly all are shorter. */
-const FIRST_ENTRY_BYTES = 512;
 
 /** An open table keeps at most so many times the memory of its index and filter, as views of the tail. */
 const MOST_UNUSED = 4;
@@ -99,43 +95,6 @@ export function* readOpenTable(source: Source, options: TableOptions): Reading<O
     unread,
     bytesRead: tail.bytesRead,
   };
-}
-
-/**
- * The compression type of a table's index, or of its first data block where the index is not compressed: an index may have become no
- * smaller. Most blocks of a table have that type too. Little is read, and nothing verified.
- *
- * @returns undefined where the index does not begin with a short entry whose handle is that of a block before the index.
- * @throws CorruptionError when the footer or its handle of the index is damaged, or the file is too short.
- * @throws UnsupportedError when the footer is that of another format.
- */
-export function* readCompressionType(source: Source): Reading<number | undefined> {
-  mustHaveFooter(source);
-  const { byteLength } = source;
-  const footerOffset = byteLength - FOOTER_LENGTH;
-  // In tables of LevelDB, the trailer of the index is right before the footer.
-  const tailOffset = Math.max(0, footerOffset - BLOCK_TRAILER_LENGTH);
-  const tail = yield { offset: tailOffset, length: byteLength - tailOffset };
-  const { index } = decodeFooter(tail.subarray(-FOOTER_LENGTH), { structure: 'footer', offset: footerOffset, file: source.name });
-  const trailerOffset = index.offset + index.size;
-  const trailer = trailerOffset === tailOffset ? tail : yield { offset: trailerOffset, length: BLOCK_TRAILER_LENGTH };
-  if (trailer[0] !== NO_COMPRESSION) return trailer[0];
-  const handle = firstHandle(yield { offset: index.offset, length: Math.min(index.size, FIRST_ENTRY_BYTES) });
-  if (handle === undefined || handle.offset + handle.size + BLOCK_TRAILER_LENGTH > index.offset) return undefined;
-  const [type] = yield { offset: handle.offset + handle.size, length: BLOCK_TRAILER_LENGTH };
-  return type;
-}
-
-/** The handle in the first entry of an index, of which `contents` is the start; undefined where there is none. */
-function firstHandle(contents: Uint8Array): BlockHandle | undefined {
-  const reader = new VarintReader(contents);
-  const sharedBytes = reader.varint32();
-  const keyBytes = reader.varint32();
-  const valueBytes = reader.varint32();
-  if (sharedBytes !== 0 || keyBytes < 0 || valueBytes < 0) return undefined;
-  reader.position += keyBytes;
-  reader.end = Math.min(contents.length, reader.position + valueBytes);
-  return readBlockHandle(reader);
 }
 
 /** Index keys are internal keys exactly if the table's keys are. @throws CorruptionError `BLOOM_BAD_INTERNAL_KEY`. */
@@ -246,8 +205,8 @@ class Tail {
   }
 }
 
-/** @throws CorruptionError `BLOOM_NOT_A_TABLE` when the file is too short to have a footer. */
-function mustHaveFooter({ byteLength, name: file }: Source): void {
+/** @throws CorruptionError `BLOOM_NOT_A_TABLE` for a file that is too short for a footer. */
+export function mustHaveFooter({ byteLength, name: file }: Source): void {
   if (byteLength >= FOOTER_LENGTH) return;
   const problem = `not a LevelDB table: ${byteLength} bytes are fewer than the ${FOOTER_LENGTH} of a footer`;
   throw new CorruptionError('BLOOM_NOT_A_TABLE', { structure: 'file', offset: 0, file }, problem);

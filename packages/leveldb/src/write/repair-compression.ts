@@ -1,0 +1,71 @@
+import type { Codec } from '@bloom/sstable';
+import { compressionName } from '@bloom/sstable/database';
+import { salvagedEntries } from '@bloom/sstable/inspect';
+import { ClosingFiles } from '../folder/closing-files.js';
+import type { FolderFile } from '../folder/folder.js';
+import { runAsync } from '../folder/folder-reading.js';
+import type { WritableFolder } from '../folder/writable-folder.js';
+import { namesByAge } from '../format/file-name.js';
+import { compressionOfTables, type TableCompression } from '../table/table-compression.js';
+import type { Settings } from './database-options.js';
+import { withCompressionOf } from './stored-compression.js';
+
+/**
+ * The settings of a repair, with the codec of the newest table that has one, unless the caller named a compression. The tables may be
+ * damaged, and all that are in the folder count.
+ *
+ * @throws UnsupportedError `BLOOM_UNSUPPORTED_CODEC` when there is no codec for a table, or new tables need one that only reads:
+ *   nothing has changed then.
+ */
+export async function settingsForRepair(folder: WritableFolder, settings: Settings): Promise<Settings> {
+  if (settings.isCompressionNamed) return settings;
+  const closing = new ClosingFiles();
+  const names = namesByAge('table', await folder.list());
+  try {
+    const found = await runAsync(folder, compressionOfTables(names, settings.opening, closing));
+    if (found !== undefined && found.type > 0) return withCompressionOf(found, settings);
+    for (const name of names) {
+      const file = await folder.open(name);
+      if (file === undefined) continue;
+      try {
+        const saved = await savedCompression(name, file, settings);
+        if (saved !== undefined) return withCompressionOf(saved, settings);
+      } finally {
+        closing.close(file);
+      }
+    }
+    return settings;
+  } finally {
+    await closing.settled();
+  }
+}
+
+/** The compression of a block of a table whose entries a repair can save, of one that has no index any more too. */
+async function savedCompression(name: string, file: FolderFile, { opening }: Settings): Promise<TableCompression | undefined> {
+  const { codecs, maxBlockBytes } = opening;
+  let last: { readonly codec: Codec; readonly compressed: Uint8Array; readonly contents: Uint8Array } | undefined;
+  const watched = (codecs ?? []).map((codec): Codec => ({
+    type: codec.type,
+    name: codec.name,
+    decompress(compressed, maxBytes) {
+      const contents = codec.decompress(compressed, maxBytes);
+      last = { codec, compressed: compressed.slice(0, 4), contents };
+      return contents;
+    },
+  }));
+  for await (const [key] of salvagedEntries(file, { comparator: null, codecs: watched, maxBlockBytes })) {
+    // A search for blocks decompresses bytes that are none.
+    if (last !== undefined && beginsWithKey(last.contents, key)) {
+      const { codec: { type }, compressed } = last;
+      return { type, name: compressionName(type, compressed), place: { structure: 'file', offset: 0, file: name } };
+    }
+    last = undefined;
+  }
+  return undefined;
+}
+
+/** Whether a key is that of the first entry of a block, which comes after three lengths. */
+function beginsWithKey(contents: Uint8Array, key: Uint8Array): boolean {
+  for (let start = 3; start <= 11 && key.length > 0; start++) if (key.every((byte, i) => contents[start + i] === byte)) return true;
+  return false;
+}
