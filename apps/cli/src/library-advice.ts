@@ -1,6 +1,10 @@
 /** The advice at the end of a library's message that is about its options, which the command does not have. */
 const ADVICE: readonly RegExp[] = [
   /: give one in codecs$/,
+  /: give codecs\b.*$/,
+  /, open it with Table$/,
+  /[:;] Database\.repair makes .*$/,
+  /, or see Database\.repair$/,
   /: see maxBlockBytes$/,
   /: give a larger maxBlockBytes$/,
   /: open the database with a larger maxBlockBytes, of up to 1 GiB$/,

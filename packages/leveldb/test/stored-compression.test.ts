@@ -1,6 +1,8 @@
 import { deflateRawSync, deflateSync, inflateRawSync, inflateSync } from 'node:zlib';
 import { folderFiles, realDatabases } from '@bloom/fixtures';
 import { Database, type DatabaseOptions, type TableThreadSettings, WritableMemoryFolder } from '@bloom/leveldb';
+import { storedCompression } from '@bloom/leveldb/inspect';
+import type { FilterPolicy } from '@bloom/policy';
 import { type Codec, MemorySource, snappyCodec } from '@bloom/sstable';
 import { tableLayout } from '@bloom/sstable/inspect';
 import { describe, expect, test } from 'vitest';
@@ -231,13 +233,44 @@ describe('a new table has the compression', () => {
   });
 });
 
-test('a thread that writes tables is told the compression that the tables have', async () => {
-  const folder = await folderOf(['a', deflate]);
-  const told: TableThreadSettings[] = [];
-  const startTableThread = (settings: TableThreadSettings): undefined => void told.push(settings);
-  const database = await Database.open(Object.assign(folder, { startTableThread }), { codecs });
-  for (const key of keysFrom('b')) await database.put(utf8(key), new Uint8Array(20_000));
-  await database.flush();
-  await database.close();
-  expect(told[0]).toMatchObject({ plugins: { compression: 4, codecs: [2, 4] } });
+test('a thread that writes tables is told which codecs the tables need, and of no others', async () => {
+  const toldBy = async (folder: WritableMemoryFolder, options: DatabaseOptions): Promise<TableThreadSettings> => {
+    const told: TableThreadSettings[] = [];
+    const startTableThread = (settings: TableThreadSettings): undefined => void told.push(settings);
+    const database = await Database.open(Object.assign(folder, { startTableThread }), options);
+    for (const key of keysFrom('b')) await database.put(utf8(key), new Uint8Array(20_000));
+    await database.flush();
+    await database.close();
+    return told[0]!;
+  };
+  const needed = { comparator: undefined, filterPolicy: undefined };
+  expect(await toldBy(await folderOf(['a', deflate]), { codecs })).toMatchObject({ plugins: { ...needed, compression: 4, codecs: [2, 4] } });
+  expect(await toldBy(await folderOf(['a', deflate]), { codecs, compression: 'snappy' })).toMatchObject({ compression: 'snappy', plugins: { ...needed, compression: undefined, codecs: [2, 4] } });
+  expect(await toldBy(await folderOf(['a', 'snappy']), { codecs, compression: zlib })).toMatchObject({ plugins: { ...needed, compression: 2, codecs: [2, 4] } });
+  expect(await toldBy(await folderOf(['a', 'snappy']), { codecs })).toMatchObject({ compression: 'snappy', plugins: undefined });
+  const filterPolicy: FilterPolicy = { name: 'own', createFilter: () => undefined, keyMayMatch: () => true };
+  expect(await toldBy(await folderOf(), { codecs, filterPolicy })).toMatchObject({ plugins: { filterPolicy: 'own', codecs: [] } });
+});
+
+describe('storedCompression', () => {
+  test.each([
+    ['the newest codec', [['a', zlib], ['b', deflate], ['c', 'snappy']], { type: 4, name: 'deflate' }],
+    ['zlib, which has the type of zstd', [['a', zlib]], { type: 2, name: 'zlib' }],
+    ['zstd', [['a', zstd]], { type: 2, name: 'zstd' }],
+    ['Snappy where no table needs a codec', [['a', 'snappy'], ['b', 'none']], { type: 1, name: 'snappy' }],
+    ['none where no block is compressed', [['a', 'none']], { type: 0, name: 'none' }],
+    ['nothing where there is no table', [], undefined],
+  ] as const)('tells %s, without a codec', async (_, tables, compression) => {
+    expect(await storedCompression(await folderOf(...tables))).toEqual(compression);
+  });
+
+  test('tells the compression of a folder that cannot be opened, and passes over damaged tables', async () => {
+    const folder = await folderOf(['a', deflate], ['b', 'snappy']);
+    folder.delete('CURRENT');
+    const newest = [...folder.files().keys()].filter((name) => name.endsWith('.ldb')).sort().at(-1)!;
+    const damaged = (name: string, bytes: Uint8Array): Uint8Array => (name === newest ? bytes.slice(0, -1) : bytes);
+    const rest = new WritableMemoryFolder([...folder.files()].map(([name, bytes]) => [name, damaged(name, bytes)]));
+    expect(await storedCompression(rest)).toEqual({ type: 4, name: 'deflate' });
+    expect(await rejection(storedCompression({ open: () => undefined }))).toMatchObject({ name: 'TypeError' });
+  });
 });

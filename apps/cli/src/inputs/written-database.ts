@@ -10,13 +10,14 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { Failure, failureOf, isSystemError, mustBeWrittenHere } from '../failure.js';
 import { withoutAdvice } from '../library-advice.js';
-import { compressionOf, type TableOptions } from '../outputs/table-options.js';
+import type { TableOptions } from '../outputs/table-options.js';
 import { knownCodecs, knownPolicies } from '../plugins/known-plugins.js';
 import { addPluginOptions, loadPlugins, pluginOptionsOf, type Plugins } from '../plugins/plugin-options.js';
 import { byteSize, filterRangeSize } from './byte-size.js';
 import { lockHolders } from './lock-holder.js';
 import { folderFailure } from './opened-folder.js';
 import { wholeNumber } from './whole-number.js';
+import { writtenCompression } from './written-compression.js';
 import { WrittenFolder } from './written-folder.js';
 
 /** From which the thread that writes tables has plug-ins, beside this program. */
@@ -32,7 +33,7 @@ export function addDatabaseOptions(command: Command): Command {
     .addOption(new Option('--no-filter', 'write no filters').conflicts(['bitsPerKey', 'policy']))
     .addOption(new Option('--filter-range <bytes>', 'bytes of a new table that one filter covers, a power of two (default: 2048)').argParser(filterRangeSize))
     .addOption(new Option('--block-size <bytes>', 'bytes before compression at which a block is full (default: 4096)').argParser(byteSize(2 ** 10, 4 * 2 ** 20)))
-    .addOption(new Option('--compression <codec>', 'compression of new tables: none, snappy, zlib, deflate, or the name of a codec of --codec (default: snappy)'));
+    .addOption(new Option('--compression <codec>', 'compression of new tables: none, snappy, zlib, deflate, or the name of a codec of --codec (default: that of the tables in the folder, or else snappy)'));
   return addPluginOptions(command);
 }
 
@@ -47,8 +48,8 @@ export async function databaseOptionsOf(path: string, options: DatabaseCommandOp
     comparator,
     filterPolicy: filterPolicyOf(options, plugins, comparator),
     filterPolicies: knownPolicies(plugins, others, comparator),
-    codecs: plugins.codecs.length === 0 && (options.compression ?? 'snappy') === 'snappy' ? undefined : knownCodecs(plugins),
-    compression: compressionOf(options, plugins),
+    codecs: knownCodecs(plugins),
+    compression: await writtenCompression(path, options, plugins),
     blockSize,
     filterRange,
   };
@@ -103,8 +104,13 @@ export function databaseFailure(path: string, error: unknown): unknown {
   const failure = folderFailure(path, new SyncNodeFolder(path), error);
   if (!(failure instanceof Failure)) return failure;
   if (error instanceof CorruptionError) return new Failure(`${failure.message}; bloom repair makes a database of what can be read`, { cause: error });
-  if (error instanceof UnsupportedError && error.code === 'BLOOM_UNSUPPORTED_CODEC') return new Failure(`${failure.message}: name a codec with --codec`, { cause: error });
+  if (error instanceof UnsupportedError && error.code === 'BLOOM_UNSUPPORTED_CODEC') return new Failure(`${failure.message}: ${codecAdvice(error)}`, { cause: error });
   return failure;
+}
+
+/** What can be done where a codec is missing, or only reads. */
+function codecAdvice({ message }: UnsupportedError): string {
+  return message.includes('does not write') ? '--compression says how to write' : 'name a codec with --codec';
 }
 
 function databaseProblem(path: string, { code, message: given, cause }: DatabaseError): string {

@@ -7,6 +7,7 @@ import type { Codec } from '@bloom/sstable';
 import { compressionName, decodingFor, missingCodec } from '@bloom/sstable/database';
 import { ClosingFiles } from '../folder/closing-files.js';
 import { all, type FolderReading, openFile, runAsync, runSync } from '../folder/folder-reading.js';
+import type { TableThreadSettings } from '../folder/table-thread.js';
 import type { WritableFolder } from '../folder/writable-folder.js';
 import { oldTableFileName, tableFileName } from '../format/file-name.js';
 import { compareBigints, type FileMetadata } from '../format/version-edit.js';
@@ -38,7 +39,8 @@ export async function settingsForTables({ levels }: Version, folder: WritableFol
   const looks = lookAtTables(levels, settings, closing);
   try {
     const found = folder.openSync === undefined ? await runAsync(folder, looks) : runSync(folder, looks);
-    return withCompressionOf(found, settings);
+    const settled = withCompressionOf(found, settings);
+    return found === undefined || found.type <= SNAPPY_TYPE ? { ...settled, thread: withoutCodecs(settled.thread) } : settled;
   } finally {
     await closing.settled();
   }
@@ -66,6 +68,14 @@ function* lookAtTables(levels: Version['levels'], settings: Settings, closing: C
     }
   }
   return undefined;
+}
+
+/** For a thread to start with fewer plug-ins. What it cannot read after all is read outside of it. */
+function withoutCodecs(thread: TableThreadSettings): TableThreadSettings {
+  const { plugins } = thread;
+  if (plugins === undefined || plugins.compression !== undefined) return thread;
+  const hasOthers = plugins.comparator !== undefined || plugins.filterPolicy !== undefined;
+  return { ...thread, plugins: hasOthers ? { ...plugins, codecs: [] } : undefined };
 }
 
 function newestFirst(tables: readonly FileMetadata[]): FileMetadata[] {

@@ -1,0 +1,40 @@
+import type { SignalOptions } from '@bloom/sstable';
+import { internalTableOptions, signalOf } from '@bloom/sstable/database';
+import { ClosingFiles } from '../folder/closing-files.js';
+import { type Folder, mustBeFolder } from '../folder/folder.js';
+import { listFiles, runAsync } from '../folder/folder-reading.js';
+import { namesByAge } from '../format/file-name.js';
+import { compressionOfTables } from '../table/table-compression.js';
+
+/** The compression of the blocks of tables. */
+export interface StoredCompression {
+  /** The compression type as stored: 0 for none, 1 for Snappy; the others need codecs. */
+  readonly type: number;
+  /** `'none'`, `'snappy'`, `'zlib'`, `'zstd'` or `'deflate'`; of a type that is none of these, `'type 7'`, for example. */
+  readonly name: string;
+}
+
+/**
+ * The compression of the tables in a folder, also of one that cannot be opened: that of the newest table whose blocks need a codec, or
+ * else Snappy where a table has that, or else none. It needs no codec. A few bytes of each table are read.
+ *
+ * @param folder one that can be listed.
+ * @returns undefined where there is no table, or none that is undamaged.
+ * @throws TypeError when the folder cannot be listed; else what the folder throws, never for the bytes of its files.
+ * @example
+ * ```ts
+ * await storedCompression(new NodeFolder('world/db')); // { type: 4, name: 'deflate' }
+ * ```
+ */
+export async function storedCompression(folder: Folder, options?: SignalOptions): Promise<StoredCompression | undefined> {
+  mustBeFolder(folder, ['open', 'list']);
+  const signal = signalOf('storedCompression', options);
+  const closing = new ClosingFiles();
+  try {
+    const names = namesByAge('table', await runAsync(folder, listFiles(), signal));
+    const found = await runAsync(folder, compressionOfTables(names, internalTableOptions({}), closing), signal);
+    return found && { type: found.type, name: found.name };
+  } finally {
+    await closing.settled();
+  }
+}
