@@ -76,7 +76,8 @@ export class Database extends AsyncReaderFace {
    * @throws TypeError or RangeError for an option that is wrong.
    * @throws CorruptionError when CURRENT, the MANIFEST or a log is damaged, even where LevelDB opens it without what is
    *   damaged: opening for writing would lose that for good. Damage in a table is found when it is read.
-   * @throws UnsupportedError `BLOOM_UNKNOWN_COMPARATOR` when the database has another comparator.
+   * @throws UnsupportedError `BLOOM_UNKNOWN_COMPARATOR` when the database has another comparator, and `BLOOM_UNSUPPORTED_CODEC` when its
+   *   tables need a codec that was not given, or new ones a codec that only reads: nothing has changed then.
    * @throws DatabaseError when it is locked, when it is missing, or when `errorIfExists` forbids it.
    */
   static async open(folder: WritableFolder, options: DatabaseOptions = {}): Promise<Database> {
@@ -123,7 +124,7 @@ export class Database extends AsyncReaderFace {
    * @returns what was kept, written and set aside, and what could not be read.
    * @throws TypeError or RangeError for an option that is wrong.
    * @throws UnsupportedError `BLOOM_UNKNOWN_COMPARATOR` or `BLOOM_UNSUPPORTED_CODEC` when the database's order or compression was
-   *   not given: nothing has changed then.
+   *   not given, or the codec for new tables only reads: nothing has changed then.
    * @throws DatabaseError when it is locked, or there is no folder. Errors of the folder pass unchanged.
    * @example
    * ```ts
