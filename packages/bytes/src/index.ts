@@ -28,4 +28,5 @@ export { quotedName } from './quoted-name.js';
 export { type Random, seeded } from './random.js';
 export type { Bytes } from './returned-bytes.js';
 export type { AbortSignalLike, Signal, SignalController } from './signal.js';
+export { isMarkup, isTextual } from './text-bytes.js';
 export { putBigVarint, putVarint, varintLength, VarintReader } from './varint.js';

@@ -376,3 +376,83 @@ describe('an invalid argument is rejected at once, by name', () => {
     expect((error as Error).message).toMatch(/^url /);
   });
 });
+
+describe('an HTML page in place of a table', () => {
+  const PAGE = new TextEncoder().encode(`\n<!DOCTYPE html>\n<html><body>${'Log in. '.repeat(9)}</body></html>\n`);
+  const html = { 'content-type': 'text/html; charset=utf-8' };
+
+  /** Labels all answers as pages. */
+  function label(headers: Record<string, string>): void {
+    server.misbehave = (_, response) => {
+      for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
+      return false;
+    };
+  }
+
+  test.each([
+    ['its end', {}],
+    ['its start', { startBytes: 4096 }],
+    ['its length', { tailBytes: 0 }],
+  ])('is said to be one when %s is requested first', async (_, options) => {
+    server.bytes = PAGE;
+    label(html);
+    expect(await rejection(HttpSource.open(server.url, { ...fast, ...options }))).toMatchObject({ code: 'BLOOM_HTTP_PAGE', status: 200 });
+  });
+
+  test('is said to be one when the first read comes without an opening', async () => {
+    server.bytes = PAGE;
+    label(html);
+    const source = await HttpSource.open(server.url, { ...fast, byteLength: PAGE.length });
+    expect(await rejection(source.read(20, 30))).toMatchObject({ code: 'BLOOM_HTTP_PAGE' });
+  });
+
+  test('is said to be one in any size, with any length and in gzip', async () => {
+    for (const answer of [
+      (response: ServerResponse) => response.writeHead(200, html).end(Buffer.from(PAGE.toString()).fill('<p>'.repeat(40))),
+      (response: ServerResponse) => response.writeHead(200, { ...html, 'content-encoding': 'gzip' }).end(gzipSync(PAGE)),
+      (response: ServerResponse) => response.writeHead(206, { ...html, 'content-encoding': 'gzip', 'content-range': `bytes 0-${PAGE.length - 1}/${PAGE.length}` }).end(gzipSync(PAGE)),
+    ]) {
+      server.misbehave = ({ method }, response) => {
+        if (method === 'GET') answer(response);
+        else response.writeHead(200, html).end();
+        return true;
+      };
+      expect(await rejection(HttpSource.open(server.url, fast))).toMatchObject({ code: 'BLOOM_HTTP_PAGE' });
+    }
+  });
+
+  test('is said to be one when it comes for a table that is open', async () => {
+    getting((response) => response.writeHead(200, html).end(PAGE));
+    expect(await readError()).toMatchObject({ code: 'BLOOM_HTTP_PAGE' });
+  });
+
+  test('is said to be one by the table when it is labelled as something else', async () => {
+    server.bytes = PAGE;
+    const error = await rejection(Table.open(await HttpSource.open(server.url, fast)));
+    expect(error).toMatchObject({ code: 'BLOOM_NOT_A_TABLE', message: expect.stringContaining('HTML page') as unknown });
+  });
+
+  test('is not assumed of a table that is labelled as one, which takes a request more if its start has not come', async () => {
+    label(html);
+    const source = await HttpSource.open(server.url, fast);
+    expect(server.requests).toHaveLength(2);
+    sameEntries(await collect((await Table.open(source)).entries()), entries);
+  });
+
+  test('is not assumed of a compressed table that is labelled as one', async () => {
+    label(html);
+    const source = await HttpSource.open(server.url, fast);
+    getting((response) => response.writeHead(200, { ...html, etag: '"one"', 'content-encoding': 'gzip' }).end(packed));
+    expect(await rejection(source.read(0, 10))).toMatchObject({ code: 'BLOOM_HTTP_ENCODED' });
+  });
+});
+
+test('bytes that have come are held, and bytes that have not are not', async () => {
+  const source = await HttpSource.open(server.url, { ...fast, tailBytes: 1000 });
+  const { byteLength } = source;
+  expect(sameBytes(source.heldBytes(byteLength - 1000, 1000), file.subarray(-1000))).toBe(true);
+  expect(source.heldBytes(byteLength - 1001, 10)).toBeUndefined();
+  expect(source.heldBytes(0, 1)).toBeUndefined();
+  expect(() => source.heldBytes(byteLength, 1)).toThrow(RangeError);
+  expect(server.requests).toHaveLength(1);
+});

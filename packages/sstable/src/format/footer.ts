@@ -6,7 +6,7 @@
  * Source: LevelDB, table/format.h and doc/table_format.md.
  */
 import { type BlockHandle, putBlockHandle, readBlockHandle } from './block-handle.js';
-import { CorruptionError, type LabelledRange, type Place, UnsupportedError, VarintReader } from '@bloom/bytes';
+import { CorruptionError, isTextual, type LabelledRange, type Place, UnsupportedError, VarintReader } from '@bloom/bytes';
 
 /** Bytes of the footer. */
 export const FOOTER_LENGTH = 48;
@@ -59,6 +59,7 @@ export function decodeFooter(bytes: Uint8Array, place: Place): Footer {
     if (foreign !== undefined) {
       throw new UnsupportedError('BLOOM_UNSUPPORTED_FORMAT', place, `this is ${foreign}, not a LevelDB table`);
     }
+    if (isEndOfPage(bytes)) throw new CorruptionError('BLOOM_NOT_A_TABLE', place, 'not a LevelDB table but an HTML page, which a server may have sent in its place');
     throw new CorruptionError('BLOOM_NOT_A_TABLE', place, `not a LevelDB table: it ends in ${magic}, not in ${MAGIC}`);
   }
   const reader = new VarintReader(bytes, 0, MAGIC_OFFSET);
@@ -68,6 +69,10 @@ export function decodeFooter(bytes: Uint8Array, place: Place): Footer {
     throw new CorruptionError('BLOOM_BAD_HANDLE', place, 'the handles of metaindex and index cannot be read');
   }
   return { metaindex, index };
+}
+
+function isEndOfPage(bytes: Uint8Array): boolean {
+  return isTextual(bytes) && /<\/html>\s*$/i.test(String.fromCharCode(...bytes));
 }
 
 /** Labels the bytes of a footer at `offset` of a file. */

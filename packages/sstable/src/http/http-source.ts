@@ -1,4 +1,4 @@
-import { type Bytes, mustBeOptions, mustBeWhole, type Signal } from '@bloom/bytes';
+import { type Bytes, isMarkup, mustBeOptions, mustBeWhole, type Signal } from '@bloom/bytes';
 import { allocate, type FileIdentity, mustLieInside, PIECE_BYTES, type Source } from '../read/source.js';
 import type { Answer } from './answer.js';
 import { parseContentRange, wholeNumber } from './content-range.js';
@@ -89,6 +89,12 @@ export class HttpSource implements Source {
     return this.#file.heldTailBytes;
   }
 
+  /** The bytes of a range, where they have come with earlier answers and are still held; undefined otherwise. They stay held. */
+  heldBytes(offset: number, length: number): Bytes | undefined {
+    mustLieInside(offset, length, this);
+    return this.#file.heldBytes(offset, length);
+  }
+
   /**
    * @throws RangeError when the range is not inside the file; TypeError when the source is closed; HttpError with a
    *   code of {@link HttpErrorCode}; the signal's reason, at once.
@@ -118,10 +124,15 @@ const FINAL: readonly number[] = [401, 403, 404, 410];
 /** A server may answer with only a part of a range, but not with so little that it takes more requests than this. */
 const MAX_PARTS = 1024;
 
+/** How many bytes at the start of a file show whether it is a page. */
+const PAGE_START_BYTES = 512;
+
 /** What an answer says about the version of the file. */
 interface Version {
   readonly etag: string | null;
   readonly modified: string | null;
+  /** Whether the answer is labelled as an HTML page. */
+  readonly isHtml: boolean;
 }
 
 /** The requested range or its start, or the whole file. */
@@ -153,6 +164,8 @@ class RemoteFile {
   /** Whether the answer to HEAD said that the file is empty, which alone is no proof. */
   #seemsEmpty = false;
   readonly #first: FirstRange;
+  /** Whether the file was looked at, because it is labelled as a page. Scripts that serve files often forget to label them. */
+  #isVetted = false;
   #held: Held | undefined;
   /** The whole file, from a server without ranges. */
   #whole: Bytes | undefined;
@@ -185,13 +198,34 @@ class RemoteFile {
       const { bytes, isWhole } = await this.#getPart(0, 1, signal);
       if (isWhole) this.#whole = bytes;
     }
+    await this.#vet(signal);
     if (this.#fileLength !== undefined) return this.#fileLength;
     const problem = 'the server does not say how long the file is, or hides it from this page: make it expose Content-Range';
     throw this.transport.error('BLOOM_HTTP_NO_LENGTH', `${problem}, or pass the option byteLength`);
   }
 
-  /** Reads a range, of which only what is not held is requested. What is held is dropped once it has been read. */
+  heldBytes(offset: number, length: number): Bytes | undefined {
+    const { offset: start, bytes } = this.#held ?? { offset: 0, bytes: this.#whole ?? EMPTY.bytes };
+    const isHeld = offset >= start && offset + length <= start + bytes.length;
+    return isHeld ? bytes.subarray(offset - start, offset - start + length) : undefined;
+  }
+
   async read(offset: number, length: number, signal: Signal | undefined): Promise<Bytes> {
+    const bytes = await this.#read(offset, length, signal);
+    await this.#vet(signal);
+    return bytes;
+  }
+
+  /** @throws HttpError `BLOOM_HTTP_PAGE` when the file is labelled as an HTML page, and begins like one. */
+  async #vet(signal: Signal | undefined): Promise<void> {
+    if (this.#isVetted || this.#version?.isHtml !== true || this.#fileLength === undefined) return;
+    this.#isVetted = true;
+    const length = Math.min(this.#fileLength, PAGE_START_BYTES);
+    if (length > 0 && isMarkup(this.heldBytes(0, length) ?? (await this.#read(0, length, signal)))) throw this.#page();
+  }
+
+  /** Reads a range, of which only what is not held is requested. What is held is dropped once it has been read. */
+  async #read(offset: number, length: number, signal: Signal | undefined): Promise<Bytes> {
     this.transport.mustGoOn(signal);
     const held = this.#held;
     if (held === undefined) return this.#fetch(offset, length, signal);
@@ -323,7 +357,7 @@ class RemoteFile {
     const header = answer.header('content-range');
     const range = header === null ? undefined : parseContentRange(header);
     this.#check(answer, range?.fileLength);
-    this.#mustBePlain(answer);
+    await this.#mustBePlain(answer);
     if (range?.fileLength === 0) {
       // s3rver promises the first byte of an empty file, and then never sends it.
       answer.discard();
@@ -345,7 +379,7 @@ class RemoteFile {
   /** Takes the whole file from a server that does not support ranges. */
   async #takeWhole(answer: Answer): Promise<Part> {
     this.#check(answer, undefined);
-    this.#mustBePlain(answer);
+    await this.#mustBePlain(answer);
     const length = wholeNumber(answer.header('content-length'));
     const known = length ?? this.#fileLength;
     const bytes = known !== undefined && known > this.#maxWholeBytes ? undefined : await answer.body(this.#maxWholeBytes);
@@ -377,8 +411,10 @@ class RemoteFile {
   #check(answer: Answer, fileLength: number | undefined): void {
     const etag = answer.header('etag');
     const modified = answer.header('last-modified');
-    this.#version ??= { etag, modified };
+    const isHtml = isHtmlPage(answer);
+    this.#version ??= { etag, modified, isHtml };
     const { etag: first } = this.#version;
+    if (isHtml && !this.#version.isHtml) throw this.#page();
     if (etag !== first) throw this.#changed(`ETag, from ${first ?? 'none'} to ${etag ?? 'none'}`);
     // A weak ETag may stay the same when bytes change (RFC 9110, section 8.8.1).
     if ((first === null || first.startsWith('W/')) && modified !== this.#version.modified) {
@@ -392,8 +428,16 @@ class RemoteFile {
     if (fileLength !== this.#fileLength) throw this.#changed(`length, from ${this.#fileLength} to ${fileLength}`);
   }
 
-  #mustBePlain(answer: Answer): void {
-    if (isEncoded(answer)) throw this.#encoded(`Content-Encoding is ${answer.header('content-encoding')}`);
+  async #mustBePlain(answer: Answer): Promise<void> {
+    if (!isEncoded(answer)) return;
+    // `fetch` decompresses it. A part of it may be no stream of its own.
+    const bytes = isHtmlPage(answer) ? await answer.body(this.#maxWholeBytes).catch(() => undefined) : undefined;
+    if (bytes !== undefined && isMarkup(bytes)) throw this.#page();
+    throw this.#encoded(`Content-Encoding is ${answer.header('content-encoding')}`);
+  }
+
+  #page(): HttpError {
+    return this.transport.error('BLOOM_HTTP_PAGE', 'the server answers with an HTML page, not with the file', { status: 200 });
   }
 
   #encoded(how: string): HttpError {
@@ -413,6 +457,10 @@ class RemoteFile {
 /** Whether `fetch` decompresses the answer. It ignores encodings that it does not know. */
 function isEncoded(answer: Answer): boolean {
   return /\b(gzip|deflate|compress|br|zstd|dcb|dcz)\b/i.test(answer.header('content-encoding') ?? '');
+}
+
+function isHtmlPage(answer: Answer): boolean {
+  return /^\s*(?:text\/html|application\/xhtml\+xml)\s*(?:;|$)/i.test(answer.header('content-type') ?? '');
 }
 
 declare const location: { readonly origin: string } | undefined;
