@@ -52,6 +52,7 @@ export const rooms = {
     inspect: ['format', 'folder', 'cursor', 'memtable', 'table', 'read'],
     node: ['format', 'folder', 'write'],
     opfs: ['format', 'folder'],
+    http: ['format'],
     contract: ['format', 'folder'],
   },
   bulk: {

@@ -22,6 +22,8 @@ export function httpProblem(error: HttpError): string {
     case 'BLOOM_HTTP_ENCODED':
     case 'BLOOM_HTTP_NO_LENGTH':
       return `${text}: download it, and read the copy`;
+    case 'BLOOM_HTTP_PAGE':
+      return `${text}: there may be no such file, or the server wants a login: give what it asks for with --header or ${HEADERS_VARIABLE}`;
     case 'BLOOM_HTTP_CHANGED':
       return `${text}: try again`;
     case 'BLOOM_HTTP_STALLED':

@@ -1,9 +1,11 @@
 /** Folders behind HTTP: a copy of a database on a static server, a CDN, S3 through a `fetch` that signs. */
-import { mustBeBoolean, mustBeOptions, type Signal } from '@bloom/bytes';
+import { isMarkup, mustBeBoolean, mustBeOptions, type Signal } from '@bloom/bytes';
 import type { FileIdentity } from '@bloom/sstable';
 import { HttpError, HttpSource, type HttpSourceOptions } from '@bloom/sstable/http';
-import { parseFileName } from './format/file-name.js';
+import { MAX_CURRENT_LENGTH } from './format/current.js';
+import { CURRENT, parseFileName } from './format/file-name.js';
 import { type Folder, FolderError, type FolderFile, isPlainName } from './folder/folder.js';
+import { AbsentAnswer } from './http/absent-answer.js';
 
 /** How to reach the files of a folder. All of it has a default. */
 export interface HttpFolderOptions extends Omit<HttpSourceOptions, 'byteLength' | 'signal' | 'startBytes'> {
@@ -41,6 +43,9 @@ const PUBLISHED_TAIL_BYTES = 256 * 2 ** 10;
  * A folder behind a URL. Files are read by Range requests, as far as they are needed: CURRENT, MANIFEST and logs with one request
  * each, a table with one request when it is first needed, and one for each block.
  *
+ * A file is absent for which the server answers 404, or a page that it sends in place of files that it does not have, as servers of
+ * single-page apps do. So is one with 403 that is not among `files`, if the server says 403 for any name.
+ *
  * The folder should be a copy that nobody writes to. One that changes while it is read is noticed by the ETags of its files.
  *
  * @example
@@ -56,6 +61,12 @@ export class HttpFolder implements Folder {
   readonly list?: () => readonly string[];
   readonly #urlOf: (name: string) => string;
   readonly #options: Omit<HttpFolderOptions, 'files' | 'isPublished'>;
+  readonly #absent = new AbsentAnswer((name, signal) => this.#request(name, signal));
+  /** Whether a file of the folder has come, so that the server can be reached. */
+  #hasServed = false;
+  /** The look at CURRENT that is under way, and one that begins after it. */
+  #look: Promise<void> = Promise.resolve();
+  #nextLook: Promise<void> | undefined;
 
   /** @param url of the folder, or what gives the URL of a file of it. */
   constructor(url: string | { readonly href: string } | ((name: string) => string), options: HttpFolderOptions = {}) {
@@ -77,15 +88,75 @@ export class HttpFolder implements Folder {
 
   async open(name: string, signal?: Signal): Promise<FolderFile | undefined> {
     if (!isPlainName(name)) return undefined;
-    const startBytes = parseFileName(name)?.type === 'table' ? 0 : START_BYTES;
+    let source: HttpSource;
     try {
-      const source = await HttpSource.open(this.#urlOf(name), { ...this.#options, startBytes, signal });
-      return new HttpFile(source, name, this.isPublished);
+      source = await this.#request(name, signal);
     } catch (error) {
-      if (error instanceof HttpError && (error.status === 404 || error.status === 410)) return undefined;
+      if (error instanceof HttpError && (await this.#isAbsent(name, error, signal))) return undefined;
       throw error;
     }
+    if (name === CURRENT) mustBeNoPage(source);
+    else if (await this.#absent.isStandIn(name, source, signal)) {
+      await source.close();
+      await this.#mustBeThere(signal);
+      return undefined;
+    }
+    this.#hasServed = true;
+    return new HttpFile(source, name, this.isPublished);
   }
+
+  #request(name: string, signal: Signal | undefined): Promise<HttpSource> {
+    const startBytes = parseFileName(name)?.type === 'table' ? 0 : START_BYTES;
+    return HttpSource.open(this.#urlOf(name), { ...this.#options, startBytes, signal });
+  }
+
+  /** Whether an error means that there is no such file. */
+  async #isAbsent(name: string, { code, status }: HttpError, signal: Signal | undefined): Promise<boolean> {
+    if (status === 404 || status === 410) return true;
+    // Without CURRENT there is no database, and the error says more than that.
+    if (name === CURRENT) return false;
+    if (code === 'BLOOM_HTTP_PAGE') {
+      await this.#mustBeThere(signal);
+      return true;
+    }
+    return status === 403 && this.list?.().includes(name) !== true && this.#absent.isForbidden(name, signal);
+  }
+
+  /**
+   * Makes sure that a page came for a file that is not there, and not for all files, because a login has expired, say: then a log would
+   * be taken for one that is not there, and its writes would be missing.
+   *
+   * @throws HttpError `BLOOM_HTTP_PAGE` when the server now sends a page for CURRENT.
+   */
+  async #mustBeThere(signal: Signal | undefined): Promise<void> {
+    if (!this.#hasServed) return;
+    // A look that began before the page came does not count. Many calls share the next.
+    this.#nextLook ??= this.#look.then(() => {
+      this.#nextLook = undefined;
+      const look = this.#lookAtCurrent();
+      this.#look = look.catch(() => undefined);
+      return look;
+    });
+    await this.#nextLook;
+    signal?.throwIfAborted();
+  }
+
+  async #lookAtCurrent(): Promise<void> {
+    try {
+      const source = await this.#request(CURRENT, undefined);
+      mustBeNoPage(source);
+      await source.close();
+    } catch (error) {
+      if (!(error instanceof HttpError && (error.status === 404 || error.status === 410))) throw error;
+    }
+  }
+}
+
+/** @throws HttpError `BLOOM_HTTP_PAGE` when CURRENT is a page, however it is labelled. */
+function mustBeNoPage(current: HttpSource): void {
+  const bytes = current.heldBytes(0, Math.min(current.byteLength, MAX_CURRENT_LENGTH));
+  if (bytes === undefined || !isMarkup(bytes)) return;
+  throw new HttpError('BLOOM_HTTP_PAGE', current.name, 'the server answers with an HTML page, not with the file', { status: 200 });
 }
 
 /** A file that says so when it was replaced by another. */

@@ -1,0 +1,145 @@
+/**
+ * How a server answers for a file that it does not have. Most say 404. Servers of single-page apps send a page, and object storage
+ * says 403 to those who must not list it.
+ */
+import { isTextual, type Signal } from '@bloom/bytes';
+import { HttpError, type HttpSource } from '@bloom/sstable/http';
+import { logFileName, manifestFileName, parseFileName, tableFileName } from '../format/file-name.js';
+import { canBeginLog } from './log-start.js';
+
+/** Requests a file of the folder. */
+export type OpenSource = (name: string, signal: Signal | undefined) => Promise<HttpSource>;
+
+/** How many bytes of two answers are compared. */
+const SAMPLE_BYTES = 64 * 2 ** 10;
+/** How many bytes of a log or MANIFEST show its first record, which may fill a block. */
+const LOG_START_BYTES = 2 ** 15;
+/** The shortest table is its footer. */
+const FOOTER_BYTES = 48;
+const MAGIC = [0x57, 0xfb, 0x80, 0x8b, 0x24, 0x75, 0x47, 0xdb];
+
+/** What comes in place of a file: nothing, an HTML page, or bytes. */
+type Answer = 'absent' | 'forbidden' | 'page' | { readonly byteLength: number; readonly sample: Uint8Array };
+
+/** Finds out how a server answers for files that it does not have, by requesting one that nobody has made. */
+export class AbsentAnswer {
+  readonly #open: OpenSource;
+  /** By what names end in, because servers may treat them differently. */
+  readonly #answers = new Map<string, Promise<Answer>>();
+
+  constructor(open: OpenSource) {
+    this.#open = open;
+  }
+
+  /**
+   * Whether `source` is what the server sends for every file that it does not have. This takes a request only if `source` does not begin
+   * or end as a file of its name does; a file that is damaged there is told from a stand-in by that request.
+   */
+  async isStandIn(name: string, source: HttpSource, signal: Signal | undefined): Promise<boolean> {
+    if (!isSuspect(name, source)) return false;
+    const answer = await this.#answerTo(similarName(name));
+    signal?.throwIfAborted();
+    if (answer === 'absent' || answer === 'forbidden') return false;
+    const sample = sampleOf(name, source);
+    // A page may contain the address, or the time. A file of a database is not text, however it is damaged.
+    const isText = sample.length > 0 && isTextual(sample);
+    if (answer === 'page') return isText;
+    return (answer.byteLength === source.byteLength && areEqual(answer.sample, sample)) || (isText && isTextual(answer.sample));
+  }
+
+  /**
+   * Whether the server answers 403 for files that it does not have. The request is for a file of another kind, because a server may
+   * forbid all files of one kind, and have them.
+   */
+  async isForbidden(name: string, signal: Signal | undefined): Promise<boolean> {
+    const answer = await this.#answerTo(otherName(name));
+    signal?.throwIfAborted();
+    return answer === 'forbidden';
+  }
+
+  /** The answer for a file that does not exist. Calls for the same kind of name share it, so it has no one's signal. */
+  #answerTo(name: string): Promise<Answer> {
+    const kind = kindOf(name);
+    const known = this.#answers.get(kind);
+    if (known !== undefined) return known;
+    const answer = this.#request(name);
+    this.#answers.set(kind, answer);
+    // A request that failed says nothing, and the next call sends another.
+    answer.catch(() => this.#answers.delete(kind));
+    return answer;
+  }
+
+  async #request(name: string): Promise<Answer> {
+    try {
+      const source = await this.#open(name, undefined);
+      try {
+        return { byteLength: source.byteLength, sample: sampleOf(name, source).slice() };
+      } finally {
+        await source.close();
+      }
+    } catch (error) {
+      // The caller's function has no address for such a name.
+      if (!(error instanceof HttpError)) return 'absent';
+      if (error.code === 'BLOOM_HTTP_PAGE') return 'page';
+      if (error.status === 403) return 'forbidden';
+      if (error.status === 404 || error.status === 410) return 'absent';
+      throw error;
+    }
+  }
+}
+
+/** Whether the bytes that have arrived are not those of a file of this name. */
+function isSuspect(name: string, source: HttpSource): boolean {
+  const { byteLength } = source;
+  let bytes;
+  switch (parseFileName(name)?.type) {
+    case 'log':
+    case 'manifest':
+      bytes = source.heldBytes(0, Math.min(byteLength, LOG_START_BYTES));
+      return bytes !== undefined && bytes.length > 0 && !canBeginLog(bytes);
+    case 'table':
+      bytes = source.heldBytes(Math.max(0, byteLength - MAGIC.length), Math.min(byteLength, MAGIC.length));
+      return bytes !== undefined && (byteLength < FOOTER_BYTES || !areEqual(bytes, MAGIC));
+    default:
+      return false;
+  }
+}
+
+/** The bytes by which two answers are compared: of a table its last ones, which are read first, and of other files the first ones. */
+function sampleOf(name: string, source: HttpSource): Uint8Array {
+  const { byteLength, heldTailBytes } = source;
+  const isTable = parseFileName(name)?.type === 'table';
+  const length = Math.min(byteLength, SAMPLE_BYTES, isTable && heldTailBytes > 0 ? heldTailBytes : SAMPLE_BYTES);
+  return source.heldBytes(isTable ? byteLength - length : 0, length) ?? new Uint8Array(0);
+}
+
+/** What a name ends in, or `MANIFEST`. */
+function kindOf(name: string): string {
+  return /\.(\w+)$/.exec(name)?.[1] ?? 'MANIFEST';
+}
+
+/** A name of the same kind that no file has. */
+function similarName(name: string): string {
+  switch (parseFileName(name)?.type) {
+    case 'log':
+      return logFileName(unusedNumber());
+    case 'table':
+      return tableFileName(unusedNumber()).replace('ldb', kindOf(name));
+    default:
+      return manifestFileName(unusedNumber());
+  }
+}
+
+/** A name of another kind that no file has. */
+function otherName(name: string): string {
+  return parseFileName(name)?.type === 'table' ? manifestFileName(unusedNumber()) : tableFileName(unusedNumber());
+}
+
+/** A number that no counter of a database reaches, and no request before had. */
+function unusedNumber(): bigint {
+  return 2n ** 62n + BigInt(Math.floor(Math.random() * 2 ** 52));
+}
+
+function areEqual(a: Uint8Array, b: ArrayLike<number>): boolean {
+  return a.length === b.length && a.every((byte, i) => byte === b[i]);
+}
