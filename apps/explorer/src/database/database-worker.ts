@@ -23,7 +23,7 @@ function withoutPath(file: File): FileLike {
 
 serveCalls({
   async open(work: Work, origin: FolderOrigin): Promise<DatabaseFacts> {
-    const given: Folder = origin.kind === 'files' ? new FileListFolder(origin.files.map(withoutPath)) : new HttpFolder(origin.url, { retries: 1 });
+    const given: Folder = origin.kind === 'files' ? new FileListFolder(origin.files.map(withoutPath)) : new HttpFolder(origin.url, { retries: 1, files: origin.files });
     const folder = origin.hasGaps === true ? await folderWithGaps(given) : given;
     opened = await InspectedDatabase.open(folder, origin.name, work, origin.isForcedBytewise === true);
     return opened.facts;

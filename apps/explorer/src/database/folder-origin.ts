@@ -1,10 +1,10 @@
 import type { DroppedFile } from '../controls/dropped-files.js';
-import { sampleUrl } from '../session/sample-url.js';
+import { SAMPLE_DATABASE_FILES, sampleUrl } from '../session/sample-url.js';
 
 /** Where a folder comes from. */
 export type FolderOrigin = (
   | { readonly kind: 'files'; readonly name: string; readonly files: readonly File[] }
-  | { readonly kind: 'url'; readonly name: string; readonly url: string }
+  | { readonly kind: 'url'; readonly name: string; readonly url: string; /** The names of the files, where they are known. */ readonly files?: readonly string[] }
 ) & {
   /** Whether keys are read in bytewise order, though the database has another one, which the page does not know. */
   readonly isForcedBytewise?: boolean | undefined;
@@ -15,7 +15,7 @@ export type FolderOrigin = (
 const SAMPLE_NAME = 'weather database';
 
 export function sampleDatabase(): FolderOrigin {
-  return { kind: 'url', name: SAMPLE_NAME, url: sampleUrl('database/') };
+  return { kind: 'url', name: SAMPLE_NAME, url: sampleUrl('database/'), files: SAMPLE_DATABASE_FILES };
 }
 
 /** The databases among files that were dropped or picked: one for each CURRENT, or all files as one where there is none. */

@@ -1,3 +1,20 @@
+/** The files of the sample database, so that no log is looked for that is not there. */
+export const SAMPLE_DATABASE_FILES: readonly string[] = [
+  'CURRENT',
+  'MANIFEST-000002',
+  '000003.ldb',
+  '000004.ldb',
+  '000005.ldb',
+  '000006.ldb',
+  '000007.ldb',
+  '000008.ldb',
+  '000009.ldb',
+  '000010.ldb',
+  '000011.ldb',
+  '000012.ldb',
+  '000013.log',
+];
+
 /** The URL of a sample, by its path below `samples/`. */
 export function sampleUrl(path: string): string {
   return new URL(`samples/${path}`, document.baseURI).href;

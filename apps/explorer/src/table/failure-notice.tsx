@@ -28,5 +28,6 @@ export function FailureNotice({ failure, title }: { readonly failure: FailureFac
 const HTTP_REMEDIES: Readonly<Record<string, string>> = {
   BLOOM_HTTP_FAILED: 'The server cannot be reached, or does not allow other pages to read from it (CORS). Download the file and drop it here instead.',
   BLOOM_HTTP_STATUS: 'Check the address. A server that wants you to sign in cannot be read from here.',
+  BLOOM_HTTP_PAGE: 'Check the address. Some servers send their page for files that they do not have, or one that asks you to sign in.',
   BLOOM_HTTP_NO_RANGES: 'The server cannot send parts of a file. Download it and drop it here instead.',
 };
