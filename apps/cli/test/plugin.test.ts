@@ -1,7 +1,9 @@
 import { BlockedBloomFilterPolicy } from '@bloom/policy-blocked';
 import { describe, expect, test } from 'vitest';
 import { Failure } from '../src/failure.js';
+import { statusText } from '../src/outputs/filter-text.js';
 import { loadCodecs, loadComparator, loadPolicy } from '../src/plugins/plugin.js';
+import { allShippedPolicies, shippedPoliciesOf } from '../src/plugins/shipped-policy.js';
 import { Scratch } from './bloom-process.js';
 
 const scratch = new Scratch();
@@ -74,6 +76,17 @@ describe('what bloom has', () => {
     expect(await loadPolicy('blocked')).toBeInstanceOf(BlockedBloomFilterPolicy);
     expect(await loadPolicy('ribbon:0.001')).toMatchObject({ rate: 0.001 });
     expect((await loadPolicy('fuse:16')).name).toBe('bloom.BinaryFuseFilter');
+    expect(await loadPolicy('goleveldb-bloom:7')).toMatchObject({ name: 'leveldb.BuiltinBloomFilter', bitsPerKey: 7 });
+  });
+
+  test('is used without an option, except for filters whose name other programs used for other filters', async () => {
+    const names = ['leveldb.BuiltinBloomFilter', 'leveldb.BuiltinBloomFilter2', 'bloom.RibbonFilter'];
+    expect((await shippedPoliciesOf(names)).map(({ name }) => name)).toEqual(names.slice(1));
+    expect((await allShippedPolicies()).map(({ name }) => name)).not.toContain(names[0]);
+    expect(statusText({ state: 'unknown-policy', policyNames: names.slice(0, 1) })).toBe(
+      'of an unknown policy, not used: leveldb.BuiltinBloomFilter, which goleveldb writes, and LevelDB wrote before 1.18: use them with --policy goleveldb-bloom',
+    );
+    expect(statusText({ state: 'unknown-policy', policyNames: ['other.Filter'] })).toBe('of an unknown policy, not used: other.Filter');
   });
 
   test.each(['bloom:1.5', 'fuse:9', 'ribbon:2', 'ribbon:', 'blocked:x', 'blocked:0'])('refuses %s', async (given) => {

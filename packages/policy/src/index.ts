@@ -17,6 +17,7 @@ export {
 } from './bloom-filter.js';
 export { buildFilter } from './build-filter.js';
 export { FilterBuffer } from './filter-buffer.js';
+export { GoleveldbBloomFilterPolicy } from './goleveldb-bloom-filter-policy.js';
 export { KeyBuffer } from './key-buffer.js';
 export { PrefixFilterPolicy, prefixOfLength, prefixThrough } from './prefix-filter-policy.js';
 export {

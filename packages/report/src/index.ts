@@ -9,6 +9,7 @@ export {
   tryFilters,
   WatchedPolicy,
 } from './filter-trial.js';
+export { filterWriter, GOLEVELDB_FILTER } from './filter-writers.js';
 export { hexBytes, hexDigits, hexNumber } from './hexadecimal.js';
 export { INDEXED_DB_FIELDS, indexedDbKey } from './indexeddb-key.js';
 export { KeyEvidence, type KeyForm, type KeyReading } from './key-evidence.js';

@@ -1,4 +1,5 @@
 /** Messages about a table's filters. */
+import { filterWriter, GOLEVELDB_FILTER } from '@bloom/report';
 import { CorruptionError, type FilterStatus, UnsupportedError } from '@bloom/sstable';
 import { placedProblem } from '../failure.js';
 
@@ -12,7 +13,7 @@ export function statusText(status: FilterStatus): string {
     case 'absent':
       return 'absent: the table has no filter';
     case 'unknown-policy':
-      return `of an unknown policy, not used: ${status.policyNames.join(', ')}`;
+      return unknownText(status.policyNames);
     case 'unsupported':
       return `of another kind, not used: ${status.names.join(', ')}`;
     case 'corrupt':
@@ -20,6 +21,12 @@ export function statusText(status: FilterStatus): string {
     case 'contradicted':
       return `${status.policyName}, not used: they do not match keys that the table stores`;
   }
+}
+
+function unknownText(names: readonly string[]): string {
+  const text = `of an unknown policy, not used: ${names.join(', ')}`;
+  if (!names.includes(GOLEVELDB_FILTER)) return text;
+  return `${text}, ${filterWriter(GOLEVELDB_FILTER)}: use them with --policy goleveldb-bloom`;
 }
 
 /** The names of the policies of the filters in a file. */

@@ -1,10 +1,12 @@
 /** The filter policies that `bloom` has. All but LevelDB's are loaded when they are needed. */
-import { BloomFilterPolicy, type FilterPolicy, FittedBloomFilterPolicy } from '@bloom/policy';
+import { BloomFilterPolicy, type FilterPolicy, FittedBloomFilterPolicy, GoleveldbBloomFilterPolicy } from '@bloom/policy';
 import { Failure } from '../failure.js';
 
 interface ShippedPolicy {
   /** What its filters carry in a table. */
   readonly storedName: string;
+  /** Whether filters are asked only if the policy was given: other programs used the name for other filters. */
+  readonly isOnRequest?: boolean;
   /** What the number after the colon is. */
   readonly parameter: string;
   /** @throws RangeError for a parameter that it does not have. */
@@ -20,8 +22,16 @@ export const shippedPolicies = {
   },
   fitted: {
     storedName: 'leveldb.BuiltinBloomFilter2',
+    // Read as LevelDB's own.
+    isOnRequest: true,
     parameter: 'bits per key',
     make: (bitsPerKey) => Promise.resolve(new FittedBloomFilterPolicy(bitsPerKey)),
+  },
+  'goleveldb-bloom': {
+    storedName: 'leveldb.BuiltinBloomFilter',
+    isOnRequest: true,
+    parameter: 'bits per key',
+    make: (bitsPerKey) => Promise.resolve(new GoleveldbBloomFilterPolicy(bitsPerKey)),
   },
   blocked: {
     storedName: 'bloom.BlockedBloomFilter',
@@ -40,11 +50,6 @@ export const shippedPolicies = {
     make: async (bits) => new (await import('@bloom/policy-fuse')).FuseFilterPolicy(bits as 8 | 16 | undefined),
   },
 } satisfies Record<string, ShippedPolicy>;
-
-/** One policy for each stored name: fitted filters are read as LevelDB's own. */
-const readingPolicies: readonly ShippedPolicy[] = Object.values<ShippedPolicy>(shippedPolicies).filter(
-  ({ storedName }, i, all) => all.findIndex((other) => other.storedName === storedName) === i,
-);
 
 export type ShippedPolicyName = keyof typeof shippedPolicies;
 
@@ -65,12 +70,17 @@ export async function shippedPolicy(given: string): Promise<FilterPolicy | undef
   }
 }
 
-/** Those of the policies whose filters carry one of these names. */
-export function shippedPoliciesOf(storedNames: readonly string[]): Promise<FilterPolicy[]> {
-  return Promise.all(readingPolicies.filter(({ storedName }) => storedNames.includes(storedName)).map(({ make }) => make(undefined)));
+/** The policies that are used without being given. */
+function usualPolicies(): ShippedPolicy[] {
+  return Object.values<ShippedPolicy>(shippedPolicies).filter(({ isOnRequest }) => isOnRequest !== true);
 }
 
-/** All of them, for files whose filters are not known yet. */
+/** Those of the usual policies whose filters carry one of these names. */
+export function shippedPoliciesOf(storedNames: readonly string[]): Promise<FilterPolicy[]> {
+  return Promise.all(usualPolicies().filter(({ storedName }) => storedNames.includes(storedName)).map(({ make }) => make(undefined)));
+}
+
+/** All usual ones, for files whose filters are not known yet. */
 export function allShippedPolicies(): Promise<FilterPolicy[]> {
-  return Promise.all(readingPolicies.map(({ make }) => make(undefined)));
+  return Promise.all(usualPolicies().map(({ make }) => make(undefined)));
 }

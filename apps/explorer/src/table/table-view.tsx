@@ -1,6 +1,6 @@
 import './table.css';
 import type { ComponentChildren } from 'preact';
-import { bitsPerKey, compressionRatio, count, counted, falsePositivesText, type FilterTrial, type MeasuredRate, neighboursText } from '@bloom/report';
+import { bitsPerKey, compressionRatio, count, counted, falsePositivesText, type FilterTrial, filterWriter, type MeasuredRate, neighboursText } from '@bloom/report';
 import { useEffect, useMemo } from 'preact/hooks';
 import { type KeyForm, usualKeyForm } from '../bytes/key-form.js';
 import { BytesText, KeyFormSwitch } from '../bytes/bytes-text.js';
@@ -212,7 +212,7 @@ function Chips({ client }: { readonly client: TableClient }) {
       <li class="chip">{codecText(facts, check)}</li>
       {filter.state === 'used' && <li class="chip is-good">filter: {filter.policyName}</li>}
       {filter.state === 'absent' && <li class="chip">no filter</li>}
-      {filter.state === 'unknown-policy' && <li class="chip is-warn">filter of another policy: {filter.names.join(', ')}</li>}
+      {filter.state === 'unknown-policy' && <li class="chip is-warn">filter of another policy: {filter.names.map((name) => [name, filterWriter(name)].filter((text) => text !== undefined).join(', ')).join('; ')}</li>}
       {filter.state === 'unsupported' && <li class="chip is-warn">filter of another kind: {filter.names.join(', ')}</li>}
       {filter.state === 'corrupt' && <li class="chip is-bad">filter damaged: {filter.problem}</li>}
       {facts.isDatabase && <li class="chip">keys with versions, as in a database</li>}

@@ -13,7 +13,8 @@ export interface TableFilters {
 }
 
 const NO_FILTERS: TableFilters = { byteLength: 0, bits: 0, falsePositiveRate: 1 };
-const BLOOM_NAME = 'leveldb.BuiltinBloomFilter2';
+/** LevelDB's name for its Bloom filters, and goleveldb's. */
+const BLOOM_NAMES = ['leveldb.BuiltinBloomFilter2', 'leveldb.BuiltinBloomFilter'];
 
 /** How many filters of another policy are tried, and with how many absent keys each. */
 const TRIED_FILTERS = 64;
@@ -27,7 +28,7 @@ const TRIED_KEY_LENGTH = 24;
 export function tableFiltersOf({ filter, filterStatus }: OpenTable): TableFilters | undefined {
   if (filterStatus.state === 'unread') return undefined;
   if (filter === undefined || filterStatus.state !== 'used') return NO_FILTERS;
-  const isBloom = filterStatus.policyName === BLOOM_NAME;
+  const isBloom = BLOOM_NAMES.includes(filterStatus.policyName);
   const filters: number[] = [];
   let bits = 0;
   let rates = 0;

@@ -6,7 +6,8 @@
  *   never, as the option `filters` says. `error` is there when the source has failed to read them. Until then, lookups of absent
  *   keys read a block.
  * - `absent`: the file has no filters.
- * - `unknown-policy`: the file has filters, but none of a given policy.
+ * - `unknown-policy`: the file has filters, but none of a given policy. `leveldb.BuiltinBloomFilter` is the name that goleveldb uses, and
+ *   LevelDB used before 1.18: `GoleveldbBloomFilterPolicy` of `@bloom/policy` reads both.
  * - `unsupported`: the file has another kind of filter, such as RocksDB's filter for the whole file; `names` are the
  *   filters' names in the metaindex.
  * - `corrupt`: the file has filters, but they, or the metaindex that leads to them, cannot be read.
