@@ -1,3 +1,4 @@
+import { isMarkup } from '@bloom/bytes';
 import { CorruptionError, type SyncSource, UnsupportedError } from '@bloom/sstable';
 import { Failure, failureOf } from '../failure.js';
 
@@ -21,6 +22,7 @@ function adviceFor(name: string, source: Pick<SyncSource, 'byteLength' | 'read'>
   if (error instanceof UnsupportedError) return 'bloom layout shows what it consists of';
   if (code !== 'BLOOM_NOT_A_TABLE') return 'bloom verify lists all damage, and bloom salvage copies what can still be read';
   if (source !== undefined && isGzip(source)) return `it is compressed with gzip: decompress it first, as in gunzip -c < ${name} | bloom scan -`;
+  if (source !== undefined && isPage(source)) return 'it looks like an HTML page, which a server may have sent in its place';
   if (source !== undefined && isText(source)) return 'it looks like text: bloom build makes a table of entries, one per line';
   return 'if it is a part of one, bloom salvage copies what can still be read';
 }
@@ -32,6 +34,14 @@ function isText(source: Pick<SyncSource, 'byteLength' | 'read'>): boolean {
     // A character may be cut off at the end.
     const text = new TextDecoder('utf-8', { fatal: true }).decode(start, { stream: true });
     return !/[^\P{Cc}\t\n\r]/u.test(text);
+  } catch {
+    return false;
+  }
+}
+
+function isPage(source: Pick<SyncSource, 'byteLength' | 'read'>): boolean {
+  try {
+    return isMarkup(source.read(0, Math.min(source.byteLength, TEXT_BYTES)));
   } catch {
     return false;
   }

@@ -193,6 +193,8 @@ class RemoteFile {
 
   async findLength(signal: Signal | undefined): Promise<number> {
     if (this.#fileLength === undefined && this.#first.byteLength > 0) await this.#askFirst(signal);
+    // With its option --proxy, npm's http-server answers so to a range at the end of any file.
+    if (!this.#first.isStart && !(await this.#seemsRight(signal))) this.#forget();
     if (this.#fileLength === undefined) await this.#askLength(signal);
     if (this.#fileLength === undefined) {
       const { bytes, isWhole } = await this.#getPart(0, 1, signal);
@@ -218,10 +220,30 @@ class RemoteFile {
 
   /** @throws HttpError `BLOOM_HTTP_PAGE` when the file is labelled as an HTML page, and begins like one. */
   async #vet(signal: Signal | undefined): Promise<void> {
-    if (this.#isVetted || this.#version?.isHtml !== true || this.#fileLength === undefined) return;
-    this.#isVetted = true;
+    if (!(await this.#seemsRight(signal))) throw this.#page();
+  }
+
+  /** Whether the file is none that is labelled as an HTML page and begins like one, as far as is known. */
+  async #seemsRight(signal: Signal | undefined): Promise<boolean> {
+    if (this.#isVetted || this.#version === undefined || this.#fileLength === undefined) return true;
     const length = Math.min(this.#fileLength, PAGE_START_BYTES);
-    if (length > 0 && isMarkup(this.heldBytes(0, length) ?? (await this.#read(0, length, signal)))) throw this.#page();
+    try {
+      if (length > 0 && this.#version.isHtml && isMarkup(this.heldBytes(0, length) ?? (await this.#read(0, length, signal)))) return false;
+    } catch (error) {
+      // What came was no part of the file that is there.
+      if (error instanceof HttpError && error.code === 'BLOOM_HTTP_CHANGED') return false;
+      throw error;
+    }
+    this.#isVetted = true;
+    return true;
+  }
+
+  /** Forgets all answers. */
+  #forget(): void {
+    this.#version = undefined;
+    this.#fileLength = undefined;
+    this.#held = undefined;
+    this.#whole = undefined;
   }
 
   /** Reads a range, of which only what is not held is requested. What is held is dropped once it has been read. */

@@ -1,6 +1,6 @@
 // Databases behind web servers that people use: one that was closed has an empty log, of which no range can be sent.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -40,6 +40,32 @@ test("a database that was closed is read behind npm's http-server", async () => 
   expect(await readAll(`http://127.0.0.1:${(server.server.address() as AddressInfo).port}`)).toBe(1_000);
   server.server.closeAllConnections();
   await new Promise((resolve) => server.server.close(resolve));
+});
+
+test("npm's http-server with a page for all other names, as for single-page apps, has no log but that of the database", async () => {
+  const listening = async (server: unknown): Promise<Server> => {
+    const { server: inner } = server as { readonly server: Server };
+    await new Promise<void>((resolve) => inner.listen(0, '127.0.0.1', resolve));
+    return inner;
+  };
+  const urlOf = (server: Server): string => `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  writeFileSync(join(folder, 'index.html'), '<!doctype html><html><title>An app</title></html>');
+  const pages = await listening(httpServer.createServer({ root: folder }));
+  // As its README advises: what is not there is requested from an address that ends in a question mark.
+  const server = await listening(httpServer.createServer({ root: folder, proxy: `${urlOf(pages)}?` }));
+  expect(await (await fetch(`${urlOf(server)}/closed/000999.log`)).text()).toContain('An app');
+  expect(await readAll(urlOf(server))).toBe(1_000);
+  const written = await Database.open(new WritableNodeFolder(join(folder, 'written')), { lock: 'none' });
+  await written.put(utf8('key'), utf8('in the log'));
+  await written.close();
+  const database = await DatabaseReader.open(new HttpFolder(`${urlOf(server)}/written`));
+  expect(database.describe().logs).toHaveLength(1);
+  expect(await database.get(utf8('key'))).toEqual(utf8('in the log'));
+  await database.close();
+  for (const one of [pages, server]) {
+    one.closeAllConnections();
+    await new Promise((resolve) => one.close(resolve));
+  }
 });
 
 const hasPython = spawnSync('python3', ['--version']).status === 0;
