@@ -23,6 +23,8 @@ export class PageServer {
   mostBytes = Number.POSITIVE_INFINITY;
   /** The files of requests that were not answered because of that. */
   readonly held = new Set<string>();
+  /** Whether the page is sent for all names without a file, as servers of single-page apps do. */
+  hasFallback = false;
   readonly #root: string;
   readonly #server: Server;
 
@@ -57,14 +59,15 @@ export class PageServer {
       response.on('close', () => this.givenUp.add(name));
       return;
     }
-    const bytes = this.#bytesOf(path);
+    const found = this.#bytesOf(path);
+    const bytes = found ?? (this.hasFallback ? this.#bytesOf(PageServer.path) : undefined);
     if (bytes === undefined) {
       // As static hosts do. That page has a policy of its own.
       const notFound = path.startsWith(PageServer.path) ? this.#bytesOf(`${PageServer.path}404.html`) : undefined;
       response.writeHead(404, { 'content-type': TYPES['.html'], ...(notFound === undefined && { 'content-security-policy': this.policy }) }).end(notFound);
       return;
     }
-    const headers = { 'content-type': TYPES[extname(path) || '.html'] ?? 'application/octet-stream', 'content-security-policy': this.policy };
+    const headers = { 'content-type': TYPES[(found === undefined ? '' : extname(path)) || '.html'] ?? 'application/octet-stream', 'content-security-policy': this.policy };
     const range = /^bytes=(\d*)-(\d+)$/.exec(request.headers.range ?? '');
     // Without a start, a range has so many bytes at the end.
     const isSuffix = range?.[1] === '';

@@ -235,6 +235,21 @@ describeInChromium('the database view', ({ open, server }) => {
     (explorer.complaints as string[]).splice(0);
   });
 
+  test('shows no logs that are not there, of the sample and of a URL, where the server sends its page for all other names', async () => {
+    for (const { name, bytes } of weatherDatabase()) server().files.set(`db/${name}`, bytes);
+    server().hasFallback = true;
+    try {
+      for (const hash of ['#/database?sample=1', `#/database?url=${encodeURIComponent(`${server().origin}/files/db`)}`]) {
+        const explorer = await open(hash);
+        await expect.poll(() => explorer.fact('entries')).toBe('2,407');
+        expect(await explorer.page.locator('.level.is-log .level-name').allTextContents()).toHaveLength(1);
+        expect(await explorer.region('Damage').textContent()).toContain('Nothing was left out');
+      }
+    } finally {
+      server().hasFallback = false;
+    }
+  });
+
   async function openSample(more = ''): Promise<{ page: ExplorerPage['page']; button: ExplorerPage['button']; choose: ExplorerPage['choose'] }> {
     const explorer = await open(`#/database?sample=1${more}`);
     await explorer.page.getByRole('heading', { level: 1, name: 'weather database' }).waitFor();
