@@ -5,7 +5,7 @@ import { Failure } from '../failure.js';
 interface ShippedPolicy {
   /** What its filters carry in a table. */
   readonly storedName: string;
-  /** Whether filters are asked only if the policy was given: other programs used the name for other filters. */
+  /** Whether it is used only if it was given: another policy reads its filters, or other programs used the name for other filters. */
   readonly isOnRequest?: boolean;
   /** What the number after the colon is. */
   readonly parameter: string;

@@ -106,7 +106,7 @@ const failures: [args: string, problem: string][] = [
   ['scan http://localhost:1/a.ldb -H secret', '--header: a header must be NAME: VALUE'],
   // Plug-ins.
   ['scan good.ldb --comparator ./none.mjs', './none.mjs: no such module'],
-  ['scan good.ldb --policy none', 'none: is none of bloom, fitted, blocked, ribbon, fuse, and no package of this name is installed'],
+  ['scan good.ldb --policy none', 'none: is none of bloom, fitted, goleveldb-bloom, blocked, ribbon, fuse, and no package of this name is installed'],
   // The command line.
   ['get good.ldb --internal a --no-internal', "option '--internal' cannot be used with option '--no-internal'"],
   ['scan good.ldb --no-internal --internal', "option '--internal' cannot be used with option '--no-internal'"],
