@@ -1,0 +1,7 @@
+/** How a program is started. */
+export interface ProgramCommand {
+  readonly program: string;
+  readonly args: readonly string[];
+  /** Added to the environment of this process. */
+  readonly env?: Readonly<Record<string, string>>;
+}
