@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { entriesSha256, type KeyValue, type Random, seeded } from '@bloom/fixtures';
 import { Database, DatabaseReader } from '@bloom/leveldb';
+import { verifyDatabase } from '@bloom/leveldb/inspect';
 import { NodeFolder, WritableNodeFolder } from '@bloom/leveldb/node';
 import { type Operation, type Peer, type PeerProcess, peers } from '@bloom/peers';
 import { afterAll, expect, test } from 'vitest';
@@ -130,6 +131,7 @@ for (const peer of peers().filter(({ traits }) => traits.format === 'LevelDB')) 
       const expected = { entries: model.size, sha256: entriesSha256(sorted(model)) };
       const about = `round ${round}, ${isOurs ? 'Database' : peer.name} wrote`;
       if (peer.name.startsWith('iq80')) await repairLengths(folder);
+      expect((await verifyDatabase(new NodeFolder(folder))).findings, about).toEqual([]);
       const ours = await readOurs(folder);
       expect({ entries: ours.length, sha256: entriesSha256(ours) }, `${about}, we read`).toEqual(expected);
       const theirs = await readTheirs(started, folder);
