@@ -217,6 +217,8 @@ function adviceFor(folder: Folder, damage: 'strict' | 'skip', error: unknown): s
   // CURRENT may name a log or a table as the MANIFEST.
   const isOfManifest = ['CURRENT', 'MANIFEST', 'version edit'].includes(error.structure);
   if (isOfManifest || (type !== 'log' && type !== 'table')) return READ_FILES;
+  // The message ends with what a repair does. Without the table, older versions of its keys would come back.
+  if (error.code === 'BLOOM_TRUNCATED' && /\ba repair keeps\b/.test(error.problem)) return 'bloom repair does this';
   return damage === 'strict' ? '--damage skip reads the rest' : 'bloom salvage copies what can still be read';
 }
 

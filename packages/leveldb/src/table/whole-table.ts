@@ -2,6 +2,14 @@ import { CorruptionError, type Signal } from '@bloom/bytes';
 import type { SyncSource } from '@bloom/sstable';
 import { FolderError, type FolderFile, type SyncFolderFile } from '../folder/folder.js';
 
+/** How many bytes more than a table has iq80's LevelDB in Java writes into the MANIFEST when a compaction has made the table. */
+const EXCESS_OF_IQ80 = 4;
+
+function explanation(missing: number): string {
+  if (missing !== EXCESS_OF_IQ80) return '';
+  return "; iq80's LevelDB in Java counts 4 bytes too many for the tables that it compacts: if it wrote this folder, a repair keeps exactly the folder's entries";
+}
+
 /** A table as long as the MANIFEST says: the footer is looked for there, and bytes behind it do not matter. */
 export class WholeTable implements FolderFile {
   readonly byteLength: number;
@@ -24,7 +32,7 @@ export class WholeTable implements FolderFile {
    */
   constructor(file: FolderFile, byteLength: number, name: string, isForeign = false) {
     if (file.byteLength < byteLength) {
-      const problem = `the MANIFEST says that it has ${byteLength} bytes, it has ${file.byteLength}`;
+      const problem = `the MANIFEST says that it has ${byteLength} bytes, it has ${file.byteLength}${explanation(byteLength - file.byteLength)}`;
       throw new CorruptionError('BLOOM_TRUNCATED', { structure: 'file', offset: 0, file: name }, problem);
     }
     this.byteLength = byteLength;
