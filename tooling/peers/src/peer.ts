@@ -18,6 +18,8 @@ export interface PeerTraits {
   readonly compacts: boolean;
   /** The name of its tables. One that writes `.sst` opens no `.ldb`; the others open both. */
   readonly tables: '.ldb' | '.sst';
+  /** The name of the filters in the tables that it writes; `undefined`: none. */
+  readonly filter: string | undefined;
   /** Whether its tables may have an empty key. */
   readonly emptyKeys: boolean;
 }

@@ -141,6 +141,37 @@ for (const peer of peers().filter(({ traits }) => traits.format === 'LevelDB')) 
   });
 }
 
+/** Entries that fill several memtables. */
+const ENTRIES: readonly KeyValue[] = Array.from({ length: 1500 }, (_, i) => [new TextEncoder().encode(`key${String(i).padStart(6, '0')}`), new Uint8Array(300)]);
+
+for (const peer of peers()) {
+  const isSkipped = (await peer.unavailableReason()) !== undefined;
+  const { filter, format, tables } = peer.traits;
+  if (format === 'LevelDB') {
+    test.skipIf(isSkipped)(`the filters of ${peer.name} ${filter === undefined ? 'are absent' : `are called ${filter}`}`, async () => {
+      const folder = join(root, `filters of ${peer.name}`);
+      await peer.with(async (running) => {
+        await running.open(folder);
+        await running.apply(ENTRIES);
+        await running.close();
+      });
+      const reader = await DatabaseReader.open(new NodeFolder(folder), { filterPolicies: [], damage: 'skip' });
+      const { filterStatus } = reader;
+      await reader.close();
+      if (filter === undefined) expect(filterStatus).toEqual({ state: 'absent' });
+      else expect(filterStatus).toEqual({ state: 'unknown-policy', policyNames: [filter] });
+    });
+  } else {
+    test.skipIf(isSkipped)(`${peer.name} takes over a folder of Database for good`, async () => {
+      const folder = join(root, `taken by ${peer.name}`);
+      await writeOurs(folder, ENTRIES, seeded(1), format === 'RocksDB' ? { ...peer.traits, tables: '.ldb' } : { ...peer.traits, tables });
+      expect(await readOurs(folder)).toHaveLength(ENTRIES.length);
+      expect(entriesSha256(await peer.with((running) => running.open(folder).then(() => running.dump())))).toBe(entriesSha256(ENTRIES));
+      expect(await rejection(readOurs(folder))).toMatchObject({ code: expect.stringMatching(/^BLOOM_/) as string });
+    });
+  }
+}
+
 /** How many of the entries goleveldb reads that Database has written, closing it with or without a flush. */
 async function shareRead(peer: Peer, folder: string, isFlushed: boolean): Promise<number> {
   const database = await Database.open(new WritableNodeFolder(folder), { writeBufferSize: 65_536 });
@@ -152,6 +183,8 @@ async function shareRead(peer: Peer, folder: string, isFlushed: boolean): Promis
     await running.open(folder);
     return running.dump();
   });
+  // What it has skipped is lost: it writes what it has read into a table.
+  expect(await readOurs(folder)).toHaveLength(entries.length);
   rmSync(folder, { recursive: true });
   return entries.length / keys.length;
 }
