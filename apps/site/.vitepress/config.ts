@@ -24,6 +24,7 @@ const guides = [
       { text: 'Publish data', link: '/guide/publish-data' },
       { text: 'From another library', link: '/guide/from-another-library' },
       { text: 'Files of other programs', link: '/guide/programs' },
+      { text: 'Beside other programs', link: '/guide/beside-other-programs' },
     ],
   },
   {
