@@ -55,7 +55,8 @@ export async function builtProgram({ name, toolchain, files, build }: ProgramSou
   const [tool, ...args] = toolchain;
   const version = await run(tool, args, FETCH_MS);
   if (version.code !== 0) throw new UnavailableError(`${tool} is not installed`);
-  const hash = createHash('sha256').update(JSON.stringify([name, version.output, build.toString()]));
+  const hash = createHash('sha256').update(JSON.stringify([name, version.output]));
+  hash.update(readFileSync(join(root, 'src/program-sources.ts')));
   for (const file of files) hash.update(file).update(readFileSync(join(programs, file)));
   const folder = join(buildFolder, `${name}-${hash.digest('hex').slice(0, 16)}`);
 

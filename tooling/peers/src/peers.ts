@@ -37,7 +37,7 @@ export function peers(): Peer[] {
   return [
     new Peer({ ...goleveldb, name: 'goleveldb 1.0.0' }, inGo('goleveldb-1.0.0', 'goleveldb', 'v1.0.0')),
     new Peer({ ...goleveldb, name: 'goleveldb 2022-07-21' }, inGo('goleveldb', 'goleveldb', 'go')),
-    new Peer({ ...leveldb, name: 'rusty-leveldb 4.0.2', refusal: /lock on database is already held/, keeps: 'what is flushed', emptyKeys: false }, async () =>
+    new Peer({ ...leveldb, name: 'rusty-leveldb 4.0.2', refusal: /database lock is held by another instance/, keeps: 'what is flushed', emptyKeys: false }, async () =>
       commandIn(await builtProgram(cargoProgram('rusty-leveldb')), 'peer'),
     ),
     new Peer({ ...leveldb, name: 'plyvel 1.5.1', refusal: LEVELDB_REFUSAL, flushes: false }, inPython('plyvel')),
