@@ -37,7 +37,7 @@ export type CorruptionCode =
 /**
  * What can be valid and yet not supported.
  *
- * - `BLOOM_UNSUPPORTED_FORMAT`: the file is another program's kind of table.
+ * - `BLOOM_UNSUPPORTED_FORMAT`: the file is another program's kind of table, or the folder another program's kind of database.
  * - `BLOOM_UNSUPPORTED_CODEC`: a block is compressed with a codec that the caller did not pass.
  * - `BLOOM_UNKNOWN_COMPARATOR`: a database is sorted by a comparator that the caller did not pass.
  */

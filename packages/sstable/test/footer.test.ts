@@ -33,7 +33,8 @@ test.each([
   ['b8138f7aeb18344f', 'RocksDB plain'],
   ['7378f1c5d0896792', 'RocksDB cuckoo'],
   ['f09faab3f09faab3', 'Pebble'],
-])('the magic number %s is reported as that of a %s table', (other, name) => {
+  ['f09faab3f09fa680', 'Pebble blob file'],
+])('the magic number %s is reported as that of %s', (other, name) => {
   const error = caught(() => decodeFooter(fromHex('00'.repeat(40) + other), place));
   expect(error).toBeInstanceOf(UnsupportedError);
   expect(error).toMatchObject({ code: 'BLOOM_UNSUPPORTED_FORMAT', structure: 'footer', offset: 26, file: 'a.ldb' });

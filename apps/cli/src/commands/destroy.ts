@@ -6,7 +6,7 @@ import { SyncNodeFolder } from '@bloom/leveldb/node';
 import { count, counted } from '@bloom/report';
 import type { Command } from 'commander';
 import { EXIT, Failure } from '../failure.js';
-import { databaseFailure } from '../inputs/written-database.js';
+import { databaseFailure, mustBeLevelDb } from '../inputs/written-database.js';
 import { WrittenFolder } from '../inputs/written-folder.js';
 import { standardError } from '../outputs/output.js';
 import { addSummaryOption, printSummary, type SummaryOptions } from '../outputs/summary.js';
@@ -42,6 +42,7 @@ async function destroy(path: string, options: DestroyOptions): Promise<void> {
     if (!files.some((name) => name === 'CURRENT' || parseFileName(name)?.type === 'manifest')) {
       throw new Failure(`${path}: there is no database: it has neither CURRENT nor a MANIFEST`);
     }
+    await mustBeLevelDb(path);
     const bytes = files.reduce((sum, name) => sum + (statSync(join(path, name), { throwIfNoEntry: false })?.size ?? 0), 0);
     const what = `${counted(files.length, 'file')}, ${count(bytes)} bytes`;
     const isDeleted = options.yes === true || (await isWanted(path, what));

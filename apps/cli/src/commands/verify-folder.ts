@@ -20,8 +20,9 @@ export async function verifyFolder(location: DatabaseLocation, options: InputOpt
       filterPolicies: [...(filterPolicies ?? []), idbFilterPolicy],
     };
     const { findings, moreFindings, unchecked, comparator, tables, logs } = await verifyDatabase(await listed(folder, plugins), checking);
-    // A folder without a database is bad input, as a missing file is.
+    // A folder without a database is bad input, as a missing file is, and so is the database of another engine.
     const [first] = findings;
+    if (first?.code === 'BLOOM_UNSUPPORTED_FORMAT' && first.structure === 'folder') throw new Failure(`${path}: ${first.problem}`);
     if (first?.code === 'BLOOM_NOT_A_DATABASE' && tables.length + logs.length === 0) throw new Failure(`${path}: ${first.problem}`);
     if (asJson) {
       if (findings.length > 0) process.exitCode = EXIT.no;

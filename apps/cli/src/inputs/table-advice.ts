@@ -12,6 +12,8 @@ export function tableFailure(name: string, source: Pick<SyncSource, 'byteLength'
   if (!(failure instanceof Failure && (error instanceof CorruptionError || error instanceof UnsupportedError))) return failure;
   // Nothing can be done about a file without bytes.
   if (source?.byteLength === 0) return failure;
+  // The error says which program opens it.
+  if (error.code === 'BLOOM_UNSUPPORTED_FORMAT') return failure;
   return new Failure(`${failure.message}; ${adviceFor(name, source, error, isInternal)}`, { cause: error });
 }
 

@@ -10,7 +10,7 @@ const REMEDIES: Readonly<Record<string, string>> = {
   BLOOM_BAD_COMPRESSION: 'The checksum is right and the contents cannot be unpacked: the block was compressed wrongly. Other blocks are not affected.',
   BLOOM_BAD_INTERNAL_KEY: 'A database’s key ends in eight bytes of sequence and type. This one is shorter: the table may not be a database’s.',
   BLOOM_TOO_LARGE: 'It would take more memory than this page gives to one block. It may be a bomb, and is left alone.',
-  BLOOM_UNSUPPORTED_FORMAT: 'It is a table of another program. Its own tools can convert it.',
+  BLOOM_UNSUPPORTED_FORMAT: 'It belongs to another program, and is not damaged. Only that program and its tools can read it.',
   BLOOM_UNSUPPORTED_CODEC: 'The block is whole, and this page has no way to unpack it. Other blocks are not affected.',
   BLOOM_OVERLAP: 'Two handles claim the same bytes. A table that was written in one go has no such thing.',
   BLOOM_OUT_OF_ORDER: 'Lookups by halving can miss this key or its neighbours; a scan still finds them. It may also be a table of another comparator.',

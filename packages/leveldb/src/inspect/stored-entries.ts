@@ -6,6 +6,7 @@ import { typeOf } from '../format/database-key.js';
 import { parseFileName } from '../format/file-name.js';
 import { type Folder, type FolderFile, mustBeFolder, type SyncFolder } from '../folder/folder.js';
 import { type FolderReading, listFiles, openFile, readingOf, runAsync, runSync } from '../folder/folder-reading.js';
+import { orForeignEngine } from '../folder/foreign-engine.js';
 import { LogReplay } from '../memtable/log-replay.js';
 import type { StoredEntry } from '../read/reader-face.js';
 import { mustBeDamageMode, type ReaderOptions } from '../read/reader-options.js';
@@ -45,7 +46,7 @@ export async function* storedEntries(
   try {
     await runAsync(folder, entries.list(), options.signal);
     for (;;) {
-      const portion = await runAsync(folder, entries.next(), options.signal);
+      const portion = await runAsync(folder, naming(folder, entries.next()), options.signal);
       if (portion === undefined) return;
       yield* portion;
     }
@@ -60,12 +61,21 @@ export function* storedEntriesSync(folder: SyncFolder, options: StoredEntriesOpt
   try {
     runSync(folder, entries.list());
     for (;;) {
-      const portion = runSync(folder, entries.next());
+      const portion = runSync(folder, naming(folder, entries.next()));
       if (portion === undefined) return;
       yield* portion;
     }
   } finally {
     void entries.close();
+  }
+}
+
+/** Where a folder is the database of another engine, that is what is wrong with its files. */
+function* naming<T>(folder: Folder, reading: FolderReading<T>): FolderReading<T> {
+  try {
+    return yield* reading;
+  } catch (error) {
+    throw yield* orForeignEngine({ name: folder.name, canList: true }, error);
   }
 }
 

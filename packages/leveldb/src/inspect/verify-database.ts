@@ -11,6 +11,7 @@ import { runAsync } from '../folder/folder-reading.js';
 import { LogReplay } from '../memtable/log-replay.js';
 import { readManifest } from '../folder/manifest-file.js';
 import { ManifestBuilder, type ManifestFields } from '../format/manifest.js';
+import { foreignEngine } from './foreign-engine.js';
 import { neededLogs } from '../format/needed-files.js';
 import { mustBeComparators, type ReaderOptions } from '../read/reader-options.js';
 import { WholeTable } from '../table/whole-table.js';
@@ -61,7 +62,7 @@ export interface VerifyDatabaseReport {
  *
  * Reads CURRENT, the MANIFEST, the logs that are not obsolete, and each table as `verifyTable` does. Checks that the tables
  * of the MANIFEST are there, hold the keys that it says, and do not overlap. Where the MANIFEST cannot be read, all logs and
- * tables of the folder are looked at, in whatever order their keys are. Nobody may write to the folder while it is verified.
+ * tables of the folder are looked at, in whatever order their keys are; where it is the database of another engine, that is the only finding. Nobody may write to the folder while it is verified.
  *
  * @param folder one that can be listed.
  * @throws TypeError when the folder cannot be listed; RangeError for an option that is wrong; else what the folder throws, never for the bytes of its files.
@@ -120,6 +121,8 @@ class DatabaseVerifier {
   async verify(names: readonly string[]): Promise<VerifyDatabaseReport> {
     const manifest = await this.#manifest();
     const fields = manifest?.fields;
+    // Logs and tables of another engine are not damaged ones of LevelDB's.
+    if (this.#findings.length + this.#moreFindings > 0 && (await this.#isForeign())) return this.#reportOf(undefined, [], []);
     const comparatorName = fields && (fields.comparator ?? bytewiseComparator.name);
     const order = manifest && comparatorName !== undefined ? this.#comparator(comparatorName, manifest.name) : undefined;
     let tables: string[];
@@ -136,7 +139,20 @@ class DatabaseVerifier {
     }
     const logs = fields === undefined ? namesOf(names, 'log') : neededLogs(names, fields).map(logFileName);
     for (const name of logs) await this.#withFile(name, (file) => this.#log(name, file));
-    return { findings: this.#findings, moreFindings: this.#moreFindings, unchecked: this.#unchecked, comparator: comparatorName, tables, logs };
+    return this.#reportOf(comparatorName, tables, logs);
+  }
+
+  #reportOf(comparator: string | undefined, tables: readonly string[], logs: readonly string[]): VerifyDatabaseReport {
+    return { findings: this.#findings, moreFindings: this.#moreFindings, unchecked: this.#unchecked, comparator, tables, logs };
+  }
+
+  /** Whether it is the database of another engine, which is then the only finding. */
+  async #isForeign(): Promise<boolean> {
+    const engine = await foreignEngine(this.#folder, { signal: this.#signal });
+    if (engine === undefined) return false;
+    this.#findings.length = this.#moreFindings = 0;
+    this.#report(engine.file, { code: 'BLOOM_UNSUPPORTED_FORMAT', structure: 'folder', offset: 0, problem: `the folder ${engine.text}` });
+    return true;
   }
 
   async #manifest(): Promise<ManifestContents | undefined> {

@@ -16,6 +16,7 @@ import { DamagePolicy } from '../folder/damage.js';
 import { keyOrderOf } from '../format/database-key.js';
 import { LOCK } from '../format/file-name.js';
 import { type Folder, FolderError } from '../folder/folder.js';
+import { orForeignEngine } from '../folder/foreign-engine.js';
 import { all, type FolderReading, identifyFile, listFiles } from '../folder/folder-reading.js';
 import type { LogMemtable } from '../memtable/log-memtable.js';
 import type { ManifestFields } from '../format/manifest.js';
@@ -39,7 +40,7 @@ export class ViewReader {
   private readonly canList: boolean;
   private readonly isPublished: boolean;
   private readonly canIdentify: boolean;
-  private readonly folderName: string | undefined;
+  private readonly folder: Folder;
   private readonly options: ReaderOptions;
   private readonly comparators: readonly Comparator[];
   private readonly maxOpenTables: number;
@@ -67,7 +68,7 @@ export class ViewReader {
     this.isPublished = folder.isPublished === true;
     this.canList = folder.list !== undefined && !this.isPublished;
     this.canIdentify = folder.identityOf !== undefined && !this.isPublished;
-    this.folderName = folder.name;
+    this.folder = folder;
     this.options = options;
     this.comparators = [...(options.comparators ?? []).map(checkedComparator), bytewiseComparator];
     this.maxOpenTables = openTablesFor(options.maxOpenFiles);
@@ -85,10 +86,19 @@ export class ViewReader {
   /**
    * The folder as it is now. What is the same as at the last call is not read again.
    *
-   * @throws CorruptionError or UnsupportedError when it cannot be read.
+   * @throws CorruptionError or UnsupportedError when it cannot be read; the latter also when it is the database of another engine.
    * @throws FolderError `BLOOM_FOLDER_BUSY` when it changes all the time.
    */
   *read(): FolderReading<View> {
+    try {
+      return yield* this.#readUnchanged();
+    } catch (error) {
+      throw yield* orForeignEngine({ name: this.folder.name, canList: this.canList }, error);
+    }
+  }
+
+  /** Reads until the folder does not change meanwhile. */
+  *#readUnchanged(): FolderReading<View> {
     this.evidence = undefined;
     for (let attempt = 0; attempt <= this.maxRestarts; attempt++) {
       if (attempt > 0) this.restarts++;
@@ -102,7 +112,7 @@ export class ViewReader {
         this.evidence = restart.evidence;
       }
     }
-    const folder = this.folderName === undefined ? '' : ` ${this.folderName}`;
+    const folder = this.folder.name === undefined ? '' : ` ${this.folder.name}`;
     throw new FolderError('BLOOM_FOLDER_BUSY', `the folder${folder} changed each of ${this.maxRestarts + 1} times that it was read`);
   }
 

@@ -76,8 +76,9 @@ export class Database extends AsyncReaderFace {
    * @throws TypeError or RangeError for an option that is wrong.
    * @throws CorruptionError when CURRENT, the MANIFEST or a log is damaged, even where LevelDB opens it without what is
    *   damaged: opening for writing would lose that for good. Damage in a table is found when it is read.
-   * @throws UnsupportedError `BLOOM_UNKNOWN_COMPARATOR` when the database has another comparator, and `BLOOM_UNSUPPORTED_CODEC` when its
-   *   tables need a codec that was not given, or new ones a codec that only reads: nothing has changed then.
+   * @throws UnsupportedError `BLOOM_UNKNOWN_COMPARATOR` when the database has another comparator; `BLOOM_UNSUPPORTED_CODEC` when its
+   *   tables need a codec that was not given, or new ones a codec that only reads; `BLOOM_UNSUPPORTED_FORMAT` when it is that of another
+   *   engine, such as RocksDB (see `foreignEngine`): nothing has changed then.
    * @throws DatabaseError when it is locked, when it is missing, or when `errorIfExists` forbids it.
    */
   static async open(folder: WritableFolder, options: DatabaseOptions = {}): Promise<Database> {
@@ -90,6 +91,8 @@ export class Database extends AsyncReaderFace {
    * CURRENT nor a MANIFEST, is left as it is, and is no error. Files whose names LevelDB would not write are left too.
    *
    * @throws DatabaseError `BLOOM_LOCKED` when the database is open.
+   * @throws UnsupportedError `BLOOM_UNSUPPORTED_FORMAT` when it is the database of another engine, such as RocksDB (see `foreignEngine`):
+   *   nothing has changed then.
    * @throws the folder's error when a file cannot be deleted. All others are deleted all the same.
    */
   static async destroy(folder: WritableFolder, options: Pick<DatabaseOptions, 'lock' | 'onEvent'> = {}): Promise<void> {
@@ -124,7 +127,8 @@ export class Database extends AsyncReaderFace {
    * @returns what was kept, written and set aside, and what could not be read.
    * @throws TypeError or RangeError for an option that is wrong.
    * @throws UnsupportedError `BLOOM_UNKNOWN_COMPARATOR` or `BLOOM_UNSUPPORTED_CODEC` when the database's order or compression was
-   *   not given, or the codec for new tables only reads: nothing has changed then.
+   *   not given, or the codec for new tables only reads; `BLOOM_UNSUPPORTED_FORMAT` when the database is that of another engine, such as
+   *   RocksDB (see `foreignEngine`): nothing has changed then.
    * @throws DatabaseError when it is locked, or there is no folder. Errors of the folder pass unchanged.
    * @example
    * ```ts

@@ -6,6 +6,7 @@
 import { CURRENT, isCanonicalName, LOCK, parseFileName } from '../format/file-name.js';
 import type { WritableFolder } from '../folder/writable-folder.js';
 import { holdFolder, type HoldSettings } from './folder-hold.js';
+import { mustBeLevelDb } from './foreign-folder.js';
 
 /** Whether a folder has a database, or what is left of one: other programs have files like `2024.log`. */
 export function isDatabase(names: readonly string[]): boolean {
@@ -14,6 +15,7 @@ export function isDatabase(names: readonly string[]): boolean {
 
 /** Deletes the files of a database. @throws the first error of a file that could not be deleted, when all others are deleted. */
 export async function destroyDatabase(folder: WritableFolder, settings: HoldSettings): Promise<void> {
+  await mustBeLevelDb(folder);
   const hold = await holdFolder(folder, settings);
   const failures: unknown[] = [];
   try {

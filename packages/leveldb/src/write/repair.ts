@@ -18,6 +18,7 @@ import { CURRENT, isCanonicalName, manifestFileName, parseFileName, tableFileNam
 import { compareBigints, encodeVersionEdit } from '../format/version-edit.js';
 import { type DatabaseOptions, type Settings, settingsOf } from './database-options.js';
 import { holdFolder } from './folder-hold.js';
+import { mustBeLevelDb } from './foreign-folder.js';
 import { deleteIfPossible } from './live-files.js';
 import { rescueLog } from './log-rescue.js';
 import { settingsForRepair } from './repair-compression.js';
@@ -83,6 +84,7 @@ export async function repairDatabase(folder: WritableFolder, options: RepairOpti
     if (!isMissing(cause)) throw cause;
     throw new DatabaseError('BLOOM_DATABASE_MISSING', `${folder.name ?? 'the folder'} cannot be repaired: no such file or directory`, { cause });
   }
+  await mustBeLevelDb(folder);
   const hold = await holdFolder(folder, settings);
   try {
     return await new Repair(hold.folder, await settingsForRepair(hold.folder, settings), fromTablesAlone).run();

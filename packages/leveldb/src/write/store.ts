@@ -9,6 +9,7 @@ import type { Settings } from './database-options.js';
 import { deleteEntries } from './entry-deletion.js';
 import { DatabaseState } from './database-state.js';
 import type { FolderHold } from './folder-hold.js';
+import { mustNotLookForeign, openingFailure } from './foreign-folder.js';
 import { holdDatabaseFolder, type OpenedVersions, openVersions } from './opening.js';
 import { WritePath } from './write-path.js';
 import { WriteQueue } from './write-queue.js';
@@ -33,6 +34,7 @@ export class Store implements TableFiles {
 
   /** Opens or creates a database. */
   static async open(folder: WritableFolder, settings: Settings): Promise<Store> {
+    await mustNotLookForeign(folder, settings);
     const hold = await holdDatabaseFolder(folder, settings);
     try {
       const opened = await openVersions(hold.folder, settings);
@@ -40,8 +42,9 @@ export class Store implements TableFiles {
       await store.#start(opened);
       return store;
     } catch (error) {
+      const failure = await openingFailure(hold.folder, error);
       await hold.release();
-      throw error;
+      throw failure;
     }
   }
 

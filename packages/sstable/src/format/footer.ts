@@ -15,19 +15,48 @@ const MAGIC_OFFSET = 40;
 /** The magic number 0xdb4775248b80fb57, little-endian as in the file. */
 const MAGIC = '57fb808b247547db';
 
+/** A table of another program. */
+export interface ForeignTable {
+  /** The program. */
+  readonly engine: 'RocksDB' | 'Pebble';
+  /** What the file is, with its article. */
+  readonly kind: string;
+}
+
+const ROCKSDB_PLAIN: ForeignTable = { engine: 'RocksDB', kind: 'a RocksDB plain table' };
+
 /**
  * The magic numbers of other programs' tables.
  *
  * Source: RocksDB, table/block_based/block_based_table_builder.cc, table/plain/plain_table_builder.cc and
- * table/cuckoo/cuckoo_table_builder.cc; Pebble, sstable/table.go.
+ * table/cuckoo/cuckoo_table_builder.cc; Pebble, sstable/table.go and sstable/blob/blob.go.
  */
-const FOREIGN_MAGICS: Readonly<Record<string, string>> = {
-  f7cff485b741e288: 'a RocksDB table (block-based format 1 or later)',
-  '6495bf6396224282': 'a RocksDB plain table',
-  b8138f7aeb18344f: 'a RocksDB plain table',
-  '7378f1c5d0896792': 'a RocksDB cuckoo table',
-  f09faab3f09faab3: 'a Pebble table',
+const FOREIGN_MAGICS: Readonly<Record<string, ForeignTable>> = {
+  f7cff485b741e288: { engine: 'RocksDB', kind: 'a RocksDB table (block-based format 1 or later)' },
+  '6495bf6396224282': ROCKSDB_PLAIN,
+  b8138f7aeb18344f: ROCKSDB_PLAIN,
+  '7378f1c5d0896792': { engine: 'RocksDB', kind: 'a RocksDB cuckoo table' },
+  f09faab3f09faab3: { engine: 'Pebble', kind: 'a Pebble table' },
+  f09faab3f09fa680: { engine: 'Pebble', kind: 'a Pebble blob file' },
 };
+
+/** The programs that show such tables. */
+const TABLE_TOOLS: Readonly<Record<ForeignTable['engine'], string>> = { RocksDB: "RocksDB's sst_dump", Pebble: 'the command pebble sstable' };
+
+/** Bytes of the magic number, which is the end of a table. */
+export const TABLE_MAGIC_LENGTH = FOOTER_LENGTH - MAGIC_OFFSET;
+
+/** Whose table a file is. @param end the last 8 bytes of the file. @returns undefined for any other end than those that are known. */
+export function engineOfTable(end: Uint8Array): 'LevelDB' | ForeignTable | undefined {
+  const magic = hexOf(end, 0);
+  return magic === MAGIC ? 'LevelDB' : FOREIGN_MAGICS[magic];
+}
+
+function hexOf(bytes: Uint8Array, start: number): string {
+  let digits = '';
+  for (let i = start; i < bytes.length; i++) digits += bytes[i]!.toString(16).padStart(2, '0');
+  return digits;
+}
 
 /** The two handles of a footer. */
 export interface Footer {
@@ -52,12 +81,11 @@ export function encodeFooter({ metaindex, index }: Footer): Uint8Array {
  *   decoded.
  */
 export function decodeFooter(bytes: Uint8Array, place: Place): Footer {
-  let magic = '';
-  for (let i = MAGIC_OFFSET; i < FOOTER_LENGTH; i++) magic += bytes[i]!.toString(16).padStart(2, '0');
+  const magic = hexOf(bytes, MAGIC_OFFSET);
   if (magic !== MAGIC) {
     const foreign = FOREIGN_MAGICS[magic];
     if (foreign !== undefined) {
-      throw new UnsupportedError('BLOOM_UNSUPPORTED_FORMAT', place, `this is ${foreign}, not a LevelDB table`);
+      throw new UnsupportedError('BLOOM_UNSUPPORTED_FORMAT', place, `this is ${foreign.kind}, not a LevelDB table: ${TABLE_TOOLS[foreign.engine]} shows it`);
     }
     if (isEndOfPage(bytes)) throw new CorruptionError('BLOOM_NOT_A_TABLE', place, 'not a LevelDB table but an HTML page, which a server may have sent in its place');
     throw new CorruptionError('BLOOM_NOT_A_TABLE', place, `not a LevelDB table: it ends in ${magic}, not in ${MAGIC}`);

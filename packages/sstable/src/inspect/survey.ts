@@ -3,6 +3,7 @@ import type { BlockHandle } from '../format/block-handle.js';
 import { decodeFooter, type Footer, FOOTER_LENGTH } from '../format/footer.js';
 import { decodeMetaindex, type MetaindexEntry, policyNameOf } from '../format/metaindex-block.js';
 import { BLOCK_TRAILER_LENGTH, decodeStoredBlock } from '../format/stored-block.js';
+import { withEncryption } from '../read/open.js';
 import { BlockList } from './block-list.js';
 import type { FindingList } from './finding.js';
 import { indexEntries } from './index-entries.js';
@@ -122,7 +123,10 @@ async function readFooter(stored: StoredBlocks, findings: FindingList): Promise<
   try {
     return decodeFooter(bytes, { structure: 'footer', offset, file });
   } catch (error) {
-    findings.addError(error);
+    const reading = withEncryption(stored.source, error);
+    let step = reading.next();
+    while (step.done !== true) step = reading.next(await stored.bytes(step.value.offset, step.value.length));
+    findings.addError(step.value);
     return undefined;
   }
 }

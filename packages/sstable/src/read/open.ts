@@ -10,6 +10,7 @@ import type { BlockHandle } from '../format/block-handle.js';
 import { type CompareRange } from '../format/bytewise-order.js';
 import { compareRangeOf } from '../format/checked-comparator.js';
 import type { Comparator } from '../format/comparator.js';
+import { encryptedContentId, encryptedText, ENCRYPTION_HEADER_LENGTH } from '../format/encrypted-file.js';
 import { decodeFooter, FOOTER_LENGTH } from '../format/footer.js';
 import { IndexBlock } from '../format/index-block.js';
 import { INTERNAL_KEY_TRAILER_LENGTH } from '../format/bytewise-order.js';
@@ -105,6 +106,14 @@ function mustHaveInternalKeys(index: IndexBlock, place: Place): void {
   throw new CorruptionError('BLOOM_BAD_INTERNAL_KEY', place, problem);
 }
 
+/** What opening threw, or instead, where the file is encrypted, that it is. */
+export function* withEncryption(source: Pick<Source, 'byteLength' | 'name'>, error: unknown): Reading<unknown> {
+  if (!(error instanceof CorruptionError && error.code === 'BLOOM_NOT_A_TABLE') || source.byteLength < ENCRYPTION_HEADER_LENGTH) return error;
+  const id = encryptedContentId(yield { offset: 0, length: ENCRYPTION_HEADER_LENGTH });
+  if (id === undefined) return error;
+  return new UnsupportedError('BLOOM_UNSUPPORTED_FORMAT', { structure: 'file', offset: 0, file: source.name }, `it is ${encryptedText(id)}`);
+}
+
 /** The end of the file, read at once because it usually contains everything that opening needs. */
 class Tail {
   readonly file: string | undefined;
@@ -132,7 +141,12 @@ class Tail {
     mustHaveFooter(source);
     const { byteLength } = source;
     const offset = Math.max(0, byteLength - tailBytes);
-    return new Tail(source, yield { offset, length: byteLength - offset }, decoding);
+    const bytes = yield { offset, length: byteLength - offset };
+    try {
+      return new Tail(source, bytes, decoding);
+    } catch (error) {
+      throw yield* withEncryption(source, error);
+    }
   }
 
   /**

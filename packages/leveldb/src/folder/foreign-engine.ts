@@ -1,0 +1,218 @@
+/** Finds out whether a folder is the database of another engine, by the bytes of its files. */
+import { CorruptionError, UnsupportedError } from '@bloom/bytes';
+import { LogReader } from '@bloom/log';
+import { ENCRYPTION_HEADER_LENGTH, TABLE_MAGIC_LENGTH } from '@bloom/sstable/database';
+import { CURRENT, oldTableFileName, parseFileName, tableFileName } from '../format/file-name.js';
+import {
+  BADGER_MAGIC_LENGTH,
+  type EditEvidence,
+  engineOfEdit,
+  engineOfEncryptedFile,
+  engineOfLogStart,
+  engineOfOptions,
+  engineOfPlainManifest,
+  engineOfTableEnd,
+  type EngineEvidence,
+  type ForeignEngine,
+  foreignEngineOf,
+  LOG_START_LENGTH,
+  OPTIONS_START_LENGTH,
+} from '../format/foreign-engine.js';
+import { ManifestBuilder } from '../format/manifest.js';
+import { compareBigints } from '../format/version-edit.js';
+import { ClosingFiles } from './closing-files.js';
+import { readCurrent } from './current-file.js';
+import type { FolderFile } from './folder.js';
+import { type FolderReading, listFiles, openFile, readBytes } from './folder-reading.js';
+import { PIECE_LENGTH } from './file-pieces.js';
+import { StoredRecords } from './stored-records.js';
+
+/** What has to be known of a folder. */
+export interface EngineFolder {
+  readonly name: string | undefined;
+  /** Whether it is listed. Otherwise CURRENT and the MANIFEST that it names are all that is looked at. */
+  readonly canList: boolean;
+}
+
+/** The most files of a kind to look at, the newest first. */
+const MAX_FILES = 64;
+
+/**
+ * The engine whose database a folder is; undefined where it is LevelDB's, or nothing says whose it is.
+ *
+ * Names of files decide nothing, since anybody may put an IDENTITY into a folder. One of these must be there:
+ *
+ * 1. the header of an encrypted file, in CURRENT or a MANIFEST, or, where there is neither, in a log or a table;
+ * 2. an OPTIONS file with the version of RocksDB or Pebble;
+ * 3. a MANIFEST with fields of LevelDB's and a tag that only those engines have, in records whose checksums are right, or that of Badger;
+ * 4. a log that begins with a type of record that only they have, with the right checksum;
+ * 5. more tables with their magic numbers than with LevelDB's. Where LevelDB can read the MANIFEST that CURRENT names, or else
+ *    the newest one, only tables that it lists count, so that a table that was put beside them decides nothing.
+ *
+ * Reads at most 4 MiB of a MANIFEST, 32 KiB of a log and a few bytes of other files, and 64 files of each kind.
+ */
+export function* readForeignEngine({ name: folderName, canList }: EngineFolder, closing: ClosingFiles): FolderReading<ForeignEngine | undefined> {
+  const names = canList ? yield* listFiles() : [];
+  const files = new EngineFiles(names, closing);
+  const manifest = yield* files.currentManifest(folderName);
+  const manifests = [...new Set([...(manifest === undefined ? [] : [manifest]), ...files.newest('manifest')])];
+  const logs = files.newest('log');
+  const tables = files.newest('table');
+  return (
+    (yield* files.first(names.includes(CURRENT) || manifests.length > 0 ? [CURRENT, ...manifests] : [...tables, ...logs], encryptionOf)) ??
+    (yield* files.first(files.options, optionsOf)) ??
+    (yield* files.first(names.filter((name) => name === 'MANIFEST'), plainManifestOf)) ??
+    (yield* files.first(manifests, manifestOf)) ??
+    (yield* files.first(logs, logOf)) ??
+    (yield* files.ofTables(manifests[0] === undefined ? tables : yield* files.tablesOf(manifests[0], tables)))
+  );
+}
+
+/** Why a folder of another engine is refused. */
+export function foreignEngineError({ text }: ForeignEngine, folderName: string | undefined): UnsupportedError {
+  return new UnsupportedError('BLOOM_UNSUPPORTED_FORMAT', { structure: 'folder', offset: 0, file: folderName }, `it ${text}`);
+}
+
+/** What reading a folder threw, or instead, where its database is that of another engine, that it is. */
+export function* orForeignEngine(folder: EngineFolder, error: unknown): FolderReading<unknown> {
+  const isOfBytes = error instanceof CorruptionError || (error instanceof UnsupportedError && error.code === 'BLOOM_UNSUPPORTED_FORMAT');
+  // The MANIFEST that lists the missing tables could be read.
+  if (!isOfBytes || error.code === 'BLOOM_MISSING_FILE') return error;
+  try {
+    const engine = yield* readForeignEngine(folder, new ClosingFiles());
+    return engine === undefined ? error : foreignEngineError(engine, folder.name);
+  } catch {
+    // The error that the caller has is the one to know of.
+    return error;
+  }
+}
+
+function* encryptionOf(file: FolderFile): FolderReading<EngineEvidence | undefined> {
+  return file.byteLength < ENCRYPTION_HEADER_LENGTH ? undefined : engineOfEncryptedFile(yield* readBytes(file, 0, ENCRYPTION_HEADER_LENGTH));
+}
+
+function* optionsOf(file: FolderFile): FolderReading<EngineEvidence | undefined> {
+  return engineOfOptions(yield* startOf(file, OPTIONS_START_LENGTH));
+}
+
+function* plainManifestOf(file: FolderFile): FolderReading<EngineEvidence | undefined> {
+  return engineOfPlainManifest(yield* startOf(file, BADGER_MAGIC_LENGTH));
+}
+
+function* logOf(file: FolderFile): FolderReading<EngineEvidence | undefined> {
+  return engineOfLogStart(yield* startOf(file, LOG_START_LENGTH));
+}
+
+function* manifestOf(file: FolderFile): FolderReading<EngineEvidence | undefined> {
+  const edits: EditEvidence[] = [];
+  yield* readStart(file, (record) => edits.push(engineOfEdit(record)));
+  return edits.some(({ hasFields }) => hasFields) ? edits.find(({ evidence }) => evidence !== undefined)?.evidence : undefined;
+}
+
+function* startOf(file: FolderFile, length: number): FolderReading<Uint8Array> {
+  return file.byteLength === 0 ? new Uint8Array(0) : yield* readBytes(file, 0, Math.min(file.byteLength, length));
+}
+
+/** Hands over the records at the start of a MANIFEST. Damage is passed over. */
+function* readStart(file: FolderFile, record: (record: Uint8Array) => void): FolderReading<void> {
+  const records = new StoredRecords(new LogReader({ record }), file, undefined, Math.min(file.byteLength, PIECE_LENGTH));
+  while (yield* records.readPiece());
+}
+
+/** Whether a MANIFEST has the fields that LevelDB needs. */
+function isComplete(builder: ManifestBuilder): boolean {
+  try {
+    builder.fields({ structure: 'MANIFEST', offset: 0 });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** The files of a folder that say whose it is. */
+class EngineFiles {
+  /** The names of OPTIONS files, the newest first. */
+  readonly options: readonly string[];
+  readonly #names: readonly string[];
+  readonly #closing: ClosingFiles;
+
+  constructor(names: readonly string[], closing: ClosingFiles) {
+    this.#names = names;
+    this.#closing = closing;
+    const numbers = names.flatMap((name) => /^OPTIONS-([0-9]{1,20})$/.exec(name)?.[1] ?? []);
+    this.options = numbers.sort((a, b) => compareBigints(BigInt(b), BigInt(a))).slice(0, MAX_FILES).map((number) => `OPTIONS-${number}`);
+  }
+
+  /** Files of a kind, the newest first. */
+  newest(type: 'manifest' | 'log' | 'table'): string[] {
+    const files: { readonly name: string; readonly number: bigint }[] = [];
+    for (const name of this.#names) {
+      const file = parseFileName(name);
+      if (file?.type === type) files.push({ name, number: file.number });
+    }
+    return files.sort((a, b) => compareBigints(b.number, a.number)).slice(0, MAX_FILES).map(({ name }) => name);
+  }
+
+  /** The first file that says whose the folder is. */
+  *first(names: readonly string[], evidenceOf: (file: FolderFile) => FolderReading<EngineEvidence | undefined>): FolderReading<ForeignEngine | undefined> {
+    for (const name of names) {
+      const evidence = yield* this.#use(name, evidenceOf);
+      if (evidence !== undefined) return foreignEngineOf(evidence, name, this.#names);
+    }
+    return undefined;
+  }
+
+  /** The engine of most tables. */
+  *ofTables(names: readonly string[]): FolderReading<ForeignEngine | undefined> {
+    let foreign: ForeignEngine | undefined;
+    let balance = 0;
+    for (const name of names.slice(0, MAX_FILES)) {
+      const engine = yield* this.#use(name, function* (file) {
+        return file.byteLength < TABLE_MAGIC_LENGTH ? undefined : engineOfTableEnd(yield* readBytes(file, file.byteLength - TABLE_MAGIC_LENGTH, TABLE_MAGIC_LENGTH));
+      });
+      if (engine === undefined) continue;
+      balance += engine === 'LevelDB' ? -1 : 1;
+      if (engine !== 'LevelDB') foreign ??= foreignEngineOf(engine, name, this.#names);
+    }
+    return balance > 0 ? foreign : undefined;
+  }
+
+  /** The tables that a MANIFEST lists, if LevelDB can read it; all of them otherwise. */
+  *tablesOf(manifest: string, all: readonly string[]): FolderReading<readonly string[]> {
+    const builder = new ManifestBuilder();
+    let foreignRecords = 0;
+    yield* this.#use(manifest, function* (file) {
+      yield* readStart(file, (record) => {
+        try {
+          builder.add(record, { structure: 'version edit', offset: 0 });
+        } catch {
+          foreignRecords++;
+        }
+      });
+    });
+    if (foreignRecords > 0 || !isComplete(builder)) return all;
+    return builder.files.levels.flat().flatMap(({ number }) => [tableFileName(number), oldTableFileName(number)]).filter((name) => all.includes(name));
+  }
+
+  /** The MANIFEST that CURRENT names; undefined when there is none, or it names nothing. */
+  *currentManifest(folderName: string | undefined): FolderReading<string | undefined> {
+    return yield* this.#use(CURRENT, function* (file) {
+      try {
+        return yield* readCurrent(file, folderName);
+      } catch (error) {
+        if (error instanceof CorruptionError) return undefined;
+        throw error;
+      }
+    });
+  }
+
+  *#use<T>(name: string, use: (file: FolderFile) => FolderReading<T>): FolderReading<T | undefined> {
+    const file = yield* openFile(name);
+    if (file === undefined) return undefined;
+    try {
+      return yield* use(file);
+    } finally {
+      this.#closing.close(file);
+    }
+  }
+}

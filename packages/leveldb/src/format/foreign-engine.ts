@@ -1,0 +1,146 @@
+/**
+ * What the bytes of other engines' folders look like. RocksDB and Pebble began as copies of LevelDB: names, MANIFEST and logs are so similar
+ * that a program for LevelDB takes them for damaged ones, and would rebuild a sound database without most of its entries.
+ *
+ * Source: RocksDB, db/version_edit.h, db/log_format.h and options/options_parser.cc; Pebble, internal/manifest/version_edit.go,
+ * record/record.go and options.go; Badger, manifest.go.
+ */
+import { VarintReader } from '@bloom/bytes';
+import { maskedCrc32c } from '@bloom/crc32c';
+import { encryptedContentId, encryptedText, engineOfTable } from '@bloom/sstable/database';
+import { decodeVersionEdit } from './version-edit.js';
+
+/** A program whose databases look like LevelDB's, and are not. */
+export type ForeignEngineName = 'RocksDB' | 'Pebble' | 'Badger' | "Minecraft's Marketplace";
+
+/** Whose database a folder is, if not LevelDB's. */
+export interface ForeignEngine {
+  /** The engines that it may be of: several where the evidence is the same for all of them. */
+  readonly engines: readonly ForeignEngineName[];
+  /** The file that says so. */
+  readonly file: string;
+  /** What the database is, and what opens it, in a sentence without its subject. */
+  readonly text: string;
+}
+
+/** What a file says about the engine. */
+export interface EngineEvidence {
+  readonly engines: readonly ForeignEngineName[];
+  /** What is in the file: a sentence without its subject, which is the file. */
+  readonly found: string;
+}
+
+/** The programs that open a database of an engine. */
+const TOOLS: Readonly<Record<Exclude<ForeignEngineName, "Minecraft's Marketplace">, string>> = {
+  RocksDB: 'with RocksDB or its tool ldb',
+  Pebble: 'with Pebble or its tool pebble',
+  Badger: 'with Badger or its tool badger',
+};
+
+/** Names of files that LevelDB does not write, and one of these engines does. They only say where to look: anybody may have an IDENTITY. */
+export function isForeignName(name: string): boolean {
+  return /^(?:OPTIONS-[0-9]+|IDENTITY|KEYREGISTRY|MANIFEST|marker\..+|[0-9]+\.(?:blob|vlog))$/.test(name);
+}
+
+/** Bytes of an OPTIONS file in which the version of the engine is. */
+export const OPTIONS_START_LENGTH = 4096;
+
+/** The engine of an OPTIONS file. @param start its first bytes. */
+export function engineOfOptions(start: Uint8Array): EngineEvidence | undefined {
+  const text = new TextDecoder().decode(start);
+  const { engine, version } = /^\s*\[Version\]\s*$[^[]*?^\s*(?<engine>rocksdb|pebble)_version=(?<version>[\w.-]{1,40})\s*$/m.exec(text)?.groups ?? {};
+  if (engine === undefined) return undefined;
+  return { engines: [engine === 'rocksdb' ? 'RocksDB' : 'Pebble'], found: `has ${engine}_version=${version}` };
+}
+
+/** Bytes with which a Badger database's MANIFEST begins. */
+export const BADGER_MAGIC_LENGTH = 4;
+
+/** The engine of a file called MANIFEST, without a number. @param start its first bytes. */
+export function engineOfPlainManifest(start: Uint8Array): EngineEvidence | undefined {
+  if (String.fromCharCode(...start) !== 'Bdgr') return undefined;
+  return { engines: ['Badger'], found: 'begins with Bdgr' };
+}
+
+/** Tags of version edits that LevelDB does not have, from the lowest to the highest. */
+const FOREIGN_TAGS: readonly { readonly from: number; readonly to: number; readonly engines: readonly ForeignEngineName[] }[] = [
+  { from: 10, to: 10, engines: ['RocksDB'] },
+  { from: 100, to: 103, engines: ['RocksDB', 'Pebble'] },
+  { from: 104, to: 108, engines: ['Pebble'] },
+  // Pebble reads these, and writes none.
+  { from: 200, to: 203, engines: ['RocksDB'] },
+  { from: 300, to: 300, engines: ['RocksDB'] },
+  { from: 400, to: 401, engines: ['RocksDB'] },
+  // Fields that an older RocksDB may ignore have this bit.
+  { from: 8192, to: 8224, engines: ['RocksDB'] },
+];
+
+/** What a record of a MANIFEST says about its engine. */
+export interface EditEvidence {
+  /** Whether it begins with a field of LevelDB's. */
+  readonly hasFields: boolean;
+  /** By the first tag that LevelDB does not have. It counts only in a MANIFEST with fields of LevelDB's: any byte can be a tag. */
+  readonly evidence: EngineEvidence | undefined;
+}
+
+/** The engine of a record of a MANIFEST. */
+export function engineOfEdit(record: Uint8Array): EditEvidence {
+  let fieldsEnd = 0;
+  let evidence: EngineEvidence | undefined;
+  try {
+    decodeVersionEdit(record, { structure: 'version edit', offset: 0 }, (end) => (fieldsEnd = end));
+  } catch {
+    const tag = new VarintReader(record, fieldsEnd).varint32();
+    const engines = FOREIGN_TAGS.find(({ from, to }) => tag >= from && tag <= to)?.engines;
+    evidence = engines && { engines, found: `has a version edit with tag ${tag}` };
+  }
+  return { hasFields: fieldsEnd > 0, evidence };
+}
+
+/** The engine of a table. @param end the last 8 bytes of the file. */
+export function engineOfTableEnd(end: Uint8Array): EngineEvidence | 'LevelDB' | undefined {
+  const table = engineOfTable(end);
+  return table === undefined || table === 'LevelDB' ? table : { engines: [table.engine], found: `is ${table.kind}` };
+}
+
+/** Bytes of a log that hold its first fragment. */
+export const LOG_START_LENGTH = 32_768;
+
+const TYPE_OFFSET = 6;
+/** Of a recyclable fragment: the number of the log behind the header of LevelDB's. */
+const RECYCLABLE = { from: 5, to: 8, headerLength: 11, engines: ['RocksDB', 'Pebble'] } as const;
+/** Of Pebble's: the number of the log, and how far the log is synced. */
+const SYNCED = { from: 9, to: 12, headerLength: 19, engines: ['Pebble'] } as const;
+
+/** The engine of a log whose first fragment has a type that LevelDB does not have, and the right checksum. */
+export function engineOfLogStart(start: Uint8Array): EngineEvidence | undefined {
+  const type = start[TYPE_OFFSET] ?? 0;
+  const kind = [RECYCLABLE, SYNCED].find(({ from, to }) => type >= from && type <= to);
+  if (kind === undefined || start.length < kind.headerLength) return undefined;
+  const { headerLength, engines } = kind;
+  const view = new DataView(start.buffer, start.byteOffset, start.length);
+  const end = headerLength + view.getUint16(4, true);
+  if (end > start.length || maskedCrc32c(start.subarray(TYPE_OFFSET, end)) !== view.getUint32(0, true)) return undefined;
+  return { engines, found: `has a record of type ${type}` };
+}
+
+/** The engine of an encrypted file. @param start its first 256 bytes. @returns what the file is, in `found`. */
+export function engineOfEncryptedFile(start: Uint8Array): EngineEvidence | undefined {
+  const id = encryptedContentId(start);
+  return id === undefined ? undefined : { engines: ["Minecraft's Marketplace"], found: `is ${encryptedText(id)}` };
+}
+
+/**
+ * Says whose database it is.
+ *
+ * @param names of all files of the folder, which tell engines apart that write the same bytes.
+ */
+export function foreignEngineOf({ engines: possible, found }: EngineEvidence, file: string, names: readonly string[]): ForeignEngine {
+  if (possible[0] === "Minecraft's Marketplace") return { engines: possible, file, text: found };
+  const isOne = (engine: ForeignEngineName): boolean =>
+    engine === 'Pebble' ? names.some((name) => name.startsWith('marker.')) : names.includes('IDENTITY');
+  const likely = possible.length === 1 ? possible : possible.filter(isOne);
+  const engines = likely.length === 1 ? likely : possible;
+  const tools = engines.map((engine) => TOOLS[engine as keyof typeof TOOLS]).join(', or ');
+  return { engines, file, text: `is a ${engines.join(' or ')} database, not a LevelDB database (${file} ${found}): open it ${tools}` };
+}

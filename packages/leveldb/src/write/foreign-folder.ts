@@ -1,0 +1,39 @@
+import { ClosingFiles } from '../folder/closing-files.js';
+import { runAsync } from '../folder/folder-reading.js';
+import { foreignEngineError, orForeignEngine, readForeignEngine } from '../folder/foreign-engine.js';
+import { isMissing, type WritableFolder } from '../folder/writable-folder.js';
+import { CURRENT, LOCK, parseFileName } from '../format/file-name.js';
+import { isForeignName } from '../format/foreign-engine.js';
+import type { Settings } from './database-options.js';
+
+/** @throws UnsupportedError `BLOOM_UNSUPPORTED_FORMAT` when the folder is the database of another engine. Nothing is written, not even LOCK. */
+export async function mustBeLevelDb(folder: WritableFolder): Promise<void> {
+  const closing = new ClosingFiles();
+  try {
+    const engine = await runAsync(folder, readForeignEngine({ name: folder.name, canList: true }, closing));
+    if (engine !== undefined) throw foreignEngineError(engine, folder.name);
+  } finally {
+    await closing.settled();
+  }
+}
+
+/**
+ * {@link mustBeLevelDb} for a folder that is opened, whose CURRENT and MANIFEST are read next anyway: files are read only where a name
+ * suggests another engine, where damage is skipped, or where the file LOCK would be created before those are read.
+ */
+export async function mustNotLookForeign(folder: WritableFolder, { skipsDamage, locks }: Pick<Settings, 'skipsDamage' | 'locks'>): Promise<void> {
+  let names: readonly string[];
+  try {
+    names = await folder.list();
+  } catch (error) {
+    if (isMissing(error)) return;
+    throw error;
+  }
+  const isDatabase = names.includes(CURRENT) || names.some((name) => (parseFileName(name)?.type ?? 'lock') !== 'lock');
+  if (names.some(isForeignName) || (isDatabase && (skipsDamage || (locks && !names.includes(LOCK))))) await mustBeLevelDb(folder);
+}
+
+/** What opening a folder threw, or instead, where its database is that of another engine, that it is. */
+export function openingFailure(folder: WritableFolder, error: unknown): Promise<unknown> {
+  return runAsync(folder, orForeignEngine({ name: folder.name, canList: true }, error));
+}

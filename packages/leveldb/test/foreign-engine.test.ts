@@ -1,0 +1,219 @@
+// Folders of RocksDB, Pebble, Badger and Minecraft's Marketplace are named and left alone. `tooling/fixtures/foreign-folders` made them.
+import { createHash } from 'node:crypto';
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { folderFiles, foreignFolders, goldenDatabases, realDatabases } from '@bloom/fixtures';
+import { Database, DatabaseReader, encodeVersionEdit, foreignEngine, MemoryFolder, storedEntriesSync, SyncDatabaseReader, UnsupportedError, WritableMemoryFolder } from '@bloom/leveldb';
+import { verifyDatabase } from '@bloom/leveldb/inspect';
+import { WritableNodeFolder } from '@bloom/leveldb/node';
+import { LogWriter } from '@bloom/log';
+import { afterEach, describe, expect, test } from 'vitest';
+import { caught } from './caught.js';
+import { collect } from './collect.js';
+
+const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
+const comparator = encodeVersionEdit({ comparator: 'leveldb.BytewiseComparator' });
+
+const temporary: string[] = [];
+afterEach(() => {
+  for (const path of temporary.splice(0)) rmSync(path, { recursive: true });
+});
+
+/** A copy of a folder in the file system. */
+function copyOf(path: string): string {
+  const copy = mkdtempSync(join(tmpdir(), 'foreign-engine-'));
+  temporary.push(copy);
+  cpSync(path, copy, { recursive: true });
+  return copy;
+}
+
+/** Names, sizes, times and hashes of all files of a folder. */
+function stateOf(path: string): string[] {
+  return readdirSync(path).sort().map((name) => {
+    const { size, mtimeMs } = statSync(join(path, name));
+    return `${name} ${size} ${mtimeMs} ${createHash('sha256').update(readFileSync(join(path, name))).digest('hex')}`;
+  });
+}
+
+const calls: [string, (folder: WritableNodeFolder | WritableMemoryFolder) => Promise<unknown>][] = [
+  ['Database.open', (folder) => Database.open(folder)],
+  ["Database.open with damage: 'skip'", (folder) => Database.open(folder, { damage: 'skip' })],
+  ['Database.open with createIfMissing: false', (folder) => Database.open(folder, { createIfMissing: false })],
+  ['Database.repair', (folder) => Database.repair(folder)],
+  ['Database.destroy', (folder) => Database.destroy(folder)],
+];
+
+const folders = foreignFolders();
+
+test('the folders are of several versions of RocksDB and Pebble, closed and killed', () => {
+  const namesOf = (engine: string): string[] => folders.filter(({ engines }) => engines.includes(engine)).map(({ name }) => name);
+  expect(namesOf('RocksDB').length).toBeGreaterThanOrEqual(4);
+  expect(namesOf('Pebble').length).toBeGreaterThanOrEqual(3);
+});
+
+describe.each(folders)('$name', ({ name, path, engines, entries }) => {
+  test('foreignEngine names the engine and the file that says so', async () => {
+    const files = folderFiles(path);
+    const engine = await foreignEngine(new MemoryFolder(files));
+    expect(engine?.engines).toEqual(engines);
+    expect([...files.keys()]).toContain(engine!.file);
+    expect(engine!.text).toContain(engines[0]);
+  });
+
+  // Badger's databases have no CURRENT, and no file that Database.destroy takes for a database's.
+  test.each(calls.filter(([call]) => !(name.startsWith('badger') && /destroy|createIfMissing: false/.test(call))))('%s is refused, and no file changes', async (_, run) => {
+    const copy = copyOf(path);
+    // LOCK must not be created either.
+    rmSync(join(copy, 'LOCK'), { force: true });
+    const before = stateOf(copy);
+    const error: unknown = await run(new WritableNodeFolder(copy)).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(UnsupportedError);
+    expect(error).toMatchObject({ code: 'BLOOM_UNSUPPORTED_FORMAT', structure: 'folder', offset: 0, file: copy });
+    expect((error as UnsupportedError).problem).toMatch(engines[0] === "Minecraft's Marketplace" ? /^it is encrypted by Minecraft's Marketplace \(content ID 3f2504e0-/ : new RegExp(`^it is a ${engines[0]!} database`));
+    expect(stateOf(copy)).toEqual(before);
+  });
+
+  test('reading it names the engine, unless nothing in it is the engine’s own', async () => {
+    const folder = new MemoryFolder(folderFiles(path));
+    for (const damage of ['strict', 'skip'] as const) {
+      if (entries !== undefined) {
+        const reader = await DatabaseReader.open(folder, { damage });
+        expect(await collect(reader.keys())).toHaveLength(entries);
+        await reader.close();
+        continue;
+      }
+      const expected = { code: 'BLOOM_UNSUPPORTED_FORMAT', structure: 'folder' };
+      await expect(DatabaseReader.open(folder, { damage })).rejects.toMatchObject(expected);
+      expect(caught(() => SyncDatabaseReader.open(folder, { damage }))).toMatchObject(expected);
+    }
+  });
+
+  test('verifyDatabase has the engine as its only finding, where it has any', async () => {
+    const { findings, moreFindings } = await verifyDatabase(new MemoryFolder(folderFiles(path)));
+    const codes = findings.map(({ code, problem }) => `${code} ${problem.includes(engines[0]!)}`);
+    expect(codes).toEqual(entries === undefined ? ['BLOOM_UNSUPPORTED_FORMAT true'] : []);
+    expect(moreFindings).toBe(0);
+  });
+});
+
+/** The files of a folder that match. */
+function some(name: string, pattern: RegExp): Map<string, Uint8Array> {
+  return new Map([...folderFiles(folders.find((folder) => folder.name === name)!.path)].filter(([file]) => pattern.test(file)));
+}
+
+test.each([
+  ['rocksdb-9.8-closed', 'a MANIFEST', /^(CURRENT|MANIFEST)/, ['RocksDB'], 'has a version edit with tag 8193'],
+  ['rocksdb-6.17-closed', 'a MANIFEST and IDENTITY', /^(CURRENT|IDENTITY|MANIFEST)/, ['RocksDB'], 'has a version edit with tag 103'],
+  ['rocksdb-6.17-closed', 'a MANIFEST', /^(CURRENT|MANIFEST)/, ['RocksDB', 'Pebble'], 'has a version edit with tag 103'],
+  ['rocksdb-9.8-closed', 'tables', /\.sst$/, ['RocksDB'], 'is a RocksDB table (block-based format 1 or later)'],
+  ['rocksdb-9.8-plain', 'a plain table', /\.sst$/, ['RocksDB'], 'is a RocksDB plain table'],
+  ['rocksdb-9.8-blobs', 'logs', /\.log$/, ['RocksDB', 'Pebble'], 'has a record of type 5'],
+  ['pebble-1.1-killed', 'a table', /\.sst$/, ['RocksDB'], 'is a RocksDB table'],
+  ['pebble-2.1-closed', 'a MANIFEST and markers', /^(marker|MANIFEST)/, ['Pebble'], 'has a version edit with tag 103'],
+  ['pebble-2.1-closed', 'a table', /\.sst$/, ['Pebble'], 'is a Pebble table'],
+  ['pebble-2.1-closed', 'the last log', /000004\.log$/, ['Pebble'], 'has a record of type 9'],
+  ['minecraft-marketplace', 'a table', /\.ldb$/, ["Minecraft's Marketplace"], 'content ID 3f2504e0-4f89-41d3-9a0c-0305e82c3301'],
+])('of %s, %s is enough to name the engine and refuse a repair', async (name, _, pattern, engines, found) => {
+  const folder = new WritableMemoryFolder(some(name, pattern));
+  const engine = await foreignEngine(folder);
+  expect(engine?.engines).toEqual(engines);
+  expect(engine!.text).toContain(found);
+  await expect(Database.repair(folder)).rejects.toMatchObject({ code: 'BLOOM_UNSUPPORTED_FORMAT' });
+  expect(folder.list().length).toBe(some(name, pattern).size);
+});
+
+test('a folder of RocksDB in which LevelDB could have written everything is one of LevelDB’s', async () => {
+  expect(await foreignEngine(new MemoryFolder(some('rocksdb-6.17-killed', /^(CURRENT|IDENTITY|LOCK|MANIFEST|.*\.log$)/)))).toBeUndefined();
+});
+
+test('storedEntries names the engine of a log that it cannot read', () => {
+  const folder = new MemoryFolder(some('pebble-1.1-killed', /\.log$|^OPTIONS/));
+  expect(caught(() => [...storedEntriesSync(folder)])).toMatchObject({ code: 'BLOOM_UNSUPPORTED_FORMAT', structure: 'folder' });
+});
+
+const stray = new Map<string, Uint8Array>([
+  ['IDENTITY', utf8('2f1e0f5c-6a34-4c57-93ad-7bb4b0b1b6d3')],
+  ['KEYREGISTRY', utf8('keys')],
+  ['MANIFEST', utf8('what is in this folder\n')],
+  ['OPTIONS-000007', utf8('[Options]\nrocksdb_version of the program: none\n')],
+  ['marker.format-version.000001.013', new Uint8Array(0)],
+  ['000900.blob', utf8('blob')],
+  // No MANIFEST lists it.
+  ['000901.sst', some('rocksdb-9.8-closed', /000009\.sst$/).get('000009.sst')!],
+  ['000902.sst', some('pebble-2.1-closed', /\.sst$/).get('000008.sst')!],
+]);
+
+test.each(goldenDatabases().filter(({ damage, comparator, open }) => damage === undefined && comparator === undefined && open === 'OK').map(({ name, path }) => [name, path]))(
+  'of LevelDB’s folder %s, files with the names of other engines make nobody’s else: it opens, and can be repaired and destroyed',
+  async (_, path) => {
+    const folder = (): WritableMemoryFolder => new WritableMemoryFolder(new Map([...folderFiles(path), ...stray]));
+    expect(await foreignEngine(folder())).toBeUndefined();
+    const database = await Database.open(folder());
+    await database.close();
+    const destroyed = folder();
+    await Database.destroy(destroyed);
+    expect(destroyed.list()).not.toContain('CURRENT');
+    const damaged = folder();
+    damaged.delete('CURRENT');
+    expect(await foreignEngine(damaged)).toBeUndefined();
+    await Database.repair(damaged);
+  },
+);
+
+test('none of the golden and real folders of LevelDB is taken for another engine’s', async () => {
+  const paths = [...goldenDatabases(), ...realDatabases()].map(({ path }) => path);
+  expect(paths.length).toBeGreaterThan(20);
+  for (const path of paths) expect(await foreignEngine(new MemoryFolder(folderFiles(path)))).toBeUndefined();
+});
+
+test.each([
+  [11, undefined],
+  [99, undefined],
+  [109, undefined],
+  [9000, undefined],
+  [107, ['Pebble']],
+  [201, ['RocksDB']],
+])('a version edit with the unknown tag %i names %j', async (tag, engines) => {
+  const record = tag < 128 ? [tag] : [(tag & 127) | 128, tag >> 7];
+  const files = new Map([['CURRENT', utf8('MANIFEST-000002\n')], ['MANIFEST-000002', logOf(comparator, Uint8Array.from(record))]]);
+  expect((await foreignEngine(new MemoryFolder(files)))?.engines).toEqual(engines);
+});
+
+test('a record that begins like a tag of Pebble, in a MANIFEST without any field of LevelDB, is no evidence', async () => {
+  expect(await foreignEngine(new MemoryFolder(new Map([['CURRENT', utf8('MANIFEST-000002\n')], ['MANIFEST-000002', logOf(utf8('hello'))]])))).toBeUndefined();
+});
+
+test('a tag of RocksDB in a record whose checksum is wrong is no evidence', async () => {
+  const manifest = logOf(comparator, Uint8Array.of(103, 1));
+  manifest[7 + comparator.length]! ^= 1;
+  expect(await foreignEngine(new MemoryFolder(new Map([['CURRENT', utf8('MANIFEST-000002\n')], ['MANIFEST-000002', manifest]])))).toBeUndefined();
+});
+
+test('a log record of type 5 whose checksum is wrong is no evidence', async () => {
+  const [[name, log]] = [...some('pebble-1.1-killed', /000002\.log$/)] as [[string, Uint8Array]];
+  const changed = log.slice();
+  changed[0]! ^= 1;
+  expect(await foreignEngine(new MemoryFolder(new Map([[name, changed]])))).toBeUndefined();
+});
+
+test.each([['magic number', 4], ['version', 0], ['length of the content ID', 16]])('an encrypted file whose header has another %s is no evidence', async (_, at) => {
+  const current = some('minecraft-marketplace', /CURRENT/).get('CURRENT')!.slice();
+  current[at] = 0xff;
+  expect(await foreignEngine(new MemoryFolder(new Map([['CURRENT', current]])))).toBeUndefined();
+});
+
+test.each([0, 1, 7, 11, 40])('files of %i bytes with names that other engines use are no evidence', async (length) => {
+  const names = ['CURRENT', 'MANIFEST', 'MANIFEST-000001', 'OPTIONS-000001', '000002.log', '000003.sst', 'IDENTITY'];
+  for (const byte of [0, 5, 9, 0xff]) {
+    expect(await foreignEngine(new MemoryFolder(new Map(names.map((name) => [name, new Uint8Array(length).fill(byte)]))))).toBeUndefined();
+  }
+});
+
+/** A log of records. */
+function logOf(...records: readonly Uint8Array[]): Uint8Array {
+  const parts: Uint8Array[] = [];
+  const writer = new LogWriter({ append: (bytes) => void parts.push(bytes.slice()) });
+  for (const record of records) writer.addRecord(record);
+  return Uint8Array.from(parts.flatMap((part) => [...part]));
+}
