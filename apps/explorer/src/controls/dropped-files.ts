@@ -1,4 +1,5 @@
 import { parseFileName } from '@bloom/leveldb';
+import { isForeignName } from '@bloom/leveldb/inspect';
 
 /** A file that was dropped or picked. */
 export interface DroppedFile {
@@ -12,7 +13,7 @@ const MAX_DEPTH = 8;
 /** So many names are read: a whole disk may have been dropped. */
 const MAX_NAMES = 100_000;
 
-/** The files that were dropped: single ones whatever they are, and of folders, at any depth, those with names of LevelDB's. */
+/** The files that were dropped: single ones whatever they are, and of folders, at any depth, those with names of LevelDB's, or of engines that are mistaken for it. */
 export async function droppedFiles(transfer: DataTransfer): Promise<DroppedFile[]> {
   // Entries are to be taken before the event is over.
   const entries = Array.from(transfer.items, (item) => item.webkitGetAsEntry()).filter((entry) => entry !== null);
@@ -24,7 +25,7 @@ export async function droppedFiles(transfer: DataTransfer): Promise<DroppedFile[
     const next: FileSystemEntry[] = [];
     for (const entry of level) {
       if (entry.isFile) {
-        if (depth === 0 || parseFileName(entry.name) !== undefined) found.push({ path: entry.fullPath.replace(/^\//, ''), file: await fileOf(entry as FileSystemFileEntry) });
+        if (depth === 0 || parseFileName(entry.name) !== undefined || isForeignName(entry.name)) found.push({ path: entry.fullPath.replace(/^\//, ''), file: await fileOf(entry as FileSystemFileEntry) });
       } else {
         const inner = await entriesOf(entry as FileSystemDirectoryEntry);
         names += inner.length;

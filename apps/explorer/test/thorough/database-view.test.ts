@@ -1,4 +1,4 @@
-import { folderFiles, goldenDatabases, realDatabases } from '@bloom/fixtures';
+import { folderFiles, foreignFolders, goldenDatabases, realDatabases } from '@bloom/fixtures';
 import { MemorySource } from '@bloom/sstable';
 import { outlineTable } from '@bloom/sstable/inspect';
 import { expect, test } from 'vitest';
@@ -37,6 +37,14 @@ describeInChromium('the database view', ({ open, server }) => {
     for (const { bytes, reason } of drops) await expect.poll(damage).toContain(`${reason} (${grouped(bytes)} bytes)`);
     if (drops.length === 0 && verified === undefined) await expect.poll(damage).toContain('Nothing was left out');
     else await expect.poll(damage).toContain('Left out');
+  });
+
+  test.each(foreignFolders().filter(({ entries, name }) => entries === undefined && (takesAll || /6\.17-closed|2\.1-killed|minecraft/.test(name))))('names the engine of $name when it is dropped', async ({ name, path, engines }) => {
+    const explorer = await open('#/database');
+    await explorer.dropFolders('.page', ...filesOf(path).map(({ name: file, bytes }) => ({ name: `${name}/${file}`, bytes })));
+    const words = engines[0] === "Minecraft's Marketplace" ? "encrypted by Minecraft's Marketplace" : `it is a ${engines[0]!} database`;
+    await expect.poll(() => explorer.page.getByRole('alert').textContent()).toContain(words);
+    expect(await explorer.page.getByRole('alert').textContent()).toContain('BLOOM_UNSUPPORTED_FORMAT');
   });
 
   test('dashed bars, of tables without a filter that can be asked, have a legend, and only they', async () => {

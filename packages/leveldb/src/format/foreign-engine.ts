@@ -37,7 +37,15 @@ const TOOLS: Readonly<Record<Exclude<ForeignEngineName, "Minecraft's Marketplace
   Badger: 'with Badger or its tool badger',
 };
 
-/** Names of files that LevelDB does not write, and one of these engines does. They only say where to look: anybody may have an IDENTITY. */
+/**
+ * Whether RocksDB, Pebble or Badger writes a file of this name, and LevelDB does not. A name only says where to look: anybody may put an
+ * `IDENTITY` into a folder. `foreignEngine` looks at the bytes.
+ *
+ * @example
+ * ```ts
+ * isForeignName('OPTIONS-000007'); // true
+ * ```
+ */
 export function isForeignName(name: string): boolean {
   return /^(?:OPTIONS-[0-9]+|IDENTITY|KEYREGISTRY|MANIFEST|marker\..+|[0-9]+\.(?:blob|vlog))$/.test(name);
 }
