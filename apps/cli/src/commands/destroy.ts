@@ -6,7 +6,8 @@ import { SyncNodeFolder } from '@bloom/leveldb/node';
 import { count, counted } from '@bloom/report';
 import type { Command } from 'commander';
 import { EXIT, Failure } from '../failure.js';
-import { databaseFailure, mustBeLevelDb } from '../inputs/written-database.js';
+import { mustBeLevelDb } from '../inputs/foreign-folder.js';
+import { databaseFailure } from '../inputs/written-database.js';
 import { WrittenFolder } from '../inputs/written-folder.js';
 import { standardError } from '../outputs/output.js';
 import { addSummaryOption, printSummary, type SummaryOptions } from '../outputs/summary.js';
@@ -42,6 +43,7 @@ async function destroy(path: string, options: DestroyOptions): Promise<void> {
     if (!files.some((name) => name === 'CURRENT' || parseFileName(name)?.type === 'manifest')) {
       throw new Failure(`${path}: there is no database: it has neither CURRENT nor a MANIFEST`);
     }
+    // Before anybody is asked.
     await mustBeLevelDb(path);
     const bytes = files.reduce((sum, name) => sum + (statSync(join(path, name), { throwIfNoEntry: false })?.size ?? 0), 0);
     const what = `${counted(files.length, 'file')}, ${count(bytes)} bytes`;

@@ -10,11 +10,11 @@ import { randomBytes } from 'node:crypto';
 import { constants, existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { copyFile, open, readFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
-import { decodeVersionEdit, foreignEngine, parseFileName } from '@bloom/leveldb';
-import { SyncNodeFolder } from '@bloom/leveldb/node';
+import { decodeVersionEdit, parseFileName } from '@bloom/leveldb';
 
 import { readLog } from '@bloom/log';
 import { Failure, failureOf, isSystemError } from '../failure.js';
+import { mustBeLevelDb } from './foreign-folder.js';
 
 /** How often a round is repeated because the folder changed. */
 const MAX_ROUNDS = 1000;
@@ -29,6 +29,7 @@ export interface CopiedFolder {
 export async function copyFolder(path: string, target: string, signal: AbortSignal): Promise<CopiedFolder> {
   if (target === '') throw new Failure('the name of the copy is empty');
   const place = resolve(target);
+  // A copy would lack the files that only the other engine has.
   await mustBeLevelDb(path);
   if (existsSync(place)) throw new Failure(`${target}: exists already: name a new folder`);
   const temporary = join(dirname(place), `.${basename(place).slice(0, 24)}.${randomBytes(6).toString('hex')}.tmp`);
@@ -48,12 +49,6 @@ export async function copyFolder(path: string, target: string, signal: AbortSign
     rmSync(temporary, { recursive: true, force: true });
     throw failureOf(isSystemError(error) && String(error.path).startsWith(path) ? path : target, error);
   }
-}
-
-/** @throws Failure for the database of another engine, of which the copy would lack files. */
-async function mustBeLevelDb(path: string): Promise<void> {
-  const engine = existsSync(path) ? await foreignEngine(new SyncNodeFolder(path)) : undefined;
-  if (engine !== undefined) throw new Failure(`${path}: it ${engine.text}`);
 }
 
 /** What a MANIFEST says. */

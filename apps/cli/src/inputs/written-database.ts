@@ -1,5 +1,5 @@
 /** Databases that commands write to. */
-import { comparatorNameSync, Database, DatabaseError, type DatabaseOptions, foreignEngine } from '@bloom/leveldb';
+import { comparatorNameSync, Database, DatabaseError, type DatabaseOptions } from '@bloom/leveldb';
 import { idbComparator, idbFilterPolicy } from '@bloom/leveldb/idb-comparator';
 import { BackgroundThread, SyncNodeFolder } from '@bloom/leveldb/node';
 import { quotedName } from '@bloom/bytes';
@@ -95,12 +95,6 @@ export async function withDatabase<T>(path: string, options: DatabaseCommandOpti
   } catch (error) {
     throw databaseFailure(path, error);
   }
-}
-
-/** @throws Failure, before anybody is asked anything, when a folder is the database of another engine. */
-export async function mustBeLevelDb(path: string): Promise<void> {
-  const engine = await foreignEngine(new SyncNodeFolder(path));
-  if (engine !== undefined) throw new Failure(`${path}: it ${engine.text}`);
 }
 
 /** Turns an error about a database that is written into a failure with a line to show. Returns other errors unchanged. */
