@@ -155,7 +155,7 @@ export class Database extends AsyncReaderFace {
    * @throws TypeError or RangeError for an option that is wrong.
    * @throws CorruptionError when CURRENT, the MANIFEST or a table is damaged. Tables before that have other filters already.
    * @throws UnsupportedError `BLOOM_UNKNOWN_COMPARATOR` or `BLOOM_UNSUPPORTED_CODEC` when the database's order or compression was not
-   *   given.
+   *   given, `BLOOM_UNSUPPORTED_FORMAT` when the database is that of another engine.
    * @throws DatabaseError when it is open for writing, or there is none. Errors of the folder pass unchanged.
    * @example
    * ```ts

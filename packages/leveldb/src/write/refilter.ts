@@ -19,6 +19,7 @@ import { WholeTable } from '../table/whole-table.js';
 import { type DatabaseOptions, settingsOf } from './database-options.js';
 import { mustLeaveNumbers } from './file-numbers.js';
 import { holdFolder } from './folder-hold.js';
+import { mustBeLevelDb } from './foreign-folder.js';
 import { deleteIfPossible } from './live-files.js';
 import { mustHaveTables } from './recovery.js';
 import { VersionSet } from './version-set.js';
@@ -76,6 +77,7 @@ export async function refilterDatabase(folder: WritableFolder, options: Refilter
     throw missingDatabase(folder, cause);
   }
   if (!names.includes(CURRENT)) throw missingDatabase(folder);
+  await mustBeLevelDb(folder);
   const hold = await holdFolder(folder, settings);
   try {
     const { comparator, opening, maxBlockBytes } = settings;
