@@ -89,21 +89,35 @@ export function mustHaveMethods(name: string, value: unknown, kind: string, meth
 }
 
 /**
+ * Checks that a call has no more arguments than it takes, where ignoring one of them would delete or lose something.
+ *
+ * @param call the function: "Database.compactRange".
+ * @param takes its parameters, as the message lists them: "begin and end".
+ * @param most how many those are.
+ * @param given how many arguments there are.
+ * @throws TypeError, which names the call and what it takes.
+ */
+export function mustHaveAtMost(call: string, takes: string, most: number, given: number): void {
+  if (given > most) throw new TypeError(`${call} takes ${takes}, got ${given} argument${given === 1 ? '' : 's'}`);
+}
+
+/**
  * Checks the names in an object of options, since a misspelt one would otherwise be ignored silently.
  *
  * @param owner the function that takes the options: "Table.open".
  * @param known the names of its options. Other names are allowed only with the value undefined.
- * @throws TypeError, which names the unknown option and the one that was likely meant.
+ * @throws TypeError, which names the unknown option and the one that was likely meant, or says what was given instead of options, such
+ *   as a second batch or an array.
  */
 export function mustBeOptions(owner: string, options: unknown, known: Readonly<Record<string, true>>): void {
   if (typeof options !== 'object' || options === null) {
     throw new TypeError(`the options of ${owner} must be an object, got ${kindOf(options)}`);
   }
-  const names = Object.keys(options);
-  // A signal has no names of its own: it would be ignored where `{ signal }` was meant.
-  if (names.length === 0 && typeof (options as { readonly aborted?: unknown }).aborted === 'boolean') {
-    throw new TypeError(`the options of ${owner} must be an object, got ${kindOf(options)}: pass { signal }`);
+  if (Symbol.iterator in options || Symbol.asyncIterator in options) {
+    throw new TypeError(`the options of ${owner} must be an object, got ${kindOf(options)}`);
   }
+  const names = Object.keys(options);
+  if (names.length === 0) mustBePlain(owner, options, known);
   for (const name of names) {
     if (Object.hasOwn(known, name) || (options as Record<string, unknown>)[name] === undefined) continue;
     const nearest = nearestOf(name, Object.keys(known));
@@ -111,6 +125,14 @@ export function mustBeOptions(owner: string, options: unknown, known: Readonly<R
     const shown = JSON.stringify(name.slice(0, MAX_COMPARED_LENGTH));
     throw new TypeError(`${owner} has no option ${shown}: ${hint}`);
   }
+}
+
+/** Refuses an instance of a class that has none of the options: a signal, for example, would be ignored where `{ signal }` was meant. */
+function mustBePlain(owner: string, options: object, known: Readonly<Record<string, true>>): void {
+  const kind = kindOf(options);
+  if (kind === 'object' || Object.keys(known).some((name) => name in options)) return;
+  const hint = typeof (options as { readonly aborted?: unknown }).aborted === 'boolean' ? ': pass { signal }' : '';
+  throw new TypeError(`the options of ${owner} must be an object, got ${kind}${hint}`);
 }
 
 /** Longer names are not compared: the distance takes time in proportion to the product of two lengths. */

@@ -9,6 +9,7 @@ export {
   mustBeOptions,
   mustBeSignal,
   mustBeWhole,
+  mustHaveAtMost,
   mustHaveMethods,
 } from './arguments.js';
 export { copyBytes, RangeCopier } from './copy-bytes.js';

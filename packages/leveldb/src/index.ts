@@ -50,6 +50,7 @@ export { DatabaseError, type DatabaseErrorCode } from './folder/database-error.j
 export type { FolderLock, PinnedFolder, WritableFile, WritableFolder } from './folder/writable-folder.js';
 export type { CompactedTables, CompactionRequest, MemtableArrays, NeededPlugins, TableThread, TableThreadSettings, ThreadPlugins, WrittenTable } from './folder/table-thread.js';
 export { WritableMemoryFolder } from './folder/writable-memory-folder.js';
+export type { ClearRange } from './write/entry-deletion.js';
 export { Database, type WriteOptions } from './write/database.js';
 export type { DatabaseEvent, TableInLevel, TableMade } from './write/database-event.js';
 export type { BitsByLevel } from './write/bits-by-level.js';

@@ -1,4 +1,4 @@
-import { type Bytes, mustBeBoolean, mustBeBytes, mustBeOptions, type Signal } from '@bloom/bytes';
+import { type Bytes, mustBeBoolean, mustBeBytes, mustBeOptions, mustHaveAtMost, type Signal } from '@bloom/bytes';
 import type { SignalOptions } from '@bloom/sstable';
 import { type CursorBounds, type SequenceOptions, signalOf } from '@bloom/sstable/database';
 import { AsyncReaderFace } from '../read/async-reader-face.js';
@@ -16,6 +16,7 @@ import { isSmallBatch, misfitOf } from '../memtable/batch-entries.js';
 import { WriteBatch } from '../format/write-batch.js';
 import { type DatabaseOptions, holdSettingsOf, settingsOf } from './database-options.js';
 import { destroyDatabase, isDatabase } from './destruction.js';
+import { type ClearRange, EntryDeletion } from './entry-deletion.js';
 import { compareInternal } from '../compact/overlap.js';
 import { tablesToText } from './properties.js';
 import { CursorSampler } from './read-sample.js';
@@ -179,19 +180,33 @@ export class Database extends AsyncReaderFace {
   }
 
   /**
-   * Deletes all entries that are there when it is called.
+   * Deletes all entries that are there when it is called, or those of a range.
    *
-   * One edit of the MANIFEST takes all tables and logs out of the database. That frees their space, and after a crash all entries are
-   * there or none. Once the promise settles, the database stays empty after a power failure too.
+   * Without a range, one edit of the MANIFEST takes all tables and logs out of the database. That frees their space, and after a crash
+   * all entries are there or none. Once the promise settles, the database stays empty after a power failure too.
    *
-   * While a snapshot is held, its entries are still needed, so each entry is deleted by itself: that takes as long as a scan and as many
-   * deletions, and a crash may leave a part of the entries.
+   * With a range, and while a snapshot needs the entries, each entry is deleted by itself, in writes of some 64 KiB: that takes as
+   * long as a scan and as many deletions, and a crash may leave a part of the entries. Writes that are made meanwhile wait, and
+   * are not deleted.
    *
+   * @param range which entries; `clear()` and `clear({})` delete all of them.
+   * @throws TypeError or RangeError for a range that is wrong. An undefined range or bound is wrong, and deletes nothing.
    * @throws DatabaseError when the folder fails to take it, and CorruptionError when an entry that is to be deleted by itself is damaged.
+   * @example
+   * ```ts
+   * await database.clear({ prefix: utf8('session:') });
+   * await database.clear({ lt: utf8('2024-01-01'), limit: 1000 });
+   * ```
    */
-  async clear(): Promise<void> {
+  // eslint-disable-next-line @typescript-eslint/unified-signatures -- an optional parameter can be undefined, which is refused
+  clear(range: ClearRange): Promise<void>;
+  clear(): Promise<void>;
+  async clear(...given: [] | [range: ClearRange]): Promise<void> {
     this.mustBeOpen();
-    await this.store.clear();
+    mustHaveAtMost('Database.clear', 'a range', 1, given.length);
+    const [range] = given.length === 0 ? [{}] : given;
+    if ((range as unknown) === undefined) throw new TypeError('the range of Database.clear is undefined: call clear() without arguments to delete all entries');
+    await this.store.clear(new EntryDeletion(range, this.view.order));
   }
 
   /** Writes all operations of a batch, or none. The batch is copied. */

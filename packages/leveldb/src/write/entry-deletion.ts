@@ -1,30 +1,108 @@
+import { mustBeBoolean, mustBeOptions } from '@bloom/bytes';
+import { CursorBounds, KeyBounds, mustBeSequence } from '@bloom/sstable/database';
 import { runAsync } from '../folder/folder-reading.js';
 import type { WritableFolder } from '../folder/writable-folder.js';
 import { WriteBatch } from '../format/write-batch.js';
+import type { KeyOrder } from '../format/version.js';
 import { DatabaseCursor } from '../read/database-cursor.js';
 import { OpenState } from '../read/open-state.js';
 import type { View } from '../read/view.js';
+import type { BatchWriter } from './write-queue.js';
+
+/**
+ * Which entries `Database.clear` deletes. An option that is undefined is a TypeError, because without it more would be deleted than
+ * the caller meant: leave it out instead.
+ */
+export interface ClearRange {
+  /** Only keys after this one. */
+  readonly gt?: Uint8Array;
+  /** Only this key and keys after it. */
+  readonly gte?: Uint8Array;
+  /** Only keys before this one. */
+  readonly lt?: Uint8Array;
+  /** Only this key and keys before it. */
+  readonly lte?: Uint8Array;
+  /** Only keys that begin with these bytes, for keys in bytewise order. */
+  readonly prefix?: Uint8Array;
+  /** The most entries to delete, counted from the first. Default: no limit. */
+  readonly limit?: number;
+  /** Whether `limit` counts from the last entry. Default: false. */
+  readonly reverse?: boolean;
+  /** Only keys that have a value at this sequence, such as that of a snapshot, even if they were overwritten since. Default: the present state. */
+  readonly sequence?: bigint;
+  /** Waits until the deletions survive a power failure. Default: false. A clear of the whole database always waits, unless a snapshot is held. */
+  readonly sync?: boolean;
+}
+
+const CLEAR_RANGE: Record<keyof ClearRange, true> = { gt: true, gte: true, lt: true, lte: true, prefix: true, limit: true, reverse: true, sequence: true, sync: true };
 
 /** Bytes of the keys that are deleted with one write. */
 const DELETED_BYTES = 64 * 2 ** 10;
 
-/** Deletes each entry that is visible in a view. @param write is awaited before the batch that it was given changes. */
-export async function deleteEntries(view: View, folder: WritableFolder, write: (batch: WriteBatch) => Promise<void>): Promise<void> {
-  // With a state of its own: closing the database waits for the writes.
-  const cursor = new DatabaseCursor(view, view.cursor(view.lastSequence, false), new OpenState('database'), (reading, signal) => runAsync(folder, reading, signal));
-  const batch = new WriteBatch();
-  try {
-    let isOnEntry = await cursor.seekToFirst();
-    while (isOnEntry) {
-      batch.clear().delete(cursor.key);
-      isOnEntry = await cursor.nextWhile(({ key }) => {
-        if (batch.byteLength >= DELETED_BYTES) return false;
-        batch.delete(key);
-        return true;
-      });
-      await write(batch);
+/** The entries of a range, to be deleted. */
+export class EntryDeletion {
+  /** Whether it is of all entries of the database. */
+  readonly isOfAll: boolean;
+  readonly #bounds: CursorBounds | undefined;
+  readonly #prefix: Uint8Array | undefined;
+  readonly #limit: number;
+  readonly #reverse: boolean;
+  readonly #sequence: bigint | undefined;
+  readonly #sync: boolean;
+
+  /**
+   * @param range is copied.
+   * @throws TypeError or RangeError, which names the option that is wrong.
+   */
+  constructor(range: ClearRange, order: KeyOrder) {
+    mustBeOptions('Database.clear', range, CLEAR_RANGE);
+    for (const [name, value] of Object.entries(range)) {
+      if (value === undefined) throw new TypeError(`${name} of Database.clear is undefined, which would delete more than what it was meant to limit: leave it out`);
     }
-  } finally {
-    cursor.close();
+    const { gt, gte, lt, lte, prefix, sequence, sync = false } = range;
+    const { limit, reverse } = new KeyBounds(range, order.compareUserKeys);
+    if (sequence !== undefined) mustBeSequence(sequence);
+    mustBeBoolean('sync', sync);
+    this.#bounds = CursorBounds.of({ gt, gte, lt, lte, prefix }, order.compareUserKeys);
+    this.#prefix = prefix && new Uint8Array(prefix);
+    this.#limit = limit;
+    this.#reverse = reverse;
+    this.#sequence = sequence;
+    this.#sync = sync;
+    this.isOfAll = this.#bounds === undefined && limit === Infinity && sequence === undefined;
+  }
+
+  /** Deletes the entries that are visible in a view, with one write after another. */
+  async run(view: View, folder: WritableFolder, write: BatchWriter): Promise<void> {
+    let left = this.#limit;
+    if (left === 0) return;
+    const cursor = this.#cursor(view, folder);
+    const batch = new WriteBatch();
+    const take = ({ key }: { readonly key: Uint8Array }): boolean => {
+      if (left === 0 || batch.byteLength >= DELETED_BYTES) return false;
+      batch.delete(key);
+      left--;
+      return true;
+    };
+    try {
+      let isOnEntry = await (this.#reverse ? cursor.seekToLast() : cursor.seekToFirst());
+      while (isOnEntry && left > 0) {
+        batch.clear();
+        take(cursor);
+        isOnEntry = await (this.#reverse ? cursor.prevWhile(take) : cursor.nextWhile(take));
+        // The log is written in order, so the last write syncs those before it.
+        await write(batch, this.#sync && (!isOnEntry || left === 0));
+      }
+    } finally {
+      cursor.close();
+    }
+  }
+
+  #cursor(view: View, folder: WritableFolder): DatabaseCursor {
+    const { lastSequence } = view;
+    const sequence = this.#sequence !== undefined && this.#sequence < lastSequence ? this.#sequence : lastSequence;
+    const cursor = view.cursor(sequence, false, undefined, this.#prefix, this.#bounds);
+    // With a state of its own: closing the database waits for the writes.
+    return new DatabaseCursor(view, cursor, new OpenState('database'), (reading, signal) => runAsync(folder, reading, signal));
   }
 }

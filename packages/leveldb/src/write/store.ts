@@ -6,7 +6,7 @@ import type { TableFiles } from '../read/reader-face.js';
 import { BackgroundWork } from './background-work.js';
 import { versionInstalled } from './database-event.js';
 import type { Settings } from './database-options.js';
-import { deleteEntries } from './entry-deletion.js';
+import type { EntryDeletion } from './entry-deletion.js';
 import { DatabaseState } from './database-state.js';
 import type { FolderHold } from './folder-hold.js';
 import { mustNotLookForeign, openingFailure } from './foreign-folder.js';
@@ -89,10 +89,12 @@ export class Store implements TableFiles {
     }
   }
 
-  /** Deletes all entries: at once, or one by one while a snapshot needs them. */
-  clear(): Promise<void> {
+  /** Deletes entries: all of them at once, unless a snapshot needs them; those of a range one by one. */
+  clear(deletion: EntryDeletion): Promise<void> {
     return this.writes.between(async (write) => {
-      if (!(await this.background.clear())) await deleteEntries(this.state.view, this.folder, write);
+      if (deletion.isOfAll && (await this.background.clear())) return;
+      this.state.mustWrite();
+      await deletion.run(this.state.view, this.folder, write);
     });
   }
 

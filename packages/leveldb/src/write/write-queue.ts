@@ -9,8 +9,11 @@ const SMALL_BATCH_BYTES = 128 * 2 ** 10;
 const MAX_SPARES = 4;
 const MAX_SPARE_BYTES = 256 * 2 ** 10;
 
-/** Something that is done while nothing else is written. @param write is awaited before the batch that it was given changes. */
-type Step = (write: (batch: WriteBatch) => Promise<void>) => Promise<void>;
+/** Writes a batch, which must not change until the promise settles. */
+export type BatchWriter = (batch: WriteBatch, sync: boolean) => Promise<void>;
+
+/** Something that is done while nothing else is written. */
+type Step = (write: BatchWriter) => Promise<void>;
 
 /** A call that waits to be written. */
 interface Writer {
@@ -113,14 +116,14 @@ export class WriteQueue {
     });
   }
 
-  async #write(batch: WriteBatch): Promise<void> {
+  readonly #write: BatchWriter = async (batch, sync) => {
     if (!this.#target.hasRoom(false)) await this.#target.makeRoom(false);
     try {
-      await this.#target.append(batch, false);
+      await this.#target.append(batch, sync);
     } catch (error) {
       throw reasonOf(error);
     }
-  }
+  };
 
   /** Answers all that wait. As an async function it made 0.6 KB more garbage for each put, so it becomes one only where it must wait. */
   readonly #drain = (): Promise<void> | undefined => {
@@ -158,7 +161,7 @@ export class WriteQueue {
     const { batch, step } = this.#writers[0]!;
     try {
       if (step === undefined) await this.#target.makeRoom(batch === undefined);
-      else await step((made) => this.#write(made));
+      else await step(this.#write);
     } catch (error) {
       this.#refuse(1, error);
       return;
