@@ -6,6 +6,7 @@ import {
   mustBeFunction,
   mustBeIterable,
   mustBeOptions,
+  mustHaveAtMost,
   mustBeSignal,
   mustBeWhole,
   mustHaveMethods,
@@ -143,6 +144,15 @@ describe('mustHaveMethods', () => {
   });
 });
 
+describe('mustHaveAtMost', () => {
+  test('refuses an argument too many, with what the call takes', () => {
+    expect(() => mustHaveAtMost('openShelf', 'a name', 1, 2)).toThrow(new TypeError('openShelf takes a name, got 2 arguments'));
+    expect(() => mustHaveAtMost('closeShelf', 'no arguments', 0, 1)).toThrow(new TypeError('closeShelf takes no arguments, got 1 argument'));
+    expect(() => mustHaveAtMost('openShelf', 'a name', 1, 1)).not.toThrow();
+    expect(() => mustHaveAtMost('openShelf', 'a name', 1, 0)).not.toThrow();
+  });
+});
+
 describe('mustBeOptions', () => {
   const check = (options: unknown): void => mustBeOptions('openShelf', options, { maxBytes: true, comparator: true });
 
@@ -150,6 +160,33 @@ describe('mustBeOptions', () => {
     const message = 'the options of openShelf must be an object, got an AbortSignal: pass { signal }';
     expect(() => check(new AbortController().signal)).toThrow(new TypeError(message));
     expect(() => check({})).not.toThrow();
+  });
+
+  test('refuses an instance of a class that has none of the options, such as what another argument should be', () => {
+    class Shelf {
+      readonly #books = [];
+      get count(): number {
+        return this.#books.length;
+      }
+    }
+    class Given {
+      readonly #bytes = 5;
+      get maxBytes(): number {
+        return this.#bytes;
+      }
+    }
+    expect(() => check(new Shelf())).toThrow(new TypeError('the options of openShelf must be an object, got a Shelf'));
+    for (const options of [new Given(), Object.create(null) as object, Object.create({ maxBytes: 5 }) as object]) expect(() => check(options)).not.toThrow();
+  });
+
+  test.each<[string, object]>([
+    ['an Array', []],
+    ['an Array', [1]],
+    ['a Uint8Array', new Uint8Array(0)],
+    ['a Uint8Array', new Uint8Array(3)],
+    ['a Map', new Map([['maxBytes', 5]])],
+  ])('refuses %s in place of options', (kind, options) => {
+    expect(() => check(options)).toThrow(new TypeError(`the options of openShelf must be an object, got ${kind}`));
   });
 
   test('accepts known names, and unknown ones with the value undefined', () => {

@@ -108,6 +108,69 @@ test('writes name the call that was made when an option is wrong', async () => {
   await database.close();
 });
 
+describe('a call with an argument too many', () => {
+  /** Calls as plain JavaScript can make them. */
+  type Loose = Readonly<Record<string, (...given: unknown[]) => unknown>>;
+  const value = key;
+
+  test.each<readonly [name: string, given: readonly unknown[], message: string]>([
+    ['put', [key, value, {}, value], 'Database.put takes a key, a value and options, got 4 arguments'],
+    ['put', [key, value, value], 'the options of Database.put must be an object, got a Uint8Array'],
+    ['delete', [key, {}, key], 'Database.delete takes a key and options, got 3 arguments'],
+    ['delete', [key, key], 'the options of Database.delete must be an object, got a Uint8Array'],
+    ['delete', [key, []], 'the options of Database.delete must be an object, got an Array'],
+    ['write', [new WriteBatch(), {}, new WriteBatch()], 'Database.write takes a batch and options, got 3 arguments'],
+    ['write', [new WriteBatch(), new WriteBatch().delete(key)], 'the options of Database.write must be an object, got a WriteBatch'],
+    ['write', [new WriteBatch(), { sync: 'true' }], 'sync must be a boolean, got string'],
+    ['compactRange', [key, key, {}], 'Database.compactRange takes begin and end, got 3 arguments'],
+    ['compactRange', ['a', 'b'], 'begin must be a Uint8Array, got string'],
+    ['compactRange', [new Uint8Array([98]), key], 'begin must not be after end'],
+  ])('is refused by Database.%s', async (name, given, message) => {
+    const database = await Database.open(new WritableMemoryFolder());
+    await database.put(key, value);
+    const sequence = database.lastSequence;
+    expect(messageOf(await rejection((database as unknown as Record<string, (...values: unknown[]) => Promise<void>>)[name]!(...given)))).toBe(message);
+    expect(database.lastSequence).toBe(sequence);
+    await database.close();
+  });
+
+  test('is refused by what opens, deletes and repairs databases, which is left as it is', async () => {
+    const written = new WritableMemoryFolder();
+    await (await Database.open(written)).close();
+    const before = written.files();
+    const statics = Database as unknown as Record<string, (...given: unknown[]) => Promise<void>>;
+    expect(messageOf(await rejection(statics.open!(written, {}, { errorIfExists: true })))).toBe('Database.open takes a folder and options, got 3 arguments');
+    expect(messageOf(await rejection(statics.destroy!(written, {}, {})))).toBe('Database.destroy takes a folder and options, got 3 arguments');
+    expect(messageOf(await rejection(statics.destroy!(written, new WritableMemoryFolder())))).toBe("lock must be 'folder' or 'none', got function");
+    expect(messageOf(await rejection(statics.repair!(written, {}, {})))).toBe('Database.repair takes a folder and options, got 3 arguments');
+    expect(written.files()).toEqual(before);
+  });
+
+  test('is refused by a batch, which keeps what it has', () => {
+    const batch = new WriteBatch().put(key, value);
+    const loose = batch as unknown as Loose;
+    expect(messageOf(caught(() => loose.put!(key, value, key, value)))).toBe('WriteBatch.put takes a key and a value, got 4 arguments');
+    expect(messageOf(caught(() => loose.delete!(key, key)))).toBe('WriteBatch.delete takes a key, got 2 arguments');
+    expect(messageOf(caught(() => loose.append!(new WriteBatch(), new WriteBatch())))).toBe('WriteBatch.append takes a batch, got 2 arguments');
+    expect(messageOf(caught(() => loose.append!([])))).toBe('other must be a WriteBatch');
+    expect(messageOf(caught(() => loose.append!(undefined)))).toBe('other must be a WriteBatch');
+    expect(messageOf(caught(() => loose.clear!(key)))).toBe('WriteBatch.clear takes no arguments, got 1 argument');
+    expect(batch.count).toBe(1);
+  });
+
+  test('is refused by what deletes files of a folder', () => {
+    const memory = new WritableMemoryFolder([['a', key]]);
+    expect(messageOf(caught(() => (memory as unknown as Loose).delete!('b', 'a')))).toBe('WritableMemoryFolder.delete takes a name, got 2 arguments');
+    const node = new WritableNodeFolder('nowhere') as unknown as Loose;
+    expect(messageOf(caught(() => node.delete!('b', 'a')))).toBe('WritableNodeFolder.delete takes a name, got 2 arguments');
+  });
+
+  test('is refused by what removes a folder, which it does not look at', async () => {
+    const folder = new WritableNodeFolder('nowhere') as unknown as Loose;
+    expect(messageOf(await rejection(folder.removeFolder!('sub') as Promise<void>))).toBe('WritableNodeFolder.removeFolder takes no arguments, got 1 argument');
+  });
+});
+
 test.each<readonly [object, RegExp]>([
   [{ comparators: 7 }, /^comparators must be an array/],
   [{ comparators: [7] }, /^comparators\[0\] must be a comparator, got number/],

@@ -1,5 +1,5 @@
 /** What filters of several policies are for the same keys: to choose one. */
-import { mustBeArray, mustBeIterable, type Random, seeded } from '@bloom/bytes';
+import { mustBeArray, mustBeIterable, mustBeOptions, type Random, seeded } from '@bloom/bytes';
 import { FilterBuffer } from './filter-buffer.js';
 import { KeyBuffer } from './key-buffer.js';
 import { type FilterPolicy, mayAskForMany, mustBeFilterPolicy } from './policy.js';
@@ -33,6 +33,8 @@ export interface ComparisonKeys {
   readonly absent?: Iterable<Uint8Array> | undefined;
 }
 
+const COMPARISON_KEYS: Record<keyof ComparisonKeys, true> = { keys: true, absent: true };
+
 const KEY_LENGTH = 16;
 /** Fewer than this show no rate of 0.01%. */
 const ABSENT_KEYS = 200_000;
@@ -57,6 +59,7 @@ const ROUNDS = 5;
 export function comparePolicies(policies: readonly FilterPolicy[], given: ComparisonKeys): PolicyFigures[] {
   mustBeArray('policies', policies, 'FilterPolicies');
   for (const [i, policy] of policies.entries()) mustBeFilterPolicy(`policies[${i}]`, policy);
+  mustBeOptions('comparePolicies', given, COMPARISON_KEYS);
   const random = seeded(1);
   const { keys, stored } = keysOf(given.keys, random);
   const absent = KeyBuffer.from(given.absent === undefined ? absentFrom(keys, stored, typeof given.keys === 'number', random) : [...given.absent]);

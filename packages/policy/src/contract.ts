@@ -24,6 +24,7 @@
  * for (const law of policyLaws(() => new MyPolicy())) test(law.name, law.run);
  * ```
  */
+import { mustBeOptions } from '@bloom/bytes';
 import { LawRun } from './contract/law-run.js';
 import { appendsOnly } from './contract/laws/appends-only.js';
 import { changesNothing } from './contract/laws/changes-nothing.js';
@@ -39,7 +40,7 @@ import { prefixesHold } from './contract/laws/prefixes.js';
 import { returnsInTime } from './contract/laws/returns-in-time.js';
 import { sameAnswer } from './contract/laws/same-answer.js';
 import { sameFilter } from './contract/laws/same-filter.js';
-import type { PolicyLawsOptions } from './contract/options.js';
+import { POLICY_LAWS_OPTIONS, type PolicyLawsOptions } from './contract/options.js';
 import { type FilterPolicy, mustBeFilterPolicy } from './policy.js';
 
 export type { KnownFilter, PolicyComparator, PolicyLawsOptions } from './contract/options.js';
@@ -63,6 +64,7 @@ const BUDGET_MS = 10_000;
  * @throws RangeError when `maxFalsePositiveRate` or `maxNeighbourRate` is not from 0 to 1, or `budgetMs` is not above 0.
  */
 export function policyLaws(makePolicy: () => FilterPolicy, options: PolicyLawsOptions = {}): PolicyLaw[] {
+  mustBeOptions('policyLaws', options, POLICY_LAWS_OPTIONS);
   const { tunedOtherwise = [], lendBuffers = false, maxFalsePositiveRate, maxNeighbourRate, seed = 1, budgetMs = BUDGET_MS } = options;
   for (const [name, rate] of Object.entries({ maxFalsePositiveRate, maxNeighbourRate })) {
     if (rate !== undefined && !(rate >= 0 && rate <= 1)) throw new RangeError(`${name} must be from 0 to 1, got ${rate}`);

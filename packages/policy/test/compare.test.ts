@@ -47,5 +47,6 @@ describe('policies compared', () => {
     for (const keys of [0, 1.5, 10_000_001, []]) expect(() => comparePolicies([yes], { keys })).toThrow(RangeError);
     expect(() => comparePolicies([yes], { keys: 'abc' as never })).toThrow(TypeError);
     expect(() => comparePolicies([yes], { keys: 1, absent: [] })).toThrow(RangeError);
+    expect(() => comparePolicies([yes], { keys: 1, abscent: [] } as never)).toThrow('comparePolicies has no option "abscent": did you mean absent?');
   });
 });

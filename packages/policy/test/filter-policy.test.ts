@@ -1,4 +1,5 @@
 import { BloomFilterPolicy, type FilterPolicy, mustBeFilterPolicy } from '@bloom/policy';
+import { policyLaws } from '@bloom/policy/contract';
 import { expect, test } from 'vitest';
 
 const whole: FilterPolicy = { name: 'test.Whole', createFilter: () => undefined, keyMayMatch: () => true };
@@ -23,4 +24,9 @@ test.each<[string, unknown, string]>([
   ['an object whose keyMayMatch is no function', { ...whole, keyMayMatch: true }, 'got an object without keyMayMatch'],
 ])('mustBeFilterPolicy refuses %s and names the argument', (_, value, problem) => {
   expect(() => mustBeFilterPolicy('filterPolicies[3]', value)).toThrow(new TypeError(`filterPolicies[3] must be a FilterPolicy, ${problem}`));
+});
+
+test('policyLaws refuses an option that it does not have, which would leave a law unchecked', () => {
+  const options = { maxFalsePositivesRate: 0.01 };
+  expect(() => policyLaws(() => new BloomFilterPolicy(), options as never)).toThrow('policyLaws has no option "maxFalsePositivesRate": did you mean maxFalsePositiveRate?');
 });

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import vm from 'node:vm';
 import { turns } from '@bloom/fixtures/event-loop';
 import { BlockCache, type Codec, MemorySink, MemorySource, type Source, SyncTable, Table, TableBuilder } from '@bloom/sstable';
+import { outlineTable } from '@bloom/sstable/inspect';
 import { SyncFileSource, writeTable } from '@bloom/sstable/node';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { caught, rejection } from './caught.js';
@@ -32,6 +33,19 @@ describe('an argument that is not a Uint8Array is rejected by name', () => {
     builder.add(utf8('abc'), utf8('def'));
     builder.finish();
     expect([...SyncTable.open(new MemorySource(sink.toBytes()))]).toEqual([[utf8('abc'), utf8('def')]]);
+  });
+
+  test('as an argument too many is, which would be lost', async () => {
+    const builder = new TableBuilder(new MemorySink());
+    const { add } = builder as unknown as { readonly add: (...given: unknown[]) => void };
+    expect(() => add.call(builder, utf8('a'), utf8('b'), utf8('c'), utf8('d'))).toThrow(new TypeError('TableBuilder.add takes a key and a value, got 4 arguments'));
+    expect(builder.entries).toBe(0);
+    const loose = writeTable as (...given: unknown[]) => Promise<unknown>;
+    expect(await rejection(loose('nowhere', [], {}, []))).toMatchObject({ message: 'writeTable takes a path, entries and options, got 4 arguments' });
+    expect(await rejection(loose('nowhere', [], []))).toMatchObject({ message: 'the options of writeTable must be an object, got an Array' });
+    expect(await rejection(outlineTable(new MemorySource(new Uint8Array(0)), { maxBlockByte: 1 } as never))).toMatchObject({
+      message: 'outlineTable has no option "maxBlockByte": did you mean maxBlockBytes?',
+    });
   });
 
   test('by lookups and walks', async () => {

@@ -8,7 +8,7 @@ import { mustBeOptions, mustBeWhole, type Signal } from '@bloom/bytes';
 import { DatabaseError, type Folder, type FolderLock } from '@bloom/leveldb';
 import { NodeFolder, WritableNodeFolder } from '@bloom/leveldb/node';
 import { BulkError } from '../part/bulk-error.js';
-import type { NewObject, ReadObject, Replacement, Store, StoredObject } from '../store/store.js';
+import { mustNameOne, type NewObject, type ReadObject, type Replacement, type Store, type StoredObject } from '../store/store.js';
 
 /** How to write to a folder. */
 export interface FolderStoreOptions {
@@ -121,6 +121,7 @@ export class FolderStore implements Store {
   }
 
   async delete(name: string, signal?: Signal): Promise<void> {
+    mustNameOne('FolderStore.delete', name, arguments.length);
     signal?.throwIfAborted();
     try {
       await unlink(this.#pathOf(name));

@@ -1,4 +1,4 @@
-import { type Bytes, mustBeBytes, mustBeOptions, mustBeWhole } from '@bloom/bytes';
+import { type Bytes, mustBeBytes, mustBeOptions, mustBeWhole, mustHaveAtMost } from '@bloom/bytes';
 import { type Comparator, MemorySink, TableBuilder, type TableBuilderOptions } from '@bloom/sstable';
 import {
   comparatorOf,
@@ -31,7 +31,8 @@ export interface PartOptions extends Omit<TableBuilderOptions, 'omitLargeFilters
   readonly partBytes?: number | undefined;
 }
 
-const PART_OPTIONS: Record<keyof PartOptions, true> = {
+/** The names of {@link PartOptions}. */
+export const PART_OPTIONS: Record<keyof PartOptions, true> = {
   sequence: true,
   partBytes: true,
   comparator: true,
@@ -119,12 +120,14 @@ export class PartWriter {
    * @throws TypeError or RangeError when the key is not after the last one, or an entry is too large: then it is not added.
    */
   put(key: Uint8Array, value: Uint8Array): void {
+    if (arguments.length > 2) mustHaveAtMost('PartWriter.put', 'a key and a value', 2, arguments.length);
     mustBeBytes('value', value);
     this.#add(key, value, 'value');
   }
 
   /** Adds the deletion of a key, which hides the value that it has in the levels below. @throws as {@link put}. */
   delete(key: Uint8Array): void {
+    if (arguments.length > 1) mustHaveAtMost('PartWriter.delete', 'a key', 1, arguments.length);
     this.#add(key, NOTHING, 'deletion');
   }
 

@@ -1,4 +1,4 @@
-import { type Bytes, mustBeArray, mustBeOptions, mustBeSignal, mustHaveMethods, type Signal } from '@bloom/bytes';
+import { type Bytes, mustBeArray, mustBeOptions, mustBeSignal, mustHaveAtMost, mustHaveMethods, type Signal } from '@bloom/bytes';
 import type { FileMetadata } from '@bloom/leveldb';
 import type { Comparator } from '@bloom/sstable';
 import { comparatorOf, decodeInternalKey } from '@bloom/sstable/database';
@@ -49,6 +49,7 @@ export interface Assembly extends PublishedState {
  *   `BLOOM_NO_LEVEL`; and what the store throws.
  */
 export async function assemble(store: Pick<Store, 'name' | 'list'>, parts: readonly (Part | PublishedPart)[], options: AssembleOptions = {}): Promise<Assembly> {
+  mustHaveAtMost('assemble', 'a store, parts and options', 3, arguments.length);
   mustHaveMethods('store', store, 'a store', ['list']);
   mustBeArray('parts', parts, 'parts');
   mustBeOptions('assemble', options, ASSEMBLE_OPTIONS);

@@ -1,4 +1,4 @@
-import { mustBeBoolean, mustBeOptions, mustBeSignal, mustBeWhole, mustHaveMethods, type Signal } from '@bloom/bytes';
+import { mustBeBoolean, mustBeOptions, mustBeSignal, mustBeWhole, mustHaveAtMost, mustHaveMethods, type Signal } from '@bloom/bytes';
 import { BulkError } from '../part/bulk-error.js';
 import { parseObjectName, partName } from '../part/object-name.js';
 import type { Store, StoredObject } from '../store/store.js';
@@ -48,6 +48,7 @@ const TEMPORARY = /^\.(?:CURRENT|MANIFEST-[0-9]+(?:\.replaced)?|[0-9]+\.ldb)\.[0
  * @throws BulkError `BLOOM_NOT_PUBLISHED` and what {@link readPublication} throws.
  */
 export async function collectGarbage(store: Store, options: GarbageOptions = {}): Promise<GarbageReport> {
+  mustHaveAtMost('collectGarbage', 'a store and options', 2, arguments.length);
   mustHaveMethods('store', store, 'a store', ['get', 'head', 'list', 'delete']);
   mustBeOptions('collectGarbage', options, GARBAGE_OPTIONS);
   const { keep = DEFAULT_KEEP, graceMs = DEFAULT_GRACE_MS, isDryRun = false, nowMs = Date.now(), signal } = options;

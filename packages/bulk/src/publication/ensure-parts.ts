@@ -1,4 +1,4 @@
-import { mustBeOptions, mustBeSignal, mustHaveMethods, type Signal } from '@bloom/bytes';
+import { mustBeOptions, mustBeSignal, mustHaveAtMost, mustHaveMethods, type Signal } from '@bloom/bytes';
 import { BulkError } from '../part/bulk-error.js';
 import { numberOfSha256, partName } from '../part/object-name.js';
 import { sha256Hex } from '../part/sha256.js';
@@ -35,6 +35,7 @@ export interface EnsuredParts {
  * @throws BulkError `BLOOM_MISSING_PART` or `BLOOM_OTHER_BYTES`; and what the stores throw.
  */
 export async function ensureParts(store: Store, assembly: PublishedState, options: EnsurePartsOptions = {}): Promise<EnsuredParts> {
+  mustHaveAtMost('ensureParts', 'a store, an assembly and options', 3, arguments.length);
   mustHaveMethods('store', store, 'a store', ['get', 'head', 'create', 'put', 'list']);
   mustBeOptions('ensureParts', options, ENSURE_PARTS_OPTIONS);
   const { from = store, previous, signal } = options;

@@ -1,4 +1,4 @@
-import { mustBeOptions, mustBeSignal, mustHaveMethods, type Signal } from '@bloom/bytes';
+import { mustBeOptions, mustBeSignal, mustHaveAtMost, mustHaveMethods, type Signal } from '@bloom/bytes';
 import { BulkError } from '../part/bulk-error.js';
 import { CURRENT, replacedName } from '../part/object-name.js';
 import { sha256Hex } from '../part/sha256.js';
@@ -37,6 +37,7 @@ export interface PublishResult {
  *   published or not, and the same call says which.
  */
 export async function publish(store: Store, assembly: Assembly, options: PublishOptions = {}): Promise<PublishResult> {
+  mustHaveAtMost('publish', 'a store, an assembly and options', 3, arguments.length);
   mustHaveMethods('store', store, 'a store', ['get', 'head', 'create', 'put', 'replace']);
   mustBeOptions('publish', options, PUBLISH_OPTIONS);
   const { ifMatch, signal } = options;

@@ -4,7 +4,7 @@ import { HttpFolder } from '@bloom/leveldb/http';
 import type { Fetch, HttpResponse } from '@bloom/sstable/http';
 import { BulkError } from '../part/bulk-error.js';
 import { CURRENT } from '../part/object-name.js';
-import type { NewObject, ReadObject, Replacement, Store, StoredObject } from '../store/store.js';
+import { mustNameOne, type NewObject, type ReadObject, type Replacement, type Store, type StoredObject } from '../store/store.js';
 
 /** An object of a bucket, as far as it is needed. */
 export interface R2ObjectLike {
@@ -114,6 +114,7 @@ export class R2Store implements Store {
   }
 
   async delete(name: string, signal?: Signal): Promise<void> {
+    mustNameOne('R2Store.delete', name, arguments.length);
     await this.#tried(`delete ${name}`, name, signal, () => this.#bucket.delete(this.#prefix + name));
   }
 

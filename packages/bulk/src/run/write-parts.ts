@@ -1,7 +1,7 @@
-import { mustBeSignal, mustHaveMethods, type Signal } from '@bloom/bytes';
+import { mustBeOptions, mustBeSignal, mustHaveAtMost, mustHaveMethods, type Signal } from '@bloom/bytes';
 import { partName } from '../part/object-name.js';
 import type { Part } from '../part/part.js';
-import { type PartOptions, PartWriter } from '../part/part-writer.js';
+import { PART_OPTIONS, type PartOptions, PartWriter } from '../part/part-writer.js';
 import { createObject } from '../store/create-object.js';
 import type { Store } from '../store/store.js';
 import type { BulkEntry } from './run.js';
@@ -10,6 +10,8 @@ import type { BulkEntry } from './run.js';
 export interface WritePartsOptions extends PartOptions {
   readonly signal?: Signal | undefined;
 }
+
+const WRITE_PARTS_OPTIONS: Record<keyof WritePartsOptions, true> = { ...PART_OPTIONS, signal: true };
 
 /** Entries in ascending order of their keys, several at a time: what {@link merge} gives, or arrays of entries. */
 export type BulkInput = AsyncIterable<readonly BulkEntry[]> | Iterable<readonly BulkEntry[]>;
@@ -23,6 +25,8 @@ export type BulkInput = AsyncIterable<readonly BulkEntry[]> | Iterable<readonly 
  */
 export async function* writeParts(store: Store, entries: BulkInput, options: WritePartsOptions): AsyncGenerator<Part, void, undefined> {
   mustHaveMethods('store', store, 'a store', ['create', 'put', 'head']);
+  mustHaveAtMost('writeParts', 'a store, entries and options', 3, arguments.length);
+  mustBeOptions('writeParts', options, WRITE_PARTS_OPTIONS);
   const { signal, ...partOptions } = options;
   if (signal !== undefined) mustBeSignal('signal', signal);
   const writer = new PartWriter(partOptions);

@@ -7,7 +7,7 @@ import { AwsV4Signer } from 'aws4fetch';
 import { BulkError } from '../part/bulk-error.js';
 import { CURRENT } from '../part/object-name.js';
 import { sha256Hex } from '../part/sha256.js';
-import type { NewObject, ReadObject, Replacement, Store, StoredObject } from '../store/store.js';
+import { mustNameOne, type NewObject, type ReadObject, type Replacement, type Store, type StoredObject } from '../store/store.js';
 import { decodeListPage, describedObject, elementOf } from './s3-answer.js';
 
 /** With what requests are signed. */
@@ -49,6 +49,8 @@ const S3_STORE_OPTIONS: Record<keyof S3StoreOptions, true> = {
   timeoutMs: true,
   multipartBytes: true,
 };
+
+const { credentials: _, region: __, prefix: ___, ...S3_STORE_OF_OPTIONS } = S3_STORE_OPTIONS;
 
 /** The `fetch` of a host, as far as it is needed. */
 export type S3Fetch = S3FetchHost['fetch'];
@@ -214,6 +216,7 @@ export class S3Store implements Store {
   }
 
   async delete(name: string, signal?: Signal): Promise<void> {
+    mustNameOne('S3Store.delete', name, arguments.length);
     this.#mustBe(await this.#ask({ method: 'DELETE', name }, signal), [200, 204, 404], `delete ${name}`, name);
   }
 
@@ -394,6 +397,7 @@ export type S3Environment = Readonly<Record<string, string | undefined>>;
  * @throws TypeError when the address is another one, or a variable is missing. No message has the value of one.
  */
 export function s3StoreOf(address: string, environment: S3Environment, options: Omit<S3StoreOptions, 'credentials' | 'region' | 'prefix'> = {}): S3Store {
+  mustBeOptions('s3StoreOf', options, S3_STORE_OF_OPTIONS);
   const [, bucket, path = ''] = /^s3:\/\/([^/?#\s]+)(?:\/(.*))?$/s.exec(address) ?? [];
   if (bucket === undefined) throw new TypeError(`address must be s3://BUCKET/PREFIX, got ${address}`);
   // Where there is nothing to set, a variable is often empty.

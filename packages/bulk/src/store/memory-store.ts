@@ -1,7 +1,7 @@
 import { type Bytes, type Signal } from '@bloom/bytes';
 import type { Folder, FolderFile } from '@bloom/leveldb';
 import { MemorySource } from '@bloom/sstable';
-import type { NewObject, ReadObject, Replacement, Store, StoredObject } from './store.js';
+import { mustNameOne, type NewObject, type ReadObject, type Replacement, type Store, type StoredObject } from './store.js';
 
 interface Kept {
   readonly bytes: Bytes;
@@ -60,6 +60,7 @@ export class MemoryStore implements Store {
   }
 
   async delete(name: string, signal?: Signal): Promise<void> {
+    mustNameOne('MemoryStore.delete', name, arguments.length);
     await turn(signal);
     this.#objects.delete(name);
   }

@@ -4,7 +4,7 @@
  * Objects are written whole, and all but CURRENT once. What a store has to be able to do beyond that is one thing: to replace
  * CURRENT only if it is still the one that the caller has seen.
  */
-import type { Bytes, Signal } from '@bloom/bytes';
+import { type Bytes, mustHaveAtMost, type Signal } from '@bloom/bytes';
 import type { Folder } from '@bloom/leveldb';
 
 /** What a store says of an object. */
@@ -69,4 +69,15 @@ export interface Store {
 
   /** The folder for a `DatabaseReader`, to read the database where it lies. */
   folder(): Folder;
+}
+
+/**
+ * Checks the arguments with which an object is deleted: without a name, some services would delete what has the objects.
+ *
+ * @param given how many arguments there are.
+ * @throws TypeError, which names the call.
+ */
+export function mustNameOne(call: string, name: unknown, given: number): void {
+  mustHaveAtMost(call, 'a name and a signal', 2, given);
+  if (typeof name !== 'string' || name === '') throw new TypeError(`name of ${call} must be the name of an object, got ${name === '' ? "''" : typeof name}`);
 }

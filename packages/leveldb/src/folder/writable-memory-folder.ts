@@ -1,5 +1,5 @@
 import { type FileIdentity, MemorySource } from '@bloom/sstable';
-import { type Bytes, mustBeBytes } from '@bloom/bytes';
+import { type Bytes, mustBeBytes, mustHaveAtMost } from '@bloom/bytes';
 import { DatabaseError } from './database-error.js';
 import { LOST } from '../format/file-name.js';
 import { mustBePlainName, type SyncFolder, type SyncFolderFile } from './folder.js';
@@ -56,6 +56,7 @@ export class WritableMemoryFolder implements WritableFolder, SyncFolder {
   }
 
   removeFolder(): void {
+    mustHaveAtMost('WritableMemoryFolder.removeFolder', 'no arguments', 0, arguments.length);
     // Memory is freed by the garbage collector.
   }
 
@@ -78,6 +79,7 @@ export class WritableMemoryFolder implements WritableFolder, SyncFolder {
   }
 
   delete(name: string): void {
+    mustHaveAtMost('WritableMemoryFolder.delete', 'a name', 1, arguments.length);
     this.#files.delete(name);
   }
 

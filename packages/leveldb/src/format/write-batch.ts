@@ -11,7 +11,7 @@
  *
  * Source: LevelDB, db/write_batch.cc.
  */
-import { type Bytes, copyBytes, type LabelledRange, mustBeBytes, putVarint, VarintReader } from '@bloom/bytes';
+import { type Bytes, copyBytes, type LabelledRange, mustBeBytes, mustHaveAtMost, putVarint, VarintReader } from '@bloom/bytes';
 import { DELETION, MAX_SEQUENCE, VALUE } from '@bloom/sstable/database';
 
 /** Sequence and count. */
@@ -58,6 +58,7 @@ export class WriteBatch {
 
   /** Adds a put. Of several operations on one key the last one counts. */
   put(key: Uint8Array, value: Uint8Array): this {
+    if (arguments.length > 2) mustHaveAtMost('WriteBatch.put', 'a key and a value', 2, arguments.length);
     mustBeBytes('key', key);
     mustBeBytes('value', value);
     this.#reserve(1 + 2 * MAX_VARINT32_LENGTH + key.length + value.length);
@@ -70,6 +71,7 @@ export class WriteBatch {
 
   /** Adds a deletion. */
   delete(key: Uint8Array): this {
+    if (arguments.length > 1) mustHaveAtMost('WriteBatch.delete', 'a key', 1, arguments.length);
     mustBeBytes('key', key);
     this.#reserve(1 + MAX_VARINT32_LENGTH + key.length);
     this.#bytes[this.#length++] = DELETION;
@@ -80,6 +82,8 @@ export class WriteBatch {
 
   /** Adds all operations of another batch. */
   append(other: WriteBatch): this {
+    mustHaveAtMost('WriteBatch.append', 'a batch', 1, arguments.length);
+    if (!(#bytes in (Object(other) as object))) throw new TypeError('other must be a WriteBatch');
     const length = other.#length - BATCH_HEADER_LENGTH;
     this.#reserve(length);
     this.#bytes.set(other.#bytes.subarray(BATCH_HEADER_LENGTH, other.#length), this.#length);
@@ -90,6 +94,7 @@ export class WriteBatch {
 
   /** Removes all operations. */
   clear(): this {
+    mustHaveAtMost('WriteBatch.clear', 'no arguments', 0, arguments.length);
     this.#length = BATCH_HEADER_LENGTH;
     this.#count = 0;
     return this;

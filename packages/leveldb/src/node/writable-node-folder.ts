@@ -3,7 +3,7 @@ import { open, rmdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import process from 'node:process';
 import { promisify } from 'node:util';
-import { mustBeOptions } from '@bloom/bytes';
+import { mustBeOptions, mustHaveAtMost } from '@bloom/bytes';
 import { DatabaseError } from '../folder/database-error.js';
 import { LOST } from '../format/file-name.js';
 import { mustBePlainName, type SyncFolderFile } from '../folder/folder.js';
@@ -69,6 +69,7 @@ export class WritableNodeFolder extends NodeFolder implements WritableFolder {
   }
 
   async removeFolder(): Promise<void> {
+    mustHaveAtMost('WritableNodeFolder.removeFolder', 'no arguments', 0, arguments.length);
     try {
       await rmdir(this.path);
     } catch {
@@ -94,6 +95,7 @@ export class WritableNodeFolder extends NodeFolder implements WritableFolder {
   }
 
   delete(name: string): void | Promise<void> {
+    mustHaveAtMost('WritableNodeFolder.delete', 'a name', 1, arguments.length);
     const path = this.pathOf(name);
     const fd = holdOpen(path);
     try {

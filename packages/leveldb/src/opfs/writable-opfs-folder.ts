@@ -1,3 +1,4 @@
+import { mustHaveAtMost } from '@bloom/bytes';
 import { DatabaseError } from '../folder/database-error.js';
 import { isPlainName, mustBePlainName, type FolderFile } from '../folder/folder.js';
 import { delay } from '../folder/pacer.js';
@@ -103,6 +104,7 @@ export class WritableOpfsFolder implements WritableFolder {
   }
 
   async delete(name: string): Promise<void> {
+    mustHaveAtMost('WritableOpfsFolder.delete', 'a name', 1, arguments.length);
     if (!isPlainName(name)) return;
     await this.#turns.take([name], async () => {
       const file = this.#open.get(name);
@@ -125,6 +127,7 @@ export class WritableOpfsFolder implements WritableFolder {
   }
 
   async removeFolder(): Promise<void> {
+    mustHaveAtMost('WritableOpfsFolder.removeFolder', 'no arguments', 0, arguments.length);
     try {
       const parent = await directoryAt(this.#names.slice(0, -1), false);
       await this.#beforeNaming();

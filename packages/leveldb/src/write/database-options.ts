@@ -321,7 +321,7 @@ export function holdSettingsOf({ lock = 'folder', onEvent }: Pick<DatabaseOption
 }
 
 function mustBeLockMode(lock: unknown): void {
-  if (lock !== 'folder' && lock !== 'none') throw new RangeError(`lock must be 'folder' or 'none', got ${String(lock)}`);
+  if (lock !== 'folder' && lock !== 'none') throw new RangeError(`lock must be 'folder' or 'none', got ${typeof lock === 'string' ? lock : typeof lock}`);
 }
 
 function flag(name: string, value: unknown): boolean {

@@ -83,6 +83,7 @@ export class Database extends AsyncReaderFace {
    * @throws DatabaseError when it is locked, when it is missing, or when `errorIfExists` forbids it.
    */
   static async open(folder: WritableFolder, options: DatabaseOptions = {}): Promise<Database> {
+    mustHaveAtMost('Database.open', 'a folder and options', 2, arguments.length);
     mustBeWritable(folder);
     return new Database(await Store.open(folder, settingsOf(options)));
   }
@@ -97,6 +98,7 @@ export class Database extends AsyncReaderFace {
    * @throws the folder's error when a file cannot be deleted. All others are deleted all the same.
    */
   static async destroy(folder: WritableFolder, options: Pick<DatabaseOptions, 'lock' | 'onEvent'> = {}): Promise<void> {
+    mustHaveAtMost('Database.destroy', 'a folder and options', 2, arguments.length);
     mustBeWritable(folder);
     mustBeOptions('Database.destroy', options, { lock: true, onEvent: true });
     const settings = holdSettingsOf(options);
@@ -138,6 +140,7 @@ export class Database extends AsyncReaderFace {
    * ```
    */
   static async repair(folder: WritableFolder, options: RepairOptions = {}): Promise<RepairReport> {
+    mustHaveAtMost('Database.repair', 'a folder and options', 2, arguments.length);
     mustBeWritable(folder);
     // Loaded on demand: it is a quarter of the package's code, and few programs need it.
     const { repairDatabase } = await import('./repair.js');
@@ -171,11 +174,13 @@ export class Database extends AsyncReaderFace {
 
   /** Writes an entry. */
   put(key: Uint8Array, value: Uint8Array, options?: WriteOptions): Promise<void> {
+    if (arguments.length > 3) return tooMany('Database.put', 'a key, a value and options', 3, arguments.length);
     return this.#write('Database.put', (batch) => batch.put(key, value), options);
   }
 
   /** Deletes an entry, if there is one. */
   delete(key: Uint8Array, options?: WriteOptions): Promise<void> {
+    if (arguments.length > 2) return tooMany('Database.delete', 'a key and options', 2, arguments.length);
     return this.#write('Database.delete', (batch) => batch.delete(key), options);
   }
 
@@ -211,6 +216,7 @@ export class Database extends AsyncReaderFace {
 
   /** Writes all operations of a batch, or none. The batch is copied. */
   write(batch: WriteBatch, options?: WriteOptions): Promise<void> {
+    if (arguments.length > 2) return tooMany('Database.write', 'a batch and options', 2, arguments.length);
     return this.#write('Database.write', (copy) => {
       if (!(batch instanceof WriteBatch)) throw new TypeError('batch must be a WriteBatch');
       copy.append(batch);
@@ -284,11 +290,15 @@ export class Database extends AsyncReaderFace {
   /**
    * Merges the tables of a range of keys, both ends included, so that deleted and overwritten entries no longer take
    * space. An omitted bound stands for that end of the database.
+   *
+   * @throws RangeError when `begin` is after `end`.
    */
   async compactRange(begin?: Uint8Array, end?: Uint8Array): Promise<void> {
     this.mustBeOpen();
+    mustHaveAtMost('Database.compactRange', 'begin and end', 2, arguments.length);
     if (begin !== undefined) mustBeBytes('begin', begin);
     if (end !== undefined) mustBeBytes('end', end);
+    if (begin !== undefined && end !== undefined && this.compare(begin, end) > 0) throw new RangeError('begin must not be after end');
     await this.store.compactRange(begin, end);
   }
 
@@ -410,3 +420,7 @@ export class Database extends AsyncReaderFace {
   }
 }
 
+/** A rejection for arguments that the call does not take: a caller's mistake is a rejection like any other. */
+function tooMany(...given: Parameters<typeof mustHaveAtMost>): Promise<void> {
+  return Promise.resolve().then(() => mustHaveAtMost(...given));
+}

@@ -53,3 +53,16 @@ export interface PolicyLawsOptions {
    */
   readonly budgetMs?: number | undefined;
 }
+
+/** The names of {@link PolicyLawsOptions}. */
+export const POLICY_LAWS_OPTIONS: Record<keyof PolicyLawsOptions, true> = {
+  comparator: true,
+  equivalents: true,
+  tunedOtherwise: true,
+  knownFilters: true,
+  lendBuffers: true,
+  maxFalsePositiveRate: true,
+  maxNeighbourRate: true,
+  seed: true,
+  budgetMs: true,
+};

@@ -1,9 +1,9 @@
-import { type LabelledRange, type Structure } from '@bloom/bytes';
+import { type LabelledRange, mustBeOptions, type Structure } from '@bloom/bytes';
 import { type Footer, FOOTER_LENGTH, footerLayout } from '../format/footer.js';
 import type { MetaindexEntry } from '../format/metaindex-block.js';
 import type { Source } from '../read/source.js';
 import { DEFAULT_MAX_FINDINGS, type Finding, FindingList } from './finding.js';
-import { type InspectionOptions, StoredBlocks } from './stored-blocks.js';
+import { INSPECTION_OPTIONS, type InspectionOptions, StoredBlocks } from './stored-blocks.js';
 import { structureOf, survey } from './survey.js';
 
 /** The kinds of block, in the order of their numbers in {@link TableOutline.kinds}. */
@@ -41,6 +41,7 @@ export interface TableOutline {
  * ```
  */
 export async function outlineTable(source: Source, options: InspectionOptions = {}): Promise<TableOutline> {
+  mustBeOptions('outlineTable', options, INSPECTION_OPTIONS);
   const stored = new StoredBlocks(source, options);
   const { byteLength } = source;
   const footerOffset = Math.max(0, byteLength - FOOTER_LENGTH);

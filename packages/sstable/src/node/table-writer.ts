@@ -1,4 +1,4 @@
-import { type Bytes, mustBeOptions, mustBeSignal, type Signal } from '@bloom/bytes';
+import { type Bytes, mustBeOptions, mustBeSignal, mustHaveAtMost, type Signal } from '@bloom/bytes';
 import type { FileHandle } from 'node:fs/promises';
 import { PIECE_BYTES } from '../read/source.js';
 import { TABLE_BUILDER_OPTIONS, type TableBuilderOptions } from '../write/options.js';
@@ -54,6 +54,7 @@ export class TableWriter {
    * @throws TypeError or RangeError for a wrong option; the system's error when the file cannot be created.
    */
   static async create(path: string, options: TableBuilderOptions = {}): Promise<TableWriter> {
+    mustHaveAtMost('TableWriter.create', 'a path and options', 2, arguments.length);
     mustBeOptions('TableWriter.create', options, TABLE_BUILDER_OPTIONS);
     const replacement = await Replacement.begin(path);
     try {
@@ -86,6 +87,7 @@ export class TableWriter {
 
   /** Adds an entry as `TableBuilder.add` does, which says what it throws. */
   add(key: Uint8Array, value: Uint8Array): void {
+    if (arguments.length > 2) mustHaveAtMost('TableWriter.add', 'a key and a value', 2, arguments.length);
     this.#builder.add(key, value);
   }
 

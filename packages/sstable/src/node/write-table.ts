@@ -1,4 +1,4 @@
-import { mustBeFunction, mustBeOptions, mustBeSignal, mustHaveMethods, type Signal } from '@bloom/bytes';
+import { mustBeFunction, mustBeOptions, mustBeSignal, mustHaveAtMost, mustHaveMethods, type Signal } from '@bloom/bytes';
 import { onAbort } from '../read/on-abort.js';
 import { untilAborted } from '../read/until-aborted.js';
 import { TABLE_BUILDER_OPTIONS, type TableBuilderOptions } from '../write/options.js';
@@ -65,6 +65,7 @@ export type EntryInput =
  * ```
  */
 export async function writeTable(path: string, entries: EntryInput, options: WriteTableOptions = {}): Promise<TableInfo> {
+  mustHaveAtMost('writeTable', 'a path, entries and options', 3, arguments.length);
   mustBeOptions('writeTable', options, WRITE_TABLE_OPTIONS);
   const { signal, onProgress } = options;
   if (signal !== undefined) mustBeSignal('signal', signal);

@@ -1,6 +1,6 @@
 import { FilterBlockBuilder } from '@bloom/filter-block';
 import type { FilterPolicy } from '@bloom/policy';
-import { type Bytes, mustBeBoolean, mustBeBytes, mustBeOptions, mustBeWhole, mustHaveMethods } from '@bloom/bytes';
+import { type Bytes, mustBeBoolean, mustBeBytes, mustBeOptions, mustBeWhole, mustHaveAtMost, mustHaveMethods } from '@bloom/bytes';
 import { type BlockHandle, MAX_BLOCK_HANDLE_LENGTH } from '../format/block-handle.js';
 import { BlockBuilder, MAX_ENTRY_OVERHEAD } from '../format/block-builder.js';
 import { type Codec, NO_COMPRESSION } from '../format/codec.js';
@@ -87,6 +87,7 @@ export class TableBuilder {
 
   /** @throws RangeError or TypeError for a wrong option. */
   constructor(sink: TableSink, options: TableBuilderOptions = {}) {
+    mustHaveAtMost('TableBuilder', 'a sink and options', 2, arguments.length);
     mustHaveMethods('sink', sink, 'a sink', ['append']);
     mustBeOptions('TableBuilder', options, TABLE_BUILDER_OPTIONS);
     this.output = new TableOutput(sink);
@@ -140,6 +141,7 @@ export class TableBuilder {
    * @throws TypeError when key or value is not a Uint8Array, after `finish`, or after a call that failed midway.
    */
   add(key: Uint8Array, value: Uint8Array): void {
+    if (arguments.length > 2) mustHaveAtMost('TableBuilder.add', 'a key and a value', 2, arguments.length);
     mustBeBytes('key', key);
     mustBeBytes('value', value);
     this.#add(key, 0, key.length, value, 0, value.length);

@@ -1,0 +1,79 @@
+// An argument that a call does not take is an error that names the call, before anything is written or deleted.
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { assemble, collectGarbage, ensureParts, MemoryStore, PartWriter, publish, type Store, writeParts } from '@bloom/bulk';
+import { FolderStore } from '@bloom/bulk/node';
+import { R2Store, type R2BucketLike } from '@bloom/bulk/r2';
+import { S3Store, s3StoreOf } from '@bloom/bulk/s3';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+const key = new TextEncoder().encode('a');
+const loose = (call: unknown): ((...given: unknown[]) => Promise<unknown>) => call as (...given: unknown[]) => Promise<unknown>;
+
+let path: string;
+beforeAll(async () => {
+  path = await mkdtemp(join(tmpdir(), 'bloom-bulk-arguments-'));
+});
+afterAll(() => rm(path, { recursive: true }));
+
+describe('a call with an argument too many', () => {
+  const store = new MemoryStore();
+
+  test.each<readonly [name: string, call: () => Promise<unknown>, message: string]>([
+    ['assemble', () => loose(assemble)(store, [], {}, []), 'assemble takes a store, parts and options, got 4 arguments'],
+    ['assemble of two lists of parts', () => loose(assemble)(store, [], []), 'the options of assemble must be an object, got an Array'],
+    ['publish', () => loose(publish)(store, {}, {}, {}), 'publish takes a store, an assembly and options, got 4 arguments'],
+    ['ensureParts', () => loose(ensureParts)(store, {}, {}, {}), 'ensureParts takes a store, an assembly and options, got 4 arguments'],
+    ['collectGarbage', () => loose(collectGarbage)(store, {}, { isDryRun: true }), 'collectGarbage takes a store and options, got 3 arguments'],
+    ['collectGarbage of two stores', () => loose(collectGarbage)(store, new MemoryStore()), 'collectGarbage has no option "name": it has keep, graceMs, isDryRun, nowMs, signal'],
+  ])('is refused: %s', async (_, call, message) => {
+    await store.put({ name: 'CURRENT', bytes: key, sha256: '' });
+    await expect(call()).rejects.toThrow(new TypeError(message));
+    expect([...store.files().keys()]).toEqual(['CURRENT']);
+  });
+
+  test('is refused by writeParts, which also refuses unknown options', async () => {
+    const parts = (...given: unknown[]): Promise<unknown> => (writeParts as (...values: unknown[]) => AsyncGenerator)(...given).next();
+    await expect(parts(store, [], { sequence: 1n }, [])).rejects.toThrow('writeParts takes a store, entries and options, got 4 arguments');
+    await expect(parts(store, [], { sequence: 1n, partByte: 5 })).rejects.toThrow('writeParts has no option "partByte": did you mean partBytes?');
+  });
+
+  test('is refused by a writer of parts, which then has no entry', () => {
+    const writer = new PartWriter({ sequence: 1n });
+    const { put, delete: remove } = writer as unknown as Record<string, (...given: unknown[]) => void>;
+    expect(() => put!.call(writer, key, key, key)).toThrow('PartWriter.put takes a key and a value, got 3 arguments');
+    expect(() => remove!.call(writer, key, key)).toThrow('PartWriter.delete takes a key, got 2 arguments');
+    expect(writer.isEmpty).toBe(true);
+  });
+});
+
+describe('deleting an object', () => {
+  const credentials = { accessKeyId: 'id', secretAccessKey: 'key' };
+  const requests: string[] = [];
+  const bucket = new Proxy({}, { get: (_, name) => () => void requests.push(String(name)) }) as R2BucketLike;
+  const fetch = (): never => {
+    requests.push('fetch');
+    throw new TypeError('no request is expected');
+  };
+  const stores: readonly (readonly [name: string, make: () => Store])[] = [
+    ['MemoryStore', () => new MemoryStore()],
+    ['FolderStore', () => new FolderStore(path)],
+    ['R2Store', () => new R2Store(bucket)],
+    ['S3Store', () => new S3Store('https://bucket.s3.eu-central-1.amazonaws.com/', { credentials, fetch })],
+  ];
+
+  test.each(stores)('of a %s takes one name, which is not empty', async (name, make) => {
+    const remove = loose(make().delete.bind(make()));
+    await expect(remove('')).rejects.toThrow(`name of ${name}.delete must be the name of an object, got ''`);
+    await expect(remove()).rejects.toThrow(`name of ${name}.delete must be the name of an object, got undefined`);
+    await expect(remove('a', undefined, 'b')).rejects.toThrow(`${name}.delete takes a name and a signal, got 3 arguments`);
+    expect(requests).toEqual([]);
+    expect(await readdir(path)).toEqual([]);
+  });
+});
+
+test('s3StoreOf refuses the options that the address and the environment give', () => {
+  const environment = { AWS_ACCESS_KEY_ID: 'id', AWS_SECRET_ACCESS_KEY: 'key' };
+  expect(() => s3StoreOf('s3://bucket/a', environment, { prefix: 'b' } as never)).toThrow('s3StoreOf has no option "prefix"');
+});
