@@ -16,7 +16,7 @@ export const arrows = {
   log: ['bytes', 'crc32c'],
   sstable: ['filter-block', 'policy', 'bytes', 'crc32c'],
   leveldb: ['sstable', 'log', 'policy', 'hash', 'crc32c', 'bytes'],
-  level: ['leveldb'],
+  level: ['leveldb', 'bytes'],
   bulk: ['leveldb', 'sstable', 'log', 'policy', 'bytes'],
   codecs: ['sstable'],
   // Private: the apps carry it in their bundles.

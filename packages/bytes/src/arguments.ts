@@ -1,4 +1,5 @@
 /** Checks of arguments. A wrong type is a TypeError and a wrong value a RangeError; both name the argument. */
+import { MAX_COMPARED_LENGTH, nearestOf, otherSpellingOf } from './near-name.js';
 import type { Signal } from './signal.js';
 
 /** @throws RangeError, which names the option, unless `value` is a whole number from `least` to `most`. */
@@ -110,12 +111,7 @@ export function mustHaveAtMost(call: string, takes: string, most: number, given:
  *   as a second batch or an array.
  */
 export function mustBeOptions(owner: string, options: unknown, known: Readonly<Record<string, true>>): void {
-  if (typeof options !== 'object' || options === null) {
-    throw new TypeError(`the options of ${owner} must be an object, got ${kindOf(options)}`);
-  }
-  if (Symbol.iterator in options || Symbol.asyncIterator in options) {
-    throw new TypeError(`the options of ${owner} must be an object, got ${kindOf(options)}`);
-  }
+  mustBeObject(owner, options);
   const names = Object.keys(options);
   if (names.length === 0) mustBePlain(owner, options, known);
   for (const name of names) {
@@ -127,43 +123,36 @@ export function mustBeOptions(owner: string, options: unknown, known: Readonly<R
   }
 }
 
+/**
+ * Checks the names in an object of options where others pass unknown ones on: refuses other spellings of known names.
+ *
+ * @param owner the function that takes the options: "BloomLevel.put".
+ * @param hints what to use in place of names that other libraries have, in lower case: "did you mean gte?".
+ * @throws TypeError, which names the option and the one that was likely meant.
+ */
+export function mustNotMisspell(owner: string, options: unknown, known: Readonly<Record<string, true>>, hints: Readonly<Record<string, string>> = {}): void {
+  mustBeObject(owner, options);
+  for (const name of Object.keys(options)) {
+    if (Object.hasOwn(known, name) || (options as Record<string, unknown>)[name] === undefined) continue;
+    const key = name.toLowerCase();
+    const meant = otherSpellingOf(name, Object.keys(known));
+    const hint = Object.hasOwn(hints, key) ? hints[key]! : meant && `did you mean ${meant}?`;
+    if (hint !== undefined) throw new TypeError(`${owner} has no option ${JSON.stringify(name.slice(0, MAX_COMPARED_LENGTH))}: ${hint}`);
+  }
+}
+
+/** @throws TypeError for what cannot be options: a function, an array, bytes. */
+function mustBeObject(owner: string, options: unknown): asserts options is object {
+  if (typeof options === 'object' && options !== null && !(Symbol.iterator in options) && !(Symbol.asyncIterator in options)) return;
+  throw new TypeError(`the options of ${owner} must be an object, got ${kindOf(options)}`);
+}
+
 /** Refuses an instance of a class that has none of the options: a signal, for example, would be ignored where `{ signal }` was meant. */
 function mustBePlain(owner: string, options: object, known: Readonly<Record<string, true>>): void {
   const kind = kindOf(options);
   if (kind === 'object' || Object.keys(known).some((name) => name in options)) return;
   const hint = typeof (options as { readonly aborted?: unknown }).aborted === 'boolean' ? ': pass { signal }' : '';
   throw new TypeError(`the options of ${owner} must be an object, got ${kind}${hint}`);
-}
-
-/** Longer names are not compared: the distance takes time in proportion to the product of two lengths. */
-const MAX_COMPARED_LENGTH = 64;
-
-/** The known name that is closest to `name`, if it differs in few characters. */
-function nearestOf(name: string, known: readonly string[]): string | undefined {
-  if (name.length > MAX_COMPARED_LENGTH) return undefined;
-  let nearest: string | undefined;
-  let fewest = Math.ceil(name.length / 3) + 1;
-  for (const other of known) {
-    const distance = editDistance(name.toLowerCase(), other.toLowerCase());
-    if (distance < fewest) {
-      fewest = distance;
-      nearest = other;
-    }
-  }
-  return nearest;
-}
-
-/** The Levenshtein distance: the fewest characters to insert, delete or replace. */
-function editDistance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, j) => j);
-  for (let i = 1; i <= a.length; i++) {
-    const next = [i];
-    for (let j = 1; j <= b.length; j++) {
-      next.push(Math.min(row[j]! + 1, next[j - 1]! + 1, row[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1)));
-    }
-    row = next;
-  }
-  return row[b.length]!;
 }
 
 /** What a value is, for messages: "null", "string", "an ArrayBuffer", "the class BlockCache". */

@@ -7,6 +7,7 @@ import {
   mustBeIterable,
   mustBeOptions,
   mustHaveAtMost,
+  mustNotMisspell,
   mustBeSignal,
   mustBeWhole,
   mustHaveMethods,
@@ -212,6 +213,36 @@ describe('mustBeOptions', () => {
   });
 
   test.each([['null', null], ['string', 'x'], ['number', 10], ['function', () => 1]])('rejects %s in place of options', (kind, value) => {
+    expect(() => check(value)).toThrow(new TypeError(`the options of openShelf must be an object, got ${kind}`));
+  });
+});
+
+describe('mustNotMisspell', () => {
+  const check = (options: unknown): void => mustNotMisspell('openShelf', options, { maxBytes: true, readOnly: true, lock: true, gt: true, lt: true }, { shelfcache: 'did you mean maxBytes?' });
+
+  test.each([
+    ['readonly', 'readOnly'],
+    ['READ_ONLY', 'readOnly'],
+    ['read-only', 'readOnly'],
+    ['raedOnyl', 'readOnly'],
+    ['maxByte', 'maxBytes'],
+    ['lokc', 'lock'],
+    ['locks', 'lock'],
+    ['GT', 'gt'],
+    ['shelfCache', 'maxBytes'],
+  ])('refuses %s, which is another spelling of %s', (name, meant) => {
+    expect(() => check({ [name]: 1 })).toThrow(new TypeError(`openShelf has no option "${name}": did you mean ${meant}?`));
+  });
+
+  test.each(['custom', 'et', 'gte', 'maximum', 'color', 'constructor', 'toString', '', 'x'.repeat(2 ** 20)])('accepts the name %#, which is like no known one', (name) => {
+    expect(() => check({ [name]: 1 })).not.toThrow();
+  });
+
+  test('accepts another spelling whose value is undefined', () => {
+    expect(() => check({ readonly: undefined })).not.toThrow();
+  });
+
+  test.each([['an Array', []], ['null', null], ['string', 'x'], ['a Uint8Array', new Uint8Array(0)]])('refuses %s in place of options', (kind, value) => {
     expect(() => check(value)).toThrow(new TypeError(`the options of openShelf must be an object, got ${kind}`));
   });
 });

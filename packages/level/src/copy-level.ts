@@ -1,3 +1,4 @@
+import { mustBeOptions } from '@bloom/bytes';
 import { LevelError } from './level-error.js';
 
 const VIEWS = { keyEncoding: 'view', valueEncoding: 'view' } as const;
@@ -51,6 +52,8 @@ export interface CopyResult {
   readonly copiedNow: number;
 }
 
+const COPY_OPTIONS: Record<keyof CopyOptions, true> = { onProgress: true, signal: true, mark: true };
+
 const DEFAULT_MARK = '\0copyLevel';
 
 /** Bytes of keys and values that a batch is to have. */
@@ -65,6 +68,7 @@ const MAX_BATCH_ENTRIES = 1000;
  * @throws RangeError when `to` has other entries, or `from` has one with the key of the mark; LevelError `LEVEL_ABORTED`.
  */
 export async function copyLevel(from: CopySource, to: CopyTarget, options: CopyOptions = {}): Promise<CopyResult> {
+  mustBeOptions('copyLevel', options, COPY_OPTIONS);
   const { onProgress, signal, mark = DEFAULT_MARK } = options;
   const markKey = new TextEncoder().encode(mark);
   const begun = (await to.get(markKey, VIEWS)) as Bytes | undefined;

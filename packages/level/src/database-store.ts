@@ -1,13 +1,10 @@
-import { type CursorEntry, Database, DatabaseError, DatabaseReader, type DatabaseSnapshot, WriteBatch } from '@bloom/leveldb';
+import { type ClearRange, type CursorEntry, Database, DatabaseError, DatabaseReader, type DatabaseSnapshot, WriteBatch } from '@bloom/leveldb';
 import { LevelError, levelErrorOf } from './level-error.js';
 import type { ByteFormats } from './byte-formats.js';
 import { LentKeys } from './lent-keys.js';
 import type { Item, ItemForm, LevelStore, StoreBatch, StoreSnapshot, StoreWalk, WalkOptions } from './level-store.js';
-import { type ByteRange, isEverything, RangeWalk } from './range-walk.js';
+import { type ByteRange, RangeWalk } from './range-walk.js';
 import { bytesOf, makerOf, type Stored, type StoredFormat } from './stored-format.js';
-
-/** Bytes of the keys that `clear` deletes with one write. */
-const CLEARED_BYTES = 64 * 2 ** 10;
 
 const SYNCED = { sync: true } as const;
 
@@ -72,14 +69,7 @@ export class DatabaseStore implements LevelStore {
   }
 
   async clear(range: ByteRange, snapshot: StoreSnapshot | undefined, limit: number): Promise<void> {
-    const database = this.#writable();
-    if (isEverything(range) && snapshot === undefined && limit === Infinity) return this.#writing(database.clear());
-    const walk = this.#rangeWalk({ range, snapshot, fillCache: false, signal: undefined });
-    try {
-      await this.#during(deleteAll(database, walk, limit));
-    } finally {
-      walk.cursor.close();
-    }
+    return this.#writing(this.#writable().clear(clearRangeOf(range, snapshot, limit)));
   }
 
   walk(options: WalkOptions): DatabaseWalk {
@@ -172,17 +162,15 @@ function readingOf(snapshot: StoreSnapshot | undefined): { readonly sequence: bi
   return snapshot && { sequence: (snapshot as SequenceSnapshot).sequence };
 }
 
-async function deleteAll(database: Database, walk: RangeWalk, limit: number): Promise<void> {
-  let left = limit;
-  const batch = new WriteBatch();
-  do {
-    await walk.run((cursor) => {
-      batch.delete(cursor.key);
-      return --left > 0 && batch.byteLength < CLEARED_BYTES;
-    });
-    if (batch.count > 0) await database.write(batch);
-    batch.clear();
-  } while (left > 0 && !walk.isOver);
+/** Of two bounds at one end, the inclusive one counts, as in classic-level. */
+function clearRangeOf({ gt, gte, lt, lte, reverse }: ByteRange, snapshot: StoreSnapshot | undefined, limit: number): ClearRange {
+  return {
+    ...(gte === undefined ? gt && { gt } : { gte }),
+    ...(lte === undefined ? lt && { lt } : { lte }),
+    ...readingOf(snapshot),
+    reverse,
+    limit,
+  };
 }
 
 class DatabaseBatch implements StoreBatch {

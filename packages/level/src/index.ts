@@ -1,4 +1,5 @@
 /** The entry point for browsers and all hosts that are not like Node: a string as location is a path in the origin private file system. */
+import { mustBeOptions, mustHaveAtMost } from '@bloom/bytes';
 import type { Folder, RepairOptions, RepairReport, WritableFolder } from '@bloom/leveldb';
 import { OpfsFolder } from '@bloom/leveldb/opfs';
 import { destroyFolder, repairFolder } from './folder-calls.js';
@@ -84,6 +85,8 @@ export interface InWorker {
   readonly worker?: StartWorker;
 }
 
+const IN_WORKER: Record<keyof InWorker, true> = { worker: true };
+
 /**
  * An abstract-level database on a LevelDB folder: strings, JSON and bytes as keys and values, sublevels, iterators, batches and events.
  *
@@ -114,6 +117,8 @@ export class BloomLevel<KDefault = string, VDefault = string> extends StoreLevel
    * @throws LevelError `LEVEL_LOCKED` when it is open, `LEVEL_IO_ERROR` when a file cannot be deleted.
    */
   static async destroy(location: string | WritableFolder, options: InWorker = {}): Promise<void> {
+    mustHaveAtMost('BloomLevel.destroy', 'a location and options', 2, arguments.length);
+    mustBeOptions('BloomLevel.destroy', options, IN_WORKER);
     if (isFolder(location)) return destroyFolder(location);
     return inWorker(location, options.worker, (calls) => calls.call('destroy'));
   }
@@ -126,8 +131,10 @@ export class BloomLevel<KDefault = string, VDefault = string> extends StoreLevel
    * @throws LevelError `LEVEL_LOCKED` when it is open, `LEVEL_IO_ERROR` when there is no folder or it fails.
    */
   static async repair(location: string | WritableFolder, options: RepairOptions & InWorker = {}): Promise<RepairReport> {
+    mustHaveAtMost('BloomLevel.repair', 'a location and options', 2, arguments.length);
     const { worker, ...rest } = options;
     if (isFolder(location)) return repairFolder(location, rest);
+    mustBeOptions('BloomLevel.repair of a path', options, IN_WORKER);
     return inWorker(location, worker, (calls) => calls.call('repair'));
   }
 }

@@ -1,4 +1,5 @@
-import { AbstractChainedBatch } from 'abstract-level';
+import { AbstractChainedBatch, type AbstractChainedBatchDelOptions, type AbstractChainedBatchPutOptions } from 'abstract-level';
+import { BATCH_FORMS, mustBeArguments } from './call-options.js';
 import type { ChainedBatchWriteOptions } from './level-options.js';
 import type { StoreBatch } from './level-store.js';
 import type { Stored } from './stored-format.js';
@@ -12,7 +13,32 @@ export class LevelBatch<Level, K, V> extends AbstractChainedBatch<Level, K, V> {
     this.#batch = batch;
   }
 
+  override put(key: K, value: V): this;
+  override put<K2 = K, V2 = V>(key: K2, value: V2, options: AbstractChainedBatchPutOptions<Level, K2, V2>): this;
+  override put(key: unknown, value: unknown, ...given: unknown[]): this {
+    if (given.length > 0) mustBeArguments('BloomLevel.batch().put', BATCH_FORMS.put, [key, value, ...given]);
+    return super.put(key as K, value as V, given[0] as object);
+  }
+
+  override del(key: K): this;
+  override del<K2 = K>(key: K2, options: AbstractChainedBatchDelOptions<Level, K2>): this;
+  override del(key: unknown, ...given: unknown[]): this {
+    if (given.length > 0) mustBeArguments('BloomLevel.batch().del', BATCH_FORMS.del, [key, ...given]);
+    return super.del(key as K, given[0] as object);
+  }
+
+  override clear(): this;
+  override clear(...given: unknown[]): this {
+    if (given.length > 0) mustBeArguments('BloomLevel.batch().clear', BATCH_FORMS.clear, given);
+    return super.clear();
+  }
+
   override write(options?: ChainedBatchWriteOptions): Promise<void> {
+    try {
+      if (options !== undefined) mustBeArguments('BloomLevel.batch().write', BATCH_FORMS.write, [options]);
+    } catch (error) {
+      return Promise.reject(error);
+    }
     return super.write(options!);
   }
 

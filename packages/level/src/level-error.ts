@@ -38,6 +38,12 @@ export class LevelError extends Error {
   }
 }
 
+/** The error of a call that needs an open level. @param cause why it could not be opened; undefined where that was not tried, or it is closed. */
+export function notOpen(cause: unknown, call?: string): LevelError {
+  const problem = call === undefined ? 'Database is not open' : `Database is not open: cannot call ${call}`;
+  return new LevelError('LEVEL_DATABASE_NOT_OPEN', problem, cause === undefined ? undefined : { cause });
+}
+
 /** The error with the code that classic-level has for it. One for which it has none, such as a caller's mistake, is returned as it is. */
 export function levelErrorOf(error: unknown): unknown {
   const code = codeOf(error);

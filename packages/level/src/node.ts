@@ -1,5 +1,6 @@
 /** The entry point for Node, Deno and Bun: a string as location is the path of a folder. */
 import { Buffer } from 'node:buffer';
+import { mustHaveAtMost } from '@bloom/bytes';
 import type { Folder, RepairOptions, RepairReport, WritableFolder } from '@bloom/leveldb';
 import { NodeFolder, WritableNodeFolder } from '@bloom/leveldb/node';
 import { destroyFolder, repairFolder } from './folder-calls.js';
@@ -87,6 +88,7 @@ export class BloomLevel<KDefault = string, VDefault = string> extends StoreLevel
    * @throws LevelError `LEVEL_LOCKED` when it is open, `LEVEL_IO_ERROR` when a file cannot be deleted.
    */
   static async destroy(location: string | WritableFolder): Promise<void> {
+    mustHaveAtMost('BloomLevel.destroy', 'a location', 1, arguments.length);
     return destroyFolder(folderAt(location));
   }
 
@@ -98,6 +100,7 @@ export class BloomLevel<KDefault = string, VDefault = string> extends StoreLevel
    * @throws LevelError `LEVEL_LOCKED` when it is open, `LEVEL_IO_ERROR` when there is no folder or it fails.
    */
   static async repair(location: string | WritableFolder, options?: RepairOptions): Promise<RepairReport> {
+    mustHaveAtMost('BloomLevel.repair', 'a location and options', 2, arguments.length);
     return repairFolder(folderAt(location), options);
   }
 }

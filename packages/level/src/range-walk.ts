@@ -10,11 +10,6 @@ export interface ByteRange {
   readonly reverse: boolean;
 }
 
-/** Whether all keys are in a range. */
-export function isEverything({ gt, gte, lt, lte }: ByteRange): boolean {
-  return gt === undefined && gte === undefined && lt === undefined && lte === undefined;
-}
-
 type Signal = NonNullable<AsyncReadOptions['signal']>;
 
 type Compare = (a: Uint8Array, b: Uint8Array) => number;

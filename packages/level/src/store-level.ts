@@ -1,8 +1,10 @@
 import { Database, DatabaseReader, type Folder, type WritableFolder } from '@bloom/leveldb';
-import { type AbstractBatchOperation, type AbstractChainedBatch, type AbstractIterator, type AbstractKeyIterator, AbstractLevel, type AbstractValueIterator, type Transcoder } from 'abstract-level';
+import type { AbstractBatchOperation, AbstractChainedBatch, AbstractIterator, AbstractKeyIterator, AbstractValueIterator, Transcoder } from 'abstract-level';
+import { mustBeLevelOptions, mustBeOpenOptions } from './call-options.js';
+import { CheckedLevel, noted, openFailure } from './checked-level.js';
 import { DatabaseStore } from './database-store.js';
 import { LevelBatch } from './level-batch.js';
-import { LevelError, levelErrorOf } from './level-error.js';
+import { levelErrorOf, notOpen } from './level-error.js';
 import type { LevelHost, StoreOpener } from './level-host.js';
 import { EntryIterator, type IteratorOptions as GivenIteratorOptions, KeyIterator, ValueIterator } from './level-iterator.js';
 import {
@@ -70,8 +72,6 @@ const READ_ONLY_MANIFEST = { ...COMMON_MANIFEST, explicitSnapshots: false, getSy
 
 /** abstract-level's methods, with the options that they take here. */
 export interface StoreLevel<KDefault, VDefault> {
-  open(options?: OpenOptions): Promise<void>;
-
   get(key: KDefault): Promise<VDefault | undefined>;
   get<K = KDefault, V = VDefault>(key: K, options: GetOptions<K, V>): Promise<V | undefined>;
 
@@ -108,24 +108,36 @@ export interface StoreLevel<KDefault, VDefault> {
 }
 
 /** A level, without what only one host has. */
-// eslint-disable-next-line @typescript-eslint/no-unsafe-declaration-merging -- the methods are those of AbstractLevel
-export abstract class StoreLevel<KDefault = string, VDefault = string> extends AbstractLevel<Stored, KDefault, VDefault> {
+// eslint-disable-next-line @typescript-eslint/no-unsafe-declaration-merging -- the methods are those of CheckedLevel
+export abstract class StoreLevel<KDefault = string, VDefault = string> extends CheckedLevel<Stored, KDefault, VDefault> {
   readonly #location: string | Folder;
   readonly #host: LevelHost;
   readonly #openStore: StoreOpener;
+  readonly #options: LevelOptions<KDefault, VDefault>;
   /** What is open; undefined while nothing is. */
   #opened: LevelStore | undefined;
 
   /** @param options of the constructor of `BloomLevel`. */
   constructor(host: LevelHost, location: string | Folder, options: LevelOptions<KDefault, VDefault> | undefined) {
+    mustBeLevelOptions(options);
     const readOnly = options?.readOnly === true;
     const place = placeOf(host, location, readOnly);
     super(readOnly ? READ_ONLY_MANIFEST : typeof place === 'function' ? REMOTE_MANIFEST : MANIFEST, options);
     this.#location = location;
+    this.#options = options ?? {};
     this.#host = host;
     if (typeof place === 'function') this.#openStore = place;
     else if (readOnly) this.#openStore = async (given) => new DatabaseStore(await openReader(place, given), host);
     else this.#openStore = async (given) => new DatabaseStore(await Database.open(place as WritableFolder, databaseOptionsOf(given)), host);
+  }
+
+  override open(options?: OpenOptions): Promise<void> {
+    try {
+      mustBeOpenOptions(options, { ...this.#options });
+    } catch (error) {
+      return Promise.reject(error);
+    }
+    return super.open(options!);
   }
 
   /** What the constructor was given. */
@@ -167,12 +179,8 @@ export abstract class StoreLevel<KDefault = string, VDefault = string> extends A
     return this.#store('refresh()').refresh();
   }
 
-  protected async _open(options: OpenOptions): Promise<void> {
-    try {
-      this.#opened = await this.#openStore(options);
-    } catch (error) {
-      throw levelErrorOf(error);
-    }
+  protected _open(options: OpenOptions): Promise<void> {
+    return noted(this, this.#openWith(options));
   }
 
   protected async _close(): Promise<void> {
@@ -251,10 +259,18 @@ export abstract class StoreLevel<KDefault = string, VDefault = string> extends A
     return new LevelSnapshot(this, store, store.snapshot(), options);
   }
 
+  async #openWith(options: OpenOptions): Promise<void> {
+    try {
+      this.#opened = await this.#openStore(options);
+    } catch (error) {
+      throw levelErrorOf(error);
+    }
+  }
+
   /** @throws LevelError `LEVEL_DATABASE_NOT_OPEN`. */
   #store(call?: string): LevelStore {
     if (this.#opened !== undefined && this.status === 'open') return this.#opened;
-    throw new LevelError('LEVEL_DATABASE_NOT_OPEN', call === undefined ? 'Database is not open' : `Database is not open: cannot call ${call}`);
+    throw notOpen(openFailure(this), call);
   }
 
   #walk(kind: ItemForm['kind'], options: RangeOptions): StoreWalk {

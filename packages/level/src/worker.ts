@@ -1,4 +1,5 @@
 /** The entry point for dedicated workers that have databases open for pages. */
+import { mustBeOptions } from '@bloom/bytes';
 import { webFormats } from './web-formats.js';
 import type { Greeting } from './worker/level-messages.js';
 import type { WorkerScope } from './worker/browser-parts.js';
@@ -6,6 +7,8 @@ import { LevelServer } from './worker/level-server.js';
 import type { ServeOptions } from './worker/shared-database.js';
 
 export type { ServeOptions } from './worker/shared-database.js';
+
+const SERVE_OPTIONS: Record<keyof ServeOptions, true> = { comparator: true, filterPolicy: true, filterPolicies: true, codecs: true, onEvent: true, compression: true };
 
 /**
  * Makes a dedicated worker serve the level that its page opens: `new BloomLevel(path, { worker: () => new Worker(…) })`. Only needed for
@@ -20,6 +23,7 @@ export type { ServeOptions } from './worker/shared-database.js';
  * ```
  */
 export function serveLevels(options: ServeOptions = {}): void {
+  mustBeOptions('serveLevels', options, SERVE_OPTIONS);
   const scope = globalThis as unknown as WorkerScope;
   scope.onmessage = ({ data, ports }) => {
     scope.onmessage = null;

@@ -1,4 +1,4 @@
-import { LevelError } from '../level-error.js';
+import { LevelError, notOpen } from '../level-error.js';
 import type { OpenOptions } from '../level-options.js';
 import type { DatabaseStore, DatabaseWalk, SequenceSnapshot } from '../database-store.js';
 import type { Answer, Held, LevelCalls, Request } from './level-messages.js';
@@ -16,6 +16,8 @@ export class LevelSession implements DatabaseUser {
   /** While the database is being opened: what was asked for meanwhile waits. */
   #opening: Promise<unknown> | undefined;
   #isOpen = false;
+  /** Why the database could not be opened the last time, in this worker, which may be a further one. */
+  #failure: unknown;
   #answers: Answer[] = [];
 
   /** @param answer sends answers to the page. */
@@ -77,7 +79,13 @@ export class LevelSession implements DatabaseUser {
     const snapshot = (id: Held | undefined): SequenceSnapshot | undefined => (id === undefined ? undefined : held(this.#snapshots, id));
     return {
       open: async (options: OpenOptions) => {
-        await this.#database.join(this, options);
+        try {
+          await this.#database.join(this, options);
+          this.#failure = undefined;
+        } catch (error) {
+          this.#failure = error;
+          throw error;
+        }
         this.#isOpen = true;
       },
       close: () => this.end(),
@@ -146,7 +154,7 @@ export class LevelSession implements DatabaseUser {
   }
 
   get #store(): DatabaseStore {
-    if (!this.#isOpen) throw new LevelError('LEVEL_DATABASE_NOT_OPEN', 'Database is not open');
+    if (!this.#isOpen) throw notOpen(this.#failure);
     return this.#database.store;
   }
 }

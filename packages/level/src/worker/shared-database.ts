@@ -2,7 +2,7 @@ import { Database, DatabaseError, type RepairReport } from '@bloom/leveldb';
 import { WritableOpfsFolder } from '@bloom/leveldb/opfs';
 import { DatabaseStore, type SequenceSnapshot } from '../database-store.js';
 import { destroyFolder, repairFolder } from '../folder-calls.js';
-import { LevelError, levelErrorOf } from '../level-error.js';
+import { levelErrorOf, notOpen } from '../level-error.js';
 import type { ByteFormats } from '../byte-formats.js';
 import { databaseOptionsOf, type OpenOptions } from '../level-options.js';
 import { browser } from './browser-parts.js';
@@ -32,6 +32,8 @@ export class SharedDatabase {
   readonly #formats: ByteFormats;
   readonly #options: ServeOptions;
   #store: DatabaseStore | undefined;
+  /** Why it could not be opened the last time. */
+  #failure: unknown;
   /** The state in which it was opened, for users of the worker that had it open before. */
   #first: FirstState | undefined;
   /** Those who use it: what they hold is told when it ends. */
@@ -47,7 +49,7 @@ export class SharedDatabase {
 
   /** What is open. @throws LevelError `LEVEL_DATABASE_NOT_OPEN`. */
   get store(): DatabaseStore {
-    if (this.#store === undefined) throw new LevelError('LEVEL_DATABASE_NOT_OPEN', 'Database is not open');
+    if (this.#store === undefined) throw notOpen(this.#failure);
     return this.#store;
   }
 
@@ -59,7 +61,7 @@ export class SharedDatabase {
         throw new DatabaseError('BLOOM_DATABASE_EXISTS', `${this.#path} has a database, and errorIfExists is true`);
       }
       if (this.#store === undefined) {
-        this.#store = new DatabaseStore(await Database.open(this.#folder, databaseOptionsOf({ ...options, ...this.#options })), this.#formats);
+        this.#store = await this.#openStore(options);
         this.#first = new FirstState(this.#store.snapshot());
       }
       this.#users.add(user);
@@ -80,6 +82,17 @@ export class SharedDatabase {
       this.#users.delete(user);
       if (this.#users.size === 0) await this.#takeStore()?.close();
     });
+  }
+
+  async #openStore(options: OpenOptions): Promise<DatabaseStore> {
+    try {
+      const store = new DatabaseStore(await Database.open(this.#folder, databaseOptionsOf({ ...options, ...this.#options })), this.#formats);
+      this.#failure = undefined;
+      return store;
+    } catch (error) {
+      this.#failure = levelErrorOf(error);
+      throw error;
+    }
   }
 
   /** Closes the database, which its users go on to use when it is open again. */

@@ -1,0 +1,181 @@
+/**
+ * Which arguments and options the calls of a level take. Options of other names are allowed, since other packages on abstract-level pass
+ * their own on; other spellings of known names are not, since a level would silently do something else than was asked for.
+ */
+import { mustBeBoolean, mustHaveAtMost, mustNotMisspell } from '@bloom/bytes';
+import type { ClearRange } from '@bloom/leveldb';
+import type { LevelOptions, OpenOptions } from './level-options.js';
+
+/** What a call takes. */
+interface CallForm {
+  /** In words, for messages. */
+  readonly takes: string;
+  /** At which place its options are: the last. */
+  readonly optionsAt: number;
+  readonly known: Readonly<Record<string, true>>;
+  /** What to use in place of options of other libraries. */
+  readonly hints?: Readonly<Record<string, string>>;
+  /** Whether what it ignored would be lost, so that it takes nothing but options at their place, and no further argument. */
+  readonly isStrict: boolean;
+}
+
+/** Of abstract-level, classic-level, browser-level, memory-level and many-level, which have a meaning there: a level may be opened with them. */
+const FOREIGN = { passive: true, prefix: true, version: true, storeEncoding: true, retry: true } as const;
+
+const OPEN_OPTIONS: Record<keyof OpenOptions, true> & typeof FOREIGN = {
+  createIfMissing: true,
+  errorIfExists: true,
+  compression: true,
+  cacheSize: true,
+  writeBufferSize: true,
+  maxFileSize: true,
+  blockSize: true,
+  blockRestartInterval: true,
+  maxOpenFiles: true,
+  maxBlockBytes: true,
+  comparator: true,
+  filterPolicy: true,
+  filterPolicies: true,
+  bitsPerKey: true,
+  filterRange: true,
+  codecs: true,
+  damage: true,
+  lock: true,
+  onEvent: true,
+  reuseLogs: true,
+  multithreading: true,
+  ...FOREIGN,
+};
+
+const LEVEL_OPTIONS: Record<keyof LevelOptions<unknown, unknown>, true> = { ...OPEN_OPTIONS, readOnly: true, worker: true, keyEncoding: true, valueEncoding: true };
+
+const OPEN_HINTS = {
+  blockcache: 'did you mean cacheSize?',
+  block_cache: 'did you mean cacheSize?',
+  cachebytes: 'did you mean cacheSize?',
+  filemustexist: 'did you mean createIfMissing?',
+  createifnotexists: 'did you mean createIfMissing?',
+  create_if_not_exists: 'did you mean createIfMissing?',
+};
+
+const ENCODINGS = { keyEncoding: true, valueEncoding: true } as const;
+const READ_OPTIONS = { ...ENCODINGS, snapshot: true, fillCache: true } as const;
+const WRITE_OPTIONS = { ...ENCODINGS, sync: true, sublevel: true } as const;
+const WRITE_HINTS = { fsync: 'did you mean sync?', durable: 'did you mean sync?' };
+const RANGE_OPTIONS = { ...READ_OPTIONS, gt: true, gte: true, lt: true, lte: true, reverse: true, limit: true } as const;
+/** The last is of streams, which pass all of their options on. */
+const ITERATOR_OPTIONS = { ...RANGE_OPTIONS, keys: true, values: true, highWaterMarkBytes: true, signal: true, highWaterMark: true } as const;
+
+/** Bounds by the names that other libraries have for them. Without a bound, all entries would be deleted. */
+const CLEAR_HINTS: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(['start', 'begin', 'from', 'min'].map((name) => [name, 'did you mean gte?'])),
+  ...Object.fromEntries(['end', 'to', 'max'].map((name) => [name, 'did you mean lte?'])),
+  prefix: 'use gte and lt, or clear a sublevel',
+  sequence: 'did you mean snapshot?',
+  count: 'did you mean limit?',
+};
+
+const write = (takes: string, optionsAt: number): CallForm => ({ takes, optionsAt, known: WRITE_OPTIONS, hints: WRITE_HINTS, isStrict: true });
+const read = (takes: string): CallForm => ({ takes, optionsAt: 1, known: READ_OPTIONS, isStrict: false });
+const walk: CallForm = { takes: 'options', optionsAt: 0, known: ITERATOR_OPTIONS, isStrict: false };
+
+/** The calls of a level and of its sublevels that have options, by their names. */
+export const CALL_FORMS = {
+  get: read('a key and options'),
+  getSync: read('a key and options'),
+  getMany: read('keys and options'),
+  has: read('a key and options'),
+  hasMany: read('keys and options'),
+  put: write('a key, a value and options', 2),
+  del: write('a key and options', 1),
+  batch: write('operations and options', 1),
+  clear: { takes: 'options', optionsAt: 0, known: RANGE_OPTIONS, hints: CLEAR_HINTS, isStrict: true },
+  iterator: walk,
+  keys: walk,
+  values: walk,
+  sublevel: { takes: 'a name and options', optionsAt: 1, known: { ...ENCODINGS, separator: true }, isStrict: false },
+} as const satisfies Readonly<Record<string, CallForm>>;
+
+export type CheckedCall = keyof typeof CALL_FORMS;
+
+/** The calls of a chained batch. */
+export const BATCH_FORMS = {
+  put: write('a key, a value and options', 2),
+  // abstract-level's tests give it text, and need that to be ignored.
+  del: { ...write('a key and options', 1), isStrict: false },
+  clear: { takes: 'no arguments', optionsAt: -1, known: {}, isStrict: true },
+  write: write('options', 0),
+} as const satisfies Readonly<Record<string, CallForm>>;
+
+/**
+ * @param call as messages name it.
+ * @throws TypeError or RangeError for an argument that the call would ignore.
+ */
+export function mustBeArguments(call: string, form: CallForm, given: readonly unknown[]): void {
+  const options = given[form.optionsAt];
+  if (form.isStrict) mustHaveAtMost(call, form.takes, form.optionsAt + 1, lengthOf(given));
+  // Null is none, as in abstract-level.
+  if (options === undefined || options === null) return;
+  if (!form.isStrict && typeof options !== 'object') return;
+  mustNotMisspell(call, options, form.known, form.hints);
+  const { sync } = options as { readonly sync?: unknown };
+  if (form.known === WRITE_OPTIONS && sync !== undefined) mustBeBoolean('sync', sync);
+}
+
+/** Whether options have only names that the call has, so that nothing else has to be checked: a quick look for calls that are made often. */
+export function isPlain({ known }: CallForm, options: unknown): boolean {
+  if (typeof options !== 'object' || options === null) return false;
+  for (const name in options) if (known[name] !== true) return false;
+  const { sync } = options as { readonly sync?: unknown };
+  return sync === undefined || typeof sync === 'boolean';
+}
+
+/** How many arguments there are, without those at the end that are undefined. */
+function lengthOf(given: readonly unknown[]): number {
+  let length = given.length;
+  while (length > 0 && given[length - 1] === undefined) length--;
+  return length;
+}
+
+/** @throws TypeError or RangeError for a range with which `clear` would delete other entries than its caller meant. */
+export function mustBeClearable(options: unknown): void {
+  if (typeof options !== 'object' || options === null) return;
+  const range = options as Readonly<Record<string, unknown>>;
+  for (const name of ['gt', 'gte', 'lt', 'lte'] satisfies (keyof ClearRange)[]) {
+    if (name in range && range[name] === undefined) {
+      throw new TypeError(`${name} of BloomLevel.clear is undefined, which would delete other entries than it was meant to: leave it out`);
+    }
+  }
+  const { limit } = range;
+  if (limit === undefined || limit === Infinity || (Number.isSafeInteger(limit) && (limit as number) >= -1)) return;
+  const problem = `limit must be a whole number, Infinity or -1, got ${typeof limit === 'number' ? limit : typeof limit}`;
+  throw typeof limit === 'number' ? new RangeError(problem) : new TypeError(problem);
+}
+
+/** @throws TypeError for options of the constructor with which another level would be opened than its caller meant. */
+export function mustBeLevelOptions(options: unknown): void {
+  if (options === undefined || options === null) return;
+  mustNotMisspell('BloomLevel', options, LEVEL_OPTIONS, OPEN_HINTS);
+  mustBeFlags(options);
+}
+
+/**
+ * @param made the options of the constructor.
+ * @throws TypeError for options of `open` with which a level would be opened in another way than its caller meant.
+ */
+export function mustBeOpenOptions(options: unknown, made: Readonly<Record<string, unknown>>): void {
+  if (options === undefined || options === null) return;
+  mustNotMisspell('BloomLevel.open', options, LEVEL_OPTIONS, OPEN_HINTS);
+  mustBeFlags(options);
+  for (const name of ['readOnly', 'worker'] as const) {
+    const value = (options as Readonly<Record<string, unknown>>)[name];
+    if (value !== undefined && value !== made[name]) throw new TypeError(`${name} is an option of the constructor of BloomLevel`);
+  }
+}
+
+function mustBeFlags(options: unknown): void {
+  for (const name of ['readOnly', 'createIfMissing', 'errorIfExists'] as const) {
+    const value = (options as Readonly<Record<string, unknown>>)[name];
+    if (value !== undefined) mustBeBoolean(name, value);
+  }
+}
