@@ -289,16 +289,13 @@ export class Database extends AsyncReaderFace {
 
   /**
    * Merges the tables of a range of keys, both ends included, so that deleted and overwritten entries no longer take
-   * space. An omitted bound stands for that end of the database.
-   *
-   * @throws RangeError when `begin` is after `end`.
+   * space. An omitted bound stands for that end of the database. As in LevelDB, a range that ends before it begins has no keys.
    */
   async compactRange(begin?: Uint8Array, end?: Uint8Array): Promise<void> {
     this.mustBeOpen();
     mustHaveAtMost('Database.compactRange', 'begin and end', 2, arguments.length);
     if (begin !== undefined) mustBeBytes('begin', begin);
     if (end !== undefined) mustBeBytes('end', end);
-    if (begin !== undefined && end !== undefined && this.compare(begin, end) > 0) throw new RangeError('begin must not be after end');
     await this.store.compactRange(begin, end);
   }
 
