@@ -37,6 +37,7 @@ const OPEN_OPTIONS: Record<keyof OpenOptions, true> & typeof FOREIGN = {
   filterPolicy: true,
   filterPolicies: true,
   bitsPerKey: true,
+  fitFilters: true,
   filterRange: true,
   codecs: true,
   damage: true,

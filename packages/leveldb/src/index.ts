@@ -39,6 +39,7 @@ export type { SequenceOptions } from '@bloom/sstable/database';
 export type { AsyncReaderOptions, ReaderOptions, SyncReaderOptions } from './read/reader-options.js';
 export { comparatorName, comparatorNameSync } from './inspect/comparator-name.js';
 export { foreignEngine } from './inspect/foreign-engine.js';
+export { isForeignName } from './format/foreign-engine.js';
 export type { ForeignEngine, ForeignEngineName } from './format/foreign-engine.js';
 export { type StoredEntriesOptions, storedEntries, storedEntriesSync } from './inspect/stored-entries.js';
 export type { DatabaseKeyRange } from './read/database-range.js';

@@ -1,5 +1,4 @@
 export { type DatabaseFinding, type UncheckedInFile, verifyDatabase, type VerifyDatabaseOptions, type VerifyDatabaseReport } from './inspect/verify-database.js';
-export { isForeignName } from './format/foreign-engine.js';
 export { versionEditLayout } from './format/version-edit.js';
 export { writeBatchLayout } from './format/write-batch.js';
 export { storedCompression, type StoredCompression } from './inspect/stored-compression.js';

@@ -28,7 +28,7 @@ const MAX_JUDGING_KEYS = 256;
 /** The most lengths that are tried. Longer filters have more lengths within the budget than are worth trying. */
 const MAX_LENGTHS = 20;
 /** Probes are tried in this order, as differences from LevelDB's number. */
-const PROBE_STEPS = [0, -1, 1, -2, 2, 3, -3, 4];
+const PROBE_STEPS = [0, -1, 1, -2, 2, 3, -3, 4, 5, 6, -4];
 
 /** A filter's length in bytes, without the byte that holds the number of probes, and its number of probes. */
 export interface FilterShape {

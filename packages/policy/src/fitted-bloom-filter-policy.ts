@@ -1,3 +1,4 @@
+import { mustBeOptions } from '@bloom/bytes';
 import { BLOOM_SEED, hashRange } from '@bloom/hash';
 import { fillBloomFilter } from './bloom-filter.js';
 import { BloomFilterPolicy } from './bloom-filter-policy.js';
@@ -43,8 +44,10 @@ export class FittedBloomFilterPolicy extends BloomFilterPolicy {
   /**
    * @throws RangeError when `bitsPerKey` is not a whole number from 0 to 2^31 - 1, or `extraBytes` is not from 0 to 1.
    */
-  constructor(bitsPerKey = 10, { extraBytes = 0.05 }: FitOptions = {}) {
+  constructor(bitsPerKey = 10, options: FitOptions = {}) {
     super(bitsPerKey);
+    mustBeOptions('FittedBloomFilterPolicy', options, { extraBytes: true });
+    const { extraBytes = 0.05 } = options;
     if (!(extraBytes >= 0 && extraBytes <= 1)) throw new RangeError(`extraBytes must be from 0 to 1, got ${extraBytes}`);
     this.extraBytes = extraBytes;
   }

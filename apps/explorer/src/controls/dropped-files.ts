@@ -1,6 +1,3 @@
-import { parseFileName } from '@bloom/leveldb';
-import { isForeignName } from '@bloom/leveldb/inspect';
-
 /** A file that was dropped or picked. */
 export interface DroppedFile {
   /** From the folder that was dropped, which is the first part of it; of a single file, its name. */
@@ -18,6 +15,8 @@ export async function droppedFiles(transfer: DataTransfer): Promise<DroppedFile[
   // Entries are to be taken before the event is over.
   const entries = Array.from(transfer.items, (item) => item.webkitGetAsEntry()).filter((entry) => entry !== null);
   if (!entries.some(({ isDirectory }) => isDirectory)) return Array.from(transfer.files, (file) => ({ path: file.name, file }));
+  // Loaded when a folder is dropped: the first view needs nothing of LevelDB.
+  const { isForeignName, parseFileName } = await import('@bloom/leveldb');
   const found: DroppedFile[] = [];
   let level = entries;
   let names = 0;

@@ -258,7 +258,7 @@ class BloomPolicies {
 
   /** @param policy of tables whose bits do not depend on their level: the others are fitted if it is. */
   constructor(policy: FilterPolicy | null) {
-    this.#make = (bitsPerKey) => (policy instanceof FittedBloomFilterPolicy ? new FittedBloomFilterPolicy(bitsPerKey, policy) : new BloomFilterPolicy(bitsPerKey));
+    this.#make = (bitsPerKey) => (policy instanceof FittedBloomFilterPolicy ? new FittedBloomFilterPolicy(bitsPerKey, { extraBytes: policy.extraBytes }) : new BloomFilterPolicy(bitsPerKey));
   }
 
   /** Null, for no filters, with 0 bits. */

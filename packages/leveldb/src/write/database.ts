@@ -167,6 +167,7 @@ export class Database extends AsyncReaderFace {
    * ```
    */
   static async refilter(folder: WritableFolder, options: RefilterDatabaseOptions = {}): Promise<RefilterReport> {
+    mustHaveAtMost('Database.refilter', 'a folder and options', 2, arguments.length);
     mustBeWritable(folder);
     const { refilterDatabase } = await import('./refilter.js');
     return refilterDatabase(folder, options);
