@@ -145,7 +145,7 @@ describe('a call', () => {
     ['entries', [{ start: utf8('a') }], 'CLASS.entries has no option "start": it has gt, gte, lt, lte, prefix, reverse, limit, fillCache, signal'],
     ['keys', [{ gteq: utf8('a') }], 'CLASS.keys has no option "gteq": did you mean gte?'],
     ['values', [{ limt: 5 }], 'CLASS.values has no option "limt": did you mean limit?'],
-    ['keys', [utf8('a')], 'CLASS.keys has no option "0": it has gt, gte, lt, lte, prefix, reverse, limit, fillCache, signal'],
+    ['keys', [utf8('a')], 'the options of CLASS.keys must be an object, got a Uint8Array'],
     ['keys', [null], 'the options of CLASS.keys must be an object, got null'],
     ['keys', [{ reverse: 'false' }], 'reverse must be a boolean, got string'],
     ['keys', [{ gte: 'a' }], 'gte must be a Uint8Array, got string'],
