@@ -27,6 +27,8 @@ export const JUDGES_PER_KEY = 2;
 const MAX_JUDGING_KEYS = 256;
 /** The most lengths that are tried. Longer filters have more lengths within the budget than are worth trying. */
 const MAX_LENGTHS = 20;
+/** After 16 shapes, one that lets a single judge pass is good enough, after 32 shapes two judges, and so on: the search ends a third earlier. */
+export const SHAPES_PER_JUDGE = 16;
 /** Probes are tried in this order, as differences from LevelDB's number. */
 const PROBE_STEPS = [0, -1, 1, -2, 2, 3, -3, 4, 5, 6, -4];
 
@@ -97,20 +99,21 @@ export function judgeHashes(keys: KeyList, hashes: Uint32Array): number[] {
   return judges;
 }
 
-/** The first of the shapes that lets the fewest judges pass. */
+/** The first of the shapes that lets the fewest judges pass, until that is {@link SHAPES_PER_JUDGE good enough}. */
 export function fittedShape(keys: KeyList, hashes: Uint32Array, shapes: readonly FilterShape[]): FilterShape {
   const judges = judgeHashes(keys, hashes);
   let best = shapes[0]!;
   let fewest = Infinity;
-  for (const shape of shapes) {
+  for (const [tried, shape] of shapes.entries()) {
     const filter = new Uint8Array(shape.bytes + 1);
     fillBloomFilter(filter, hashes, shape.probes);
     let passed = 0;
     for (let i = 0; i < judges.length && passed < fewest; i++) if (bloomFilterMayMatch(judges[i]!, filter)) passed++;
-    if (passed >= fewest) continue;
-    best = shape;
-    fewest = passed;
-    if (passed === 0) break;
+    if (passed < fewest) {
+      best = shape;
+      fewest = passed;
+    }
+    if (fewest * SHAPES_PER_JUDGE <= tried + 1) break;
   }
   return best;
 }

@@ -1,6 +1,6 @@
 /** The search for the shape of a fitted filter, `filter-fit.ts`, in WebAssembly, for one filter at a time. */
 import { instantiateKernel, type Kernel } from '@bloom/bytes';
-import { type FilterShape, judgeStride, JUDGES_PER_KEY, MAX_FITTED_KEYS } from './filter-fit.js';
+import { type FilterShape, judgeStride, JUDGES_PER_KEY, MAX_FITTED_KEYS, SHAPES_PER_JUDGE } from './filter-fit.js';
 import { FIT_KERNEL } from './fit-kernel.wasm.js';
 import { mustAscend } from './key-list-order.js';
 import type { KeyList } from './policy.js';
@@ -13,8 +13,8 @@ const MAX_JUDGES = 1024;
 const MAX_LOOPED = 64;
 
 // The kernel's memory, in bytes. It has room for as many keys, shapes and judges as `filter-fit.ts` allows; the kernel's own areas
-// start at 0x30000.
-const SHAPES_AT = 1024;
+// start at 0x30000, and its constants at 1024.
+const SHAPES_AT = 2048;
 const JUDGES_AT = SHAPES_AT + MAX_SHAPES * 8;
 const OFFSETS_AT = JUDGES_AT + MAX_JUDGES * 4;
 const HASHES_AT = OFFSETS_AT + (MAX_FITTED_KEYS + 1) * 4;
@@ -24,7 +24,7 @@ const READ_PAST = 16;
 
 interface KernelExports extends Kernel {
   readonly BITS_AT: { readonly value: number };
-  fit(bytes: number, offsets: number, keys: number, hashes: number, judges: number, stride: number, perKey: number, shift: number, shapes: number, shapeCount: number): number;
+  fit(bytes: number, offsets: number, keys: number, hashes: number, judges: number, stride: number, perKey: number, shift: number, shapes: number, shapeCount: number, shapesPerJudge: number): number;
 }
 
 /** An instance of the kernel, with its own memory. */
@@ -75,7 +75,7 @@ export class FitKernel {
     }
     // At least four places for each key in the table of stored hashes: with two, looking judges up takes a third longer.
     const shift = Math.clz32(length * 4 - 1);
-    const best = this.#exports.fit(KEYS_AT - start, OFFSETS_AT, length, HASHES_AT, JUDGES_AT, judgeStride(length), JUDGES_PER_KEY, shift, SHAPES_AT, shapes.length);
+    const best = this.#exports.fit(KEYS_AT - start, OFFSETS_AT, length, HASHES_AT, JUDGES_AT, judgeStride(length), JUDGES_PER_KEY, shift, SHAPES_AT, shapes.length, SHAPES_PER_JUDGE);
     return shapes[best]!;
   }
 
