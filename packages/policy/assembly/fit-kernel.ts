@@ -372,12 +372,17 @@ function hashOfCarried(start: usize, end: usize, numberEnd: usize, first: usize,
   return hash;
 }
 
+/** The hash of the last key's nearest judge; 0 for none. */
+let nearest: u32 = 0;
+
 /** Writes the hashes of the judges of the key [start, end) with the hash `h`. @returns where they end. */
 // @ts-ignore: decorator
 @inline
 function writeJudges(h: u32, start: usize, end: usize, tail: u32, perKey: u32, shift: u32, mask: u32, to: usize): usize {
   const isTextKey = isText(start, end);
-  const full = to + (usize(perKey) << 2);
+  const known = nearest;
+  let found: u32 = 0;
+  nearest = 0;
   let numberEnd = tail > 0 && usize(tail) < end - start ? end - usize(tail) : end;
   while (numberEnd > start) {
     const alphabet = isTextKey ? alphabetAt(start, numberEnd) : ANY_BYTE;
@@ -387,9 +392,10 @@ function writeJudges(h: u32, start: usize, end: usize, tail: u32, perKey: u32, s
       for (let sign = 1; sign >= -1; sign -= 2) {
         const hash = neighbourHash(start, end, numberEnd, alphabet, step * sign, word, product);
         if (hash == 0 || load<u32>(slotOf(hash, shift, mask)) == hash) continue;
+        if (found == 0) nearest = hash;
         store<u32>(to, hash);
-        to += 4;
-        if (to == full) return to;
+        to += usize(hash != known) << 2;
+        if (++found == perKey) return to;
       }
     }
     if (numberEnd == end) break;
@@ -437,6 +443,7 @@ export function fit(bytes: usize, offsets: usize, keys: u32, hashes: usize, judg
     store<u32>(slotOf(hash, shift, mask), hash);
   }
   let judgesEnd = judges;
+  nearest = 0;
   for (let i: u32 = 0; i < keys; i += stride) {
     const at = offsets + (usize(i) << 2);
     const start = bytes + load<u32>(at);

@@ -79,12 +79,18 @@ export function judgeStride(keys: number): number {
   return Math.ceil(keys / MAX_JUDGING_KEYS);
 }
 
-/** The Bloom hashes of the judges: the nearest neighbours of keys whose hash is not that of any key in the filter. */
+/**
+ * The Bloom hashes of the judges: the nearest neighbours of keys whose hash is not that of any key in the filter. One that is the nearest
+ * neighbour of the key before too, as 43 is of 42 and of 44, judges once.
+ */
 export function judgeHashes(keys: KeyList, hashes: Uint32Array): number[] {
   const stored = new Set(hashes);
   const judges: number[] = [];
   const stride = judgeStride(keys.length);
+  let nearest = 0;
   for (let i = 0; i < keys.length; i += stride) {
+    const known = nearest;
+    nearest = 0;
     const key = keys.at(i);
     const other = i > 0 ? i - 1 : 1;
     let found = 0;
@@ -92,7 +98,8 @@ export function judgeHashes(keys: KeyList, hashes: Uint32Array): number[] {
       const hash = bloomHash(neighbour);
       // The kernel's table of stored hashes has 0 for an empty place.
       if (hash === 0 || stored.has(hash)) continue;
-      judges.push(hash);
+      if (found === 0) nearest = hash;
+      if (hash !== known) judges.push(hash);
       if (++found === JUDGES_PER_KEY) break;
     }
   }
