@@ -8,6 +8,7 @@ import { plot } from './plot.js';
 import { type Comparison, comparisonTable, goalLine, markdownTable, ratio, size } from './report.js';
 import { type FilterRun, filterTable } from './filter-table.js';
 import { speedTable, withSpeedTable } from './speed-table.js';
+import { type KeyCounts, keyCountTables } from './key-counts.js';
 import { type StructuredCell, structuredTables } from './structured-tables.js';
 
 /** The measurements of one run. */
@@ -142,11 +143,14 @@ export function writeCommandFigures(packageFolder: string, measured: readonly Co
 /** The file of the last measurement of structured keys. */
 const STRUCTURED_KEYS = 'structured-keys.json';
 
+/** The file of its part on few keys. */
+const KEY_COUNTS = 'key-counts.json';
+
 /** The file of the last measurement of the policies. */
 const FILTER_POLICIES = 'filter-policies.json';
 
 /** What is not a run of `bench`. */
-const NO_RUNS = [COMMAND, HTTP_REQUESTS, EVENT_LOOP, LEVELS, BROWSER_LEVELS, FILTER_POLICIES, STRUCTURED_KEYS];
+const NO_RUNS = [COMMAND, HTTP_REQUESTS, EVENT_LOOP, LEVELS, BROWSER_LEVELS, FILTER_POLICIES, STRUCTURED_KEYS, KEY_COUNTS];
 
 /** What the tables of structured keys show, and why. */
 const STRUCTURED_REASONS = `About 1% of most absent keys pass LevelDB's filter, up to 1.5% where it has 100,000 keys and more. There are two exceptions, for
@@ -156,21 +160,25 @@ absent keys that are close to stored ones:
   bytes of the key to its state, multiplies it, and xors its upper half into its lower half. What the last of the four bytes
   changes is then in two bytes of the state, and the next four bytes of the key, which are added, can cancel it. So
   \`key000000005\` and \`key000070500\` have the same hash, and with them 5,000 pairs of the first 100,000 numbers: all are 70,495
-  apart, so that one is even and one is odd. The second table has these keys. Of all others, no more pass than usual: with c for
-  the part that has the hash of a stored key, and r for the usual rate, c + (1 - c) r pass, where r is at most 1.5% in every cell
-  of 100,000 keys and more.
-- **In small filters, probes overlap.** Of big-endian numbers, up to 28% pass in filters of 30 keys, as a table has them for each
-  2 KiB, and 86% in one of 64 keys, though all hashes are different. Such keys differ only in the last of four bytes, and their
-  hashes only in two bytes. Each probe is the one before it plus the rotated hash, so the probes of absent keys fall on bits of
-  several stored ones. If the same hashes gave independent probes, 0.8% would pass.
+  apart, so that one is even and one is odd. A table below has [these keys](#keys-with-the-hash-of-a-stored-key). Of all others,
+  no more pass than usual: with c for the part that has the hash of a stored key, and r for the usual rate, c + (1 - c) r pass,
+  where r is at most 1.5% in every cell of 100,000 keys and more.
+- **In filters of up to some hundred keys, probes overlap.** Numbers that differ only in their last bytes have hashes that differ by
+  multiples of large powers of two, and each probe is the one before it plus the rotated hash. Modulo a number of bits that is a
+  multiple of 32 or 64, as LevelDB's lengths often are, the probes of absent numbers fall on bits of stored ones. The rate depends on
+  the exact number of keys: of numbers with 16 digits, 59% pass filters of 38 keys and 3% those of 39; of big-endian numbers, 93% and
+  23%. A single number of keys, such as 30, therefore shows little. Hashes that gave independent probes would let 0.8% pass.
+  [Filters whose lengths are fitted](#filters-of-8-to-128-keys) to the same keys let 0.2% and 2.7% pass
+  on average.
 
 The blocked policy has two hashes of 32 bits, one of them MurmurHash3, which mixes well. At 10 bits no pattern passes it more often
 than random keys do, and at 24 bits hardly any: of two million odd numbers between 100,000 padded ones, 0.008% pass, where 0.005% of
 random keys do, because the other hash is LevelDB's with another seed. Single cells at 24 bits count at most 12 keys.`;
 
-/** Stores what `structured-keys.ts` measured, and writes the page. */
-export function writeStructuredKeys(packageFolder: string, cells: readonly StructuredCell[]): void {
-  writeFileSync(join(packageFolder, 'results', STRUCTURED_KEYS), `${JSON.stringify(cells)}\n`);
+/** Stores what `structured-keys.ts` measured, and writes the page. Without `cells`, those of the last measurement stay. */
+export function writeStructuredKeys(packageFolder: string, counts: readonly KeyCounts[], cells: readonly StructuredCell[] | undefined): void {
+  writeFileSync(join(packageFolder, 'results', KEY_COUNTS), `${JSON.stringify(counts)}\n`);
+  if (cells !== undefined) writeFileSync(join(packageFolder, 'results', STRUCTURED_KEYS), `${JSON.stringify(cells)}\n`);
   writePage(packageFolder);
 }
 
@@ -216,11 +224,12 @@ export function writePage(packageFolder: string): void {
   const httpRequests = files.includes(HTTP_REQUESTS) ? (JSON.parse(readFileSync(join(folder, HTTP_REQUESTS), 'utf8')) as string[][]) : [];
   const command = files.includes(COMMAND) ? (JSON.parse(readFileSync(join(folder, COMMAND), 'utf8')) as CommandFigure[]) : [];
   const structured = files.includes(STRUCTURED_KEYS) ? (JSON.parse(readFileSync(join(folder, STRUCTURED_KEYS), 'utf8')) as StructuredCell[]) : [];
+  const counts = files.includes(KEY_COUNTS) ? (JSON.parse(readFileSync(join(folder, KEY_COUNTS), 'utf8')) as KeyCounts[]) : [];
   const eventLoop = files.includes(EVENT_LOOP) ? (JSON.parse(readFileSync(join(folder, EVENT_LOOP), 'utf8')) as string[][]) : [];
   const levels = files.includes(LEVELS) ? (JSON.parse(readFileSync(join(folder, LEVELS), 'utf8')) as LevelRun) : undefined;
   const browserLevels = files.includes(BROWSER_LEVELS) ? (JSON.parse(readFileSync(join(folder, BROWSER_LEVELS), 'utf8')) as string[][]) : [];
   const filters = files.includes(FILTER_POLICIES) ? (JSON.parse(readFileSync(join(folder, FILTER_POLICIES), 'utf8')) as FilterRun) : undefined;
-  const page = resultsPage(runs, names, plotted, command, structured, httpRequests, filters, eventLoop, levelsSection(levels, browserLevels));
+  const page = resultsPage(runs, names, plotted, command, structured, counts, httpRequests, filters, eventLoop, levelsSection(levels, browserLevels));
   writeFileSync(join(packageFolder, '../../RESULTS.md'), page);
   const readme = join(packageFolder, '../../README.md');
   writeFileSync(readme, withSpeedTable(readFileSync(readme, 'utf8'), speedTable(runs)));
@@ -232,6 +241,7 @@ function resultsPage(
   plotted: readonly string[],
   command: readonly CommandFigure[],
   structured: readonly StructuredCell[],
+  counts: readonly KeyCounts[],
   httpRequests: readonly (readonly string[])[],
   filters: FilterRun | undefined,
   eventLoop: readonly (readonly string[])[],
@@ -339,7 +349,7 @@ ${markdownTable(
   ]),
 )}
 
-${structured.length === 0 ? '' : structuredSection(structured)}${filters === undefined ? '' : filterSection(filters)}## All figures
+${structured.length === 0 ? '' : structuredSection(structured, counts)}${filters === undefined ? '' : filterSection(filters)}## All figures
 
 ${comparisonTable(last.comparisons)}
 
@@ -416,7 +426,7 @@ ${BROWSER_LEVEL_REASONS}
   return onNode + inBrowsers === '' ? '' : `## Levels\n\n${onNode}${inBrowsers}`;
 }
 
-function structuredSection(cells: readonly StructuredCell[]): string {
+function structuredSection(cells: readonly StructuredCell[], counts: readonly KeyCounts[]): string {
   return `## Structured keys
 
 How many absent keys pass one filter of keys that are numbered, dated or named. The filter has the keys with the even numbers of
@@ -432,6 +442,7 @@ figures are the same on every machine, and LevelDB in C++ makes the same filters
 
 ${STRUCTURED_REASONS}
 
+${keyCountTables(counts)}
 ${structuredTables(cells)}
 
 `;

@@ -88,9 +88,10 @@ function rateOf(cell: StructuredCell, count: Count): number {
 }
 
 /** Two digits, or three decimals of a small percentage: of 100,000 keys, more would be noise. */
-function percent(rate: number): string {
+export function percent(rate: number): string {
   const value = rate * 100;
   if (value === 0) return '0';
+  if (value < 0.0005) return '<0.001%';
   return `${value >= 9.95 ? value.toFixed(0) : value >= 0.095 ? value.toPrecision(2) : value.toFixed(3)}%`;
 }
 
