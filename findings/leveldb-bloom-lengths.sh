@@ -11,8 +11,8 @@
 # filter stops it. Blocks are uncompressed and have a fixed number of keys. LevelDB makes one filter for each block of more than 2 KiB.
 #
 # Behaviour: 10 bits per key should let 1% of the absent keys pass. Of absent numbers of 16 digits, more than half pass filters of 19
-# and of 38 keys, and 3% those of 39. Filters of 2 to 6 keys have 64 bits, LevelDB's minimum, and all absent keys pass that differ
-# from a stored one only in their last byte, also those of random keys. Output on Linux, x86-64:
+# and of 38 keys, and 3% those of 39. Filters of 2 to 6 keys have 64 bits, LevelDB's minimum, and all absent keys of 16 bytes pass
+# that differ from a stored one only in their last byte, also those of random keys. Output on Linux, x86-64:
 #
 #   plyvel 1.5.1 with LevelDB 1.22
 #     2 keys in a filter, numbers between stored ones: 100.0% read a block

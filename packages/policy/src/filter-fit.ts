@@ -4,7 +4,7 @@
  * Every reader of LevelDB's filters takes both numbers from the filter, so a writer may choose them. LevelDB computes them from the
  * number of keys alone. All probes of a key come from one 32-bit hash, and the hashes of keys that differ only in their last characters
  * differ by multiples of large powers of two. Modulo a number of bits that is a multiple of 32 or 64, such hashes share few positions:
- * of 19 numbers in a filter of 24 bytes, 58% of the absent numbers between them match, where independent hashes would give 1%.
+ * of 19 numbers in a filter of 24 bytes, 53% of the absent numbers between them match, where independent hashes would give 1%.
  *
  * So several shapes are tried. Each is judged by absent neighbours of the filter's own keys, and the shape that lets the fewest of them
  * pass is used. The choice depends on the keys of the filter and on nothing else.
