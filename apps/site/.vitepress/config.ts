@@ -15,6 +15,7 @@ const guides = [
       { text: 'Which layer do I need?', link: '/guide/choose-a-layer' },
       { text: 'Which filter do I need?', link: '/guide/choose-a-filter' },
       { text: 'Why a filter says no', link: '/story' },
+      { text: 'Why filters fail for numbered keys', link: '/guide/numbered-keys' },
     ],
   },
   {

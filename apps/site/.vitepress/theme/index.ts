@@ -3,6 +3,7 @@ import DefaultTheme from 'vitepress/theme';
 import ExplorerLink from './ExplorerLink.vue';
 import ExplorerStep from './ExplorerStep.vue';
 import FilterCalculator from './FilterCalculator.vue';
+import FilterLengthCurve from './FilterLengthCurve.vue';
 import LayerChoice from './LayerChoice.vue';
 import LiveTable from './LiveTable.vue';
 import './style.css';
@@ -10,6 +11,6 @@ import './style.css';
 export default {
   extends: DefaultTheme,
   enhanceApp({ app }) {
-    for (const [name, component] of Object.entries({ ExplorerLink, ExplorerStep, FilterCalculator, LayerChoice, LiveTable })) app.component(name, component);
+    for (const [name, component] of Object.entries({ ExplorerLink, ExplorerStep, FilterCalculator, FilterLengthCurve, LayerChoice, LiveTable })) app.component(name, component);
   },
 } satisfies Theme;

@@ -101,6 +101,27 @@ describe.skipIf(executablePath === undefined)(`in Chromium${executablePath === u
     await page.close();
   });
 
+  test('the curve of filter lengths is measured in the page, for the chosen keys and number of keys', async () => {
+    const page = await open('guide/numbered-keys.html');
+    const widget = page.locator('.widget');
+    const means = async (): Promise<number[]> => (await widget.locator('.means strong').allInnerTexts()).map((text) => Number.parseFloat(text));
+    const matching = async (row: number): Promise<number> => Number.parseFloat(await widget.locator('tbody tr').nth(row).locator('td').nth(1).innerText());
+    await expect.poll(() => widget.locator('.means').count(), { timeout: 60_000 }).toBe(1);
+    const [plain, fitted] = await means();
+    expect(plain).toBeGreaterThan(6);
+    expect(fitted).toBeLessThan(0.5);
+    for (const of of ['plain', 'fitted']) expect((await widget.locator(`polyline.${of}`).getAttribute('points'))!.split(' ').length).toBe(127);
+    expect(await matching(0)).toBeGreaterThan(50);
+    expect(await matching(1)).toBeLessThan(1);
+    await widget.getByRole('slider').fill('39');
+    await expect.poll(() => matching(0)).toBeLessThan(10);
+    await widget.getByRole('slider').fill('2');
+    await expect.poll(() => matching(0)).toBe(100);
+    await widget.getByRole('combobox').selectOption('uint64, big-endian');
+    await expect.poll(async () => (await means())[0] ?? 0, { timeout: 60_000 }).toBeGreaterThan(30);
+    await page.close();
+  }, 120_000);
+
   test('the bytes of a table follow what is typed, and keys out of order are refused', async () => {
     const page = await open('guide/format.html');
     const text = page.getByRole('textbox', { name: 'Entries' });
@@ -142,7 +163,7 @@ describe.skipIf(executablePath === undefined)(`in Chromium${executablePath === u
 
   test.each(['light', 'dark'] as const)('text can be told from its ground, %s', async (colorScheme) => {
     const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-    for (const path of ['index.html', 'guide/start.html', 'guide/choose-a-layer.html', 'guide/write-a-policy.html', 'errors/BLOOM_LOCKED.html', 'reference/@bloom/hash.html']) {
+    for (const path of ['index.html', 'guide/start.html', 'guide/choose-a-layer.html', 'guide/numbered-keys.html', 'guide/write-a-policy.html', 'errors/BLOOM_LOCKED.html', 'reference/@bloom/hash.html']) {
       const page = await open(path);
       await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
       await page.evaluate(axe);
