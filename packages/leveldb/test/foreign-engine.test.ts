@@ -180,7 +180,16 @@ test.each([
   expect((await foreignEngine(new MemoryFolder(files)))?.engines).toEqual(engines);
 });
 
-test('a record that begins like a tag of Pebble, in a MANIFEST without any field of LevelDB, is no evidence', async () => {
+test('a log in the place of a MANIFEST is no evidence, whatever the sequences of its batches begin with, and the database can be repaired', async () => {
+  for (const start of [0x02, 0x0102, 0x0401, 0x120304, 0x210201]) {
+    const batches = Array.from({ length: 300 }, (_, i) => batchAt(start + i));
+    const files = new Map([['CURRENT', utf8('MANIFEST-000002\n')], ['MANIFEST-000002', logOf(...batches)], ['000003.log', logOf(batchAt(7))]]);
+    expect(await foreignEngine(new MemoryFolder(files))).toBeUndefined();
+    expect(await Database.repair(new WritableMemoryFolder(files))).toMatchObject({ entries: 1 });
+  }
+});
+
+test('a record that begins like a tag of Pebble, in a MANIFEST without a comparator, is no evidence', async () => {
   expect(await foreignEngine(new MemoryFolder(new Map([['CURRENT', utf8('MANIFEST-000002\n')], ['MANIFEST-000002', logOf(utf8('hello'))]])))).toBeUndefined();
 });
 
@@ -209,6 +218,16 @@ test.each([0, 1, 7, 11, 40])('files of %i bytes with names that other engines us
     expect(await foreignEngine(new MemoryFolder(new Map(names.map((name) => [name, new Uint8Array(length).fill(byte)]))))).toBeUndefined();
   }
 });
+
+/** The batch that puts a value, with a sequence. */
+function batchAt(sequence: number): Uint8Array {
+  const batch = new Uint8Array(17);
+  const view = new DataView(batch.buffer);
+  view.setUint32(0, sequence, true);
+  view.setUint32(8, 1, true);
+  batch.set([1, 1, 0x6b, 1, 0x76], 12);
+  return batch;
+}
 
 /** A log of records. */
 function logOf(...records: readonly Uint8Array[]): Uint8Array {

@@ -44,7 +44,7 @@ const MAX_FILES = 64;
  *
  * 1. the header of an encrypted file, in CURRENT or a MANIFEST, or, where there is neither, in a log or a table;
  * 2. an OPTIONS file with the version of RocksDB or Pebble;
- * 3. a MANIFEST with fields of LevelDB's and a tag that only those engines have, in records whose checksums are right, or that of Badger;
+ * 3. a MANIFEST that names a comparator and has a tag that only those engines have, in records whose checksums are right, or that of Badger;
  * 4. a log that begins with a type of record that only they have, with the right checksum;
  * 5. more tables with their magic numbers than with LevelDB's. Where LevelDB can read the MANIFEST that CURRENT names, or else
  *    the newest one, only tables that it lists count, so that a table that was put beside them decides nothing.
@@ -106,7 +106,7 @@ function* logOf(file: FolderFile): FolderReading<EngineEvidence | undefined> {
 function* manifestOf(file: FolderFile): FolderReading<EngineEvidence | undefined> {
   const edits: EditEvidence[] = [];
   yield* readStart(file, (record) => edits.push(engineOfEdit(record)));
-  return edits.some(({ hasFields }) => hasFields) ? edits.find(({ evidence }) => evidence !== undefined)?.evidence : undefined;
+  return edits.some(({ hasComparator }) => hasComparator) ? edits.find(({ evidence }) => evidence !== undefined)?.evidence : undefined;
 }
 
 function* startOf(file: FolderFile, length: number): FolderReading<Uint8Array> {

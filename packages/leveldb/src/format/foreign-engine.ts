@@ -85,24 +85,34 @@ const FOREIGN_TAGS: readonly { readonly from: number; readonly to: number; reado
 
 /** What a record of a MANIFEST says about its engine. */
 export interface EditEvidence {
-  /** Whether it begins with a field of LevelDB's. */
-  readonly hasFields: boolean;
-  /** By the first tag that LevelDB does not have. It counts only in a MANIFEST with fields of LevelDB's: any byte can be a tag. */
+  /** Whether it names a comparator, in fields of LevelDB's. */
+  readonly hasComparator: boolean;
+  /**
+   * By the first tag that LevelDB does not have. It counts only in a MANIFEST that names a comparator: any byte can be a tag, and the
+   * batches of a log, whose sequences begin with any byte, can begin with fields of LevelDB's.
+   */
   readonly evidence: EngineEvidence | undefined;
 }
 
 /** The engine of a record of a MANIFEST. */
 export function engineOfEdit(record: Uint8Array): EditEvidence {
+  const place = { structure: 'version edit', offset: 0 } as const;
   let fieldsEnd = 0;
   let evidence: EngineEvidence | undefined;
   try {
-    decodeVersionEdit(record, { structure: 'version edit', offset: 0 }, (end) => (fieldsEnd = end));
+    decodeVersionEdit(record, place, (end) => (fieldsEnd = end));
   } catch {
     const tag = new VarintReader(record, fieldsEnd).varint32();
     const engines = FOREIGN_TAGS.find(({ from, to }) => tag >= from && tag <= to)?.engines;
     evidence = engines && { engines, found: `has a version edit with tag ${tag}` };
   }
-  return { hasFields: fieldsEnd > 0, evidence };
+  const { comparator } = decodeVersionEdit(record.subarray(0, fieldsEnd), place);
+  return { hasComparator: comparator !== undefined && isName(comparator), evidence };
+}
+
+/** Whether a text can be the name of a comparator. Of a batch whose sequence begins with this field, it has zeros. */
+function isName(text: string): boolean {
+  return /^[\x21-\x7e][\x20-\x7e]+$/.test(text);
 }
 
 /** The engine of a table. @param end the last 8 bytes of the file. */
