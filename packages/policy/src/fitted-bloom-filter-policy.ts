@@ -24,7 +24,7 @@ export interface FitOptions {
  *
  * The filters have LevelDB's format and its policy's name, and every reader of LevelDB uses them: a reader takes both numbers from the
  * filter. LevelDB's own numbers let up to all of the absent neighbours of numbered keys pass, such as `0000000000000043` between
- * `…42` and `…44`; see the README. Fitted filters let a tenth of these pass, and of random keys as many as LevelDB's.
+ * `…42` and `…44`; see the README. Fitted filters let a tenth of these pass, and of random keys about as many as an ideal filter of that size.
  *
  * A filter depends on its keys alone. Filters of more than 4,096 keys, and of more than 16 KiB, are LevelDB's: among that many keys,
  * absent keys that match have the hash of a stored key, and match filters of any shape. `BlockedBloomFilterPolicy` of

@@ -1,6 +1,6 @@
 import { seeded } from '@bloom/fixtures';
 import { keyPatterns } from '@bloom/fixtures/key-patterns';
-import { BloomFilterPolicy, buildFilter, FilterBuffer, FittedBloomFilterPolicy, KeyBuffer } from '@bloom/policy';
+import { BloomFilterPolicy, buildFilter, FilterBuffer, FittedBloomFilterPolicy, idealFalsePositiveRate, KeyBuffer } from '@bloom/policy';
 import { describe, expect, test, vi } from 'vitest';
 import { candidateShapes } from '../src/filter-fit.js';
 import { FitKernel } from '../src/fit-kernel.js';
@@ -44,6 +44,26 @@ test('random keys match as often as with LevelDB’s filters', () => {
     return passed;
   });
   expect(fitted! / plain!).toBeLessThan(1.1);
+});
+
+test.each([5, 6])('with %i bits per key too, random keys match hardly more often than an ideal filter, whatever keys are stored', (bitsPerKey) => {
+  const random = seeded(7);
+  const policy = new FittedBloomFilterPolicy(bitsPerKey);
+  const ideal = idealFalsePositiveRate({ bitsPerKey, probes: Math.max(1, Math.trunc(bitsPerKey * 0.69)) });
+  for (const [name, keyOf] of [
+    ['padded', padded],
+    ['base 36', (i: number) => utf8(`k${i.toString(36).padStart(6, '0')}`)],
+  ] as const) {
+    let passed = 0;
+    let asked = 0;
+    for (const count of [19, 33, 64, 120]) {
+      for (let from = 0; from < 24_000; from += 14 * count) {
+        const filter = buildFilter(policy, Array.from({ length: count }, (_, i) => keyOf(from + 2 * i)).sort(Buffer.compare));
+        for (let i = 0; i < 60; i++, asked++) if (policy.keyMayMatch(random.bytes(16), filter)) passed++;
+      }
+    }
+    expect(passed / asked / ideal, name).toBeLessThan(1.2);
+  }
 });
 
 describe('the kernel and the plain loops make the same filters', () => {
