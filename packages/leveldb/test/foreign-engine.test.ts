@@ -161,6 +161,19 @@ test.each(goldenDatabases().filter(({ damage, comparator, open }) => damage === 
   },
 );
 
+test('a MANIFEST that RocksDB left beside the one that CURRENT names makes the folder nobody else’s, and counts where there is no CURRENT', async () => {
+  const written = new WritableMemoryFolder();
+  const database = await Database.open(written);
+  await database.put(utf8('key'), utf8('value'));
+  await database.close();
+  const files = new Map<string, Uint8Array>(written.files()).set('MANIFEST-000900', some('rocksdb-9.8-closed', /^MANIFEST/).get('MANIFEST-000005')!);
+  expect(await foreignEngine(new MemoryFolder(files))).toBeUndefined();
+  expect(await Database.repair(new WritableMemoryFolder(files))).toMatchObject({ entries: 1 });
+  await Database.destroy(new WritableMemoryFolder(files));
+  files.delete('CURRENT');
+  expect((await foreignEngine(new MemoryFolder(files)))?.engines).toContain('RocksDB');
+});
+
 test('none of the golden and real folders of LevelDB is taken for another engine’s', async () => {
   const paths = [...goldenDatabases(), ...realDatabases()].map(({ path }) => path);
   expect(paths.length).toBeGreaterThan(20);

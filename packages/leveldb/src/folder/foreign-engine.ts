@@ -44,7 +44,8 @@ const MAX_FILES = 64;
  *
  * 1. the header of an encrypted file, in CURRENT or a MANIFEST, or, where there is neither, in a log or a table;
  * 2. an OPTIONS file with the version of RocksDB or Pebble;
- * 3. a MANIFEST that names a comparator and has a tag that only those engines have, in records whose checksums are right, or that of Badger;
+ * 3. a MANIFEST that names a comparator and has a tag that only those engines have, in records whose checksums are right, or that of
+ *    Badger; where LevelDB can read the one that CURRENT names, no other numbered one counts;
  * 4. a log that begins with a type of record that only they have, with the right checksum;
  * 5. more tables with their magic numbers than with LevelDB's. Where LevelDB can read the MANIFEST that CURRENT names, or else
  *    the newest one, only tables that it lists count, so that a table that was put beside them decides nothing.
@@ -55,7 +56,10 @@ export function* readForeignEngine({ name: folderName, canList }: EngineFolder, 
   const names = canList ? yield* listFiles() : [];
   const files = new EngineFiles(names, closing);
   const manifest = yield* files.currentManifest(folderName);
-  const manifests = [...new Set([...(manifest === undefined ? [] : [manifest]), ...files.newest('manifest')])];
+  const current = manifest === undefined ? [] : [manifest];
+  // LevelDB opens what CURRENT names, whatever a program left beside it that began to take the folder over.
+  const currentTables = manifest === undefined ? undefined : yield* files.listedTables(manifest);
+  const manifests = currentTables === undefined ? [...new Set([...current, ...files.newest('manifest')])] : current;
   const logs = files.newest('log');
   const tables = files.newest('table');
   return (
@@ -64,7 +68,7 @@ export function* readForeignEngine({ name: folderName, canList }: EngineFolder, 
     (yield* files.first(names.filter((name) => name === 'MANIFEST'), plainManifestOf)) ??
     (yield* files.first(manifests, manifestOf)) ??
     (yield* files.first(logs, logOf)) ??
-    (yield* files.ofTables(manifests[0] === undefined ? tables : yield* files.tablesOf(manifests[0], tables)))
+    (yield* files.ofTables(currentTables ?? (manifests[0] === undefined ? undefined : yield* files.listedTables(manifests[0])) ?? tables))
   );
 }
 
@@ -177,8 +181,8 @@ class EngineFiles {
     return balance > 0 ? foreign : undefined;
   }
 
-  /** The tables that a MANIFEST lists, if LevelDB can read it; all of them otherwise. */
-  *tablesOf(manifest: string, all: readonly string[]): FolderReading<readonly string[]> {
+  /** The tables in the folder that a MANIFEST lists; undefined where LevelDB cannot read it. */
+  *listedTables(manifest: string): FolderReading<readonly string[] | undefined> {
     const builder = new ManifestBuilder();
     let foreignRecords = 0;
     yield* this.#use(manifest, function* (file) {
@@ -190,8 +194,8 @@ class EngineFiles {
         }
       });
     });
-    if (foreignRecords > 0 || !isComplete(builder)) return all;
-    return builder.files.levels.flat().flatMap(({ number }) => [tableFileName(number), oldTableFileName(number)]).filter((name) => all.includes(name));
+    if (foreignRecords > 0 || !isComplete(builder)) return undefined;
+    return builder.files.levels.flat().flatMap(({ number }) => [tableFileName(number), oldTableFileName(number)]).filter((name) => this.#names.includes(name));
   }
 
   /** The MANIFEST that CURRENT names; undefined when there is none, or it names nothing. */
