@@ -147,8 +147,13 @@ function mustBeObject(owner: string, options: unknown): asserts options is objec
   throw new TypeError(`the options of ${owner} must be an object, got ${kindOf(options)}`);
 }
 
-/** Refuses an instance of a class that has none of the options: a signal, for example, would be ignored where `{ signal }` was meant. */
-function mustBePlain(owner: string, options: object, known: Readonly<Record<string, true>>): void {
+/**
+ * Refuses an instance of a class that has none of the options: a signal, for example, would be ignored where `{ signal }` was meant.
+ *
+ * @param owner the function that takes the options: "BloomLevel.clear".
+ * @throws TypeError, which names the class.
+ */
+export function mustBePlain(owner: string, options: object, known: Readonly<Record<string, true>>): void {
   const kind = kindOf(options);
   if (kind === 'object' || Object.keys(known).some((name) => name in options)) return;
   const hint = typeof (options as { readonly aborted?: unknown }).aborted === 'boolean' ? ': pass { signal }' : '';

@@ -11,6 +11,7 @@ export {
   mustBeWhole,
   mustHaveAtMost,
   mustHaveMethods,
+  mustBePlain,
   mustNotMisspell,
 } from './arguments.js';
 export { copyBytes, RangeCopier } from './copy-bytes.js';

@@ -2,7 +2,7 @@
  * Which arguments and options the calls of a level take. Options of other names are allowed, since other packages on abstract-level pass
  * their own on; other spellings of known names are not, since a level would silently do something else than was asked for.
  */
-import { mustBeBoolean, mustHaveAtMost, mustNotMisspell } from '@bloom/bytes';
+import { mustBeBoolean, mustBePlain, mustHaveAtMost, mustNotMisspell } from '@bloom/bytes';
 import type { ClearRange } from '@bloom/leveldb';
 import type { LevelOptions, OpenOptions } from './level-options.js';
 
@@ -69,8 +69,10 @@ const ITERATOR_OPTIONS = { ...RANGE_OPTIONS, keys: true, values: true, highWater
 
 /** Bounds by the names that other libraries have for them. Without a bound, all entries would be deleted. */
 const CLEAR_HINTS: Readonly<Record<string, string>> = {
-  ...Object.fromEntries(['start', 'begin', 'from', 'min'].map((name) => [name, 'did you mean gte?'])),
-  ...Object.fromEntries(['end', 'to', 'max'].map((name) => [name, 'did you mean lte?'])),
+  ...Object.fromEntries(['start', 'begin', 'from', 'min', 'since'].map((name) => [name, 'did you mean gte?'])),
+  ...Object.fromEntries(['end', 'to', 'max', 'until'].map((name) => [name, 'did you mean lte?'])),
+  after: 'did you mean gt?',
+  before: 'did you mean lt?',
   prefix: 'use gte and lt, or clear a sublevel',
   sequence: 'did you mean snapshot?',
   count: 'did you mean limit?',
@@ -141,7 +143,14 @@ function lengthOf(given: readonly unknown[]): number {
 /** @throws TypeError or RangeError for a range with which `clear` would delete other entries than its caller meant. */
 export function mustBeClearable(options: unknown): void {
   if (typeof options !== 'object' || options === null) return;
+  mustBePlain('BloomLevel.clear', options, RANGE_OPTIONS);
   const range = options as Readonly<Record<string, unknown>>;
+  for (const name of ['gt', 'gte', 'lt', 'lte', 'limit', 'reverse', 'snapshot'] satisfies (keyof typeof RANGE_OPTIONS)[]) {
+    // abstract-level ignores inherited bounds, and copies only an object's own options.
+    if (name in range && !Object.hasOwn(range, name)) {
+      throw new TypeError(`${name} of BloomLevel.clear is inherited and would be ignored, which would delete other entries than it was meant to: make it an option of the object itself`);
+    }
+  }
   for (const name of ['gt', 'gte', 'lt', 'lte'] satisfies (keyof ClearRange)[]) {
     if (name in range && range[name] === undefined) {
       throw new TypeError(`${name} of BloomLevel.clear is undefined, which would delete other entries than it was meant to: leave it out`);
@@ -149,7 +158,7 @@ export function mustBeClearable(options: unknown): void {
   }
   const { limit } = range;
   if (limit === undefined || limit === Infinity || (Number.isSafeInteger(limit) && (limit as number) >= -1)) return;
-  const problem = `limit must be a whole number, Infinity or -1, got ${typeof limit === 'number' ? limit : typeof limit}`;
+  const problem = `limit must be a whole number, Infinity or -1, got ${typeof limit === 'number' || limit === null ? limit : typeof limit}`;
   throw typeof limit === 'number' ? new RangeError(problem) : new TypeError(problem);
 }
 

@@ -201,6 +201,8 @@ describe('clear with a range that is wrong', () => {
     ['null', [null], 'the options of Database.clear must be an object, got null'],
     ['a second argument', [{ gte: b }, { lt: b }], 'Database.clear takes a range, got 2 arguments'],
     ['a bound that is text', [{ gte: 'b' }], 'gte must be a Uint8Array, got string'],
+    ['an undefined bound of a prototype', [Object.create({ lt: undefined }) as ClearRange], 'lt of Database.clear is undefined'],
+    ['a limit of null', [{ limit: null }], 'limit must be a whole number, at least 0, got null'],
     ['a negative limit', [{ limit: -1 }], 'limit must be a whole number, at least 0, got -1'],
     ['a sync that is text', [{ gte: b, sync: 'true' }], 'sync must be a boolean, got string'],
     ['a reverse that is a number', [{ limit: 1, reverse: 1 }], 'reverse must be a boolean, got number'],

@@ -56,8 +56,8 @@ export class EntryDeletion {
    */
   constructor(range: ClearRange, order: KeyOrder) {
     mustBeOptions('Database.clear', range, CLEAR_RANGE);
-    for (const [name, value] of Object.entries(range)) {
-      if (value === undefined) throw new TypeError(`${name} of Database.clear is undefined, which would delete more than what it was meant to limit: leave it out`);
+    for (const name of new Set([...Object.keys(range), ...Object.keys(CLEAR_RANGE)])) {
+      if (name in range && range[name as keyof ClearRange] === undefined) throw new TypeError(`${name} of Database.clear is undefined, which would delete more than what it was meant to limit: leave it out`);
     }
     const { gt, gte, lt, lte, prefix, sequence, sync = false } = range;
     const { limit, reverse } = new KeyBounds(range, order.compareUserKeys);

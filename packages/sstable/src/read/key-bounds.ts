@@ -37,9 +37,11 @@ export class KeyBounds {
   constructor(given: KeyRange, compare: CompareRange) {
     if (given.prefix !== undefined) mustHavePrefixes(compare);
     const range = withinPrefix(given);
-    this.limit = range.limit ?? Infinity;
+    // Null is refused, not taken for no limit: `clear({ limit: null })` would delete every entry.
+    const { limit = Infinity } = range;
+    this.limit = limit;
     if (!(this.limit === Infinity || (Number.isSafeInteger(this.limit) && this.limit >= 0))) {
-      throw new RangeError(`limit must be a whole number, at least 0, got ${this.limit}`);
+      throw new RangeError(`limit must be a whole number, at least 0, got ${String(this.limit)}`);
     }
     for (const name of ['gt', 'gte', 'lt', 'lte'] as const) if (range[name] !== undefined) mustBeBytes(name, range[name]);
     if (range.reverse !== undefined) mustBeBoolean('reverse', range.reverse);
