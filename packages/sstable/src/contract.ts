@@ -31,7 +31,7 @@ import { separatesKeys, succeedsKeys } from './contract/laws/separators.js';
 import { MOST_TIMES, takesLittleTime } from './contract/laws/time.js';
 import { isTransitive } from './contract/laws/transitive.js';
 import { COMPARATOR_LAWS_OPTIONS, type ComparatorLawsOptions } from './contract/options.js';
-import { mustBeComparator } from './format/checked-comparator.js';
+import { mustCompare } from './format/checked-comparator.js';
 import type { Comparator } from './format/comparator.js';
 
 export { ComparatorLawError } from './contract/comparator-law-error.js';
@@ -67,7 +67,8 @@ const LAWS: readonly (readonly [name: string, law: (run: LawRun) => void])[] = [
  * @throws TypeError for what is not a comparator, or an invalid option; RangeError for an invalid `seed`.
  */
 export function comparatorLaws(comparator: Comparator, options: ComparatorLawsOptions = {}): ComparatorLaw[] {
-  mustBeComparator('comparator', comparator);
+  // Without a name or with a wrong keyEquivalence it breaks a law.
+  mustCompare('comparator', comparator);
   mustBeOptions('comparatorLaws', options, COMPARATOR_LAWS_OPTIONS);
   const { keys = [], isKey, seed = 1 } = options;
   mustBeArray('keys', keys, 'Uint8Arrays');

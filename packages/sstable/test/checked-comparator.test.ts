@@ -194,3 +194,26 @@ test('methods are called on the comparator itself', () => {
   expect(checked.findShortestSeparator(utf8('a'), utf8('b'))).toEqual(utf8('a'));
   expect(checked.findShortSuccessor(utf8('a'))).toEqual(utf8('a'));
 });
+
+test('a copy of the internal order with a compare of its own is ordered by that one', () => {
+  const backwards: Comparator = { ...internalKeyComparator(), compare: (a, b) => bytewiseComparator.compare(b, a) };
+  const [a, b] = [internalKey('a', 1n), internalKey('b', 1n)];
+  expect(compareRangeOf(backwards)(a, 0, a.length, b, 0, b.length)).toBeGreaterThan(0);
+  expect(compareRangeOf({ ...internalKeyComparator() })).toBe(compareInternalBytes);
+});
+
+describe('a comparator is refused', () => {
+  test.each<[string, object, string]>([
+    ['without a name', { name: undefined }, 'comparator must have a name that is text and not empty, got undefined'],
+    ['with an empty name', { name: '' }, 'comparator must have a name that is text and not empty, got an empty string'],
+    ['with a number as its name', { name: 5 }, 'comparator must have a name that is text and not empty, got number'],
+    ['with a keyEquivalence of null', { keyEquivalence: null }, 'keyEquivalence of comparator must be text that is not empty, or left out, got null'],
+    ['with a keyEquivalence of false', { keyEquivalence: false }, 'keyEquivalence of comparator must be text that is not empty, or left out, got boolean'],
+    ['with an empty keyEquivalence', { keyEquivalence: '' }, 'keyEquivalence of comparator must be text that is not empty, or left out, got an empty string'],
+  ])('%s', (what, members, message) => {
+    const comparator = { ...caseless, ...members };
+    expect(thrown(() => comparatorOf('comparator', comparator))).toEqual(new TypeError(message));
+    expect(thrown(() => new TableBuilder(new MemorySink(), { comparator }))).toEqual(new TypeError(message));
+    expect(thrown(() => internalKeyComparator(comparator))).toEqual(new TypeError(message));
+  });
+});

@@ -38,6 +38,11 @@ export function isSame(a: Uint8Array, b: Uint8Array): boolean {
 /** The order of internal keys over user keys in bytewise order. */
 export const compareInternalBytes: CompareRange = /* @__PURE__ */ internalOrderOf(compareBytes);
 
+/** {@link compareInternalBytes} of whole arrays. */
+export function compareInternalKeys(a: Uint8Array, b: Uint8Array): number {
+  return compareInternalBytes(a, 0, a.length, b, 0, b.length);
+}
+
 /** Whether an order is one of these two. Any other order calls a comparator, which may look up another key before a search is over. */
 export function isBytewiseOrder(compare: CompareRange): boolean {
   return compare === compareBytes || compare === compareInternalBytes;

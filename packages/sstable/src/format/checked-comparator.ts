@@ -1,5 +1,5 @@
 import { mustHaveMethods, quotedName } from '@bloom/bytes';
-import { compareBytes, compareInternalBytes, type CompareRange, isBytewiseOrder } from './bytewise-order.js';
+import { compareBytes, compareInternalBytes, compareInternalKeys, type CompareRange, isBytewiseOrder } from './bytewise-order.js';
 import { bytewiseComparator, type Comparator } from './comparator.js';
 import { ComparatorError, shownKey } from './comparator-error.js';
 
@@ -80,11 +80,12 @@ function mustOrder(
 
 /** The `compareRange` of a comparator as it was given, or one made of its `compare`. */
 function givenRangeOf(comparator: Comparator): CompareRange {
-  if (comparator.compareRange === compareInternalBytes) return compareInternalBytes;
-  // A copy of `bytewiseComparator` with a `compare` of its own still has the `compareRange` of the original.
+  // A copy of one of the two bytewise orders with a `compare` of its own still has the `compareRange` of the original.
   const isBytewise = comparator.compareRange === compareBytes;
+  const isInternal = comparator.compareRange === compareInternalBytes;
   if (isBytewise && comparator.compare === bytewiseComparator.compare) return compareBytes;
-  return comparator.compareRange !== undefined && !isBytewise
+  if (isInternal && comparator.compare === compareInternalKeys) return compareInternalBytes;
+  return comparator.compareRange !== undefined && !isBytewise && !isInternal
     ? comparator.compareRange.bind(comparator)
     : (a, aStart, aEnd, b, bStart, bEnd) => comparator.compare(a.subarray(aStart, aEnd), b.subarray(bStart, bEnd));
 }
@@ -100,9 +101,29 @@ export function checkedComparator(comparator: Comparator): Comparator {
   return isSound ? comparator : new CheckedComparator(comparator);
 }
 
+/**
+ * @throws TypeError, which names the argument, unless `value` has the methods of a comparator and a name, and a `keyEquivalence` that is
+ *   text or absent: with any other value, such as null, different keys would be merged as if the comparator had declared it.
+ */
+export function mustBeComparator(argument: string, value: unknown): asserts value is Comparator {
+  mustCompare(argument, value);
+  const { name, keyEquivalence } = value as { readonly name?: unknown; readonly keyEquivalence?: unknown };
+  if (!isFilled(name)) throw new TypeError(`${argument} must have a name that is text and not empty, got ${shown(name)}`);
+  if (keyEquivalence === undefined || isFilled(keyEquivalence)) return;
+  throw new TypeError(`keyEquivalence of ${argument} must be text that is not empty, or left out, got ${shown(keyEquivalence)}`);
+}
+
 /** @throws TypeError, which names the argument, unless `value` has the methods of a comparator. */
-export function mustBeComparator(name: string, value: unknown): asserts value is Comparator {
-  mustHaveMethods(name, value, 'a comparator', ['compare', 'findShortestSeparator', 'findShortSuccessor']);
+export function mustCompare(argument: string, value: unknown): asserts value is Comparator {
+  mustHaveMethods(argument, value, 'a comparator', ['compare', 'findShortestSeparator', 'findShortSuccessor']);
+}
+
+function isFilled(value: unknown): value is string {
+  return typeof value === 'string' && value !== '';
+}
+
+function shown(value: unknown): string {
+  return value === null ? 'null' : typeof value === 'string' ? 'an empty string' : typeof value;
 }
 
 /**

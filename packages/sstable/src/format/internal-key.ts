@@ -13,7 +13,7 @@
  */
 import { type Bytes, mustBeBytes } from '@bloom/bytes';
 import { askablePrefixes, type FilterPolicy, KeyBuffer, mayAskInRanges, mustBeFilterPolicy } from '@bloom/policy';
-import { compareBytes, compareInternalBytes, type CompareRange, INTERNAL_KEY_TRAILER_LENGTH, internalOrderOf } from './bytewise-order.js';
+import { compareBytes, compareInternalBytes, compareInternalKeys, type CompareRange, INTERNAL_KEY_TRAILER_LENGTH, internalOrderOf } from './bytewise-order.js';
 import { checkedComparator, compareRangeOf, mustBeComparator, SoundComparator } from './checked-comparator.js';
 import { bytewiseComparator, type Comparator } from './comparator.js';
 
@@ -147,7 +147,7 @@ export class InternalKeyComparator extends SoundComparator implements Comparator
     }
 
     this.keyEquivalence = userComparator.keyEquivalence;
-    this.compare = (a, b) => compareRange(a, 0, a.length, b, 0, b.length);
+    this.compare = compareRange === compareInternalBytes ? compareInternalKeys : (a, b) => compareRange(a, 0, a.length, b, 0, b.length);
     this.compareRange = compareRange;
     this.findShortestSeparator = (start, limit) =>
       shorten(start, (userKey) => userComparator.findShortestSeparator(userKey, userKeyOf(limit)));
