@@ -117,7 +117,8 @@ export class HttpFolder implements Folder {
     if (name === CURRENT) return false;
     if (code === 'BLOOM_HTTP_PAGE') {
       await this.#mustBeThere(signal);
-      return true;
+      // A page for this file alone, such as a firewall's, says nothing about whether the file is there.
+      return this.#absent.isPage(name, signal);
     }
     return status === 403 && this.list?.().includes(name) !== true && this.#absent.isForbidden(name, signal);
   }

@@ -188,6 +188,12 @@ test('a log that holds a page is damaged where the server answers 404 for others
   expect(await rejection(contents())).toMatchObject({ code: 'BLOOM_BAD_LOG' });
 });
 
+test.each(['404', 'a page labelled as bytes'])('a page that comes for one log alone is an error where the server answers others with %s', async (kind) => {
+  fallback = fallbacks[kind] ?? ((_, response) => response.writeHead(404).end());
+  misbehave = (name, request, response) => name === '000009.log' && (page({ 'content-type': 'text/html' })(request, response), true);
+  expect(await rejection(contents())).toMatchObject({ code: 'BLOOM_HTTP_PAGE' });
+});
+
 test('looks once how the server answers, and twice at CURRENT, for all logs that are not there', async () => {
   fallback = fallbacks['a page labelled as bytes']!;
   await contents();

@@ -47,6 +47,13 @@ export class AbsentAnswer {
     return (answer.byteLength === source.byteLength && areEqual(answer.sample, sample)) || (isText && isTextual(answer.sample));
   }
 
+  /** Whether the server sends an HTML page for files that it does not have. */
+  async isPage(name: string, signal: Signal | undefined): Promise<boolean> {
+    const answer = await this.#answerTo(similarName(name));
+    signal?.throwIfAborted();
+    return answer === 'page';
+  }
+
   /**
    * Whether the server answers 403 for files that it does not have. The request is for a file of another kind, because a server may
    * forbid all files of one kind, and have them.
