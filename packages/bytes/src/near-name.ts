@@ -3,6 +3,9 @@
 /** Longer names are not compared: the distance takes time in proportion to the product of two lengths. */
 export const MAX_COMPARED_LENGTH = 64;
 
+/** Names with fewer characters must begin with the same letter to be spellings of each other. */
+const SHORT_LENGTH = 6;
+
 /** The known name that is closest to `name`, if it differs in few characters. */
 export function nearestOf(name: string, known: readonly string[]): string | undefined {
   if (name.length > MAX_COMPARED_LENGTH) return undefined;
@@ -20,13 +23,15 @@ export function nearestOf(name: string, known: readonly string[]): string | unde
 
 /**
  * The known name of which `name` is another spelling, where unknown names are allowed: it differs in case, in underscores and hyphens,
- * or by a typing error. Names of 8 characters and more may have two of those, names of 4 and more one, and shorter ones none.
+ * or by a typing error. Names of 8 characters and more may have two of those, names of 4 and more one, and shorter ones none. A short name
+ * with another first letter is another word: a `clock` or a `block` is no `lock`, and `async` is not `sync`.
  */
 export function otherSpellingOf(name: string, known: readonly string[]): string | undefined {
   if (name.length > MAX_COMPARED_LENGTH) return undefined;
   const folded = fold(name);
   return known.find((other) => {
     const length = Math.min(name.length, other.length);
+    if (length < SHORT_LENGTH && !folded.startsWith(fold(other).charAt(0))) return false;
     return editDistance(folded, fold(other)) <= (length >= 8 ? 2 : length >= 4 ? 1 : 0);
   });
 }

@@ -66,7 +66,7 @@ describe('an option of a level that is nearly one that it has', () => {
     expect(level.status).toBe('closed');
   });
 
-  test.each(['version', 'prefix', 'retry', 'storeEncoding', 'infoLogLevel', 'location', 'custom', 'passive', 'logger', 'name', 'host', 'port', 'key', 'db', 'ttl'])(
+  test.each(['version', 'prefix', 'retry', 'storeEncoding', 'infoLogLevel', 'location', 'custom', 'passive', 'logger', 'name', 'host', 'port', 'key', 'db', 'ttl', 'clock', 'block'])(
     'is not %s, which another package may pass on',
     async (given) => {
       const level = new BloomLevel(new WritableMemoryFolder(), { [given]: false });
@@ -74,6 +74,13 @@ describe('an option of a level that is nearly one that it has', () => {
       await level.close();
     },
   );
+
+  test('is not async in a put, which is a word of its own', async () => {
+    const level = new BloomLevel(new WritableMemoryFolder());
+    await level.put('a', 'A', { async: true } as never);
+    expect(await level.get('a')).toBe('A');
+    await level.close();
+  });
 
   test.each<[keyof LevelOptions<string, string>, unknown]>([
     ['readOnly', 'true'],
