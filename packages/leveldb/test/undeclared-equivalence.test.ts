@@ -28,6 +28,15 @@ async function keysOf(comparator: Comparator): Promise<(string | undefined)[]> {
   return [...database.keysSync()].map(textOf);
 }
 
+test('the first put is refused with a comparator that never calls a key equal to itself', async () => {
+  const never: Comparator = { ...caseless, name: 'test.Never', compare: (a, b) => (bytewiseComparator.compare(a, b) < 0 ? -1 : 1) };
+  await using database = await Database.open(folder, { comparator: never });
+  expect(await rejection(database.put(utf8('a'), utf8('1')))).toMatchObject({
+    code: 'BLOOM_BAD_COMPARISON',
+    message: 'compare of the comparator "test.Never" must return 0 for the key "a" and itself, got 1',
+  });
+});
+
 describe('a put of a key that the comparator calls equal to another', () => {
   test('is refused before it is in the log, and the database is written as before', async () => {
     const database = await Database.open(folder, { comparator: caseless });

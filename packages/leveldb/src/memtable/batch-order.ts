@@ -33,7 +33,7 @@ export class BatchOrder {
     if (!reader.next()) return false;
     const { type, bytes, keyStart, keyEnd } = reader;
     const memtable = this.#memtable;
-    // The first key of a memtable is compared with no other.
+    // The first key of a memtable is compared with no other. A comparator that never returns 0 is found out here: with it, no key would be found.
     if (memtable === undefined || memtable.count === 0) this.#order.compareUserKeys(bytes, keyStart, keyEnd, bytes, keyStart, keyEnd);
     else memtable.seek(this.#keyBeforeVersions(bytes, keyStart, keyEnd));
     this.#own?.add(BigInt(reader.found), type, bytes, keyStart, keyEnd, keyEnd, keyEnd);

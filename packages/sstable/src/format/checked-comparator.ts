@@ -31,13 +31,13 @@ class CheckedComparator extends SoundComparator implements Comparator {
     this.keyEquivalence = keyEquivalence;
     this.compare = (a, b) => {
       const order = given.compare(a, b);
-      if (typeof order === 'number' && order !== 0 && order === order) return order;
+      if (typeof order === 'number' && order !== 0 && order === order && a !== b) return order;
       mustOrder(name, keyEquivalence, order, a, 0, a.length, b, 0, b.length);
       return 0;
     };
     this.compareRange = (a, aStart, aEnd, b, bStart, bEnd) => {
       const order = compareGivenRange(a, aStart, aEnd, b, bStart, bEnd);
-      if (typeof order === 'number' && order !== 0 && order === order) return order;
+      if (typeof order === 'number' && order !== 0 && order === order && (a !== b || aStart !== bStart || aEnd !== bEnd)) return order;
       mustOrder(name, keyEquivalence, order, a, aStart, aEnd, b, bStart, bEnd);
       return 0;
     };
@@ -46,7 +46,7 @@ class CheckedComparator extends SoundComparator implements Comparator {
   }
 }
 
-/** Checks a result that is not a number other than 0. @throws ComparatorError unless it is 0 for keys that may be equal. */
+/** Checks a result that is not a number other than 0, or is that of a key and itself. @throws ComparatorError unless it is 0 for keys that may be equal. */
 function mustOrder(
   name: string,
   keyEquivalence: string | undefined,
@@ -72,6 +72,9 @@ function mustOrder(
         'so a lookup of one would find the other in some places and not in others. Return 0 only for the same bytes, or add the member ' +
         'keyEquivalence to the comparator, the name of what makes different keys equal, and use a filter policy with the same keyEquivalence',
     );
+  }
+  if (typeof order === 'number' && order === order) {
+    throw new ComparatorError('BLOOM_BAD_COMPARISON', name, keys, `compare of the comparator ${quotedName(name)} must return 0 for the key ${first} and itself, got ${order}`);
   }
   const got = typeof order === 'number' ? 'NaN' : typeof order === 'bigint' ? 'a bigint' : order === null ? 'null' : typeof order;
   const problem = `compare of the comparator ${quotedName(name)} must return a number for the keys ${first} and ${second}, got ${got}`;

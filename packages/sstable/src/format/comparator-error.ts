@@ -2,7 +2,7 @@
  * What can be wrong with the result of a comparator. The codes are stable.
  *
  * - `BLOOM_UNDECLARED_EQUIVALENCE`: it called keys with different bytes equal, and has no `keyEquivalence`.
- * - `BLOOM_BAD_COMPARISON`: it returned something other than a number, or NaN.
+ * - `BLOOM_BAD_COMPARISON`: it returned something other than a number, or NaN; or a number other than 0 for a key and itself.
  */
 export type ComparatorErrorCode = 'BLOOM_UNDECLARED_EQUIVALENCE' | 'BLOOM_BAD_COMPARISON';
 
