@@ -18,8 +18,8 @@
  *
  * Source: Chromium, content/browser/indexed_db/indexed_db_leveldb_coding.cc.
  */
-import { VarintReader } from '@bloom/bytes';
-import { BloomFilterPolicy, type FilterPolicy } from '@bloom/policy';
+import { mustHaveAtMost, VarintReader } from '@bloom/bytes';
+import { BloomFilterPolicy, type FilterPolicy, mustBeFilterPolicy } from '@bloom/policy';
 import { bytewiseComparator, type Comparator } from '@bloom/sstable';
 
 /** Index ids with a meaning of their own, and the first of the indexes that pages make. */
@@ -281,21 +281,37 @@ export const idbComparator: Comparator = {
   findShortSuccessor: (key) => key,
 };
 
-const bloom = new BloomFilterPolicy();
-
 /**
- * LevelDB's Bloom filter as IndexedDB databases have it: over the bytes of keys. A key that can be written in
- * several ways, such as one with a zero, may be stored in another way, so the filter is not asked for it.
+ * A policy over the bytes of keys, such as `new FittedBloomFilterPolicy(10)`, for IndexedDB databases. A key that can be written in
+ * several ways, such as one with a zero, may be stored in another way, so the filter is not asked for it. The filters, and the name that
+ * tables store with them, are those of `policy`: Chromium uses the filters of LevelDB's Bloom policy, fitted or not.
  *
  * A stored key whose ids take more bytes than they need is found by its own bytes, but not by those of the shorter key that
  * is equal to it. Chromium writes no such keys.
+ *
+ * @throws TypeError when `policy` is not a filter policy.
+ * @throws RangeError when `policy` treats keys as equal by a rule of its own.
+ * @example
+ * ```ts
+ * const filterPolicy = idbFilterPolicyOf(new FittedBloomFilterPolicy(10));
+ * await Database.refilter(folder, { comparator: idbComparator, filterPolicy });
+ * ```
  */
-export const idbFilterPolicy: FilterPolicy = {
-  name: bloom.name,
-  keyEquivalence: KEY_EQUIVALENCE,
-  createFilter: (keys, dst) => bloom.createFilter(keys, dst),
-  keyMayMatch: (key, filter) => bloom.keyMayMatch(key, filter) || hasOtherSpellings(key),
-};
+export function idbFilterPolicyOf(policy: FilterPolicy): FilterPolicy {
+  if (arguments.length > 1) mustHaveAtMost('idbFilterPolicyOf', 'a policy', 1, arguments.length);
+  mustBeFilterPolicy('policy', policy);
+  const { name, keyEquivalence } = policy;
+  if (keyEquivalence !== undefined) throw new RangeError(`policy must tell all keys apart, but ${name} treats keys as equal by ${JSON.stringify(keyEquivalence)}`);
+  return {
+    name,
+    keyEquivalence: KEY_EQUIVALENCE,
+    createFilter: (keys, dst) => policy.createFilter(keys, dst),
+    keyMayMatch: (key, filter) => policy.keyMayMatch(key, filter) || hasOtherSpellings(key),
+  };
+}
+
+/** LevelDB's Bloom filter as IndexedDB databases have it: {@link idbFilterPolicyOf} of `new BloomFilterPolicy(10)`. */
+export const idbFilterPolicy: FilterPolicy = idbFilterPolicyOf(new BloomFilterPolicy());
 
 function hasOtherSpellings(key: Uint8Array): boolean {
   const reader = new KeyReader(key, 0, key.length);

@@ -1,6 +1,7 @@
 import { seeded } from '@bloom/fixtures';
 import { BloomFilterPolicy, type FilterPolicy, FittedBloomFilterPolicy } from '@bloom/policy';
-import { Database, type Folder, type RefilterProgress, WritableMemoryFolder, WriteBatch } from '@bloom/leveldb';
+import { Database, type Folder, type RefilterProgress, type WritableFile, WritableMemoryFolder, WriteBatch } from '@bloom/leveldb';
+import { idbComparator, idbFilterPolicy, idbFilterPolicyOf } from '@bloom/leveldb/idb-comparator';
 import { describe, expect, test } from 'vitest';
 import { assembleDatabase } from './assemble-database.js';
 import { rejection } from './caught.js';
@@ -124,6 +125,104 @@ describe('a power cut before any operation', () => {
       // A file that cannot be deleted is left.
       if (outcome instanceof Error) expect(outcome.message).toBe('no room');
     }
+  });
+});
+
+describe('an end in the middle', () => {
+  const tablesIn = (files: ReadonlyMap<string, unknown>): string[] => [...files.keys()].filter((name) => name.endsWith('.ldb')).sort();
+
+  test('by a signal rejects with its reason, keeps the entries, and leaves no unfinished table, at any operation', async () => {
+    const { files, entries } = await someDatabase(2);
+    let aborted = 0;
+    for (let last = 0; ; last++) {
+      const controller = new AbortController();
+      const reason = new Error('enough');
+      const folder = new PowerCutFolder(files);
+      folder.onOperation = (number) => {
+        if (number === last) controller.abort(reason);
+      };
+      const outcome: unknown = await Database.refilter(folder, { lock: 'none', filterPolicy, signal: controller.signal }).catch((error: unknown) => error);
+      const left = new WritableMemoryFolder(folder.files());
+      expect(await contents(left)).toEqual(entries);
+      expect(tablesIn(folder.files())).toHaveLength(tablesIn(files).length);
+      if (!(outcome instanceof Error)) break;
+      expect(outcome).toBe(reason);
+      aborted++;
+    }
+    expect(aborted).toBeGreaterThan(5);
+  });
+
+  test('by a folder without room, in the middle of any table, leaves no unfinished table', async () => {
+    const { files, entries } = await someDatabase(2);
+    const full = new Error('no space left');
+    let failed = 0;
+    for (let failing = 0; ; failing++) {
+      let appends = 0;
+      class FullFolder extends WritableMemoryFolder {
+        override create(name: string): WritableFile {
+          const file = super.create(name);
+          if (!name.endsWith('.ldb')) return file;
+          const append = (bytes: Uint8Array): void | Promise<void> => {
+            if (appends++ !== failing) return file.append(bytes);
+            void file.append(bytes.subarray(0, 10));
+            throw full;
+          };
+          return { append, sync: () => file.sync(), close: () => file.close() };
+        }
+      }
+      const folder = new FullFolder(files);
+      const outcome: unknown = await Database.refilter(folder, { lock: 'none', filterPolicy }).catch((error: unknown) => error);
+      expect(await contents(folder)).toEqual(entries);
+      expect(tablesIn(folder.files())).toHaveLength(tablesIn(files).length);
+      if (!(outcome instanceof Error)) break;
+      expect(outcome).toBe(full);
+      failed++;
+    }
+    expect(failed).toBeGreaterThan(2);
+  });
+
+  test('is refused for what is no signal, before anything is read', async () => {
+    expect(await rejection(Database.refilter(new WritableMemoryFolder(), { lock: 'none', signal: true as never }))).toBeInstanceOf(TypeError);
+  });
+});
+
+describe('a database with the order of IndexedDB', () => {
+  const keyOf = (number: number): Uint8Array => Uint8Array.of(0, 1, 1, 1, 3, ...new Uint8Array(new Float64Array([number]).buffer));
+  const filled = async (): Promise<WritableMemoryFolder> => {
+    const folder = new WritableMemoryFolder();
+    const database = await Database.open(folder, { lock: 'none', comparator: idbComparator, filterPolicy: idbFilterPolicy });
+    for (let i = 0; i < 500; i++) await database.put(keyOf(2 * i), new Uint8Array(100));
+    await database.compactRange();
+    await database.close();
+    return folder;
+  };
+
+  test('gets fitted filters by idbFilterPolicyOf, and its keys are found, zero also with the other sign', async () => {
+    const folder = await filled();
+    const fitted = idbFilterPolicyOf(new FittedBloomFilterPolicy(10));
+    const before = folder.files();
+    expect(await Database.refilter(folder, { lock: 'none', comparator: idbComparator, filterPolicy: fitted })).toMatchObject({ written: 1, kept: 0, entries: 500 });
+    expect(folder.files()).not.toEqual(before);
+    for (const policy of [idbFilterPolicy, fitted]) {
+      const database = await Database.open(folder, { lock: 'none', comparator: idbComparator, filterPolicy: policy });
+      for (let i = 0; i < 500; i++) expect(await database.get(keyOf(2 * i))).toHaveLength(100);
+      expect(await database.get(keyOf(-0))).toHaveLength(100);
+      expect(database.filterStatus.state).toBe('used');
+      await database.close();
+    }
+    expect(await Database.refilter(folder, { lock: 'none', comparator: idbComparator, filterPolicy: fitted })).toMatchObject({ written: 0, kept: 1 });
+  });
+
+  test('is left as it is with a policy that tells its equal keys apart, which the default does', async () => {
+    const folder = await filled();
+    const before = folder.files();
+    expect(await rejection(Database.refilter(folder, { lock: 'none', comparator: idbComparator }))).toBeInstanceOf(RangeError);
+    expect(folder.files()).toEqual(before);
+  });
+
+  test('idbFilterPolicyOf takes neither what is no policy nor a policy with equal keys', () => {
+    expect(() => idbFilterPolicyOf({} as never)).toThrow(TypeError);
+    expect(() => idbFilterPolicyOf(idbFilterPolicy)).toThrow(new RangeError('policy must tell all keys apart, but leveldb.BuiltinBloomFilter2 treats keys as equal by "idb_cmp1"'));
   });
 });
 

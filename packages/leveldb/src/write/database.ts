@@ -153,11 +153,12 @@ export class Database extends AsyncReaderFace {
    *
    * The data blocks are copied byte for byte. Each table gets a new number, and the MANIFEST lists it in the place of the old one, so
    * that a crash or a loss of power at any moment leaves a database with the same entries. Logs stay as they are. It takes the time to
-   * read and write all tables once, room on disk for the largest table and those of level 0, and memory as `refilterTable`.
+   * read and write all tables once, room on disk for the largest table and those of level 0, and memory as `refilterTable`. When it fails
+   * or its `signal` is aborted, the tables before that have other filters already, and no unfinished table is left.
    *
    * @returns how many tables were written, and how many had these filters already.
    * @throws TypeError or RangeError for an option that is wrong.
-   * @throws CorruptionError when CURRENT, the MANIFEST or a table is damaged. Tables before that have other filters already.
+   * @throws CorruptionError when CURRENT, the MANIFEST or a table is damaged.
    * @throws UnsupportedError `BLOOM_UNKNOWN_COMPARATOR` or `BLOOM_UNSUPPORTED_CODEC` when the database's order or compression was not
    *   given, `BLOOM_UNSUPPORTED_FORMAT` when the database is that of another engine.
    * @throws DatabaseError when it is open for writing, or there is none. Errors of the folder pass unchanged.

@@ -4,7 +4,7 @@
  * Each table is written once more under a new number, and an edit of the MANIFEST puts it in the place of the old one, as after a
  * compaction. So a crash or a loss of power at any moment leaves a database with the same entries.
  */
-import { mustBeOptions } from '@bloom/bytes';
+import { mustBeOptions, mustBeSignal, type Signal } from '@bloom/bytes';
 import { FittedBloomFilterPolicy } from '@bloom/policy';
 import { internalKeyPolicy } from '@bloom/sstable/database';
 import { type RefilteredTable, refilterTable } from '@bloom/sstable/inspect';
@@ -30,6 +30,8 @@ export interface RefilterDatabaseOptions extends Pick<DatabaseOptions, 'comparat
   readonly filterPolicy?: DatabaseOptions['filterPolicy'];
   /** Is told after each table. */
   readonly onProgress?: ((progress: RefilterProgress) => void) | undefined;
+  /** Ends the work early, between two reads or writes: it rejects with the signal's reason. Tables before that have the other filters. */
+  readonly signal?: Signal | undefined;
 }
 
 const REFILTER_OPTIONS: Record<keyof RefilterDatabaseOptions, true> = {
@@ -40,6 +42,7 @@ const REFILTER_OPTIONS: Record<keyof RefilterDatabaseOptions, true> = {
   maxBlockBytes: true,
   lock: true,
   onProgress: true,
+  signal: true,
 };
 
 /** How far the work is. */
@@ -67,7 +70,8 @@ export interface RefilterReport {
 /** @see Database.refilter */
 export async function refilterDatabase(folder: WritableFolder, options: RefilterDatabaseOptions): Promise<RefilterReport> {
   mustBeOptions('Database.refilter', options, REFILTER_OPTIONS);
-  const { filterPolicy = new FittedBloomFilterPolicy(10), onProgress, ...others } = options;
+  const { filterPolicy = new FittedBloomFilterPolicy(10), onProgress, signal, ...others } = options;
+  if (signal !== undefined) mustBeSignal('signal', signal);
   const settings = settingsOf({ ...others, filterPolicy });
   let names: readonly string[];
   try {
@@ -85,8 +89,8 @@ export async function refilterDatabase(folder: WritableFolder, options: Refilter
     try {
       await mustHaveTables(versions.current, await hold.folder.list(), hold.folder);
       const refilter = (table: WholeTable): Promise<RefilteredTable> =>
-        refilterTable(table, { filterPolicy: filterPolicy && internalKeyPolicy(filterPolicy), filterRange: options.filterRange, codecs: opening.codecs, maxBlockBytes });
-      return await new Refiltering(hold.folder, versions, refilter, onProgress).run();
+        refilterTable(table, { filterPolicy: filterPolicy && internalKeyPolicy(filterPolicy), filterRange: options.filterRange, codecs: opening.codecs, maxBlockBytes, signal });
+      return await new Refiltering(hold.folder, versions, refilter, { onProgress, signal }).run();
     } finally {
       await versions.close();
     }
@@ -112,13 +116,15 @@ class Refiltering {
   readonly #versions: VersionSet;
   readonly #refilter: (table: WholeTable) => Promise<RefilteredTable>;
   readonly #onProgress: RefilterDatabaseOptions['onProgress'];
+  readonly #signal: Signal | undefined;
   readonly #report = { written: 0, kept: 0, entries: 0, filterBytes: 0, byteLengthBefore: 0, byteLength: 0 };
 
-  constructor(folder: WritableFolder, versions: VersionSet, refilter: (table: WholeTable) => Promise<RefilteredTable>, onProgress: RefilterDatabaseOptions['onProgress']) {
+  constructor(folder: WritableFolder, versions: VersionSet, refilter: (table: WholeTable) => Promise<RefilteredTable>, { onProgress, signal }: Pick<RefilterDatabaseOptions, 'onProgress' | 'signal'>) {
     this.#folder = folder;
     this.#versions = versions;
     this.#refilter = refilter;
     this.#onProgress = onProgress;
+    this.#signal = signal;
   }
 
   async run(): Promise<RefilterReport> {
@@ -148,6 +154,7 @@ class Refiltering {
 
   /** Writes tables of one level once more, unless all of them have the filters already. */
   async #rewrite(level: number, tables: readonly FileMetadata[]): Promise<void> {
+    const created: string[] = [];
     const opened: { readonly table: FileMetadata; readonly name: string; readonly file: FolderFile; readonly refiltered: RefilteredTable }[] = [];
     const report = this.#report;
     try {
@@ -173,12 +180,18 @@ class Refiltering {
         }
         const number = this.#versions.newFileNumber();
         // Java's ports of LevelDB know only the older name.
-        await this.#write(name === oldTableFileName(table.number) ? oldTableFileName(number) : tableFileName(number), refiltered);
+        const newName = name === oldTableFileName(table.number) ? oldTableFileName(number) : tableFileName(number);
+        created.push(newName);
+        await this.#write(newName, refiltered);
         report.written++;
         replacements.push({ old: table, name, file: { ...table, number, size: refiltered.fileBytes } });
       }
+      this.#signal?.throwIfAborted();
+      // From here on, the MANIFEST may list the new tables, even if writing it fails.
+      created.length = 0;
       if (isChanged) await this.#replace(level, replacements);
     } finally {
+      for (const name of created) await deleteIfPossible(this.#folder, name);
       for (const { file } of opened) await file.close?.();
     }
   }
@@ -194,7 +207,10 @@ class Refiltering {
   async #write(name: string, refiltered: RefilteredTable): Promise<void> {
     const file = await this.#folder.create(name);
     try {
-      for await (const piece of refiltered.file()) await file.append(piece);
+      for await (const piece of refiltered.file()) {
+        this.#signal?.throwIfAborted();
+        await file.append(piece);
+      }
       await file.sync();
     } finally {
       await file.close();

@@ -1,4 +1,4 @@
-import { BloomFilterPolicy, FittedBloomFilterPolicy } from '@bloom/policy';
+import { BloomFilterPolicy, type FilterPolicy, FittedBloomFilterPolicy } from '@bloom/policy';
 import type { Codec } from '@bloom/sstable';
 import { DamagePolicy } from '../folder/damage.js';
 import { keyOrderOf } from '../format/database-key.js';
@@ -63,10 +63,12 @@ export class ThreadTables {
 /** The options that `needed` stands for. @throws Error when one is missing. */
 function pluginOptions(needed: NeededPlugins, { comparators = [], filterPolicies = [], codecs = [] }: ThreadPlugins): Partial<DatabaseOptions> {
   const codec = (type: number): Codec => found(`codec of type ${type}`, codecs.find((known) => known.type === type));
-  const { comparator, filterPolicy, compression } = needed;
+  const { filterPolicy, compression } = needed;
+  const comparator = needed.comparator === undefined ? undefined : found(`comparator ${needed.comparator}`, comparators.find(({ name }) => name === needed.comparator));
+  const isAskable = ({ keyEquivalence }: FilterPolicy): boolean => keyEquivalence === comparator?.keyEquivalence;
   return {
-    ...(comparator !== undefined && { comparator: found(`comparator ${comparator}`, comparators.find(({ name }) => name === comparator)) }),
-    ...(filterPolicy !== undefined && { filterPolicy: found(`policy ${filterPolicy}`, filterPolicies.find(({ name }) => name === filterPolicy)) }),
+    ...(comparator !== undefined && { comparator }),
+    ...(filterPolicy !== undefined && { filterPolicy: found(`policy ${filterPolicy}`, filterPolicies.find((policy) => policy.name === filterPolicy && isAskable(policy))) }),
     ...(compression !== undefined && { compression: codec(compression) }),
     codecs: needed.codecs.map(codec),
   };
