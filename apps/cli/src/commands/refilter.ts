@@ -1,21 +1,22 @@
-import { statSync } from 'node:fs';
+import { type BigIntStats, fstatSync, statSync } from 'node:fs';
 import { Database } from '@bloom/leveldb';
-import { WrittenFolder } from '../inputs/written-folder.js';
 import { type FilterPolicy, FittedBloomFilterPolicy } from '@bloom/policy';
 import { count, counted } from '@bloom/report';
+import { bytewiseComparator, type Comparator, CorruptionError, type Source } from '@bloom/sstable';
 import { internalKeyPolicy } from '@bloom/sstable/database';
 import { refilterTable } from '@bloom/sstable/inspect';
 import { writeTableFile } from '@bloom/sstable/node';
 import { type Command, Option } from 'commander';
-import { Failure } from '../failure.js';
+import { Failure, failureOf, isUrl } from '../failure.js';
 import { filterRangeSize } from '../inputs/byte-size.js';
-import { isFolder } from '../inputs/folder-argument.js';
+import { isFolder, mustNotInsist } from '../inputs/folder-argument.js';
 import { shownName } from '../inputs/location.js';
-import { addKeyFormOptions, type KeyFormOptions, withTableFile } from '../inputs/opened-table.js';
+import { addKeyFormOptions, type KeyFormOptions, noteAssumption, withTableFile } from '../inputs/opened-table.js';
 import { type InputOptions, isDatabase, recognised } from '../inputs/opened-input.js';
 import { addHeaderOption } from '../inputs/opened-source.js';
 import { wholeNumber } from '../inputs/whole-number.js';
-import { databaseFailure, databaseOptionsOf } from '../inputs/written-database.js';
+import { comparatorOf, databaseFailure, policyInOrder } from '../inputs/written-database.js';
+import { WrittenFolder } from '../inputs/written-folder.js';
 import { interruptible } from '../interruption.js';
 import { Progress } from '../outputs/progress.js';
 import { addSummaryOption, printSummary, secondsSince, type SummaryOptions } from '../outputs/summary.js';
@@ -71,25 +72,36 @@ function policyOf({ filter, bitsPerKey }: RefilterOptions, { policies }: Plugins
   return filter ? (policies[0] ?? new FittedBloomFilterPolicy(bitsPerKey)) : null;
 }
 
+/** @throws Failure for a policy that tells apart keys that are equal in the order: its filters would leave out present keys. */
+function mustGoWith(path: string, policy: FilterPolicy | null, comparator: Comparator | undefined): void {
+  if (policy === null || policy.keyEquivalence === comparator?.keyEquivalence) return;
+  throw new Failure(`${path}: the filters of ${policy.name} do not treat the same keys as equal as ${comparator?.name ?? bytewiseComparator.name} does: name another policy with --policy, or write no filters with --no-filter`);
+}
+
 async function refilterFolder(path: string, options: RefilterOptions): Promise<void> {
   if (options.output !== undefined) throw new Failure(`${path}: is a folder, which is changed in place: omit --output, or copy it first with bloom copy`);
+  mustNotInsist(path, options);
   const started = performance.now();
   const plugins = await loadPlugins(options);
-  const { comparator, filterPolicy: ofOrder } = await databaseOptionsOf(path, options);
-  const isOrdered = comparator?.keyEquivalence !== undefined;
-  const filterPolicy = isOrdered ? (ofOrder ?? null) : policyOf(options, plugins);
+  const comparator = comparatorOf(path, plugins);
+  const policy = policyOf(options, plugins);
+  const filterPolicy = policy && policyInOrder(policy, comparator);
+  mustGoWith(path, filterPolicy, comparator);
   let progress: Progress | undefined;
   try {
-    const { written, kept, entries, filterBytes, byteLength, byteLengthBefore } = await Database.refilter(new WrittenFolder(path), {
-      comparator,
-      filterPolicy,
-      codecs: knownCodecs(plugins),
-      filterRange: options.filterRange,
-      onProgress({ done, total }) {
-        progress ??= new Progress(shownName(path), 'bytes', total, !options.quiet);
-        progress.update(done);
-      },
-    });
+    const { written, kept, entries, filterBytes, byteLength, byteLengthBefore } = await interruptible((signal) =>
+      Database.refilter(new WrittenFolder(path), {
+        comparator,
+        filterPolicy,
+        codecs: knownCodecs(plugins),
+        filterRange: options.filterRange,
+        onProgress({ done, total }) {
+          progress ??= new Progress(shownName(path), 'bytes', total, !options.quiet);
+          progress.update(done);
+        },
+        signal,
+      }),
+    );
     progress?.stop();
     const seconds = secondsSince(started);
     const parts = [`${counted(written, 'table')} written`, `${count(kept)} kept`, counted(entries, 'entry'), `${count(byteLength)} bytes, before ${count(byteLengthBefore)}`];
@@ -102,26 +114,70 @@ async function refilterFolder(path: string, options: RefilterOptions): Promise<v
 
 async function refilterFile(input: string, options: RefilterOptions): Promise<void> {
   const { output } = options;
-  if (output === undefined) throw new Failure(`${shownName(input)}: name the table to write with --output`);
+  const name = shownName(input);
+  const stat = statOf(input);
+  if (output === undefined) {
+    if (stat === undefined && input !== '-' && !isUrl(input)) throw new Failure(`${name}: no such file or folder`);
+    throw new Failure(`${name}: name the table to write with --output`);
+  }
   const started = performance.now();
-  mustBeWritable(output, statSync(input, { bigint: true, throwIfNoEntry: false }));
+  mustBeWritable(output, stat);
   const location = await recognised(input, options);
-  if (isDatabase(location)) throw new Failure(`${shownName(input)}: is not a table; name the folder of the database`);
+  if (isDatabase(location)) throw new Failure(`${name}: is not a table: name a table, or the database's folder on this computer`);
   const plugins = await loadPlugins(options);
   const policy = policyOf(options, plugins);
-  await withTableFile(location, options, async ({ source, isInternal, opening }) => {
+  await withTableFile(location, options, async (file) => {
+    const { source, isInternal, opening } = file;
+    mustGoWith(name, policy, opening.comparator);
+    if (!options.quiet) noteAssumption(file, options);
     const filterPolicy = isInternal ? policy && internalKeyPolicy(policy) : policy;
     const { codecs, maxBlockBytes } = opening;
-    const refiltered = await interruptible(async (signal) => {
-      const made = await refilterTable(source, { filterPolicy, filterRange: options.filterRange, codecs, maxBlockBytes, signal });
-      await writeTableFile(output, made.file(), { signal }).catch((error: unknown) => {
-        throw outputFailure(output, error);
-      });
-      return made;
+    // Its blocks are read for their keys, and then copied.
+    const progress = new Progress(name, 'bytes', 2 * source.byteLength, !options.quiet);
+    const { entries, filters, filterBytes, fileBytes } = await interruptible(async (signal) => {
+      try {
+        const watched = new WatchedSource(source, (bytesRead) => progress.update(bytesRead));
+        const made = await refilterTable(watched, { filterPolicy, filterRange: options.filterRange, codecs, maxBlockBytes, signal });
+        await writeTableFile(output, made.file(), { signal }).catch((error: unknown) => {
+          throw error instanceof CorruptionError ? error : outputFailure(output, error);
+        });
+        return made;
+      } finally {
+        progress.stop();
+      }
     });
-    const { entries, filters, filterBytes, fileBytes } = refiltered;
     const seconds = secondsSince(started);
     const text = `${output}: ${counted(entries, 'entry')}, ${counted(fileBytes, 'byte')}, ${counted(filters, 'filter')} of ${counted(filterBytes, 'byte')}; ${seconds.toFixed(2)} s`;
     await printSummary(options, text, { output, entries, bytes: fileBytes, bytesBefore: source.byteLength, filters, filterBytes, seconds });
   });
+}
+
+/** Undefined for what is no file. */
+function statOf(input: string): BigIntStats | undefined {
+  try {
+    return input === '-' ? fstatSync(0, { bigint: true }) : statSync(input, { bigint: true, throwIfNoEntry: false });
+  } catch (error) {
+    throw failureOf(shownName(input), error);
+  }
+}
+
+/** A source that says how many bytes have been read of it. */
+class WatchedSource implements Source {
+  readonly byteLength: number;
+  readonly name: string | undefined;
+  readonly #source: Source;
+  readonly #onRead: (bytesRead: number) => void;
+  #bytesRead = 0;
+
+  constructor(source: Source, onRead: (bytesRead: number) => void) {
+    this.byteLength = source.byteLength;
+    this.name = source.name;
+    this.#source = source;
+    this.#onRead = onRead;
+  }
+
+  read(offset: number, length: number): Uint8Array | Promise<Uint8Array> {
+    this.#onRead((this.#bytesRead += length));
+    return this.#source.read(offset, length);
+  }
 }

@@ -10,7 +10,7 @@ import {
   SyncDatabaseReader,
   type SyncFolder,
 } from '@bloom/leveldb';
-import { idbComparator, idbFilterPolicy } from '@bloom/leveldb/idb-comparator';
+import { idbComparator, idbFilterPolicyOf } from '@bloom/leveldb/idb-comparator';
 import { SyncNodeFolder } from '@bloom/leveldb/node';
 import { quotedName } from '@bloom/bytes';
 import { count, counted } from '@bloom/report';
@@ -140,7 +140,7 @@ export async function openDatabase(folder: Folder, plugins: Plugins, options: Re
     return await open({ ...given, ...options });
   } catch (error) {
     if (!(error instanceof UnsupportedError && error.code === 'BLOOM_UNKNOWN_COMPARATOR')) throw error;
-    return open({ ...given, comparators: [idbComparator], filterPolicies: [idbFilterPolicy], ...options });
+    return open({ ...given, comparators: [idbComparator], filterPolicies: (given.filterPolicies ?? []).map((policy) => idbFilterPolicyOf(policy)), ...options });
   }
 }
 

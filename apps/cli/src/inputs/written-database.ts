@@ -1,6 +1,6 @@
 /** Databases that commands write to. */
 import { comparatorNameSync, Database, DatabaseError, type DatabaseOptions } from '@bloom/leveldb';
-import { idbComparator, idbFilterPolicy } from '@bloom/leveldb/idb-comparator';
+import { idbComparator, idbFilterPolicy, idbFilterPolicyOf } from '@bloom/leveldb/idb-comparator';
 import { BackgroundThread, SyncNodeFolder } from '@bloom/leveldb/node';
 import { quotedName } from '@bloom/bytes';
 import { BloomFilterPolicy, type FilterPolicy } from '@bloom/policy';
@@ -13,6 +13,7 @@ import { withoutAdvice } from '../library-advice.js';
 import type { TableOptions } from '../outputs/table-options.js';
 import { knownCodecs, knownPolicies } from '../plugins/known-plugins.js';
 import { addPluginOptions, loadPlugins, pluginOptionsOf, type Plugins } from '../plugins/plugin-options.js';
+import type { ThreadOptions } from '../thread-plugins.js';
 import { byteSize, filterRangeSize } from './byte-size.js';
 import { lockHolders } from './lock-holder.js';
 import { folderFailure } from './opened-folder.js';
@@ -43,11 +44,11 @@ export async function databaseOptionsOf(path: string, options: DatabaseCommandOp
   const plugins = await loadPlugins(options);
   const comparator = comparatorOf(path, plugins);
   const { blockSize, filterRange } = options;
-  const others: FilterPolicy[] = comparator === idbComparator ? [idbFilterPolicy] : [new BloomFilterPolicy()];
+  const policies = plugins.policies.map((policy) => policyInOrder(policy, comparator));
   return {
     comparator,
-    filterPolicy: filterPolicyOf(options, plugins, comparator),
-    filterPolicies: knownPolicies(plugins, others, comparator),
+    filterPolicy: filterPolicyOf(options, policies, comparator),
+    filterPolicies: knownPolicies({ ...plugins, policies }, [policyInOrder(new BloomFilterPolicy(), comparator)], comparator),
     codecs: knownCodecs(plugins),
     compression: await writtenCompression(path, options, plugins),
     blockSize,
@@ -56,14 +57,24 @@ export async function databaseOptionsOf(path: string, options: DatabaseCommandOp
 }
 
 /** Undefined for that of the library, which depends on the comparator. */
-function filterPolicyOf({ filter, bitsPerKey }: DatabaseCommandOptions, { policies }: Plugins, comparator: Comparator): FilterPolicy | null | undefined {
+function filterPolicyOf({ filter, bitsPerKey }: DatabaseCommandOptions, [given]: readonly FilterPolicy[], comparator: Comparator): FilterPolicy | null | undefined {
   if (!filter) return null;
-  if (policies[0] !== undefined) return policies[0];
-  if (comparator === idbComparator) return idbFilterPolicy;
+  if (given !== undefined) return given;
+  if (isIndexedDb(comparator)) return bitsPerKey === undefined ? idbFilterPolicy : idbFilterPolicyOf(new BloomFilterPolicy(bitsPerKey));
   return bitsPerKey === undefined ? undefined : new BloomFilterPolicy(bitsPerKey);
 }
 
-function comparatorOf(path: string, { comparator }: Plugins): Comparator {
+/** A policy for the keys of a database: of IndexedDB's, some are equal although their bytes differ. */
+export function policyInOrder(policy: FilterPolicy, comparator: Comparator): FilterPolicy {
+  return isIndexedDb(comparator) && policy.keyEquivalence === undefined ? idbFilterPolicyOf(policy) : policy;
+}
+
+function isIndexedDb({ keyEquivalence }: Comparator): boolean {
+  return keyEquivalence === idbComparator.keyEquivalence;
+}
+
+/** The order of a folder's keys, by its MANIFEST. @throws Failure when it is unknown. */
+export function comparatorOf(path: string, { comparator }: Plugins): Comparator {
   let name: string | undefined;
   try {
     name = comparatorNameSync(new SyncNodeFolder(path));
@@ -80,11 +91,17 @@ function comparatorOf(path: string, { comparator }: Plugins): Comparator {
   throw new Failure(`${path}: its keys are in the order of the comparator ${quotedName(name)}, which bloom does not know: name it with --comparator`);
 }
 
+/** What the thread that writes tables must know of the options. */
+function threadOptionsOf(options: DatabaseCommandOptions): ThreadOptions {
+  const { bitsPerKey } = options;
+  return { ...pluginOptionsOf(options), ...(bitsPerKey !== undefined && { bitsPerKey }) };
+}
+
 /** Opens a database for writing, does `work` with it, and closes it. @throws Failure that names the folder. */
 export async function withDatabase<T>(path: string, options: DatabaseCommandOptions, createIfMissing: boolean, work: (database: Database) => Promise<T>): Promise<T> {
   const settings = { ...(await databaseOptionsOf(path, options)), createIfMissing };
   try {
-    const thread = new BackgroundThread({ plugins: { module: THREAD_PLUGINS, data: pluginOptionsOf(options) } });
+    const thread = new BackgroundThread({ plugins: { module: THREAD_PLUGINS, data: threadOptionsOf(options) } });
     const database = await Database.open(new WrittenFolder(path, { thread }), settings);
     try {
       return await work(database);
