@@ -112,6 +112,15 @@ export interface FilterTrialSubject {
   /** How many entries the table has. */
   readonly entries: number;
   readonly keys: FilteredKeys;
+  /** Receives the absent neighbours that are tried, to try other filters of the same table with them. */
+  readonly neighbours?: KeySet | undefined;
+}
+
+/** How many of the absent keys match the filters of a table: those that a trial has collected of a table with the same entries. */
+export function countMatching(absent: KeySet, table: SyncTable, { lookedUp }: FilteredKeys): number {
+  let passed = 0;
+  for (const key of absent) if (table.mayContain(lookedUp(key))) passed++;
+  return passed;
 }
 
 /** Tries the filters of a table with all its keys, and with absent keys. */
@@ -124,7 +133,8 @@ export function tryFilters(subject: FilterTrialSubject): FilterTrial {
 }
 
 /** The same a few keys at a time, for a caller that does something in between. Yields how many keys it has looked at, out of about how many. */
-export function* filterTrialSteps({ table, policy, entries, keys }: FilterTrialSubject): Generator<TrialProgress, FilterTrial, undefined> {
+export function* filterTrialSteps(subject: FilterTrialSubject): Generator<TrialProgress, FilterTrial, undefined> {
+  const { table, policy, entries, keys } = subject;
   const total = entries + 2 * MAX_TRIED;
   let done = 0;
   const random = seeded(SEED);
@@ -153,7 +163,7 @@ export function* filterTrialSteps({ table, policy, entries, keys }: FilterTrialS
   }
   const probes = policy.isBloom ? filters.values().next().value?.probes : undefined;
   const isMeaningful = denied === 0 && inversions === 0 && filters.size > 0;
-  const falsePositives = isMeaningful ? yield* measure({ table, policy, entries, keys }, samples.kept, filters, random) : undefined;
+  const falsePositives = isMeaningful ? yield* measure(subject, samples.kept, filters, random) : undefined;
   return { denied, inversions, probes, falsePositives };
 }
 
@@ -202,13 +212,15 @@ class Asking {
   expected = 0;
   /** Bytes of all keys, whether absent or not. */
   bytes = 0;
-  readonly #seen = new KeySet();
+  readonly #seen: KeySet;
   readonly #cursor: ReturnType<SyncTable['cursor']>;
 
   constructor(
     readonly subject: FilterTrialSubject,
     readonly filters: ReadonlyMap<number, Filter>,
+    seen = new KeySet(),
   ) {
+    this.#seen = seen;
     this.#cursor = subject.table.cursor();
   }
 
@@ -251,7 +263,7 @@ function* measure(
   }
   const { tried, passed, expected } = asking;
   if (tried === 0) return undefined;
-  const neighbours = new Asking(subject, filters);
+  const neighbours = new Asking(subject, filters, subject.neighbours);
   let example: Uint8Array | undefined;
   for (const [i, { key, tail }] of samples.entries()) {
     if (i % STEP_KEYS === 0) yield { done: entries + MAX_TRIED + neighbours.tried, total };

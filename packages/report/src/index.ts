@@ -1,5 +1,6 @@
 export { commonStart } from './common-bytes.js';
 export {
+  countMatching,
   databaseKeys,
   type FalsePositives,
   type FilterTrial,

@@ -19,4 +19,8 @@ export class KeySet {
     this.#size++;
     return true;
   }
+
+  *[Symbol.iterator](): Generator<Uint8Array, void, undefined> {
+    for (const alike of this.#keys.values()) yield* alike;
+  }
 }

@@ -1,30 +1,45 @@
 import { basename } from 'node:path';
-import type { DatabaseDescription, LogDescription, TableDescription } from '@bloom/leveldb';
+import type { DatabaseDescription, LogDescription, SyncFolder, TableDescription } from '@bloom/leveldb';
+import { BloomFilterPolicy } from '@bloom/policy';
 import { count, counted, hexDigits } from '@bloom/report';
+import { bytewiseComparator } from '@bloom/sstable';
 import { policyNames, statusText } from '../outputs/filter-text.js';
 import { keyText } from '../outputs/key-text.js';
 import type { InputOptions } from '../inputs/opened-input.js';
-import { type DatabaseLocation, droppedJson, droppedText, withDatabase } from '../inputs/opened-folder.js';
+import { type DatabaseLocation, droppedJson, droppedText, isSync, withDatabase } from '../inputs/opened-folder.js';
+import { fittedText, type SampledTrial, sampledTrial } from '../outputs/fitted-trial.js';
 import { Lines } from '../outputs/output.js';
 import { namedRows } from '../outputs/screen-text.js';
+import { knownCodecs } from '../plugins/known-plugins.js';
+import type { Plugins } from '../plugins/plugin-options.js';
 
 /** Prints what a database consists of. Skips damaged parts and reports them, since users look for these. */
 export async function statFolder(location: DatabaseLocation, options: InputOptions, asJson: boolean): Promise<void> {
-  await withDatabase(location, { ...options, damage: 'skip' }, async ({ path, database }) => {
+  await withDatabase(location, { ...options, damage: 'skip' }, async ({ path, database, folder, plugins }) => {
     const description = database.describe();
+    const fitted = isSync(folder) ? await fittedOf(description, folder, plugins) : undefined;
     if (asJson) {
       const json = new Lines();
-      await json.json(jsonOf(path, description, database.filterStatus.state));
+      await json.json(jsonOf(path, description, database.filterStatus.state, fitted));
       await json.flush();
       return;
     }
     const lines = new Lines();
-    for (const line of textOf(path, description)) await lines.add(line);
+    for (const line of textOf(path, description, fitted)) await lines.add(line);
     await lines.flush();
   });
 }
 
-function textOf(path: string, description: DatabaseDescription): string[] {
+/** How many unnecessary reads fitted filters would save, by a sample of the tables that have filters of LevelDB's policy. */
+async function fittedOf({ comparator, levels }: DatabaseDescription, folder: SyncFolder, plugins: Plugins): Promise<SampledTrial | undefined> {
+  if (comparator !== bytewiseComparator.name) return undefined;
+  const { name: bloom } = new BloomFilterPolicy();
+  const tables = levels.flat().filter(({ filterStatus }) => filterStatus.state === 'unopened' || policyNames(filterStatus).includes(bloom));
+  const openings = tables.map(({ name, byteLength }) => ({ byteLength, open: () => folder.open(name) }));
+  return sampledTrial(openings, knownCodecs(plugins));
+}
+
+function textOf(path: string, description: DatabaseDescription, fitted: SampledTrial | undefined): string[] {
   const { comparator, lastSequence, manifest, logNumber, nextFileNumber, levels, logs, dropped } = description;
   const tables = levels.flat();
   const rows: [name: string, text: string][] = [
@@ -38,6 +53,10 @@ function textOf(path: string, description: DatabaseDescription): string[] {
     if (files.length === 0) continue;
     rows.push([`level ${level}`, `${counted(files.length, 'table')}, ${counted(bytesOf(files), 'byte')}`]);
     for (const file of files) rows.push([`  ${file.name}`, tableText(file)]);
+  }
+  if (fitted !== undefined) {
+    const sample = tables.length === fitted.tables ? '' : `, of ${count(fitted.tables)} of the tables,`;
+    rows.push(['fitted filters', fittedText(fitted, path, sample)]);
   }
   for (const log of logs) rows.push([`log`, logText(log)]);
   for (const drop of dropped) rows.push(['damage', `${basename(drop.file)}: ${droppedText(drop)}`]);
@@ -54,7 +73,7 @@ function logText({ name, byteLength, entries, tail }: LogDescription): string {
   return `${name}, ${counted(byteLength, 'byte')}, ${counted(entries, 'operation')}${end}`;
 }
 
-function jsonOf(folder: string, description: DatabaseDescription, filterState: string): object {
+function jsonOf(folder: string, description: DatabaseDescription, filterState: string, fitted: SampledTrial | undefined): object {
   const { comparator, lastSequence, manifest, logNumber, previousLogNumber, nextFileNumber, levels, logs, dropped } = description;
   return {
     folder,
@@ -74,6 +93,7 @@ function jsonOf(folder: string, description: DatabaseDescription, filterState: s
         filter: filterStatus.state === 'unopened' ? null : { state: filterStatus.state, policies: policyNames(filterStatus) },
       })),
     ),
+    fittedFilters: fitted ?? null,
     logs: logs.map(({ name, byteLength, entries, tail }) => ({ name, bytes: byteLength, operations: entries, tail: tail ?? null })),
     dropped: dropped.map(droppedJson),
   };

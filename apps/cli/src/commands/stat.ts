@@ -10,6 +10,7 @@ import {
   falsePositivesText,
   type FilterTrial,
   hexDigits,
+  KeySet,
   type MeasuredRate,
   neighboursText,
   plainKeys,
@@ -22,6 +23,7 @@ import type { Command } from 'commander';
 import { policyNames, problemOf, statusText } from '../outputs/filter-text.js';
 import { type InputOptions, isDatabase, recognised } from '../inputs/opened-input.js';
 import { addRemoteOptions, type RemoteOptions, type TableLocation, tracingFor } from '../inputs/opened-source.js';
+import { shownName } from '../inputs/location.js';
 import { addPluginOptions } from '../plugins/plugin-options.js';
 import { keyText } from '../outputs/key-text.js';
 import {
@@ -33,6 +35,7 @@ import {
 } from '../inputs/opened-table.js';
 import { Lines } from '../outputs/output.js';
 import { statFolder } from './stat-folder.js';
+import { fittedText, type FittedTrial, fittedTrial, ifSaving } from '../outputs/fitted-trial.js';
 import { askedBits, rateCurve, reasonOfBits, SizeHistogram } from '../outputs/filter-figures.js';
 import { bars, namedRows, shortSize } from '../outputs/screen-text.js';
 
@@ -46,6 +49,7 @@ interface Findings {
   readonly isInternal: boolean;
   readonly profile: TableProfile;
   readonly trial: FilterTrial;
+  readonly fitted: FittedTrial | undefined;
   /** The stored sizes of the data blocks. */
   readonly sizes: SizeHistogram;
   /** Whether --comparator named the order. */
@@ -57,7 +61,7 @@ export function addStat(program: Command): void {
     .command('stat')
     .summary('print what a table consists of')
     .description(
-      'Prints what a table consists of, and measures how often absent keys match its filters.\nReads the whole table.\nFor a database\'s folder, prints levels, tables, logs, and what is left out because it is damaged. Does not read the tables\' entries then.',
+      'Prints what a table consists of, and measures how often absent keys match its filters.\nReads the whole table.\nFor a database\'s folder, prints levels, tables, logs, and what is left out because it is damaged. Reads the entries of a few tables only, to try their filters.',
     )
     .argument('<input...>', 'tables, folders, logs, MANIFESTs, URLs of them; - is standard input')
     .option('--json', 'print one JSON object');
@@ -98,12 +102,18 @@ async function statTable(location: TableLocation, options: StatOptions & RemoteO
       ? { comparator: internalKeyComparator(opening.comparator), filterPolicies: opening.filterPolicies.map(internalKeyPolicy) }
       : { comparator: opening.comparator, filterPolicies: opening.filterPolicies };
     const profile = await profileTable(file.source, { codecs: opening.codecs, ...keyOrder });
-    const trial = tryFilters({ table, policy, entries: profile.entries, keys: isInternal ? databaseKeys : plainKeys });
+    const neighbours = new KeySet();
+    const trial = tryFilters({ table, policy, entries: profile.entries, keys: isInternal ? databaseKeys : plainKeys, neighbours });
+    const { codecs, comparator } = opening;
+    const { filterBytes } = profile;
+    const passed = comparator === undefined && policy.isBloom ? (trial.falsePositives?.neighbours?.passed ?? 0) : 0;
+    const tried = passed === 0 ? undefined : await fittedTrial({ source: file.source, codecs, isInternal, filterBytes, trial, neighbours });
+    const fitted = tried && ifSaving(tried);
     const sizes = new SizeHistogram();
     for await (const { byteLength, label } of tableLayout(file.source, { codecs: opening.codecs, detail: 'blocks' })) {
       if (label.startsWith('data block')) sizes.add(byteLength);
     }
-    const findings = { path, table, isInternal, profile, trial, sizes, isNamedOrder: opening.comparator !== undefined };
+    const findings = { path, table, isInternal, profile, trial, fitted, sizes, isNamedOrder: opening.comparator !== undefined };
     if (options.json) {
       const json = new Lines();
       await json.json(asJson(findings));
@@ -120,7 +130,7 @@ async function printLines(texts: readonly string[]): Promise<void> {
   await lines.flush();
 }
 
-function asJson({ path, table, isInternal, profile, trial, sizes }: Findings): object {
+function asJson({ path, table, isInternal, profile, trial, fitted, sizes }: Findings): object {
   const { filterStatus } = table;
   const { falsePositives } = trial;
   const isUsed = filterStatus.state === 'used';
@@ -156,10 +166,11 @@ function asJson({ path, table, isInternal, profile, trial, sizes }: Findings): o
           neighbours: neighboursJson(falsePositives.neighbours),
         }
       : null,
+    fittedFilters: fitted ?? null,
   };
 }
 
-function asText({ path, table, isInternal, profile, trial, sizes, isNamedOrder }: Findings): string[] {
+function asText({ path, table, isInternal, profile, trial, fitted, sizes, isNamedOrder }: Findings): string[] {
   const ratio = compressionRatio(profile);
   const bits = bitsPerKey(profile);
   const rows: [name: string, text: string][] = [
@@ -184,6 +195,7 @@ function asText({ path, table, isInternal, profile, trial, sizes, isNamedOrder }
     if (reason !== undefined) rows.push(['', reason]);
     rows.push(['false positives', rateText(falsePositivesText(trial))]);
     if (trial.falsePositives !== undefined) rows.push(['  of neighbours', neighbourText(trial.falsePositives)]);
+    if (fitted !== undefined) rows.push(['fitted filters', fittedText(fitted, `${path === shownName('-') ? '-' : path} -o NEW`)]);
   }
   return [...namedRows(rows), ...blockSizeLines(sizes), ...curveLines(trial)];
 }

@@ -1,3 +1,4 @@
+import { readdirSync } from 'node:fs';
 import { goldenTables, realTables } from '@bloom/fixtures';
 import { MemorySink, MemorySource, SyncTable, TableBuilder } from '@bloom/sstable';
 import { describe, expect, test } from 'vitest';
@@ -26,6 +27,7 @@ interface Stat {
     expectedRate: number;
     neighbours: { tried: number; passed: number; rate: number; exampleHex: string } | null;
   } | null;
+  readonly fittedFilters: { tried: number; passed: number; fitted: number; bitsPerKey: number } | null;
 }
 
 async function stat(path: string, ...options: string[]): Promise<Stat> {
@@ -80,6 +82,59 @@ describe.concurrent('stat', () => {
     expect(await bloomPrints(['stat', 'even.ldb'], scratch.path)).toMatch(
       /^ {2}of neighbours {2}11\.\d\d%: [\d,]+ of (?:20,000|19,999) absent keys next to stored keys passed,\n {17}such as "key\d{8}[13579]"$/m,
     );
+  });
+
+  describe('with fitted filters', () => {
+    const even = (count: number, from = 0): string => Array.from({ length: count }, (_, i) => `${String(from + 2 * i).padStart(16, '0')}\t${`${(i * 2_654_435_761) % 2 ** 32} `.repeat(12)}\n`).join('');
+
+    test('says how many neighbours fewer would pass, which is what stat says of the refiltered table', async () => {
+      for (const [bits, option] of [[10, ''], [14, ' --bits-per-key 14']] as const) {
+        await build('even-16.ldb', ['--bits-per-key', String(bits)], scratch.path, even(20_000));
+        const { fittedFilters, falsePositives } = await stat('even-16.ldb');
+        const { tried, passed, fitted } = fittedFilters!;
+        expect({ tried, passed }).toEqual({ tried: falsePositives!.neighbours!.tried, passed: falsePositives!.neighbours!.passed });
+        expect(fitted).toBeLessThan(passed / 4);
+        const text = await bloomPrints(['stat', 'even-16.ldb'], scratch.path);
+        const number = (n: number): string => n.toLocaleString('en-US');
+        expect(text.replace(/\n {10,}/g, ' ')).toContain(`fitted filters   would let ${number(fitted)} of ${number(tried)} neighbours pass instead of ${number(passed)}: bloom refilter even-16.ldb -o NEW${option}\n`);
+        await bloomPrints(['refilter', 'even-16.ldb', '-o', 'even-fitted.ldb', '-q', '--bits-per-key', String(bits)], scratch.path);
+        const refiltered = await stat('even-fitted.ldb');
+        expect(refiltered.falsePositives!.neighbours).toMatchObject({ tried, passed: fitted });
+        expect(refiltered.fittedFilters).toBeNull();
+      }
+    });
+
+    test('says nothing for filters of another policy, without filters, and where no neighbour passes', async () => {
+      for (const options of [['--policy', 'ribbon'], ['--policy', 'blocked'], ['--no-filter'], ['--bits-per-key', '60']]) {
+        await build('other.ldb', options, scratch.path, even(2000));
+        expect({ options, fitted: (await stat('other.ldb')).fittedFilters }).toEqual({ options, fitted: null });
+        expect(await bloomPrints(['stat', 'other.ldb'], scratch.path)).not.toContain('refilter');
+      }
+    });
+
+    test('samples the tables of a folder, leaves out damaged ones, and says nothing once it is refiltered', async () => {
+      await bloomPrints(['load', 'even', '-', '-q', '--compact', '--compression', 'none'], scratch.path, even(60_000));
+      const folder = async (): Promise<{ levels: unknown[][]; fittedFilters: { tables: number; tried: number; passed: number; fitted: number } | null }> => JSON.parse(await bloomPrints(['stat', '--json', 'even'], scratch.path)) as never;
+      const { levels, fittedFilters } = await folder();
+      const { tables, tried, passed, fitted } = fittedFilters!;
+      expect(tables).toBeGreaterThan(0);
+      expect(tables).toBeLessThan(levels.flat().length);
+      expect(tried).toBeGreaterThan(10_000);
+      expect(fitted).toBeLessThan(passed / 4);
+      expect((await bloomPrints(['stat', 'even'], scratch.path)).replace(/\n {10,}/g, ' ')).toMatch(
+        new RegExp(`^fitted filters +would let [\\d,]+ of [\\d,]+ neighbours, of ${tables} of the tables, pass instead of [\\d,]+: bloom refilter even$`, 'm'),
+      );
+      await bloomPrints(['copy', 'even', 'damaged-even', '-q'], scratch.path);
+      for (const name of readdirSync(scratch.at('damaged-even')).filter((one) => one.endsWith('.ldb'))) {
+        const bytes = scratch.read(`damaged-even/${name}`);
+        bytes[20_000]! ^= 1;
+        scratch.write(`damaged-even/${name}`, bytes);
+      }
+      expect(JSON.parse(await bloomPrints(['stat', '--json', 'damaged-even'], scratch.path))).toMatchObject({ fittedFilters: null });
+      await bloomPrints(['refilter', 'even', '-q'], scratch.path);
+      expect((await folder()).fittedFilters).toBeNull();
+      expect(await bloomPrints(['stat', 'even'], scratch.path)).not.toContain('refilter');
+    });
   });
 
   test('says so when the keys next to stored keys are stored too', async () => {

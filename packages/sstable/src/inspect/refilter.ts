@@ -30,7 +30,8 @@ const REFILTER_OPTIONS = { ...INSPECTION_OPTIONS, filterPolicy: true, filterRang
 export interface RefilteredTable {
   /**
    * Reads as a table with these filters. Data blocks and index are those of the given source, where they are; filter block,
-   * metaindex and footer follow its last byte, so it is longer than a table that was written with these filters.
+   * metaindex and footer follow its last byte, so it is longer than a table that was written with these filters. It reads without
+   * promises where the given source does: then it is a `SyncSource` too.
    */
   readonly source: Source;
   /** Bytes of the filter block; 0 without one. */
@@ -187,9 +188,14 @@ class ExtendedSource implements Source {
     return this.#across(offset, length, signal);
   }
 
-  async #across(offset: number, length: number, signal: Signal | undefined): Promise<Uint8Array> {
+  #across(offset: number, length: number, signal: Signal | undefined): Uint8Array | Promise<Uint8Array> {
     const own = this.#source.byteLength;
-    const before = await this.#source.read(offset, own - offset, signal);
+    const before = this.#source.read(offset, own - offset, signal);
+    return before instanceof Promise ? before.then((read) => this.#joined(read, offset, length)) : this.#joined(before, offset, length);
+  }
+
+  #joined(before: Uint8Array, offset: number, length: number): Uint8Array {
+    const own = this.#source.byteLength;
     // What is short of bytes is so at its end, where the table notices it.
     if (before.length < own - offset) return before;
     const bytes = new Uint8Array(length);
