@@ -1,8 +1,10 @@
 // Runs are merged, and split into ranges, as a sorted map would be.
 import { seeded } from '@bloom/fixtures';
 import { arrayRun, type BulkEntry, MemoryStore, merge, type Part, partName, partRun, readPublication, split, splitParts, tableRun, writeParts } from '@bloom/bulk';
+import { BloomFilterPolicy, type FilterPolicy, FittedBloomFilterPolicy } from '@bloom/policy';
 import { MemorySink, MemorySource, Table, TableBuilder } from '@bloom/sstable';
-import { DatabaseTable } from '@bloom/sstable/database';
+import { DatabaseTable, internalKeyPolicy } from '@bloom/sstable/database';
+import { refilterTable } from '@bloom/sstable/inspect';
 import { describe, expect, test } from 'vitest';
 import { collected, deliver, entriesOf, keyAt, levelEntries, makeRoom, Model, range, SMALL, someChanges, textOf, utf8 } from './model.js';
 
@@ -140,4 +142,21 @@ test('deliveries that are merged when there is no room equal a sorted map, and d
   const publication = (await readPublication(store))!;
   const lowest = (await collected((await levelEntries(store, publication, 6)).entries({}))).flat();
   expect(lowest.filter(([, value]) => value === undefined)).toEqual([]);
+});
+
+test('parts that are written and merged with fitted filters have those of a table that is refiltered, and no part has LevelDB’s own', async () => {
+  const filterPolicy = new FittedBloomFilterPolicy(12);
+  const store = new MemoryStore();
+  const runs = [1, 2].map((seed) => entriesOf(range(seed, 4000, seed + 1), `run ${seed}`));
+  const options = { ...SMALL, sequence: 1n, filterPolicy };
+  const parts = await collected(writeParts(store, merge(runs.map((run) => arrayRun(run))), options));
+  expect(parts.length).toBeGreaterThan(1);
+  const isChangedBy = async (policy: FilterPolicy, number: bigint): Promise<boolean> => {
+    const source = new MemorySource((await store.get(partName(number)))!.bytes);
+    return (await refilterTable(source, { filterPolicy: internalKeyPolicy(policy) })).isChanged;
+  };
+  for (const { number } of parts) {
+    expect(await isChangedBy(filterPolicy, number)).toBe(false);
+    expect(await isChangedBy(new BloomFilterPolicy(12), number)).toBe(true);
+  }
 });

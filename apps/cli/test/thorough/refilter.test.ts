@@ -330,3 +330,21 @@ describe('refilter of a folder', () => {
     }
   });
 });
+
+test('part writes fitted filters with --policy fitted, of entries and of tables, which assemble and publish take and refilter keeps', async () => {
+  scratch.write('numbers.tsv', numbered(20_000));
+  await bloomPrints(['build', 'numbers.tsv', '-o', 'run.ldb', '-q'], scratch.path);
+  for (const input of ['numbers.tsv', 'run.ldb']) {
+    const [parts, published] = [`parts-of-${input}`, `published-${input}`];
+    const { code } = await shell(`bloom part ${input} -q --sequence 1 --part-size 64K -o ${parts} --policy fitted > parts.jsonl && bloom assemble ${parts} parts.jsonl --previous ${published} | bloom publish - ${parts} ${published}`, scratch.path);
+    expect(code).toBe(0);
+    const tables = tablesOf(published);
+    expect(tables.length).toBeGreaterThan(1);
+    for (const name of tables) {
+      await bloom(['refilter', `${published}/${name}`, '-q', '--internal', '-o', 'kept.ldb'], scratch.path);
+      expect(scratch.read('kept.ldb')).toEqual(scratch.read(`${published}/${name}`));
+    }
+    expect(await bloom(['verify', published], scratch.path)).toMatchObject({ code: 0 });
+    expect(await bloomPrints(['get', published, '0000000000000042'], scratch.path)).toBe('value 21\n');
+  }
+});
