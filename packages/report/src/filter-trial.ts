@@ -52,6 +52,8 @@ export interface FilterTrial {
   readonly inversions: number;
   /** Bits that a key sets in the first filter; undefined when there is no filter, or none of LevelDB's policy. */
   readonly probes: number | undefined;
+  /** The fewest and the most probes of all filters: they differ in fitted filters. Undefined where `probes` is. */
+  readonly probeRange: { readonly least: number; readonly most: number } | undefined;
   /** Undefined when it would be meaningless: without keys, with another order, or with filters of other keys. */
   readonly falsePositives: FalsePositives | undefined;
 }
@@ -162,9 +164,11 @@ export function* filterTrialSteps(subject: FilterTrialSubject): Generator<TrialP
     if (++done % STEP_KEYS === 0) yield { done, total };
   }
   const probes = policy.isBloom ? filters.values().next().value?.probes : undefined;
+  const probeCounts = Array.from(filters.values(), (filter) => filter.probes);
+  const probeRange = probes === undefined ? undefined : { least: probeCounts.reduce((a, b) => Math.min(a, b)), most: probeCounts.reduce((a, b) => Math.max(a, b)) };
   const isMeaningful = denied === 0 && inversions === 0 && filters.size > 0;
   const falsePositives = isMeaningful ? yield* measure(subject, samples.kept, filters, random) : undefined;
-  return { denied, inversions, probes, falsePositives };
+  return { denied, inversions, probes, probeRange, falsePositives };
 }
 
 interface Sample {

@@ -283,7 +283,7 @@ function CheckCard({ client, form }: { readonly client: TableClient; readonly fo
           {facts.isSound && facts.profile.filters > 0 && bits !== undefined && (
             <Fact name="Bits per key">
               <span data-fact="bits-per-key">{bits.toFixed(2)}</span>{' '}
-              <small>{facts.trial?.probes === undefined ? '' : `${counted(facts.trial.probes, 'probe')}; `}the whole filter block counts</small>
+              <small>{probesInWords(facts.trial?.probeRange)}the whole filter block counts</small>
             </Fact>
           )}
           {facts.isSound && client.facts.filter.state === 'used' && <FalsePositiveFacts trial={facts.trial} form={form} />}
@@ -326,4 +326,10 @@ function RateFact({ name, fact, rate, children }: { readonly name: string; reado
       </small>
     </Fact>
   );
+}
+
+/** Fitted filters of one table have different numbers of probes. */
+function probesInWords(range: { readonly least: number; readonly most: number } | undefined): string {
+  if (range === undefined) return '';
+  return range.least === range.most ? `${counted(range.most, 'probe')}; ` : `${count(range.least)} to ${counted(range.most, 'probe')}; `;
 }
