@@ -2,7 +2,7 @@ import type { Folder } from '@bloom/leveldb';
 import { type FileLike, FileListFolder } from '@bloom/leveldb/browser';
 import { HttpFolder } from '@bloom/leveldb/http';
 import type { Work } from '../worker/calls.js';
-import type { FilterChoice } from '../trial/trial-facts.js';
+import type { AbsentKind, FilterChoice } from '../trial/trial-facts.js';
 import { serveCalls } from '../worker/serve-calls.js';
 import type { DatabaseFacts, EntryRange } from './database-facts.js';
 import type { FolderOrigin } from './folder-origin.js';
@@ -35,7 +35,7 @@ serveCalls({
   dropped: () => database().dropped(),
   trace: (_: Work, key: Uint8Array) => database().trace(key),
   storedFilter: (_: Work, file: string, number: number) => database().storedFilter(file, number),
-  startTrial: async (work: Work, keys: readonly Uint8Array[] | undefined, seed: number) => (await database().trials()).start(work, keys, seed),
+  startTrial: async (work: Work, asked: readonly Uint8Array[] | AbsentKind, seed: number) => (await database().trials()).start(work, asked, seed),
   tryFilters: async (work: Work, choice: FilterChoice) => (await database().trials()).try(work, choice),
   absentLookups: (work: Work, seed: number) => database().absentLookups(work, seed),
 });

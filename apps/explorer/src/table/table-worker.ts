@@ -4,7 +4,7 @@ import { HttpSource } from '@bloom/sstable/http';
 import type { Work } from '../worker/calls.js';
 import { serveCalls } from '../worker/serve-calls.js';
 import { InspectedLog, isLog } from '../log/inspected-log.js';
-import type { FilterChoice } from '../trial/trial-facts.js';
+import type { AbsentKind, FilterChoice } from '../trial/trial-facts.js';
 import { InspectedTable } from './inspected-table.js';
 import type { FileFacts } from './file-facts.js';
 import type { FileOrigin } from './file-origin.js';
@@ -40,6 +40,6 @@ serveCalls({
   bytes: ({ signal }: Work, offset: number, length: number) => table().bytes(offset, length, signal),
   check: (work: Work) => table().check(work),
   storedFilter: ({ signal }: Work, number: number) => table().storedFilter(number, signal),
-  startTrial: (work: Work, keys: readonly Uint8Array[] | undefined, seed: number) => table().trials.start(work, keys, seed),
+  startTrial: (work: Work, asked: readonly Uint8Array[] | AbsentKind, seed: number) => table().trials.start(work, asked, seed),
   tryFilters: (work: Work, choice: FilterChoice) => table().trials.try(work, choice),
 });

@@ -1,4 +1,6 @@
 import { seeded } from '@bloom/bytes';
+import { commonTail, neighboursOf } from '@bloom/policy/compare';
+import { KeySet } from '@bloom/report';
 import { breathe } from '../worker/serve-calls.js';
 
 export const ABSENT_KEYS = 10_000;
@@ -16,11 +18,7 @@ export const PORTION = 250;
  * @param seed other keys for another one.
  */
 export async function absentKeys(stored: AsyncIterable<Uint8Array>, isStored: (key: Uint8Array) => Promise<boolean | undefined>, seed: number, signal: AbortSignal): Promise<Uint8Array[]> {
-  const present: Uint8Array[] = [];
-  for await (const key of stored) {
-    present.push(key.slice());
-    if (present.length === MOST_PRESENT) break;
-  }
+  const present = await firstOf(stored);
   const random = seeded(seed);
   const keys: Uint8Array[] = [];
   for (let tries = 0; keys.length < ABSENT_KEYS && tries < 2 * ABSENT_KEYS; tries++) {
@@ -34,6 +32,48 @@ export async function absentKeys(stored: AsyncIterable<Uint8Array>, isStored: (k
       signal.throwIfAborted();
       await breathe();
     }
+  }
+  return keys;
+}
+
+/**
+ * The absent neighbours of stored keys: those whose number is greater or less by one to three, nearest first. Fewer than
+ * {@link ABSENT_KEYS} where there are not as many, and none in a table of all numbers but for those after its last key.
+ *
+ * @param seed other keys for another one, where there are more.
+ */
+export async function absentNeighbours(stored: AsyncIterable<Uint8Array>, isStored: (key: Uint8Array) => Promise<boolean | undefined>, seed: number, signal: AbortSignal): Promise<Uint8Array[]> {
+  const present = await firstOf(stored);
+  const random = seeded(seed);
+  const order = Array.from(present, (_, i) => i);
+  for (let i = order.length - 1; i > 0; i--) {
+    const other = random.below(i + 1);
+    [order[i], order[other]] = [order[other]!, order[i]!];
+  }
+  const keys: Uint8Array[] = [];
+  const seen = new KeySet();
+  for (const [n, i] of order.entries()) {
+    if (keys.length >= ABSENT_KEYS) break;
+    const key = present[i]!;
+    const beside = present[i === 0 ? 1 : i - 1];
+    for (const neighbour of neighboursOf(key, beside === undefined ? 0 : commonTail(beside, key))) {
+      if ((await isStored(neighbour)) === true) continue;
+      if (seen.add(neighbour)) keys.push(neighbour);
+      break;
+    }
+    if (n % PORTION === 0) {
+      signal.throwIfAborted();
+      await breathe();
+    }
+  }
+  return keys;
+}
+
+async function firstOf(stored: AsyncIterable<Uint8Array>): Promise<Uint8Array[]> {
+  const keys: Uint8Array[] = [];
+  for await (const key of stored) {
+    keys.push(key.slice());
+    if (keys.length === MOST_PRESENT) break;
   }
   return keys;
 }

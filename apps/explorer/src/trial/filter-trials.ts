@@ -1,5 +1,5 @@
 import { idbComparator, idbFilterPolicy } from '@bloom/leveldb/idb-comparator';
-import { BloomFilterPolicy, type FilterPolicy } from '@bloom/policy';
+import { BloomFilterPolicy, type FilterPolicy, FittedBloomFilterPolicy } from '@bloom/policy';
 import { BlockedBloomFilterPolicy } from '@bloom/policy-blocked';
 import { CorruptionError, MemorySource, type Source, type TableStats } from '@bloom/sstable';
 import { type RefilteredTable, refilterTable } from '@bloom/sstable/inspect';
@@ -8,8 +8,8 @@ import { allCodecs } from '@bloom/codecs';
 import { clipped } from '../table/clipped.js';
 import type { Work } from '../worker/calls.js';
 import { breathe } from '../worker/serve-calls.js';
-import { absentKeys, PORTION } from './absent-keys.js';
-import type { FilterChoice, TrialStart, TriedFilters } from './trial-facts.js';
+import { absentKeys, absentNeighbours, PORTION } from './absent-keys.js';
+import type { AbsentKind, FilterChoice, TrialStart, TriedFilters } from './trial-facts.js';
 
 /** Tables of so many bytes in total are read once, and kept for further trials. */
 const MOST_KEPT_BYTES = 64 * 2 ** 20;
@@ -47,17 +47,18 @@ export class FilterTrials {
     this.#subject = subject;
   }
 
-  /** @param own the reader's own keys; without them, 10,000 absent ones. @param seed other keys for another one. */
-  async start(work: Work, own: readonly Uint8Array[] | undefined, seed: number): Promise<TrialStart> {
+  /** @param asked the reader's own keys, or the kind of up to 10,000 absent ones. @param seed other keys for another one. */
+  async start(work: Work, asked: readonly Uint8Array[] | AbsentKind, seed: number): Promise<TrialStart> {
     const { signal } = work;
     const reading = await this.#subject.open(undefined, undefined, signal);
     let stored: TriedFilters;
     let present = 0;
     try {
-      if (own === undefined) this.#keys = await absentKeys(reading.keys(), (key) => reading.has(key), seed, signal);
+      if (asked === 'random') this.#keys = await absentKeys(reading.keys(), (key) => reading.has(key), seed, signal);
+      else if (asked === 'neighbours') this.#keys = await absentNeighbours(reading.keys(), (key) => reading.has(key), seed, signal);
       else {
         const absent: Uint8Array[] = [];
-        for (const [i, key] of own.entries()) {
+        for (const [i, key] of asked.entries()) {
           if ((await reading.has(key)) === true) present++;
           else absent.push(key);
           if (i % PORTION === 0) await breathe();
@@ -151,7 +152,7 @@ async function kept(tables: ReadonlyMap<string, Source>, signal: AbortSignal): P
 
 function policyOf({ policy, bitsPerKey }: FilterChoice, isIndexedDb: boolean): FilterPolicy | undefined {
   if (policy === 'none') return undefined;
-  const made = policy === 'leveldb' ? new BloomFilterPolicy(bitsPerKey) : new BlockedBloomFilterPolicy(bitsPerKey);
+  const made = policy === 'leveldb' ? new BloomFilterPolicy(bitsPerKey) : policy === 'fitted' ? new FittedBloomFilterPolicy(bitsPerKey) : new BlockedBloomFilterPolicy(bitsPerKey);
   return isIndexedDb ? forIndexedDb(made) : made;
 }
 

@@ -11,6 +11,7 @@ import { comparedChoices, keyOfChoice, type TrialRun, type TrialState, useTrials
 
 const POLICIES: readonly (readonly [TriedPolicy, string])[] = [
   ['leveldb', 'LevelDB’s filter'],
+  ['fitted', 'LevelDB’s, fitted'],
   ['blocked', 'One cache line per key'],
 ];
 /** Powers of two, as LevelDB reads them. */
@@ -34,7 +35,7 @@ export function TrialCard({ run, what, form }: CardProps) {
   const id = useId();
   const file = useRef<HTMLInputElement>(null);
   const state = useTrials(run);
-  const { choice, start, progress, failure, keysFile } = state;
+  const { choice, start, progress, failure, asked } = state;
   return (
     <section class="card trial" aria-labelledby={`${id}-title`}>
       <div class="card-head">
@@ -56,8 +57,11 @@ export function TrialCard({ run, what, form }: CardProps) {
         </div>
       </div>
       <div class="row">
-        <button type="button" class={start === undefined ? 'is-primary' : ''} onClick={() => void (keysFile === undefined ? run.start() : run.take(undefined))}>
-          {start === undefined ? 'Try with 10,000 absent keys' : keysFile === undefined ? 'Again, with other keys' : 'With 10,000 absent keys instead'}
+        <button type="button" class={start === undefined ? 'is-primary' : ''} onClick={() => void run.start('random')}>
+          {start === undefined ? 'Try with 10,000 absent keys' : asked === 'random' ? 'Again, with other keys' : 'With 10,000 absent keys instead'}
+        </button>
+        <button type="button" onClick={() => void run.start('neighbours')}>
+          Try with neighbouring keys
         </button>
         <button type="button" onClick={() => file.current?.click()}>
           Try with keys of a file
@@ -76,6 +80,11 @@ export function TrialCard({ run, what, form }: CardProps) {
         />
         <span class="muted small">a text, one key in each line</span>
       </div>
+      {choice.policy === 'fitted' && (
+        <p class="muted small">
+          A fitted filter has the length and the number of probes that let the fewest neighbours of its own keys pass. LevelDB reads it as its own. Filters of more than 4,096 keys are as LevelDB makes them.
+        </p>
+      )}
       {failure !== undefined && <FailureNotice failure={failure} title="The filters could not be tried." />}
       {progress !== undefined && <Progress label="Building filters and looking keys up" done={progress.done} total={progress.total} onCancel={() => run.cancel()} />}
       {start !== undefined && <Results state={state} start={start} form={form} />}
@@ -83,14 +92,19 @@ export function TrialCard({ run, what, form }: CardProps) {
   );
 }
 
+function titleOf({ policy, bitsPerKey }: FilterChoice, chosen: FilterChoice): string {
+  const bits = `${counted(bitsPerKey, 'bit')} per key`;
+  return policy === chosen.policy ? bits : policy === 'fitted' ? `Fitted, ${bits}` : `Not fitted, ${bits}`;
+}
+
 function Results({ state, start, form }: { readonly state: TrialState; readonly start: TrialStart; readonly form: KeyForm }) {
-  const { choice, tried, keysFile } = state;
+  const { choice, tried, asked } = state;
   const { keys, stored, without, otherBytes, damagedTables } = start;
-  if (keys.count === 0) return <p class="notice">{keys.present === 0 ? 'There are no keys to look up.' : `All ${counted(keys.present, 'key')} of ${keysFile ?? 'the file'} are stored here: a filter saves reads only for keys that are not.`}</p>;
+  if (keys.count === 0) return <p class="notice">{asked === 'neighbours' ? 'No stored key has an absent neighbour: there is nothing to look up.' : keys.present === 0 ? 'There are no keys to look up.' : `All ${counted(keys.present, 'key')} of ${typeof asked === 'object' ? asked.file : 'the file'} are stored here: a filter saves reads only for keys that are not.`}</p>;
   const rows: readonly (readonly [string, TriedFilters | undefined, FilterChoice | undefined])[] = [
     ['Without filters', without, undefined],
     [stored.filters === 0 ? 'As stored: none' : 'As stored', stored, undefined],
-    ...comparedChoices(choice).map((other) => [counted(other.bitsPerKey, 'bit') + ' per key', tried.get(keyOfChoice(other)), other] as const),
+    ...comparedChoices(choice).map((other) => [titleOf(other, choice), tried.get(keyOfChoice(other)), other] as const),
   ];
   const most = Math.max(1, ...rows.map(([, row]) => row?.reads ?? 0));
   return (
@@ -104,12 +118,12 @@ function Results({ state, start, form }: { readonly state: TrialState; readonly 
               <th scope="col">Size</th>
               <th scope="col">Of the bytes</th>
               <th scope="col">Bits per key, in fact</th>
-              <th scope="col">Wrong yes</th>
+              <th scope="col">Wrong maybe</th>
             </tr>
           </thead>
           <tbody>
             {rows.map(([title, row, of]) => (
-              <tr key={title} class={of?.bitsPerKey === choice.bitsPerKey ? 'is-chosen' : ''} data-trial={of === undefined ? title.split(':')[0] : of.bitsPerKey}>
+              <tr key={title} class={of?.policy === choice.policy && of.bitsPerKey === choice.bitsPerKey ? 'is-chosen' : ''} data-trial={of === undefined ? title.split(':')[0] : of.policy === choice.policy ? of.bitsPerKey : of.policy}>
                 <th scope="row">{title}</th>
                 {row === undefined ? (
                   <td colSpan={5} class="muted">
@@ -135,13 +149,20 @@ function Results({ state, start, form }: { readonly state: TrialState; readonly 
         </table>
       </div>
       <p class="small muted">
-        {keysFile === undefined ? 'The keys are stored ones with four random bytes after them' : `The keys are those of ${keysFile}`}
+        {asked === 'random'
+          ? 'The keys are stored ones with four random bytes after them'
+          : asked === 'neighbours'
+            ? 'The keys are the nearest absent neighbours of stored ones: their number is greater or less by one to three'
+            : `The keys are those of ${asked.file}`}
         {keys.example !== undefined && (
           <>
             , such as <BytesText bytes={keys.example.bytes} byteLength={keys.example.byteLength} form={form} />
           </>
         )}
-        .{keys.present > 0 && ` ${counted(keys.present, 'key is', 'keys are')} stored here, and not among those that are looked up.`} A filter has at least 64 bits, so where few keys fall into one, it takes more bits per key than were asked for.
+        .{keys.present > 0 && ` ${counted(keys.present, 'key is', 'keys are')} stored here, and not among those that are looked up.`}
+        {choice.policy === 'fitted'
+          ? asked === 'neighbours' && ' Fitted filters were chosen to let few of them pass.'
+          : ' A filter has at least 64 bits, so where few keys fall into one, it takes more bits per key than were asked for.'}
       </p>
       {damagedTables.length > 0 && <p class="notice is-warn">Damaged, and counted with the filters that they have: {damagedTables.join(', ')}.</p>}
       {without.failures > 0 && <p class="notice is-warn">{counted(without.failures, 'lookup')} failed without filters: they came to a damaged block that may hide the key.</p>}

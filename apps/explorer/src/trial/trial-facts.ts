@@ -1,7 +1,10 @@
 /** Filters that a table or database could have, and what they would cost and save. */
 import type { Clipped } from '../table/table-facts.js';
 
-export type TriedPolicy = 'leveldb' | 'blocked' | 'none';
+export type TriedPolicy = 'leveldb' | 'fitted' | 'blocked' | 'none';
+
+/** Absent keys that are made: stored ones with random bytes after them, or the absent neighbours of stored ones. */
+export type AbsentKind = 'random' | 'neighbours';
 
 /** Filters to try. */
 export interface FilterChoice {
@@ -22,7 +25,7 @@ export interface TriedFilters {
   readonly entries: number;
   /** Blocks that the lookups read. */
   readonly reads: number;
-  /** Lookups of keys that were not there for which a filter could be asked, and how many of these answers were a wrong yes. */
+  /** Lookups of keys that were not there for which a filter could be asked, and how many of these answers were a wrong “maybe”. */
   readonly asked: number;
   readonly wrong: number;
   /** Lookups that failed, because damage may hide their keys. */

@@ -2,7 +2,7 @@ import { useLayoutEffect, useReducer } from 'preact/hooks';
 import { CallError, type FailureFacts, failureFacts } from '../worker/failure.js';
 import type { WorkerCalls } from '../worker/worker-calls.js';
 import { keysOfLines } from './keys-of-lines.js';
-import type { FilterChoice, TrialStart, TriedFilters } from './trial-facts.js';
+import type { AbsentKind, FilterChoice, TrialStart, TriedFilters } from './trial-facts.js';
 
 /** What the page shows of trials. */
 export interface TrialState {
@@ -10,8 +10,8 @@ export interface TrialState {
   readonly start: TrialStart | undefined;
   /** What was tried with the keys of `start`, by its choice. */
   readonly tried: ReadonlyMap<string, TriedFilters>;
-  /** The file of the reader's own keys. */
-  readonly keysFile: string | undefined;
+  /** The kind of absent keys, or the file of the reader's own. */
+  readonly asked: AbsentKind | { readonly file: string };
   readonly progress: { readonly done: number; readonly total: number } | undefined;
   readonly failure: FailureFacts | undefined;
 }
@@ -27,15 +27,16 @@ export function keyOfChoice({ policy, bitsPerKey, filterRange }: FilterChoice): 
   return `${policy} ${bitsPerKey} ${filterRange}`;
 }
 
-/** What is compared with a choice: the same filters with other bits per key. */
+/** What is compared with a choice: the same filters with other bits per key, and LevelDB's filters with fitted ones. */
 export function comparedChoices(choice: FilterChoice): FilterChoice[] {
-  return [...new Set([...COMPARED_BITS, choice.bitsPerKey])].sort((a, b) => a - b).map((bitsPerKey) => ({ ...choice, bitsPerKey }));
+  const sized = [...new Set([...COMPARED_BITS, choice.bitsPerKey])].sort((a, b) => a - b).map((bitsPerKey) => ({ ...choice, bitsPerKey }));
+  return choice.policy === 'blocked' ? sized : [...sized, { ...choice, policy: choice.policy === 'fitted' ? 'leveldb' : 'fitted' }];
 }
 
 /** The trials of a table or database that is open: they and their results are there as long as it is. */
 export class TrialRun {
-  #state: TrialState = { choice: FIRST, start: undefined, tried: new Map(), keysFile: undefined, progress: undefined, failure: undefined };
-  #keys: readonly Uint8Array[] | undefined;
+  #state: TrialState = { choice: FIRST, start: undefined, tried: new Map(), asked: 'random', progress: undefined, failure: undefined };
+  #asked: readonly Uint8Array[] | AbsentKind = 'random';
   #controller: AbortController | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
   readonly #calls: WorkerCalls;
@@ -61,15 +62,17 @@ export class TrialRun {
     if (this.#state.start !== undefined) this.#timer = setTimeout(() => void this.#run(), DELAY_MS);
   }
 
-  /** Takes the reader's own keys, one in each line of a file; undefined: absent keys again. */
-  async take(file: File | undefined): Promise<void> {
-    this.#keys = file && keysOfLines(new Uint8Array(await file.arrayBuffer()));
-    this.#set({ keysFile: file?.name, start: undefined, tried: new Map() });
+  /** Takes the reader's own keys, one in each line of a file. */
+  async take(file: File): Promise<void> {
+    this.#asked = keysOfLines(new Uint8Array(await file.arrayBuffer()));
+    this.#set({ asked: { file: file.name }, start: undefined, tried: new Map() });
     await this.#run();
   }
 
-  async start(): Promise<void> {
-    this.#set({ start: undefined, tried: new Map() });
+  /** Begins with absent keys, each time with others. */
+  async start(asked: AbsentKind): Promise<void> {
+    this.#asked = asked;
+    this.#set({ asked, start: undefined, tried: new Map() });
     await this.#run();
   }
 
@@ -89,7 +92,7 @@ export class TrialRun {
     set({ failure: undefined, progress: { done: 0, total: 1 } });
     try {
       if (this.#state.start === undefined) {
-        const start = await this.#calls.call<TrialStart>('startTrial', [this.#keys, crypto.getRandomValues(new Uint32Array(1))[0]!], options);
+        const start = await this.#calls.call<TrialStart>('startTrial', [this.#asked, crypto.getRandomValues(new Uint32Array(1))[0]!], options);
         set({ start });
       }
       const { choice } = this.#state;

@@ -1,6 +1,6 @@
 import { folderFiles, realDatabases } from '@bloom/fixtures';
 import { bloomHash } from '@bloom/hash';
-import { bloomProbes, BloomFilterPolicy } from '@bloom/policy';
+import { bloomProbes, BloomFilterPolicy, buildFilter, filterByteLength, type FilterPolicy, FittedBloomFilterPolicy } from '@bloom/policy';
 import { BlockedBloomFilterPolicy } from '@bloom/policy-blocked';
 import { MemorySink, MemorySource, Table, TableBuilder, type TableBuilderOptions } from '@bloom/sstable';
 import { inspectBlock, outlineTable } from '@bloom/sstable/inspect';
@@ -23,6 +23,17 @@ function tableWith(options: TableBuilderOptions): { readonly bytes: Uint8Array; 
 }
 
 const given = tableWith({});
+
+/** Even numbers, about 19 of them in each block and so in each filter: with that many, LevelDB's length is at its worst. */
+const numberedKeys = Array.from({ length: 1500 }, (_, i) => utf8(String(1000 + 2 * i).padStart(16, '0')));
+
+function numbers(filterPolicy: FilterPolicy): Uint8Array {
+  const sink = new MemorySink();
+  const builder = new TableBuilder(sink, { compression: 'none', filterPolicy });
+  for (const [i, key] of numberedKeys.entries()) builder.add(key, new Uint8Array(200).fill(i));
+  builder.finish();
+  return sink.toBytes();
+}
 
 describeInChromium('filters of one’s own data', ({ open }) => {
   async function openedTable(bytes = given.bytes): Promise<ExplorerPage> {
@@ -123,6 +134,7 @@ describeInChromium('filters of one’s own data', ({ open }) => {
   test.each([
     ['LevelDB’s filter', '2048', [6, 10, 14], (bits: number) => ({ filterPolicy: new BloomFilterPolicy(bits), filterRange: 2048 })],
     ['LevelDB’s filter', String(2 ** 40), [6, 10, 14], (bits: number) => ({ filterPolicy: new BloomFilterPolicy(bits), filterRange: 2 ** 40 })],
+    ['LevelDB’s, fitted', '2048', [6, 10, 14], (bits: number) => ({ filterPolicy: new FittedBloomFilterPolicy(bits), filterRange: 2048 })],
     ['One cache line per key', '32768', [6, 10, 14], (bits: number) => ({ filterPolicy: new BlockedBloomFilterPolicy(bits), filterRange: 32_768 })],
   ] as const)('with %s and one for %s bytes, sizes and reads are those of tables that are written so', async (title, range, bits, optionsFor) => {
     const explorer = await openedTable();
@@ -144,6 +156,63 @@ describeInChromium('filters of one’s own data', ({ open }) => {
       await expect.poll(() => readsOf(explorer, String(bitsPerKey))).toBe(table.stats.blockReads + table.stats.cacheHits);
       await table.close();
     }
+  });
+
+  test('a table of numbers shows what fitted filters would save, by keyboard, before they are chosen', async () => {
+    const explorer = await openedTable(numbers(new BloomFilterPolicy()));
+    const { page } = explorer;
+    await explorer.button('Try with neighbouring keys').press('Enter');
+    await page.locator('[data-trial=fitted] [data-cell=reads]').waitFor();
+    await page.getByText(/The keys are the nearest absent neighbours of stored ones.*, such as 0{12}\d{4}/).waitFor();
+    const [stored, leveldb, fitted] = await Promise.all(['As stored', '10', 'fitted'].map((row) => readsOf(explorer, row)));
+    expect(leveldb).toBe(stored);
+    expect(leveldb).toBeGreaterThan(100);
+    expect(fitted).toBeLessThan(leveldb! / 10);
+    // When they are chosen, the row that was beside the others stands among them, and LevelDB's is beside.
+    const size = await sizeOf(explorer, 'fitted');
+    await explorer.choose('LevelDB’s, fitted');
+    await page.locator('[data-trial=leveldb] [data-cell=reads]').waitFor();
+    await expect.poll(() => page.locator('.is-chosen').getAttribute('data-trial')).toBe('10');
+    expect(await readsOf(explorer, '10')).toBe(fitted);
+    expect(await sizeOf(explorer, '10')).toBe(size);
+    expect(await readsOf(explorer, 'leveldb')).toBe(leveldb);
+    await page.getByText('Fitted filters were chosen to let few of them pass.').waitFor();
+  });
+
+  test('a table without absent neighbours says that there is nothing to look up', async () => {
+    const sink = new MemorySink();
+    const builder = new TableBuilder(sink, {});
+    for (let byte = 0; byte < 256; byte++) builder.add(Uint8Array.of(byte), utf8('x'));
+    builder.finish();
+    const explorer = await openedTable(sink.toBytes());
+    await explorer.button('Try with neighbouring keys').click();
+    await explorer.page.locator('.trial .notice').waitFor();
+    await expect.poll(() => explorer.page.locator('.trial .notice').textContent()).toBe('No stored key has an absent neighbour: there is nothing to look up.');
+  });
+
+  test('a fitted filter of a table shows its own length and number of probes, and those of its keys', async () => {
+    const explorer = await openedTable(numbers(new FittedBloomFilterPolicy()));
+    const { page } = explorer;
+    await expect.poll(async () => page.locator('[data-fact=bits-per-key] + small').textContent()).toMatch(/^\d to \d+ probes; /);
+    await page.locator('[role=slider]').press('End');
+    for (let i = 0; i < 3; i++) await page.locator('[role=slider]').press('ArrowLeft');
+    const list = page.getByRole('grid', { name: 'Filters' });
+    await list.press('Enter');
+    const region = explorer.region('Filter 0');
+    await region.locator('.stored-filter').waitFor();
+    const keyCount = Number(/(\d+) keys\./.exec((await region.getByRole('status').last().textContent())!)![1]);
+    const keys = numberedKeys.slice(0, keyCount);
+    const filter = buildFilter(new FittedBloomFilterPolicy(), keys);
+    const probes = filter.at(-1)!;
+    // It differs from LevelDB's.
+    expect([filter.length, probes]).not.toEqual([filterByteLength(keyCount, 10), 6]);
+    const bits = (filter.length - 1) * 8;
+    const set = Array.from({ length: bits }, (_, bit) => bit).filter((bit) => ((filter[bit >> 3]! >> (bit & 7)) & 1) === 1).length;
+    await region.getByRole('application', { name: `Filter 0: ${set} of ${bits} bits are 1` }).waitFor();
+    await expect.poll(() => region.getByRole('status').last().textContent()).toContain(`${probes} probes per key`);
+    await page.getByLabel('Ask it about a key').fill(new TextDecoder().decode(keys[3]));
+    const expected = bloomProbes(bloomHash(keys[3]!), filter.length, probes).probes.map(({ bit }, i) => `${i + 1} bit ${grouped(bit)} is 1`);
+    await expect.poll(() => region.locator('.stored-probes li').allTextContents()).toEqual(expected);
   });
 
   test('the slider builds further filters, by keyboard, and they are there when the reader comes back', async () => {
@@ -188,11 +257,11 @@ describeInChromium('filters of one’s own data', ({ open }) => {
     await explorer.page.getByText('Damaged, and counted with the filters that they have: 000006.ldb.').waitFor();
   });
 
-  test('databases in IndexedDB’s order are tried with both policies', async () => {
+  test('databases in IndexedDB’s order are tried with every policy', async () => {
     const real = realDatabases().find(({ name, open: opens }) => opens === 'OK' && /indexeddb|forensicsim|dfindexeddb/i.test(name))!;
     const explorer = await open('#/database');
     await explorer.dropFolders('.database-view', ...[...folderFiles(real.path)].map(([name, bytes]) => ({ name: `idb/${name}`, bytes })));
-    for (const title of ['LevelDB’s filter', 'One cache line per key']) {
+    for (const title of ['LevelDB’s filter', 'LevelDB’s, fitted', 'One cache line per key']) {
       await explorer.choose(title);
       await explorer.page.locator('.trial button').first().click();
       await explorer.page.locator('[data-trial="14"] [data-cell=reads]').waitFor();
