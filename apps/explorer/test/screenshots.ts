@@ -77,6 +77,15 @@ const SCENES: readonly Scene[] = [
   }),
   { name: 'filter', hash: '#/filter?q=pear', prepare: waitFor('.verdict[data-verdict=no]') },
   { name: 'filter-both', hash: '#/filter?policy=both&q=pear', prepare: waitFor('.bench') },
+  ...['digits', 'bytes', 'random'].map((pattern): Scene => ({
+    name: `filter-fit-${pattern}`,
+    hash: `#/filter?pattern=${pattern}`,
+    part: '.fit-card',
+    async prepare({ page }) {
+      await page.locator('.fit-card').scrollIntoViewIfNeeded();
+      await page.locator('[data-measured=true]').waitFor();
+    },
+  })),
   { name: 'table', hash: '#/table?sample=1', prepare: waitFor('[data-fact=entries]') },
   {
     name: 'table-filters',
@@ -87,6 +96,15 @@ const SCENES: readonly Scene[] = [
       await page.locator('.stored-filter[data-answer]').waitFor();
       await page.getByRole('button', { name: 'Try with 10,000 absent keys' }).click();
       await page.locator('[data-trial="14"] [data-cell=reads]').waitFor();
+    },
+  },
+  {
+    name: 'table-fitted',
+    hash: '#/table?sample=1',
+    async prepare(explorer) {
+      await explorer.choose('LevelDB’s, fitted');
+      await explorer.button('Try with neighbouring keys').click();
+      await explorer.page.locator('[data-trial=leveldb] [data-cell=reads]').waitFor();
     },
   },
   { name: 'database', hash: '#/database?sample=1&prefix=weather/oslo', prepare: waitFor('[data-fact=entries]') },

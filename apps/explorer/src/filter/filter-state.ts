@@ -1,3 +1,4 @@
+import { FEWEST_KEYS, type KeyPattern, KEY_PATTERNS, MOST_KEYS } from './fit-patterns.js';
 import { KEY_SAMPLES } from './key-samples.js';
 import { keptKeys, nameOfKeys } from './own-keys.js';
 
@@ -25,6 +26,9 @@ export interface FilterState {
   readonly isAdding: boolean;
   /** How many keys the URL stands for that this browser does not have. */
   readonly lostKeys: number;
+  /** Where LevelDB's filters and fitted ones are compared: keys in each filter, and which keys. */
+  readonly fitKeys: number;
+  readonly fitPattern: KeyPattern;
 }
 
 export const MAX_EXPECTED_KEYS = 10_000_000;
@@ -49,6 +53,8 @@ export const INITIAL: FilterState = {
   query: '',
   isAdding: false,
   lostKeys: 0,
+  fitKeys: 19,
+  fitPattern: 'digits',
 };
 
 function numberFrom(params: URLSearchParams, name: string, min: number, max: number, fallback: number, whole = true): number {
@@ -80,6 +86,8 @@ export function stateFromParams(params: URLSearchParams): FilterState {
         : (kept ?? (keys === null ? INITIAL.keys : distinctKeys(keys.split('\n')))),
     query: params.get('q') ?? INITIAL.query,
     isAdding: false,
+    fitKeys: numberFrom(params, 'fit', FEWEST_KEYS, MOST_KEYS, INITIAL.fitKeys),
+    fitPattern: KEY_PATTERNS.find((known) => known === params.get('pattern')) ?? INITIAL.fitPattern,
     lostKeys: own !== null && kept === undefined ? Number.parseInt(own, 10) || 0 : 0,
   };
 }
@@ -104,6 +112,8 @@ export function paramsFromState(state: FilterState): { readonly params: URLSearc
     }
   } else if (sample !== 'fruit') params.set('sample', sample);
   if (state.query !== INITIAL.query) params.set('q', state.query);
+  if (state.fitKeys !== INITIAL.fitKeys) params.set('fit', String(state.fitKeys));
+  if (state.fitPattern !== INITIAL.fitPattern) params.set('pattern', state.fitPattern);
   return { params, isWhole };
 }
 

@@ -2,6 +2,7 @@ import './filter.css';
 import { count, counted } from '@bloom/report';
 import { useId, useMemo, useState } from 'preact/hooks';
 import { NumberField, Segmented } from '../controls/controls.js';
+import { useNear } from '../controls/use-near.js';
 import { useSession, useSessionState } from '../session/use-session.js';
 import { BuiltFilter, equalSize, neededProbes, verdictOf } from './built-filter.js';
 import { FilterBench } from './filter-bench.js';
@@ -121,7 +122,27 @@ export function FilterView() {
           />
         ))}
       </div>
+      <FitSection state={state} onChange={change} />
     </div>
+  );
+}
+
+/** LevelDB's filters and fitted ones, measured when the reader comes near. */
+function FitSection({ state, onChange }: { readonly state: FilterState; readonly onChange: (part: Partial<FilterState>) => void }) {
+  const id = useId();
+  const { ref, loaded: FitCard, problem } = useNear(async () => (await import('./fit-card.js')).FitCard);
+  return (
+    <section class="card fit-card" aria-labelledby={id}>
+      <h2 id={id}>One key more can spoil a filter</h2>
+      <div ref={ref} class="fit-near">
+        {problem !== undefined && (
+          <p role="alert" class="notice is-bad">
+            This part could not be loaded: {problem}.
+          </p>
+        )}
+        {FitCard === undefined ? problem === undefined && <p class="muted">Loading…</p> : <FitCard keys={state.fitKeys} pattern={state.fitPattern} onChange={onChange} />}
+      </div>
+    </section>
   );
 }
 

@@ -7,7 +7,7 @@ import { Figure, useLit } from './lit.js';
 import type { LookedUpTable, TableLookup } from './looked-up-table.js';
 import { Step, useStory } from './step.js';
 import { ABSENT_KEY, PRESENT_KEY } from './story-state.js';
-import { useNear } from './use-near.js';
+import { useNear } from '../controls/use-near.js';
 import { pageUrl, useIsEmbedded } from './way-in.js';
 
 export function RealTable() {

@@ -5,7 +5,7 @@ import { BitRow } from './bit-row.js';
 import { Guess, useGuess } from './guess.js';
 import { Figure } from './lit.js';
 import { Step, useStory } from './step.js';
-import { useNear } from './use-near.js';
+import { useNear } from '../controls/use-near.js';
 
 const STORED = 'Candide';
 const ASKED = 'Candide ';

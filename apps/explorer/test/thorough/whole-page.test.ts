@@ -65,6 +65,18 @@ describeInChromium('the whole page', ({ open, server }) => {
     await axeFindsNothing(lookup);
   });
 
+  test('axe finds nothing in LevelDB’s filters beside fitted ones, nor in the trial of fitted ones', async () => {
+    const filter = await open('#/filter?pattern=bytes&fit=38', {});
+    await filter.page.locator('.fit-card').scrollIntoViewIfNeeded();
+    await filter.page.locator('.fit-card [data-measured=true]').waitFor();
+    await axeFindsNothing(filter);
+    const table = await open('#/table?sample=1', {});
+    await table.choose('LevelDB’s, fitted');
+    await table.button('Try with neighbouring keys').click();
+    await table.page.locator('[data-trial=leveldb] [data-cell=reads]').waitFor();
+    await axeFindsNothing(table);
+  });
+
   async function axeFindsNothing(explorer: ExplorerPage): Promise<void> {
     const { page } = explorer;
     // A script element would violate the policy.
