@@ -4,6 +4,7 @@
 // Keys are handled four at a time, one in each lane of a vector. TypeScript, with which editors check this file, does not
 // allow AssemblyScript's decorators on functions: hence each @ts-ignore.
 import { writeHashes } from '../../hash/assembly/hash-keys';
+import { deltaOf, modulo } from './bloom-probes';
 
 /** Where the filter starts: a constant, because an address that is known at compile time costs nothing. */
 export const FILTER_AT: usize = 0x60000;
@@ -16,27 +17,6 @@ export function hashKeys(bytes: usize, offsets: usize, count: u32, seed: u32, ha
   hashes = writeHashes(bytes, offsets, count, seed, hashes);
   const last = load<u32>(hashes - 4);
   for (let i = count; i & 7; i++, hashes += 4) store<u32>(hashes, last);
-}
-
-/**
- * Four numbers modulo `bits`, by the reciprocal floor(2^32 / bits): the quotient is at most one too small. The smaller
- * of remainder and remainder - bits, which wraps round when negative, is correct.
- */
-// @ts-ignore: decorator
-@inline
-function modulo(numbers: v128, bits: v128, reciprocal: v128): v128 {
-  const low = i64x2.extmul_low_i32x4_u(numbers, reciprocal);
-  const high = i64x2.extmul_high_i32x4_u(numbers, reciprocal);
-  const quotients = v128.shuffle<i32>(low, high, 1, 3, 5, 7);
-  const remainders = i32x4.sub(numbers, i32x4.mul(quotients, bits));
-  return i32x4.min_u(remainders, i32x4.sub(remainders, bits));
-}
-
-/** The deltas of four hashes: each is added from probe to probe. */
-// @ts-ignore: decorator
-@inline
-function deltaOf(hashes: v128): v128 {
-  return v128.or(i32x4.shr_u(hashes, 17), i32x4.shl(hashes, 15));
 }
 
 // @ts-ignore: decorator

@@ -4,6 +4,7 @@
 // A filter that is tried has a byte for each bit: setting a bit is then a store without a load, and the filter is packed once in the
 // end. TypeScript, with which editors check this file, does not allow AssemblyScript's decorators on functions: hence each @ts-ignore.
 import { writeHashes } from '../../hash/assembly/hash-keys';
+import { deltaOf, modulo } from './bloom-probes';
 
 /** A byte for each bit of the filter: a constant, because an address that is known at compile time costs nothing. */
 export const BITS_AT: usize = 0x40000;
@@ -36,23 +37,6 @@ const TENS = memory.data<u8>([0x0a, 0x0a, 0x0a, 0x0a, 0x0a, 0x0a, 0x0a, 0x0a, 0x
 const LOWER_AS = memory.data<u8>([0x61, 0x61, 0x61, 0x61, 0x61, 0x61, 0x61, 0x61, 0x61, 0x61, 0x61, 0x61, 0x61, 0x61, 0x61, 0x61], 16);
 const UPPER_AS = memory.data<u8>([0x41, 0x41, 0x41, 0x41, 0x41, 0x41, 0x41, 0x41, 0x41, 0x41, 0x41, 0x41, 0x41, 0x41, 0x41, 0x41], 16);
 const SIXES = memory.data<u8>([0x06, 0x06, 0x06, 0x06, 0x06, 0x06, 0x06, 0x06, 0x06, 0x06, 0x06, 0x06, 0x06, 0x06, 0x06, 0x06], 16);
-
-/** Four numbers modulo `bits`, by the reciprocal floor(2^32 / bits), as in `bloom-kernel.ts`. */
-// @ts-ignore: decorator
-@inline
-function modulo(numbers: v128, bits: v128, reciprocal: v128): v128 {
-  const low = i64x2.extmul_low_i32x4_u(numbers, reciprocal);
-  const high = i64x2.extmul_high_i32x4_u(numbers, reciprocal);
-  const quotients = v128.shuffle<i32>(low, high, 1, 3, 5, 7);
-  const remainders = i32x4.sub(numbers, i32x4.mul(quotients, bits));
-  return i32x4.min_u(remainders, i32x4.sub(remainders, bits));
-}
-
-// @ts-ignore: decorator
-@inline
-function deltaOf(hashes: v128): v128 {
-  return v128.or(i32x4.shr_u(hashes, 17), i32x4.shl(hashes, 15));
-}
 
 // @ts-ignore: decorator
 @inline
