@@ -27,10 +27,13 @@ export const JUDGES_PER_KEY = 2;
 const MAX_JUDGING_KEYS = 256;
 /** The most lengths that are tried. Longer filters have more lengths within the budget than are worth trying. */
 const MAX_LENGTHS = 20;
-/** After 24 shapes, one that lets a single judge pass is good enough, after 48 shapes two judges, and so on: the search ends earlier, most of all for big-endian numbers. */
-export const SHAPES_PER_JUDGE = 24;
-/** One judge in 256 may pass: half of what independent hashes would give. Without this, filters of a thousand keys took six times as long. */
+/**
+ * A shape is good enough if at most one judge in 256 passes: half of the share that independent hashes would give. Without this, filters
+ * of a thousand keys took six times as long.
+ */
 export const JUDGES_PER_PASS = 256;
+/** For each 12 shapes that were tried, 1% of the judges may pass: the search for big-endian numbers ends earlier. */
+export const PATIENCE = 1200;
 /** Probes are tried in this order, as differences from LevelDB's number. */
 const PROBE_STEPS = [0, -1, 1, -2, 2, 3, -3, 4, 5, 6, -4];
 
@@ -117,7 +120,7 @@ export function judgeHashes(keys: KeyList, hashes: Uint32Array): number[] {
   return judges;
 }
 
-/** The first of the shapes that lets the fewest judges pass, until that is good enough: {@link SHAPES_PER_JUDGE}, {@link JUDGES_PER_PASS}. */
+/** The first of the shapes that lets the fewest judges pass, until that is good enough: {@link JUDGES_PER_PASS}, {@link PATIENCE}. */
 export function fittedShape(keys: KeyList, hashes: Uint32Array, shapes: readonly FilterShape[]): FilterShape {
   const judges = judgeHashes(keys, hashes);
   let best = shapes[0]!;
@@ -131,7 +134,7 @@ export function fittedShape(keys: KeyList, hashes: Uint32Array, shapes: readonly
       best = shape;
       fewest = passed;
     }
-    if (fewest * SHAPES_PER_JUDGE <= tried + 1 || fewest * JUDGES_PER_PASS <= judges.length) break;
+    if (fewest * PATIENCE <= (tried + 1) * judges.length || fewest * JUDGES_PER_PASS <= judges.length) break;
   }
   return best;
 }
