@@ -27,7 +27,7 @@ const LOWER: u32 = 4;
 const UPPER: u32 = 5;
 
 const MIN_HEX_DIGITS: u32 = 8;
-const JUDGES_AT_A_TIME: u32 = 32;
+const JUDGES_AT_A_TIME: u32 = 16;
 
 /** Sixteen bytes of one value, for comparisons: V8 makes a constant vector of 5 instructions, which took a third of the time of a judge. */
 const SPACES = memory.data<u8>([0x20, 0x20, 0x20, 0x20, 0x20, 0x20, 0x20, 0x20, 0x20, 0x20, 0x20, 0x20, 0x20, 0x20, 0x20, 0x20], 16);
