@@ -2,6 +2,7 @@
 const ADVICE: readonly RegExp[] = [
   /: give one in codecs$/,
   /: give codecs\b.*$/,
+  /: give one that does in compression$/,
   /, open it with Table$/,
   /[:;] Database\.repair makes .*$/,
   /, or see Database\.repair$/,

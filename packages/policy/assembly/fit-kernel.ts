@@ -415,9 +415,10 @@ function pack(bits: u32): void {
  * Key i is bytes[offsets[i], offsets[i + 1]). A shape is two uint32: bits and probes. `hashes` has room for three more than `keys`,
  * `judges` for `perKey` for one key in `stride` and three more, the table of stored hashes for 2^(32 - shift) of them, at least
  * twice as many as keys. The search ends once the share of judges
- * that pass is at most 1 / judgesPerPass, or, with n shapes tried, n / patience.
+ * that pass is at most 1 / judgesPerPass, or, with n shapes tried, n / patience and no more
+ * than n / shapesPerPass judges pass.
  */
-export function fit(bytes: usize, offsets: usize, keys: u32, hashes: usize, judges: usize, stride: u32, perKey: u32, shift: u32, shapes: usize, shapeCount: u32, patience: u32, judgesPerPass: u32): u32 {
+export function fit(bytes: usize, offsets: usize, keys: u32, hashes: usize, judges: usize, stride: u32, perKey: u32, shift: u32, shapes: usize, shapeCount: u32, shapesPerPass: u32, patience: u32, judgesPerPass: u32): u32 {
   let hashesEnd = writeHashes(bytes, offsets, keys, SEED, hashes);
   const last = load<u32>(hashesEnd - 4);
   for (let i = keys; i & 3; i++, hashesEnd += 4) store<u32>(hashesEnd, last);
@@ -451,7 +452,8 @@ export function fit(bytes: usize, offsets: usize, keys: u32, hashes: usize, judg
       best = i;
       fewest = passed;
     }
-    if (fewest * patience <= (i + 1) * judgeCount || fewest * judgesPerPass <= judgeCount) break;
+    const isPatient = fewest * shapesPerPass <= i + 1 && fewest * patience <= (i + 1) * judgeCount;
+    if (isPatient || fewest * judgesPerPass <= judgeCount) break;
   }
   const shape = shapes + (usize(best) << 3);
   if (made != best) setBits(hashes, keys, load<u32>(shape), load<u32>(shape, 4));

@@ -1,6 +1,6 @@
 /** The search for the shape of a fitted filter, `filter-fit.ts`, in WebAssembly, for one filter at a time. */
 import { instantiateKernel, type Kernel } from '@bloom/bytes';
-import { type FilterShape, JUDGES_PER_PASS, judgeStride, JUDGES_PER_KEY, MAX_FITTED_KEYS, PATIENCE } from './filter-fit.js';
+import { type FilterShape, JUDGES_PER_PASS, judgeStride, JUDGES_PER_KEY, MAX_FITTED_KEYS, PATIENCE, SHAPES_PER_PASS } from './filter-fit.js';
 import { FIT_KERNEL } from './fit-kernel.wasm.js';
 import { mustAscend } from './key-list-order.js';
 import type { KeyList } from './policy.js';
@@ -24,7 +24,7 @@ const READ_PAST = 16;
 
 interface KernelExports extends Kernel {
   readonly BITS_AT: { readonly value: number };
-  fit(bytes: number, offsets: number, keys: number, hashes: number, judges: number, stride: number, perKey: number, shift: number, shapes: number, shapeCount: number, patience: number, judgesPerPass: number): number;
+  fit(bytes: number, offsets: number, keys: number, hashes: number, judges: number, stride: number, perKey: number, shift: number, shapes: number, shapeCount: number, shapesPerPass: number, patience: number, judgesPerPass: number): number;
 }
 
 /** An instance of the kernel, with its own memory. */
@@ -75,7 +75,7 @@ export class FitKernel {
     }
     // At least four places for each key in the table of stored hashes: with two, looking judges up takes a third longer.
     const shift = Math.clz32(length * 4 - 1);
-    const best = this.#exports.fit(KEYS_AT - start, OFFSETS_AT, length, HASHES_AT, JUDGES_AT, judgeStride(length), JUDGES_PER_KEY, shift, SHAPES_AT, shapes.length, PATIENCE, JUDGES_PER_PASS);
+    const best = this.#exports.fit(KEYS_AT - start, OFFSETS_AT, length, HASHES_AT, JUDGES_AT, judgeStride(length), JUDGES_PER_KEY, shift, SHAPES_AT, shapes.length, SHAPES_PER_PASS, PATIENCE, JUDGES_PER_PASS);
     return shapes[best]!;
   }
 

@@ -23,7 +23,9 @@ export function guarded<T extends { readonly name: string }>(given: string, kind
         return Reflect.apply(value as (...args: unknown[]) => unknown, plugin, args);
       } catch (error) {
         if (error instanceof ComparatorError) throw new Failure(`${given}: ${error.message}`, { cause: error });
-        const problem = `${given}: ${name} of the ${kind} ${quotedName(plugin.name)} failed: ${textOf(error)}`;
+        // A checked comparator has a compareRange, which calls the compare of the module.
+        const called = name === 'compareRange' ? 'compare' : name;
+        const problem = `${given}: ${called} of the ${kind} ${quotedName(plugin.name)} failed: ${textOf(error)}`;
         throw name === 'decompress' && error instanceof RangeError ? new RangeError(problem, { cause: error }) : new Failure(problem, { cause: error });
       }
     };

@@ -82,7 +82,7 @@ describe("a world of Minecraft's", () => {
 
     copyOfWorld('uncompressed');
     await succeeds(['put', 'uncompressed', 'a', 'b']);
-    expect(await succeeds(['repair', 'uncompressed', '--compression', 'none'])).not.toContain('Minecraft');
+    expect(await succeeds(['compact', 'uncompressed', '--compression', 'none'])).not.toContain('Minecraft');
     expect(await typesIn('uncompressed')).toEqual([0]);
   });
 });

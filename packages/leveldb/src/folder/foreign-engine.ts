@@ -80,8 +80,8 @@ export function foreignEngineError({ text }: ForeignEngine, folderName: string |
 /** What reading a folder threw, or instead, where its database is that of another engine, that it is. */
 export function* orForeignEngine(folder: EngineFolder, error: unknown): FolderReading<unknown> {
   const isOfBytes = error instanceof CorruptionError || (error instanceof UnsupportedError && error.code === 'BLOOM_UNSUPPORTED_FORMAT');
-  // The MANIFEST that lists the missing tables could be read.
-  if (!isOfBytes || error.code === 'BLOOM_MISSING_FILE') return error;
+  // The MANIFEST that lists the missing tables could be read, and of a file that is too large no more is read.
+  if (!isOfBytes || error.code === 'BLOOM_MISSING_FILE' || error.code === 'BLOOM_TOO_LARGE') return error;
   try {
     const engine = yield* readForeignEngine(folder, new ClosingFiles());
     return engine === undefined ? error : foreignEngineError(engine, folder.name);
