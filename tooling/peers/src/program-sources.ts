@@ -21,16 +21,16 @@ export function goProgram(name: string, folder: string, modules = 'go'): Program
   };
 }
 
-/** A crate, whose Cargo.lock pins the versions. */
+/** A crate, whose Cargo.toml pins the versions of all that it needs. */
 export function cargoProgram(name: string): ProgramSource {
   return {
     name,
     toolchain: ['cargo', '--version'],
-    files: [`${name}/Cargo.toml`, `${name}/Cargo.lock`, `${name}/src/main.rs`],
+    files: [`${name}/Cargo.toml`, `${name}/src/main.rs`],
     async build(built, { programs, fetch, compile }) {
       const cwd = join(programs, name);
       const target = join(built, 'target');
-      await fetch('cargo', ['fetch', '--locked'], { cwd });
+      await fetch('cargo', ['fetch'], { cwd });
       await compile('cargo', ['build', '--release', '--locked', '--offline', '--target-dir', target], { cwd });
       renameSync(join(target, 'release', `${name}-peer`), join(built, 'peer'));
     },
