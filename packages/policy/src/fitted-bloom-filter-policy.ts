@@ -13,8 +13,8 @@ const MAX_KEPT_SHAPES = 256;
 /** How filters are fitted. */
 export interface FitOptions {
   /**
-   * The share of bytes, 0 to 1, that filters may take more than LevelDB's, on average: a filter has at most twice that share more, and
-   * shorter ones pay for longer ones. Default: 0.05.
+   * The share of bytes, 0 to 1, that filters may take more than LevelDB's on average. A filter has at most twice that share more bytes,
+   * or fewer bytes. Filters with different numbers of keys keep the average; if all have the same number, it can be higher. Default: 0.05.
    */
   readonly extraBytes?: number | undefined;
 }

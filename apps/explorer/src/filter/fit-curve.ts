@@ -8,7 +8,7 @@ export const FIT_BITS_PER_KEY = 10;
 const GAP = 2;
 /** Numbers begin anywhere below. */
 const NUMBERS = 1_000_000;
-/** Of so many bytes, no two random keys are the same. */
+/** Bytes of a random key: enough that no two keys are the same. */
 const RANDOM_BYTES = 16;
 /** Each point is measured with at least this many stored keys, in filters of different keys. */
 const KEYS_PER_POINT = 2000;

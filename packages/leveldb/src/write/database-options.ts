@@ -31,8 +31,8 @@ export interface DatabaseOptions extends Pick<ReaderOptions, 'filterPolicies' | 
   readonly bitsPerKey?: BitsByLevel | undefined;
   /**
    * Fits the length and the number of probes of each new Bloom filter to its keys, instead of LevelDB's formula: LevelDB then reads a
-   * tenth of the blocks that it reads needlessly for absent keys close to stored ones, and its filters take at most 5% more bytes on
-   * average. `{ extraBytes }` sets another share of bytes. Goes with `bitsPerKey`; as a `filterPolicy`, use `FittedBloomFilterPolicy`.
+   * tenth of the blocks that it reads needlessly for absent keys close to stored ones, and a filter takes at most 10% more bytes.
+   * `{ extraBytes }` sets another share: see `FitOptions`. Goes with `bitsPerKey`; as a `filterPolicy`, use `FittedBloomFilterPolicy`.
    * Default: false.
    */
   readonly fitFilters?: boolean | FitOptions | undefined;

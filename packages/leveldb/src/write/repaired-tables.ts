@@ -311,7 +311,7 @@ export class RepairedTables {
   }
 }
 
-/** The first level below 0 for which so many bytes are not too many. */
+/** The first level below level 0 that may hold that many bytes. */
 function levelFor(bytes: number): number {
   let level = 1;
   while (level < LEVEL_COUNT - 1 && bytes > maxBytesOf(level)) level++;
