@@ -33,7 +33,8 @@ const hosts = [
  * a SharedArrayBuffer.
  */
 const RETURNED_BYTES = `
-import { Database, DatabaseReader, encodeVersionEdit, MemoryFolder, storedEntries, SyncDatabaseReader, WritableMemoryFolder, WriteBatch } from '@bloom/leveldb';
+import { Database, DatabaseReader, encodeVersionEdit, MemoryFolder, SyncDatabaseReader, WritableMemoryFolder, WriteBatch } from '@bloom/leveldb';
+import { storedEntries } from '@bloom/leveldb/inspect';
 import { BloomFilterPolicy, buildFilter } from '@bloom/policy';
 import { FilterBlockBuilder } from '@bloom/filter-block';
 import { MemorySink, MemorySource, SyncTable, Table, TableBuilder } from '@bloom/sstable';

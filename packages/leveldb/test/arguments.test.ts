@@ -1,6 +1,6 @@
 // A wrong argument is an error that names it, before anything is read.
-import { Database, DatabaseReader, MemoryFolder, storedEntries, SyncDatabaseReader, WritableMemoryFolder, WriteBatch } from '@bloom/leveldb';
-import { verifyDatabase } from '@bloom/leveldb/inspect';
+import { Database, DatabaseReader, MemoryFolder, SyncDatabaseReader, WritableMemoryFolder, WriteBatch } from '@bloom/leveldb';
+import { storedEntries, verifyDatabase } from '@bloom/leveldb/inspect';
 import { HttpFolder } from '@bloom/leveldb/http';
 import { WritableNodeFolder } from '@bloom/leveldb/node';
 import { HttpSource } from '@bloom/sstable/http';

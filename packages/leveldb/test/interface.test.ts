@@ -2,7 +2,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ClosedError, Database, DatabaseReader, type Folder, MemoryFolder, storedEntries, storedEntriesSync, SyncDatabaseReader, WritableMemoryFolder } from '@bloom/leveldb';
+import { ClosedError, Database, DatabaseReader, type Folder, MemoryFolder, SyncDatabaseReader, WritableMemoryFolder } from '@bloom/leveldb';
+import { storedEntries, storedEntriesSync } from '@bloom/leveldb/inspect';
 import { BackgroundThread, WritableNodeFolder } from '@bloom/leveldb/node';
 import { seeded } from '@bloom/bytes';
 import { expect, test } from 'vitest';

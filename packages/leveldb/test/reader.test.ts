@@ -1,15 +1,7 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { seeded } from '@bloom/fixtures';
-import {
-  DatabaseReader,
-  type Dropped,
-  encodeVersionEdit,
-  MemoryFolder,
-  type ReaderOptions,
-  storedEntries,
-  storedEntriesSync,
-  SyncDatabaseReader,
-} from '@bloom/leveldb';
+import { DatabaseReader, type Dropped, encodeVersionEdit, MemoryFolder, type ReaderOptions, SyncDatabaseReader } from '@bloom/leveldb';
+import { storedEntries, storedEntriesSync } from '@bloom/leveldb/inspect';
 import { BloomFilterPolicy } from '@bloom/policy';
 import { bytewiseComparator, type Comparator, MemorySink, TableBuilder } from '@bloom/sstable';
 import { encodeInternalKey, internalKeyComparator } from '@bloom/sstable/database';

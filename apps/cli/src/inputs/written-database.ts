@@ -1,5 +1,6 @@
 /** Databases that commands write to. */
-import { comparatorNameSync, Database, DatabaseError, type DatabaseOptions } from '@bloom/leveldb';
+import { Database, DatabaseError, type DatabaseOptions } from '@bloom/leveldb';
+import { comparatorNameSync } from '@bloom/leveldb/inspect';
 import { idbComparator, idbFilterPolicy, idbFilterPolicyOf } from '@bloom/leveldb/idb-comparator';
 import { BackgroundThread, SyncNodeFolder } from '@bloom/leveldb/node';
 import { quotedName } from '@bloom/bytes';

@@ -16,7 +16,7 @@ export async function droppedFiles(transfer: DataTransfer): Promise<DroppedFile[
   const entries = Array.from(transfer.items, (item) => item.webkitGetAsEntry()).filter((entry) => entry !== null);
   if (!entries.some(({ isDirectory }) => isDirectory)) return Array.from(transfer.files, (file) => ({ path: file.name, file }));
   // Loaded when a folder is dropped: the first view needs nothing of LevelDB.
-  const { isForeignName, parseFileName } = await import('@bloom/leveldb');
+  const [{ parseFileName }, { isForeignName }] = await Promise.all([import('@bloom/leveldb'), import('@bloom/leveldb/inspect')]);
   const found: DroppedFile[] = [];
   let level = entries;
   let names = 0;

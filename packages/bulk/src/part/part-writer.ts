@@ -1,15 +1,7 @@
 import { type Bytes, mustBeBytes, mustBeOptions, mustBeWhole, mustHaveAtMost } from '@bloom/bytes';
 import { type Comparator, MemorySink, TableBuilder, type TableBuilderOptions } from '@bloom/sstable';
-import {
-  comparatorOf,
-  DELETION,
-  encodeInternalKey,
-  INTERNAL_KEY_TRAILER_LENGTH,
-  internalKeyComparator,
-  internalKeyPolicy,
-  MAX_SEQUENCE,
-  VALUE,
-} from '@bloom/sstable/database';
+import { DELETION, encodeInternalKey, INTERNAL_KEY_TRAILER_LENGTH, internalKeyComparator, internalKeyPolicy, MAX_SEQUENCE, VALUE } from '@bloom/sstable/database';
+import { comparatorOf } from '@bloom/sstable/internal';
 import { BloomFilterPolicy } from '@bloom/policy';
 import { numberOfSha256 } from './object-name.js';
 import type { Part, PartKind } from './part.js';

@@ -1,6 +1,6 @@
 import { mustBeArray, mustBeBoolean, mustBeBytes, mustBeOptions, mustBeSignal, mustHaveMethods, type Signal } from '@bloom/bytes';
 import type { Comparator } from '@bloom/sstable';
-import { comparatorOf } from '@bloom/sstable/database';
+import { comparatorOf } from '@bloom/sstable/internal';
 import type { BulkEntry, BulkRange, Run } from './run.js';
 
 /** Which entries are merged, and how. */

@@ -2,7 +2,8 @@
 import { CorruptionError, type Signal } from '@bloom/bytes';
 import type { FileMetadata } from '@bloom/leveldb';
 import { type AsyncTableOptions, type Comparator, type Table } from '@bloom/sstable';
-import { comparatorOf, type DatabaseTable, decodeInternalKey, DELETION, encodeInternalKey, INTERNAL_KEY_TRAILER_LENGTH, MAX_SEQUENCE, MAX_TYPE, VALUE } from '@bloom/sstable/database';
+import { type DatabaseTable, decodeInternalKey, DELETION, encodeInternalKey, INTERNAL_KEY_TRAILER_LENGTH, MAX_SEQUENCE, MAX_TYPE, VALUE } from '@bloom/sstable/database';
+import { comparatorOf } from '@bloom/sstable/internal';
 
 /** A key and its value; undefined for a deletion. */
 export type BulkEntry = readonly [key: Uint8Array, value: Uint8Array | undefined];

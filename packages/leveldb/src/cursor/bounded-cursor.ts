@@ -1,5 +1,5 @@
 import { mustBeBytes } from '@bloom/bytes';
-import type { CursorBounds, Side } from '@bloom/sstable/database';
+import type { CursorBounds, Side } from '@bloom/sstable/internal';
 import type { DamagePolicy } from '../folder/damage.js';
 import type { FolderReading } from '../folder/folder-reading.js';
 import type { KeyOrder } from '../format/version.js';

@@ -1,4 +1,4 @@
-import type { Side } from '@bloom/sstable/database';
+import type { Side } from '@bloom/sstable/internal';
 import type { FolderReading } from '../folder/folder-reading.js';
 
 const NO_BYTES = new Uint8Array(0);

@@ -1,4 +1,4 @@
-import type { CompareRange, Side } from '@bloom/sstable/database';
+import type { CompareRange, Side } from '@bloom/sstable/internal';
 import { EntryCursor } from './entry-cursor.js';
 import { all, type FolderReading } from '../folder/folder-reading.js';
 import { SourceQueue } from './source-queue.js';

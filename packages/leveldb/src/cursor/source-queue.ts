@@ -1,4 +1,5 @@
-import { compareInternalBytes, type CompareRange, INTERNAL_KEY_TRAILER_LENGTH } from '@bloom/sstable/database';
+import { INTERNAL_KEY_TRAILER_LENGTH } from '@bloom/sstable/database';
+import { compareInternalBytes, type CompareRange } from '@bloom/sstable/internal';
 import type { Entry, EntryCursor } from './entry-cursor.js';
 
 /**

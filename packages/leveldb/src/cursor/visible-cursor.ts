@@ -5,7 +5,8 @@
  * Source: LevelDB, db/db_iter.cc.
  */
 import { mustBeBytes } from '@bloom/bytes';
-import { compareInternalBytes, DELETION, INTERNAL_KEY_TRAILER_LENGTH, type Side, VALUE } from '@bloom/sstable/database';
+import { DELETION, INTERNAL_KEY_TRAILER_LENGTH, VALUE } from '@bloom/sstable/database';
+import { compareInternalBytes, type Side } from '@bloom/sstable/internal';
 import type { DamagePolicy } from '../folder/damage.js';
 import { afterVersions, beforeVersions, SequenceBound, typeOf } from '../format/database-key.js';
 import type { Entry, EntryCursor } from './entry-cursor.js';

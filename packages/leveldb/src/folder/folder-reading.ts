@@ -4,7 +4,7 @@
  */
 import type { Signal, SignalController } from '@bloom/bytes';
 import type { FileIdentity, Source } from '@bloom/sstable';
-import { isRequestBound, type ReadAhead, type Reading, readRange, readRangeAtOnce, readRangeSync, type SyncReadAhead, untilAborted } from '@bloom/sstable/database';
+import { isRequestBound, type ReadAhead, type Reading, readRange, readRangeAtOnce, readRangeSync, type SyncReadAhead, untilAborted } from '@bloom/sstable/internal';
 import { type Folder, FolderError, type FolderFile, withoutPromises } from './folder.js';
 import { turn } from './pacer.js';
 

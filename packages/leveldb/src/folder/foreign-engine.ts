@@ -1,7 +1,7 @@
 /** Finds out whether a folder is the database of another engine, by the bytes of its files. */
 import { CorruptionError, UnsupportedError } from '@bloom/bytes';
 import { LogReader } from '@bloom/log';
-import { ENCRYPTION_HEADER_LENGTH, TABLE_MAGIC_LENGTH } from '@bloom/sstable/database';
+import { ENCRYPTION_HEADER_LENGTH, TABLE_MAGIC_LENGTH } from '@bloom/sstable/internal';
 import { CURRENT, oldTableFileName, parseFileName, tableFileName } from '../format/file-name.js';
 import {
   BADGER_MAGIC_LENGTH,

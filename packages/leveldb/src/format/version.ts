@@ -8,7 +8,8 @@
  * Source: LevelDB, db/version_set.cc.
  */
 import { CorruptionError, type Place } from '@bloom/bytes';
-import { type CompareRange, INTERNAL_KEY_TRAILER_LENGTH } from '@bloom/sstable/database';
+import { INTERNAL_KEY_TRAILER_LENGTH } from '@bloom/sstable/database';
+import type { CompareRange } from '@bloom/sstable/internal';
 import { compareBigints, type FileMetadata, LEVEL_COUNT, type VersionEdit } from './version-edit.js';
 
 /** The orders of a database's keys. */

@@ -1,6 +1,6 @@
 import { CorruptionError } from '@bloom/bytes';
 import type { SignalOptions } from '@bloom/sstable';
-import { signalOf } from '@bloom/sstable/database';
+import { signalOf } from '@bloom/sstable/internal';
 import { ClosingFiles } from '../folder/closing-files.js';
 import { readCurrent } from '../folder/current-file.js';
 import { type Folder, mustBeFolder, type SyncFolder } from '../folder/folder.js';

@@ -1,5 +1,5 @@
 import type { SignalOptions } from '@bloom/sstable';
-import { signalOf } from '@bloom/sstable/database';
+import { signalOf } from '@bloom/sstable/internal';
 import { ClosingFiles } from '../folder/closing-files.js';
 import { type Folder, mustBeFolder } from '../folder/folder.js';
 import { runAsync } from '../folder/folder-reading.js';

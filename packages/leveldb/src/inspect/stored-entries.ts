@@ -1,5 +1,6 @@
 import { mustBeFunction, mustBeOptions, type Signal } from '@bloom/bytes';
-import { decodeInternalKey, decodingFor, internalTableOptions, readOpenTable, VALUE } from '@bloom/sstable/database';
+import { decodeInternalKey, internalTableOptions, VALUE } from '@bloom/sstable/database';
+import { decodingFor, readOpenTable } from '@bloom/sstable/internal';
 import { ClosingFiles } from '../folder/closing-files.js';
 import { DamagePolicy, type Dropped } from '../folder/damage.js';
 import { typeOf } from '../format/database-key.js';

@@ -1,7 +1,8 @@
 import { CorruptionError, mustBeOptions, mustBeSignal, mustBeWhole, quotedName, type Signal, UnsupportedError } from '@bloom/bytes';
 import { BloomFilterPolicy, type FilterPolicy } from '@bloom/policy';
 import { bytewiseComparator, type Comparator, type Source, Table } from '@bloom/sstable';
-import { checkedComparator, decodingFor, internalKeyComparator, internalKeyPolicy } from '@bloom/sstable/database';
+import { internalKeyComparator, internalKeyPolicy } from '@bloom/sstable/database';
+import { checkedComparator, decodingFor } from '@bloom/sstable/internal';
 import { type Finding, type Unchecked, verifyTable, type VerifyOptions } from '@bloom/sstable/inspect';
 import { missingManifest, readCurrent } from '../folder/current-file.js';
 import { keyOrderOf } from '../format/database-key.js';

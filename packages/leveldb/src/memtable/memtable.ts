@@ -14,7 +14,8 @@
  *
  * Source: LevelDB, db/memtable.cc and db/skiplist.h.
  */
-import { compareBytes, compareInternalBytes, type CompareRange, INTERNAL_KEY_TRAILER_LENGTH } from '@bloom/sstable/database';
+import { INTERNAL_KEY_TRAILER_LENGTH } from '@bloom/sstable/database';
+import { compareBytes, compareInternalBytes, type CompareRange } from '@bloom/sstable/internal';
 import { EntryArena } from './entry-arena.js';
 import { KeyAbbreviation } from './key-abbreviation.js';
 import type { MemtableArrays } from '../folder/table-thread.js';

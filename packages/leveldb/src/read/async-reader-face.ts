@@ -1,6 +1,7 @@
 import { type Bytes, mustBeBytes, mustBeFunction, mustBeIterable, type Signal } from '@bloom/bytes';
 import type { SignalOptions } from '@bloom/sstable';
-import { mustNotBeAborted, type SequenceOptions } from '@bloom/sstable/database';
+import type { SequenceOptions } from '@bloom/sstable/database';
+import { mustNotBeAborted } from '@bloom/sstable/internal';
 import { AsyncRangeIterator } from './async-range.js';
 import { DatabaseCursor } from './database-cursor.js';
 import { type DatabaseKeyRange, DatabaseRange, mustBeDatabaseRange } from './database-range.js';

@@ -1,5 +1,5 @@
 import type { AsyncNextManyOptions, AsyncPrevManyOptions } from '@bloom/sstable';
-import { ByteCopier, ManyEntries } from '@bloom/sstable/database';
+import { ByteCopier, ManyEntries } from '@bloom/sstable/internal';
 import type { OpenState } from './open-state.js';
 import type { View } from './view.js';
 import type { VisibleCursor } from '../cursor/visible-cursor.js';

@@ -1,6 +1,6 @@
 import type { Bytes, Signal } from '@bloom/bytes';
 import type { AsyncNextManyOptions, AsyncPrevManyOptions, SignalOptions } from '@bloom/sstable';
-import { signalOf } from '@bloom/sstable/database';
+import { signalOf } from '@bloom/sstable/internal';
 import { type CursorEntry, DatabaseCursorFace } from './cursor-face.js';
 import type { FolderReading } from '../folder/folder-reading.js';
 import { MOVES_PER_LOOK, Pacer } from '../folder/pacer.js';

@@ -1,5 +1,6 @@
 import type { AsyncKeyRange, KeyRange } from '@bloom/sstable';
-import { type Bound, KEY_RANGE, KeyBounds, mustBeKeyRange, type SequenceOptions } from '@bloom/sstable/database';
+import type { SequenceOptions } from '@bloom/sstable/database';
+import { type Bound, KEY_RANGE, KeyBounds, mustBeKeyRange } from '@bloom/sstable/internal';
 import type { KeyOrder } from '../format/version.js';
 import type { VisibleCursor } from '../cursor/visible-cursor.js';
 

@@ -1,6 +1,6 @@
 import type { SignalController } from '@bloom/bytes';
 import type { SignalOptions } from '@bloom/sstable';
-import { isRequestBound, onAbort, signalOf, untilAborted } from '@bloom/sstable/database';
+import { isRequestBound, onAbort, signalOf, untilAborted } from '@bloom/sstable/internal';
 import { AsyncReaderFace } from './async-reader-face.js';
 import { runAsync } from '../folder/folder-reading.js';
 import { type Folder, mustBeFolder } from '../folder/folder.js';

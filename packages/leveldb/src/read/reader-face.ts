@@ -1,6 +1,7 @@
 import { type Bytes, mustBeBytes, mustBeIterable, mustBeOptions } from '@bloom/bytes';
 import type { CursorOptions, FilterStatus, TableStats } from '@bloom/sstable';
-import { ByteCopier, CURSOR_OPTIONS, CursorBounds, type DatabaseEntry, decodeInternalKey, fillsCache, mustBeSequence, type SequenceOptions, VALUE } from '@bloom/sstable/database';
+import { type DatabaseEntry, decodeInternalKey, type SequenceOptions, VALUE } from '@bloom/sstable/database';
+import { ByteCopier, CURSOR_OPTIONS, CursorBounds, fillsCache, mustBeSequence } from '@bloom/sstable/internal';
 import { type DatabaseKeyRange, DatabaseRange, mustBeDatabaseRange } from './database-range.js';
 import { type DatabaseDescription, describe } from './description.js';
 import type { EntryCursor } from '../cursor/entry-cursor.js';

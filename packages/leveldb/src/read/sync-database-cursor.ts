@@ -1,6 +1,6 @@
 import type { Bytes } from '@bloom/bytes';
 import type { NextManyOptions, PrevManyOptions } from '@bloom/sstable';
-import type { ManyEntries } from '@bloom/sstable/database';
+import type { ManyEntries } from '@bloom/sstable/internal';
 import type { VisibleCursor } from '../cursor/visible-cursor.js';
 import type { FolderReading } from '../folder/folder-reading.js';
 import { type CursorEntry, DatabaseCursorFace } from './cursor-face.js';

@@ -10,7 +10,8 @@
  */
 import { type Place, quotedName, UnsupportedError } from '@bloom/bytes';
 import { BlockCache, bytewiseComparator, type Comparator, type TableStats } from '@bloom/sstable';
-import { checkedComparator, DEFAULT_CACHE_BYTES, internalTableOptions } from '@bloom/sstable/database';
+import { internalTableOptions } from '@bloom/sstable/database';
+import { checkedComparator, DEFAULT_CACHE_BYTES } from '@bloom/sstable/internal';
 import { ClosingFiles } from '../folder/closing-files.js';
 import { DamagePolicy } from '../folder/damage.js';
 import { keyOrderOf } from '../format/database-key.js';

@@ -1,5 +1,6 @@
 import type { Comparator } from '@bloom/sstable';
-import { afterPrefix, type CursorBounds, INTERNAL_KEY_TRAILER_LENGTH, mayHavePrefix, mustHavePrefixes } from '@bloom/sstable/database';
+import { INTERNAL_KEY_TRAILER_LENGTH } from '@bloom/sstable/database';
+import { afterPrefix, type CursorBounds, mayHavePrefix, mustHavePrefixes } from '@bloom/sstable/internal';
 import { BoundedCursor } from '../cursor/bounded-cursor.js';
 import type { DamagePolicy } from '../folder/damage.js';
 import type { EntryCursor } from '../cursor/entry-cursor.js';

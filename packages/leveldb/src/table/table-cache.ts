@@ -1,6 +1,6 @@
 import { CorruptionError } from '@bloom/bytes';
 import type { BlockCache, FileIdentity, ReadingOptions, TableOptions, TableStats } from '@bloom/sstable';
-import { type MutableTableStats, newTableStats, type OpenTable, ReadGate, readOpenTable, StoredScratch } from '@bloom/sstable/database';
+import { type MutableTableStats, newTableStats, type OpenTable, ReadGate, readOpenTable, StoredScratch } from '@bloom/sstable/internal';
 import { ClosingFiles } from '../folder/closing-files.js';
 import { oldTableFileName, tableFileName } from '../format/file-name.js';
 import { FolderError, holdsTheSame, isSameState } from '../folder/folder.js';

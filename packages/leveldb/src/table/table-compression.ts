@@ -4,7 +4,7 @@
  */
 import { CorruptionError, type Place, UnsupportedError } from '@bloom/bytes';
 import type { Source, TableOptions } from '@bloom/sstable';
-import { type BlockCompression, compressionName, decodingFor, findCompressedBlock, NO_COMPRESSION, readCompression, readCompressionName } from '@bloom/sstable/database';
+import { type BlockCompression, compressionName, decodingFor, findCompressedBlock, NO_COMPRESSION, readCompression, readCompressionName } from '@bloom/sstable/internal';
 import type { ClosingFiles } from '../folder/closing-files.js';
 import { type FolderReading, openFile, readingOf } from '../folder/folder-reading.js';
 

@@ -1,4 +1,4 @@
-import { SETTLED, type Side, TableCursor } from '@bloom/sstable/database';
+import { SETTLED, type Side, TableCursor } from '@bloom/sstable/internal';
 import type { DamagePolicy } from '../folder/damage.js';
 import { EntryCursor } from '../cursor/entry-cursor.js';
 import { type FolderReading, readBlock, type TableWalk } from '../folder/folder-reading.js';

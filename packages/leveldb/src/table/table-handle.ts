@@ -1,20 +1,5 @@
 import type { BlockCache, FileIdentity, ReadingOptions, SyncSource } from '@bloom/sstable';
-import {
-  BlockReader,
-  type BlockSearch,
-  dataBlockSearches,
-  DataBlocks,
-  type MutableTableStats,
-  newTableStats,
-  type OpenTable,
-  ReadAhead,
-  type ReadGate,
-  readingFor,
-  StoredScratch,
-  SyncReadAhead,
-  TableLookup,
-  type TableTrace,
-} from '@bloom/sstable/database';
+import { BlockReader, type BlockSearch, dataBlockSearches, DataBlocks, type MutableTableStats, newTableStats, type OpenTable, ReadAhead, type ReadGate, readingFor, StoredScratch, SyncReadAhead, TableLookup, type TableTrace } from '@bloom/sstable/internal';
 import type { Signal } from '@bloom/bytes';
 import { type FolderFile, withoutPromises } from '../folder/folder.js';
 import { type FolderReading, noteStale, type ReadableTable, readBlock, type TableWalk } from '../folder/folder-reading.js';

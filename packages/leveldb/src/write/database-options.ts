@@ -1,7 +1,8 @@
 import { mustBeBoolean, mustBeOptions, mustBeWhole } from '@bloom/bytes';
 import { BloomFilterPolicy, type FilterPolicy, type FitOptions, FittedBloomFilterPolicy, mustBeFilterPolicy } from '@bloom/policy';
 import { BlockCache, bytewiseComparator, type Codec, type Comparator, MemorySink, TableBuilder, type TableBuilderOptions } from '@bloom/sstable';
-import { comparatorOf, decodingFor, DEFAULT_CACHE_BYTES, internalKeyComparator, internalKeyPolicy, internalTableOptions, mustBeReading } from '@bloom/sstable/database';
+import { internalKeyComparator, internalKeyPolicy, internalTableOptions } from '@bloom/sstable/database';
+import { comparatorOf, decodingFor, DEFAULT_CACHE_BYTES, mustBeReading } from '@bloom/sstable/internal';
 import { mustBeDamageMode, openTablesFor, type ReaderOptions } from '../read/reader-options.js';
 import type { NeededPlugins, TableThreadSettings } from '../folder/table-thread.js';
 import { type BitsByLevel, type LevelBits, levelBitsOf } from './bits-by-level.js';

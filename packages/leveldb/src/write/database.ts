@@ -1,6 +1,7 @@
 import { type Bytes, mustBeBoolean, mustBeBytes, mustBeOptions, mustHaveAtMost, type Signal } from '@bloom/bytes';
 import type { SignalOptions } from '@bloom/sstable';
-import { type CursorBounds, type SequenceOptions, signalOf } from '@bloom/sstable/database';
+import type { SequenceOptions } from '@bloom/sstable/database';
+import { type CursorBounds, signalOf } from '@bloom/sstable/internal';
 import { AsyncReaderFace } from '../read/async-reader-face.js';
 import { beforeVersions } from '../format/database-key.js';
 import { runAsync } from '../folder/folder-reading.js';

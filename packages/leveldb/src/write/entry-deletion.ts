@@ -1,5 +1,5 @@
 import { mustBeBoolean, mustBeOptions } from '@bloom/bytes';
-import { CursorBounds, KeyBounds, mustBeSequence } from '@bloom/sstable/database';
+import { CursorBounds, KeyBounds, mustBeSequence } from '@bloom/sstable/internal';
 import { runAsync } from '../folder/folder-reading.js';
 import type { WritableFolder } from '../folder/writable-folder.js';
 import { WriteBatch } from '../format/write-batch.js';

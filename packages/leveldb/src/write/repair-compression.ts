@@ -1,5 +1,5 @@
 import type { Codec } from '@bloom/sstable';
-import { compressionName } from '@bloom/sstable/database';
+import { compressionName } from '@bloom/sstable/internal';
 import { salvagedEntries } from '@bloom/sstable/inspect';
 import { ClosingFiles } from '../folder/closing-files.js';
 import type { FolderFile } from '../folder/folder.js';

@@ -4,7 +4,7 @@
  */
 import { UnsupportedError } from '@bloom/bytes';
 import type { Codec } from '@bloom/sstable';
-import { compressionName, decodingFor, missingCodec } from '@bloom/sstable/database';
+import { compressionName, decodingFor, missingCodec } from '@bloom/sstable/internal';
 import { ClosingFiles } from '../folder/closing-files.js';
 import { all, type FolderReading, openFile, runAsync, runSync } from '../folder/folder-reading.js';
 import type { TableThreadSettings } from '../folder/table-thread.js';

@@ -1,4 +1,5 @@
-import { DatabaseError, type FileIdentity, type FolderFile, type FolderLock, type PinnedFolder, type WritableFile, type WritableFolder } from '@bloom/leveldb';
+import { DatabaseError, type FolderFile, type FolderLock, type PinnedFolder, type WritableFile, type WritableFolder } from '@bloom/leveldb';
+import type { FileIdentity } from '@bloom/sstable';
 import { FolderLawError, folderLaws } from '@bloom/leveldb/contract';
 import { describe, expect, test } from 'vitest';
 import { type Contents, Disk, joined, pause, type Reader, RightFolder } from '../right-folder.js';
