@@ -1,14 +1,18 @@
-/** What survives when the power fails: for folders whose storage can be simulated. */
-import type { WritableFolder } from '../../folder/writable-folder.js';
-import { contents, joined } from '../contents.js';
-import type { LawRun } from '../law-run.js';
-import type { WritingPlace } from '../places.js';
-import { differenceOf } from '../show.js';
+/** The laws of what survives when the power fails, for folders whose storage can be simulated. */
+import { contents, joined } from './contents.js';
+import type { WritingLaw, WritingPlace } from './law.js';
+import { differenceOf, type LawRun } from './law-run.js';
+
+export const POWER_CUT_LAWS: readonly WritingLaw[] = [
+  ['28. synced bytes survive a power cut', syncedBytes],
+  ['29. names survive a power cut once the folder was synced', syncedNames],
+  ['30. after a power cut a renaming has happened or not', renameInPowerCut],
+];
 
 /** How often each scene is played: what is left after a power cut is a matter of chance. */
 const ROUNDS = 16;
 
-export async function syncedBytes<Kind extends WritableFolder>(run: LawRun, place: WritingPlace<Kind>): Promise<void> {
+async function syncedBytes(run: LawRun, place: WritingPlace): Promise<void> {
   if (place.cutPower === undefined) return;
   for (let round = 0; round < ROUNDS; round++) {
     const folder = await place.folder();
@@ -32,7 +36,7 @@ function mustStartWith(run: LawRun, left: Uint8Array | undefined, name: string, 
   if (difference !== undefined) run.fail(`after a power cut, "${name}" ${difference} and synced`);
 }
 
-export async function syncedNames<Kind extends WritableFolder>(run: LawRun, place: WritingPlace<Kind>): Promise<void> {
+async function syncedNames(run: LawRun, place: WritingPlace): Promise<void> {
   if (place.cutPower === undefined) return;
   for (let round = 0; round < ROUNDS; round++) {
     const folder = await place.folder();
@@ -56,7 +60,7 @@ export async function syncedNames<Kind extends WritableFolder>(run: LawRun, plac
   }
 }
 
-export async function renameInPowerCut<Kind extends WritableFolder>(run: LawRun, place: WritingPlace<Kind>): Promise<void> {
+async function renameInPowerCut(run: LawRun, place: WritingPlace): Promise<void> {
   if (place.cutPower === undefined) return;
   for (let round = 0; round < ROUNDS; round++) {
     const folder = await place.folder();
