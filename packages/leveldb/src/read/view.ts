@@ -12,7 +12,7 @@ import type { ViewTables } from '../table/table-cache.js';
 import { LevelEntries } from '../table/table-cursor.js';
 import type { TableHandle } from '../table/table-handle.js';
 import type { FileMetadata } from '../format/version-edit.js';
-import type { KeyOrder, Version } from '../format/version.js';
+import { firstAtOrAfter, type KeyOrder, type Version } from '../format/version.js';
 import { type ReadSampler, VisibleCursor } from '../cursor/visible-cursor.js';
 
 /** What a view is made of. */
@@ -130,10 +130,6 @@ export class View implements ViewParts {
 
   /** Finds in sorted tables the first whose largest key is at or after a key. */
   #finder(files: readonly FileMetadata[]): (key: Uint8Array) => number {
-    const { compareInternalKeys: compare } = this.order;
-    return (key) => {
-      const i = files.findIndex(({ largest }) => compare(largest, 0, largest.length, key, 0, key.length) >= 0);
-      return i < 0 ? files.length : i;
-    };
+    return (key) => firstAtOrAfter(files, key, this.order);
   }
 }
