@@ -160,7 +160,7 @@ function mustBeNoPage(current: HttpSource): void {
   throw new HttpError('BLOOM_HTTP_PAGE', current.name, 'the server answers with an HTML page, not with the file', { status: 200 });
 }
 
-/** A file that says so when it was replaced by another. */
+/** A file that reports when it was replaced by another. */
 class HttpFile implements FolderFile {
   readonly isRemote = true;
   readonly name: string;

@@ -96,7 +96,7 @@ test('the reads of a database without promises refuse a folder that answers with
   const database = await Database.open(new Promising(files.files()));
   const cursor = database.cursorSync();
   const calls = [() => [...database.entriesSync()], () => cursor.seekToFirst(), () => database.versionsSync(utf8('key 5'))];
-  for (const call of calls) expect((caught(call) as Error).message).toContain('folder must not return promises here');
+  for (const call of calls) expect((caught(call) as Error).message).toContain('the folder returned a promise');
   cursor.close();
   await database.close();
 });

@@ -36,7 +36,7 @@ export function fullestLevel({ levels, levelBytes }: Version): { readonly level:
   return fullest;
 }
 
-/** Whether so many tables of so many bytes can be in a level without a compaction that is due. */
+/** Whether a level can hold `count` tables of `bytes` bytes without a compaction becoming due. */
 export function fitsInLevel(level: number, count: number, bytes: number): boolean {
   if (level === 0) return count < LEVEL_0_TRIGGER;
   return bytes < maxBytesOf(level);

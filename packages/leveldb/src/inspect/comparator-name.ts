@@ -31,7 +31,7 @@ export async function comparatorName(folder: Folder, options?: SignalOptions): P
   }
 }
 
-/** {@link comparatorName} without a promise. */
+/** The synchronous {@link comparatorName}. */
 export function comparatorNameSync(folder: SyncFolder): string | undefined {
   mustBeFolder(folder, ['open', 'list']);
   return runSync(folder, readComparatorName(folder.name, new ClosingFiles()));

@@ -23,7 +23,7 @@ export interface StoredEntriesOptions extends Pick<ReaderOptions, 'codecs' | 'ma
 
 /** The most entries of a table that are handed on at once. */
 const PORTION = 256;
-/** No more entries are added to a portion after so many bytes. */
+/** The size in bytes at which a portion is full. */
 const PORTION_BYTES = 2 ** 20;
 const NO_KEY = new Uint8Array(0);
 
@@ -56,7 +56,7 @@ export async function* storedEntries(
   }
 }
 
-/** {@link storedEntries} without promises. */
+/** The synchronous {@link storedEntries}. */
 export function* storedEntriesSync(folder: SyncFolder, options: StoredEntriesOptions = {}): Generator<StoredEntry, void, undefined> {
   const entries = new StoredEntries('storedEntriesSync', folder, options);
   try {

@@ -21,7 +21,7 @@ import { versionProblems } from '../format/version.js';
 
 /** How to look at a whole folder. All of it has a default. */
 export interface VerifyDatabaseOptions extends Pick<ReaderOptions, 'codecs' | 'maxBlockBytes'> {
-  /** Orders of user keys beside the bytewise one, by name; null leaves the order unchecked, as in `verifyTable`. */
+  /** Orders of user keys other than the bytewise one, by name; null leaves the order unchecked, as in `verifyTable`. */
   readonly comparators?: ReaderOptions['comparators'] | null;
   /** The policies whose filters are checked, where they agree with the database's comparator. Default: LevelDB's Bloom filter. */
   readonly filterPolicies?: ReaderOptions['filterPolicies'];
@@ -47,7 +47,7 @@ export interface UncheckedInFile extends Unchecked {
 export interface VerifyDatabaseReport {
   /** Everything that is wrong with it, up to `maxFindings`. */
   readonly findings: readonly DatabaseFinding[];
-  /** How many more findings there were. */
+  /** The number of further findings. */
   readonly moreFindings: number;
   /** What could not be checked. */
   readonly unchecked: readonly UncheckedInFile[];

@@ -3,9 +3,9 @@ import { BLOOM_SEED, hashRange } from '@bloom/hash';
 /** What an empty slot has in place of a node. */
 const NONE = 0;
 const MIN_SLOTS = 32;
-/** The most slots that a search looks at. At least every other slot is empty, so a hash that spreads keys ends a search long before. */
+/** The most slots that a search looks at. At least half of the slots are empty, so a hash that spreads keys well ends a search long before. */
 const MAX_PROBES = 128;
-/** The most nodes that may have the same hash: whoever asks for one compares whole keys. */
+/** The most nodes that may have the same hash: a lookup compares their whole keys. */
 const MAX_SAME_HASH = 8;
 
 /**
@@ -35,7 +35,7 @@ export class MemtableIndex {
     this.#shift = 32 - log2;
   }
 
-  /** @param count of user keys, for which it has room and for half as many more. @returns undefined where there is no memory for so many. */
+  /** @param count of user keys. There is room for half as many more. @returns undefined when there is not enough memory. */
   static create(count: number): MemtableIndex | undefined {
     const log2 = Math.ceil(Math.log2(Math.max(MIN_SLOTS, count * 3)));
     const slots = emptySlots(2 ** log2);
@@ -123,7 +123,7 @@ export class MemtableIndex {
   }
 }
 
-/** Undefined where there is no memory for so many. */
+/** Undefined when there is not enough memory. */
 function emptySlots(count: number): Uint32Array | undefined {
   try {
     return new Uint32Array(count * 2);

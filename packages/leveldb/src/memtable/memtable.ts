@@ -35,11 +35,11 @@ const BEFORE = 3;
 const ABBREVIATION = 4;
 const LINKS = 6;
 
-/** An index is made, and grows, where there was one lookup for every so many entries: it costs more than a few searches. */
+/** The index is made, and grows, once there was a lookup for each group of this many entries: it costs more than a few searches. */
 const ENTRIES_PER_LOOKUP = 8;
 /**
- * So many nodes are put into a new index by each lookup. A full memtable has about 36,000: putting all of them at once held up one
- * lookup for 10 to 40 ms.
+ * How many nodes each lookup puts into a new index. A full memtable has about 36,000: adding all of them at once delayed one lookup by
+ * 10 to 40 ms.
  */
 const INDEXED_AT_ONCE = 500;
 /** The most newer versions of a key that a lookup passes one after another. The skip list is quicker than passing more. */
@@ -67,11 +67,11 @@ export class Memtable {
   /** The node that is put into the index next; HEAD when all are in it. Without an index it means nothing. */
   private unindexed = HEAD;
   /**
-   * Whether an index can be made. Not in any order but LevelDB's, where different user keys may be equal; and no more once there was no
-   * room in one.
+   * Whether an index can be made: only in LevelDB's own order, since another may treat different user keys as equal, and only until an
+   * index was full.
    */
   private isIndexable: boolean;
-  /** How many lookups there were. */
+  /** The number of lookups so far. */
   private lookups = 0;
 
   /** @param expectedBytes of keys and values: room that is made at once. */

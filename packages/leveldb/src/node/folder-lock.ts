@@ -19,7 +19,7 @@ import { hostLocks } from './host-locks.js';
 import { isLockOfThisProcess, lockOwner } from './lock-owners.js';
 import { codeOf } from './system-error.js';
 
-/** The LOCK files that this thread has locked, of all databases. Another thread has a set of its own, and is kept out by the lock itself. */
+/** The LOCK files that this thread has locked, of all databases. Each thread has its own set; the lock itself keeps other threads out. */
 const locked = new Set<string>();
 
 /** Descriptors of LOCK files that somebody else has locked. They stay open, and the next attempt uses them again. */
@@ -43,7 +43,7 @@ export async function lockFolder(path: string): Promise<FolderLock> {
       throw new DatabaseError('BLOOM_LOCKED', `${path} is open for writing already, ${lockOwner(id)}`);
     }
     refused.delete(id);
-    // Whoever deletes a database deletes LOCK while it is locked. The lock of a deleted file keeps nobody out.
+    // A program that deletes a database deletes LOCK while it is locked. The lock of a deleted file keeps nobody out.
     if (lockIdentity(path) === id) {
       locked.add(id);
       let isHeld = true;

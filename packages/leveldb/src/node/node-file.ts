@@ -26,7 +26,7 @@ export async function openForReading(path: string, readsAtOnce: ReadPace | false
   }
 }
 
-/** {@link openForReading} without a promise. */
+/** The synchronous {@link openForReading}. */
 export function openForReadingSync(path: string): SyncFolderFile {
   if (!limit.take()) return new SyncReopenedFile(path);
   try {
@@ -78,7 +78,7 @@ class KeptFile extends OpenFile<FileSource> implements FolderFile {
   }
 }
 
-/** {@link KeptFile} without promises. */
+/** The synchronous {@link KeptFile}. */
 class SyncKeptFile extends OpenFile<SyncFileSource> implements SyncFolderFile {
   read(offset: number, length: number): Uint8Array {
     return this.source.read(offset, length);

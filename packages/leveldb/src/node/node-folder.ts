@@ -66,7 +66,7 @@ export class NodeFolder implements Folder {
   }
 }
 
-/** {@link NodeFolder} without promises. */
+/** The synchronous {@link NodeFolder}. */
 export class SyncNodeFolder implements SyncFolder {
   /** The path, as it was given. */
   readonly name: string;

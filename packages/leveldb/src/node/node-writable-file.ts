@@ -15,12 +15,12 @@ const writeLater = promisify(write);
  */
 const FEW_BYTES = 64 * 2 ** 10;
 
-/** How often, in milliseconds, a file that is appended to without being synced is looked at: the look takes as long as a small write. */
+/** How often, in milliseconds, to check that a file being appended to without a sync is still there. The check takes as long as a small write. */
 const LOOK_INTERVAL = 1000;
 
 /**
- * Once so many bytes are unsynced, a sync begins on another thread, so that the next sync that is awaited has less to do. At the end of a
- * log of 4 MB, where nothing can be written meanwhile, that one took 20 ms; now it takes 5.
+ * The number of unsynced bytes at which a sync starts on another thread, so that the next awaited sync has less to do. At the end of a
+ * log of 4 MB, where nothing else can be written, that sync took 20 ms without it and 5 with it.
  */
 const EARLY_SYNC_BYTES = 2 ** 20;
 
@@ -117,14 +117,14 @@ export class NodeWritableFile implements WritableFile {
   }
 
   async sync(): Promise<void> {
-    // What is appended meanwhile may not be part of it.
+    // Bytes appended during the sync may not be part of it.
     this.#isDirty = false;
     this.#unsyncedBytes = 0;
     await this.#sync();
     await this.check();
   }
 
-  /** What is appended meanwhile is left for the next sync. */
+  /** Bytes appended during the sync are left for the next one. */
   #beginSync(): void {
     this.#unsyncedBytes = 0;
     this.#earlySync = syncLater(this.#fd)

@@ -87,7 +87,7 @@ export class TableCache {
     return handle;
   }
 
-  /** Opens a table no more: there is none, as `error` says. */
+  /** Remembers that a table cannot be opened, because of `error`. */
   giveUp({ number }: FileMetadata, error: CorruptionError): void {
     this.broken.set(number, error);
   }
@@ -184,7 +184,7 @@ export class TableCache {
   }
 
   /**
-   * Looks whether a table is still the file that it was, and closes it where the host cannot say so.
+   * Checks whether a table is still the same file, and closes it if the host cannot tell.
    *
    * @param identity what the host knows of it now.
    * @returns false when it is another file, or has changed.
@@ -233,7 +233,7 @@ export class TableCache {
     return sumOf([this.#counts, ...[...this.#open].map(({ stats }) => stats)]);
   }
 
-  /** Closes each table as soon as nobody uses it, and opens no more. */
+  /** Closes each table as soon as it is no longer used, and opens no further ones. */
   retire(): void {
     this.closed = true;
     for (const handle of [...this.handles.values()]) this.#forget(handle);
@@ -247,7 +247,7 @@ export class TableCache {
     await this.closing.settled();
   }
 
-  /** Closes tables that nobody uses until no more than `count` are open. */
+  /** Closes unused tables until at most `count` are open. */
   #evict(count: number): void {
     if (this.handles.size <= count) return;
     for (const handle of this.handles.values()) {
@@ -268,7 +268,7 @@ export class TableCache {
   }
 }
 
-/** The tables of a view: those that it has pinned stay at hand, also when the database has dropped them. */
+/** The tables of a view. Those that it has pinned stay available even when the database has dropped them. */
 export class ViewTables {
   readonly #cache: TableCache;
   readonly #pinned: TableHandle[];

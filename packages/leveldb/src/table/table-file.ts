@@ -9,7 +9,7 @@ import type { Pacer } from '../folder/pacer.js';
 
 /** How many entries are added to a table from one look at the clock to the next. */
 export const ENTRIES_PER_LOOK = 16;
-/** A write begins when so many bytes wait: fewer than most chunks of the builder have, so that no chunk waits for the next. */
+/** A write begins when this many bytes are pending: fewer than most chunks of the builder have, so that no chunk waits for the next. */
 const WRITE_BYTES = 128 * 2 ** 10;
 
 /**
@@ -60,12 +60,12 @@ export class TableFile implements TableSink {
     this.#waiting += bytes.length;
   }
 
-  /** Whether so much waits to be written that `drain` is to be called. */
+  /** Whether enough bytes are pending for `drain` to be called. */
   get isFull(): boolean {
     return this.#waiting >= WRITE_BYTES;
   }
 
-  /** Begins to write what waits, as soon as the last write is over. @throws the error of the last write. */
+  /** Begins to write the pending bytes as soon as the last write has ended. @throws the error of the last write. */
   async drain(): Promise<void> {
     const parts = this.#parts;
     this.#parts = [];
@@ -91,7 +91,7 @@ export class TableFile implements TableSink {
     return { file: { number: this.number, size: byteLength, smallest: this.#smallest!, largest }, entries, filters, filterBytes };
   }
 
-  /** Leaves the file as it is: whoever took the number deletes it. */
+  /** Leaves the file as it is: the caller, which took its number, deletes it. */
   async abandon(): Promise<void> {
     await this.#writing?.catch(() => undefined);
     try {

@@ -107,7 +107,7 @@ export class TableHandle implements ReadableTable {
     return this.#blockReader().readFilterIfDue(signal);
   }
 
-  /** The same without a promise. @throws TypeError where the source returns promises alone. */
+  /** The synchronous variant. @throws TypeError when the source only returns promises. */
   readFilterSync(): void {
     const { unread } = this.table;
     if (unread !== undefined) this.blocks.readFilterSync(unread, withoutPromises(this.source));
@@ -128,7 +128,7 @@ export class TableHandle implements ReadableTable {
     else this.stats.filterFalsePositives++;
   }
 
-  /** The contents of data block `i`, without a promise where they are at hand. */
+  /** The contents of data block `i`, synchronously when they are at hand. */
   block(i: number, walk?: TableWalk, signal?: Signal): Uint8Array | Promise<Uint8Array> {
     const reader = this.#blockReader();
     if (walk === undefined) return reader.read(i, signal);
@@ -211,7 +211,7 @@ export class TableHandle implements ReadableTable {
     try {
       if (this.blocks.mustBeSure !== undefined) this.mustBeSure();
     } catch {
-      // Whoever still has to look finds out.
+      // Those that have not checked yet find out.
     }
     this.blocks.close();
     this.reader?.close(new TypeError('the table was closed'));

@@ -61,7 +61,7 @@ export type DatabaseEvent =
       /** Whether the log was synced, so that the write survives a power failure. */
       readonly isSynced: boolean;
     }
-  /** The memtable is to become a table. Writes go to another one, with a log of its own. */
+  /** The memtable is to become a table. Writes go to another one, with its own log. */
   | {
       readonly kind: 'memtable-switched';
       readonly log: string;
@@ -91,7 +91,7 @@ export type DatabaseEvent =
       /** The names of both levels' tables. */
       readonly inputs: readonly [readonly string[], readonly string[]];
       /**
-       * `'size'`: the level is too full. `'seeks'`: too many lookups passed the table in vain. `'manual'`: `compactRange` asks
+       * `'size'`: the level is too full. `'seeks'`: too many lookups searched the table without finding their key. `'manual'`: `compactRange` asks
        * for it.
        */
       readonly reason: 'size' | 'seeks' | 'manual';
@@ -124,7 +124,7 @@ export type DatabaseEvent =
       readonly tables: readonly number[];
       readonly lastSequence: string;
     }
-  /** Files that nothing needs any more are gone. */
+  /** Files that are no longer needed were deleted. */
   | { readonly kind: 'files-deleted'; readonly files: readonly string[] }
   /** Nothing more is written: see `BLOOM_WRITING_ENDED`. */
   | { readonly kind: 'writing-ended'; readonly message: string };

@@ -14,7 +14,7 @@ export interface DatabaseOptions extends Pick<ReaderOptions, 'filterPolicies' | 
   /**
    * The most bytes that a block may have, up to 1 GiB: the same limit for blocks that are read and for those that are written.
    * An entry that would need a larger block is refused by `put`. Raise it to open a database in which LevelDB put larger
-   * values; whoever reads it must raise it too. Default: 256 MiB.
+   * values; readers must raise it too. Default: 256 MiB.
    */
   readonly maxBlockBytes?: number | undefined;
   /** Creates the database if it does not exist. Default: true. */
@@ -148,7 +148,7 @@ export interface Settings extends HoldSettings {
   readonly cache: BlockCache | null;
   /** How tables are built, and how they are opened: by internal keys. */
   readonly building: TableBuilderOptions;
-  /** How tables are built whose filters have so many bits per key; undefined for `building`. */
+  /** How to build tables whose filters have the given bits per key; undefined for `building`. */
   readonly buildingWith: (bitsPerKey: number | undefined) => TableBuilderOptions;
   /** Where bits per key depend on the level. */
   readonly levelBits: LevelBits | undefined;

@@ -14,7 +14,7 @@ import type { FileMetadata } from '../format/version-edit.js';
 const RESERVE = 2n ** 32n;
 /** A database whose next file has this number or a higher one is not opened for writing. */
 export const OPENING_END = 2n ** 63n - RESERVE;
-/** From here on nothing is written any more: what is there must still be opened. */
+/** From this number on nothing more is written, so that the database can still be opened. */
 export const WRITING_END = OPENING_END - RESERVE;
 
 /**

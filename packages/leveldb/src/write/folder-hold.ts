@@ -43,7 +43,7 @@ async function lockOf(folder: WritableFolder): Promise<FolderLock> {
   try {
     return await folder.lock();
   } catch (error) {
-    // Whoever holds it may be in this process. A caller who tries again at once would never let them go on.
+    // The holder may be in this process. A caller that retries at once would never let it continue.
     await turn();
     throw error;
   }

@@ -40,7 +40,7 @@ export async function settingsForRepair(folder: WritableFolder, settings: Settin
   }
 }
 
-/** The compression of a block of a table whose entries a repair can save, of one that has no index any more too. */
+/** The compression of a block of a table whose entries a repair can save, including a table that has lost its index. */
 async function savedCompression(name: string, file: FolderFile, { opening }: Settings): Promise<TableCompression | undefined> {
   const { codecs, maxBlockBytes } = opening;
   let last: { readonly codec: Codec; readonly compressed: Uint8Array; readonly contents: Uint8Array } | undefined;

@@ -291,7 +291,7 @@ class Repair {
     return setAside;
   }
 
-  /** Deletes what is of no use any more. */
+  /** Deletes files that are no longer of use. */
   async #clean(names: readonly string[]): Promise<void> {
     const temporary = names.filter((name) => parseFileName(name)?.type === 'temporary');
     for (const name of [...this.#tables.superseded, ...temporary]) await deleteIfPossible(this.#folder, name);

@@ -166,7 +166,7 @@ export class RepairedTables {
     const known = this.#tables.filter(({ level }) => level !== undefined);
     const found: RepairedTable[] = [];
     for (const group of this.#groupsOf(this.#tables.filter(({ level }) => level === undefined))) found.push(...(await this.#merged(group)));
-    // Found tables do not overlap each other any more, so each is compared only with tables whose level is known.
+    // Found tables no longer overlap each other, so each is compared only with tables whose level is known.
     const free = levelFor(sizeOf(found.map(({ file }) => file)));
     const placed: RepairedTable[] = [];
     const pacer = new Pacer(1);

@@ -16,7 +16,7 @@ import { dataBlockCompression, SNAPPY_TYPE, type TableCompression, tableCompress
 import { WholeTable } from '../table/whole-table.js';
 import type { Settings } from './database-options.js';
 
-/** How many more tables to look at where those at the ends are not compressed. */
+/** How many more tables to look at when those at the ends are not compressed. */
 const MORE_TABLES = 4;
 
 /** In how many tables to look at more blocks than the first, which takes a read for each. */
@@ -113,7 +113,7 @@ export function withCompressionOf(found: TableCompression | undefined, settings:
   throw new UnsupportedError('BLOOM_UNSUPPORTED_CODEC', found.place, problem);
 }
 
-/** Whether what a codec writes can be read by whoever wrote a table. */
+/** Whether the program that wrote a table can read what a codec writes. */
 function isWriterOf({ type, name }: TableCompression, codec: Codec): boolean {
   return codec.compress !== undefined && (type !== 2 || compressionName(type, codec.compress(SAMPLE)) === name);
 }
