@@ -28,7 +28,8 @@ export function library(entry, imported = []) {
     entry: [...entry, ...imported],
     platform: 'neutral',
     tsconfig: 'tsconfig.node.json',
-    dts: { entry },
+    // A declaration marked `@internal` is for the other files of its package.
+    dts: { entry, compilerOptions: { stripInternal: true } },
     // The host that loads the package resolves these.
     external: [/^#/, /^node:/, ...optionalDependencies()],
   };

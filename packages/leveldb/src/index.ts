@@ -22,7 +22,8 @@ export type {
 } from './read/lookup-explanation.js';
 export { ClosedError } from './read/open-state.js';
 export { MemoryFolder } from './folder/memory-folder.js';
-export type { DatabaseCursorOptions, DatabaseFilterStatus, MakeOfBytes, ReaderStats, StoredEntry, StoredVersion } from './read/reader-face.js';
+export type { DatabaseCursorOptions, MakeOfBytes, StoredEntry, StoredVersion } from './read/read-path.js';
+export type { DatabaseFilterStatus, ReaderStats } from './read/reader-face.js';
 export type { AsyncReaderOptions, ReaderOptions, SyncReaderOptions } from './read/reader-options.js';
 export { foreignEngine } from './inspect/foreign-engine.js';
 export type { ForeignEngine, ForeignEngineName } from './format/foreign-engine.js';

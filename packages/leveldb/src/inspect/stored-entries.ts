@@ -9,7 +9,7 @@ import { type Folder, type FolderFile, mustBeFolder, type SyncFolder } from '../
 import { type FolderReading, listFiles, openFile, readingOf, runAsync, runSync } from '../folder/folder-reading.js';
 import { orForeignEngine } from '../folder/foreign-engine.js';
 import { LogReplay } from '../memtable/log-replay.js';
-import type { StoredEntry } from '../read/reader-face.js';
+import type { StoredEntry } from '../read/read-path.js';
 import { mustBeDamageMode, type ReaderOptions } from '../read/reader-options.js';
 import { TableEntries } from '../table/table-cursor.js';
 import { TableHandle } from '../table/table-handle.js';

@@ -1,17 +1,15 @@
 import { type Bytes, mustBeBoolean, mustBeBytes, mustBeOptions, mustHaveAtMost, type Signal } from '@bloom/bytes';
 import type { SignalOptions } from '@bloom/sstable';
 import type { SequenceOptions } from '@bloom/sstable/database';
-import { type CursorBounds, signalOf } from '@bloom/sstable/internal';
+import { signalOf } from '@bloom/sstable/internal';
 import { AsyncReaderFace } from '../read/async-reader-face.js';
 import { beforeVersions } from '../format/database-key.js';
 import { runAsync } from '../folder/folder-reading.js';
-import type { ViewLookup } from '../read/view-lookup.js';
 import type { DatabaseKeyRange } from '../read/database-range.js';
 import type { LookupExplanation } from '../read/lookup-explanation.js';
-import type { DatabaseCursorOptions, StoredVersion } from '../read/reader-face.js';
+import { type DatabaseCursorOptions, ReadPath, type StoredVersion } from '../read/read-path.js';
 import type { SyncDatabaseCursor } from '../read/sync-database-cursor.js';
 import type { View } from '../read/view.js';
-import type { VisibleCursor } from '../cursor/visible-cursor.js';
 import { isMissing, mustBeWritable, type WritableFolder } from '../folder/writable-folder.js';
 import { isSmallBatch, misfitOf } from '../memtable/batch-entries.js';
 import { WriteBatch } from '../format/write-batch.js';
@@ -56,19 +54,25 @@ const MAX_BATCH_BYTES = 128 * 2 ** 20;
  * ```
  */
 export class Database extends AsyncReaderFace {
-  private readonly store: Store;
-  /** How many cursors were made. */
-  private cursors = 0;
-  private closing: Promise<void> | undefined;
+  readonly #path: ReadPath;
+  readonly #store: Store;
+  #closing: Promise<void> | undefined;
 
   private constructor(store: Store) {
-    super({ kind: 'database', className: 'Database' }, store.folder, store, store.state.view);
-    this.store = store;
+    const { background } = store;
+    let cursors = 0;
+    const path = new ReadPath({ kind: 'database', className: 'Database' }, store.folder, store.state.view, {
+      onWastedSeek: (first) => background.chargeSeek(first),
+      sampler: () => new CursorSampler(++cursors, (key) => background.sampleRead(key)),
+    });
+    super(path, store);
+    this.#path = path;
+    this.#store = store;
     // The state holds a pin of its own.
     store.state.view.pin();
     store.state.onView = (view) => {
       view.pin();
-      this.show(view);
+      this.#path.show(view);
     };
   }
 
@@ -210,11 +214,11 @@ export class Database extends AsyncReaderFace {
   clear(range: ClearRange): Promise<void>;
   clear(): Promise<void>;
   async clear(...given: [] | [range: ClearRange]): Promise<void> {
-    this.mustBeOpen();
+    this.#path.mustBeOpen();
     mustHaveAtMost('Database.clear', 'a range', 1, given.length);
     const [range] = given.length === 0 ? [{}] : given;
     if ((range as unknown) === undefined) throw new TypeError('the range of Database.clear is undefined: call clear() without arguments to delete all entries');
-    await this.store.clear(new EntryDeletion(range, this.view.order));
+    await this.#store.clear(new EntryDeletion(range, this.#path.view.order));
   }
 
   /** Writes all operations of a batch, or none. The batch is copied. */
@@ -233,58 +237,58 @@ export class Database extends AsyncReaderFace {
    * @throws CorruptionError when what may hold the key is damaged.
    */
   getSync(key: Uint8Array, options?: SequenceOptions): Bytes | undefined {
-    return this.getAtOnce('getSync', key, options);
+    return this.#path.getAtOnce('getSync', key, options);
   }
 
   /** `has` without a promise. @throws as {@link getSync}. */
   hasSync(key: Uint8Array, options?: SequenceOptions): boolean {
-    return this.hasAtOnce('hasSync', key, options);
+    return this.#path.hasAtOnce('hasSync', key, options);
   }
 
   /** `getSync` for each of `keys`, in their order. */
   getManySync(keys: Iterable<Uint8Array>, options?: SequenceOptions): (Bytes | undefined)[] {
-    return this.getManyAtOnce('getManySync', keys, options);
+    return this.#path.getManyAtOnce('getManySync', keys, options);
   }
 
   /** `hasSync` for each of `keys`, in their order. */
   hasManySync(keys: Iterable<Uint8Array>, options?: SequenceOptions): boolean[] {
-    return this.hasManyAtOnce('hasManySync', keys, options);
+    return this.#path.hasManyAtOnce('hasManySync', keys, options);
   }
 
   /** `entries` without promises. @throws as {@link getSync}, when a step has to read. */
   entriesSync(range: DatabaseKeyRange = {}): IterableIterator<[Bytes, Bytes]> {
-    return this.iterateAtOnce('entriesSync', range, (cursor) => [this.copyKey(cursor), this.copyValue(cursor)]);
+    return this.#path.iterateAtOnce('entriesSync', range, (cursor) => [this.#path.copyKey(cursor), this.#path.copyValue(cursor)]);
   }
 
   /** `keys` without promises. @throws as {@link entriesSync}. */
   keysSync(range: DatabaseKeyRange = {}): IterableIterator<Bytes> {
-    return this.iterateAtOnce('keysSync', range, (cursor) => this.copyKey(cursor));
+    return this.#path.iterateAtOnce('keysSync', range, (cursor) => this.#path.copyKey(cursor));
   }
 
   /** `values` without promises. @throws as {@link entriesSync}. */
   valuesSync(range: DatabaseKeyRange = {}): IterableIterator<Bytes> {
-    return this.iterateAtOnce('valuesSync', range, (cursor) => this.copyValue(cursor));
+    return this.#path.iterateAtOnce('valuesSync', range, (cursor) => this.#path.copyValue(cursor));
   }
 
   /** `cursor` whose moves need no promises. They throw as {@link getSync}. */
   cursorSync(options?: DatabaseCursorOptions): SyncDatabaseCursor {
-    return this.cursorAtOnce('cursorSync', options);
+    return this.#path.cursorAtOnce('cursorSync', options);
   }
 
   /** `explain` without a promise. */
   explainSync(key: Uint8Array, options?: SequenceOptions): LookupExplanation {
-    return this.explainAtOnce('explainSync', key, options);
+    return this.#path.explainAtOnce('explainSync', key, options);
   }
 
   /** `versions` without a promise. @throws as {@link getSync}. */
   versionsSync(key: Uint8Array, options?: SequenceOptions): StoredVersion[] {
-    return this.versionsAtOnce('versionsSync', key, options);
+    return this.#path.versionsAtOnce('versionsSync', key, options);
   }
 
   /** Keeps the current state readable: pass the snapshot's sequence to reads. */
   snapshot(): DatabaseSnapshot {
-    this.mustBeOpen();
-    const { held, versions } = this.store.state;
+    this.#path.mustBeOpen();
+    const { held, versions } = this.#store.state;
     const sequence = versions.lastSequence;
     held.add(sequence);
     return new DatabaseSnapshot(sequence, () => held.remove(sequence));
@@ -295,26 +299,26 @@ export class Database extends AsyncReaderFace {
    * space. An omitted bound stands for that end of the database. As in LevelDB, a range that ends before it begins has no keys.
    */
   async compactRange(begin?: Uint8Array, end?: Uint8Array): Promise<void> {
-    this.mustBeOpen();
+    this.#path.mustBeOpen();
     mustHaveAtMost('Database.compactRange', 'begin and end', 2, arguments.length);
     if (begin !== undefined) mustBeBytes('begin', begin);
     if (end !== undefined) mustBeBytes('end', end);
-    await this.store.compactRange(begin, end);
+    await this.#store.compactRange(begin, end);
   }
 
   /** Writes the memtable to a table, and waits until it is done. */
   async flush(): Promise<void> {
-    this.mustBeOpen();
-    await this.store.flush();
+    this.#path.mustBeOpen();
+    await this.#store.flush();
   }
 
   /** The approximate number of bytes that the keys from `start` up to, but not including, `limit` take in tables. Entries in memory do not count. */
   async approximateSize(start: Uint8Array, limit: Uint8Array, options?: SignalOptions): Promise<number> {
-    this.mustBeOpen();
+    this.#path.mustBeOpen();
     const signal = signalOf('Database.approximateSize', options);
     mustBeBytes('start', start);
     mustBeBytes('limit', limit);
-    const { view } = this;
+    const { view } = this.#path;
     // Copied before anything is awaited, because the caller may change the keys then.
     const startKey = beforeVersions(start);
     const limitKey = beforeVersions(limit);
@@ -337,15 +341,15 @@ export class Database extends AsyncReaderFace {
    * - `leveldb.approximate-memory-usage`: bytes of the memtables and the block cache
    */
   property(name: string): string | undefined {
-    this.mustBeOpen();
-    const { version } = this.view;
+    this.#path.mustBeOpen();
+    const { version } = this.#path.view;
     switch (name) {
       case 'leveldb.stats':
-        return this.store.background.stats.toText(version);
+        return this.#store.background.stats.toText(version);
       case 'leveldb.sstables':
         return tablesToText(version);
       case 'leveldb.approximate-memory-usage':
-        return String((this.store.settings.cache?.byteLength ?? 0) + this.store.state.memoryUsage);
+        return String((this.#store.settings.cache?.byteLength ?? 0) + this.#store.state.memoryUsage);
     }
     const [, level] = /^leveldb\.num-files-at-level([0-9]{1,20})$/.exec(name) ?? [];
     return level === undefined ? undefined : version.levels[Number(level)]?.length.toString();
@@ -353,14 +357,14 @@ export class Database extends AsyncReaderFace {
 
   /** Waits until no table is being written in the background. */
   async idle(): Promise<void> {
-    this.mustBeOpen();
-    await this.store.background.idle();
+    this.#path.mustBeOpen();
+    await this.#store.background.idle();
   }
 
   /** Waits for pending writes, and closes all files. Further calls return the promise of the first. */
   close(): Promise<void> {
-    if (this.state.close()) this.closing = this.store.close();
-    return this.closing!;
+    if (this.#path.state.close()) this.#closing = this.#store.close();
+    return this.#closing!;
   }
 
   /** Closes the database, at the end of an `await using` block. */
@@ -368,19 +372,10 @@ export class Database extends AsyncReaderFace {
     return this.close();
   }
 
-  protected override isFound(lookup: ViewLookup): boolean {
-    if (lookup.askedTables > 1 && lookup.isOf(this.view)) this.store.background.chargeSeek(lookup.firstTable!);
-    return super.isFound(lookup);
-  }
-
-  protected override cursorOf(view: View, sequence: bigint, fillsCache: boolean, prefix?: Uint8Array, bounds?: CursorBounds): VisibleCursor {
-    return view.cursor(sequence, fillsCache, new CursorSampler(++this.cursors, (key) => this.store.background.sampleRead(key)), prefix, bounds);
-  }
-
   #write(call: string, fill: (batch: WriteBatch) => void, options: WriteOptions | undefined): Promise<void> {
-    const { writes } = this.store;
+    const { writes } = this.#store;
     try {
-      this.mustBeOpen();
+      this.#path.mustBeOpen();
       if (options !== undefined) {
         mustBeOptions(call, options, WRITE_OPTIONS);
         if (options.sync !== undefined) mustBeBoolean('sync', options.sync);
@@ -397,7 +392,7 @@ export class Database extends AsyncReaderFace {
 
   /** @throws RangeError for a batch that no table could be made of, before it is in the log: a log with such a batch could not be replayed. */
   #mustFit(batch: WriteBatch): void {
-    const { settings } = this.store;
+    const { settings } = this.#store;
     const maxBatchBytes = Math.max(MAX_BATCH_BYTES, settings.maxBlockBytes / 2);
     if (batch.byteLength > maxBatchBytes) throw new RangeError(`a batch must have at most ${maxBatchBytes} bytes, got ${batch.byteLength}`);
     // Before the record is made: nearly every batch is.
@@ -412,7 +407,7 @@ export class Database extends AsyncReaderFace {
     for (const file of version.files) {
       if (compareInternal(order, file.largest, key) <= 0) offset += file.size;
       else if (compareInternal(order, file.smallest, key) <= 0) {
-        const handle = await runAsync(this.folder, tables.open(file), signal);
+        const handle = await runAsync(this.#store.folder, tables.open(file), signal);
         offset += handle.approximateOffset(key);
       }
     }

@@ -4,6 +4,7 @@ import { runAsync } from '../folder/folder-reading.js';
 import type { WritableFolder } from '../folder/writable-folder.js';
 import { WriteBatch } from '../format/write-batch.js';
 import type { KeyOrder } from '../format/version.js';
+import { CursorState } from '../read/cursor-state.js';
 import { DatabaseCursor } from '../read/database-cursor.js';
 import { OpenState } from '../read/open-state.js';
 import type { View } from '../read/view.js';
@@ -103,6 +104,6 @@ export class EntryDeletion {
     const sequence = this.#sequence !== undefined && this.#sequence < lastSequence ? this.#sequence : lastSequence;
     const cursor = view.cursor(sequence, false, undefined, this.#prefix, this.#bounds);
     // With a state of its own: closing the database waits for the writes.
-    return new DatabaseCursor(view, cursor, new OpenState('database'), (reading, signal) => runAsync(folder, reading, signal));
+    return new DatabaseCursor(new CursorState(view, cursor, new OpenState('database')), (reading, signal) => runAsync(folder, reading, signal));
   }
 }

@@ -13,6 +13,7 @@ export abstract class BaseTable {
   readonly #lookup: TableLookup;
   readonly #stats: TableStats;
 
+  /** @internal */
   constructor(table: OpenTable, blocks: DataBlocks, lookup: TableLookup, stats: TableStats) {
     this.#table = table;
     this.#blocks = blocks;
@@ -49,7 +50,7 @@ export abstract class BaseTable {
    * Whether `key` may be in the table: false only when it is certainly not. Reads nothing, and does not change `stats`.
    */
   mayContain(key: Uint8Array): boolean {
-    this.mustBeOpen();
+    this.#blocks.mustBeOpen();
     return this.#lookup.mayContain(key);
   }
 
@@ -60,7 +61,7 @@ export abstract class BaseTable {
    * @throws RangeError when the keys are in another order than bytewise.
    */
   mayContainPrefix(prefix: Uint8Array): boolean {
-    this.mustBeOpen();
+    this.#blocks.mustBeOpen();
     return mayHavePrefix(this.#table, prefix);
   }
 
@@ -78,17 +79,7 @@ export abstract class BaseTable {
    * Source: LevelDB, table/table.cc, `ApproximateOffsetOf`.
    */
   approximateOffset(key: Uint8Array): number {
-    this.mustBeOpen();
-    return this.#lookup.approximateOffset(key);
-  }
-
-  /** Drops the table's blocks from the cache. From then on, calls throw. */
-  protected markClosed(): void {
-    this.#blocks.close();
-  }
-
-  /** @throws TypeError when the table is closed. */
-  protected mustBeOpen(): void {
     this.#blocks.mustBeOpen();
+    return this.#lookup.approximateOffset(key);
   }
 }

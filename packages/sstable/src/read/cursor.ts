@@ -31,7 +31,7 @@ export class Cursor extends BaseCursor {
   #ahead: ReadAhead | undefined;
   #isReverse = false;
 
-  /** Made by `Table.cursor`. */
+  /** @internal Made by `Table.cursor`. */
   constructor(cursor: TableCursor, blocks: DataBlocks, reader: BlockReader, fillsCache: boolean, compare: CompareRange, copier: ByteCopier) {
     super(cursor);
     this.#cursor = cursor;

@@ -20,7 +20,7 @@ export class SyncCursor extends BaseCursor {
   /** Why the move behind the entries of the last call failed. */
   #failure: { readonly error: unknown } | undefined;
 
-  /** Made by `SyncTable.cursor`. */
+  /** @internal Made by `SyncTable.cursor`. */
   constructor(cursor: TableCursor, blocks: DataBlocks, block: (i: number) => Uint8Array, compare: CompareRange, copier: ByteCopier) {
     super(cursor);
     this.#cursor = cursor;

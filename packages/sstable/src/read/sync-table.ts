@@ -36,9 +36,9 @@ export class SyncTable extends BaseTable implements Iterable<[Bytes, Bytes]> {
   readonly #readAheadBytes: number;
   readonly #copier = new ByteCopier();
   readonly #scratch = new StoredScratch();
+  readonly #closeFile: (() => void) | undefined;
 
-  /** For `openTable` of the Node entry point. Call {@link SyncTable.open}. */
-  protected constructor(table: OpenTable, source: SyncSource, options: SyncTableOptions) {
+  private constructor(table: OpenTable, source: SyncSource, options: SyncTableOptions, closeFile?: () => void) {
     const stats = newTableStats(table.bytesRead);
     const blocks = new DataBlocks(table, options.cache, stats);
     const lookup = new TableLookup(table, blocks, stats);
@@ -48,6 +48,7 @@ export class SyncTable extends BaseTable implements Iterable<[Bytes, Bytes]> {
     this.#blocks = blocks;
     this.#lookup = lookup;
     this.#readAheadBytes = readAheadBytesFor(options);
+    this.#closeFile = closeFile;
   }
 
   /**
@@ -60,7 +61,12 @@ export class SyncTable extends BaseTable implements Iterable<[Bytes, Bytes]> {
     mustBeSource(source);
     mustBeTableOptions('SyncTable.open', options);
     readAheadBytesFor(options);
-    return new SyncTable(runSync(source, readOpenTable(source, options)), source, options);
+    return SyncTable.over(source, options);
+  }
+
+  /** @internal {@link open} with options that were checked. @param closeFile closes the file that the table owns. */
+  static over(source: SyncSource, options: SyncTableOptions, closeFile?: () => void): SyncTable {
+    return new SyncTable(runSync(source, readOpenTable(source, options)), source, options, closeFile);
   }
 
   /**
@@ -98,7 +104,7 @@ export class SyncTable extends BaseTable implements Iterable<[Bytes, Bytes]> {
 
   /** Whether there is an entry of `key`. @throws as {@link get}. */
   has(key: Uint8Array): boolean {
-    this.mustBeOpen();
+    this.#blocks.mustBeOpen();
     const { unread } = this.#table;
     if (unread?.isDue === true) this.#blocks.readFilterSync(unread, this.#source);
     const i = this.#lookup.locate(key);
@@ -118,7 +124,7 @@ export class SyncTable extends BaseTable implements Iterable<[Bytes, Bytes]> {
    * @throws CorruptionError when a block or its handle is damaged.
    */
   find(key: Uint8Array, matches: (key: Uint8Array) => boolean): [Bytes, Bytes] | undefined {
-    this.mustBeOpen();
+    this.#blocks.mustBeOpen();
     const { unread } = this.#table;
     if (unread?.isDue === true) this.#blocks.readFilterSync(unread, this.#source);
     for (let i = this.#lookup.locateFirst(key, matches); i !== ABSENT; i = this.#lookup.locateNext(i, key)) {
@@ -131,7 +137,7 @@ export class SyncTable extends BaseTable implements Iterable<[Bytes, Bytes]> {
 
   /** `get` for each of `keys`, in their order. */
   getMany(keys: Iterable<Uint8Array>): (Bytes | undefined)[] {
-    this.mustBeOpen();
+    this.#blocks.mustBeOpen();
     mustBeIterable('keys', keys, 'Uint8Arrays');
     return Array.from(keys, (key, k) => {
       // The name is made only for an error.
@@ -165,7 +171,7 @@ export class SyncTable extends BaseTable implements Iterable<[Bytes, Bytes]> {
    * ```
    */
   batches(range: KeyRange = {}): IterableIterator<EntryBatch> {
-    this.mustBeOpen();
+    this.#blocks.mustBeOpen();
     mustBeKeyRange('SyncTable.batches', range);
     const walk = new BatchWalk(new RangeWalk(this.#table, range));
     return this.#walk(walk, range, () => walk.batch);
@@ -177,14 +183,18 @@ export class SyncTable extends BaseTable implements Iterable<[Bytes, Bytes]> {
 
   /** A new cursor, which is not on an entry, and moves between the bounds of the options. */
   cursor(options: CursorOptions = {}): SyncCursor {
-    this.mustBeOpen();
+    this.#blocks.mustBeOpen();
     const ahead = this.#ahead(fillsCache('SyncTable.cursor', options));
     return new SyncCursor(tableCursorWithin(this.#table, options), this.#blocks, (i) => ahead.block(i), this.#table.compare, this.#copier);
   }
 
-  /** Drops the table's blocks from the cache. Does not close the source. Later calls throw; closing twice does nothing. */
+  /**
+   * Drops the table's blocks from the cache, and closes the file of an `openTableSync`, but not a source of `SyncTable.open`.
+   * Later calls throw; closing twice does nothing.
+   */
   close(): void {
-    this.markClosed();
+    this.#blocks.close();
+    this.#closeFile?.();
   }
 
   /** Closes the table, at the end of a `using` block. */
@@ -193,7 +203,7 @@ export class SyncTable extends BaseTable implements Iterable<[Bytes, Bytes]> {
   }
 
   #iterate<T>(call: string, range: KeyRange, pick: (cursor: TableCursor) => T): Generator<T, void, undefined> {
-    this.mustBeOpen();
+    this.#blocks.mustBeOpen();
     mustBeKeyRange(call, range);
     const walk = new RangeWalk(this.#table, range);
     const { cursor } = walk;
@@ -212,7 +222,7 @@ export class SyncTable extends BaseTable implements Iterable<[Bytes, Bytes]> {
   }
 
   #get(key: Uint8Array, trace?: TableTrace): Bytes | undefined {
-    this.mustBeOpen();
+    this.#blocks.mustBeOpen();
     const { unread } = this.#table;
     if (unread?.isDue === true) this.#blocks.readFilterSync(unread, this.#source);
     const i = this.#lookup.locate(key, trace);

@@ -36,9 +36,9 @@ export class Table extends BaseTable implements AsyncIterable<[Bytes, Bytes]> {
   readonly #lookup: TableLookup;
   readonly #reader: BlockReader;
   readonly #copier = new ByteCopier();
+  readonly #closeFile: (() => Promise<void>) | undefined;
 
-  /** For `openTable` of the Node entry point. Call {@link Table.open}. */
-  protected constructor(table: OpenTable, source: Source, options: AsyncTableOptions) {
+  private constructor(table: OpenTable, source: Source, options: AsyncTableOptions, closeFile?: () => Promise<void>) {
     const stats = newTableStats(table.bytesRead);
     const blocks = new DataBlocks(table, options.cache, stats);
     const lookup = new TableLookup(table, blocks, stats);
@@ -48,6 +48,7 @@ export class Table extends BaseTable implements AsyncIterable<[Bytes, Bytes]> {
     this.#lookup = lookup;
     const { readAheadBytes, gapBytes } = readingFor(options);
     this.#reader = new BlockReader(blocks, source, readAheadBytes, gapBytes);
+    this.#closeFile = closeFile;
   }
 
   /**
@@ -60,7 +61,12 @@ export class Table extends BaseTable implements AsyncIterable<[Bytes, Bytes]> {
     mustBeSource(source);
     mustBeTableOptions('Table.open', options);
     readingFor(options);
-    return new Table(await runAsync(source, readOpenTable(source, options), options.signal), source, options);
+    return Table.over(source, options);
+  }
+
+  /** @internal {@link open} with options that were checked. @param closeFile closes the file that the table owns. */
+  static async over(source: Source, options: AsyncTableOptions, closeFile?: () => Promise<void>): Promise<Table> {
+    return new Table(await runAsync(source, readOpenTable(source, options), options.signal), source, options, closeFile);
   }
 
   /**
@@ -93,14 +99,14 @@ export class Table extends BaseTable implements AsyncIterable<[Bytes, Bytes]> {
 
   /** Whether there is an entry of `key`. @throws as {@link get}. */
   async has(key: Uint8Array, options?: SignalOptions): Promise<boolean> {
-    this.mustBeOpen();
+    this.#blocks.mustBeOpen();
     const signal = signalOf('Table.has', options);
     mustBeBytes('key', key);
     // The caller may change its key while something is read.
     const own = new Uint8Array(key);
     if (this.#table.unread?.isDue === true) {
       await this.#reader.readFilterIfDue(signal);
-      this.mustBeOpen();
+      this.#blocks.mustBeOpen();
     }
     const i = this.#lookup.locate(own);
     if (i === ABSENT) return false;
@@ -125,14 +131,14 @@ export class Table extends BaseTable implements AsyncIterable<[Bytes, Bytes]> {
     matches: (key: Uint8Array) => boolean,
     options?: SignalOptions,
   ): Promise<[Bytes, Bytes] | undefined> {
-    this.mustBeOpen();
+    this.#blocks.mustBeOpen();
     const signal = signalOf('Table.find', options);
     let wanted = key;
     if (this.#table.unread?.isDue === true) {
       mustBeBytes('key', key);
       wanted = new Uint8Array(key);
       await this.#reader.readFilterIfDue(signal);
-      this.mustBeOpen();
+      this.#blocks.mustBeOpen();
     }
     for (let i = this.#lookup.locateFirst(wanted, matches); i !== ABSENT; i = this.#lookup.locateNext(i, wanted)) {
       const cached = this.#blocks.cached(i);
@@ -153,7 +159,7 @@ export class Table extends BaseTable implements AsyncIterable<[Bytes, Bytes]> {
    * @throws CorruptionError when a block or its handle is damaged. No further read is started then.
    */
   async getMany(keys: Iterable<Uint8Array>, options?: SignalOptions): Promise<(Bytes | undefined)[]> {
-    this.mustBeOpen();
+    this.#blocks.mustBeOpen();
     const signal = signalOf('Table.getMany', options);
     mustBeIterable('keys', keys, 'Uint8Arrays');
     const wanted: Uint8Array[] = [];
@@ -184,7 +190,7 @@ export class Table extends BaseTable implements AsyncIterable<[Bytes, Bytes]> {
       if (keysOf.size === 0) break;
       // So many keys are absent that it pays to ask the filter about the rest of them.
       await this.#reader.readFilterIfDue(signal);
-      this.mustBeOpen();
+      this.#blocks.mustBeOpen();
       const left = [...keysOf.values()].flat();
       keysOf = new Map();
       for (const k of left) this.#locate(wanted[k]!, k, keysOf);
@@ -217,7 +223,7 @@ export class Table extends BaseTable implements AsyncIterable<[Bytes, Bytes]> {
    * ```
    */
   batches(range: AsyncKeyRange = {}): AsyncIterableIterator<EntryBatch> {
-    this.mustBeOpen();
+    this.#blocks.mustBeOpen();
     mustBeKeyRange('Table.batches', range);
     const walk = new BatchWalk(new RangeWalk(this.#table, range));
     return this.#iterator(walk, range, () => walk.batch);
@@ -229,14 +235,18 @@ export class Table extends BaseTable implements AsyncIterable<[Bytes, Bytes]> {
 
   /**
    * Drops the table's blocks from the cache, and ends what is under way: calls that wait for a read are rejected with a
-   * TypeError, as all later calls are, and their reads are aborted. Does not close the source. Closing twice does nothing.
+   * TypeError, as all later calls are, and their reads are aborted. Closes the file of an `openTable`, but not a source of
+   * `Table.open`. Closing twice does nothing.
    *
-   * @returns a promise that is fulfilled already, since nothing has to be waited for but the file of an `openTable`.
+   * @returns a promise that is fulfilled when the file is closed, which waits for reads that the system has begun. It need not
+   *   be awaited, unless the file is to be replaced or deleted next on a system such as Windows.
    */
   close(): Promise<void> {
-    this.markClosed();
+    this.#blocks.close();
     this.#reader.close(new TypeError('the table was closed'));
-    return Promise.resolve();
+    const closing = this.#closeFile?.() ?? Promise.resolve();
+    closing.catch(() => undefined);
+    return closing;
   }
 
   /** Closes the table, at the end of an `await using` block. */
@@ -245,7 +255,7 @@ export class Table extends BaseTable implements AsyncIterable<[Bytes, Bytes]> {
   }
 
   async #get(call: string, key: Uint8Array, options: SignalOptions | undefined, trace?: TableTrace): Promise<Bytes | undefined> {
-    this.mustBeOpen();
+    this.#blocks.mustBeOpen();
     const signal = signalOf(call, options);
     if (this.#table.unread !== undefined) return this.#getUnfiltered(key, signal, trace);
     const i = this.#lookup.locate(key, trace);
@@ -267,7 +277,7 @@ export class Table extends BaseTable implements AsyncIterable<[Bytes, Bytes]> {
     // Not awaited needlessly, so that a lookup is counted before the next call asks whether the filter is due.
     if (this.#table.unread?.isDue === true) {
       await this.#reader.readFilterIfDue(signal);
-      this.mustBeOpen();
+      this.#blocks.mustBeOpen();
     }
     const i = this.#lookup.locate(own, trace);
     if (i === ABSENT) return undefined;
@@ -302,13 +312,13 @@ export class Table extends BaseTable implements AsyncIterable<[Bytes, Bytes]> {
 
   /** A new cursor, which is not on an entry, and moves between the bounds of the options. */
   cursor(options: CursorOptions = {}): Cursor {
-    this.mustBeOpen();
+    this.#blocks.mustBeOpen();
     const fills = fillsCache('Table.cursor', options);
     return new Cursor(tableCursorWithin(this.#table, options), this.#blocks, this.#reader, fills, this.#table.compare, this.#copier);
   }
 
   #iterate<T>(call: string, range: AsyncKeyRange, pick: (cursor: TableCursor) => T): AsyncIterableIterator<T> {
-    this.mustBeOpen();
+    this.#blocks.mustBeOpen();
     mustBeKeyRange(call, range);
     const walk = new RangeWalk(this.#table, range);
     const { cursor } = walk;
