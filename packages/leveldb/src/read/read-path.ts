@@ -21,7 +21,7 @@ import type { View } from './view.js';
 import type { FileMetadata } from '../format/version-edit.js';
 import type { ReadSampler, VisibleCursor } from '../cursor/visible-cursor.js';
 
-/** The names for reads with promises and without, so that one object can be used for both. Those without ignore the signal. */
+/** The options of synchronous and asynchronous reads, so that one object can be used for both. Synchronous reads ignore the signal. */
 const READ_OPTIONS: Record<string, true> = { sequence: true, signal: true };
 /** A cursor is made without reading: its moves take the signals. */
 const DATABASE_CURSOR_OPTIONS: Record<keyof DatabaseCursorOptions, true> = { ...CURSOR_OPTIONS, sequence: true };
@@ -36,16 +36,16 @@ export interface StoredEntry extends DatabaseEntry {
   readonly file: string;
 }
 
-/** One of the versions of a key. Its `key` has other bytes than the one asked for where the comparator calls them equal. */
+/** One of the versions of a key. Its `key` can have other bytes than the one asked for, if the comparator treats them as equal. */
 export interface StoredVersion extends StoredEntry {
   /** The level of the table; undefined for a log. */
   readonly level: number | undefined;
 }
 
-/** Makes something of `bytes[start, end)`, which are lent for the call. */
+/** Makes a result from `bytes[start, end)`, which are valid only during the call. */
 export type MakeOfBytes<T> = (bytes: Uint8Array, start: number, end: number) => T;
 
-/** What error messages call a reader, and its class. */
+/** The names of a reader and its class in error messages. */
 export interface ReaderName {
   readonly kind: 'reader' | 'database';
   readonly className: string;
@@ -72,7 +72,7 @@ export class ReadPath {
   readonly copier = new ByteCopier();
   readonly copyOf: MakeOfBytes<Bytes> = (bytes, start, end) => this.copier.copy(bytes.subarray(start, end));
   readonly state: OpenState;
-  /** A lookup that is over, for the next one to use. */
+  /** A lookup that has ended, for the next one to reuse. */
   #lookup: ViewLookup | undefined;
 
   constructor(name: ReaderName, folder: Folder, view: View, observer?: ReadObserver) {
@@ -92,7 +92,7 @@ export class ReadPath {
   show(view: View): boolean {
     const before = this.view;
     this.view = view;
-    // It would keep the memtables of what is no longer seen.
+    // It would keep memtables that are no longer needed.
     this.#lookup = undefined;
     before.unpin();
     return view.lastSequence !== before.lastSequence || view.origin !== before.origin;
@@ -113,7 +113,7 @@ export class ReadPath {
     return lookup;
   }
 
-  /** Looks up a key as `get` does, and explains what it did. A generator: what must be read is the yield of it. */
+  /** Looks up a key as `get` does, and explains what it did. It yields what must be read. */
   *explained(view: View, call: string, key: Uint8Array, options: SequenceOptions | undefined): FolderReading<LookupExplanation> {
     this.mustBeOpen();
     mustBeBytes('key', key);
@@ -133,7 +133,7 @@ export class ReadPath {
     return this.madeOf(lookup, this.copyOf);
   }
 
-  /** What `make` makes of the value that was found; undefined where there is none. */
+  /** The result of `make` for the value that was found; undefined when there is none. */
   madeOf<T>(lookup: ViewLookup, make: MakeOfBytes<T>): T | undefined {
     const { valueBytes, valueStart, valueEnd } = lookup;
     return this.isFound(lookup) ? make(valueBytes, valueStart, valueEnd) : undefined;
@@ -160,16 +160,12 @@ export class ReadPath {
 
   /** Looks up a key synchronously. */
   getAtOnce(call: string, key: Uint8Array, options: SequenceOptions | undefined): Bytes | undefined {
-    const lookup = this.lookup(call, key, options);
-    if (!lookup.run('sync')) runSync(this.folder, lookup.settle());
-    return this.valueOf(lookup);
+    return this.valueOf(this.#lookUpAtOnce(call, key, options));
   }
 
   /** Whether there is a value of `key`, synchronously. */
   hasAtOnce(call: string, key: Uint8Array, options: SequenceOptions | undefined): boolean {
-    const lookup = this.lookup(call, key, options);
-    if (!lookup.run('sync')) runSync(this.folder, lookup.settle());
-    return this.isFound(lookup);
+    return this.isFound(this.#lookUpAtOnce(call, key, options));
   }
 
   /** `getMany`, synchronously. */
@@ -189,11 +185,15 @@ export class ReadPath {
       Array.from(keys, (key, i) => {
         // The name is made only for an error.
         if (!(key instanceof Uint8Array && key.length > 0)) mustBeBytes(`keys[${i}]`, key);
-        const lookup = this.lookup(call, key, options);
-        if (!lookup.run('sync', undefined, unsure)) runSync(this.folder, lookup.settle());
-        return take(lookup);
+        return take(this.#lookUpAtOnce(call, key, options, unsure));
       }),
     );
+  }
+
+  #lookUpAtOnce(call: string, key: Uint8Array, options: SequenceOptions | undefined, unsure?: Set<TableHandle>): ViewLookup {
+    const lookup = this.lookup(call, key, options);
+    if (!lookup.run('sync', undefined, unsure)) runSync(this.folder, lookup.settle());
+    return lookup;
   }
 
   /** `entries`, or a part of each of them, synchronously. */
@@ -299,10 +299,10 @@ export class ReadPath {
 }
 
 /**
- * Does many lookups, which look once for each table whether its file has changed, instead of after each read: that takes as long as
+ * Does many lookups that check once for each table whether its file has changed, instead of after each read: the check takes as long as
  * the read.
  *
- * @throws what `lookUp` throws, unless that may be because a file has changed.
+ * @throws what `lookUp` throws, unless a changed file may be the cause.
  */
 export function withSureTables<T>(lookUp: (unsure: Set<TableHandle>) => T): T {
   const unsure = new Set<TableHandle>();

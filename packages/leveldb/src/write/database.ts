@@ -27,7 +27,7 @@ import { Store } from './store.js';
 
 /** Options of a write. */
 export interface WriteOptions {
-  /** Waits until the write survives a power failure, not only a crash of the program. Default: false. */
+  /** Waits until the write survives a power failure, not only a crash of the process. Default: false. */
   readonly sync?: boolean | undefined;
 }
 
@@ -37,13 +37,13 @@ const WRITE_OPTIONS: Record<keyof WriteOptions, true> = { sync: true };
 const MAX_BATCH_BYTES = 128 * 2 ** 20;
 
 /**
- * A LevelDB database that is read and written, in a folder that LevelDB opens too.
+ * A LevelDB database for reading and writing. LevelDB itself can open its folder.
  *
  * Reads work as in `DatabaseReader`. When the promise of a write settles, the write is in the log and survives a crash of
  * the process; with `sync`, it also survives a power failure. After a power failure, the database has a prefix of the writes.
  *
  * When the folder fails to store a write, writing ends: that write and every later one fail with a
- * `DatabaseError` `BLOOM_WRITING_ENDED`. What was written can still be read.
+ * `DatabaseError` `BLOOM_WRITING_ENDED`. Everything written before can still be read.
  *
  * @example
  * ```ts
@@ -80,11 +80,11 @@ export class Database extends AsyncReaderFace {
    * Opens the database in a folder, or creates one. The contents of its logs become tables.
    *
    * @throws TypeError or RangeError for an option that is wrong.
-   * @throws CorruptionError when CURRENT, the MANIFEST or a log is damaged, even where LevelDB opens it without what is
-   *   damaged: opening for writing would lose that for good. Damage in a table is found when it is read.
+   * @throws CorruptionError when CURRENT, the MANIFEST or a log is damaged, even where LevelDB opens the database without the damaged
+   *   part: opening it for writing would lose that part for good. Damage in a table is found when it is read.
    * @throws UnsupportedError `BLOOM_UNKNOWN_COMPARATOR` when the database has another comparator; `BLOOM_UNSUPPORTED_CODEC` when its
-   *   tables need a codec that was not given, or new ones a codec that only reads; `BLOOM_UNSUPPORTED_FORMAT` when it is that of another
-   *   engine, such as RocksDB (see `foreignEngine`): nothing has changed then.
+   *   tables need a codec that was not given, or the codec for new tables can only decompress; `BLOOM_UNSUPPORTED_FORMAT` when another
+   *   engine wrote it, such as RocksDB (see `foreignEngine`). The folder is then unchanged.
    * @throws DatabaseError when it is locked, when it is missing, or when `errorIfExists` forbids it.
    */
   static async open(folder: WritableFolder, options: DatabaseOptions = {}): Promise<Database> {
@@ -95,12 +95,12 @@ export class Database extends AsyncReaderFace {
 
   /**
    * Deletes the files of a database, and the folder if nothing else is in it. A folder without a database, that is, with neither
-   * CURRENT nor a MANIFEST, is left as it is, and is no error. Files whose names LevelDB would not write are left too.
+   * CURRENT nor a MANIFEST, is left unchanged without an error. Files whose names LevelDB would not write are kept.
    *
    * @throws DatabaseError `BLOOM_LOCKED` when the database is open.
-   * @throws UnsupportedError `BLOOM_UNSUPPORTED_FORMAT` when it is the database of another engine, such as RocksDB (see `foreignEngine`):
-   *   nothing has changed then.
-   * @throws the folder's error when a file cannot be deleted. All others are deleted all the same.
+   * @throws UnsupportedError `BLOOM_UNSUPPORTED_FORMAT` when another engine wrote it, such as RocksDB (see `foreignEngine`). The folder is
+   *   then unchanged.
+   * @throws the folder's error when a file cannot be deleted. All others are deleted nevertheless.
    */
   static async destroy(folder: WritableFolder, options: Pick<DatabaseOptions, 'lock' | 'onEvent'> = {}): Promise<void> {
     mustHaveAtMost('Database.destroy', 'a folder and options', 2, arguments.length);
@@ -110,7 +110,7 @@ export class Database extends AsyncReaderFace {
     try {
       if (isDatabase(await folder.list())) await destroyDatabase(folder, settings);
     } catch (error) {
-      // The folder is gone already.
+      // The folder no longer exists.
       if (!isMissing(error)) throw error;
     }
     await folder.removeFolder();
@@ -119,25 +119,25 @@ export class Database extends AsyncReaderFace {
   /**
    * Rebuilds a database that can no longer be opened from its logs and tables, and writes a new MANIFEST.
    *
-   * An intact MANIFEST, the one that CURRENT names or else the newest, says which tables are part of the database and at which
-   * level, and which logs and tables are obsolete. What it cannot say is guessed: if there is none, or with `fromTablesAlone`, all
-   * tables and logs are merged, and the newest version of each key wins. Deleted keys can then reappear from obsolete files. The
-   * report names the MANIFEST and the files that were guessed.
+   * An intact MANIFEST, the one that CURRENT names or else the newest, tells which tables belong to the database and at which
+   * level, and which logs and tables are obsolete. Without one, or with `fromTablesAlone`, this is guessed: all tables and logs are
+   * merged, and the newest version of each key wins. Deleted keys can then reappear from obsolete files. The report names the
+   * MANIFEST and the files that were guessed.
    *
    * Every checksum is verified. Logs, damaged and obsolete tables and old MANIFESTs move to the folder `lost`. Of a batch that
-   * is cut in two by damage the first part is applied, as in LevelDB's repair. A repair needs room for a second copy of the tables
-   * that it merges, and memory for a memtable, for a block of some tables at a time, and about 130 MiB where a table has lost its
-   * index.
+   * is interrupted by damage the first part is applied, as in LevelDB's repair. A repair needs room for a second copy of the tables
+   * that it merges, and memory for a memtable and for a block of several tables at a time; more where a table has lost its index, as
+   * `salvageTable` does.
    *
    * A repair that fails or is interrupted can be repeated without further loss. The report of the second one lists only the
-   * damage that the first one had not dealt with.
+   * damage that the first one had not handled.
    *
-   * @returns what was kept, written and set aside, and what could not be read.
+   * @returns which tables were kept, written and set aside, and what could not be read.
    * @throws TypeError or RangeError for an option that is wrong.
    * @throws UnsupportedError `BLOOM_UNKNOWN_COMPARATOR` or `BLOOM_UNSUPPORTED_CODEC` when the database's order or compression was
-   *   not given, or the codec for new tables only reads; `BLOOM_UNSUPPORTED_FORMAT` when the database is that of another engine, such as
-   *   RocksDB (see `foreignEngine`): nothing has changed then.
-   * @throws DatabaseError when it is locked, or there is no folder. Errors of the folder pass unchanged.
+   *   not given, or the codec for new tables can only decompress; `BLOOM_UNSUPPORTED_FORMAT` when another engine wrote the database,
+   *   such as RocksDB (see `foreignEngine`). The folder is then unchanged.
+   * @throws DatabaseError when it is locked, or there is no folder. Errors of the folder are passed on unchanged.
    * @example
    * ```ts
    * const { lost, setAside } = await Database.repair(new WritableNodeFolder('path/to/database'));
@@ -147,26 +147,26 @@ export class Database extends AsyncReaderFace {
   static async repair(folder: WritableFolder, options: RepairOptions = {}): Promise<RepairReport> {
     mustHaveAtMost('Database.repair', 'a folder and options', 2, arguments.length);
     mustBeWritable(folder);
-    // Loaded on demand: it is a quarter of the package's code, and few programs need it.
+    // Loaded on demand: few programs need it.
     const { repairDatabase } = await import('./repair.js');
     return repairDatabase(folder, options);
   }
 
   /**
-   * Gives the tables of a database other filters, and leaves everything else as it is: the owner of any LevelDB database gives their own
-   * program fewer reads for absent keys in this way. LevelDB reads the filters that are made by default.
+   * Gives the tables of a database other filters, and leaves everything else as it is, so that the program that owns the database reads
+   * fewer blocks for absent keys. LevelDB can use the filters that are made by default.
    *
    * The data blocks are copied byte for byte. Each table gets a new number, and the MANIFEST lists it in the place of the old one, so
-   * that a crash or a loss of power at any moment leaves a database with the same entries. Logs stay as they are. It takes the time to
-   * read and write all tables once, room on disk for the largest table and those of level 0, and memory as `refilterTable`. When it fails
-   * or its `signal` is aborted, the tables before that have other filters already, and no unfinished table is left.
+   * that a crash or a power failure at any moment leaves a database with the same entries. Logs stay as they are. It takes the time to
+   * read and write all tables once, room on disk for the largest table and those of level 0, and as much memory as `refilterTable`. When
+   * it fails or its `signal` is aborted, the tables written before have the new filters, and no unfinished table is left.
    *
-   * @returns how many tables were written, and how many had these filters already.
+   * @returns how many tables were written, and how many already had these filters.
    * @throws TypeError or RangeError for an option that is wrong.
    * @throws CorruptionError when CURRENT, the MANIFEST or a table is damaged.
    * @throws UnsupportedError `BLOOM_UNKNOWN_COMPARATOR` or `BLOOM_UNSUPPORTED_CODEC` when the database's order or compression was not
-   *   given, `BLOOM_UNSUPPORTED_FORMAT` when the database is that of another engine.
-   * @throws DatabaseError when it is open for writing, or there is none. Errors of the folder pass unchanged.
+   *   given, `BLOOM_UNSUPPORTED_FORMAT` when another engine wrote the database.
+   * @throws DatabaseError when it is open for writing, or there is none. Errors of the folder are passed on unchanged.
    * @example
    * ```ts
    * const { written, filterBytes } = await Database.refilter(new WritableNodeFolder('path/to/database'));
@@ -192,18 +192,18 @@ export class Database extends AsyncReaderFace {
   }
 
   /**
-   * Deletes all entries that are there when it is called, or those of a range.
+   * Deletes all entries that exist when it is called, or those of a range.
    *
-   * Without a range, one edit of the MANIFEST takes all tables and logs out of the database. That frees their space, and after a crash
-   * all entries are there or none. Once the promise settles, the database stays empty after a power failure too.
+   * Without a range, one edit of the MANIFEST removes all tables and logs from the database. That frees their space, and after a crash
+   * either all entries are there or none. Once the promise settles, the database stays empty after a power failure too.
    *
-   * With a range, and while a snapshot needs the entries, each entry is deleted by itself, in writes of some 64 KiB: that takes as
-   * long as a scan and as many deletions, and a crash may leave a part of the entries. Writes that are made meanwhile wait, and
-   * are not deleted.
+   * With a range, or while a snapshot needs the entries, each entry is deleted individually, in writes of about 64 KiB: that takes as
+   * long as a scan and as many deletions, and a crash may leave some of the entries. Writes made in the meantime wait, and their
+   * entries are kept.
    *
    * @param range which entries; `clear()` and `clear({})` delete all of them.
    * @throws TypeError or RangeError for a range that is wrong. An undefined range or bound is wrong, and deletes nothing.
-   * @throws DatabaseError when the folder fails to take it, and CorruptionError when an entry that is to be deleted by itself is damaged.
+   * @throws DatabaseError when the folder fails to store it, and CorruptionError when an entry that is deleted individually is damaged.
    * @example
    * ```ts
    * await database.clear({ prefix: utf8('session:') });
@@ -221,7 +221,7 @@ export class Database extends AsyncReaderFace {
     await this.#store.clear(new EntryDeletion(range, this.#path.view.order));
   }
 
-  /** Writes all operations of a batch, or none. The batch is copied. */
+  /** Writes all operations of a batch atomically. The batch is copied. */
   write(batch: WriteBatch, options?: WriteOptions): Promise<void> {
     if (arguments.length > 2) return tooMany('Database.write', 'a batch and options', 2, arguments.length);
     return this.#write('Database.write', (copy) => {
@@ -231,7 +231,7 @@ export class Database extends AsyncReaderFace {
   }
 
   /**
-   * `get` without a promise. It takes about a microsecond from memory; otherwise it blocks while the file is read.
+   * Synchronous `get`. It blocks while a block that is not in the cache is read from the file.
    *
    * @throws TypeError when the folder can only read asynchronously.
    * @throws CorruptionError when what may hold the key is damaged.
@@ -240,7 +240,7 @@ export class Database extends AsyncReaderFace {
     return this.#path.getAtOnce('getSync', key, options);
   }
 
-  /** `has` without a promise. @throws as {@link getSync}. */
+  /** Synchronous `has`. @throws as {@link getSync}. */
   hasSync(key: Uint8Array, options?: SequenceOptions): boolean {
     return this.#path.hasAtOnce('hasSync', key, options);
   }
@@ -255,32 +255,32 @@ export class Database extends AsyncReaderFace {
     return this.#path.hasManyAtOnce('hasManySync', keys, options);
   }
 
-  /** `entries` without promises. @throws as {@link getSync}, when a step has to read. */
+  /** Synchronous `entries`. @throws as {@link getSync}, when a step has to read. */
   entriesSync(range: DatabaseKeyRange = {}): IterableIterator<[Bytes, Bytes]> {
     return this.#path.iterateAtOnce('entriesSync', range, (cursor) => [this.#path.copyKey(cursor), this.#path.copyValue(cursor)]);
   }
 
-  /** `keys` without promises. @throws as {@link entriesSync}. */
+  /** Synchronous `keys`. @throws as {@link entriesSync}. */
   keysSync(range: DatabaseKeyRange = {}): IterableIterator<Bytes> {
     return this.#path.iterateAtOnce('keysSync', range, (cursor) => this.#path.copyKey(cursor));
   }
 
-  /** `values` without promises. @throws as {@link entriesSync}. */
+  /** Synchronous `values`. @throws as {@link entriesSync}. */
   valuesSync(range: DatabaseKeyRange = {}): IterableIterator<Bytes> {
     return this.#path.iterateAtOnce('valuesSync', range, (cursor) => this.#path.copyValue(cursor));
   }
 
-  /** `cursor` whose moves need no promises. They throw as {@link getSync}. */
+  /** Synchronous `cursor`. Its moves throw as {@link getSync}. */
   cursorSync(options?: DatabaseCursorOptions): SyncDatabaseCursor {
     return this.#path.cursorAtOnce('cursorSync', options);
   }
 
-  /** `explain` without a promise. */
+  /** Synchronous `explain`. */
   explainSync(key: Uint8Array, options?: SequenceOptions): LookupExplanation {
     return this.#path.explainAtOnce('explainSync', key, options);
   }
 
-  /** `versions` without a promise. @throws as {@link getSync}. */
+  /** Synchronous `versions`. @throws as {@link getSync}. */
   versionsSync(key: Uint8Array, options?: SequenceOptions): StoredVersion[] {
     return this.#path.versionsAtOnce('versionsSync', key, options);
   }
@@ -296,7 +296,7 @@ export class Database extends AsyncReaderFace {
 
   /**
    * Merges the tables of a range of keys, both ends included, so that deleted and overwritten entries no longer take
-   * space. An omitted bound stands for that end of the database. As in LevelDB, a range that ends before it begins has no keys.
+   * space. An omitted bound means that end of the database. As in LevelDB, a range that ends before it begins has no keys.
    */
   async compactRange(begin?: Uint8Array, end?: Uint8Array): Promise<void> {
     this.#path.mustBeOpen();
@@ -306,20 +306,20 @@ export class Database extends AsyncReaderFace {
     await this.#store.compactRange(begin, end);
   }
 
-  /** Writes the memtable to a table, and waits until it is done. */
+  /** Writes the memtable to a table, and waits for it. */
   async flush(): Promise<void> {
     this.#path.mustBeOpen();
     await this.#store.flush();
   }
 
-  /** The approximate number of bytes that the keys from `start` up to, but not including, `limit` take in tables. Entries in memory do not count. */
+  /** The approximate number of bytes that the keys from `start` up to, but not including, `limit` take in tables, without entries in memory. */
   async approximateSize(start: Uint8Array, limit: Uint8Array, options?: SignalOptions): Promise<number> {
     this.#path.mustBeOpen();
     const signal = signalOf('Database.approximateSize', options);
     mustBeBytes('start', start);
     mustBeBytes('limit', limit);
     const { view } = this.#path;
-    // Copied before anything is awaited, because the caller may change the keys then.
+    // Copied before anything is awaited: the caller may change the keys afterwards.
     const startKey = beforeVersions(start);
     const limitKey = beforeVersions(limit);
     view.pin();
@@ -355,7 +355,7 @@ export class Database extends AsyncReaderFace {
     return level === undefined ? undefined : version.levels[Number(level)]?.length.toString();
   }
 
-  /** Waits until no table is being written in the background. */
+  /** Waits for the background work: flushes and compactions. */
   async idle(): Promise<void> {
     this.#path.mustBeOpen();
     await this.#store.background.idle();
@@ -385,17 +385,17 @@ export class Database extends AsyncReaderFace {
       this.#mustFit(batch);
       return writes.push(batch, options?.sync ?? false);
     } catch (error) {
-      // A caller's mistake is a rejection like any other. An async function would make it one too, but makes more garbage.
+      // A wrong argument rejects the promise. An async function would do the same, but makes more garbage.
       return Promise.reject(error);
     }
   }
 
-  /** @throws RangeError for a batch that no table could be made of, before it is in the log: a log with such a batch could not be replayed. */
+  /** @throws RangeError for a batch that fits into no table, before it is in the log: a log with such a batch could not be replayed. */
   #mustFit(batch: WriteBatch): void {
     const { settings } = this.#store;
     const maxBatchBytes = Math.max(MAX_BATCH_BYTES, settings.maxBlockBytes / 2);
     if (batch.byteLength > maxBatchBytes) throw new RangeError(`a batch must have at most ${maxBatchBytes} bytes, got ${batch.byteLength}`);
-    // Before the record is made: nearly every batch is.
+    // Checked before the record is made, since nearly every batch is small.
     if (isSmallBatch(batch.byteLength, settings)) return;
     const problem = misfitOf(batch.encode(0n), settings);
     if (problem !== undefined) throw new RangeError(problem);
@@ -415,7 +415,7 @@ export class Database extends AsyncReaderFace {
   }
 }
 
-/** A rejection for arguments that the call does not take: a caller's mistake is a rejection like any other. */
+/** A rejection for arguments that the call does not take. */
 function tooMany(...given: Parameters<typeof mustHaveAtMost>): Promise<void> {
   return Promise.resolve().then(() => mustHaveAtMost(...given));
 }
