@@ -13,6 +13,7 @@
  */
 import { type Bytes, copyBytes, type LabelledRange, mustBeBytes, mustHaveAtMost, putVarint, VarintReader } from '@bloom/bytes';
 import { DELETION, MAX_SEQUENCE, VALUE } from '@bloom/sstable/database';
+import { bytesOf } from './bytes-of.js';
 
 /** Sequence and count. */
 const BATCH_HEADER_LENGTH = 12;
@@ -35,7 +36,7 @@ export type BatchProblem =
  *
  * @example
  * ```ts
- * const batch = new WriteBatch().put(utf8('foo'), utf8('bar')).delete(utf8('box'));
+ * const batch = new WriteBatch().put('foo', 'bar').delete('box');
  * ```
  */
 export class WriteBatch {
@@ -56,26 +57,29 @@ export class WriteBatch {
     return this.#length;
   }
 
-  /** Adds a put. Of several operations on one key the last one counts. */
-  put(key: Uint8Array, value: Uint8Array): this {
+  /** Adds a put. Of several operations on one key the last one counts. Strings are stored as UTF-8. */
+  put(key: Uint8Array | string, value: Uint8Array | string): this {
     if (arguments.length > 2) mustHaveAtMost('WriteBatch.put', 'a key and a value', 2, arguments.length);
-    mustBeBytes('key', key);
-    mustBeBytes('value', value);
-    this.#reserve(1 + 2 * MAX_VARINT32_LENGTH + key.length + value.length);
+    const keyBytes = bytesOf('key', key);
+    const valueBytes = bytesOf('value', value);
+    mustBeBytes('key', keyBytes);
+    mustBeBytes('value', valueBytes);
+    this.#reserve(1 + 2 * MAX_VARINT32_LENGTH + keyBytes.length + valueBytes.length);
     this.#bytes[this.#length++] = VALUE;
-    this.#putString(key);
-    this.#putString(value);
+    this.#putString(keyBytes);
+    this.#putString(valueBytes);
     this.#count++;
     return this;
   }
 
   /** Adds a deletion. */
-  delete(key: Uint8Array): this {
+  delete(key: Uint8Array | string): this {
     if (arguments.length > 1) mustHaveAtMost('WriteBatch.delete', 'a key', 1, arguments.length);
-    mustBeBytes('key', key);
-    this.#reserve(1 + MAX_VARINT32_LENGTH + key.length);
+    const keyBytes = bytesOf('key', key);
+    mustBeBytes('key', keyBytes);
+    this.#reserve(1 + MAX_VARINT32_LENGTH + keyBytes.length);
     this.#bytes[this.#length++] = DELETION;
-    this.#putString(key);
+    this.#putString(keyBytes);
     this.#count++;
     return this;
   }

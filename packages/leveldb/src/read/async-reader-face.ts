@@ -1,15 +1,15 @@
-import { type Bytes, mustBeBytes, mustBeFunction, mustBeIterable, type Signal } from '@bloom/bytes';
+import { type Bytes, mustBeFunction, mustBeIterable, type Signal } from '@bloom/bytes';
 import type { SignalOptions } from '@bloom/sstable';
 import type { SequenceOptions } from '@bloom/sstable/database';
 import { mustNotBeAborted } from '@bloom/sstable/internal';
 import { AsyncRangeIterator } from './async-range.js';
 import { CursorState } from './cursor-state.js';
 import { DatabaseCursor } from './database-cursor.js';
-import { type DatabaseKeyRange, DatabaseRange, mustBeDatabaseRange } from './database-range.js';
+import { type DatabaseKeyRange, DatabaseRange, inBytes, mustBeDatabaseRange } from './database-range.js';
 import { type FolderReading, inParallel, runAtOnce } from '../folder/folder-reading.js';
 import type { LookupExplanation } from './lookup-explanation.js';
 import { lookUpTheRest } from './many-lookups.js';
-import type { DatabaseCursorOptions, MakeOfBytes, ReadPath, StoredVersion } from './read-path.js';
+import { type DatabaseCursorOptions, keyAt, type MakeOfBytes, type ReadPath, type StoredVersion } from './read-path.js';
 import { ReaderFace, type TableFiles } from './reader-face.js';
 import type { TableHandle } from '../table/table-handle.js';
 import type { View } from './view.js';
@@ -42,7 +42,7 @@ export abstract class AsyncReaderFace extends ReaderFace implements AsyncIterabl
    *
    * @throws CorruptionError when what may hold it is damaged.
    */
-  async get(key: Uint8Array, options?: AsyncReadOptions): Promise<Bytes | undefined> {
+  async get(key: Uint8Array | string, options?: AsyncReadOptions): Promise<Bytes | undefined> {
     const value = this.#get('get', key, this.#path.copyOf, options);
     return value instanceof Promise ? await value : value;
   }
@@ -57,10 +57,10 @@ export abstract class AsyncReaderFace extends ReaderFace implements AsyncIterabl
    * @throws what `get` and `make` throw, at once or in the promise, and a TypeError when `make` is no function.
    * @example
    * ```ts
-   * const text = await database.getAs(utf8('hello'), (bytes, start, end) => decoder.decode(bytes.subarray(start, end)));
+   * const text = await database.getAs('hello', (bytes, start, end) => decoder.decode(bytes.subarray(start, end)));
    * ```
    */
-  getAs<T>(key: Uint8Array, make: MakeOfBytes<T>, options?: AsyncReadOptions): T | undefined | Promise<T | undefined> {
+  getAs<T>(key: Uint8Array | string, make: MakeOfBytes<T>, options?: AsyncReadOptions): T | undefined | Promise<T | undefined> {
     mustBeFunction('make', make);
     return this.#get('getAs', key, make, options);
   }
@@ -72,18 +72,18 @@ export abstract class AsyncReaderFace extends ReaderFace implements AsyncIterabl
    * @throws TypeError, or the folder's error, as `get` does.
    * @example
    * ```ts
-   * const { steps, outcome } = await database.explain(utf8('hello'));
+   * const { steps, outcome } = await database.explain('hello');
    * for (const step of steps) if (step.source === 'table' && step.asked) console.log(step.file, step.search.filter, step.found);
    * console.log(outcome.kind); // 'value', 'deletion', 'absent' or 'failed'
    * ```
    */
-  async explain(key: Uint8Array, options?: AsyncReadOptions): Promise<LookupExplanation> {
+  async explain(key: Uint8Array | string, options?: AsyncReadOptions): Promise<LookupExplanation> {
     mustNotBeAborted(options?.signal);
     return this.#run(this.#path.explained(this.#path.view, 'explain', key, options), this.#path.view, options?.signal);
   }
 
   /** Whether there is a value of `key`. */
-  async has(key: Uint8Array, options?: AsyncReadOptions): Promise<boolean> {
+  async has(key: Uint8Array | string, options?: AsyncReadOptions): Promise<boolean> {
     mustNotBeAborted(options?.signal);
     const lookup = this.#path.lookup('has', key, options);
     const settling = this.#settle(lookup, this.#path.view, options?.signal);
@@ -92,7 +92,7 @@ export abstract class AsyncReaderFace extends ReaderFace implements AsyncIterabl
   }
 
   /** `get` for each of `keys`, in their order. Keys of one block share its read. */
-  getMany(keys: Iterable<Uint8Array>, options?: AsyncReadOptions): Promise<(Bytes | undefined)[]> {
+  getMany(keys: Iterable<Uint8Array | string>, options?: AsyncReadOptions): Promise<(Bytes | undefined)[]> {
     return this.#lookUpAll<Bytes | undefined>('getMany', keys, options, (lookup) => this.#path.valueOf(lookup));
   }
 
@@ -103,20 +103,20 @@ export abstract class AsyncReaderFace extends ReaderFace implements AsyncIterabl
    *   with `BLOOM_FOLDER_CHANGED`.
    * @throws what `getMany` and `make` throw, and a TypeError when `make` is no function.
    */
-  async getManyAs<T>(keys: Iterable<Uint8Array>, make: MakeOfBytes<T>, options?: AsyncReadOptions): Promise<(T | undefined)[]> {
+  async getManyAs<T>(keys: Iterable<Uint8Array | string>, make: MakeOfBytes<T>, options?: AsyncReadOptions): Promise<(T | undefined)[]> {
     mustBeFunction('make', make);
     return this.#lookUpAll<T | undefined>('getManyAs', keys, options, (lookup) => this.#path.madeOf(lookup, make));
   }
 
   /** `has` for each of `keys`, in their order. Keys of one block share its read. */
-  hasMany(keys: Iterable<Uint8Array>, options?: AsyncReadOptions): Promise<boolean[]> {
+  hasMany(keys: Iterable<Uint8Array | string>, options?: AsyncReadOptions): Promise<boolean[]> {
     return this.#lookUpAll('hasMany', keys, options, (lookup) => this.#path.isFound(lookup));
   }
 
   /** Looks up keys one after another as long as what they need is at hand, and then several at once. */
-  async #lookUpAll<T>(call: string, keys: Iterable<Uint8Array>, options: AsyncReadOptions | undefined, take: (lookup: ViewLookup) => T): Promise<T[]> {
+  async #lookUpAll<T>(call: string, keys: Iterable<Uint8Array | string>, options: AsyncReadOptions | undefined, take: (lookup: ViewLookup) => T): Promise<T[]> {
     this.#path.mustBeOpen();
-    mustBeIterable('keys', keys, 'Uint8Arrays');
+    mustBeIterable('keys', keys, 'Uint8Arrays or strings');
     // All lookups see the same state, even if `refresh` is called before they end.
     const { view } = this.#path;
     const sequence = this.#path.sequenceOf(call, options);
@@ -141,9 +141,8 @@ export abstract class AsyncReaderFace extends ReaderFace implements AsyncIterabl
       let begun: Promise<void> | undefined;
       /** The keys after it. Copies: an iterator may yield one array again and again, and the caller may change keys during the call. */
       const waiting: { readonly key: Uint8Array; readonly i: number }[] = [];
-      for (const key of keys) {
-        // The name is made only for an error.
-        if (!(key instanceof Uint8Array && key.length > 0)) mustBeBytes(`keys[${i}]`, key);
+      for (const given of keys) {
+        const key = keyAt(given, i);
         if (isRemote || begun !== undefined) {
           waiting.push({ key: new Uint8Array(key), i });
         } else {
@@ -201,14 +200,14 @@ export abstract class AsyncReaderFace extends ReaderFace implements AsyncIterabl
   }
 
   /** All that is stored of a key, the newest version first: also what is deleted or overwritten. With a `sequence`, what was written up to it. */
-  async versions(key: Uint8Array, options?: AsyncReadOptions): Promise<StoredVersion[]> {
+  async versions(key: Uint8Array | string, options?: AsyncReadOptions): Promise<StoredVersion[]> {
     this.#path.mustBeOpen();
     const reading = this.#path.versionsIn(this.#path.view, 'versions', key, options);
     mustNotBeAborted(options?.signal);
     return this.#run(reading, this.#path.view, options?.signal);
   }
 
-  #get<T>(call: string, key: Uint8Array, make: MakeOfBytes<T>, options: AsyncReadOptions | undefined): T | undefined | Promise<T | undefined> {
+  #get<T>(call: string, key: Uint8Array | string, make: MakeOfBytes<T>, options: AsyncReadOptions | undefined): T | undefined | Promise<T | undefined> {
     mustNotBeAborted(options?.signal);
     const lookup = this.#path.lookup(call, key, options);
     const settling = this.#settle(lookup, this.#path.view, options?.signal);
@@ -267,8 +266,9 @@ export abstract class AsyncReaderFace extends ReaderFace implements AsyncIterabl
     }
   }
 
-  #iterate<T>(call: string, range: AsyncDatabaseKeyRange, pick: (cursor: VisibleCursor) => T): AsyncIterableIterator<T> {
+  #iterate<T>(call: string, given: AsyncDatabaseKeyRange, pick: (cursor: VisibleCursor) => T): AsyncIterableIterator<T> {
     this.#path.mustBeOpen();
+    const range = inBytes(given);
     mustBeDatabaseRange(this.#path.nameOf(call), range);
     const { view } = this.#path;
     const walk = new DatabaseRange(this.#path.cursorOf(view, this.#path.visibleAt(range.sequence), range.fillCache ?? true, range.prefix), view.order, range);

@@ -3,6 +3,7 @@ import type { AsyncNextManyOptions, AsyncPrevManyOptions, SignalOptions } from '
 import { signalOf } from '@bloom/sstable/internal';
 import { type CursorEntry, DatabaseCursorFace } from './cursor-face.js';
 import type { CursorState } from './cursor-state.js';
+import { bytesOf } from '../format/bytes-of.js';
 import type { FolderReading } from '../folder/folder-reading.js';
 import { MOVES_PER_LOOK, Pacer } from '../folder/pacer.js';
 import type { VisibleCursor } from '../cursor/visible-cursor.js';
@@ -43,13 +44,13 @@ export class DatabaseCursor extends DatabaseCursorFace {
   }
 
   /** Moves to the first entry at or after `key`. @returns whether there is one. */
-  seek(key: Uint8Array, options?: SignalOptions): Promise<boolean> {
-    return this.#move('DatabaseCursor.seek', () => this.#state.anew().seek(key, 'at-or-after'), options);
+  seek(key: Uint8Array | string, options?: SignalOptions): Promise<boolean> {
+    return this.#move('DatabaseCursor.seek', () => this.#state.anew().seek(bytesOf('key', key), 'at-or-after'), options);
   }
 
   /** Moves to the last entry at or before `key`. @returns whether there is one. */
-  seekForPrev(key: Uint8Array, options?: SignalOptions): Promise<boolean> {
-    return this.#move('DatabaseCursor.seekForPrev', () => this.#state.anew().seek(key, 'at-or-before'), options);
+  seekForPrev(key: Uint8Array | string, options?: SignalOptions): Promise<boolean> {
+    return this.#move('DatabaseCursor.seekForPrev', () => this.#state.anew().seek(bytesOf('key', key), 'at-or-before'), options);
   }
 
   /** Moves to the next entry; a no-op unless on an entry. @returns whether there is one. */

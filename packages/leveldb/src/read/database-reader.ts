@@ -14,8 +14,8 @@ import { ViewReader } from './view-reader.js';
  * @example
  * ```ts
  * const database = await DatabaseReader.open(new NodeFolder('path/to/database'));
- * await database.get(utf8('hello')); // Uint8Array, or undefined
- * for await (const [key, value] of database.entries({ gte: utf8('a'), lt: utf8('b') })) …
+ * await database.get('hello'); // Uint8Array, or undefined
+ * for await (const [key, value] of database.entries({ gte: 'a', lt: 'b' })) …
  * await database.close();
  * ```
  */

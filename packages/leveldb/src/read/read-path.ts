@@ -3,8 +3,9 @@ import type { CursorOptions } from '@bloom/sstable';
 import { type DatabaseEntry, decodeInternalKey, type SequenceOptions, VALUE } from '@bloom/sstable/database';
 import { ByteCopier, CURSOR_OPTIONS, CursorBounds, fillsCache, mustBeSequence } from '@bloom/sstable/internal';
 import { CursorState } from './cursor-state.js';
-import { type DatabaseKeyRange, DatabaseRange, mustBeDatabaseRange } from './database-range.js';
+import { type DatabaseKeyInterval, type DatabaseKeyRange, DatabaseRange, inBytes, mustBeDatabaseRange } from './database-range.js';
 import type { EntryCursor } from '../cursor/entry-cursor.js';
+import { bytesOf } from '../format/bytes-of.js';
 import { afterVersions, beforeVersions, seekKey, typeOf } from '../format/database-key.js';
 import { tableFileName } from '../format/file-name.js';
 import type { Folder } from '../folder/folder.js';
@@ -27,7 +28,7 @@ const READ_OPTIONS: Record<string, true> = { sequence: true, signal: true };
 const DATABASE_CURSOR_OPTIONS: Record<keyof DatabaseCursorOptions, true> = { ...CURSOR_OPTIONS, sequence: true };
 
 /** Which state of the database a cursor looks at, and how it reads. */
-export interface DatabaseCursorOptions extends SequenceOptions, CursorOptions {}
+export interface DatabaseCursorOptions extends SequenceOptions, DatabaseKeyInterval, Omit<CursorOptions, keyof DatabaseKeyInterval> {}
 
 /** One version of a key, as a log or a table of a database holds it. */
 export interface StoredEntry extends DatabaseEntry {
@@ -99,25 +100,27 @@ export class ReadPath {
   }
 
   /** Begins a lookup, which `valueOf` or `isFound` ends. */
-  lookup(call: string, key: Uint8Array, options: SequenceOptions | undefined): ViewLookup {
+  lookup(call: string, key: Uint8Array | string, options: SequenceOptions | undefined): ViewLookup {
     return this.lookupAt(key, this.sequenceOf(call, options), this.view);
   }
 
   /** Begins a lookup of what `view` has at `sequence`. */
-  lookupAt(key: Uint8Array, sequence: bigint, view: View, trace?: LookupTrace): ViewLookup {
+  lookupAt(key: Uint8Array | string, sequence: bigint, view: View, trace?: LookupTrace): ViewLookup {
     this.mustBeOpen();
-    mustBeBytes('key', key);
+    const bytes = bytesOf('key', key);
+    mustBeBytes('key', bytes);
     const lookup = this.#lookup ?? new ViewLookup(view, this.counts);
     this.#lookup = undefined;
-    lookup.start(view, key, sequence, trace);
+    lookup.start(view, bytes, sequence, trace);
     return lookup;
   }
 
   /** Looks up a key as `get` does, and explains what it did. It yields what must be read. */
-  *explained(view: View, call: string, key: Uint8Array, options: SequenceOptions | undefined): FolderReading<LookupExplanation> {
+  *explained(view: View, call: string, key: Uint8Array | string, options: SequenceOptions | undefined): FolderReading<LookupExplanation> {
     this.mustBeOpen();
-    mustBeBytes('key', key);
-    const own = new Uint8Array(key);
+    const bytes = bytesOf('key', key);
+    mustBeBytes('key', bytes);
+    const own = new Uint8Array(bytes);
     const sequence = this.sequenceOf(call, options);
     const trace = new LookupTrace(view, own, sequence);
     const lookup = this.lookupAt(own, sequence, view, trace);
@@ -159,46 +162,43 @@ export class ReadPath {
   }
 
   /** Looks up a key synchronously. */
-  getAtOnce(call: string, key: Uint8Array, options: SequenceOptions | undefined): Bytes | undefined {
+  getAtOnce(call: string, key: Uint8Array | string, options: SequenceOptions | undefined): Bytes | undefined {
     return this.valueOf(this.#lookUpAtOnce(call, key, options));
   }
 
   /** Whether there is a value of `key`, synchronously. */
-  hasAtOnce(call: string, key: Uint8Array, options: SequenceOptions | undefined): boolean {
+  hasAtOnce(call: string, key: Uint8Array | string, options: SequenceOptions | undefined): boolean {
     return this.isFound(this.#lookUpAtOnce(call, key, options));
   }
 
   /** `getMany`, synchronously. */
-  getManyAtOnce(call: string, keys: Iterable<Uint8Array>, options: SequenceOptions | undefined): (Bytes | undefined)[] {
+  getManyAtOnce(call: string, keys: Iterable<Uint8Array | string>, options: SequenceOptions | undefined): (Bytes | undefined)[] {
     return this.#manyAtOnce(call, keys, options, (lookup) => this.valueOf(lookup));
   }
 
   /** `hasMany`, synchronously. */
-  hasManyAtOnce(call: string, keys: Iterable<Uint8Array>, options: SequenceOptions | undefined): boolean[] {
+  hasManyAtOnce(call: string, keys: Iterable<Uint8Array | string>, options: SequenceOptions | undefined): boolean[] {
     return this.#manyAtOnce(call, keys, options, (lookup) => this.isFound(lookup));
   }
 
-  #manyAtOnce<T>(call: string, keys: Iterable<Uint8Array>, options: SequenceOptions | undefined, take: (lookup: ViewLookup) => T): T[] {
+  #manyAtOnce<T>(call: string, keys: Iterable<Uint8Array | string>, options: SequenceOptions | undefined, take: (lookup: ViewLookup) => T): T[] {
     this.mustBeOpen();
-    mustBeIterable('keys', keys, 'Uint8Arrays');
+    mustBeIterable('keys', keys, 'Uint8Arrays or strings');
     return withSureTables((unsure) =>
-      Array.from(keys, (key, i) => {
-        // The name is made only for an error.
-        if (!(key instanceof Uint8Array && key.length > 0)) mustBeBytes(`keys[${i}]`, key);
-        return take(this.#lookUpAtOnce(call, key, options, unsure));
-      }),
+      Array.from(keys, (key, i) => take(this.#lookUpAtOnce(call, keyAt(key, i), options, unsure))),
     );
   }
 
-  #lookUpAtOnce(call: string, key: Uint8Array, options: SequenceOptions | undefined, unsure?: Set<TableHandle>): ViewLookup {
+  #lookUpAtOnce(call: string, key: Uint8Array | string, options: SequenceOptions | undefined, unsure?: Set<TableHandle>): ViewLookup {
     const lookup = this.lookup(call, key, options);
     if (!lookup.run('sync', undefined, unsure)) runSync(this.folder, lookup.settle());
     return lookup;
   }
 
   /** `entries`, or a part of each of them, synchronously. */
-  iterateAtOnce<T>(call: string, range: DatabaseKeyRange, pick: (cursor: VisibleCursor) => T): IterableIterator<T> {
+  iterateAtOnce<T>(call: string, given: DatabaseKeyRange, pick: (cursor: VisibleCursor) => T): IterableIterator<T> {
     this.mustBeOpen();
+    const range = inBytes(given);
     mustBeDatabaseRange(this.nameOf(call), range);
     const { view } = this;
     const walk = new DatabaseRange(this.cursorOf(view, this.visibleAt(range.sequence), range.fillCache ?? true, range.prefix), view.order, range);
@@ -213,12 +213,12 @@ export class ReadPath {
   }
 
   /** `explain`, synchronously. */
-  explainAtOnce(call: string, key: Uint8Array, options: SequenceOptions | undefined): LookupExplanation {
+  explainAtOnce(call: string, key: Uint8Array | string, options: SequenceOptions | undefined): LookupExplanation {
     return runSync(this.folder, this.explained(this.view, call, key, options));
   }
 
   /** `versions`, synchronously. */
-  versionsAtOnce(call: string, key: Uint8Array, options: SequenceOptions | undefined): StoredVersion[] {
+  versionsAtOnce(call: string, key: Uint8Array | string, options: SequenceOptions | undefined): StoredVersion[] {
     this.mustBeOpen();
     return runSync(this.folder, this.versionsIn(this.view, call, key, options));
   }
@@ -235,7 +235,8 @@ export class ReadPath {
   }
 
   /** The cursor that a call makes. @throws TypeError for options that it does not have. */
-  cursorFor(call: string, options: DatabaseCursorOptions = {}): VisibleCursor {
+  cursorFor(call: string, given: DatabaseCursorOptions = {}): VisibleCursor {
+    const options = inBytes(given);
     const fills = fillsCache(this.nameOf(call), options, DATABASE_CURSOR_OPTIONS);
     const bounds = CursorBounds.of(options, this.view.order.compareUserKeys);
     return this.cursorOf(this.view, this.visibleAt(options.sequence), fills, options.prefix, bounds);
@@ -253,13 +254,14 @@ export class ReadPath {
    *
    * @throws TypeError or RangeError for a wrong argument of `call`.
    */
-  versionsIn(view: View, call: string, key: Uint8Array, options: SequenceOptions | undefined): FolderReading<StoredVersion[]> {
+  versionsIn(view: View, call: string, key: Uint8Array | string, options: SequenceOptions | undefined): FolderReading<StoredVersion[]> {
     if (options !== undefined) mustBeOptions(this.nameOf(call), options, READ_OPTIONS);
-    mustBeBytes('key', key);
+    const bytes = bytesOf('key', key);
+    mustBeBytes('key', bytes);
     const sequence = options?.sequence;
     if (sequence !== undefined) mustBeSequence(sequence);
     // Copies: the caller may change the key before the last table is reached.
-    return this.#versionsBetween(view, sequence === undefined ? beforeVersions(key) : seekKey(key, sequence), afterVersions(key));
+    return this.#versionsBetween(view, sequence === undefined ? beforeVersions(bytes) : seekKey(bytes, sequence), afterVersions(bytes));
   }
 
   /** The versions from one internal key to another, both included. */
@@ -296,6 +298,15 @@ export class ReadPath {
     const found = yield* all(sources.map(versionsIn));
     return found.flat().sort((a, b) => (a.sequence > b.sequence ? -1 : a.sequence < b.sequence ? 1 : 0));
   }
+}
+
+/** Key `i` of several, as bytes. @throws TypeError unless it is bytes or a string. */
+export function keyAt(key: Uint8Array | string, i: number): Uint8Array {
+  // The name is made only for an error.
+  if (key instanceof Uint8Array && key.length > 0) return key;
+  const bytes = bytesOf(`keys[${i}]`, key);
+  mustBeBytes(`keys[${i}]`, bytes);
+  return bytes;
 }
 
 /**

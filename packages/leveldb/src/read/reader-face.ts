@@ -1,5 +1,6 @@
 import { mustBeBytes } from '@bloom/bytes';
 import type { FilterStatus, TableStats } from '@bloom/sstable';
+import { bytesOf } from '../format/bytes-of.js';
 import { type DatabaseDescription, describe } from './description.js';
 import type { ReadPath } from './read-path.js';
 import type { LookupCounts } from './view-lookup.js';
@@ -67,10 +68,12 @@ export abstract class ReaderFace {
   }
 
   /** Compares two keys by the database's order. */
-  compare(a: Uint8Array, b: Uint8Array): number {
-    mustBeBytes('a', a);
-    mustBeBytes('b', b);
-    return this.#path.view.comparator.compare(a, b);
+  compare(a: Uint8Array | string, b: Uint8Array | string): number {
+    const aBytes = bytesOf('a', a);
+    const bBytes = bytesOf('b', b);
+    mustBeBytes('a', aBytes);
+    mustBeBytes('b', bBytes);
+    return this.#path.view.comparator.compare(aBytes, bBytes);
   }
 }
 

@@ -2,6 +2,7 @@ import type { Bytes } from '@bloom/bytes';
 import type { NextManyOptions, PrevManyOptions } from '@bloom/sstable';
 import type { ManyEntries } from '@bloom/sstable/internal';
 import type { VisibleCursor } from '../cursor/visible-cursor.js';
+import { bytesOf } from '../format/bytes-of.js';
 import type { FolderReading } from '../folder/folder-reading.js';
 import { type CursorEntry, DatabaseCursorFace } from './cursor-face.js';
 import type { CursorState } from './cursor-state.js';
@@ -36,13 +37,13 @@ export class SyncDatabaseCursor extends DatabaseCursorFace {
   }
 
   /** Moves to the first entry at or after `key`. @returns whether there is one. */
-  seek(key: Uint8Array): boolean {
-    return this.#settle(this.#state.anew().seek(key, 'at-or-after'));
+  seek(key: Uint8Array | string): boolean {
+    return this.#settle(this.#state.anew().seek(bytesOf('key', key), 'at-or-after'));
   }
 
   /** Moves to the last entry at or before `key`. @returns whether there is one. */
-  seekForPrev(key: Uint8Array): boolean {
-    return this.#settle(this.#state.anew().seek(key, 'at-or-before'));
+  seekForPrev(key: Uint8Array | string): boolean {
+    return this.#settle(this.#state.anew().seek(bytesOf('key', key), 'at-or-before'));
   }
 
   /** Moves to the next entry; a no-op unless on an entry. @returns whether there is one. */

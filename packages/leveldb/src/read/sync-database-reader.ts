@@ -17,8 +17,8 @@ import { ViewReader } from './view-reader.js';
  * @example
  * ```ts
  * const database = SyncDatabaseReader.open(new SyncNodeFolder('path/to/database'));
- * database.get(utf8('hello')); // Uint8Array, or undefined
- * for (const [key, value] of database.entries({ gte: utf8('a'), lt: utf8('b') })) …
+ * database.get('hello'); // Uint8Array, or undefined
+ * for (const [key, value] of database.entries({ gte: 'a', lt: 'b' })) …
  * database.close();
  * ```
  */
@@ -59,7 +59,7 @@ export class SyncDatabaseReader extends ReaderFace implements Iterable<[Bytes, B
    *
    * @throws CorruptionError when what may hold it is damaged.
    */
-  get(key: Uint8Array, options?: SequenceOptions): Bytes | undefined {
+  get(key: Uint8Array | string, options?: SequenceOptions): Bytes | undefined {
     return this.#path.getAtOnce('get', key, options);
   }
 
@@ -70,27 +70,27 @@ export class SyncDatabaseReader extends ReaderFace implements Iterable<[Bytes, B
    * @throws TypeError, or the folder's error, as `get` does.
    * @example
    * ```ts
-   * const { steps, outcome } = database.explain(utf8('hello'));
+   * const { steps, outcome } = database.explain('hello');
    * for (const step of steps) if (step.source === 'table' && step.asked) console.log(step.file, step.search.filter, step.found);
    * console.log(outcome.kind); // 'value', 'deletion', 'absent' or 'failed'
    * ```
    */
-  explain(key: Uint8Array, options?: SequenceOptions): LookupExplanation {
+  explain(key: Uint8Array | string, options?: SequenceOptions): LookupExplanation {
     return this.#path.explainAtOnce('explain', key, options);
   }
 
   /** Whether there is a value of `key`. */
-  has(key: Uint8Array, options?: SequenceOptions): boolean {
+  has(key: Uint8Array | string, options?: SequenceOptions): boolean {
     return this.#path.hasAtOnce('has', key, options);
   }
 
   /** `get` for each of `keys`, in their order. */
-  getMany(keys: Iterable<Uint8Array>, options?: SequenceOptions): (Bytes | undefined)[] {
+  getMany(keys: Iterable<Uint8Array | string>, options?: SequenceOptions): (Bytes | undefined)[] {
     return this.#path.getManyAtOnce('getMany', keys, options);
   }
 
   /** `has` for each of `keys`, in their order. */
-  hasMany(keys: Iterable<Uint8Array>, options?: SequenceOptions): boolean[] {
+  hasMany(keys: Iterable<Uint8Array | string>, options?: SequenceOptions): boolean[] {
     return this.#path.hasManyAtOnce('hasMany', keys, options);
   }
 
@@ -119,7 +119,7 @@ export class SyncDatabaseReader extends ReaderFace implements Iterable<[Bytes, B
   }
 
   /** All that is stored of a key, the newest version first: also what is deleted or overwritten. With a `sequence`, what was written up to it. */
-  versions(key: Uint8Array, options?: SequenceOptions): StoredVersion[] {
+  versions(key: Uint8Array | string, options?: SequenceOptions): StoredVersion[] {
     return this.#path.versionsAtOnce('versions', key, options);
   }
 

@@ -12,6 +12,7 @@ import type { SyncDatabaseCursor } from '../read/sync-database-cursor.js';
 import type { View } from '../read/view.js';
 import { isMissing, mustBeWritable, type WritableFolder } from '../folder/writable-folder.js';
 import { isSmallBatch, misfitOf } from '../memtable/batch-entries.js';
+import { bytesOf } from '../format/bytes-of.js';
 import { WriteBatch } from '../format/write-batch.js';
 import { type DatabaseOptions, holdSettingsOf, settingsOf } from './database-options.js';
 import { destroyDatabase, isDatabase } from './destruction.js';
@@ -48,8 +49,8 @@ const MAX_BATCH_BYTES = 128 * 2 ** 20;
  * @example
  * ```ts
  * const database = await Database.open(new WritableNodeFolder('path/to/database'));
- * await database.put(utf8('hello'), utf8('world'));
- * await database.write(new WriteBatch().put(utf8('a'), utf8('1')).delete(utf8('hello')), { sync: true });
+ * await database.put('hello', 'world');
+ * await database.write(new WriteBatch().put('a', '1').delete('hello'), { sync: true });
  * await database.close();
  * ```
  */
@@ -179,14 +180,14 @@ export class Database extends AsyncReaderFace {
     return refilterDatabase(folder, options);
   }
 
-  /** Writes an entry. */
-  put(key: Uint8Array, value: Uint8Array, options?: WriteOptions): Promise<void> {
+  /** Writes an entry. Strings are stored as UTF-8, and are read back as bytes. */
+  put(key: Uint8Array | string, value: Uint8Array | string, options?: WriteOptions): Promise<void> {
     if (arguments.length > 3) return tooMany('Database.put', 'a key, a value and options', 3, arguments.length);
     return this.#write('Database.put', (batch) => batch.put(key, value), options);
   }
 
   /** Deletes an entry, if there is one. */
-  delete(key: Uint8Array, options?: WriteOptions): Promise<void> {
+  delete(key: Uint8Array | string, options?: WriteOptions): Promise<void> {
     if (arguments.length > 2) return tooMany('Database.delete', 'a key and options', 2, arguments.length);
     return this.#write('Database.delete', (batch) => batch.delete(key), options);
   }
@@ -206,8 +207,8 @@ export class Database extends AsyncReaderFace {
    * @throws DatabaseError when the folder fails to store it, and CorruptionError when an entry that is deleted individually is damaged.
    * @example
    * ```ts
-   * await database.clear({ prefix: utf8('session:') });
-   * await database.clear({ lt: utf8('2024-01-01'), limit: 1000 });
+   * await database.clear({ prefix: 'session:' });
+   * await database.clear({ lt: '2024-01-01', limit: 1000 });
    * ```
    */
   // eslint-disable-next-line @typescript-eslint/unified-signatures -- an optional parameter can be undefined, which is refused
@@ -236,22 +237,22 @@ export class Database extends AsyncReaderFace {
    * @throws TypeError when the folder can only read asynchronously.
    * @throws CorruptionError when what may hold the key is damaged.
    */
-  getSync(key: Uint8Array, options?: SequenceOptions): Bytes | undefined {
+  getSync(key: Uint8Array | string, options?: SequenceOptions): Bytes | undefined {
     return this.#path.getAtOnce('getSync', key, options);
   }
 
   /** Synchronous `has`. @throws as {@link getSync}. */
-  hasSync(key: Uint8Array, options?: SequenceOptions): boolean {
+  hasSync(key: Uint8Array | string, options?: SequenceOptions): boolean {
     return this.#path.hasAtOnce('hasSync', key, options);
   }
 
   /** `getSync` for each of `keys`, in their order. */
-  getManySync(keys: Iterable<Uint8Array>, options?: SequenceOptions): (Bytes | undefined)[] {
+  getManySync(keys: Iterable<Uint8Array | string>, options?: SequenceOptions): (Bytes | undefined)[] {
     return this.#path.getManyAtOnce('getManySync', keys, options);
   }
 
   /** `hasSync` for each of `keys`, in their order. */
-  hasManySync(keys: Iterable<Uint8Array>, options?: SequenceOptions): boolean[] {
+  hasManySync(keys: Iterable<Uint8Array | string>, options?: SequenceOptions): boolean[] {
     return this.#path.hasManyAtOnce('hasManySync', keys, options);
   }
 
@@ -276,12 +277,12 @@ export class Database extends AsyncReaderFace {
   }
 
   /** Synchronous `explain`. */
-  explainSync(key: Uint8Array, options?: SequenceOptions): LookupExplanation {
+  explainSync(key: Uint8Array | string, options?: SequenceOptions): LookupExplanation {
     return this.#path.explainAtOnce('explainSync', key, options);
   }
 
   /** Synchronous `versions`. @throws as {@link getSync}. */
-  versionsSync(key: Uint8Array, options?: SequenceOptions): StoredVersion[] {
+  versionsSync(key: Uint8Array | string, options?: SequenceOptions): StoredVersion[] {
     return this.#path.versionsAtOnce('versionsSync', key, options);
   }
 
@@ -298,12 +299,14 @@ export class Database extends AsyncReaderFace {
    * Merges the tables of a range of keys, both ends included, so that deleted and overwritten entries no longer take
    * space. An omitted bound means that end of the database. As in LevelDB, a range that ends before it begins has no keys.
    */
-  async compactRange(begin?: Uint8Array, end?: Uint8Array): Promise<void> {
+  async compactRange(begin?: Uint8Array | string, end?: Uint8Array | string): Promise<void> {
     this.#path.mustBeOpen();
     mustHaveAtMost('Database.compactRange', 'begin and end', 2, arguments.length);
-    if (begin !== undefined) mustBeBytes('begin', begin);
-    if (end !== undefined) mustBeBytes('end', end);
-    await this.#store.compactRange(begin, end);
+    const beginBytes = begin === undefined ? undefined : bytesOf('begin', begin);
+    const endBytes = end === undefined ? undefined : bytesOf('end', end);
+    if (beginBytes !== undefined) mustBeBytes('begin', beginBytes);
+    if (endBytes !== undefined) mustBeBytes('end', endBytes);
+    await this.#store.compactRange(beginBytes, endBytes);
   }
 
   /** Writes the memtable to a table, and waits for it. */
@@ -313,15 +316,17 @@ export class Database extends AsyncReaderFace {
   }
 
   /** The approximate number of bytes that the keys from `start` up to, but not including, `limit` take in tables, without entries in memory. */
-  async approximateSize(start: Uint8Array, limit: Uint8Array, options?: SignalOptions): Promise<number> {
+  async approximateSize(start: Uint8Array | string, limit: Uint8Array | string, options?: SignalOptions): Promise<number> {
     this.#path.mustBeOpen();
     const signal = signalOf('Database.approximateSize', options);
-    mustBeBytes('start', start);
-    mustBeBytes('limit', limit);
+    const startBytes = bytesOf('start', start);
+    const limitBytes = bytesOf('limit', limit);
+    mustBeBytes('start', startBytes);
+    mustBeBytes('limit', limitBytes);
     const { view } = this.#path;
     // Copied before anything is awaited: the caller may change the keys afterwards.
-    const startKey = beforeVersions(start);
-    const limitKey = beforeVersions(limit);
+    const startKey = beforeVersions(startBytes);
+    const limitKey = beforeVersions(limitBytes);
     view.pin();
     try {
       const from = await this.#approximateOffset(view, startKey, signal);
