@@ -215,7 +215,7 @@ describe('damage of a log', () => {
       structure: 'folder',
       offset: 0,
       file: 'words.db',
-      problem: '000004.log is listed and cannot be opened',
+      problem: '000004.log is listed but cannot be opened',
     });
   });
 
