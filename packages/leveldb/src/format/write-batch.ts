@@ -11,7 +11,8 @@
  *
  * Source: LevelDB, db/write_batch.cc.
  */
-import { type Bytes, copyBytes, type LabelledRange, mustBeBytes, mustHaveAtMost, putVarint, VarintReader } from '@bloom/bytes';
+import { type Bytes, type LabelledRange, putVarint, VarintReader } from '@bloom/bytes';
+import { copyBytes, mustBeBytes, mustHaveAtMost } from '@bloom/bytes/internal';
 import { DELETION, MAX_SEQUENCE, VALUE } from '@bloom/sstable/database';
 import { bytesOf } from './bytes-of.js';
 

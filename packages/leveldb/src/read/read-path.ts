@@ -1,4 +1,5 @@
-import { type Bytes, mustBeBytes, mustBeIterable, mustBeOptions } from '@bloom/bytes';
+import type { Bytes } from '@bloom/bytes';
+import { mustBeBytes, mustBeIterable, mustBeOptions } from '@bloom/bytes/internal';
 import type { CursorOptions } from '@bloom/sstable';
 import { type DatabaseEntry, decodeInternalKey, type SequenceOptions, VALUE } from '@bloom/sstable/database';
 import { ByteCopier, CURSOR_OPTIONS, CursorBounds, fillsCache, mustBeSequence } from '@bloom/sstable/internal';

@@ -1,4 +1,4 @@
-import { mustBeBytes } from '@bloom/bytes';
+import { mustBeBytes } from '@bloom/bytes/internal';
 import type { FilterStatus, TableStats } from '@bloom/sstable';
 import { bytesOf } from '../format/bytes-of.js';
 import { type DatabaseDescription, describe } from './description.js';

@@ -1,4 +1,5 @@
-import { type Bytes, mustBeBoolean, mustBeBytes, mustBeOptions, mustHaveAtMost, type Signal } from '@bloom/bytes';
+import type { Bytes, Signal } from '@bloom/bytes';
+import { mustBeBoolean, mustBeBytes, mustBeOptions, mustHaveAtMost } from '@bloom/bytes/internal';
 import type { SignalOptions } from '@bloom/sstable';
 import type { SequenceOptions } from '@bloom/sstable/database';
 import { signalOf } from '@bloom/sstable/internal';

@@ -4,7 +4,8 @@
  * Each table is written once more under a new number, and an edit of the MANIFEST puts it in the place of the old one, as after a
  * compaction. So a crash or a loss of power at any moment leaves a database with the same entries.
  */
-import { mustBeOptions, mustBeSignal, type Signal } from '@bloom/bytes';
+import type { Signal } from '@bloom/bytes';
+import { mustBeOptions, mustBeSignal } from '@bloom/bytes/internal';
 import { FittedBloomFilterPolicy } from '@bloom/policy';
 import { internalKeyPolicy } from '@bloom/sstable/database';
 import { type RefilteredTable, refilterTable } from '@bloom/sstable/inspect';

@@ -6,7 +6,8 @@
  * level 0 as they are, and decides by their numbers which value of a key is the newest, tables of no known level are merged
  * here if they overlap: compactions number tables in another order than that of age.
  */
-import { CorruptionError, mustBeBoolean, mustBeOptions, quotedName, UnsupportedError } from '@bloom/bytes';
+import { CorruptionError, UnsupportedError } from '@bloom/bytes';
+import { mustBeBoolean, mustBeOptions, quotedName } from '@bloom/bytes/internal';
 import { readCurrent } from '../folder/current-file.js';
 import { DatabaseError } from '../folder/database-error.js';
 import type { FolderFile } from '../folder/folder.js';

@@ -1,4 +1,5 @@
-import { type Bytes, CorruptionError, mustBeBytes, mustBeOptions } from '@bloom/bytes';
+import { type Bytes, CorruptionError } from '@bloom/bytes';
+import { mustBeBytes, mustBeOptions } from '@bloom/bytes/internal';
 import { BloomFilterPolicy } from '@bloom/policy';
 import {
   decodeInternalKey,

@@ -1,4 +1,5 @@
-import { type Bytes, isMarkup, mustBeOptions, mustBeWhole, type Signal } from '@bloom/bytes';
+import type { Bytes, Signal } from '@bloom/bytes';
+import { isMarkup, mustBeOptions, mustBeWhole } from '@bloom/bytes/internal';
 import { allocate, type FileIdentity, mustLieInside, PIECE_BYTES, type Source } from '../read/source.js';
 import type { Answer } from './answer.js';
 import { parseContentRange, wholeNumber } from './content-range.js';

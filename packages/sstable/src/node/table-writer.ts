@@ -1,4 +1,5 @@
-import { type Bytes, mustBeOptions, mustBeSignal, mustHaveAtMost, type Signal } from '@bloom/bytes';
+import type { Bytes, Signal } from '@bloom/bytes';
+import { mustBeOptions, mustBeSignal, mustHaveAtMost } from '@bloom/bytes/internal';
 import type { FileHandle } from 'node:fs/promises';
 import { PIECE_BYTES } from '../read/source.js';
 import { TABLE_BUILDER_OPTIONS, type TableBuilderOptions } from '../write/options.js';

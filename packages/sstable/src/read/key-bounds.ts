@@ -1,4 +1,4 @@
-import { mustBeBoolean, mustBeBytes } from '@bloom/bytes';
+import { mustBeBoolean, mustBeBytes } from '@bloom/bytes/internal';
 import type { CompareRange } from '../format/bytewise-order.js';
 import { mustHavePrefixes, withinPrefix } from './key-prefix.js';
 import type { KeyRange } from './key-range.js';

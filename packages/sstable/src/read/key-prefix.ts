@@ -1,4 +1,4 @@
-import { mustBeBytes } from '@bloom/bytes';
+import { mustBeBytes } from '@bloom/bytes/internal';
 import { compareBytes, compareInternalBytes, type CompareRange } from '../format/bytewise-order.js';
 import { encodeInternalKey, MAX_SEQUENCE, MAX_TYPE } from '../format/internal-key.js';
 import type { KeyRange } from './key-range.js';

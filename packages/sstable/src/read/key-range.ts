@@ -1,4 +1,5 @@
-import { mustBeBoolean, mustBeBytes, mustBeOptions, mustBeSignal, type Signal } from '@bloom/bytes';
+import type { Signal } from '@bloom/bytes';
+import { mustBeBoolean, mustBeBytes, mustBeOptions, mustBeSignal } from '@bloom/bytes/internal';
 
 /** Between which keys to stay. Of two lower or two upper bounds, the stricter one applies. */
 export interface KeyInterval {

@@ -1,4 +1,5 @@
-import { type Bytes, mustBeOptions, mustBeSignal, mustBeWhole, type Signal } from '@bloom/bytes';
+import type { Bytes, Signal } from '@bloom/bytes';
+import { mustBeOptions, mustBeSignal, mustBeWhole } from '@bloom/bytes/internal';
 import type { CompareRange } from '../format/bytewise-order.js';
 import type { ByteCopier } from './byte-copier.js';
 import { type Bound, KeyBounds } from './key-bounds.js';

@@ -4,7 +4,8 @@
  *
  * Source: LevelDB, table/table.cc, `Table::InternalGet`.
  */
-import { type Bytes, mustBeBytes, mustBeFunction } from '@bloom/bytes';
+import type { Bytes } from '@bloom/bytes';
+import { mustBeBytes, mustBeFunction } from '@bloom/bytes/internal';
 import { type BlockSearch, dataBlockSearches } from '../format/block-search.js';
 import { compareBytes } from '../format/bytewise-order.js';
 import { SAME, UNKNOWN } from '../format/entry-search.js';

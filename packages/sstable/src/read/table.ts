@@ -1,4 +1,5 @@
-import { type Bytes, mustBeBytes, mustBeIterable, type Signal } from '@bloom/bytes';
+import type { Bytes, Signal } from '@bloom/bytes';
+import { mustBeBytes, mustBeIterable } from '@bloom/bytes/internal';
 import { BaseTable } from './base-table.js';
 import { BatchWalk } from './batch-walk.js';
 import { BlockReader } from './block-reader.js';
