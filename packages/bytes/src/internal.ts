@@ -15,6 +15,7 @@ export {
   mustHaveMethods,
   mustNotMisspell,
 } from './arguments.js';
+export { bytesOf } from './bytes-of.js';
 export { copyBytes, RangeCopier } from './copy-bytes.js';
 export { growMemory, instantiateKernel, type Kernel, type KernelMemory } from './kernel.js';
 export { plainBytes } from './plain-bytes.js';

@@ -46,7 +46,7 @@ export interface DatabaseEntry {
  * @example
  * ```ts
  * const table = await DatabaseTable.open(await FileSource.open('000005.ldb'));
- * await table.get(utf8('hello')); // { kind: 'value', key, sequence: 17n, value }
+ * await table.get('hello'); // { kind: 'value', key, sequence: 17n, value }
  * ```
  */
 export class DatabaseTable {

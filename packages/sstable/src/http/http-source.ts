@@ -50,7 +50,7 @@ const HTTP_SOURCE_OPTIONS: Record<keyof HttpSourceOptions, true> = {
  * ```ts
  * const source = await HttpSource.open('https://example.org/words.ldb');
  * const table = await Table.open(source);
- * await table.get(utf8('hello')); // one request, or, for most absent keys, none
+ * await table.get('hello'); // one request, or, for most absent keys, none
  * await source.close();
  * ```
  */
