@@ -22,7 +22,7 @@
  * for (const law of folderLaws(() => new MyFolder())) test(law.name, law.run);
  * ```
  */
-import { mustBeFunction, mustBeOptions, mustBeWhole } from '@bloom/bytes';
+import { mustBeFunction, mustBeOptions, mustBeWhole } from '@bloom/bytes/internal';
 import { FILE_LAWS } from './contract/file-laws.js';
 import { FOLDER_LAWS, OTHER_OBJECT_LAWS } from './contract/folder-laws.js';
 import { LawRun } from './contract/law-run.js';

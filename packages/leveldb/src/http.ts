@@ -1,5 +1,6 @@
 /** Folders behind HTTP: a copy of a database on a static server, on a CDN, or on S3 with a `fetch` that signs requests. */
-import { isMarkup, mustBeBoolean, mustBeOptions, type Signal } from '@bloom/bytes';
+import type { Signal } from '@bloom/bytes';
+import { isMarkup, mustBeBoolean, mustBeOptions } from '@bloom/bytes/internal';
 import type { FileIdentity } from '@bloom/sstable';
 import { HttpError, HttpSource, type HttpSourceOptions } from '@bloom/sstable/http';
 import { MAX_CURRENT_LENGTH } from './format/current.js';

@@ -1,4 +1,4 @@
-import { seeded } from '@bloom/bytes';
+import { seeded } from '@bloom/bytes/internal';
 import { Database, type ClearRange, type DatabaseEvent, type DatabaseOptions, WritableMemoryFolder, WriteBatch } from '@bloom/leveldb';
 import { verifyDatabase } from '@bloom/leveldb/inspect';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { ClosedError, Database, DatabaseReader, type Folder, MemoryFolder, SyncDatabaseReader, WritableMemoryFolder } from '@bloom/leveldb';
 import { storedEntries, storedEntriesSync } from '@bloom/leveldb/inspect';
 import { BackgroundThread, WritableNodeFolder } from '@bloom/leveldb/node';
-import { seeded } from '@bloom/bytes';
+import { seeded } from '@bloom/bytes/internal';
 import { expect, test } from 'vitest';
 import { caught, rejection } from './caught.js';
 import { collect } from './collect.js';

@@ -6,7 +6,7 @@
  *
  * Source: LevelDB, db/log_reader.cc.
  */
-import { mustBeBytes, mustBeOptions, mustBeWhole } from '@bloom/bytes';
+import { mustBeBytes, mustBeOptions, mustBeWhole } from '@bloom/bytes/internal';
 import { FIRST, FragmentReader, FULL, LAST, LOG_BLOCK_LENGTH, type LogDropReason, MIDDLE } from './log-fragment.js';
 
 /** Bytes of a log that no record could be made of. */

@@ -3,7 +3,7 @@
  * Where WebAssembly or its SIMD is unavailable, for example under a Content-Security-Policy without `wasm-unsafe-eval`, there is
  * no kernel, and the plain loops do the work.
  */
-import { growMemory, instantiateKernel, type Kernel } from '@bloom/bytes';
+import { growMemory, instantiateKernel, type Kernel } from '@bloom/bytes/internal';
 import { hash64Each } from '@bloom/hash';
 import type { KeyList } from '@bloom/policy';
 import { RIBBON_KERNEL } from './ribbon-kernel.wasm.js';

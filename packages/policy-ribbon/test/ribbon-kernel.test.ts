@@ -1,5 +1,5 @@
 // The kernel and the plain loops give the same bytes and answers.
-import { instantiateKernel, type Kernel } from '@bloom/bytes';
+import { instantiateKernel, type Kernel } from '@bloom/bytes/internal';
 import { seeded } from '@bloom/fixtures';
 import { FilterBuffer, KeyBuffer } from '@bloom/policy';
 import { type RibbonFilterOptions, RibbonFilterPolicy } from '@bloom/policy-ribbon';

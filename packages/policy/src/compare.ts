@@ -1,5 +1,5 @@
 /** What filters of several policies are for the same keys: to choose one. */
-import { mustBeArray, mustBeIterable, mustBeOptions, type Random, seeded } from '@bloom/bytes';
+import { mustBeArray, mustBeIterable, mustBeOptions, type Random, seeded } from '@bloom/bytes/internal';
 import { FilterBuffer } from './filter-buffer.js';
 import { KeyBuffer } from './key-buffer.js';
 import { type FilterPolicy, mayAskForMany, mustBeFilterPolicy } from './policy.js';

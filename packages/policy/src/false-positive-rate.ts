@@ -6,7 +6,7 @@
  */
 import { bloomFilterMayMatch, fillBloomFilter, filterByteLength, probesFor } from './bloom-filter.js';
 import { BloomFilterPolicy } from './bloom-filter-policy.js';
-import { seeded } from '@bloom/bytes';
+import { seeded } from '@bloom/bytes/internal';
 
 /** The size of a filter, in proportion to its keys. */
 export interface FilterSize {

@@ -1,5 +1,5 @@
 /** The search for the shape of a fitted filter, `filter-fit.ts`, in WebAssembly, for one filter at a time. */
-import { instantiateKernel, type Kernel } from '@bloom/bytes';
+import { instantiateKernel, type Kernel } from '@bloom/bytes/internal';
 import { type FilterShape, JUDGES_PER_PASS, judgeStride, JUDGES_PER_KEY, MAX_FITTED_KEYS, PATIENCE, SHAPES_PER_PASS } from './filter-fit.js';
 import { FIT_KERNEL } from './fit-kernel.wasm.js';
 import { mustAscend } from './key-list-order.js';

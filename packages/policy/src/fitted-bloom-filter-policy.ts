@@ -1,4 +1,4 @@
-import { mustBeOptions } from '@bloom/bytes';
+import { mustBeOptions } from '@bloom/bytes/internal';
 import { BLOOM_SEED, hashRange } from '@bloom/hash';
 import { fillBloomFilter } from './bloom-filter.js';
 import { BloomFilterPolicy } from './bloom-filter-policy.js';

@@ -1,4 +1,4 @@
-import { mustBeBytes, mustHaveMethods } from '@bloom/bytes';
+import { mustBeBytes, mustHaveMethods } from '@bloom/bytes/internal';
 import { BloomFilterPolicy } from './bloom-filter-policy.js';
 import { KeyBuffer } from './key-buffer.js';
 import { type FilterPolicy, type FilterSink, type KeyList, mayAskInRanges, mustBeFilterPolicy, type PrefixExtractor } from './policy.js';

@@ -7,7 +7,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { fileURLToPath } from 'node:url';
-import { seeded } from '@bloom/bytes';
+import { seeded } from '@bloom/bytes/internal';
 import { arrayRun, assemble, type BulkEntry, MemoryStore, merge, type Part, partName, PartWriter, publish, type Store, writeParts } from '@bloom/bulk';
 import { numberOfSha256 } from '@bloom/bulk/internal';
 import { DatabaseReader } from '@bloom/leveldb';

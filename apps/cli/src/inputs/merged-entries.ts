@@ -1,4 +1,4 @@
-import { RangeCopier } from '@bloom/bytes';
+import { RangeCopier } from '@bloom/bytes/internal';
 import type { SyncCursor } from '@bloom/sstable';
 import type { CompareRange } from '@bloom/sstable/internal';
 import type { EntryBatch } from '../formats/entry-batch.js';

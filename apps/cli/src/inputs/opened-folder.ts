@@ -3,7 +3,7 @@ import { DatabaseReader, type Dropped, type Folder, FolderError, parseFileName, 
 import { comparatorNameSync } from '@bloom/leveldb/inspect';
 import { idbComparator, idbFilterPolicyOf } from '@bloom/leveldb/idb-comparator';
 import { SyncNodeFolder } from '@bloom/leveldb/node';
-import { quotedName } from '@bloom/bytes';
+import { quotedName } from '@bloom/bytes/internal';
 import { count, counted } from '@bloom/report';
 import { bytewiseComparator, CorruptionError, UnsupportedError } from '@bloom/sstable';
 import { Failure, failureOf, placedBytes } from '../failure.js';

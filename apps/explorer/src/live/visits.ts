@@ -1,4 +1,4 @@
-import { seeded } from '@bloom/bytes';
+import { seeded } from '@bloom/bytes/internal';
 import { WriteBatch } from '@bloom/leveldb';
 
 /** How many users there are: fewer than writes, so that most keys have several versions. */

@@ -1,4 +1,4 @@
-import { seeded } from '@bloom/bytes';
+import { seeded } from '@bloom/bytes/internal';
 import { commonTail, neighboursOf } from '@bloom/policy/compare';
 import { KeySet } from '@bloom/report';
 import { breathe } from '../worker/serve-calls.js';

@@ -1,4 +1,5 @@
-import { type Bytes, mustBeBytes, mustBeOptions, mustBeWhole, mustHaveAtMost } from '@bloom/bytes';
+import type { Bytes } from '@bloom/bytes';
+import { mustBeBytes, mustBeOptions, mustBeWhole, mustHaveAtMost } from '@bloom/bytes/internal';
 import { type Comparator, MemorySink, TableBuilder, type TableBuilderOptions } from '@bloom/sstable';
 import { DELETION, encodeInternalKey, INTERNAL_KEY_TRAILER_LENGTH, internalKeyComparator, internalKeyPolicy, MAX_SEQUENCE, VALUE } from '@bloom/sstable/database';
 import { comparatorOf } from '@bloom/sstable/internal';

@@ -1,4 +1,5 @@
-import { type Bytes, mustBeArray, mustBeOptions, mustBeSignal, mustHaveAtMost, mustHaveMethods, type Signal } from '@bloom/bytes';
+import type { Bytes, Signal } from '@bloom/bytes';
+import { mustBeArray, mustBeOptions, mustBeSignal, mustHaveAtMost, mustHaveMethods } from '@bloom/bytes/internal';
 import type { FileMetadata } from '@bloom/leveldb';
 import type { Comparator } from '@bloom/sstable';
 import { decodeInternalKey } from '@bloom/sstable/database';

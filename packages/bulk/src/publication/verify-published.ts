@@ -1,4 +1,5 @@
-import { CorruptionError, mustBeOptions, mustBeSignal, mustHaveMethods, type Signal, UnsupportedError } from '@bloom/bytes';
+import { CorruptionError, type Signal, UnsupportedError } from '@bloom/bytes';
+import { mustBeOptions, mustBeSignal, mustHaveMethods } from '@bloom/bytes/internal';
 import { type Codec, type Comparator, MemorySource, Table } from '@bloom/sstable';
 import { decodeInternalKey, DELETION, internalTableOptions, VALUE } from '@bloom/sstable/database';
 import { comparatorOf } from '@bloom/sstable/internal';

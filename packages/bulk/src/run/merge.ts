@@ -1,4 +1,5 @@
-import { mustBeArray, mustBeBoolean, mustBeBytes, mustBeOptions, mustBeSignal, mustHaveMethods, type Signal } from '@bloom/bytes';
+import type { Signal } from '@bloom/bytes';
+import { mustBeArray, mustBeBoolean, mustBeBytes, mustBeOptions, mustBeSignal, mustHaveMethods } from '@bloom/bytes/internal';
 import type { Comparator } from '@bloom/sstable';
 import { comparatorOf } from '@bloom/sstable/internal';
 import type { BulkEntry, BulkRange, Run } from './run.js';

@@ -1,4 +1,5 @@
-import { mustBeArray, mustBeOptions, mustBeSignal, mustBeWhole, type Signal } from '@bloom/bytes';
+import type { Signal } from '@bloom/bytes';
+import { mustBeArray, mustBeOptions, mustBeSignal, mustBeWhole } from '@bloom/bytes/internal';
 import { type Comparator, type Source, type TableOptions } from '@bloom/sstable';
 import { INTERNAL_KEY_TRAILER_LENGTH, internalTableOptions } from '@bloom/sstable/database';
 import { comparatorOf, type OpenTable, readOpenTable, readRange } from '@bloom/sstable/internal';

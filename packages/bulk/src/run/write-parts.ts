@@ -1,4 +1,5 @@
-import { mustBeOptions, mustBeSignal, mustHaveAtMost, mustHaveMethods, type Signal } from '@bloom/bytes';
+import type { Signal } from '@bloom/bytes';
+import { mustBeOptions, mustBeSignal, mustHaveAtMost, mustHaveMethods } from '@bloom/bytes/internal';
 import { partName } from '../part/object-name.js';
 import type { Part } from '../part/part.js';
 import { PART_OPTIONS, type PartOptions, PartWriter } from '../part/part-writer.js';

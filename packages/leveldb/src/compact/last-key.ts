@@ -1,4 +1,4 @@
-import { copyBytes } from '@bloom/bytes';
+import { copyBytes } from '@bloom/bytes/internal';
 import type { CompareRange } from '@bloom/sstable/internal';
 import type { Entry } from '../cursor/entry-cursor.js';
 

@@ -1,5 +1,5 @@
 /** The laws of reading the files of a folder. */
-import { seeded } from '@bloom/bytes';
+import { seeded } from '@bloom/bytes/internal';
 import { type FolderFile, isSameState } from '../folder/folder.js';
 import { contents } from './contents.js';
 import type { ReadingLaw, ReadingPlace } from './law.js';

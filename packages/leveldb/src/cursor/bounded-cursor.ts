@@ -1,4 +1,4 @@
-import { mustBeBytes } from '@bloom/bytes';
+import { mustBeBytes } from '@bloom/bytes/internal';
 import type { CursorBounds, Side } from '@bloom/sstable/internal';
 import type { DamagePolicy } from '../folder/damage.js';
 import type { FolderReading } from '../folder/folder-reading.js';

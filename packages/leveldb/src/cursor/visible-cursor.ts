@@ -4,7 +4,7 @@
  *
  * Source: LevelDB, db/db_iter.cc.
  */
-import { mustBeBytes } from '@bloom/bytes';
+import { mustBeBytes } from '@bloom/bytes/internal';
 import { DELETION, INTERNAL_KEY_TRAILER_LENGTH, VALUE } from '@bloom/sstable/database';
 import { compareInternalBytes, type Side } from '@bloom/sstable/internal';
 import type { DamagePolicy } from '../folder/damage.js';

@@ -2,7 +2,8 @@
  * Reading a folder, written once for synchronous and asynchronous callers: computations that yield requests and are resumed with the
  * answers.
  */
-import type { Signal, SignalController } from '@bloom/bytes';
+import type { Signal } from '@bloom/bytes';
+import type { SignalController } from '@bloom/bytes/internal';
 import type { FileIdentity, Source } from '@bloom/sstable';
 import { isRequestBound, type ReadAhead, type Reading, readRange, readRangeAtOnce, readRangeSync, type SyncReadAhead, untilAborted } from '@bloom/sstable/internal';
 import { type Folder, FolderError, type FolderFile, withoutPromises } from './folder.js';

@@ -1,5 +1,6 @@
 /** Where the files of a database are. */
-import { type Bytes, mustBeBytes, mustHaveMethods, type Signal } from '@bloom/bytes';
+import type { Bytes, Signal } from '@bloom/bytes';
+import { mustBeBytes, mustHaveMethods } from '@bloom/bytes/internal';
 import type { FileIdentity, Source, SyncSource } from '@bloom/sstable';
 
 /** A file of a folder, opened for reading. It has the length that it had when it was opened, even if it grows. */

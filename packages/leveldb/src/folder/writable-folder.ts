@@ -1,5 +1,6 @@
 /** Where the files of a database are written. */
-import { mustHaveMethods, type Signal } from '@bloom/bytes';
+import type { Signal } from '@bloom/bytes';
+import { mustHaveMethods } from '@bloom/bytes/internal';
 import type { Folder } from './folder.js';
 import type { TableThread, TableThreadSettings } from './table-thread.js';
 

@@ -3,7 +3,8 @@
  *
  * Source: LevelDB, db/version_set.cc, `VersionSet::Recover`.
  */
-import { CorruptionError, type Place, quotedName } from '@bloom/bytes';
+import { CorruptionError, type Place } from '@bloom/bytes';
+import { quotedName } from '@bloom/bytes/internal';
 import { decodeVersionEdit, type VersionEdit } from './version-edit.js';
 import { VersionBuilder } from './version.js';
 

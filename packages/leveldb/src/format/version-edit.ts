@@ -11,7 +11,8 @@
  *
  * Source: LevelDB, db/version_edit.cc.
  */
-import { type Bytes, CorruptionError, type LabelledRange, mustBeBytes, type Place, plainBytes, putBigVarint, putVarint, VarintReader } from '@bloom/bytes';
+import { type Bytes, CorruptionError, type LabelledRange, type Place, putBigVarint, putVarint, VarintReader } from '@bloom/bytes';
+import { mustBeBytes, plainBytes } from '@bloom/bytes/internal';
 import { decodeInternalKey } from '@bloom/sstable/database';
 
 /** The number of levels of a database. */

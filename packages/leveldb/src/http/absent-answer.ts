@@ -2,7 +2,8 @@
  * How a server answers for a missing file. Most answer 404. Servers of single-page apps send a page, and object storage answers 403 to
  * clients that must not list it.
  */
-import { isTextual, type Signal } from '@bloom/bytes';
+import type { Signal } from '@bloom/bytes';
+import { isTextual } from '@bloom/bytes/internal';
 import { HttpError, type HttpSource } from '@bloom/sstable/http';
 import { logFileName, manifestFileName, parseFileName, tableFileName } from '../format/file-name.js';
 import { canBeginLog } from './log-start.js';

@@ -1,4 +1,4 @@
-import { isTextual } from '@bloom/bytes';
+import { isTextual } from '@bloom/bytes/internal';
 import { maskedCrc32c } from '@bloom/crc32c';
 import { LOG_BLOCK_LENGTH, LOG_HEADER_LENGTH } from '@bloom/log';
 

@@ -1,4 +1,5 @@
-import { mustBeFunction, mustBeOptions, type Signal } from '@bloom/bytes';
+import type { Signal } from '@bloom/bytes';
+import { mustBeFunction, mustBeOptions } from '@bloom/bytes/internal';
 import { decodeInternalKey, internalTableOptions, VALUE } from '@bloom/sstable/database';
 import { decodingFor, readOpenTable } from '@bloom/sstable/internal';
 import { ClosingFiles } from '../folder/closing-files.js';

@@ -1,4 +1,5 @@
-import { CorruptionError, mustBeOptions, mustBeSignal, mustBeWhole, quotedName, type Signal, UnsupportedError } from '@bloom/bytes';
+import { CorruptionError, type Signal, UnsupportedError } from '@bloom/bytes';
+import { mustBeOptions, mustBeSignal, mustBeWhole, quotedName } from '@bloom/bytes/internal';
 import { BloomFilterPolicy, type FilterPolicy } from '@bloom/policy';
 import { bytewiseComparator, type Comparator, type Source, Table } from '@bloom/sstable';
 import { internalKeyComparator, internalKeyPolicy } from '@bloom/sstable/database';

@@ -3,7 +3,7 @@
  *
  *     arena:  (user key | sequence << 8 | type (u64, little-endian) | value)*
  */
-import { copyBytes } from '@bloom/bytes';
+import { copyBytes } from '@bloom/bytes/internal';
 import { INTERNAL_KEY_TRAILER_LENGTH } from '@bloom/sstable/database';
 import { grown } from './memtable-full.js';
 

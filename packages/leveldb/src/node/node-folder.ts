@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { mustBeBoolean, mustBeOptions } from '@bloom/bytes';
+import { mustBeBoolean, mustBeOptions } from '@bloom/bytes/internal';
 import type { FileIdentity } from '@bloom/sstable';
 import { fileIdentity, ReadPace } from '@bloom/sstable/node';
 import { LOCK } from '../format/file-name.js';

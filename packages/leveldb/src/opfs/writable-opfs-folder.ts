@@ -1,4 +1,4 @@
-import { mustHaveAtMost } from '@bloom/bytes';
+import { mustHaveAtMost } from '@bloom/bytes/internal';
 import { DatabaseError } from '../folder/database-error.js';
 import { isPlainName, mustBePlainName, type FolderFile } from '../folder/folder.js';
 import { delay } from '../folder/pacer.js';

@@ -1,4 +1,5 @@
-import { type Bytes, mustBeFunction, mustBeIterable, type Signal } from '@bloom/bytes';
+import type { Bytes, Signal } from '@bloom/bytes';
+import { mustBeFunction, mustBeIterable } from '@bloom/bytes/internal';
 import type { SignalOptions } from '@bloom/sstable';
 import type { SequenceOptions } from '@bloom/sstable/database';
 import { mustNotBeAborted } from '@bloom/sstable/internal';

@@ -1,4 +1,4 @@
-import type { SignalController } from '@bloom/bytes';
+import type { SignalController } from '@bloom/bytes/internal';
 import type { SignalOptions } from '@bloom/sstable';
 import { isRequestBound, onAbort, signalOf, untilAborted } from '@bloom/sstable/internal';
 import { AsyncReaderFace } from './async-reader-face.js';

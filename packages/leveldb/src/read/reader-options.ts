@@ -1,4 +1,5 @@
-import { mustBeArray, mustBeBoolean, mustBeOptions, mustBeSignal, mustBeWhole, type Signal } from '@bloom/bytes';
+import type { Signal } from '@bloom/bytes';
+import { mustBeArray, mustBeBoolean, mustBeOptions, mustBeSignal, mustBeWhole } from '@bloom/bytes/internal';
 import type { FilterPolicy } from '@bloom/policy';
 import { bytewiseComparator, type BlockCache, type Codec, type Comparator, type FilterReading, type ReadingOptions } from '@bloom/sstable';
 import { internalTableOptions } from '@bloom/sstable/database';

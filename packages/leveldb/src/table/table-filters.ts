@@ -1,4 +1,4 @@
-import { seeded } from '@bloom/bytes';
+import { seeded } from '@bloom/bytes/internal';
 import { bloomFilterRate } from '@bloom/policy';
 import type { OpenTable } from '@bloom/sstable/internal';
 

@@ -1,4 +1,4 @@
-import { mustBeBoolean, mustBeOptions, mustBeWhole } from '@bloom/bytes';
+import { mustBeBoolean, mustBeOptions, mustBeWhole } from '@bloom/bytes/internal';
 import { BloomFilterPolicy, type FilterPolicy, type FitOptions, FittedBloomFilterPolicy, mustBeFilterPolicy } from '@bloom/policy';
 import { BlockCache, bytewiseComparator, type Codec, type Comparator, MemorySink, TableBuilder, type TableBuilderOptions } from '@bloom/sstable';
 import { internalKeyComparator, internalKeyPolicy, internalTableOptions } from '@bloom/sstable/database';

@@ -1,4 +1,4 @@
-import { mustBeBoolean, mustBeOptions } from '@bloom/bytes';
+import { mustBeBoolean, mustBeOptions } from '@bloom/bytes/internal';
 import { CursorBounds, KeyBounds, mustBeSequence } from '@bloom/sstable/internal';
 import { runAsync } from '../folder/folder-reading.js';
 import type { WritableFolder } from '../folder/writable-folder.js';

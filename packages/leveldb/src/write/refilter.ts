@@ -4,7 +4,8 @@
  * Each table is rewritten under a new number, and an edit of the MANIFEST replaces the old one by it, as after a compaction. So a crash or
  * a power failure at any moment leaves a database with the same entries.
  */
-import { mustBeOptions, mustBeSignal, type Signal } from '@bloom/bytes';
+import type { Signal } from '@bloom/bytes';
+import { mustBeOptions, mustBeSignal } from '@bloom/bytes/internal';
 import { FittedBloomFilterPolicy } from '@bloom/policy';
 import { internalKeyPolicy } from '@bloom/sstable/database';
 import { type RefilteredTable, refilterTable } from '@bloom/sstable/inspect';

@@ -6,7 +6,8 @@
  * numbers which value of a key is the newest. Here, tables without a known level are merged if they overlap, because compactions do not
  * number tables in the order of their age.
  */
-import { CorruptionError, mustBeBoolean, mustBeOptions, quotedName, UnsupportedError } from '@bloom/bytes';
+import { CorruptionError, UnsupportedError } from '@bloom/bytes';
+import { mustBeBoolean, mustBeOptions, quotedName } from '@bloom/bytes/internal';
 import { readCurrent } from '../folder/current-file.js';
 import { DatabaseError } from '../folder/database-error.js';
 import type { FolderFile } from '../folder/folder.js';

@@ -3,7 +3,8 @@
  *
  * Source: LevelDB, db/version_set.cc.
  */
-import { CorruptionError, type Place, quotedName, UnsupportedError } from '@bloom/bytes';
+import { CorruptionError, type Place, UnsupportedError } from '@bloom/bytes';
+import { quotedName } from '@bloom/bytes/internal';
 import type { Comparator } from '@bloom/sstable';
 import { MAX_SEQUENCE } from '@bloom/sstable/database';
 import type { FolderFile } from '../folder/folder.js';

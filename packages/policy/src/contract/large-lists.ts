@@ -1,5 +1,5 @@
 /** Lists whose count, bytes or longest key do not fit into 16 bits, or that are too long for the stack. */
-import type { Random } from '@bloom/bytes';
+import type { Random } from '@bloom/bytes/internal';
 import { noise } from './lending.js';
 import { randomBytes } from './sample.js';
 

@@ -1,4 +1,5 @@
-import { copyBytes, type Structure } from '@bloom/bytes';
+import type { Structure } from '@bloom/bytes';
+import { copyBytes } from '@bloom/bytes/internal';
 import { BlockWalk } from './block-walk.js';
 import { type CompareRange, isBytewiseOrder } from './bytewise-order.js';
 import { EntrySearch, PAST, UNKNOWN } from './entry-search.js';

@@ -1,4 +1,5 @@
-import { type Bytes, isMarkup, mustBeOptions, mustBeWhole, type Signal } from '@bloom/bytes';
+import type { Bytes, Signal } from '@bloom/bytes';
+import { isMarkup, mustBeOptions, mustBeWhole } from '@bloom/bytes/internal';
 import { allocate, type FileIdentity, mustLieInside, PIECE_BYTES, type Source } from '../read/source.js';
 import type { Answer } from './answer.js';
 import { parseContentRange, wholeNumber } from './content-range.js';
@@ -49,7 +50,7 @@ const HTTP_SOURCE_OPTIONS: Record<keyof HttpSourceOptions, true> = {
  * ```ts
  * const source = await HttpSource.open('https://example.org/words.ldb');
  * const table = await Table.open(source);
- * await table.get(utf8('hello')); // one request, or, for most absent keys, none
+ * await table.get('hello'); // one request, or, for most absent keys, none
  * await source.close();
  * ```
  */

@@ -1,4 +1,5 @@
-import { type Bytes, mustBeOptions, type Signal } from '@bloom/bytes';
+import type { Bytes, Signal } from '@bloom/bytes';
+import { mustBeOptions } from '@bloom/bytes/internal';
 import { FILTER_BASE, FilterBlockBuilder } from '@bloom/filter-block';
 import type { FilterPolicy } from '@bloom/policy';
 import type { BlockHandle } from '../format/block-handle.js';

@@ -18,7 +18,7 @@ export interface FileTableOptions extends AsyncTableOptions, FileSourceOptions {
  * @example
  * ```ts
  * const table = await openTable('words.ldb');
- * await table.get(utf8('hello')); // Uint8Array, or undefined
+ * await table.get('hello'); // Uint8Array, or undefined
  * await table.close();
  * ```
  */
@@ -46,7 +46,7 @@ export async function openTable(path: string, options: FileTableOptions = {}): P
  * @example
  * ```ts
  * const table = openTableSync('words.ldb');
- * table.get(utf8('hello')); // Uint8Array, or undefined
+ * table.get('hello'); // Uint8Array, or undefined
  * table.close();
  * ```
  */

@@ -1,4 +1,5 @@
-import { type Bytes, mustBeOptions, mustBeSignal, mustHaveAtMost, type Signal } from '@bloom/bytes';
+import type { Bytes, Signal } from '@bloom/bytes';
+import { mustBeOptions, mustBeSignal, mustHaveAtMost } from '@bloom/bytes/internal';
 import type { FileHandle } from 'node:fs/promises';
 import { PIECE_BYTES } from '../read/source.js';
 import { TABLE_BUILDER_OPTIONS, type TableBuilderOptions } from '../write/options.js';
@@ -23,7 +24,7 @@ const SYNC_BYTES = 16 << 20;
  * const writer = await TableWriter.create('words.ldb');
  * try {
  *   for (const word of words) {
- *     writer.add(word, utf8(''));
+ *     writer.add(word, '');
  *     if (writer.isDrainDue) await writer.drain();
  *   }
  *   await writer.finish();
@@ -86,7 +87,7 @@ export class TableWriter {
   }
 
   /** Adds an entry as `TableBuilder.add` does, which says what it throws. */
-  add(key: Uint8Array, value: Uint8Array): void {
+  add(key: Uint8Array | string, value: Uint8Array | string): void {
     if (arguments.length > 2) mustHaveAtMost('TableWriter.add', 'a key and a value', 2, arguments.length);
     this.#builder.add(key, value);
   }

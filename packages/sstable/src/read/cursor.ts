@@ -1,4 +1,5 @@
 import type { Bytes, Signal } from '@bloom/bytes';
+import { bytesOf } from '@bloom/bytes/internal';
 import type { CompareRange } from '../format/bytewise-order.js';
 import { BaseCursor } from './base-cursor.js';
 import type { BlockReader } from './block-reader.js';
@@ -53,8 +54,8 @@ export class Cursor extends BaseCursor {
   }
 
   /** Moves to the first entry at or after `key`, which may be the cursor's own. @returns whether there is one. */
-  seek(key: Uint8Array, options?: SignalOptions): Promise<boolean> {
-    return this.#seek('Cursor.seek', (cursor) => cursor.seek(key, 'at-or-after'), false, options);
+  seek(key: Uint8Array | string, options?: SignalOptions): Promise<boolean> {
+    return this.#seek('Cursor.seek', (cursor) => cursor.seek(bytesOf('key', key), 'at-or-after'), false, options);
   }
 
   /** Moves to the next entry. A no-op unless on an entry. @returns whether there is one. */

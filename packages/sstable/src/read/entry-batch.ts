@@ -1,4 +1,4 @@
-import { copyBytes } from '@bloom/bytes';
+import { copyBytes } from '@bloom/bytes/internal';
 import type { BlockWalk } from '../format/block-walk.js';
 
 /** A batch has at most so many entries. */

@@ -1,4 +1,5 @@
-import { type Bytes, mustBeOptions, mustBeSignal, mustBeWhole, type Signal } from '@bloom/bytes';
+import type { Bytes, Signal } from '@bloom/bytes';
+import { mustBeOptions, mustBeSignal, mustBeWhole } from '@bloom/bytes/internal';
 import type { CompareRange } from '../format/bytewise-order.js';
 import type { ByteCopier } from './byte-copier.js';
 import { type Bound, KeyBounds } from './key-bounds.js';
@@ -12,17 +13,17 @@ export interface ManyOptions {
 /** Where entries end that are taken forward. */
 export interface NextManyOptions extends ManyOptions {
   /** Only keys before this one. */
-  readonly lt?: Uint8Array | undefined;
+  readonly lt?: Uint8Array | string | undefined;
   /** Only this key and keys before it. */
-  readonly lte?: Uint8Array | undefined;
+  readonly lte?: Uint8Array | string | undefined;
 }
 
 /** Where entries end that are taken backward. */
 export interface PrevManyOptions extends ManyOptions {
   /** Only keys after this one. */
-  readonly gt?: Uint8Array | undefined;
+  readonly gt?: Uint8Array | string | undefined;
   /** Only this key and keys after it. */
-  readonly gte?: Uint8Array | undefined;
+  readonly gte?: Uint8Array | string | undefined;
 }
 
 /** With a signal that ends the call. */

@@ -1,4 +1,5 @@
-import type { Signal, SignalController } from '@bloom/bytes';
+import type { Signal } from '@bloom/bytes';
+import type { SignalController } from '@bloom/bytes/internal';
 import { untilAborted } from './until-aborted.js';
 
 /**

@@ -1,4 +1,5 @@
-import type { Signal, SignalController } from '@bloom/bytes';
+import type { Signal } from '@bloom/bytes';
+import type { SignalController } from '@bloom/bytes/internal';
 import { BlockScratch } from './block-scratch.js';
 import type { DataBlocks } from './data-blocks.js';
 import { PendingRead } from './pending-read.js';

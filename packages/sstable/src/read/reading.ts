@@ -1,4 +1,5 @@
-import { type Bytes, CorruptionError, mustBeBytes, mustBeWhole, plainBytes, type Signal } from '@bloom/bytes';
+import { type Bytes, CorruptionError, type Signal } from '@bloom/bytes';
+import { mustBeBytes, mustBeWhole, plainBytes } from '@bloom/bytes/internal';
 import { AT_ONCE_BYTES, type Source, type SyncSource } from './source.js';
 import { untilAborted } from './until-aborted.js';
 

@@ -1,4 +1,5 @@
-import { type Bytes, PrefixViews } from '@bloom/bytes';
+import type { Bytes } from '@bloom/bytes';
+import { PrefixViews } from '@bloom/bytes/internal';
 import { BlockScratch } from './block-scratch.js';
 import { AT_ONCE_BYTES } from './source.js';
 

@@ -1,4 +1,5 @@
 import type { Bytes } from '@bloom/bytes';
+import { bytesOf } from '@bloom/bytes/internal';
 import type { CompareRange } from '../format/bytewise-order.js';
 import { BaseCursor } from './base-cursor.js';
 import type { ByteCopier } from './byte-copier.js';
@@ -45,10 +46,10 @@ export class SyncCursor extends BaseCursor {
   }
 
   /** Moves to the first entry at or after `key`, which may be the cursor's own. @returns whether there is one. */
-  seek(key: Uint8Array): boolean {
+  seek(key: Uint8Array | string): boolean {
     this.#blocks.mustBeOpen();
     this.#failure = undefined;
-    return this.#settle(this.#cursor.seek(key, 'at-or-after'));
+    return this.#settle(this.#cursor.seek(bytesOf('key', key), 'at-or-after'));
   }
 
   /** Moves to the next entry. A no-op unless on an entry. @returns whether there is one. */

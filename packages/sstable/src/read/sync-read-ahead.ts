@@ -1,4 +1,4 @@
-import { mustBeWhole } from '@bloom/bytes';
+import { mustBeWhole } from '@bloom/bytes/internal';
 import { BlockScratch } from './block-scratch.js';
 import type { DataBlocks } from './data-blocks.js';
 import { type ByteRange, readRangeSync } from './reading.js';

@@ -1,4 +1,5 @@
-import { type Bytes, mustBeBytes, mustBeIterable } from '@bloom/bytes';
+import type { Bytes } from '@bloom/bytes';
+import { bytesOf, mustBeBytes, mustBeIterable } from '@bloom/bytes/internal';
 import { BaseTable } from './base-table.js';
 import { BatchWalk } from './batch-walk.js';
 import { ByteCopier } from './byte-copier.js';
@@ -6,7 +7,7 @@ import { DataBlocks } from './data-blocks.js';
 import type { EntryBatch } from './entry-batch.js';
 import { tableCursorWithin } from './bounded-table-cursor.js';
 import { type CursorOptions, fillsCache, type KeyRange, mustBeKeyRange } from './key-range.js';
-import { ABSENT, GO_ON, TableLookup } from './table-lookup.js';
+import { ABSENT, GO_ON, keyOf, TableLookup } from './table-lookup.js';
 import { type OpenTable, readOpenTable } from './open.js';
 import { mustBeTableOptions, readAheadBytesFor, type SyncTableOptions } from './options.js';
 import { RangeWalk, type Walk } from './range-walk.js';
@@ -25,7 +26,7 @@ import { failedOutcome, outcomeOf, type TableExplanation, TableTrace } from './t
  * @example
  * ```ts
  * const table = SyncTable.open(new MemorySource(bytes));
- * table.get(utf8('hello')); // Uint8Array, or undefined
+ * table.get('hello'); // Uint8Array, or undefined
  * ```
  */
 export class SyncTable extends BaseTable implements Iterable<[Bytes, Bytes]> {
@@ -70,12 +71,12 @@ export class SyncTable extends BaseTable implements Iterable<[Bytes, Bytes]> {
   }
 
   /**
-   * A copy of the value of `key`; undefined when it is absent. Short copies share a buffer with others.
+   * A copy of the value of `key`, where text stands for its UTF-8 bytes; undefined when it is absent. Short copies share a buffer with others.
    *
    * @throws CorruptionError when its block, or the handle of its block, is damaged.
    */
-  get(key: Uint8Array): Bytes | undefined {
-    return this.#get(key);
+  get(key: Uint8Array | string): Bytes | undefined {
+    return this.#get(bytesOf('key', key));
   }
 
   /**
@@ -85,13 +86,14 @@ export class SyncTable extends BaseTable implements Iterable<[Bytes, Bytes]> {
    * @throws TypeError, or the source's error, as `get` does.
    * @example
    * ```ts
-   * const { filter, searched, outcome } = table.explain(utf8('hello'));
+   * const { filter, searched, outcome } = table.explain('hello');
    * if (outcome.kind === 'absent' && filter?.answer === 'maybe') console.log('a false positive');
    * ```
    */
-  explain(key: Uint8Array): TableExplanation {
-    mustBeBytes('key', key);
-    const own = new Uint8Array(key);
+  explain(key: Uint8Array | string): TableExplanation {
+    const bytes = bytesOf('key', key);
+    mustBeBytes('key', bytes);
+    const own = new Uint8Array(bytes);
     const trace = new TableTrace();
     let outcome: TableExplanation['outcome'];
     try {
@@ -103,14 +105,15 @@ export class SyncTable extends BaseTable implements Iterable<[Bytes, Bytes]> {
   }
 
   /** Whether there is an entry of `key`. @throws as {@link get}. */
-  has(key: Uint8Array): boolean {
+  has(key: Uint8Array | string): boolean {
     this.#blocks.mustBeOpen();
+    const bytes = bytesOf('key', key);
     const { unread } = this.#table;
     if (unread?.isDue === true) this.#blocks.readFilterSync(unread, this.#source);
-    const i = this.#lookup.locate(key);
+    const i = this.#lookup.locate(bytes);
     if (i === ABSENT) return false;
-    if (unread === undefined) return this.#lookup.has(i, this.#borrowed(i), key);
-    return this.#searchUnread(i, (contents) => this.#lookup.has(i, contents, key) || undefined) ?? false;
+    if (unread === undefined) return this.#lookup.has(i, this.#borrowed(i), bytes);
+    return this.#searchUnread(i, (contents) => this.#lookup.has(i, contents, bytes) || undefined) ?? false;
   }
 
   /**
@@ -123,12 +126,13 @@ export class SyncTable extends BaseTable implements Iterable<[Bytes, Bytes]> {
    * @param matches is called at most once, with a copy of the entry's key that it may keep.
    * @throws CorruptionError when a block or its handle is damaged.
    */
-  find(key: Uint8Array, matches: (key: Uint8Array) => boolean): [Bytes, Bytes] | undefined {
+  find(key: Uint8Array | string, matches: (key: Uint8Array) => boolean): [Bytes, Bytes] | undefined {
     this.#blocks.mustBeOpen();
+    const bytes = bytesOf('key', key);
     const { unread } = this.#table;
     if (unread?.isDue === true) this.#blocks.readFilterSync(unread, this.#source);
-    for (let i = this.#lookup.locateFirst(key, matches); i !== ABSENT; i = this.#lookup.locateNext(i, key)) {
-      const search = (contents: Uint8Array) => this.#lookup.searchFirst(i, contents, key, matches);
+    for (let i = this.#lookup.locateFirst(bytes, matches); i !== ABSENT; i = this.#lookup.locateNext(i, bytes)) {
+      const search = (contents: Uint8Array) => this.#lookup.searchFirst(i, contents, bytes, matches);
       const found = unread === undefined ? search(this.#block(i)) : this.#searchUnread(i, search);
       if (found !== GO_ON) return found;
     }
@@ -136,14 +140,10 @@ export class SyncTable extends BaseTable implements Iterable<[Bytes, Bytes]> {
   }
 
   /** `get` for each of `keys`, in their order. */
-  getMany(keys: Iterable<Uint8Array>): (Bytes | undefined)[] {
+  getMany(keys: Iterable<Uint8Array | string>): (Bytes | undefined)[] {
     this.#blocks.mustBeOpen();
     mustBeIterable('keys', keys, 'Uint8Arrays');
-    return Array.from(keys, (key, k) => {
-      // The name is made only for an error.
-      if (!(key instanceof Uint8Array && key.length > 0)) mustBeBytes(`keys[${k}]`, key);
-      return this.get(key);
-    });
+    return Array.from(keys, (key, k) => this.#get(key instanceof Uint8Array && key.length > 0 ? key : keyOf(key, k)));
   }
 
   /** Copies of the entries of a range, in order. */

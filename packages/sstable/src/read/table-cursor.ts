@@ -1,4 +1,4 @@
-import { mustBeBytes } from '@bloom/bytes';
+import { mustBeBytes } from '@bloom/bytes/internal';
 import { BlockSearch } from '../format/block-search.js';
 import type { OpenTable } from './open.js';
 

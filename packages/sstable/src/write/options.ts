@@ -1,4 +1,4 @@
-import { mustBeWhole, mustHaveMethods } from '@bloom/bytes';
+import { mustBeWhole, mustHaveMethods } from '@bloom/bytes/internal';
 import { FILTER_BASE, mustBeFilterRange } from '@bloom/filter-block';
 import { BloomFilterPolicy, type FilterPolicy, mustBeFilterPolicy } from '@bloom/policy';
 import { snappyCodec } from '../compression/snappy.js';
