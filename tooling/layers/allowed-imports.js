@@ -19,6 +19,7 @@ export const arrows = {
   level: ['leveldb', 'bytes'],
   bulk: ['leveldb', 'sstable', 'log', 'policy', 'bytes'],
   codecs: ['sstable'],
+  'web-storage': ['leveldb', 'sstable'],
   // Private: the apps carry it in their bundles.
   report: ['sstable', 'policy', 'hash', 'bytes'],
 };

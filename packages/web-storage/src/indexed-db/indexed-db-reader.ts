@@ -1,0 +1,270 @@
+import { DatabaseReader, type AsyncReaderOptions, type Folder, storedEntries } from '@bloom/leveldb';
+import { idbComparator, idbFilterPolicy } from '@bloom/leveldb/idb-comparator';
+import { ByteReader } from '../value/byte-reader.js';
+import { type DecodedValue, type ValueContext } from '../value/blink-value.js';
+import { PropertyNames } from '../value/v8-value.js';
+import { WebStorageError } from '../web-storage-error.js';
+import { blobPath, decodeExternalObjects } from './external-objects.js';
+import { encodePrefix, EXTERNAL_OBJECTS, FIRST_INDEX, readPrefix, RECORDS } from './key-prefix.js';
+import { encodeKey, GREATEST_KEY, type IndexedDbKey, LEAST_KEY, readKey } from './key.js';
+import { type DatabaseInformation, DATABASE_NAME, DatabaseMetadata, decodeDatabaseName, type IndexDescription, type KeyPath, type StoreDescription } from './metadata.js';
+import { DEFAULT_MAX_VALUE_BYTES, decodeRecordValue, readRecordVersion } from './record-value.js';
+
+/** Where the files of blobs are: the folder `….indexeddb.blob` beside `….indexeddb.leveldb`. */
+export interface BlobFolder {
+  /** The contents of a file, such as `1/00/2`; undefined when there is none. */
+  read(path: string): Promise<Uint8Array | undefined>;
+}
+
+/** How to read a folder of IndexedDB. All of it has a default. */
+export interface IndexedDbOptions extends Omit<AsyncReaderOptions, 'comparators' | 'filterPolicies' | 'insistOnBytewise'> {
+  /** Where blobs, files and large values are. Without it they are errors `BLOOM_MISSING_BLOB`. */
+  readonly blobs?: BlobFolder | undefined;
+  /** The most bytes that a compressed value may have. Default: 256 MiB. */
+  readonly maxValueBytes?: number | undefined;
+}
+
+/** Which records of a store to walk through, in IndexedDB's order of their keys. */
+export interface RecordRange {
+  readonly gt?: IndexedDbKey | undefined;
+  readonly gte?: IndexedDbKey | undefined;
+  readonly lt?: IndexedDbKey | undefined;
+  readonly lte?: IndexedDbKey | undefined;
+  /** From the last record to the first. */
+  readonly reverse?: boolean | undefined;
+  /** The most records. */
+  readonly limit?: number | undefined;
+}
+
+/** A record of an object store. */
+export interface StoredRecord {
+  /** The key that the walk goes by: that of the index, or the primary key. */
+  readonly key: IndexedDbKey;
+  readonly primaryKey: IndexedDbKey;
+  /** What the page stored; undefined where there is an `error`. */
+  readonly value: unknown;
+  /** False where the value has an object that this reader does not know, behind which nothing could be read. */
+  readonly isComplete: boolean;
+  /** Why the value cannot be read. */
+  readonly error: WebStorageError | undefined;
+}
+
+/** A version of a record that is stored, whether it counts or not. */
+export interface StoredRecordVersion extends StoredRecord {
+  readonly database: number;
+  readonly store: number;
+  readonly kind: 'value' | 'deletion';
+  /** Counts the writes to the folder: of two versions of a record, the one with the larger sequence is newer. */
+  readonly sequence: bigint;
+  /** The log or table that holds it. */
+  readonly file: string;
+}
+
+/**
+ * Reads a folder of Chromium's IndexedDB, `….indexeddb.leveldb`, and changes nothing in it.
+ *
+ * @example
+ * ```ts
+ * const reader = await IndexedDbReader.open(new NodeFolder('https_example.com_0.indexeddb.leveldb'));
+ * for (const database of await reader.databases()) {
+ *   for (const store of database.stores) {
+ *     for await (const { key, value } of reader.records(database, store)) console.log(database.name, store.name, key, value);
+ *   }
+ * }
+ * await reader.close();
+ * ```
+ */
+export class IndexedDbReader {
+  readonly #reader: DatabaseReader;
+  readonly #folder: Folder;
+  readonly #options: IndexedDbOptions;
+  readonly #names = new PropertyNames();
+
+  private constructor(reader: DatabaseReader, folder: Folder, options: IndexedDbOptions) {
+    this.#reader = reader;
+    this.#folder = folder;
+    this.#options = options;
+  }
+
+  /** Opens a folder. It can be in use by a browser. @throws what `DatabaseReader.open` throws. */
+  static async open(folder: Folder, options: IndexedDbOptions = {}): Promise<IndexedDbReader> {
+    const { blobs: _blobs, maxValueBytes: _maxValueBytes, ...readerOptions } = options;
+    const reader = await DatabaseReader.open(folder, { ...readerOptions, comparators: [idbComparator], filterPolicies: [idbFilterPolicy] });
+    return new IndexedDbReader(reader, folder, options);
+  }
+
+  async close(): Promise<void> {
+    await this.#reader.close();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  /** The databases of the folder with their object stores, ordered by origin and name. @throws WebStorageError where metadata is damaged. */
+  async databases(): Promise<DatabaseInformation[]> {
+    const all = { database: 0, store: 0, index: 0 };
+    const databases: DatabaseInformation[] = [];
+    // From the empty origin with an empty name on.
+    const range = { gte: encodePrefix(all, [DATABASE_NAME, 0, 0]), lt: encodePrefix({ ...all, database: 1 }, [0]) };
+    for await (const [key, value] of this.#reader.entries(range)) {
+      const { id, origin, name } = decodeDatabaseName(key, value);
+      const metadata = await this.#metadata(id);
+      databases.push({ id, origin, name, version: metadata.version, stores: metadata.stores });
+    }
+    return databases;
+  }
+
+  async #metadata(database: number): Promise<DatabaseMetadata> {
+    const metadata = new DatabaseMetadata();
+    const prefix = { database, store: 0, index: 0 };
+    const range = { gte: encodePrefix(prefix, [0]), lt: encodePrefix({ database, store: 1, index: RECORDS }, LEAST_KEY) };
+    for await (const [key, value] of this.#reader.entries(range)) metadata.add(key, value);
+    return metadata;
+  }
+
+  /**
+   * Walks through the records of a store, by their keys, or by those of an index.
+   *
+   * A value that cannot be read is an `error` of its record, and the walk goes on.
+   *
+   * @throws CorruptionError where the folder is damaged, WebStorageError where a key is.
+   */
+  async *records(
+    database: Pick<DatabaseInformation, 'id'>,
+    store: Pick<StoreDescription, 'id' | 'keyPath' | 'autoIncrement'>,
+    range: RecordRange & { readonly index?: Pick<IndexDescription, 'id'> | undefined } = {},
+  ): AsyncGenerator<StoredRecord, void, undefined> {
+    const { index, limit = Number.POSITIVE_INFINITY } = range;
+    const context = await this.#contextOf(database.id, store.id);
+    let left = limit;
+    if (left <= 0) return;
+    const entries = this.#reader.entries(rangeOf({ database: database.id, store: store.id, index: index?.id ?? RECORDS }, range));
+    for await (const [entryKey, entryValue] of entries) {
+      const record = index === undefined ? await this.#record(entryKey, entryValue, store, context) : await this.#indexed(entryKey, entryValue, store, context);
+      if (record === undefined) continue;
+      yield record;
+      if (--left <= 0) return;
+    }
+  }
+
+  /** The value of a record. @returns undefined when there is none with this key. @throws WebStorageError where it cannot be read. */
+  async get(database: Pick<DatabaseInformation, 'id'>, store: Pick<StoreDescription, 'id' | 'keyPath' | 'autoIncrement'>, key: IndexedDbKey): Promise<unknown> {
+    const entryKey = encodePrefix({ database: database.id, store: store.id, index: RECORDS }, encodeKey(key));
+    const bytes = await this.#reader.get(entryKey);
+    if (bytes === undefined) return undefined;
+    const record = await this.#record(entryKey, bytes, store, await this.#contextOf(database.id, store.id));
+    if (record.error !== undefined) throw record.error;
+    return record.value;
+  }
+
+  /**
+   * All versions of records that the folder still holds, overwritten and deleted ones too: log by log and table by table.
+   *
+   * Blobs of records that were deleted are mostly gone, and are errors of their records then.
+   */
+  async *storedVersions(): AsyncGenerator<StoredRecordVersion, void, undefined> {
+    const { codecs, maxBlockBytes, damage, signal } = this.#options;
+    for await (const { kind, key: entryKey, value, sequence, file } of storedEntries(this.#folder, { codecs, maxBlockBytes, damage, signal })) {
+      const reader = new ByteReader(entryKey, 'key');
+      let place;
+      let key: IndexedDbKey;
+      try {
+        place = readPrefix(reader);
+        if (place.database === 0 || place.store === 0 || place.index !== RECORDS) continue;
+        key = readKey(reader);
+      } catch (error) {
+        if (error instanceof WebStorageError) continue;
+        throw error;
+      }
+      const common = { database: place.database, store: place.store, sequence, file, kind: kind === 'deletion' ? ('deletion' as const) : ('value' as const) };
+      if (common.kind === 'deletion' || value === undefined) yield { ...common, key, primaryKey: key, value: undefined, isComplete: true, error: undefined };
+      else {
+        const context = await this.#contextOf(place.database, place.store);
+        yield { ...common, ...(await this.#record(entryKey, value, { keyPath: undefined, autoIncrement: false }, context)) };
+      }
+    }
+  }
+
+  /** What the values of a store need beside their bytes. */
+  async #contextOf(database: number, store: number): Promise<StoreContext> {
+    const { blobs } = this.#options;
+    const place = { database, store, index: EXTERNAL_OBJECTS };
+    let hasExternalObjects = false;
+    for await (const _ of this.#reader.keys({ ...rangeOf(place, {}), limit: 1 })) hasExternalObjects = true;
+    const readBlob = blobs === undefined ? undefined : (blobNumber: number) => readFile(blobs, blobPath(database, blobNumber));
+    return { place, hasExternalObjects, readBlob };
+  }
+
+  async #record(entryKey: Uint8Array, bytes: Uint8Array, store: Pick<StoreDescription, 'keyPath' | 'autoIncrement'>, context: StoreContext): Promise<StoredRecord> {
+    const reader = new ByteReader(entryKey, 'key');
+    readPrefix(reader);
+    const encodedKey = entryKey.subarray(reader.position);
+    const key = readKey(reader);
+    const common = { key, primaryKey: key };
+    try {
+      const decoded = await this.#value(bytes.subarray(readRecordVersion(bytes).start), encodedKey, context);
+      if (store.autoIncrement && typeof store.keyPath === 'string') injectKey(decoded.value, store.keyPath, key);
+      return { ...common, value: decoded.value, isComplete: decoded.isComplete, error: undefined };
+    } catch (error) {
+      if (!(error instanceof WebStorageError)) throw error;
+      return { ...common, value: undefined, isComplete: false, error };
+    }
+  }
+
+  async #value(bytes: Uint8Array, encodedKey: Uint8Array, { place, hasExternalObjects, readBlob }: StoreContext): Promise<DecodedValue> {
+    const { maxValueBytes = DEFAULT_MAX_VALUE_BYTES } = this.#options;
+    const entry = hasExternalObjects ? await this.#reader.get(encodePrefix(place, encodedKey)) : undefined;
+    const context: ValueContext = { externalObjects: entry === undefined ? undefined : decodeExternalObjects(entry), readBlob, names: this.#names };
+    return decodeRecordValue(bytes, context, maxValueBytes);
+  }
+
+  /** The record that an entry of an index leads to; undefined where the entry is stale. */
+  async #indexed(entryKey: Uint8Array, entryValue: Uint8Array, store: Pick<StoreDescription, 'keyPath' | 'autoIncrement'>, context: StoreContext): Promise<StoredRecord | undefined> {
+    const reader = new ByteReader(entryKey, 'key');
+    readPrefix(reader);
+    const key = readKey(reader);
+    const { version, start } = readRecordVersion(entryValue);
+    const recordKey = encodePrefix({ ...context.place, index: RECORDS }, entryValue.subarray(start));
+    const bytes = await this.#reader.get(recordKey);
+    if (bytes === undefined || readRecordVersion(bytes).version !== version) return undefined;
+    return { ...(await this.#record(recordKey, bytes, store, context)), key };
+  }
+}
+
+interface StoreContext {
+  readonly place: { readonly database: number; readonly store: number; readonly index: number };
+  readonly hasExternalObjects: boolean;
+  readonly readBlob: ((blobNumber: number) => Promise<Uint8Array>) | undefined;
+}
+
+async function readFile(blobs: BlobFolder, path: string): Promise<Uint8Array> {
+  const contents = await blobs.read(path);
+  if (contents === undefined) throw new WebStorageError('BLOOM_MISSING_BLOB', 'blob', 0, `there is no file ${path} in the blob folder`);
+  return contents;
+}
+
+/** The range of the folder that has a range of an index, or of the records themselves. */
+function rangeOf(place: { readonly database: number; readonly store: number; readonly index: number }, { gt, gte, lt, lte, reverse = false }: RecordRange) {
+  const isIndex = place.index >= FIRST_INDEX;
+  // Behind the key of an index stands the sequence 0, and the primary key.
+  const start = (key: Uint8Array): Uint8Array => encodePrefix(place, key, ...(isIndex ? [[0], LEAST_KEY] : []));
+  const end = (key: Uint8Array): Uint8Array => encodePrefix(place, key, ...(isIndex ? [[0], GREATEST_KEY] : []));
+  return {
+    ...(gt === undefined ? { gte: start(gte === undefined ? LEAST_KEY : encodeKey(gte)) } : { gt: end(encodeKey(gt)) }),
+    ...(lt === undefined ? { lte: end(lte === undefined ? GREATEST_KEY : encodeKey(lte)) } : { lt: start(encodeKey(lt)) }),
+    reverse,
+  };
+}
+
+/** Sets the key that a generator gave: it is not stored within the value. */
+function injectKey(value: unknown, keyPath: Exclude<KeyPath, readonly string[] | undefined>, key: IndexedDbKey): void {
+  const names = keyPath.split('.');
+  let object = value;
+  for (const [i, name] of names.entries()) {
+    if (typeof object !== 'object' || object === null) return;
+    const isLast = i === names.length - 1;
+    if (isLast || !Object.hasOwn(object, name)) Object.defineProperty(object, name, { value: isLast ? key : {}, writable: true, enumerable: true, configurable: true });
+    object = (object as Record<string, unknown>)[name];
+  }
+}
