@@ -1,4 +1,4 @@
-import type { BlobFolder } from './indexed-db/indexed-db-reader.js';
+import type { BlobFolder } from './indexed-db/external-objects.js';
 
 /** What is needed of a `FileSystemDirectoryHandle`. */
 export interface BlobDirectoryLike {

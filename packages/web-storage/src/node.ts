@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { BlobFolder } from './indexed-db/indexed-db-reader.js';
+import type { BlobFolder } from './indexed-db/external-objects.js';
 
 const LEVELDB_SUFFIX = /\.leveldb[/\\]?$/u;
 

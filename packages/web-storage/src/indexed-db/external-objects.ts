@@ -10,6 +10,7 @@
  */
 import { ByteReader } from '../value/byte-reader.js';
 import type { ExternalObject } from '../value/host-object.js';
+import { WebStorageError } from '../web-storage-error.js';
 import { readText } from './key.js';
 
 const BLOB = 0;
@@ -47,7 +48,24 @@ export function decodeExternalObjects(bytes: Uint8Array): ExternalObject[] {
 }
 
 /** The path of a blob's file within the blob folder, such as `1/00/2`. */
-export function blobPath(databaseId: number, blobNumber: number): string {
+function blobPath(databaseId: number, blobNumber: number): string {
   const folder = (Math.floor(blobNumber / 256) & 0xff).toString(16).padStart(2, '0');
   return `${databaseId.toString(16)}/${folder}/${blobNumber.toString(16)}`;
+}
+
+/** Where the files of blobs are: the folder `….indexeddb.blob` beside `….indexeddb.leveldb`. */
+export interface BlobFolder {
+  /** The contents of a file, such as `1/00/2`; undefined when there is none. */
+  read(path: string): Promise<Uint8Array | undefined>;
+}
+
+/** Reads the blobs of a database by their numbers. */
+export function blobReader(blobs: BlobFolder | undefined, databaseId: number): ((blobNumber: number) => Promise<Uint8Array>) | undefined {
+  if (blobs === undefined) return undefined;
+  return async (blobNumber) => {
+    const path = blobPath(databaseId, blobNumber);
+    const contents = await blobs.read(path);
+    if (contents === undefined) throw new WebStorageError('BLOOM_MISSING_BLOB', 'blob', 0, `there is no file ${path} in the blob folder`);
+    return contents;
+  };
 }

@@ -1,20 +1,12 @@
-import { DatabaseReader, type AsyncReaderOptions, type Folder, storedEntries } from '@bloom/leveldb';
+import { DatabaseReader, type AsyncReaderOptions, type Folder } from '@bloom/leveldb';
 import { idbComparator, idbFilterPolicy } from '@bloom/leveldb/idb-comparator';
 import { ByteReader } from '../value/byte-reader.js';
-import { type DecodedValue, type ValueContext } from '../value/blink-value.js';
 import { PropertyNames } from '../value/v8-value.js';
-import { WebStorageError } from '../web-storage-error.js';
-import { blobPath, decodeExternalObjects } from './external-objects.js';
+import { type BlobFolder, blobReader } from './external-objects.js';
 import { encodePrefix, EXTERNAL_OBJECTS, FIRST_INDEX, readPrefix, RECORDS } from './key-prefix.js';
 import { encodeKey, GREATEST_KEY, type IndexedDbKey, LEAST_KEY, readKey } from './key.js';
 import { type DatabaseInformation, DATABASE_NAME, DatabaseMetadata, decodeDatabaseName, type IndexDescription, type KeyPath, type StoreDescription } from './metadata.js';
-import { DEFAULT_MAX_VALUE_BYTES, decodeRecordValue, readRecordVersion } from './record-value.js';
-
-/** Where the files of blobs are: the folder `….indexeddb.blob` beside `….indexeddb.leveldb`. */
-export interface BlobFolder {
-  /** The contents of a file, such as `1/00/2`; undefined when there is none. */
-  read(path: string): Promise<Uint8Array | undefined>;
-}
+import { decodeRecord, readRecordKey, readRecordVersion, type StoredRecord } from './record.js';
 
 /** How to read a folder of IndexedDB. All of it has a default. */
 export interface IndexedDbOptions extends Omit<AsyncReaderOptions, 'comparators' | 'filterPolicies' | 'insistOnBytewise'> {
@@ -36,30 +28,6 @@ export interface RecordRange {
   readonly limit?: number | undefined;
 }
 
-/** A record of an object store. */
-export interface StoredRecord {
-  /** The key that the walk goes by: that of the index, or the primary key. */
-  readonly key: IndexedDbKey;
-  readonly primaryKey: IndexedDbKey;
-  /** What the page stored; undefined where there is an `error`. */
-  readonly value: unknown;
-  /** False where the value has an object that this reader does not know, behind which nothing could be read. */
-  readonly isComplete: boolean;
-  /** Why the value cannot be read. */
-  readonly error: WebStorageError | undefined;
-}
-
-/** A version of a record that is stored, whether it counts or not. */
-export interface StoredRecordVersion extends StoredRecord {
-  readonly database: number;
-  readonly store: number;
-  readonly kind: 'value' | 'deletion';
-  /** Counts the writes to the folder: of two versions of a record, the one with the larger sequence is newer. */
-  readonly sequence: bigint;
-  /** The log or table that holds it. */
-  readonly file: string;
-}
-
 /**
  * Reads a folder of Chromium's IndexedDB, `….indexeddb.leveldb`, and changes nothing in it.
  *
@@ -76,13 +44,11 @@ export interface StoredRecordVersion extends StoredRecord {
  */
 export class IndexedDbReader {
   readonly #reader: DatabaseReader;
-  readonly #folder: Folder;
   readonly #options: IndexedDbOptions;
   readonly #names = new PropertyNames();
 
-  private constructor(reader: DatabaseReader, folder: Folder, options: IndexedDbOptions) {
+  private constructor(reader: DatabaseReader, options: IndexedDbOptions) {
     this.#reader = reader;
-    this.#folder = folder;
     this.#options = options;
   }
 
@@ -90,7 +56,7 @@ export class IndexedDbReader {
   static async open(folder: Folder, options: IndexedDbOptions = {}): Promise<IndexedDbReader> {
     const { blobs: _blobs, maxValueBytes: _maxValueBytes, ...readerOptions } = options;
     const reader = await DatabaseReader.open(folder, { ...readerOptions, comparators: [idbComparator], filterPolicies: [idbFilterPolicy] });
-    return new IndexedDbReader(reader, folder, options);
+    return new IndexedDbReader(reader, options);
   }
 
   async close(): Promise<void> {
@@ -158,65 +124,21 @@ export class IndexedDbReader {
     return record.value;
   }
 
-  /**
-   * All versions of records that the folder still holds, overwritten and deleted ones too: log by log and table by table.
-   *
-   * Blobs of records that were deleted are mostly gone, and are errors of their records then.
-   */
-  async *storedVersions(): AsyncGenerator<StoredRecordVersion, void, undefined> {
-    const { codecs, maxBlockBytes, damage, signal } = this.#options;
-    for await (const { kind, key: entryKey, value, sequence, file } of storedEntries(this.#folder, { codecs, maxBlockBytes, damage, signal })) {
-      const reader = new ByteReader(entryKey, 'key');
-      let place;
-      let key: IndexedDbKey;
-      try {
-        place = readPrefix(reader);
-        if (place.database === 0 || place.store === 0 || place.index !== RECORDS) continue;
-        key = readKey(reader);
-      } catch (error) {
-        if (error instanceof WebStorageError) continue;
-        throw error;
-      }
-      const common = { database: place.database, store: place.store, sequence, file, kind: kind === 'deletion' ? ('deletion' as const) : ('value' as const) };
-      if (common.kind === 'deletion' || value === undefined) yield { ...common, key, primaryKey: key, value: undefined, isComplete: true, error: undefined };
-      else {
-        const context = await this.#contextOf(place.database, place.store);
-        yield { ...common, ...(await this.#record(entryKey, value, { keyPath: undefined, autoIncrement: false }, context)) };
-      }
-    }
-  }
-
   /** What the values of a store need beside their bytes. */
   async #contextOf(database: number, store: number): Promise<StoreContext> {
     const { blobs } = this.#options;
     const place = { database, store, index: EXTERNAL_OBJECTS };
     let hasExternalObjects = false;
     for await (const _ of this.#reader.keys({ ...rangeOf(place, {}), limit: 1 })) hasExternalObjects = true;
-    const readBlob = blobs === undefined ? undefined : (blobNumber: number) => readFile(blobs, blobPath(database, blobNumber));
-    return { place, hasExternalObjects, readBlob };
+    return { place, hasExternalObjects, readBlob: blobReader(blobs, database) };
   }
 
-  async #record(entryKey: Uint8Array, bytes: Uint8Array, store: Pick<StoreDescription, 'keyPath' | 'autoIncrement'>, context: StoreContext): Promise<StoredRecord> {
-    const reader = new ByteReader(entryKey, 'key');
-    readPrefix(reader);
-    const encodedKey = entryKey.subarray(reader.position);
-    const key = readKey(reader);
-    const common = { key, primaryKey: key };
-    try {
-      const decoded = await this.#value(bytes.subarray(readRecordVersion(bytes).start), encodedKey, context);
-      if (store.autoIncrement && typeof store.keyPath === 'string') injectKey(decoded.value, store.keyPath, key);
-      return { ...common, value: decoded.value, isComplete: decoded.isComplete, error: undefined };
-    } catch (error) {
-      if (!(error instanceof WebStorageError)) throw error;
-      return { ...common, value: undefined, isComplete: false, error };
-    }
-  }
-
-  async #value(bytes: Uint8Array, encodedKey: Uint8Array, { place, hasExternalObjects, readBlob }: StoreContext): Promise<DecodedValue> {
-    const { maxValueBytes = DEFAULT_MAX_VALUE_BYTES } = this.#options;
-    const entry = hasExternalObjects ? await this.#reader.get(encodePrefix(place, encodedKey)) : undefined;
-    const context: ValueContext = { externalObjects: entry === undefined ? undefined : decodeExternalObjects(entry), readBlob, names: this.#names };
-    return decodeRecordValue(bytes, context, maxValueBytes);
+  async #record(entryKey: Uint8Array, bytes: Uint8Array, store: Pick<StoreDescription, 'keyPath' | 'autoIncrement'>, { place, hasExternalObjects, readBlob }: StoreContext): Promise<StoredRecord> {
+    const { encodedKey } = readRecordKey(entryKey);
+    const externalObjects = hasExternalObjects ? await this.#reader.get(encodePrefix(place, encodedKey)) : undefined;
+    const record = await decodeRecord(entryKey, bytes, { externalObjects, readBlob, names: this.#names, maxValueBytes: this.#options.maxValueBytes });
+    if (record.error === undefined && store.autoIncrement && typeof store.keyPath === 'string') injectKey(record.value, store.keyPath, record.key);
+    return record;
   }
 
   /** The record that an entry of an index leads to; undefined where the entry is stale. */
@@ -236,12 +158,6 @@ interface StoreContext {
   readonly place: { readonly database: number; readonly store: number; readonly index: number };
   readonly hasExternalObjects: boolean;
   readonly readBlob: ((blobNumber: number) => Promise<Uint8Array>) | undefined;
-}
-
-async function readFile(blobs: BlobFolder, path: string): Promise<Uint8Array> {
-  const contents = await blobs.read(path);
-  if (contents === undefined) throw new WebStorageError('BLOOM_MISSING_BLOB', 'blob', 0, `there is no file ${path} in the blob folder`);
-  return contents;
 }
 
 /** The range of the folder that has a range of an index, or of the records themselves. */

@@ -23,12 +23,6 @@ const HEADER_BYTES = 3;
 /** The most bytes that a compressed value may have. */
 export const DEFAULT_MAX_VALUE_BYTES = 2 ** 28;
 
-/** The version of a record, and where its value starts. */
-export function readRecordVersion(bytes: Uint8Array): { readonly version: number; readonly start: number } {
-  const reader = new ByteReader(bytes, 'value');
-  return { version: reader.varint64(), start: reader.position };
-}
-
 function isWrapped(bytes: Uint8Array, how: number): boolean {
   return bytes[0] === VERSION_TAG && bytes[1] === WRAPPED && bytes[2] === how;
 }

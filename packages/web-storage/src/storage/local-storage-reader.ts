@@ -11,7 +11,7 @@
  *
  * Source: Chromium, components/services/storage/dom_storage/local_storage_impl.cc.
  */
-import { type AsyncReaderOptions, DatabaseReader, type Folder, storedEntries } from '@bloom/leveldb';
+import { type AsyncReaderOptions, DatabaseReader, type Folder, storedEntries, type StoredEntriesOptions } from '@bloom/leveldb';
 import { unixMilliseconds } from '../indexed-db/external-objects.js';
 import { ByteReader } from '../value/byte-reader.js';
 import { WebStorageError } from '../web-storage-error.js';
@@ -50,18 +50,14 @@ export interface StorageItemVersion extends Omit<StorageItem, 'value'> {
 /** Reads a folder of Chromium's Local Storage, and changes nothing in it. */
 export class LocalStorageReader {
   readonly #reader: DatabaseReader;
-  readonly #folder: Folder;
-  readonly #options: AsyncReaderOptions;
 
-  private constructor(reader: DatabaseReader, folder: Folder, options: AsyncReaderOptions) {
+  private constructor(reader: DatabaseReader) {
     this.#reader = reader;
-    this.#folder = folder;
-    this.#options = options;
   }
 
   /** Opens a folder. It can be in use by a browser. @throws what `DatabaseReader.open` throws. */
   static async open(folder: Folder, options: AsyncReaderOptions = {}): Promise<LocalStorageReader> {
-    return new LocalStorageReader(await DatabaseReader.open(folder, options), folder, options);
+    return new LocalStorageReader(await DatabaseReader.open(folder, options));
   }
 
   async close(): Promise<void> {
@@ -102,16 +98,15 @@ export class LocalStorageReader {
     const prefix = storageKey === undefined ? Uint8Array.of(ENTRY) : ascii(`_${storageKey}\0`);
     for await (const [key, value] of this.#reader.entries({ prefix })) yield { ...decodeItemKey(key), value: decodeString(value, 'value', 0) };
   }
+}
 
-  /** All versions of items that the folder still holds, overwritten and deleted ones too: log by log and table by table. */
-  async *storedVersions(): AsyncGenerator<StorageItemVersion, void, undefined> {
-    const { codecs, maxBlockBytes, damage, signal } = this.#options;
-    for await (const { kind, key, value, sequence, file } of storedEntries(this.#folder, { codecs, maxBlockBytes, damage, signal })) {
-      if (key[0] !== ENTRY || !key.includes(0)) continue;
-      const item = decodeItemKey(key);
-      if (kind === 'deletion' || value === undefined) yield { ...item, kind: 'deletion', value: undefined, sequence, file };
-      else yield { ...item, kind: 'value', value: decodeString(value, 'value', 0), sequence, file };
-    }
+/** All versions of items that a folder still holds, overwritten and deleted ones too: log by log and table by table. */
+export async function* storedItems(folder: Folder, options: StoredEntriesOptions = {}): AsyncGenerator<StorageItemVersion, void, undefined> {
+  for await (const { kind, key, value, sequence, file } of storedEntries(folder, options)) {
+    if (key[0] !== ENTRY || !key.includes(0)) continue;
+    const item = decodeItemKey(key);
+    if (kind === 'deletion' || value === undefined) yield { ...item, kind: 'deletion', value: undefined, sequence, file };
+    else yield { ...item, kind: 'value', value: decodeString(value, 'value', 0), sequence, file };
   }
 }
 

@@ -10,7 +10,7 @@
  *
  * Source: Chromium, components/services/storage/dom_storage/session_storage_metadata.cc.
  */
-import { type AsyncReaderOptions, DatabaseReader, type Folder, storedEntries } from '@bloom/leveldb';
+import { type AsyncReaderOptions, DatabaseReader, type Folder, storedEntries, type StoredEntriesOptions } from '@bloom/leveldb';
 import { ByteReader } from '../value/byte-reader.js';
 import type { StorageItem } from './local-storage-reader.js';
 
@@ -46,18 +46,14 @@ export interface SessionItemVersion extends Omit<SessionItem, 'value'> {
 /** Reads a folder of Chromium's Session Storage, and changes nothing in it. */
 export class SessionStorageReader {
   readonly #reader: DatabaseReader;
-  readonly #folder: Folder;
-  readonly #options: AsyncReaderOptions;
 
-  private constructor(reader: DatabaseReader, folder: Folder, options: AsyncReaderOptions) {
+  private constructor(reader: DatabaseReader) {
     this.#reader = reader;
-    this.#folder = folder;
-    this.#options = options;
   }
 
   /** Opens a folder. It can be in use by a browser. @throws what `DatabaseReader.open` throws. */
   static async open(folder: Folder, options: AsyncReaderOptions = {}): Promise<SessionStorageReader> {
-    return new SessionStorageReader(await DatabaseReader.open(folder, options), folder, options);
+    return new SessionStorageReader(await DatabaseReader.open(folder, options));
   }
 
   async close(): Promise<void> {
@@ -86,16 +82,15 @@ export class SessionStorageReader {
       if (item !== undefined) yield { ...item, value: decodeSessionValue(value) };
     }
   }
+}
 
-  /** All versions of items that the folder still holds, overwritten and deleted ones too: log by log and table by table. */
-  async *storedVersions(): AsyncGenerator<SessionItemVersion, void, undefined> {
-    const { codecs, maxBlockBytes, damage, signal } = this.#options;
-    for await (const { kind, key, value, sequence, file } of storedEntries(this.#folder, { codecs, maxBlockBytes, damage, signal })) {
-      const item = decodeSessionKey(key);
-      if (item === undefined) continue;
-      if (kind === 'deletion' || value === undefined) yield { ...item, kind: 'deletion', value: undefined, sequence, file };
-      else yield { ...item, kind: 'value', value: decodeSessionValue(value), sequence, file };
-    }
+/** All versions of items that a folder still holds, overwritten and deleted ones too: log by log and table by table. */
+export async function* storedSessionItems(folder: Folder, options: StoredEntriesOptions = {}): AsyncGenerator<SessionItemVersion, void, undefined> {
+  for await (const { kind, key, value, sequence, file } of storedEntries(folder, options)) {
+    const item = decodeSessionKey(key);
+    if (item === undefined) continue;
+    if (kind === 'deletion' || value === undefined) yield { ...item, kind: 'deletion', value: undefined, sequence, file };
+    else yield { ...item, kind: 'value', value: decodeSessionValue(value), sequence, file };
   }
 }
 

@@ -113,7 +113,14 @@ export class ByteReader {
   utf16(length: number, littleEndian: boolean): string {
     const start = this.position;
     if (length % 2 !== 0) throw this.bad(`a string of two-byte characters has ${length} bytes`);
-    this.take(length);
+    const bytes = this.take(length);
+    if (length >= LONG) {
+      try {
+        return new TextDecoder(littleEndian ? 'utf-16le' : 'utf-16be', { ignoreBOM: true, fatal: true }).decode(bytes);
+      } catch {
+        // A surrogate without its partner, which a TextDecoder would replace.
+      }
+    }
     const units = new Uint16Array(length / 2);
     for (let i = 0; i < units.length; i++) units[i] = this.#view.getUint16(start + i * 2, littleEndian);
     return fromUnits(units);

@@ -17,7 +17,7 @@
  * | `R` | RegExp: string, flags (varint) |
  * | `;` … `:`  `'` … `,` | Map: keys and values, twice their number; Set: elements, their number |
  * | `B` `~` | ArrayBuffer: length, bytes; resizable: length, largest length, bytes |
- * | `V` | a view of the ArrayBuffer before it: kind, offset, length, from version 14 on flags |
+ * | `V` | a view of the ArrayBuffer before it, or of that which a `^` before it refers to: kind, offset, length, from version 14 on flags |
  * | `r` | error: kind, message, stack, cause, each behind a tag of its own; `.` |
  * | `\` | an object of the host: Blink's {@link HostObject}s |
  * | 00, `?` | padding; a count that means nothing any more |
@@ -42,8 +42,8 @@ const HOLES_HAVE_A_TAG = 11;
 const VIEWS_HAVE_FLAGS = 14;
 const LENGTHS_OF_64_BITS = 16;
 
-/** How deeply objects may be nested, so that the stack lasts. V8's own stack ends earlier. */
-const MAX_DEPTH = 3000;
+/** How deeply objects may be nested, so that the stack lasts. V8 itself writes some 3000 levels, and reads 1900 (Node 20). */
+const MAX_DEPTH = 3500;
 /** A resizable ArrayBuffer reserves its largest length at once; one that asks for more is made with a fixed length. */
 const MAX_RESERVED_BYTES = 2 ** 28;
 /** Property names of up to this length are kept, because records of a store mostly have the same. */
@@ -216,10 +216,16 @@ export class V8ValueReader extends ByteReader {
         const value = this.varint32();
         return (value >>> 1) ^ -(value & 1);
       }
-      case OBJECT:
-        return this.#nested(this.#readObject);
+      // Two frames of the stack for a level, so that it lasts for as many levels as V8's.
+      case OBJECT: {
+        const object = this.#add<Record<string, unknown>>({});
+        this.#enter();
+        this.#properties(object, END_OBJECT);
+        this.#depth--;
+        return object;
+      }
       case DENSE_ARRAY:
-        return this.#nested(this.#readDenseArray);
+        return this.#denseArray();
       case TRUE:
         return true;
       case FALSE:
@@ -230,6 +236,13 @@ export class V8ValueReader extends ByteReader {
         return undefined;
       case DOUBLE:
         return this.double();
+      default:
+        return this.#rarerValue(type);
+    }
+  }
+
+  #rarerValue(type: number): unknown {
+    switch (type) {
       case TWO_BYTE_STRING:
         return this.utf16(this.varint32(), true);
       case UINT32:
@@ -243,11 +256,11 @@ export class V8ValueReader extends ByteReader {
       case BIGINT:
         return this.#bigint();
       case SPARSE_ARRAY:
-        return this.#nested(this.#readSparseArray);
+        return this.#sparseArray();
       case MAP:
-        return this.#nested(this.#readMap);
+        return this.#map();
       case SET:
-        return this.#nested(this.#readSet);
+        return this.#set();
       case ARRAY_BUFFER:
       case RESIZABLE_ARRAY_BUFFER:
         return this.#arrayBuffer(type === RESIZABLE_ARRAY_BUFFER);
@@ -263,7 +276,7 @@ export class V8ValueReader extends ByteReader {
       case REGEXP:
         return this.#regExp();
       case ERROR:
-        return this.#nested(this.#readError);
+        return this.#error();
       case HOST_OBJECT:
         return this.#hostObject();
       case OBJECT_COUNT:
@@ -304,12 +317,8 @@ export class V8ValueReader extends ByteReader {
     return true;
   }
 
-  /** Calls a method one level deeper. */
-  #nested<T>(read: (this: V8ValueReader) => T): T {
+  #enter(): void {
     if (++this.#depth > MAX_DEPTH) throw new WebStorageError('BLOOM_TOO_DEEP', 'value', this.position, `more than ${MAX_DEPTH} objects are nested`);
-    const result = read.call(this);
-    this.#depth--;
-    return result;
   }
 
   #add<T extends object>(object: T): T {
@@ -322,13 +331,7 @@ export class V8ValueReader extends ByteReader {
     const id = this.varint32();
     const object = this.#objects[id];
     if (object === undefined) throw this.bad(`refers to object ${id}, which was not read`, start);
-    return object;
-  }
-
-  #readObject(): object {
-    const object = this.#add<Record<string, unknown>>({});
-    this.#properties(object, END_OBJECT);
-    return object;
+    return object instanceof ArrayBuffer && this.#isNext(ARRAY_BUFFER_VIEW) ? this.#view(object) : object;
   }
 
   /** Reads properties up to `end`, and the count after it. */
@@ -368,7 +371,8 @@ export class V8ValueReader extends ByteReader {
     if (stored !== count) throw this.bad(`has ${count} ${what}, and says that it has ${stored}`, start);
   }
 
-  #readDenseArray(): unknown[] {
+  #denseArray(): unknown[] {
+    this.#enter();
     const start = this.position;
     const length = this.varint32();
     // Each element takes a byte at least.
@@ -384,19 +388,23 @@ export class V8ValueReader extends ByteReader {
     array.length = length;
     this.#properties(array as unknown as Record<string, unknown>, END_DENSE_ARRAY);
     if (this.#isComplete) this.#mustBeCount(length, 'elements');
+    this.#depth--;
     return array;
   }
 
-  #readSparseArray(): unknown[] {
+  #sparseArray(): unknown[] {
+    this.#enter();
     const length = this.varint32();
     const array = this.#add<unknown[]>([]);
     array.length = length;
     this.#properties(array as unknown as Record<string, unknown>, END_SPARSE_ARRAY);
     if (this.#isComplete) this.#mustBeCount(length, 'elements');
+    this.#depth--;
     return array;
   }
 
-  #readMap(): Map<unknown, unknown> {
+  #map(): Map<unknown, unknown> {
+    this.#enter();
     const map = this.#add(new Map<unknown, unknown>());
     let count = 0;
     while (!this.#isNext(END_MAP)) {
@@ -407,10 +415,12 @@ export class V8ValueReader extends ByteReader {
       count += 2;
     }
     this.#mustBeCount(count, 'keys and values');
+    this.#depth--;
     return map;
   }
 
-  #readSet(): Set<unknown> {
+  #set(): Set<unknown> {
+    this.#enter();
     const set = this.#add(new Set<unknown>());
     let count = 0;
     while (!this.#isNext(END_SET)) {
@@ -419,6 +429,7 @@ export class V8ValueReader extends ByteReader {
       count++;
     }
     this.#mustBeCount(count, 'elements');
+    this.#depth--;
     return set;
   }
 
@@ -498,30 +509,24 @@ export class V8ValueReader extends ByteReader {
     return this.#add(tracksLength ? new View(buffer, byteOffset) : new View(buffer, byteOffset, byteLength / elementBytes));
   }
 
-  #readError(): Error {
-    const id = this.#objects.push(undefined) - 1;
+  /** Its parts have had different orders. */
+  #error(): Error {
+    this.#enter();
     let part = this.#errorTag();
-    const Constructor = ERRORS[part] ?? Error;
-    if (part in ERRORS) part = this.#errorTag();
-    let message: string | undefined;
+    const Class = ERRORS[part];
+    if (Class !== undefined) part = this.#errorTag();
+    const error = this.#add(new (Class ?? Error)());
     let stack: string | undefined;
-    if (part === 'm') {
-      message = this.#string();
-      part = this.#errorTag();
+    for (; part !== '.'; part = this.#errorTag()) {
+      if (part === 'm') define(error, 'message', this.#string());
+      else if (part === 's') stack = this.#string();
+      else if (part === 'c') {
+        define(error, 'cause', this.value());
+        if (!this.#isComplete) break;
+      } else throw this.bad(`unknown part of an error ${JSON.stringify(part)}`);
     }
-    if (part === 's') {
-      stack = this.#string();
-      part = this.#errorTag();
-    }
-    const error = new Constructor(message);
-    Object.defineProperty(error, 'stack', { value: stack, writable: true, enumerable: false, configurable: true });
-    this.#objects[id] = error;
-    if (part === 'c') {
-      Object.defineProperty(error, 'cause', { value: this.value(), writable: true, enumerable: false, configurable: true });
-      if (!this.#isComplete) return error;
-      part = this.#errorTag();
-    }
-    if (part !== '.') throw this.bad(`unknown part of an error ${JSON.stringify(part)}`);
+    define(error, 'stack', stack);
+    this.#depth--;
     return error;
   }
 
@@ -566,6 +571,11 @@ export class PropertyNames {
 function isName(name: string, bytes: Uint8Array, start: number): boolean {
   for (let i = 0; i < name.length; i++) if (name.charCodeAt(i) !== bytes[start + i]) return false;
   return true;
+}
+
+/** Defines a property as those of an error are: not enumerable. */
+function define(error: Error, name: string, value: unknown): void {
+  Object.defineProperty(error, name, { value, writable: true, enumerable: false, configurable: true });
 }
 
 function newBuffer(length: number, maxByteLength: number | undefined): ArrayBuffer {
