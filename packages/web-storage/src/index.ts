@@ -1,3 +1,4 @@
+export { INDEXED_DB_FIELDS, indexedDbKey } from './indexed-db/key-in-words.js';
 export { type IndexedDbKey, encodeKey } from './indexed-db/key.js';
 export type { DatabaseInformation, IndexDescription, KeyPath, StoreDescription } from './indexed-db/metadata.js';
 export type { BlobFolder } from './indexed-db/external-objects.js';

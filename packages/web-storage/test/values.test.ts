@@ -7,7 +7,7 @@ import { decodeValue, HostObject, WebStorageError } from '../src/index.js';
 /** Bytes from hexadecimal digits, with text within apostrophes. */
 function bytes(text: string): Uint8Array {
   return Uint8Array.from(
-    text.match(/'[^']*'|[0-9a-f]{2}/gu)!.flatMap((part) => (part.startsWith("'") ? [...part.slice(1, -1)].map((c) => c.charCodeAt(0)) : [Number.parseInt(part, 16)])),
+    text.match(/'[^']*'|[0-9a-f]{2}/gu)!.flatMap((part) => (part.startsWith("'") ? [...Buffer.from(part.slice(1, -1), 'latin1')] : [Number.parseInt(part, 16)])),
   );
 }
 

@@ -7,18 +7,18 @@
  *
  * Source: Chromium, content/browser/indexed_db/docs/leveldb_coding_scheme.md.
  */
-import { ByteReader } from '../value/byte-reader.js';
+import type { ByteReader } from '../value/byte-reader.js';
 import { WebStorageError } from '../web-storage-error.js';
 
 /** A key: what `IDBCursor.key` gives to a page. */
 export type IndexedDbKey = number | string | Date | ArrayBuffer | readonly IndexedDbKey[];
 
-const NULL = 0;
+export const NULL = 0;
 const TEXT = 1;
 const DATE = 2;
 const NUMBER = 3;
 const ARRAY = 4;
-const MINIMUM = 5;
+export const MINIMUM = 5;
 const BINARY = 6;
 /** IndexedDB itself refuses keys that are nested more deeply than about 2000; the stack lasts for more. */
 const MAX_DEPTH = 2000;

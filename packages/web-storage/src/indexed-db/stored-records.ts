@@ -40,9 +40,9 @@ export interface StoredRecordVersion extends StoredRecord {
 export async function* storedRecords(folder: Folder, options: StoredRecordsOptions = {}): AsyncGenerator<StoredRecordVersion, void, undefined> {
   const { blobs, maxValueBytes, ...entriesOptions } = options;
   const externalObjects = new Map<string, { readonly sequence: bigint; readonly value: Uint8Array }[]>();
-  for await (const { key, value, sequence } of storedEntries(folder, entriesOptions)) {
+  for await (const { kind, key, value, sequence } of storedEntries(folder, entriesOptions)) {
     const name = recordName(key, EXTERNAL_OBJECTS);
-    if (name === undefined || value === undefined) continue;
+    if (name === undefined || kind === 'deletion') continue;
     const versions = externalObjects.get(name.text) ?? [];
     versions.push({ sequence, value });
     externalObjects.set(name.text, versions);
@@ -53,7 +53,7 @@ export async function* storedRecords(folder: Folder, options: StoredRecordsOptio
     const name = recordName(entryKey, RECORDS);
     if (name === undefined) continue;
     const { database, store } = name.place;
-    const isDeletion = kind === 'deletion' || bytes === undefined;
+    const isDeletion = kind === 'deletion';
     try {
       const record = isDeletion
         ? { ...(await decodeRecord(entryKey, NOTHING, { externalObjects: undefined, readBlob: undefined, names, maxValueBytes })), value: undefined, isComplete: true, error: undefined }

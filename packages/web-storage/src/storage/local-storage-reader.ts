@@ -105,7 +105,7 @@ export async function* storedItems(folder: Folder, options: StoredEntriesOptions
   for await (const { kind, key, value, sequence, file } of storedEntries(folder, options)) {
     if (key[0] !== ENTRY || !key.includes(0)) continue;
     const item = decodeItemKey(key);
-    if (kind === 'deletion' || value === undefined) yield { ...item, kind: 'deletion', value: undefined, sequence, file };
+    if (kind === 'deletion') yield { ...item, kind: 'deletion', value: undefined, sequence, file };
     else yield { ...item, kind: 'value', value: decodeString(value, 'value', 0), sequence, file };
   }
 }

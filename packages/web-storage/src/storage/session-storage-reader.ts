@@ -89,7 +89,7 @@ export async function* storedSessionItems(folder: Folder, options: StoredEntries
   for await (const { kind, key, value, sequence, file } of storedEntries(folder, options)) {
     const item = decodeSessionKey(key);
     if (item === undefined) continue;
-    if (kind === 'deletion' || value === undefined) yield { ...item, kind: 'deletion', value: undefined, sequence, file };
+    if (kind === 'deletion') yield { ...item, kind: 'deletion', value: undefined, sequence, file };
     else yield { ...item, kind: 'value', value: decodeSessionValue(value), sequence, file };
   }
 }

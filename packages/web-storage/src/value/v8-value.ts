@@ -409,8 +409,7 @@ export class V8ValueReader extends ByteReader {
     let count = 0;
     while (!this.#isNext(END_MAP)) {
       const key = this.value();
-      if (!this.#isComplete) return map;
-      map.set(key, this.value());
+      map.set(key, this.#isComplete ? this.value() : undefined);
       if (!this.#isComplete) return map;
       count += 2;
     }

@@ -1,7 +1,7 @@
 /** What a page stores for the tests of web-storage, and what it says that it has stored. */
 import { type Random, seeded } from '@bloom/bytes';
 import { describeClone, type HostKinds, randomClone, randomText } from '@bloom/fixtures/random-clone';
-import type { DescribedItem, DescribedRecord, Stored } from '../described-storage.js';
+import type { DescribedRecord, Stored } from '../described-storage.js';
 
 /** Objects of the browser that a page may store, by their interfaces, with the properties that make them. */
 const geometry: Readonly<Record<string, readonly string[]>> = {
@@ -88,8 +88,12 @@ function randomKey(random: Random, depth = 0): IDBValidKey {
   }
 }
 
-/** Stores random values under random keys, deletes and overwrites some, and changes the version of a database twice. */
-export async function store(seed: number, count: number): Promise<void> {
+/**
+ * Stores random values under random keys, deletes and overwrites some, and changes the version of a database twice.
+ *
+ * @param hasLarge whether to store values that are so large that the browser compresses them, or puts them in files of their own.
+ */
+export async function store(seed: number, count: number, hasLarge = true): Promise<void> {
   const random = seeded(seed);
   (await openAt('values', 1, (database) => database.createObjectStore('clones'))).close();
   const database = await openAt('values', 7, (upgraded, transaction) => {
@@ -114,11 +118,7 @@ export async function store(seed: number, count: number): Promise<void> {
     }
     await completed(transaction);
   }
-  const large = database.transaction('clones', 'readwrite');
-  large.objectStore('clones').put(Array.from({ length: 300_000 }, (_, i) => (i * 2_654_435_761) % 251), 'compressed, and in a file of its own');
-  large.objectStore('clones').put(random.bytes(200_000), 'in a file of its own');
-  large.objectStore('clones').put('text '.repeat(20_000), 'compressed');
-  await completed(large);
+  if (hasLarge) await storeLarge(database, random);
   database.close();
   (await openAt('values', 8, (upgraded) => upgraded.deleteObjectStore('dropped'))).close();
   (await openAt('deleted', 1, (made) => made.createObjectStore('x').put(1, 1))).close();
@@ -128,6 +128,15 @@ export async function store(seed: number, count: number): Promise<void> {
     sessionStorage.setItem(wellFormed(random).slice(0, 30), randomText(random));
     if (i % 7 === 0) localStorage.removeItem(localStorage.key(0)!);
   }
+}
+
+async function storeLarge(database: IDBDatabase, random: Random): Promise<void> {
+  const transaction = database.transaction('clones', 'readwrite');
+  const clones = transaction.objectStore('clones');
+  clones.put(Array.from({ length: 300_000 }, (_, i) => (i * 2_654_435_761) % 251), 'compressed, and in a file of its own');
+  clones.put(random.bytes(200_000), 'in a file of its own');
+  clones.put('text '.repeat(20_000), 'compressed');
+  await completed(transaction);
 }
 
 async function recordsOf(source: IDBObjectStore | IDBIndex): Promise<DescribedRecord[]> {

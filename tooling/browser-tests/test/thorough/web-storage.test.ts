@@ -1,28 +1,13 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { describeClone, type HostKinds } from '@bloom/fixtures/random-clone';
+import { describeClone, objectsIn, storedHosts } from '@bloom/fixtures/random-clone';
 import { NodeFolder } from '@bloom/leveldb/node';
-import { HostObject, IndexedDbReader, LocalStorageReader, SessionStorageReader, StoredBlob } from '@bloom/web-storage';
+import { IndexedDbReader, LocalStorageReader, SessionStorageReader, StoredBlob } from '@bloom/web-storage';
 import { NodeBlobFolder } from '@bloom/web-storage/node';
 import { findChromium } from '../../src/chromium.js';
 import { BrowserOnDisk, bundled, Origin } from '../../src/origin.js';
 import type { DescribedItem, DescribedRecord, Stored } from '../../src/described-storage.js';
-
-/** The same texts as the page's. */
-const hosts: HostKinds = {
-  describe(object) {
-    if (object instanceof StoredBlob) {
-      const place = `${object.type} ${object.size}`;
-      return object.kind === 'blob' ? `Blob ${place}` : `File ${object.name} ${place} ${object.lastModified!.getTime()}`;
-    }
-    if (!(object instanceof HostObject)) return undefined;
-    const { interfaceName, fields } = object;
-    if (interfaceName === 'DOMException') return `DOMException ${fields.name as string} ${JSON.stringify(fields.message)}`;
-    if (interfaceName === 'ImageData') return `ImageData ${fields.width as number} ${fields.height as number} ${[...(fields.data as Uint8Array)].join(' ')}`;
-    return `${interfaceName} ${Object.values(fields).join(' ')}`;
-  },
-};
 
 async function readRecords(path: string): Promise<Record<string, DescribedRecord[]>> {
   await using reader = await IndexedDbReader.open(new NodeFolder(path), { blobs: NodeBlobFolder.beside(path) });
@@ -35,7 +20,7 @@ async function readRecords(path: string): Promise<Record<string, DescribedRecord
       for await (const record of reader.records(databases[0]!, store, { index })) {
         if (record.error !== undefined) throw record.error;
         expect(record.isComplete).toBe(true);
-        found.push({ key: `${describeClone(record.key)} of ${describeClone(record.primaryKey)}`, value: describeClone(record.value, hosts) });
+        found.push({ key: `${describeClone(record.key)} of ${describeClone(record.primaryKey)}`, value: describeClone(record.value, storedHosts) });
         await readBlobs(record.value);
       }
     }
@@ -45,7 +30,7 @@ async function readRecords(path: string): Promise<Record<string, DescribedRecord
 
 /** Reads the blobs of a value, and compares their sizes. */
 async function readBlobs(value: unknown): Promise<void> {
-  if (value instanceof StoredBlob) expect((await value.bytes()).length).toBe(value.size);
+  for (const object of objectsIn(value)) if (object instanceof StoredBlob) expect((await object.bytes()).length).toBe(object.size);
 }
 
 const byKey = (a: DescribedItem, b: DescribedItem): number => (a.key < b.key ? -1 : 1);
