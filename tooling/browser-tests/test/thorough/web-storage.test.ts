@@ -9,6 +9,8 @@ import { findChromium } from '../../src/chromium.js';
 import { BrowserOnDisk, bundled, Origin } from '../../src/origin.js';
 import type { DescribedItem, DescribedRecord, Stored } from '../../src/described-storage.js';
 
+const seeds = Number(process.env.BLOOM_STORED_SEEDS ?? 1);
+
 async function readRecords(path: string): Promise<Record<string, DescribedRecord[]>> {
   await using reader = await IndexedDbReader.open(new NodeFolder(path), { blobs: NodeBlobFolder.beside(path) });
   const databases = await reader.databases();
@@ -60,8 +62,8 @@ describe.skipIf(findChromium() === undefined)('web-storage, beside the page that
     return { indexedDb: join(profile, 'IndexedDB', name), local: join(profile, 'Local Storage', 'leveldb'), session: join(profile, 'Session Storage') };
   }
 
-  test('reads 200 random values, their indexes and all items as the page has them, after the browser is closed', async () => {
-    const stored = await storeIn(1);
+  test.each(Array.from({ length: seeds }, (_, i) => i + 10))('reads 200 random values, their indexes and all items as the page has them, after the browser is closed (seed %i)', async (seed) => {
+    const stored = await storeIn(seed);
     await browser.close();
     const { indexedDb, local, session } = folders();
     expect(await readRecords(indexedDb)).toEqual(stored.records);
