@@ -5,6 +5,7 @@ export type { BlobFolder } from './indexed-db/external-objects.js';
 export { type IndexedDbOptions, IndexedDbReader, type RecordRange } from './indexed-db/indexed-db-reader.js';
 export type { StoredRecord } from './indexed-db/record.js';
 export { storedRecords, type StoredRecordsOptions, type StoredRecordVersion } from './indexed-db/stored-records.js';
+export { recognizeStorage, type StorageKind } from './recognized-storage.js';
 export { LocalStorageReader, type StorageItem, type StorageItemVersion, storedItems, type StoredOrigin } from './storage/local-storage-reader.js';
 export { type SessionItem, type SessionItemVersion, type SessionNamespace, SessionStorageReader, storedSessionItems } from './storage/session-storage-reader.js';
 export { type DecodedValue, decodeValue, type ValueContext } from './value/blink-value.js';

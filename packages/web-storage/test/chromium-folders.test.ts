@@ -4,7 +4,7 @@ import { dataPath } from '@bloom/fixtures';
 import { describeClone, objectsIn, storedHosts } from '@bloom/fixtures/random-clone';
 import { type Folder, MemoryFolder } from '@bloom/leveldb';
 import { NodeFolder } from '@bloom/leveldb/node';
-import { type IndexedDbKey, IndexedDbReader, indexedDbKey, LocalStorageReader, SessionStorageReader, StoredBlob, storedItems, storedRecords } from '../src/index.js';
+import { type IndexedDbKey, IndexedDbReader, indexedDbKey, LocalStorageReader, recognizeStorage, SessionStorageReader, StoredBlob, storedItems, storedRecords } from '../src/index.js';
 import { NodeBlobFolder } from '../src/node.js';
 
 interface Described {
@@ -143,4 +143,10 @@ test('indexedDbKey puts every key of the folder into words', async () => {
   for await (const key of reader.keys()) words.push(indexedDbKey(key) ?? '');
   expect(words).not.toContain('');
   expect(words).toContain('database 1, store 1, record "upgraded"');
+});
+
+test('recognizeStorage tells the three kinds from another database', async () => {
+  const kinds = ['page.indexeddb.leveldb', 'local-storage', 'session-storage'].map((name) => recognizeStorage(new NodeFolder(dataPath(`web-storage/${name}`))));
+  expect(await Promise.all(kinds)).toEqual(['indexeddb', 'local-storage', 'session-storage']);
+  expect(await recognizeStorage(new NodeFolder(dataPath('golden-db/plain')))).toBeUndefined();
 });
