@@ -5,7 +5,7 @@ export { type PartOptions, PartWriter, type WrittenPart } from './part/part-writ
 export { merge, type MergeOptions } from './run/merge.js';
 export { arrayRun, type BulkEntry, type BulkRange, levelRun, type ListedPart, partRun, type Run, tableRun } from './run/run.js';
 export { split, type SplitOptions, splitParts } from './run/split.js';
-export { type BulkInput, writeParts, type WritePartsOptions } from './run/write-parts.js';
+export { type BulkInput, type BulkInputEntry, writeParts, type WritePartsOptions } from './run/write-parts.js';
 export { MemoryStore } from './store/memory-store.js';
 export type { NewObject, ReadObject, Replacement, Store, StoredObject } from './store/store.js';
 export { assemble, type AssembleOptions, type Assembly, levelsToMerge } from './publication/assemble.js';
