@@ -27,7 +27,7 @@ export type { DatabaseFilterStatus, ReaderStats } from './read/reader-face.js';
 export type { AsyncReaderOptions, ReaderOptions, SyncReaderOptions } from './read/reader-options.js';
 export { foreignEngine } from './inspect/foreign-engine.js';
 export type { ForeignEngine, ForeignEngineName } from './format/foreign-engine.js';
-export type { DatabaseKeyInterval, DatabaseKeyRange } from './read/database-range.js';
+export type { DatabaseKeyRange } from './read/database-range.js';
 export type { SyncDatabaseCursor } from './read/sync-database-cursor.js';
 export { SyncDatabaseReader } from './read/sync-database-reader.js';
 export { decodeVersionEdit, encodeVersionEdit, type FileMetadata, type VersionEdit } from './format/version-edit.js';

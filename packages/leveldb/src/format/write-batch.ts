@@ -12,9 +12,8 @@
  * Source: LevelDB, db/write_batch.cc.
  */
 import { type Bytes, type LabelledRange, putVarint, VarintReader } from '@bloom/bytes';
-import { copyBytes, mustBeBytes, mustHaveAtMost } from '@bloom/bytes/internal';
+import { bytesOf, copyBytes, mustBeBytes, mustHaveAtMost } from '@bloom/bytes/internal';
 import { DELETION, MAX_SEQUENCE, VALUE } from '@bloom/sstable/database';
-import { bytesOf } from './bytes-of.js';
 
 /** Sequence and count. */
 const BATCH_HEADER_LENGTH = 12;

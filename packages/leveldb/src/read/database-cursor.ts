@@ -1,9 +1,9 @@
+import { bytesOf } from '@bloom/bytes/internal';
 import type { Bytes, Signal } from '@bloom/bytes';
 import type { AsyncNextManyOptions, AsyncPrevManyOptions, SignalOptions } from '@bloom/sstable';
 import { signalOf } from '@bloom/sstable/internal';
 import { type CursorEntry, DatabaseCursorFace } from './cursor-face.js';
 import type { CursorState } from './cursor-state.js';
-import { bytesOf } from '../format/bytes-of.js';
 import type { FolderReading } from '../folder/folder-reading.js';
 import { MOVES_PER_LOOK, Pacer } from '../folder/pacer.js';
 import type { VisibleCursor } from '../cursor/visible-cursor.js';

@@ -1,35 +1,21 @@
-import type { AsyncKeyRange, KeyRange } from '@bloom/sstable';
+import { bytesOf } from '@bloom/bytes/internal';
+import type { AsyncKeyRange, KeyInterval, KeyRange } from '@bloom/sstable';
 import type { SequenceOptions } from '@bloom/sstable/database';
 import { type Bound, KEY_RANGE, KeyBounds, mustBeKeyRange } from '@bloom/sstable/internal';
-import { bytesOf } from '../format/bytes-of.js';
 import type { KeyOrder } from '../format/version.js';
 import type { VisibleCursor } from '../cursor/visible-cursor.js';
 
-/** Between which keys to stay, as bytes or as text, which stands for its UTF-8. Of two lower or two upper bounds, the stricter one applies. */
-export interface DatabaseKeyInterval {
-  /** Only keys after this one. */
-  readonly gt?: Uint8Array | string | undefined;
-  /** Only this key and keys after it. */
-  readonly gte?: Uint8Array | string | undefined;
-  /** Only keys before this one. */
-  readonly lt?: Uint8Array | string | undefined;
-  /** Only this key and keys before it. */
-  readonly lte?: Uint8Array | string | undefined;
-  /**
-   * Only keys that begin with these bytes, for keys in bytewise order. Tables whose filters know prefixes and say that there are no
-   * such keys are not read: see `PrefixFilterPolicy` of `@bloom/policy`.
-   */
-  readonly prefix?: Uint8Array | string | undefined;
-}
-
 /** A range, and the state of the database to look at. */
-export interface DatabaseKeyRange extends DatabaseKeyInterval, Omit<KeyRange, keyof DatabaseKeyInterval>, SequenceOptions {}
+export interface DatabaseKeyRange extends KeyRange, SequenceOptions {}
+
+/** The bounds of a {@link KeyInterval} as bytes. */
+type BoundBytes = { readonly [Name in keyof KeyInterval]: Uint8Array | undefined };
 
 /** A range with its bounds as bytes. What is neither bytes nor text stays as it is, to be checked. */
-export function inBytes<Range extends DatabaseKeyInterval>(range: Range): Omit<Range, keyof DatabaseKeyInterval> & Pick<KeyRange, keyof DatabaseKeyInterval> {
+export function inBytes<Range extends KeyInterval>(range: Range): Omit<Range, keyof KeyInterval> & BoundBytes {
   const texts = BOUNDS.filter((name) => typeof (range as Range | null)?.[name] === 'string');
   const bytes = Object.fromEntries(texts.map((name) => [name, bytesOf(name, range[name]!)]));
-  return (texts.length === 0 ? range : { ...range, ...bytes }) as Range & Pick<KeyRange, keyof DatabaseKeyInterval>;
+  return (texts.length === 0 ? range : { ...range, ...bytes }) as Omit<Range, keyof KeyInterval> & BoundBytes;
 }
 
 const BOUNDS = ['gt', 'gte', 'lt', 'lte', 'prefix'] as const;

@@ -1,12 +1,11 @@
 import type { Bytes } from '@bloom/bytes';
-import { mustBeBytes, mustBeIterable, mustBeOptions } from '@bloom/bytes/internal';
+import { bytesOf, mustBeBytes, mustBeIterable, mustBeOptions } from '@bloom/bytes/internal';
 import type { CursorOptions } from '@bloom/sstable';
 import { type DatabaseEntry, decodeInternalKey, type SequenceOptions, VALUE } from '@bloom/sstable/database';
 import { ByteCopier, CURSOR_OPTIONS, CursorBounds, fillsCache, mustBeSequence } from '@bloom/sstable/internal';
 import { CursorState } from './cursor-state.js';
-import { type DatabaseKeyInterval, type DatabaseKeyRange, DatabaseRange, inBytes, mustBeDatabaseRange } from './database-range.js';
+import { type DatabaseKeyRange, DatabaseRange, inBytes, mustBeDatabaseRange } from './database-range.js';
 import type { EntryCursor } from '../cursor/entry-cursor.js';
-import { bytesOf } from '../format/bytes-of.js';
 import { afterVersions, beforeVersions, seekKey, typeOf } from '../format/database-key.js';
 import { tableFileName } from '../format/file-name.js';
 import type { Folder } from '../folder/folder.js';
@@ -29,7 +28,7 @@ const READ_OPTIONS: Record<string, true> = { sequence: true, signal: true };
 const DATABASE_CURSOR_OPTIONS: Record<keyof DatabaseCursorOptions, true> = { ...CURSOR_OPTIONS, sequence: true };
 
 /** Which state of the database a cursor looks at, and how it reads. */
-export interface DatabaseCursorOptions extends SequenceOptions, DatabaseKeyInterval, Omit<CursorOptions, keyof DatabaseKeyInterval> {}
+export interface DatabaseCursorOptions extends SequenceOptions, CursorOptions {}
 
 /** One version of a key, as a log or a table of a database holds it. */
 export interface StoredEntry extends DatabaseEntry {

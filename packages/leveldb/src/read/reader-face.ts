@@ -1,6 +1,5 @@
-import { mustBeBytes } from '@bloom/bytes/internal';
+import { bytesOf, mustBeBytes } from '@bloom/bytes/internal';
 import type { FilterStatus, TableStats } from '@bloom/sstable';
-import { bytesOf } from '../format/bytes-of.js';
 import { type DatabaseDescription, describe } from './description.js';
 import type { ReadPath } from './read-path.js';
 import type { LookupCounts } from './view-lookup.js';

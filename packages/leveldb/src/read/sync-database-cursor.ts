@@ -1,8 +1,8 @@
+import { bytesOf } from '@bloom/bytes/internal';
 import type { Bytes } from '@bloom/bytes';
 import type { NextManyOptions, PrevManyOptions } from '@bloom/sstable';
 import type { ManyEntries } from '@bloom/sstable/internal';
 import type { VisibleCursor } from '../cursor/visible-cursor.js';
-import { bytesOf } from '../format/bytes-of.js';
 import type { FolderReading } from '../folder/folder-reading.js';
 import { type CursorEntry, DatabaseCursorFace } from './cursor-face.js';
 import type { CursorState } from './cursor-state.js';
