@@ -19,8 +19,9 @@ export const arrows = {
   level: ['leveldb', 'bytes'],
   bulk: ['leveldb', 'sstable', 'log', 'policy', 'bytes'],
   codecs: ['sstable'],
+  'web-storage': ['leveldb', 'sstable', 'bytes'],
   // Private: the apps carry it in their bundles.
-  report: ['sstable', 'policy', 'hash', 'bytes'],
+  report: ['web-storage', 'sstable', 'policy', 'hash', 'bytes'],
 };
 
 /**

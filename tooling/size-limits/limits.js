@@ -38,6 +38,8 @@ const wholeEntryPoints = {
   '@bloom/sstable/blob': '0.9 kB',
   '@bloom/sstable/http': '6.3 kB',
   '@bloom/codecs': '20 kB',
+  '@bloom/web-storage': '90 kB',
+  '@bloom/web-storage/browser': '1 kB',
 };
 
 /** Limits for what a page imports for one job. */
@@ -56,7 +58,7 @@ const jobs = {
   },
 };
 
-const nodeOnly = ['@bloom/bulk/node', '@bloom/leveldb/node', '@bloom/sstable/node'];
+const nodeOnly = ['@bloom/bulk/node', '@bloom/leveldb/node', '@bloom/sstable/node', '@bloom/web-storage/node'];
 
 const limited = new Set([...Object.keys(wholeEntryPoints), ...nodeOnly]);
 const unlimited = entryPoints.filter((entryPoint) => !limited.has(entryPoint));

@@ -29,17 +29,17 @@ export class LiveFiles {
     this.#tables = new TableCache(settings.maxOpenTables, settings.reading, settings.opening, settings.cache);
   }
 
-  /** Notes what was left out when the database was opened. */
+  /** Records what was left out when the database was opened. */
   addDropped(dropped: readonly Dropped[]): void {
     for (const one of dropped) this.#damage.add(one);
   }
 
-  /** What all tables did so far. */
+  /** The counts of all tables so far. */
   get counts(): TableStats {
     return this.#tables.counts();
   }
 
-  /** What can be read now. The files of its version stay until it is released. */
+  /** A view of the current state. The files of its version are kept until it is released. */
   viewOf(versions: VersionSet, logs: readonly ViewLog[], version = versions.current): View {
     const { order } = versions;
     const { files } = version;
@@ -150,7 +150,7 @@ export async function deleteIfPossible(folder: WritableFolder, name: string): Pr
     await folder.delete(name);
     return true;
   } catch {
-    // Others can be deleted all the same.
+    // The others can still be deleted.
     return false;
   }
 }
