@@ -1,6 +1,6 @@
 import { serialize } from 'node:v8';
 import { describe, expect, test } from 'vitest';
-import { seeded } from '@bloom/bytes';
+import { seeded } from '@bloom/bytes/internal';
 import { describeClone, randomClone } from '@bloom/fixtures/random-clone';
 import { decodeValue, HostObject, WebStorageError } from '../src/index.js';
 
