@@ -152,7 +152,7 @@ interface Held {
   readonly bytes: Bytes;
 }
 
-/** What is requested first: so many bytes at the start of the file, or at its end. */
+/** The first request: a number of bytes at the start of the file, or at its end. */
 interface FirstRange {
   readonly isStart: boolean;
   readonly byteLength: number;
