@@ -1,4 +1,5 @@
-import { type AsyncReaderOptions, comparatorName, DatabaseReader, type Folder } from '@bloom/leveldb';
+import { type AsyncReaderOptions, DatabaseReader, type Folder } from '@bloom/leveldb';
+import { comparatorName } from '@bloom/leveldb/inspect';
 import { idbComparator } from '@bloom/leveldb/idb-comparator';
 
 /** What a LevelDB folder of a browser holds. */

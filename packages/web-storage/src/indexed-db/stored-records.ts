@@ -1,4 +1,5 @@
-import { type Folder, storedEntries, type StoredEntriesOptions } from '@bloom/leveldb';
+import type { Folder } from '@bloom/leveldb';
+import { storedEntries, type StoredEntriesOptions } from '@bloom/leveldb/inspect';
 import { PropertyNames } from '../value/v8-value.js';
 import { WebStorageError } from '../web-storage-error.js';
 import { type BlobFolder, blobReader } from './external-objects.js';

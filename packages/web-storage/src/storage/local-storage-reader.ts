@@ -11,7 +11,8 @@
  *
  * Source: Chromium, components/services/storage/dom_storage/local_storage_impl.cc.
  */
-import { type AsyncReaderOptions, DatabaseReader, type Folder, storedEntries, type StoredEntriesOptions } from '@bloom/leveldb';
+import { type AsyncReaderOptions, DatabaseReader, type Folder } from '@bloom/leveldb';
+import { storedEntries, type StoredEntriesOptions } from '@bloom/leveldb/inspect';
 import { unixMilliseconds } from '../indexed-db/external-objects.js';
 import { ByteReader } from '../value/byte-reader.js';
 import { WebStorageError } from '../web-storage-error.js';

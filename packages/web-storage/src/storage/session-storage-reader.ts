@@ -10,7 +10,8 @@
  *
  * Source: Chromium, components/services/storage/dom_storage/session_storage_metadata.cc.
  */
-import { type AsyncReaderOptions, DatabaseReader, type Folder, storedEntries, type StoredEntriesOptions } from '@bloom/leveldb';
+import { type AsyncReaderOptions, DatabaseReader, type Folder } from '@bloom/leveldb';
+import { storedEntries, type StoredEntriesOptions } from '@bloom/leveldb/inspect';
 import { ByteReader } from '../value/byte-reader.js';
 import type { StorageItem } from './local-storage-reader.js';
 
