@@ -104,7 +104,7 @@ export class DatabaseTable {
   }
 }
 
-/** {@link DatabaseTable} without promises. */
+/** A synchronous {@link DatabaseTable}. */
 export class SyncDatabaseTable {
   /** The table with its keys as stored. */
   readonly table: SyncTable;

@@ -164,7 +164,7 @@ function mustFit(byteLength: number, maxBlockBytes: number): void {
   if (byteLength > maxBlockBytes) throw new RangeError(`the filter block would have at least ${byteLength} bytes, maxBlockBytes is ${maxBlockBytes}`);
 }
 
-/** A source with further bytes behind its own. */
+/** A source followed by further bytes. */
 class ExtendedSource implements Source {
   readonly byteLength: number;
   readonly name: string | undefined;

@@ -143,7 +143,7 @@ export class FileSource implements Source {
   }
 
   /**
-   * The same without a promise: the host waits for the system.
+   * Reads synchronously: the host waits for the system.
    *
    * @param into memory of `length` bytes to read into, which is returned.
    * @returns fewer bytes than `length` when the file has become shorter.
@@ -254,7 +254,7 @@ export class FileSource implements Source {
   }
 }
 
-/** A file, read without promises. */
+/** A file that is read synchronously. */
 export class SyncFileSource implements SyncSource {
   readonly name: string;
   readonly byteLength: number;

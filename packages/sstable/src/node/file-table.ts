@@ -39,7 +39,7 @@ export async function openTable(path: string, options: FileTableOptions = {}): P
 }
 
 /**
- * {@link openTable} without promises.
+ * {@link openTable}, synchronously.
  *
  * @param options those of `SyncTable.open`.
  * @throws as {@link openTable}.

@@ -9,7 +9,7 @@ import { Replacement } from './replacement.js';
 
 /** Bytes to gather before a write, because large writes cost the system less. */
 const WRITE_BYTES = 1 << 20;
-/** After so many bytes the system is told to bring them to the disk while others are added: in the end, less is left to wait for. */
+/** After this many bytes the file is synced while others are added, so that the final sync takes less time. */
 const SYNC_BYTES = 16 << 20;
 
 /**
@@ -50,7 +50,7 @@ export class TableWriter {
   }
 
   /**
-   * Creates the temporary file beside `path`.
+   * Creates the temporary file in the folder of `path`.
    *
    * @throws TypeError or RangeError for a wrong option; the system's error when the file cannot be created.
    */

@@ -69,10 +69,10 @@ export class Cursor extends BaseCursor {
   }
 
   /**
-   * Copies of up to `count` entries from the current one on, and moves to the one behind them: for programs to which a call for
-   * each entry costs too much. Empty where the cursor is on no entry, or on one beyond the bound.
+   * Copies up to `count` entries from the current one on, and moves to the one after them: for programs that cannot afford a call
+   * for each entry. Empty where the cursor is on no entry, or on one beyond the bound.
    *
-   * Where a block behind the entries cannot be read, they are returned, and the next move that is no seek is rejected with the error.
+   * Where the block after the entries cannot be read, the entries are returned, and the next move other than a seek is rejected with the error.
    */
   nextMany(count: number, options: AsyncNextManyOptions = {}): Promise<[Bytes, Bytes][]> {
     return this.#many('Cursor.nextMany', false, count, options, (cursor) => cursor.next());

@@ -1,9 +1,9 @@
 import { copyBytes } from '@bloom/bytes/internal';
 import type { BlockWalk } from '../format/block-walk.js';
 
-/** A batch has at most so many entries. */
+/** The most entries of a batch. */
 const MAX_ENTRIES = 1024;
-/** A batch takes no further entry when its keys have so many bytes: in a crafted block, entries can share megabytes each. */
+/** A batch is full when its keys have this many bytes: in a crafted block, entries can share megabytes each. */
 const MAX_KEY_BYTES = 64 * 2 ** 10;
 
 /**

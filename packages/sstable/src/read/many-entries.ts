@@ -4,13 +4,13 @@ import type { CompareRange } from '../format/bytewise-order.js';
 import type { ByteCopier } from './byte-copier.js';
 import { type Bound, KeyBounds } from './key-bounds.js';
 
-/** Where many entries end that are taken at once. */
+/** Where `nextMany` and `prevMany` end. */
 export interface ManyOptions {
-  /** The entry with which keys and values have so many bytes is the last. Default: no limit. */
+  /** The last entry is the one with which keys and values reach this many bytes. Default: no limit. */
   readonly maxBytes?: number | undefined;
 }
 
-/** Where entries end that are taken forward. */
+/** Where `nextMany` ends. */
 export interface NextManyOptions extends ManyOptions {
   /** Only keys before this one. */
   readonly lt?: Uint8Array | string | undefined;
@@ -18,7 +18,7 @@ export interface NextManyOptions extends ManyOptions {
   readonly lte?: Uint8Array | string | undefined;
 }
 
-/** Where entries end that are taken backward. */
+/** Where `prevMany` ends. */
 export interface PrevManyOptions extends ManyOptions {
   /** Only keys after this one. */
   readonly gt?: Uint8Array | string | undefined;

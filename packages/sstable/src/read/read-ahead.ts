@@ -63,7 +63,7 @@ export class ReadAhead {
     return this.#blocks.decode(i, this.#fillsCache && this.#blocks.hasCache ? stored.slice() : stored, false, this.#fillsCache);
   }
 
-  /** Ends the reads under way, because the walk is over. */
+  /** Ends the reads under way, because the walk has ended. */
   end(): void {
     for (const window of [this.#current, this.#next]) {
       if (window?.read instanceof PendingRead && !window.read.isOver) window.read.abort(new Error('the walk is over'));

@@ -8,7 +8,7 @@ import { ManyEntries, type NextManyOptions, type PrevManyOptions } from './many-
 import { SETTLED, type TableCursor } from './table-cursor.js';
 
 /**
- * Moves over a table's entries without promises.
+ * Moves over a table's entries synchronously.
  *
  * The cursor is on an entry after a move that returned true. Key and value are views that are valid until the next move.
  */
@@ -68,10 +68,10 @@ export class SyncCursor extends BaseCursor {
   }
 
   /**
-   * Copies of up to `count` entries from the current one on, and moves to the one behind them: for programs to which a call for
-   * each entry costs too much. Empty where the cursor is on no entry, or on one beyond the bound.
+   * Copies up to `count` entries from the current one on, and moves to the one after them: for programs that cannot afford a call
+   * for each entry. Empty where the cursor is on no entry, or on one beyond the bound.
    *
-   * Where a block behind the entries cannot be read, they are returned, and the next move that is no seek throws the error.
+   * Where the block after the entries cannot be read, the entries are returned, and the next move other than a seek throws the error.
    */
   nextMany(count: number, options: NextManyOptions = {}): [Bytes, Bytes][] {
     return this.#many(new ManyEntries('SyncCursor.nextMany', false, count, options, this.#compare, this.#copier), () => this.next());

@@ -21,7 +21,7 @@ import { SETTLED, type TableCursor } from './table-cursor.js';
 import { failedOutcome, outcomeOf, type TableExplanation, TableTrace } from './table-explanation.js';
 
 /**
- * Reads a table without promises, from memory or a file descriptor.
+ * Reads a table synchronously, from memory or a file descriptor.
  *
  * @example
  * ```ts

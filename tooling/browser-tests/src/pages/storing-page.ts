@@ -1,6 +1,5 @@
 /** What a page stores for the tests of web-storage, and what it says that it has stored. */
-import type { Random } from '@bloom/bytes/internal';
-import { seeded } from '@bloom/bytes/internal';
+import { type Random, seeded } from '@bloom/bytes/internal';
 import { describeClone, type HostKinds, randomClone, randomText } from '@bloom/fixtures/random-clone';
 import type { DescribedRecord, Stored } from '../described-storage.js';
 
