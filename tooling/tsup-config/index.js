@@ -28,7 +28,8 @@ export function library(entry, imported = []) {
     entry: [...entry, ...imported],
     platform: 'neutral',
     tsconfig: 'tsconfig.node.json',
-    dts: { entry },
+    // tsup 8 sets `baseUrl`, which TypeScript 6 reports as deprecated.
+    dts: { entry, compilerOptions: { ignoreDeprecations: '6.0' } },
     // The host that loads the package resolves these.
     external: [/^#/, /^node:/, ...optionalDependencies()],
   };
