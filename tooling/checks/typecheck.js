@@ -8,9 +8,7 @@ import { outcomeOf, sideBySide } from './side-by-side.js';
 const root = join(import.meta.dirname, '../..');
 const tsc = join(dirname(createRequire(import.meta.url).resolve('typescript-newest/package.json')), 'bin/tsc');
 
-const all = ['packages', 'apps', 'examples', 'tooling']
-  .filter((group) => existsSync(join(root, group)))
-  .flatMap((group) => readdirSync(join(root, group)).map((name) => `${group}/${name}`));
+const all = ['packages', 'apps', 'tooling'].flatMap((group) => readdirSync(join(root, group)).map((name) => `${group}/${name}`));
 
 /**
  * @param {string} folder
@@ -27,7 +25,7 @@ function configsOf(folder) {
 
 const named = process.argv.slice(2);
 for (const folder of named) if (configsOf(folder).length === 0) throw new Error(`${folder} has no tsconfig.json`);
-const configs = (named.length > 0 ? named : ['.', ...all]).flatMap(configsOf);
+const configs = (named.length > 0 ? named : ['.', ...all, 'examples']).flatMap(configsOf);
 const outcomes = await sideBySide(configs, (config) => outcomeOf(process.execPath, [tsc, '-p', relative(root, config), '--singleThreaded', '--pretty', 'false'], { cwd: root }));
 for (const { output } of outcomes) process.stdout.write(output);
 process.exitCode = outcomes.every(({ status }) => status === 0) ? 0 : 1;

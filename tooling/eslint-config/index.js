@@ -69,7 +69,7 @@ export default defineConfig(
     },
   },
   {
-    files: ['apps/*/src/**', 'packages/example-*/src/catalogue.ts', 'tooling/**'],
+    files: ['apps/*/src/**', 'examples/**', 'packages/example-*/src/catalogue.ts', 'tooling/**'],
     rules: { 'no-console': 'off' },
   },
 );
