@@ -17,7 +17,7 @@ function firstRelease(folder, name) {
   const file = join(import.meta.dirname, 'first-release', `${folder}.md`);
   if (!existsSync(file)) throw new Error(`write ${file}, the text of the first release of ${name}`);
   const found = CHANGESET.exec(readFileSync(file, 'utf8'))?.groups;
-  if (found?.name !== name) throw new Error(`${file} is no changeset of ${name} alone`);
+  if (found?.name !== name) throw new Error(`${file} is not a changeset of ${name} alone`);
   return { version: VERSIONS[/** @type {'major' | 'minor'} */ (found.bump)], text: /** @type {string} */ (found.text).trim() };
 }
 
