@@ -30,8 +30,8 @@ const hosts = [
 ];
 
 /**
- * What a program does with bytes that the packages return. From TypeScript 5.7 on, none of it takes bytes whose buffer may be
- * a SharedArrayBuffer.
+ * Passes bytes that the packages return to functions of the host. From TypeScript 5.7 on, these do not accept bytes whose buffer may be a
+ * SharedArrayBuffer.
  */
 const RETURNED_BYTES = `
 import { Database, DatabaseReader, encodeVersionEdit, MemoryFolder, storedEntries, SyncDatabaseReader, WritableMemoryFolder, WriteBatch } from '@bloom/leveldb';

@@ -12,8 +12,8 @@ function importMs(entryPoint) {
   return Number(execFileSync(process.execPath, args, { cwd: import.meta.dirname, encoding: 'utf8' }));
 }
 
-// The shortest time counts, because other load on the machine only makes an import slower. What took too long is imported again, in turns
-// with the others, so that a busy moment affects all of them.
+// The shortest time counts, because other load on the machine only makes an import slower. Entry points that took too long are
+// imported again, in turns, so that a busy moment affects all of them.
 const shortestMs = entryPoints.map(() => Infinity);
 for (let round = 0; round < ROUNDS; round++) {
   for (const [i, entryPoint] of entryPoints.entries()) {
