@@ -11,6 +11,9 @@ import { deltaOf, modulo } from './bloom-probes';
 export const BITS_AT: usize = 0x40000;
 /** 16 bytes for each probe: what the judges found in the filter. */
 const FOUND_AT: usize = 0x60000;
+/** The judges whose bits are all set after some probes, at most 16, and a byte for each of a group of judges: see `countPassing`. */
+const LEFT_AT: usize = 0x60200;
+const LATEST_AT: usize = 0x60240;
 /** A uint32 for each number of probes, from 1 on: how many judges pass. */
 const PASSED_AT: usize = 0x60400;
 /** The bytes of a key that were changed to make a neighbour. */
@@ -85,30 +88,67 @@ function bytesAt(positions: v128): u32 {
   );
 }
 
-/** Counts for each number of probes how many of some judges pass, at most 16. */
-function judge(judges: usize, count: u32, bits: u32, probes: u32): void {
-  const moduli = i32x4.splat(bits);
-  const reciprocal = i32x4.splat(u32((u64(1) << 32) / u64(bits)));
-  const foundEnd = FOUND_AT + (usize(probes) << 4);
+/** Writes what some judges find in the filter with the probes from `first` up to `end`. */
+// @ts-ignore: decorator
+@inline
+function find(judges: usize, count: u32, moduli: v128, reciprocal: v128, first: u32, end: u32): void {
+  const foundEnd = FOUND_AT + (usize(end) << 4);
   for (let i: usize = 0; i < usize(count); i += 4) {
-    let numbers = v128.load(judges + (i << 2));
-    const delta = deltaOf(numbers);
-    for (let to = FOUND_AT + i; to < foundEnd; to += 16) {
+    const hashes = v128.load(judges + (i << 2));
+    const delta = deltaOf(hashes);
+    let numbers = i32x4.add(hashes, i32x4.mul(delta, i32x4.splat(first)));
+    for (let to = FOUND_AT + (usize(first) << 4) + i; to < foundEnd; to += 16) {
       store<u32>(to, bytesAt(modulo(numbers, moduli, reciprocal)));
       numbers = i32x4.add(numbers, delta);
     }
   }
+}
+
+/**
+ * Adds the judges that pass with `first` + 1 up to `end` probes.
+ *
+ * @param latest the latest of the first probes that set the bits of each judge so far: it passes with more probes than that.
+ * @returns the same, after these probes.
+ */
+// @ts-ignore: decorator
+@inline
+function countPassing(latest: v128, count: u32, first: u32, end: u32): v128 {
   const mask = (u32(1) << count) - 1;
+  const foundEnd = FOUND_AT + (usize(end) << 4);
   const one = i8x16.splat(1);
-  let probe = i8x16.splat(0);
-  // The latest of the first probes that set a judge's bits: the judge passes with more probes than that.
-  let latest = i8x16.splat(0);
-  let to = PASSED_AT;
-  for (let at = FOUND_AT; at < foundEnd; at += 16, to += 4) {
+  let probe = i8x16.splat(u8(first));
+  let to = PASSED_AT + (usize(first) << 2);
+  for (let at = FOUND_AT + (usize(first) << 4); at < foundEnd; at += 16, to += 4) {
     latest = i8x16.max_u(latest, v128.load(at));
     store<u32>(to, load<u32>(to) + u32(popcnt(u32(i8x16.bitmask(i8x16.le_u(latest, probe))) & mask)));
     probe = i8x16.add(probe, one);
   }
+  return latest;
+}
+
+/**
+ * Counts for each number of probes how many of some judges pass, at most 16.
+ *
+ * Three probes of each judge, and then the others of those whose bits are all set: fewer than half, so that this takes less time.
+ */
+function judge(judges: usize, count: u32, bits: u32, probes: u32): void {
+  const moduli = i32x4.splat(bits);
+  const reciprocal = i32x4.splat(u32((u64(1) << 32) / u64(bits)));
+  const first = min(probes, 3);
+  find(judges, count, moduli, reciprocal, 0, first);
+  const latest = countPassing(i8x16.splat(0), count, 0, first);
+  if (probes == first) return;
+  v128.store(LATEST_AT, latest);
+  let left = ((u32(1) << count) - 1) & ~u32(i8x16.bitmask(latest));
+  let leftCount: u32 = 0;
+  for (; left; left &= left - 1, leftCount++) {
+    const i = usize(ctz(left));
+    store<u32>(LEFT_AT + (usize(leftCount) << 2), load<u32>(judges + (i << 2)));
+    store<u8>(LATEST_AT + usize(leftCount), load<u8>(LATEST_AT + i));
+  }
+  if (leftCount == 0) return;
+  find(LEFT_AT, leftCount, moduli, reciprocal, first, probes);
+  countPassing(v128.load(LATEST_AT), leftCount, first, probes);
 }
 
 /** Where the hash is in the table, or where it would go. */
@@ -407,7 +447,7 @@ export function fittedProbes(): u32 {
  * the table of stored hashes for 2^(32 - shift) of them, at least twice as many as keys. `fittedShape` in `src/filter-fit.ts` explains
  * the rest.
  */
-export function fit(bytes: usize, offsets: usize, keys: u32, hashes: usize, judges: usize, stride: u32, perKey: u32, shift: u32, lengths: usize, lengthCount: u32, costs: usize, minProbes: u32, maxProbes: u32, passCost: u32, lengthsPerPass: u32, patience: u32, judgesPerPass: u32): u32 {
+export function fit(bytes: usize, offsets: usize, keys: u32, hashes: usize, judges: usize, stride: u32, perKey: u32, shift: u32, lengths: usize, lengthCount: u32, costs: usize, minProbes: u32, maxProbesAtFirst: u32, maxProbes: u32, passCost: u32, lengthsPerPass: u32, patience: u32, judgesPerPass: u32): u32 {
   let hashesEnd = writeHashes(bytes, offsets, keys, SEED, hashes);
   const last = load<u32>(hashesEnd - 4);
   for (let i = keys; i & 3; i++, hashesEnd += 4) store<u32>(hashesEnd, last);
@@ -435,16 +475,17 @@ export function fit(bytes: usize, offsets: usize, keys: u32, hashes: usize, judg
   bestProbes = minProbes;
   for (let i: u32 = 0; i < lengthCount; i++) {
     const bits = load<u32>(lengths + (usize(i) << 2));
+    const mostProbes = i == 0 ? maxProbesAtFirst : maxProbes;
     made = i;
-    setBits(hashes, hashesEnd, bits, maxProbes);
-    memory.fill(PASSED_AT, 0, usize(maxProbes) << 2);
+    setBits(hashes, hashesEnd, bits, mostProbes);
+    memory.fill(PASSED_AT, 0, usize(mostProbes) << 2);
     let number: u32 = 0;
     let cost: u32 = 0xffffffff;
     for (let from: u32 = 0; ; from += JUDGES_AT_A_TIME) {
-      judge(judges + (usize(from) << 2), min(judgeCount - from, JUDGES_AT_A_TIME), bits, maxProbes);
+      judge(judges + (usize(from) << 2), min(judgeCount - from, JUDGES_AT_A_TIME), bits, mostProbes);
       number = minProbes;
       cost = 0xffffffff;
-      for (let probes = minProbes; probes <= maxProbes; probes++) {
+      for (let probes = minProbes; probes <= mostProbes; probes++) {
         const sum = load<u32>(PASSED_AT + (usize(probes - 1) << 2)) * passCost + load<u32>(costs + (usize(probes - minProbes) << 2)) * judgeCount;
         if (sum < cost) {
           cost = sum;

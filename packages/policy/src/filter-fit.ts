@@ -38,6 +38,7 @@ export const PATIENCE = 100;
 /** Numbers of probes up to this many below and above LevelDB's are tried. */
 const FEWER_PROBES = 4;
 const MORE_PROBES = 6;
+const MORE_PROBES_AT_FIRST = 2;
 
 /**
  * A number of probes is tried if an ideal filter lets at most this share, 0 to 1, of absent keys more pass with it than with the best
@@ -56,6 +57,8 @@ export interface ShapeChoice {
   /** Lengths in bytes, without the byte that holds the number of probes, best guess first. */
   readonly lengths: readonly number[];
   readonly minProbes: number;
+  /** The most probes tried with the first length, which is good enough for most keys. */
+  readonly maxProbesAtFirst: number;
   /**
    * What each number of probes from `minProbes` on costs, for each judge: the share of absent keys that an ideal filter lets pass with it,
    * less the share of the best number. Judges are close to stored keys, so that none of them may pass with two probes, while 2% more of
@@ -90,10 +93,12 @@ export function shapesFor(keys: number, bitsPerKey: number, extraBytes: number):
   const best = Math.min(...rates);
   const isTried = (rate: number): boolean => rate <= best + MAX_ADDED_RATE;
   const first = rates.findIndex(isTried);
+  const costs = rates.filter(isTried).map((rate) => Math.round((rate - best) * PASS_COST));
   return {
     lengths: lengths.sort((a, b) => evennessOf(a) - evennessOf(b)),
     minProbes: fewest + first,
-    costs: rates.filter(isTried).map((rate) => Math.round((rate - best) * PASS_COST)),
+    maxProbesAtFirst: Math.min(plainProbes + MORE_PROBES_AT_FIRST, fewest + first + costs.length - 1),
+    costs,
   };
 }
 
@@ -138,14 +143,15 @@ export function judgeHashes(keys: KeyList, hashes: Uint32Array): number[] {
  * The shape with the lowest cost: that of the judges that pass, and that of its number of probes. The search ends with a length whose
  * shape is good enough: {@link JUDGES_PER_PASS}, {@link LENGTHS_PER_PASS}, {@link PATIENCE}.
  */
-export function fittedShape(keys: KeyList, hashes: Uint32Array, { lengths, minProbes, costs }: ShapeChoice): FilterShape {
+export function fittedShape(keys: KeyList, hashes: Uint32Array, { lengths, minProbes, maxProbesAtFirst, costs }: ShapeChoice): FilterShape {
   const judges = judgeHashes(keys, hashes);
   let shape = { bytes: lengths[0]!, probes: minProbes };
   let lowest = Infinity;
   for (const [tried, bytes] of lengths.entries()) {
-    const passed = passingJudges(judges, hashes, bytes * 8, minProbes + costs.length - 1);
-    for (const [i, cost] of costs.entries()) {
-      const probes = minProbes + i;
+    const maxProbes = tried === 0 ? maxProbesAtFirst : minProbes + costs.length - 1;
+    const passed = passingJudges(judges, hashes, bytes * 8, maxProbes);
+    for (let probes = minProbes; probes <= maxProbes; probes++) {
+      const cost = costs[probes - minProbes]!;
       const sum = passed[probes - 1]! * PASS_COST + cost * judges.length;
       if (sum >= lowest) continue;
       lowest = sum;

@@ -25,7 +25,7 @@ const READ_PAST = 16;
 
 interface KernelExports extends Kernel {
   readonly BITS_AT: { readonly value: number };
-  fit(bytes: number, offsets: number, keys: number, hashes: number, judges: number, stride: number, perKey: number, shift: number, lengths: number, lengthCount: number, costs: number, minProbes: number, maxProbes: number, passCost: number, lengthsPerPass: number, patience: number, judgesPerPass: number): number;
+  fit(bytes: number, offsets: number, keys: number, hashes: number, judges: number, stride: number, perKey: number, shift: number, lengths: number, lengthCount: number, costs: number, minProbes: number, maxProbesAtFirst: number, maxProbes: number, passCost: number, lengthsPerPass: number, patience: number, judgesPerPass: number): number;
   fittedProbes(): number;
 }
 
@@ -70,7 +70,7 @@ export class FitKernel {
     if (length < MAX_LOOPED) for (let i = 0, to = this.#offsets; i <= length; i++) to[i] = offsets[i]!;
     else this.#offsets.set(offsets.subarray(0, length + 1));
     this.#bytes.set(bytes.subarray(start, end), KEYS_AT);
-    const { lengths, minProbes, costs } = choice;
+    const { lengths, minProbes, maxProbesAtFirst, costs } = choice;
     if (this.#held !== choice) {
       this.#held = choice;
       this.#lengths.set(lengths.map((length) => length * 8));
@@ -79,7 +79,7 @@ export class FitKernel {
     // At least four places for each key in the table of stored hashes: with two, looking judges up takes a third longer.
     const shift = Math.clz32(length * 4 - 1);
     const maxProbes = minProbes + costs.length - 1;
-    const best = this.#exports.fit(KEYS_AT - start, OFFSETS_AT, length, HASHES_AT, JUDGES_AT, judgeStride(length), JUDGES_PER_KEY, shift, LENGTHS_AT, lengths.length, COSTS_AT, minProbes, maxProbes, PASS_COST, LENGTHS_PER_PASS, PATIENCE, JUDGES_PER_PASS);
+    const best = this.#exports.fit(KEYS_AT - start, OFFSETS_AT, length, HASHES_AT, JUDGES_AT, judgeStride(length), JUDGES_PER_KEY, shift, LENGTHS_AT, lengths.length, COSTS_AT, minProbes, maxProbesAtFirst, maxProbes, PASS_COST, LENGTHS_PER_PASS, PATIENCE, JUDGES_PER_PASS);
     return { bytes: lengths[best]!, probes: this.#exports.fittedProbes() };
   }
 
