@@ -286,16 +286,34 @@ function isLongHexadecimal(areDigits: bool, start: usize, end: usize, a: u32): b
 // @ts-ignore: decorator
 @inline
 function alphabetAt(start: usize, end: usize): u32 {
-  const bytes = v128.load(end - 16);
-  const length = u32(end - start);
-  const ofKey: u32 = length < 16 ? 0xffff & (0xffff << (16 - length)) : 0xffff;
-  const digits = areAmong(bytes, ZEROS, TENS) & ofKey;
-  if (isHexadecimal(digits, areAmong(bytes, LOWER_AS, SIXES) & ofKey, start, end, 0x61)) return LOWER_HEX;
-  if (isHexadecimal(digits, areAmong(bytes, UPPER_AS, SIXES) & ofKey, start, end, 0x41)) return UPPER_HEX;
   const last = u32(load<u8>(end - 1));
-  if (isDigit(last)) return DIGITS;
+  const isLastDigit = isDigit(last);
+  if (u32(isLastDigit) | u32((last | 0x20) - 0x61 < 6)) {
+    const bytes = v128.load(end - 16);
+    const length = u32(end - start);
+    const ofKey: u32 = length < 16 ? 0xffff & (0xffff << (16 - length)) : 0xffff;
+    const digits = areAmong(bytes, ZEROS, TENS) & ofKey;
+    // Of either case: most keys end with too few of them, and need no closer look.
+    const letters = areAmong(v128.or(bytes, v128.load(SPACES)), LOWER_AS, SIXES) & ofKey;
+    const run = u32(clz(~((digits | letters) << 16)));
+    if (run >= MIN_HEX_DIGITS) {
+      if (isHexadecimal(digits, areAmong(bytes, LOWER_AS, SIXES) & ofKey, start, end, 0x61)) return LOWER_HEX;
+      if (isHexadecimal(digits, areAmong(bytes, UPPER_AS, SIXES) & ofKey, start, end, 0x41)) return UPPER_HEX;
+    }
+  }
+  if (isLastDigit) return DIGITS;
   if (last - 0x61 < 26) return LOWER;
   return last - 0x41 < 26 ? UPPER : ANY_BYTE;
+}
+
+/** The place of a byte that is in an alphabet. */
+// @ts-ignore: decorator
+@inline
+function knownPlace(alphabet: u32, byte: u32): i32 {
+  if (alphabet == ANY_BYTE) return i32(byte);
+  // The lower four bits of 'a' and 'A' are 1.
+  if (alphabet <= UPPER_HEX) return i32((byte & 15) + 9 * (byte >> 6));
+  return i32(byte - (alphabet == LOWER ? 0x61 : 0x41));
 }
 
 // @ts-ignore: decorator
@@ -393,9 +411,18 @@ function writeJudges(h: u32, start: usize, end: usize, tail: u32, perKey: u32, s
     const alphabet = isTextKey ? alphabetAt(start, numberEnd) : ANY_BYTE;
     const word = lastWord(start, numberEnd);
     const product = productAt(h, word, start, end);
+    const shift8 = u32(numberEnd - 1 - word) << 3;
+    const byte = u32(load<u8>(numberEnd - 1));
+    const place = knownPlace(alphabet, byte);
+    const size = sizeOf(alphabet);
     for (let step = 1; step <= 3; step++) {
       for (let sign = 1; sign >= -1; sign -= 2) {
-        const hash = neighbourHash(start, end, numberEnd, alphabet, step * sign, word, product);
+        const sum = place + step * sign;
+        // Most neighbours differ in one byte.
+        const hash =
+          u32(sum) < u32(size)
+            ? hashFromProduct(product + ((byteAt(alphabet, sum) - byte) << shift8) * M, word, end)
+            : neighbourHash(start, end, numberEnd, alphabet, step * sign, word, product);
         if (hash == 0 || load<u32>(slotOf(hash, shift, mask)) == hash) continue;
         if (found == 0) nearest = hash;
         store<u32>(to, hash);
