@@ -1,8 +1,8 @@
 import { mustBeBytes } from '@bloom/bytes';
 import type { FilterPolicy, FilterSink, KeyList } from '@bloom/policy';
-import { hashBloomFilterMayMatchEach, KeptKernel, mustBeKeyRange } from '@bloom/policy/kit';
-import { encodeFuseFilter } from './build-fuse.js';
-import { BLOOM, BLOOM_TRAILER_BYTES, type FingerprintBits, fuseFilterMayMatch, fuseShapeOf } from './fuse-filter.js';
+import { encodeHashFilter, hashFilterMayMatchEach, KeptKernel, mustBeKeyRange } from '@bloom/policy/kit';
+import { fuseForm } from './build-fuse.js';
+import { type FingerprintBits, fuseFilterMayMatch, fuseShapeOf, TRAILER_BYTES } from './fuse-filter.js';
 import { FuseKernel } from './fuse-kernel.js';
 
 /** With fewer keys than this, the plain loops finish before the keys could be copied to the kernel. */
@@ -42,7 +42,7 @@ export class FuseFilterPolicy implements FilterPolicy {
   }
 
   createFilter(keys: KeyList, dst: FilterSink): void {
-    encodeFuseFilter(keys, this.fingerprintBits, dst, this.#kernel.for(keys.length));
+    encodeHashFilter(keys, fuseForm(this.fingerprintBits), dst, this.#kernel.for(keys.length));
   }
 
   /** @throws TypeError when `key` or `filter` is not a `Uint8Array`, or is detached. */
@@ -79,24 +79,6 @@ export class FuseFilterPolicy implements FilterPolicy {
    * @throws RangeError when `answers` is too short, or the offsets of `keys` are not within its bytes.
    */
   keysMayMatch(keys: KeyList, filter: Uint8Array, answers: Uint8Array = new Uint8Array(keys.length)): Uint8Array {
-    mustBeBytes('filter', filter);
-    mustBeBytes('answers', answers);
-    const { length, bytes, offsets } = keys;
-    if (answers.length < length) throw new RangeError(`answers must have at least ${length} bytes, one per key, got ${answers.length}`);
-    const shape = fuseShapeOf(filter, 0, filter.length);
-    const kernel = shape && this.#kernel.for(length);
-    if (kernel?.takes(filter.length, length)) {
-      kernel.test(filter, keys, shape!, answers);
-      return answers;
-    }
-    if (shape === undefined && filter[filter.length - 1] === BLOOM && filter.length >= BLOOM_TRAILER_BYTES) {
-      hashBloomFilterMayMatchEach(keys, filter[filter.length - 2]!, filter.subarray(0, -BLOOM_TRAILER_BYTES), answers);
-      return answers;
-    }
-    for (let i = 0; i < length; i++) {
-      mustBeKeyRange(bytes, offsets[i]!, offsets[i + 1]!);
-      answers[i] = fuseFilterMayMatch(bytes, offsets[i]!, offsets[i + 1]!, filter, 0, filter.length, this.#lanes) ? 1 : 0;
-    }
-    return answers;
+    return hashFilterMayMatchEach(keys, filter, answers, { kernel: this.#kernel, seedFromEnd: TRAILER_BYTES, shapeOf: fuseShapeOf, mayMatch: fuseFilterMayMatch });
   }
 }

@@ -1,8 +1,8 @@
 import { mustBeBytes } from '@bloom/bytes';
 import type { FilterPolicy, FilterSink, KeyList } from '@bloom/policy';
-import { hashBloomFilterMayMatchEach, KeptKernel, mustBeKeyRange } from '@bloom/policy/kit';
-import { encodeRibbonFilter } from './build-ribbon.js';
-import { BLOOM_SHAPE, BLOOM_TRAILER_BYTES, ribbonFilterMayMatch, ribbonShapeOf, type RibbonWidth } from './ribbon-filter.js';
+import { encodeHashFilter, hashFilterMayMatchEach, KeptKernel, mustBeKeyRange } from '@bloom/policy/kit';
+import { ribbonForm } from './build-ribbon.js';
+import { ribbonFilterMayMatch, ribbonShapeOf, type RibbonWidth } from './ribbon-filter.js';
 import { RibbonKernel } from './ribbon-kernel.js';
 
 /** With fewer keys than this, the plain loops finish before the keys could be copied to the kernel. */
@@ -60,7 +60,7 @@ export class RibbonFilterPolicy implements FilterPolicy {
   }
 
   createFilter(keys: KeyList, dst: FilterSink): void {
-    encodeRibbonFilter(keys, this, dst, this.#kernel.for(keys.length));
+    encodeHashFilter(keys, ribbonForm(this), dst, this.#kernel.for(keys.length));
   }
 
   /** @throws TypeError when `key` or `filter` is not a `Uint8Array`, or is detached. */
@@ -97,24 +97,6 @@ export class RibbonFilterPolicy implements FilterPolicy {
    * @throws RangeError when `answers` is too short, or the offsets of `keys` are not within its bytes.
    */
   keysMayMatch(keys: KeyList, filter: Uint8Array, answers: Uint8Array = new Uint8Array(keys.length)): Uint8Array {
-    mustBeBytes('filter', filter);
-    mustBeBytes('answers', answers);
-    const { length, bytes, offsets } = keys;
-    if (answers.length < length) throw new RangeError(`answers must have at least ${length} bytes, one per key, got ${answers.length}`);
-    const shape = ribbonShapeOf(filter, 0, filter.length);
-    const kernel = shape && this.#kernel.for(length);
-    if (kernel?.takes(filter.length, length)) {
-      kernel.test(filter, keys, shape!, answers);
-      return answers;
-    }
-    if (shape === undefined && filter[filter.length - 1] === BLOOM_SHAPE && filter.length > BLOOM_TRAILER_BYTES) {
-      hashBloomFilterMayMatchEach(keys, filter[filter.length - 2]!, filter.subarray(0, -BLOOM_TRAILER_BYTES), answers);
-      return answers;
-    }
-    for (let i = 0; i < length; i++) {
-      mustBeKeyRange(bytes, offsets[i]!, offsets[i + 1]!);
-      answers[i] = ribbonFilterMayMatch(bytes, offsets[i]!, offsets[i + 1]!, filter, 0, filter.length, this.#lanes) ? 1 : 0;
-    }
-    return answers;
+    return hashFilterMayMatchEach(keys, filter, answers, { kernel: this.#kernel, seedFromEnd: 2, shapeOf: ribbonShapeOf, mayMatch: ribbonFilterMayMatch });
   }
 }

@@ -1,7 +1,8 @@
-import { bloomFilterMayMatch, encodeBloomFilter, type FilterPolicy, type FilterSink, KeyBuffer, type KeyList } from '@bloom/policy';
+import { bloomFilterMayMatch, type FilterPolicy, type FilterSink, KeyBuffer, type KeyList } from '@bloom/policy';
 import { policyLaws, type PolicyLawsOptions } from '@bloom/policy/contract';
 import { BLOOM_SEED, bloomHash, hash, hashRange } from '@bloom/hash';
 import { describe, expect, test } from 'vitest';
+import { encodeBloomFilter } from '../../src/bloom-filter.js';
 import {
   lawsBrokenBy,
   type Mutant,
