@@ -56,7 +56,7 @@ function peel(hashes: Uint32Array, { segmentLog, length }: FuseShape): Order | u
     locate(low, high);
     for (let number = 0; number < 3; number++) {
       const position = at[number]!;
-      // No more than 63 keys can be counted; so many are at one position only by a fault of the seed.
+      // At most 63 keys can be counted. That many share a position only with a bad seed.
       if (counts[position]! >= 63 << 2) return undefined;
       counts[position] = (counts[position]! + 4) ^ number;
       lows[position]! ^= low;

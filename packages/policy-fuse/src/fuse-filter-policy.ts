@@ -9,7 +9,7 @@ import { FuseKernel } from './fuse-kernel.js';
 const KERNEL_MIN_KEYS = 64;
 
 /**
- * A filter that is asked with three reads of memory: of about 9 bits per key at a rate of 0.39%, for which LevelDB's Bloom filter
+ * A filter whose lookups read memory three times. It has about 9 bits per key at a rate of 0.39%, for which LevelDB's Bloom filter
  * needs 12, or 18 bits at 0.0015%.
  *
  * No more absent keys match when they are close to stored ones. It is for filters of thousands of keys and more: README.md

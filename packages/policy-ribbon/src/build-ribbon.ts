@@ -19,7 +19,7 @@ export interface RibbonSettings {
   readonly width: RibbonWidth | undefined;
 }
 
-/** Up to so many keys, rows of 64 bits are the faster ones, and need at most 3% more space. */
+/** Up to this many keys, rows of 64 bits are faster, and need at most 3% more space. */
 const MOST_KEYS_OF_64 = 2 ** 16;
 
 /** Aimed at in place of 1, so that a million absent keys hardly ever measure more than the rate that was asked for. */
@@ -60,8 +60,8 @@ export function shapeFor(count: number, { rate, width: asked }: RibbonSettings, 
 }
 
 /**
- * Of r columns a key passes with probability 2^-r; so many groups get one more that the mean of both kinds is what is aimed at. Rows
- * that start past the last slot where one can are moved to it, so that they all have the other column or none has.
+ * With r columns, an absent key passes with probability 2^-r. Some groups get one more column, so that the mean is the rate aimed at. Rows
+ * that would start past the last possible slot are moved to it, so either all of them have the extra column or none has.
  */
 function columnsFor(groups: number, width: RibbonWidth, rate: number): RibbonShape {
   const aim = AIM * rate;

@@ -11,7 +11,7 @@ const KERNEL_MIN_KEYS = 64;
 const MIN_RATE = 2 ** -16;
 const MAX_RATE = 0.5;
 
-/** What a filter is to be like. Reading does not depend on it: each filter carries its own measures. */
+/** The settings of new filters. Reading does not depend on them: each filter carries its own. */
 export interface RibbonFilterOptions {
   /** The share of absent keys that may match, from 2^-16 to 0.5. Default: 0.01. */
   readonly rate?: number | undefined;
@@ -47,7 +47,7 @@ export class RibbonFilterPolicy implements FilterPolicy {
 
   /**
    * @throws RangeError when `rate` is not from 2^-16 to 0.5, or `width` is neither 64 nor 128.
-   * @throws TypeError for an option that there is not.
+   * @throws TypeError for an unknown option.
    */
   constructor(options: RibbonFilterOptions = {}) {
     const { rate = 0.01, width, ...others } = options;

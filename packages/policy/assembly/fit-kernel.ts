@@ -248,7 +248,7 @@ function isDigit(byte: u32): bool {
   return byte - 0x30 < 10;
 }
 
-/** A bit for each of 16 bytes: whether it is one of so many characters from the first one on; both are addresses of vectors. */
+/** A bit for each of 16 bytes: whether it is one of `size` characters from `first` on; both are addresses of vectors. */
 // @ts-ignore: decorator
 @inline
 function areAmong(bytes: v128, first: usize, size: usize): u32 {

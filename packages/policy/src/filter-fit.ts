@@ -4,10 +4,14 @@
  * Every reader of LevelDB's filters takes both numbers from the filter, so a writer may choose them. LevelDB computes them from the
  * number of keys alone. All probes of a key come from one 32-bit hash, and the hashes of keys that differ only in their last characters
  * differ by multiples of large powers of two. Modulo a number of bits that is a multiple of 32 or 64, such hashes share few positions:
- * of 19 numbers in a filter of 24 bytes, 53% of the absent numbers between them match, where independent hashes would give 1%.
+ * in a filter of 24 bytes, more than half of the absent numbers between 19 stored ones match (`fitted-bloom-filter-policy.test.ts`), where
+ * independent hashes would give 1%.
  *
- * So several shapes are tried. Each is judged by absent neighbours of the filter's own keys, and the shape that lets the fewest of them
- * pass is used. The choice depends on the keys of the filter and on nothing else.
+ * So several shapes are tried. Absent neighbours of the filter's own keys judge each shape, and the shape that lets the fewest of them pass
+ * wins. The choice depends on the keys of the filter and on nothing else.
+ *
+ * One fill judges all numbers of probes for a length: it notes for each bit the first probe with which any key sets it. A judge passes with
+ * k probes if each of its first k bits is set by one of the first k probes of some key.
  *
  * `assembly/fit-kernel.ts` does the same for a whole filter at once.
  */
@@ -21,19 +25,19 @@ export const MAX_FITTED_KEYS = 4096;
 /** The most bytes of a filter that is fitted, so that the kernel has room for its bits. */
 export const MAX_FITTED_BYTES = 2 ** 14;
 
-/** The absent neighbours of one key that judge. */
+/** The number of absent neighbours of a key that judge. */
 export const JUDGES_PER_KEY = 2;
 /** With more keys than this, only some of them have judges. */
 const MAX_JUDGING_KEYS = 256;
-/** The most lengths that are tried. Longer filters have more lengths within the budget than are worth trying. */
+/** The most lengths to try. Long filters have more lengths within the budget than are worth trying. */
 const MAX_LENGTHS = 20;
-/** What a judge that passes costs a shape. */
+/** The cost of each judge that passes. */
 export const PASS_COST = 4096;
 /** A shape is good enough if it costs at most one pass in 256 judges: half of the share that independent hashes would give. */
 export const JUDGES_PER_PASS = 256;
-/** A shape is also good enough once so many lengths were tried for each judge that passes, after the first length, and ... */
+/** After n more lengths than the first, a shape is good enough if at most n / 2 judges pass, … */
 export const LENGTHS_PER_PASS = 2;
-/** ... at most one judge in so many passes, for each length that was tried. */
+/** … and, with n lengths tried, at most n judges in 100. */
 export const PATIENCE = 100;
 /** Numbers of probes up to this many below and above LevelDB's are tried. */
 const FEWER_PROBES = 4;
@@ -140,8 +144,8 @@ export function judgeHashes(keys: KeyList, hashes: Uint32Array): number[] {
 }
 
 /**
- * The shape with the lowest cost: that of the judges that pass, and that of its number of probes. The search ends with a length whose
- * shape is good enough: {@link JUDGES_PER_PASS}, {@link LENGTHS_PER_PASS}, {@link PATIENCE}.
+ * The shape with the lowest cost: of the judges that pass, and of its number of probes. The search ends once a shape
+ * is good enough: {@link JUDGES_PER_PASS}, {@link LENGTHS_PER_PASS}, {@link PATIENCE}.
  */
 export function fittedShape(keys: KeyList, hashes: Uint32Array, { lengths, minProbes, maxProbesAtFirst, costs }: ShapeChoice): FilterShape {
   const judges = judgeHashes(keys, hashes);

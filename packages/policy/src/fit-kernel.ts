@@ -57,7 +57,7 @@ export class FitKernel {
   }
 
   /**
-   * The best of the shapes, whose bits the kernel then has: see {@link copyTo}. Undefined when the keys are too long for its memory.
+   * The best of the shapes; {@link copyTo} then copies its bits. Undefined when the keys are too long for the kernel's memory.
    *
    * @throws RangeError when the offsets of the keys do not ascend or leave their bytes.
    */
