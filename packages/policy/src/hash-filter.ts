@@ -90,8 +90,8 @@ export interface HashFilterTest<Shape> {
   /** How far from the end of a filter its seed is. */
   readonly seedFromEnd: number;
   /** The shape of the filter `bytes[start, end)`; undefined where it is not well-formed, or a Bloom filter. */
-  shapeOf(bytes: Uint8Array, start: number, end: number): Shape | undefined;
-  mayMatch(keyBytes: Uint8Array, keyStart: number, keyEnd: number, bytes: Uint8Array, start: number, end: number, lanes: Uint32Array): boolean;
+  readonly shapeOf: (bytes: Uint8Array, start: number, end: number) => Shape | undefined;
+  readonly mayMatch: (keyBytes: Uint8Array, keyStart: number, keyEnd: number, bytes: Uint8Array, start: number, end: number, lanes: Uint32Array) => boolean;
 }
 
 /** `keysMayMatch` of a policy of 64-bit hashes: see `FilterPolicy`. */
