@@ -1,8 +1,8 @@
 import { mustBeBytes } from '@bloom/bytes';
 import type { FilterPolicy, FilterSink, KeyList } from '@bloom/policy';
-import { encodeHashFilter, hashFilterMayMatchEach, KeptKernel, mustBeKeyRange } from '@bloom/policy/kit';
+import { encodeHashFilter, type HashFilterForm, hashFilterMayMatchEach, KeptKernel, mustBeKeyRange } from '@bloom/policy/kit';
 import { fuseForm } from './build-fuse.js';
-import { type FingerprintBits, fuseFilterMayMatch, fuseShapeOf, TRAILER_BYTES } from './fuse-filter.js';
+import { type FingerprintBits, fuseFilterMayMatch, type FuseShape, fuseShapeOf, TRAILER_BYTES } from './fuse-filter.js';
 import { FuseKernel } from './fuse-kernel.js';
 
 /** With fewer keys than this, the plain loops finish before the keys could be copied to the kernel. */
@@ -27,6 +27,7 @@ export class FuseFilterPolicy implements FilterPolicy {
   readonly name = 'bloom.BinaryFuseFilter';
   /** Bits of a fingerprint. Reading does not depend on it: each filter says its own. */
   readonly fingerprintBits: FingerprintBits;
+  readonly #form: HashFilterForm<FuseShape>;
   readonly #lanes = new Uint32Array(2);
   readonly #kernel = new KeptKernel(() => FuseKernel.create(), KERNEL_MIN_KEYS);
 
@@ -39,10 +40,11 @@ export class FuseFilterPolicy implements FilterPolicy {
       throw new RangeError(`fingerprintBits must be 8 or 16, got ${String(fingerprintBits)}`);
     }
     this.fingerprintBits = fingerprintBits;
+    this.#form = fuseForm(fingerprintBits);
   }
 
   createFilter(keys: KeyList, dst: FilterSink): void {
-    encodeHashFilter(keys, fuseForm(this.fingerprintBits), dst, this.#kernel.for(keys.length));
+    encodeHashFilter(keys, this.#form, dst, this.#kernel.for(keys.length));
   }
 
   /** @throws TypeError when `key` or `filter` is not a `Uint8Array`, or is detached. */

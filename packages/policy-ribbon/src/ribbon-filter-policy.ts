@@ -1,8 +1,8 @@
 import { mustBeBytes } from '@bloom/bytes';
 import type { FilterPolicy, FilterSink, KeyList } from '@bloom/policy';
-import { encodeHashFilter, hashFilterMayMatchEach, KeptKernel, mustBeKeyRange } from '@bloom/policy/kit';
+import { encodeHashFilter, type HashFilterForm, hashFilterMayMatchEach, KeptKernel, mustBeKeyRange } from '@bloom/policy/kit';
 import { ribbonForm } from './build-ribbon.js';
-import { ribbonFilterMayMatch, ribbonShapeOf, type RibbonWidth } from './ribbon-filter.js';
+import { ribbonFilterMayMatch, type RibbonShape, ribbonShapeOf, type RibbonWidth } from './ribbon-filter.js';
 import { RibbonKernel } from './ribbon-kernel.js';
 
 /** With fewer keys than this, the plain loops finish before the keys could be copied to the kernel. */
@@ -42,6 +42,7 @@ export class RibbonFilterPolicy implements FilterPolicy {
   readonly rate: number;
   /** Bits of a key's row; undefined where the number of keys decides. */
   readonly width: RibbonWidth | undefined;
+  readonly #form: HashFilterForm<RibbonShape>;
   readonly #lanes = new Uint32Array(2);
   readonly #kernel = new KeptKernel(() => RibbonKernel.create(), KERNEL_MIN_KEYS);
 
@@ -57,10 +58,11 @@ export class RibbonFilterPolicy implements FilterPolicy {
     if (![undefined, 64, 128].includes(width)) throw new RangeError(`width must be 64 or 128, got ${String(width)}`);
     this.rate = rate;
     this.width = width;
+    this.#form = ribbonForm({ rate, width });
   }
 
   createFilter(keys: KeyList, dst: FilterSink): void {
-    encodeHashFilter(keys, ribbonForm(this), dst, this.#kernel.for(keys.length));
+    encodeHashFilter(keys, this.#form, dst, this.#kernel.for(keys.length));
   }
 
   /** @throws TypeError when `key` or `filter` is not a `Uint8Array`, or is detached. */
