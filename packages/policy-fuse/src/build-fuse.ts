@@ -1,5 +1,5 @@
 /** Makes binary fuse filters: finds an order in which each key has a fingerprint of its own. */
-import type { HashFilterForm } from '@bloom/policy/kit';
+import type { HashFilterForm } from '@bloom/policy/internal';
 import { type FingerprintBits, fuseByteLength, type FuseShape, fuseShapeFor, scaled64, writeFuseTrailer } from './fuse-filter.js';
 
 /** How filters with fingerprints of this many bits are made. */

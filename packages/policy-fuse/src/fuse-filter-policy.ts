@@ -1,6 +1,7 @@
 import { mustBeBytes } from '@bloom/bytes';
 import type { FilterPolicy, FilterSink, KeyList } from '@bloom/policy';
-import { encodeHashFilter, type HashFilterForm, hashFilterMayMatchEach, KeptKernel, mustBeKeyRange } from '@bloom/policy/kit';
+import { encodeHashFilter, type HashFilterForm, hashFilterMayMatchEach } from '@bloom/policy/internal';
+import { KeptKernel, mustBeKeyRange } from '@bloom/policy/kit';
 import { fuseForm } from './build-fuse.js';
 import { type FingerprintBits, fuseFilterMayMatch, type FuseShape, fuseShapeOf, TRAILER_BYTES } from './fuse-filter.js';
 import { FuseKernel } from './fuse-kernel.js';

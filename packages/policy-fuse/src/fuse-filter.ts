@@ -24,7 +24,8 @@
  * binaryfusefilter.h in FastFilter/xor_singleheader.
  */
 import { hash64Range } from '@bloom/hash';
-import { BLOOM_FORM, BLOOM_TRAILER_BYTES, hashBloomFilterMayMatch } from '@bloom/policy/kit';
+import { BLOOM_FORM, BLOOM_TRAILER_BYTES } from '@bloom/policy/internal';
+import { hashBloomFilterMayMatch } from '@bloom/policy/kit';
 
 /** Bits of a fingerprint. */
 export type FingerprintBits = 8 | 16;

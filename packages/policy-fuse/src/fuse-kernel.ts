@@ -1,6 +1,6 @@
 /** The loops of `build-fuse.ts` and of batches of lookups in WebAssembly, in a third of the time. */
 import { instantiateKernel } from '@bloom/bytes';
-import { HASHES_AT, HashKernel, type HashKernelExports } from '@bloom/policy/kit';
+import { HASHES_AT, HashKernel, type HashKernelExports } from '@bloom/policy/internal';
 import { FUSE_KERNEL } from './fuse-kernel.wasm.js';
 import type { FuseShape } from './fuse-filter.js';
 

@@ -1,5 +1,5 @@
 /** Makes Ribbon filters: chooses a shape, and solves the equations of `ribbon-filter.ts`. */
-import type { HashFilterForm } from '@bloom/policy/kit';
+import type { HashFilterForm } from '@bloom/policy/internal';
 import {
   GROUP_SLOTS,
   MAX_GROUPS,

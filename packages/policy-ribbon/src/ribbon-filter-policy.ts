@@ -1,6 +1,7 @@
 import { mustBeBytes } from '@bloom/bytes';
 import type { FilterPolicy, FilterSink, KeyList } from '@bloom/policy';
-import { encodeHashFilter, type HashFilterForm, hashFilterMayMatchEach, KeptKernel, mustBeKeyRange } from '@bloom/policy/kit';
+import { encodeHashFilter, type HashFilterForm, hashFilterMayMatchEach } from '@bloom/policy/internal';
+import { KeptKernel, mustBeKeyRange } from '@bloom/policy/kit';
 import { ribbonForm } from './build-ribbon.js';
 import { ribbonFilterMayMatch, type RibbonShape, ribbonShapeOf, type RibbonWidth } from './ribbon-filter.js';
 import { RibbonKernel } from './ribbon-kernel.js';

@@ -34,7 +34,8 @@
  * of the slots has, RocksDB, util/ribbon_impl.h. The order of the bytes is this package's own.
  */
 import { hash64Range } from '@bloom/hash';
-import { BLOOM_FORM, BLOOM_TRAILER_BYTES, hashBloomFilterMayMatch, scaled } from '@bloom/policy/kit';
+import { BLOOM_FORM, BLOOM_TRAILER_BYTES } from '@bloom/policy/internal';
+import { hashBloomFilterMayMatch, scaled } from '@bloom/policy/kit';
 
 /** Bits of a key's row. */
 export type RibbonWidth = 64 | 128;

@@ -1,6 +1,6 @@
 /** The loops of `build-ribbon.ts` and of batches of lookups in WebAssembly, in a fraction of the time. */
 import { instantiateKernel } from '@bloom/bytes';
-import { HASHES_AT, HashKernel, type HashKernelExports, STATE_AT, STATE_BYTES } from '@bloom/policy/kit';
+import { HASHES_AT, HashKernel, type HashKernelExports, STATE_AT, STATE_BYTES } from '@bloom/policy/internal';
 import { RIBBON_KERNEL } from './ribbon-kernel.wasm.js';
 import { GROUP_SLOTS, type RibbonShape } from './ribbon-filter.js';
 

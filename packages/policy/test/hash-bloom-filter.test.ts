@@ -1,9 +1,8 @@
 import { seeded } from '@bloom/fixtures';
 import { hash64 } from '@bloom/hash';
 import { KeyBuffer } from '@bloom/policy';
-import { distinctHashes, hashBloomFilterMayMatch, scaled } from '@bloom/policy/kit';
+import { distinctHashes, encodeHashBloomFilter, hashBloomFilterByteLength, hashBloomFilterMayMatch, hashBloomFilterMayMatchEach, scaled } from '@bloom/policy/kit';
 import { describe, expect, test } from 'vitest';
-import { encodeHashBloomFilter, hashBloomFilterByteLength, hashBloomFilterMayMatchEach } from '../src/hash-bloom-filter.js';
 
 describe('distinctHashes', () => {
   const random = seeded(7);
