@@ -20,7 +20,7 @@ export const arrows = {
   bulk: ['leveldb', 'sstable', 'log', 'policy', 'bytes'],
   codecs: ['sstable'],
   'web-storage': ['leveldb', 'sstable', 'bytes'],
-  // Private: the apps carry it in their bundles.
+  // Private: the apps include it in their bundles.
   report: ['web-storage', 'sstable', 'policy', 'hash', 'bytes'],
 };
 

@@ -5,6 +5,7 @@ import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { goldenDatabases, realDatabases, realTables } from '@bloom/fixtures';
 import { FETCH_FROM_FILES, readmeExamples } from '@bloom/fixtures/readme';
+import ts from 'typescript';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 const site = join(import.meta.dirname, '../..');
@@ -56,9 +57,10 @@ test('lines of examples in guides are seen whole beside the outline', () => {
 });
 
 test.each(examples)('$name, line $line', async ({ name, line, code }) => {
-  const file = join(folder, `${name}-${line}.ts`);
-  writeFileSync(file, code);
-  const { stdout, stderr } = await promisify(execFile)(process.execPath, ['--conditions=bloom-source', '--import', 'tsx', '--import', './fetch.mjs', file], { cwd: folder });
+  const file = join(folder, `${name}-${line}.mjs`);
+  // Without its types an example runs in plain Node, on the packages as they are built, in a tenth of the time.
+  writeFileSync(file, ts.transpile(code, { module: ts.ModuleKind.ESNext, target: ts.ScriptTarget.ES2022 }));
+  const { stdout, stderr } = await promisify(execFile)(process.execPath, ['--import', './fetch.mjs', file], { cwd: folder });
   expect(stderr).toBe('');
   // `console.log(…); // what it prints`, where that is a literal.
   const shown = [...code.matchAll(/console\.log\(.*\); \/\/ (?<printed>undefined|true|false|\d+|[a-z]+|about [a-z]+|the same [a-z ]+|\{ state.*|\[ '.*)$/gm)].map(({ groups }) => groups!.printed!);
