@@ -165,7 +165,7 @@ export const TYPING_HELP: Readonly<Record<Typing, string>> = {
   minecraft: '',
 };
 
-/** Bytes in the words in which they are typed: those that {@link typedBytes} makes the same bytes of. Where none do, in digits. */
+/** Bytes as they would be typed, so that {@link typedBytes} gives the same bytes; in digits where no words do. */
 export function typedForm(bytes: Uint8Array, preferred: Typing): { readonly key: string; readonly typing: Typing } {
   for (const typing of [preferred, 'text'] as const) {
     const key = partsOf(bytes, typing).map(({ text }) => text).join('');

@@ -1,4 +1,4 @@
-/** What the library's `explain` says of a lookup, with the keys that it passed: those come from the blocks that the lookup searched. */
+/** The library's explanation of a lookup, with the keys that it compared, taken from the blocks that it searched. */
 import type { AskedTable, FoundVersion, LookupExplanation, LookupFailure } from '@bloom/leveldb';
 import { decodeInternalKey } from '@bloom/sstable/database';
 import { BLOCK_KINDS, type InspectedBlock } from '@bloom/sstable/inspect';

@@ -163,7 +163,7 @@ function watchedVersions(before: readonly WatchedVersion[], now: readonly Versio
   return [...all.values()].sort((a, b) => Number(BigInt(b.sequence) - BigInt(a.sequence)));
 }
 
-/** Draws anew when the database has changed. */
+/** Redraws when the database has changed. */
 export function useLive(client: LiveClient): void {
   const [, redraw] = useReducer((count: number) => count + 1, 0);
   useLayoutEffect(() => client.subscribe(() => redraw(undefined)), [client]);

@@ -1,5 +1,5 @@
 /**
- * What is open and what each view shows: the one place that knows. The URL says the same of the view that is shown, so that a
+ * What is open and what each view shows: the one place that knows. The URL has the state of the view that is shown, so that a
  * link leads back to it.
  */
 import { DatabaseClient } from '../database/database-client.js';
@@ -167,7 +167,7 @@ export class Session {
     return hashOf(view, this.#paramsOf(view));
   }
 
-  /** Puts what is shown into the URL now, and not a moment later. */
+  /** Writes the current state to the URL now instead of a moment later. */
   saveUrl(): void {
     if (this.#urlTimer === undefined) return;
     this.#write('replace');

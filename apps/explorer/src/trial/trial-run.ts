@@ -16,9 +16,9 @@ export interface TrialState {
   readonly failure: FailureFacts | undefined;
 }
 
-/** A slider moves through values that nobody wants to see the result of. */
+/** Waits while a slider is still moving. */
 const DELAY_MS = 150;
-/** These stand beside what the reader chooses. */
+/** Shown in addition to the reader's choice. */
 const COMPARED_BITS = [6, 10, 14];
 
 const FIRST: FilterChoice = { policy: 'leveldb', bitsPerKey: 10, filterRange: 2048 };
@@ -116,7 +116,7 @@ export class TrialRun {
   }
 }
 
-/** The state of trials, drawn anew when it changes. */
+/** The state of trials. Redraws when it changes. */
 export function useTrials(run: TrialRun): TrialState {
   const [, redraw] = useReducer((count: number) => count + 1, 0);
   useLayoutEffect(() => run.subscribe(() => redraw(undefined)), [run]);

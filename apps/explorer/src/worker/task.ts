@@ -2,7 +2,7 @@ import { useLayoutEffect, useReducer } from 'preact/hooks';
 import { CallError, type FailureFacts, failureFacts } from './failure.js';
 import type { CallOptions } from './worker-calls.js';
 
-/** How far a task is. */
+/** The progress and the result of a task. */
 export interface TaskState<T> {
   readonly result: T | undefined;
   readonly failure: FailureFacts | undefined;
@@ -10,7 +10,7 @@ export interface TaskState<T> {
   readonly progress: { readonly done: number; readonly total: number } | undefined;
 }
 
-/** Long work that goes on, and whose result is kept, while other views are looked at. */
+/** Long work that continues, and whose result is kept, while other views are shown. */
 export class Task<T> {
   #state: TaskState<T> = { result: undefined, failure: undefined, progress: undefined };
   #controller: AbortController | undefined;
@@ -62,7 +62,7 @@ export class Task<T> {
   }
 }
 
-/** The state of a task, drawn anew when it changes. */
+/** The state of a task. Redraws when it changes. */
 export function useTask<T>(task: Task<T>): TaskState<T> {
   const [, redraw] = useReducer((count: number) => count + 1, 0);
   useLayoutEffect(() => task.subscribe(() => redraw(undefined)), [task]);
