@@ -1,6 +1,6 @@
-import { useLayoutEffect, useReducer } from 'preact/hooks';
 import { CallError, type FailureFacts, failureFacts } from './failure.js';
 import type { CallOptions } from './worker-calls.js';
+import { useChanges, Watchable } from '../session/watchable.js';
 
 /** The progress and the result of a task. */
 export interface TaskState<T> {
@@ -11,13 +11,13 @@ export interface TaskState<T> {
 }
 
 /** Long work that continues, and whose result is kept, while other views are shown. */
-export class Task<T> {
+export class Task<T> extends Watchable {
   #state: TaskState<T> = { result: undefined, failure: undefined, progress: undefined };
   #controller: AbortController | undefined;
   readonly #run: (options: CallOptions) => Promise<T>;
-  readonly #listeners = new Set<() => void>();
 
   constructor(run: (options: CallOptions) => Promise<T>) {
+    super();
     this.#run = run;
   }
 
@@ -28,11 +28,6 @@ export class Task<T> {
   /** Whether it ran, or runs. */
   get wasStarted(): boolean {
     return this.#controller !== undefined;
-  }
-
-  subscribe(listener: () => void): () => void {
-    this.#listeners.add(listener);
-    return () => void this.#listeners.delete(listener);
   }
 
   async start(): Promise<void> {
@@ -58,13 +53,12 @@ export class Task<T> {
 
   #set(state: Partial<TaskState<T>>): void {
     this.#state = { ...this.#state, ...state };
-    for (const listener of this.#listeners) listener();
+    this.changed();
   }
 }
 
 /** The state of a task. Redraws when it changes. */
 export function useTask<T>(task: Task<T>): TaskState<T> {
-  const [, redraw] = useReducer((count: number) => count + 1, 0);
-  useLayoutEffect(() => task.subscribe(() => redraw(undefined)), [task]);
+  useChanges(task);
   return task.state;
 }
