@@ -1,4 +1,4 @@
-import { type Typing, TYPINGS } from '../bytes/key-form.js';
+import { type Typing, TYPINGS } from '../bytes/key-form-names.js';
 import type { EntryRange } from './database-facts.js';
 
 /** Which entries of a database are listed. */

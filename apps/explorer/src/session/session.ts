@@ -6,7 +6,7 @@ import { DatabaseClient } from '../database/database-client.js';
 import { EVERYTHING, type EntrySearch, paramsOfSearch, searchFromParams } from '../database/entry-search.js';
 import type { DroppedFile } from '../controls/dropped-files.js';
 import { droppedFolders, folderFromParams, type FolderOrigin, isSameFolder, paramsOfFolder } from '../database/folder-origin.js';
-import { KEY_FORMS, type KeyForm } from '../bytes/key-form.js';
+import { KEY_FORMS, type KeyForm } from '../bytes/key-form-names.js';
 import { type FilterState, INITIAL, paramsFromState, stateFromParams } from '../filter/filter-state.js';
 import type { LiveClient } from '../live/live-client.js';
 import { liveFromParams, type LiveQuery, NEW_LIVE, paramsOfLive } from '../live/live-query.js';

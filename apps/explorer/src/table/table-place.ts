@@ -1,4 +1,4 @@
-import { KEY_FORMS, type KeyForm } from '../bytes/key-form.js';
+import { KEY_FORMS, type KeyForm } from '../bytes/key-form-names.js';
 
 /** The part of a table that is shown. */
 export interface TablePlace {
