@@ -5,7 +5,7 @@ import { WriteBatch } from '@bloom/leveldb';
 const USERS = 600;
 const OPERATIONS = 1000;
 const BATCH_OPERATIONS = 50;
-/** One in so many operations is a deletion. */
+/** One in this many operations is a deletion. */
 const DELETION_PERIOD = 10;
 
 /** A thousand made-up writes in batches: the same ones each time, for the same `round`. */
