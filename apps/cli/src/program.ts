@@ -6,6 +6,7 @@ import { EXIT, EXIT_MEANINGS, Failure } from './failure.js';
 import { ByteBuffer } from './formats/byte-buffer.js';
 import { Interrupted } from './interruption.js';
 import { endWithReader, exit, flush, note, standardError } from './outputs/output.js';
+import { setStandardStreams, type StandardStreams } from './standard-streams.js';
 import { terminalLines } from './outputs/terminal-text.js';
 
 /** The commands, each loaded when it is needed: loading all of them takes longer than looking up a key. */
@@ -41,30 +42,32 @@ const commands = {
   completion: async () => (await import('./commands/completion.js')).addCompletion,
 } satisfies Record<CommandName, () => Promise<(program: Command) => void>>;
 
-/** Help and the version, which are written in the end: to a full device, that fails. */
-const help = new ByteBuffer();
-
-const program = new Command('bloom')
-  .description("Builds, reads and inspects LevelDB's sorted string tables, reads and writes the folders of its databases, and publishes databases.")
-  .version(version)
-  .exitOverride()
-  .configureHelp({
-    // All commands have options. Without the word, the list fits 80 columns.
-    subcommandTerm(command) {
-      return Help.prototype.subcommandTerm.call(this, command).replace(' [options]', '');
-    },
-  })
-  .configureOutput({
-    writeOut(text) {
-      help.utf8(text);
-    },
-    outputError() {
-      // `explain` prints the error in one line.
-    },
-  })
-  .addHelpText(
-    'after',
-    `
+/** The program, without its commands. @param help is given the help and the version, which are written in the end: to a full device, that fails. */
+function programWith(help: ByteBuffer): Command {
+  return new Command('bloom')
+    .description("Builds, reads and inspects LevelDB's sorted string tables, reads and writes the folders of its databases, and publishes databases.")
+    .version(version)
+    .exitOverride()
+    .configureHelp({
+      // All commands have options. Without the word, the list fits 80 columns.
+      subcommandTerm(command) {
+        return Help.prototype.subcommandTerm.call(this, command).replace(' [options]', '');
+      },
+    })
+    .configureOutput({
+      writeOut(text) {
+        help.utf8(text);
+      },
+      writeErr(text) {
+        standardError().write(text);
+      },
+      outputError() {
+        // `explain` prints the error in one line.
+      },
+    })
+    .addHelpText(
+      'after',
+      `
 Exit codes:
 ${EXIT_MEANINGS.map(([code, meaning]) => `  ${code}  ${meaning}`).join('\n')}
 
@@ -75,49 +78,52 @@ Examples:
   bloom stat capitals.ldb
   bloom scan path/to/database
   bloom help build`,
-  );
+    );
+}
 
 /** Runs the program with the arguments of the process, and ends the process. */
 export async function run(): Promise<never> {
-  // Help about a command that does not exist: without `help` before it, its name is reported as unknown.
-  const [, , first, topic] = process.argv;
-  const isUnknownTopic = first === 'help' && topic !== undefined && !Object.hasOwn(commands, topic);
-
   endWithReader();
   // No error is shown as a stack trace.
   process.on('uncaughtException', (error) => {
-    void end(error);
+    process.exitCode = explain(error);
+    void exit();
   });
-  try {
-    await addCommands(first);
-    await program.parseAsync(isUnknownTopic ? process.argv.filter((_, i) => i !== 2) : process.argv);
-  } catch (error) {
-    return end(error);
-  }
+  await runCommand(process.argv.slice(2));
   return exit();
 }
 
+/** Runs a command and sets the exit code of the process. @param streams those of the process, if they are not given. */
+export async function runCommand(args: readonly string[], streams?: StandardStreams): Promise<void> {
+  setStandardStreams(streams);
+  const help = new ByteBuffer();
+  const program = programWith(help);
+  // Help about a command that does not exist: without `help` before it, its name is reported as unknown.
+  const [first, topic] = args;
+  const isUnknownTopic = first === 'help' && topic !== undefined && !Object.hasOwn(commands, topic);
+  try {
+    await addCommands(program, first);
+    await program.parseAsync(isUnknownTopic ? args.slice(1) : args, { from: 'user' });
+  } catch (error) {
+    process.exitCode = explain(error, args);
+  }
+  try {
+    await flush(help);
+  } catch (error) {
+    process.exitCode = explain(error);
+  }
+}
+
 /** Adds the command that was named, or all of them, for the help and for suggestions. */
-async function addCommands(name: string | undefined): Promise<void> {
+async function addCommands(program: Command, name: string | undefined): Promise<void> {
   // Completion is for all of them.
   const named = Object.entries(commands).filter(([command]) => command === name && name !== 'completion');
   for (const [, load] of named.length > 0 ? named : Object.entries(commands)) (await load())(program);
 }
 
-async function end(error: unknown): Promise<never> {
-  process.exitCode = explain(error);
-  try {
-    await flush(help);
-  } catch (problem) {
-    process.exitCode = explain(problem);
-  }
-  return exit();
-}
-
 /** What is wrong with the command line, and where to read more. */
-function problemOf({ code, message }: CommanderError): string {
+function problemOf({ code, message }: CommanderError, [first, second]: readonly string[]): string {
   const problem = message.replace(/^error: /, '').replace(/\n(\(Did you mean .*\?\))$/, ' $1');
-  const [, , first, second] = process.argv;
   if (code === 'commander.unknownCommand') return `${problem}: bloom --help lists the commands`;
   const command = first === 'filter' && second !== undefined && /^[a-z]+$/.test(second) ? `${first} ${second}` : first;
   if (code === 'commander.unknownOption') return `${problem}: bloom ${command} --help lists the options; names and keys that begin with a dash come after --`;
@@ -131,13 +137,13 @@ function withoutQueries(text: string): string {
 }
 
 /** Says what went wrong in one line. @returns the exit code. */
-function explain(error: unknown): number {
+function explain(error: unknown, args: readonly string[] = []): number {
   if (process.env.BLOOM_DEBUG) standardError().write(`${terminalLines(Buffer.from(withoutQueries(inspect(error))))}\n`);
   if (error instanceof Interrupted) error.endProgram();
   if (error instanceof CommanderError) {
     if (error.exitCode === 0) return EXIT.ok;
     // Without a command, the help has been shown.
-    if (error.code !== 'commander.help') note(problemOf(error));
+    if (error.code !== 'commander.help') note(problemOf(error, args));
     return EXIT.failure;
   }
   if (error instanceof Failure) note(error.message);

@@ -1,7 +1,8 @@
 import { goldenTables } from '@bloom/fixtures';
 import { spawn } from 'node:child_process';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { bloom, bloomPrints, build, program, Scratch } from './bloom-process.js';
+import { bloom, bloomPrints, build } from './bloom.js';
+import { program, Scratch } from './bloom-process.js';
 
 const scratch = new Scratch();
 

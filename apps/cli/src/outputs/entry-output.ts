@@ -2,6 +2,7 @@ import type { EntryBatch, SyncCursor } from '@bloom/sstable';
 import { ByteBuffer } from '../formats/byte-buffer.js';
 import { OutputError } from '../formats/entry.js';
 import { Failure } from '../failure.js';
+import { standardStreams } from '../standard-streams.js';
 import type { Columns, Format, Printer } from '../formats/format-contract.js';
 import { type FormatName, formats } from '../formats/format.js';
 import { drain, flush } from './output.js';
@@ -36,7 +37,7 @@ export class EntryOutput {
    */
   constructor(format: FormatName, limit = Infinity, decodeKey?: (key: Uint8Array) => Uint8Array) {
     const { isBinary }: Format = formats[format];
-    if (isBinary && process.stdout.isTTY) {
+    if (isBinary && standardStreams().stdout.isTTY) {
       throw new Failure(`standard output is a terminal, but ${format} is binary: send it to a file or a pipe, or try --format tsv`);
     }
     this.#format = format;

@@ -1,5 +1,6 @@
 import { ByteBuffer } from '../formats/byte-buffer.js';
 import { failureOf } from '../failure.js';
+import { type StandardStreams, standardStreams } from '../standard-streams.js';
 import { terminalJson, terminalLine, terminalLines } from './terminal-text.js';
 
 /** How many bytes to collect before writing to standard output. */
@@ -17,9 +18,10 @@ export function drain(out: ByteBuffer): Promise<void> | undefined {
  */
 export async function flush(out: ByteBuffer): Promise<void> {
   if (out.length === 0) return;
-  const shown = process.stdout.isTTY ? terminalLines(out.view()) : out.view();
+  const { stdout } = standardStreams();
+  const shown = stdout.isTTY ? terminalLines(out.view()) : out.view();
   await new Promise<void>((resolve, reject) => {
-    process.stdout.write(shown, (error) => {
+    stdout.write(shown, (error) => {
       if (!error) resolve();
       // A closed pipe ends the program: see `endWithReader`.
       else if (!isBrokenPipe(error)) reject(failureOf('standard output', error));
@@ -62,12 +64,13 @@ function isBrokenPipe(error: NodeJS.ErrnoException): boolean {
   return error.code === 'EPIPE';
 }
 
-let usedErrors: NodeJS.WriteStream | undefined;
+let usedErrors: StandardStreams['stderr'] | undefined;
 
 /** Standard error, whose errors are ignored. It is opened when something is first written to it, because that takes Node 2 ms. */
-export function standardError(): NodeJS.WriteStream {
-  if (usedErrors === undefined) {
-    usedErrors = process.stderr;
+export function standardError(): StandardStreams['stderr'] {
+  const { stderr } = standardStreams();
+  if (usedErrors !== stderr) {
+    usedErrors = stderr;
     usedErrors.on('error', () => {
       // Nobody reads the errors.
     });

@@ -1,7 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, test } from 'vitest';
-import { bloomPrints, Scratch, shell } from '../bloom-process.js';
+import { bloomPrints } from '../bloom.js';
+import { Scratch, shell } from '../bloom-process.js';
 
 const scratch = new Scratch();
 

@@ -1,7 +1,8 @@
 import { statSync } from 'node:fs';
 import { goldenDatabases } from '@bloom/fixtures';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { bloom, bloomPrints, build, Scratch, shell } from '../bloom-process.js';
+import { bloom, bloomPrints, build } from '../bloom.js';
+import { Scratch, shell } from '../bloom-process.js';
 
 const scratch = new Scratch();
 const lines = Array.from({ length: 5000 }, (_, i) => `user/${String(i).padStart(6, '0')}\tsome value with number ${(i * 7919) % 5000}\n`).join('');

@@ -2,7 +2,8 @@ import { goldenTables } from '@bloom/fixtures';
 import { MemorySink, TableBuilder } from '@bloom/sstable';
 import { mkdirSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { bloom, bloomPrints, Scratch } from '../bloom-process.js';
+import { bloom, bloomPrints } from '../bloom.js';
+import { Scratch } from '../bloom-process.js';
 
 const scratch = new Scratch();
 const golden = goldenTables().find(({ name }) => name === 'words-bits10.ldb')!;

@@ -2,7 +2,8 @@ import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { goldenDatabases } from '@bloom/fixtures';
 import { describe, expect, test } from 'vitest';
-import { bloom, build, Scratch } from '../bloom-process.js';
+import { bloom, build } from '../bloom.js';
+import { Scratch } from '../bloom-process.js';
 
 const scratch = new Scratch();
 const pathOf = (name: string): string => goldenDatabases().find((row) => row.name === name)!.path;

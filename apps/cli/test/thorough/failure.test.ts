@@ -3,7 +3,8 @@ import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync } from '
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { bloom, build, Scratch } from '../bloom-process.js';
+import { bloom, build } from '../bloom.js';
+import { Scratch } from '../bloom-process.js';
 
 const scratch = new Scratch();
 

@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { bloomPrints, Scratch, shell } from '../bloom-process.js';
+import { bloomPrints } from '../bloom.js';
+import { Scratch, shell } from '../bloom-process.js';
 
 const scratch = new Scratch();
 const line = (i: number): string => `key ${String(i).padStart(7, '0')}\t${Buffer.alloc(40, String(i)).toString('base64')}\n`;

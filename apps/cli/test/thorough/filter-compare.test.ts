@@ -2,7 +2,8 @@ import { BloomFilterPolicy } from '@bloom/policy';
 import { MemorySink, TableBuilder } from '@bloom/sstable';
 import { encodeInternalKey, internalKeyComparator, internalKeyPolicy, VALUE } from '@bloom/sstable/database';
 import { describe, expect, test } from 'vitest';
-import { bloom, bloomPrints, build, Scratch } from '../bloom-process.js';
+import { bloom, bloomPrints, build } from '../bloom.js';
+import { Scratch } from '../bloom-process.js';
 
 interface Compared {
   readonly keys: number;

@@ -9,7 +9,8 @@ import { MemorySource, SyncTable } from '@bloom/sstable';
 import { Command } from 'commander';
 import { describe, expect, test, vi } from 'vitest';
 import { addScan } from '../../src/commands/scan.js';
-import { bloom, bloomPrints, Scratch } from '../bloom-process.js';
+import { bloom, bloomPrints } from '../bloom.js';
+import { Scratch } from '../bloom-process.js';
 
 const scratch = new Scratch();
 const golden = goldenDatabases();

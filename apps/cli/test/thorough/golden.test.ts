@@ -1,7 +1,8 @@
 import { goldenTables } from '@bloom/fixtures';
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { bloom, bloomPrints, Scratch } from '../bloom-process.js';
+import { bloom, bloomPrints } from '../bloom.js';
+import { Scratch } from '../bloom-process.js';
 
 const scratch = new Scratch();
 

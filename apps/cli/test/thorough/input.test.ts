@@ -1,7 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { chmodSync, closeSync, openSync, readdirSync, writeSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { bloom, bloomPrints, build, measuredBloom, Scratch, shell } from '../bloom-process.js';
+import { bloom, bloomPrints, build } from '../bloom.js';
+import { measuredBloom, Scratch, shell } from '../bloom-process.js';
 
 const scratch = new Scratch();
 const BOM = '\ufeff';

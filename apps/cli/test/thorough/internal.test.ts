@@ -12,7 +12,8 @@ import {
   VALUE,
 } from '@bloom/sstable/database';
 import { describe, expect, test } from 'vitest';
-import { bloom, bloomPrints, Scratch } from '../bloom-process.js';
+import { bloom, bloomPrints } from '../bloom.js';
+import { Scratch } from '../bloom-process.js';
 
 const scratch = new Scratch();
 function utf8(text: string): Uint8Array {

@@ -2,7 +2,8 @@ import { BloomFilterPolicy } from '@bloom/policy';
 import { type Comparator, MemorySink, TableBuilder } from '@bloom/sstable';
 import { encodeInternalKey, internalKeyComparator, internalKeyPolicy, VALUE } from '@bloom/sstable/database';
 import { describe, expect, test } from 'vitest';
-import { bloom, bloomPrints, Scratch } from '../bloom-process.js';
+import { bloom, bloomPrints } from '../bloom.js';
+import { Scratch } from '../bloom-process.js';
 
 const scratch = new Scratch();
 const VALUE_BYTES = 4000;

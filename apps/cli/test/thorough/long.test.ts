@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { build, measuredBloom, Scratch } from '../bloom-process.js';
+import { build } from '../bloom.js';
+import { measuredBloom, Scratch } from '../bloom-process.js';
 
 const scratch = new Scratch();
 const long = ' '.repeat(120_000);

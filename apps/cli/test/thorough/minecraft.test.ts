@@ -5,7 +5,8 @@ import { realDatabases } from '@bloom/fixtures';
 import { MemorySource } from '@bloom/sstable';
 import { tableLayout } from '@bloom/sstable/inspect';
 import { describe, expect, test } from 'vitest';
-import { bloom, bloomPrints, Scratch } from '../bloom-process.js';
+import { bloom, bloomPrints } from '../bloom.js';
+import { Scratch } from '../bloom-process.js';
 
 const scratch = new Scratch();
 const world = realDatabases().find(({ name }) => name.includes('mctestdb'))!;

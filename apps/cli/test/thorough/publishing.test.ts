@@ -4,7 +4,8 @@ import { cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'no
 import { join } from 'node:path';
 import { S3Server, seeded } from '@bloom/fixtures';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { bloom, bloomPrints, type Outcome, outcome, program, Scratch, shell } from '../bloom-process.js';
+import { bloom, bloomPrints } from '../bloom.js';
+import { type Outcome, outcome, program, Scratch, shell } from '../bloom-process.js';
 
 const scratch = new Scratch();
 const SMALL = ['--part-size', '4K', '--block-size', '1K'];

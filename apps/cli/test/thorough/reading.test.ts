@@ -7,7 +7,8 @@ import { join, normalize } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { goldenDatabases, realDatabases } from '@bloom/fixtures';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { bloom, bloomPrints, build, REVERSE_MODULE, Scratch, shell } from '../bloom-process.js';
+import { bloom, bloomPrints, build } from '../bloom.js';
+import { REVERSE_MODULE, Scratch, shell } from '../bloom-process.js';
 
 const scratch = new Scratch();
 const golden = goldenDatabases();

@@ -7,7 +7,8 @@ import { foreignFolders, realDatabases } from '@bloom/fixtures';
 import { Database } from '@bloom/leveldb';
 import { WritableNodeFolder } from '@bloom/leveldb/node';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { bloom, bloomPrints, build, outcome, program, REVERSE_MODULE, Scratch, shell } from '../bloom-process.js';
+import { bloom, bloomPrints, build } from '../bloom.js';
+import { outcome, program, REVERSE_MODULE, Scratch, shell } from '../bloom-process.js';
 
 const scratch = new Scratch();
 const numbered = (count: number): string => Array.from({ length: count }, (_, i) => `${String(2 * i).padStart(16, '0')}\tvalue ${i}\n`).join('');

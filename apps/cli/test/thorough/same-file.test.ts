@@ -1,6 +1,7 @@
 import { linkSync, readdirSync, symlinkSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { bloom, build, Scratch, shell } from '../bloom-process.js';
+import { bloom, build } from '../bloom.js';
+import { Scratch, shell } from '../bloom-process.js';
 
 const scratch = new Scratch();
 const tsv = 'a\t1\nb\t2\n';

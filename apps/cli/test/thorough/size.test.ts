@@ -5,7 +5,8 @@ import { Database } from '@bloom/leveldb';
 import { WritableNodeFolder } from '@bloom/leveldb/node';
 import { MemorySource, SyncTable } from '@bloom/sstable';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { bloom, bloomPrints, build, REVERSE_MODULE, Scratch, shell } from '../bloom-process.js';
+import { bloom, bloomPrints, build } from '../bloom.js';
+import { REVERSE_MODULE, Scratch, shell } from '../bloom-process.js';
 
 const scratch = new Scratch();
 

@@ -2,7 +2,8 @@ import { readdirSync } from 'node:fs';
 import { goldenTables, realTables } from '@bloom/fixtures';
 import { MemorySink, MemorySource, SyncTable, TableBuilder } from '@bloom/sstable';
 import { describe, expect, test } from 'vitest';
-import { bloom, bloomPrints, build, Scratch } from '../bloom-process.js';
+import { bloom, bloomPrints, build } from '../bloom.js';
+import { Scratch } from '../bloom-process.js';
 
 const scratch = new Scratch();
 

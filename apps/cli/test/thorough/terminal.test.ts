@@ -4,7 +4,8 @@ import { BloomFilterPolicy, type FilterPolicy } from '@bloom/policy';
 import { MemorySink, TableBuilder } from '@bloom/sstable';
 import { describe, expect, test } from 'vitest';
 import { terminalJson, terminalLine, terminalLines } from '../../src/outputs/terminal-text.js';
-import { bloom, bloomPrints, build, type Outcome, Scratch, shell } from '../bloom-process.js';
+import { bloom, bloomPrints, build } from '../bloom.js';
+import { type Outcome, Scratch, shell } from '../bloom-process.js';
 
 const scratch = new Scratch();
 /** Clears the screen, starts a new line with a false message, and reverses the direction of writing. */

@@ -4,7 +4,8 @@ import { Database, WriteBatch } from '@bloom/leveldb';
 import { WritableNodeFolder } from '@bloom/leveldb/node';
 import { encodeInternalKey } from '@bloom/sstable/database';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { bloom, bloomPrints, REVERSE_MODULE, Scratch } from '../bloom-process.js';
+import { bloom, bloomPrints } from '../bloom.js';
+import { REVERSE_MODULE, Scratch } from '../bloom-process.js';
 
 const scratch = new Scratch();
 const REVERSE = './reverse.mjs';

@@ -6,7 +6,8 @@ import { type GoldenDatabase, goldenDatabases } from '@bloom/fixtures';
 import { Database } from '@bloom/leveldb';
 import { WritableNodeFolder } from '@bloom/leveldb/node';
 import { describe, expect, test } from 'vitest';
-import { bloom, bloomPrints, outcome, program, REVERSE_MODULE, Scratch, shell } from '../bloom-process.js';
+import { bloom, bloomPrints } from '../bloom.js';
+import { outcome, program, REVERSE_MODULE, Scratch, shell } from '../bloom-process.js';
 
 const scratch = new Scratch();
 

@@ -2,7 +2,8 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { spawn } from 'node:child_process';
 import { seeded } from '@bloom/fixtures';
 import { describe, expect, test } from 'vitest';
-import { bloom, bloomPrints, build, measuredBloom, outcome, program, Scratch, shell } from '../bloom-process.js';
+import { bloom, bloomPrints, build } from '../bloom.js';
+import { measuredBloom, outcome, program, Scratch, shell } from '../bloom-process.js';
 
 const scratch = new Scratch();
 const random = seeded(30);
