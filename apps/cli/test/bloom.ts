@@ -29,22 +29,30 @@ let previous: Promise<unknown> = Promise.resolve();
  * Runs the program as it is published in `cwd`, without a process of its own. What depends on one, such as signals, pipes and
  * terminals, is tested with `bloomProcess`.
  */
-export function bloom(args: readonly string[], cwd: string, input: string | Uint8Array = ''): Promise<Outcome> {
-  const run = previous.then(() => runIn(cwd, args, input));
+export function bloom(args: readonly string[], cwd: string, input: string | Uint8Array = '', env: Readonly<Record<string, string>> = {}): Promise<Outcome> {
+  const run = previous.then(() => runIn(cwd, args, input, env));
   previous = run.catch(() => undefined);
   return run;
 }
 
-async function runIn(cwd: string, args: readonly string[], input: string | Uint8Array): Promise<Outcome> {
+/** {@link bloom} with a line of arguments, which quotes may hold together. */
+export function bloomLine(line: string, cwd: string, env?: Readonly<Record<string, string>>): Promise<Outcome> {
+  const words = [...line.matchAll(/(?:'[^']*'|"[^"]*"|[^\s'"])+/g)].map(([word]) => word.replace(/'([^']*)'|"([^"]*)"/g, '$1$2'));
+  return bloom(words, cwd, '', env);
+}
+
+async function runIn(cwd: string, args: readonly string[], input: string | Uint8Array, env: Readonly<Record<string, string>>): Promise<Outcome> {
   const { runCommand } = createRequire(import.meta.url)(join(dirname(program), 'program.cjs')) as typeof Program;
   const folder = process.cwd();
   const { exitCode } = process;
+  const environment = { ...process.env };
   const [stdout, stderr] = [new Printed(), new Printed()];
   const inputPath = input.length === 0 ? devNull : join(mkdtempSync(join(tmpdir(), 'bloom-input-')), 'input');
   if (inputPath !== devNull) writeFileSync(inputPath, input);
   const stdinFd = openSync(inputPath, 'r');
   process.chdir(cwd);
   process.exitCode = undefined;
+  Object.assign(process.env, env);
   try {
     await runCommand(args, {
       stdinFd,
@@ -57,6 +65,10 @@ async function runIn(cwd: string, args: readonly string[], input: string | Uint8
     return { code: Number(process.exitCode ?? 0), signal: null, stdout: stdout.toBuffer(), stderr: stderr.toBuffer().toString() };
   } finally {
     process.exitCode = exitCode;
+    for (const name of Object.keys(env)) {
+      delete process.env[name];
+      if (environment[name] !== undefined) process.env[name] = environment[name];
+    }
     process.chdir(folder);
     closeSync(stdinFd);
     if (inputPath !== devNull) rmSync(dirname(inputPath), { recursive: true });

@@ -10,7 +10,7 @@ beforeAll(async () => {
   await build('letters.ldb', ['--block-size', '16'], scratch.path, 'a\t1\nb\t2\nc\t3\nd\t4\ne\t5\n');
 });
 
-describe.concurrent('get', () => {
+describe('get', () => {
   test('prints values in the order of the keys', async () => {
     expect(await bloomPrints(['get', 'letters.ldb', 'd', 'a', 'd'], scratch.path)).toBe('4\n1\n4\n');
   });
@@ -34,7 +34,7 @@ describe.concurrent('get', () => {
   });
 });
 
-describe.concurrent('scan', () => {
+describe('scan', () => {
   test.each([
     [['--gte', 'b', '--lt', 'd'], 'b c'],
     [['--gte', 'bb', '--lte', 'd'], 'c d'],

@@ -14,7 +14,7 @@ interface AssembleCommandOptions {
   readonly comparator?: string;
 }
 
-/** What `bloom assemble` prints, and `bloom publish` reads. */
+/** What `bloom bulk assemble` prints, and `bloom bulk publish` reads. */
 export interface AssemblyLine {
   readonly manifest: string;
   /** The MANIFEST that it was assembled on, which must still be published; null where there must be none. */
@@ -34,7 +34,7 @@ export function addAssemble(program: Command): void {
     .command('assemble')
     .summary('make a database of parts')
     .description(
-      'Makes a database of the parts in a STORE that DESCRIPTIONs describe, which bloom part has printed: writes its MANIFEST there, and prints one JSON object for bloom publish. Parts that are missing, overlap or have another order are refused. Nothing is published.',
+      'Makes a database of the parts in a STORE that DESCRIPTIONs describe, which bloom bulk part has printed: writes its MANIFEST there, and prints one JSON object for bloom bulk publish. Parts that are missing, overlap or have another order are refused. Nothing is published.',
     )
     .argument('<store>', 'where the parts are')
     .argument('<description...>', 'files with descriptions of parts, one per line; - is standard input')
@@ -47,8 +47,8 @@ export function addAssemble(program: Command): void {
 Without --previous, the parts are the whole database.
 
 Examples:
-  bloom assemble parts parts.jsonl > assembly.json
-  bloom assemble parts range-*.jsonl --previous s3://data/words | bloom publish - parts s3://data/words`,
+  bloom bulk assemble parts parts.jsonl > assembly.json
+  bloom bulk assemble parts range-*.jsonl --previous s3://data/words | bloom bulk publish - parts s3://data/words`,
     )
     .action(assembleParts);
 }
@@ -87,7 +87,7 @@ async function assembled(
     if (error instanceof RangeError) throw new Failure(`--replaces: ${error.message}`, { cause: error });
     const levels = error instanceof BulkError && error.code === 'BLOOM_NO_LEVEL' ? previous && levelsToMerge(previous) : undefined;
     if (levels === undefined) throw error;
-    throw new Failure(`there is no level left above what is published: merge two first, with bloom part --levels ${levels.join(',')} and bloom assemble --replaces ${levels.join(',')}`, { cause: error });
+    throw new Failure(`there is no level left above what is published: merge two first, with bloom bulk part --levels ${levels.join(',')} and bloom bulk assemble --replaces ${levels.join(',')}`, { cause: error });
   }
   const { manifest, bytes, sha256, level } = assembly;
   await store.create({ name: manifest, bytes, sha256 });

@@ -45,8 +45,8 @@ export function addCompression(program: Command): void {
 Codecs of --codec that compress are tried too.
 
 Examples:
-  bloom compression capitals.ldb
-  bloom compression path/to/database --block-size 32KiB`,
+  bloom advise compression capitals.ldb
+  bloom advise compression path/to/database --block-size 32KiB`,
     )
     .action(compression);
 }

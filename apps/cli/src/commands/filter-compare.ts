@@ -24,7 +24,7 @@ interface Candidate {
   readonly policy: FilterPolicy;
 }
 
-/** `bloom filter compare`. */
+/** `bloom advise filters`. */
 export async function compareFilters(table: string | undefined, options: CompareOptions): Promise<void> {
   const { rate } = options;
   if ((table === undefined) === (options.keys === undefined)) throw new Failure('give a table, or --keys and a number of keys');

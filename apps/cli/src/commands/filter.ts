@@ -3,13 +3,12 @@ import { addRemoteOptions } from '../inputs/opened-source.js';
 import { addKeyFormOptions } from '../inputs/opened-table.js';
 import { realNumber, wholeNumber } from '../inputs/whole-number.js';
 import { addPluginOptions } from '../plugins/plugin-options.js';
-import type { CompareOptions } from './filter-compare.js';
 
 export function addFilter(program: Command): void {
   const command = program
     .command('filter')
-    .summary('choose and try filter policies')
-    .description('Says how large filters are, and how often absent keys match those of a table.');
+    .summary('size filters, and test those of a table')
+    .description('Prints how large filters are, and how often the filters of a table answer maybe for absent keys.');
   command
     .command('size')
     .summary('how large filters of a number of keys are')
@@ -27,26 +26,6 @@ Examples:
   bloom filter size 1000000 --bits-per-key 16`,
     )
     .action(async (keys: number, options: object) => (await import('./filter-size.js')).filterSize(keys, options));
-  const comparing = command
-    .command('compare')
-    .summary('what filters of each policy take, let pass and cost')
-    .description(
-      'Makes one filter of the same keys with each policy, for a rate of false positives, and prints size, measured rate and times, and the fewest bits that any filter of that rate has. The keys are random ones, or those of a table; half of the absent keys are then like these.',
-    )
-    .argument('[table]', 'a table whose keys to take, or its URL')
-    .option('--keys <n>', 'how many random keys to take instead', wholeNumber(1, 10_000_000))
-    .addOption(new Option('--rate <rate>', 'the share of absent keys that may match').default(0.01).argParser(realNumber(2 ** -16, 0.5)))
-    .option('--json', 'print one JSON object');
-  addRemoteOptions(addPluginOptions(comparing));
-  addKeyFormOptions(comparing)
-    .addHelpText(
-      'after',
-      `
-Examples:
-  bloom filter compare --keys 17000 --rate 0.01
-  bloom filter compare capitals.ldb`,
-    )
-    .action(async (path: string | undefined, options: CompareOptions) => (await import('./filter-compare.js')).compareFilters(path, options));
   const testing = command
     .command('test')
     .summary("how often absent keys match a table's filters, and those of other policies")

@@ -29,7 +29,7 @@ The time must be longer than a job takes from its first part to its publication,
 than readers go without a refresh.
 
 Examples:
-  bloom gc s3://data/words --keep 3 --younger-than 24h --dry-run`,
+  bloom bulk gc s3://data/words --keep 3 --younger-than 24h --dry-run`,
     )
     .action(gc);
 }

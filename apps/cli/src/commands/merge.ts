@@ -50,7 +50,7 @@ export function addMerge(program: Command): void {
     )
     .option('--gte <key>', 'only KEY and keys after it')
     .option('--lt <key>', 'only keys before KEY')
-    .option('--hex', 'the keys of --gte and --lt are in hexadecimal, as bloom split prints them')
+    .option('--hex', 'the keys of --gte and --lt are in hexadecimal, as bloom bulk split prints them')
     .option('-q, --quiet', 'print only errors to standard error');
   addSummaryOption(command)
     .addHelpText(

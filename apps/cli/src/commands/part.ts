@@ -50,7 +50,7 @@ export function addPart(program: Command): void {
     .command('part')
     .summary('write parts of a published database')
     .description(
-      'Writes the entries in the INPUTs, which must be in ascending order of their keys, as parts of a database that is to be published, and prints a description of each part, one JSON object per line, for bloom assemble. ' +
+      'Writes the entries in the INPUTs, which must be in ascending order of their keys, as parts of a database that is to be published, and prints a description of each part, one JSON object per line, for bloom bulk assemble. ' +
         'Where the INPUTs are tables, they are merged: name the newest first. The same entries and options give the same parts under the same names, so that a task can run again, or twice at once.',
     )
     .argument('[input...]', 'the entries, or tables; - is standard input, for entries')
@@ -68,14 +68,14 @@ export function addPart(program: Command): void {
     .addHelpText(
       'after',
       `${formatHelp()}${STORE_HELP}
-With tables, --hex is for --gte and --lt, which take what bloom split prints. Filters
+With tables, --hex is for --gte and --lt, which take what bloom bulk split prints. Filters
 have 14 bits per key unless --bits-per-key or --policy says otherwise.
 
 Examples:
-  bloom part words.tsv --sequence 1 -o parts > parts.jsonl
-  bloom part changes.tsv --deletions gone.tsv --sequence 2 -o s3://data/words > parts.jsonl
-  bloom part run-*.ldb --gte 66 --lt 6d --hex --sequence 1 -o parts > range-2.jsonl
-  bloom part --levels 4,5 s3://data/words --sequence 7 -o s3://data/words > merged.jsonl`,
+  bloom bulk part words.tsv --sequence 1 -o parts > parts.jsonl
+  bloom bulk part changes.tsv --deletions gone.tsv --sequence 2 -o s3://data/words > parts.jsonl
+  bloom bulk part run-*.ldb --gte 66 --lt 6d --hex --sequence 1 -o parts > range-2.jsonl
+  bloom bulk part --levels 4,5 s3://data/words --sequence 7 -o s3://data/words > merged.jsonl`,
     )
     .action(part);
 }

@@ -16,10 +16,10 @@ export function addPublish(program: Command): void {
     .command('publish')
     .summary('publish a database made of parts')
     .description(
-      'Publishes what bloom assemble has made: copies the parts that are new from the folder FROM to the STORE, checks each, and makes CURRENT name the MANIFEST, if what it was assembled on is still published. Whatever happens, CURRENT names a whole database. ' +
+      'Publishes what bloom bulk assemble has made: copies the parts that are new from the folder FROM to the STORE, checks each, and makes CURRENT name the MANIFEST, if what it was assembled on is still published. Whatever happens, CURRENT names a whole database. ' +
         'Prints one JSON object; exits with 1 if another publication came first.',
     )
-    .argument('<assembly>', 'what bloom assemble printed; - is standard input')
+    .argument('<assembly>', 'what bloom bulk assemble printed; - is standard input')
     .argument('<from>', 'where the parts and the MANIFEST are')
     .argument('[store]', 'where to publish; left out: where the parts are')
     .option('--if-match <manifest>', 'the MANIFEST that must be published now, or none; instead of what it was assembled on')
@@ -29,8 +29,8 @@ export function addPublish(program: Command): void {
 The same command can run again: it says "isNew": false if its database is published already.
 
 Examples:
-  bloom publish assembly.json parts s3://data/words
-  bloom publish assembly.json /srv/www/words --if-match none`,
+  bloom bulk publish assembly.json parts s3://data/words
+  bloom bulk publish assembly.json /srv/www/words --if-match none`,
     )
     .action(publishAssembly);
 }
@@ -77,7 +77,7 @@ function assemblyIn(path: string): Pick<AssemblyLine, 'manifest' | 'previous'> {
   } catch (error) {
     throw failureOf(name, error);
   }
-  if (text.trim() === '') throw new Failure(`${name}: is empty: bloom assemble has failed`);
+  if (text.trim() === '') throw new Failure(`${name}: is empty: bloom bulk assemble has failed`);
   const isManifest = (value: unknown): value is string => typeof value === 'string' && parseObjectName(value)?.type === 'manifest';
   try {
     const { manifest, previous } = JSON.parse(text) as Partial<AssemblyLine>;
@@ -85,5 +85,5 @@ function assemblyIn(path: string): Pick<AssemblyLine, 'manifest' | 'previous'> {
   } catch (error) {
     if (!(error instanceof SyntaxError || error instanceof TypeError)) throw error;
   }
-  throw new Failure(`${name}: is not what bloom assemble prints`);
+  throw new Failure(`${name}: is not what bloom bulk assemble prints`);
 }

@@ -34,8 +34,8 @@ export function addSplit(program: Command): void {
 Small tables have fewer blocks than ranges are asked for: then fewer keys are printed.
 
 Examples:
-  bloom split run-*.ldb -n 8 > cuts
-  bloom part run-*.ldb --hex --lt "$(sed -n 1p cuts)" --sequence 1 -o parts > range-1.jsonl`,
+  bloom bulk split run-*.ldb -n 8 > cuts
+  bloom bulk part run-*.ldb --hex --lt "$(sed -n 1p cuts)" --sequence 1 -o parts > range-1.jsonl`,
     )
     .action(cut);
 }

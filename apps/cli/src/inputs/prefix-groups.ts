@@ -17,7 +17,7 @@ export function addGroupOptions(command: Command, what: string): Command {
   return command
     .addOption(new Option('--by-prefix <n>', `print ${what} of each prefix of N bytes`).argParser(wholeNumber(1, 1024)).conflicts('bySeparator'))
     .option('--by-separator <text>', `print ${what} of each prefix that ends in TEXT, such as /`)
-    .addOption(new Option('--limit <n>', 'of so many prefixes, the largest, and of the others together').argParser(wholeNumber(0, Number.MAX_SAFE_INTEGER)));
+    .addOption(new Option('--limit <n>', 'print only the N largest prefixes, and the sum of the others').argParser(wholeNumber(0, Number.MAX_SAFE_INTEGER)));
 }
 
 /** A prefix as text of one character per byte; {@link NO_PREFIX} where a key has no separator. */

@@ -1,6 +1,7 @@
 import { ByteBuffer } from '../formats/byte-buffer.js';
 import { failureOf } from '../failure.js';
 import { type StandardStreams, standardStreams } from '../standard-streams.js';
+import { styled } from './colour.js';
 import { terminalJson, terminalLine, terminalLines } from './terminal-text.js';
 
 /** How many bytes to collect before writing to standard output. */
@@ -15,11 +16,13 @@ export function drain(out: ByteBuffer): Promise<void> | undefined {
  * Writes all that `out` has collected, and waits for it, so that output for a slow reader does not pile up in memory.
  *
  * On a terminal, control characters are escaped; files and pipes get the bytes.
+ *
+ * @param isSafe whether there are no control characters but those of colours.
  */
-export async function flush(out: ByteBuffer): Promise<void> {
+export async function flush(out: ByteBuffer, isSafe = false): Promise<void> {
   if (out.length === 0) return;
   const { stdout } = standardStreams();
-  const shown = stdout.isTTY ? terminalLines(out.view()) : out.view();
+  const shown = stdout.isTTY && !isSafe ? terminalLines(out.view()) : out.view();
   await new Promise<void>((resolve, reject) => {
     stdout.write(shown, (error) => {
       if (!error) resolve();
@@ -78,9 +81,10 @@ export function standardError(): StandardStreams['stderr'] {
   return usedErrors;
 }
 
-/** Prints a line to standard error. */
-export function note(line: string): void {
-  standardError().write(`bloom: ${terminalLine(line)}\n`);
+/** Prints a line to standard error. @param colour of its first word, on a terminal. */
+export function note(line: string, colour?: 'red'): void {
+  const stream = standardError();
+  stream.write(`${colour === undefined ? 'bloom:' : styled(colour, 'bloom:', stream)} ${terminalLine(line)}\n`);
 }
 
 /** Ends the program once all notes are written: `process.exit` alone drops those that a slow reader has not read yet. */

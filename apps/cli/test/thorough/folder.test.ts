@@ -57,7 +57,7 @@ describe('scan of a folder in kv prints the entries that LevelDB returns', () =>
   });
 });
 
-describe.concurrent("a database's folder", () => {
+describe("a database's folder", () => {
   test.each(['level0-overlap', 'reuse-logs', 'bedrock-provider/mctestdb', 'dfindexeddb/chrome/linux_109_64/file__0.indexeddb.leveldb'])(
     'scan prints the visible entries of %s, and nothing else',
     async (name) => {

@@ -6,7 +6,7 @@ import { Scratch } from '../bloom-process.js';
 
 const scratch = new Scratch();
 
-describe.concurrent.each(goldenTables())(
+describe.each(goldenTables())(
   '$name, written by LevelDB',
   ({ name, options, byteExact, inputPath, bytes }) => {
     test('is rebuilt from its input', async () => {

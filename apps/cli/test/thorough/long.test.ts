@@ -21,7 +21,7 @@ async function ends(args: readonly string[]): Promise<{ code: number | null; std
   return { code, stdout: stdout.toString(), stderr };
 }
 
-describe.concurrent('a name or key of 120,000 spaces', () => {
+describe('a name or key of 120,000 spaces', () => {
   test.each([
     ['as a table', ['get', long, 'a'], 2],
     ['as the input', ['build', long, '-o', 'out.ldb'], 2],

@@ -71,7 +71,7 @@ async function inClassicLevel(path: string): Promise<KeyValue[]> {
   }
 }
 
-describe.runIf(native !== undefined).concurrent('LevelDB reads the golden folder', () => {
+describe.runIf(native !== undefined)('LevelDB reads the golden folder', () => {
   test.each(goldenDatabases())('$name after bloom has written to it', async (golden) => {
     const folder = new Folder(golden);
     const { name } = folder;

@@ -9,7 +9,7 @@ import { Scratch } from '../bloom-process.js';
 const scratch = new Scratch();
 const files = realFiles();
 
-describe.concurrent('tables that other programs wrote', () => {
+describe('tables that other programs wrote', () => {
   const tables = files.filter((file) => file.isTable);
 
   test.each(tables)('scan prints the recorded entries of $file', async ({ path, entriesSha256, entries }) => {
@@ -22,7 +22,7 @@ describe.concurrent('tables that other programs wrote', () => {
   });
 });
 
-describe.concurrent('a file that is no table, and none of a database', () => {
+describe('a file that is no table, and none of a database', () => {
   // One file of each kind: one for each other magic number.
   const kinds = new Map(files.filter(({ isTable, path }) => !isTable && !/\d+\.log$|MANIFEST-\d+$|CURRENT$/.test(path)).map((file) => [file.magic, file]));
 

@@ -7,7 +7,7 @@ import { foreignFolders, realDatabases } from '@bloom/fixtures';
 import { Database } from '@bloom/leveldb';
 import { WritableNodeFolder } from '@bloom/leveldb/node';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { bloom, bloomPrints, build } from '../bloom.js';
+import { bloom, bloomLine, bloomPrints, build } from '../bloom.js';
 import { outcome, program, REVERSE_MODULE, Scratch, shell } from '../bloom-process.js';
 
 const scratch = new Scratch();
@@ -134,7 +134,7 @@ describe('refilter of a table', () => {
     const before = readdirSync(scratch.path).sort();
     const plain = scratch.read('plain.ldb');
     const source = filesOf('source');
-    const { code, stderr } = await shell(`bloom refilter ${line}`, scratch.path);
+    const { code, stderr } = await (/[<$]/.test(line) ? shell(`bloom refilter ${line}`, scratch.path) : bloomLine(`refilter ${line}`, scratch.path));
     expect(code).toBe(2);
     expect(stderr).toMatch(/^bloom: [^\n]*\n$/);
     if (typeof problem === 'string') expect(stderr).toBe(`bloom: ${problem}\n`);

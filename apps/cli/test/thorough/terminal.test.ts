@@ -62,7 +62,7 @@ function tableOfPolicy(name: string): Uint8Array {
   return sink.toBytes();
 }
 
-describe.concurrent('names and keys with control characters are escaped:', () => {
+describe('names and keys with control characters are escaped:', () => {
   scratch.write('policy.ldb', tableOfPolicy(hostile));
   scratch.write('text.tsv', 'a\t1\n');
   scratch.write('damaged.ldb', withoutHandle(tableOfPolicy(hostile), hostile));

@@ -6,8 +6,8 @@ import { type GoldenDatabase, goldenDatabases } from '@bloom/fixtures';
 import { Database } from '@bloom/leveldb';
 import { WritableNodeFolder } from '@bloom/leveldb/node';
 import { describe, expect, test } from 'vitest';
-import { bloom, bloomPrints } from '../bloom.js';
-import { outcome, program, REVERSE_MODULE, Scratch, shell } from '../bloom-process.js';
+import { bloom, bloomLine, bloomPrints } from '../bloom.js';
+import { outcome, program, REVERSE_MODULE, Scratch , bloomProcess } from '../bloom-process.js';
 
 const scratch = new Scratch();
 
@@ -91,7 +91,7 @@ describe('a folder that another program has open for writing', () => {
   test('is not written, and the message says who has it', async () => {
     const database = await Database.open(new WritableNodeFolder(scratch.at('locked')));
     for (const args of [['put', 'locked', 'a', 'b'], ['delete', 'locked', 'a'], ['compact', 'locked'], ['repair', 'locked'], ['destroy', '--yes', 'locked']]) {
-      const { code, stderr } = await bloom(args, scratch.path);
+      const { code, stderr } = await bloomProcess(args, scratch.path);
       expect(code).toBe(2);
       expect(stderr).toMatch(/^bloom: .*locked:? is open for writing already, [^\n]*\n$/);
       if (process.platform === 'linux') expect(stderr).toContain(String(process.pid));
@@ -168,7 +168,7 @@ describe('wrong use is one line, and changes nothing', () => {
     ['load db x.tsv --comparator ./absent.mjs', /^\.\/absent\.mjs: /],
   ])('bloom %s', async (line, problem) => {
     scratch.write('x.tsv', 'a\t1\n');
-    const { code, stderr } = await shell(`bloom ${line}`, scratch.path);
+    const { code, stderr } = await bloomLine(line, scratch.path);
     expect(code).toBe(2);
     if (typeof problem === 'string') expect(stderr).toBe(`bloom: ${problem}\n`);
     else expect(stderr.slice('bloom: '.length)).toMatch(problem);
