@@ -48,7 +48,7 @@ Without --previous, the parts are the whole database.
 
 Examples:
   bloom bulk assemble parts parts.jsonl > assembly.json
-  bloom bulk assemble parts range-*.jsonl --previous s3://data/words | bloom bulk publish - parts s3://data/words`,
+  bloom bulk assemble parts *.jsonl --previous s3://data/words > assembly.json`,
     )
     .action(assembleParts);
 }

@@ -44,14 +44,14 @@ export function addCount(program: Command): void {
     .addHelpText(
       'after',
       `
-With --prefix, groups start after the prefix: --by-prefix N takes the next N bytes,
-and --by-separator the next part. With --bytes, the largest group comes first.
+With --prefix, groups start after the prefix: --by-prefix N takes the next N
+bytes, and --by-separator the next part. The largest group comes first.
 
 Examples:
   bloom count capitals.ldb
   bloom count path/to/database --prefix user/
   bloom count path/to/database --by-separator /
-  bloom count --bytes path/to/database --by-separator / --prefix user/ --limit 20
+  bloom count --bytes path/to/database --by-separator / --limit 20
   bloom count --bytes *.ldb --by-prefix 4 --hex`,
     )
     .action(count);

@@ -25,8 +25,8 @@ export function addGc(program: Command): void {
     .addHelpText(
       'after',
       `${STORE_HELP}
-The time must be longer than a job takes from its first part to its publication, and
-than readers go without a refresh.
+The time must be longer than a job takes from its first part to its publication,
+and than readers go without a refresh.
 
 Examples:
   bloom bulk gc s3://data/words --keep 3 --younger-than 24h --dry-run`,

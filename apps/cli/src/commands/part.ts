@@ -68,14 +68,15 @@ export function addPart(program: Command): void {
     .addHelpText(
       'after',
       `${formatHelp()}${STORE_HELP}
-With tables, --hex is for --gte and --lt, which take what bloom bulk split prints. Filters
-have 14 bits per key unless --bits-per-key or --policy says otherwise.
+With tables, --hex applies to --gte and --lt, which take the keys that
+bloom bulk split prints. Filters have 14 bits per key unless --bits-per-key or
+--policy says otherwise.
 
 Examples:
   bloom bulk part words.tsv --sequence 1 -o parts > parts.jsonl
-  bloom bulk part changes.tsv --deletions gone.tsv --sequence 2 -o s3://data/words > parts.jsonl
-  bloom bulk part run-*.ldb --gte 66 --lt 6d --hex --sequence 1 -o parts > range-2.jsonl
-  bloom bulk part --levels 4,5 s3://data/words --sequence 7 -o s3://data/words > merged.jsonl`,
+  bloom bulk part new.tsv --deletions gone.tsv --sequence 2 -o p2 > p2.jsonl
+  bloom bulk part run-*.ldb --gte 66 --lt 6d --hex --sequence 1 -o p > 2.jsonl
+  bloom bulk part --levels 4,5 s3://data/words --sequence 7 -o p7 > p7.jsonl`,
     )
     .action(part);
 }

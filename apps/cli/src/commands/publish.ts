@@ -26,7 +26,8 @@ export function addPublish(program: Command): void {
     .addHelpText(
       'after',
       `${STORE_HELP}
-The same command can run again: it says "isNew": false if its database is published already.
+The same command can run again: it prints "isNew": false if its database is
+published already.
 
 Examples:
   bloom bulk publish assembly.json parts s3://data/words

@@ -50,9 +50,9 @@ export function addRefilter(program: Command): void {
       'after',
       `
 A fitted filter has the length and the number of probes that let the fewest
-neighbours of its own keys pass. Programs that use LevelDB then read fewer blocks
-for absent keys. A folder must not be open for writing meanwhile; whenever the
-work ends, it has the same entries.
+neighbours of its own keys pass. Programs that use LevelDB then read fewer
+blocks for absent keys. No program may write to a folder meanwhile; however
+the work ends, the folder has the same entries.
 
 Examples:
   bloom refilter path/to/database

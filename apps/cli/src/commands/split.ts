@@ -31,11 +31,11 @@ export function addSplit(program: Command): void {
     .addHelpText(
       'after',
       `
-Small tables have fewer blocks than ranges are asked for: then fewer keys are printed.
+Tables with fewer blocks than ranges give fewer keys.
 
 Examples:
   bloom bulk split run-*.ldb -n 8 > cuts
-  bloom bulk part run-*.ldb --hex --lt "$(sed -n 1p cuts)" --sequence 1 -o parts > range-1.jsonl`,
+  bloom bulk part run-*.ldb --hex --lt "$(sed -n 1p cuts)" --sequence 1 -o parts`,
     )
     .action(cut);
 }

@@ -1,4 +1,5 @@
 /** The commands of the program as plain values, for what is generated from them: completion and the man page. */
+import type { EventEmitter } from 'node:events';
 import type { Command, Option } from 'commander';
 import { optionsOf } from '../help-options.js';
 
@@ -49,7 +50,7 @@ export function commandTreesOf(program: Command, prefix = ''): CommandTree[] {
 
 function notesOf(command: Command): string {
   let notes = '';
-  command.emit('afterHelp', { error: false, command, write: (text: string) => (notes += text) });
+  (command as Command & EventEmitter).emit('afterHelp', { error: false, command, write: (text: string) => (notes += text) });
   return notes.trim();
 }
 

@@ -18,7 +18,7 @@ describe('completion', () => {
     for (const kind of ['bash', 'zsh', 'fish', 'man']) {
       const text = (await bloomPrints(['completion', kind], scratch.path)).replaceAll('\\-', '-');
       for (const option of options) expect(text).toContain(kind === 'fish' ? `-l ${option.slice(2)}` : option);
-      for (const command of ['get', 'merge', 'put', 'bulk part']) expect(text).toContain(command);
+      for (const command of ['get', 'merge', 'put', 'bulk', 'assemble']) expect(text).toContain(command);
     }
   });
 

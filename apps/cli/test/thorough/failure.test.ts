@@ -121,7 +121,7 @@ const failures: [args: string, problem: string][] = [
   ['completion tcsh', "command-argument value 'tcsh' is invalid for argument 'kind'. Allowed choices are bash, zsh, fish, man"],
   ['filter size 0', "command-argument value '0' is invalid for argument 'keys'"],
   ['build good.tsv', "required option '-o, --output <table>' not specified: see bloom build --help"],
-  ['scan good.ldb --bogus', "unknown option '--bogus': bloom scan --help lists the options; names and keys that begin with a dash come after --"],
+  ['scan good.ldb --bogus', "unknown option '--bogus': bloom scan --help lists the options; put names and keys that start with a dash after --"],
   ['filter size -x', "unknown option '-x': bloom filter size --help lists the options"],
   ['bogus', "unknown command 'bogus': bloom --help lists the commands"],
   ['scan', "missing required argument 'input': see bloom scan --help"],
@@ -221,12 +221,14 @@ describe('help', () => {
 
 describe('the help fits 80 columns:', () => {
   const names = ['build', 'get', 'scan', 'count', 'find', 'stat', 'verify', 'layout', 'salvage', 'merge', 'convert', 'diff'];
-  const others = ['put', 'delete', 'load', 'compact', 'repair', 'destroy', 'copy', 'completion', 'filter', 'filter size', 'filter compare', 'filter test'];
+  const others = ['put', 'delete', 'load', 'compact', 'repair', 'destroy', 'copy', 'completion', 'explore', 'refilter', 'filter', 'filter size', 'filter test', 'advise', 'advise filters', 'advise compression', 'bulk', 'bulk split', 'bulk part', 'bulk assemble', 'bulk publish', 'bulk gc'];
   test.each(['', ...names, ...others])('bloom %s --help', async (command) => {
-    const { code, stdout } = await bloom([...command.split(' ').filter((word) => word !== ''), '--help'], scratch.path);
-    const lines = stdout.toString().split('\n');
-    expect(lines.length).toBeGreaterThan(5);
-    expect(lines.filter((line) => line.length > 80)).toEqual([]);
-    expect(code).toBe(0);
+    for (const option of ['--help', '--help-all']) {
+      const { code, stdout } = await bloom([...command.split(' ').filter((word) => word !== ''), option], scratch.path);
+      const lines = stdout.toString().split('\n');
+      expect(lines.length).toBeGreaterThan(5);
+      expect(lines.filter((line) => line.length > 80)).toEqual([]);
+      expect(code).toBe(0);
+    }
   });
 });

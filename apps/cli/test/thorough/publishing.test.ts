@@ -260,8 +260,8 @@ describe('what is wrong', () => {
       expect(await fails(['publish', '-', ...place], assembly)).toMatch(/^z has other bytes under the name \d+\.ldb: .*\(BLOOM_OTHER_BYTES\)$/);
     }
     expect(existsSync(scratch.at('target/CURRENT')) || existsSync(scratch.at('z/CURRENT'))).toBe(false);
-    expect(await fails(['publish', '-', 'z', 'target'], '{"manifest":"MANIFEST-1"}')).toBe('standard input: is not what bloom assemble prints');
-    expect(await fails(['publish', '-', 'z', 'target'], '')).toBe('standard input: is empty: bloom assemble has failed');
+    expect(await fails(['publish', '-', 'z', 'target'], '{"manifest":"MANIFEST-1"}')).toBe('standard input: is not what bloom bulk assemble prints');
+    expect(await fails(['publish', '-', 'z', 'target'], '')).toBe('standard input: is empty: bloom bulk assemble has failed');
     expect(await fails(['gc', 'z'])).toContain('BLOOM_NOT_PUBLISHED');
   });
 
