@@ -55,7 +55,7 @@ Examples:
 
 async function assembleParts(given: string, descriptions: readonly string[], options: AssembleCommandOptions): Promise<void> {
   if (options.replaces !== undefined && options.previous === undefined) throw new Failure('--replaces needs --previous, which has the levels');
-  if (descriptions.filter((name) => name === '-').length > 1) throw new Failure('-: standard input can be read only once');
+  if (descriptions.filter((name) => name === '-').length > 1) throw new Failure('-: stdin can be read only once');
   const { comparator } = await loadPlugins(options);
   const store = storeOf(given);
   const published = options.previous === undefined || options.previous === given ? store : storeOf(options.previous);
@@ -129,7 +129,7 @@ function partsIn(path: string): Part[] {
     throw failureOf(name, error);
   }
   // A task that was killed while it printed leaves a line without an end.
-  if (text !== '' && !text.endsWith('\n')) throw new Failure(`${name}: the last line has no end: the task that printed it has not finished`);
+  if (text !== '' && !text.endsWith('\n')) throw new Failure(`${name}: the last line is incomplete: the task that printed it did not finish`);
   return text.split('\n').flatMap((line, i) => {
     if (line.trim() === '') return [];
     try {

@@ -85,7 +85,7 @@ async function convert(path: string, options: ConvertOptions): Promise<void> {
     mustBeWritable(options.output, file.stat);
     const isInternal = options.internal ?? (await hasInternalKeys(file, plugins));
     const staysInternal = isInternal && keys !== 'plain';
-    if (staysInternal && keys === 'database') throw new Failure(`${file.name}: its keys are those of a database already`);
+    if (staysInternal && keys === 'database') throw new Failure(`${file.name}: it already has internal keys of a database`);
     if (isInternal && !staysInternal) {
       await withVisibleOf(file, options, true, (visible) => written(shownName(path), visible, plain, options));
       return;

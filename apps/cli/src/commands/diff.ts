@@ -55,7 +55,7 @@ Examples:
 }
 
 async function diff(oldPath: string, newPath: string, options: DiffOptions): Promise<void> {
-  if (oldPath === '-' && newPath === '-') throw new Failure('standard input can be one of the two: name a file for the other');
+  if (oldPath === '-' && newPath === '-') throw new Failure('stdin can be only one of the two: use a file for the other');
   await withVisible(oldPath, options, (before) =>
     withVisible(newPath, options, async (after) => {
       const [oldName, newName] = [shownName(oldPath), shownName(newPath)];

@@ -27,7 +27,7 @@ interface Candidate {
 /** `bloom advise filters`. */
 export async function compareFilters(table: string | undefined, options: CompareOptions): Promise<void> {
   const { rate } = options;
-  if ((table === undefined) === (options.keys === undefined)) throw new Failure('give a table, or --keys and a number of keys');
+  if ((table === undefined) === (options.keys === undefined)) throw new Failure('pass a table, or a number of random keys with --keys');
   const keys = table === undefined ? options.keys! : await keysOf(table, options);
   const candidates = await candidatesFor(rate, typeof keys === 'number' ? keys : keys.length);
   const { comparePolicies } = await import('@bloom/policy/compare');
@@ -43,7 +43,7 @@ export async function compareFilters(table: string | undefined, options: Compare
 async function keysOf(table: string, options: CompareOptions): Promise<Uint8Array[]> {
   const tracing = await tracingFor(options);
   const location = await recognised(table, { ...options, tracing });
-  if (isDatabase(location)) throw new Failure(`${table}: filters are compared for the keys of one table: name one of its tables`);
+  if (isDatabase(location)) throw new Failure(`${table}: filters are compared for the keys of one table: pass one of its tables`);
   return withTableFile(location, { ...options, tracing }, (file) => {
     noteAssumption(file, options);
     const keys: Uint8Array[] = [];

@@ -63,7 +63,7 @@ Examples:
 async function find(text: string, paths: readonly string[], options: FindOptions): Promise<void> {
   const key = keyArgument(text, options.hex === true);
   const { format } = options;
-  if (format === 'kv' && options.hex) throw new Failure('kv is binary, also with --hex: omit --hex, or try --format hex');
+  if (format === 'kv' && options.hex) throw new Failure('kv is binary: omit --hex, or use --format hex');
   const columns: Columns = { key: format === 'kv', value: true, facts: format === 'kv' ? [] : FACTS, hex: options.hex === true };
   const output = new EntryOutput(format);
   const tracing = await tracingFor(options);

@@ -63,7 +63,7 @@ async function get(first: string, rest: readonly string[], options: GetOptions, 
   const { paths, texts } = argumentsOf([first, ...rest], options, command);
   const keys = texts.map((text) => keyArgument(text, options.hex === true));
   if (options.keys !== undefined) {
-    if (options.keys === '-' && paths.includes('-')) throw new Failure('standard input can be an input or the keys, not both: name a file for one of them');
+    if (options.keys === '-' && paths.includes('-')) throw new Failure('stdin can be the input or the keys, not both: use a file for one of them');
     for (const key of keysFrom(options.keys, options.hex === true)) {
       keys.push(key);
       texts.push(options.hex ? Buffer.from(key).toString('hex') : Buffer.from(key).toString('utf8'));
@@ -101,7 +101,7 @@ function argumentsOf(all: readonly string[], { keys }: GetOptions, command: Comm
   const before = all.length - after;
   const inputs = keys !== undefined || dashes >= 0 ? Math.max(1, before) : 1;
   const texts = all.slice(inputs);
-  if (texts.length === 0 && keys === undefined) throw new Failure('no key is given: name keys behind the input, or a file of them with --keys');
+  if (texts.length === 0 && keys === undefined) throw new Failure('no key given: put keys after the input, or pass a file of keys with --keys');
   return { paths: all.slice(0, inputs), texts };
 }
 

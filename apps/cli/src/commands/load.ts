@@ -102,7 +102,7 @@ async function load(path: string, inputPaths: readonly string[], options: LoadOp
 async function wholeBatch(path: string, operations: Operations, signal: AbortSignal): Promise<WriteBatch> {
   const batch = new WriteBatch();
   while (await unlessAborted(operations.addTo(batch, MOST_BATCH_BYTES), signal)) {
-    if (batch.byteLength > MOST_BATCH_BYTES) throw new Failure(`${path}: more than ${counted(MOST_BATCH_BYTES, 'byte')} are too much for one batch: omit --atomic`);
+    if (batch.byteLength > MOST_BATCH_BYTES) throw new Failure(`${path}: its entries exceed ${counted(MOST_BATCH_BYTES, 'byte')}, the limit of one batch: omit --atomic`);
   }
   return batch;
 }

@@ -70,8 +70,8 @@ async function merge(paths: readonly string[], options: MergeOptions): Promise<v
   const { output, maxTableSize } = options;
   const range = boundsOf(options);
   const names = [...paths, ...(options.files === undefined ? [] : namesIn(options.files))];
-  if (names.length === 0) throw new Failure('no tables: name them, or a file with their names after --files');
-  if (names.filter((name) => name === '-').length > (options.files === '-' ? 0 : 1)) throw new Failure('standard input can be read once: name files for the others');
+  if (names.length === 0) throw new Failure('no tables given: pass tables, or a file with their names with --files');
+  if (names.filter((name) => name === '-').length > (options.files === '-' ? 0 : 1)) throw new Failure('stdin can be read only once: use files for the others');
   const plugins = await loadPlugins(options);
   const files: OpenedFile[] = [];
   let thread: MergingThread | undefined;
@@ -140,7 +140,7 @@ export async function haveInternalKeys(files: readonly OpenedFile[], plugins: Pl
     // A plain key may look like one of a database.
     if (isInternal === (await hasInternalKeys(file, plugins))) continue;
     const [internal, plain] = isInternal ? [first!, file] : [file, first!];
-    throw new Failure(`${internal.name} is a table of a database, and ${plain.name} is not: bloom convert --keys plain makes it one with plain keys`);
+    throw new Failure(`${internal.name} has internal keys of a database and ${plain.name} has plain keys: bloom convert --keys plain converts the former`);
   }
   return isInternal;
 }
@@ -168,5 +168,5 @@ function mustNotBeReplaced(input: string, output: string): void {
   const number = name.slice(stem.length, name.length - extension.length);
   if (!(name.startsWith(stem) && name.endsWith(extension) && /^-\d{6,}$/.test(number))) return;
   if (realpathSync(dirname(input)) !== realpathSync(dirname(output))) return;
-  throw new Failure(`${input}: may be replaced by one of the numbered tables ${join(dirname(output), `${stem}-…${extension}`)}: name another output`);
+  throw new Failure(`${input}: could be overwritten by one of the numbered tables ${join(dirname(output), `${stem}-…${extension}`)}: choose another output`);
 }

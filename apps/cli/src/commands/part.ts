@@ -134,7 +134,7 @@ interface PartInput {
 }
 
 async function inputOf(names: readonly string[], options: PartCommandOptions, plugins: Plugins): Promise<PartInput> {
-  if (names.length === 0) throw new Failure('no input: name files with entries, tables, or - for standard input');
+  if (names.length === 0) throw new Failure('no input given: pass files with entries, tables, or - for stdin');
   const range = boundsOf(options);
   const hasTableOptions = range.gte !== undefined || range.lt !== undefined || options.dropDeletions === true;
   if (options.levels !== undefined) {
@@ -147,8 +147,8 @@ async function inputOf(names: readonly string[], options: PartCommandOptions, pl
     return decodedInput(names, options, plugins);
   }
   const entries = names.find((name) => !isTable(name));
-  if (entries !== undefined) throw new Failure(`${tables[0]!} is a table, and ${entries} is not: name only tables, or only entries`);
-  if (options.deletions !== undefined) throw new Failure('--deletions is for entries: tables of a database have deletions themselves');
+  if (entries !== undefined) throw new Failure(`${tables[0]!} is a table and ${entries} is not: pass only tables, or only entries`);
+  if (options.deletions !== undefined) throw new Failure('--deletions is for entries: tables of a database have their own deletions');
   return tableInput(names, range, options, plugins);
 }
 
@@ -194,7 +194,7 @@ function decodedInput(names: readonly string[], options: PartCommandOptions, plu
       while ((batch === undefined || i < batch.length) && (deletions === undefined || n < deletions.length)) {
         if (batch === undefined && deletions === undefined) break;
         const order = batch === undefined ? 1 : deletions === undefined ? -1 : comparator.compare(batch.key(i), deletions.key(n));
-        if (order === 0) throw new Failure(`${options.deletions!.join(', ')}: a key to delete is also among the entries: 0x${Buffer.from(batch!.key(i)).toString('hex')}`);
+        if (order === 0) throw new Failure(`${options.deletions!.join(', ')}: a key to delete is also one of the entries: 0x${Buffer.from(batch!.key(i)).toString('hex')}`);
         if (order < 0) {
           some.push([batch!.key(i), batch!.value(i)]);
           i++;
@@ -241,7 +241,7 @@ function isOrderError(error: unknown): boolean {
 
 const wrongOrder = (error: unknown): unknown =>
   isOrderError(error) || (error instanceof RangeError && error.message.includes('is not in ascending order'))
-    ? new Failure('the keys of a table are in another order: name it with --comparator; bloom verify says which tables are in order', { cause: error })
+    ? new Failure('the keys of a table are in another order: pass --comparator; bloom verify shows which tables are in order', { cause: error })
     : error;
 
 async function tableInput(names: readonly string[], range: KeyBounds, options: PartCommandOptions, plugins: Plugins): Promise<PartInput> {
@@ -300,7 +300,7 @@ class NewestVersions {
   add(stored: Uint8Array, value: Uint8Array, to: BulkEntry[]): void {
     const length = stored.length - INTERNAL_KEY_TRAILER_LENGTH;
     const type = stored[length];
-    if (length < 0 || (type !== VALUE && type !== DELETION)) throw new Failure('a key of a table is not one of a database: --no-internal reads tables with plain keys');
+    if (length < 0 || (type !== VALUE && type !== DELETION)) throw new Failure('a key is not an internal key of a database: --no-internal reads tables with plain keys');
     const key = stored.subarray(0, length);
     const { comparator = bytewiseComparator } = this.#plugins;
     if (this.#last !== undefined && comparator.compare(this.#last, key) === 0) return;

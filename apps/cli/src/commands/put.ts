@@ -36,7 +36,7 @@ Examples:
 
 async function put(path: string, key: string, value: string | undefined, options: PutOptions): Promise<void> {
   const { hex, valueFrom, sync } = options;
-  if ((value === undefined) === (valueFrom === undefined)) throw new Failure('a value is needed: as an argument, or from a file with --value-from');
+  if ((value === undefined) === (valueFrom === undefined)) throw new Failure('no value given: pass it as an argument, or in a file with --value-from');
   const keyBytes = keyArgument(key, hex === true);
   const valueBytes = valueFrom === undefined ? keyArgument(value!, hex === true) : contentsOf(valueFrom);
   await withDatabase(path, options, true, (database) => database.put(keyBytes, valueBytes, { sync: sync === true }));

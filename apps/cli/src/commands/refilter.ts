@@ -79,7 +79,7 @@ function mustGoWith(path: string, policy: FilterPolicy | null, comparator: Compa
 }
 
 async function refilterFolder(path: string, options: RefilterOptions): Promise<void> {
-  if (options.output !== undefined) throw new Failure(`${path}: is a folder, which is changed in place: omit --output, or copy it first with bloom copy`);
+  if (options.output !== undefined) throw new Failure(`${path}: is a folder, which is rewritten in place: omit --output, or copy it first with bloom copy`);
   mustNotInsist(path, options);
   const started = performance.now();
   const plugins = await loadPlugins(options);
@@ -118,12 +118,12 @@ async function refilterFile(input: string, options: RefilterOptions): Promise<vo
   const stat = statOf(input);
   if (output === undefined) {
     if (stat === undefined && input !== '-' && !isUrl(input)) throw new Failure(`${name}: no such file or folder`);
-    throw new Failure(`${name}: name the table to write with --output`);
+    throw new Failure(`${name}: pass the table to write with --output`);
   }
   const started = performance.now();
   mustBeWritable(output, stat);
   const location = await recognised(input, options);
-  if (isDatabase(location)) throw new Failure(`${name}: is not a table: name a table, or the database's folder on this computer`);
+  if (isDatabase(location)) throw new Failure(`${name}: is not a table: pass a table, or a database's folder on this computer`);
   const plugins = await loadPlugins(options);
   const policy = policyOf(options, plugins);
   await withTableFile(location, options, async (file) => {

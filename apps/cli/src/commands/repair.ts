@@ -63,5 +63,5 @@ async function repair(path: string, options: RepairOptions): Promise<void> {
 /** @throws Failure for a folder without a file of a database: LevelDB would make a new database in it. */
 function mustHaveFiles(path: string): void {
   const names = existsSync(path) ? new SyncNodeFolder(path).list() : undefined;
-  if (names?.every((name) => parseFileName(name) === undefined)) throw new Failure(`${path}: no file in it is named like one of a LevelDB database`);
+  if (names?.every((name) => parseFileName(name) === undefined)) throw new Failure(`${path}: it has no files of a LevelDB database`);
 }

@@ -73,8 +73,8 @@ async function salvage(paths: readonly string[], options: SalvageCommandOptions)
     await printSummary(options, saved.text, { output: saved.isWritten ? output : null, entries: saved.entries, inputs: [saved.figures] });
     return;
   }
-  if (options.anyOrder) throw new Failure('--any-order is for one input, as several are merged by the order of their keys');
-  if (paths.filter((path) => path === '-').length > 1) throw new Failure('standard input can be read once: name files for the others');
+  if (options.anyOrder) throw new Failure('--any-order takes one input, because several are merged in key order');
+  if (paths.filter((path) => path === '-').length > 1) throw new Failure('stdin can be read only once: use files for the others');
   for (const path of paths) mustNotBeInput(path, options.output);
   const inputs: DamagedInput[] = [];
   for (const path of paths) inputs.push(await damagedInput(path, options));
@@ -199,8 +199,8 @@ async function salvageOne({ path, location }: DamagedInput, table: SalvagedTable
     // A database may have its own order. The blocks of a file are in this order.
     const hasOwnOrder = file.isInternal && !file.isOrdered;
     if (hasOwnOrder && !anyOrder) {
-      if (head !== '') throw new Failure(`${name}: the keys are not in bytewise order: name the order with --comparator, or salvage this table by itself`);
-      note(`${name}: the keys are not in bytewise order: entries stay in the order of the file`);
+      if (head !== '') throw new Failure(`${name}: the keys are not in bytewise order: pass --comparator, or salvage this table alone`);
+      note(`${name}: the keys are not in bytewise order: entries keep the order of the file`);
     }
     return { report: await copied(file, table, anyOrder === true || hasOwnOrder), isInternal: file.isInternal };
   });
@@ -244,11 +244,11 @@ function jsonOf({ entries, dataBlocks, foundBlocks, outOfOrder, findings, moreFi
 /** What is salvaged is a table, even where its bytes look like something else. */
 async function tableLocation(path: string, options: SalvageCommandOptions): Promise<TableLocation> {
   const location = locate(path);
-  if (location.kind === 'log' || location.kind === 'folder') throw new Failure(`${path}: is a file of a database, and not a table: name the folder`);
+  if (location.kind === 'log' || location.kind === 'folder') throw new Failure(`${path}: is a file of a database, not a table: pass the folder`);
   if (location.kind === 'file') return location;
   const found = await recognised(path, options);
   if (found.kind === 'memory-log') return { ...found, kind: 'memory' };
-  if (isDatabase(found)) throw new Failure(`${shownName(path)}: is a folder or a log: bloom copies only what is in files here: download it first`);
+  if (isDatabase(found)) throw new Failure(`${shownName(path)}: is a remote folder or log: download it first`);
   return found;
 }
 

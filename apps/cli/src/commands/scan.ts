@@ -63,10 +63,10 @@ Examples:
 
 async function scan(paths: readonly string[], options: ScanOptions): Promise<void> {
   const wanted = new WantedRange(options);
-  if (options.live && !options.allVersions) throw new Failure('--live is for --all-versions: without it, only what is live is printed');
-  if (options.format === 'words' && options.valuesOnly) throw new Failure('words are keys: omit --values-only, or try --format raw');
-  if (options.format === 'kv' && options.hex && wanted.isAll) throw new Failure('kv is binary, also with --hex: omit --hex, or try --format hex');
-  if (options.decodeKeys !== undefined && (options.format === 'kv' || options.hex)) throw new Failure(`--decode-keys is for people: omit it, or ${options.hex ? '--hex' : '--format kv'}`);
+  if (options.live && !options.allVersions) throw new Failure('--live needs --all-versions');
+  if (options.format === 'words' && options.valuesOnly) throw new Failure('words prints only keys: omit --values-only, or use --format raw');
+  if (options.format === 'kv' && options.hex && wanted.isAll) throw new Failure('kv is binary: omit --hex, or use --format hex');
+  if (options.decodeKeys !== undefined && (options.format === 'kv' || options.hex)) throw new Failure(`--decode-keys prints text: omit it, or ${options.hex ? '--hex' : '--format kv'}`);
   const output = new EntryOutput(options.format, options.limit, options.decodeKeys && (await import('../decoded-keys/decoded-key.js')).keyDecoder(options.decodeKeys));
   const tracing = await tracingFor(options);
   const all = { ...options, tracing };

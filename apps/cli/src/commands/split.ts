@@ -42,7 +42,7 @@ Examples:
 
 async function cut(given: readonly string[], options: SplitCommandOptions): Promise<void> {
   const names = [...given, ...(options.files === undefined ? [] : namesIn(options.files))];
-  if (names.length === 0) throw new Failure('no tables: name them, or a file with their names after --files');
+  if (names.length === 0) throw new Failure('no tables given: pass tables, or a file with their names with --files');
   const plugins = await loadPlugins(options);
   const files: OpenedFile[] = [];
   try {

@@ -55,7 +55,7 @@ function noteWriters(location: DatabaseLocation): void {
   if (location.kind !== 'folder') return;
   const holders = lockHolders(location.path);
   if (holders.length === 0) return;
-  note(`${location.path}: the process ${holders.join(' or ')} has it open, and what is written during the check can look like damage: check a copy that bloom copy makes`);
+  note(`${location.path}: the process ${holders.join(' or ')} has it open, and its writes during the check can look like damage: verify a copy made by bloom copy`);
 }
 
 /** The folder, or where it cannot be listed, one that has the files that belong to the database. */

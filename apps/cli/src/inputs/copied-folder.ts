@@ -31,7 +31,7 @@ export async function copyFolder(path: string, target: string, signal: AbortSign
   const place = resolve(target);
   // A copy would lack the files that only the other engine has.
   await mustBeLevelDb(path);
-  if (existsSync(place)) throw new Failure(`${target}: exists already: name a new folder`);
+  if (existsSync(place)) throw new Failure(`${target}: already exists: choose a new folder`);
   const temporary = join(dirname(place), `.${basename(place).slice(0, 24)}.${randomBytes(6).toString('hex')}.tmp`);
   try {
     mkdirSync(temporary);
@@ -41,7 +41,7 @@ export async function copyFolder(path: string, target: string, signal: AbortSign
   try {
     const copied = await new FolderCopy(path, temporary, signal).run();
     signal.throwIfAborted();
-    if (existsSync(place)) throw new Failure(`${target}: was made by another program meanwhile`);
+    if (existsSync(place)) throw new Failure(`${target}: another program created it in the meantime`);
     renameSync(temporary, place);
     await syncFolder(dirname(place));
     return copied;
@@ -116,10 +116,10 @@ class FolderCopy {
   /** What the MANIFEST says now; undefined when it was replaced while it was read. */
   async #contents(): Promise<Contents | undefined> {
     const current = await this.#read('CURRENT');
-    if (current === undefined) throw new Failure(`${this.#path}: it has no CURRENT, so it is not a database, or it is damaged`);
+    if (current === undefined) throw new Failure(`${this.#path}: it has no CURRENT file, so it is not a database, or it is damaged`);
     const text = Buffer.from(current).toString('latin1');
     const manifest = text.replace(/\n$/, '');
-    if (parseFileName(manifest)?.type !== 'manifest') throw new Failure(`${join(this.#path, 'CURRENT')}: names no MANIFEST; bloom repair makes a new one`);
+    if (parseFileName(manifest)?.type !== 'manifest') throw new Failure(`${join(this.#path, 'CURRENT')}: does not name a MANIFEST; bloom repair makes a new one`);
     const bytes = await this.#read(manifest);
     if (bytes === undefined) {
       if (String(await this.#read('CURRENT')) !== String(current)) return undefined;

@@ -50,7 +50,7 @@ export function inputStat(path: string): BigIntStats {
 
 /** Finds several inputs. @throws Failure when one of them cannot be one, or standard input is named twice. */
 export function findInputs(paths: readonly string[]): readonly NamedInput[] {
-  if (paths.filter((path) => path === '-').length > 1) throw new Failure('-: standard input can be read only once');
+  if (paths.filter((path) => path === '-').length > 1) throw new Failure('-: stdin can be read only once');
   return paths.map((path) => {
     const stat = inputStat(path);
     if (stat.isFile()) mustNotBeTable(path);

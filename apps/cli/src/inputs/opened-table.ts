@@ -125,7 +125,7 @@ async function withTable<T, Opened extends SyncTable | Table>(
       throw new Failure(`${path}: its keys are plain keys, without sequence and type: omit --internal`);
     }
     if (internal === true && !keyForm.isInternal) {
-      note(`${path}: not all of its keys look like a database's, but --internal reads them as such`);
+      note(`${path}: not all of its keys look like internal keys of a database, but --internal reads them as such`);
     }
     const { isBytewise, passesFilters } = isInternal ? keyForm.internal : keyForm.plain;
     const isOrdered = comparator !== undefined || isBytewise;
@@ -163,5 +163,5 @@ export function openDatabaseTable({ source, table, opening }: TableFile, options
 /** Reports that a table is read as a database's because its keys look like it. */
 export function noteAssumption({ path, isInternal }: TableFile, { internal }: KeyFormOptions): void {
   if (!isInternal || internal !== undefined) return;
-  note(`${path}: its keys look like a database's, and are read as such; --no-internal reads them as stored`);
+  note(`${path}: its keys look like internal keys of a database and are read as such; --no-internal reads them as stored`);
 }

@@ -147,7 +147,7 @@ export class GroupSums {
   /** @throws Failure when there are too many groups. */
   add(group: Group, number: number): void {
     const before = this.sums.get(group);
-    if (before === undefined && this.sums.size >= MOST_GROUPS) throw new Failure(`there are more than ${MOST_GROUPS} prefixes: ask for shorter ones, or for those behind a --prefix`);
+    if (before === undefined && this.sums.size >= MOST_GROUPS) throw new Failure(`there are more than ${MOST_GROUPS} prefixes: use shorter ones, or limit them with --prefix`);
     this.sums.set(group, (before ?? 0) + number);
   }
 }

@@ -17,7 +17,7 @@ export function readWholeFile(path: string): Buffer {
 /** All of standard input. Other programs may have set it so that reads do not wait (`O_NONBLOCK` is shared with them), so this waits itself. */
 export function readStandardInput(): Buffer {
   const streams = standardStreams();
-  if (readStreams.has(streams)) throw new Failure('-: standard input can be read only once');
+  if (readStreams.has(streams)) throw new Failure('-: stdin can be read only once');
   readStreams.add(streams);
   // In bigints: after another `fstatSync` of a pipe, Node does not resolve links to packages that are loaded later.
   const stat = fstatSync(streams.stdinFd, { bigint: true });

@@ -83,9 +83,9 @@ describe('bloom filter compare', () => {
       expect(stdout.toString()).toBe('');
       return stderr;
     };
-    expect(await fails()).toContain('give a table, or --keys and a number of keys');
+    expect(await fails()).toContain('pass a table, or a number of random keys with --keys');
     await build('small.ldb', [], scratch.path, 'a\t1\n');
-    expect(await fails('small.ldb', '--keys', '10')).toContain('give a table, or --keys and a number of keys');
+    expect(await fails('small.ldb', '--keys', '10')).toContain('pass a table, or a number of random keys with --keys');
     expect(await fails('none.ldb')).toContain('none.ldb');
     expect(await fails('--keys', '0')).toContain('--keys');
     expect(await fails('--keys', '10', '--rate', '0.6')).toContain('--rate');

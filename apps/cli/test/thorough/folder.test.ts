@@ -219,7 +219,7 @@ describe("a database's folder", () => {
 
     test('is salvaged from its logs and tables, and scan suggests that', async () => {
       const folder = withoutCurrent('level0-overlap', 'lost-current');
-      const problem = `${folder}: it has no CURRENT, so it cannot be opened as a database`;
+      const problem = `${folder}: it has no CURRENT file, so it cannot be opened as a database`;
       const { code, stdout } = await bloom(['salvage', folder, '-o', 'lost-current.ldb'], scratch.path);
       expect({ code, stdout: stdout.toString() }).toEqual({ code: 1, stdout: `${problem}\n` });
       const saved = SyncTable.open(new MemorySource(scratch.read('lost-current.ldb')));

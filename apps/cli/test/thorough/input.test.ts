@@ -20,7 +20,7 @@ describe.runIf(process.platform === 'linux')('a path that is not a regular file'
       expect({ line, code, made: scratch.read('made.tsv').toString() }).toEqual({ line, code: 0, made: 'a\t1\n' });
     }
     const { code, stderr } = await shell(`${piped}bloom diff fifo part.ldb -q; bloom merge - - -o never.ldb < part.ldb`, scratch.path);
-    expect({ code, stderr }).toEqual({ code: 2, stderr: 'bloom: standard input can be read once: name files for the others\n' });
+    expect({ code, stderr }).toEqual({ code: 2, stderr: 'bloom: stdin can be read only once: use files for the others\n' });
   });
 
   test('is read to its end by the commands that read tables', async () => {

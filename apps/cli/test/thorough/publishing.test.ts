@@ -224,7 +224,7 @@ describe('what is wrong', () => {
     scratch.write('deleted.tsv', 'b\t\na\t\n');
     expect(await fails(['part', '-', '--deletions', 'deleted.tsv', '--sequence', '1', '-o', 'w'], 'c\t1\n')).toBe('deleted.tsv: line 2: key "a" comes before "b" (line 1); bloom build --sort accepts keys in any order');
     scratch.write('deleted.tsv', 'b\t\n');
-    expect(await fails(['part', '-', '--deletions', 'deleted.tsv', '--sequence', '1', '-o', 'w'], 'b\t1\n')).toBe('deleted.tsv: a key to delete is also among the entries: 0x62');
+    expect(await fails(['part', '-', '--deletions', 'deleted.tsv', '--sequence', '1', '-o', 'w'], 'b\t1\n')).toBe('deleted.tsv: a key to delete is also one of the entries: 0x62');
     expect(existsSync(scratch.at('w'))).toBe(false);
   });
 
@@ -236,7 +236,7 @@ describe('what is wrong', () => {
     expect(await fails(['assemble', 'x', 'none.jsonl'])).toBe('none.jsonl: no such file or folder');
     const description = readFileSync(scratch.at(a), 'utf8');
     scratch.write('cut.jsonl', description.slice(0, -1));
-    expect(await fails(['assemble', 'x', 'cut.jsonl'])).toBe('cut.jsonl: the last line has no end: the task that printed it has not finished');
+    expect(await fails(['assemble', 'x', 'cut.jsonl'])).toBe('cut.jsonl: the last line is incomplete: the task that printed it did not finish');
     scratch.write('bad.jsonl', description.replace('"entries":20', '"entries":"20"'));
     expect(await fails(['assemble', 'x', 'bad.jsonl'])).toMatch(/^bad.jsonl: line 1: not the description of a part: entries is no whole number/);
     expect(await fails(['assemble', 'x', '-'], '')).toBe('the descriptions are empty: there are no parts');

@@ -168,7 +168,7 @@ describe('a stranger', () => {
     scratch.write('gzip.ldb', gzipSync(scratch.read('letters.ldb')));
     for (const line of ['scan gzip.ldb', 'convert gzip.ldb -o never.ldb', 'merge letters.ldb gzip.ldb -o never.ldb', 'diff gzip.ldb letters.ldb']) {
       const { code, stderr } = await bloomLine(line, scratch.path);
-      expect({ line, code, stderr }).toEqual({ line, code: 2, stderr: expect.stringMatching(/^bloom: gzip\.ldb: [^\n]*; it is compressed with gzip: decompress it first, as in gunzip -c < gzip\.ldb \| bloom scan -\n$/) as string });
+      expect({ line, code, stderr }).toEqual({ line, code: 2, stderr: expect.stringMatching(/^bloom: gzip\.ldb: [^\n]*; it is compressed with gzip: decompress it first, for example gunzip -c < gzip\.ldb \| bloom scan -\n$/) as string });
     }
   });
 
@@ -216,7 +216,7 @@ describe('a stranger', () => {
   test('who names standard input twice is told so', async () => {
     const table = readFileSync(scratch.at('letters.ldb'));
     for (const command of ['scan', 'verify', 'layout']) {
-      expect(await bloom([command, '-', '-'], scratch.path, table)).toMatchObject({ code: 2, stderr: expect.stringMatching(/-: standard input can be read only once\n$/) as string });
+      expect(await bloom([command, '-', '-'], scratch.path, table)).toMatchObject({ code: 2, stderr: expect.stringMatching(/-: stdin can be read only once\n$/) as string });
     }
   });
 
@@ -243,7 +243,7 @@ describe('a stranger', () => {
     await build('mine.ldb', ['--compression', 'mine', '--codec', './codec.mjs'], scratch.path, lines.join('\n'));
     const { code, stdout, stderr } = await bloom(['verify', 'mine.ldb'], scratch.path);
     expect({ code, stdout: stdout.toString() }).toEqual({ code: 1, stdout: expect.stringMatching(/^index block at offset \d+: there is no codec for its compression type 77 \(BLOOM_UNSUPPORTED_CODEC\)\n$/) as string });
-    expect(stderr).toBe('bloom: mine.ldb: 1 finding; not checked: data blocks (the index cannot be read)\nbloom: mine.ldb: --codec MODULE reads blocks with a codec for their type\n');
+    expect(stderr).toBe('bloom: mine.ldb: 1 finding; not checked: data blocks (the index cannot be read)\nbloom: mine.ldb: --codec MODULE supplies the codec that can read these blocks\n');
     expect((await bloom(['verify', 'mine.ldb', '--codec', './codec.mjs'], scratch.path)).code).toBe(0);
   });
 
@@ -262,7 +262,7 @@ describe('a stranger', () => {
     writer.stdin.end();
     await over;
     expect(code).toBe(1);
-    expect(stderr).toMatch(/^bloom: busy: the process node \(\d+\) has it open, and what is written during the check can look like damage: check a copy that bloom copy makes$/m);
+    expect(stderr).toMatch(/^bloom: busy: the process node \(\d+\) has it open, and its writes during the check can look like damage: verify a copy made by bloom copy$/m);
   });
 
   test('who closes the pipe sees no error', async () => {
@@ -424,7 +424,7 @@ describe('URLs', () => {
     const printed = await bloomPrints(['scan', `${base}/levels/`, '--all-versions', '--live'], scratch.path);
     expect(printed).toContain('\tdeletion\t');
     expect(printed).toBe(await bloomPrints(['scan', pathOf('levels'), '--all-versions', '--live'], scratch.path));
-    expect(await bloom(['scan', pathOf('levels'), '--live'], scratch.path)).toMatchObject({ code: 2, stderr: 'bloom: --live is for --all-versions: without it, only what is live is printed\n' });
+    expect(await bloom(['scan', pathOf('levels'), '--live'], scratch.path)).toMatchObject({ code: 2, stderr: 'bloom: --live needs --all-versions\n' });
   });
 
   test('of folders cannot be listed, and so not be printed file by file', async () => {

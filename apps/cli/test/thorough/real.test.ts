@@ -15,7 +15,7 @@ describe('tables that other programs wrote', () => {
   test.each(tables)('scan prints the recorded entries of $file', async ({ path, entriesSha256, entries }) => {
     const { code, stdout, stderr } = await bloom(['scan', path, '-f', 'kv'], scratch.path);
     const folder = dirname(path);
-    const warning = `bloom: ${path}: one file of the database in ${folder}: newer versions of its keys may be in other files; name the folder to read all of them\n`;
+    const warning = `bloom: ${path}: is one file of the database in ${folder}: newer versions of its keys may be in other files; pass the folder to read all of them\n`;
     expect({ code, stderr }).toEqual({ code: 0, stderr: existsSync(join(folder, 'CURRENT')) ? warning : '' });
     expect(createHash('sha256').update(stdout).digest('hex')).toBe(entriesSha256);
     expect(entries).toBeGreaterThanOrEqual(0);

@@ -144,7 +144,7 @@ describe('entries', () => {
     const text = '\\x1b]0;title\\x07 \\u202e\\r.';
     expect(await onTerminal('scan shown.ldb')).toBe(`\\x1b[31mred\\x9b\t${text}\r\n`);
     expect(await onTerminal(`get shown.ldb --hex ${key.toString('hex')}`)).toBe(`${value.toString('hex')}\r\n`);
-    const problem = 'standard output is a terminal, but kv is binary: send it to a file or a pipe, or try --format tsv\r\n';
+    const problem = 'stdout is a terminal and kv is binary: redirect it to a file or a pipe, or use --format tsv\r\n';
     expect(await onTerminal('scan shown.ldb -f kv', 'TERM=xterm NO_COLOR= FORCE_COLOR=')).toBe(`\x1b[31mbloom:\x1b[39m ${problem}`);
     expect(await onTerminal('scan shown.ldb -f kv', 'TERM=xterm NO_COLOR=1 FORCE_COLOR=')).toBe(`bloom: ${problem}`);
     expect(await onTerminal('--help', 'TERM=xterm NO_COLOR= FORCE_COLOR=')).toContain('\x1b[1mLook:\x1b[22m');

@@ -77,8 +77,8 @@ describe('copy', () => {
 
   test('refuses what exists, and what is no database', async () => {
     mkdirSync(scratch.at('empty'), { recursive: true });
-    expect(await bloom(['copy', 'empty', 'new'], scratch.path)).toMatchObject({ code: 2, stderr: 'bloom: empty: it has no CURRENT, so it is not a database, or it is damaged\n' });
-    expect(await bloom(['copy', sound[0]!.path, 'empty'], scratch.path)).toMatchObject({ code: 2, stderr: 'bloom: empty: exists already: name a new folder\n' });
+    expect(await bloom(['copy', 'empty', 'new'], scratch.path)).toMatchObject({ code: 2, stderr: 'bloom: empty: it has no CURRENT file, so it is not a database, or it is damaged\n' });
+    expect(await bloom(['copy', sound[0]!.path, 'empty'], scratch.path)).toMatchObject({ code: 2, stderr: 'bloom: empty: already exists: choose a new folder\n' });
     const missing = goldenDatabases().find(({ name }) => name === 'missing-table')!;
     const { code, stderr } = await bloom(['copy', missing.path, 'new'], scratch.path);
     expect(code).toBe(2);
@@ -155,13 +155,13 @@ describe('where a package that locks folders is missing', () => {
 
 describe('wrong use is one line, and changes nothing', () => {
   test.each([
-    ['put db a', 'a value is needed: as an argument, or from a file with --value-from'],
-    ['put db a b --value-from x', 'a value is needed: as an argument, or from a file with --value-from'],
+    ['put db a', 'no value given: pass it as an argument, or in a file with --value-from'],
+    ['put db a b --value-from x', 'no value given: pass it as an argument, or in a file with --value-from'],
     ['put db a --value-from absent', 'absent: no such file or folder'],
     ['put db 6 00 --hex', '"6" is not hexadecimal: it must have two digits per byte'],
     ['delete none a', 'none: there is no database: bloom put and bloom load make one'],
-    ['delete db', 'name the keys, or a range of keys with --prefix, --gte or --lt'],
-    ['delete db a --lt b', 'name either keys or a range of keys'],
+    ['delete db', 'pass keys, or a range of keys with --prefix, --gte or --lt'],
+    ['delete db a --lt b', 'pass either keys or a range of keys, not both'],
     ['compact none', 'none: there is no database: bloom put and bloom load make one'],
     ['destroy --yes none', 'none: no such file or folder'],
     ['load db absent.tsv', 'absent.tsv: no such file or folder'],
