@@ -15,9 +15,9 @@ export const EXIT = {
 
 /** What the exit codes mean, for the help. */
 export const EXIT_MEANINGS: readonly (readonly [code: number, meaning: string])[] = [
-  [EXIT.ok, 'found, or nothing is wrong'],
-  [EXIT.no, 'an absent key, a difference, something wrong or lost, or a lost race'],
-  [EXIT.failure, 'wrong use, or bad input'],
+  [EXIT.ok, 'success: found, or nothing wrong'],
+  [EXIT.no, 'an absent key, a difference, damage or loss, or a lost race'],
+  [EXIT.failure, 'bad usage or bad input; nothing was done'],
 ];
 
 /** Ends the program with one line on standard error. */

@@ -1,8 +1,8 @@
 import { assemble, type Assembly, BulkError, decodePart, levelsToMerge, type Part, type PublishedState, readPublication, type Store } from '@bloom/bulk';
 import type { Comparator } from '@bloom/sstable';
 import { type Command, Option } from 'commander';
-import { Failure, failureOf } from '../failure.js';
-import { readWholeFile } from '../inputs/standard-input.js';
+import { Failure } from '../failure.js';
+import { nameOfFile, readWholeFile } from '../inputs/standard-input.js';
 import { STORE_HELP, storeFailure, storeOf } from '../inputs/store-argument.js';
 import { Lines } from '../outputs/output.js';
 import { loadPlugins } from '../plugins/plugin-options.js';
@@ -34,12 +34,12 @@ export function addAssemble(program: Command): void {
     .command('assemble')
     .summary('make a database of parts')
     .description(
-      'Makes a database of the parts in a STORE that DESCRIPTIONs describe, which bloom bulk part has printed: writes its MANIFEST there, and prints one JSON object for bloom bulk publish. Parts that are missing, overlap or have another order are refused. Nothing is published.',
+      'Makes a database from the parts in a STORE, whose DESCRIPTIONs bloom bulk part printed: writes its MANIFEST there, and prints one JSON object for bloom bulk publish. Refuses parts that are missing, overlap or have another order. Publishes nothing.',
     )
     .argument('<store>', 'where the parts are')
     .argument('<description...>', 'files with descriptions of parts, one per line; - is standard input')
-    .option('--previous <store>', 'where the database is published: the parts are a delivery that comes above what is there, if there is something')
-    .addOption(new Option('--replaces <levels>', 'the parts are the merge of these levels of what is published, such as 4,5').argParser(levelNumbers))
+    .option('--previous <store>', 'where the database is published: the parts are a delivery on top of what is there, if anything')
+    .addOption(new Option('--replaces <levels>', 'the parts are the merge of these published levels, such as 4,5').argParser(levelNumbers))
     .option('--comparator <module>', 'the order of the keys: a file or an npm package that exports a comparator; MODULE#NAME names the export')
     .addHelpText(
       'after',
@@ -121,13 +121,8 @@ function bothOf(store: Store, published: Store): Pick<Store, 'name' | 'list'> {
 }
 
 function partsIn(path: string): Part[] {
-  const name = path === '-' ? 'standard input' : path;
-  let text: string;
-  try {
-    text = readWholeFile(path).toString();
-  } catch (error) {
-    throw failureOf(name, error);
-  }
+  const name = nameOfFile(path);
+  const text = readWholeFile(path).toString();
   // A task that was killed while it printed leaves a line without an end.
   if (text !== '' && !text.endsWith('\n')) throw new Failure(`${name}: the last line is incomplete: the task that printed it did not finish`);
   return text.split('\n').flatMap((line, i) => {

@@ -32,7 +32,7 @@ export function addCount(program: Command): void {
     .summary('count entries, or the bytes that they take')
     .description(
       "Prints the number of entries in tables, folders and logs, or in a range of their keys: those that scan prints. Several INPUTs get a line each, and a line with the sum. The entries of a database's table are versions, and deletions count. " +
-        'With --bytes, prints the bytes of files that the keys take instead, with all stored versions: a block is shared by the bytes of its entries, index and filters in proportion, so that ranges that hold all keys together have all bytes. This reads only the indexes of tables, and blocks at the ends of ranges.',
+        'With --bytes, prints the bytes of files that the keys take instead, with all stored versions: a block counts for its entries by their bytes, index and filters in proportion, so that ranges that cover all keys add up to the size of the files. This reads only the indexes of tables, and the blocks at the ends of ranges.',
     )
     .argument('<input...>', 'tables, folders, logs, MANIFESTs, URLs of them; - is standard input');
   addGroupOptions(addRangeOptions(command), 'the count')

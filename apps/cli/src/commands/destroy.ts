@@ -42,7 +42,7 @@ async function destroy(path: string, options: DestroyOptions): Promise<void> {
     const names = new SyncNodeFolder(path).list();
     const files = names.filter((name) => parseFileName(name) !== undefined);
     if (!files.some((name) => name === 'CURRENT' || parseFileName(name)?.type === 'manifest')) {
-      throw new Failure(`${path}: there is no database: it has neither a CURRENT file nor a MANIFEST`);
+      throw new Failure(`${path}: there is no database: it has neither CURRENT nor a MANIFEST`);
     }
     // Before anybody is asked.
     await mustBeLevelDb(path);

@@ -40,7 +40,7 @@ async function explore(path: string, { port, open }: ExploreOptions): Promise<vo
   if (!existsSync(path)) throw new Failure(`${path}: no such file or folder`);
   const isFolder = location.kind === 'folder';
   const folder = isFolder ? location.path : dirname(path);
-  if (isFolder && !existsSync(join(folder, 'CURRENT'))) throw new Failure(`${path}: it has no CURRENT file, so it is not a LevelDB database`);
+  if (isFolder && !existsSync(join(folder, 'CURRENT'))) throw new Failure(`${path}: it has no CURRENT, so it is not a LevelDB database`);
   const { addressOf, serveExplorer } = await import('../explore/explorer-server.js');
   const served = { page: PAGE, folder, isServed: (name: string) => (isFolder ? parseFileName(name) !== undefined : name === basename(path)) };
   await interruptible(async (signal) => {

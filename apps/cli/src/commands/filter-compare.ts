@@ -6,6 +6,7 @@ import { type InputOptions, isDatabase, recognised } from '../inputs/opened-inpu
 import { tracingFor } from '../inputs/opened-source.js';
 import { noteAssumption, openDatabaseTable, openTable, withTableFile } from '../inputs/opened-table.js';
 import { Lines } from '../outputs/output.js';
+import { aligned } from '../outputs/screen-text.js';
 import { shippedPolicies } from '../plugins/shipped-policy.js';
 
 /** Filters of more keys have LevelDB's rate or a worse one: its bits are chosen for this many. */
@@ -92,7 +93,5 @@ function linesOf(rows: readonly Row[], rate: number): string[] {
     nanoseconds(probeNanoseconds),
     nanoseconds(batchNanoseconds),
   ]);
-  const widths = head.map((title, i) => Math.max(title.length, ...cells.map((row) => row[i]!.length)));
-  const line = (row: readonly string[]): string => row.map((cell, i) => (i === 0 ? cell.padEnd(widths[i]!) : cell.padStart(widths[i]!))).join('  ');
-  return [line(head), ...cells.map(line), `No filter of a rate of ${Number((rate * 100).toPrecision(6))}% has fewer than ${Math.log2(1 / rate).toFixed(2)} bits per key.`];
+  return [...aligned([head, ...cells]), `No filter of a rate of ${Number((rate * 100).toPrecision(6))}% has fewer than ${Math.log2(1 / rate).toFixed(2)} bits per key.`];
 }

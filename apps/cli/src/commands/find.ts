@@ -41,7 +41,7 @@ export function addFind(program: Command): void {
     .command('find')
     .summary('print every file and version that holds a key')
     .description(
-      "Looks for KEY in tables, folders and logs, and prints every version of it: file, level, sequence, type, value. In a database's folder, it looks into all logs and tables, also those that no longer count; their level is -. Exits with 1 if nothing holds the key.",
+      "Looks for KEY in tables, folders and logs, and prints every version of it: file, level, sequence, type, value. In a database's folder, it searches all logs and tables, including obsolete ones, whose level is -. Exits with 1 if nothing holds the key.",
     )
     .argument('<key>', 'the key')
     .argument('<input...>', 'tables, folders, logs, MANIFESTs, URLs of them; - is standard input')

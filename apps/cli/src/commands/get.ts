@@ -29,15 +29,15 @@ export function addGet(program: Command): void {
     .command('get')
     .summary('print the values of keys')
     .description(
-      "Prints the value of every KEY, one per line, in the order of the arguments. Exits with 1 if any is absent. In a database's folder, log or table, KEY is a user key: its newest version counts, and a deleted key is absent. With -- before the keys, there can be several inputs: the first that has the key answers.",
+      "Prints the value of every KEY, one per line, in the order of the arguments. Exits with 1 if any key is absent. In a database's folder, log or table, KEY is a user key: its newest version counts, and a deleted key is absent. With -- before the keys, several inputs are allowed: the first that has the key answers.",
     )
     .argument('<input>', 'a table, folder, log or MANIFEST, or the URL of one; - is standard input')
     .argument('[keys...]', 'the keys')
     .option('--hex', 'keys and values are in hexadecimal')
-    .option('--keys <file>', 'also the keys in FILE, one per line; - is standard input; then all arguments before -- are inputs')
+    .option('--keys <file>', 'read more keys from FILE, one per line (- is standard input); all arguments before -- are then inputs')
     .addOption(new Option('-f, --format <format>', 'print entries in this format, keys included, instead of values').choices(formatNames))
     .option('--all-versions', 'for a folder: print all stored versions of each key: key, sequence, type, file, value')
-    .addOption(new Option('--explain', 'say on standard error how each key was looked up: logs, tables, filters, blocks').conflicts('allVersions'));
+    .addOption(new Option('--explain', 'print to standard error how each key was looked up: logs, tables, filters, blocks').conflicts('allVersions'));
   addRemoteOptions(addPluginOptions(addDamageOption(command)));
   addKeyFormOptions(command)
     .addHelpText(

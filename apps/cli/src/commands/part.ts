@@ -50,19 +50,19 @@ export function addPart(program: Command): void {
     .command('part')
     .summary('write parts of a published database')
     .description(
-      'Writes the entries in the INPUTs, which must be in ascending order of their keys, as parts of a database that is to be published, and prints a description of each part, one JSON object per line, for bloom bulk assemble. ' +
-        'Where the INPUTs are tables, they are merged: name the newest first. The same entries and options give the same parts under the same names, so that a task can run again, or twice at once.',
+      'Writes the entries in the INPUTs, which must be in ascending key order, as parts of a database to be published, and prints a description of each part, one JSON object per line, for bloom bulk assemble. ' +
+        'If the INPUTs are tables, they are merged: put the newest first. The same entries and options give the same parts with the same names, so a task can run again, or twice at once.',
     )
     .argument('[input...]', 'the entries, or tables; - is standard input, for entries')
     .requiredOption('-o, --output <store>', 'where to write the parts: a folder, or s3://BUCKET/PREFIX')
-    .addOption(new Option('--sequence <n>', 'the number of the delivery, higher than that of each one before it, such as 20261123').argParser(sequenceNumber).makeOptionMandatory())
+    .addOption(new Option('--sequence <n>', 'the number of the delivery, higher than all earlier ones, such as 20261123').argParser(sequenceNumber).makeOptionMandatory())
     .addOption(new Option('--part-size <bytes>', 'bytes of a part, without its filters').default(DEFAULT_PART_BYTES, '16MiB').argParser(byteSize(1, 2 ** 30)))
-    .addOption(new Option('--deletions <input>', 'keys to delete, in the format of the INPUTs and in order; values are ignored; can be repeated').argParser(several))
-    .option('--files <list>', 'a file with the names of further tables, one per line, the newest first; a dash is standard input')
+    .addOption(new Option('--deletions <input>', 'keys to delete, in the format of the INPUTs and in order; values are ignored; repeatable').argParser(several))
+    .option('--files <list>', 'a file with the names of further tables, one per line, the newest first; - is standard input')
     .option('--gte <key>', 'of tables: only KEY and keys after it')
     .option('--lt <key>', 'of tables: only keys before KEY')
     .addOption(new Option('--levels <levels>', 'merge these levels of the published database in the STORE that INPUT names, such as 4,5').argParser(levelNumbers))
-    .option('--drop-deletions', 'of tables: leave out deletions, where there is nothing below that they would hide');
+    .option('--drop-deletions', 'of tables: drop deletions; right if no lower level has entries that they would hide');
   addInputOptions(addKeyFormOptions(addHeaderOption(addTableOptions(command))))
     .option('-q, --quiet', 'print only errors to standard error')
     .addHelpText(
@@ -319,7 +319,7 @@ async function levelInput(name: string, levels: readonly number[], range: KeyBou
     throw storeFailure(error);
   });
   if (publication === undefined) throw new Failure(`${store.name} has no CURRENT`);
-  if (publication.comparator !== comparator.name) throw new Failure(`what is published in ${store.name} has the order ${publication.comparator}: name it with --comparator`);
+  if (publication.comparator !== comparator.name) throw new Failure(`the database in ${store.name} has the order ${publication.comparator}: pass it with --comparator`);
   const sorted = [...new Set(levels)].sort((a, b) => a - b);
   for (const level of sorted) if (publication.levels[level]!.length === 0) throw new Failure(`level ${level} has no parts`);
   const runs = sorted.map((level) =>

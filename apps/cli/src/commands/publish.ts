@@ -1,7 +1,7 @@
 import { type Assembly, BulkError, ensureParts, parseObjectName, publish, type Publication, readManifest, readPublication, type Store } from '@bloom/bulk';
 import type { Command } from 'commander';
-import { EXIT, Failure, failureOf } from '../failure.js';
-import { readWholeFile } from '../inputs/standard-input.js';
+import { EXIT, Failure } from '../failure.js';
+import { nameOfFile, readWholeFile } from '../inputs/standard-input.js';
 import { STORE_HELP, storeFailure, storeOf } from '../inputs/store-argument.js';
 import { interruptible } from '../interruption.js';
 import { Lines } from '../outputs/output.js';
@@ -16,13 +16,13 @@ export function addPublish(program: Command): void {
     .command('publish')
     .summary('publish a database made of parts')
     .description(
-      'Publishes what bloom bulk assemble has made: copies the parts that are new from the folder FROM to the STORE, checks each, and makes CURRENT name the MANIFEST, if what it was assembled on is still published. Whatever happens, CURRENT names a whole database. ' +
+      'Publishes a database that bloom bulk assemble made: copies new parts from the folder FROM to the STORE, checks each, and makes CURRENT name the MANIFEST, if the database that it was assembled on is still published. CURRENT always names a complete database. ' +
         'Prints one JSON object; exits with 1 if another publication came first.',
     )
     .argument('<assembly>', 'what bloom bulk assemble printed; - is standard input')
     .argument('<from>', 'where the parts and the MANIFEST are')
     .argument('[store]', 'where to publish; left out: where the parts are')
-    .option('--if-match <manifest>', 'the MANIFEST that must be published now, or none; instead of what it was assembled on')
+    .option('--if-match <manifest>', 'the MANIFEST that must be published now, or none; default: the one it was assembled on')
     .addHelpText(
       'after',
       `${STORE_HELP}
@@ -71,13 +71,8 @@ async function published(manifest: string, from: Store, store: Store, expected: 
 }
 
 function assemblyIn(path: string): Pick<AssemblyLine, 'manifest' | 'previous'> {
-  const name = path === '-' ? 'standard input' : path;
-  let text: string;
-  try {
-    text = readWholeFile(path).toString();
-  } catch (error) {
-    throw failureOf(name, error);
-  }
+  const name = nameOfFile(path);
+  const text = readWholeFile(path).toString();
   if (text.trim() === '') throw new Failure(`${name}: is empty: bloom bulk assemble has failed`);
   const isManifest = (value: unknown): value is string => typeof value === 'string' && parseObjectName(value)?.type === 'manifest';
   try {

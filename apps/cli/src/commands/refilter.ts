@@ -37,7 +37,7 @@ export function addRefilter(program: Command): void {
     .command('refilter')
     .summary('give a table or a database other filters')
     .description(
-      "Writes a table, or all tables of a database's folder, once more with other filters, by default fitted ones, which LevelDB reads too. Everything else stays byte for byte as it is.",
+      "Rewrites a table, or all tables of a database's folder, with other filters: by default fitted ones, which LevelDB reads too. Everything else stays the same, byte for byte.",
     )
     .argument('<input>', "a table, a database's folder, or the URL of a table; - is standard input")
     .option('-o, --output <table>', 'the table to write; a folder is changed in place')

@@ -16,7 +16,6 @@ import { count, counted } from '@bloom/report';
 import type { Command } from 'commander';
 import { EXIT, Failure, failureOf, placedBytes, placedProblem } from '../failure.js';
 import { inputStat } from '../inputs/input.js';
-import { interruptible } from '../interruption.js';
 import { isFolder, mustNotInsist, noteDatabase } from '../inputs/folder-argument.js';
 import { addKeyFormOptions, type KeyFormOptions, noteAssumption, type SyncTableFile, withTableFile } from '../inputs/opened-table.js';
 import { locate, shownName } from '../inputs/location.js';
@@ -29,9 +28,8 @@ import { Lines, note } from '../outputs/output.js';
 import { addSummaryOption, printSummary, secondsSince, type SummaryOptions } from '../outputs/summary.js';
 import { salvageFolder, type Saved } from './salvage-folder.js';
 import { NothingSaved, type SalvagedTable, writeSalvaged } from './salvaged-table.js';
-import { createOutput } from '../outputs/output-tables.js';
 import { mustBeWritable, writingFailure } from '../outputs/table-to-write.js';
-import { writeEntries } from '../outputs/written-entries.js';
+import { writeTables } from '../outputs/written-entries.js';
 import { internalOptions } from '../outputs/table-options.js';
 
 interface SalvageCommandOptions extends KeyFormOptions, PluginOptions, RemoteOptions, Pick<SummaryOptions, 'json'> {
@@ -44,7 +42,7 @@ export function addSalvage(program: Command): void {
     .command('salvage')
     .summary('copy what can still be read')
     .description(
-      "Copies all entries in intact blocks of a damaged table to a new table. For a database's folder, copies the newest readable version of each key, with plain keys. Prints what was lost, one item per line, and exits with 1 if anything was. If nothing can be saved, nothing is written. Of equal keys in several inputs, the entry of the first counts.",
+      "Copies the entries in intact blocks of a damaged table to a new table. For a database's folder, copies the newest readable version of each key, with plain keys. Prints each loss on a line, and exits with 1 if there is any. If nothing can be saved, nothing is written. If several inputs have a key, the entry of the first one counts.",
     )
     .argument('<input...>', "damaged tables, or databases' folders, the newest first, or URLs of tables; - is standard input; they are not changed")
     .requiredOption('-o, --output <table>', 'the new table, in another file');
@@ -139,16 +137,8 @@ async function mergeInto(output: string, files: readonly OpenedFile[], isInterna
   const plain: TableBuilderOptions = { comparator, filterPolicy: new BloomFilterPolicy() };
   const source = await mergeTables({ files: files.map(({ name, fd, byteLength }) => ({ name, fd, byteLength })), plugins: pluginOptionsOf(options), isInternal });
   try {
-    return await interruptible(async (signal) => {
-      const out = await createOutput(output, isInternal ? internalOptions(plain) : plain, undefined);
-      try {
-        await writeEntries(source, out, signal);
-        await out.finish(signal);
-        return out.entries;
-      } finally {
-        await out.abandon();
-      }
-    });
+    const [table] = await writeTables(source, output, isInternal ? internalOptions(plain) : plain);
+    return table!.entries;
   } catch (error) {
     throw writingFailure(output, error);
   } finally {

@@ -19,7 +19,7 @@ export function addScan(program: Command): void {
     .command('scan')
     .summary('print entries in order')
     .description(
-      "Prints the entries of tables, folders and logs, or of a range of their keys, in the order of the keys; of several, one after another. For a database's folder, and for a log, prints the newest version of each key that is not deleted. For a database's table, prints user key, sequence, type and value, and bounds are user keys. A MANIFEST stands for the folder as it describes it.",
+      "Prints the entries of tables, folders and logs in key order, or those in a range of keys; several INPUTs are printed one after another. For a database's folder or a log, prints the newest version of each key that is not deleted. For a table of a database, prints user key, sequence, type and value; bounds are user keys. A MANIFEST stands for the folder that it describes.",
     )
     .argument('<input...>', 'tables, folders, logs, MANIFESTs, URLs of them; - is standard input');
   addLimitOption(addRangeOptions(command))
@@ -33,7 +33,7 @@ export function addScan(program: Command): void {
       '--all-versions',
       'for a folder: print everything that its logs and tables store, file by file, including deleted, overwritten and obsolete entries: key, sequence, type, file, value',
     )
-    .option('--live', 'of --all-versions, leave out files that are no part of the database any more');
+    .option('--live', 'with --all-versions: skip files that are no longer part of the database');
   addRemoteOptions(addPluginOptions(addDamageOption(command)));
   addKeyFormOptions(command)
     .addHelpText(

@@ -22,11 +22,11 @@ export function addSplit(program: Command): void {
     .command('split')
     .summary('find where to cut tables into ranges')
     .description(
-      'Prints the keys at which to cut what the tables hold into ranges of about the same number of bytes, in hexadecimal, one per line: at most one fewer than ranges. Only the indexes of the tables are read. The same tables always give the same keys.',
+      'Prints the keys that cut tables into ranges of about the same size, in hexadecimal, one per line: at most one fewer than ranges. Only the indexes of the tables are read. The same tables always give the same keys.',
     )
     .argument('[table...]', 'the tables, in any order')
-    .addOption(new Option('-n, --ranges <n>', 'how many ranges to cut').argParser(wholeNumber(1, 1_000_000)).makeOptionMandatory())
-    .option('--files <list>', 'a file with the names of further tables, one per line; a dash is standard input');
+    .addOption(new Option('-n, --ranges <n>', 'the number of ranges').argParser(wholeNumber(1, 1_000_000)).makeOptionMandatory())
+    .option('--files <list>', 'a file with the names of further tables, one per line; - is standard input');
   addKeyFormOptions(addHeaderOption(addPluginOptions(command)))
     .addHelpText(
       'after',

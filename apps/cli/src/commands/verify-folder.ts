@@ -79,7 +79,7 @@ function problemOf(finding: DatabaseFinding, comparator: string | undefined): st
     case 'BLOOM_NOT_A_DATABASE':
       return 'it is missing';
     case 'BLOOM_UNKNOWN_COMPARATOR':
-      return `${unknownOrderText(comparator)}, so the order cannot be checked: name it with --comparator MODULE, or leave it unchecked with --any-order`;
+      return `${unknownOrderText(comparator)}, so the order cannot be checked: pass --comparator MODULE, or skip the check with --any-order`;
     default:
       // The name of the file says which structure it is.
       return finding.structure === 'CURRENT' ? finding.problem : placedProblem(finding);

@@ -26,7 +26,7 @@ export function addVerify(program: Command): void {
     .command('verify')
     .summary('look for damage')
     .description(
-      "Checks every checksum, handle, key, index key and filter of tables; for a database's folder, those of all its tables, and the MANIFEST and logs. A MANIFEST stands for the folder as it describes it. Prints what is wrong, one finding per line, and exits with 1 if anything is.",
+      "Checks every checksum, handle, key, index key and filter of tables; for a database's folder, those of all its tables, and the MANIFEST and logs. A MANIFEST stands for the folder that it describes. Prints one finding per line, and exits with 1 if there is any.",
     )
     .argument('<input...>', 'tables, folders, logs, MANIFESTs, URLs of them; - is standard input; s3://BUCKET/PREFIX for a published database');
   addRemoteOptions(addPluginOptions(command));

@@ -11,7 +11,6 @@ import { constants, existsSync, mkdirSync, readdirSync, renameSync, rmSync, stat
 import { copyFile, open, readFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { decodeVersionEdit, parseFileName } from '@bloom/leveldb';
-
 import { readLog } from '@bloom/log';
 import { Failure, failureOf, isSystemError } from '../failure.js';
 import { mustBeLevelDb } from './foreign-folder.js';
@@ -116,7 +115,7 @@ class FolderCopy {
   /** What the MANIFEST says now; undefined when it was replaced while it was read. */
   async #contents(): Promise<Contents | undefined> {
     const current = await this.#read('CURRENT');
-    if (current === undefined) throw new Failure(`${this.#path}: it has no CURRENT file, so it is not a database, or it is damaged`);
+    if (current === undefined) throw new Failure(`${this.#path}: it has no CURRENT, so it is not a database, or it is damaged`);
     const text = Buffer.from(current).toString('latin1');
     const manifest = text.replace(/\n$/, '');
     if (parseFileName(manifest)?.type !== 'manifest') throw new Failure(`${join(this.#path, 'CURRENT')}: does not name a MANIFEST; bloom repair makes a new one`);
@@ -164,7 +163,7 @@ class FolderCopy {
     return undefined;
   }
 
-  /** Tables that are missing twice are not those of a program that deletes them. */
+  /** Fails when the same tables are missing for the fifth time in a row: no program is replacing them. */
   #miss(tables: ReadonlySet<bigint>, found: ReadonlyMap<bigint, string>): void {
     const missing = [...tables].filter((number) => !found.has(number));
     const text = missing.join(' ');

@@ -159,7 +159,7 @@ export function folderFailure(path: string, folder: Folder, error: unknown): unk
     return new Failure(`${fileIn(path, error.file)}: ${orderProblem(folder, error)}; ${advice}`, { cause: error });
   }
   if (error instanceof CorruptionError && error.code === 'BLOOM_NOT_A_DATABASE' && hasLogsOrTables(folder)) {
-    return new Failure(`${path}: it has no CURRENT file, so it cannot be opened as a database`, { cause: error });
+    return new Failure(`${path}: it has no CURRENT, so it cannot be opened as a database`, { cause: error });
   }
   return failureOf(isPlaced(error) ? fileIn(path, error.file) : path, error);
 }

@@ -23,14 +23,14 @@ export type TableLocation = Exclude<Location, { kind: 'folder' | 'remote-folder'
 export function addHeaderOption(command: Command): Command {
   const several = (value: string, before: readonly string[] | undefined): readonly string[] => [...(before ?? []), value];
   return command.addOption(
-    new Option('-H, --header <header>', 'for a URL: a header to send, NAME: VALUE; can be repeated; also one per line in BLOOM_HTTP_HEADERS').argParser(several),
+    new Option('-H, --header <header>', 'an HTTP header to send, NAME: VALUE; repeatable; also one per line in BLOOM_HTTP_HEADERS').argParser(several),
   );
 }
 
 /** Adds --header and --trace. */
 export function addRemoteOptions(command: Command): Command {
   return addHeaderOption(command)
-    .option('--trace', 'say on standard error what is read: requests, bytes, answers of filters');
+    .option('--trace', 'print to standard error what is read: requests, bytes, answers of filters');
 }
 
 /** What --trace counts; undefined without it. */

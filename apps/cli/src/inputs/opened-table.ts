@@ -26,8 +26,8 @@ export function addKeyFormOptions(command: Command): Command {
     });
   }
   return command
-    .option('--internal', "read the table as a database's: its keys are user keys with sequence and type")
-    .option('--no-internal', 'read the keys as plain keys, whatever they look like')
+    .option('--internal', "read the keys as internal keys of a database: user key, sequence, type")
+    .option('--no-internal', 'read the keys as plain keys')
     .addHelpText(
       'after',
       `

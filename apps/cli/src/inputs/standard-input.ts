@@ -1,6 +1,6 @@
 /** Standard input, read to its end at once. */
 import { fstatSync, readFileSync, readSync } from 'node:fs';
-import { Failure, isSystemError } from '../failure.js';
+import { Failure, failureOf, isSystemError } from '../failure.js';
 import { type StandardStreams, standardStreams } from '../standard-streams.js';
 
 const FIRST_BYTES = 64 * 2 ** 10;
@@ -9,9 +9,18 @@ const WAIT_MS = 2;
 /** Whose input has been read. */
 const readStreams = new WeakSet<StandardStreams>();
 
-/** The bytes of a file, or of standard input for `-`. @throws what the system says, without the name. */
+/** The bytes of a file, or of standard input for `-`. @throws Failure that names it. */
 export function readWholeFile(path: string): Buffer {
-  return path === '-' ? readStandardInput() : readFileSync(path);
+  try {
+    return path === '-' ? readStandardInput() : readFileSync(path);
+  } catch (error) {
+    throw failureOf(nameOfFile(path), error);
+  }
+}
+
+/** The name of a file in messages, or of standard input for `-`. */
+export function nameOfFile(path: string): string {
+  return path === '-' ? 'standard input' : path;
 }
 
 /** All of standard input. Other programs may have set it so that reads do not wait (`O_NONBLOCK` is shared with them), so this waits itself. */

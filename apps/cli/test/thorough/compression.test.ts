@@ -65,7 +65,7 @@ describe('compression', () => {
   test.each([
     ['compression absent', 'absent: no such file or folder'],
     ['compression users.ldb --block-size 0', /^option '--block-size <bytes>' argument '0' is invalid/],
-    ['compression reversed.ldb', /another order: name it with --comparator/],
+    ['compression reversed.ldb', /another order: pass --comparator/],
   ])('refuses: bloom %s', async (line, problem) => {
     await build('reversed.ldb', ['--comparator', './reverse.mjs'], scratch.path, lines.trimEnd().split('\n').reverse().join('\n'));
     const { code, stdout, stderr } = await bloomLine(line, scratch.path);

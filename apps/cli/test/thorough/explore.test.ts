@@ -68,7 +68,7 @@ describe('explore', () => {
 
   test.each([
     ['absent', 'absent: no such file or folder'],
-    ['.', '.: it has no CURRENT file, so it is not a LevelDB database'],
+    ['.', '.: it has no CURRENT, so it is not a LevelDB database'],
     ['https://example.org/db/', 'https://example.org/db/: is not a folder or a file: explore reads those of this machine'],
   ])('refuses %s', async (input, problem) => {
     expect(await bloom(['explore', input, '--no-open'], scratch.path)).toMatchObject({ code: 2, stderr: `bloom: ${problem}\n` });

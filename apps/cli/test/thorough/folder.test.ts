@@ -121,7 +121,7 @@ describe("a database's folder", () => {
         'does not know; give the order with --comparator MODULE; without it, scan --all-versions prints what each file stores, and verify --any-order checks everything but the order\n',
     );
     const verified = await bloom(['verify', path], scratch.path);
-    expect(verified.stdout.toString()).toMatch(/which bloom does not know, so the order cannot be checked: name it with --comparator MODULE, or leave it unchecked with --any-order \(BLOOM_UNKNOWN_COMPARATOR\)\n$/);
+    expect(verified.stdout.toString()).toMatch(/which bloom does not know, so the order cannot be checked: pass --comparator MODULE, or skip the check with --any-order \(BLOOM_UNKNOWN_COMPARATOR\)\n$/);
     const unmerged = await bloomPrints(['scan', '--all-versions', '--hex', path], scratch.path);
     expect(unmerged.trimEnd().split('\n')).toHaveLength(golden.find(({ name }) => name === 'reverse')!.internalEntries!);
   });
@@ -219,7 +219,7 @@ describe("a database's folder", () => {
 
     test('is salvaged from its logs and tables, and scan suggests that', async () => {
       const folder = withoutCurrent('level0-overlap', 'lost-current');
-      const problem = `${folder}: it has no CURRENT file, so it cannot be opened as a database`;
+      const problem = `${folder}: it has no CURRENT, so it cannot be opened as a database`;
       const { code, stdout } = await bloom(['salvage', folder, '-o', 'lost-current.ldb'], scratch.path);
       expect({ code, stdout: stdout.toString() }).toEqual({ code: 1, stdout: `${problem}\n` });
       const saved = SyncTable.open(new MemorySource(scratch.read('lost-current.ldb')));
@@ -248,7 +248,7 @@ describe("a database's folder", () => {
       const folder = withoutCurrent('reverse', 'lost-reverse');
       const { code, stderr } = await bloom(['salvage', folder, '-o', 'lost-reverse.ldb'], scratch.path);
       expect(code).toBe(2);
-      expect(stderr).toMatch(/^bloom: lost-reverse: [^\n]*"test\.ReverseBytewiseComparator", which bloom does not know; name it with --comparator MODULE; without it, scan --all-versions, [^\n]*\n$/);
+      expect(stderr).toMatch(/^bloom: lost-reverse: [^\n]*"test\.ReverseBytewiseComparator", which bloom does not know; pass --comparator MODULE; without it, scan --all-versions [^\n]*\n$/);
     });
 
     test('has a finding of verify that says that it is missing', async () => {
@@ -294,7 +294,7 @@ describe("a database's folder", () => {
   test('salvage refuses to write into the folder', async () => {
     cpSync(database('log-batches').path, scratch.at('own'), { recursive: true });
     const { code, stderr } = await bloom(['salvage', 'own', '-o', 'own/000099.ldb'], scratch.path);
-    expect({ code, stderr }).toEqual({ code: 2, stderr: 'bloom: own/000099.ldb: is inside own, which must not be changed: name a file elsewhere\n' });
+    expect({ code, stderr }).toEqual({ code: 2, stderr: 'bloom: own/000099.ldb: is inside own, which must not change: choose a file elsewhere\n' });
     expect(readdirSync(scratch.at('own'))).not.toContain('000099.ldb');
   });
 

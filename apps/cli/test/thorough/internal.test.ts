@@ -176,7 +176,7 @@ describe("a table with a database's keys is detected", () => {
   test('layout says which bytes of a key are its type and sequence', async () => {
     const { code, stderr } = await bloom(['layout', name], scratch.path);
     expect(code).toBe(0);
-    expect(stderr).toMatch(/^[^\n]*its keys look like a database's: the last 8 bytes of each are type and sequence[^\n]*\n$/);
+    expect(stderr).toMatch(/^[^\n]*its keys look like internal keys of a database: the last 8 bytes of each are type and sequence[^\n]*\n$/);
   });
 
   test.each([

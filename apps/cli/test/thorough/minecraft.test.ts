@@ -71,7 +71,7 @@ describe("a world of Minecraft's", () => {
   });
 
   test('gets the compression that --compression names, with a warning if Minecraft cannot read it', async () => {
-    const warning = 'bloom: named: Minecraft cannot read tables that are compressed with snappy: without --compression they are compressed as Minecraft does it\n';
+    const warning = 'bloom: named: Minecraft cannot read tables that are compressed with snappy: omit --compression to compress as Minecraft does\n';
     copyOfWorld('named');
     expect(await succeeds(['load', 'named', '-', '-q', '--compression', 'zlib'], lines(100))).toBe('');
     expect(await typesIn('named')).toEqual([0, 4]);

@@ -282,7 +282,7 @@ describe('what is wrong', () => {
     expect(await fails(['part', '--sequence', '1', '-o', 'w'])).toContain('no input');
     expect(await fails(['part', '-', '--gte', 'a', '--sequence', '1', '-o', 'w'])).toBe('--gte, --lt and --drop-deletions are for tables');
     expect(await fails(['part', '-', '--sequence', '1', '-o', 'https://example.org/'])).toContain('a store is a folder, or s3://BUCKET/PREFIX');
-    for (const command of ['get', 'scan', 'stat']) expect(await fails([command, 's3://bucket/words', ...(command === 'get' ? ['a'] : [])])).toMatch(/^s3:\/\/bucket\/words: is in a bucket, which is read here by its https:\/\/ address/);
+    for (const command of ['get', 'scan', 'stat']) expect(await fails([command, 's3://bucket/words', ...(command === 'get' ? ['a'] : [])])).toMatch(/^s3:\/\/bucket\/words: is an s3:\/\/ address, which only verify and bulk commands take/);
     expect(await fails(['split', '-n', '2'])).toContain('no tables');
     expect(await fails(['gc', 'w', '--younger-than', '3'])).toContain('It must be a number with s, m, h or d');
     expect(await fails(['assemble', 'w', 'a', '--replaces', '4,5'])).toBe('--replaces needs --previous, which has the levels');

@@ -431,7 +431,7 @@ describe('URLs', () => {
     for (const bounds of [[], ['--prefix', 'w']]) {
       expect(await bloom(['scan', `${base}/levels/`, '--all-versions', ...bounds], scratch.path)).toMatchObject({
         code: 2,
-        stderr: expect.stringMatching(/^bloom: http:\/\/localhost:\d+\/levels\/: a folder behind a URL cannot be listed, [^\n]*\n$/) as string,
+        stderr: expect.stringMatching(/^bloom: http:\/\/localhost:\d+\/levels\/: a folder at a URL cannot be listed, [^\n]*\n$/) as string,
       });
     }
   });

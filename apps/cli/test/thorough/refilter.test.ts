@@ -68,7 +68,7 @@ describe('refilter of a table', () => {
   test('of a database makes filters of user keys, and says that it took the keys for those of one, unless it is told so or quiet', async () => {
     const { code, stderr } = await bloom(['refilter', 'internal.ldb', '-o', 'refiltered.ldb'], scratch.path);
     expect(code).toBe(0);
-    expect(stderr).toMatch(/^bloom: internal\.ldb: its keys look like a database's, [^\n]*\nbloom: refiltered\.ldb: 20,000 entries/);
+    expect(stderr).toMatch(/^bloom: internal\.ldb: its keys look like internal keys of a database [^\n]*\nbloom: refiltered\.ldb: 20,000 entries/);
     expect(await bloomPrints(['refilter', 'internal.ldb', '-o', 'quiet.ldb', '-q'], scratch.path)).toBe('');
     await summaryOf(['internal.ldb', '-o', 'told.ldb', '--internal']);
     for (const name of ['quiet.ldb', 'told.ldb']) expect(scratch.read(name)).toEqual(scratch.read('refiltered.ldb'));
@@ -260,7 +260,7 @@ describe('refilter of a folder', () => {
     scratch.write('reverse.mjs', REVERSE_MODULE);
     const order = ['--comparator', './reverse.mjs'];
     await filled('reversed', ...order);
-    expect(await bloom(['refilter', 'reversed'], scratch.path)).toMatchObject({ code: 2, stderr: expect.stringContaining('name it with --comparator') as string });
+    expect(await bloom(['refilter', 'reversed'], scratch.path)).toMatchObject({ code: 2, stderr: expect.stringContaining('pass it with --comparator') as string });
     expect(await summaryOf(['reversed', ...order])).toMatchObject({ written: 1 });
     expect(await bloomPrints(['count', 'reversed', ...order], scratch.path)).toBe('20000\n');
 

@@ -80,7 +80,7 @@ test('scan fails at an entry that the format cannot represent, and names the rem
     code: 2,
     stdout: '',
     stderr:
-      'bloom: room.ldb: the value of key "a" has a line break in it, which raw cannot represent: try --format tsv, which escapes it\n',
+      'bloom: room.ldb: the value of key "a" has a line break in it, which raw cannot represent: use --format tsv, which escapes it\n',
   });
 });
 

@@ -77,7 +77,7 @@ describe('copy', () => {
 
   test('refuses what exists, and what is no database', async () => {
     mkdirSync(scratch.at('empty'), { recursive: true });
-    expect(await bloom(['copy', 'empty', 'new'], scratch.path)).toMatchObject({ code: 2, stderr: 'bloom: empty: it has no CURRENT file, so it is not a database, or it is damaged\n' });
+    expect(await bloom(['copy', 'empty', 'new'], scratch.path)).toMatchObject({ code: 2, stderr: 'bloom: empty: it has no CURRENT, so it is not a database, or it is damaged\n' });
     expect(await bloom(['copy', sound[0]!.path, 'empty'], scratch.path)).toMatchObject({ code: 2, stderr: 'bloom: empty: already exists: choose a new folder\n' });
     const missing = goldenDatabases().find(({ name }) => name === 'missing-table')!;
     const { code, stderr } = await bloom(['copy', missing.path, 'new'], scratch.path);
@@ -211,13 +211,13 @@ describe('a comparator, a policy and a codec of modules', () => {
     await bloomPrints(['put', 'reversed', 'a', '1', '--comparator', `./${REVERSE}`], scratch.path);
     scratch.write('more.tsv', 'b\t2\n');
     const [bytewise, reverse] = ['"leveldb.BytewiseComparator"', '"test.ReverseBytewiseComparator"'];
-    const expected = `bloom: bytewise: its keys are in the order of the comparator ${bytewise}, and --comparator is ${reverse}: omit --comparator\n`;
+    const expected = `bloom: bytewise: its keys are in the order of the comparator ${bytewise}, but --comparator is ${reverse}: omit --comparator\n`;
     for (const line of ['put bytewise b 2', 'delete bytewise a', 'compact bytewise', 'repair bytewise', 'load bytewise more.tsv']) {
       expect(await bloom([...line.split(' '), '--comparator', `./${REVERSE}`], scratch.path)).toMatchObject({ code: 2, stderr: expected });
     }
     expect(await bloom(['put', 'reversed', 'b', '2', '--comparator', 'leveldb.BytewiseComparator'], scratch.path)).toMatchObject({
       code: 2,
-      stderr: `bloom: reversed: its keys are in the order of the comparator ${reverse}, and --comparator is ${bytewise}: name a module with that order\n`,
+      stderr: `bloom: reversed: its keys are in the order of the comparator ${reverse}, but --comparator is ${bytewise}: name a module with that order\n`,
     });
     expect(await bloomPrints(['scan', 'bytewise'], scratch.path)).toBe('a\t1\n');
   });

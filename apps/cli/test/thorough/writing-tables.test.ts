@@ -251,7 +251,7 @@ describe('every format', () => {
   });
 
   test.each([
-    ['a table', 'any.ldb', /^bloom: any\.ldb: is a table already: bloom convert/],
+    ['a table', 'any.ldb', /^bloom: any\.ldb: is already a table: bloom convert/],
     ['gzip', 'any.gz', /^bloom: any\.gz: is compressed with gzip: gunzip -c any\.gz \| bloom build -\n$/],
     ['a database', 'db', /^bloom: db: is the folder of a database: bloom convert/],
     ['an empty name', '', /^bloom: the name of the input is empty\n$/],
