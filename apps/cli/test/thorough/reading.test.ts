@@ -200,7 +200,7 @@ describe('a stranger', () => {
         line,
         code: 2,
         stdout: '',
-        stderr: expect.stringMatching(/^bloom: (?:https:\/\/host|s3:\/\/bucket|ftp:\/\/host)\/\S+: is (?:a URL|in a bucket)(?:(?!secret)[^\n])+\n$/) as string,
+        stderr: expect.stringMatching(/^bloom: (?:https:\/\/host|s3:\/\/bucket|ftp:\/\/host)\/\S+: is (?:a URL|an s3:\/\/ address|not a URL)(?:(?!secret)[^\n])+\n$/) as string,
       });
     }
     expect(readdirSync(scratch.path).sort()).toEqual(before);
