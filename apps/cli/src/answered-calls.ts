@@ -10,12 +10,12 @@ export interface CallAnswer {
 }
 
 /** Answers the calls of a `WorkerThread`, one after another. */
-export function answerCalls<Order>(answer: (order: Order) => CallAnswer | Promise<CallAnswer>): void {
+export function answerCalls(answer: (order: never) => CallAnswer | Promise<CallAnswer>): void {
   const post = (message: ThreadAnswer, transferred: readonly ArrayBuffer[] = []): void => parentPort!.postMessage(message, transferred);
   let previous = Promise.resolve();
-  parentPort!.on('message', (order: Order) => {
+  parentPort!.on('message', (order: unknown) => {
     previous = previous
-      .then(() => answer(order))
+      .then(() => answer(order as never))
       .then(
         ({ value, transferred }) => post({ value }, transferred),
         (error: unknown) => {

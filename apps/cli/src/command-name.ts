@@ -38,7 +38,7 @@ export function todaysArguments(args: readonly string[]): readonly string[] {
     return isCommandName(name) ? [name, ...rest, '--help'] : args.slice(1);
   }
   const taken = Object.hasOwn(ALIASES, `${first} ${second}`) ? 2 : 1;
-  const alias = `${args.slice(0, taken).join(' ')}`;
+  const alias = args.slice(0, taken).join(' ');
   return Object.hasOwn(ALIASES, alias) ? [...ALIASES[alias]!, ...args.slice(taken)] : args;
 }
 

@@ -41,18 +41,22 @@ export function bloomLine(line: string, cwd: string, env?: Readonly<Record<strin
   return bloom(words, cwd, '', env);
 }
 
+function exitCodeOfProcess(): number {
+  return process.exitCode === undefined ? 0 : Number(process.exitCode);
+}
+
 async function runIn(cwd: string, args: readonly string[], input: string | Uint8Array, env: Readonly<Record<string, string>>): Promise<Outcome> {
   const { runCommand } = createRequire(import.meta.url)(join(dirname(program), 'program.cjs')) as typeof Program;
   const folder = process.cwd();
   const { exitCode } = process;
-  const environment = { ...process.env };
+  const environment = process.env;
   const [stdout, stderr] = [new Printed(), new Printed()];
   const inputPath = input.length === 0 ? devNull : join(mkdtempSync(join(tmpdir(), 'bloom-input-')), 'input');
   if (inputPath !== devNull) writeFileSync(inputPath, input);
   const stdinFd = openSync(inputPath, 'r');
   process.chdir(cwd);
   process.exitCode = undefined;
-  Object.assign(process.env, env);
+  process.env = { ...environment, ...env };
   try {
     await runCommand(args, {
       stdinFd,
@@ -62,13 +66,10 @@ async function runIn(cwd: string, args: readonly string[], input: string | Uint8
       stdout,
       stderr,
     });
-    return { code: Number(process.exitCode ?? 0), signal: null, stdout: stdout.toBuffer(), stderr: stderr.toBuffer().toString() };
+    return { code: exitCodeOfProcess(), signal: null, stdout: stdout.toBuffer(), stderr: stderr.toBuffer().toString() };
   } finally {
     process.exitCode = exitCode;
-    for (const name of Object.keys(env)) {
-      delete process.env[name];
-      if (environment[name] !== undefined) process.env[name] = environment[name];
-    }
+    process.env = environment;
     process.chdir(folder);
     closeSync(stdinFd);
     if (inputPath !== devNull) rmSync(dirname(inputPath), { recursive: true });

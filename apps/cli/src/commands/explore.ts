@@ -64,8 +64,8 @@ async function explore(path: string, { port, open }: ExploreOptions): Promise<vo
 /** Opens an address with the program of the system for it. Where there is none, the address that was printed remains. */
 async function openInBrowser(address: string): Promise<void> {
   const { spawn } = await import('node:child_process');
-  const [program, ...args] = process.platform === 'darwin' ? ['open', address] : process.platform === 'win32' ? ['explorer.exe', address] : ['xdg-open', address];
-  spawn(program!, args, { stdio: 'ignore', detached: true })
+  const program = process.platform === 'darwin' ? 'open' : process.platform === 'win32' ? 'explorer.exe' : 'xdg-open';
+  spawn(program, [address], { stdio: 'ignore', detached: true })
     .on('error', () => undefined)
     .unref();
 }

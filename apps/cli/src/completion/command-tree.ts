@@ -50,7 +50,8 @@ export function commandTreesOf(program: Command, prefix = ''): CommandTree[] {
 
 function notesOf(command: Command): string {
   let notes = '';
-  (command as Command & EventEmitter).emit('afterHelp', { error: false, command, write: (text: string) => (notes += text) });
+  const emitter: unknown = command;
+  (emitter as EventEmitter).emit('afterHelp', { error: false, command, write: (text: string) => (notes += text) });
   return notes.trim();
 }
 
