@@ -23,6 +23,7 @@ const guides = [
     items: [
       { text: 'Databases', link: '/guide/databases' },
       { text: 'Publish data', link: '/guide/publish-data' },
+      { text: 'The command line', link: '/guide/command-line' },
       { text: 'From another library', link: '/guide/from-another-library' },
       { text: 'Files of other programs', link: '/guide/programs' },
       { text: 'Beside other programs', link: '/guide/beside-other-programs' },
@@ -42,6 +43,7 @@ const guides = [
     text: 'Look up',
     items: [
       { text: 'The format', link: '/guide/format' },
+      { text: 'Commands', link: '/commands' },
       { text: 'Errors', link: '/errors/' },
       { text: 'Reference', link: '/reference/' },
       { text: 'Results', link: '/results' },
