@@ -20,9 +20,11 @@ export interface HashFilterForm<Shape> {
   readonly rate: number;
   /** The shape of a filter of `count` hashes with a seed; undefined where there is none. */
   shapeFor(count: number, seed: number): Shape | undefined;
+  /** The length of its array, trailer included. */
   byteLength(shape: Shape): number;
   /** What writes the array of a filter; undefined when these hashes have none. */
   solve(hashes: Uint32Array, shape: Shape): ((filter: Uint8Array) => void) | undefined;
+  /** Writes the bytes behind the array. */
   writeTrailer(filter: Uint8Array, shape: Shape, seed: number): void;
 }
 
@@ -86,11 +88,13 @@ function encodeFewKeys(hashes: Uint32Array, rate: number, dst: FilterSink): void
 
 /** How a policy tests its filters. */
 export interface HashFilterTest<Shape> {
+  /** Tests many keys at once. */
   readonly kernel: KeptKernel<HashKernel<Shape>>;
   /** How far from the end of a filter its seed is. */
   readonly seedFromEnd: number;
   /** The shape of the filter `bytes[start, end)`; undefined where it is not well-formed, or a Bloom filter. */
   readonly shapeOf: (bytes: Uint8Array, start: number, end: number) => Shape | undefined;
+  /** Whether a filter may hold the key `keyBytes[keyStart, keyEnd)`. */
   readonly mayMatch: (keyBytes: Uint8Array, keyStart: number, keyEnd: number, bytes: Uint8Array, start: number, end: number, lanes: Uint32Array) => boolean;
 }
 

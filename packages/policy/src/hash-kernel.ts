@@ -13,6 +13,7 @@ const MOST_KEPT_KEYS = 2 ** 17;
 const COUNTS_AT = 1024;
 /** Where a kernel has room for a state of its own. */
 export const STATE_AT = COUNTS_AT + 2048 * 4;
+/** The bytes of the state. */
 export const STATE_BYTES = 18 * 24;
 /** Where the hashes are. */
 export const HASHES_AT = STATE_AT + STATE_BYTES;
@@ -21,6 +22,7 @@ const FILTER_AT = ANSWERS_AT + KEYS_AT_A_TIME;
 
 /** What every kernel of 64-bit hashes exports. */
 export interface HashKernelExports extends Kernel {
+  /** Sorts hashes, and leaves each once. @returns how many there are. */
   sortDistinct(hashes: number, scratch: number, counts: number, n: number): number;
 }
 

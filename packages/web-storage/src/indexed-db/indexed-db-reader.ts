@@ -59,6 +59,7 @@ export class IndexedDbReader {
     return new IndexedDbReader(reader, options);
   }
 
+  /** Ends all walks, and closes the files of the folder. */
   async close(): Promise<void> {
     await this.#reader.close();
   }

@@ -61,6 +61,7 @@ export class LocalStorageReader {
     return new LocalStorageReader(await DatabaseReader.open(folder, options));
   }
 
+  /** Ends all walks, and closes the files of the folder. */
   async close(): Promise<void> {
     await this.#reader.close();
   }

@@ -57,6 +57,7 @@ export class SessionStorageReader {
     return new SessionStorageReader(await DatabaseReader.open(folder, options));
   }
 
+  /** Ends all walks, and closes the files of the folder. */
   async close(): Promise<void> {
     await this.#reader.close();
   }
