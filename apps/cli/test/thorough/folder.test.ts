@@ -270,7 +270,7 @@ describe("a database's folder", () => {
   });
 
   test.each([
-    ['missing-table', '1 missing table, 000007.ldb'],
+    ['missing-table', 'it lists 1 missing table, 000007.ldb'],
     ['current-no-newline', 'CURRENT: it does not end with a newline'],
   ])('damage of %s that --damage skip does not help with is a failure that names salvage', async (name, problem) => {
     for (const options of [[], ['--damage', 'skip']]) {
