@@ -99,11 +99,29 @@ for (const of of publishedPackages()) {
   }
 }
 
-/** The limits of `npx pnpm@10 installed-size` and `size` in the README's table of packages, in its last two columns. */
+/**
+ * @param {Manifest} manifest
+ * @returns {string} what npm installs with a package, by its own manifest: packages of this repository first
+ */
+function dependenciesOf({ dependencies = {}, optionalDependencies = {} }) {
+  const names = Object.keys(dependencies);
+  const own = names.filter((name) => name.startsWith('@bloom/')).map((name) => `\`${name.slice('@bloom/'.length)}\``);
+  const others = names.filter((name) => !name.startsWith('@bloom/'));
+  const optional = Object.keys(optionalDependencies).length > 0 ? ['a prebuilt add-on for the lock'] : [];
+  return [...own, ...others, ...optional].join(', ') || 'nothing';
+}
+
+/** What README.md says of each package: its dependencies, and the limits that `npx pnpm@10 installed-size` and `size` check. */
 const installed = installedLimits();
 const limits = new Map(sizeLimits.map(({ name, limit }) => [name, limit]));
-const readme = readFileSync(join(root, 'README.md'), 'utf8');
-compare('README.md', readme.replace(/^(\| .* \| \[`(@bloom\/[\w-]+)`\]\([^)]*\) \| [^|]* \|)[^|]*\|[^|]*\|$/gm, (_, /** @type {string} */ row, /** @type {string} */ name) => `${row} ${installed.get(name) ?? ''} | ${limits.get(name) ?? ''} |`));
+const manifests = new Map(publishedPackages().map(({ manifest }) => [manifest.name, manifest]));
+/** @param {string} name */
+const dependenciesIn = (name) => dependenciesOf(manifests.get(name) ?? {});
+const readme = readFileSync(join(root, 'README.md'), 'utf8')
+  // Five packages have a row of a table, the others a line below it.
+  .replace(/^(\| .* \| \[`(@bloom\/[\w-]+)`\]\([^)]*\) \|)[^|]*\|[^|]*\|[^|]*\|$/gm, (_, /** @type {string} */ row, /** @type {string} */ name) => `${row} ${dependenciesIn(name)} | ${installed.get(name) ?? ''} | ${limits.get(name) ?? ''} |`)
+  .replace(/(\[`(@bloom\/[\w-]+)`\]\([^)]*\): [^()]*) \([^)]*\)/g, (_, /** @type {string} */ line, /** @type {string} */ name) => `${line} (depends on ${dependenciesIn(name)}; ${installed.get(name) ?? ''} installed, ${limits.get(name) ?? ''} in a page)`);
+compare('README.md', readme);
 
 for (const problem of problems) console.error(problem);
 process.exitCode = problems.length === 0 ? 0 : 1;

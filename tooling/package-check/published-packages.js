@@ -5,7 +5,7 @@ import { join } from 'node:path';
  * @typedef {{
  *   name: string, version: string, private?: boolean, description?: string, keywords?: string[], files?: string[],
  *   bin?: Record<string, string>, exports: Record<string, unknown>, imports?: Record<string, unknown>,
- *   scripts?: Record<string, string>, dependencies?: Record<string, string>, devDependencies?: Record<string, string>,
+ *   scripts?: Record<string, string>, dependencies?: Record<string, string>, optionalDependencies?: Record<string, string>, devDependencies?: Record<string, string>,
  * }} Manifest
  */
 /** @typedef {{ path: string, folder: string, manifest: Manifest }} Package */

@@ -7,7 +7,7 @@ import type { MemoryFigure } from './memory.js';
 import { plot } from './plot.js';
 import { type Comparison, comparisonTable, goalLine, markdownTable, ratio, size } from './report.js';
 import { type FilterRun, filterTable } from './filter-table.js';
-import { speedTable, withSpeedTable } from './speed-table.js';
+import { speedPage, withSpeedTable } from './speed-table.js';
 import { type KeyCounts, keyCountTables } from './key-counts.js';
 import { type StructuredCell, structuredTables } from './structured-tables.js';
 
@@ -208,19 +208,20 @@ export function writeResults(packageFolder: string, name: string, run: Run): voi
   writePage(packageFolder);
 }
 
-/** Writes RESULTS.md, the README's table of speed and the plots from all stored runs. The last by name is shown in full. */
+/** Writes the pages and the plots from all stored runs. The last by name is shown in full. */
 export function writePage(packageFolder: string): void {
+  const root = join(packageFolder, '../..');
+  for (const [path, text] of pagesOf(packageFolder)) writeFileSync(join(root, path), text);
+}
+
+/** What the stored runs say, by path from the root: all figures, the page "Speed", the README with its table of speed, the plots. */
+export function pagesOf(packageFolder: string): Map<string, string> {
   const folder = join(packageFolder, 'results');
   const files = readdirSync(folder);
   const names = files.filter((file) => file.endsWith('.json') && !NO_RUNS.includes(file)).sort();
   const runs = names.map((file) => JSON.parse(readFileSync(join(folder, file), 'utf8')) as Run);
-  const plots = join(packageFolder, 'plots');
-  mkdirSync(plots, { recursive: true });
   const last = runs.at(-1)!;
   const plotted = [...new Set(last.comparisons.map(({ figure }) => figure))];
-  for (const figure of plotted) {
-    writeFileSync(join(plots, `${figure}.svg`), plot(last.comparisons.filter((comparison) => comparison.figure === figure)));
-  }
   const httpRequests = files.includes(HTTP_REQUESTS) ? (JSON.parse(readFileSync(join(folder, HTTP_REQUESTS), 'utf8')) as string[][]) : [];
   const command = files.includes(COMMAND) ? (JSON.parse(readFileSync(join(folder, COMMAND), 'utf8')) as CommandFigure[]) : [];
   const structured = files.includes(STRUCTURED_KEYS) ? (JSON.parse(readFileSync(join(folder, STRUCTURED_KEYS), 'utf8')) as StructuredCell[]) : [];
@@ -230,9 +231,12 @@ export function writePage(packageFolder: string): void {
   const browserLevels = files.includes(BROWSER_LEVELS) ? (JSON.parse(readFileSync(join(folder, BROWSER_LEVELS), 'utf8')) as string[][]) : [];
   const filters = files.includes(FILTER_POLICIES) ? (JSON.parse(readFileSync(join(folder, FILTER_POLICIES), 'utf8')) as FilterRun) : undefined;
   const page = resultsPage(runs, names, plotted, command, structured, counts, httpRequests, filters, eventLoop, levelsSection(levels, browserLevels));
-  writeFileSync(join(packageFolder, '../../RESULTS.md'), page);
-  const readme = join(packageFolder, '../../README.md');
-  writeFileSync(readme, withSpeedTable(readFileSync(readme, 'utf8'), speedTable(runs)));
+  return new Map([
+    ['tooling/benchmarks/RESULTS.md', page],
+    ['RESULTS.md', speedPage(runs, machineLine(last.machine))],
+    ['README.md', withSpeedTable(readFileSync(join(packageFolder, '../../README.md'), 'utf8'), runs)],
+    ...plotted.map((figure) => [`tooling/benchmarks/plots/${figure}.svg`, plot(last.comparisons.filter((comparison) => comparison.figure === figure))] as const),
+  ]);
 }
 
 function resultsPage(
@@ -251,7 +255,7 @@ function resultsPage(
   const { rows, notes } = goals(runs);
   const met = rows.filter((row) => row[0] === 'met').length;
   const columns = ['', 'figure', 'size', 'against', 'at most', ...names.map((name) => name.replace('.json', ''))];
-  return `# Results
+  return `# All figures
 
 Ratios are our time divided by theirs, medians of alternating rounds on one machine: below 1, this project is faster.
 Keys have 16 bytes, values 100, filters 10 bits per key. All contenders do the same work on the same data, and their
@@ -349,7 +353,7 @@ ${markdownTable(
   ]),
 )}
 
-${structured.length === 0 ? '' : structuredSection(structured, counts)}${filters === undefined ? '' : filterSection(filters)}## All figures
+${structured.length === 0 ? '' : structuredSection(structured, counts)}${filters === undefined ? '' : filterSection(filters)}## Every comparison
 
 ${comparisonTable(last.comparisons)}
 
@@ -357,7 +361,7 @@ ${comparisonTable(last.comparisons)}
 
 ${plotted
   .filter((figure) => new Set(last.comparisons.filter((c) => c.figure === figure).map((c) => c.size)).size > 1)
-  .map((figure) => `![${figure}](tooling/benchmarks/plots/${figure}.svg)`)
+  .map((figure) => `![${figure}](plots/${figure}.svg)`)
   .join('\n')}
 `;
 }

@@ -21,7 +21,7 @@ const readmes = [
   ...readdirSync(packages).filter((name) => ![...TESTED_THEMSELVES, ...IN_PARTS].includes(name)).map((name) => join(packages, name, 'README.md')),
 ];
 const examples = [...guides, ...readmes].flatMap((path) => {
-  const name = path.endsWith('README.md') ? basename(dirname(path)) : basename(path, '.md');
+  const name = path === readmes[0] ? 'README' : path.endsWith('README.md') ? basename(dirname(path)) : basename(path, '.md');
   return readmeExamples(path).map(({ line, code }) => ({ name, line, code }));
 });
 
@@ -63,4 +63,7 @@ test.each(examples)('$name, line $line', async ({ name, line, code }) => {
   // `console.log(…); // what it prints`, where that is a literal.
   const shown = [...code.matchAll(/console\.log\(.*\); \/\/ (?<printed>undefined|true|false|\d+|[a-z]+|about [a-z]+|the same [a-z ]+|\{ state.*|\[ '.*)$/gm)].map(({ groups }) => groups!.printed!);
   expect(stdout.split('\n')).toEqual(expect.arrayContaining(shown));
+  // In the README, each comment behind `console.log` has all that is printed, and perhaps an explanation after a colon.
+  const all = [...code.matchAll(/console\.log\(.*\); \/\/ (?<printed>.+?)(?:: the .*)?$/gm)].flatMap(({ groups }) => groups!.printed!.split(', then '));
+  if (name === 'README') expect(stdout).toBe(all.map((line) => `${line}\n`).join(''));
 });
