@@ -1,10 +1,10 @@
 import { execFile } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { goldenDatabases } from '@bloom/fixtures';
-import { readmeExamples } from '@bloom/fixtures/readme';
+import { documentExamples } from '@bloom/fixtures/readme';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -19,14 +19,14 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-const examples = readmeExamples(join(root, 'README.md'));
+const examples = documentExamples(root);
 
-test('the README has examples', () => {
-  expect(examples).toHaveLength(3);
+test('the documents have examples', () => {
+  expect(examples).toHaveLength(4);
 });
 
-test.each(examples)('the example at line $line of the README runs', async ({ line, code }) => {
-  const file = join(folder, `line-${line}.ts`);
+test.each(examples)('the example at line $line of $document runs', async ({ document, line, code }) => {
+  const file = join(folder, `${basename(document, '.md')}-${line}.ts`);
   writeFileSync(file, code);
   const { stdout, stderr } = await promisify(execFile)(process.execPath, ['--conditions=bloom-source', '--import', 'tsx', file], { cwd: folder });
   expect(stderr).toBe('');

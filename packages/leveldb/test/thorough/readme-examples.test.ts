@@ -1,10 +1,10 @@
 import { execFile } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { goldenDatabases, realDatabases } from '@bloom/fixtures';
-import { readmeExamples } from '@bloom/fixtures/readme';
+import { documentExamples, FETCH_FROM_FILES } from '@bloom/fixtures/readme';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -16,6 +16,7 @@ beforeAll(() => {
   mkdirSync(reports, { recursive: true });
   folder = mkdtempSync(join(reports, 'readme-'));
   cpSync(goldenDatabases().find(({ name }) => name === 'levels')!.path, join(folder, 'path/to/database'), { recursive: true });
+  writeFileSync(join(folder, 'fetch.mjs'), FETCH_FROM_FILES);
   const indexedDb = realDatabases().find(({ comparator, open }) => comparator === 'idb_cmp1' && open === 'OK')!;
   cpSync(indexedDb.path, join(folder, 'https_example.org_0.indexeddb.leveldb'), { recursive: true });
 });
@@ -23,17 +24,16 @@ afterAll(() => {
   rmSync(folder, { recursive: true });
 });
 
-const texts = ['README.md', ...readdirSync(join(root, 'docs')).map((name) => `docs/${name}`)];
 // Those for browsers are tested there.
-const examples = texts.flatMap((text) => readmeExamples(join(root, text)).map((example) => ({ ...example, text }))).filter(({ code }) => !code.includes('@bloom/leveldb/opfs'));
+const examples = documentExamples(root).filter(({ code }) => !code.includes('@bloom/leveldb/opfs'));
 
-test('README and docs have examples', () => {
+test('the documents have examples', () => {
   expect(examples.length).toBeGreaterThanOrEqual(6);
 });
 
-test.each(examples)('the example at line $line of $text runs', async ({ line, text, code }) => {
-  const file = join(folder, `${basename(text, '.md')}-${line}.ts`);
+test.each(examples)('the example at line $line of $document runs', async ({ document, line, code }) => {
+  const file = join(folder, `${basename(document, '.md')}-${line}.ts`);
   writeFileSync(file, code);
-  const { stderr } = await promisify(execFile)(process.execPath, ['--conditions=bloom-source', '--import', 'tsx', file], { cwd: folder });
+  const { stderr } = await promisify(execFile)(process.execPath, ['--conditions=bloom-source', '--import', 'tsx', '--import', './fetch.mjs', file], { cwd: folder });
   expect(stderr).toBe('');
 });
