@@ -1,11 +1,11 @@
 // What every published package says in the same way: the fields of package.json that lead to the repository, and the links of
 // its documents, which must work where the package is unpacked. `--write` puts right what differs; without it, this is a check.
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, posix } from 'node:path';
 import sizeLimits from '@bloom/size-limits/limits.js';
 import { installedLimits } from './installed-size.js';
 import { withLinks, withoutFragment } from './links.js';
-import { publishedPackages, root } from './published-packages.js';
+import { documentsOf, publishedPackages, root } from './published-packages.js';
 import { addressOf, repository } from './repository.js';
 
 /** @import { Manifest, Package } from './published-packages.js' */
@@ -89,12 +89,9 @@ function compare(file, wanted) {
 for (const of of publishedPackages()) {
   problems.push(...missing(of.manifest).map((problem) => `${of.path}/package.json: ${problem}`));
   compare(`${of.path}/package.json`, `${JSON.stringify(completed(of), null, 2)}\n`);
-  const docs = existsSync(join(of.folder, 'docs')) ? readdirSync(join(of.folder, 'docs')).map((name) => `docs/${name}`) : [];
-  if (!existsSync(join(of.folder, 'README.md'))) {
-    problems.push(`${of.path}: no README.md`);
-    continue;
-  }
-  for (const document of ['README.md', ...docs.filter((name) => name.endsWith('.md'))]) {
+  const documents = documentsOf(of.folder);
+  if (!documents.includes('README.md')) problems.push(`${of.path}: no README.md`);
+  for (const document of documents) {
     compare(`${of.path}/${document}`, withWorkingLinks(of, document));
   }
 }

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
@@ -28,6 +28,16 @@ export function publishedPackages() {
   return ['packages', 'apps']
     .flatMap((group) => readdirSync(join(root, group)).map((name) => packageAt(`${group}/${name}`)))
     .filter(({ manifest }) => !manifest.private);
+}
+
+/**
+ * @param {string} folder of a package
+ * @returns {string[]} its documents: README.md, where there is one, and the pages in docs
+ */
+export function documentsOf(folder) {
+  const docs = join(folder, 'docs');
+  const pages = existsSync(docs) ? readdirSync(docs).filter((name) => name.endsWith('.md')) : [];
+  return [...(existsSync(join(folder, 'README.md')) ? ['README.md'] : []), ...pages.map((name) => `docs/${name}`)];
 }
 
 /**

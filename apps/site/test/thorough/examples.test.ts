@@ -1,15 +1,15 @@
 // Runs each example of the site's guides, and of the READMEs of packages that have no such test of their own, as they are written.
-import { execFile } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { promisify } from 'node:util';
 import { goldenDatabases, realDatabases, realTables } from '@bloom/fixtures';
-import { FETCH_FROM_FILES, readmeExamples } from '@bloom/fixtures/readme';
+import { type ExampleRun, FETCH_FROM_FILES, readmeExamples, runExamples } from '@bloom/fixtures/readme';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { ERROR_HELP } from '../../src/error-help.js';
 
 const site = join(import.meta.dirname, '../..');
 const packages = join(site, '../../packages');
 let folder = '';
+let runs = new Map<string, ExampleRun>();
 
 const guides = readdirSync(join(site, 'pages/guide')).map((name) => join(site, 'pages/guide', name));
 /** Packages whose own tests run their READMEs. */
@@ -20,12 +20,14 @@ const readmes = [
   join(site, '../../README.md'),
   ...readdirSync(packages).filter((name) => ![...TESTED_THEMSELVES, ...IN_PARTS].includes(name)).map((name) => join(packages, name, 'README.md')),
 ];
+/** The code on the pages of errors. Codes share it. */
+const fixes = [...new Set(Object.values(ERROR_HELP).flatMap(({ fix }) => (fix === undefined ? [] : [fix])))].map((code, i) => ({ name: 'error', line: i + 1, code }));
 const examples = [...guides, ...readmes].flatMap((path) => {
   const name = path === readmes[0] ? 'README' : path.endsWith('README.md') ? basename(dirname(path)) : basename(path, '.md');
   return readmeExamples(path).map(({ line, code }) => ({ name, line, code }));
-});
+}).concat(fixes);
 
-beforeAll(() => {
+beforeAll(async () => {
   const reports = join(site, '.vitest');
   mkdirSync(reports, { recursive: true });
   folder = mkdtempSync(join(reports, 'examples-'));
@@ -37,6 +39,8 @@ beforeAll(() => {
   ] as const;
   for (const [from, to] of copies) cpSync(from, join(folder, to), { recursive: true });
   writeFileSync(join(folder, 'fetch.mjs'), FETCH_FROM_FILES);
+  const codes = examples.map(({ name, line, code }) => [`${name}-${line}`, code] as const);
+  runs = await runExamples(folder, new Map(codes), ['./fetch.mjs']);
 });
 afterAll(() => {
   rmSync(folder, { recursive: true });
@@ -55,11 +59,9 @@ test('lines of examples in guides are seen whole beside the outline', () => {
   expect(long).toEqual([]);
 });
 
-test.each(examples)('$name, line $line', async ({ name, line, code }) => {
-  const file = join(folder, `${name}-${line}.ts`);
-  writeFileSync(file, code);
-  const { stdout, stderr } = await promisify(execFile)(process.execPath, ['--conditions=bloom-source', '--import', 'tsx', '--import', './fetch.mjs', file], { cwd: folder });
-  expect(stderr).toBe('');
+test.each(examples)('$name, line $line', ({ name, line, code }) => {
+  const { printed: stdout, error } = runs.get(`${name}-${line}`)!;
+  expect(error).toBe(undefined);
   // `console.log(…); // what it prints`, where that is a literal.
   const shown = [...code.matchAll(/console\.log\(.*\); \/\/ (?<printed>undefined|true|false|\d+|[a-z]+|about [a-z]+|the same [a-z ]+|\{ state.*|\[ '.*)$/gm)].map(({ groups }) => groups!.printed!);
   expect(stdout.split('\n')).toEqual(expect.arrayContaining(shown));
