@@ -120,7 +120,7 @@ export default defineConfig({
             boostDocument: (id: string) => {
               if (/#(returns|parameters|type-parameters|type-declaration|throws|inherited-from|overrides|implementation-of|call-signature|get-signature|set-signature|extends|implements|in-the-sources)(-\d+)?$/.test(id)) return 0;
               if (id.includes('/guide/')) return 4;
-              if (id.includes('/packages/')) return 3;
+              if (id.includes('/packages/')) return 1.5;
               return id.includes('/reference/') ? 1 : 2;
             },
           },

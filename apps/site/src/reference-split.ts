@@ -6,6 +6,8 @@
 /** The height that a page may have, in pixels of a window of 1,280; by an estimate, which a test compares with Chromium. */
 const MAX_HEIGHT = 7200;
 const CHARACTERS_PER_LINE = 78;
+/** Of the widest cell of a table. */
+const CHARACTERS_PER_CELL = 42;
 
 /** An export, such as a class: its section from its heading on. */
 interface Item {
@@ -29,7 +31,7 @@ function compact(text: string): string {
     .replace(/^#{4,} (?:Get|Set|Call|Constructor) Signature\n\n/gm, '')
     .replace(/^#{5,} (?:Parameters|Type Parameters|Example)\n\n/gm, '')
     .replace(/^#{5,} (Returns|Throws)\n\n/gm, '**$1** ')
-    .replace(/^(> .*\n\n)Defined in: .*\n\n/gm, '$1')
+    .replace(/^(> .*)\n\nDefined in: \[.*\](\(\S*\))$/gm, '$1 [source]$2')
     .replace(/^\*\*\*\n\n/gm, '')
     .replace(/\n{3,}/g, '\n\n');
 }
@@ -50,7 +52,7 @@ function heightOf(text: string): number {
     } else if (isCode) height += 22;
     else if (line === '') height += 16;
     else if (line.startsWith('#')) height += 68;
-    else if (line.startsWith('|')) height += 18 + 24 * Math.ceil((visible(line).length * 1.6) / CHARACTERS_PER_LINE);
+    else if (line.startsWith('|')) height += 18 + 24 * Math.max(...line.split('|').map((cell) => Math.ceil(visible(cell).length / CHARACTERS_PER_CELL)));
     else height += 28 * lines;
   }
   return height;
@@ -87,9 +89,12 @@ function grouped(parts: readonly string[]): string[][] {
 /** The pages of one large export. What does not fit on the first is continued, from a member on. */
 function pagesOfItem(folder: string, { name, text }: Item): Page[] {
   const raised = text.replace(/^##(#+ )/gm, '$1');
-  return grouped(raised.split(/^(?=### )/m)).map((members, i) => ({
+  // Members have headings, or are the rows of a table.
+  const [tableHead = ''] = /^\|.*\|\n\| -.*\|\n/m.exec(raised) ?? [];
+  const hasRows = !/^### /m.test(raised);
+  return grouped(raised.split(hasRows ? /^(?=\| <a )/m : /^(?=### )/m)).map((members, i) => ({
     path: `${folder}/${name}${i === 0 ? '' : `-${i + 1}`}`,
-    text: `${i === 0 ? '' : `# ${name}, continued\n\n[The first members of \`${name}\`](/reference/${folder}/${name}.md)\n\n`}${members.join('')}`,
+    text: `${i === 0 ? '' : `# ${name}, continued\n\n[The first members of \`${name}\`](/reference/${folder}/${name}.md)\n\n${hasRows ? tableHead : ''}`}${members.join('')}`,
   }));
 }
 
@@ -133,7 +138,7 @@ export function splitReference(pages: ReadonlyMap<string, string>): Map<string, 
     return heightOf(text) <= MAX_HEIGHT ? { path, pages: [{ path, text }], lists: undefined } : { path, ...pagesOfEntryPoint(path, text) };
   });
   /** Where each anchor of each of TypeDoc's pages is. */
-  const places = new Map(entryPoints.map((of) => [of.path, new Map(of.pages.flatMap(({ path, text }) => [...text.matchAll(/\{#([^}]+)\}/g)].map(([, anchor]) => [anchor!, path] as const)))]));
+  const places = new Map(entryPoints.map((of) => [of.path, new Map(of.pages.flatMap(({ path, text }) => [...text.matchAll(/\{#([^}]+)\}|<a id="([^"]+)">/g)].map(([, heading, row]) => [(heading ?? row)!, path] as const)))]));
   const placeOf = (entryPoint: string, anchor: string): string => `/reference/${places.get(entryPoint)?.get(anchor) ?? entryPoint}.md#${anchor}`;
   const found = new Map<string, string>();
   for (const { path: entryPoint, pages: parts, lists } of entryPoints) {

@@ -98,7 +98,7 @@ const LIMITS: Readonly<Record<string, string>> = {
     'As for `db-entries`. The entries of a restart interval are read forwards first, and each once more when the walk comes back to it: a tenth of the processor time.',
 };
 
-/** The command `bloom` beside other programs. */
+/** The command `bloom` compared with other programs. */
 export interface CommandFigure {
   readonly what: string;
   /** In milliseconds. */
@@ -109,7 +109,7 @@ export interface CommandFigure {
   readonly goal: number;
 }
 
-/** The file of the last measurement of the command, beside those of the runs. */
+/** The file of the last measurement of the command, next to those of the runs. */
 const COMMAND = 'command.json';
 /** What `http-requests --write` has measured: rows of a table. */
 const HTTP_REQUESTS = 'http-requests.json';
@@ -263,7 +263,7 @@ answers are checked to be the same. \`npx pnpm@10 bench --quick\` measures on yo
 
 ## What is fast
 
-Slowest ratio of all runs, for figures in which this project is faster in each.
+The slowest ratio of all runs, for figures in which this project is faster in every run.
 
 ${markdownTable(['against', 'what', 'size', 'ratio'], fastest(runs))}
 
@@ -315,7 +315,7 @@ ${markdownTable(
   }),
 )}
 
-\`build --sort\`: sort(1) uses both processors, and the pipe lets it run beside \`bloom build -\`. Here one thread decodes lines, one
+\`build --sort\`: sort(1) uses both processors, and the pipe lets it run in parallel with \`bloom build -\`. Here one thread decodes lines, one
 adds them, and one sorts what was added before and writes it to a run (together 0.81 of the time of one thread for the last two). Sorted
 entries are gathered from their pages before they are written (0.95), and are sorted by the digits of the keys' first bytes instead of
 comparing (0.8).
@@ -369,8 +369,8 @@ ${plotted
 function eventLoopSection([header, ...rows]: readonly (readonly string[])[]): string {
   return `## The event loop
 
-How long timers wait while keys are looked up in a database whose blocks are not in our cache: in the system's memory (warm), on
-the disk (cold), or in a folder each of whose reads takes 20 ms (slow). With \`readsAtOnce: false\`, all reads are made by threads.
+How long timers wait while keys are looked up in a database whose blocks are not in our cache: in the OS page cache (warm), on
+the disk (cold), or in a folder whose reads take 20 ms each (slow). With \`readsAtOnce: false\`, threads make all reads.
 \`npx pnpm@10 --filter @bloom/benchmarks event-loop\` measures on your machine.
 
 ${markdownTable(header!, rows)}
@@ -398,7 +398,7 @@ const LEVEL_REASONS = `What stops the others:
   one wait for the event loop in place of 16, took the time to 0.8 of what it was.`;
 
 /** What stops those in browsers. */
-const BROWSER_LEVEL_REASONS = `A put is over when the file system has taken the write to the log, one call for each; of 100 puts at once, one call serves all. In a
+const BROWSER_LEVEL_REASONS = `A put ends when the file system has accepted the write to the log. Each put takes one call, and 100 concurrent puts share one. In a
 page, a message to the worker and back takes 100 to 200 µs, so a single \`get\` or \`put\` waits for that. Each run follows one that is
 not measured, and a pause of two seconds, in which Chromium clears up behind IndexedDB.`;
 
@@ -406,8 +406,8 @@ function levelsSection(run: LevelRun | undefined, [columns, ...browserRows]: rea
   const onNode =
     run === undefined
       ? ''
-      : `\`BloomLevel\` of \`@bloom/level\` beside classic-level, with the default options of both but for the size of the cache, and
-in memory, without compression, beside memory-level. Keys and values are text. \`npx pnpm@10 --filter @bloom/benchmarks levels\` measures on your machine.
+      : `\`BloomLevel\` of \`@bloom/level\` compared with classic-level, with the default options of both except the size of the cache, and
+in memory, without compression, compared with memory-level. Keys and values are text. \`npx pnpm@10 --filter @bloom/benchmarks levels\` measures on your machine.
 
 ${comparisonTable(run.comparisons)}
 
@@ -419,7 +419,7 @@ ${LEVEL_REASONS}
   const inBrowsers =
     columns === undefined
       ? ''
-      : `In Chromium, on the origin private file system, beside browser-level, which is IndexedDB: in a page, whose level is in a worker of its
+      : `In Chromium, on the origin private file system, compared with browser-level, which uses IndexedDB: in a page, whose level is in a worker of its
 own, and both in one worker. Medians, in microseconds per operation. \`npx pnpm@10 --filter @bloom/browser-tests level-bench\` measures on your machine.
 
 ${markdownTable(columns, browserRows)}
@@ -456,10 +456,10 @@ function filterSection({ node, rows }: FilterRun): string {
   return `## Filter policies
 
 Filters of random 16-byte keys. Times are nanoseconds of processor time for each key, medians of rounds in which the policies take
-turns, with Node ${node.replace('v', '')}; in parentheses, how many times those of Bloom's they are. Of the times of single keys, some
-20 ns are for copying a key. \`npx pnpm@10 --filter @bloom/benchmarks filter-policies --long --write\` measures anew.
+turns, with Node ${node.replace('v', '')}; in parentheses, multiples of Bloom's time. Some 20 ns of the times of single keys
+are for copying a key. \`npx pnpm@10 --filter @bloom/benchmarks filter-policies --long --write\` measures anew.
 
-What is aimed at is at most 6 times Bloom's time to build (Ribbon) and 5 (fuse), 1.6 and 1.1 for single absent keys, 2.5 and 1.6 for
+The goals, in multiples of Bloom's time for Ribbon and fuse: 6 and 5 to build, 1.6 and 1.1 for single absent keys, 2.5 and 1.6 for
 batches. Most of what a Ribbon filter takes to build is elimination: a row of 64 bits meets 6 others, and one of 128 bits 14; and a third
 of the seeds have no solution, for which hashes, their order and elimination are done again. Measured and kept: two or three rows
 are reduced in turns (elimination took 21 ns with 17,000 keys and 49 with 100,000); rows of 128 bits lie in three words of 64 slots, so

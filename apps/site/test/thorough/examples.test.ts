@@ -22,7 +22,8 @@ const readmes = [
 ];
 /** The code on the pages of errors. Codes share it. */
 const fixes = [...new Set(Object.values(ERROR_HELP).flatMap(({ fix }) => (fix === undefined ? [] : [fix])))].map((code, i) => ({ name: 'error', line: i + 1, code }));
-const examples = [...guides, ...readmes].flatMap((path) => {
+// The README is first, so that no other example has changed the database that it shows.
+const examples = [...readmes, ...guides].flatMap((path) => {
   const name = path === readmes[0] ? 'README' : path.endsWith('README.md') ? basename(dirname(path)) : basename(path, '.md');
   return readmeExamples(path).map(({ line, code }) => ({ name, line, code }));
 }).concat(fixes);
