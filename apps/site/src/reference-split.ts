@@ -4,7 +4,7 @@
  */
 
 /** The height that a page may have, in pixels of a window of 1,280; by an estimate, which a test compares with Chromium. */
-const MAX_HEIGHT = 7200;
+const MAX_HEIGHT = 6000;
 const CHARACTERS_PER_LINE = 78;
 /** Of the widest cell of a table. */
 const CHARACTERS_PER_CELL = 42;
@@ -22,6 +22,16 @@ interface Page {
   readonly text: string;
 }
 
+/** Columns of tables that say nothing about the use of a member. */
+const DROPPED_COLUMNS = ['Inherited from', 'Overrides', 'Implementation of'];
+
+/** A table without such columns, and without defaults that are all undefined. */
+function compactTable(table: string): string {
+  const rows = table.trimEnd().split('\n').map((row) => row.split(/(?<!\\)\|/).slice(1, -1).map((cell) => cell.trim()));
+  const isKept = rows[0]!.map((name, i) => !DROPPED_COLUMNS.includes(name) && !(name === 'Default value' && rows.slice(2).every((row) => ['`undefined`', '‐', ''].includes(row[i]!))));
+  return rows.map((row) => `| ${row.filter((_, i) => isKept[i]).join(' | ')} |\n`).join('');
+}
+
 /** The page without what repeats the rest, and with small parts in a line each instead of below a heading. */
 function compact(text: string): string {
   return text
@@ -33,6 +43,7 @@ function compact(text: string): string {
     .replace(/^#{5,} (Returns|Throws)\n\n/gm, '**$1** ')
     .replace(/^(> .*)\n\nDefined in: \[.*\](\(\S*\))$/gm, '$1 [source]$2')
     .replace(/^\*\*\*\n\n/gm, '')
+    .replace(/(?:^\|.*\|\n)+/gm, compactTable)
     .replace(/\n{3,}/g, '\n\n');
 }
 

@@ -154,8 +154,8 @@ describe.skipIf(executablePath === undefined)(`in Chromium${executablePath === u
       ['install', '/guide/start.html#install'],
       ['publish', '/guide/publish-data.html'],
       ['comparator', '/guide/write-a-comparator.html'],
-      ['repair', '/guide/databases.html#when-something-is-wrong'],
-      ['getSync', '/reference/@bloom/leveldb/Database'],
+      ['repair', '/packages/leveldb/damage.html#repair'],
+      ['getSync', '#getsync'],
       ['classic-level', '/from-another-library.html'],
     ] as const) {
       await page.locator('#localsearch-input').fill(query);
@@ -198,7 +198,7 @@ describe.skipIf(executablePath === undefined)(`in Chromium${executablePath === u
     const page = await browser.newPage({ viewport: { width: 1280, height: 900 }, javaScriptEnabled: false });
     const heights: [number, string][] = [];
     for (const path of pagePaths().filter((name) => name.startsWith('reference/'))) {
-      await page.goto(`${server.origin}/${path}`, { waitUntil: 'domcontentloaded' });
+      await page.goto(`${server.origin}/${path}`, { waitUntil: 'load' });
       heights.push([await page.evaluate(() => document.documentElement.scrollHeight), path]);
     }
     expect(heights.length).toBeGreaterThan(100);
