@@ -22,7 +22,7 @@ function withoutOurs(dependencies) {
 }
 
 /**
- * pnpm looks up several dependencies at once, and adds each as it is found. Sorted, the same package has the same bytes.
+ * pnpm adds dependencies in the order in which it resolves them, which varies. Sorted, the same package has the same bytes.
  *
  * @param {Record<string, unknown>} manifest
  * @returns {Record<string, unknown>}
@@ -37,14 +37,14 @@ function withSortedDependencies(manifest) {
 
 module.exports = {
   hooks: {
-    // Packed packages hold no src for the condition to point at.
+    // Packed packages have no src for the condition to point to.
     /** @param {Record<string, unknown>} manifest */
     beforePacking(manifest) {
       for (const field of ['exports', 'imports']) {
         if (field in manifest) manifest[field] = withoutSourceCondition(manifest[field]);
       }
       if (manifest.private === true) {
-        // An example, to be built and tested where it is unpacked. Of its dev dependencies, ours are not published.
+        // An example, which is built and tested where it is unpacked. Our own dev dependencies are not published.
         manifest.devDependencies = withoutOurs(manifest.devDependencies);
         return withSortedDependencies(manifest);
       }

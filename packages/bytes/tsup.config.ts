@@ -1,3 +1,3 @@
 import { library } from '@bloom/tsup-config';
 
-export default library(['src/index.ts']);
+export default library(['src/index.ts', 'src/internal.ts']);

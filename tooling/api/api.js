@@ -1,5 +1,5 @@
-// Writes a report of each entry point into `reports`: what it exports, without the text of the documentation. A change of a
-// public interface is a change of a report. `--check` compares, and also names exports without documentation.
+// Writes a report for each entry point into `reports`: its exports, without the text of their documentation. So every change of a public
+// interface shows up as a change of a report. `--check` compares the reports instead, and lists exports without documentation.
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

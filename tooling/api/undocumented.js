@@ -5,7 +5,7 @@ import { entryPoints } from './entry-points.js';
 
 /**
  * @param {readonly EntryPoint[]} [of]
- * @returns {string[]} the exports, and the methods of exported classes and interfaces, that say nothing of what they do
+ * @returns {string[]} the exports, and the methods of exported classes and interfaces, that have no documentation
  */
 export function undocumented(of = entryPoints) {
   const program = ts.createProgram(
@@ -20,7 +20,7 @@ export function undocumented(of = entryPoints) {
   for (const { name, folder, types } of of) {
     const file = program.getSourceFile(types);
     const module = file && checker.getSymbolAtLocation(file);
-    if (module === undefined) throw new Error(`${types} is no module: build first`);
+    if (module === undefined) throw new Error(`${types} is not a module: build first`);
     for (const exported of checker.getExportsOfModule(module)) {
       const symbol = exported.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(exported) : exported;
       const declarations = (symbol.declarations ?? []).filter((declaration) => declaration.getSourceFile().fileName.startsWith(folder));
@@ -28,7 +28,7 @@ export function undocumented(of = entryPoints) {
       if (!isDocumented(symbol)) found.add(`${name}: ${exported.name}`);
       for (const member of declarations.flatMap(methodsOf)) {
         const method = checker.getSymbolAtLocation(member);
-        // What is inherited is documented where it comes from.
+        // Inherited members are documented where they are declared.
         if (method !== undefined && !isDocumented(method)) found.add(`${name}: ${exported.name}.${method.name}`);
       }
     }
@@ -42,12 +42,12 @@ export function undocumented(of = entryPoints) {
  */
 function methodsOf(declaration) {
   if (!ts.isClassDeclaration(declaration) && !ts.isInterfaceDeclaration(declaration)) return [];
-  // An interface such as BlobLike is the part of a standard one that is needed, whose methods are documented there.
+  // An interface such as BlobLike is a part of a standard one, whose own documentation applies.
   if (declaration.name?.text.endsWith('Like')) return [];
   return [...declaration.members].flatMap((member) => {
     const isMethod = ts.isMethodDeclaration(member) || ts.isMethodSignature(member);
     if (!isMethod || ts.getCombinedModifierFlags(member) & ts.ModifierFlags.NonPublicAccessibilityModifier) return [];
-    // `Symbol.dispose` and its like do what their names say in every class.
+    // `Symbol.dispose` and other well-known symbols need no documentation.
     return ts.isIdentifier(member.name) ? [member.name] : [];
   });
 }

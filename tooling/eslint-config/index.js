@@ -27,7 +27,7 @@ export default defineConfig(
       '@typescript-eslint/consistent-type-imports': ['error', { fixStyle: 'inline-type-imports' }],
       '@typescript-eslint/switch-exhaustiveness-check': ['error', { considerDefaultExhaustiveForUnions: true }],
       '@typescript-eslint/no-confusing-void-expression': ['error', { ignoreArrowShorthand: true }],
-      // What the caller's code threw, or a signal's reason, is passed on unchanged.
+      // An error of the caller's code, or the reason of a signal, is passed on unchanged.
       '@typescript-eslint/prefer-promise-reject-errors': ['error', { allowThrowingUnknown: true }],
       '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', varsIgnorePattern: '^_' }],
       eqeqeq: 'error',
@@ -60,16 +60,16 @@ export default defineConfig(
   {
     files: ['packages/*/test/**', 'apps/*/test/**', 'tooling/*/test/**'],
     rules: {
-      // Broken policies, sources and sinks stand in for real ones.
+      // Tests replace policies, sources and sinks with broken ones.
       '@typescript-eslint/no-empty-function': 'off',
       '@typescript-eslint/require-await': 'off',
       '@typescript-eslint/prefer-promise-reject-errors': 'off',
-      // Tests take the functions of a comparator or codec, which use no `this`.
+      // Tests detach the functions of comparators and codecs, which do not use `this`.
       '@typescript-eslint/unbound-method': 'off',
     },
   },
   {
-    files: ['apps/*/src/**', 'packages/example-*/src/catalogue.ts', 'tooling/**'],
+    files: ['apps/*/src/**', 'examples/**', 'packages/example-*/src/catalogue.ts', 'tooling/**'],
     rules: { 'no-console': 'off' },
   },
 );

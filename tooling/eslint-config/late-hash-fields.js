@@ -1,13 +1,13 @@
 import ts from 'typescript';
 
 /**
- * V8 gives the objects of a class room for the fields of its first seven objects. If those were collected before the seventh is made, V8
- * has forgotten their fields, and there is room for none. Then a `#` field, or the mark of an object with `#` methods, may turn the object
- * into a dictionary when it has more than 12 fields. In Node 20 that happens after 15, 18, 21 and so on, and in each class of more than 16
+ * V8 sizes the objects of a class by the fields of its first seven objects. If the garbage collector took those before the seventh is made,
+ * V8 has forgotten their fields and reserves no space. Then a `#` field, or the brand of an object with `#` methods, may turn the object into
+ * a dictionary when it has more than 12 fields. In Node 20 that happens after 15, 18, 21 and so on, and in each class of more than 16
  * `#` fields. Lookups in a database took 1.35 times as long in a process that had opened and closed twelve.
  *
- * Fields without `#` have no such limit; with 120 of them an object was none. Of a base class from a declaration file, only what that
- * file shows is counted.
+ * Fields without `#` have no such limit: an object with 120 of them was not turned into a dictionary. Of a base class from a declaration
+ * file, only the declared fields are counted.
  */
 const MOST_BEFORE = 12;
 
@@ -16,7 +16,7 @@ const MOST_BEFORE = 12;
 /** @typedef {import('eslint').Rule.Node} Node */
 
 /**
- * What typescript-eslint's parser knows beside the tree.
+ * What typescript-eslint's parser provides besides the syntax tree.
  *
  * @typedef {object} TypedServices
  * @property {ts.Program} program
@@ -69,7 +69,7 @@ export const lateHashFields = {
   meta: {
     type: 'problem',
     schema: [],
-    messages: { late: 'At least {{before}} fields come before this one, so V8 may make a dictionary of the object: make it `private`, without `#`.' },
+    messages: { late: 'At least {{before}} fields come before this one, so V8 may turn the object into a dictionary: make it `private`, without `#`.' },
   },
   create(context) {
     /** @type {unknown} */

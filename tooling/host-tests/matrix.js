@@ -13,7 +13,7 @@ const NODES = ['20', '22', '24', 'latest'];
 const shell = process.platform === 'win32';
 const suite = process.argv.includes('--suite');
 
-/** pnpm's variables would confuse npm. */
+/** npm would misinterpret pnpm's variables. */
 const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(npm|pnpm)_/i.test(name) || name.endsWith('registry')));
 
 /**
@@ -41,7 +41,7 @@ function binaryOf(name, path) {
     try {
       return join(dirname(createRequire(manifest).resolve(`${platformPackage}/package.json`)), path);
     } catch {
-      // It is the package of another platform.
+      // This is the package of another platform.
     }
   }
   throw new Error(`npm has no ${name} for this platform`);

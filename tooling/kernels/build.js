@@ -24,10 +24,10 @@ const isCheck = process.argv.includes('--check');
 async function compile(folder, { source, pages, maxPages = pages }) {
   /** @type {Uint8Array | undefined} */
   let binary;
-  // Every host that has SIMD also has memory.fill. Where they are missing, the module fails to compile.
+  // Every host that has SIMD also has memory.fill. On other hosts, the module fails to compile.
   const options = ['--optimizeLevel', '3', '--noAssert', '--runtime', 'stub', '--enable', 'simd', '--enable', 'bulk-memory'];
   const memory = ['--initialMemory', String(pages), '--maximumMemory', String(maxPages)];
-  // Not compileString, which would export what the imported sources export.
+  // `compileString` would also export what the imported sources export.
   const { error, stderr } = await asc.main([source, '--baseDir', folder, '--outFile', 'kernel.wasm', ...options, ...memory], {
     writeFile(_, contents) {
       if (typeof contents !== 'string') binary = contents;

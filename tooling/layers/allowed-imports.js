@@ -19,8 +19,9 @@ export const arrows = {
   level: ['leveldb', 'bytes'],
   bulk: ['leveldb', 'sstable', 'log', 'policy', 'bytes'],
   codecs: ['sstable'],
-  // Private: the apps carry it in their bundles.
-  report: ['sstable', 'policy', 'hash', 'bytes'],
+  'web-storage': ['leveldb', 'sstable', 'bytes'],
+  // Private: the apps include it in their bundles.
+  report: ['web-storage', 'sstable', 'policy', 'hash', 'bytes'],
 };
 
 /**

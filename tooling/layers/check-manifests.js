@@ -36,7 +36,7 @@ for (const { folder, manifest } of [...packages, ...apps]) {
     else if (hidden.has(name) && !manifest.private) problems.push(`${manifest.name} depends on ${name}, which is not published`);
     else if (ours.has(name) && !targets.includes(name)) problems.push(`${manifest.name} depends on ${name}: no such arrow`);
   }
-  // The command is published as a bundle, which needs no package, and holds private ones too.
+  // The command is published as a bundle without dependencies, and private packages are part of it.
   if (manifest.name === '@bloom/cli') continue;
   for (const name of Object.keys(manifest.devDependencies ?? {})) {
     if (ours.has(name)) problems.push(`${manifest.name} has ${name} as a dev dependency: it must be a dependency`);

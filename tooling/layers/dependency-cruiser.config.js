@@ -70,7 +70,7 @@ export default {
     {
       name: 'tooling-stays-out-of-src',
       severity: 'error',
-      // The site is made from what the checks know of packages: their sizes, their addresses.
+      // The site shows sizes and addresses of packages, which the checks have.
       from: { path: '^(packages|apps)/[^/]+/src/', pathNot: '^apps/site/' },
       to: { path: '^tooling/' },
     },
@@ -85,9 +85,9 @@ export default {
       name: 'no-unresolvable',
       comment: 'The target is missing, or its package does not export it.',
       severity: 'error',
-      // It runs in an empty project, where the packed packages are installed.
+      // It runs in an empty project in which the packed packages are installed.
       from: { pathNot: '^tooling/host-tests/installed-program[.]mjs$' },
-      // The site's build makes what its tools show.
+      // The site's build generates this file.
       to: { couldNotResolve: true, pathNot: '(^|/)pages/generated/' },
     },
     {

@@ -4,8 +4,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
- * What is mutated, and the tests that are run for each mutant: those of these files, or all of the package. All tests of a
- * large package would take minutes for each mutant.
+ * The files to mutate, and the test files to run for each mutant; without them, all tests of the package. All tests of a large package
+ * would take minutes for each mutant.
  *
  * @typedef {{ package: string, part?: string, files: string[], tests?: string[] }} Run
  */
@@ -27,7 +27,7 @@ const runs = [
   {
     package: 'policy',
     part: 'filters',
-    files: ['src/*.ts', '!src/*.wasm.ts', '!src/contract.ts', '!src/false-positive-rate.ts'],
+    files: ['src/*.ts', '!src/*.wasm.ts', '!src/contract.ts', '!src/false-positive-rate.ts', '!src/hash-filter.ts', '!src/hash-kernel.ts'],
     tests: [
       'bloom-filter-layout',
       'bloom-filter-policy',
@@ -153,14 +153,14 @@ const partName = ({ package: name, part }) => (part === undefined ? name : `${na
 
 const packages = new Set(runs.map((run) => run.package));
 const names = process.argv.length > 2 ? process.argv.slice(2) : [...packages];
-/** The runs of each name that was asked for. */
+/** The runs of each given name. */
 const chosen = new Map(names.map((name) => [name, runs.filter((run) => run.package === name || partName(run) === name)]));
 for (const [name, found] of chosen) {
   if (found.length > 0) continue;
-  throw new Error(`there is nothing to mutate in ${name}; known: ${[...new Set([...packages, ...runs.map(partName)])].join(', ')}`);
+  throw new Error(`nothing to mutate in ${name}; known: ${[...new Set([...packages, ...runs.map(partName)])].join(', ')}`);
 }
 
-/** The least score of a package, all of its parts together, in per cent. */
+/** The minimum score of a package, all of its parts together, in per cent. */
 const LEAST_SCORE = 90;
 
 for (const [name, found] of chosen) {
@@ -175,7 +175,7 @@ for (const [name, found] of chosen) {
     total.mutants += counts.mutants;
     total.noticed += counts.noticed;
   }
-  console.log(rowOf(`${name}, in all`, total));
+  console.log(rowOf(`${name}, total`, total));
   if (scoreOf(total) < LEAST_SCORE) process.exitCode = 1;
 }
 

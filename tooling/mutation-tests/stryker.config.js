@@ -6,10 +6,10 @@ export default {
   testRunner: 'vitest',
   vitest: { configFile: 'tooling/mutation-tests/vitest.config.ts', related: false },
   coverageAnalysis: 'perTest',
-  // A mutant of what runs on import would need all tests, and many tests of the larger packages prepare their data then.
+  // A mutant in code that runs on import would need all tests, and many tests of the larger packages prepare their data on import.
   ignoreStatic: part !== '',
   ignorePatterns: ['dist', '.turbo', '.vitest', 'tooling/benchmarks/results', '**/assembly'],
-  // A mutant that does not end is a mutant that was noticed.
+  // A timeout counts as a detected mutant.
   timeoutMS: 5000,
   timeoutFactor: 2,
   concurrency: 2,

@@ -13,7 +13,7 @@ export default defineConfig({
   test: {
     ...project.test,
     root,
-    // Tests of formats share a process well: they fake no timers.
+    // Tests of formats can share a process: they use no fake timers.
     isolate: false,
     testTimeout: 120_000,
     ...(tests !== '' && { include: tests.split(',').map((name) => `test/${name}.test.ts`), exclude: [] }),

@@ -1,15 +1,15 @@
-// pnpm writes the files of a package into its tarball in the order in which it found them, which is not always the same. Here
-// they are put into the order of their names, so that the same files make the same bytes.
+// pnpm writes the files of a package into its tarball in the order in which it finds them, which varies. Here they are sorted by name, so
+// that the same files give the same bytes.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { gunzipSync, gzipSync } from 'node:zlib';
 
 const BLOCK = 512;
 
-/** Of a header: where the size stands, in octal digits, and the byte that says what follows. */
+/** Offsets in a header: the size, in octal digits, and the type of the entry. */
 const SIZE = { start: 124, end: 136 };
 const TYPE = 156;
 
-/** Headers that describe the file after them. */
+/** Types of headers that describe the next file. */
 const EXTENDED = new Set(['x', 'g', 'L']);
 
 /** @param {string} file a .tgz, which is replaced */
@@ -30,7 +30,7 @@ export function sortTarball(file) {
   }
   entries.sort((a, b) => (a.name < b.name ? -1 : 1));
   const sorted = gzipSync(Buffer.concat([...entries.map(({ bytes }) => bytes), Buffer.alloc(2 * BLOCK)]), { level: 9 });
-  // Which system wrote the file is not told: it is 255 for "unknown".
+  // The byte for the operating system is 255, "unknown".
   sorted[9] = 255;
   writeFileSync(file, sorted);
 }

@@ -1,6 +1,5 @@
 // Checks that links in the repository's Markdown lead to files and headings that exist, and that the files exist which a README in a
-// folder of sources names. Addresses of the repository itself are
-// looked up in this checkout; other addresses are not visited.
+// folder of sources names. Addresses of the repository itself are checked against this checkout; other addresses are not requested.
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
@@ -29,9 +28,9 @@ function fragmentsOf(file) {
 /**
  * @param {string} document its path in the repository
  * @param {string} link
- * @returns {boolean} whether the link leads somewhere, or out of the repository
+ * @returns {boolean} whether the target of the link exists, or is outside the repository
  */
-function leadsSomewhere(document, link) {
+function targetExists(document, link) {
   const known = pathOf(link);
   if (known === undefined && /^[a-z]+:/.test(link)) return true;
   const path = known ?? (link.startsWith('#') ? document + link : posix.join(posix.dirname(document), link));
@@ -49,8 +48,8 @@ const problems = documents
   .filter((document) => !skipped.test(document) && existsSync(join(root, document)))
   .flatMap((document) =>
     linksOf(readFileSync(join(root, document), 'utf8'))
-      .filter((link) => !leadsSomewhere(document, link))
-      .map((link) => `${document}: ${link} leads nowhere`),
+      .filter((link) => !targetExists(document, link))
+      .map((link) => `${document}: ${link} is broken`),
   );
 for (const document of documents.filter((name) => /(^|\/)src\/README\.md$/.test(name) && existsSync(join(root, name)))) {
   for (const [, named = ''] of readFileSync(join(root, document), 'utf8').matchAll(/`([\w./-]+\.(?:js|ts))`/g)) {

@@ -1,9 +1,10 @@
 // Packs the packages as they would be published, and checks the packed files, not the folders.
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { outcomeOf, sideBySide } from '@bloom/checks/side-by-side.js';
 import { publint } from 'publint';
 import { formatMessage } from 'publint/utils';
 import { checkConsumerTypes } from './consumer-types.js';
@@ -38,12 +39,8 @@ async function check({ manifest, tarball }) {
   }
 
   if (Object.keys(manifest.exports).some((entry) => entry !== './package.json')) {
-    const { status, stdout, stderr } = spawnSync(
-      process.execPath,
-      [attw, tarball, '--profile', 'esm-only', '--format', 'ascii', '--no-color', '--no-emoji'],
-      { encoding: 'utf8' },
-    );
-    if (status !== 0) problems.push(`attw: ${stdout}${stderr}`);
+    const { status, output } = await outcomeOf(process.execPath, [attw, tarball, '--profile', 'esm-only', '--format', 'ascii', '--no-color', '--no-emoji']);
+    if (status !== 0) problems.push(`attw: ${output}`);
   }
   return problems;
 }
@@ -60,13 +57,13 @@ function report(subject, problems) {
 const folder = mkdtempSync(join(tmpdir(), 'bloom-packages-'));
 try {
   const packages = packAll(folder);
-  for (const packed of packages) report(packed.path, await check(packed));
+  for (const { path, problems } of await sideBySide(packages, async (packed) => ({ path: packed.path, problems: await check(packed) }))) report(path, problems);
   const again = join(folder, 'again');
   mkdirSync(again);
   report('packed twice, the same bytes', checkReproduced(packages, packAll(again)));
   const consumer = join(folder, 'consumer');
   mkdirSync(consumer);
-  report('types, as a consumer checks them', checkConsumerTypes(packages, consumer));
+  report('types, as a consumer checks them', await checkConsumerTypes(packages, consumer));
   const project = join(folder, 'project');
   mkdirSync(project);
   report('sizes, as npm installs them', checkInstalledSizes(packages, project));

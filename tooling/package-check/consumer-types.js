@@ -1,9 +1,10 @@
 // Type-checks a program that imports every entry point of the packed packages, as a strict consumer would: with
 // skipLibCheck off, under several compilers, module settings and libraries.
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
+import { outcomeOf, sideBySide } from '@bloom/checks/side-by-side.js';
 
 /** @import { Packed } from './pack.js' */
 
@@ -29,11 +30,12 @@ const hosts = [
 ];
 
 /**
- * What a program does with bytes that the packages return. From TypeScript 5.7 on, none of it takes bytes whose buffer may be
- * a SharedArrayBuffer.
+ * Passes bytes that the packages return to functions of the host. From TypeScript 5.7 on, these do not accept bytes whose buffer may be a
+ * SharedArrayBuffer.
  */
 const RETURNED_BYTES = `
-import { Database, DatabaseReader, encodeVersionEdit, MemoryFolder, storedEntries, SyncDatabaseReader, WritableMemoryFolder, WriteBatch } from '@bloom/leveldb';
+import { Database, DatabaseReader, encodeVersionEdit, MemoryFolder, SyncDatabaseReader, WritableMemoryFolder, WriteBatch } from '@bloom/leveldb';
+import { storedEntries } from '@bloom/leveldb/inspect';
 import { BloomFilterPolicy, buildFilter } from '@bloom/policy';
 import { FilterBlockBuilder } from '@bloom/filter-block';
 import { MemorySink, MemorySource, SyncTable, Table, TableBuilder } from '@bloom/sstable';
@@ -97,9 +99,9 @@ export async function main(key: Uint8Array): Promise<void> {
 /**
  * @param {readonly Packed[]} packages
  * @param {string} folder an empty folder
- * @returns {string[]} the problems
+ * @returns {Promise<string[]>} the problems
  */
-export function checkConsumerTypes(packages, folder) {
+export async function checkConsumerTypes(packages, folder) {
   for (const { manifest, tarball } of packages) {
     const installed = join(folder, 'node_modules', manifest.name);
     mkdirSync(installed, { recursive: true });
@@ -122,22 +124,19 @@ export function checkConsumerTypes(packages, folder) {
   writeFileSync(join(folder, 'node-consumer.ts'), programOf([...NEEDS_NODE_TYPES]));
   writeFileSync(join(folder, 'returned-bytes.ts'), RETURNED_BYTES);
 
-  const problems = [];
-  for (const compiler of compilers) {
+  const settings = compilers.flatMap((compiler) => {
     const manifestPath = require.resolve(`${compiler}/package.json`);
     /** @type {unknown} */
-    const manifest = JSON.parse(readFileSync(manifestPath, 'utf8'));
-    const { version } = /** @type {{ version: string }} */ (manifest);
-    const tsc = join(dirname(manifestPath), 'bin/tsc');
-    for (const options of modules) {
-      for (const { host, lib, types, programs } of hosts) {
-        const config = join(folder, 'tsconfig.json');
-        const compilerOptions = { ...options, lib, types, target: 'es2022', strict: true, exactOptionalPropertyTypes: true, skipLibCheck: false, noEmit: true };
-        writeFileSync(config, JSON.stringify({ compilerOptions, files: programs }));
-        const { status, stdout } = spawnSync(process.execPath, [tsc, '-p', config], { encoding: 'utf8' });
-        if (status !== 0) problems.push(`TypeScript ${version}, ${options.moduleResolution}, ${host}:\n${stdout}`);
-      }
-    }
-  }
-  return problems;
+    const compilerManifest = JSON.parse(readFileSync(manifestPath, 'utf8'));
+    const { version } = /** @type {{ version: string }} */ (compilerManifest);
+    return modules.flatMap((options) => hosts.map((host) => ({ tsc: join(dirname(manifestPath), 'bin/tsc'), version, options, ...host })));
+  });
+  const problems = await sideBySide([...settings.entries()], async ([i, { tsc, version, options, host, lib, types, programs }]) => {
+    const config = join(folder, `tsconfig-${i}.json`);
+    const compilerOptions = { ...options, lib, types, target: 'es2022', strict: true, exactOptionalPropertyTypes: true, skipLibCheck: false, noEmit: true };
+    writeFileSync(config, JSON.stringify({ compilerOptions, files: programs }));
+    const { status, output } = await outcomeOf(process.execPath, [tsc, '-p', config]);
+    return status === 0 ? [] : [`TypeScript ${version}, ${options.moduleResolution}, ${host}:\n${output}`];
+  });
+  return problems.flat();
 }

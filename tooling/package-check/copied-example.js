@@ -1,4 +1,4 @@
-// Unpacks the example into an empty folder and does what its README says, with npm and the packed packages alone.
+// Unpacks the example into an empty folder and follows its README there, with npm and the packed packages.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -32,7 +32,7 @@ export function checkCopiedExample(packages, folder) {
   const { status, stdout, stderr } = npm(['start', '-s'], copy);
   const shown = SHOWN_OUTPUT.exec(readFileSync(join(copy, 'README.md'), 'utf8'))?.groups?.output;
   if (status === 0 && stdout === shown) return [];
-  return [`npm start -s prints something else than the README shows:\n${stdout}${stderr}`];
+  return [`the output of npm start -s differs from the README:\n${stdout}${stderr}`];
 }
 
 /**
@@ -40,7 +40,7 @@ export function checkCopiedExample(packages, folder) {
  * @param {string} folder
  */
 function npm(args, folder) {
-  // pnpm, which runs this script, sets variables that would confuse npm.
+  // pnpm runs this script and sets variables that npm would misinterpret.
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(npm|pnpm)_/i.test(name) || name.endsWith('registry')));
   return spawnSync('npm', args, { cwd: folder, env, encoding: 'utf8' });
 }

@@ -1,5 +1,5 @@
-// What npm puts into node_modules for each package: its own files, and those of all dependencies, also of optional ones. The
-// README shows the limits in installed-limits.json. `--write` measures them anew; package-check compares.
+// The size of what npm installs for each package: its own files and those of all dependencies, optional ones included. The README shows
+// the limits in installed-limits.json. `--write` updates them; package-check compares.
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -75,7 +75,7 @@ function installedBytes(name, project) {
  * @returns {Map<string, number>} bytes by package
  */
 function installedSizes(packages, folder) {
-  // pnpm, which runs this script, sets variables that would confuse npm.
+  // pnpm runs this script and sets variables that npm would misinterpret.
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(npm|pnpm)_/i.test(name) || name.endsWith('registry')));
   writeFileSync(join(folder, 'package.json'), '{ "private": true }');
   execFileSync('npm', ['install', '--no-audit', '--no-fund', '--loglevel=error', ...packages.map(({ tarball }) => tarball)], { cwd: folder, env, stdio: ['ignore', 'ignore', 'inherit'], shell: process.platform === 'win32' });
@@ -84,7 +84,7 @@ function installedSizes(packages, folder) {
 
 /**
  * @param {number} bytes
- * @returns {string} a limit a little above, in steps of 5% and more
+ * @returns {string} a limit at least 2% above, rounded up
  */
 function limitAbove(bytes) {
   const step = 10 ** Math.floor(Math.log10(bytes)) / 20;
@@ -103,14 +103,14 @@ function bytesOf(limit) {
 /**
  * @param {readonly Packed[]} packages
  * @param {string} folder an empty folder
- * @returns {string[]} the problems: packages above their limits, or so far below that the limit says little
+ * @returns {string[]} the problems: packages above their limits, or more than 20% below them
  */
 export function checkInstalledSizes(packages, folder) {
   const limits = installedLimits();
   return [...installedSizes(packages, folder)].flatMap(([name, bytes]) => {
     const limit = limits.get(name);
     if (limit !== undefined && bytes <= bytesOf(limit) && bytes >= bytesOf(limit) * 0.8) return [];
-    return [`${name}: ${bytes} bytes are installed, the limit is ${limit}; \`npx pnpm@10 installed-size --write\` sets it`];
+    return [`${name}: npm installs ${bytes} bytes; the limit is ${limit}. \`npx pnpm@10 installed-size --write\` updates it`];
   });
 }
 

@@ -1,9 +1,9 @@
-// Links of Markdown.
+// The links in Markdown.
 
 /** The target of a link, of an image, or of an HTML attribute. */
 const LINK = /(?<before>\]\(|\s(?:src|href)=")(?<target>[^)"\s]+)(?=[)"])/g;
 
-/** Code, in which brackets are no links. */
+/** Code, in which brackets are not links. */
 const CODE = /^```[^]*?^```$|`[^`\n]*`/gm;
 
 /**

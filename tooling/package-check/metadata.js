@@ -1,5 +1,5 @@
-// What every published package says in the same way: the fields of package.json that lead to the repository, and the links of
-// its documents, which must work where the package is unpacked. `--write` puts right what differs; without it, this is a check.
+// Checks what all published packages have in common: the fields of package.json that refer to the repository, and the links of documents,
+// which must work outside the repository. `--write` fixes them.
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, posix } from 'node:path';
 import sizeLimits from '@bloom/size-limits/limits.js';
@@ -42,7 +42,7 @@ function completed({ path, manifest }) {
 
 /**
  * @param {Manifest} manifest
- * @returns {string[]} what no script can fill in
+ * @returns {string[]} problems that `--write` cannot fix
  */
 function missing({ description, keywords = [] }) {
   return [
@@ -55,7 +55,7 @@ function missing({ description, keywords = [] }) {
 /**
  * @param {Package} of
  * @param {string} document its path in the package
- * @returns {string} its text; links that lead out of the published package are absolute
+ * @returns {string} its text; links to files outside the published package are absolute
  */
 function withWorkingLinks({ path, folder, manifest }, document) {
   const published = ['README.md', 'LICENSE', ...(manifest.files ?? [])];
@@ -65,7 +65,7 @@ function withWorkingLinks({ path, folder, manifest }, document) {
     if (published.some((name) => target === name || target.startsWith(`${name}/`))) return link;
     const inRepository = posix.join(path, target);
     if (!existsSync(join(root, inRepository))) {
-      problems.push(`${path}/${document}: ${link} leads nowhere`);
+      problems.push(`${path}/${document}: ${link} is broken`);
       return link;
     }
     return addressOf(inRepository, statSync(join(root, inRepository)).isDirectory() ? 'tree' : 'blob') + link.slice(withoutFragment(link).length);
@@ -83,7 +83,7 @@ const problems = [];
 function compare(file, wanted) {
   if (readFileSync(join(root, file), 'utf8') === wanted) return;
   if (write) writeFileSync(join(root, file), wanted);
-  else problems.push(`${file} is not as \`npx pnpm@10 metadata --write\` makes it`);
+  else problems.push(`${file} is out of date: run \`npx pnpm@10 metadata --write\``);
 }
 
 for (const of of publishedPackages()) {

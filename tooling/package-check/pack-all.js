@@ -1,5 +1,5 @@
-// Packs every published package, after a build, into a folder, and prints the checksum of each. `--twice` builds everything
-// anew, without caches, packs again and compares the bytes.
+// Packs every published package, after a build, into a folder, and prints the checksum of each. `--twice` builds
+// everything again, without caches, packs it again and compares the bytes.
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -23,7 +23,7 @@ if (values.twice) {
   try {
     execFileSync('pnpm', ['build', '--force', '--output-logs=errors-only'], { cwd: root, stdio: ['ignore', 'ignore', 'inherit'] });
     const problems = checkReproduced(packages, packAll(again));
-    console.log(problems.length === 0 ? 'Built and packed once more: the same bytes.' : problems.join('\n'));
+    console.log(problems.length === 0 ? 'A second build, packed, has the same bytes.' : problems.join('\n'));
     if (problems.length > 0) process.exitCode = 1;
   } finally {
     rmSync(again, { recursive: true });

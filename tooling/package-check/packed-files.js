@@ -1,10 +1,10 @@
-// Which files a published package has.
+// The files that a published package may contain.
 import { filesOf } from './published-packages.js';
 import { linksOf, withoutFragment } from './links.js';
 
 /** @import { Manifest } from './published-packages.js' */
 
-/** Everything else would be there by mistake: sources, tests, caches. */
+/** Anything else, such as sources, tests and caches, is there by mistake. */
 const EXPECTED = /^(package\.json|README\.md|LICENSE|CHANGELOG\.md|docs\/[\w-]+\.md|dist\/([\w.-]+\/)*[\w.-]+\.(js|cjs|js\.map|cjs\.map|d\.ts)|dist\/third-party-notices\.txt)$/;
 
 /**

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 
 /**
- * Runs pnpm: the one that runs this process, or, without one, as in tests that are started alone, the one that npx brings.
+ * Runs the pnpm that runs this process. Where there is none, as in a test that is started directly, npx provides it.
  *
  * @param {readonly string[]} args
  * @param {string} folder where it runs

@@ -1,4 +1,4 @@
-/** Where the sources are. A placeholder until the repository has its final address; all else that names it is made from this. */
+/** The address of the repository. It is a placeholder; all other addresses are derived from it. */
 export const repository = 'https://github.com/bloom-leveldb/bloom';
 
 /** The branch that links lead to. */

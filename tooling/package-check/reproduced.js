@@ -14,5 +14,5 @@ export function sha256(file) {
  * @returns {string[]} the problems
  */
 export function checkReproduced(packages, again) {
-  return packages.flatMap(({ path, tarball }, i) => (sha256(tarball) === sha256(again[i]?.tarball ?? '') ? [] : [`${path} has other bytes`]));
+  return packages.flatMap(({ path, tarball }, i) => (sha256(tarball) === sha256(again[i]?.tarball ?? '') ? [] : [`${path} has different bytes`]));
 }

@@ -1,4 +1,4 @@
-// What changesets writes into changelogs: texts without the hashes of commits, so that a changelog can be made again.
+// How changesets writes changelogs: without the hashes of commits, so that a changelog can be regenerated.
 
 /** @import { ChangelogFunctions } from '@changesets/types' */
 

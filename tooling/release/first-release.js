@@ -1,5 +1,5 @@
-// Replaces everything that waits in .changeset by one first release per package. The folder first-release has a changeset for
-// each: its text begins the changelog, and `major` means 1.0.0, `minor` 0.1.0. It can be run again until something is published.
+// Replaces all waiting changesets with a first release of each package. The folder first-release has a changeset for each package: its text
+// starts the changelog, and `major` means 1.0.0, `minor` 0.1.0. It can be run again until something is published.
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -17,7 +17,7 @@ function firstRelease(folder, name) {
   const file = join(import.meta.dirname, 'first-release', `${folder}.md`);
   if (!existsSync(file)) throw new Error(`write ${file}, the text of the first release of ${name}`);
   const found = CHANGESET.exec(readFileSync(file, 'utf8'))?.groups;
-  if (found?.name !== name) throw new Error(`${file} is no changeset of ${name} alone`);
+  if (found?.name !== name) throw new Error(`${file} is not a changeset of ${name} alone`);
   return { version: VERSIONS[/** @type {'major' | 'minor'} */ (found.bump)], text: /** @type {string} */ (found.text).trim() };
 }
 

@@ -1,5 +1,5 @@
-// `--dry-run` says what a release would do, in a copy: versions, changelogs, files. `version` and `publish` are the two steps of
-// the release workflow.
+// `--dry-run` shows the versions, changelogs and files of the next release, from a copy. `version` and `publish` are the two steps of the
+// release workflow.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -20,7 +20,7 @@ const npm = shell ? 'npm.cmd' : 'npm';
 /**
  * @param {string} changelog
  * @param {string} version
- * @returns {string} what it says of the version
+ * @returns {string} its section about the version
  */
 function sectionOf(changelog, version) {
   return changelog.split(/^## /m).find((section) => section.startsWith(`${version}\n`))?.slice(version.length).trim() ?? '';
@@ -36,7 +36,7 @@ function filesToPublish(folder) {
   return (published?.files ?? []).map(({ path }) => path);
 }
 
-/** Says what a release would do, and checks the files of each package. */
+/** Shows what a release would do, and checks the files of each package. */
 function dryRun() {
   const copy = mkdtempSync(join(tmpdir(), 'bloom-release-'));
   try {
@@ -59,13 +59,13 @@ function dryRun() {
       console.log(section.replace(/^(?=.)/gm, '  '), '\n');
       if (problems.length > 0) process.exitCode = 1;
     }
-    console.log('The release workflow publishes these where a version is not on the registry yet, with provenance (.github/workflows/release.yml).');
+    console.log('The release workflow publishes the versions that are not on the registry yet, with provenance (.github/workflows/release.yml).');
   } finally {
     rmSync(copy, { recursive: true });
   }
 }
 
-/** Publishes the packages whose versions are not on the registry, those that others need first, and tags them. */
+/** Publishes the packages whose versions are not on the registry, dependencies first, and tags them. */
 function publish() {
   const folder = mkdtempSync(join(tmpdir(), 'bloom-publish-'));
   try {
@@ -73,7 +73,7 @@ function publish() {
       if (isOnRegistry(`${manifest.name}@${manifest.version}`)) continue;
       execFileSync(npm, ['publish', tarball, '--access', 'public', '--provenance'], { stdio: 'inherit', shell });
     }
-    // The release workflow looks for the tags in this output.
+    // The release workflow reads the tags from this output.
     console.log(changeset(['tag'], root));
   } finally {
     rmSync(folder, { recursive: true });

@@ -1,5 +1,5 @@
-// A copy of what a release reads and writes: manifests, changelogs, changesets, and what is published. A release can be tried in
-// it while the checkout stays as it is.
+// Copies what a release reads and writes: manifests, changelogs, changesets and the published files. A release can be tried in the copy
+// without changing the checkout.
 import { cpSync, existsSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
 import { packageAt, root } from '@bloom/package-check/published-packages.js';

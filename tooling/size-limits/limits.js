@@ -1,16 +1,16 @@
-// What a browser downloads for each entry point: bundled with all dependencies, minified and gzipped.
+// The size of what a browser downloads for each entry point, bundled with all dependencies, minified and gzipped.
 import { entryPoints } from './entry-points.js';
 
 /** @import { Check } from 'size-limit' */
 
-/** Limits for everything that an entry point exports. Except for the first, slightly above the last measurement. */
+/** Limits for everything that an entry point exports, slightly above the last measurement. */
 const wholeEntryPoints = {
   '@bloom/bytes': '3.6 kB',
   '@bloom/crc32c': '1.6 kB',
   '@bloom/hash': '3.8 kB',
-  // 19 kB of this belong to Database.repair and Database.refilter, and are loaded when these are called.
+  // 19 kB of this belong to Database.repair and Database.refilter, and are loaded on the first call.
   '@bloom/leveldb': '110 kB',
-  // Beside `@bloom/leveldb`, this is mostly abstract-level, with the packages buffer and events that it needs in browsers.
+  // Besides `@bloom/leveldb`, this is mostly abstract-level and the packages buffer and events, which it needs in browsers.
   '@bloom/level': '140.7 kB',
   '@bloom/level/worker': '124.7 kB',
   '@bloom/leveldb/browser': '2 kB',
@@ -38,9 +38,11 @@ const wholeEntryPoints = {
   '@bloom/sstable/blob': '0.9 kB',
   '@bloom/sstable/http': '6.3 kB',
   '@bloom/codecs': '20 kB',
+  '@bloom/web-storage': '90 kB',
+  '@bloom/web-storage/browser': '1 kB',
 };
 
-/** Limits for what a page imports for one job. */
+/** Limits for what a page imports for a single job. */
 const jobs = {
   'read a table in a Blob': {
     source: `export { Table } from '@bloom/sstable'; export { BlobSource } from '@bloom/sstable/blob';`,
@@ -56,7 +58,7 @@ const jobs = {
   },
 };
 
-const nodeOnly = ['@bloom/bulk/node', '@bloom/leveldb/node', '@bloom/sstable/node'];
+const nodeOnly = ['@bloom/bulk/node', '@bloom/leveldb/node', '@bloom/sstable/node', '@bloom/web-storage/node'];
 
 const limited = new Set([...Object.keys(wholeEntryPoints), ...nodeOnly]);
 const unlimited = entryPoints.filter((entryPoint) => !limited.has(entryPoint));

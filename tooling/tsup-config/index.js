@@ -18,7 +18,7 @@ const shared = {
  * A package: one file for each entry point, and shared code in chunks.
  *
  * @param {string[]} entry the entry points
- * @param {string[]} [imported] files that only the package itself imports, under a `#` name of package.json's `imports`, or
+ * @param {string[]} [imported] files that only the package imports, under a `#` name of package.json's `imports`, or
  *   as separate files so that a bundler can leave them out
  * @returns {Options}
  */
@@ -28,13 +28,14 @@ export function library(entry, imported = []) {
     entry: [...entry, ...imported],
     platform: 'neutral',
     tsconfig: 'tsconfig.node.json',
-    dts: { entry },
+    // A declaration marked `@internal` is for the other files of its package. tsup 8 sets `baseUrl`, which TypeScript 6 reports as deprecated.
+    dts: { entry, compilerOptions: { stripInternal: true, ignoreDeprecations: '6.0' } },
     // The host that loads the package resolves these.
     external: [/^#/, /^node:/, ...optionalDependencies()],
   };
 }
 
-/** The optional dependencies of the package that is built. tsup would bundle them, unlike other dependencies. */
+/** The optional dependencies of the package being built. tsup would bundle them, unlike other dependencies. */
 function optionalDependencies() {
   /** @type {unknown} */
   const manifest = JSON.parse(readFileSync('package.json', 'utf8'));
@@ -84,7 +85,7 @@ export function thirdPartyLicences(file) {
 }
 
 /**
- * Makes a module empty for one package, which does without it.
+ * Replaces a module with an empty one for a single package, which works without it.
  *
  * @param {string} module as it is imported
  * @param {string} from the package that imports it
@@ -109,6 +110,6 @@ export function leftOut(module, from) {
 function packageOf(path) {
   const folder = dirname(path);
   const manifest = join(folder, 'package.json');
-  // Some packages have further manifests in folders, without a name.
+  // Some packages have further package.json files without a name in their folders.
   return existsSync(manifest) && 'name' in /** @type {object} */ (JSON.parse(readFileSync(manifest, 'utf8'))) ? folder : packageOf(folder);
 }

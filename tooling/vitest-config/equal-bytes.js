@@ -1,5 +1,5 @@
-// Compares byte arrays with `Buffer.compare`, because Vitest's own comparison visits every byte as if it were an object. Arrays
-// that differ are still compared by Vitest, which reports where they differ.
+// Compares byte arrays with `Buffer.compare`, because Vitest's own comparison visits every byte as if it were an object. For
+// arrays that differ, Vitest's comparison reports where.
 import { expect } from 'vitest';
 
 expect.addEqualityTesters([

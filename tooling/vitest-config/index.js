@@ -8,8 +8,8 @@ import { defaultServerConditions } from 'vite';
 const conditions = ['bloom-source', ...defaultServerConditions];
 
 /**
- * Folders and files whose test files have a process each. The others of a folder share one, which saves a third of the time and is
- * safe because our modules keep no state. In `packages/codecs`, a codec that tests compare with keeps state. The two files of
+ * Folders and files whose test files run in a process each. The others of a folder share one, which is faster, and safe because our modules
+ * keep no state. In `packages/codecs`, a codec that tests compare with keeps state. The two files of
  * `packages/sstable` have fake timers, which would catch the timers of other files' connections, and the one of `packages/leveldb` has
  * a file system whose syncs wait.
  */
@@ -21,7 +21,7 @@ const ISOLATED_FILES = {
 };
 
 const QUICK = 'test/**/*.test.ts';
-/** A folder's slower tests, which run in `pnpm test-thorough` instead of `pnpm test`. */
+/** The slower tests of a folder, which `pnpm test-thorough` runs instead of `pnpm test`. */
 const THOROUGH = 'test/thorough/**/*.test.ts';
 
 /**
@@ -66,10 +66,10 @@ function project(root, folder, name, include, exclude, isolate) {
       environment: 'node',
       setupFiles: [join(import.meta.dirname, 'equal-bytes.js')],
       isolate,
-      // Generous, so that tests do not fail on slow or busy machines. The hooks of some make whole databases.
+      // Generous, so that tests do not fail on slow or busy machines. Some hooks create whole databases.
       testTimeout: 300_000,
       hookTimeout: 300_000,
-      // Vitest's second is not enough for a page or a server on such a machine.
+      // Vitest's default of one second is too short for a page or a server on such a machine.
       expect: { poll: { timeout: 60_000 } },
     },
   };

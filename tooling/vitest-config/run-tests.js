@@ -1,5 +1,5 @@
 // `npx pnpm@10 test [PACKAGE] [FILE…]`: builds what the tests need and runs them. PACKAGE is the name of a package or its folder,
-// such as hash, packages/hash or @bloom/hash: then only what it depends on is built, and only its tests run.
+// such as hash, packages/hash or @bloom/hash: then only its dependencies are built, and only its tests run.
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
@@ -7,7 +7,7 @@ import { join } from 'node:path';
 
 const root = join(import.meta.dirname, '../..');
 
-/** Thorough tests wait for browsers and other programs half of their time: with one worker more, all cores work. */
+/** Thorough tests often wait for browsers and other programs. One more worker than cores keeps the cores busy. */
 const THOROUGH_WORKERS = `--maxWorkers=${availableParallelism() + 1}`;
 
 /**

@@ -1,5 +1,5 @@
 // What the thread that flushes and compacts has the plug-ins of the command line from.
-import type { ThreadPlugins } from '@bloom/leveldb';
+import type { ThreadPlugins } from '@bloom/leveldb/node';
 import { idbComparator, idbFilterPolicyOf } from '@bloom/leveldb/idb-comparator';
 import { BloomFilterPolicy, type FilterPolicy } from '@bloom/policy';
 import { knownCodecs } from './plugins/known-plugins.js';

@@ -123,7 +123,7 @@ function reportLookups(all: {
     ],
     [1, 2],
   );
-  console.log(dim('  Blocks come from the file, past the cache of the table; the system has the file in memory.'));
+  console.log(dim('  The tables have no cache: blocks are read from the file, which is in the OS page cache.'));
 
   console.log(`\n${bold('False positives')}`);
   const k = probesFor(BITS_PER_KEY);

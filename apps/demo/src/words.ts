@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { seeded } from '@bloom/bytes';
+import { seeded } from '@bloom/bytes/internal';
 import wordListPath from 'word-list';
 
 const SEED = 0x626c6f6d;

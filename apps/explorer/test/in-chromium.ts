@@ -9,12 +9,18 @@ import { PageServer } from './page-server.js';
 const built = join(import.meta.dirname, '../dist');
 const executablePath = findChromium();
 
+/** How a page is opened. */
+export interface PageOptions extends BrowserContextOptions {
+  /** Gives the page storage and clipboard of its own. */
+  readonly ownContext?: boolean;
+}
+
 /** The tools of a test in a browser. */
 export interface InChromium {
   readonly browser: () => Browser;
   readonly server: () => PageServer;
-  /** Opens the page. It is closed after the test, and its console must be empty. */
-  readonly open: (hash: string, options?: BrowserContextOptions) => Promise<ExplorerPage>;
+  /** Opens the page. After the test, its console must be empty. A page with nothing but a viewport or `reducedMotion` is reused. */
+  readonly open: (hash: string, options?: PageOptions) => Promise<ExplorerPage>;
 }
 
 /** Tests of the built page in a real browser. If there is none, they are skipped with a message. */
@@ -27,7 +33,11 @@ export function describeInChromium(name: string, define: (given: InChromium) => 
     let browser: Browser;
     let server: PageServer;
     let shared: BrowserContext;
-    const pages: ExplorerPage[] = [];
+    /** The pages of the running test: those of the shared context, and those with a context of their own. */
+    const reusable: ExplorerPage[] = [];
+    const own: ExplorerPage[] = [];
+    /** Pages of the shared context that no test uses. */
+    const idle: ExplorerPage[] = [];
 
     beforeAll(async () => {
       if (!existsSync(join(built, 'index.html'))) throw new Error('the page is not built: run npx pnpm@10 --filter @bloom/explorer build');
@@ -40,19 +50,46 @@ export function describeInChromium(name: string, define: (given: InChromium) => 
       await server.stop();
     });
     afterEach(async () => {
-      const complaints = pages.flatMap((page) => page.complaints);
-      await Promise.all(pages.splice(0).map((page) => page.close()));
+      const complaints = [...reusable, ...own].flatMap((page) => page.complaints);
+      await Promise.all(own.splice(0).map((page) => page.close()));
+      const ours = new Set([...reusable, ...idle].map(({ page }) => page));
+      // Those that a link of a page opened.
+      await Promise.all(shared.pages().filter((page) => !ours.has(page)).map((page) => page.close()));
+      for (const page of reusable.splice(0)) {
+        try {
+          await page.reset();
+          idle.push(page);
+        } catch {
+          // The test closed it, or it hangs.
+          await page.close();
+        }
+      }
       expect(complaints).toEqual([]);
     });
+
+    async function openShared(hash: string, { viewport, reducedMotion }: BrowserContextOptions): Promise<ExplorerPage> {
+      const page = idle.pop() ?? (await ExplorerPage.inContext(shared, false));
+      reusable.push(page);
+      await page.page.bringToFront();
+      if (viewport) await page.page.setViewportSize(viewport);
+      if (reducedMotion !== undefined) await page.page.emulateMedia({ reducedMotion });
+      await page.load(server, hash);
+      return page;
+    }
+
+    async function openOwn(hash: string, options: BrowserContextOptions): Promise<ExplorerPage> {
+      const page = await ExplorerPage.inContext(await ExplorerPage.newContext(browser, options), true);
+      own.push(page);
+      await page.load(server, hash);
+      return page;
+    }
 
     define({
       browser: () => browser,
       server: () => server,
-      async open(hash, options) {
-        const context = options === undefined ? shared : await ExplorerPage.newContext(browser, options);
-        const page = await ExplorerPage.open(context, server, hash, options !== undefined);
-        pages.push(page);
-        return page;
+      open(hash, { ownContext = false, ...options } = {}) {
+        const { viewport: _viewport, reducedMotion: _reducedMotion, ...others } = options;
+        return ownContext || Object.keys(others).length > 0 ? openOwn(hash, options) : openShared(hash, options);
       },
     });
   });

@@ -1,6 +1,7 @@
 import { allCodecs } from '@bloom/codecs';
 import { folderFiles, realDatabases, seeded } from '@bloom/fixtures';
-import { MemoryFolder, storedEntries } from '@bloom/leveldb';
+import { MemoryFolder } from '@bloom/leveldb';
+import { storedEntries } from '@bloom/leveldb/inspect';
 import { indexedDbKey, minecraftKey } from '@bloom/report';
 import { expect, test } from 'vitest';
 import { partsOf, typedBytes, typedForm } from '../src/bytes/key-form.js';

@@ -1,11 +1,11 @@
 export { BulkError, type BulkErrorCode } from './part/bulk-error.js';
-export { manifestName, numberOfSha256, type ObjectName, parseObjectName, partName, replacedName } from './part/object-name.js';
+export { partName } from './part/object-name.js';
 export { decodePart, encodePart, type Part, type PartKind } from './part/part.js';
-export { DEFAULT_PART_BYTES, type PartOptions, PartWriter, type WrittenPart } from './part/part-writer.js';
+export { type PartOptions, PartWriter, type WrittenPart } from './part/part-writer.js';
 export { merge, type MergeOptions } from './run/merge.js';
-export { arrayRun, type BulkEntry, type BulkRange, levelRun, type ListedPart, partRun, READ_ONCE, type Run, tableRun } from './run/run.js';
+export { arrayRun, type BulkEntry, type BulkRange, levelRun, type ListedPart, partRun, type Run, tableRun } from './run/run.js';
 export { split, type SplitOptions, splitParts } from './run/split.js';
-export { type BulkInput, writeParts, type WritePartsOptions } from './run/write-parts.js';
+export { type BulkInput, type BulkInputEntry, writeParts, type WritePartsOptions } from './run/write-parts.js';
 export { MemoryStore } from './store/memory-store.js';
 export type { NewObject, ReadObject, Replacement, Store, StoredObject } from './store/store.js';
 export { assemble, type AssembleOptions, type Assembly, levelsToMerge } from './publication/assemble.js';

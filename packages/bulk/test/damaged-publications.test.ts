@@ -1,6 +1,7 @@
 // What readers make of a publication that somebody has changed: a typed error, and never a wrong answer.
 import { createHash } from 'node:crypto';
-import { assemble, manifestName, MemoryStore, numberOfSha256, partName, type Publication, publish, readPublication, verifyPublished, writeParts } from '@bloom/bulk';
+import { assemble, MemoryStore, partName, type Publication, publish, readPublication, verifyPublished, writeParts } from '@bloom/bulk';
+import { manifestName, numberOfSha256 } from '@bloom/bulk/internal';
 import { DatabaseReader, decodeVersionEdit, encodeVersionEdit, type VersionEdit } from '@bloom/leveldb';
 import { LogWriter, readLog } from '@bloom/log';
 import { beforeAll, describe, expect, test } from 'vitest';

@@ -38,7 +38,7 @@ export async function deliver(store: Store, entries: readonly BulkEntry[], seque
 
 /** The run of a published level, by the bytes of a store. */
 export async function levelEntries(store: Store, publication: Publication, level: number): Promise<Run> {
-  const { levelRun, partName, READ_ONCE } = await import('@bloom/bulk');
+  const [{ levelRun, partName }, { READ_ONCE }] = await Promise.all([import('@bloom/bulk'), import('@bloom/bulk/internal')]);
   const { DatabaseTable } = await import('@bloom/sstable/database');
   const { MemorySource } = await import('@bloom/sstable');
   return levelRun(publication.levels[level]!, async ({ number }) => {

@@ -1,10 +1,10 @@
-/** Up to so many bytes, a loop takes less time than `set` with a view. */
+/** Up to this many bytes, a loop takes less time than `set` with a view. */
 const MAX_LOOPED_BYTES = 32;
-/** From so many bytes on, reading and writing four at once takes less time than a loop. */
+/** From this many bytes on, reading and writing four at once takes less time than a loop. */
 const MIN_WORD_BYTES = 8;
-/** Up to so many bytes, it takes less time than `set` with a view. */
+/** Up to this many bytes, it takes less time than `set` with a view. */
 const MAX_WORD_BYTES = 400;
-/** After so many ranges of an array, others of it are expected. */
+/** After this many ranges of one array, more of it are expected. */
 const USES_BEFORE_VIEW = 3;
 
 /**

@@ -22,9 +22,9 @@ export interface KernelMemory {
 const PAGE_BYTES = 2 ** 16;
 
 /**
- * Grows a kernel's memory to so many bytes, if it has fewer. Its `buffer` is another one then.
+ * Grows a kernel's memory to `byteLength`, if it is smaller. It has a new `buffer` then.
  *
- * @returns false when it may not have so many, or the system has no more.
+ * @returns false when that exceeds its limit, or the system has no more memory.
  */
 export function growMemory(memory: KernelMemory, byteLength: number): boolean {
   const missing = byteLength - memory.buffer.byteLength;

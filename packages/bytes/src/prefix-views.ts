@@ -22,7 +22,7 @@ export class PrefixViews {
     this.bytes = bytes;
   }
 
-  /** The first `length` bytes, of which there must be so many. */
+  /** The first `length` bytes; there must be at least that many. */
   of(length: number): Bytes {
     const i = length & (KEPT_VIEWS - 1);
     const kept = this.#views[i];

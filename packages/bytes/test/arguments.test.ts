@@ -1,17 +1,5 @@
 import vm from 'node:vm';
-import {
-  mustBeArray,
-  mustBeBoolean,
-  mustBeBytes,
-  mustBeFunction,
-  mustBeIterable,
-  mustBeOptions,
-  mustHaveAtMost,
-  mustNotMisspell,
-  mustBeSignal,
-  mustBeWhole,
-  mustHaveMethods,
-} from '@bloom/bytes';
+import { mustBeArray, mustBeBoolean, mustBeBytes, mustBeFunction, mustBeIterable, mustBeOptions, mustHaveAtMost, mustNotMisspell, mustBeSignal, mustBeWhole, mustHaveMethods } from '@bloom/bytes/internal';
 import { describe, expect, test } from 'vitest';
 
 class Shelf {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { copyBytes, RangeCopier, seeded } from '../src/index.js';
+import { copyBytes, RangeCopier, seeded } from '../src/internal.js';
 
 const FROM = Uint8Array.from({ length: 1000 }, (_, i) => (i * 7 + 1) % 256);
 const RANGES = [[0, 0], [0, 1], [7, 38], [7, 39], [7, 40], [0, 32], [0, 33], [0, 99], [1, 100], [3, 403], [3, 404], [0, 1000], [1000, 1000]] as const;

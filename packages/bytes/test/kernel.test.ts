@@ -1,4 +1,4 @@
-import { instantiateKernel, type Kernel } from '@bloom/bytes';
+import { instantiateKernel, type Kernel } from '@bloom/bytes/internal';
 import { expect, test, vi } from 'vitest';
 
 /** A module that exports a memory of one page, and nothing else. */

@@ -1,4 +1,4 @@
-import { PrefixViews, seeded } from '@bloom/bytes';
+import { PrefixViews, seeded } from '@bloom/bytes/internal';
 import { expect, test } from 'vitest';
 
 test('a view of the first bytes has that length, shows what is written to them, and is made once', () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { quotedName } from '@bloom/bytes';
+import { quotedName } from '@bloom/bytes/internal';
 
 test('a name in a message is in quotes, on one line, and cut after 100 characters', () => {
   expect(quotedName('leveldb.BytewiseComparator')).toBe('"leveldb.BytewiseComparator"');

@@ -1,4 +1,4 @@
-import { isMarkup, isTextual } from '@bloom/bytes';
+import { isMarkup, isTextual } from '@bloom/bytes/internal';
 import { expect, test } from 'vitest';
 
 const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);

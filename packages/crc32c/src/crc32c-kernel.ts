@@ -1,4 +1,4 @@
-import { instantiateKernel, type Kernel } from '@bloom/bytes';
+import { instantiateKernel, type Kernel } from '@bloom/bytes/internal';
 import { CRC32C_KERNEL } from './crc32c-kernel.wasm.js';
 import type { Crc32c } from './plain-crc32c.js';
 

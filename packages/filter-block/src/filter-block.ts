@@ -9,7 +9,8 @@
  *
  * Source: LevelDB, table/filter_block.cc and doc/table_format.md.
  */
-import { type Bytes, type LabelledRange, plainBytes } from '@bloom/bytes';
+import type { Bytes, LabelledRange } from '@bloom/bytes';
+import { plainBytes } from '@bloom/bytes/internal';
 import { askablePrefixes, bloomFilterLayout, FilterBuffer, type FilterPolicy, KeyBuffer, mayAskInRanges, mustBeBytes, mustBeFilterPolicy, type PrefixExtractor } from '@bloom/policy';
 
 /** log2 of {@link FILTER_BASE}. */

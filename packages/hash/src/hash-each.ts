@@ -1,4 +1,4 @@
-import { mustBeBytes } from '@bloom/bytes';
+import { mustBeBytes } from '@bloom/bytes/internal';
 import { hashRange } from './hash.js';
 import { hash64Range } from './hash64.js';
 import { HashKernel } from './hash-kernel.js';

@@ -1,4 +1,4 @@
-import { instantiateKernel, type Kernel } from '@bloom/bytes';
+import { instantiateKernel, type Kernel } from '@bloom/bytes/internal';
 import { HASH_KERNEL } from './hash-kernel.wasm.js';
 
 /** Keys that are copied and hashed at a time. */

@@ -7,7 +7,7 @@
  * Source: LevelDB, util/hash.cc. The tail bytes are unsigned, as they have been since LevelDB 1.18; RocksDB and
  * Pebble sign-extend them in their copies, so their hashes differ from these for bytes of 0x80 and above.
  */
-import { mustBeBytes } from '@bloom/bytes';
+import { mustBeBytes } from '@bloom/bytes/internal';
 
 const M = 0xc6a4a793;
 

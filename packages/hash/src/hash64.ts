@@ -14,7 +14,7 @@
  * The steps are this package's own. Sources of the ends of the lanes: Yann Collet, the specification of xxHash; Austin Appleby,
  * MurmurHash3.cpp in SMHasher.
  */
-import { mustBeBytes } from '@bloom/bytes';
+import { mustBeBytes } from '@bloom/bytes/internal';
 
 /** The largest index in int32 arithmetic. */
 const MAX_INT32 = 2 ** 31 - 1;

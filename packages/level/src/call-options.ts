@@ -2,7 +2,7 @@
  * Which arguments and options the calls of a level take. Options of other names are allowed, since other packages on abstract-level pass
  * their own on; other spellings of known names are not, since a level would silently do something else than was asked for.
  */
-import { mustBeBoolean, mustBePlain, mustHaveAtMost, mustNotMisspell } from '@bloom/bytes';
+import { mustBeBoolean, mustBePlain, mustHaveAtMost, mustNotMisspell } from '@bloom/bytes/internal';
 import type { ClearRange } from '@bloom/leveldb';
 import type { LevelOptions, OpenOptions } from './level-options.js';
 

@@ -1,4 +1,4 @@
-import { mustBeOptions } from '@bloom/bytes';
+import { mustBeOptions } from '@bloom/bytes/internal';
 import { LevelError } from './level-error.js';
 
 const VIEWS = { keyEncoding: 'view', valueEncoding: 'view' } as const;

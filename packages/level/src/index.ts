@@ -1,5 +1,5 @@
 /** The entry point for browsers and all hosts that are not like Node: a string as location is a path in the origin private file system. */
-import { mustBeOptions, mustHaveAtMost } from '@bloom/bytes';
+import { mustBeOptions, mustHaveAtMost } from '@bloom/bytes/internal';
 import type { Folder, RepairOptions, RepairReport, WritableFolder } from '@bloom/leveldb';
 import { OpfsFolder } from '@bloom/leveldb/opfs';
 import { destroyFolder, repairFolder } from './folder-calls.js';

@@ -1,6 +1,6 @@
 /** The entry point for Node, Deno and Bun: a string as location is the path of a folder. */
 import { Buffer } from 'node:buffer';
-import { mustHaveAtMost } from '@bloom/bytes';
+import { mustHaveAtMost } from '@bloom/bytes/internal';
 import type { Folder, RepairOptions, RepairReport, WritableFolder } from '@bloom/leveldb';
 import { NodeFolder, WritableNodeFolder } from '@bloom/leveldb/node';
 import { destroyFolder, repairFolder } from './folder-calls.js';

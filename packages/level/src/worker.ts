@@ -1,5 +1,5 @@
 /** The entry point for dedicated workers that have databases open for pages. */
-import { mustBeOptions } from '@bloom/bytes';
+import { mustBeOptions } from '@bloom/bytes/internal';
 import { webFormats } from './web-formats.js';
 import type { Greeting } from './worker/level-messages.js';
 import type { WorkerScope } from './worker/browser-parts.js';

@@ -1,20 +1,20 @@
-/** Folders as browsers give them: picked, dropped, or in the origin's private file system. */
+/** Folders in browsers: picked, dropped, or in the origin private file system. */
 import type { Signal } from '@bloom/bytes';
 import type { FileIdentity } from '@bloom/sstable';
 import { BlobSource, type BlobLike } from '@bloom/sstable/blob';
 import { type Folder, FolderError, type FolderFile, isPlainName } from './folder/folder.js';
 
-/** What is needed of a `FileSystemDirectoryHandle`. */
+/** The part of a `FileSystemDirectoryHandle` that is needed. */
 export interface DirectoryHandleLike {
   readonly name: string;
   keys(): AsyncIterable<string>;
   getFileHandle(name: string): Promise<{ getFile(): Promise<BlobLike> }>;
 }
 
-/** What is needed of a `File`. */
+/** The part of a `File` that is needed. */
 export interface FileLike extends BlobLike {
   readonly name: string;
-  /** Of a file of a folder that was picked: its path from there. */
+  /** The path of a file within a picked folder. */
   readonly webkitRelativePath?: string;
 }
 
@@ -74,9 +74,9 @@ export class FileListFolder implements Folder {
   readonly #files: ReadonlyMap<string, FileLike>;
 
   /**
-   * @param files of one database, or of a folder that holds it somewhere: that of the one file called CURRENT.
-   * @param path of the database among the files, where there are several: a `webkitRelativePath` without the file's name.
-   * @throws RangeError where there are several databases, and no `path` says which one.
+   * @param files the files of one database, or of a folder that contains it: the database is the folder with the file CURRENT.
+   * @param path which database is meant if there are several: a `webkitRelativePath` without the file's name.
+   * @throws RangeError when there are several databases and no `path`.
    */
   constructor(files: Iterable<FileLike> | ArrayLike<FileLike>, path?: string) {
     const all = Array.from(files);
@@ -100,7 +100,7 @@ export class FileListFolder implements Folder {
 
   open(name: string): FolderFile | undefined {
     const file = this.#files.get(name);
-    // A file that was picked is a snapshot: once it changes on disk, it cannot be read.
+    // A picked file is a snapshot: once it changes on disk, it can no longer be read.
     return file && new SnapshotSource(file, name, { file, state: file.size, isSettled: true });
   }
 }
@@ -113,16 +113,16 @@ function nameOf(error: unknown): string {
   return error instanceof Error || (typeof error === 'object' && error !== null && 'name' in error) ? String(error.name) : '';
 }
 
-/** How long after a change another may get the same time, in milliseconds: file systems store times as coarse as two seconds. */
+/** How long after a change another change may get the same timestamp, in milliseconds: some file systems store times in steps of two seconds. */
 const TICK_MS = 2000;
 
-/** All that a browser says of a file: it does not say which file it is. */
+/** The identity of a file as far as browsers reveal it: they do not say which file it is. */
 function identityOf({ size, lastModified }: { readonly size: number; readonly lastModified?: number }): FileIdentity | undefined {
   if (lastModified === undefined) return undefined;
   return { file: undefined, state: `${size}:${lastModified}`, isSettled: Date.now() - lastModified > TICK_MS };
 }
 
-/** A file as it was when it was asked for. Once it changes on disk, it cannot be read any more. */
+/** A file as it was when it was opened. Once it changes on disk, it can no longer be read. */
 class SnapshotSource implements FolderFile {
   readonly byteLength: number;
   readonly name: string;

@@ -22,38 +22,13 @@
  * for (const law of folderLaws(() => new MyFolder())) test(law.name, law.run);
  * ```
  */
-import { mustBeFunction, mustBeOptions, mustBeWhole } from '@bloom/bytes';
+import { mustBeFunction, mustBeOptions, mustBeWhole } from '@bloom/bytes/internal';
+import { FILE_LAWS } from './contract/file-laws.js';
+import { FOLDER_LAWS, OTHER_OBJECT_LAWS } from './contract/folder-laws.js';
 import { LawRun } from './contract/law-run.js';
-import { absentFiles } from './contract/laws/absent-files.js';
-import { appendedBytes } from './contract/laws/appended-bytes.js';
-import { appendingAgain } from './contract/laws/appending-again.js';
-import { changedIdentities } from './contract/laws/changed-identities.js';
-import { changingList } from './contract/laws/changing-list.js';
-import { closedFiles } from './contract/laws/closed-files.js';
-import { closedWriters } from './contract/laws/closed-writers.js';
-import { createdOver } from './contract/laws/created-over.js';
-import { deletedFiles } from './contract/laws/deleted-files.js';
-import { folderItself } from './contract/laws/folder-itself.js';
-import { identities } from './contract/laws/identities.js';
-import { lentBytes } from './contract/laws/lent-bytes.js';
-import { listedNames } from './contract/laws/listed-names.js';
-import { lock } from './contract/laws/lock.js';
-import { lostFolder } from './contract/laws/lost-folder.js';
-import { missingFiles } from './contract/laws/missing-files.js';
-import { openReaders } from './contract/laws/open-readers.js';
-import { openedFiles } from './contract/laws/opened-files.js';
-import { orphanedWriters } from './contract/laws/orphaned-writers.js';
-import { otherObjects } from './contract/laws/other-objects.js';
-import { pinnedFolder } from './contract/laws/pinned-folder.js';
-import { plainNames } from './contract/laws/plain-names.js';
-import { renameInPowerCut, syncedBytes, syncedNames } from './contract/laws/power-cuts.js';
-import { renamedFiles } from './contract/laws/renamed-files.js';
-import { returnedBytes } from './contract/laws/returned-bytes.js';
-import { simultaneousCalls } from './contract/laws/simultaneous-calls.js';
-import { simultaneousReads } from './contract/laws/simultaneous-reads.js';
-import { syncReads } from './contract/laws/sync-reads.js';
 import { FOLDER_LAWS_OPTIONS, type FolderLawsOptions, READ_FOLDER_LAWS_OPTIONS, type ReadFolderLawsOptions } from './contract/options.js';
-import type { ReadingPlace, WritingPlace } from './contract/places.js';
+import { POWER_CUT_LAWS } from './contract/power-cut-laws.js';
+import { READING_LAWS } from './contract/reading-laws.js';
 import { type Folder, mustBeFolder } from './folder/folder.js';
 import { mustBeWritable, type WritableFolder } from './folder/writable-folder.js';
 
@@ -70,50 +45,6 @@ export interface FolderLaw {
 
 const PATIENCE_MS = 10_000;
 
-/** A law works with folders of any one kind. */
-type ReadingLaw = readonly [name: string, law: (run: LawRun, place: ReadingPlace) => Promise<void>];
-type WritingLaw = readonly [name: string, law: <Kind extends WritableFolder>(run: LawRun, place: WritingPlace<Kind>) => Promise<void>];
-
-const READING: readonly ReadingLaw[] = [
-  ['1. a file that is opened has its length, and is read in pieces at any offset', openedFiles],
-  ['2. bytes that were read never change', returnedBytes],
-  ['3. there is no file, and no error, under a name that no file has, or that is no plain file name', absentFiles],
-  ['4. the list has the name of each file once', listedNames],
-  ['5. closing a file ends that file alone, and closing it again does nothing', closedFiles],
-  ['6. reads at the same time do not disturb each other', simultaneousReads],
-  ['7. what is read without a promise is the same', syncReads],
-  ['8. the identity that the folder tells of a file is that of the file that it opens', identities],
-];
-
-const WRITING: readonly WritingLaw[] = [
-  ['9. what was appended can be read at once, in order and whole, before it is synced', appendedBytes],
-  ['10. append keeps nothing that it was lent, and does not change it', lentBytes],
-  ['11. a file that is open for reading stays as it was when it was opened, while it grows', openReaders],
-  ['12. a file that is opened for appending continues at its end', appendingAgain],
-  ['13. a file that is created is empty, and replaces one of its name', createdOver],
-  ['14. a file that is renamed replaces one of the new name at once', renamedFiles],
-  ['15. a file that is deleted is gone, and no other; deleting none is no error', deletedFiles],
-  ['16. the list follows each creation, renaming and deletion', changingList],
-  ['17. a file that is missing is reported as missing, and not created', missingFiles],
-  ['18. each name is a file of its own, and other than plain file names are refused', plainNames],
-  ['19. what is written to a file that was deleted, replaced or renamed gets into no other file', orphanedWriters],
-  ['20. a file that is written can be synced again, closed again, and closed unsynced', closedWriters],
-  ['21. calls at the same time do not disturb each other', simultaneousCalls],
-  ['22. the folder is created unless it is there, removed only when it is empty, and missing in between', folderItself],
-  ['23. lost is a folder of its own, into which files are moved', lostFolder],
-  ['24. the lock has one holder until it is released', lock],
-  ['25. a pinned folder has the files of the folder', pinnedFolder],
-  ['26. a file that was changed or replaced has another identity', changedIdentities],
-  ['27. another object for the same place sees every change at once', otherObjects],
-  ['28. what was synced survives a power cut', syncedBytes],
-  ['29. names survive a power cut once the folder was synced', syncedNames],
-  ['30. after a power cut a renaming has happened or not', renameInPowerCut],
-];
-
-/** Laws that need something of the caller, and are left out without it. */
-const NEEDS_AGAIN = new Set([otherObjects]);
-const NEEDS_POWER_CUTS = new Set([syncedBytes, syncedNames, renameInPowerCut]);
-
 /**
  * The laws of a folder that a database is written to, for the folders that `makeFolder` makes.
  *
@@ -127,9 +58,8 @@ export function folderLaws<Kind extends WritableFolder>(makeFolder: () => Kind |
   for (const [name, value] of Object.entries({ again, cutPower, dispose })) if (value !== undefined) mustBeFunction(name, value);
   mustBeWhole('patienceMs', patienceMs, 1);
 
-  return [...READING, ...WRITING]
-    .filter(([, law]) => (again !== undefined || !NEEDS_AGAIN.has(law)) && (cutPower !== undefined || !NEEDS_POWER_CUTS.has(law)))
-    .map(([name, law]) =>
+  return [...READING_LAWS, ...FILE_LAWS, ...FOLDER_LAWS, ...(again === undefined ? [] : OTHER_OBJECT_LAWS), ...(cutPower === undefined ? [] : POWER_CUT_LAWS)].map(
+    ([name, law]) =>
       lawOf(name, patienceMs, dispose, async (run, made) => {
         const newFolder = async (): Promise<Kind> => {
           const folder = await run.call('makeFolder()', makeFolder);
@@ -150,8 +80,8 @@ export function folderLaws<Kind extends WritableFolder>(makeFolder: () => Kind |
             for (const [file, bytes] of files) await run.put(created, file, bytes);
             return created;
           },
-          again: again && ((of) => run.call('again()', () => again(of))),
-          cutPower: cutPower && ((of) => run.call('cutPower()', () => cutPower(of))),
+          again: again && ((of) => run.call('again()', () => again(of as Kind))),
+          cutPower: cutPower && ((of) => run.call('cutPower()', () => cutPower(of as Kind))),
         });
       }),
     );
@@ -173,7 +103,7 @@ export function readFolderLaws<Kind extends Folder>(
   if (dispose !== undefined) mustBeFunction('dispose', dispose);
   mustBeWhole('patienceMs', patienceMs, 1);
 
-  return READING.map(([name, law]) =>
+  return READING_LAWS.map(([name, law]) =>
     lawOf(name, patienceMs, dispose, async (run, made) => {
       await law(run, {
         async folderWith(files) {

@@ -1,5 +1,6 @@
-/** Folders behind HTTP: a copy of a database on a static server, a CDN, S3 through a `fetch` that signs. */
-import { isMarkup, mustBeBoolean, mustBeOptions, type Signal } from '@bloom/bytes';
+/** Folders behind HTTP: a copy of a database on a static server, on a CDN, or on S3 with a `fetch` that signs requests. */
+import type { Signal } from '@bloom/bytes';
+import { isMarkup, mustBeBoolean, mustBeOptions } from '@bloom/bytes/internal';
 import type { FileIdentity } from '@bloom/sstable';
 import { HttpError, HttpSource, type HttpSourceOptions } from '@bloom/sstable/http';
 import { MAX_CURRENT_LENGTH } from './format/current.js';
@@ -7,16 +8,16 @@ import { CURRENT, parseFileName } from './format/file-name.js';
 import { type Folder, FolderError, type FolderFile, isPlainName } from './folder/folder.js';
 import { AbsentAnswer } from './http/absent-answer.js';
 
-/** How to reach the files of a folder. All of it has a default. */
+/** How to reach the files of a folder. Every option has a default. */
 export interface HttpFolderOptions extends Omit<HttpSourceOptions, 'byteLength' | 'signal' | 'startBytes'> {
   /**
-   * The names of the files, where they are known. Without them, tables are those that the MANIFEST lists, and logs are
-   * looked for by their numbers: a request for each number that may be one, usually 17 of them.
+   * The names of the files, if they are known. Without them, the reader takes the tables from the MANIFEST, and looks for logs by their
+   * numbers: one request for each possible number, usually 17.
    */
   readonly files?: readonly string[] | undefined;
   /**
-   * Whether only CURRENT is ever replaced, as in the databases that `@bloom/bulk` publishes: then no logs are looked for, and
-   * tables stay open when CURRENT names another MANIFEST. Default: false.
+   * Whether only CURRENT is ever replaced, as in the databases that `@bloom/bulk` publishes: the reader then does not look for logs, and
+   * keeps tables open when CURRENT names another MANIFEST. Default: false.
    */
   readonly isPublished?: boolean | undefined;
 }
@@ -33,20 +34,20 @@ const HTTP_FOLDER_OPTIONS: Record<keyof HttpFolderOptions, true> = {
   maxWholeBytes: true,
 };
 
-/** How much of a file that is no table is read with its length: LevelDB's logs have this size, and MANIFESTs are smaller. */
+/** How much of a log or a MANIFEST is read with the first request: LevelDB's logs have this size, and MANIFESTs are smaller. */
 const START_BYTES = 4 * 2 ** 20;
 
-/** How much of the end of a published table is read first, so that it has the index of one of 16 MiB. */
+/** How much of the end of a published table is read first: enough for the index of a table of 16 MiB. */
 const PUBLISHED_TAIL_BYTES = 256 * 2 ** 10;
 
 /**
  * A folder behind a URL. Files are read by Range requests, as far as they are needed: CURRENT, MANIFEST and logs with one request
  * each, a table with one request when it is first needed, and one for each block.
  *
- * A file is absent for which the server answers 404, or a page that it sends in place of files that it does not have, as servers of
- * single-page apps do. So is one with 403 that is not among `files`, if the server says 403 for any name.
+ * A file is absent if the server answers 404, or with the page that it sends for missing files, as servers of single-page apps do. A file
+ * with status 403 that is not among `files` is absent too, if the server answers 403 for every unknown name.
  *
- * The folder should be a copy that nobody writes to. One that changes while it is read is noticed by the ETags of its files.
+ * The folder should be a copy that nobody writes to. Changes while it is read are detected by the ETags of its files.
  *
  * @example
  * ```ts
@@ -57,18 +58,18 @@ export class HttpFolder implements Folder {
   readonly isRemote = true;
   readonly isPublished: boolean;
   readonly name: string;
-  /** Only where the files are known. */
+  /** Undefined unless the files are known. */
   readonly list?: () => readonly string[];
   readonly #urlOf: (name: string) => string;
   readonly #options: Omit<HttpFolderOptions, 'files' | 'isPublished'>;
   readonly #absent = new AbsentAnswer((name, signal) => this.#request(name, signal));
-  /** Whether a file of the folder has come, so that the server can be reached. */
+  /** Whether the server has sent a file of the folder, so that it can be reached. */
   #hasServed = false;
-  /** The look at CURRENT that is under way, and one that begins after it. */
+  /** The request of CURRENT in progress, and the one that begins after it. */
   #look: Promise<void> = Promise.resolve();
   #nextLook: Promise<void> | undefined;
 
-  /** @param url of the folder, or what gives the URL of a file of it. */
+  /** @param url the URL of the folder, or a function that returns the URL of a file in it. */
   constructor(url: string | { readonly href: string } | ((name: string) => string), options: HttpFolderOptions = {}) {
     if (typeof url === 'function') {
       this.#urlOf = url;
@@ -113,7 +114,7 @@ export class HttpFolder implements Folder {
   /** Whether an error means that there is no such file. */
   async #isAbsent(name: string, { code, status }: HttpError, signal: Signal | undefined): Promise<boolean> {
     if (status === 404 || status === 410) return true;
-    // Without CURRENT there is no database, and the error says more than that.
+    // Without CURRENT there is no database, and the error is more informative than that.
     if (name === CURRENT) return false;
     if (code === 'BLOOM_HTTP_PAGE') {
       await this.#mustBeThere(signal);
@@ -124,14 +125,14 @@ export class HttpFolder implements Folder {
   }
 
   /**
-   * Makes sure that a page came for a file that is not there, and not for all files, because a login has expired, say: then a log would
-   * be taken for one that is not there, and its writes would be missing.
+   * Makes sure that the server sent a page because the file is missing, and does not send one for all files, for example because a login
+   * has expired: a log would then be considered missing, and its writes would be lost to the reader.
    *
    * @throws HttpError `BLOOM_HTTP_PAGE` when the server now sends a page for CURRENT.
    */
   async #mustBeThere(signal: Signal | undefined): Promise<void> {
     if (!this.#hasServed) return;
-    // A look that began before the page came does not count. Many calls share the next.
+    // A request that began before the page arrived does not count. Many calls share the next one.
     this.#nextLook ??= this.#look.then(() => {
       this.#nextLook = undefined;
       const look = this.#lookAtCurrent();
@@ -153,14 +154,14 @@ export class HttpFolder implements Folder {
   }
 }
 
-/** @throws HttpError `BLOOM_HTTP_PAGE` when CURRENT is a page, however it is labelled. */
+/** @throws HttpError `BLOOM_HTTP_PAGE` when CURRENT is a page, whatever its content type. */
 function mustBeNoPage(current: HttpSource): void {
   const bytes = current.heldBytes(0, Math.min(current.byteLength, MAX_CURRENT_LENGTH));
   if (bytes === undefined || !isMarkup(bytes)) return;
   throw new HttpError('BLOOM_HTTP_PAGE', current.name, 'the server answers with an HTML page, not with the file', { status: 200 });
 }
 
-/** A file that says so when it was replaced by another. */
+/** A file that reports when it was replaced by another. */
 class HttpFile implements FolderFile {
   readonly isRemote = true;
   readonly name: string;
@@ -178,7 +179,7 @@ class HttpFile implements FolderFile {
   }
 
   get identity(): FileIdentity | undefined {
-    // The name of a published file stands for its bytes, which may have been written again under it.
+    // The name of a published file identifies its bytes, which may have been uploaded again.
     return this.#isPublished ? undefined : this.#source.identity;
   }
 

@@ -18,7 +18,8 @@
  *
  * Source: Chromium, content/browser/indexed_db/indexed_db_leveldb_coding.cc.
  */
-import { mustHaveAtMost, VarintReader } from '@bloom/bytes';
+import { VarintReader } from '@bloom/bytes';
+import { mustHaveAtMost } from '@bloom/bytes/internal';
 import { BloomFilterPolicy, type FilterPolicy, mustBeFilterPolicy } from '@bloom/policy';
 import { bytewiseComparator, type Comparator } from '@bloom/sstable';
 

@@ -1,17 +1,5 @@
 export { type CorruptionCode, CorruptionError, type Structure, type UnsupportedCode, UnsupportedError } from '@bloom/bytes';
-export {
-  BlockCache,
-  type Comparator,
-  ComparatorError,
-  type ComparatorErrorCode,
-  bytewiseComparator,
-  type FileIdentity,
-  type FilterAnswer,
-  type IndexedBlock,
-  type LookupFailure,
-  type SearchedBlock,
-  type TableSearch,
-} from '@bloom/sstable';
+export { BlockCache, type Comparator, ComparatorError, bytewiseComparator } from '@bloom/sstable';
 export type { Dropped } from './folder/damage.js';
 export type { AsyncDatabaseKeyRange, AsyncReadOptions } from './read/async-reader-face.js';
 export type { CursorEntry } from './read/cursor-face.js';
@@ -34,14 +22,11 @@ export type {
 } from './read/lookup-explanation.js';
 export { ClosedError } from './read/open-state.js';
 export { MemoryFolder } from './folder/memory-folder.js';
-export type { DatabaseCursorOptions, DatabaseFilterStatus, MakeOfBytes, ReaderStats, StoredEntry, StoredVersion } from './read/reader-face.js';
-export type { SequenceOptions } from '@bloom/sstable/database';
+export type { DatabaseCursorOptions, MakeOfBytes, StoredEntry, StoredVersion } from './read/read-path.js';
+export type { DatabaseFilterStatus, ReaderStats } from './read/reader-face.js';
 export type { AsyncReaderOptions, ReaderOptions, SyncReaderOptions } from './read/reader-options.js';
-export { comparatorName, comparatorNameSync } from './inspect/comparator-name.js';
 export { foreignEngine } from './inspect/foreign-engine.js';
-export { isForeignName } from './format/foreign-engine.js';
 export type { ForeignEngine, ForeignEngineName } from './format/foreign-engine.js';
-export { type StoredEntriesOptions, storedEntries, storedEntriesSync } from './inspect/stored-entries.js';
 export type { DatabaseKeyRange } from './read/database-range.js';
 export type { SyncDatabaseCursor } from './read/sync-database-cursor.js';
 export { SyncDatabaseReader } from './read/sync-database-reader.js';
@@ -49,7 +34,6 @@ export { decodeVersionEdit, encodeVersionEdit, type FileMetadata, type VersionEd
 export { type BatchProblem, WriteBatch, WriteBatchReader } from './format/write-batch.js';
 export { DatabaseError, type DatabaseErrorCode } from './folder/database-error.js';
 export type { FolderLock, PinnedFolder, WritableFile, WritableFolder } from './folder/writable-folder.js';
-export type { CompactedTables, CompactionRequest, MemtableArrays, NeededPlugins, TableThread, TableThreadSettings, ThreadPlugins, WrittenTable } from './folder/table-thread.js';
 export { WritableMemoryFolder } from './folder/writable-memory-folder.js';
 export type { ClearRange } from './write/entry-deletion.js';
 export { Database, type WriteOptions } from './write/database.js';

@@ -1,5 +1,6 @@
 import { seeded } from '@bloom/fixtures';
-import { type BitsByLevel, type Comparator, Database, type DatabaseOptions, DatabaseReader, MemoryFolder, storedEntries, WritableMemoryFolder, WriteBatch } from '@bloom/leveldb';
+import { type BitsByLevel, type Comparator, Database, type DatabaseOptions, DatabaseReader, MemoryFolder, WritableMemoryFolder, WriteBatch } from '@bloom/leveldb';
+import { storedEntries } from '@bloom/leveldb/inspect';
 import { bytewiseComparator, MemorySource } from '@bloom/sstable';
 import { tableLayout } from '@bloom/sstable/inspect';
 import { describe, expect, test } from 'vitest';

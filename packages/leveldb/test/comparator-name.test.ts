@@ -1,5 +1,6 @@
 import { folderFiles, goldenDatabases } from '@bloom/fixtures';
-import { comparatorName, comparatorNameSync, encodeVersionEdit, MemoryFolder } from '@bloom/leveldb';
+import { encodeVersionEdit, MemoryFolder } from '@bloom/leveldb';
+import { comparatorName, comparatorNameSync } from '@bloom/leveldb/inspect';
 import { describe, expect, test } from 'vitest';
 import { logOf } from './assemble-database.js';
 

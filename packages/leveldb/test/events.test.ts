@@ -1,4 +1,5 @@
-import { Database, type DatabaseEvent, type DatabaseOptions, MemoryFolder, storedEntries, WritableMemoryFolder, WriteBatch } from '@bloom/leveldb';
+import { Database, type DatabaseEvent, type DatabaseOptions, MemoryFolder, WritableMemoryFolder, WriteBatch } from '@bloom/leveldb';
+import { storedEntries } from '@bloom/leveldb/inspect';
 import { describe, expect, test } from 'vitest';
 import { rejection } from './caught.js';
 import { collect } from './collect.js';

@@ -245,7 +245,7 @@ describe('explain of a database that is written', () => {
     const database = await twoSources();
     const reason = new Error('enough');
     expect(await rejection(database.explain(utf8('key12'), { signal: AbortSignal.abort(reason) }))).toBe(reason);
-    await expect(database.explain('key12' as never)).rejects.toThrow('key must be a Uint8Array');
+    await expect(database.explain(12 as never)).rejects.toThrow('key must be a Uint8Array');
     await expect(database.explain(utf8('key12'), { sequenze: 1n } as never)).rejects.toThrow(TypeError);
     await expect(database.explain(utf8('key12'), { sequence: -1n })).rejects.toThrow(RangeError);
     await database.close();

@@ -1,5 +1,6 @@
 import { turns } from '@bloom/fixtures/event-loop';
-import { Database, DatabaseError, type TableThread, type WritableFile, WritableMemoryFolder } from '@bloom/leveldb';
+import { Database, DatabaseError, type WritableFile, WritableMemoryFolder } from '@bloom/leveldb';
+import type { TableThread } from '@bloom/leveldb/internal';
 import { describe, expect, test } from 'vitest';
 import { rejection } from './caught.js';
 

@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { seeded } from '@bloom/bytes';
+import { seeded } from '@bloom/bytes/internal';
 import { type Folder, MemoryFolder, type WritableFolder, WritableMemoryFolder } from '@bloom/leveldb';
 import { DirectoryFolder, FileListFolder } from '@bloom/leveldb/browser';
 import { type FolderLaw, folderLaws, type FolderLawsOptions, readFolderLaws } from '@bloom/leveldb/contract';

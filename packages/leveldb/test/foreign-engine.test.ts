@@ -4,8 +4,8 @@ import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { folderFiles, foreignFolders, goldenDatabases, realDatabases } from '@bloom/fixtures';
-import { Database, DatabaseReader, encodeVersionEdit, foreignEngine, MemoryFolder, storedEntriesSync, SyncDatabaseReader, UnsupportedError, WritableMemoryFolder } from '@bloom/leveldb';
-import { verifyDatabase } from '@bloom/leveldb/inspect';
+import { Database, DatabaseReader, encodeVersionEdit, foreignEngine, MemoryFolder, SyncDatabaseReader, UnsupportedError, WritableMemoryFolder } from '@bloom/leveldb';
+import { storedEntriesSync, verifyDatabase } from '@bloom/leveldb/inspect';
 import { WritableNodeFolder } from '@bloom/leveldb/node';
 import { LogWriter } from '@bloom/log';
 import { afterEach, describe, expect, test } from 'vitest';

@@ -1,17 +1,7 @@
 import { createHash } from 'node:crypto';
 import { entriesSha256, type ExpectedDatabase, folderFiles, type GoldenDatabase, goldenDatabases, type KeyValue } from '@bloom/fixtures';
-import {
-  CorruptionError,
-  type DatabaseDescription,
-  DatabaseReader,
-  type Dropped,
-  MemoryFolder,
-  type ReaderOptions,
-  storedEntries,
-  storedEntriesSync,
-  type StoredEntry,
-  SyncDatabaseReader,
-} from '@bloom/leveldb';
+import { CorruptionError, type DatabaseDescription, DatabaseReader, type Dropped, MemoryFolder, type ReaderOptions, type StoredEntry, SyncDatabaseReader } from '@bloom/leveldb';
+import { storedEntries, storedEntriesSync } from '@bloom/leveldb/inspect';
 import { NodeFolder, SyncNodeFolder } from '@bloom/leveldb/node';
 import { encodeInternalKey } from '@bloom/sstable/database';
 import { describe, expect, test } from 'vitest';

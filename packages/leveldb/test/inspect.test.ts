@@ -71,7 +71,7 @@ describe('verifyDatabase', () => {
     expect(findings.map(({ file, code, problem }) => [file, code, problem])).toEqual([
       ['MANIFEST-000001', 'BLOOM_BAD_VERSION', 'tables 5 and 6 overlap at level 1'],
       ['MANIFEST-000001', 'BLOOM_BAD_VERSION', 'tables 6 and 7 overlap at level 1'],
-      ['000005.ldb', 'BLOOM_BAD_VERSION', 'its first key is not the one that the MANIFEST says'],
+      ['000005.ldb', 'BLOOM_BAD_VERSION', 'its first key is not the one that the MANIFEST lists'],
       ['000007.ldb', 'BLOOM_TRUNCATED', expect.stringContaining('the MANIFEST says')],
     ]);
     const first2 = await verifyDatabase(new MemoryFolder(files), { maxFindings: 2 });

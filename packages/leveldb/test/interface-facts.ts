@@ -84,6 +84,8 @@ export class InterfaceFacts {
     const declaration = property.declarations?.[0];
     const name = declaration && ts.getNameOfDeclaration(declaration);
     if (declaration === undefined || (name !== undefined && ts.isPrivateIdentifier(name))) return;
+    // Not in the types that are published.
+    if (ts.getJSDocTags(declaration).some(({ tagName }) => tagName.text === 'internal')) return;
     if ((ts.getCombinedModifierFlags(declaration) & ts.ModifierFlags.NonPublicAccessibilityModifier) !== 0) return;
     const [, known] = /^__@(\w+)@\d+$/.exec(property.name) ?? [];
     const type = this.#checker.getTypeOfSymbol(property);

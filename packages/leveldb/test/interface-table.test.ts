@@ -126,8 +126,8 @@ describe('the interface table', () => {
     }
     // Whatever else is closed or released has a row too.
     const closing = facts.classes().filter((name) => [...facts.membersOf(name).keys()].some((member) => ['close', 'release', '[Symbol.dispose]', '[Symbol.asyncDispose]'].includes(member)));
-    // The last two are for @bloom/leveldb alone, which assembles tables of them.
-    const known = new Set(['FileTable', 'SyncFileTable', 'BlockReader', 'DataBlocks', ...closing.filter((name) => name.startsWith('Sync') && columns.has(name.slice(4)))]);
+    // The first two are for @bloom/leveldb alone, which assembles tables of them.
+    const known = new Set(['BlockReader', 'DataBlocks', ...closing.filter((name) => name.startsWith('Sync') && columns.has(name.slice(4)))]);
     expect(closing.filter((name) => !columns.has(name) && !known.has(name))).toEqual([]);
   });
 });
@@ -163,7 +163,6 @@ describe('twins', () => {
     expect(options('DatabaseTable.open')).toEqual(options('Table.open'));
     for (const name of ['openTableSync', 'SyncDatabaseTable.open']) expect(options(name)).toEqual(options('SyncTable.open'));
     expect(options('storedEntriesSync')).toEqual(options('storedEntries').filter((option) => option !== 'signal'));
-    for (const name of ['FileTable', 'SyncFileTable']) expect([...facts.membersOf(name).keys()].sort()).toEqual([...facts.membersOf(name.replace('File', '')).keys()].sort());
   });
 });
 

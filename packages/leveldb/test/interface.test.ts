@@ -2,9 +2,10 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ClosedError, Database, DatabaseReader, type Folder, MemoryFolder, storedEntries, storedEntriesSync, SyncDatabaseReader, WritableMemoryFolder } from '@bloom/leveldb';
+import { ClosedError, Database, DatabaseReader, type Folder, MemoryFolder, SyncDatabaseReader, WritableMemoryFolder } from '@bloom/leveldb';
+import { storedEntries, storedEntriesSync } from '@bloom/leveldb/inspect';
 import { BackgroundThread, WritableNodeFolder } from '@bloom/leveldb/node';
-import { seeded } from '@bloom/bytes';
+import { seeded } from '@bloom/bytes/internal';
 import { expect, test } from 'vitest';
 import { caught, rejection } from './caught.js';
 import { collect } from './collect.js';
@@ -95,7 +96,7 @@ test('the reads of a database without promises refuse a folder that answers with
   const database = await Database.open(new Promising(files.files()));
   const cursor = database.cursorSync();
   const calls = [() => [...database.entriesSync()], () => cursor.seekToFirst(), () => database.versionsSync(utf8('key 5'))];
-  for (const call of calls) expect((caught(call) as Error).message).toContain('folder must not return promises here');
+  for (const call of calls) expect((caught(call) as Error).message).toContain('the folder returned a promise');
   cursor.close();
   await database.close();
 });

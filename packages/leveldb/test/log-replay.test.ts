@@ -1,5 +1,5 @@
-import { type CorruptionError, Database, DatabaseReader, type Dropped, MemoryFolder, storedEntries, storedEntriesSync, SyncDatabaseReader, WritableMemoryFolder } from '@bloom/leveldb';
-import { verifyDatabase } from '@bloom/leveldb/inspect';
+import { type CorruptionError, Database, DatabaseReader, type Dropped, MemoryFolder, SyncDatabaseReader, WritableMemoryFolder } from '@bloom/leveldb';
+import { storedEntries, storedEntriesSync, verifyDatabase } from '@bloom/leveldb/inspect';
 import { describe, expect, test } from 'vitest';
 import { assembleDatabase, logOf, recordOf } from './assemble-database.js';
 import { caught, rejection } from './caught.js';

@@ -52,7 +52,7 @@ describe('the edits of a MANIFEST', () => {
     expect(caught(() => manifest.add(encodeVersionEdit({ comparator: 'other' }), place))).toMatchObject({
       ...place,
       code: 'BLOOM_BAD_VERSION',
-      problem: 'the comparator is "other", and was "leveldb.BytewiseComparator" before',
+      problem: 'the comparator changes from "leveldb.BytewiseComparator" to "other"',
     });
   });
 
@@ -80,7 +80,7 @@ test('a MANIFEST has up to 1 GiB, and one byte more is refused by its length', (
   expect(caught(() => mustBeManifestLength({ byteLength: 2 ** 30 + 1 }, place))).toMatchObject({
     ...place,
     code: 'BLOOM_TOO_LARGE',
-    problem: 'it has 1073741825 bytes, a MANIFEST has at most 1073741824: Database.repair makes another',
+    problem: 'it has 1073741825 bytes, a MANIFEST has at most 1073741824: make a new one with Database.repair',
   });
 });
 

@@ -151,7 +151,7 @@ test('an iterator that throws, or a key that is no Uint8Array, fails the call, w
       throw new Error('no more keys');
     }
     expect(await rejection(reader.getMany(failing()))).toMatchObject({ message: 'no more keys' });
-    const wrong = [KEYS[0]!, 'text' as unknown as Uint8Array];
+    const wrong = [KEYS[0]!, 5 as unknown as Uint8Array];
     expect(await rejection(reader.getMany(wrong))).toMatchObject({ name: 'TypeError', message: expect.stringContaining('keys[1]') as string });
     // A rejection that nobody handles would fail the run.
     await elapsed(10);
@@ -191,7 +191,7 @@ test('getAs gives what is made of a value that is at hand without a promise', as
   }
   folder.next = () => 'failing';
   expect(await rejection(reader.getAs(KEYS[9]!, textOf) as Promise<unknown>)).toMatchObject({ message: expect.stringContaining('cannot read') as string });
-  expect(() => reader.getAs('text' as unknown as Uint8Array, textOf)).toThrow('key must be a Uint8Array');
+  expect(() => reader.getAs(5 as unknown as Uint8Array, textOf)).toThrow('key must be a Uint8Array');
   expect(() => reader.getAs(KEYS[0]!, 'text' as never)).toThrow(new TypeError('make must be a function, got string'));
   expect(() => reader.getAs(KEYS[0]!, textOf, { sequence: 1n, other: 1 } as object)).toThrow(/getAs.*other/);
   await reader.close();

@@ -2,7 +2,8 @@
 // it, some of it, or nothing.
 import { seeded } from '@bloom/fixtures';
 import { bytewiseComparator, type Comparator } from '@bloom/sstable';
-import { DELETION, encodeInternalKey, type Side, VALUE } from '@bloom/sstable/database';
+import { DELETION, encodeInternalKey, VALUE } from '@bloom/sstable/database';
+import type { Side } from '@bloom/sstable/internal';
 import { describe, expect, test } from 'vitest';
 import { EntryCursor } from '../src/cursor/entry-cursor.js';
 import { MergeCursor } from '../src/cursor/merge-cursor.js';

@@ -32,6 +32,6 @@ test('for LevelDB a file of any type with the number of a table is enough, also 
 
 test('the error for missing tables says how many there are and names the first', () => {
   const place = { code: 'BLOOM_MISSING_FILE', structure: 'MANIFEST', offset: 0, file: 'MANIFEST-000002' };
-  expect(missingFiles([file(5n)], place)).toMatchObject({ ...place, problem: '1 missing table, 000005.ldb' });
-  expect(missingFiles([file(5n), file(9n)], place)).toMatchObject({ ...place, problem: '2 missing tables, such as 000005.ldb' });
+  expect(missingFiles([file(5n)], place)).toMatchObject({ ...place, problem: 'it lists 1 missing table, 000005.ldb' });
+  expect(missingFiles([file(5n), file(9n)], place)).toMatchObject({ ...place, problem: 'it lists 2 missing tables, such as 000005.ldb' });
 });

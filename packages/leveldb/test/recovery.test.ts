@@ -215,7 +215,7 @@ describe('damage of a log', () => {
       structure: 'folder',
       offset: 0,
       file: 'words.db',
-      problem: '000004.log is listed and cannot be opened',
+      problem: '000004.log is listed but cannot be opened',
     });
   });
 
@@ -302,7 +302,7 @@ describe('a table of the MANIFEST', () => {
       code: 'BLOOM_MISSING_FILE',
       structure: 'MANIFEST',
       file: 'words.db',
-      problem: '1 missing table, 000006.ldb',
+      problem: 'it lists 1 missing table, 000006.ldb',
     });
   });
 
@@ -324,6 +324,6 @@ describe('a table of the MANIFEST', () => {
         return name === '000005.ldb' || name === '000005.sst' ? undefined : super.identityOf(name);
       }
     }
-    expect(await rejection(Database.open(new Odd(assembleDatabase({ tables, logs }))))).toMatchObject({ code: 'BLOOM_MISSING_FILE', problem: '1 missing table, 000005.ldb' });
+    expect(await rejection(Database.open(new Odd(assembleDatabase({ tables, logs }))))).toMatchObject({ code: 'BLOOM_MISSING_FILE', problem: 'it lists 1 missing table, 000005.ldb' });
   });
 });

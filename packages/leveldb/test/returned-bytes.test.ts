@@ -1,5 +1,6 @@
 // Bytes that are returned have an ArrayBuffer, as their type says, also where the folder's bytes lie in a SharedArrayBuffer.
-import { Database, DatabaseReader, MemoryFolder, storedEntries, SyncDatabaseReader, WritableMemoryFolder } from '@bloom/leveldb';
+import { Database, DatabaseReader, MemoryFolder, SyncDatabaseReader, WritableMemoryFolder } from '@bloom/leveldb';
+import { storedEntries } from '@bloom/leveldb/inspect';
 import { MemorySource, SyncTable, Table } from '@bloom/sstable';
 import { DatabaseTable } from '@bloom/sstable/database';
 import { salvagedEntries } from '@bloom/sstable/inspect';

@@ -1,14 +1,5 @@
-import {
-  DatabaseError,
-  type FileIdentity,
-  FolderError,
-  type FolderFile,
-  type FolderLock,
-  type PinnedFolder,
-  type SyncFolderFile,
-  type WritableFile,
-  type WritableFolder,
-} from '@bloom/leveldb';
+import { DatabaseError, FolderError, type FolderFile, type FolderLock, type PinnedFolder, type SyncFolderFile, type WritableFile, type WritableFolder } from '@bloom/leveldb';
+import type { FileIdentity } from '@bloom/sstable';
 import type { FolderLawsOptions } from '@bloom/leveldb/contract';
 
 /** A file on a disk. Its bytes are never changed in place. */

@@ -1,6 +1,7 @@
 import { deflateRawSync, deflateSync, inflateRawSync, inflateSync } from 'node:zlib';
 import { folderFiles, realDatabases } from '@bloom/fixtures';
-import { Database, type DatabaseOptions, type TableThreadSettings, WritableMemoryFolder } from '@bloom/leveldb';
+import { Database, type DatabaseOptions, WritableMemoryFolder } from '@bloom/leveldb';
+import type { TableThreadSettings } from '@bloom/leveldb/internal';
 import { storedCompression } from '@bloom/leveldb/inspect';
 import type { FilterPolicy } from '@bloom/policy';
 import { type Codec, MemorySource, snappyCodec } from '@bloom/sstable';

@@ -1,5 +1,5 @@
 import { MemorySink, TableBuilder } from '@bloom/sstable';
-import { compareInternalBytes } from '@bloom/sstable/database';
+import { compareInternalBytes } from '@bloom/sstable/internal';
 import { describe, expect, test } from 'vitest';
 import { Memtable } from '../src/memtable/memtable.js';
 import { MemtableFull } from '../src/memtable/memtable-full.js';

@@ -1,4 +1,5 @@
-import { type TableThread, type TableThreadSettings, WritableMemoryFolder } from '@bloom/leveldb';
+import { WritableMemoryFolder } from '@bloom/leveldb';
+import type { TableThread, TableThreadSettings } from '@bloom/leveldb/internal';
 import { ThreadTables } from '../src/write/table-thread-work.js';
 
 /** A folder whose tables are written by what a worker thread runs. */

@@ -131,7 +131,7 @@ test('a record is read from within a larger array, and where it ends there is no
 });
 
 test('refuses keys and values that are not bytes, by their names', () => {
-  expect(() => new WriteBatch().put('a' as unknown as Uint8Array, utf8('b'))).toThrow(/^key must/);
-  expect(() => new WriteBatch().put(utf8('a'), 'b' as unknown as Uint8Array)).toThrow(/^value must/);
-  expect(() => new WriteBatch().delete('a' as unknown as Uint8Array)).toThrow(/^key must/);
+  expect(() => new WriteBatch().put(5 as unknown as Uint8Array, utf8('b'))).toThrow(/^key must/);
+  expect(() => new WriteBatch().put(utf8('a'), 5 as unknown as Uint8Array)).toThrow(/^value must/);
+  expect(() => new WriteBatch().delete(5 as unknown as Uint8Array)).toThrow(/^key must/);
 });

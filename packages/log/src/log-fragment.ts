@@ -11,7 +11,7 @@
  *
  * Source: LevelDB, db/log_format.h and doc/log_format.md.
  */
-import { copyBytes } from '@bloom/bytes';
+import { copyBytes } from '@bloom/bytes/internal';
 import { crc32c, maskCrc, maskedCrc32c } from '@bloom/crc32c';
 
 /** Bytes of every block but the last. */

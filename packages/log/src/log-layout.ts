@@ -9,7 +9,7 @@ import { FIRST, FragmentReader, FULL, LAST, LOG_BLOCK_LENGTH, MIDDLE, TYPE_NAMES
 export type RecordLayout = (record: Uint8Array, number: number) => readonly LabelledRange[];
 
 /**
- * What every byte of a log is: each once, in order. A fragment that is damaged, or cut off, is one range.
+ * Labels every byte of a log once, in order. A damaged or truncated fragment is one range.
  *
  * @param recordLayout says what is in a whole record. Default: the payload of each fragment is one range.
  */

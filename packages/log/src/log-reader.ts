@@ -2,11 +2,11 @@
  * Log file → records, with what was dropped on the way and why.
  *
  * Damage costs the rest of its block and the record that crosses into or out of that block; reading continues at the next
- * block. A record that is cut off at the end of the file is no damage: the writer was stopped, or is still writing.
+ * block. A record that is truncated by the end of the file is not damage: the writer was stopped, or is still writing.
  *
  * Source: LevelDB, db/log_reader.cc.
  */
-import { mustBeBytes, mustBeOptions, mustBeWhole } from '@bloom/bytes';
+import { mustBeBytes, mustBeOptions, mustBeWhole } from '@bloom/bytes/internal';
 import { FIRST, FragmentReader, FULL, LAST, LOG_BLOCK_LENGTH, type LogDropReason, MIDDLE } from './log-fragment.js';
 
 /** Bytes of a log that no record could be made of. */
@@ -21,7 +21,7 @@ export interface LogDrop {
 
 /** The end of a log when it is not that of a record. */
 export interface LogTail {
-  /** Bytes from the start of the file to the record that is cut off. */
+  /** Bytes from the start of the file to the record that is truncated. */
   readonly offset: number;
   /** Bytes from there to the end of the file. */
   readonly byteLength: number;
@@ -130,7 +130,7 @@ export class LogReader {
     this.#blockLength += part.length;
   }
 
-  /** @param isCut whether the file ends before the block is full: what is cut off there is not damage. */
+  /** @param isCut whether the file ends before the block is full: a record that is truncated there is not damage. */
   #readBlock(block: Uint8Array, isCut: boolean): Pick<LogTail, 'offset' | 'problem'> | undefined {
     const blockOffset = this.#position;
     const end = block.length;

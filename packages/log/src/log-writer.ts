@@ -3,7 +3,7 @@
  *
  * Source: LevelDB, db/log_writer.cc.
  */
-import { mustBeBytes, mustBeWhole, PrefixViews } from '@bloom/bytes';
+import { mustBeBytes, mustBeWhole, PrefixViews } from '@bloom/bytes/internal';
 import { FIRST, FULL, LAST, LOG_BLOCK_LENGTH, LOG_HEADER_LENGTH, MIDDLE, putFragment } from './log-fragment.js';
 
 /** Where the bytes of a log go. */

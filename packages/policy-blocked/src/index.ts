@@ -3,7 +3,6 @@ export {
   type BlockedBloomProbes,
   blockedBloomFilterMayMatch,
   blockedBloomProbes,
-  encodeBlockedBloomFilter,
   fillBlockedBloomFilter,
   filterByteLength,
   LINE_BYTES,

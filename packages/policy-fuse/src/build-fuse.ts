@@ -1,78 +1,22 @@
 /** Makes binary fuse filters: finds an order in which each key has a fingerprint of its own. */
-import type { FilterSink, KeyList } from '@bloom/policy';
-import { distinctHashes, encodeHashBloomFilter, hashBloomFilterByteLength } from '@bloom/policy/kit';
-import {
-  BLOOM,
-  BLOOM_TRAILER_BYTES,
-  type FingerprintBits,
-  fuseByteLength,
-  type FuseShape,
-  fuseShapeFor,
-  scaled64,
-  writeFuseTrailer,
-} from './fuse-filter.js';
-import type { FuseKernel } from './fuse-kernel.js';
+import type { HashFilterForm } from '@bloom/policy/internal';
+import { type FingerprintBits, fuseByteLength, type FuseShape, fuseShapeFor, scaled64, writeFuseTrailer } from './fuse-filter.js';
 
-/** With so many seeds, none fails less than once in 10^12 filters: at most half of them do. */
-const MAX_SEEDS = 48;
-
-/** Appends to `dst` the filter of `keys`; the kernel, where there is one and it has room, makes the same bytes. */
-export function encodeFuseFilter(keys: KeyList, fingerprintBits: FingerprintBits, dst: FilterSink, kernel?: FuseKernel): void {
-  if (keys.length === 0) return;
-  if (kernel !== undefined && encodeInKernel(keys, fingerprintBits, dst, kernel)) return;
-  for (let seed = 0; seed < MAX_SEEDS; seed++) {
-    const hashes = distinctHashes(keys, seed);
-    const shape = arrayFor(hashes.length / 2, fingerprintBits);
-    if (shape === undefined) {
-      if (seed > 0) break;
-      encodeFewKeys(hashes, fingerprintBits, dst);
-      return;
-    }
-    const order = peel(hashes, shape);
-    if (order === undefined) continue;
-    const filter = dst.extend(fuseByteLength(shape));
-    assign(filter, shape, order);
-    writeFuseTrailer(filter, shape, seed);
-    return;
-  }
-  encodeFewKeys(distinctHashes(keys, 0), fingerprintBits, dst);
-}
-
-/** @returns whether the kernel made the filter. */
-function encodeInKernel(keys: KeyList, fingerprintBits: FingerprintBits, dst: FilterSink, kept: FuseKernel): boolean {
-  const kernel = kept.forKeys(keys.length);
-  for (let seed = 0; seed < MAX_SEEDS; seed++) {
-    const count = kernel.hash(keys, seed);
-    const shape = count === undefined ? undefined : arrayFor(count, fingerprintBits);
-    if (count !== undefined && shape === undefined && seed === 0) {
-      encodeFewKeys(kernel.hashes(count), fingerprintBits, dst);
-      return true;
-    }
-    if (count === undefined || shape === undefined || !kernel.hasRoomFor(count, shape)) return false;
-    const array = kernel.build(count, shape);
-    if (array === undefined) continue;
-    const filter = dst.extend(fuseByteLength(shape));
-    filter.set(array);
-    writeFuseTrailer(filter, shape, seed);
-    return true;
-  }
-  return false;
-}
-
-/** Appends a Bloom filter with the rate of the others. */
-export function encodeFewKeys(hashes: Uint32Array, fingerprintBits: FingerprintBits, dst: FilterSink): void {
-  const rate = 2 ** -fingerprintBits;
-  const byteLength = hashBloomFilterByteLength(hashes.length / 2, rate);
-  const filter = dst.extend(byteLength + BLOOM_TRAILER_BYTES);
-  encodeHashBloomFilter(hashes, rate, filter.subarray(0, byteLength));
-  filter[filter.length - 1] = BLOOM;
-}
-
-/** The shape of the filter of `count` keys; undefined where a Bloom filter is not larger. */
-export function arrayFor(count: number, fingerprintBits: FingerprintBits): FuseShape | undefined {
-  const shape = fuseShapeFor(count, fingerprintBits);
-  const bloomBytes = hashBloomFilterByteLength(count, 2 ** -fingerprintBits) + BLOOM_TRAILER_BYTES;
-  return fuseByteLength(shape) <= bloomBytes && shape.length < 2 ** 32 ? shape : undefined;
+/** How filters with fingerprints of this many bits are made. */
+export function fuseForm(fingerprintBits: FingerprintBits): HashFilterForm<FuseShape> {
+  return {
+    rate: 2 ** -fingerprintBits,
+    shapeFor: (count) => {
+      const shape = fuseShapeFor(count, fingerprintBits);
+      return shape.length < 2 ** 32 ? shape : undefined;
+    },
+    byteLength: fuseByteLength,
+    solve: (hashes, shape) => {
+      const order = peel(hashes, shape);
+      return order && ((filter) => assign(filter, shape, order));
+    },
+    writeTrailer: writeFuseTrailer,
+  };
 }
 
 /** Keys in the order in which they were taken off, and which of its positions each had for itself then. */
@@ -112,7 +56,7 @@ function peel(hashes: Uint32Array, { segmentLog, length }: FuseShape): Order | u
     locate(low, high);
     for (let number = 0; number < 3; number++) {
       const position = at[number]!;
-      // No more than 63 keys can be counted; so many are at one position only by a fault of the seed.
+      // At most 63 keys can be counted. That many share a position only with a bad seed.
       if (counts[position]! >= 63 << 2) return undefined;
       counts[position] = (counts[position]! + 4) ^ number;
       lows[position]! ^= low;

@@ -1,15 +1,16 @@
-import { mustBeBytes } from '@bloom/bytes';
+import { mustBeBytes } from '@bloom/bytes/internal';
 import type { FilterPolicy, FilterSink, KeyList } from '@bloom/policy';
-import { hashBloomFilterMayMatchEach, KeptKernel, mustBeKeyRange } from '@bloom/policy/kit';
-import { encodeFuseFilter } from './build-fuse.js';
-import { BLOOM, BLOOM_TRAILER_BYTES, type FingerprintBits, fuseFilterMayMatch, fuseShapeOf } from './fuse-filter.js';
+import { encodeHashFilter, type HashFilterForm, hashFilterMayMatchEach } from '@bloom/policy/internal';
+import { KeptKernel, mustBeKeyRange } from '@bloom/policy/kit';
+import { fuseForm } from './build-fuse.js';
+import { type FingerprintBits, fuseFilterMayMatch, type FuseShape, fuseShapeOf, TRAILER_BYTES } from './fuse-filter.js';
 import { FuseKernel } from './fuse-kernel.js';
 
 /** With fewer keys than this, the plain loops finish before the keys could be copied to the kernel. */
 const KERNEL_MIN_KEYS = 64;
 
 /**
- * A filter that is asked with three reads of memory: of about 9 bits per key at a rate of 0.39%, for which LevelDB's Bloom filter
+ * A filter whose lookups read memory three times. It has about 9 bits per key at a rate of 0.39%, for which LevelDB's Bloom filter
  * needs 12, or 18 bits at 0.0015%.
  *
  * No more absent keys match when they are close to stored ones. It is for filters of thousands of keys and more: README.md
@@ -27,6 +28,7 @@ export class FuseFilterPolicy implements FilterPolicy {
   readonly name = 'bloom.BinaryFuseFilter';
   /** Bits of a fingerprint. Reading does not depend on it: each filter says its own. */
   readonly fingerprintBits: FingerprintBits;
+  readonly #form: HashFilterForm<FuseShape>;
   readonly #lanes = new Uint32Array(2);
   readonly #kernel = new KeptKernel(() => FuseKernel.create(), KERNEL_MIN_KEYS);
 
@@ -39,10 +41,11 @@ export class FuseFilterPolicy implements FilterPolicy {
       throw new RangeError(`fingerprintBits must be 8 or 16, got ${String(fingerprintBits)}`);
     }
     this.fingerprintBits = fingerprintBits;
+    this.#form = fuseForm(fingerprintBits);
   }
 
   createFilter(keys: KeyList, dst: FilterSink): void {
-    encodeFuseFilter(keys, this.fingerprintBits, dst, this.#kernel.for(keys.length));
+    encodeHashFilter(keys, this.#form, dst, this.#kernel.for(keys.length));
   }
 
   /** @throws TypeError when `key` or `filter` is not a `Uint8Array`, or is detached. */
@@ -79,24 +82,6 @@ export class FuseFilterPolicy implements FilterPolicy {
    * @throws RangeError when `answers` is too short, or the offsets of `keys` are not within its bytes.
    */
   keysMayMatch(keys: KeyList, filter: Uint8Array, answers: Uint8Array = new Uint8Array(keys.length)): Uint8Array {
-    mustBeBytes('filter', filter);
-    mustBeBytes('answers', answers);
-    const { length, bytes, offsets } = keys;
-    if (answers.length < length) throw new RangeError(`answers must have at least ${length} bytes, one per key, got ${answers.length}`);
-    const shape = fuseShapeOf(filter, 0, filter.length);
-    const kernel = shape && this.#kernel.for(length);
-    if (kernel?.takes(filter.length, length)) {
-      kernel.test(filter, keys, shape!, answers);
-      return answers;
-    }
-    if (shape === undefined && filter[filter.length - 1] === BLOOM && filter.length >= BLOOM_TRAILER_BYTES) {
-      hashBloomFilterMayMatchEach(keys, filter[filter.length - 2]!, filter.subarray(0, -BLOOM_TRAILER_BYTES), answers);
-      return answers;
-    }
-    for (let i = 0; i < length; i++) {
-      mustBeKeyRange(bytes, offsets[i]!, offsets[i + 1]!);
-      answers[i] = fuseFilterMayMatch(bytes, offsets[i]!, offsets[i + 1]!, filter, 0, filter.length, this.#lanes) ? 1 : 0;
-    }
-    return answers;
+    return hashFilterMayMatchEach(keys, filter, answers, { kernel: this.#kernel, seedFromEnd: TRAILER_BYTES, shapeOf: fuseShapeOf, mayMatch: fuseFilterMayMatch });
   }
 }

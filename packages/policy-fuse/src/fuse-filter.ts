@@ -24,6 +24,7 @@
  * binaryfusefilter.h in FastFilter/xor_singleheader.
  */
 import { hash64Range } from '@bloom/hash';
+import { BLOOM_FORM, BLOOM_TRAILER_BYTES } from '@bloom/policy/internal';
 import { hashBloomFilterMayMatch } from '@bloom/policy/kit';
 
 /** Bits of a fingerprint. */
@@ -31,10 +32,6 @@ export type FingerprintBits = 8 | 16;
 
 /** The bytes after the array. */
 export const TRAILER_BYTES = 3;
-/** The bytes after a Bloom filter. */
-export const BLOOM_TRAILER_BYTES = 2;
-/** In place of the bits of a fingerprint: a Bloom filter. */
-export const BLOOM = 1;
 
 const MIN_SEGMENT_LOG = 2;
 const MAX_SEGMENT_LOG = 18;
@@ -144,7 +141,7 @@ function otherFilterMayMatch(
   lanes: Uint32Array,
 ): boolean {
   if (end === start) return false;
-  if (bytes[end - 1] === BLOOM) {
+  if (bytes[end - 1] === BLOOM_FORM) {
     if (end - start < BLOOM_TRAILER_BYTES) return true;
     hash64Range(keyBytes, keyStart, keyEnd, bytes[end - 2]!, lanes);
     // V8 makes objects of numbers past int32 that it passes to a function.

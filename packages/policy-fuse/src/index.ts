@@ -1,2 +1,2 @@
 export { FuseFilterPolicy } from './fuse-filter-policy.js';
-export { type FingerprintBits, type FuseShape, fuseShapeFor, fuseShapeOf } from './fuse-filter.js';
+export type { FingerprintBits } from './fuse-filter.js';

@@ -1,8 +1,9 @@
 import { fromHex, seeded } from '@bloom/fixtures';
+import { batchTests } from '@bloom/fixtures/hash-filter-suite';
 import { buildFilter, KeyBuffer } from '@bloom/policy';
-import { type FingerprintBits, FuseFilterPolicy, fuseShapeFor, fuseShapeOf } from '@bloom/policy-fuse';
+import { type FingerprintBits, FuseFilterPolicy } from '@bloom/policy-fuse';
 import { describe, expect, test } from 'vitest';
-import { fuseMayMatch, scaled64 } from '../src/fuse-filter.js';
+import { fuseMayMatch, fuseShapeFor, fuseShapeOf, scaled64 } from '../src/fuse-filter.js';
 import { modelMayMatch, modelPositions } from './fuse-model.js';
 
 const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
@@ -187,33 +188,11 @@ test('17,000 keys of which 8 bits tell apart take 10.2 bits each, and 0.39% of o
 });
 
 describe('keysMayMatch', () => {
-  const random = seeded(9);
-  const keys = KeyBuffer.from(Array.from({ length: 6000 }, (_, i) => random.bytes(i % 40)));
-  const others = KeyBuffer.from([...Array.from(keys).slice(0, 1000), ...Array.from({ length: 5000 }, (_, i) => random.bytes(i % 40))]);
-
-  test.each([8, 16] as const)('answers as keyMayMatch does, with %i bits', (bits) => {
-    const filter = make(keys, bits);
-    const single = Array.from(others, (key) => (policy.keyMayMatch(key, filter) ? 1 : 0));
-    expect([...policy.keysMayMatch(others, filter)]).toEqual(single);
-    expect(single.slice(0, 1000)).not.toContain(0);
-    expect(single.slice(1000)).toContain(0);
-  });
-
-  test('fills the given array and leaves what is behind it, and refuses one that is too short', () => {
-    const filter = make(keys);
-    const answers = new Uint8Array(6002).fill(7);
-    expect(policy.keysMayMatch(others, filter, answers)).toBe(answers);
-    expect([...answers.subarray(6000)]).toEqual([7, 7]);
-    expect(() => policy.keysMayMatch(others, filter, new Uint8Array(5999))).toThrow('answers must have at least 6000 bytes, one per key, got 5999');
-    expect([...policy.keysMayMatch(others, new Uint8Array(0))]).not.toContain(1);
-    expect([...policy.keysMayMatch(others, Uint8Array.of(3, 4, 0))]).not.toContain(0);
-  });
-
-  test('rejects keys and filters that are no bytes, and ranges outside of them', () => {
-    const filter = make(keys);
-    expect(() => policy.keyMayMatch('a' as unknown as Uint8Array, filter)).toThrow(new TypeError('key must be a Uint8Array, got string'));
-    expect(() => policy.keyMayMatch(utf8('a'), filter.buffer as unknown as Uint8Array)).toThrow(/^filter must be a Uint8Array/);
-    expect(() => policy.keyMayMatchRange(utf8('abc'), 1, 4, filter, 0, filter.length)).toThrow(RangeError);
-    expect(() => policy.keyMayMatchRange(utf8('abc'), 2, 1, new Uint8Array(2), 0, 2)).toThrow(RangeError);
-  });
+  batchTests(
+    [
+      ['8 bits', () => policy],
+      ['16 bits', () => new FuseFilterPolicy(16)],
+    ],
+    (keys) => KeyBuffer.from(keys),
+  );
 });

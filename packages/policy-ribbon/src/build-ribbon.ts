@@ -1,9 +1,6 @@
 /** Makes Ribbon filters: chooses a shape, and solves the equations of `ribbon-filter.ts`. */
-import { distinctHashes, encodeHashBloomFilter, hashBloomFilterByteLength } from '@bloom/policy/kit';
-import type { FilterSink, KeyList } from '@bloom/policy';
+import type { HashFilterForm } from '@bloom/policy/internal';
 import {
-  BLOOM_SHAPE,
-  BLOOM_TRAILER_BYTES,
   GROUP_SLOTS,
   MAX_GROUPS,
   ribbonByteLength,
@@ -13,7 +10,6 @@ import {
   valueOf,
   writeRibbonTrailer,
 } from './ribbon-filter.js';
-import type { RibbonKernel } from './ribbon-kernel.js';
 
 /** What a caller asks of a filter. */
 export interface RibbonSettings {
@@ -23,14 +19,13 @@ export interface RibbonSettings {
   readonly width: RibbonWidth | undefined;
 }
 
-/** Up to so many keys, rows of 64 bits are the faster ones, and need at most 3% more space. */
+/** Up to this many keys, rows of 64 bits are faster, and need at most 3% more space. */
 const MOST_KEYS_OF_64 = 2 ** 16;
 
 /** Aimed at in place of 1, so that a million absent keys hardly ever measure more than the rate that was asked for. */
 const AIM = 0.97;
 
-/** With so many seeds, none fails less than once in 10^12 filters. Each sixth has more slots. */
-const MAX_SEEDS = 48;
+/** After this many seeds that have no solution, the next ones have more slots. */
 const SEEDS_OF_SIZE = 6;
 
 /**
@@ -40,69 +35,33 @@ const SEEDS_OF_SIZE = 6;
 const SLOTS_AT_2_17 = { 64: 1.0715, 128: 1.024 } as const;
 const SLOTS_PER_DOUBLING = { 64: 0.0089, 128: 0.004 } as const;
 
-/** Appends to `dst` the filter of `keys`; the kernel, where there is one and it has room, makes the same bytes. */
-export function encodeRibbonFilter(keys: KeyList, settings: RibbonSettings, dst: FilterSink, kernel?: RibbonKernel): void {
-  if (keys.length === 0) return;
-  if (kernel !== undefined && encodeInKernel(keys, settings, dst, kernel)) return;
-  for (let seed = 0; seed < MAX_SEEDS; seed++) {
-    const hashes = distinctHashes(keys, seed);
-    const count = hashes.length / 2;
-    const shape = shapeFor(count, settings, seed);
-    if (shape === undefined) {
-      if (seed > 0) break;
-      encodeFewKeys(hashes, settings.rate, dst);
-      return;
-    }
-    const solution = solve(hashes, shape);
-    if (solution === undefined) continue;
-    const filter = dst.extend(ribbonByteLength(shape));
-    writeColumns(filter, shape, solution);
-    writeRibbonTrailer(filter, shape, seed);
-    return;
-  }
-  encodeFewKeys(distinctHashes(keys, 0), settings.rate, dst);
+/** How filters with these settings are made. */
+export function ribbonForm(settings: RibbonSettings): HashFilterForm<RibbonShape> {
+  return {
+    rate: settings.rate,
+    shapeFor: (count, seed) => shapeFor(count, settings, seed),
+    byteLength: ribbonByteLength,
+    solve: (hashes, shape) => {
+      const solution = solve(hashes, shape);
+      return solution && ((filter) => writeColumns(filter, shape, solution));
+    },
+    writeTrailer: writeRibbonTrailer,
+  };
 }
 
-/** @returns whether the kernel made the filter. */
-function encodeInKernel(keys: KeyList, settings: RibbonSettings, dst: FilterSink, kept: RibbonKernel): boolean {
-  const kernel = kept.forKeys(keys.length);
-  for (let seed = 0; seed < MAX_SEEDS; seed++) {
-    const count = kernel.hash(keys, seed);
-    const shape = count === undefined ? undefined : shapeFor(count, settings, seed);
-    if (count === undefined || shape === undefined || !kernel.hasRoomFor(count, shape)) return false;
-    const columns = kernel.build(count, shape);
-    if (columns === undefined) continue;
-    const filter = dst.extend(ribbonByteLength(shape));
-    filter.set(columns);
-    writeRibbonTrailer(filter, shape, seed);
-    return true;
-  }
-  return false;
-}
-
-/** Appends a Bloom filter with the rate of the others. */
-export function encodeFewKeys(hashes: Uint32Array, rate: number, dst: FilterSink): void {
-  const byteLength = hashBloomFilterByteLength(hashes.length / 2, rate);
-  const filter = dst.extend(byteLength + BLOOM_TRAILER_BYTES);
-  encodeHashBloomFilter(hashes, rate, filter.subarray(0, byteLength));
-  filter[filter.length - 1] = BLOOM_SHAPE;
-}
-
-/** The shape of the filter of `count` keys with a seed; undefined where a Bloom filter is not larger. */
+/** The shape of the filter of `count` keys with a seed; undefined where there are too many. */
 export function shapeFor(count: number, { rate, width: asked }: RibbonSettings, seed: number): RibbonShape | undefined {
   const width = asked ?? (count <= MOST_KEYS_OF_64 ? 64 : 128);
   const enlarged = 1 + 0.02 * Math.floor(seed / SEEDS_OF_SIZE);
   const perKey = SLOTS_AT_2_17[width] + SLOTS_PER_DOUBLING[width] * (Math.log2(count) - 17);
   const slots = Math.max(1, perKey) * enlarged * count + 1 + Math.floor(seed / SEEDS_OF_SIZE);
   const groups = Math.ceil(slots / GROUP_SLOTS);
-  if (groups > MAX_GROUPS) return undefined;
-  const shape = columnsFor(groups, width, rate);
-  return ribbonByteLength(shape) <= hashBloomFilterByteLength(count, rate) + BLOOM_TRAILER_BYTES ? shape : undefined;
+  return groups > MAX_GROUPS ? undefined : columnsFor(groups, width, rate);
 }
 
 /**
- * Of r columns a key passes with probability 2^-r; so many groups get one more that the mean of both kinds is what is aimed at. Rows
- * that start past the last slot where one can are moved to it, so that they all have the other column or none has.
+ * With r columns, an absent key passes with probability 2^-r. Some groups get one more column, so that the mean is the rate aimed at. Rows
+ * that would start past the last possible slot are moved to it, so either all of them have the extra column or none has.
  */
 function columnsFor(groups: number, width: RibbonWidth, rate: number): RibbonShape {
   const aim = AIM * rate;

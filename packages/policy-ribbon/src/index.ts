@@ -1,2 +1,2 @@
 export { type RibbonFilterOptions, RibbonFilterPolicy } from './ribbon-filter-policy.js';
-export { type RibbonShape, ribbonShapeOf, type RibbonWidth } from './ribbon-filter.js';
+export type { RibbonWidth } from './ribbon-filter.js';

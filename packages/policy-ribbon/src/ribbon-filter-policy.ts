@@ -1,8 +1,9 @@
-import { mustBeBytes } from '@bloom/bytes';
+import { mustBeBytes } from '@bloom/bytes/internal';
 import type { FilterPolicy, FilterSink, KeyList } from '@bloom/policy';
-import { hashBloomFilterMayMatchEach, KeptKernel, mustBeKeyRange } from '@bloom/policy/kit';
-import { encodeRibbonFilter } from './build-ribbon.js';
-import { BLOOM_SHAPE, BLOOM_TRAILER_BYTES, ribbonFilterMayMatch, ribbonShapeOf, type RibbonWidth } from './ribbon-filter.js';
+import { encodeHashFilter, type HashFilterForm, hashFilterMayMatchEach } from '@bloom/policy/internal';
+import { KeptKernel, mustBeKeyRange } from '@bloom/policy/kit';
+import { ribbonForm } from './build-ribbon.js';
+import { ribbonFilterMayMatch, type RibbonShape, ribbonShapeOf, type RibbonWidth } from './ribbon-filter.js';
 import { RibbonKernel } from './ribbon-kernel.js';
 
 /** With fewer keys than this, the plain loops finish before the keys could be copied to the kernel. */
@@ -11,7 +12,7 @@ const KERNEL_MIN_KEYS = 64;
 const MIN_RATE = 2 ** -16;
 const MAX_RATE = 0.5;
 
-/** What a filter is to be like. Reading does not depend on it: each filter carries its own measures. */
+/** The settings of new filters. Reading does not depend on them: each filter carries its own. */
 export interface RibbonFilterOptions {
   /** The share of absent keys that may match, from 2^-16 to 0.5. Default: 0.01. */
   readonly rate?: number | undefined;
@@ -42,12 +43,13 @@ export class RibbonFilterPolicy implements FilterPolicy {
   readonly rate: number;
   /** Bits of a key's row; undefined where the number of keys decides. */
   readonly width: RibbonWidth | undefined;
+  readonly #form: HashFilterForm<RibbonShape>;
   readonly #lanes = new Uint32Array(2);
   readonly #kernel = new KeptKernel(() => RibbonKernel.create(), KERNEL_MIN_KEYS);
 
   /**
    * @throws RangeError when `rate` is not from 2^-16 to 0.5, or `width` is neither 64 nor 128.
-   * @throws TypeError for an option that there is not.
+   * @throws TypeError for an unknown option.
    */
   constructor(options: RibbonFilterOptions = {}) {
     const { rate = 0.01, width, ...others } = options;
@@ -57,10 +59,11 @@ export class RibbonFilterPolicy implements FilterPolicy {
     if (![undefined, 64, 128].includes(width)) throw new RangeError(`width must be 64 or 128, got ${String(width)}`);
     this.rate = rate;
     this.width = width;
+    this.#form = ribbonForm({ rate, width });
   }
 
   createFilter(keys: KeyList, dst: FilterSink): void {
-    encodeRibbonFilter(keys, this, dst, this.#kernel.for(keys.length));
+    encodeHashFilter(keys, this.#form, dst, this.#kernel.for(keys.length));
   }
 
   /** @throws TypeError when `key` or `filter` is not a `Uint8Array`, or is detached. */
@@ -97,24 +100,6 @@ export class RibbonFilterPolicy implements FilterPolicy {
    * @throws RangeError when `answers` is too short, or the offsets of `keys` are not within its bytes.
    */
   keysMayMatch(keys: KeyList, filter: Uint8Array, answers: Uint8Array = new Uint8Array(keys.length)): Uint8Array {
-    mustBeBytes('filter', filter);
-    mustBeBytes('answers', answers);
-    const { length, bytes, offsets } = keys;
-    if (answers.length < length) throw new RangeError(`answers must have at least ${length} bytes, one per key, got ${answers.length}`);
-    const shape = ribbonShapeOf(filter, 0, filter.length);
-    const kernel = shape && this.#kernel.for(length);
-    if (kernel?.takes(filter.length, length)) {
-      kernel.test(filter, keys, shape!, answers);
-      return answers;
-    }
-    if (shape === undefined && filter[filter.length - 1] === BLOOM_SHAPE && filter.length > BLOOM_TRAILER_BYTES) {
-      hashBloomFilterMayMatchEach(keys, filter[filter.length - 2]!, filter.subarray(0, -BLOOM_TRAILER_BYTES), answers);
-      return answers;
-    }
-    for (let i = 0; i < length; i++) {
-      mustBeKeyRange(bytes, offsets[i]!, offsets[i + 1]!);
-      answers[i] = ribbonFilterMayMatch(bytes, offsets[i]!, offsets[i + 1]!, filter, 0, filter.length, this.#lanes) ? 1 : 0;
-    }
-    return answers;
+    return hashFilterMayMatchEach(keys, filter, answers, { kernel: this.#kernel, seedFromEnd: 2, shapeOf: ribbonShapeOf, mayMatch: ribbonFilterMayMatch });
   }
 }

@@ -34,6 +34,7 @@
  * of the slots has, RocksDB, util/ribbon_impl.h. The order of the bytes is this package's own.
  */
 import { hash64Range } from '@bloom/hash';
+import { BLOOM_FORM, BLOOM_TRAILER_BYTES } from '@bloom/policy/internal';
 import { hashBloomFilterMayMatch, scaled } from '@bloom/policy/kit';
 
 /** Bits of a key's row. */
@@ -47,10 +48,6 @@ export const MAX_COLUMNS = 17;
 export const MAX_GROUPS = 2 ** 29 - 1;
 /** The largest index in int32 arithmetic. */
 const MAX_INT32 = 2 ** 31 - 1;
-/** The shape of a Bloom filter in place of the columns. */
-export const BLOOM_SHAPE = 1;
-/** The bytes of a Bloom filter's trailer: the seed and the shape. */
-export const BLOOM_TRAILER_BYTES = 2;
 
 /** The measures of a filter that is well-formed. */
 export interface RibbonShape {
@@ -237,7 +234,7 @@ function otherFilterMayMatch(
 ): boolean {
   if (end - start < 3) return end !== start;
   const shape = ribbonShapeOf(bytes, start, end);
-  const isBloom = bytes[end - 1] === BLOOM_SHAPE;
+  const isBloom = bytes[end - 1] === BLOOM_FORM;
   if (shape === undefined && !isBloom) return true;
   hash64Range(keyBytes, keyStart, keyEnd, bytes[end - 2]!, lanes);
   return shape === undefined

@@ -1,7 +1,9 @@
 import { fromHex, seeded } from '@bloom/fixtures';
+import { batchTests } from '@bloom/fixtures/hash-filter-suite';
 import { buildFilter, KeyBuffer } from '@bloom/policy';
-import { type RibbonFilterOptions, RibbonFilterPolicy, type RibbonShape, ribbonShapeOf } from '@bloom/policy-ribbon';
+import { type RibbonFilterOptions, RibbonFilterPolicy } from '@bloom/policy-ribbon';
 import { describe, expect, test } from 'vitest';
+import { type RibbonShape, ribbonShapeOf } from '../src/ribbon-filter.js';
 import { modelFilter, modelMayMatch } from './ribbon-model.js';
 
 const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
@@ -230,33 +232,8 @@ test.each([undefined, 64, 128] as const)('of any number of keys and any rate kee
 });
 
 describe('keysMayMatch', () => {
-  const random = seeded(9);
-  const keys = KeyBuffer.from(Array.from({ length: 6000 }, (_, i) => random.bytes(i % 40)));
-  const others = KeyBuffer.from([...Array.from(keys).slice(0, 1000), ...Array.from({ length: 5000 }, (_, i) => random.bytes(i % 40))]);
-
-  test.each([{}, ...settings])('answers as keyMayMatch does, with %o', (options) => {
-    const filter = make(keys, options);
-    const answers = policy.keysMayMatch(others, filter);
-    const single = Array.from(others, (key) => (policy.keyMayMatch(key, filter) ? 1 : 0));
-    expect([...answers]).toEqual(single);
-    expect(single.slice(0, 1000)).not.toContain(0);
-  });
-
-  test('fills the given array and leaves what is behind it, and refuses one that is too short', () => {
-    const filter = make(keys);
-    const answers = new Uint8Array(6002).fill(7);
-    expect(policy.keysMayMatch(others, filter, answers)).toBe(answers);
-    expect([...answers.subarray(6000)]).toEqual([7, 7]);
-    expect(() => policy.keysMayMatch(others, filter, new Uint8Array(5999))).toThrow('answers must have at least 6000 bytes, one per key, got 5999');
-    expect([...policy.keysMayMatch(others, new Uint8Array(0))]).not.toContain(1);
-    expect([...policy.keysMayMatch(others, Uint8Array.of(3, 4, 0))]).not.toContain(0);
-  });
-
-  test('rejects keys and filters that are no bytes, and ranges outside of them', () => {
-    const filter = make(keys);
-    expect(() => policy.keyMayMatch('a' as unknown as Uint8Array, filter)).toThrow(new TypeError('key must be a Uint8Array, got string'));
-    expect(() => policy.keyMayMatch(utf8('a'), filter.buffer as unknown as Uint8Array)).toThrow(/^filter must be a Uint8Array/);
-    expect(() => policy.keyMayMatchRange(utf8('abc'), 1, 4, filter, 0, filter.length)).toThrow(RangeError);
-    expect(() => policy.keyMayMatchRange(utf8('abc'), 2, 1, new Uint8Array(2), 0, 2)).toThrow(RangeError);
-  });
+  batchTests(
+    [{}, ...settings].map((options) => [JSON.stringify(options), () => new RibbonFilterPolicy(options)] as const),
+    (keys) => KeyBuffer.from(keys),
+  );
 });

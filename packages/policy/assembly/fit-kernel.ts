@@ -1,13 +1,21 @@
 // AssemblyScript. The search for the shape of a fitted Bloom filter, for `src/fit-kernel.ts`, which lays out the memory: all addresses
 // are bytes from its start. `src/filter-fit.ts` and `src/key-neighbour.ts` explain it; this makes the same choices.
 //
-// A filter that is tried has a byte for each bit: setting a bit is then a store without a load, and the filter is packed once in the
-// end. TypeScript, with which editors check this file, does not allow AssemblyScript's decorators on functions: hence each @ts-ignore.
+// A filter being tried has a byte for each bit. The byte holds the first probe, counted from 0, with which any key sets that bit, so one
+// fill judges all numbers of probes: with k probes, the bits set are those whose byte is below k. The filter is packed once at the end.
+// TypeScript, with which editors check this file, does not allow AssemblyScript's decorators on functions: hence each @ts-ignore.
 import { writeHashes } from '../../hash/assembly/hash-keys';
 import { deltaOf, modulo } from './bloom-probes';
 
-/** A byte for each bit of the filter: a constant, because an address that is known at compile time costs nothing. */
+/** A byte for each bit of the filter: a constant, because an address known at compile time costs nothing. */
 export const BITS_AT: usize = 0x40000;
+/** 16 bytes for each probe: what the judges found in the filter. */
+const FOUND_AT: usize = 0x60000;
+/** The judges whose bits are all set after some probes, at most 16, and a byte for each of a group of judges: see `countPassing`. */
+const LEFT_AT: usize = 0x60200;
+const LATEST_AT: usize = 0x60240;
+/** A uint32 for each number of probes, from 1 on: how many judges pass. */
+const PASSED_AT: usize = 0x60400;
 /** The bytes of a key that were changed to make a neighbour. */
 const CHANGED_AT: usize = 0x70000;
 /** The hashes of the keys in an open-addressing table of uint32; 0 for none. */
@@ -40,36 +48,36 @@ const SIXES = memory.data<u8>([0x06, 0x06, 0x06, 0x06, 0x06, 0x06, 0x06, 0x06, 0
 
 // @ts-ignore: decorator
 @inline
-function setFour(positions: v128): void {
+function setFour(positions: v128, probe: u32): void {
   const low = i64x2.extract_lane(positions, 0);
   const high = i64x2.extract_lane(positions, 1);
-  store<u8>(usize(u32(low)), 1, BITS_AT);
-  store<u8>(usize(low >>> 32), 1, BITS_AT);
-  store<u8>(usize(u32(high)), 1, BITS_AT);
-  store<u8>(usize(high >>> 32), 1, BITS_AT);
+  store<u8>(usize(u32(low)), probe, BITS_AT);
+  store<u8>(usize(low >>> 32), probe, BITS_AT);
+  store<u8>(usize(u32(high)), probe, BITS_AT);
+  store<u8>(usize(high >>> 32), probe, BITS_AT);
 }
 
-/** Sets the bits of all keys. `hashes` has room for a multiple of four, and repeats the last one. */
-function setBits(hashes: usize, count: u32, bits: u32, probes: u32): void {
-  memory.fill(BITS_AT, 0, usize(bits));
+/**
+ * Writes the first probe that sets each bit; 255 for none. The last probe comes first, so that earlier ones replace it. The hashes
+ * [hashes, end) are a multiple of four.
+ */
+function setBits(hashes: usize, end: usize, bits: u32, probes: u32): void {
+  memory.fill(BITS_AT, 0xff, usize(bits));
   const moduli = i32x4.splat(bits);
   const reciprocal = i32x4.splat(u32((u64(1) << 32) / u64(bits)));
-  const end = hashes + (usize(count) << 2);
-  for (let at = hashes; at < end; at += 16) {
-    let numbers = v128.load(at);
-    const delta = deltaOf(numbers);
-    let left = probes;
-    do {
-      setFour(modulo(numbers, moduli, reciprocal));
-      numbers = i32x4.add(numbers, delta);
-    } while (--left);
+  for (let probe = probes; probe-- > 0; ) {
+    const times = i32x4.splat(probe);
+    for (let at = hashes; at < end; at += 16) {
+      const numbers = v128.load(at);
+      setFour(modulo(i32x4.add(numbers, i32x4.mul(deltaOf(numbers), times)), moduli, reciprocal), probe);
+    }
   }
 }
 
-/** A bit of the filter for each of four positions, in the lowest bits of the four bytes. */
+/** The bytes at four positions. */
 // @ts-ignore: decorator
 @inline
-function bitsAt(positions: v128): u32 {
+function bytesAt(positions: v128): u32 {
   const low = i64x2.extract_lane(positions, 0);
   const high = i64x2.extract_lane(positions, 1);
   return (
@@ -80,54 +88,67 @@ function bitsAt(positions: v128): u32 {
   );
 }
 
-/** How many judges pass; at least `enough` where so many do. Most shapes are refused by the first judges. */
-function passing(judges: usize, count: u32, bits: u32, probes: u32, left: usize, enough: u32): u32 {
-  let passed: u32 = 0;
-  for (let i: u32 = 0; i < count && passed < enough; i += JUDGES_AT_A_TIME) {
-    passed += passingOf(judges + (usize(i) << 2), min(count - i, JUDGES_AT_A_TIME), bits, probes, left);
+/** Writes what some judges find in the filter with the probes from `first` up to `end`. */
+// @ts-ignore: decorator
+@inline
+function find(judges: usize, count: u32, moduli: v128, reciprocal: v128, first: u32, end: u32): void {
+  const foundEnd = FOUND_AT + (usize(end) << 4);
+  for (let i: usize = 0; i < usize(count); i += 4) {
+    const hashes = v128.load(judges + (i << 2));
+    const delta = deltaOf(hashes);
+    let numbers = i32x4.add(hashes, i32x4.mul(delta, i32x4.splat(first)));
+    for (let to = FOUND_AT + (usize(first) << 4) + i; to < foundEnd; to += 16) {
+      store<u32>(to, bytesAt(modulo(numbers, moduli, reciprocal)));
+      numbers = i32x4.add(numbers, delta);
+    }
   }
-  return passed;
 }
 
 /**
- * How many of some judges pass. `judges` and `left` have room for a multiple of four.
+ * Adds the judges that pass with `first` + 1 up to `end` probes.
  *
- * Two probes of each judge, and then the others of those that are left, a quarter of them: without a branch for each judge, which would
- * be mispredicted for most, this takes half the time.
+ * @param latest the latest of the first probes that set the bits of each judge so far: it passes with more probes than that.
+ * @returns the same, after these probes.
  */
-function passingOf(judges: usize, count: u32, bits: u32, probes: u32, left: usize): u32 {
+// @ts-ignore: decorator
+@inline
+function countPassing(latest: v128, count: u32, first: u32, end: u32): v128 {
+  const mask = (u32(1) << count) - 1;
+  const foundEnd = FOUND_AT + (usize(end) << 4);
+  const one = i8x16.splat(1);
+  let probe = i8x16.splat(u8(first));
+  let to = PASSED_AT + (usize(first) << 2);
+  for (let at = FOUND_AT + (usize(first) << 4); at < foundEnd; at += 16, to += 4) {
+    latest = i8x16.max_u(latest, v128.load(at));
+    store<u32>(to, load<u32>(to) + u32(popcnt(u32(i8x16.bitmask(i8x16.le_u(latest, probe))) & mask)));
+    probe = i8x16.add(probe, one);
+  }
+  return latest;
+}
+
+/**
+ * Counts for each number of probes how many of some judges pass, at most 16.
+ *
+ * Three probes of each judge, and then the others of those whose bits are all set: fewer than half, so that this takes less time.
+ */
+function judge(judges: usize, count: u32, bits: u32, probes: u32): void {
   const moduli = i32x4.splat(bits);
   const reciprocal = i32x4.splat(u32((u64(1) << 32) / u64(bits)));
-  let to = left;
-  for (let i: u32 = 0; i < count; i += 4) {
-    const hashes = v128.load(judges + (usize(i) << 2));
-    let pass = bitsAt(modulo(hashes, moduli, reciprocal));
-    if (probes > 1) pass &= bitsAt(modulo(i32x4.add(hashes, deltaOf(hashes)), moduli, reciprocal));
-    if (count - i < 4) pass &= (u32(1) << ((count - i) << 3)) - 1;
-    store<u32>(to, i32x4.extract_lane(hashes, 0));
-    to += usize(pass & 1) << 2;
-    store<u32>(to, i32x4.extract_lane(hashes, 1));
-    to += usize((pass >> 8) & 1) << 2;
-    store<u32>(to, i32x4.extract_lane(hashes, 2));
-    to += usize((pass >> 16) & 1) << 2;
-    store<u32>(to, i32x4.extract_lane(hashes, 3));
-    to += usize(pass >> 24) << 2;
+  const first = min(probes, 3);
+  find(judges, count, moduli, reciprocal, 0, first);
+  const latest = countPassing(i8x16.splat(0), count, 0, first);
+  if (probes == first) return;
+  v128.store(LATEST_AT, latest);
+  let left = ((u32(1) << count) - 1) & ~u32(i8x16.bitmask(latest));
+  let leftCount: u32 = 0;
+  for (; left; left &= left - 1, leftCount++) {
+    const i = usize(ctz(left));
+    store<u32>(LEFT_AT + (usize(leftCount) << 2), load<u32>(judges + (i << 2)));
+    store<u8>(LATEST_AT + usize(leftCount), load<u8>(LATEST_AT + i));
   }
-  const leftCount = u32((to - left) >> 2);
-  if (probes <= 2) return leftCount;
-  let passed: u32 = 0;
-  for (let i: u32 = 0; i < leftCount; i += 4) {
-    let numbers = v128.load(left + (usize(i) << 2));
-    const delta = deltaOf(numbers);
-    numbers = i32x4.add(numbers, delta);
-    let pass: u32 = leftCount - i < 4 ? (u32(1) << ((leftCount - i) << 3)) - 1 : 0xffffffff;
-    for (let probe: u32 = 2; probe < probes; probe++) {
-      numbers = i32x4.add(numbers, delta);
-      pass &= bitsAt(modulo(numbers, moduli, reciprocal));
-    }
-    passed += u32(popcnt(pass));
-  }
-  return passed;
+  if (leftCount == 0) return;
+  find(LEFT_AT, leftCount, moduli, reciprocal, first, probes);
+  countPassing(v128.load(LATEST_AT), leftCount, first, probes);
 }
 
 /** Where the hash is in the table, or where it would go. */
@@ -227,7 +248,7 @@ function isDigit(byte: u32): bool {
   return byte - 0x30 < 10;
 }
 
-/** A bit for each of 16 bytes: whether it is one of so many characters from the first one on; both are addresses of vectors. */
+/** A bit for each of 16 bytes: whether it is one of `size` characters from `first` on; both are addresses of vectors. */
 // @ts-ignore: decorator
 @inline
 function areAmong(bytes: v128, first: usize, size: usize): u32 {
@@ -265,16 +286,34 @@ function isLongHexadecimal(areDigits: bool, start: usize, end: usize, a: u32): b
 // @ts-ignore: decorator
 @inline
 function alphabetAt(start: usize, end: usize): u32 {
-  const bytes = v128.load(end - 16);
-  const length = u32(end - start);
-  const ofKey: u32 = length < 16 ? 0xffff & (0xffff << (16 - length)) : 0xffff;
-  const digits = areAmong(bytes, ZEROS, TENS) & ofKey;
-  if (isHexadecimal(digits, areAmong(bytes, LOWER_AS, SIXES) & ofKey, start, end, 0x61)) return LOWER_HEX;
-  if (isHexadecimal(digits, areAmong(bytes, UPPER_AS, SIXES) & ofKey, start, end, 0x41)) return UPPER_HEX;
   const last = u32(load<u8>(end - 1));
-  if (isDigit(last)) return DIGITS;
+  const isLastDigit = isDigit(last);
+  if (u32(isLastDigit) | u32((last | 0x20) - 0x61 < 6)) {
+    const bytes = v128.load(end - 16);
+    const length = u32(end - start);
+    const ofKey: u32 = length < 16 ? 0xffff & (0xffff << (16 - length)) : 0xffff;
+    const digits = areAmong(bytes, ZEROS, TENS) & ofKey;
+    // Of either case: most keys end with too few of them, and need no closer look.
+    const letters = areAmong(v128.or(bytes, v128.load(SPACES)), LOWER_AS, SIXES) & ofKey;
+    const run = u32(clz(~((digits | letters) << 16)));
+    if (run >= MIN_HEX_DIGITS) {
+      if (isHexadecimal(digits, areAmong(bytes, LOWER_AS, SIXES) & ofKey, start, end, 0x61)) return LOWER_HEX;
+      if (isHexadecimal(digits, areAmong(bytes, UPPER_AS, SIXES) & ofKey, start, end, 0x41)) return UPPER_HEX;
+    }
+  }
+  if (isLastDigit) return DIGITS;
   if (last - 0x61 < 26) return LOWER;
   return last - 0x41 < 26 ? UPPER : ANY_BYTE;
+}
+
+/** The place of a byte that is in an alphabet. */
+// @ts-ignore: decorator
+@inline
+function knownPlace(alphabet: u32, byte: u32): i32 {
+  if (alphabet == ANY_BYTE) return i32(byte);
+  // The lower four bits of 'a' and 'A' are 1.
+  if (alphabet <= UPPER_HEX) return i32((byte & 15) + 9 * (byte >> 6));
+  return i32(byte - (alphabet == LOWER ? 0x61 : 0x41));
 }
 
 // @ts-ignore: decorator
@@ -372,9 +411,18 @@ function writeJudges(h: u32, start: usize, end: usize, tail: u32, perKey: u32, s
     const alphabet = isTextKey ? alphabetAt(start, numberEnd) : ANY_BYTE;
     const word = lastWord(start, numberEnd);
     const product = productAt(h, word, start, end);
+    const shift8 = u32(numberEnd - 1 - word) << 3;
+    const byte = u32(load<u8>(numberEnd - 1));
+    const place = knownPlace(alphabet, byte);
+    const size = sizeOf(alphabet);
     for (let step = 1; step <= 3; step++) {
       for (let sign = 1; sign >= -1; sign -= 2) {
-        const hash = neighbourHash(start, end, numberEnd, alphabet, step * sign, word, product);
+        const sum = place + step * sign;
+        // Most neighbours differ in one byte.
+        const hash =
+          u32(sum) < u32(size)
+            ? hashFromProduct(product + ((byteAt(alphabet, sum) - byte) << shift8) * M, word, end)
+            : neighbourHash(start, end, numberEnd, alphabet, step * sign, word, product);
         if (hash == 0 || load<u32>(slotOf(hash, shift, mask)) == hash) continue;
         if (found == 0) nearest = hash;
         store<u32>(to, hash);
@@ -401,24 +449,32 @@ function commonTail(start: usize, end: usize, otherStart: usize, otherEnd: usize
   return tail;
 }
 
-/** Packs the bytes of `bits` bits into a filter at the same address. `bits` is a multiple of eight. */
-function pack(bits: u32): void {
+/** Packs the bits that `probes` probes set into a filter at the same address. `bits` is a multiple of eight. */
+function pack(bits: u32, probes: u32): void {
+  const most = i8x16.splat(u8(probes - 1));
   let to = BITS_AT;
   for (let at = BITS_AT, end = BITS_AT + usize(bits); at < end; at += 16, to += 2) {
-    store<u16>(to, u16(i8x16.bitmask(i8x16.shl(v128.load(at), 7))));
+    store<u16>(to, u16(i8x16.bitmask(i8x16.le_u(v128.load(at), most))));
   }
 }
 
+/** The number of probes of the best shape. */
+let bestProbes: u32 = 0;
+
+export function fittedProbes(): u32 {
+  return bestProbes;
+}
+
 /**
- * Tries the shapes, writes the filter of the best one, without its last byte, to BITS_AT, and returns the shape's index.
+ * Tries the lengths, writes the filter of the best shape, without its last byte, to BITS_AT, and returns the index of its length.
+ * {@link fittedProbes} then has its number of probes.
  *
- * Key i is bytes[offsets[i], offsets[i + 1]). A shape is two uint32: bits and probes. `hashes` has room for three more than `keys`,
- * `judges` for `perKey` for one key in `stride` and three more, the table of stored hashes for 2^(32 - shift) of them, at least
- * twice as many as keys. The search ends once the share of judges
- * that pass is at most 1 / judgesPerPass, or, with n shapes tried, n / patience and no more
- * than n / shapesPerPass judges pass.
+ * Key i is bytes[offsets[i], offsets[i + 1]). `lengths` are uint32, in bits. `costs` has a uint32 for each number of probes from
+ * `minProbes` to `maxProbes`. `hashes` has room for three more than `keys`, `judges` for `perKey` for one key in `stride` and 15 more,
+ * the table of stored hashes for 2^(32 - shift) of them, at least twice as many as keys. `fittedShape` in `src/filter-fit.ts` explains
+ * the rest.
  */
-export function fit(bytes: usize, offsets: usize, keys: u32, hashes: usize, judges: usize, stride: u32, perKey: u32, shift: u32, shapes: usize, shapeCount: u32, shapesPerPass: u32, patience: u32, judgesPerPass: u32): u32 {
+export function fit(bytes: usize, offsets: usize, keys: u32, hashes: usize, judges: usize, stride: u32, perKey: u32, shift: u32, lengths: usize, lengthCount: u32, costs: usize, minProbes: u32, maxProbesAtFirst: u32, maxProbes: u32, passCost: u32, lengthsPerPass: u32, patience: u32, judgesPerPass: u32): u32 {
   let hashesEnd = writeHashes(bytes, offsets, keys, SEED, hashes);
   const last = load<u32>(hashesEnd - 4);
   for (let i = keys; i & 3; i++, hashesEnd += 4) store<u32>(hashesEnd, last);
@@ -442,21 +498,39 @@ export function fit(bytes: usize, offsets: usize, keys: u32, hashes: usize, judg
   const judgeCount = u32((judgesEnd - judges) >> 2);
   let best: u32 = 0;
   let made: u32 = 0;
-  let fewest: u32 = 0xffffffff;
-  for (let i: u32 = 0; i < shapeCount; i++) {
-    const shape = shapes + (usize(i) << 3);
+  let lowest: u32 = 0xffffffff;
+  bestProbes = minProbes;
+  for (let i: u32 = 0; i < lengthCount; i++) {
+    const bits = load<u32>(lengths + (usize(i) << 2));
+    const mostProbes = i == 0 ? maxProbesAtFirst : maxProbes;
     made = i;
-    setBits(hashes, keys, load<u32>(shape), load<u32>(shape, 4));
-    const passed = passing(judges, judgeCount, load<u32>(shape), load<u32>(shape, 4), judgesEnd + 16, fewest);
-    if (passed < fewest) {
-      best = i;
-      fewest = passed;
+    setBits(hashes, hashesEnd, bits, mostProbes);
+    memory.fill(PASSED_AT, 0, usize(mostProbes) << 2);
+    let number: u32 = 0;
+    let cost: u32 = 0xffffffff;
+    for (let from: u32 = 0; ; from += JUDGES_AT_A_TIME) {
+      judge(judges + (usize(from) << 2), min(judgeCount - from, JUDGES_AT_A_TIME), bits, mostProbes);
+      number = minProbes;
+      cost = 0xffffffff;
+      for (let probes = minProbes; probes <= mostProbes; probes++) {
+        const sum = load<u32>(PASSED_AT + (usize(probes - 1) << 2)) * passCost + load<u32>(costs + (usize(probes - minProbes) << 2)) * judgeCount;
+        if (sum < cost) {
+          cost = sum;
+          number = probes;
+        }
+      }
+      if (cost >= lowest || from + JUDGES_AT_A_TIME >= judgeCount) break;
     }
-    const isPatient = fewest * shapesPerPass <= i + 1 && fewest * patience <= (i + 1) * judgeCount;
-    if (isPatient || fewest * judgesPerPass <= judgeCount) break;
+    if (cost < lowest) {
+      lowest = cost;
+      best = i;
+      bestProbes = number;
+    }
+    const isPatient = lowest * lengthsPerPass <= i * passCost && lowest * patience <= (i + 1) * judgeCount * passCost;
+    if (isPatient || lowest * judgesPerPass <= judgeCount * passCost) break;
   }
-  const shape = shapes + (usize(best) << 3);
-  if (made != best) setBits(hashes, keys, load<u32>(shape), load<u32>(shape, 4));
-  pack(load<u32>(shape));
+  const bits = load<u32>(lengths + (usize(best) << 2));
+  if (made != best) setBits(hashes, hashesEnd, bits, bestProbes);
+  pack(bits, bestProbes);
   return best;
 }

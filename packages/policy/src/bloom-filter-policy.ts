@@ -1,4 +1,4 @@
-import { mustBeBytes } from '@bloom/bytes';
+import { mustBeBytes } from '@bloom/bytes/internal';
 import { BLOOM_SEED, bloomHash, hashRange } from '@bloom/hash';
 import { bloomFilterMayMatch, bloomFilterMayMatchRange, encodeBloomFilter, filterByteLength, MAX_PROBES, probesFor } from './bloom-filter.js';
 import { BloomKernel } from './bloom-kernel.js';

@@ -189,6 +189,7 @@ export function bloomFilterLayout(filter: Uint8Array, offset: number): LabelledR
   ];
 }
 
-function rotateRight17(h: number): number {
+/** The difference between the hashes of adjacent probes of a key with the Bloom hash `h`. */
+export function rotateRight17(h: number): number {
   return ((h >>> 17) | (h << 15)) >>> 0;
 }

@@ -3,7 +3,7 @@
  * a half of the time. Where WebAssembly or its SIMD is unavailable, for example under a Content-Security-Policy without
  * `wasm-unsafe-eval`, there is no kernel, and the plain loops do the work.
  */
-import { instantiateKernel, type Kernel } from '@bloom/bytes';
+import { instantiateKernel, type Kernel } from '@bloom/bytes/internal';
 import { BLOOM_KERNEL } from './bloom-kernel.wasm.js';
 import { BLOOM_SEED, hashRange } from '@bloom/hash';
 import { MAX_PROBES } from './bloom-filter.js';

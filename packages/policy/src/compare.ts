@@ -1,5 +1,5 @@
-/** What filters of several policies are for the same keys: to choose one. */
-import { mustBeArray, mustBeIterable, mustBeOptions, type Random, seeded } from '@bloom/bytes';
+/** Compares the filters of several policies for the same keys. */
+import { mustBeArray, mustBeIterable, mustBeOptions, type Random, seeded } from '@bloom/bytes/internal';
 import { FilterBuffer } from './filter-buffer.js';
 import { KeyBuffer } from './key-buffer.js';
 import { type FilterPolicy, mayAskForMany, mustBeFilterPolicy } from './policy.js';
@@ -21,7 +21,7 @@ export interface PolicyFigures {
   readonly buildNanoseconds: number;
   /** Nanoseconds that `keyMayMatch` takes for an absent key. */
   readonly probeNanoseconds: number;
-  /** Nanoseconds that `keysMayMatch` takes for each absent key; undefined for a policy without. */
+  /** Nanoseconds that `keysMayMatch` takes for each absent key; undefined for a policy without it. */
   readonly batchNanoseconds: number | undefined;
 }
 
@@ -39,7 +39,7 @@ const KEY_LENGTH = 16;
 /** Fewer than this show no rate of 0.01%. */
 const ABSENT_KEYS = 200_000;
 const MAX_KEYS = 10_000_000;
-/** A time is the least of so many rounds. */
+/** A time is the shortest of this many rounds. */
 const ROUNDS = 5;
 
 /**
@@ -47,7 +47,7 @@ const ROUNDS = 5;
  *
  * Times are those of this machine, now: compare them with each other.
  *
- * @throws TypeError for a policy, or keys, that are none.
+ * @throws TypeError when a policy is not a policy, or a key is not a `Uint8Array`.
  * @throws RangeError for a number of keys that is not whole, from 1 to 10,000,000.
  * @example
  * ```ts
@@ -133,7 +133,7 @@ function figuresOf(policy: FilterPolicy, keys: KeyBuffer, distinct: number, abse
   };
 }
 
-/** The least time of some rounds, for each of `count` keys. Few keys are gone through again and again, as a clock is coarse. */
+/** The shortest time of some rounds, for each of `count` keys. A round repeats a short run, because clocks are coarse. */
 function nanosecondsOf(count: number, run: () => void): number {
   const repeats = Math.max(1, Math.ceil(20_000 / count));
   let least = Infinity;

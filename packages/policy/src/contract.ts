@@ -24,7 +24,7 @@
  * for (const law of policyLaws(() => new MyPolicy())) test(law.name, law.run);
  * ```
  */
-import { mustBeOptions } from '@bloom/bytes';
+import { mustBeOptions } from '@bloom/bytes/internal';
 import { LawRun } from './contract/law-run.js';
 import { appendsOnly } from './contract/laws/appends-only.js';
 import { changesNothing } from './contract/laws/changes-nothing.js';

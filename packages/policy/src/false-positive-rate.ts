@@ -6,13 +6,13 @@
  */
 import { bloomFilterMayMatch, fillBloomFilter, filterByteLength, probesFor } from './bloom-filter.js';
 import { BloomFilterPolicy } from './bloom-filter-policy.js';
-import { seeded } from '@bloom/bytes';
+import { seeded } from '@bloom/bytes/internal';
 
 /** The size of a filter, in proportion to its keys. */
 export interface FilterSize {
   /** Bits of filter per key. */
   readonly bitsPerKey: number;
-  /** How many keys the filter is made from. Default: so many that one more makes no difference. */
+  /** How many keys the filter is made from. Default: enough that one more makes no difference. */
   readonly keys?: number | undefined;
 }
 
@@ -67,7 +67,7 @@ export function idealBitsPerKey(rate: number): number {
   return -Math.log(rate) / Math.LN2 ** 2;
 }
 
-/** So many keys that the filter's size no longer affects the rate, and so few that the 32-bit hash does not yet. */
+/** Enough keys that the filter's size no longer affects the rate, and few enough that the 32-bit hash does not yet. */
 const USUAL_KEYS = 10_000;
 
 /** A sample ends after this many false positives, which makes it accurate to about 2%, or after this many lookups. */
@@ -82,8 +82,8 @@ const ENOUGH_PROBES = 4_000_000;
  * two keys coincide more often than by chance. The rate is therefore measured, with filters of random hashes, always
  * the same ones. That takes about 20 ns per key and probe, and as much memory as the filter and four bytes per key.
  *
- * It is the rate of keys whose hashes are as good as random. LevelDB's hash does not treat all keys so: for numbers between
- * stored numbers the rate can be ten times as high and more, which depends on the keys. See README.md.
+ * It is the rate of keys whose hashes are as good as random. LevelDB's hash does worse for some keys: for numbers between
+ * stored numbers, the rate can be more than ten times as high. See README.md.
  *
  * @param size `keys`: default 10,000.
  * @throws RangeError for a `bitsPerKey` that `BloomFilterPolicy` refuses, or `keys` that are not a whole number, at least 1.
@@ -98,7 +98,7 @@ export function bloomFalsePositiveRate({ bitsPerKey, keys = USUAL_KEYS }: Filter
   const random = seeded(0);
   const filter = new Uint8Array(filterByteLength(keys, bitsPerKey));
   const hashes = new Uint32Array(keys);
-  // Small filters differ from each other, so many are made; large ones hardly do.
+  // Small filters differ from each other, so a sample needs many; large ones hardly differ.
   const asksPerFilter = Math.max(100, keys);
   let falsePositives = 0;
   let asked = 0;
@@ -143,7 +143,7 @@ export function bloomBitsPerKey(rate: number, keys?: number): number | undefined
   return undefined;
 }
 
-/** Rates from here on are reached at any number of keys that this can be measured with. */
+/** Filters reach this rate and higher ones at any number of keys for which it can be measured. */
 const ALWAYS_REACHED = 0.01;
 
 /** Whether the largest useful filter keeps to `rate`. Trying all sizes to find that out would take a minute. */

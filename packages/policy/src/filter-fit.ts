@@ -4,15 +4,19 @@
  * Every reader of LevelDB's filters takes both numbers from the filter, so a writer may choose them. LevelDB computes them from the
  * number of keys alone. All probes of a key come from one 32-bit hash, and the hashes of keys that differ only in their last characters
  * differ by multiples of large powers of two. Modulo a number of bits that is a multiple of 32 or 64, such hashes share few positions:
- * of 19 numbers in a filter of 24 bytes, 53% of the absent numbers between them match, where independent hashes would give 1%.
+ * in a filter of 24 bytes, more than half of the absent numbers between 19 stored ones match (`fitted-bloom-filter-policy.test.ts`), where
+ * independent hashes would give 1%.
  *
- * So several shapes are tried. Each is judged by absent neighbours of the filter's own keys, and the shape that lets the fewest of them
- * pass is used. The choice depends on the keys of the filter and on nothing else.
+ * So several shapes are tried. Absent neighbours of the filter's own keys judge each shape, and the shape that lets the fewest of them pass
+ * wins. The choice depends on the keys of the filter and on nothing else.
+ *
+ * One fill judges all numbers of probes for a length: it notes for each bit the first probe with which any key sets it. A judge passes with
+ * k probes if each of its first k bits is set by one of the first k probes of some key.
  *
  * `assembly/fit-kernel.ts` does the same for a whole filter at once.
  */
 import { bloomHash } from '@bloom/hash';
-import { bloomFilterMayMatch, fillBloomFilter, filterByteLength, MAX_PROBES, probesFor } from './bloom-filter.js';
+import { filterByteLength, MAX_PROBES, probesFor, rotateRight17 } from './bloom-filter.js';
 import { commonTail, neighboursOf } from './key-neighbour.js';
 import type { KeyList } from './policy.js';
 
@@ -21,29 +25,28 @@ export const MAX_FITTED_KEYS = 4096;
 /** The most bytes of a filter that is fitted, so that the kernel has room for its bits. */
 export const MAX_FITTED_BYTES = 2 ** 14;
 
-/** The absent neighbours of one key that judge. */
+/** The number of absent neighbours of a key that judge. */
 export const JUDGES_PER_KEY = 2;
 /** With more keys than this, only some of them have judges. */
 const MAX_JUDGING_KEYS = 256;
-/** The most lengths that are tried. Longer filters have more lengths within the budget than are worth trying. */
+/** The most lengths to try. Long filters have more lengths within the budget than are worth trying. */
 const MAX_LENGTHS = 20;
-/**
- * A shape is good enough if at most one judge in 256 passes: half of the share that independent hashes would give. Without this, filters
- * of a thousand keys took six times as long.
- */
+/** The cost of each judge that passes. */
+export const PASS_COST = 4096;
+/** A shape is good enough if it costs at most one pass in 256 judges: half of the share that independent hashes would give. */
 export const JUDGES_PER_PASS = 256;
-/**
- * For each 12 shapes that were tried, 1% of the judges may pass, but for each 24 shapes only one: the search for big-endian numbers ends
- * earlier.
- */
-export const PATIENCE = 1200;
-export const SHAPES_PER_PASS = 24;
-/** Probes are tried in this order, as differences from LevelDB's number. */
-const PROBE_STEPS = [0, -1, 1, -2, 2, 3, -3, 4, 5, 6, -4];
+/** After n more lengths than the first, a shape is good enough if at most n / 2 judges pass, … */
+export const LENGTHS_PER_PASS = 2;
+/** … and, with n lengths tried, at most n judges in 100. */
+export const PATIENCE = 100;
+/** Numbers of probes up to this many below and above LevelDB's are tried. */
+const FEWER_PROBES = 4;
+const MORE_PROBES = 6;
+const MORE_PROBES_AT_FIRST = 2;
 
 /**
- * A number of probes is tried if an ideal filter lets at most this share, 0 to 1, of absent keys more pass with it than with LevelDB's
- * number. Judges are close to stored keys, so that none of them may pass with one probe, while 8% more of all other keys do.
+ * A number of probes is tried if an ideal filter lets at most this share, 0 to 1, of absent keys more pass with it than with the best
+ * number.
  */
 const MAX_ADDED_RATE = 0.03;
 
@@ -53,8 +56,23 @@ export interface FilterShape {
   readonly probes: number;
 }
 
+/** The shapes to try for a filter: each length with each number of probes. */
+export interface ShapeChoice {
+  /** Lengths in bytes, without the byte that holds the number of probes, best guess first. */
+  readonly lengths: readonly number[];
+  readonly minProbes: number;
+  /** The most probes tried with the first length, which is good enough for most keys. */
+  readonly maxProbesAtFirst: number;
+  /**
+   * What each number of probes from `minProbes` on costs, for each judge: the share of absent keys that an ideal filter lets pass with it,
+   * less the share of the best number. Judges are close to stored keys, so that none of them may pass with two probes, while 2% more of
+   * all other keys do.
+   */
+  readonly costs: readonly number[];
+}
+
 /**
- * The shapes to try for a filter of `keys` keys, best guess first.
+ * The shapes to try for a filter of `keys` keys.
  *
  * An odd number of bytes usually lets far fewer neighbours pass than an even one, and a multiple of four lets the most pass. So odd
  * lengths come first, those close to LevelDB's length before others, and multiples of four come last.
@@ -62,7 +80,7 @@ export interface FilterShape {
  * @param extraBytes the share of bytes, 0 to 1, that filters may take more than LevelDB's on average. Lengths from twice that share
  *   below LevelDB's length to twice that share above it are tried, so that shorter filters pay for longer ones.
  */
-export function candidateShapes(keys: number, bitsPerKey: number, extraBytes: number): FilterShape[] {
+export function shapesFor(keys: number, bitsPerKey: number, extraBytes: number): ShapeChoice {
   const plain = filterByteLength(keys, bitsPerKey) - 1;
   const room = Math.floor((plain + 1) * 2 * extraBytes);
   // LevelDB's minimum of 64 bits is the worst length of all: every neighbour of 2 to 6 keys can match. Shorter filters may have the bits
@@ -73,18 +91,19 @@ export function candidateShapes(keys: number, bitsPerKey: number, extraBytes: nu
     if (step <= room) lengths.push(plain + step);
     if (plain - step >= shortest) lengths.push(plain - step);
   }
-  const byEvenness = [...lengths].sort((a, b) => evennessOf(a) - evennessOf(b));
   const plainProbes = probesFor(bitsPerKey);
-  const rateOf = (number: number): number => (1 - Math.exp(-number / bitsPerKey)) ** number;
-  const highestRate = rateOf(plainProbes) + MAX_ADDED_RATE;
-  const probes = PROBE_STEPS.map((step) => plainProbes + step).filter((number) => number >= 1 && number <= MAX_PROBES && rateOf(number) <= highestRate);
-  const shapes: FilterShape[] = [];
-  for (let first = 0, end: number; first < byEvenness.length; first = end) {
-    end = byEvenness.findIndex((length, i) => i > first && evennessOf(length) !== evennessOf(byEvenness[first]!));
-    if (end < 0) end = byEvenness.length;
-    for (const number of probes) for (const bytes of byEvenness.slice(first, end)) shapes.push({ bytes, probes: number });
-  }
-  return shapes;
+  const fewest = Math.max(1, plainProbes - FEWER_PROBES);
+  const rates = Array.from({ length: Math.min(MAX_PROBES, plainProbes + MORE_PROBES) - fewest + 1 }, (_, i) => (1 - Math.exp(-(fewest + i) / bitsPerKey)) ** (fewest + i));
+  const best = Math.min(...rates);
+  const isTried = (rate: number): boolean => rate <= best + MAX_ADDED_RATE;
+  const first = rates.findIndex(isTried);
+  const costs = rates.filter(isTried).map((rate) => Math.round((rate - best) * PASS_COST));
+  return {
+    lengths: lengths.sort((a, b) => evennessOf(a) - evennessOf(b)),
+    minProbes: fewest + first,
+    maxProbesAtFirst: Math.min(plainProbes + MORE_PROBES_AT_FIRST, fewest + first + costs.length - 1),
+    costs,
+  };
 }
 
 /** 0 for odd numbers, 1 for even ones, 2 for multiples of four. */
@@ -124,27 +143,51 @@ export function judgeHashes(keys: KeyList, hashes: Uint32Array): number[] {
   return judges;
 }
 
-/** The first of the shapes that lets the fewest judges pass, until that is good enough: {@link JUDGES_PER_PASS}, {@link PATIENCE}. */
-export function fittedShape(keys: KeyList, hashes: Uint32Array, shapes: readonly FilterShape[]): FilterShape {
+/**
+ * The shape with the lowest cost: of the judges that pass, and of its number of probes. The search ends once a shape
+ * is good enough: {@link JUDGES_PER_PASS}, {@link LENGTHS_PER_PASS}, {@link PATIENCE}.
+ */
+export function fittedShape(keys: KeyList, hashes: Uint32Array, { lengths, minProbes, maxProbesAtFirst, costs }: ShapeChoice): FilterShape {
   const judges = judgeHashes(keys, hashes);
-  let best = shapes[0]!;
-  let fewest = Infinity;
-  for (const [tried, shape] of shapes.entries()) {
-    const filter = new Uint8Array(shape.bytes + 1);
-    fillBloomFilter(filter, hashes, shape.probes);
-    let passed = 0;
-    for (let i = 0; i < judges.length && passed < fewest; i++) if (bloomFilterMayMatch(judges[i]!, filter)) passed++;
-    if (passed < fewest) {
-      best = shape;
-      fewest = passed;
+  let shape = { bytes: lengths[0]!, probes: minProbes };
+  let lowest = Infinity;
+  for (const [tried, bytes] of lengths.entries()) {
+    const maxProbes = tried === 0 ? maxProbesAtFirst : minProbes + costs.length - 1;
+    const passed = passingJudges(judges, hashes, bytes * 8, maxProbes);
+    for (let probes = minProbes; probes <= maxProbes; probes++) {
+      const cost = costs[probes - minProbes]!;
+      const sum = passed[probes - 1]! * PASS_COST + cost * judges.length;
+      if (sum >= lowest) continue;
+      lowest = sum;
+      shape = { bytes, probes };
     }
-    const isPatient = fewest * SHAPES_PER_PASS <= tried + 1 && fewest * PATIENCE <= (tried + 1) * judges.length;
-    if (isPatient || fewest * JUDGES_PER_PASS <= judges.length) break;
+    const isPatient = lowest * LENGTHS_PER_PASS <= tried * PASS_COST && lowest * PATIENCE <= (tried + 1) * judges.length * PASS_COST;
+    if (isPatient || lowest * JUDGES_PER_PASS <= judges.length * PASS_COST) break;
   }
-  return best;
+  return shape;
 }
 
-/** Whether a filter of so many keys is fitted. */
+/** How many judges pass a filter of `bits` bits with 1, 2, … `maxProbes` probes. */
+function passingJudges(judges: readonly number[], hashes: Uint32Array, bits: number, maxProbes: number): Uint32Array {
+  // The first probe, counted from 0, that sets each bit.
+  const first = new Uint8Array(bits).fill(maxProbes);
+  for (let probe = maxProbes - 1; probe >= 0; probe--) for (const hash of hashes) first[positionOf(hash, probe, bits)] = probe;
+  const passed = new Uint32Array(maxProbes);
+  for (const judge of judges) {
+    let latest = 0;
+    for (let probe = 0; probe < maxProbes && latest < maxProbes; probe++) {
+      latest = Math.max(latest, first[positionOf(judge, probe, bits)]!);
+      if (latest <= probe) passed[probe]!++;
+    }
+  }
+  return passed;
+}
+
+function positionOf(hash: number, probe: number, bits: number): number {
+  return ((hash + Math.imul(probe, rotateRight17(hash))) >>> 0) % bits;
+}
+
+/** Whether a filter of this many keys is fitted. */
 export function isFitted(keys: number, bitsPerKey: number): boolean {
   return keys > 0 && keys <= MAX_FITTED_KEYS && filterByteLength(keys, bitsPerKey) <= MAX_FITTED_BYTES;
 }

@@ -1,12 +1,12 @@
 /** The search for the shape of a fitted filter, `filter-fit.ts`, in WebAssembly, for one filter at a time. */
-import { instantiateKernel, type Kernel } from '@bloom/bytes';
-import { type FilterShape, JUDGES_PER_PASS, judgeStride, JUDGES_PER_KEY, MAX_FITTED_KEYS, PATIENCE, SHAPES_PER_PASS } from './filter-fit.js';
+import { instantiateKernel, type Kernel } from '@bloom/bytes/internal';
+import { type FilterShape, JUDGES_PER_KEY, JUDGES_PER_PASS, judgeStride, LENGTHS_PER_PASS, MAX_FITTED_KEYS, PASS_COST, PATIENCE, type ShapeChoice } from './filter-fit.js';
 import { FIT_KERNEL } from './fit-kernel.wasm.js';
 import { mustAscend } from './key-list-order.js';
 import type { KeyList } from './policy.js';
 
-/** The most shapes that are tried for a filter. */
-const MAX_SHAPES = 512;
+/** Room for the lengths and the costs of a {@link ShapeChoice}, each. */
+const MAX_CHOICES = 64;
 /** Judges of one filter. */
 const MAX_JUDGES = 1024;
 /** Up to this many elements, a loop is faster than `set` with a view. */
@@ -14,8 +14,9 @@ const MAX_LOOPED = 64;
 
 // The kernel's memory, in bytes. It has room for as many keys, shapes and judges as `filter-fit.ts` allows; the kernel's own areas
 // start at 0x30000, and its constants at 1024.
-const SHAPES_AT = 2048;
-const JUDGES_AT = SHAPES_AT + MAX_SHAPES * 8;
+const LENGTHS_AT = 2048;
+const COSTS_AT = LENGTHS_AT + MAX_CHOICES * 4;
+const JUDGES_AT = COSTS_AT + MAX_CHOICES * 4;
 const OFFSETS_AT = JUDGES_AT + MAX_JUDGES * 4;
 const HASHES_AT = OFFSETS_AT + (MAX_FITTED_KEYS + 1) * 4;
 const KEYS_AT = 0x100000;
@@ -24,7 +25,8 @@ const READ_PAST = 16;
 
 interface KernelExports extends Kernel {
   readonly BITS_AT: { readonly value: number };
-  fit(bytes: number, offsets: number, keys: number, hashes: number, judges: number, stride: number, perKey: number, shift: number, shapes: number, shapeCount: number, shapesPerPass: number, patience: number, judgesPerPass: number): number;
+  fit(bytes: number, offsets: number, keys: number, hashes: number, judges: number, stride: number, perKey: number, shift: number, lengths: number, lengthCount: number, costs: number, minProbes: number, maxProbesAtFirst: number, maxProbes: number, passCost: number, lengthsPerPass: number, patience: number, judgesPerPass: number): number;
+  fittedProbes(): number;
 }
 
 /** An instance of the kernel, with its own memory. */
@@ -33,9 +35,10 @@ export class FitKernel {
   readonly #bitsAt: number;
   readonly #bytes: Uint8Array;
   readonly #offsets: Uint32Array;
-  readonly #shapes: Uint32Array;
-  /** The shapes that the memory holds. */
-  #held: readonly FilterShape[] | undefined;
+  readonly #lengths: Uint32Array;
+  readonly #costs: Uint32Array;
+  /** The choice that the memory holds. */
+  #held: ShapeChoice | undefined;
 
   private constructor(exports: KernelExports) {
     const { buffer } = exports.memory;
@@ -43,7 +46,8 @@ export class FitKernel {
     this.#bitsAt = exports.BITS_AT.value;
     this.#bytes = new Uint8Array(buffer);
     this.#offsets = new Uint32Array(buffer, OFFSETS_AT, MAX_FITTED_KEYS + 1);
-    this.#shapes = new Uint32Array(buffer, SHAPES_AT, MAX_SHAPES * 2);
+    this.#lengths = new Uint32Array(buffer, LENGTHS_AT, MAX_CHOICES);
+    this.#costs = new Uint32Array(buffer, COSTS_AT, MAX_CHOICES);
   }
 
   /** A new kernel, or undefined where the host does not allow one. */
@@ -53,11 +57,11 @@ export class FitKernel {
   }
 
   /**
-   * The best of the shapes, whose bits the kernel then has: see {@link copyTo}. Undefined when the keys are too long for its memory.
+   * The best of the shapes; {@link copyTo} then copies its bits. Undefined when the keys are too long for the kernel's memory.
    *
    * @throws RangeError when the offsets of the keys do not ascend or leave their bytes.
    */
-  fit(keys: KeyList, shapes: readonly FilterShape[]): FilterShape | undefined {
+  fit(keys: KeyList, choice: ShapeChoice): FilterShape | undefined {
     const { bytes, offsets, length } = keys;
     mustAscend(keys, 0, length);
     const start = offsets[0]!;
@@ -66,17 +70,17 @@ export class FitKernel {
     if (length < MAX_LOOPED) for (let i = 0, to = this.#offsets; i <= length; i++) to[i] = offsets[i]!;
     else this.#offsets.set(offsets.subarray(0, length + 1));
     this.#bytes.set(bytes.subarray(start, end), KEYS_AT);
-    if (this.#held !== shapes) {
-      this.#held = shapes;
-      for (const [i, shape] of shapes.entries()) {
-        this.#shapes[i * 2] = shape.bytes * 8;
-        this.#shapes[i * 2 + 1] = shape.probes;
-      }
+    const { lengths, minProbes, maxProbesAtFirst, costs } = choice;
+    if (this.#held !== choice) {
+      this.#held = choice;
+      this.#lengths.set(lengths.map((length) => length * 8));
+      this.#costs.set(costs);
     }
     // At least four places for each key in the table of stored hashes: with two, looking judges up takes a third longer.
     const shift = Math.clz32(length * 4 - 1);
-    const best = this.#exports.fit(KEYS_AT - start, OFFSETS_AT, length, HASHES_AT, JUDGES_AT, judgeStride(length), JUDGES_PER_KEY, shift, SHAPES_AT, shapes.length, SHAPES_PER_PASS, PATIENCE, JUDGES_PER_PASS);
-    return shapes[best]!;
+    const maxProbes = minProbes + costs.length - 1;
+    const best = this.#exports.fit(KEYS_AT - start, OFFSETS_AT, length, HASHES_AT, JUDGES_AT, judgeStride(length), JUDGES_PER_KEY, shift, LENGTHS_AT, lengths.length, COSTS_AT, minProbes, maxProbesAtFirst, maxProbes, PASS_COST, LENGTHS_PER_PASS, PATIENCE, JUDGES_PER_PASS);
+    return { bytes: lengths[best]!, probes: this.#exports.fittedProbes() };
   }
 
   /** Copies the bits of the filter that was fitted last. */

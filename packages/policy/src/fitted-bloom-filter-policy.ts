@@ -1,8 +1,8 @@
-import { mustBeOptions } from '@bloom/bytes';
+import { mustBeOptions } from '@bloom/bytes/internal';
 import { BLOOM_SEED, hashRange } from '@bloom/hash';
 import { fillBloomFilter } from './bloom-filter.js';
 import { BloomFilterPolicy } from './bloom-filter-policy.js';
-import { candidateShapes, type FilterShape, fittedShape, isFitted } from './filter-fit.js';
+import { fittedShape, isFitted, type ShapeChoice, shapesFor } from './filter-fit.js';
 import { FitKernel } from './fit-kernel.js';
 import { KeptKernel } from './kept-kernel.js';
 import type { FilterSink, KeyList } from './policy.js';
@@ -39,7 +39,7 @@ export class FittedBloomFilterPolicy extends BloomFilterPolicy {
   /** The share of bytes that filters may take more than LevelDB's, on average. */
   readonly extraBytes: number;
   readonly #kernel = new KeptKernel(() => FitKernel.create(), 1);
-  readonly #shapes = new Map<number, readonly FilterShape[]>();
+  readonly #shapes = new Map<number, ShapeChoice>();
 
   /**
    * @throws RangeError when `bitsPerKey` is not a whole number from 0 to 2^31 - 1, or `extraBytes` is not from 0 to 1.
@@ -72,11 +72,11 @@ export class FittedBloomFilterPolicy extends BloomFilterPolicy {
     fillBloomFilter(dst.extend(bytes + 1), hashes, probes);
   }
 
-  #shapesFor(keys: number): readonly FilterShape[] {
+  #shapesFor(keys: number): ShapeChoice {
     let shapes = this.#shapes.get(keys);
     if (shapes === undefined) {
       if (this.#shapes.size === MAX_KEPT_SHAPES) this.#shapes.clear();
-      shapes = candidateShapes(keys, this.bitsPerKey, this.extraBytes);
+      shapes = shapesFor(keys, this.bitsPerKey, this.extraBytes);
       this.#shapes.set(keys, shapes);
     }
     return shapes;

@@ -1,4 +1,4 @@
-import { mustBeBytes } from '@bloom/bytes';
+import { mustBeBytes } from '@bloom/bytes/internal';
 import { BLOOM_SEED, bloomHash, hashRange } from '@bloom/hash';
 import { bloomFilterMayMatch, bloomFilterMayMatchRange } from './bloom-filter.js';
 import { BloomFilterPolicy } from './bloom-filter-policy.js';

@@ -12,12 +12,12 @@ import type { KeyList } from './policy.js';
 const MAX_PROBES = 32;
 const MULTIPLIER = 0x9e3779b1;
 
-/** Up to so many bits, the halves of a product fit into 32 bits. Whole numbers of 32 bits take half the time. */
+/** Up to this many bits, the halves of a product fit into 32 bits. Whole numbers of 32 bits take half the time. */
 const SMALL_BITS = 2 ** 16;
 /** The largest index in int32 arithmetic. */
 const MAX_INT32 = 2 ** 31 - 1;
 
-/** Few keys, with few bits, meet each other's bits more often than the formula says, which is for many. */
+/** With few keys and few bits, probes coincide more often than the formula says, which is for many. */
 const MARGIN = 0.9;
 const MARGIN_BITS = 6;
 

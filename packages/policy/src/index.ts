@@ -1,5 +1,5 @@
-export { askablePrefixes, type FilterPolicy, type FilterSink, type KeyList, mayAskForMany, mayAskInRanges, mustBeFilterPolicy, type PrefixExtractor } from './policy.js';
-export { mustBeBytes } from '@bloom/bytes';
+export { askablePrefixes, type FilterPolicy, type FilterSink, type KeyList, mayAskInRanges, mustBeFilterPolicy, type PrefixExtractor } from './policy.js';
+export { mustBeBytes } from '@bloom/bytes/internal';
 export { BloomFilterPolicy } from './bloom-filter-policy.js';
 export { type FitOptions, FittedBloomFilterPolicy } from './fitted-bloom-filter-policy.js';
 export {
@@ -8,7 +8,6 @@ export {
   bloomFilterRate,
   type BloomProbes,
   bloomProbes,
-  encodeBloomFilter,
   fillBloomFilter,
   filterByteLength,
   MAX_PROBES,

@@ -17,7 +17,7 @@ export class KeptKernel<Kernel> {
     this.#minKeys = minKeys;
   }
 
-  /** The kernel for so many keys at a time; undefined where the plain loops are to do the work. */
+  /** The kernel for this many keys at a time; undefined where the plain loops should do the work. */
   for(keys: number): Kernel | undefined {
     if (keys < this.#minKeys) return undefined;
     if (this.#keysSeen < WORTH_KEYS) {

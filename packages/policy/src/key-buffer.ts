@@ -1,4 +1,4 @@
-import { mustBeBytes, RangeCopier } from '@bloom/bytes';
+import { mustBeBytes, RangeCopier } from '@bloom/bytes/internal';
 import type { KeyList } from './policy.js';
 
 const INITIAL_BYTES = 1024;

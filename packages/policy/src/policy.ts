@@ -1,9 +1,9 @@
 /**
  * The contract between a table and a filter. To write a policy you need this file and no other.
  *
- * A filter answers one question about a set of keys: "may this key be in it?" "No" is certain, "yes" is a guess. A table
- * stores one filter for every 2 KiB of its data, and a lookup that gets a "no" ends without a read. So a wrong "yes"
- * costs a read, and a wrong "no" hides data that is there.
+ * A filter answers one question about a set of keys: "may this key be in it?" "No" is certain, "maybe" is a guess. A table
+ * stores one filter for every 2 KiB of its data, and a lookup that gets a "no" ends without a read. So a wrong "maybe"
+ * costs a read, and a wrong "no" hides stored data.
  *
  * ## When each member is called
  *
@@ -28,7 +28,7 @@
  *    `extend` are reused, and hold other bytes in the next call.
  * 7. **It only appends**: at least one byte when there is at least one key, and it changes no other bytes. An empty
  *    filter means "no keys".
- * 8. **One name for one format.** The name changes exactly when filters made before become unreadable or wrong; never
+ * 8. **One name for one format.** The name changes exactly when existing filters become unreadable or wrong; never
  *    for tuning, such as bits per key, which belongs in the filter's own bytes. Every instance with a given name reads
  *    what any other made, and no policy uses the name of another format.
  * 9. **Keys that the comparator calls equal are equal to the filter.** If the order of the table calls different bytes
@@ -36,13 +36,13 @@
  * 10. **It returns in reasonable time**: `createFilter` in time about proportional to the number of keys and their bytes,
  *    `keyMayMatch` to the bytes of key and filter, however damaged the filter is.
  *
- * 11. **A prefix is what it claims to be**, for a policy with `prefixes`: it is a prefix of the key, no other than that of every
- *    key which begins with it; keys that have it are neighbours in the comparator's order; `prefixMayMatch` is true for the
+ * 11. **A prefix is what it claims to be**, for a policy with `prefixes`: it is a prefix of the key, and every key that begins with it
+ *    has the same one; keys that have it are neighbours in the comparator's order; `prefixMayMatch` is true for the
  *    prefix of every key that was added; and its name is part of the policy's, as a word of its own, because filters with other
  *    prefixes are of another format. Laws 2, 4 and 5 hold for these members too.
  * 12. **Many keys at once get the answers of each**, for a policy with `keysMayMatch`. An array of answers with less than a byte
- *    for each key is refused, with a RangeError, before anything is written to it: answers that are missing look like those of
- *    an earlier call.
+ *    for each key is rejected, with a RangeError, before anything is written to it: otherwise, missing answers would look like
+ *    those of an earlier call.
  *
  * Every array lent to a policy is a view of a larger buffer, at any offset, with other keys and filters around it: use an
  * array's `byteOffset` and `length` wherever you use its `buffer`.
@@ -127,13 +127,13 @@ export interface FilterPolicy {
   keysMayMatch?(keys: KeyList, filter: Uint8Array, answers?: Uint8Array): Uint8Array;
 
   /**
-   * How the prefix of a key is found, for a policy whose filters also answer for prefixes: then a walk through the keys with a
-   * prefix passes over the tables that have none. Absent where filters answer for whole keys alone.
+   * How the prefix of a key is found, for a policy whose filters also answer for prefixes: then a scan of the keys with a
+   * prefix skips the tables that have none. Absent where filters answer for whole keys alone.
    */
   readonly prefixes?: PrefixExtractor | undefined;
 
   /**
-   * Whether a key with `prefix` may be among the keys that `filter` was made from. There if `prefixes` is there.
+   * Whether a key with `prefix` may be among the keys that `filter` was made from. Required with `prefixes`.
    *
    * @param prefix of a key, by `prefixes`.
    * @param filter any bytes at all, as for `keyMayMatch`.
@@ -149,8 +149,8 @@ export interface PrefixExtractor {
   /**
    * How many bytes of `key` are its prefix; undefined for a key that has none.
    *
-   * It must be the same for every key that begins with that prefix, and for the prefix itself: a walk asks for it with the bytes
-   * that all its keys begin with, and knows no more of them.
+   * It must be the same for every key that begins with that prefix, and for the prefix itself: a scan passes only the bytes that all its
+   * keys begin with.
    */
   prefixLength(key: Uint8Array): number | undefined;
 }
@@ -216,8 +216,8 @@ export function mustBeFilterPolicy(argument: string, value: unknown): asserts va
 }
 
 /**
- * Whether the policy has a `keyMayMatchRange` that answers for its `keyMayMatch`. That of a base class does not know the
- * `keyMayMatch` of a subclass, and that of a policy within a proxy not the proxy's.
+ * Whether the policy has a `keyMayMatchRange` that answers for its `keyMayMatch`. The one of a base class does not know the
+ * `keyMayMatch` of a subclass, and the one of a policy within a proxy does not know the proxy's.
  */
 export function mayAskInRanges(policy: FilterPolicy): boolean {
   return answersFor(policy, 'keyMayMatchRange', 'keyMayMatch');

@@ -1,19 +1,19 @@
-import { mustBeBytes, mustHaveMethods } from '@bloom/bytes';
+import { mustBeBytes, mustHaveMethods } from '@bloom/bytes/internal';
 import { BloomFilterPolicy } from './bloom-filter-policy.js';
 import { KeyBuffer } from './key-buffer.js';
 import { type FilterPolicy, type FilterSink, type KeyList, mayAskInRanges, mustBeFilterPolicy, type PrefixExtractor } from './policy.js';
 
-/** What follows a prefix in the filter, so that it is not taken for the key with the same bytes. */
+/** Follows a prefix in the filter, to distinguish it from a key with the same bytes. */
 const MARK = Uint8Array.of(0, 0xff, 0x70);
 
-/** A list of keys and prefixes is used again unless it has become larger than this. */
+/** The list of keys and prefixes is reused unless it has become larger than this. */
 const MAX_KEPT_BYTES = 2 ** 20;
 
 /**
- * Filters of another policy that hold the prefixes of the keys beside the keys, each once for each run of keys that have it.
+ * Filters of another policy that hold the prefixes of keys as well as the keys: each prefix once for each run of keys that have it.
  *
- * One more key for each prefix of a filter, so bits are for keys and prefixes together. Filters of a whole table (`filterRange` of
- * 2^40) hold each prefix once; those of 2 KiB hold it again and again, which with one prefix for every key or two doubles them.
+ * Each prefix takes as many bits as a key. Filters of a whole table (`filterRange` of 2^40) hold each prefix once. Filters of 2 KiB repeat
+ * it: they are twice as large if nearly every key has a prefix of its own.
  *
  * LevelDB does not know the policy's name, and reads tables with such filters as if they had none.
  *
@@ -34,7 +34,8 @@ export class PrefixFilterPolicy implements FilterPolicy {
 
   /**
    * @param policy makes the filters; it must have no prefixes of its own. Default: LevelDB's Bloom filter with 10 bits per key.
-   * @throws TypeError when either is not what it should be, RangeError for a name that is empty or a policy that has prefixes.
+   * @throws TypeError when `prefixes` is not an extractor or `policy` is not a policy, RangeError when the name is empty or `policy` has
+   *   prefixes of its own.
    */
   constructor(prefixes: PrefixExtractor, policy: FilterPolicy = new BloomFilterPolicy()) {
     mustHaveMethods('prefixes', prefixes, 'a PrefixExtractor', ['prefixLength']);

@@ -1,6 +1,7 @@
 import { seeded } from '@bloom/fixtures';
-import { BloomFilterPolicy, encodeBloomFilter, FilterBuffer, KeyBuffer, type KeyList } from '@bloom/policy';
+import { BloomFilterPolicy, FilterBuffer, KeyBuffer, type KeyList } from '@bloom/policy';
 import { describe, expect, test, vi } from 'vitest';
+import { encodeBloomFilter } from '../src/bloom-filter.js';
 import { BloomKernel } from '../src/bloom-kernel.js';
 
 /** The filter that the plain loops make. */

@@ -2,7 +2,7 @@ import { seeded } from '@bloom/fixtures';
 import { keyPatterns } from '@bloom/fixtures/key-patterns';
 import { BloomFilterPolicy, buildFilter, FilterBuffer, FittedBloomFilterPolicy, idealFalsePositiveRate, KeyBuffer } from '@bloom/policy';
 import { describe, expect, test, vi } from 'vitest';
-import { candidateShapes } from '../src/filter-fit.js';
+import { shapesFor } from '../src/filter-fit.js';
 import { FitKernel } from '../src/fit-kernel.js';
 
 const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
@@ -108,21 +108,30 @@ describe('the kernel and the plain loops make the same filters', () => {
 
 describe('the shapes that are tried', () => {
   test('are odd lengths first, then even ones, then multiples of four', () => {
-    const shapes = candidateShapes(38, 10, 0.05);
-    expect(shapes[0]).toEqual({ bytes: 49, probes: 6 });
-    const evenness = shapes.map(({ bytes }) => (bytes % 4 === 0 ? 2 : 1 - (bytes % 2)));
+    const { lengths } = shapesFor(38, 10, 0.05);
+    expect(lengths[0]).toBe(49);
+    const evenness = lengths.map((bytes) => (bytes % 4 === 0 ? 2 : 1 - (bytes % 2)));
     expect(evenness).toEqual([...evenness].sort());
+  });
+
+  test('cost what an ideal filter with their number of probes lets pass more than with the best number', () => {
+    const { minProbes, costs } = shapesFor(38, 10, 0.05);
+    expect([minProbes, costs.length, costs[7 - minProbes]]).toEqual([2, 11, 0]);
+    for (const [i, cost] of costs.entries()) expect(cost / 4096).toBeCloseTo(idealFalsePositiveRate({ bitsPerKey: 10, probes: minProbes + i }) - idealFalsePositiveRate({ bitsPerKey: 10, probes: 7 }), 3);
   });
 
   test.each([0, 0.05, 0.2, 1])('with extraBytes %f have at most twice that share more bytes than LevelDB’s filter', (extraBytes) => {
     for (let keys = 1; keys <= 4096; keys = Math.ceil(keys * 1.3)) {
       const plain = buildFilter(new BloomFilterPolicy(10), Array.from({ length: keys }, () => utf8('a'))).length;
-      for (const { bytes, probes } of candidateShapes(keys, 10, extraBytes)) {
+      const { lengths, minProbes, maxProbesAtFirst, costs } = shapesFor(keys, 10, extraBytes);
+      for (const bytes of lengths) {
         expect(bytes + 1).toBeLessThanOrEqual(Math.floor(plain * (1 + 2 * extraBytes)));
         expect(bytes).toBeGreaterThan(0);
-        expect(probes).toBeGreaterThanOrEqual(1);
-        expect(probes).toBeLessThanOrEqual(30);
       }
+      expect(minProbes).toBeGreaterThanOrEqual(1);
+      expect(maxProbesAtFirst).toBeGreaterThanOrEqual(minProbes);
+      expect(minProbes + costs.length - 1).toBeGreaterThanOrEqual(maxProbesAtFirst);
+      expect(minProbes + costs.length - 1).toBeLessThanOrEqual(30);
     }
   });
 

@@ -1,6 +1,7 @@
 import { bloomHash } from '@bloom/hash';
-import { BloomFilterPolicy, bloomFilterMayMatch, encodeBloomFilter, filterByteLength, KeyBuffer } from '@bloom/policy';
+import { BloomFilterPolicy, bloomFilterMayMatch, filterByteLength, KeyBuffer } from '@bloom/policy';
 import { expect, test } from 'vitest';
+import { encodeBloomFilter } from '../src/bloom-filter.js';
 import { modelBits, modelFilter, modelMayMatch } from './bloom-model.js';
 import { utf8 } from './keys.js';
 

@@ -1,7 +1,7 @@
 /**
  * How often absent keys match a table's filters: measured, and in theory.
  */
-import { type Random, seeded } from '@bloom/bytes';
+import { type Random, seeded } from '@bloom/bytes/internal';
 import { BloomFilterPolicy, type FilterPolicy, type FilterSink, idealFalsePositiveRate, type KeyList, MAX_PROBES } from '@bloom/policy';
 import { commonTail, neighboursOf } from '@bloom/policy/compare';
 import { bytewiseComparator, type SyncTable } from '@bloom/sstable';

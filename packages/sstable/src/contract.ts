@@ -18,7 +18,7 @@
  * for (const law of comparatorLaws(myComparator)) test(law.name, law.run);
  * ```
  */
-import { mustBeArray, mustBeBytes, mustBeFunction, mustBeOptions, mustBeWhole } from '@bloom/bytes';
+import { mustBeArray, mustBeBytes, mustBeFunction, mustBeOptions, mustBeWhole } from '@bloom/bytes/internal';
 import { LawRun } from './contract/law-run.js';
 import { sameBothWays } from './contract/laws/both-ways.js';
 import { declaresEquivalence } from './contract/laws/declared-equivalence.js';

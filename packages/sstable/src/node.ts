@@ -1,5 +1,5 @@
 export { fileIdentity, FileSource, type FileSourceOptions, SyncFileSource } from './node/file-source.js';
-export { type FileTable, type FileTableOptions, openTable, openTableSync, type SyncFileTable } from './node/file-table.js';
+export { type FileTableOptions, openTable, openTableSync } from './node/file-table.js';
 export { ReadPace } from './node/read-pace.js';
 export { FolderSyncError } from './node/replacement.js';
 export { TableWriter } from './node/table-writer.js';

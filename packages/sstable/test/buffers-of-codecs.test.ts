@@ -1,5 +1,5 @@
 import { deflateSync, inflateSync } from 'node:zlib';
-import { mustBeBytes } from '@bloom/bytes';
+import { mustBeBytes } from '@bloom/bytes/internal';
 import { BlockCache, type Codec, MemorySource, type ReadingOptions, SyncTable, Table, type TableOptions } from '@bloom/sstable';
 import { describe, expect, test } from 'vitest';
 import { buildTable } from './build-table.js';

@@ -1,7 +1,8 @@
 // Comparators whose results cannot order keys, wherever a table compares keys.
 import { BloomFilterPolicy } from '@bloom/policy';
 import { bytewiseComparator, type Comparator, type ComparatorError, MemorySink, MemorySource, SyncTable, Table, TableBuilder } from '@bloom/sstable';
-import { comparatorOf, compareRangeOf, encodeInternalKey, internalKeyComparator, SyncDatabaseTable, VALUE } from '@bloom/sstable/database';
+import { encodeInternalKey, internalKeyComparator, SyncDatabaseTable, VALUE } from '@bloom/sstable/database';
+import { comparatorOf, compareRangeOf } from '@bloom/sstable/internal';
 import { salvageTable, verifyTable } from '@bloom/sstable/inspect';
 import { describe, expect, test } from 'vitest';
 import { compareBytes, compareInternalBytes } from '../src/format/bytewise-order.js';

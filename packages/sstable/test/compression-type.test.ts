@@ -1,6 +1,6 @@
 import { goldenTables, realTables } from '@bloom/fixtures';
 import { MemorySink, MemorySource, TableBuilder } from '@bloom/sstable';
-import { readCompression } from '@bloom/sstable/database';
+import { readCompression } from '@bloom/sstable/internal';
 import { describe, expect, test } from 'vitest';
 import { caught } from './caught.js';
 

@@ -1,7 +1,7 @@
 // Files of a world that Minecraft's Marketplace encrypted are named, whatever reads them as a table.
 import { foreignFolders, folderFiles } from '@bloom/fixtures';
 import { CorruptionError, MemorySource, SyncTable, Table, UnsupportedError } from '@bloom/sstable';
-import { encryptedContentId } from '@bloom/sstable/database';
+import { encryptedContentId } from '@bloom/sstable/internal';
 import { verifyTable } from '@bloom/sstable/inspect';
 import { expect, test } from 'vitest';
 import { caught } from './caught.js';

@@ -1,4 +1,4 @@
-import { seeded } from '@bloom/bytes';
+import { seeded } from '@bloom/bytes/internal';
 import { type KeyValue, vectors } from '@bloom/fixtures';
 import { BloomFilterPolicy } from '@bloom/policy';
 import { bytewiseComparator, type Comparator, MemorySource, SyncTable, Table } from '@bloom/sstable';

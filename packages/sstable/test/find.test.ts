@@ -1,7 +1,7 @@
 import { type FilterPolicy, KeyBuffer, BloomFilterPolicy } from '@bloom/policy';
 import { bytewiseComparator, type Comparator, MemorySource, SyncTable, Table } from '@bloom/sstable';
 import type { KeyValue } from '@bloom/fixtures';
-import { seeded } from '@bloom/bytes';
+import { seeded } from '@bloom/bytes/internal';
 import { describe, expect, test } from 'vitest';
 import { assembleTable, blockOf } from './assemble-table.js';
 import { buildTable } from './build-table.js';

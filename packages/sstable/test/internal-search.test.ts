@@ -1,5 +1,5 @@
 // Searches for internal keys have a fast path for user keys in bytewise order. It must find what comparing whole keys finds.
-import { seeded, type Random } from '@bloom/bytes';
+import { seeded, type Random } from '@bloom/bytes/internal';
 import { describe, expect, test } from 'vitest';
 import { BlockBuilder } from '../src/format/block-builder.js';
 import { BlockSearch } from '../src/format/block-search.js';

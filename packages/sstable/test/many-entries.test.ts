@@ -147,7 +147,7 @@ test('arguments that are wrong are refused by name', () => {
   expect(messageOf(1.5)).toMatch(/^count must be/);
   expect(messageOf(1, { maxBytes: 0 })).toMatch(/^maxBytes must be/);
   expect(messageOf(1, { gt: keyOf(1) })).toMatch(/SyncCursor\.nextMany.*gt/);
-  expect(messageOf(1, { lt: 'x' })).toMatch(/^lt must be a Uint8Array/);
+  expect(messageOf(1, { lt: 1 })).toMatch(/^lt must be a Uint8Array/);
   expect((caught(() => cursor.prevMany(1, { lt: keyOf(1) } as object)) as Error).message).toMatch(/SyncCursor\.prevMany.*lt/);
   expect(cursor.nextMany(1)).toEqual([entries[0]]);
 });

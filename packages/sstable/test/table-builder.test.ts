@@ -151,8 +151,10 @@ describe('an entry is added completely or not at all', () => {
   const options = { blockSize: 128, compression: 'none' } as const;
 
   test.each<[string, unknown]>([
-    ['a key that is text', ['x', empty]],
-    ['a value that is text', [utf8('y'), 'x']],
+    ['a key that is a number', [7, empty]],
+    ['a value that is a number', [utf8('y'), 7]],
+    ['a key with half of a surrogate pair', ['y\ud800', empty]],
+    ['a value with half of a surrogate pair', ['y', '\udc00']],
     ['a value that is null', [utf8('y'), null]],
     ['a value too large for a block', [utf8('y'), new Uint8Array(5000)]],
   ])('%s, rejected after each entry, changes nothing', (_, refused) => {

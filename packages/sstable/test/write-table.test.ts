@@ -221,8 +221,8 @@ describe('the entries of a written table', () => {
       expect(await readdir(folder)).toEqual([]);
     });
 
-    test('without a value, or with a value that is not a Uint8Array, are rejected', async () => {
-      for (const value of [undefined, 'text', 5]) {
+    test('without a value, or with a value that is neither a Uint8Array nor a string, are rejected', async () => {
+      for (const value of [undefined, null, 5]) {
         const wrong = [[entries[0]![0], value]] as unknown as KeyValue[];
         expect((await rejection(writeTable(path, wrong, options))) as Error).toMatchObject({ name: 'TypeError' });
         expect((await rejection(writeTable(path, awaited(wrong), options))) as Error).toMatchObject({ name: 'TypeError' });

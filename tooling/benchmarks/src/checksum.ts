@@ -1,7 +1,7 @@
 // Measures the processor time of the checksum against other packages, in one process, in rounds that alternate:
 // `npx pnpm@10 --filter @bloom/benchmarks checksum`. Prints the table of packages/crc32c/README.md.
 import { createRequire } from 'node:module';
-import { seeded } from '@bloom/bytes';
+import { seeded } from '@bloom/bytes/internal';
 import { crc32c } from '@bloom/crc32c';
 import { spread } from './measure.js';
 import { markdownTable } from './report.js';

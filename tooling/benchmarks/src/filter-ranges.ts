@@ -1,7 +1,7 @@
 // Measures what larger filter ranges cost and gain, for values of several lengths and both policies:
 // `npx pnpm@10 --filter @bloom/benchmarks filter-ranges`. Prints the table of packages/sstable/docs/filters.md.
 import { performance } from 'node:perf_hooks';
-import { seeded } from '@bloom/bytes';
+import { seeded } from '@bloom/bytes/internal';
 import { BloomFilterPolicy, type FilterPolicy } from '@bloom/policy';
 import { BlockedBloomFilterPolicy } from '@bloom/policy-blocked';
 import { MemorySink, MemorySource, SyncTable, TableBuilder } from '@bloom/sstable';

@@ -3,7 +3,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { seeded } from '@bloom/bytes';
+import { seeded } from '@bloom/bytes/internal';
 import { keyPatterns } from '@bloom/fixtures/key-patterns';
 import { BloomFilterPolicy, FilterBuffer, FittedBloomFilterPolicy, KeyBuffer } from '@bloom/policy';
 import { TableBuilder, type TableBuilderOptions } from '@bloom/sstable';

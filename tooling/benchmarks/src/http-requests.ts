@@ -5,7 +5,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { performance } from 'node:perf_hooks';
 import { fileURLToPath } from 'node:url';
-import { seeded } from '@bloom/bytes';
+import { seeded } from '@bloom/bytes/internal';
 import { Database, DatabaseReader, WritableMemoryFolder } from '@bloom/leveldb';
 import { HttpFolder } from '@bloom/leveldb/http';
 import { MemorySink, Table, TableBuilder } from '@bloom/sstable';

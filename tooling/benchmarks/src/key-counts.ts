@@ -1,5 +1,5 @@
 // How many absent keys pass filters of few keys, for each number of keys: LevelDB's filters and fitted ones.
-import { seeded } from '@bloom/bytes';
+import { seeded } from '@bloom/bytes/internal';
 import { type KeyPattern, PATTERN_KEYS } from '@bloom/fixtures/key-patterns';
 import { BloomFilterPolicy, buildFilter, FittedBloomFilterPolicy } from '@bloom/policy';
 import { markdownTable } from './report.js';

@@ -7,7 +7,7 @@
 // that were measured into RESULTS.md. The figures are the same on every machine.
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { type Random, seeded } from '@bloom/bytes';
+import { type Random, seeded } from '@bloom/bytes/internal';
 import { type KeyPattern, keyPatterns, PATTERN_KEYS } from '@bloom/fixtures/key-patterns';
 import { BLOOM_SEED, hashEach } from '@bloom/hash';
 import { bloomFilterMayMatch, fillBloomFilter, filterByteLength, KeyBuffer, probesFor } from '@bloom/policy';

@@ -1,4 +1,4 @@
-// Jobs that read blocks which only the system has in memory: each contender looks them up and walks through them in its own way.
+// Jobs that read blocks that are only in the OS page cache. Each contender looks keys up and scans in its own way.
 import type { Work } from './work.js';
 import { LOOKUPS, lookupKeys, separate } from './workload.js';
 

@@ -81,8 +81,14 @@ export class BrowserOnDisk {
     return logs.length;
   }
 
-  async stop(): Promise<void> {
+  /** Closes Chromium, and leaves its profile. */
+  async close(): Promise<void> {
     await this.#context?.close();
+    this.#context = undefined;
+  }
+
+  async stop(): Promise<void> {
+    await this.close();
     rmSync(this.#profile, { recursive: true, maxRetries: 5 });
   }
 

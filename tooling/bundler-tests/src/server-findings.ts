@@ -2,7 +2,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Database, DatabaseError, DatabaseReader, type TableThread, type TableThreadSettings, WriteBatch } from '@bloom/leveldb';
+import { Database, DatabaseError, DatabaseReader, WriteBatch } from '@bloom/leveldb';
+import type { TableThread, TableThreadSettings } from '@bloom/leveldb/internal';
 import { NodeFolder, WritableNodeFolder } from '@bloom/leveldb/node';
 import { openTable, writeTable } from '@bloom/sstable/node';
 

@@ -3,17 +3,8 @@ import { createHash } from 'node:crypto';
 import { rmSync, writeFileSync } from 'node:fs';
 import process from 'node:process';
 import { allCodecs, zlibCodec } from '@bloom/codecs';
-import {
-  type CompactionRequest,
-  Database,
-  type DatabaseOptions,
-  DatabaseReader,
-  type MemtableArrays,
-  SyncDatabaseReader,
-  type TableThread,
-  type TableThreadSettings,
-  WriteBatch,
-} from '@bloom/leveldb';
+import { Database, type DatabaseOptions, DatabaseReader, SyncDatabaseReader, WriteBatch } from '@bloom/leveldb';
+import type { CompactionRequest, MemtableArrays, TableThread, TableThreadSettings } from '@bloom/leveldb/internal';
 import { HttpFolder } from '@bloom/leveldb/http';
 import { verifyDatabase } from '@bloom/leveldb/inspect';
 import { BackgroundThread, NodeFolder, SyncNodeFolder, WritableNodeFolder } from '@bloom/leveldb/node';

@@ -1,5 +1,6 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
-import { type BulkEntry, DEFAULT_PART_BYTES, encodePart, levelRun, merge, partName, readPublication, READ_ONCE, writeParts } from '@bloom/bulk';
+import { type BulkEntry, encodePart, levelRun, merge, partName, readPublication, writeParts } from '@bloom/bulk';
+import { DEFAULT_PART_BYTES, READ_ONCE } from '@bloom/bulk/internal';
 import { counted } from '@bloom/report';
 import { bytewiseComparator, MemorySource } from '@bloom/sstable';
 import { DatabaseTable, DELETION, INTERNAL_KEY_TRAILER_LENGTH, MAX_SEQUENCE, VALUE } from '@bloom/sstable/database';

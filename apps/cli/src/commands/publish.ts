@@ -1,4 +1,5 @@
-import { type Assembly, BulkError, ensureParts, parseObjectName, publish, type Publication, readManifest, readPublication, type Store } from '@bloom/bulk';
+import { type Assembly, BulkError, ensureParts, publish, type Publication, readManifest, readPublication, type Store } from '@bloom/bulk';
+import { parseObjectName } from '@bloom/bulk/internal';
 import type { Command } from 'commander';
 import { EXIT, Failure, failureOf } from '../failure.js';
 import { readWholeFile } from '../inputs/standard-input.js';

@@ -1,6 +1,7 @@
 import { existsSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join, sep } from 'node:path';
-import { comparatorNameSync, type Dropped, storedEntriesSync, type SyncDatabaseReader } from '@bloom/leveldb';
+import type { Dropped, SyncDatabaseReader } from '@bloom/leveldb';
+import { comparatorNameSync, storedEntriesSync } from '@bloom/leveldb/inspect';
 import { idbComparator, idbFilterPolicy } from '@bloom/leveldb/idb-comparator';
 import { SyncNodeFolder } from '@bloom/leveldb/node';
 import { BloomFilterPolicy, type FilterPolicy } from '@bloom/policy';

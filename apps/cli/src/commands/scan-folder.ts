@@ -1,4 +1,5 @@
-import { type Dropped, type Folder, type StoredEntry, storedEntries, storedEntriesSync } from '@bloom/leveldb';
+import type { Dropped, Folder, StoredEntry } from '@bloom/leveldb';
+import { storedEntries, storedEntriesSync } from '@bloom/leveldb/inspect';
 import { Failure } from '../failure.js';
 import type { WantedRange } from '../inputs/key-range.js';
 import { type DatabaseFile, type DatabaseLocation, isSync, noteDropped, withDatabase, withDatabaseFolder } from '../inputs/opened-folder.js';

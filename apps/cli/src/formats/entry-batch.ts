@@ -1,4 +1,4 @@
-import { RangeCopier } from '@bloom/bytes';
+import { RangeCopier } from '@bloom/bytes/internal';
 
 /** Entries as arrays that can be handed to another thread. */
 export interface PackedBatch {

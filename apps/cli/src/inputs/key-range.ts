@@ -1,4 +1,4 @@
-import type { Comparator, KeyRange } from '@bloom/sstable';
+import type { Comparator } from '@bloom/sstable';
 import { bytewiseComparator } from '@bloom/sstable';
 import { type Command, Option } from 'commander';
 import { keyArgument } from './key-argument.js';
@@ -28,7 +28,7 @@ export function addLimitOption(command: Command): Command {
   return command.addOption(new Option('--limit <n>', 'at most N entries').argParser(wholeNumber(0, Number.MAX_SAFE_INTEGER)));
 }
 
-type Bounds = Pick<KeyRange, 'gt' | 'gte' | 'lt' | 'lte'>;
+type Bounds = Readonly<Partial<Record<'gt' | 'gte' | 'lt' | 'lte', Uint8Array | undefined>>>;
 
 /** The keys that a command was asked for: those within bounds that begin with a prefix. */
 export class WantedRange {

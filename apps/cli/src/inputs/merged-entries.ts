@@ -1,6 +1,6 @@
-import { RangeCopier } from '@bloom/bytes';
+import { RangeCopier } from '@bloom/bytes/internal';
 import type { SyncCursor } from '@bloom/sstable';
-import type { CompareRange } from '@bloom/sstable/database';
+import type { CompareRange } from '@bloom/sstable/internal';
 import type { EntryBatch } from '../formats/entry-batch.js';
 import type { KeyBounds } from './merge-order.js';
 import { BytewiseKeys, ComparedKeys, type MergedKeys } from './merged-keys.js';

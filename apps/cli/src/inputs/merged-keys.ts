@@ -1,5 +1,5 @@
 import type { SyncCursor } from '@bloom/sstable';
-import type { CompareRange } from '@bloom/sstable/database';
+import type { CompareRange } from '@bloom/sstable/internal';
 
 /** The keys that cursors are on, of which the first is to be found. Cursors are named by their numbers. */
 export interface MergedKeys {

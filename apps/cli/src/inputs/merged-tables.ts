@@ -1,5 +1,6 @@
 import { type Comparator, type SyncCursor, SyncTable, bytewiseComparator } from '@bloom/sstable';
-import { compareRangeOf, encodeInternalKey, internalKeyComparator, MAX_SEQUENCE, MAX_TYPE } from '@bloom/sstable/database';
+import { encodeInternalKey, internalKeyComparator, MAX_SEQUENCE, MAX_TYPE } from '@bloom/sstable/database';
+import { compareRangeOf } from '@bloom/sstable/internal';
 import { Failure } from '../failure.js';
 import { EntryBatch } from '../formats/entry-batch.js';
 import { knownCodecs } from '../plugins/known-plugins.js';

@@ -1,18 +1,9 @@
 import { basename, join } from 'node:path';
-import {
-  comparatorNameSync,
-  DatabaseReader,
-  type Dropped,
-  type Folder,
-  FolderError,
-  parseFileName,
-  type ReaderOptions,
-  SyncDatabaseReader,
-  type SyncFolder,
-} from '@bloom/leveldb';
+import { DatabaseReader, type Dropped, type Folder, FolderError, parseFileName, type ReaderOptions, SyncDatabaseReader, type SyncFolder } from '@bloom/leveldb';
+import { comparatorNameSync } from '@bloom/leveldb/inspect';
 import { idbComparator, idbFilterPolicyOf } from '@bloom/leveldb/idb-comparator';
 import { SyncNodeFolder } from '@bloom/leveldb/node';
-import { quotedName } from '@bloom/bytes';
+import { quotedName } from '@bloom/bytes/internal';
 import { count, counted } from '@bloom/report';
 import { bytewiseComparator, CorruptionError, UnsupportedError } from '@bloom/sstable';
 import { Failure, failureOf, placedBytes } from '../failure.js';

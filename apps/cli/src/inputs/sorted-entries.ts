@@ -1,6 +1,6 @@
-import { RangeCopier } from '@bloom/bytes';
+import { RangeCopier } from '@bloom/bytes/internal';
 import { bytewiseComparator, type Comparator } from '@bloom/sstable';
-import { compareRangeOf, type CompareRange } from '@bloom/sstable/database';
+import { compareRangeOf, type CompareRange } from '@bloom/sstable/internal';
 import type { EntryBatch } from '../formats/entry-batch.js';
 
 /** Bytes of a page. */

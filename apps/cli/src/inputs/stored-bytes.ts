@@ -5,7 +5,8 @@
 import { varintLength } from '@bloom/bytes';
 import { FolderError, type Folder } from '@bloom/leveldb';
 import { type Codec, CorruptionError, type Source, type TableOptions, UnsupportedError } from '@bloom/sstable';
-import { DataBlocks, decodeInternalKey, internalTableOptions, newTableStats, type OpenTable, readOpenTable, readRange } from '@bloom/sstable/database';
+import { decodeInternalKey, internalTableOptions } from '@bloom/sstable/database';
+import { DataBlocks, newTableStats, type OpenTable, readOpenTable, readRange } from '@bloom/sstable/internal';
 import { inspectBlock } from '@bloom/sstable/inspect';
 import { placedProblem } from '../failure.js';
 import { note } from '../outputs/output.js';

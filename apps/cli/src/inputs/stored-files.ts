@@ -1,5 +1,6 @@
 /** What single files of a folder store. */
-import { type Folder, type FolderFile, type StoredEntry, storedEntries, storedEntriesSync, type SyncFolderFile } from '@bloom/leveldb';
+import type { Folder, FolderFile, StoredEntry, SyncFolderFile } from '@bloom/leveldb';
+import { storedEntries, storedEntriesSync } from '@bloom/leveldb/inspect';
 import { isSync } from './opened-folder.js';
 
 /** The entries of these files, unmerged. @param names as the MANIFEST gives them: a table may have the older ending. */

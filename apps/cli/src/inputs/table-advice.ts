@@ -1,4 +1,4 @@
-import { isMarkup } from '@bloom/bytes';
+import { isMarkup } from '@bloom/bytes/internal';
 import { CorruptionError, type SyncSource, UnsupportedError } from '@bloom/sstable';
 import { Failure, failureOf } from '../failure.js';
 

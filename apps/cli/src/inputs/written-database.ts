@@ -1,8 +1,9 @@
 /** Databases that commands write to. */
-import { comparatorNameSync, Database, DatabaseError, type DatabaseOptions } from '@bloom/leveldb';
+import { Database, DatabaseError, type DatabaseOptions } from '@bloom/leveldb';
+import { comparatorNameSync } from '@bloom/leveldb/inspect';
 import { idbComparator, idbFilterPolicy, idbFilterPolicyOf } from '@bloom/leveldb/idb-comparator';
 import { BackgroundThread, SyncNodeFolder } from '@bloom/leveldb/node';
-import { quotedName } from '@bloom/bytes';
+import { quotedName } from '@bloom/bytes/internal';
 import { BloomFilterPolicy, type FilterPolicy } from '@bloom/policy';
 import { bytewiseComparator, type Comparator, CorruptionError, UnsupportedError } from '@bloom/sstable';
 import { type Command, Option } from 'commander';

@@ -1,4 +1,4 @@
-import { quotedName } from '@bloom/bytes';
+import { quotedName } from '@bloom/bytes/internal';
 import { ComparatorError } from '@bloom/sstable';
 import { Failure } from '../failure.js';
 

@@ -1,6 +1,6 @@
 import { type FilterPolicy, mustBeFilterPolicy } from '@bloom/policy';
 import { type Codec, type Comparator, bytewiseComparator } from '@bloom/sstable';
-import { checkedComparator } from '@bloom/sstable/database';
+import { checkedComparator } from '@bloom/sstable/internal';
 import { idbComparator } from '@bloom/leveldb/idb-comparator';
 import { Failure } from '../failure.js';
 import { guarded } from './guarded-plugin.js';

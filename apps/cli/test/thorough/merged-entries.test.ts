@@ -1,6 +1,6 @@
 import { seeded } from '@bloom/fixtures';
 import { bytewiseComparator, type Comparator, MemorySink, MemorySource, type SyncCursor, SyncTable, TableBuilder } from '@bloom/sstable';
-import { compareRangeOf } from '@bloom/sstable/database';
+import { compareRangeOf } from '@bloom/sstable/internal';
 import { expect, test } from 'vitest';
 import { EntryBatch } from '../../src/formats/entry-batch.js';
 import { MergedEntries } from '../../src/inputs/merged-entries.js';

@@ -241,7 +241,7 @@ describe('what is wrong', () => {
     scratch.write('cut.jsonl', description.slice(0, -1));
     expect(await fails(['assemble', 'x', 'cut.jsonl'])).toBe('cut.jsonl: the last line has no end: the task that printed it has not finished');
     scratch.write('bad.jsonl', description.replace('"entries":20', '"entries":"20"'));
-    expect(await fails(['assemble', 'x', 'bad.jsonl'])).toMatch(/^bad.jsonl: line 1: not the description of a part: entries is no whole number/);
+    expect(await fails(['assemble', 'x', 'bad.jsonl'])).toMatch(/^bad.jsonl: line 1: not the description of a part: entries is not a whole number/);
     expect(await fails(['assemble', 'x', '-'], '')).toBe('the descriptions are empty: there are no parts');
     scratch.write('reverse.mjs', `export default { name: 'reverse', compare: (a, b) => Buffer.compare(b, a), findShortestSeparator: (a) => a, findShortSuccessor: (a) => a };`);
     const other = await parts('y', ['--sequence', '1', '--comparator', './reverse.mjs'], tsv(0, 20).trim().split('\n').reverse().map((line) => `${line}\n`).join(''));

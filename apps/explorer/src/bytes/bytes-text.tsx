@@ -11,7 +11,7 @@ interface BytesTextProps {
   readonly isValue?: boolean | undefined;
 }
 
-/** Bytes as text, in the form that was chosen. What is no text is told apart. */
+/** Bytes as text, in the chosen form. Escaped bytes are marked. */
 export function BytesText({ bytes, form, byteLength = bytes.length, isValue = false }: BytesTextProps) {
   if (byteLength === 0) return <span class="bytes-empty">empty</span>;
   return (

@@ -1,9 +1,9 @@
 /** Ways to show bytes to people. */
 import { hexBytes, hexDigits, hexNumber, indexedDbKey, minecraftKey, typedMinecraftKey } from '@bloom/report';
 import { typedIndexedDbKey } from './indexeddb-key-text.js';
+import type { KeyForm, Typing } from './key-form-names.js';
 
-export const KEY_FORMS = ['text', 'hex', 'numbers', 'indexeddb', 'minecraft'] as const;
-export type KeyForm = (typeof KEY_FORMS)[number];
+export { KEY_FORMS, type KeyForm, type Typing } from './key-form-names.js';
 
 export const KEY_FORM_TITLES: Record<KeyForm, string> = {
   text: 'Text',
@@ -126,10 +126,6 @@ export function partsOf(bytes: Uint8Array, form: KeyForm): TextPart[] {
   }
 }
 
-/** Ways to type bytes: every way to show them that says all of them. */
-export const TYPINGS = ['text', 'hex', 'indexeddb', 'minecraft'] as const;
-export type Typing = (typeof TYPINGS)[number];
-
 /** How the keys of a database are typed unless another way is chosen. */
 export function usualTyping(facts: { readonly isIndexedDb: boolean; readonly isMinecraft: boolean }): Typing {
   const form = usualKeyForm(facts);
@@ -165,7 +161,7 @@ export const TYPING_HELP: Readonly<Record<Typing, string>> = {
   minecraft: '',
 };
 
-/** Bytes in the words in which they are typed: those that {@link typedBytes} makes the same bytes of. Where none do, in digits. */
+/** Bytes as they would be typed, so that {@link typedBytes} gives the same bytes; in digits where no words do. */
 export function typedForm(bytes: Uint8Array, preferred: Typing): { readonly key: string; readonly typing: Typing } {
   for (const typing of [preferred, 'text'] as const) {
     const key = partsOf(bytes, typing).map(({ text }) => text).join('');

@@ -40,7 +40,7 @@ interface NumberFieldProps {
   readonly onChange: (value: number) => void;
 }
 
-/** A number that can be typed. What is out of its range is said so, and not taken. */
+/** A number field. Values out of range are reported and not applied. */
 export function NumberField({ label, value, min, max, step = 1, hint, sliderMax, onChange }: NumberFieldProps) {
   const id = useId();
   const [typed, setTyped] = useState<string>();

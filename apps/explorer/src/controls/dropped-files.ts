@@ -7,16 +7,16 @@ export interface DroppedFile {
 
 /** Folders this deep in a dropped one are looked into. */
 const MAX_DEPTH = 8;
-/** So many names are read: a whole disk may have been dropped. */
+/** At most this many names are read, since a whole disk may have been dropped. */
 const MAX_NAMES = 100_000;
 
 /** The files that were dropped: single ones whatever they are, and of folders, at any depth, those with names of LevelDB's, or of engines that are mistaken for it. */
 export async function droppedFiles(transfer: DataTransfer): Promise<DroppedFile[]> {
-  // Entries are to be taken before the event is over.
+  // Entries have to be taken before the event ends.
   const entries = Array.from(transfer.items, (item) => item.webkitGetAsEntry()).filter((entry) => entry !== null);
   if (!entries.some(({ isDirectory }) => isDirectory)) return Array.from(transfer.files, (file) => ({ path: file.name, file }));
   // Loaded when a folder is dropped: the first view needs nothing of LevelDB.
-  const { isForeignName, parseFileName } = await import('@bloom/leveldb');
+  const [{ parseFileName }, { isForeignName }] = await Promise.all([import('@bloom/leveldb'), import('@bloom/leveldb/inspect')]);
   const found: DroppedFile[] = [];
   let level = entries;
   let names = 0;

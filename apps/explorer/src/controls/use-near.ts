@@ -1,10 +1,10 @@
 import { type RefObject } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 
-/** So early is loaded what the reader is about to scroll to. */
+/** How far from the window content is loaded. */
 const MARGIN = '900px';
 
-/** What is loaded when the element comes near the window. */
+/** Loads a value when the element comes near the window. */
 export function useNear<T>(load: () => Promise<T>): { readonly ref: RefObject<HTMLDivElement | null>; readonly loaded: T | undefined; readonly problem: string | undefined } {
   const ref = useRef<HTMLDivElement>(null);
   const [loaded, setLoaded] = useState<T>();

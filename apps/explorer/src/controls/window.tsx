@@ -1,7 +1,10 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
+import { useNarrow } from './use-narrow.js';
 
 const ROW_HEIGHT = 34;
+/** Of rows whose last cell has a line of its own. */
+const STACKED_ROW_HEIGHT = 56;
 /** Rows above and below those in sight. */
 const MARGIN = 8;
 /** Browsers draw no element higher than some 16 million pixels: longer lists are scrolled by parts of them. */
@@ -14,9 +17,11 @@ interface WindowProps<Row> {
   readonly columns: string;
   /** Narrower than this, the list scrolls sideways. */
   readonly minWidth?: string;
+  /** On narrow screens: the columns of all cells but the last, which is below them over the whole width. */
+  readonly stackedColumns?: string;
   readonly headings: readonly string[];
   readonly height?: number;
-  /** Rows `start` to `end`. Called anew whenever `key` changes. */
+  /** Rows `start` to `end`. Called again whenever `loadKey` changes. */
   readonly load: (start: number, end: number) => Promise<readonly Row[]> | readonly Row[];
   readonly loadKey: string;
   readonly row: (row: Row, number: number) => readonly ComponentChildren[];
@@ -27,7 +32,11 @@ interface WindowProps<Row> {
 
 /** A list of any length: only the rows in sight are in the document. */
 export function WindowedRows<Row>(props: WindowProps<Row>) {
-  const { label, rowCount, columns, minWidth = '100%', headings, height = 420, load, loadKey, row, rowClass, selected, onSelect } = props;
+  const { label, rowCount, stackedColumns, headings, height = 420, load, loadKey, row, rowClass, selected, onSelect } = props;
+  const isStacked = useNarrow() && stackedColumns !== undefined;
+  const columns = isStacked ? stackedColumns : props.columns;
+  const minWidth = (isStacked ? undefined : props.minWidth) ?? '100%';
+  const rowHeight = isStacked ? STACKED_ROW_HEIGHT : ROW_HEIGHT;
   const [top, setTop] = useState(0);
   const [loaded, setLoaded] = useState<{ readonly key: string; readonly start: number; readonly rows: readonly Row[] }>();
   const [focused, setFocused] = useState(0);
@@ -35,11 +44,11 @@ export function WindowedRows<Row>(props: WindowProps<Row>) {
   const scroller = useRef<HTMLDivElement>(null);
   /** The row that was chosen before it was loaded. */
   const chosen = useRef<{ readonly key: string; readonly number: number } | undefined>(undefined);
-  const fullHeight = rowCount * ROW_HEIGHT;
+  const fullHeight = rowCount * rowHeight;
   const shownHeight = Math.min(fullHeight, MAX_HEIGHT);
   const scale = shownHeight === 0 ? 1 : fullHeight / shownHeight;
-  const inSight = Math.ceil(height / ROW_HEIGHT);
-  const first = Math.max(0, Math.min(rowCount - inSight, Math.floor((top * scale) / ROW_HEIGHT)));
+  const inSight = Math.ceil(height / rowHeight);
+  const first = Math.max(0, Math.min(rowCount - inSight, Math.floor((top * scale) / rowHeight)));
   const start = Math.max(0, first - MARGIN);
   const end = Math.min(rowCount, first + inSight + MARGIN);
 
@@ -66,10 +75,10 @@ export function WindowedRows<Row>(props: WindowProps<Row>) {
   const scrollTo = (number: number): void => {
     const element = scroller.current;
     if (element === null) return;
-    const wanted = (number * ROW_HEIGHT) / scale;
+    const wanted = (number * rowHeight) / scale;
     const visible = element.clientHeight - ROW_HEIGHT;
     if (wanted < element.scrollTop) element.scrollTop = wanted;
-    else if (wanted + ROW_HEIGHT > element.scrollTop + visible) element.scrollTop = wanted + ROW_HEIGHT - visible;
+    else if (wanted + rowHeight > element.scrollTop + visible) element.scrollTop = wanted + rowHeight - visible;
   };
   useEffect(() => setFocused((number) => Math.max(0, Math.min(number, rowCount - 1))), [rowCount, loadKey]);
   useEffect(() => {
@@ -96,8 +105,8 @@ export function WindowedRows<Row>(props: WindowProps<Row>) {
   return (
     <div
       ref={scroller}
-      class="window"
-      style={{ height: `${Math.min(height, (rowCount + 1) * ROW_HEIGHT + 14)}px` }}
+      class={`window ${isStacked ? 'is-stacked' : ''}`}
+      style={{ height: `${Math.min(height, rowCount * rowHeight + ROW_HEIGHT + 14)}px` }}
       role="grid"
       aria-label={label}
       aria-rowcount={rowCount + 1}
@@ -119,7 +128,7 @@ export function WindowedRows<Row>(props: WindowProps<Row>) {
         {rows?.rows.map((item, i) => {
           const number = rows.start + i;
           // Scaled lists are laid out around the place that the scroll bar is at.
-          const y = scale === 1 ? (number + 1) * ROW_HEIGHT : top + (number - first + 1) * ROW_HEIGHT;
+          const y = ROW_HEIGHT + (scale === 1 ? number * rowHeight : top + (number - first) * rowHeight);
           return (
             <div
               key={number}

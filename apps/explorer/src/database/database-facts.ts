@@ -1,4 +1,4 @@
-/** What the database worker tells the page. */
+/** Messages of the database worker to the page. */
 import type { Clipped } from '../table/table-facts.js';
 import type { FailureFacts } from '../worker/failure.js';
 
@@ -21,7 +21,7 @@ export interface LogFacts {
   readonly name: string;
   readonly byteLength: number;
   readonly entries: number;
-  /** What the file ends in, if that is not a record. */
+  /** The end of the file, if it is not a whole record. */
   readonly tail: string | undefined;
 }
 
@@ -122,7 +122,7 @@ export interface LookupTrace {
   readonly saved: number;
 }
 
-/** What many lookups of absent keys cost. */
+/** The cost of many lookups of absent keys. */
 export interface AbsentLookups {
   readonly lookups: number;
   readonly tablesAsked: number;

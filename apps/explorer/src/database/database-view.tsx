@@ -17,7 +17,7 @@ import { LevelMap } from './level-map.js';
 import { fileOfFolder } from './file-of-folder.js';
 import { folderAt, sampleDatabase } from './folder-origin.js';
 
-/** Databases up to this size are counted without being asked to. */
+/** Databases up to this size are counted when they are opened. */
 const EAGER_COUNT_BYTES = 32 * 2 ** 20;
 
 /** Asks for a database. */
@@ -44,7 +44,7 @@ export function DatabaseDrop({ view }: { readonly view: 'database' | 'lookup' })
   );
 }
 
-/** What stands above a database that is not there yet, or cannot be opened. */
+/** The status of a database that is being opened, or cannot be opened. */
 export function DatabaseStatus({ view }: { readonly view: 'database' | 'lookup' }) {
   const session = useSession();
   const { opening, failed } = useSessionState((state) => state.database);
@@ -121,7 +121,7 @@ export function DatabaseStatus({ view }: { readonly view: 'database' | 'lookup' 
   );
 }
 
-/** What a visitor is told of a comparator that the page does not know; the library speaks to programs. */
+/** The page's message about an unknown comparator. The library's own message is written for programmers. */
 function unknownOrder(message: string): string {
   const name = /“([^”]+)”|"([^"]+)"/.exec(message);
   return `Its keys are sorted in an order of its own${name === null ? '' : `, ${name[1] ?? name[2]!}`}, which this page does not know. The database is whole; only the program that wrote it knows the order.`;

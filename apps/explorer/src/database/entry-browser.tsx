@@ -3,6 +3,7 @@ import { useEffect, useId, useState } from 'preact/hooks';
 import { BytesText, KeyFormSwitch } from '../bytes/bytes-text.js';
 import { type KeyForm, typedBytes, typedForm, type Typing, TYPING_HELP, typingOptions, usualKeyForm, usualTyping } from '../bytes/key-form.js';
 import { Segmented } from '../controls/controls.js';
+import { Rows } from '../controls/rows.js';
 import { WindowedRows } from '../controls/window.js';
 import { useSession, useSessionState } from '../session/use-session.js';
 import { FailureNotice } from '../table/failure-notice.js';
@@ -135,6 +136,7 @@ export function EntryBrowser({ client, onRead }: { readonly client: DatabaseClie
             rowCount={rows.length}
             columns="minmax(16rem, 1fr) minmax(16rem, 1.3fr)"
             minWidth="34rem"
+            stackedColumns="minmax(0, 1fr)"
             headings={['Key', 'Value']}
             height={400}
             loadKey={`${page.id} ${form}`}
@@ -209,28 +211,18 @@ function KeyDetails({ client, row, form, typing }: { readonly client: DatabaseCl
         <>
           <h4>All versions that are stored, the newest first</h4>
           <div class="scrolls">
-            <table class="rows" aria-label="Versions of the key">
-              <thead>
-                <tr>
-                  <th scope="col">Written as</th>
-                  <th scope="col">Kind</th>
-                  <th scope="col">Where</th>
-                  <th scope="col">Value</th>
+            <Rows label="Versions of the key" headings={['Written as', 'Kind', 'Where', 'Value']}>
+              {versions.map(({ sequence, kind, file, level, value: stored }, i) => (
+                <tr key={`${file} ${sequence}`} class={i === 0 ? 'is-newest' : ''}>
+                  <td>{count(Number(sequence))}</td>
+                  <td>{kind}</td>
+                  <td>
+                    {level === undefined ? 'log' : `level ${level}`}, {file}
+                  </td>
+                  <td>{kind === 'deletion' ? '–' : <BytesText bytes={stored.bytes.subarray(0, 120)} byteLength={stored.byteLength} form={form} isValue />}</td>
                 </tr>
-              </thead>
-              <tbody>
-                {versions.map(({ sequence, kind, file, level, value: stored }, i) => (
-                  <tr key={`${file} ${sequence}`} class={i === 0 ? 'is-newest' : ''}>
-                    <td>{count(Number(sequence))}</td>
-                    <td>{kind}</td>
-                    <td>
-                      {level === undefined ? 'log' : `level ${level}`}, {file}
-                    </td>
-                    <td>{kind === 'deletion' ? '–' : <BytesText bytes={stored.bytes.subarray(0, 120)} byteLength={stored.byteLength} form={form} isValue />}</td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
+              ))}
+            </Rows>
           </div>
         </>
       )}

@@ -1,4 +1,4 @@
-import { type Typing, TYPINGS } from '../bytes/key-form.js';
+import { type Typing, TYPINGS } from '../bytes/key-form-names.js';
 import type { EntryRange } from './database-facts.js';
 
 /** Which entries of a database are listed. */
@@ -9,7 +9,7 @@ export interface EntrySearch {
   readonly prefix: string;
   readonly from: string;
   readonly to: string;
-  /** The page of them, and how it was come to. Not in the URL. */
+  /** The page of entries, and the pages before it. Not in the URL. */
   readonly page: { readonly number: number; readonly step: EntryRange };
 }
 

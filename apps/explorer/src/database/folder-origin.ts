@@ -8,7 +8,7 @@ export type FolderOrigin = (
 ) & {
   /** Whether keys are read in bytewise order, though the database has another one, which the page does not know. */
   readonly isForcedBytewise?: boolean | undefined;
-  /** Whether what is there is read, though tables are missing. */
+  /** Whether the database is read although tables are missing. */
   readonly hasGaps?: boolean | undefined;
 };
 
@@ -26,7 +26,7 @@ export function droppedFolders(dropped: readonly DroppedFile[]): FolderOrigin[] 
     folders.set(folder, [...(folders.get(folder) ?? []), file]);
   }
   const databases = [...folders].filter(([, files]) => files.some(({ name }) => name === 'CURRENT'));
-  // Without CURRENT, the opening says what is missing.
+  // Without CURRENT, opening reports what is missing.
   const chosen = databases.length > 0 ? databases : [...folders].sort(([, a], [, b]) => b.length - a.length).slice(0, 1);
   return chosen.map(([path, files]) => ({ kind: 'files', name: (chosen.length > 1 ? path : path.split('/').at(-1)!) || 'dropped folder', files }));
 }
@@ -42,7 +42,14 @@ export function folderAt(url: string): FolderOrigin | undefined {
   }
 }
 
-/** The folder that a URL of the page asks for, if it can be had from there. */
+/**
+ * The folder that the page's own URL asks for, if the page can read it.
+ *
+ * `#/database?url=FOLDER` and `#/lookup?url=FOLDER` open a folder over HTTP, at an absolute URL or one relative to the page, and
+ * `#/table?url=FILE` opens a table, log or MANIFEST. The server only has to answer GET with the files by their names: CURRENT names
+ * the MANIFEST, which names the tables, and the page tries the numbers that logs may have. It needs no listing. A server of another
+ * origin must allow the page's requests (CORS).
+ */
 export function folderFromParams(params: URLSearchParams): FolderOrigin | undefined {
   const url = params.get('url');
   const folder = params.has('sample') ? sampleDatabase() : url === null ? undefined : folderAt(url);

@@ -8,7 +8,7 @@ import { absentKeys, PORTION } from '../trial/absent-keys.js';
 import { databaseTrial } from '../trial/database-trial.js';
 import { FilterTrials } from '../trial/filter-trials.js';
 import type { StoredFilter } from '../table/table-facts.js';
-import { breathe } from '../worker/serve-calls.js';
+import { breather } from '../worker/serve-calls.js';
 import type {
   AbsentLookups,
   DatabaseFacts,
@@ -25,7 +25,7 @@ const VALUE_BYTES = 64 * 1024;
 /** Tables whose index and filter are kept open for traces. */
 const KEPT_TABLES = 32;
 
-/** A database that is looked at from all sides. */
+/** An open database and everything that the page shows of it. */
 export class InspectedDatabase {
   readonly facts: DatabaseFacts;
   readonly #folder: Folder;
@@ -56,7 +56,7 @@ export class InspectedDatabase {
       }
       for await (const key of reader.keys({ limit: 1, reverse: true })) lastKey = key.slice();
     } catch {
-      // What is damaged is said by those who read it on purpose.
+      // Damage is reported where it is read on purpose.
     }
     return new InspectedDatabase(folder, reader, factsOf(name, description, [firstKey, lastKey], seen > 0 && minecraft > seen / 2), options);
   }
@@ -91,6 +91,7 @@ export class InspectedDatabase {
   async count(work: Work): Promise<number> {
     let entries = 0;
     const before = this.#reader.stats.bytesRead;
+    const breathe = breather();
     for await (const _ of this.#reader.keys({ signal: work.signal })) {
       entries++;
       if (entries % 2000 === 0) {
@@ -105,7 +106,7 @@ export class InspectedDatabase {
     return lookupTrace(await this.#reader.explain(key), (name) => this.#table(name));
   }
 
-  /** Looks up many keys that are not there, with filters and without. @param seed other keys for another one. */
+  /** Looks up many absent keys, with filters and without. @param seed a different seed gives different keys. */
   async absentLookups(work: Work, seed: number): Promise<AbsentLookups> {
     const { signal } = work;
     const withFilters = this.#reader;
@@ -113,6 +114,7 @@ export class InspectedDatabase {
     const withoutFilters = await DatabaseReader.open(this.#folder, { ...this.#options, filterPolicies: [], signal });
     let failuresWithFilters = 0;
     let failuresWithoutFilters = 0;
+    const breathe = breather();
     try {
       const before = withFilters.stats;
       for (let i = 0; i < keys.length; i += PORTION) {
@@ -181,7 +183,7 @@ export class InspectedDatabase {
   }
 }
 
-/** Opens a database in the order that it names: each order needs filter policies of its own. */
+/** Opens a database in the order that it names. Each order needs its own filter policies. */
 async function openReader(folder: Folder, insistOnBytewise: boolean, signal: AbortSignal): Promise<{ reader: DatabaseReader; options: AsyncReaderOptions }> {
   const common = { codecs: allCodecs, damage: 'skip', openTables: 'at-opening', filters: 'at-opening' } as const;
   const attempts: AsyncReaderOptions[] = [common, { ...common, comparators: [idbComparator], filterPolicies: [idbFilterPolicy] }];

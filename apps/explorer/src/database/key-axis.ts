@@ -10,7 +10,7 @@ export type KeyScale = 'bytes' | 'even';
 export interface KeyAxis {
   /** The ends of the axis; undefined without keys. */
   readonly ends: { readonly first: Uint8Array; readonly last: Uint8Array } | undefined;
-  /** 0 to 1. Keys before the first and after the last have room beside them. */
+  /** 0 to 1. There is room on both sides for keys before the first and after the last. */
   position(key: Uint8Array): number;
 }
 
@@ -20,9 +20,9 @@ const MARGIN = 0.025;
 const LEAST_GAP = 0.008;
 /** The most that these gaps take of the axis. */
 const MOST_GAPS = 0.6;
-/** How close to a bound a key beside it is drawn, as a share of the gap. */
+/** How close to a bound a key next to it is drawn, as a share of the gap. */
 const NEAREST = 0.25;
-/** As many bytes as a number holds exactly. */
+/** The most bytes that a number holds exactly. */
 const NUMBER_BYTES = 6;
 
 export function keyOrderOf({ isIndexedDb }: DatabaseFacts): Comparator {

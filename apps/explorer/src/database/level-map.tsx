@@ -9,7 +9,7 @@ import { keyAxis, type KeyScale } from './key-axis.js';
 
 /** More tables of one level than these are too narrow to touch. */
 const MOST_BARS = 300;
-/** What a title says of a key. */
+/** The part of a key that a title shows. */
 const SHOWN_BYTES = 80;
 
 /** What a lookup did with a table or log. */

@@ -1,5 +1,6 @@
-/** What the library's `explain` says of a lookup, with the keys that it passed: those come from the blocks that the lookup searched. */
-import type { AskedTable, FoundVersion, LookupExplanation, LookupFailure } from '@bloom/leveldb';
+/** The library's explanation of a lookup, with the keys that it compared, taken from the blocks that it searched. */
+import type { AskedTable, FoundVersion, LookupExplanation } from '@bloom/leveldb';
+import type { LookupFailure } from '@bloom/sstable';
 import { decodeInternalKey } from '@bloom/sstable/database';
 import { BLOCK_KINDS, type InspectedBlock } from '@bloom/sstable/inspect';
 import type { InspectedTable } from '../table/inspected-table.js';

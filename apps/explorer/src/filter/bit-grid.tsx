@@ -1,6 +1,7 @@
 import './bit-grid.css';
 import { LINE_BYTES } from '@bloom/policy-blocked';
 import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useWidth } from '../controls/use-width.js';
 import { colourOf, prefersReducedMotion, useColours } from '../shell/theme.js';
 import type { Probing } from './built-filter.js';
 import type { FilterBits } from './filter-bits.js';
@@ -37,7 +38,7 @@ const PULSE_MS = 420;
 /** Bits that the key does not look at step back behind those that it does. */
 const DIMMED = 0.6;
 
-/** The fewest bytes per row whose bits are not too large; the rows fill the width. */
+/** The fewest bytes per row with bits that are not too large. Rows fill the width. */
 function gridFor(bits: number, width: number): Grid {
   const hasLines = bits >= LINE_BYTES * 8 && bits % (LINE_BYTES * 8) === 0;
   const largest = bits <= 160 ? 42 : bits <= 700 ? 24 : bits <= 3000 ? 16 : bits <= 20_000 ? 11 : 7;
@@ -53,21 +54,12 @@ function gridFor(bits: number, width: number): Grid {
 
 /** All bits of a filter: the set ones filled, those of the key that is looked up coloured and numbered. */
 export function BitGrid({ label, filter, before, probing, shownProbes, selected, onSelect }: BitGridProps) {
-  const box = useRef<HTMLDivElement>(null);
+  const { box, width } = useWidth();
   const canvas = useRef<HTMLCanvasElement>(null);
-  const [width, setWidth] = useState(0);
   const [top, setTop] = useState(0);
   const colours = useColours();
   const hint = useId();
   const { bits } = filter;
-
-  useLayoutEffect(() => {
-    const element = box.current!;
-    const observer = new ResizeObserver(() => setWidth(element.clientWidth));
-    observer.observe(element);
-    setWidth(element.clientWidth);
-    return () => observer.disconnect();
-  }, []);
 
   const grid = gridFor(bits, Math.max(width, 200));
   const lineGaps = (row: number): number => (grid.lineRows === 0 ? 0 : Math.floor(row / grid.lineRows) * LINE_GAP);

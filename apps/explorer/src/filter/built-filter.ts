@@ -1,8 +1,10 @@
 import { bloomHash } from '@bloom/hash';
 import {
   bloomFilterMayMatch,
+  buildFilter,
   fillBloomFilter,
   filterByteLength,
+  FittedBloomFilterPolicy,
   idealFalsePositiveRate,
   KeyBuffer,
   probesFor,
@@ -18,7 +20,7 @@ import type { PolicyName } from './filter-state.js';
 
 const encoder = new TextEncoder();
 
-export const POLICY_TITLES: Record<PolicyName, string> = { leveldb: 'LevelDB’s filter', blocked: 'One cache line per key' };
+export const POLICY_TITLES: Record<PolicyName, string> = { leveldb: 'LevelDB’s filter', fitted: 'LevelDB’s, fitted', blocked: 'One cache line per key' };
 
 /** How a key is looked up or added, step by step. */
 export interface Probing extends KeyBits {
@@ -28,7 +30,7 @@ export interface Probing extends KeyBits {
   readonly wasAdded: boolean;
 }
 
-/** What the filter says of a key, and whether that is so; or that it was added. */
+/** The filter's answer to a key and whether it is right, or that the key was added. */
 export type Verdict = 'no' | 'true positive' | 'false positive' | 'added';
 
 export function verdictOf({ kind, firstZero, wasAdded }: Probing): Verdict {
@@ -48,7 +50,7 @@ export interface FilterSize {
   readonly expectedKeys: number;
   /** Undefined: as many as the policy takes for the bits per key. */
   readonly probes: number | undefined;
-  /** Instead of what the policy would take for so many keys. */
+  /** Replaces the length that the policy would compute from the number of keys. */
   readonly byteLength?: number | undefined;
 }
 
@@ -72,7 +74,7 @@ export class BuiltFilter extends FilterBits {
   }
 
   mayMatch(key: Uint8Array): boolean {
-    return this.policy === 'leveldb' ? bloomFilterMayMatch(bloomHash(key), this.bytes) : blockedBloomFilterMayMatch(key, this.bytes);
+    return this.policy === 'blocked' ? blockedBloomFilterMayMatch(key, this.bytes) : bloomFilterMayMatch(bloomHash(key), this.bytes);
   }
 
   probingOf(key: string): Probing {
@@ -101,22 +103,22 @@ export class BuiltFilter extends FilterBits {
     return owners;
   }
 
-  /** The part of absent keys that an ideal filter of this size with these keys lets pass. */
+  /** The share of absent keys that an ideal filter of this size with these keys lets pass. */
   expectedRate(keys = this.keys.length): number {
     return keys === 0 ? 0 : idealFalsePositiveRate({ bitsPerKey: this.bits / keys, probes: this.probes, keys });
   }
 
-  /** The part of keys that are certainly absent which this very filter lets pass. */
-  measuredRate(): { readonly passed: number; readonly asked: number } {
-    let passed = 0;
-    for (const key of absentKeys()) if (this.mayMatch(key)) passed++;
-    return { passed, asked: ABSENT_KEYS };
+  /** The share of certainly absent keys that this filter lets pass. */
+  measuredRate(): MeasuredRate {
+    return measuredRate((key) => this.mayMatch(key));
   }
 }
 
 function filledBytes(policy: PolicyName, { bitsPerKey, expectedKeys, byteLength, probes }: FilterSize, keys: readonly string[]): Uint8Array {
   const encoded = keys.map((key) => encoder.encode(key));
-  if (policy === 'leveldb') {
+  // Without keys there is nothing to fit to.
+  if (policy === 'fitted' && keys.length > 0) return buildFilter(new FittedBloomFilterPolicy(bitsPerKey), encoded);
+  if (policy !== 'blocked') {
     const bytes = new Uint8Array(byteLength ?? filterByteLength(expectedKeys, bitsPerKey));
     fillBloomFilter(bytes, Uint32Array.from(encoded, bloomHash), probes ?? probesFor(bitsPerKey));
     return bytes;
@@ -127,9 +129,23 @@ function filledBytes(policy: PolicyName, { bitsPerKey, expectedKeys, byteLength,
 }
 
 const ABSENT_KEYS = 10_000;
+
+export interface MeasuredRate {
+  /** How many absent keys got a maybe. */
+  readonly passed: number;
+  readonly asked: number;
+}
+
+/** Tests 10,000 keys that are certainly absent. */
+export function measuredRate(mayMatch: (key: Uint8Array) => boolean): MeasuredRate {
+  let passed = 0;
+  for (const key of absentKeys()) if (mayMatch(key)) passed++;
+  return { passed, asked: ABSENT_KEYS };
+}
+
 let absent: Uint8Array[] | undefined;
 
-/** Keys that nobody can type: they begin with a byte that is in no UTF-8. */
+/** Keys that cannot be typed: their first byte never occurs in UTF-8. */
 function absentKeys(): readonly Uint8Array[] {
   absent ??= Array.from({ length: ABSENT_KEYS }, (_, i) => {
     const key = new Uint8Array(9);

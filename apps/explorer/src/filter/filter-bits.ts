@@ -49,7 +49,7 @@ export class FilterBits {
 
   bitsOf(key: Uint8Array): KeyBits {
     let bits: { hash: number; delta: number | undefined; line: number | undefined; probes: readonly { hash: number; bit: number }[] };
-    if (this.policy === 'leveldb') {
+    if (this.policy !== 'blocked') {
       const hash = bloomHash(key);
       bits = { hash, line: undefined, ...bloomProbes(hash, this.bytes.length, this.probes) };
     } else {

@@ -10,12 +10,12 @@ import { type FilterState, MAX_KEYS } from './filter-state.js';
 import type { ProbeSteps } from './probe-steps.js';
 import { Verdict } from './verdict.js';
 
-/** With more keys than these, finding those that set a bit takes longer than a frame. */
+/** With more keys than this, finding those that set a bit takes longer than a frame. */
 const MOST_KEYS_WITH_OWNERS = 2000;
 
 const LINE_BITS = LINE_BYTES * 8;
 
-/** So many bits are listed, and those that the answer needs. */
+/** Number of bits listed, apart from further ones that the answer needs. */
 const MOST_TILES = 9;
 
 /** Windows up to this width have the style of small screens. */
@@ -62,9 +62,9 @@ export function FilterStage({ state, filters, before, probings, steps, message, 
       run: onShowNo,
     },
     {
-      title: 'All 1s do not prove “yes”',
-      text: 'If all its bits are 1, the key may have been added. Or other keys that use the same bits made them 1. The filter cannot tell the two cases apart, so “yes” means only “probably”.',
-      action: 'Show me a wrong yes',
+      title: 'All 1s prove nothing: “maybe”',
+      text: 'If all its bits are 1, the key may have been added. Or other keys that use the same bits made them 1. The filter cannot tell the two cases apart, so it answers “maybe”.',
+      action: 'Show me a wrong maybe',
       run: onShowFalsePositive,
     },
   ];
@@ -149,10 +149,10 @@ const LESSON_OF = { added: 1, no: 2, 'true positive': 3, 'false positive': 3 } a
 
 /** What is asked first. */
 const GUESS = 'pear';
-/** So many words of those that were added are named. */
+/** Number of added words that are named. */
 const NAMED_WORDS = 14;
 
-/** Which keys are in the filter, in few words: that is what the answers are about. */
+/** The keys that are in the filter, abridged. */
 function AddedWords({ keys, query }: { readonly keys: readonly string[]; readonly query: string }) {
   // The one that is asked about, or was added last, is among those that are named.
   const last = keys.includes(query) ? query : undefined;
@@ -186,7 +186,7 @@ interface PictureProps {
   readonly probing: Probing;
   readonly steps: ProbeSteps;
   readonly isOneOfTwo: boolean;
-  /** The buttons that step stand once: they step through all pictures. */
+  /** Only the first picture has the step buttons, which control all pictures. */
   readonly isFirst: boolean;
 }
 

@@ -2,8 +2,11 @@ import { FEWEST_KEYS, type KeyPattern, KEY_PATTERNS, MOST_KEYS } from './fit-pat
 import { KEY_SAMPLES } from './key-samples.js';
 import { keptKeys, nameOfKeys } from './own-keys.js';
 
-export type PolicyChoice = 'leveldb' | 'blocked' | 'both';
-export type PolicyName = 'leveldb' | 'blocked';
+/** The policies whose filters are rows of bits, which the page draws. */
+export const POLICY_NAMES = ['leveldb', 'fitted', 'blocked'] as const;
+export type PolicyName = (typeof POLICY_NAMES)[number];
+/** `both`: LevelDB's filter and the blocked one, in equal bytes. */
+export type PolicyChoice = PolicyName | 'both';
 
 /** What the reader chose. All of it is in the URL. */
 export interface FilterState {
@@ -20,9 +23,9 @@ export interface FilterState {
   readonly byteLength: number | undefined;
   /** Keys that were added, in order, each once. */
   readonly keys: readonly string[];
-  /** The key that is asked about; empty: none yet. */
+  /** The key being tested; empty at first. */
   readonly query: string;
-  /** Whether the key has just been added: then that is shown, and not how it is asked about. Not in the URL. */
+  /** Whether the key has just been added. The page then shows the addition instead of a test. Not in the URL. */
   readonly isAdding: boolean;
   /** How many keys the URL stands for that this browser does not have. */
   readonly lostKeys: number;
@@ -36,7 +39,7 @@ export const MAX_BITS_PER_KEY = 50;
 export const MAX_PROBES_BY_HAND = 30;
 /** LevelDB's filters have more. */
 const MAX_ROW_BITS = 64;
-/** So many keys can be added. */
+/** At most this many keys can be added. */
 export const MAX_KEYS = 100_000;
 /** Longer links break in mails and chats. */
 const MAX_KEY_CHARACTERS = 6000;
@@ -78,7 +81,7 @@ export function stateFromParams(params: URLSearchParams): FilterState {
     wantedRate: numberFrom(params, 'rate', 1e-6, 0.5, INITIAL.wantedRate, false),
     expectedKeys: numberFrom(params, 'n', 1, MAX_EXPECTED_KEYS, INITIAL.expectedKeys),
     probes: probes === 0 ? undefined : probes,
-    policy: policy === 'blocked' || policy === 'both' ? policy : 'leveldb',
+    policy: policy === 'both' ? policy : (POLICY_NAMES.find((name) => name === policy) ?? 'leveldb'),
     byteLength: row === 0 ? undefined : Math.ceil(row / 8) + 1,
     keys:
       sample !== null && sample in KEY_SAMPLES
@@ -121,7 +124,7 @@ function sameKeys(a: readonly string[], b: readonly string[]): boolean {
   return a.length === b.length && a.every((key, i) => key === b[i]);
 }
 
-/** Keys out of lines, each once. All of a line is the key, spaces too. */
+/** The distinct keys among lines. The whole line is the key, including its spaces. */
 export function distinctKeys(lines: readonly string[]): string[] {
   return [...new Set(lines.map((line) => line.replace(/\r$/, '')).filter((line) => line !== ''))].slice(0, MAX_KEYS);
 }

@@ -1,10 +1,11 @@
 import './filter.css';
 import { count, counted } from '@bloom/report';
+import type { ComponentType } from 'preact';
 import { useId, useMemo, useState } from 'preact/hooks';
 import { NumberField, Segmented } from '../controls/controls.js';
 import { useNear } from '../controls/use-near.js';
 import { useSession, useSessionState } from '../session/use-session.js';
-import { BuiltFilter, equalSize, neededProbes, verdictOf } from './built-filter.js';
+import { BuiltFilter, equalSize, neededProbes, POLICY_TITLES, verdictOf } from './built-filter.js';
 import { FilterBench } from './filter-bench.js';
 import { FilterStage } from './filter-stage.js';
 import {
@@ -22,7 +23,7 @@ import { useProbeSteps } from './probe-steps.js';
 import { RateCard } from './rate-card.js';
 import { useBitsForRate } from './use-rates.js';
 
-/** So many keys are shown as chips. */
+/** Number of keys shown as chips. */
 const SHOWN_KEYS = 80;
 
 export function FilterView() {
@@ -74,7 +75,7 @@ export function FilterView() {
   };
   const showFalsePositive = (): void => {
     const key = stranger((candidate) => verdictOf(first.probingOf(candidate)) === 'false positive');
-    if (key === undefined) setMessage('None of 20,000 keys that were never added gets a wrong yes from this filter. Add keys or give it fewer bits, then try again.');
+    if (key === undefined) setMessage('None of 20,000 keys that were never added gets a wrong maybe from this filter. Add keys or give it fewer bits, then try again.');
     else show(key);
   };
 
@@ -91,7 +92,7 @@ export function FilterView() {
         <h1>“Have I seen this before?”</h1>
         <p class="lead">
           A Bloom filter answers this without storing what it has seen: all it keeps is a row of bits. Give it words, its <em>keys</em>, and ask about any
-          word. A <strong class="word-no">no</strong> is certain; a <strong class="word-maybe">yes</strong> means “probably”.
+          word. A <strong class="word-no">no</strong> is certain; a <strong class="word-maybe">maybe</strong> is not.
         </p>
       </header>
       <FilterStage
@@ -122,25 +123,33 @@ export function FilterView() {
           />
         ))}
       </div>
-      <FitSection state={state} onChange={change} />
+      <NearSection title="Five policies, the same keys" load={async () => (await import('./policies-card.js')).PoliciesCard} props={{ keys: state.keys, bitsPerKey: size.bitsPerKey, query: state.query }} />
+      <NearSection title="One key more can spoil a filter" className="fit-card" load={async () => (await import('./fit-card.js')).FitCard} props={{ keys: state.fitKeys, pattern: state.fitPattern, onChange: change }} />
     </div>
   );
 }
 
-/** LevelDB's filters and fitted ones, measured when the reader comes near. */
-function FitSection({ state, onChange }: { readonly state: FilterState; readonly onChange: (part: Partial<FilterState>) => void }) {
+interface NearSectionProps<Props> {
+  readonly title: string;
+  readonly className?: string;
+  readonly load: () => Promise<ComponentType<Props>>;
+  readonly props: Props;
+}
+
+/** A card that is loaded, and measures what it shows, when the reader comes near. */
+function NearSection<Props extends object>({ title, className = '', load, props }: NearSectionProps<Props>) {
   const id = useId();
-  const { ref, loaded: FitCard, problem } = useNear(async () => (await import('./fit-card.js')).FitCard);
+  const { ref, loaded: Card, problem } = useNear(load);
   return (
-    <section class="card fit-card" aria-labelledby={id}>
-      <h2 id={id}>One key more can spoil a filter</h2>
+    <section class={`card ${className}`} aria-labelledby={id}>
+      <h2 id={id}>{title}</h2>
       <div ref={ref} class="fit-near">
         {problem !== undefined && (
           <p role="alert" class="notice is-bad">
             This part could not be loaded: {problem}.
           </p>
         )}
-        {FitCard === undefined ? problem === undefined && <p class="muted">Loading…</p> : <FitCard keys={state.fitKeys} pattern={state.fitPattern} onChange={onChange} />}
+        {Card === undefined ? problem === undefined && <p class="muted">Loading…</p> : <Card {...props} />}
       </div>
     </section>
   );
@@ -174,7 +183,7 @@ function KeysCard({ state, onAdd, onChange }: KeysCardProps) {
       )}
       {keys.length > state.expectedKeys && (
         <p class="notice is-warn small">
-          More than the {count(state.expectedKeys)} it is sized for. It fills up with 1s and says yes too often.
+          More than the {count(state.expectedKeys)} it is sized for. It fills up with 1s and says maybe too often.
         </p>
       )}
       {keys.length === 0 ? (
@@ -239,7 +248,7 @@ function KeysCard({ state, onAdd, onChange }: KeysCardProps) {
 interface SizeCardProps {
   readonly state: FilterState;
   readonly bitsPerKey: number;
-  /** With both policies: the bits per key that both have. */
+  /** With both policies: their common bits per key. */
   readonly equalBits: number;
   readonly wanted: { readonly answer: number | undefined; readonly isCurrent: boolean };
   readonly filters: readonly BuiltFilter[];
@@ -267,7 +276,7 @@ function SizeCard({ state, bitsPerKey, equalBits, wanted, filters, isWhole, onCh
         <NumberField label="Bits per key" value={state.bitsPerKey} min={1} max={MAX_BITS_PER_KEY} sliderMax={20} hint="LevelDB’s usual choice is 10." onChange={(bits) => onChange({ bitsPerKey: bits })} />
       ) : (
         <NumberField
-          label="Absent keys that get a yes, at most, in %"
+          label="Absent keys that get a maybe, at most, in %"
           value={Number((state.wantedRate * 100).toPrecision(6))}
           min={0.0001}
           max={50}
@@ -283,7 +292,7 @@ function SizeCard({ state, bitsPerKey, equalBits, wanted, filters, isWhole, onCh
         />
       )}
       <NumberField label="Expected keys" value={state.expectedKeys} min={1} max={MAX_EXPECTED_KEYS} onChange={(expectedKeys) => onChange({ expectedKeys })} />
-      <div class="field">
+      {state.policy !== 'fitted' && <div class="field">
         <label class="row check-row">
           <input type="checkbox" checked={state.probes !== undefined} onChange={({ currentTarget }) => onChange({ probes: currentTarget.checked ? first.probes : undefined })} />
           Choose the number of probes by hand
@@ -291,15 +300,16 @@ function SizeCard({ state, bitsPerKey, equalBits, wanted, filters, isWhole, onCh
         {state.probes !== undefined && (
           <NumberField label="Probes per key" value={state.probes} min={1} max={MAX_PROBES_BY_HAND} sliderMax={30} onChange={(probes) => onChange({ probes })} />
         )}
-      </div>
+      </div>}
       <Segmented
         legend="Policy"
         name="policy"
         value={state.policy}
         options={[
           ['leveldb', 'LevelDB’s'],
+          ['fitted', 'Fitted'],
           ['blocked', 'One cache line'],
-          ['both', 'Both'],
+          ['both', 'LevelDB’s and one cache line'],
         ]}
         onChange={(policy) => onChange({ policy })}
       />
@@ -308,6 +318,8 @@ function SizeCard({ state, bitsPerKey, equalBits, wanted, filters, isWhole, onCh
           ? `${count(first.bits)} bits, as in the story. LevelDB’s filters have at least 64: choose another size to see one.`
           : state.policy === 'leveldb'
           ? `${count(state.expectedKeys)} × ${bitsPerKey} bits: ${count(first.bits)} bits. As in LevelDB, at least 64, and in whole bytes.`
+          : state.policy === 'fitted'
+          ? `A fitted filter is made for the ${counted(state.keys.length, 'key')} that were added, and not for the expected number: of several lengths and numbers of probes, it has those that let the fewest neighbours of its keys pass. LevelDB reads it as its own.`
           : 'One cache line: all bits of a key lie in the same 64 bytes, which a processor fetches at once. The filter is made of whole lines.'}
         {state.policy === 'both' && ` So that the two can be compared, both have ${counted(first.bytes.length, 'byte')} here: ${counted(equalBits, 'bit')} for each expected key.`}
       </p>
@@ -336,7 +348,7 @@ function Keep({ isWhole, filters }: { readonly isWhole: boolean; readonly filter
         </button>
         {filters.map((filter) => (
           <button key={filter.policy} type="button" onClick={() => download(filter)}>
-            {filters.length > 1 ? `Download ${filter.policy === 'leveldb' ? 'LevelDB’s' : 'the other'}` : 'Download filter'}
+            {filters.length > 1 ? `Download ${POLICY_TITLES[filter.policy]}` : 'Download filter'}
           </button>
         ))}
       </div>

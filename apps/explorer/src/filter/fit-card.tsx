@@ -2,6 +2,7 @@ import './fit-card.css';
 import { count, counted } from '@bloom/report';
 import { useEffect, useId, useMemo, useState } from 'preact/hooks';
 import { Segmented } from '../controls/controls.js';
+import { Rows } from '../controls/rows.js';
 import { percent } from '../controls/sizes.js';
 import { FailureNotice } from '../table/failure-notice.js';
 import type { FailureFacts } from '../worker/failure.js';
@@ -94,37 +95,27 @@ export function FitCard({ keys, pattern, onChange }: FitCardProps) {
             </ul>
           </figcaption>
         </figure>
-        <table class="rows fit-rows">
-          <caption class="small muted">{here === undefined ? `Measuring filters of ${counted(keys, 'key')}…` : `${counted(here.filters, 'filter')} of ${counted(keys, 'key')}, each of other keys`}</caption>
-          <thead>
-            <tr>
-              <td />
-              <th scope="col">LevelDB’s</th>
-              <th scope="col">Fitted</th>
-            </tr>
-          </thead>
-          <tbody>
-            <tr>
-              <th scope="row">Absent keys that get a maybe</th>
-              <td>
-                <strong class="word-false" data-fact="fit-rate-leveldb">{here === undefined ? '…' : percent(here.leveldb.rate)}</strong>
-              </td>
-              <td>
-                <strong class="word-no" data-fact="fit-rate-fitted">{here === undefined ? '…' : percent(here.fitted.rate)}</strong>
-              </td>
-            </tr>
-            <tr>
-              <th scope="row">Bytes</th>
-              <td data-fact="fit-bytes-leveldb">{here === undefined ? '…' : <Range of={here.leveldb.bytes} />}</td>
-              <td data-fact="fit-bytes-fitted">{here === undefined ? '…' : <Range of={here.fitted.bytes} />}</td>
-            </tr>
-            <tr>
-              <th scope="row">Probes per key</th>
-              <td data-fact="fit-probes-leveldb">{here === undefined ? '…' : <Range of={here.leveldb.probes} />}</td>
-              <td data-fact="fit-probes-fitted">{here === undefined ? '…' : <Range of={here.fitted.probes} />}</td>
-            </tr>
-          </tbody>
-        </table>
+        <Rows kind="fit-rows" caption={here === undefined ? `Measuring filters of ${counted(keys, 'key')}…` : `${counted(here.filters, 'filter')} of ${counted(keys, 'key')}, each of other keys`} headings={['', 'LevelDB’s', 'Fitted']}>
+          <tr>
+            <th scope="row">Absent keys that get a maybe</th>
+            <td>
+              <strong class="word-false" data-fact="fit-rate-leveldb">{here === undefined ? '…' : percent(here.leveldb.rate)}</strong>
+            </td>
+            <td>
+              <strong class="word-no" data-fact="fit-rate-fitted">{here === undefined ? '…' : percent(here.fitted.rate)}</strong>
+            </td>
+          </tr>
+          <tr>
+            <th scope="row">Bytes</th>
+            <td data-fact="fit-bytes-leveldb">{here === undefined ? '…' : <Range of={here.leveldb.bytes} />}</td>
+            <td data-fact="fit-bytes-fitted">{here === undefined ? '…' : <Range of={here.fitted.bytes} />}</td>
+          </tr>
+          <tr>
+            <th scope="row">Probes per key</th>
+            <td data-fact="fit-probes-leveldb">{here === undefined ? '…' : <Range of={here.leveldb.probes} />}</td>
+            <td data-fact="fit-probes-fitted">{here === undefined ? '…' : <Range of={here.fitted.probes} />}</td>
+          </tr>
+        </Rows>
       </div>
     </>
   );

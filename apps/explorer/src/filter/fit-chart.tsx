@@ -1,6 +1,6 @@
 import { counted } from '@bloom/report';
-import { useEffect, useState } from 'preact/hooks';
 import { percent } from '../controls/sizes.js';
+import { useNarrow } from '../controls/use-narrow.js';
 import type { FitPoint } from './fit-curve.js';
 import type { FitPoints } from './fit-client.js';
 import { FEWEST_KEYS, MOST_KEYS } from './fit-patterns.js';
@@ -10,8 +10,7 @@ const BOTTOM = 40;
 /** The figures of the marked number of keys stand above the lines. */
 const TOP = 34;
 const RIGHT = 14;
-/** As CSS says of narrow screens elsewhere: the chart has fewer units there, so that its text keeps its size. */
-const NARROW = '(max-width: 480px)';
+/** The chart's size in its own units: fewer on a narrow screen, so that its text keeps its size. */
 const WIDE_SIZE = { width: 720, height: 300 };
 const NARROW_SIZE = { width: 340, height: 270 };
 /** Half the width of the figures above the mark. */
@@ -26,9 +25,9 @@ interface FitChartProps {
   readonly onKeys: (keys: number) => void;
 }
 
-/** The rates of both policies over the number of keys, with that of the reader marked. */
+/** The rates of both policies by number of keys. The reader's number is marked. */
 export function FitChart({ points, keys, label, onKeys }: FitChartProps) {
-  const { width, height } = useSize();
+  const { width, height } = useNarrow() ? NARROW_SIZE : WIDE_SIZE;
   const x = (count: number): number => LEFT + ((count - FEWEST_KEYS) / (MOST_KEYS - FEWEST_KEYS)) * (width - LEFT - RIGHT);
   const y = (rate: number): number => TOP + (1 - rate) * (height - BOTTOM - TOP);
   const sorted = [...points.values()].sort((a, b) => a.keys - b.keys);
@@ -89,18 +88,6 @@ export function FitChart({ points, keys, label, onKeys }: FitChartProps) {
   );
 }
 
-/** The chart's size in its own units. */
-function useSize(): { readonly width: number; readonly height: number } {
-  const [isNarrow, setNarrow] = useState(() => matchMedia(NARROW).matches);
-  useEffect(() => {
-    const screen = matchMedia(NARROW);
-    const follow = (): void => setNarrow(screen.matches);
-    screen.addEventListener('change', follow);
-    return () => screen.removeEventListener('change', follow);
-  }, []);
-  return isNarrow ? NARROW_SIZE : WIDE_SIZE;
-}
-
 /** What the chart shows, in words. */
 export function chartInWords(points: FitPoints, keys: number): string {
   const all = [...points.values()];
@@ -111,7 +98,7 @@ export function chartInWords(points: FitPoints, keys: number): string {
   return `The share of absent keys that get a “maybe”, by the number of keys, from ${FEWEST_KEYS} to ${MOST_KEYS}. LevelDB’s length lets ${percent(mean('leveldb'))} pass on average, and most with ${counted(worst.keys, 'key')}: ${percent(worst.leveldb.rate)}. Fitted filters let ${percent(mean('fitted'))} pass on average. With ${counted(keys, 'key')}: ${percent(here.leveldb.rate)} and ${percent(here.fitted.rate)}.`;
 }
 
-/** Where LevelDB's filters let most pass. */
+/** The number of keys at which LevelDB's filters let the most absent keys pass. */
 export function worstPoint(points: FitPoints): FitPoint | undefined {
   return [...points.values()].reduce<FitPoint | undefined>((worst, point) => (worst === undefined || point.leveldb.rate > worst.leveldb.rate ? point : worst), undefined);
 }

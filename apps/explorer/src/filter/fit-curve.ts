@@ -1,5 +1,5 @@
 /** How LevelDB's filters and fitted ones do for different numbers of keys. */
-import { type Random, seeded } from '@bloom/bytes';
+import { type Random, seeded } from '@bloom/bytes/internal';
 import { BloomFilterPolicy, buildFilter, type FilterPolicy, FittedBloomFilterPolicy } from '@bloom/policy';
 import { FEWEST_KEYS, type KeyPattern, MOST_KEYS } from './fit-patterns.js';
 

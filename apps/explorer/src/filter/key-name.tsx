@@ -1,4 +1,4 @@
-/** A key in a sentence or list: spaces that would not be seen are drawn, since they count. */
+/** A key in a sentence or list. Leading and trailing spaces are drawn, because they count. */
 export function KeyName({ name }: { readonly name: string }) {
   return (
     <>

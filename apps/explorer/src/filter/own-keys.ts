@@ -1,4 +1,4 @@
-/** Keys that are too many for a URL: kept in the browser's tab, so that a reload finds them again. They go nowhere else. */
+/** Keys that do not fit into a URL. They are kept in the browser's tab, so that they survive a reload, and nowhere else. */
 import { bloomHash } from '@bloom/hash';
 import { hexNumber } from '@bloom/report';
 

@@ -33,26 +33,29 @@ export function RateCard({ filters, bitsPerKey, expectedKeys, hasOwnProbes }: Ra
   const isOneOfTwo = filters.length > 1;
   const measured = useMemo(() => filters.map((filter) => filter.measuredRate()), [filters]);
   const most = Math.max(USUAL_MOST_BITS, bitsPerKey);
-  const designed = useDesignedRates(bitsPerKey, expectedKeys, most);
+  const { rates: designed, isWhole } = useDesignedRates(bitsPerKey, expectedKeys, most);
   const ideal = useMemo(
     () => Array.from({ length: most }, (_, i) => [i + 1, idealRate(i + 1, expectedKeys)] as const),
     [most, expectedKeys],
   );
-  const leveldb = [...designed].filter(([bits]) => bits <= most).sort(([a], [b]) => a - b);
+  const points = [...designed].filter(([bits]) => bits <= most).sort(([a], [b]) => a - b);
+  // A logarithmic axis has no place for 0.
+  const leveldb = points.filter(([, rate]) => rate > 0);
+  const lastBits = leveldb.at(-1)?.[0];
   const series: RateSeries[] = [{ name: 'ideal', points: ideal }];
   if (leveldb.length > 1) series.push({ name: 'leveldb', points: leveldb });
   const rateOf = (i: number): number => measured[i]!.passed / measured[i]!.asked;
   const filledBits = first.keys.length === 0 ? undefined : first.bits / first.keys.length;
-  const dots = filters.map(({ policy }, i) => ({ kind: policy, label: isOneOfTwo ? (policy === 'leveldb' ? 'LevelDB’s' : 'one line') : 'this filter', x: bitsPerKey, rate: rateOf(i) }));
+  const dots = filters.map(({ policy }, i) => ({ kind: policy, label: isOneOfTwo ? (policy === 'leveldb' ? 'LevelDB’s' : 'one cache line') : 'this filter', x: bitsPerKey, rate: rateOf(i) }));
   const usual = designed.get(bitsPerKey);
   const idealHere = idealRate(bitsPerKey, expectedKeys);
   const bitsHere = Math.max(bitsPerKey, MIN_BITS / expectedKeys);
   const collisions = expectedKeys / 2 ** 32;
   return (
     <section class="card bench-rate" aria-labelledby={`${id}-rate`}>
-      <h2 id={`${id}-rate`}>How many absent keys get a yes?</h2>
+      <h2 id={`${id}-rate`}>How many absent keys get a maybe?</h2>
       <p class="muted small">
-        Measured: {count(measured[0]!.asked)} keys that were never added are asked about, and those that get a yes are counted. How often a yes is wrong is another question: that
+        Measured: {count(measured[0]!.asked)} keys that were never added are asked about, and those that get a maybe are counted. How often a maybe is wrong is another question: that
         depends on how many of the keys you ask about were added.
       </p>
       <dl class="facts">
@@ -81,7 +84,7 @@ export function RateCard({ filters, bitsPerKey, expectedKeys, hasOwnProbes }: Ra
         <Fact name="Probes per key">{[...new Set(filters.map(({ probes }) => probes))].join(' and ')}</Fact>
       </dl>
       <RateChart
-        label={`The share of absent keys that get a yes, by bits per key, on a logarithmic axis. An ideal filter at ${bitsPerKey} bits: ${percent(idealHere)}. ${usual === undefined ? '' : `LevelDB’s, usually: ${percent(usual)}. `}Measured: ${dots.map(({ label, rate }) => `${label} ${percent(rate)}`).join(', ')}.`}
+        label={`The share of absent keys that get a maybe, by bits per key, on a logarithmic axis. An ideal filter at ${bitsPerKey} bits: ${percent(idealHere)}. ${usual === undefined ? '' : `LevelDB’s, usually: ${percent(usual)}. `}Measured: ${dots.map(({ label, rate }) => `${label} ${percent(rate)}`).join(', ')}.`}
         xTitle="bits per key"
         xMax={most}
         series={series}
@@ -92,11 +95,12 @@ export function RateCard({ filters, bitsPerKey, expectedKeys, hasOwnProbes }: Ra
           <span class="line-swatch is-ideal" aria-hidden="true" /> an ideal filter
         </li>
         <li>
-          <span class="line-swatch is-leveldb" aria-hidden="true" /> LevelDB’s, usually{leveldb.length < 2 && ' (being measured)'}
+          <span class="line-swatch is-leveldb" aria-hidden="true" /> LevelDB’s, usually{!isWhole && `, being measured${lastBits === undefined ? '' : `: ${count(points.length)} points so far`}`}
         </li>
       </ul>
       <p class="muted small">
-        LevelDB’s line is the higher one. It rounds the number of probes down ({counted(bitsPerKey, 'bit')}: {probesFor(bitsPerKey)}, where {bestProbes(bitsHere)} {bestProbes(bitsHere) === 1 ? 'is' : 'are'} best), and all probes of a key follow from one hash of 32 bits, so that those of two keys coincide more often than by chance: more and more
+        Both lines begin at 1 bit per key and end at {count(most)}
+        {isWhole && lastBits !== undefined && lastBits < most && `, LevelDB’s at ${count(lastBits)}: with more, not one of the keys asked about got a maybe, and the axis has no 0`}. LevelDB’s line is the higher one. LevelDB rounds the number of probes down ({counted(bitsPerKey, 'bit')}: {probesFor(bitsPerKey)}, where {bestProbes(bitsHere)} {bestProbes(bitsHere) === 1 ? 'is' : 'are'} best), and all probes of a key follow from one hash of 32 bits, so that those of two keys coincide more often than by chance: more and more
         bits help less and less.
         {collisions > NOTABLE_COLLISIONS && ` Among ${count(expectedKeys)} keys, ${percent(collisions)} of absent ones have the very hash of a stored key, and no number of bits tells those apart.`}
       </p>

@@ -6,7 +6,7 @@ const LEFT = 58;
 const BOTTOM = 34;
 const TOP = 14;
 const RIGHT = 14;
-/** The lowest rate that is drawn: a measurement with 10,000 keys does not come near it. */
+/** The lowest rate that is drawn. */
 const LOWEST = 1e-6;
 
 /** A line of the chart. */
@@ -17,10 +17,10 @@ export interface RateSeries {
 
 /** A filter that was measured. */
 export interface RateDot {
-  readonly kind: 'leveldb' | 'blocked';
+  readonly kind: 'leveldb' | 'fitted' | 'blocked';
   readonly label: string;
   readonly x: number;
-  /** 0 is drawn at the foot: less than can be measured. */
+  /** 0 is drawn at the foot: it is less than what 10,000 keys can show. */
   readonly rate: number;
 }
 
@@ -32,7 +32,7 @@ interface RateChartProps {
   readonly dots: readonly RateDot[];
 }
 
-/** Rates on a logarithmic axis, where a tenth is as far down everywhere. */
+/** Rates on a logarithmic axis. */
 export function RateChart({ label, xTitle, xMax, series, dots }: RateChartProps) {
   const rates = [...series.flatMap(({ points }) => points.map(([, rate]) => rate)), ...dots.map(({ rate }) => rate)].filter((rate) => rate > 0);
   const lowest = Math.max(LOWEST, 10 ** Math.floor(Math.log10(Math.min(0.01, ...rates))));

@@ -1,12 +1,12 @@
 import { type CallOptions, WorkerCalls } from '../worker/worker-calls.js';
 
-/** Measures the rates of LevelDB's filters in a worker. Only the newest question is worth an answer: it ends the one before. */
+/** Measures the rates of LevelDB's filters in a worker. A new measurement cancels the previous one. */
 export class RateClient {
   readonly #answers = new Map<string, number | undefined>();
   #calls: WorkerCalls | undefined;
   #isBusy = false;
 
-  /** The share of absent keys that pass a filter of so many keys, out of filters that are made and asked. */
+  /** The share of absent keys that pass a filter of `keys` keys, measured with real filters. */
   rate(bitsPerKey: number, keys: number): Promise<number> {
     return this.#ask<number>('rate', [bitsPerKey, keys]);
   }
@@ -16,7 +16,7 @@ export class RateClient {
     return this.#ask('bitsPerKey', [rate, keys]);
   }
 
-  /** What is being measured is of no use any more. */
+  /** Cancels the measurement in progress. */
   cancel(): void {
     if (!this.#isBusy) return;
     this.#calls?.close();

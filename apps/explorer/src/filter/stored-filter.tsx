@@ -11,7 +11,7 @@ import { type FailureFacts, failureFacts } from '../worker/failure.js';
 import { BitGrid } from './bit-grid.js';
 import { FilterBits } from './filter-bits.js';
 
-/** So many keys of a filter, or of those that set a bit, are named. */
+/** Number of keys named, of a filter or of those that set a bit. */
 const NAMED_KEYS = 6;
 
 interface PictureProps {
@@ -33,7 +33,7 @@ export function StoredFilterPicture({ number, load, asked, form }: PictureProps)
   }, [number]);
   if (failure !== undefined) return <FailureNotice failure={failure} title="The filter could not be read." />;
   if (stored === undefined) return <p class="muted" role="status">Reading…</p>;
-  if (stored.bytes === undefined) return <p class="notice is-warn">This filter is damaged. It is not asked, which costs a read and hides no key.</p>;
+  if (stored.bytes === undefined) return <p class="notice is-warn">This filter is damaged, so it is not used. That costs a read and hides no key.</p>;
   if (stored.bytes.length < 2) return <p class="notice">Empty: no block starts in its part of the file, so it has no key, and its answer is always no.</p>;
   const probes = stored.bytes[stored.bytes.length - 1]!;
   if (probes === 0 || probes > MAX_PROBES) return <p class="notice is-warn">Its last byte, {probes}, is no number of probes: LevelDB keeps such numbers for other kinds of filter, and takes every key for a maybe.</p>;

@@ -33,8 +33,14 @@ function curveBits(first: number, keys: number, most: number): readonly number[]
   return [...new Set([first, 1, ...bits, most])];
 }
 
-/** The measured rates of LevelDB's filters of `keys` keys, by bits per key: first that of `first`, the others one after another. */
-export function useDesignedRates(first: number, keys: number, most: number): ReadonlyMap<number, number> {
+/** Rates by bits per key, and whether all of the curve is measured. */
+export interface DesignedRates {
+  readonly rates: ReadonlyMap<number, number>;
+  readonly isWhole: boolean;
+}
+
+/** Measures the rates of LevelDB's filters of `keys` keys: first that of `first` bits per key, then the others one after another. */
+export function useDesignedRates(first: number, keys: number, most: number): DesignedRates {
   const { rates } = useSession();
   const [state, setState] = useState<{ readonly keys: number; readonly rates: ReadonlyMap<number, number> }>({ keys, rates: new Map() });
   useEffect(() => {
@@ -54,5 +60,6 @@ export function useDesignedRates(first: number, keys: number, most: number): Rea
       rates.cancel();
     };
   }, [first, keys, most]);
-  return state.keys === keys ? state.rates : new Map();
+  const measured: ReadonlyMap<number, number> = state.keys === keys ? state.rates : new Map();
+  return { rates: measured, isWhole: curveBits(first, keys, most).every((bits) => measured.has(bits)) };
 }

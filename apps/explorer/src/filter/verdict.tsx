@@ -5,8 +5,8 @@ import { KeyName } from './key-name.js';
 const WORDS = {
   added: 'Added.',
   no: 'Certainly not.',
-  'true positive': 'Probably yes.',
-  'false positive': 'Probably yes. But this time it is wrong.',
+  'true positive': 'Maybe.',
+  'false positive': 'Maybe. But this time it is wrong.',
 } as const;
 
 interface VerdictProps {
@@ -17,7 +17,7 @@ interface VerdictProps {
   readonly isOneOfTwo: boolean;
 }
 
-/** The filter's answer to a key, in words. While probes are being played: what the last one found. */
+/** The filter's answer to a key, in words; while probes are played, the result of the last one. */
 export function Verdict({ filter, probing, shown, isOneOfTwo }: VerdictProps) {
   const { kind, key, probes, firstZero } = probing;
   const title = isOneOfTwo && <p class="small muted">{POLICY_TITLES[filter.policy]}</p>;
@@ -47,7 +47,7 @@ export function Verdict({ filter, probing, shown, isOneOfTwo }: VerdictProps) {
         {verdict === 'added' ? (
           <>
             {bits === 1 ? 'The bit' : `All ${count(bits)} bits`} of {name} {bits === 1 ? 'is' : 'are'} 1 now: {count(added)} {added === 1 ? 'was' : 'were'} 0 before
-            {added < bits && <>, {count(bits - added)} {bits - added === 1 ? 'was' : 'were'} 1 already because of other keys</>}. Nothing makes them 0 again. Ask about {name}, and the answer is yes.
+            {added < bits && <>, {count(bits - added)} {bits - added === 1 ? 'was' : 'were'} 1 already because of other keys</>}. Nothing makes them 0 again. Ask about {name}, and the answer is maybe.
           </>
         ) : verdict === 'no' ? (
           <>
@@ -55,7 +55,7 @@ export function Verdict({ filter, probing, shown, isOneOfTwo }: VerdictProps) {
           </>
         ) : verdict === 'true positive' ? (
           <>
-            {bits === 1 ? 'The only bit' : `All ${count(bits)} bits`} of {name} {bits === 1 ? 'is' : 'are'} 1. You did add it, so this yes is right. But the filter cannot be sure: it sees only bits, and other keys make bits 1 too.
+            {bits === 1 ? 'The only bit' : `All ${count(bits)} bits`} of {name} {bits === 1 ? 'is' : 'are'} 1. You did add it, so this maybe is right. But the filter cannot be sure: it sees only bits, and other keys make bits 1 too.
           </>
         ) : (
           <>

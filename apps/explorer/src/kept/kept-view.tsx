@@ -2,6 +2,7 @@ import './kept.css';
 import { count, counted } from '@bloom/report';
 import { useEffect, useId, useReducer, useRef, useState } from 'preact/hooks';
 import { byteSize } from '../controls/sizes.js';
+import { Rows } from '../controls/rows.js';
 import { useSession } from '../session/use-session.js';
 import { FailureNotice } from '../table/failure-notice.js';
 import { failureFacts, type FailureFacts } from '../worker/failure.js';
@@ -116,24 +117,16 @@ function Entries({ client, state: { entries, hasMore } }: Shown) {
       ) : (
         // In the tab order, so that it can be scrolled with keys.
         <div class="scrolls kept-entries" role="group" aria-label="Entries, in the order of their keys" tabIndex={0}>
-          <table class="rows">
-            <thead>
-              <tr>
-                <th scope="col">Key</th>
-                <th scope="col">Value</th>
+          <Rows headings={['Key', 'Value']}>
+            {entries.map(([key, value]) => (
+              <tr key={key} data-key={key}>
+                <th scope="row" class="bytes-text">
+                  {key}
+                </th>
+                <td class="bytes-text">{value}</td>
               </tr>
-            </thead>
-            <tbody>
-              {entries.map(([key, value]) => (
-                <tr key={key} data-key={key}>
-                  <th scope="row" class="bytes-text">
-                    {key}
-                  </th>
-                  <td class="bytes-text">{value}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
+            ))}
+          </Rows>
         </div>
       )}
       {entries !== undefined && entries.length > 0 && (

@@ -4,7 +4,7 @@ import type { LiveEvent, NumberedEvent } from './live-facts.js';
 
 const REASONS = {
   size: 'the level is full',
-  seeks: 'too many lookups passed it in vain',
+  seeks: 'too many lookups read it without finding their key',
   manual: 'it was asked for',
 } as const;
 

@@ -1,4 +1,5 @@
 import { count, counted } from '@bloom/report';
+import { Rows } from '../controls/rows.js';
 import { useId, useState } from 'preact/hooks';
 import { BytesText } from '../bytes/bytes-text.js';
 import { Action } from './action.js';
@@ -34,20 +35,11 @@ export function KeyWatch({ client, state, keyBytes }: KeyWatchProps) {
           <p class="muted">Nothing is stored of this key. Put it, or write a thousand.</p>
         ) : (
           <div class="scrolls" tabIndex={0} role="group" aria-label="Versions, the newest first">
-            <table class="rows">
-              <thead>
-                <tr>
-                  <th scope="col">Write</th>
-                  <th scope="col">What</th>
-                  <th scope="col">Where</th>
-                </tr>
-              </thead>
-              <tbody>
-                {client.watched.map((version) => (
-                  <VersionRow key={version.sequence} version={version} isHeld={snapshots.some((snapshot) => snapshot.sequence === version.sequence)} />
-                ))}
-              </tbody>
-            </table>
+            <Rows headings={['Write', 'What', 'Where']}>
+              {client.watched.map((version) => (
+                <VersionRow key={version.sequence} version={version} isHeld={snapshots.some((snapshot) => snapshot.sequence === version.sequence)} />
+              ))}
+            </Rows>
           </div>
         )}
         <p class="small muted">A compaction drops a version when a newer one hides it from everybody, and a deletion when nothing is left for it to hide. A snapshot keeps what it can see.</p>

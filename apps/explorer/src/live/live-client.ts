@@ -1,9 +1,9 @@
-import { useLayoutEffect, useReducer } from 'preact/hooks';
 import type { VersionFacts } from '../database/database-facts.js';
 import { CallError, failureFacts, type FailureFacts } from '../worker/failure.js';
 import { WorkerCalls } from '../worker/worker-calls.js';
 import type { Crash, LiveLookup, LiveSeek, LiveState, NumberedEvent } from './live-facts.js';
 import type { PaceName } from './pace.js';
+import { Watchable } from '../session/watchable.js';
 
 const KEPT_EVENTS = 300;
 
@@ -14,7 +14,7 @@ export interface WatchedVersion extends VersionFacts {
 }
 
 /** The live database, in a worker of its own. It works on while other views are looked at. */
-export class LiveClient {
+export class LiveClient extends Watchable {
   state: LiveState | undefined;
   events: readonly NumberedEvent[] = [];
   /** All versions of the watched key that were seen, the newest first. */
@@ -23,16 +23,11 @@ export class LiveClient {
   seek: LiveSeek | undefined;
   failure: FailureFacts | undefined;
   readonly #calls = new WorkerCalls(new Worker(new URL('./live-worker.ts', import.meta.url), { type: 'module' }));
-  readonly #listeners = new Set<() => void>();
   #watching = '';
 
   constructor() {
+    super();
     void this.#follow();
-  }
-
-  subscribe(listener: () => void): () => void {
-    this.#listeners.add(listener);
-    return () => void this.#listeners.delete(listener);
   }
 
   setPace(name: PaceName): void {
@@ -118,7 +113,7 @@ export class LiveClient {
         this.state = state;
         this.events = [...this.events, ...state.events].slice(-KEPT_EVENTS);
         if (state.facts !== undefined) this.watched = watchedVersions(this.watched, state.watched);
-        this.#changed();
+        this.changed();
       }
     } catch (error) {
       this.#failed(error);
@@ -137,23 +132,20 @@ export class LiveClient {
       this.#failed(error);
       return;
     }
-    this.#changed();
+    this.changed();
   }
 
   #failed(error: unknown): void {
     if (error instanceof CallError && error.isCancelled) return;
     this.failure = failureFacts(error);
-    this.#changed();
+    this.changed();
   }
 
   #forgetAnswers(): void {
     this.lookup = this.seek = undefined;
-    this.#changed();
+    this.changed();
   }
 
-  #changed(): void {
-    for (const listener of this.#listeners) listener();
-  }
 }
 
 /** Versions that were seen before and are not stored any more are kept, as gone. */
@@ -161,10 +153,4 @@ function watchedVersions(before: readonly WatchedVersion[], now: readonly Versio
   const all = new Map(before.map((version) => [version.sequence, { ...version, isGone: true }]));
   for (const version of now) all.set(version.sequence, { ...version, isGone: false });
   return [...all.values()].sort((a, b) => Number(BigInt(b.sequence) - BigInt(a.sequence)));
-}
-
-/** Draws anew when the database has changed. */
-export function useLive(client: LiveClient): void {
-  const [, redraw] = useReducer((count: number) => count + 1, 0);
-  useLayoutEffect(() => client.subscribe(() => redraw(undefined)), [client]);
 }

@@ -10,7 +10,7 @@ import { LostWrites } from './lost-writes.js';
 import { Pace, type PaceName } from './pace.js';
 import { visits } from './visits.js';
 
-/** The smallest that LevelDB takes, so that a few hundred writes fill a memtable. */
+/** The smallest size that LevelDB allows, so that a few hundred writes fill a memtable. */
 const WRITE_BUFFER_SIZE = 64 * 1024;
 const KEPT_EVENTS = 400;
 const SEEK_ROWS = 8;
@@ -233,7 +233,7 @@ export class LiveDatabase {
   #end(opening: Opening, error: Error): void {
     opening.hasEnded = true;
     opening.pace.end(error);
-    // Its calls fail. Nobody waits for them.
+    // Its calls fail, and nothing waits for them.
     opening.database?.close().catch(() => undefined);
     opening.database = undefined;
   }
@@ -322,7 +322,7 @@ export class LiveDatabase {
     return InspectedTable.open(file);
   }
 
-  /** Looks again what is stored of the key that is watched, after all that has happened. */
+  /** Reads the stored versions of the watched key again, after the work in progress. */
   #watchAgain(): void {
     this.#mustWatchAgain = true;
     if (!this.#isWatching) void this.#watchOn();
@@ -331,7 +331,7 @@ export class LiveDatabase {
   async #watchOn(): Promise<void> {
     this.#isWatching = true;
     while (this.#mustWatchAgain) {
-      // A write that was logged is in the memtable by then.
+      // By then, a logged write is in the memtable.
       await new Promise((resolve) => setTimeout(resolve, 0));
       this.#mustWatchAgain = false;
       const { database } = this.#opening;

@@ -1,4 +1,4 @@
-/** What the live worker tells the page. */
+/** Messages of the live worker to the page. */
 import type { DatabaseEvent, TableMade } from '@bloom/leveldb';
 import type { DatabaseFacts, DatabaseRow, LookupTrace, VersionFacts } from '../database/database-facts.js';
 import type { PaceName } from './pace.js';

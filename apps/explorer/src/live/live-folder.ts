@@ -3,14 +3,14 @@ import { count } from '@bloom/report';
 import type { FileState } from './live-facts.js';
 import type { Pace } from './pace.js';
 
-/** A file, and what of it would be there after a power failure. */
+/** A file, and the part of it that would survive a power failure. */
 interface DiskFile {
   name: string;
   synced: Uint8Array;
 }
 
 /**
- * A folder in memory that knows what was synced, and that takes its time.
+ * A folder in memory that knows which bytes were synced, and whose changes can be slowed down.
  *
  * A power failure leaves the least that a disk may keep: of each file what was synced, under the names that were there when
  * the folder was synced.
@@ -30,12 +30,12 @@ export class LiveFolder implements WritableFolder {
     this.#named = new Map(this.#files);
   }
 
-  /** What is there after the program crashed: all that it gave to the system. */
+  /** The files after a crash of the program: everything that it wrote. */
   afterCrash(): Map<string, Uint8Array> {
     return this.#memory.files();
   }
 
-  /** What is there after the power failed. */
+  /** The files after a power failure. */
   afterPowerFailure(): Map<string, Uint8Array> {
     return new Map([...this.#named].map(([name, { synced }]) => [name, synced]));
   }

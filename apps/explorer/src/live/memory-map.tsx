@@ -10,7 +10,7 @@ interface MemoryMapProps {
   readonly onOpen: ((name: string) => void) | undefined;
 }
 
-/** The memtables, each beside its log, and how much of the log a power failure would leave. */
+/** The memtables, each with its log and the part of the log that would survive a power failure. */
 export function MemoryMap({ state: { memtables, files, writeBufferSize }, visits, onOpen }: MemoryMapProps) {
   return (
     <ul class="live-memory">

@@ -9,12 +9,12 @@ import { partsOf } from '../bytes/key-form.js';
 import { clipped } from '../table/clipped.js';
 import type { LogFileFacts, OperationFacts, RecordRow } from './log-facts.js';
 
-/** LevelDB starts a new log at 4 MiB; what is far larger is no log of it. */
+/** LevelDB starts a new log at 4 MiB. A much larger file is not a log of LevelDB. */
 const MAX_BYTES = 512 * 2 ** 20;
 const CLIPPED_BYTES = 400;
-/** So many writes of one batch are listed. */
+/** Number of writes listed per batch. */
 const MOST_OPERATIONS = 1000;
-/** Whether a file is a log or MANIFEST: by its name, or where that says nothing, by its first block. */
+/** Whether a file is a log or MANIFEST, by its name or else by its first block. */
 export async function isLog(source: Source): Promise<boolean> {
   const type = parseFileName(source.name ?? '')?.type;
   if (type === 'log' || type === 'manifest') return true;
@@ -115,7 +115,7 @@ function operationsOf(record: Uint8Array, most: number): { readonly rows: Operat
   return { rows, count, problem: batch.problem };
 }
 
-/** What an edit changes, in words; undefined where the record is none. */
+/** The changes of an edit, in words; undefined where the record is not an edit. */
 function editOf(record: Uint8Array): string[] | undefined {
   try {
     const edit = decodeVersionEdit(record, { structure: 'MANIFEST', offset: 0 });

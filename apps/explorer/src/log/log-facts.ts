@@ -1,4 +1,4 @@
-/** What the worker tells the page of a log or a MANIFEST. */
+/** Messages of the worker to the page about a log or a MANIFEST. */
 import type { LabelledRange } from '@bloom/bytes';
 import type { Clipped } from '../table/table-facts.js';
 
@@ -10,9 +10,9 @@ export interface LogFileFacts {
   readonly records: number;
   readonly fragments: number;
   readonly operations: number;
-  /** What is no record, in the order of the file. */
+  /** Parts that are not records, in the order of the file. */
   readonly damage: readonly { readonly offset: number; readonly byteLength: number; readonly reason: string }[];
-  /** What the file ends in, where that is no record: the writer ended there, or still writes. */
+  /** The end of the file, if it is not a whole record: the writer stopped there, or is still writing. */
   readonly tail: { readonly offset: number; readonly byteLength: number; readonly problem: string } | undefined;
   readonly isIndexedDb: boolean;
   readonly isMinecraft: boolean;
@@ -36,9 +36,9 @@ export interface RecordRow {
   readonly operationCount: number;
   /** Of an edit, in words. */
   readonly changes: readonly string[];
-  /** Why it cannot be decoded. */
+  /** The reason why it cannot be decoded. */
   readonly problem: string | undefined;
 }
 
-/** What each byte of a record is, its fragments' headers too. */
+/** The meaning of each byte of a record, including the headers of its fragments. */
 export type RecordLayout = readonly LabelledRange[];

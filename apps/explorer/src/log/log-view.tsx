@@ -3,13 +3,14 @@ import { useEffect, useState } from 'preact/hooks';
 import { BytesText, KeyFormSwitch } from '../bytes/bytes-text.js';
 import { type KeyForm, usualKeyForm } from '../bytes/key-form.js';
 import { Fact } from '../controls/controls.js';
+import { Rows } from '../controls/rows.js';
 import { byteSize } from '../controls/sizes.js';
 import { WindowedRows } from '../controls/window.js';
 import { useSession, useSessionState } from '../session/use-session.js';
 import type { LogClient } from './log-client.js';
 import type { RecordLayout, RecordRow } from './log-facts.js';
 
-/** So many bytes' meanings are listed at once. */
+/** Number of bytes whose meaning is listed at once. */
 const SHOWN_RANGES = 400;
 
 /** A log or MANIFEST: its records, the fragments that they are cut into, and what they say. */
@@ -58,7 +59,7 @@ export function LogView({ client }: { readonly client: LogClient }) {
         ))}
         {facts.tail !== undefined && (
           <p class="notice is-warn">
-            It ends in {counted(facts.tail.byteLength, 'byte')} of a record that was cut off, at {count(facts.tail.offset)}: the writer was stopped, or still writes. That record does not count.
+            Its last {counted(facts.tail.byteLength, 'byte')}, at {count(facts.tail.offset)}, are of a truncated record: the writer was stopped, or is still writing. That record does not count.
           </p>
         )}
       </section>
@@ -71,8 +72,9 @@ export function LogView({ client }: { readonly client: LogClient }) {
           <WindowedRows<RecordRow>
             label="Records"
             rowCount={facts.records}
-            columns="clamp(1.6rem, 6vw, 4rem) clamp(3.4rem, 12vw, 6rem) clamp(2.2rem, 10vw, 5.5rem) minmax(14rem, 1fr)"
-            minWidth="clamp(25rem, 100vw, 34rem)"
+            columns="4rem 6rem 5.5rem minmax(14rem, 1fr)"
+            minWidth="34rem"
+            stackedColumns="2.4rem minmax(0, 1fr) 5.5rem"
             headings={['#', 'Offset', 'Fragments', isManifest ? 'What it changes' : 'Writes']}
             loadKey={`records ${form}`}
             load={(start, end) => client.records(start, end)}
@@ -122,54 +124,34 @@ function RecordDetails({ client, row, form }: { readonly client: LogClient; read
       )}
       {row.operations.length > 0 && (
         <div class="scrolls">
-          <table class="rows" aria-label="Writes of the batch">
-            <thead>
-              <tr>
-                <th scope="col">Sequence</th>
-                <th scope="col">Kind</th>
-                <th scope="col">Key</th>
-                <th scope="col">Value</th>
+          <Rows label="Writes of the batch" headings={['Sequence', 'Kind', 'Key', 'Value']}>
+            {row.operations.slice(0, SHOWN_RANGES).map(({ kind, sequence, key, value }) => (
+              <tr key={sequence}>
+                <td>{count(Number(sequence))}</td>
+                <td>{kind}</td>
+                <td>
+                  <BytesText bytes={key.bytes} byteLength={key.byteLength} form={form} />
+                </td>
+                <td>{value === undefined ? '–' : <BytesText bytes={value.bytes} byteLength={value.byteLength} form={form} isValue />}</td>
               </tr>
-            </thead>
-            <tbody>
-              {row.operations.slice(0, SHOWN_RANGES).map(({ kind, sequence, key, value }) => (
-                <tr key={sequence}>
-                  <td>{count(Number(sequence))}</td>
-                  <td>{kind}</td>
-                  <td>
-                    <BytesText bytes={key.bytes} byteLength={key.byteLength} form={form} />
-                  </td>
-                  <td>{value === undefined ? '–' : <BytesText bytes={value.bytes} byteLength={value.byteLength} form={form} isValue />}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
+            ))}
+          </Rows>
         </div>
       )}
       {layout !== undefined && (
         <details>
           <summary>What each byte is</summary>
           <div class="scrolls">
-            <table class="rows" aria-label="Bytes of the record">
-              <thead>
-                <tr>
-                  <th scope="col">Offset</th>
-                  <th scope="col">Bytes</th>
-                  <th scope="col">What they are</th>
-                  <th scope="col">What they say</th>
+            <Rows label="Bytes of the record" headings={['Offset', 'Bytes', 'What they are', 'What they say']}>
+              {layout.slice(0, SHOWN_RANGES).map(({ offset, byteLength, label, value }) => (
+                <tr key={offset}>
+                  <td>{count(offset)}</td>
+                  <td>{count(byteLength)}</td>
+                  <td>{label}</td>
+                  <td>{value ?? '–'}</td>
                 </tr>
-              </thead>
-              <tbody>
-                {layout.slice(0, SHOWN_RANGES).map(({ offset, byteLength, label, value }) => (
-                  <tr key={offset}>
-                    <td>{count(offset)}</td>
-                    <td>{count(byteLength)}</td>
-                    <td>{label}</td>
-                    <td>{value ?? '–'}</td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
+              ))}
+            </Rows>
           </div>
           {layout.length > SHOWN_RANGES && <p class="muted small">and {count(layout.length - SHOWN_RANGES)} more</p>}
         </details>

@@ -1,4 +1,4 @@
-import { type Typing, TYPINGS } from '../bytes/key-form.js';
+import { type Typing, TYPINGS } from '../bytes/key-form-names.js';
 
 /** The key that is looked up, as it was typed. */
 export interface LookupQuery {

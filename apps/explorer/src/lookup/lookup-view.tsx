@@ -25,7 +25,7 @@ const STAGES = [
   { colour: 'filter', share: 1, title: '1 · Log', text: 'Is it among the newest writes? Then the lookup ends here.' },
   { colour: 'index', share: 1, title: '2 · Index of a table', text: 'Which block would hold the key? Only tables whose range it falls into are asked.' },
   { colour: 'no', share: 1, title: '3 · Filter', text: 'A certain no saves the read: on to the next table.' },
-  { colour: 'data', share: 1.4, title: '4 · Block', text: 'A maybe costs a read. Either the key is here, or the yes was wrong.' },
+  { colour: 'data', share: 1.4, title: '4 · Block', text: 'A maybe costs a read. Either the key is here, or the maybe was wrong.' },
 ] as const;
 
 const NO_KEY = new Uint8Array(0);

@@ -62,7 +62,7 @@ function StepText({ step, form, ...access }: FilterAccess & { readonly step: Tra
         </>
       );
     case 'rest':
-      return <p class="muted">Not looked at any more: {step.sources.join(', ')}.</p>;
+      return <p class="muted">Not searched: {step.sources.join(', ')}.</p>;
     case 'table':
       return <TableStep step={step} form={form} {...access} />;
   }
@@ -114,7 +114,7 @@ function TableStep({ step, form, asked, storedFilter }: FilterAccess & { readonl
                   {outcome === 'nothing' && failure === undefined && <strong class="answer-false">A false positive, as it turns out.</strong>}
                 </p>
               ) : (
-                <p>{filter.answer === 'damaged' ? 'Damaged, so it is not asked: a read more, and no key is hidden.' : 'The table has none: the block must be read.'}</p>
+                <p>{filter.answer === 'damaged' ? 'Damaged, so it is not used. That costs a read and hides no key.' : 'The table has none: the block must be read.'}</p>
               )}
               {storedFilter !== undefined && (filter.answer === 'no' || filter.answer === 'maybe') && filter.byteLength > 1 && (
                 <ShownOnRequest key={`${file} ${filter.number}`} summary="Its bits">
@@ -178,7 +178,7 @@ function TableStep({ step, form, asked, storedFilter }: FilterAccess & { readonl
   );
 }
 
-/** What is read and drawn only once it is asked for. */
+/** Content that is loaded and drawn only when it is opened. */
 function ShownOnRequest({ summary, children }: { readonly summary: string; readonly children: ComponentChildren }) {
   const [isOpen, setOpen] = useState(false);
   return (

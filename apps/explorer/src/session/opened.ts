@@ -1,6 +1,6 @@
 import { CallError, type FailureFacts, failureFacts } from '../worker/failure.js';
 
-/** A file or folder of the session: the one that is open, and what happens to another that is to take its place. */
+/** The open file or folder of the session, and the one that is being opened to replace it. */
 export interface Opened<Origin, Client> {
   readonly client: Client | undefined;
   readonly opening: Origin | undefined;
@@ -12,7 +12,7 @@ export interface Opened<Origin, Client> {
 
 export const NOTHING_OPEN = { client: undefined, opening: undefined, failed: undefined, lost: undefined } as const;
 
-/** Opens one file or folder at a time. What was open stays so until the next one is. */
+/** Opens one file or folder at a time. The previous one stays open until the next one is. */
 export class Opener<Origin, Client extends { readonly origin: Origin; close(): void }> {
   #state: Opened<Origin, Client> = NOTHING_OPEN;
   #controller: AbortController | undefined;
@@ -49,7 +49,7 @@ export class Opener<Origin, Client extends { readonly origin: Origin; close(): v
     }
   }
 
-  /** Gives up what is being opened. */
+  /** Cancels the opening in progress. */
   cancel(): void {
     this.#controller?.abort();
     this.#controller = undefined;

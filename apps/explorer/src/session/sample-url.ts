@@ -1,4 +1,4 @@
-/** The files of the sample database, so that no log is looked for that is not there. */
+/** The files of the sample database, listed so that the page requests no log that does not exist. */
 export const SAMPLE_DATABASE_FILES: readonly string[] = [
   'CURRENT',
   'MANIFEST-000002',

@@ -1,12 +1,12 @@
 /**
- * What is open and what each view shows: the one place that knows. The URL says the same of the view that is shown, so that a
+ * What is open and what each view shows: the one place that knows. The URL has the state of the view that is shown, so that a
  * link leads back to it.
  */
 import { DatabaseClient } from '../database/database-client.js';
 import { EVERYTHING, type EntrySearch, paramsOfSearch, searchFromParams } from '../database/entry-search.js';
 import type { DroppedFile } from '../controls/dropped-files.js';
 import { droppedFolders, folderFromParams, type FolderOrigin, isSameFolder, paramsOfFolder } from '../database/folder-origin.js';
-import { KEY_FORMS, type KeyForm } from '../bytes/key-form.js';
+import { KEY_FORMS, type KeyForm } from '../bytes/key-form-names.js';
 import { type FilterState, INITIAL, paramsFromState, stateFromParams } from '../filter/filter-state.js';
 import type { LiveClient } from '../live/live-client.js';
 import { liveFromParams, type LiveQuery, NEW_LIVE, paramsOfLive } from '../live/live-query.js';
@@ -19,6 +19,7 @@ import { type FileClient, openFile } from '../table/table-client.js';
 import { fileFromParams, type FileOrigin, isSameFile, paramsOfFile } from '../table/file-origin.js';
 import { paramsOfPlace, placeFromParams, START, type TablePlace } from '../table/table-place.js';
 import { NOTHING_OPEN, type Opened, Opener } from './opened.js';
+import { Watchable } from './watchable.js';
 
 export interface SessionState {
   readonly view: View;
@@ -47,9 +48,8 @@ const NEW_DATABASE = { keyForm: undefined, search: EVERYTHING, query: NO_QUERY, 
 /** Browsers slow down pages that change their URL with each key. */
 const URL_DELAY_MS = 100;
 
-export class Session {
+export class Session extends Watchable {
   #state: SessionState = { view: 'story', story: STORY_START, embedded: undefined, filter: INITIAL, table: NOTHING_OPEN, place: START, database: NOTHING_OPEN, ...NEW_DATABASE, live: NEW_LIVE };
-  readonly #listeners = new Set<() => void>();
   readonly #tables = new Opener<FileOrigin, FileClient>(
     (origin, signal) => openFile(origin, { signal }),
     (table) => this.#opened({ table }),
@@ -81,11 +81,6 @@ export class Session {
 
   get state(): SessionState {
     return this.#state;
-  }
-
-  subscribe(listener: () => void): () => void {
-    this.#listeners.add(listener);
-    return () => void this.#listeners.delete(listener);
   }
 
   /** Changes what the views show, without a step in the history. */
@@ -167,7 +162,7 @@ export class Session {
     return hashOf(view, this.#paramsOf(view));
   }
 
-  /** Puts what is shown into the URL now, and not a moment later. */
+  /** Writes the current state to the URL now instead of a moment later. */
   saveUrl(): void {
     if (this.#urlTimer === undefined) return;
     this.#write('replace');
@@ -175,7 +170,7 @@ export class Session {
 
   #set(part: Partial<SessionState>): void {
     this.#state = { ...this.#state, ...part };
-    for (const listener of this.#listeners) listener();
+    this.changed();
   }
 
   #opened(part: Partial<SessionState>): void {

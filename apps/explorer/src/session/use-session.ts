@@ -10,7 +10,7 @@ export function useSession(): Session {
   return session;
 }
 
-/** A part of the session's state, drawn anew when it changes. */
+/** A part of the session's state. Redraws when it changes. */
 export function useSessionState<T>(select: (state: SessionState) => T): T {
   const session = useSession();
   const [, redraw] = useReducer((count: number) => count + 1, 0);

@@ -3,6 +3,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { droppedFiles } from '../controls/dropped-files.js';
 import { useSession, useSessionState } from '../session/use-session.js';
 import { EmbeddedStep, StoryView } from '../story/story-view.js';
+import { DOCUMENTATION, INSTALL, REPOSITORY } from './links.js';
 import { type View, VIEWS } from './route.js';
 import { type Theme, THEMES, useTheme } from './theme.js';
 
@@ -91,6 +92,17 @@ export function App() {
           Everything happens on this page, in your browser: no file, key or answer leaves it. Built on{' '}
           <strong>Bloom</strong>, which reads and writes LevelDB’s Bloom filters, tables and databases in TypeScript, exact to the byte.
         </p>
+        <ul class="outward" aria-label="About Bloom">
+          <li>
+            <a href={INSTALL}>Install</a> <code>npm install @bloom/leveldb</code>
+          </li>
+          <li>
+            <a href={DOCUMENTATION}>Documentation</a>
+          </li>
+          <li>
+            <a href={REPOSITORY}>Repository</a>
+          </li>
+        </ul>
       </footer>
     </>
   );

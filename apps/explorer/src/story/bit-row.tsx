@@ -1,4 +1,4 @@
-import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useWidth } from '../controls/use-width.js';
 import { useLit } from './lit.js';
 
 /** A word and the bits that it leads to. */
@@ -33,16 +33,8 @@ const SHOWN_LETTERS = 16;
 
 /** A row of bits, the word that made some of them 1, and the word that is asked about. */
 export function BitRow({ bits, isSet, added, fresh, asked, isJudged = true, isFalse = false }: BitRowProps) {
-  const box = useRef<HTMLDivElement>(null);
-  const [width, setWidth] = useState(0);
+  const { box, width } = useWidth();
   const lit = useLit();
-  useLayoutEffect(() => {
-    const element = box.current!;
-    const observer = new ResizeObserver(() => setWidth(element.clientWidth));
-    observer.observe(element);
-    setWidth(element.clientWidth);
-    return () => observer.disconnect();
-  }, []);
 
   const columns = width >= WIDE ? 32 : 16;
   const gaps = (columns / 8 - 1) * BYTE_GAP;

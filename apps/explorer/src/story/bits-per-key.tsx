@@ -21,7 +21,7 @@ const stored = (): Uint8Array[] => {
 };
 const absent = (): Uint8Array[] => Array.from({ length: KEYS }, (_, i) => encoder.encode(`stranger ${i + 1}`));
 
-/** Which of the absent keys a filter of so many bits per key says “perhaps” to. */
+/** The absent keys to which a filter with this number of bits per key answers “maybe”. */
 function passedBy(bitsPerKey: number, keys: readonly Uint8Array[], strangers: readonly Uint8Array[]): { readonly byteLength: number; readonly passed: ReadonlySet<number> } {
   const policy = new BloomFilterPolicy(bitsPerKey);
   const filter = buildFilter(policy, keys);
@@ -53,7 +53,7 @@ export function BitsPerKey() {
           <Dots passed={passed} />
           <ul class="legend small" aria-label="Dots">
             <li>
-              <span class="dot-swatch is-wrong" aria-hidden="true" /> a wrong “perhaps”: {READ_MS} ms for nothing
+              <span class="dot-swatch is-wrong" aria-hidden="true" /> a wrong “maybe”: {READ_MS} ms for nothing
             </li>
             <li>
               <span class="dot-swatch" aria-hidden="true" /> a certain “no”: the disk is not read
@@ -81,7 +81,7 @@ export function BitsPerKey() {
       }
     >
       <p>
-        Here are real filters, of {count(KEYS)} keys: in a database, what is looked up is called a key. Another {count(KEYS)} keys, all absent, are asked about: each dot is one. With {counted(FEW_BITS, 'bit')} of memory for each key, <Figure lights={['wrong']}>{count(few)}</Figure> get a wrong “perhaps”.
+        Here are real filters, of {count(KEYS)} keys: in a database, what is looked up is called a key. Another {count(KEYS)} keys, all absent, are asked about: each dot is one. With {counted(FEW_BITS, 'bit')} of memory for each key, <Figure lights={['wrong']}>{count(few)}</Figure> get a wrong “maybe”.
       </p>
       <Guess step={5} question={`Twice the memory: ${USUAL_BITS} bits for each key. How many wrong answers are left?`} options={['about half', 'about a tenth', 'none']} right={1}>
         {counted(USUAL_BITS, 'bit')} leave {count(usual)} of {count(few)}. There is room for each key to make {probesFor(USUAL_BITS)} bits 1 instead of {probesFor(FEW_BITS)}, so {probesFor(USUAL_BITS)} are checked, and one 0 among them is enough for a “no”. The slider stands at {counted(bitsPerKey, 'bit')}, with <Figure lights={['wrong']}>{count(passed.size)}</Figure> wrong: drag it.
@@ -113,7 +113,7 @@ function Dots({ passed }: { readonly passed: ReadonlySet<number> }) {
     return d;
   };
   return (
-    <svg class={`dots ${lit.has('wrong') ? 'is-lit' : ''}`} viewBox={`0 0 ${COLUMNS * PITCH} ${(KEYS / COLUMNS) * PITCH}`} role="img" aria-label={`${count(KEYS)} absent keys: ${count(passed.size)} get a wrong “perhaps”, all others a certain “no”.`}>
+    <svg class={`dots ${lit.has('wrong') ? 'is-lit' : ''}`} viewBox={`0 0 ${COLUMNS * PITCH} ${(KEYS / COLUMNS) * PITCH}`} role="img" aria-label={`${count(KEYS)} absent keys: ${count(passed.size)} get a wrong “maybe”, all others a certain “no”.`}>
       <path class="dots-right" d={path((i) => !passed.has(i))} />
       <path class="dots-wrong" d={path((i) => passed.has(i))} />
     </svg>

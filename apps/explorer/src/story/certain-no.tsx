@@ -54,7 +54,7 @@ export function CertainNo() {
               Adding “<KeyName name={asked} />” would have made bit {zero} a 1, and nothing turns a 1 back into a 0.
             </p>
           )}
-          <DiskPath outcome={!isJudged ? 'waiting' : verdict === 'no' ? 'no' : verdict === 'true positive' ? 'found' : 'in vain'} />
+          <DiskPath outcome={!isJudged ? 'waiting' : verdict === 'no' ? 'no' : verdict === 'true positive' ? 'found' : 'wasted'} />
         </>
       }
     >
@@ -78,7 +78,7 @@ export function CertainNo() {
           </div>
           <p role="status" data-story-verdict={verdict}>
             “<KeyName name={asked} />” leads to <BitFigures bits={bits} />.{' '}
-            {verdict === 'no' ? `${zeros === bits.length ? 'All' : zeros} of them ${zeros === 1 ? 'is' : 'are'} 0, and one would be enough: certainly not added.` : verdict === 'true positive' ? 'All of them are 1: it may be there, so the disk is read.' : 'All of them are 1, though it was never added: a wrong “perhaps”. The next step is about those.'}
+            {verdict === 'no' ? `${zeros === bits.length ? 'All' : zeros} of them ${zeros === 1 ? 'is' : 'are'} 0, and one would be enough: certainly not added.` : verdict === 'true positive' ? 'All of them are 1: it may be there, so the disk is read.' : 'All of them are 1, though it was never added: a wrong “maybe”, the subject of the next step.'}
           </p>
         </>
       )}

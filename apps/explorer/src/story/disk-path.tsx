@@ -1,23 +1,23 @@
 import { useLit } from './lit.js';
 
-/** About what a hard disk takes to move its head and wait for the place to come round. */
+/** About the seek time and rotational delay of a hard disk. */
 export const READ_MS = 10;
 
-export type DiskOutcome = 'waiting' | 'no' | 'found' | 'in vain';
+export type DiskOutcome = 'waiting' | 'no' | 'found' | 'wasted';
 
 const WORDS: Record<DiskOutcome, { readonly filter: string; readonly disk: string; readonly cost: string; readonly note: string }> = {
   waiting: { filter: '?', disk: '?', cost: '?', note: '' },
   no: { filter: '“No.”', disk: 'not read', cost: '0 ms', note: 'nothing to look for' },
-  found: { filter: '“Perhaps.”', disk: 'read: found', cost: `${READ_MS} ms`, note: 'well spent' },
-  'in vain': { filter: '“Perhaps.”', disk: 'read: nothing there', cost: `${READ_MS} ms`, note: 'for nothing' },
+  found: { filter: '“Maybe.”', disk: 'read: found', cost: `${READ_MS} ms`, note: 'well spent' },
+  wasted: { filter: '“Maybe.”', disk: 'read: nothing there', cost: `${READ_MS} ms`, note: 'for nothing' },
 };
 
-/** What the answer of a filter means for the disk, and for the time that it takes. */
+/** The consequence of a filter's answer for the disk, and the time it takes. */
 export function DiskPath({ outcome }: { readonly outcome: DiskOutcome }) {
   const lit = useLit();
   const { filter, disk, cost, note } = WORDS[outcome];
   return (
-    <div class={`disk-path is-${outcome.replace(' ', '-')}`} data-outcome={outcome}>
+    <div class={`disk-path is-${outcome}`} data-outcome={outcome}>
       <div class="path-part">
         <span class="path-name">The filter, in memory, says</span>
         <strong>{filter}</strong>

@@ -5,7 +5,7 @@ import { MemorySink, TableBuilder } from '@bloom/sstable';
 import { FEW_BITS } from './story-state.js';
 import { trailingSpaceComparator, TrailingSpacePolicy } from './trailing-spaces.js';
 
-/** LevelDB's policy, which takes down the keys that it is given: what the policy around it has made of them. */
+/** LevelDB's policy, which records the keys that it receives from the policy around it. */
 class WatchedPolicy implements FilterPolicy {
   /** A key has three bits in it, as in the steps before: with the usual six, the picture is full of lines. */
   readonly #policy = new BloomFilterPolicy(FEW_BITS);

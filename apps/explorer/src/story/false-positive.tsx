@@ -38,13 +38,13 @@ export function FalsePositive() {
   return (
     <Step
       number={4}
-      title="Make it say a wrong “perhaps”"
+      title="Make it say a wrong “maybe”"
       picture={
         <>
           <p class="picture-title">
             {isWrong ? (
               <span class="word-false">
-                “Perhaps”, says the filter. “{target}” was never added.
+                The filter says “maybe”, though “{target}” was never added.
               </span>
             ) : (
               <>
@@ -65,7 +65,7 @@ export function FalsePositive() {
               Other words made its bits 1: {[...bits].sort((a, b) => a - b).map((bit) => `bit ${bit} by ${owners.get(bit)![0]}`).join(', ')}.
             </p>
           )}
-          <DiskPath outcome={isWrong ? 'in vain' : 'no'} />
+          <DiskPath outcome={isWrong ? 'wasted' : 'no'} />
           <p class="row-words small">
             <strong>Added:</strong> {words.map((word, i) => [i > 0 && ', ', <KeyName key={word} name={word} />])}
           </p>
@@ -75,7 +75,7 @@ export function FalsePositive() {
       <p>
         Now add more words, but never “{target}”. The <Figure lights={bits}>bits of “{target}”</Figure> are marked.
       </p>
-      <Guess step={4} question={`Can the filter ever say “perhaps” about “${target}”, which you never add?`} options={['Never', 'Yes']} right={1}>
+      <Guess step={4} question={`Can the filter ever say “maybe” about “${target}”, which you never add?`} options={['Never', 'Yes']} right={1}>
         The words share one row. Once others have made all bits of “{target}” 1, the filter cannot tell. Make it happen:
       </Guess>
       {guess !== undefined && (

@@ -85,7 +85,7 @@ function Outcome({ lookup: { explanation, probes } }: { readonly lookup: TableLo
   }
   return (
     <>
-      All {probes.length} bits are 1: perhaps. So <Figure lights={['block']}>block {count(block.number)}</Figure> is read{searched !== undefined && `, ${counted(block.size, 'byte')}`}:{' '}
+      All {probes.length} bits are 1: maybe. So <Figure lights={['block']}>block {count(block.number)}</Figure> is read{searched !== undefined && `, ${counted(block.size, 'byte')}`}:{' '}
       {outcome.kind === 'value' ? <strong>{new TextDecoder().decode(outcome.value)}</strong> : <strong class="word-false">the key is not there. A false positive.</strong>}
     </>
   );
@@ -100,7 +100,7 @@ function Picture({ table, lookup, tableKey, hasGuessed }: { readonly table: Look
   const at = explanation.block?.offset;
   const isNo = explanation.filter?.answer === 'no';
   const answer = !hasGuessed ? undefined : explanation.filter?.answer;
-  // What comes after a 0 is not looked at.
+  // Probes after the first 0 are not needed.
   const zero = probes.findIndex(({ isSet }) => !isSet);
   const needed = zero < 0 ? probes : probes.slice(0, zero + 1);
   const probed = new Map<number, boolean>();
@@ -181,14 +181,14 @@ function Picture({ table, lookup, tableKey, hasGuessed }: { readonly table: Look
               </>
             )}
             <li>
-              <span class="hex-byte hex-probes">{hexNumber(filter.at(-1)!)}</span> so many bits are checked for a key
+              <span class="hex-byte hex-probes">{hexNumber(filter.at(-1)!)}</span> number of bits checked per key
             </li>
           </ul>
         </>
       )}
       {hasGuessed && (
         <p class={`picture-note is-reason ${answer === 'no' || at === undefined ? 'is-no' : 'is-read'}`} data-fact="real-answer">
-          {at === undefined ? 'Not in this file: nothing is read.' : answer === 'no' ? 'Certainly not: no block is read.' : explanation.outcome.kind === 'value' ? 'Perhaps: one block is read, and the report is there.' : 'Perhaps: one block is read for nothing.'}
+          {at === undefined ? 'Not in this file: nothing is read.' : answer === 'no' ? 'Certainly not: no block is read.' : explanation.outcome.kind === 'value' ? 'Maybe: one block is read, and the report is there.' : 'Maybe: one block is read for nothing.'}
         </p>
       )}
     </>

@@ -47,7 +47,7 @@ export function goToStep(section: Element): void {
   section.querySelector<HTMLElement>('.step-title')!.focus({ preventScroll: true });
 }
 
-/** The story so far, and how to change it. */
+/** The state of the story, and how to change it. */
 export function useStory(): [StoryState, (part: Partial<StoryState>) => void] {
   const session = useSession();
   const story = useSessionState((state) => state.story);

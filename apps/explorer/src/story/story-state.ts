@@ -15,7 +15,7 @@ export interface StoryState {
   readonly step: number | undefined;
 }
 
-export const STEPS = ['A slow disk', 'A row of bits', 'A certain no', 'A wrong “perhaps”', 'How many bits', 'In LevelDB', 'A trap'] as const;
+export const STEPS = ['A slow disk', 'A row of bits', 'A certain no', 'A wrong “maybe”', 'How many bits', 'In LevelDB', 'A trap'] as const;
 /** Before the reader predicts how the rate changes, and after. */
 export const FEW_BITS = 5;
 export const USUAL_BITS = 10;

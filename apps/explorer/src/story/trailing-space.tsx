@@ -35,7 +35,7 @@ export function TrailingSpace() {
               </p>
               <BitRow bits={keys.bits} isSet={(bit) => keys.storedBits.includes(bit)} added={{ word: STORED, bits: keys.storedBits }} asked={{ word: ASKED, bits: keys.askedBits }} isJudged={hasGuessed} isFalse={!keys.mayMatch} />
               <p class={`picture-note is-reason ${!hasGuessed ? '' : keys.mayMatch ? 'is-no' : 'is-false'}`} data-fact="space-answer">
-                {!hasGuessed ? 'What will the filter say?' : keys.mayMatch ? 'The filter: “Perhaps.” The book is found.' : 'The filter: “No.” The book is there, and is not found.'}
+                {!hasGuessed ? 'What will the filter say?' : keys.mayMatch ? 'The filter: “Maybe.” The book is found.' : 'The filter: “No.” The book is there, and is not found.'}
               </p>
             </>
           )}
@@ -45,7 +45,7 @@ export function TrailingSpace() {
       <p>
         “No” is certain only for exactly the spelling that was added, spaces included. But a table can have its own rule for which keys are equal. In this table of book titles, spaces at the end, shown as ␣, do not count. It stores “{STORED}”. Somebody asks for “<KeyName name={ASKED} />”.
       </p>
-      <Guess step={7} question="What does the filter say?" options={['“Perhaps”: it is there', '“No”: it is not there']} right={1}>
+      <Guess step={7} question="What does the filter say?" options={['“Maybe”: it is there', '“No”: it is not there']} right={1}>
         For the filter, a space is a letter like any other: with it, the hash leads to other bits{zero !== undefined && !ignoresSpaces && (
           <>
             , and <Figure lights={[zero]}>bit {zero}</Figure> is 0

@@ -28,7 +28,7 @@ export function hashOfOwnBits(storyWords: readonly string[]): string {
   return hashOf('filter', params);
 }
 
-/** What comes after the story. */
+/** The end of the story. */
 export function WayIn() {
   const session = useSession();
   const words = useSessionState(({ story }) => story.words);

@@ -1,10 +1,11 @@
 import { count, counted } from '@bloom/report';
-import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useWidth } from '../controls/use-width.js';
 import { byteSize, percent } from '../controls/sizes.js';
 import { colourOf, useColours } from '../shell/theme.js';
 import type { TableFacts } from './table-facts.js';
 
-/** What the map's parts are called, and coloured with: block kinds by their numbers, then what is no block. */
+/** Names and colours of the map's parts: block kinds by number, then parts that are not blocks. */
 export const PART_TITLES = ['Data', 'Filter', 'Meta', 'Metaindex', 'Index', 'Footer', 'Nothing points here'] as const;
 const PART_COLOURS = ['data', 'filter', 'meta', 'metaindex', 'index', 'footer', 'unused'] as const;
 const FOOTER_PART = 5;
@@ -21,7 +22,7 @@ export interface FileParts {
   readonly blocks: Int32Array;
 }
 
-/** What is where in the file. Of blocks that overlap, the first has the bytes. */
+/** The parts of the file in order. Where blocks overlap, the first one has the bytes. */
 export function filePartsOf({ kinds, offsets, sizes, byteLength, footerLayout, findings }: TableFacts): FileParts {
   const most = 2 * kinds.length + 3;
   const parts = new Uint8Array(most);
@@ -86,9 +87,8 @@ const NARROWEST_BYTES = 64;
 
 /** The whole file to scale: a strip that can be zoomed, and under it where in the file that is. */
 export function FileMap({ fileParts, byteLength, findings, selected, onSelect }: FileMapProps) {
-  const box = useRef<HTMLDivElement>(null);
+  const { box, width } = useWidth();
   const canvas = useRef<HTMLCanvasElement>(null);
-  const [width, setWidth] = useState(0);
   const [range, setRange] = useState<readonly [number, number]>([0, byteLength]);
   const [hovered, setHovered] = useState<number>();
   const drag = useRef<{ readonly x: number; readonly range: readonly [number, number]; readonly inOverview: boolean; moved: boolean } | undefined>(undefined);
@@ -97,13 +97,6 @@ export function FileMap({ fileParts, byteLength, findings, selected, onSelect }:
   const partCount = parts.length;
 
   useEffect(() => setRange([0, byteLength]), [fileParts]);
-  useLayoutEffect(() => {
-    const element = box.current!;
-    const observer = new ResizeObserver(() => setWidth(element.clientWidth));
-    observer.observe(element);
-    setWidth(element.clientWidth);
-    return () => observer.disconnect();
-  }, []);
 
   const clampedRange = (from: number, to: number): readonly [number, number] => {
     const span = Math.min(byteLength, Math.max(to - from, Math.min(NARROWEST_BYTES, byteLength)));

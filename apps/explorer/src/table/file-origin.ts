@@ -22,7 +22,7 @@ export function fileAt(url: string): FileOrigin | undefined {
   }
 }
 
-/** The file that a URL of the page asks for, if it can be had from there. */
+/** The file that the page's own URL asks for, if the page can read it. */
 export function fileFromParams(params: URLSearchParams): FileOrigin | undefined {
   if (params.has('sample')) return sampleTable();
   const url = params.get('url');

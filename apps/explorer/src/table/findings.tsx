@@ -4,7 +4,7 @@ import { remedyOf } from './remedy.js';
 
 const SHOWN_FINDINGS = 50;
 
-/** What is wrong with a table. */
+/** The findings of a table. */
 export function Findings({ findings, moreFindings, isWhole, onShow }: { readonly findings: readonly Finding[]; readonly moreFindings: number; readonly isWhole: boolean; readonly onShow: (offset: number) => void }) {
   if (findings.length === 0) {
     if (!isWhole) return null;

@@ -18,7 +18,7 @@ import {
   verifyTable,
 } from '@bloom/sstable/inspect';
 import type { Work } from '../worker/calls.js';
-import { breathe } from '../worker/serve-calls.js';
+import { breather } from '../worker/serve-calls.js';
 import { FilterTrials } from '../trial/filter-trials.js';
 import { tableTrial } from '../trial/table-trial.js';
 import { clipped } from './clipped.js';
@@ -38,12 +38,10 @@ const FOREIGN_FILTERS = /^(full|partitioned)filter\./;
 /** Keys of one filter that the page is sent. */
 const MOST_FILTER_KEYS = 5000;
 const MOST_FILTER_KEY_BYTES = 2 ** 20;
-/** A table is in memory while its filters are tried. */
-const MOST_TRIED_BYTES = 64 * 2 ** 20;
-/** Findings beyond these say nothing new. */
+/** At most this many findings are reported. */
 const MAX_FINDINGS = 1000;
 
-/** A table that is looked at block by block. Only what is asked for is read. */
+/** A table that is inspected block by block. Only requested blocks are read. */
 export class InspectedTable {
   readonly source: Source;
   readonly outline: TableOutline;
@@ -220,13 +218,13 @@ export class InspectedTable {
     return end <= offset ? new Uint8Array(0) : (await this.source.read(offset, end - offset, signal)).slice();
   }
 
-  /** Looks at every byte: verifies the table, and counts what is in it. */
+  /** Verifies every byte of the table and counts its contents. */
   async check(work: Work): Promise<CheckFacts> {
     const { byteLength } = this.outline;
     const { isDatabase, isIndexedDb } = this.facts;
     let done = 0;
     let isProfiling = false;
-    const total = 3 * byteLength;
+    const total = 2 * byteLength;
     const source: Source = {
       byteLength,
       name: this.source.name,
@@ -266,11 +264,9 @@ export class InspectedTable {
       damage: 'skip',
       signal: work.signal,
     });
-    const isSound = findings.length === 0;
     return {
       profile,
-      isSound,
-      trial: isSound && this.facts.filter.state === 'used' && byteLength <= MOST_TRIED_BYTES ? await this.#tryFilters(profile.entries, work) : undefined,
+      isSound: findings.length === 0,
       findings,
       moreFindings,
       unchecked: unchecked.map(({ part, reason }) => `${part}: ${reason}`),
@@ -279,8 +275,8 @@ export class InspectedTable {
     };
   }
 
-  /** How often absent keys match the filters, as `bloom stat` measures it. */
-  async #tryFilters(entries: number, work: Work): Promise<FilterTrial> {
+  /** How often absent keys match the filters, as `bloom stat` measures it. @param entries of the table. */
+  async measureFilters(work: Work, entries: number): Promise<FilterTrial> {
     const { byteLength } = this.outline;
     const policy = new WatchedPolicy();
     const memory = new MemorySource(await this.source.read(0, byteLength, work.signal), this.source.name);
@@ -288,10 +284,11 @@ export class InspectedTable {
     const { isDatabase } = this.facts;
     const table = isDatabase ? SyncDatabaseTable.open(memory, options).table : SyncTable.open(memory, options);
     const steps = filterTrialSteps({ table, policy, entries, keys: isDatabase ? databaseKeys : plainKeys });
+    const breathe = breather();
     for (;;) {
       const { done: isDone, value } = steps.next();
       if (isDone === true) return value;
-      work.progress((2 + value.done / value.total) * byteLength, 3 * byteLength);
+      work.progress(value.done, value.total);
       await breathe();
       work.signal.throwIfAborted();
     }
@@ -312,7 +309,7 @@ export class InspectedTable {
       if (offsets[middle]! < offset) left = middle + 1;
       else right = middle;
     }
-    // The other blocks come last, but for files that other programs wrote.
+    // The other blocks come last, except in files of some other programs.
     let others = 0;
     for (let i = left - 1; i >= 0 && kinds[i] !== 0; i--) others++;
     return left - others;

@@ -4,6 +4,7 @@ import { useEffect, useId, useState } from 'preact/hooks';
 import { BytesText } from '../bytes/bytes-text.js';
 import { hexOf, type KeyForm, typedBytes, TYPING_HELP, typingOptions, usualTyping } from '../bytes/key-form.js';
 import { Fact, Segmented } from '../controls/controls.js';
+import { Rows } from '../controls/rows.js';
 import { byteSize, percent } from '../controls/sizes.js';
 import { WindowedRows } from '../controls/window.js';
 import { StoredFilterPicture } from '../filter/stored-filter.js';
@@ -110,8 +111,9 @@ function EntryList({ client, block, facts, form, onGoTo }: PartProps & { readonl
       <WindowedRows<EntryRow>
         label={`Entries of the ${facts.kind}`}
         rowCount={facts.entryCount}
-        columns={`clamp(1.5rem, 5vw, 3.5rem) clamp(2.1rem, 6vw, 4.5rem) minmax(clamp(6rem, 32vw, 9rem), 1fr) ${isDatabase ? '5.5rem 5rem ' : ''}minmax(clamp(10rem, 40vw, 14rem), 1.2fr)`}
-        minWidth={isDatabase ? 'clamp(36rem, 120vw, 44rem)' : 'clamp(24rem, 96vw, 31rem)'}
+        columns={`3.5rem 4.5rem minmax(9rem, 1fr) ${isDatabase ? '5.5rem 5rem ' : ''}minmax(14rem, 1.2fr)`}
+        minWidth={isDatabase ? '44rem' : '31rem'}
+        stackedColumns={`2rem 3.4rem minmax(0, 1fr)${isDatabase ? ' 2.8rem 2.6rem' : ''}`}
         headings={headings}
         loadKey={`${block} ${form}`}
         load={(start, end) => client.entries(block, start, end)}
@@ -148,7 +150,7 @@ function KeyText({ row, form }: { readonly row: EntryRow; readonly form: KeyForm
   const { shared, key } = row;
   const cut = Math.min(shared, key.bytes.length);
   if ((form !== 'text' && form !== 'hex') || cut === 0 || key.byteLength === 0) return <BytesText bytes={key.bytes} byteLength={key.byteLength} form={form} />;
-  // A character is not cut in two.
+  // Do not cut a character in two.
   let at = cut;
   if (form === 'text') while (at > 0 && (key.bytes[at]! & 0xc0) === 0x80) at--;
   return (
@@ -278,26 +280,17 @@ function FooterDetails({ client }: PartProps) {
           </span>
         ))}
       </code>
-      <table class="rows">
-        <thead>
-          <tr>
-            <th scope="col">Bytes</th>
-            <th scope="col">What they are</th>
-            <th scope="col">What they say</th>
+      <Rows headings={['Bytes', 'What they are', 'What they say']}>
+        {footerLayout.map(({ offset, byteLength: length, label, value }, i) => (
+          <tr key={offset}>
+            <td>
+              <span class={`footer-byte is-field-${i}`}>{offset - footerStart}–{offset - footerStart + length - 1}</span>
+            </td>
+            <td>{label}</td>
+            <td>{value ?? (label === 'magic number' ? hexOf(footerBytes.subarray(offset - footerStart)) : '–')}</td>
           </tr>
-        </thead>
-        <tbody>
-          {footerLayout.map(({ offset, byteLength: length, label, value }, i) => (
-            <tr key={offset}>
-              <td>
-                <span class={`footer-byte is-field-${i}`}>{offset - footerStart}–{offset - footerStart + length - 1}</span>
-              </td>
-              <td>{label}</td>
-              <td>{value ?? (label === 'magic number' ? hexOf(footerBytes.subarray(offset - footerStart)) : '–')}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+        ))}
+      </Rows>
     </>
   );
 }

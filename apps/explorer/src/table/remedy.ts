@@ -1,4 +1,4 @@
-/** What a finding means for the rest of the file, and what to do. */
+/** The consequence of a finding for the rest of the file, and what to do. */
 const REMEDIES: Readonly<Record<string, string>> = {
   BLOOM_NOT_A_TABLE:
     'The end of the file is not that of a table: it was cut short, or is something else. “bloom salvage FILE” looks for whole blocks by their checksums and keeps their entries.',
@@ -19,11 +19,11 @@ const REMEDIES: Readonly<Record<string, string>> = {
   BLOOM_FILTER_MISS: 'The filter denies a key that is there: a get misses it, a scan finds it. Write the table again to get a right filter.',
 };
 
-/** A damaged filter is not asked, whatever is wrong with it. */
+/** A damaged filter is not used, whatever the damage. */
 const FILTER_REMEDY = 'No key is lost with it: lookups do without this filter, and read the blocks that it would have saved them.';
 
 export function remedyOf(code: string, structure?: string): string | undefined {
-  // A filter that denies its keys is not damaged: it is asked.
+  // A filter that denies its keys is not damaged, so it is used.
   if (structure === 'filter block' && code !== 'BLOOM_FILTER_MISS') return FILTER_REMEDY;
   return REMEDIES[code];
 }

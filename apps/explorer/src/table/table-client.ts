@@ -1,3 +1,4 @@
+import type { FilterTrial } from '@bloom/report';
 import { type CallOptions, WorkerCalls } from '../worker/worker-calls.js';
 import { Task } from '../worker/task.js';
 import { TrialRun } from '../trial/trial-run.js';
@@ -27,8 +28,10 @@ export class TableClient {
   readonly kind = 'table';
   readonly origin: FileOrigin;
   readonly facts: TableFacts;
-  /** Looks at every byte. */
+  /** Checks every byte. */
   readonly check = new Task<CheckFacts>((options) => this.#calls.call('check', [], options));
+  /** Measures the filters of a table that was checked and is sound. */
+  readonly rates = new Task<FilterTrial>((options) => this.#calls.call('measureFilters', [this.check.state.result!.profile.entries], options));
   readonly trials: TrialRun;
   readonly #calls: WorkerCalls;
 

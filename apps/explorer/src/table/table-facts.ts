@@ -1,6 +1,5 @@
-/** What the table worker tells the page. */
+/** Messages of the table worker to the page. */
 import type { LabelledRange } from '@bloom/bytes';
-import type { FilterTrial } from '@bloom/report';
 import type { Finding, TableProfile } from '@bloom/sstable/inspect';
 
 export type FilterState =
@@ -99,24 +98,25 @@ export interface StoredFilter {
   /** The keys of these blocks, each once: user keys, in a table of a database. */
   readonly keys: readonly Uint8Array[];
   readonly keyCount: number;
-  /** Whether `keys` are all that there are. */
+  /** Whether `keys` holds every key. */
   readonly isEveryKey: boolean;
 }
 
-/** What a look at every byte found. */
+/** The rates of filters are measured in memory, up to this size of a table. */
+export const MOST_MEASURED_BYTES = 64 * 2 ** 20;
+
+/** The result of checking every byte. */
 export interface CheckFacts {
   readonly findings: readonly Finding[];
-  /** How many more there were. */
+  /** Number of further findings. */
   readonly moreFindings: number;
   /** What could not be checked, and why. */
   readonly unchecked: readonly string[];
-  /** What the table consists of, as far as it can be read. */
+  /** The contents of the table, as far as they can be read. */
   readonly profile: TableProfile;
-  /** Whether nothing is wrong with it: only then do sizes and filters say what `bloom stat` would. */
+  /** Whether the table has no findings. Only then are sizes and filters those that `bloom stat` reports. */
   readonly isSound: boolean;
-  /** Undefined for a table with damage, without filters that are used, or too large for this page. */
-  readonly trial: FilterTrial | undefined;
-  /** Whether keys of IndexedDB are in another order than theirs. */
+  /** Whether keys of IndexedDB are not in IndexedDB's order. */
   readonly isOrderUnusual: boolean;
   /** The name of the order that the keys were checked against. */
   readonly order: string;

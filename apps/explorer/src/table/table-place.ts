@@ -1,6 +1,6 @@
-import { KEY_FORMS, type KeyForm } from '../bytes/key-form.js';
+import { KEY_FORMS, type KeyForm } from '../bytes/key-form-names.js';
 
-/** What of a table is shown. */
+/** The part of a table that is shown. */
 export interface TablePlace {
   /** Where in the file the part that is selected starts. */
   readonly at: number;

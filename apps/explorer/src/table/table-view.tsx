@@ -1,6 +1,6 @@
 import './table.css';
 import type { ComponentChildren } from 'preact';
-import { bitsPerKey, compressionRatio, count, counted, falsePositivesText, type FilterTrial, filterWriter, type MeasuredRate, neighboursText } from '@bloom/report';
+import { bitsPerKey, compressionRatio, count, counted, falsePositivesText, filterWriter, type MeasuredRate, neighboursText } from '@bloom/report';
 import { useEffect, useMemo } from 'preact/hooks';
 import { type KeyForm, usualKeyForm } from '../bytes/key-form.js';
 import { BytesText, KeyFormSwitch } from '../bytes/bytes-text.js';
@@ -18,16 +18,16 @@ import { Findings } from './findings.js';
 import { fileAt, nameOfFile, sampleTable } from './file-origin.js';
 import { PartDetails } from './part-details.js';
 import type { FileClient, TableClient } from './table-client.js';
-import type { CheckFacts, TableFacts } from './table-facts.js';
+import { type CheckFacts, MOST_MEASURED_BYTES, type TableFacts } from './table-facts.js';
 import type { TablePlace } from './table-place.js';
 
-/** Tables up to this size are checked without being asked to. */
+/** Tables up to this size are checked when they are opened. */
 const EAGER_CHECK_BYTES = 32 * 2 ** 20;
 
-/** Of a key beside others in a sentence. */
+/** Of a key in a sentence. */
 const SHOWN_KEY_BYTES = 100;
 
-/** Data, filters, metaindex and index have keys, which the form is for. */
+/** Parts that show keys, in the chosen form. */
 const KEY_PARTS = new Set([0, 1, 3, 4]);
 
 /** In the order of the file. */
@@ -78,7 +78,7 @@ export function TableView() {
           <header class="view-head">
             <h1>Inside a table</h1>
             <p class="lead">
-              A table is one file of a LevelDB database: sorted keys with their values, and beside them filters that save reads. Open one and see every part of it, down to the byte.
+              A table is one file of a LevelDB database: sorted keys with their values, and filters that save reads. Open one and see every part of it, down to the byte.
             </p>
           </header>
           {opening === undefined && (
@@ -146,7 +146,7 @@ function OpenedTable({ client }: { readonly client: TableClient }) {
     <>
       {isNoTable && facts.footerLayout.length > 0 && (
         <p class="notice is-bad" role="alert">
-          <strong>This is not a table.</strong> Its last 48 bytes are not the footer of one: the file is something else, or a table that was cut short.
+          <strong>This is not a table.</strong> Its last 48 bytes are not the footer of one: the file is something else, or a truncated table.
         </p>
       )}
       {facts.footerLayout.length === 0 && (
@@ -236,6 +236,12 @@ function codecText({ codecName }: TableFacts, check: CheckFacts | undefined): st
 
 function CheckCard({ client, form }: { readonly client: TableClient; readonly form: KeyForm }) {
   const { result: facts, failure, progress } = useTask(client.check);
+  const { result: trial } = useTask(client.rates);
+  const hasRates = facts?.isSound === true && client.facts.filter.state === 'used';
+  const isMeasured = hasRates && client.facts.byteLength <= MOST_MEASURED_BYTES;
+  useEffect(() => {
+    if (isMeasured && !client.rates.wasStarted) void client.rates.start();
+  }, [isMeasured, client]);
   const ratio = facts && compressionRatio(facts.profile);
   const bits = facts && bitsPerKey(facts.profile);
   return (
@@ -283,10 +289,10 @@ function CheckCard({ client, form }: { readonly client: TableClient; readonly fo
           {facts.isSound && facts.profile.filters > 0 && bits !== undefined && (
             <Fact name="Bits per key">
               <span data-fact="bits-per-key">{bits.toFixed(2)}</span>{' '}
-              <small>{probesInWords(facts.trial?.probeRange)}the whole filter block counts</small>
+              <small>{probesInWords(trial?.probeRange)}the whole filter block counts</small>
             </Fact>
           )}
-          {facts.isSound && client.facts.filter.state === 'used' && <FalsePositiveFacts trial={facts.trial} form={form} />}
+          {hasRates && <FalsePositiveFacts client={client} isMeasured={isMeasured} form={form} />}
           <Fact name="Order of keys" isWide>
             <small>{facts.order}</small>
           </Fact>
@@ -301,8 +307,16 @@ function CheckCard({ client, form }: { readonly client: TableClient; readonly fo
 }
 
 /** How often absent keys match the filters. */
-function FalsePositiveFacts({ trial, form }: { readonly trial: FilterTrial | undefined; readonly form: KeyForm }) {
-  if (trial === undefined) return <RateFact name="False positives" fact="false-positives" rate={{ notMeasured: 'the table is too large for this page; “bloom stat FILE” measures it' }} />;
+function FalsePositiveFacts({ client, isMeasured, form }: { readonly client: TableClient; readonly isMeasured: boolean; readonly form: KeyForm }) {
+  const { result: trial, failure } = useTask(client.rates);
+  if (!isMeasured) return <RateFact name="False positives" fact="false-positives" rate={{ notMeasured: 'the table is too large for this page; “bloom stat FILE” measures it' }} />;
+  if (trial === undefined) {
+    return (
+      <Fact name="False positives" isWide>
+        <small>{failure === undefined ? 'being measured…' : `not measured: ${failure.message}`}</small>
+      </Fact>
+    );
+  }
   const { falsePositives } = trial;
   const example = falsePositives?.neighbours?.example;
   return (

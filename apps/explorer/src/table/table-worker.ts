@@ -39,6 +39,7 @@ serveCalls({
   filters: ({ signal }: Work, number: number, start: number, end: number) => table().filters(number, start, end, signal),
   bytes: ({ signal }: Work, offset: number, length: number) => table().bytes(offset, length, signal),
   check: (work: Work) => table().check(work),
+  measureFilters: (work: Work, entries: number) => table().measureFilters(work, entries),
   storedFilter: ({ signal }: Work, number: number) => table().storedFilter(number, signal),
   startTrial: (work: Work, asked: readonly Uint8Array[] | AbsentKind, seed: number) => table().trials.start(work, asked, seed),
   tryFilters: (work: Work, choice: FilterChoice) => table().trials.try(work, choice),

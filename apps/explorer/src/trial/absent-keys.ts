@@ -1,32 +1,33 @@
-import { seeded } from '@bloom/bytes';
+import { seeded } from '@bloom/bytes/internal';
 import { commonTail, neighboursOf } from '@bloom/policy/compare';
 import { KeySet } from '@bloom/report';
-import { breathe } from '../worker/serve-calls.js';
+import { breather } from '../worker/serve-calls.js';
 
 export const ABSENT_KEYS = 10_000;
 /** Keys from which they are made. */
 const MOST_PRESENT = 20_000;
 /** After a stored key. */
 const RANDOM_BYTES = 4;
-/** Keys between two looks at messages. */
+/** Number of keys between two checks for messages. */
 export const PORTION = 250;
 
 /**
- * Keys beside keys that are there: absent ones within the tables' ranges, where only a filter saves the read. Each is a stored key
+ * Absent keys close to stored ones, within the tables' ranges, where only a filter saves the read. Each is a stored key
  * with four random bytes after it.
  *
- * @param seed other keys for another one.
+ * @param seed a different seed gives different keys.
  */
 export async function absentKeys(stored: AsyncIterable<Uint8Array>, isStored: (key: Uint8Array) => Promise<boolean | undefined>, seed: number, signal: AbortSignal): Promise<Uint8Array[]> {
   const present = await firstOf(stored);
   const random = seeded(seed);
+  const breathe = breather();
   const keys: Uint8Array[] = [];
   for (let tries = 0; keys.length < ABSENT_KEYS && tries < 2 * ABSENT_KEYS; tries++) {
     const near = present.length === 0 ? new Uint8Array(0) : random.pick(present);
     const key = new Uint8Array(near.length + RANDOM_BYTES);
     key.set(near);
     key.set(random.bytes(RANDOM_BYTES), near.length);
-    // One that damage may hide is asked for too: its lookup fails, as any that comes by that block.
+    // A key that damage may hide is kept too. Its lookup fails, like every lookup that reaches that block.
     if ((await isStored(key)) !== true) keys.push(key);
     if (tries % PORTION === 0) {
       signal.throwIfAborted();
@@ -40,7 +41,7 @@ export async function absentKeys(stored: AsyncIterable<Uint8Array>, isStored: (k
  * The absent neighbours of stored keys: those whose number is greater or less by one to three, nearest first. Fewer than
  * {@link ABSENT_KEYS} where there are not as many, and none in a table of all numbers but for those after its last key.
  *
- * @param seed other keys for another one, where there are more.
+ * @param seed a different seed gives different keys, where there are more than enough.
  */
 export async function absentNeighbours(stored: AsyncIterable<Uint8Array>, isStored: (key: Uint8Array) => Promise<boolean | undefined>, seed: number, signal: AbortSignal): Promise<Uint8Array[]> {
   const present = await firstOf(stored);
@@ -52,6 +53,7 @@ export async function absentNeighbours(stored: AsyncIterable<Uint8Array>, isStor
   }
   const keys: Uint8Array[] = [];
   const seen = new KeySet();
+  const breathe = breather();
   for (const [n, i] of order.entries()) {
     if (keys.length >= ABSENT_KEYS) break;
     const key = present[i]!;

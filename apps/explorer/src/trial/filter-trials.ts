@@ -7,11 +7,11 @@ import { internalKeyPolicy } from '@bloom/sstable/database';
 import { allCodecs } from '@bloom/codecs';
 import { clipped } from '../table/clipped.js';
 import type { Work } from '../worker/calls.js';
-import { breathe } from '../worker/serve-calls.js';
+import { breather } from '../worker/serve-calls.js';
 import { absentKeys, absentNeighbours, PORTION } from './absent-keys.js';
 import type { AbsentKind, FilterChoice, TrialStart, TriedFilters } from './trial-facts.js';
 
-/** Tables of so many bytes in total are read once, and kept for further trials. */
+/** Tables up to this total size are read once and kept for further trials. */
 const MOST_KEPT_BYTES = 64 * 2 ** 20;
 
 /** Something that is read with filters of its own. */
@@ -32,7 +32,7 @@ export interface TrialSubject {
   readonly tables: ReadonlyMap<string, Source>;
   /** The bytes of the filter blocks that it has. */
   storedFilters(signal: AbortSignal): Promise<{ readonly filterBytes: number; readonly filters: number }>;
-  /** Reads it with other tables in the place of its own. @param policy of user keys; undefined for the filters that are stored. */
+  /** Reads it with `tables` in place of its own. @param policy of user keys; undefined for the filters that are stored. */
   open(tables: ReadonlyMap<string, RefilteredTable> | undefined, policy: FilterPolicy | undefined, signal: AbortSignal): Promise<Reading>;
 }
 
@@ -47,7 +47,7 @@ export class FilterTrials {
     this.#subject = subject;
   }
 
-  /** @param asked the reader's own keys, or the kind of up to 10,000 absent ones. @param seed other keys for another one. */
+  /** @param asked the reader's own keys, or the kind of up to 10,000 absent ones. @param seed a different seed gives different keys. */
   async start(work: Work, asked: readonly Uint8Array[] | AbsentKind, seed: number): Promise<TrialStart> {
     const { signal } = work;
     const reading = await this.#subject.open(undefined, undefined, signal);
@@ -58,6 +58,7 @@ export class FilterTrials {
       else if (asked === 'neighbours') this.#keys = await absentNeighbours(reading.keys(), (key) => reading.has(key), seed, signal);
       else {
         const absent: Uint8Array[] = [];
+        const breathe = breather();
         for (const [i, key] of asked.entries()) {
           if ((await reading.has(key)) === true) present++;
           else absent.push(key);
@@ -122,6 +123,7 @@ export class FilterTrials {
     const keys = this.#keys;
     const before = reading.stats();
     let failures = 0;
+    const breathe = breather();
     for (const [i, key] of keys.entries()) {
       if ((await reading.has(key)) === undefined) failures++;
       if (i % PORTION === 0) {
@@ -141,7 +143,7 @@ export class FilterTrials {
   }
 }
 
-/** Tables in memory, where they are small enough together: each trial reads all of them. */
+/** Tables in memory, if they are small enough in total, because each trial reads all of them. */
 async function kept(tables: ReadonlyMap<string, Source>, signal: AbortSignal): Promise<ReadonlyMap<string, Source>> {
   const bytes = [...tables.values()].reduce((sum, { byteLength }) => sum + byteLength, 0);
   if (bytes > MOST_KEPT_BYTES) return tables;
@@ -156,10 +158,10 @@ function policyOf({ policy, bitsPerKey }: FilterChoice, isIndexedDb: boolean): F
   return isIndexedDb ? forIndexedDb(made) : made;
 }
 
-/** No key matches it, but for those that IndexedDB's policy lets pass whatever the filter is. */
+/** Matches no key, except those that IndexedDB's policy lets pass with any filter. */
 const NO_BITS = Uint8Array.of(0, 0, 0, 0, 0, 0, 0, 0, 6);
 
-/** A policy for keys of which several spellings are one key: the filter is not asked for those. */
+/** A policy for keys that have several spellings. Those match without asking the filter. */
 function forIndexedDb(policy: FilterPolicy): FilterPolicy {
   return {
     name: policy.name,

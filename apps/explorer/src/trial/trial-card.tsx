@@ -4,6 +4,7 @@ import { useId, useRef } from 'preact/hooks';
 import { BytesText } from '../bytes/bytes-text.js';
 import type { KeyForm } from '../bytes/key-form.js';
 import { NumberField, Progress, Segmented } from '../controls/controls.js';
+import { Rows } from '../controls/rows.js';
 import { byteSize, percent } from '../controls/sizes.js';
 import { FailureNotice } from '../table/failure-notice.js';
 import type { FilterChoice, TriedFilters, TriedPolicy, TrialStart } from './trial-facts.js';
@@ -30,7 +31,7 @@ interface CardProps {
   readonly form: KeyForm;
 }
 
-/** Filters that a table or database could have instead: built of its keys, and asked. */
+/** Other filters for a table or database, built from its keys and tried. */
 export function TrialCard({ run, what, form }: CardProps) {
   const id = useId();
   const file = useRef<HTMLInputElement>(null);
@@ -40,7 +41,7 @@ export function TrialCard({ run, what, form }: CardProps) {
     <section class="card trial" aria-labelledby={`${id}-title`}>
       <div class="card-head">
         <h2 id={`${id}-title`}>What other filters would do</h2>
-        <p class="muted small">Built here from all keys of this {what}, for its blocks as they are. Nothing in the {what === 'table' ? 'file' : 'folder'} changes.</p>
+        <p class="muted small">Built in this page from all keys of this {what}, for its blocks as they are. The {what === 'table' ? 'file' : 'folder'} is not changed.</p>
       </div>
       <div class="trial-choice">
         <Segmented legend="Policy" name={`${id}-policy`} value={choice.policy} options={POLICIES} onChange={(policy) => run.choose({ policy })} />
@@ -110,43 +111,31 @@ function Results({ state, start, form }: { readonly state: TrialState; readonly 
   return (
     <>
       <div class="scrolls" tabIndex={0} role="region" aria-label="Filters compared">
-        <table class="rows trial-rows">
-          <thead>
-            <tr>
-              <th scope="col">Filters</th>
-              <th scope="col">Blocks read for {counted(keys.count, 'absent key')}</th>
-              <th scope="col">Size</th>
-              <th scope="col">Of the bytes</th>
-              <th scope="col">Bits per key, in fact</th>
-              <th scope="col">Wrong maybe</th>
-            </tr>
-          </thead>
-          <tbody>
-            {rows.map(([title, row, of]) => (
-              <tr key={title} class={of?.policy === choice.policy && of.bitsPerKey === choice.bitsPerKey ? 'is-chosen' : ''} data-trial={of === undefined ? title.split(':')[0] : of.policy === choice.policy ? of.bitsPerKey : of.policy}>
-                <th scope="row">{title}</th>
-                {row === undefined ? (
-                  <td colSpan={5} class="muted">
-                    …
+        <Rows kind="trial-rows" headings={['Filters', `Blocks read for ${counted(keys.count, 'absent key')}`, 'Size', 'Of the bytes', 'Bits per key, measured', 'Wrong maybe']}>
+          {rows.map(([title, row, of]) => (
+            <tr key={title} class={of?.policy === choice.policy && of.bitsPerKey === choice.bitsPerKey ? 'is-chosen' : ''} data-trial={of === undefined ? title.split(':')[0] : of.policy === choice.policy ? of.bitsPerKey : of.policy}>
+              <th scope="row">{title}</th>
+              {row === undefined ? (
+                <td colSpan={5} class="muted">
+                  …
+                </td>
+              ) : (
+                <>
+                  <td>
+                    <span class="trial-reads">
+                      <strong data-cell="reads">{count(row.reads)}</strong>
+                      <span class="trial-bar" style={{ width: `${(row.reads / most) * 100}%` }} />
+                    </span>
                   </td>
-                ) : (
-                  <>
-                    <td>
-                      <span class="trial-reads">
-                        <strong data-cell="reads">{count(row.reads)}</strong>
-                        <span class="trial-bar" style={{ width: `${(row.reads / most) * 100}%` }} />
-                      </span>
-                    </td>
-                    <td data-cell="size" title={counted(row.filterBytes, 'byte')}>{byteSize(row.filterBytes)}</td>
-                    <td>{percent(row.filterBytes / Math.max(1, otherBytes + row.filterBytes))}</td>
-                    <td>{row.filterBytes === 0 || row.entries === 0 ? '–' : ((row.filterBytes * 8) / row.entries).toFixed(1)}</td>
-                    <td>{row.asked === 0 ? '–' : percent(row.wrong / row.asked)}</td>
-                  </>
-                )}
-              </tr>
-            ))}
-          </tbody>
-        </table>
+                  <td data-cell="size" title={counted(row.filterBytes, 'byte')}>{byteSize(row.filterBytes)}</td>
+                  <td>{percent(row.filterBytes / Math.max(1, otherBytes + row.filterBytes))}</td>
+                  <td>{row.filterBytes === 0 || row.entries === 0 ? '–' : ((row.filterBytes * 8) / row.entries).toFixed(1)}</td>
+                  <td>{row.asked === 0 ? '–' : percent(row.wrong / row.asked)}</td>
+                </>
+              )}
+            </tr>
+          ))}
+        </Rows>
       </div>
       <p class="small muted">
         {asked === 'random'

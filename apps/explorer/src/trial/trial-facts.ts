@@ -14,7 +14,7 @@ export interface FilterChoice {
   readonly filterRange: number;
 }
 
-/** What filters, built of all keys, are worth. */
+/** The size and the savings of filters built from all keys. */
 export interface TriedFilters {
   /** Undefined: those that are stored. */
   readonly choice: FilterChoice | undefined;

@@ -1,8 +1,8 @@
-import { useLayoutEffect, useReducer } from 'preact/hooks';
 import { CallError, type FailureFacts, failureFacts } from '../worker/failure.js';
 import type { WorkerCalls } from '../worker/worker-calls.js';
 import { keysOfLines } from './keys-of-lines.js';
 import type { AbsentKind, FilterChoice, TrialStart, TriedFilters } from './trial-facts.js';
+import { useChanges, Watchable } from '../session/watchable.js';
 
 /** What the page shows of trials. */
 export interface TrialState {
@@ -16,9 +16,9 @@ export interface TrialState {
   readonly failure: FailureFacts | undefined;
 }
 
-/** A slider moves through values that nobody wants to see the result of. */
+/** Waits while a slider is still moving. */
 const DELAY_MS = 150;
-/** These stand beside what the reader chooses. */
+/** Shown in addition to the reader's choice. */
 const COMPARED_BITS = [6, 10, 14];
 
 const FIRST: FilterChoice = { policy: 'leveldb', bitsPerKey: 10, filterRange: 2048 };
@@ -34,25 +34,20 @@ export function comparedChoices(choice: FilterChoice): FilterChoice[] {
 }
 
 /** The trials of a table or database that is open: they and their results are there as long as it is. */
-export class TrialRun {
+export class TrialRun extends Watchable {
   #state: TrialState = { choice: FIRST, start: undefined, tried: new Map(), asked: 'random', progress: undefined, failure: undefined };
   #asked: readonly Uint8Array[] | AbsentKind = 'random';
   #controller: AbortController | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
   readonly #calls: WorkerCalls;
-  readonly #listeners = new Set<() => void>();
 
   constructor(calls: WorkerCalls) {
+    super();
     this.#calls = calls;
   }
 
   get state(): TrialState {
     return this.#state;
-  }
-
-  subscribe(listener: () => void): () => void {
-    this.#listeners.add(listener);
-    return () => void this.#listeners.delete(listener);
   }
 
   /** Takes other filters; they are tried at once if a trial has begun. */
@@ -112,13 +107,12 @@ export class TrialRun {
 
   #set(state: Partial<TrialState>): void {
     this.#state = { ...this.#state, ...state };
-    for (const listener of this.#listeners) listener();
+    this.changed();
   }
 }
 
-/** The state of trials, drawn anew when it changes. */
+/** The state of trials. Redraws when it changes. */
 export function useTrials(run: TrialRun): TrialState {
-  const [, redraw] = useReducer((count: number) => count + 1, 0);
-  useLayoutEffect(() => run.subscribe(() => redraw(undefined)), [run]);
+  useChanges(run);
   return run.state;
 }

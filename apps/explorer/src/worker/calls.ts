@@ -10,7 +10,7 @@ export type Reply =
   | { readonly kind: 'result'; readonly id: number; readonly result: unknown }
   | { readonly kind: 'failure'; readonly id: number; readonly failure: FailureFacts };
 
-/** What a method is given beside its arguments. */
+/** Passed to a method before its arguments. */
 export interface Work {
   readonly signal: AbortSignal;
   progress(done: number, total: number): void;

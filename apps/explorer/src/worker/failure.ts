@@ -21,7 +21,7 @@ export function failureFacts(error: unknown): FailureFacts {
   return { name, message, ...('code' in error && typeof error.code === 'string' && { code: error.code }) };
 }
 
-/** What a worker's method threw. */
+/** An error that a worker's method threw. */
 export class CallError extends Error {
   override readonly name = 'CallError';
   readonly facts: FailureFacts;

@@ -1,8 +1,8 @@
-import { useLayoutEffect, useReducer } from 'preact/hooks';
 import { CallError, type FailureFacts, failureFacts } from './failure.js';
 import type { CallOptions } from './worker-calls.js';
+import { useChanges, Watchable } from '../session/watchable.js';
 
-/** How far a task is. */
+/** The progress and the result of a task. */
 export interface TaskState<T> {
   readonly result: T | undefined;
   readonly failure: FailureFacts | undefined;
@@ -10,14 +10,14 @@ export interface TaskState<T> {
   readonly progress: { readonly done: number; readonly total: number } | undefined;
 }
 
-/** Long work that goes on, and whose result is kept, while other views are looked at. */
-export class Task<T> {
+/** Long work that continues, and whose result is kept, while other views are shown. */
+export class Task<T> extends Watchable {
   #state: TaskState<T> = { result: undefined, failure: undefined, progress: undefined };
   #controller: AbortController | undefined;
   readonly #run: (options: CallOptions) => Promise<T>;
-  readonly #listeners = new Set<() => void>();
 
   constructor(run: (options: CallOptions) => Promise<T>) {
+    super();
     this.#run = run;
   }
 
@@ -28,11 +28,6 @@ export class Task<T> {
   /** Whether it ran, or runs. */
   get wasStarted(): boolean {
     return this.#controller !== undefined;
-  }
-
-  subscribe(listener: () => void): () => void {
-    this.#listeners.add(listener);
-    return () => void this.#listeners.delete(listener);
   }
 
   async start(): Promise<void> {
@@ -58,13 +53,12 @@ export class Task<T> {
 
   #set(state: Partial<TaskState<T>>): void {
     this.#state = { ...this.#state, ...state };
-    for (const listener of this.#listeners) listener();
+    this.changed();
   }
 }
 
-/** The state of a task, drawn anew when it changes. */
+/** The state of a task. Redraws when it changes. */
 export function useTask<T>(task: Task<T>): TaskState<T> {
-  const [, redraw] = useReducer((count: number) => count + 1, 0);
-  useLayoutEffect(() => task.subscribe(() => redraw(undefined)), [task]);
+  useChanges(task);
   return task.state;
 }

@@ -70,7 +70,7 @@ describeInChromium('the built folder', ({ open, browser }) => {
   });
 
   test('every view works under a path of a server, and asks for nothing outside of it', async () => {
-    const explorer = await open('', {});
+    const explorer = await open('');
     const asked: string[] = [];
     explorer.page.on('request', (request) => asked.push(request.url()));
     await explorer.page.reload();

@@ -1,6 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { bloomHash } from '@bloom/hash';
-import { bloomBitsPerKey, bloomProbes, BloomFilterPolicy, buildFilter, fillBloomFilter, filterByteLength } from '@bloom/policy';
+import { bloomBitsPerKey, bloomProbes, BloomFilterPolicy, buildFilter, fillBloomFilter, filterByteLength, FittedBloomFilterPolicy } from '@bloom/policy';
+import { BlockedBloomFilterPolicy } from '@bloom/policy-blocked';
+import { FuseFilterPolicy } from '@bloom/policy-fuse';
 import { expect, test } from 'vitest';
 import { KEY_SAMPLES } from '../../src/filter/key-samples.js';
 import { describeInChromium } from '../in-chromium.js';
@@ -13,20 +15,18 @@ const bitsOf = (key: string, filterBytes = fruitFilter.length, probes = 6): numb
 const isSet = (filter: Uint8Array, bit: number): boolean => ((filter[bit >> 3]! >> (bit & 7)) & 1) === 1;
 
 describeInChromium('the filter view', ({ open }) => {
-  test.each([
-    [1280, 800],
-    [768, 1024],
-    [360, 740],
-    [320, 640],
-  ])('opens with a question, with all twelve keys and the way to the answer in sight, at %d by %d', async (width, height) => {
-    const explorer = await open('#/filter', { viewport: { width, height } });
+  test('opens with a question, with all twelve keys and the way to the answer in sight, on screens of all sizes', async () => {
+    const explorer = await open('#/filter');
     const { page } = explorer;
     await expect.poll(() => page.locator('[data-verdict]').count()).toBe(0);
     const words = page.locator('.added-words');
     await expect.poll(() => words.textContent()).toBe(`12 keys were added: ${fruit.join(', ')}.`);
-    for (const part of [words, page.getByText('Is “pear” among them?'), explorer.button('Ask about “pear”')]) {
-      const box = (await part.boundingBox())!;
-      expect(box.y + box.height).toBeLessThan(height);
+    for (const [width, height] of [[1280, 800], [768, 1024], [360, 740], [320, 640]] as const) {
+      await page.setViewportSize({ width, height });
+      for (const part of [words, page.getByText('Is “pear” among them?'), explorer.button('Ask about “pear”')]) {
+        const box = (await part.boundingBox())!;
+        expect(box.y + box.height, `at ${width} by ${height}`).toBeLessThan(height);
+      }
     }
     // The strongest button is the one that asks.
     await expect.poll(() => page.locator('button.is-primary').allTextContents()).toEqual(['Ask about “pear”']);
@@ -127,11 +127,11 @@ describeInChromium('the filter view', ({ open }) => {
     await expect.poll(() => page.locator('.added-words').textContent()).toBe('4 keys were added: kumquat␣, ␣fig, fig, ␣␣two␣␣words␣.');
   });
 
-  test('says what is measured: the share of absent keys that get a yes', async () => {
+  test('says what is measured: the share of absent keys that get a maybe', async () => {
     const { page } = await open('#/filter');
-    await page.getByRole('heading', { name: 'How many absent keys get a yes?' }).waitFor();
-    await expect.poll(() => page.locator('main').textContent()).toContain('How often a yes is wrong is another question');
-    expect(await page.locator('main').textContent()).not.toMatch(/often is a yes wrong\?|wrong least often|error rate/i);
+    await page.getByRole('heading', { name: 'How many absent keys get a maybe?' }).waitFor();
+    await expect.poll(() => page.locator('main').textContent()).toContain('How often a maybe is wrong is another question');
+    expect(await page.locator('main').textContent()).not.toMatch(/often is a maybe wrong\?|wrong least often|error rate/i);
   });
 
   test('compares both policies in equal bytes, on one axis, with their cache lines', async () => {
@@ -164,7 +164,7 @@ describeInChromium('the filter view', ({ open }) => {
     await page.getByLabel('Expected keys').fill('1000000');
     await page.getByRole('application', { name: 'of 10000000 bits are 1' }).waitFor();
     await explorer.choose('Rate wanted');
-    const wish = page.getByLabel('Absent keys that get a yes, at most, in %');
+    const wish = page.getByLabel('Absent keys that get a maybe, at most, in %');
     await wish.fill('0.0001');
     await page.getByText('cannot reach that rate').waitFor();
     await page.getByLabel('Expected keys').fill('12');
@@ -174,7 +174,7 @@ describeInChromium('the filter view', ({ open }) => {
   });
 
   test('nine hundred keys of one’s own survive a reload, and a copied link says that it lacks them', async () => {
-    const explorer = await open('#/filter', {});
+    const explorer = await open('#/filter');
     const { page } = explorer;
     const keys = Array.from({ length: 900 }, (_, i) => `a key of my own, number ${i}`);
     await explorer.button('Clear all').click();
@@ -183,7 +183,7 @@ describeInChromium('the filter view', ({ open }) => {
     await expect.poll(() => page.url()).toContain('own=900-');
     await page.reload();
     await expect.poll(() => page.locator('.added-words').textContent()).toMatch(/^900 keys were added: a key of my own, number 0/);
-    const elsewhere = await open(new URL(page.url()).hash, {});
+    const elsewhere = await open(new URL(page.url()).hash, { ownContext: true });
     await elsewhere.page.getByText('This link stands for 900 keys').waitFor();
   });
 
@@ -207,9 +207,9 @@ describeInChromium('the filter view', ({ open }) => {
 
   test('finds a false positive, and labels it as one', async () => {
     const explorer = await open('#/filter?bits=3');
-    await explorer.button('Show me a wrong yes').click();
+    await explorer.button('Show me a wrong maybe').click();
     const verdict = explorer.page.locator('[data-verdict="false positive"]');
-    await expect.poll(() => verdict.textContent()).toMatch(/^Probably yes\. But this time it is wrong\.You never added .* This is called a false positive\.$/);
+    await expect.poll(() => verdict.textContent()).toMatch(/^Maybe\. But this time it is wrong\.You never added .* This is called a false positive\.$/);
     const key = await explorer.page.getByLabel('Type a key to ask about it').inputValue();
     const filter = buildFilter(new BloomFilterPolicy(3), fruit.map(utf8));
     expect(new BloomFilterPolicy(3).keyMayMatch(utf8(key), filter)).toBe(true);
@@ -227,8 +227,8 @@ describeInChromium('the filter view', ({ open }) => {
   test('highlights the explanation that fits the answer', async () => {
     const explorer = await open('#/filter?bits=3');
     const now = explorer.page.locator('.lesson.is-now h2');
-    await explorer.button('Show me a wrong yes').click();
-    await expect.poll(() => now.allTextContents()).toEqual(['3 All 1s do not prove “yes”']);
+    await explorer.button('Show me a wrong maybe').click();
+    await expect.poll(() => now.allTextContents()).toEqual(['3 All 1s prove nothing: “maybe”']);
     await explorer.button('Show me a certain no').click();
     await explorer.page.locator('[data-verdict=no]').waitFor();
     await expect.poll(() => now.allTextContents()).toEqual(['2 A single 0 proves “no”']);
@@ -262,7 +262,7 @@ describeInChromium('the filter view', ({ open }) => {
     fillBloomFilter(filter, Uint32Array.from(fruit.map(utf8), bloomHash), 3);
     await expect.poll(async () => (await page.locator('[data-byte]').allTextContents()).join('')).toBe(hex(filter));
     await explorer.choose('Rate wanted');
-    await page.getByLabel('Absent keys that get a yes, at most, in %').fill('0.5');
+    await page.getByLabel('Absent keys that get a maybe, at most, in %').fill('0.5');
     const bits = bloomBitsPerKey(0.005, 12)!;
     await page.getByText(`LevelDB’s filter needs ${bits} bits per key for that.`).waitFor();
     await page.getByRole('application', { name: `of ${(filterByteLength(12, bits) - 1) * 8} bits are 1` }).waitFor();
@@ -294,6 +294,33 @@ describeInChromium('the filter view', ({ open }) => {
     await expect.poll(() => page.locator('.bench').evaluateAll((benches) => benches.map((bench) => bench.getAttribute('data-policy')))).toEqual(['leveldb', 'blocked']);
     await expect.poll(() => page.locator('[data-verdict="true positive"]').count()).toBe(2);
     await expect.poll(() => page.getByRole('application', { name: /Bits, One cache line per key: \d+ of 512 bits/ }).count()).toBe(1);
+  });
+
+  test('a fitted filter is LevelDB’s with the shape that suits its keys', async () => {
+    const explorer = await open('#/filter?policy=fitted&q=kiwi');
+    const { page } = explorer;
+    const filter = buildFilter(new FittedBloomFilterPolicy(10), fruit.map(utf8));
+    await expect.poll(async () => (await page.locator('[data-byte]').allTextContents()).join('')).toBe(hex(filter));
+    await page.locator('[data-verdict="true positive"]').waitFor();
+    await page.getByText('A fitted filter is made for the 12 keys that were added').waitFor();
+    await expect.poll(() => page.getByLabel('Choose the number of probes by hand').count()).toBe(0);
+    await explorer.button('Clear all').click();
+    await page.locator('[data-verdict=no]').waitFor();
+  });
+
+  test('compares all five policies for the keys that were added', async () => {
+    const { page } = await open('#/filter?sample=orders&n=1000&q=order-00001');
+    await page.getByRole('heading', { name: 'Five policies, the same keys' }).scrollIntoViewIfNeeded();
+    const rows = page.locator('[data-policy-row]');
+    await expect.poll(() => rows.evaluateAll((all) => all.map((row) => row.getAttribute('data-policy-row')))).toEqual(['LevelDB’s', 'Fitted', 'One cache line', 'Fuse', 'Ribbon']);
+    const keys = KEY_SAMPLES.orders.keys().map(utf8);
+    const sizes = [new BloomFilterPolicy(10), new FittedBloomFilterPolicy(10), new BlockedBloomFilterPolicy(10), new FuseFilterPolicy()].map((policy) => buildFilter(policy, keys).length);
+    const shown = (await page.locator('[data-cell=bytes]').allTextContents()).map((text) => Number(text.replace(',', '')));
+    expect(shown.slice(0, 4)).toEqual(sizes);
+    // A ribbon filter of the same rate is the smallest.
+    expect(shown[4]).toBeLessThan(Math.min(...sizes));
+    await expect.poll(() => rows.locator('.word-maybe').count()).toBe(5);
+    for (const rate of await page.locator('[data-cell=rate]').allTextContents()) expect(Number.parseFloat(rate)).toBeLessThan(1.5);
   });
 
   test('moves through the steps one at a time', async () => {

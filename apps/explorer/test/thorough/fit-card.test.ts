@@ -14,9 +14,10 @@ describeInChromium('LevelDB’s filters beside fitted ones', ({ open }) => {
 
   const slider = ({ page }: ExplorerPage) => page.locator('.fit-card input[type=range]');
 
-  test('shows rates, bytes and probes of both for the number of keys, as they are measured', async () => {
+  test('shows rates, bytes and probes of both for the number and the kind of keys, as they are measured, by keyboard', async () => {
     const explorer = await opened('#/filter');
-    const { leveldb, fitted, filters } = new FitMeasurement().point('digits', 19);
+    const measurement = new FitMeasurement();
+    const { leveldb, fitted, filters } = measurement.point('digits', 19);
     await expect.poll(() => explorer.fact('fit-rate-leveldb')).toBe(percent(leveldb.rate));
     expect(await explorer.fact('fit-rate-fitted')).toBe(percent(fitted.rate));
     expect(await explorer.fact('fit-bytes-leveldb')).toBe('25');
@@ -28,18 +29,24 @@ describeInChromium('LevelDB’s filters beside fitted ones', ({ open }) => {
     for (const line of ['leveldb', 'fitted']) expect((await explorer.page.locator(`.fit-chart .is-${line}[d]`).getAttribute('d'))!.match(/[ML]/g)).toHaveLength(121);
     expect(await explorer.page.locator('.fit-chart').getAttribute('aria-label')).toMatch(/most with 38 keys: 65%\. .*With 19 keys: /);
     expect(await explorer.page.locator('.fit-chart').getAttribute('aria-label')).toContain(`With 19 keys: ${percent(leveldb.rate)} and ${percent(fitted.rate)}.`);
-  });
 
-  test('one key less, by keyboard, and most absent neighbours get a no; the link leads back to it', async () => {
-    const explorer = await opened('#/filter');
+    // One key less, and most absent neighbours get a no. A link leads back to it.
     await slider(explorer).press('ArrowLeft');
     await expect.poll(() => explorer.fact('fit-keys')).toBe('18 keys');
-    const { leveldb } = new FitMeasurement().point('digits', 18);
-    await expect.poll(() => explorer.fact('fit-rate-leveldb')).toBe(percent(leveldb.rate));
+    await expect.poll(() => explorer.fact('fit-rate-leveldb')).toBe(percent(measurement.point('digits', 18).leveldb.rate));
     expect(await slider(explorer).getAttribute('aria-valuetext')).toMatch(/^18 keys: LevelDB’s length lets 6\.4% of absent keys pass, a fitted filter /);
     await expect.poll(() => explorer.page.url()).toContain('fit=18');
-    const again = await opened(new URL(explorer.page.url()).hash);
+    const again = await open(new URL(explorer.page.url()).hash);
+    await again.page.locator('.fit-card').scrollIntoViewIfNeeded();
     await expect.poll(() => again.fact('fit-keys')).toBe('18 keys');
+
+    for (const [name, pattern] of [['64-bit', 'bytes'], ['Random', 'random']] as const) {
+      await explorer.choose(name);
+      const { leveldb, fitted } = measurement.point(pattern, 18);
+      await expect.poll(() => explorer.fact('fit-rate-leveldb')).toBe(percent(leveldb.rate));
+      expect(await explorer.fact('fit-rate-fitted')).toBe(percent(fitted.rate));
+      await expect.poll(() => explorer.page.url()).toContain(`pattern=${pattern}`);
+    }
   });
 
   test('the mark can be dragged, and the worst number of keys is one press away', async () => {
@@ -58,19 +65,6 @@ describeInChromium('LevelDB’s filters beside fitted ones', ({ open }) => {
     await expect.poll(() => explorer.fact('fit-rate-leveldb')).toBe('94%');
   });
 
-  test.each([
-    ['64-bit', 'bytes'],
-    ['Random', 'random'],
-  ] as const)('the keys can be %s ones', async (name, pattern) => {
-    const explorer = await opened('#/filter');
-    await explorer.choose(name);
-    await explorer.page.locator('.fit-card [data-measured=true]').waitFor();
-    const { leveldb, fitted } = new FitMeasurement().point(pattern, 19);
-    await expect.poll(() => explorer.fact('fit-rate-leveldb')).toBe(percent(leveldb.rate));
-    expect(await explorer.fact('fit-rate-fitted')).toBe(percent(fitted.rate));
-    await expect.poll(() => explorer.page.url()).toContain(`pattern=${pattern}`);
-  });
-
   test('a worker measures, from when the reader comes near until the view is left', async () => {
     const { page } = await open('#/filter', { viewport: { width: 360, height: 640 } });
     await page.locator('.bench').waitFor();
@@ -78,8 +72,7 @@ describeInChromium('LevelDB’s filters beside fitted ones', ({ open }) => {
     expect(page.workers().filter((worker) => worker.url().includes('fit-worker'))).toEqual([]);
     await page.locator('.fit-card').scrollIntoViewIfNeeded();
     await expect.poll(() => page.workers().filter((worker) => worker.url().includes('fit-worker')).length).toBe(1);
-    await page.locator('.fit-card [data-measured=true]').waitFor();
-    // It ends with the view.
+    // It ends with the view, even while it measures.
     await page.evaluate(() => (location.hash = '#/story'));
     await expect.poll(() => page.workers().filter((worker) => worker.url().includes('fit-worker')).length).toBe(0);
   });

@@ -23,7 +23,7 @@ describeInChromium('the view of a database that is kept', ({ open }) => {
 
   test('what is put is there after a reload, and can be got', async () => {
     // A context of its own: what is kept is gone with it.
-    const explorer = await open('#/kept', {});
+    const explorer = await open('#/kept', { ownContext: true });
     const { page } = explorer;
     await expect.poll(() => explorer.fact('entries'), { timeout: 60_000 }).toBe('0 entries');
     await put(explorer, 'pear', 'green');
@@ -40,7 +40,7 @@ describeInChromium('the view of a database that is kept', ({ open }) => {
   });
 
   test('a second tab sees the same, and goes on when the first is closed', async () => {
-    const first = await open('#/kept', {});
+    const first = await open('#/kept', { ownContext: true });
     await put(first, 'apple', 'red');
     await hasEntries(first.page, ['apple=red']);
     const second = await first.page.context().newPage();
@@ -54,7 +54,7 @@ describeInChromium('the view of a database that is kept', ({ open }) => {
   });
 
   test('its folder is walked through in the view of databases, and one of its files in that of tables', async () => {
-    const explorer = await open('#/live', {});
+    const explorer = await open('#/live', { ownContext: true });
     const { page } = explorer;
     await page.getByRole('link', { name: 'Keep one in this browser' }).click();
     await put(explorer, 'apple', 'red');

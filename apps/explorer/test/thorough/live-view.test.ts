@@ -1,11 +1,7 @@
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import type { AxeResults } from 'axe-core';
 import { expect, test } from 'vitest';
+import { axeFindsNothing } from '../axe.js';
 import type { ExplorerPage } from '../explorer-page.js';
 import { describeInChromium } from '../in-chromium.js';
-
-const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 describeInChromium('the view of a live database', ({ open }) => {
   async function opened(hash = '#/live?pace=at-once'): Promise<ExplorerPage> {
@@ -139,30 +135,6 @@ describeInChromium('the view of a live database', ({ open }) => {
     await expect.poll(() => explorer.fact('table-entries')).toBe(String(1000 - inMemory));
   });
 
-  test('a power failure in any step of a flush loses no synced write', async () => {
-    const explorer = await opened();
-    const { page } = explorer;
-    await page.getByLabel('Sync each write').check();
-    for (let steps = 0; steps < 10; steps++) {
-      await explorer.choose('At once');
-      await press(explorer, 'Start over');
-      await lastSequence(explorer, '0');
-      await put(explorer, `round ${steps}`);
-      await explorer.choose('Step by step');
-      await press(explorer, 'Flush');
-      let next = await nextStep(explorer);
-      for (let step = 0; step < steps && next !== undefined; step++) {
-        await press(explorer, 'Next step');
-        next = await nextStep(explorer, next);
-      }
-      await press(explorer, 'Cut the power');
-      await explorer.choose('At once');
-      await page.locator('[data-event=reopened]').waitFor();
-      await expect.poll(async () => `after ${steps} steps, before ${next}: ${await newest(explorer, 'reopened')}`).toContain('no write is lost');
-      await expect.poll(async () => (await versions(explorer))[0]).toMatch(new RegExp(`^round ${steps}: level`));
-    }
-  });
-
   test('step by step, each change of the folder waits until it is asked for, and says what it is', async () => {
     const explorer = await opened('#/live?pace=step');
     await press(explorer, 'Put');
@@ -267,7 +239,7 @@ describeInChromium('the view of a live database', ({ open }) => {
   });
 
   test('axe finds nothing, and nothing is too wide, while tables are merged, a lookup is shown and versions are gone', async () => {
-    const explorer = await open('#/live?pace=at-once', {});
+    const explorer = await open('#/live?pace=at-once');
     const { page } = explorer;
     await page.locator('[data-fact=last-sequence]').waitFor();
     for (const wanted of ['1,000', '2,000', '3,000', '4,000', '5,000']) {
@@ -283,15 +255,7 @@ describeInChromium('the view of a live database', ({ open }) => {
     await press(explorer, 'Compact all');
     for (let next = await nextStep(explorer); next !== undefined && (await page.locator('.table-bar.is-marked').count()) === 0; next = await nextStep(explorer, next)) await press(explorer, 'Next step');
     await expect.poll(() => page.locator('.table-bar.is-marked').count()).toBeGreaterThan(1);
-    await page.evaluate(axeSource);
-    for (const [theme, width] of [['Light', 1280], ['Dark', 1280], ['Dark', 320], ['Light', 320]] as const) {
-      await page.setViewportSize({ width, height: 800 });
-      await explorer.choose(theme);
-      await page.waitForTimeout(300);
-      const { violations } = await page.evaluate(() => (globalThis as unknown as { axe: { run(options: object): Promise<AxeResults> } }).axe.run({}));
-      expect(violations.map(({ id, nodes }) => [theme, width, id, ...nodes.slice(0, 3).map(({ html }) => html.slice(0, 200))])).toEqual([]);
-      await expect.poll(() => page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth)).toBeLessThanOrEqual(0);
-    }
+    await axeFindsNothing(explorer);
   });
 
   test('starting over throws everything away', async () => {

@@ -62,7 +62,7 @@ describeInChromium('what the table view says of a whole table', ({ open, server 
     };
     // The command quotes the example, and cuts it elsewhere.
     const upToExample = (text: string | undefined): string | undefined => text?.replace(/such as .*/s, 'such as');
-    expect(await saidOf('false-positives')).toBe(rows.get('false positives'));
+    await expect.poll(() => saidOf('false-positives')).toBe(rows.get('false positives'));
     expect(upToExample(await saidOf('neighbours'))).toBe(upToExample(rows.get('of neighbours')));
     expect(`${await explorer.fact('entries')}:`).toBe(rows.get('entries')!.split(' ')[0]);
     const text = (await contents.textContent())!;

@@ -229,12 +229,12 @@ describeInChromium('the table view', ({ open, server }) => {
     await expect.poll(() => page.getByRole('grid', { name: 'Records' }).getByRole('row').nth(1).getByRole('gridcell').nth(2).textContent()).toBe('1');
   });
 
-  test('says of a log what is damaged and that its end is cut off', async () => {
+  test('says of a log what is damaged and that its end is truncated', async () => {
     const explorer = await open('#/table');
     const { path } = goldenDatabases().find(({ name }) => name === 'log-torn')!;
     const [name, bytes] = Array.from(folderFiles(path)).find(([file]) => file.endsWith('.log'))!;
     await explorer.give({ name, bytes });
-    await explorer.page.getByText('of a record that was cut off').waitFor();
+    await explorer.page.getByText('of a truncated record').waitFor();
     await explorer.drop('.page', { name: '000099.log', bytes: Uint8Array.from({ length: 4000 }, (_, i) => (i * 7919) >>> 3) });
     await expect.poll(() => explorer.page.getByRole('alert').first().textContent()).toContain('Not one record of this file can be read');
   });

@@ -1,5 +1,6 @@
 import { folderFiles, goldenDatabases, type Random, realDatabases, seeded } from '@bloom/fixtures';
-import { DatabaseReader, type Folder, MemoryFolder, storedEntries } from '@bloom/leveldb';
+import { DatabaseReader, type Folder, MemoryFolder } from '@bloom/leveldb';
+import { storedEntries } from '@bloom/leveldb/inspect';
 import { idbComparator } from '@bloom/leveldb/idb-comparator';
 import { allCodecs } from '@bloom/codecs';
 import { CorruptionError } from '@bloom/bytes';

@@ -1,4 +1,4 @@
-import { seeded } from '@bloom/bytes';
+import { seeded } from '@bloom/bytes/internal';
 import { type KeyPattern, PATTERN_KEYS } from '@bloom/fixtures/key-patterns';
 import { BloomFilterPolicy, buildFilter, FittedBloomFilterPolicy } from '@bloom/policy';
 

@@ -4,7 +4,8 @@ import { link, mkdir, open, readdir, readFile, rename, stat, unlink, utimes } fr
 import { join, resolve } from 'node:path';
 import process from 'node:process';
 import { setTimeout as delay } from 'node:timers/promises';
-import { mustBeOptions, mustBeWhole, type Signal } from '@bloom/bytes';
+import type { Signal } from '@bloom/bytes';
+import { mustBeOptions, mustBeWhole } from '@bloom/bytes/internal';
 import { DatabaseError, type Folder, type FolderLock } from '@bloom/leveldb';
 import { NodeFolder, WritableNodeFolder } from '@bloom/leveldb/node';
 import { BulkError } from '../part/bulk-error.js';

@@ -3,14 +3,14 @@
  *
  * - `BLOOM_BAD_PART`: a line is not the description of a part.
  * - `BLOOM_MISSING_PART`: a part is not in the store.
- * - `BLOOM_OTHER_BYTES`: the store has other bytes under a name than those that the name stands for.
+ * - `BLOOM_OTHER_BYTES`: the bytes of an object in the store do not match its name.
  * - `BLOOM_OVERLAP`: two parts of one level overlap, or one is given twice.
- * - `BLOOM_OTHER_COMPARATOR`: parts, or a delivery and what is published, have different orders of keys.
+ * - `BLOOM_OTHER_COMPARATOR`: parts, or a delivery and the publication, have different comparators.
  * - `BLOOM_OLD_SEQUENCE`: a delivery's sequence is not higher than those of the levels below it, or not lower than those above.
- * - `BLOOM_NO_LEVEL`: there is no level left above what is published: merge two levels first.
- * - `BLOOM_CONFLICT`: another publication came first. Read it, and go on from there.
- * - `BLOOM_NOT_PUBLISHED`: there is a database, and it is none that was published by this package.
- * - `BLOOM_STORE_FAILED`: the store refuses or fails to do something; `status` is that of its answer, where there is one.
+ * - `BLOOM_NO_LEVEL`: there is no level left above the published ones: merge two levels first.
+ * - `BLOOM_CONFLICT`: another publication came first. Read it, and continue from there.
+ * - `BLOOM_NOT_PUBLISHED`: there is a database that this package has not published.
+ * - `BLOOM_STORE_FAILED`: the store refused or failed a call; `status` is the status of its answer, if there was one.
  */
 export type BulkErrorCode =
   | 'BLOOM_BAD_PART'
@@ -24,13 +24,13 @@ export type BulkErrorCode =
   | 'BLOOM_NOT_PUBLISHED'
   | 'BLOOM_STORE_FAILED';
 
-/** Parts do not fit together, or a store does not do what it should. */
+/** Parts do not fit together, or a store failed. */
 export class BulkError extends Error {
   override readonly name = 'BulkError';
   readonly code: BulkErrorCode;
-  /** The object that it is about, where it is one. */
+  /** The object in question, if it is about one. */
   readonly file: string | undefined;
-  /** The HTTP status of a store's answer, where there is one. */
+  /** The HTTP status of the store's answer, if there was one. */
   readonly status: number | undefined;
 
   constructor(code: BulkErrorCode, problem: string, options: ErrorOptions & { readonly file?: string | undefined; readonly status?: number | undefined } = {}) {

@@ -1,33 +1,26 @@
-import { type Bytes, mustBeBytes, mustBeOptions, mustBeWhole, mustHaveAtMost } from '@bloom/bytes';
+import type { Bytes } from '@bloom/bytes';
+import { bytesOf, mustBeBytes, mustBeOptions, mustBeWhole, mustHaveAtMost } from '@bloom/bytes/internal';
 import { type Comparator, MemorySink, TableBuilder, type TableBuilderOptions } from '@bloom/sstable';
-import {
-  comparatorOf,
-  DELETION,
-  encodeInternalKey,
-  INTERNAL_KEY_TRAILER_LENGTH,
-  internalKeyComparator,
-  internalKeyPolicy,
-  MAX_SEQUENCE,
-  VALUE,
-} from '@bloom/sstable/database';
+import { DELETION, encodeInternalKey, INTERNAL_KEY_TRAILER_LENGTH, internalKeyComparator, internalKeyPolicy, MAX_SEQUENCE, VALUE } from '@bloom/sstable/database';
+import { comparatorOf } from '@bloom/sstable/internal';
 import { BloomFilterPolicy } from '@bloom/policy';
 import { numberOfSha256 } from './object-name.js';
 import type { Part, PartKind } from './part.js';
 import { sha256Hex, toHex } from './sha256.js';
 
-/** How to write parts. All but `sequence` has a default. The same entries and options always give the same bytes. */
+/** How to write parts. Every option except `sequence` has a default. The same entries and options always give the same bytes. */
 export interface PartOptions extends Omit<TableBuilderOptions, 'omitLargeFilters'> {
   /**
-   * Creates the filters; null for none. Default: `new BloomFilterPolicy(14)`, whose filters LevelDB reads as those of its own 10 bits
-   * a key. Where a part lies on a server, a false positive costs a request.
+   * Creates the filters; null for none. Default: `new BloomFilterPolicy(14)`, whose filters LevelDB can read. A false positive
+   * costs a request when the part is on a server.
    */
   readonly filterPolicy?: TableBuilderOptions['filterPolicy'];
   /**
-   * The sequence of all entries, up to 2^56 - 1. Each delivery needs a higher one than what is published already: the number of
-   * the day, for example, or the last sequence of the publication and one.
+   * The sequence of all entries, up to 2^56 - 1. Each delivery needs a higher one than the publication has: for example the number of
+   * the day, or the publication's last sequence plus one.
    */
   readonly sequence: bigint;
-  /** A part ends with the entry with which its blocks and its index have this many bytes. Its filters come on top. Default: 16 MiB. */
+  /** A part ends with the entry at which its blocks and index reach this many bytes, without its filters. Default: 16 MiB. */
   readonly partBytes?: number | undefined;
 }
 
@@ -79,15 +72,15 @@ export class PartWriter {
   private first: Uint8Array = new Uint8Array(0);
   private firstKind: PartKind = 'value';
   private lastKind: PartKind = 'value';
-  /** The last key of the part before, which the next key must follow. */
+  /** The last key of the previous part, which the next key must follow. */
   private before: Uint8Array | undefined;
-  /** What follows the key of a value and of a deletion. */
+  /** The trailers of the internal keys of values and deletions. */
   private readonly valueTrailer: Uint8Array;
   private readonly deletionTrailer: Uint8Array;
-  /** The internal key of the entry that is added. */
+  /** The internal key of the entry being added. */
   private stored = new Uint8Array(256);
 
-  /** @throws TypeError or RangeError for an option that is wrong. */
+  /** @throws TypeError or RangeError for an invalid option. */
   constructor(options: PartOptions) {
     mustBeOptions('PartWriter', options, PART_OPTIONS);
     const { sequence, partBytes = DEFAULT_PART_BYTES, comparator: given, filterPolicy, ...rest } = options;
@@ -104,7 +97,7 @@ export class PartWriter {
     this.builder = new TableBuilder(this.sink, this.options);
   }
 
-  /** Whether the part has as many bytes as it should: then {@link take} is to be called before the next entry. */
+  /** Whether the part has reached its size: call {@link take} before the next entry. */
   get isFull(): boolean {
     return this.builder.byteLength + this.builder.indexByteLength >= this.partBytes;
   }
@@ -115,20 +108,21 @@ export class PartWriter {
   }
 
   /**
-   * Adds a value.
+   * Adds a value. Strings are stored as UTF-8.
    *
-   * @throws TypeError or RangeError when the key is not after the last one, or an entry is too large: then it is not added.
+   * @throws TypeError or RangeError when the key is not after the last one, or the entry is too large. It is then not added.
    */
-  put(key: Uint8Array, value: Uint8Array): void {
+  put(key: Uint8Array | string, value: Uint8Array | string): void {
     if (arguments.length > 2) mustHaveAtMost('PartWriter.put', 'a key and a value', 2, arguments.length);
-    mustBeBytes('value', value);
-    this.#add(key, value, 'value');
+    const bytes = bytesOf('value', value);
+    mustBeBytes('value', bytes);
+    this.#add(bytesOf('key', key), bytes, 'value');
   }
 
   /** Adds the deletion of a key, which hides the value that it has in the levels below. @throws as {@link put}. */
-  delete(key: Uint8Array): void {
+  delete(key: Uint8Array | string): void {
     if (arguments.length > 1) mustHaveAtMost('PartWriter.delete', 'a key', 1, arguments.length);
-    this.#add(key, NOTHING, 'deletion');
+    this.#add(bytesOf('key', key), NOTHING, 'deletion');
   }
 
   /** Ends the part, and begins the next one. @throws TypeError when it has no entry. */
@@ -165,7 +159,7 @@ export class PartWriter {
     if (kind === 'deletion') this.deletions++;
   }
 
-  /** Versions of one key would be in order for the table, but a part has one of each key. */
+  /** Several versions of a key would be in order for the table, but a part has only one of each key. */
   #mustBeAfter(key: Uint8Array, before: Uint8Array | undefined): void {
     if (before === undefined) return;
     const difference = this.comparator.compare(before, key);

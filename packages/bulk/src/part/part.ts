@@ -1,5 +1,5 @@
 /**
- * What is known of a part without its bytes, and the same as a line of JSON, in which tasks of a job hand it on:
+ * The description of a part, and its form as a line of JSON, which the tasks of a job pass on:
  *
  *     {"number":"1262190158462219392","bytes":16793600,"sha256":"46107f…","comparator":"leveldb.BytewiseComparator",
  *      "sequence":"7","entries":140000,"deletions":0,"first":"6b6579","firstKind":"value","last":"6b7a","lastKind":"value"}
@@ -21,9 +21,9 @@ export interface Part {
   readonly number: bigint;
   /** Bytes of the file. */
   readonly byteLength: number;
-  /** Of the file, in hexadecimal. */
+  /** The SHA-256 of the file, in hexadecimal. */
   readonly sha256: string;
-  /** The name of the order of the keys. */
+  /** The name of the comparator. */
   readonly comparator: string;
   readonly sequence: bigint;
   /** Entries, including deletions. */
@@ -65,19 +65,19 @@ export function decodePart(line: string): Part {
   let fields: Record<string, unknown>;
   try {
     const parsed: unknown = JSON.parse(line);
-    if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) throw new TypeError('it is no object');
+    if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) throw new TypeError('it is not an object');
     fields = parsed as Record<string, unknown>;
   } catch (cause) {
-    throw bad(line, 'it is no JSON object', cause);
+    throw bad(line, 'it is not a JSON object', cause);
   }
   const whole = (name: string): number => {
     const value = fields[name];
-    if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 0) throw bad(line, `${name} is no whole number`);
+    if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 0) throw bad(line, `${name} is not a whole number`);
     return value;
   };
   const large = (name: string, limit: bigint): bigint => {
     const value = fields[name];
-    if (typeof value !== 'string' || !/^[0-9]{1,20}$/.test(value) || BigInt(value) >= limit) throw bad(line, `${name} is no number below ${limit}`);
+    if (typeof value !== 'string' || !/^[0-9]{1,20}$/.test(value) || BigInt(value) >= limit) throw bad(line, `${name} is not a number below ${limit}`);
     return BigInt(value);
   };
   const key = (name: string): Uint8Array => {
@@ -92,8 +92,8 @@ export function decodePart(line: string): Part {
     return value;
   };
   const { sha256, comparator } = fields;
-  if (typeof sha256 !== 'string' || !/^[0-9a-f]{64}$/.test(sha256)) throw bad(line, 'sha256 is none');
-  if (typeof comparator !== 'string') throw bad(line, 'comparator is no name');
+  if (typeof sha256 !== 'string' || !/^[0-9a-f]{64}$/.test(sha256)) throw bad(line, 'sha256 is not a SHA-256');
+  if (typeof comparator !== 'string') throw bad(line, 'comparator is not a name');
   const number = large('number', NUMBER_LIMIT);
   if (number !== numberOfSha256(sha256)) throw bad(line, 'number is not that of sha256');
   return {

@@ -1,7 +1,9 @@
-import { type Bytes, mustBeArray, mustBeOptions, mustBeSignal, mustHaveAtMost, mustHaveMethods, type Signal } from '@bloom/bytes';
+import type { Bytes, Signal } from '@bloom/bytes';
+import { mustBeArray, mustBeOptions, mustBeSignal, mustHaveAtMost, mustHaveMethods } from '@bloom/bytes/internal';
 import type { FileMetadata } from '@bloom/leveldb';
 import type { Comparator } from '@bloom/sstable';
-import { comparatorOf, decodeInternalKey } from '@bloom/sstable/database';
+import { decodeInternalKey } from '@bloom/sstable/database';
+import { comparatorOf } from '@bloom/sstable/internal';
 import { BulkError } from '../part/bulk-error.js';
 import { manifestName, numberOfSha256, parseObjectName, partName } from '../part/object-name.js';
 import { metadataOf, type Part } from '../part/part.js';

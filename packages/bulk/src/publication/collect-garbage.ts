@@ -1,19 +1,20 @@
-import { mustBeBoolean, mustBeOptions, mustBeSignal, mustBeWhole, mustHaveAtMost, mustHaveMethods, type Signal } from '@bloom/bytes';
+import type { Signal } from '@bloom/bytes';
+import { mustBeBoolean, mustBeOptions, mustBeSignal, mustBeWhole, mustHaveAtMost, mustHaveMethods } from '@bloom/bytes/internal';
 import { BulkError } from '../part/bulk-error.js';
 import { parseObjectName, partName } from '../part/object-name.js';
 import type { Store, StoredObject } from '../store/store.js';
 import { readManifest, readPublication } from './publication.js';
 
-/** What is garbage. */
+/** What to delete. */
 export interface GarbageOptions {
-  /** How many publications that were replaced stay readable as well, the last ones. Default: 3. */
+  /** The number of replaced publications that stay readable, the most recent ones. Default: 3. */
   readonly keep?: number | undefined;
   /**
-   * What was written, or replaced, less than so many milliseconds ago is kept. It must be longer than a job takes from its first
-   * part to its publication, and than a reader goes without `refresh`, and at least two hours. Default: a day.
+   * Objects that were written or replaced less than this many milliseconds ago are kept. It must be longer than a job takes from its first
+   * part to its publication, longer than a reader goes without `refresh`, and at least two hours. Default: a day.
    */
   readonly graceMs?: number | undefined;
-  /** Only says what would be deleted. Default: false. */
+  /** Only reports what would be deleted. Default: false. */
   readonly isDryRun?: boolean | undefined;
   /** The time in milliseconds since 1970. Default: that of this machine, which must agree with the store's to a few minutes. */
   readonly nowMs?: number | undefined;
@@ -25,25 +26,24 @@ const GARBAGE_OPTIONS: Record<keyof GarbageOptions, true> = { keep: true, graceM
 const DEFAULT_KEEP = 3;
 const DEFAULT_GRACE_MS = 24 * 3_600_000;
 
-/** What was deleted. */
+/** The deleted objects. */
 export interface GarbageReport {
   /** The names of the objects that were deleted, or would be. */
   readonly deleted: readonly string[];
   /** Their bytes. */
   readonly freedBytes: number;
-  /** The MANIFESTs that stay: that which is current first, then those that were replaced, the last first. */
+  /** The MANIFESTs that are kept: the current one first, then replaced ones, the most recent first. */
   readonly manifests: readonly string[];
 }
 
-/** What a writer that was killed leaves in a folder. */
+/** The files that a killed writer leaves in a folder. */
 const TEMPORARY = /^\.(?:CURRENT|MANIFEST-[0-9]+(?:\.replaced)?|[0-9]+\.ldb)\.[0-9a-f]+\.tmp$/;
 
 /**
- * Deletes what no reader needs: parts that neither the current MANIFEST lists nor one of the last that were replaced, and other
- * MANIFESTs. What is no object of a published database is left alone.
+ * Deletes objects that no reader needs: parts that neither the current MANIFEST nor one of the last replaced ones lists, and other
+ * MANIFESTs. Objects that do not belong to a published database are left alone.
  *
- * Nothing is deleted when there is no CURRENT, or a MANIFEST that is kept cannot be read. A call that was interrupted is made
- * again.
+ * Nothing is deleted when there is no CURRENT, or a kept MANIFEST cannot be read. An interrupted call can be repeated.
  *
  * @throws BulkError `BLOOM_NOT_PUBLISHED` and what {@link readPublication} throws.
  */
@@ -61,8 +61,8 @@ export async function collectGarbage(store: Store, options: GarbageOptions = {})
   for await (const object of store.list(signal)) objects.push(object);
   // After the list: what is published since then has parts that are young, or that this MANIFEST lists as well.
   const current = await readPublication(store, signal);
-  if (current === undefined) throw new BulkError('BLOOM_NOT_PUBLISHED', `${store.name} has no CURRENT, so that nothing says which parts are needed`);
-  // An object whose time is not known is young.
+  if (current === undefined) throw new BulkError('BLOOM_NOT_PUBLISHED', `${store.name} has no CURRENT, which would tell which parts are needed`);
+  // An object of unknown age is young.
   const isYoung = ({ modifiedMs }: StoredObject): boolean => !(nowMs - modifiedMs >= graceMs);
   const manifests = keptManifests(objects, current.manifest, keep, isYoung);
   const kept = new Set<string>();

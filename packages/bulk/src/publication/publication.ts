@@ -1,5 +1,6 @@
 /** What is published in a store: CURRENT, and the MANIFEST that it names. */
-import { type Bytes, CorruptionError, mustBeSignal, mustHaveMethods, type Place, type Signal } from '@bloom/bytes';
+import { type Bytes, CorruptionError, type Place, type Signal } from '@bloom/bytes';
+import { mustBeSignal, mustHaveMethods } from '@bloom/bytes/internal';
 import { decodeVersionEdit, encodeVersionEdit, type FileMetadata, type VersionEdit } from '@bloom/leveldb';
 import { LogWriter, readLog } from '@bloom/log';
 import { decodeInternalKey } from '@bloom/sstable/database';

@@ -1,4 +1,5 @@
-import { mustBeOptions, mustBeSignal, mustHaveAtMost, mustHaveMethods, type Signal } from '@bloom/bytes';
+import type { Signal } from '@bloom/bytes';
+import { mustBeOptions, mustBeSignal, mustHaveAtMost, mustHaveMethods } from '@bloom/bytes/internal';
 import { BulkError } from '../part/bulk-error.js';
 import { CURRENT, replacedName } from '../part/object-name.js';
 import { sha256Hex } from '../part/sha256.js';

@@ -1,6 +1,8 @@
-import { CorruptionError, mustBeOptions, mustBeSignal, mustHaveMethods, type Signal, UnsupportedError } from '@bloom/bytes';
+import { CorruptionError, type Signal, UnsupportedError } from '@bloom/bytes';
+import { mustBeOptions, mustBeSignal, mustHaveMethods } from '@bloom/bytes/internal';
 import { type Codec, type Comparator, MemorySource, Table } from '@bloom/sstable';
-import { comparatorOf, decodeInternalKey, DELETION, internalTableOptions, VALUE } from '@bloom/sstable/database';
+import { decodeInternalKey, DELETION, internalTableOptions, VALUE } from '@bloom/sstable/database';
+import { comparatorOf } from '@bloom/sstable/internal';
 import { verifyTable } from '@bloom/sstable/inspect';
 import type { FilterPolicy } from '@bloom/policy';
 import { BulkError } from '../part/bulk-error.js';

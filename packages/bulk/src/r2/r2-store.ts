@@ -1,4 +1,5 @@
-import { mustHaveMethods, type Signal } from '@bloom/bytes';
+import type { Signal } from '@bloom/bytes';
+import { mustHaveMethods } from '@bloom/bytes/internal';
 import type { Folder } from '@bloom/leveldb';
 import { HttpFolder } from '@bloom/leveldb/http';
 import type { Fetch, HttpResponse } from '@bloom/sstable/http';

@@ -1,6 +1,7 @@
-import { mustBeArray, mustBeBoolean, mustBeBytes, mustBeOptions, mustBeSignal, mustHaveMethods, type Signal } from '@bloom/bytes';
+import type { Signal } from '@bloom/bytes';
+import { mustBeArray, mustBeBoolean, mustBeBytes, mustBeOptions, mustBeSignal, mustHaveMethods } from '@bloom/bytes/internal';
 import type { Comparator } from '@bloom/sstable';
-import { comparatorOf } from '@bloom/sstable/database';
+import { comparatorOf } from '@bloom/sstable/internal';
 import type { BulkEntry, BulkRange, Run } from './run.js';
 
 /** Which entries are merged, and how. */
@@ -8,8 +9,8 @@ export interface MergeOptions extends BulkRange {
   /** The order of the keys. Default: bytewise. */
   readonly comparator?: Comparator | undefined;
   /**
-   * Whether deletions are left out: right where the result becomes the lowest level, or a run of its own, as there is nothing
-   * below that they would hide. Default: false.
+   * Whether deletions are left out: correct if the result becomes the lowest level or a separate run, as there is nothing below that they
+   * would hide. Default: false.
    */
   readonly dropDeletions?: boolean | undefined;
   readonly signal?: Signal | undefined;
@@ -17,15 +18,15 @@ export interface MergeOptions extends BulkRange {
 
 const MERGE_OPTIONS: Record<keyof MergeOptions, true> = { gte: true, lt: true, comparator: true, dropDeletions: true, signal: true };
 
-/** How many entries are given at a time. */
+/** The number of entries yielded at a time. */
 const MANY = 1024;
 
 /**
- * Merges runs: of each key, the entry of the first run that has it.
+ * Merges runs: for each key, the entry of the first run that has it.
  *
  * @param runs the newest first.
  * @returns the entries in ascending order of their keys, several at a time.
- * @throws TypeError for an argument that is wrong; RangeError when a run is not in ascending order; what a run throws.
+ * @throws TypeError for a wrong argument; RangeError when a run is not in ascending order. Errors of a run are passed on.
  */
 export function merge(runs: readonly Run[], options: MergeOptions = {}): AsyncGenerator<BulkEntry[], void, undefined> {
   mustBeArray('runs', runs, 'runs');
@@ -70,12 +71,12 @@ async function* merged(
     }
     if (entries.length > 0) yield entries;
   } finally {
-    // What has not ended is told that it may: it closes its table.
+    // Ends the remaining runs, which close their tables.
     await Promise.allSettled(heads.map((head) => head.leave()));
   }
 }
 
-/** The entry of a run that is merged next. */
+/** The next entry of a run. */
 class RunHead {
   entry: BulkEntry | undefined;
   /** The place of the run: the newest has 0. */
@@ -130,7 +131,7 @@ class RunHead {
   }
 }
 
-/** A binary heap of runs: the least key is on top, and of equal ones that of the newest run. */
+/** A binary heap of runs: the least key is on top, and among equal keys that of the newest run. */
 class HeadHeap {
   readonly #heads: RunHead[] = [];
   readonly #comparator: Comparator;

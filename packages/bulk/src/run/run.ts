@@ -2,12 +2,13 @@
 import { CorruptionError, type Signal } from '@bloom/bytes';
 import type { FileMetadata } from '@bloom/leveldb';
 import { type AsyncTableOptions, type Comparator, type Table } from '@bloom/sstable';
-import { comparatorOf, type DatabaseTable, decodeInternalKey, DELETION, encodeInternalKey, INTERNAL_KEY_TRAILER_LENGTH, MAX_SEQUENCE, MAX_TYPE, VALUE } from '@bloom/sstable/database';
+import { type DatabaseTable, decodeInternalKey, DELETION, encodeInternalKey, INTERNAL_KEY_TRAILER_LENGTH, MAX_SEQUENCE, MAX_TYPE, VALUE } from '@bloom/sstable/database';
+import { comparatorOf } from '@bloom/sstable/internal';
 
 /** A key and its value; undefined for a deletion. */
 export type BulkEntry = readonly [key: Uint8Array, value: Uint8Array | undefined];
 
-/** A range of keys: from `gte` on, and before `lt`. Left out: without end. */
+/** A range of keys: from `gte` on, and before `lt`. An omitted bound is unlimited. */
 export interface BulkRange {
   readonly gte?: Uint8Array | undefined;
   readonly lt?: Uint8Array | undefined;
@@ -19,7 +20,7 @@ export interface Run {
   entries(range: BulkRange, signal?: Signal): AsyncIterable<readonly BulkEntry[]>;
 }
 
-/** How many entries, and bytes of them, are taken at a time. */
+/** The number of entries, and their bytes, that are taken at a time. */
 const MANY = 1024;
 const MANY_BYTES = 256 * 2 ** 10;
 
@@ -49,13 +50,13 @@ export function partRun({ table }: Pick<DatabaseTable, 'table'>): Run {
   };
 }
 
-/** A part that has not been opened: what the MANIFEST says of it. */
+/** A part that has not been opened: its entry in the MANIFEST. */
 export type ListedPart = Pick<FileMetadata, 'number' | 'smallest' | 'largest'>;
 
 /**
  * The entries of disjoint parts, such as those of a level. Those that overlap the range are opened, one after another.
  *
- * @param open opens a part. It is closed when its entries are over.
+ * @param open opens a part. It is closed after its last entry.
  */
 export function levelRun<Listed extends ListedPart>(
   parts: readonly Listed[],
@@ -80,7 +81,7 @@ export function levelRun<Listed extends ListedPart>(
   };
 }
 
-/** The entries of an array, in ascending order: for what fits into memory. */
+/** The entries of an array, in ascending order: for entries that fit into memory. */
 export function arrayRun(entries: readonly BulkEntry[], comparator?: Comparator): Run {
   const order = comparatorOf('comparator', comparator);
   return {
@@ -97,7 +98,7 @@ export function userKeyOf(stored: Uint8Array): Uint8Array {
   return stored.subarray(0, Math.max(0, stored.length - INTERNAL_KEY_TRAILER_LENGTH));
 }
 
-/** Options for a table that is read from its first entry to its last: nothing is kept of it. */
+/** Options for a table that is read once from its first entry to its last: nothing is cached. */
 export const READ_ONCE = { cache: null, filters: 'never', readAheadBytes: 2 ** 20 } as const satisfies AsyncTableOptions;
 
 async function* storedEntries(table: Table, gte: Uint8Array | undefined, lt: Uint8Array | undefined, signal: Signal | undefined) {

@@ -1,6 +1,8 @@
-import { mustBeArray, mustBeOptions, mustBeSignal, mustBeWhole, type Signal } from '@bloom/bytes';
+import type { Signal } from '@bloom/bytes';
+import { mustBeArray, mustBeOptions, mustBeSignal, mustBeWhole } from '@bloom/bytes/internal';
 import { type Comparator, type Source, type TableOptions } from '@bloom/sstable';
-import { comparatorOf, INTERNAL_KEY_TRAILER_LENGTH, internalTableOptions, type OpenTable, readOpenTable, readRange } from '@bloom/sstable/database';
+import { INTERNAL_KEY_TRAILER_LENGTH, internalTableOptions } from '@bloom/sstable/database';
+import { comparatorOf, type OpenTable, readOpenTable, readRange } from '@bloom/sstable/internal';
 import type { FileMetadata } from '@bloom/leveldb';
 import { userKeyOf } from './run.js';
 

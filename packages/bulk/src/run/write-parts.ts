@@ -1,4 +1,5 @@
-import { mustBeOptions, mustBeSignal, mustHaveAtMost, mustHaveMethods, type Signal } from '@bloom/bytes';
+import type { Signal } from '@bloom/bytes';
+import { mustBeOptions, mustBeSignal, mustHaveAtMost, mustHaveMethods } from '@bloom/bytes/internal';
 import { partName } from '../part/object-name.js';
 import type { Part } from '../part/part.js';
 import { PART_OPTIONS, type PartOptions, PartWriter } from '../part/part-writer.js';
@@ -13,12 +14,14 @@ export interface WritePartsOptions extends PartOptions {
 
 const WRITE_PARTS_OPTIONS: Record<keyof WritePartsOptions, true> = { ...PART_OPTIONS, signal: true };
 
-/** Entries in ascending order of their keys, several at a time: what {@link merge} gives, or arrays of entries. */
-export type BulkInput = AsyncIterable<readonly BulkEntry[]> | Iterable<readonly BulkEntry[]>;
+/** An entry to write: a {@link BulkEntry}, whose key and value can also be text, which stands for its UTF-8. */
+export type BulkInputEntry = BulkEntry | readonly [key: Uint8Array | string, value: Uint8Array | string | undefined];
+
+/** Entries in ascending order of their keys, several at a time: the result of {@link merge}, or arrays of entries. */
+export type BulkInput = AsyncIterable<readonly BulkInputEntry[]> | Iterable<readonly BulkInputEntry[]>;
 
 /**
- * Writes entries as parts into a store. What is made twice is stored once, so that a task can run again, and also twice at the
- * same time.
+ * Writes entries as parts into a store. Equal parts are stored once, so a task can be repeated, or run twice at the same time.
  *
  * @returns the description of each part as soon as it is in the store.
  * @throws TypeError or RangeError for a wrong option, or keys that are not ascending; BulkError of the store.

@@ -1,4 +1,5 @@
-import { type Bytes, mustBeFunction, mustBeOptions, mustBeWhole, type Signal } from '@bloom/bytes';
+import type { Bytes, Signal } from '@bloom/bytes';
+import { mustBeFunction, mustBeOptions, mustBeWhole } from '@bloom/bytes/internal';
 import type { Folder } from '@bloom/leveldb';
 import { HttpFolder } from '@bloom/leveldb/http';
 import type { Fetch } from '@bloom/sstable/http';

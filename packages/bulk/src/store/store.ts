@@ -4,7 +4,8 @@
  * Objects are written whole, and all but CURRENT once. What a store has to be able to do beyond that is one thing: to replace
  * CURRENT only if it is still the one that the caller has seen.
  */
-import { type Bytes, mustHaveAtMost, type Signal } from '@bloom/bytes';
+import type { Bytes, Signal } from '@bloom/bytes';
+import { mustHaveAtMost } from '@bloom/bytes/internal';
 import type { Folder } from '@bloom/leveldb';
 
 /** What a store says of an object. */

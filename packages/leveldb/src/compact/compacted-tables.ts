@@ -28,9 +28,9 @@ export interface CompactionContext {
   readonly tables: ViewTables;
   readonly damage: DamagePolicy;
   readonly folder: Pick<WritableFolder, 'create'>;
-  /** Runs a reading of the inputs, with or without a promise. */
+  /** Runs a reading of the inputs, synchronously or not. */
   readonly read: (reading: FolderReading<void>) => void | Promise<void>;
-  /** Whether the inputs are read without promises. */
+  /** Whether the inputs are read synchronously. */
   readonly readsAtOnce: boolean;
   readonly order: KeyOrder;
   readonly building: TableBuilderOptions;

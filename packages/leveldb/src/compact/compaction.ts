@@ -27,16 +27,16 @@ export function maxBytesOf(level: number): number {
 }
 
 /** The level that is fullest in relation to its limit; a score of 1 makes a compaction due. Source: `VersionSet::Finalize`. */
-export function fullestLevel({ levels }: Version): { readonly level: number; readonly score: number } {
+export function fullestLevel({ levels, levelBytes }: Version): { readonly level: number; readonly score: number } {
   let fullest = { level: 0, score: levels[0]!.length / LEVEL_0_TRIGGER };
   for (let level = 1; level < LEVEL_COUNT - 1; level++) {
-    const score = sizeOf(levels[level]!) / maxBytesOf(level);
+    const score = levelBytes[level]! / maxBytesOf(level);
     if (score > fullest.score) fullest = { level, score };
   }
   return fullest;
 }
 
-/** Whether so many tables of so many bytes can be in a level without a compaction that is due. */
+/** Whether a level can hold `count` tables of `bytes` bytes without a compaction becoming due. */
 export function fitsInLevel(level: number, count: number, bytes: number): boolean {
   if (level === 0) return count < LEVEL_0_TRIGGER;
   return bytes < maxBytesOf(level);

@@ -1,5 +1,5 @@
-import { copyBytes } from '@bloom/bytes';
-import { type CompareRange } from '@bloom/sstable/database';
+import { copyBytes } from '@bloom/bytes/internal';
+import type { CompareRange } from '@bloom/sstable/internal';
 import type { Entry } from '../cursor/entry-cursor.js';
 
 /** The internal key of the entry that a cursor was on before it moved, in a buffer that is reused. */

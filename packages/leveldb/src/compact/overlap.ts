@@ -24,27 +24,32 @@ export interface KeyBounds {
 }
 
 /** Whether a table of the level holds user keys of the range. */
-export function overlapsLevel(version: Version, level: number, order: KeyOrder, { begin, end }: KeyBounds): boolean {
-  return version.levels[level]!.some(({ smallest, largest }) => {
+export function overlapsLevel(version: Version, level: number, order: KeyOrder, bounds: KeyBounds): boolean {
+  if (level > 0) return overlappingFiles(version, level, order, bounds).length > 0;
+  const { begin, end } = bounds;
+  return version.levels[0]!.some(({ smallest, largest }) => {
     return (begin === undefined || compareUser(order, largest, begin) >= 0) && (end === undefined || compareUser(order, smallest, end) <= 0);
   });
 }
 
 /**
- * The tables of a level that hold user keys of the range. In level 0, where tables overlap, also those that overlap them,
- * again and again.
+ * The tables of a level that hold user keys of the range. In level 0, where tables overlap, the range grows with each table found.
  *
  * Source: `Version::GetOverlappingInputs`.
  */
 export function overlappingFiles(version: Version, level: number, order: KeyOrder, { begin, end }: KeyBounds): FileMetadata[] {
   const files = version.levels[level]!;
+  if (level > 0) {
+    const first = begin === undefined ? 0 : countBefore(files, ({ largest }) => compareUser(order, largest, begin!) < 0);
+    const last = end === undefined ? files.length : countBefore(files, ({ smallest }) => compareUser(order, smallest, end!) <= 0);
+    return files.slice(first, last);
+  }
   let found: FileMetadata[] = [];
   for (let i = 0; i < files.length; ) {
     const file = files[i++]!;
     if (begin !== undefined && compareUser(order, file.largest, begin) < 0) continue;
     if (end !== undefined && compareUser(order, file.smallest, end) > 0) continue;
     found.push(file);
-    if (level > 0) continue;
     if (begin !== undefined && compareUser(order, file.smallest, begin) < 0) begin = file.smallest;
     else if (end !== undefined && compareUser(order, file.largest, end) > 0) end = file.largest;
     else continue;
@@ -53,6 +58,18 @@ export function overlappingFiles(version: Version, level: number, order: KeyOrde
     i = 0;
   }
   return found;
+}
+
+/** The number of tables for which `isBefore` is true, where those come before all others: a binary search. */
+function countBefore(files: readonly FileMetadata[], isBefore: (file: FileMetadata) => boolean): number {
+  let left = 0;
+  let right = files.length;
+  while (left < right) {
+    const middle = (left + right) >>> 1;
+    if (isBefore(files[middle]!)) left = middle + 1;
+    else right = middle;
+  }
+  return left;
 }
 
 /** The least and the greatest internal key of some tables. */

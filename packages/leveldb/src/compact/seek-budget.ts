@@ -1,6 +1,6 @@
 import type { FileMetadata } from '../format/version-edit.js';
 
-/** A seek costs about as much as compacting so many bytes. */
+/** A seek costs about as much as compacting this many bytes. */
 const BYTES_PER_SEEK = 16_384;
 const MIN_SEEKS = 100;
 

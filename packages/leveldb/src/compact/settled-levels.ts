@@ -32,7 +32,7 @@ export function settledLevels(
   kept: readonly (readonly SizedTable[])[],
   added: SizedTables,
 ): {
-  /** What each level will hold beside the added tables. Filters of what comes down are unknown: it is written anew. */
+  /** What each level will hold in addition to the added tables. The filters of tables that come down are unknown, as those are rewritten. */
   readonly levels: SizedTable[][];
   /** How many keys of the added tables stay in their level. */
   readonly addedKeys: number;

@@ -1,4 +1,4 @@
-import { seeded } from '@bloom/bytes';
+import { seeded } from '@bloom/bytes/internal';
 
 /** `byteLength` bytes that differ for each `seed`, and of which no part looks like another. */
 export function contents(seed: number, byteLength: number): Uint8Array {

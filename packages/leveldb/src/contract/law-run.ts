@@ -3,7 +3,6 @@ import { type Folder, FolderError, type FolderFile } from '../folder/folder.js';
 import { LOCK, LOST } from '../format/file-name.js';
 import type { WritableFile, WritableFolder } from '../folder/writable-folder.js';
 import { FolderLawError } from './folder-law-error.js';
-import { differenceOf, shownName } from './show.js';
 
 /** What a call threw. */
 export interface Failure {
@@ -77,7 +76,7 @@ export class LawRun {
     // That it must be undefined is for the law about what is not there.
     if (file === undefined || file === null) return undefined;
     if (typeof file !== 'object' || typeof (file as Partial<FolderFile>).read !== 'function') {
-      this.fail(`open(${shownName(name)}) gives ${typeof file}, which is neither a file nor undefined`);
+      this.fail(`open(${shownName(name)}) returns ${typeof file}, which is neither a file nor undefined`);
     }
     this.#open.add(file as FolderFile);
     return file as FolderFile;
@@ -86,14 +85,14 @@ export class LawRun {
   /** The file called `name`, which must be there. */
   async open(folder: Folder, name: string): Promise<FolderFile> {
     const file = await this.openIfThere(folder, name);
-    return file ?? this.fail(`open(${shownName(name)}) gives undefined, and there is a file of that name`);
+    return file ?? this.fail(`open(${shownName(name)}) returns undefined although there is a file of that name`);
   }
 
   async mustBeAbsent(folder: Folder, name: string, when: string): Promise<void> {
     const file = await this.openIfThere(folder, name);
     if (file === undefined) return;
     await this.closeFile(file);
-    this.fail(`open(${shownName(name)}) gives a file ${when}`);
+    this.fail(`open(${shownName(name)}) returns a file ${when}`);
   }
 
   /** Reads a range that is inside the file. */
@@ -102,8 +101,8 @@ export class LawRun {
   }
 
   mustBeRead(bytes: unknown, name: string, offset: number, length: number): Uint8Array {
-    if (!(bytes instanceof Uint8Array)) this.fail(`read(${offset}, ${length}) of ${shownName(name)} gives no Uint8Array`);
-    if (bytes.length !== length) this.fail(`read(${offset}, ${length}) of ${shownName(name)} gives ${bytes.length} bytes`);
+    if (!(bytes instanceof Uint8Array)) this.fail(`read(${offset}, ${length}) of ${shownName(name)} does not return a Uint8Array`);
+    if (bytes.length !== length) this.fail(`read(${offset}, ${length}) of ${shownName(name)} returns ${bytes.length} bytes`);
     return bytes;
   }
 
@@ -154,7 +153,7 @@ export class LawRun {
   /** The names of the files, sorted. LOCK and `lost` are left out: a folder may list them or not. */
   async names(folder: Folder): Promise<string[]> {
     const names: unknown = await this.call('list()', () => folder.list!());
-    if (!Array.isArray(names) || !names.every((name) => typeof name === 'string')) this.fail('list() gives no array of names');
+    if (!Array.isArray(names) || !names.every((name) => typeof name === 'string')) this.fail('list() returns no array of names');
     return names.filter((name) => name !== LOCK && name !== LOST).sort();
   }
 
@@ -170,7 +169,7 @@ export class LawRun {
   #mustBe(names: readonly string[], expected: readonly string[], when: string): void {
     const wanted = [...expected].sort();
     if (names.length === wanted.length && names.every((name, i) => name === wanted[i])) return;
-    this.fail(`list() gives ${names.map(shownName).join(', ') || 'no names'} ${when}, and the folder has ${wanted.map(shownName).join(', ') || 'no files'}`);
+    this.fail(`list() returns ${names.map(shownName).join(', ') || 'no names'} ${when}, and the folder has ${wanted.map(shownName).join(', ') || 'no files'}`);
   }
 
   // Writing
@@ -187,7 +186,7 @@ export class LawRun {
 
   #written(what: string, file: WritableFile): WritableFile {
     const { append, sync, close } = Object(file) as Partial<WritableFile>;
-    if (typeof append !== 'function' || typeof sync !== 'function' || typeof close !== 'function') this.fail(`${what} gives no file with append(), sync() and close()`);
+    if (typeof append !== 'function' || typeof sync !== 'function' || typeof close !== 'function') this.fail(`${what} returns no file with append(), sync() and close()`);
     this.#open.add(file);
     return file;
   }
@@ -246,4 +245,17 @@ export function shownError(error: unknown): string {
   } catch {
     return 'a value that cannot be shown';
   }
+}
+
+export function shownName(name: string): string {
+  return JSON.stringify(name);
+}
+
+/** How `found` differs from what a file holds, as the end of a sentence about it; undefined when it does not. */
+export function differenceOf(found: Uint8Array, held: Uint8Array): string | undefined {
+  const length = Math.min(found.length, held.length);
+  let i = 0;
+  while (i < length && found[i] === held[i]) i++;
+  if (i < length) return `has byte 0x${found[i]!.toString(16)} at offset ${i}, and 0x${held[i]!.toString(16)} was written there`;
+  return found.length === held.length ? undefined : `has ${found.length} bytes, and ${held.length} were written`;
 }

@@ -1,12 +1,12 @@
-import { mustBeBytes } from '@bloom/bytes';
-import type { CursorBounds, Side } from '@bloom/sstable/database';
+import { mustBeBytes } from '@bloom/bytes/internal';
+import type { CursorBounds, Side } from '@bloom/sstable/internal';
 import type { DamagePolicy } from '../folder/damage.js';
 import type { FolderReading } from '../folder/folder-reading.js';
 import type { KeyOrder } from '../format/version.js';
 import type { EntryCursor } from './entry-cursor.js';
 import { type ReadSampler, VisibleCursor } from './visible-cursor.js';
 
-/** Moves over the visible entries between two keys: a move that leads to others leads to no entry. */
+/** Moves over the visible entries between two keys: after a move beyond them, the cursor is on no entry. */
 export class BoundedCursor extends VisibleCursor {
   private readonly bounds: CursorBounds;
 
@@ -45,7 +45,7 @@ export class BoundedCursor extends VisibleCursor {
     this.within(true);
   }
 
-  /** Leaves an entry that is not between the bounds, once a move is over. */
+  /** Leaves an entry that is outside the bounds, once a move has ended. */
   private within(settled: boolean): boolean {
     if (settled && this.valid && !this.bounds.admits(this.keyBytes, this.keyLength)) this.valid = false;
     return settled;

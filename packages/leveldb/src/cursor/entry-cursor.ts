@@ -1,4 +1,4 @@
-import type { Side } from '@bloom/sstable/database';
+import type { Side } from '@bloom/sstable/internal';
 import type { FolderReading } from '../folder/folder-reading.js';
 
 const NO_BYTES = new Uint8Array(0);
@@ -23,8 +23,8 @@ export class Entry {
 /**
  * A place among entries sorted by internal key: those of a memtable, of a table, of a level, or of many of them.
  *
- * A move returns true when it is over. It returns false when something must be read first: then `settle` reads it and
- * ends the move. So a move within a block costs neither a promise nor a generator.
+ * A move returns true when it has ended, and false when something must be read first: `settle` then reads it and completes the move.
+ * So a move within a block costs neither a promise nor a generator.
  *
  * Key and value are lent until the next move. A move that throws leaves the cursor on no entry.
  */
@@ -39,20 +39,20 @@ export abstract class EntryCursor {
 
   abstract seekToFirst(): boolean;
   abstract seekToLast(): boolean;
-  /** @param key an internal key, lent until the move is over. */
+  /** @param key an internal key, lent until the move has ended. */
   abstract seek(key: Uint8Array, side: Side): boolean;
-  /** Given a cursor on an entry. */
+  /** REQUIRES: the cursor is on an entry. */
   abstract next(): boolean;
-  /** Given a cursor on an entry. */
+  /** REQUIRES: the cursor is on an entry. */
   abstract prev(): boolean;
 
-  /** Ends a move that returned false. */
+  /** Completes a move that returned false. */
   // eslint-disable-next-line require-yield -- what lies in memory has nothing to read
   *settle(): FolderReading<void> {
     return;
   }
 
-  /** Lets go of what the cursor reads from. */
+  /** Releases what the cursor reads from. */
   close(): void {
     this.valid = false;
   }

@@ -1,4 +1,4 @@
-import type { CompareRange, Side } from '@bloom/sstable/database';
+import type { CompareRange, Side } from '@bloom/sstable/internal';
 import { EntryCursor } from './entry-cursor.js';
 import { all, type FolderReading } from '../folder/folder-reading.js';
 import { SourceQueue } from './source-queue.js';
@@ -14,7 +14,7 @@ export class MergeCursor extends EntryCursor {
   readonly #sources: readonly EntryCursor[];
   readonly #queue: SourceQueue;
   #reverse = false;
-  /** The sources whose moves are not over; the only one is the first of the queue where `#stepping`. */
+  /** The sources whose moves have not ended; while `#stepping`, only the first of the queue. */
   #unsettled: EntryCursor[] = [];
   #stepping = false;
 

@@ -1,4 +1,5 @@
-import { compareInternalBytes, type CompareRange, INTERNAL_KEY_TRAILER_LENGTH } from '@bloom/sstable/database';
+import { INTERNAL_KEY_TRAILER_LENGTH } from '@bloom/sstable/database';
+import { compareInternalBytes, type CompareRange } from '@bloom/sstable/internal';
 import type { Entry, EntryCursor } from './entry-cursor.js';
 
 /**
@@ -130,7 +131,7 @@ function userKeyLength({ keyStart, keyEnd }: Entry): number {
   return Math.max(0, keyEnd - keyStart - INTERNAL_KEY_TRAILER_LENGTH);
 }
 
-/** How many bytes two user keys have in common. @param from at least so many. */
+/** How many bytes two user keys have in common. @param from a lower bound. */
 function commonLength(a: Entry, b: Entry, from: number): number {
   const length = Math.min(userKeyLength(a), userKeyLength(b));
   const aBytes = a.keyBytes;

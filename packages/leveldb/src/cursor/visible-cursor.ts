@@ -4,8 +4,9 @@
  *
  * Source: LevelDB, db/db_iter.cc.
  */
-import { mustBeBytes } from '@bloom/bytes';
-import { compareInternalBytes, DELETION, INTERNAL_KEY_TRAILER_LENGTH, type Side, VALUE } from '@bloom/sstable/database';
+import { mustBeBytes } from '@bloom/bytes/internal';
+import { DELETION, INTERNAL_KEY_TRAILER_LENGTH, VALUE } from '@bloom/sstable/database';
+import { compareInternalBytes, type Side } from '@bloom/sstable/internal';
 import type { DamagePolicy } from '../folder/damage.js';
 import { afterVersions, beforeVersions, SequenceBound, typeOf } from '../format/database-key.js';
 import type { Entry, EntryCursor } from './entry-cursor.js';
@@ -17,7 +18,7 @@ const PASSED_OVER = -1;
 
 /** Receives samples of the entries that a cursor reads. */
 export interface ReadSampler {
-  /** How many bytes of keys and values are read until the next sample; asked at the start, and after each sample. */
+  /** The number of bytes of keys and values to read before the next sample; called at the start, and after each sample. */
   period(): number;
   /** @param internalKey a view that is valid only during the call. */
   take(internalKey: Uint8Array): void;
@@ -43,7 +44,7 @@ export class VisibleCursor {
   private reverse = false;
   /** Forward: whether the versions of the key that is kept are hidden. */
   private hiding = false;
-  /** Forward, where `hiding`: at least so many bytes at the start of the entry's key are those of the key that is kept. */
+  /** Forward, while `hiding`: a lower bound of how many bytes the entry's key has in common with the kept key at its start. */
   private common = 0;
   /** Backward: whether the kept key has a value, so far. */
   private found = false;
@@ -97,7 +98,7 @@ export class VisibleCursor {
     return this.#go();
   }
 
-  /** Ends a move that returned false. */
+  /** Completes a move that returned false. */
   *settle(): FolderReading<void> {
     do yield* this.entries.settle();
     while (!this.#go());

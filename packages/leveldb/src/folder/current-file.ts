@@ -1,4 +1,5 @@
-import { CorruptionError, type Place, quotedName } from '@bloom/bytes';
+import { CorruptionError, type Place } from '@bloom/bytes';
+import { quotedName } from '@bloom/bytes/internal';
 import { decodeCurrent, MAX_CURRENT_LENGTH } from '../format/current.js';
 import type { FolderFile } from './folder.js';
 import { type FolderReading, readBytes } from './folder-reading.js';

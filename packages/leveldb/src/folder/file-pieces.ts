@@ -1,5 +1,5 @@
 import type { Source } from '@bloom/sstable';
-import { readRange } from '@bloom/sstable/database';
+import { readRange } from '@bloom/sstable/internal';
 
 /** Bytes of a log, a MANIFEST or a file to be copied that are read at once: a log of LevelDB's usual size whole, and a whole number of its blocks. */
 export const PIECE_LENGTH = 4 * 2 ** 20;

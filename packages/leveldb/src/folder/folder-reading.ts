@@ -1,10 +1,11 @@
 /**
- * What is read from a folder, written once for callers with promises and callers without: computations that yield requests and
- * are resumed with the answers.
+ * Reading a folder, written once for synchronous and asynchronous callers: computations that yield requests and are resumed with the
+ * answers.
  */
-import type { Signal, SignalController } from '@bloom/bytes';
+import type { Signal } from '@bloom/bytes';
+import type { SignalController } from '@bloom/bytes/internal';
 import type { FileIdentity, Source } from '@bloom/sstable';
-import { isRequestBound, type ReadAhead, type Reading, readRange, readRangeAtOnce, readRangeSync, type SyncReadAhead, untilAborted } from '@bloom/sstable/database';
+import { isRequestBound, type ReadAhead, type Reading, readRange, readRangeAtOnce, readRangeSync, type SyncReadAhead, untilAborted } from '@bloom/sstable/internal';
 import { type Folder, FolderError, type FolderFile, withoutPromises } from './folder.js';
 import { turn } from './pacer.js';
 
@@ -22,20 +23,20 @@ export interface TableWalk {
 export interface ReadableTable {
   /** Whether the file is no longer the one that was opened, so that it should be opened again. */
   isStale: boolean;
-  /** Without a promise where the block is at hand. */
+  /** Synchronous when the block is at hand. */
   block(i: number, walk: TableWalk | undefined, signal: Signal | undefined): Uint8Array | Promise<Uint8Array>;
   blockSync(i: number, walk: TableWalk | undefined): Uint8Array;
   readFilter(signal: Signal | undefined): Promise<void>;
   readFilterSync(): void;
 }
 
-/** What a computation needs before it can continue. */
+/** A request of a computation. */
 export type FolderRequest =
   /** The names of the files. */
   | { readonly kind: 'list' }
   /** A file, or undefined. */
   | { readonly kind: 'open'; readonly name: string }
-  /** What the host knows of a file, or undefined. */
+  /** The identity of a file, or undefined. */
   | { readonly kind: 'identify'; readonly name: string }
   /** Bytes of a file. */
   | { readonly kind: 'read'; readonly source: Source; readonly offset: number; readonly length: number }
@@ -47,7 +48,7 @@ export type FolderRequest =
   | { readonly kind: 'shared'; readonly shared: SharedReadings<unknown>; readonly key: unknown; readonly reading: () => FolderReading<unknown> }
   /** The SHA-256 of bytes; undefined where the host has none, as in pages without HTTPS, or would answer with a promise only. */
   | { readonly kind: 'sha256'; readonly bytes: Uint8Array }
-  /** Others get their turn of the event loop, where it can be waited for. */
+  /** Yields to the event loop; ignored by synchronous callers. */
   | { readonly kind: 'turn' }
   /** The results of several computations, in their order. They may run at the same time. */
   | { readonly kind: 'all'; readonly readings: readonly FolderReading<unknown>[] };
@@ -64,7 +65,7 @@ export function* openFile(name: string): FolderReading<FolderFile | undefined> {
   return (yield { kind: 'open', name }) as FolderFile | undefined;
 }
 
-/** What the host knows of the file called `name`, in a folder that can tell. */
+/** The identity of the file called `name`, in a folder that has `identityOf`. */
 export function* identifyFile(name: string): FolderReading<FileIdentity | undefined> {
   return (yield { kind: 'identify', name }) as FileIdentity | undefined;
 }
@@ -87,12 +88,12 @@ export function* sha256Of(bytes: Uint8Array): FolderReading<ArrayBuffer | undefi
   return (yield { kind: 'sha256', bytes }) as ArrayBuffer | undefined;
 }
 
-/** Lets others have their turn of the event loop, unless the caller can do without promises. */
+/** Yields to the event loop, unless the caller is synchronous. */
 export function* othersTurn(): FolderReading<void> {
   yield { kind: 'turn' };
 }
 
-/** Notes that the table is to be opened again, if that is what a failed read says. */
+/** Marks the table to be opened again, if a failed read says that its file has changed. */
 export function noteStale(table: ReadableTable, error: unknown): void {
   if (error instanceof FolderError && error.code === 'BLOOM_FOLDER_CHANGED') table.isStale = true;
 }
@@ -101,19 +102,19 @@ export function* readFilter(table: ReadableTable): FolderReading<void> {
   yield { kind: 'filter', table };
 }
 
-/** The result of `reading`, or that of a reading of the same key that is under way. */
+/** The result of `reading`, or of a reading of the same key that is in progress. */
 export function* shareReading<Key, T>(shared: SharedReadings<Key>, key: Key, reading: () => FolderReading<T>): FolderReading<T> {
   return (yield { kind: 'shared', shared, key, reading }) as T;
 }
 
 /**
- * Readings under way that any number of calls can wait for, each with a signal of its own or none; where reads are bound to a
- * request, only calls of the same turn.
+ * Readings in progress that several calls can wait for, each with its own signal or none. Where reads are bound to a request, only calls
+ * of the same turn share one.
  */
 export class SharedReadings<Key> {
   readonly #running = new Map<Key, { readonly answer: Promise<unknown>; readonly controller: SignalController; waiting: number }>();
 
-  /** The result of the reading of `key` that is under way, or else that of `reading`. A reading ends when the signals of all its calls are aborted. */
+  /** The result of the reading of `key` that is in progress, or else of `reading`. A reading ends when the signals of all its calls are aborted. */
   run(folder: Folder, key: Key, reading: () => FolderReading<unknown>, signal: Signal | undefined): Promise<unknown> {
     const running = this.#running.get(key) ?? this.#start(folder, key, reading);
     running.waiting++;
@@ -187,7 +188,7 @@ export async function runAsync<T>(folder: Folder, reading: FolderReading<T>, sig
   return runAtOnce(folder, reading, signal);
 }
 
-/** The same without a promise where the reading needs only bytes, and all of them are at hand. */
+/** {@link runAsync}, but synchronous when the reading needs only bytes, and all of them are at hand. */
 export function runAtOnce<T>(folder: Folder, reading: FolderReading<T>, signal?: Signal): T | Promise<T> {
   let step = reading.next();
   while (step.done !== true) {
@@ -274,7 +275,7 @@ async function allAsync(folder: Folder, readings: readonly FolderReading<unknown
  * Calls `work` with the numbers below `count`, some of them at the same time. When a call fails, no further one is begun, and
  * those that were begun are awaited.
  *
- * @param most how many at most.
+ * @param most the most calls at the same time.
  * @throws the failure of the lowest number.
  */
 export async function inParallel(
@@ -300,7 +301,7 @@ export async function inParallel(
   if (failed < count) throw failure;
 }
 
-/** Runs a reading over a folder that does not return promises. @throws TypeError where it does not. */
+/** Runs a reading over a synchronous folder. @throws TypeError when the folder returns a promise. */
 export function runSync<T>(folder: Folder, reading: FolderReading<T>): T {
   let step = reading.next();
   while (step.done !== true) {
@@ -342,6 +343,6 @@ function answerSync(folder: Folder, request: FolderRequest): unknown {
 }
 
 function mustBeSync(answer: unknown): unknown {
-  if (answer instanceof Promise) throw new TypeError('folder must not return promises here: with one that does, use DatabaseReader, or get instead of getSync');
+  if (answer instanceof Promise) throw new TypeError('the folder returned a promise: use DatabaseReader with it, or get instead of getSync');
   return answer;
 }

@@ -1,18 +1,19 @@
 /** Where the files of a database are. */
-import { type Bytes, mustBeBytes, mustHaveMethods, type Signal } from '@bloom/bytes';
+import type { Bytes, Signal } from '@bloom/bytes';
+import { mustBeBytes, mustHaveMethods } from '@bloom/bytes/internal';
 import type { FileIdentity, Source, SyncSource } from '@bloom/sstable';
 
 /** A file of a folder, opened for reading. It has the length that it had when it was opened, even if it grows. */
 export interface FolderFile extends Source {
   /**
-   * `read` without a promise, where it returns one and the host can do without.
+   * The synchronous `read`, if `read` returns a promise and the host can read synchronously.
    *
-   * @param into memory of `length` bytes for those that are read, which the file may return, filled. It may do without.
+   * @param into memory of `length` bytes. The file may read into it and return it, or return other memory.
    */
   readonly readSync?: ((offset: number, length: number, into?: Bytes) => Uint8Array) | undefined;
-  /** Whether the file was written to since it was opened, where that can be told at once. Asked after each read of a table. */
+  /** Whether the file was written to since it was opened, if the host can tell synchronously. Called after each read of a table. */
   hasChanged?(): boolean;
-  /** Called when nothing reads the file any more. */
+  /** Called when the file is no longer read. */
   close?(): void | Promise<void>;
 }
 
@@ -31,16 +32,16 @@ export interface SyncFolderFile extends SyncSource {
  *
  * `readFolderLaws` of `@bloom/leveldb/contract` checks them, under the same numbers.
  *
- * 1. **A file has the length that it says, and is read in pieces** at any offset. A range past its end fails, or gives the bytes
+ * 1. **A file has the length that it reports, and can be read in pieces** at any offset. A range past its end fails, or gives the bytes
  *    that there are.
  * 2. **Bytes that were read never change.** They may be views of the folder's own memory: a reader does not write to them.
- * 3. **What is not there is undefined, not an error**: a name that no file has, and a name that is no plain file name, such as
- *    `../CURRENT`. CURRENT may be damaged, and what it names is opened.
+ * 3. **Opening a missing file gives undefined, not an error**, and so does a name that is not a plain file name, such as `../CURRENT`:
+ *    CURRENT may be damaged, and the reader opens the file that it names.
  * 4. **The list has the name of each file once.**
- * 5. **Closing a file ends that file alone**, not others that were opened under the same name. Closing it again does nothing.
- * 6. **Reads at the same time do not disturb each other**, in one file and in several.
- * 7. **What is read without a promise is the same**: `readSync`, `readAtOnce`, `openSync` and `readInto`, where there are any.
- * 8. **`identityOf` tells the identity of the file that `open` gives**, where there is an `identityOf`.
+ * 5. **Closing a file closes only that file**, not others that were opened under the same name. Closing it again does nothing.
+ * 6. **Simultaneous reads do not disturb each other**, in one file and in several.
+ * 7. **Synchronous reads return the same bytes**: `readSync`, `readAtOnce`, `openSync` and `readInto`, if they exist.
+ * 8. **`identityOf` returns the identity of the file that `open` returns**, if it exists.
  */
 export interface Folder {
   /** Names the folder in errors. */
@@ -52,7 +53,7 @@ export interface Folder {
   readonly isRemote?: boolean | undefined;
   /**
    * Whether only CURRENT is ever replaced: there are no logs, every other file was written once and whole before CURRENT led to
-   * it, and its name is never used again. So `@bloom/bulk` publishes databases. A reader then looks for no logs, reads a
+   * it, and its name is never used again. So `@bloom/bulk` publishes databases. A reader then does not look for logs, reads a
    * MANIFEST once, keeps its tables open when CURRENT names another MANIFEST, and calls neither `list` nor `identityOf`. Where the
    * number of a MANIFEST is that of its SHA-256, as there, other bytes are refused, and so is a table with other keys than it says.
    */
@@ -65,24 +66,24 @@ export interface Folder {
   list?(signal?: Signal): readonly string[] | Promise<readonly string[]>;
 
   /**
-   * Opens a file; undefined when there is none of that name. A name that is no plain file name is that of no file.
+   * Opens a file; undefined when there is none of that name, or the name is not a plain file name.
    *
-   * What is read of it is what it held when it was opened. Where that cannot be had, because the file was changed, the
+   * Reads return what the file held when it was opened. If that is no longer available because the file was changed, the
    * read fails with a {@link FolderError} `BLOOM_FOLDER_CHANGED`.
    */
   open(name: string, signal?: Signal): FolderFile | undefined | Promise<FolderFile | undefined>;
 
   /**
-   * What the host knows of a file, without opening it; undefined when there is none of that name. Where a folder has it, each
-   * `refresh` looks whether the tables are still the same files. It must agree with the `identity` of the file that `open` gives.
+   * The identity of a file, without opening it; undefined when there is none of that name. If a folder has this method, each
+   * `refresh` checks whether the tables are still the same files. It must agree with the `identity` of the file that `open` returns.
    */
   identityOf?(name: string, signal?: Signal): FileIdentity | undefined | Promise<FileIdentity | undefined>;
 
-  /** `open` without a promise, where it returns one and the host can do without: for `Database.getSync`. */
+  /** The synchronous `open`, if `open` returns a promise and the host can open files synchronously: for `Database.getSync`. */
   openSync?(name: string): SyncFolderFile | undefined;
 }
 
-/** A folder that answers at once. */
+/** A folder whose methods are synchronous. */
 export interface SyncFolder extends Folder {
   list(): readonly string[];
   open(name: string): SyncFolderFile | undefined;
@@ -95,7 +96,7 @@ export function mustBeFolder(folder: unknown, methods: readonly string[] = ['ope
 }
 
 /**
- * What can be wrong with a folder that another process writes, or that is full. The codes are stable.
+ * Why a folder cannot be read or written although its bytes are sound: another process writes to it, or it is full. The codes are stable.
  *
  * - `BLOOM_FOLDER_BUSY`: the folder changed each time that it was read. Try again when the writer is less busy, or allow
  *   more `maxRestarts`.
@@ -105,11 +106,11 @@ export function mustBeFolder(folder: unknown, methods: readonly string[] = ['ope
  */
 export type FolderErrorCode = 'BLOOM_FOLDER_BUSY' | 'BLOOM_FOLDER_CHANGED' | 'BLOOM_FOLDER_FULL';
 
-/** A folder is sound, and was changed while it was read, or is full. */
+/** The folder was changed while it was read, or is full; its bytes are sound. */
 export class FolderError extends Error {
   override readonly name = 'FolderError';
   readonly code: FolderErrorCode;
-  /** The file that it is about, where it is one. */
+  /** The file in question, if it is about one. */
   readonly file: string | undefined;
 
   constructor(code: FolderErrorCode, problem: string, options: ErrorOptions & { readonly file?: string } = {}) {
@@ -139,7 +140,7 @@ export function mustBePlainName(name: string): void {
   if (!isPlainName(name)) throw new RangeError(`name must be that of a file within the folder, got ${JSON.stringify(name)}`);
 }
 
-/** The source as one that does not return promises: a source that does so all the same is found out when it is read. */
+/** The source as a synchronous one. If it returns a promise all the same, reading it fails. */
 export function withoutPromises(source: FolderFile): SyncSource {
   if (source.readSync === undefined) return source as SyncSource;
   return {

@@ -1,7 +1,7 @@
 /** Finds out whether a folder is the database of another engine, by the bytes of its files. */
 import { CorruptionError, UnsupportedError } from '@bloom/bytes';
 import { LogReader } from '@bloom/log';
-import { ENCRYPTION_HEADER_LENGTH, TABLE_MAGIC_LENGTH } from '@bloom/sstable/database';
+import { ENCRYPTION_HEADER_LENGTH, TABLE_MAGIC_LENGTH } from '@bloom/sstable/internal';
 import { CURRENT, oldTableFileName, parseFileName, tableFileName } from '../format/file-name.js';
 import {
   BADGER_MAGIC_LENGTH,
@@ -27,10 +27,10 @@ import { type FolderReading, listFiles, openFile, readBytes } from './folder-rea
 import { PIECE_LENGTH } from './file-pieces.js';
 import { StoredRecords } from './stored-records.js';
 
-/** What has to be known of a folder. */
+/** A folder to examine. */
 export interface EngineFolder {
   readonly name: string | undefined;
-  /** Whether it is listed. Otherwise CURRENT and the MANIFEST that it names are all that is looked at. */
+  /** Whether it can be listed. Otherwise only CURRENT and the MANIFEST that it names are looked at. */
   readonly canList: boolean;
 }
 
@@ -38,7 +38,7 @@ export interface EngineFolder {
 const MAX_FILES = 64;
 
 /**
- * The engine whose database a folder is; undefined where it is LevelDB's, or nothing says whose it is.
+ * The engine that wrote a folder's database; undefined when that is LevelDB, or cannot be told.
  *
  * Names of files decide nothing, since anybody may put an IDENTITY into a folder. One of these must be there:
  *
@@ -48,7 +48,7 @@ const MAX_FILES = 64;
  *    Badger; where LevelDB can read the one that CURRENT names, no other numbered one counts;
  * 4. a log that begins with a type of record that only they have, with the right checksum;
  * 5. more tables with their magic numbers than with LevelDB's. Where LevelDB can read the MANIFEST that CURRENT names, or else
- *    the newest one, only tables that it lists count, so that a table that was put beside them decides nothing.
+ *    the newest one, only tables that it lists count, so that a stray table decides nothing.
  *
  * Reads at most 4 MiB of a MANIFEST, 32 KiB of a log and a few bytes of other files, and 64 files of each kind.
  */
@@ -57,7 +57,7 @@ export function* readForeignEngine({ name: folderName, canList }: EngineFolder, 
   const files = new EngineFiles(names, closing);
   const manifest = yield* files.currentManifest(folderName);
   const current = manifest === undefined ? [] : [manifest];
-  // LevelDB opens what CURRENT names, whatever a program left beside it that began to take the folder over.
+  // LevelDB opens the MANIFEST that CURRENT names, whatever another program that began to take over the folder has left there.
   const currentTables = manifest === undefined ? undefined : yield* files.listedTables(manifest);
   const manifests = currentTables === undefined ? [...new Set([...current, ...files.newest('manifest')])] : current;
   const logs = files.newest('log');
@@ -72,21 +72,21 @@ export function* readForeignEngine({ name: folderName, canList }: EngineFolder, 
   );
 }
 
-/** Why a folder of another engine is refused. */
+/** The error for a folder of another engine. */
 export function foreignEngineError({ text }: ForeignEngine, folderName: string | undefined): UnsupportedError {
   return new UnsupportedError('BLOOM_UNSUPPORTED_FORMAT', { structure: 'folder', offset: 0, file: folderName }, `it ${text}`);
 }
 
-/** What reading a folder threw, or instead, where its database is that of another engine, that it is. */
+/** `error`, which reading a folder threw, or if its database is that of another engine, an error that says so. */
 export function* orForeignEngine(folder: EngineFolder, error: unknown): FolderReading<unknown> {
   const isOfBytes = error instanceof CorruptionError || (error instanceof UnsupportedError && error.code === 'BLOOM_UNSUPPORTED_FORMAT');
-  // The MANIFEST that lists the missing tables could be read, and of a file that is too large no more is read.
+  // The MANIFEST that lists the missing tables could be read, and a file that is too large is not read further.
   if (!isOfBytes || error.code === 'BLOOM_MISSING_FILE' || error.code === 'BLOOM_TOO_LARGE') return error;
   try {
     const engine = yield* readForeignEngine(folder, new ClosingFiles());
     return engine === undefined ? error : foreignEngineError(engine, folder.name);
   } catch {
-    // The error that the caller has is the one to know of.
+    // The caller's own error is the one to report.
     return error;
   }
 }

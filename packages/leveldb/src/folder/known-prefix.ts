@@ -14,7 +14,7 @@ export interface KnownPrefix {
   readonly byteLength: number;
   /** CRC-32C of these bytes. */
   readonly checksum: number;
-  /** What the host knew of the file when it was opened. */
+  /** The identity of the file when it was opened. */
   readonly identity: FileIdentity | undefined;
 }
 

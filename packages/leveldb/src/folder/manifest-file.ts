@@ -31,7 +31,7 @@ export interface ManifestReading {
   readonly onDamage?: ((error: CorruptionError) => void) | undefined;
   /** Called with each edit that is added up. */
   readonly onEdit?: ((edit: VersionEdit) => void) | undefined;
-  /** Reads no more than the first {@link MAX_MANIFEST_LENGTH} bytes of a longer file, which is an error otherwise. */
+  /** Reads only the first {@link MAX_MANIFEST_LENGTH} bytes of a longer file, instead of refusing it. */
   readonly isStartEnough?: boolean | undefined;
 }
 

@@ -1,4 +1,4 @@
-import { mustBeBytes } from '@bloom/bytes';
+import { mustBeBytes } from '@bloom/bytes/internal';
 import { type FileIdentity, MemorySource } from '@bloom/sstable';
 import type { SyncFolder, SyncFolderFile } from './folder.js';
 

@@ -1,6 +1,6 @@
 /**
- * How long work may run before others get their turn, in milliseconds. Writing and the background have a slice each in one
- * turn of the event loop, and the caller's own work comes on top.
+ * How long work may run before it yields to the event loop, in milliseconds. Writing and the background work have a slice each in one
+ * turn of the event loop, in addition to the caller's own work.
  */
 const SLICE_MILLISECONDS = 4;
 
@@ -13,25 +13,25 @@ export class Pacer {
   #steps = 0;
   #start = performance.now();
 
-  /** @param stepsPerLook the clock is looked at once in so many steps: where a step takes less time than that. */
+  /** @param stepsPerLook how many steps are made between two looks at the clock: more than 1 where a step takes less time than a look. */
   constructor(stepsPerLook: number) {
     this.#stepsPerLook = stepsPerLook;
   }
 
-  /** Counts a step. @returns whether to `pause` before the next. */
+  /** Counts a step. @returns whether to `pause` before the next one. */
   isDue(): boolean {
     if (++this.#steps < this.#stepsPerLook) return false;
     this.#steps = 0;
     return performance.now() - this.#start >= SLICE_MILLISECONDS;
   }
 
-  /** Lets timers and I/O of the host go first. */
+  /** Lets the host's timers and I/O run. */
   async pause(): Promise<void> {
     await turn();
     this.restart();
   }
 
-  /** Begins a time slice: others had their turn. */
+  /** Begins a time slice, after other work had its turn. */
   restart(): void {
     this.#start = performance.now();
   }
@@ -48,7 +48,7 @@ interface Port {
   close(): void;
 }
 
-/** What hosts have to let others go first. */
+/** The functions of hosts that let other work run. */
 interface Host {
   readonly setImmediate?: (callback: () => void) => unknown;
   readonly MessageChannel?: new () => { readonly port1: Port; readonly port2: Port };

@@ -11,7 +11,7 @@ export class RecordFile {
   isSynced: boolean;
   readonly #file: WritableFile;
   readonly #writer: LogWriter;
-  /** What the writer made of the record. */
+  /** The encoded record. */
   #bytes: Uint8Array = NO_BYTES;
 
   /** @param byteLength of the file that is appended to. */
@@ -19,7 +19,7 @@ export class RecordFile {
     this.number = number;
     this.name = name;
     this.#file = file;
-    // Whoever wrote to the file before may not have synced it.
+    // The program that wrote to the file before may not have synced it.
     this.isSynced = byteLength === 0;
     this.#writer = new LogWriter({ append: (bytes) => (this.#bytes = bytes), isLent: true }, byteLength);
   }
@@ -47,7 +47,7 @@ export class RecordFile {
     this.isSynced = true;
   }
 
-  /** Fails when what was written is lost. */
+  /** Fails when written bytes are lost. */
   async check(): Promise<void> {
     await this.#file.check?.();
   }

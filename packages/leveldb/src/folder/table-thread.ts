@@ -3,14 +3,14 @@ import type { Codec, Comparator, ReadingOptions, TableOptions } from '@bloom/sst
 import type { FileMetadata } from '../format/version-edit.js';
 import type { CompactionPlan } from '../format/compaction-plan.js';
 
-/** What a thread has beside LevelDB's own order, filter and compression. */
+/** What a thread has in addition to LevelDB's own order, filter and compression. */
 export interface ThreadPlugins {
   readonly comparators?: readonly Comparator[] | undefined;
   readonly filterPolicies?: readonly FilterPolicy[] | undefined;
   readonly codecs?: readonly Codec[] | undefined;
 }
 
-/** What a thread must have among its {@link ThreadPlugins}, because the database has it. */
+/** The {@link ThreadPlugins} that a thread must have, because the database uses them. */
 export interface NeededPlugins {
   /** The name of the comparator; undefined for bytewise order. */
   readonly comparator: string | undefined;
@@ -23,8 +23,8 @@ export interface NeededPlugins {
 }
 
 /**
- * How a thread reads and writes tables: the database's options that it needs. Comparators, policies and codecs are
- * functions, which no thread can be sent, so a thread must have those that are not LevelDB's by itself.
+ * How a thread reads and writes tables: the database's options that it needs. Comparators, policies and codecs are functions,
+ * which cannot be sent to a thread, so a thread must load those that are not LevelDB's itself.
  */
 export interface TableThreadSettings extends Pick<TableOptions, 'maxBlockBytes' | 'tailBytes'>, Pick<ReadingOptions, 'readAheadBytes' | 'gapBytes'> {
   readonly maxFileSize: number | undefined;
@@ -40,7 +40,7 @@ export interface TableThreadSettings extends Pick<TableOptions, 'maxBlockBytes' 
   readonly plugins: NeededPlugins | undefined;
 }
 
-/** A table that was written, and is on disk. */
+/** A table that was written to disk. */
 export interface WrittenTable {
   readonly file: FileMetadata;
   readonly entries: number;
@@ -60,7 +60,7 @@ export interface CompactedTables {
   readonly deletionsDropped: number;
 }
 
-/** What is asked for while a compaction runs. */
+/** A compaction to run. */
 export interface CompactionRequest {
   readonly plan: CompactionPlan;
   /** Everything visible to readers at this sequence or a later one is kept. */
@@ -72,10 +72,10 @@ export interface CompactionRequest {
 }
 
 /**
- * Writes tables of one folder beside the thread that the database runs in.
+ * Writes tables of one folder on another thread than the database's.
  *
- * Each call may fail for whatever reason, including that the thread has ended: the caller then does the work itself.
- * Files may be left, whose numbers the caller gave: it deletes them.
+ * Each call may fail for any reason, including that the thread has ended: the caller then does the work itself.
+ * It may leave files behind, which the caller deletes by the numbers that it gave.
  */
 export interface TableThread {
   /** Merges the inputs of a compaction into new tables, which are on disk when the promise settles. */

@@ -1,5 +1,6 @@
 /** Where the files of a database are written. */
-import { mustHaveMethods, type Signal } from '@bloom/bytes';
+import type { Signal } from '@bloom/bytes';
+import { mustHaveMethods } from '@bloom/bytes/internal';
 import type { Folder } from './folder.js';
 import type { TableThread, TableThreadSettings } from './table-thread.js';
 
@@ -14,17 +15,17 @@ export interface WritableFile {
   append(bytes: Uint8Array): void | Promise<void>;
   /** Makes everything appended so far survive a power failure. The name of a new file need not survive one. */
   sync(): void | Promise<void>;
-  /** Fails if what was appended may be lost, because the file or its folder was deleted or replaced. Called before a database is closed. */
+  /** Fails if appended bytes may be lost, because the file or its folder was deleted or replaced. Called before a database is closed. */
   check?(): void | Promise<void>;
-  /** Called after the last call of `append` and `sync`. */
+  /** Called after the last `append` and `sync`. */
   close(): void | Promise<void>;
 }
 
 /** A lock that is held. */
 export interface FolderLock {
-  /** Which programs it does not keep out, and why, for a person to read; undefined where it keeps out all that lock the folder. */
+  /** Which programs it does not keep out, and why, in words for people; undefined when it keeps out every program that locks the folder. */
   readonly limits?: string | undefined;
-  /** Ends the lock. Called again, it does nothing, even if somebody else holds the lock by then. */
+  /** Releases the lock. Calling it again does nothing, even if somebody else holds the lock by then. */
   release(): void | Promise<void>;
 }
 
@@ -35,60 +36,59 @@ export interface FolderLock {
  *
  * `folderLaws` of `@bloom/leveldb/contract` checks them, under the same numbers, and those of {@link Folder}, which are 1 to 8.
  *
- * 9. **What was appended can be read at once**, in order and whole, before it is synced and while the file is open. An array
- *    that is lent may be a part of a larger one, and may be empty.
- * 10. **`append` keeps nothing that it was lent**, and does not change it: when it has settled, the array gets other bytes.
+ * 9. **Appended bytes can be read at once**, in order and whole, before they are synced and while the file is open. The array given to
+ *    `append` may be a part of a larger one, and may be empty.
+ * 10. **`append` neither keeps nor changes the bytes that it is given**: when it has settled, the caller reuses the array.
  * 11. **A file that is open for reading stays as it was** when it was opened, while it grows: its length, what is read of it,
  *     and what was read.
  * 12. **`openForAppend` continues a file at its end.** It may return undefined instead, and another file is begun.
- * 13. **`create` gives an empty file**, and replaces one that has the name. Whoever has that open reads what it held, or gets a
+ * 13. **`create` makes an empty file**, and replaces a file of the same name. Readers of that file read what it held, or get a
  *     `FolderError` `BLOOM_FOLDER_CHANGED`.
  * 14. **`rename` replaces a file of the new name at once**: at any moment there is the old file or the new one, whole.
- * 15. **`delete` deletes that file alone**, also while it is open: whoever reads it goes on to read what it held, or gets a
- *     `FolderError` `BLOOM_FOLDER_CHANGED`. Where the host refuses to delete an open file, the folder hides it and deletes it once it is
- *     closed. Deleting what is not there is no error.
+ * 15. **`delete` deletes only that file**, even while it is open: readers continue to read what it held, or get a `FolderError`
+ *     `BLOOM_FOLDER_CHANGED`. If the host refuses to delete an open file, the folder hides it and deletes it once it is closed.
+ *     Deleting a missing file is no error.
  * 16. **The list follows each change.** An array of names that was returned does not change afterwards.
- * 17. **What is missing is reported as missing**, with the `code` `'ENOENT'`, as in Node: see {@link isMissing}. Nothing is
- *     created or replaced by a call that fails so.
- * 18. **Each name is a file of its own**, and a name that is no plain file name is refused.
- * 19. **A file that was deleted, replaced or renamed while it was written** takes no other file with it: what is appended
- *     afterwards is lost, or fails. `check`, where there is one, says so.
- * 20. **A file that is written can be synced again**, closed again, and closed without being synced, and then keeps what was
- *     appended.
- * 21. **Calls at the same time do not disturb each other.** Only those of one file that is written never overlap.
- * 22. **`createFolder` leaves a folder that is there as it is; `removeFolder` removes an empty one**, and does nothing otherwise.
- *     A folder that is missing has no files: `open` and `identityOf` give undefined, and `list` gives an empty array, or fails with
- *     the `code` `ENOENT`.
+ * 17. **A missing file is reported as missing**, with the `code` `'ENOENT'`, as in Node: see {@link isMissing}. A call that fails in
+ *     this way creates and replaces nothing.
+ * 18. **Each name is a file of its own**; names that are not plain file names are refused.
+ * 19. **Writing to a file that was deleted, replaced or renamed** changes no other file: the bytes are lost, or the write fails. `check`,
+ *     if it exists, reports it.
+ * 20. **A written file can be synced again**, closed again, and closed without a sync, and then keeps what was appended.
+ * 21. **Simultaneous calls do not disturb each other.** Only the calls of one file that is written never overlap.
+ * 22. **`createFolder` leaves an existing folder as it is; `removeFolder` removes an empty one**, and does nothing otherwise.
+ *     A missing folder has no files: `open` and `identityOf` return undefined, and `list` returns an empty array, or fails with the
+ *     `code` `ENOENT`.
  * 23. **`lostFolder` is a folder of its own**, into which `moveToLost` moves a file.
- * 24. **The lock has one holder**, whatever else is called, until it is released. An attempt that is refused ends nobody's lock.
+ * 24. **The lock has one holder** until it is released, whatever else is called. A refused attempt releases nobody's lock.
  * 25. **A pinned folder has the files of the folder**, and it can be pinned again after `unpin`.
  * 26. **A file that has grown or was replaced has another `identity`**, unless the earlier one was not settled.
  * 27. **Another object for the same place sees every change at once**, in the same process or in another.
- * 28. **What was synced survives a power cut**, if the name of the file does.
+ * 28. **Synced bytes survive a power cut**, if the name of the file does.
  * 29. **Names survive a power cut once the folder was synced**: creations, renames and deletions.
  * 30. **A rename has happened or not**, after a power cut.
  *
- * The database on its part syncs a file before it renames it, and the folder before it relies on a name.
+ * The database, in turn, syncs a file before it renames it, and the folder before it relies on a name.
  */
 export interface WritableFolder extends Folder {
   list(signal?: Signal): readonly string[] | Promise<readonly string[]>;
 
-  /** Creates the folder itself, and those that it is in, unless they are there. Their names survive a power failure from then on. */
+  /** Creates the folder and its parents, unless they exist. Their names survive a power failure from then on. */
   createFolder(): void | Promise<void>;
 
-  /** Removes the folder itself, if it is empty. Where that is impossible, it does nothing. */
+  /** Removes the folder if it is empty. Does nothing where that is impossible. */
   removeFolder(): void | Promise<void>;
 
   /** Creates an empty file. A file of the same name is replaced, not emptied: others may have it open. */
   create(name: string): WritableFile | Promise<WritableFile>;
 
-  /** Opens an existing file for appending; undefined where nothing must be appended to it, because it is a link, for example. */
+  /** Opens an existing file for appending; undefined when nothing must be appended to it, for example because it is a link. */
   openForAppend(name: string): WritableFile | undefined | Promise<WritableFile | undefined>;
 
   /** Renames a file. It replaces a file of the new name atomically. */
   rename(from: string, to: string): void | Promise<void>;
 
-  /** Deletes a file. Does nothing when there is none. */
+  /** Deletes a file. Does nothing when it is missing. */
   delete(name: string): void | Promise<void>;
 
   /** Makes all creations, renames and deletions so far survive a power failure. */
@@ -131,12 +131,12 @@ export interface PinnedFolder extends WritableFolder {
   unpin(): void | Promise<void>;
 }
 
-/** An error that says that a file or the folder is not there. */
+/** The error for a missing file or folder. */
 export function missingFile(problem: string): Error {
   return Object.assign(new Error(`ENOENT: ${problem}`), { code: 'ENOENT' });
 }
 
-/** Whether `error` says that a file or the folder is not there. */
+/** Whether `error` reports a missing file or folder. */
 export function isMissing(error: unknown): boolean {
   return (error as { readonly code?: unknown } | undefined)?.code === 'ENOENT';
 }

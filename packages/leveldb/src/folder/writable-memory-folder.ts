@@ -1,5 +1,6 @@
 import { type FileIdentity, MemorySource } from '@bloom/sstable';
-import { type Bytes, mustBeBytes, mustHaveAtMost } from '@bloom/bytes';
+import type { Bytes } from '@bloom/bytes';
+import { mustBeBytes, mustHaveAtMost } from '@bloom/bytes/internal';
 import { DatabaseError } from './database-error.js';
 import { LOST } from '../format/file-name.js';
 import { mustBePlainName, type SyncFolder, type SyncFolderFile } from './folder.js';

@@ -1,17 +1,7 @@
 import { CorruptionError } from '@bloom/bytes';
 import { type Comparator } from '@bloom/sstable';
-import {
-  compareRangeOf,
-  decodeInternalKey,
-  DELETION,
-  encodeInternalKey,
-  type InternalKey,
-  INTERNAL_KEY_TRAILER_LENGTH,
-  internalKeyComparator,
-  MAX_SEQUENCE,
-  MAX_TYPE,
-  VALUE,
-} from '@bloom/sstable/database';
+import { decodeInternalKey, DELETION, encodeInternalKey, type InternalKey, INTERNAL_KEY_TRAILER_LENGTH, internalKeyComparator, MAX_SEQUENCE, MAX_TYPE, VALUE } from '@bloom/sstable/database';
+import { compareRangeOf } from '@bloom/sstable/internal';
 import type { KeyOrder } from './version.js';
 
 /** The orders of a database whose user keys `comparator` orders. */

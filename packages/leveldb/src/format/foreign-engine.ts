@@ -7,7 +7,7 @@
  */
 import { VarintReader } from '@bloom/bytes';
 import { maskedCrc32c } from '@bloom/crc32c';
-import { encryptedContentId, encryptedText, engineOfTable } from '@bloom/sstable/database';
+import { encryptedContentId, encryptedText, engineOfTable } from '@bloom/sstable/internal';
 import { decodeVersionEdit } from './version-edit.js';
 
 /** A program whose databases look like LevelDB's, and are not. */

@@ -3,13 +3,14 @@
  *
  * Source: LevelDB, db/version_set.cc, `VersionSet::Recover`.
  */
-import { CorruptionError, type Place, quotedName } from '@bloom/bytes';
+import { CorruptionError, type Place } from '@bloom/bytes';
+import { quotedName } from '@bloom/bytes/internal';
 import { decodeVersionEdit, type VersionEdit } from './version-edit.js';
 import { VersionBuilder } from './version.js';
 
-/** The single fields of a MANIFEST. Of each the last edit that has it counts. */
+/** The single fields of a MANIFEST, each from the last edit that has it. */
 export interface ManifestFields {
-  /** The name of the order of the user keys; undefined when no edit has it. */
+  /** The name of the comparator of the user keys; undefined when no edit has it. */
   readonly comparator: string | undefined;
   /** Logs with a lower number are obsolete. */
   readonly logNumber: bigint;
@@ -20,19 +21,19 @@ export interface ManifestFields {
 }
 
 /**
- * The most bytes of a MANIFEST: 1 GiB. LevelDB begins another at each opening, goleveldb at 64 MiB; an edit has some hundred
- * bytes, so that this is enough for millions of compactions between two openings.
+ * The most bytes of a MANIFEST: 1 GiB. LevelDB begins a new one at each opening, goleveldb at 64 MiB. An edit has a few hundred bytes, so
+ * this is enough for millions of compactions between two openings.
  */
 export const MAX_MANIFEST_LENGTH = 2 ** 30;
 
 /** @throws CorruptionError `BLOOM_TOO_LARGE`, before anything is read, when it is longer than a MANIFEST can be. */
 export function mustBeManifestLength({ byteLength }: { readonly byteLength: number }, place: Place): void {
   if (byteLength <= MAX_MANIFEST_LENGTH) return;
-  const problem = `it has ${byteLength} bytes, a MANIFEST has at most ${MAX_MANIFEST_LENGTH}: Database.repair makes another`;
+  const problem = `it has ${byteLength} bytes, a MANIFEST has at most ${MAX_MANIFEST_LENGTH}: make a new one with Database.repair`;
   throw new CorruptionError('BLOOM_TOO_LARGE', place, problem);
 }
 
-/** Adds the records of a MANIFEST up. */
+/** Combines the records of a MANIFEST. */
 export class ManifestBuilder {
   readonly files: VersionBuilder;
   /** Where the next compaction of each level starts: an internal key. */
@@ -45,7 +46,7 @@ export class ManifestBuilder {
     this.#fields = { ...fields };
   }
 
-  /** The name of the order of the user keys, as far as an edit had it. */
+  /** The name of the comparator of the user keys, if an edit had it. */
   get comparator(): string | undefined {
     return this.#fields.comparator;
   }
@@ -57,14 +58,14 @@ export class ManifestBuilder {
 
   /**
    * @returns the edit.
-   * @throws CorruptionError when the record is no edit, or one of another order of keys.
+   * @throws CorruptionError when the record is not an edit, or names another comparator.
    */
   add(record: Uint8Array, place: Place): VersionEdit {
     const edit = decodeVersionEdit(record, place);
     const { comparator, logNumber, previousLogNumber, nextFileNumber, lastSequence } = edit;
     const fields = this.#fields;
     if (comparator !== undefined && fields.comparator !== undefined && comparator !== fields.comparator) {
-      const problem = `the comparator is ${quotedName(comparator)}, and was ${quotedName(fields.comparator)} before`;
+      const problem = `the comparator changes from ${quotedName(fields.comparator)} to ${quotedName(comparator)}`;
       throw new CorruptionError('BLOOM_BAD_VERSION', place, problem);
     }
     fields.comparator = comparator ?? fields.comparator;
@@ -77,7 +78,7 @@ export class ManifestBuilder {
     return edit;
   }
 
-  /** @throws CorruptionError `BLOOM_BAD_VERSION` when a field is missing that each MANIFEST has. */
+  /** @throws CorruptionError `BLOOM_BAD_VERSION` when a field that every MANIFEST has is missing. */
   fields(place: Place): ManifestFields {
     const { comparator, logNumber, previousLogNumber = 0n, nextFileNumber, lastSequence } = this.#fields;
     const missing = (entry: string): CorruptionError =>

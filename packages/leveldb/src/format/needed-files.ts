@@ -1,8 +1,8 @@
 /**
- * Which files of a folder belong to a database: what its MANIFEST says, compared with the names that are there.
+ * Which files of a folder belong to a database: the files of its MANIFEST, compared with the names in the folder.
  *
- * A file counts only under the name that its number gives. LevelDB lists `99.log`, looks for `000099.log` and, if that is not
- * there, opens the database without it; here `99.log` is no log, and nobody reads or deletes it.
+ * A file counts only under the name that its number gives. LevelDB lists `99.log`, looks for `000099.log` and, if that is missing,
+ * opens the database without it; here `99.log` is not a log, and is neither read nor deleted.
  *
  * Source: LevelDB, db/db_impl.cc, `DBImpl::Recover`.
  */
@@ -26,25 +26,25 @@ export function isLogNeeded(number: bigint, { logNumber, previousLogNumber }: Pi
   return number >= logNumber || number === previousLogNumber;
 }
 
-/** The numbers of the logs among `names` that are part of the database, ascending. One that is not there is not missed. */
+/** The numbers of the logs among `names` that are part of the database, ascending. A missing log is no error. */
 export function neededLogs(names: readonly string[], fields: Pick<ManifestFields, 'logNumber' | 'previousLogNumber'>): bigint[] {
   return listedLogs(names).filter((number) => isLogNeeded(number, fields));
 }
 
-/** The tables among `files` of whose numbers there is no table in the folder, by their numbers. */
+/** The tables among `files` that are missing in the folder, by their numbers. */
 export function missingTables(files: readonly FileMetadata[], names: readonly string[]): FileMetadata[] {
   return without(files, numbersOf(names.filter((name) => parseFileName(name)?.type === 'table' && isCanonicalName(name))));
 }
 
-/** The same, where a file of any type and with any zeros in front is enough, as it is for LevelDB: it finds out when it reads the table. */
+/** {@link missingTables}, but any type of file with the number counts, with any leading zeros, as in LevelDB: it finds out when it reads the table. */
 export function missingNumbers(files: readonly FileMetadata[], names: readonly string[]): FileMetadata[] {
   return without(files, numbersOf(names));
 }
 
-/** That `missing` are not there, one at least. @param place of the MANIFEST that lists them. */
+/** The error for missing tables, of which there is at least one. @param place of the MANIFEST that lists them. */
 export function missingFiles(missing: readonly FileMetadata[], { file }: Pick<Place, 'file'>): CorruptionError {
   const name = tableFileName(missing[0]!.number);
-  const problem = missing.length === 1 ? `1 missing table, ${name}` : `${missing.length} missing tables, such as ${name}`;
+  const problem = missing.length === 1 ? `it lists 1 missing table, ${name}` : `it lists ${missing.length} missing tables, such as ${name}`;
   return new CorruptionError('BLOOM_MISSING_FILE', { structure: 'MANIFEST', offset: 0, file }, problem);
 }
 

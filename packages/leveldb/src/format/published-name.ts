@@ -5,7 +5,7 @@
  * a database with such names has numbers above all of them.
  */
 
-/** No database has counted so many files. */
+/** Above the file numbers that any database reaches by counting. */
 const MIN_NUMBER = 2n ** 32n;
 const NUMBER_LIMIT = 2n ** 62n;
 

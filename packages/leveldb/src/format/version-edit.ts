@@ -1,5 +1,5 @@
 /**
- * A version edit: how a database differs from what it was before, and the contents of a MANIFEST's record.
+ * A version edit: a change of a database's tables and counters, and the contents of a MANIFEST's record.
  *
  *     01 comparator (string)                 07 new file: level (varint32), number (varint64), size (varint64),
  *     02 log number (varint64)                  smallest and largest internal key (strings)
@@ -11,10 +11,11 @@
  *
  * Source: LevelDB, db/version_edit.cc.
  */
-import { type Bytes, CorruptionError, type LabelledRange, mustBeBytes, type Place, plainBytes, putBigVarint, putVarint, VarintReader } from '@bloom/bytes';
+import { type Bytes, CorruptionError, type LabelledRange, type Place, putBigVarint, putVarint, VarintReader } from '@bloom/bytes';
+import { mustBeBytes, plainBytes } from '@bloom/bytes/internal';
 import { decodeInternalKey } from '@bloom/sstable/database';
 
-/** How many levels a database has. */
+/** The number of levels of a database. */
 export const LEVEL_COUNT = 7;
 
 const COMPARATOR = 1;
@@ -27,7 +28,7 @@ const NEW_FILE = 7;
 // 8 was used for large value references.
 const PREVIOUS_LOG_NUMBER = 9;
 
-/** A table of a database, as the MANIFEST has it. */
+/** A table of a database, as the MANIFEST describes it. */
 export interface FileMetadata {
   readonly number: bigint;
   /** Bytes of the file. */
@@ -38,12 +39,12 @@ export interface FileMetadata {
   readonly largest: Uint8Array;
 }
 
-/** What a record of a MANIFEST says; what it does not say is left out. */
+/** The contents of a record of a MANIFEST. Fields that it does not have are left out. */
 export interface VersionEdit {
   readonly comparator?: string | undefined;
   /** Logs with a lower number are obsolete. */
   readonly logNumber?: bigint | undefined;
-  /** A lower log that is needed too; 0 for none. LevelDB has written 0 for long. */
+  /** A log with a lower number that is needed too; 0 for none. LevelDB has long written 0. */
   readonly previousLogNumber?: bigint | undefined;
   readonly nextFileNumber?: bigint | undefined;
   readonly lastSequence?: bigint | undefined;
@@ -53,7 +54,7 @@ export interface VersionEdit {
   readonly newFiles?: readonly { readonly level: number; readonly file: FileMetadata }[];
 }
 
-/** The record of an edit. Deleted files are sorted, each once, as LevelDB has them. */
+/** The record of an edit. Deleted files are sorted and unique, as LevelDB writes them. */
 export function encodeVersionEdit(edit: VersionEdit): Bytes {
   const out = new FieldWriter();
   if (edit.comparator !== undefined) {
@@ -99,7 +100,7 @@ export function encodeVersionEdit(edit: VersionEdit): Bytes {
  * for each key would take most of the time.
  *
  * @param place where the record is.
- * @param onField told after each field where in the record it ends.
+ * @param onField called after each field with its end in the record.
  * @throws CorruptionError `BLOOM_BAD_VERSION_EDIT`, in LevelDB's words.
  */
 export function decodeVersionEdit(record: Uint8Array, place: Place, onField?: (end: number) => void): VersionEdit {
@@ -183,7 +184,7 @@ export function decodeVersionEdit(record: Uint8Array, place: Place, onField?: (e
   return edit;
 }
 
-/** What a field consists of behind its tag, as in the picture. */
+/** The parts of a field after its tag, as in the picture above. */
 const FIELD_LAYOUTS: Readonly<Record<number, { readonly name: string; readonly parts: readonly FieldPart[] }>> = {
   [COMPARATOR]: { name: 'comparator', parts: ['name'] },
   [LOG_NUMBER]: { name: 'log number', parts: ['number'] },
@@ -198,9 +199,9 @@ const FIELD_LAYOUTS: Readonly<Record<number, { readonly name: string; readonly p
 type FieldPart = 'level' | 'number' | 'size' | 'name' | 'key' | 'smallest key' | 'largest key';
 
 /**
- * What every byte of a record is: each once, in order, with offsets from the start of the record.
+ * The meaning of every byte of a record: each once, in order, with offsets from the start of the record.
  *
- * From where the record is no edit it is one range, `damaged`, whose value is LevelDB's words for it.
+ * From the first damaged field on, the record is one range, `damaged`, whose value is LevelDB's error text.
  */
 export function versionEditLayout(record: Uint8Array): LabelledRange[] {
   mustBeBytes('record', record);
@@ -236,7 +237,7 @@ export function versionEditLayout(record: Uint8Array): LabelledRange[] {
   return ranges;
 }
 
-/** How many bytes of a record are whole fields, and what is wrong behind them. */
+/** The number of bytes of a record that are whole fields, and the problem behind them. */
 function wholeFieldsLength(record: Uint8Array): { readonly byteLength: number; readonly problem: string | undefined } {
   let byteLength = 0;
   try {
@@ -254,7 +255,7 @@ function versionText(key: Uint8Array): string {
   return internal === undefined ? 'too short for an internal key' : `sequence ${internal.sequence}, type ${internal.type}`;
 }
 
-/** Negative, 0 or positive, as sort wants it. */
+/** Negative, 0 or positive, for sort. */
 export function compareBigints(a: bigint, b: bigint): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
@@ -262,7 +263,7 @@ export function compareBigints(a: bigint, b: bigint): number {
 /** The most bytes of a varint64. */
 const MAX_VARINT_LENGTH = 10;
 
-/** Puts fields one after another. */
+/** Writes fields one after another. */
 class FieldWriter {
   #bytes = new Uint8Array(256);
   #length = 0;

@@ -8,7 +8,8 @@
  * Source: LevelDB, db/version_set.cc.
  */
 import { CorruptionError, type Place } from '@bloom/bytes';
-import { type CompareRange, INTERNAL_KEY_TRAILER_LENGTH } from '@bloom/sstable/database';
+import { INTERNAL_KEY_TRAILER_LENGTH } from '@bloom/sstable/database';
+import type { CompareRange } from '@bloom/sstable/internal';
 import { compareBigints, type FileMetadata, LEVEL_COUNT, type VersionEdit } from './version-edit.js';
 
 /** The orders of a database's keys. */
@@ -26,6 +27,7 @@ export class Version {
   /** All tables, the upper levels first. */
   readonly files: readonly FileMetadata[];
   readonly #order: KeyOrder;
+  #levelBytes: readonly number[] | undefined;
 
   /**
    * @param isOrdered whether `order` is that of the database; if not, nothing is said of the order of its tables.
@@ -47,18 +49,14 @@ export class Version {
     return new Version(Array.from({ length: LEVEL_COUNT }, () => []), order, { structure: 'MANIFEST', offset: 0 });
   }
 
+  /** The bytes of the tables of each level, added up once. */
+  get levelBytes(): readonly number[] {
+    return (this.#levelBytes ??= this.levels.map((files) => files.reduce((sum, { size }) => sum + size, 0)));
+  }
+
   /** The first table of a level below 0 whose largest key is at or after `internalKey`, by its place; the level's length for none. */
   findFile(level: number, internalKey: Uint8Array): number {
-    const files = this.levels[level]!;
-    let left = 0;
-    let right = files.length;
-    while (left < right) {
-      const middle = (left + right) >>> 1;
-      const { largest } = files[middle]!;
-      if (this.#order.compareInternalKeys(largest, 0, largest.length, internalKey, 0, internalKey.length) < 0) left = middle + 1;
-      else right = middle;
-    }
-    return left;
+    return firstAtOrAfter(this.levels[level]!, internalKey, this.#order);
   }
 
   /** The one table of a level below 0 that may hold what a search for `internalKey` looks for. */
@@ -80,6 +78,19 @@ export class Version {
     const end = internalKey.length - INTERNAL_KEY_TRAILER_LENGTH;
     return this.#order.compareUserKeys(smallest, 0, smallest.length - INTERNAL_KEY_TRAILER_LENGTH, internalKey, 0, end) <= 0;
   }
+}
+
+/** The first of sorted tables whose largest key is at or after `internalKey`, by its place; their number for none. */
+export function firstAtOrAfter(files: readonly FileMetadata[], internalKey: Uint8Array, { compareInternalKeys }: KeyOrder): number {
+  let left = 0;
+  let right = files.length;
+  while (left < right) {
+    const middle = (left + right) >>> 1;
+    const { largest } = files[middle]!;
+    if (compareInternalKeys(largest, 0, largest.length, internalKey, 0, internalKey.length) < 0) left = middle + 1;
+    else right = middle;
+  }
+  return left;
 }
 
 /**

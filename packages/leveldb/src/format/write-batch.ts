@@ -1,5 +1,5 @@
 /**
- * A write batch: operations that are applied all or none, and the contents of a log's record.
+ * A write batch: operations that are applied atomically, and the contents of a log's record.
  *
  *     sequence (u64) | count (u32) | operation*
  *
@@ -11,7 +11,8 @@
  *
  * Source: LevelDB, db/write_batch.cc.
  */
-import { type Bytes, copyBytes, type LabelledRange, mustBeBytes, mustHaveAtMost, putVarint, VarintReader } from '@bloom/bytes';
+import { type Bytes, type LabelledRange, putVarint, VarintReader } from '@bloom/bytes';
+import { bytesOf, copyBytes, mustBeBytes, mustHaveAtMost } from '@bloom/bytes/internal';
 import { DELETION, MAX_SEQUENCE, VALUE } from '@bloom/sstable/database';
 
 /** Sequence and count. */
@@ -22,7 +23,7 @@ const MAX_VARINT32_LENGTH = 5;
 const COUNT_POSITION = 8;
 const NO_BYTES = new Uint8Array(0);
 
-/** Why a record is not a write batch, in LevelDB's words. */
+/** LevelDB's error texts for a record that is not a write batch. */
 export type BatchProblem =
   | 'log record too small'
   | 'unknown WriteBatch tag'
@@ -31,11 +32,11 @@ export type BatchProblem =
   | 'WriteBatch has wrong count';
 
 /**
- * Puts and deletions that are written at once.
+ * Puts and deletions that are written together.
  *
  * @example
  * ```ts
- * const batch = new WriteBatch().put(utf8('foo'), utf8('bar')).delete(utf8('box'));
+ * const batch = new WriteBatch().put('foo', 'bar').delete('box');
  * ```
  */
 export class WriteBatch {
@@ -46,36 +47,39 @@ export class WriteBatch {
   #length = BATCH_HEADER_LENGTH;
   #count = 0;
 
-  /** How many operations there are. */
+  /** The number of operations. */
   get count(): number {
     return this.#count;
   }
 
-  /** Bytes of the record that the batch becomes. */
+  /** The size of the batch's record in bytes. */
   get byteLength(): number {
     return this.#length;
   }
 
-  /** Adds a put. Of several operations on one key the last one counts. */
-  put(key: Uint8Array, value: Uint8Array): this {
+  /** Adds a put. Of several operations on one key the last one counts. Strings are stored as UTF-8. */
+  put(key: Uint8Array | string, value: Uint8Array | string): this {
     if (arguments.length > 2) mustHaveAtMost('WriteBatch.put', 'a key and a value', 2, arguments.length);
-    mustBeBytes('key', key);
-    mustBeBytes('value', value);
-    this.#reserve(1 + 2 * MAX_VARINT32_LENGTH + key.length + value.length);
+    const keyBytes = bytesOf('key', key);
+    const valueBytes = bytesOf('value', value);
+    mustBeBytes('key', keyBytes);
+    mustBeBytes('value', valueBytes);
+    this.#reserve(1 + 2 * MAX_VARINT32_LENGTH + keyBytes.length + valueBytes.length);
     this.#bytes[this.#length++] = VALUE;
-    this.#putString(key);
-    this.#putString(value);
+    this.#putString(keyBytes);
+    this.#putString(valueBytes);
     this.#count++;
     return this;
   }
 
   /** Adds a deletion. */
-  delete(key: Uint8Array): this {
+  delete(key: Uint8Array | string): this {
     if (arguments.length > 1) mustHaveAtMost('WriteBatch.delete', 'a key', 1, arguments.length);
-    mustBeBytes('key', key);
-    this.#reserve(1 + MAX_VARINT32_LENGTH + key.length);
+    const keyBytes = bytesOf('key', key);
+    mustBeBytes('key', keyBytes);
+    this.#reserve(1 + MAX_VARINT32_LENGTH + keyBytes.length);
     this.#bytes[this.#length++] = DELETION;
-    this.#putString(key);
+    this.#putString(keyBytes);
     this.#count++;
     return this;
   }
@@ -100,7 +104,7 @@ export class WriteBatch {
     return this;
   }
 
-  /** The record of the batch with its first operation at `sequence`: a view that holds until the next change. */
+  /** The record of the batch with its first operation at `sequence`: a view that is valid until the next change. */
   encode(sequence: bigint): Bytes {
     this.#reserve(0);
     const view = (this.#view ??= new DataView(this.#bytes.buffer));
@@ -127,9 +131,9 @@ export class WriteBatch {
 }
 
 /**
- * Goes through the operations of a record.
+ * Iterates over the operations of a record.
  *
- * Operations that stand before damage are given: LevelDB applies them all the same.
+ * Operations before damage are returned, as LevelDB applies them too.
  *
  * @example
  * ```ts
@@ -140,9 +144,9 @@ export class WriteBatch {
  */
 export class WriteBatchReader {
   readonly bytes: Uint8Array;
-  /** Of the first operation. */
+  /** The sequence of the first operation. */
   readonly sequence: bigint;
-  /** The number of operations, as the header has it. */
+  /** The number of operations according to the header. */
   readonly count: number;
   /** The number of operations so far; that of the current one is `found - 1`. */
   found = 0;
@@ -154,7 +158,7 @@ export class WriteBatchReader {
   /** The value of the operation is `bytes[valueStart, valueEnd)`; empty for a deletion. */
   valueStart = 0;
   valueEnd = 0;
-  /** What is wrong, once `next` returned false. */
+  /** The problem, if there is one, once `next` has returned false. */
   problem: BatchProblem | undefined;
 
   readonly #reader: VarintReader;
@@ -183,7 +187,7 @@ export class WriteBatchReader {
     return this.bytes.subarray(this.valueStart, this.valueEnd);
   }
 
-  /** Moves to the next operation. @returns whether there is one; when there is not, `problem` says why. */
+  /** Moves to the next operation. @returns whether there is one. If not, see `problem`. */
   next(): boolean {
     if (this.problem !== undefined) return false;
     const reader = this.#reader;
@@ -220,15 +224,15 @@ export class WriteBatchReader {
   }
 }
 
-/** Whether the sequences of a batch are those of a database. The highest sequence stands for all versions of a key. */
+/** Whether the sequences of a batch are valid. The highest sequence is reserved: it means all versions of a key. */
 export function hasSequences({ sequence, count }: WriteBatchReader): boolean {
   return sequence + BigInt(count) <= MAX_SEQUENCE;
 }
 
 /**
- * What every byte of a record is: each once, in order, with offsets from the start of the record.
+ * The meaning of every byte of a record: each once, in order, with offsets from the start of the record.
  *
- * What is damaged is one range with what is wrong as its label, in LevelDB's words.
+ * The damaged part is one range, whose label is LevelDB's error text.
  */
 export function writeBatchLayout(record: Uint8Array): LabelledRange[] {
   mustBeBytes('record', record);

@@ -1,8 +1,9 @@
 /**
- * How a server answers for a file that it does not have. Most say 404. Servers of single-page apps send a page, and object storage
- * says 403 to those who must not list it.
+ * How a server answers for a missing file. Most answer 404. Servers of single-page apps send a page, and object storage answers 403 to
+ * clients that must not list it.
  */
-import { isTextual, type Signal } from '@bloom/bytes';
+import type { Signal } from '@bloom/bytes';
+import { isTextual } from '@bloom/bytes/internal';
 import { HttpError, type HttpSource } from '@bloom/sstable/http';
 import { logFileName, manifestFileName, parseFileName, tableFileName } from '../format/file-name.js';
 import { canBeginLog } from './log-start.js';
@@ -12,19 +13,19 @@ export type OpenSource = (name: string, signal: Signal | undefined) => Promise<H
 
 /** How many bytes of two answers are compared. */
 const SAMPLE_BYTES = 64 * 2 ** 10;
-/** How many bytes of a log or MANIFEST show its first record, which may fill a block. */
+/** The bytes of a log or MANIFEST that show its first record, which may fill a block. */
 const LOG_START_BYTES = 2 ** 15;
-/** The shortest table is its footer. */
+/** The length of the shortest table, a mere footer. */
 const FOOTER_BYTES = 48;
 const MAGIC = [0x57, 0xfb, 0x80, 0x8b, 0x24, 0x75, 0x47, 0xdb];
 
-/** What comes in place of a file: nothing, an HTML page, or bytes. */
+/** The answer for a missing file: nothing, an HTML page, or bytes. */
 type Answer = 'absent' | 'forbidden' | 'page' | { readonly byteLength: number; readonly sample: Uint8Array };
 
-/** Finds out how a server answers for files that it does not have, by requesting one that nobody has made. */
+/** Finds out how a server answers for missing files, by requesting one that cannot exist. */
 export class AbsentAnswer {
   readonly #open: OpenSource;
-  /** By what names end in, because servers may treat them differently. */
+  /** By the extension, because servers may treat extensions differently. */
   readonly #answers = new Map<string, Promise<Answer>>();
 
   constructor(open: OpenSource) {
@@ -32,8 +33,8 @@ export class AbsentAnswer {
   }
 
   /**
-   * Whether `source` is what the server sends for every file that it does not have. This takes a request only if `source` does not begin
-   * or end as a file of its name does; a file that is damaged there is told from a stand-in by that request.
+   * Whether `source` is what the server sends for every missing file. This takes a request only if `source` does not begin or end as a
+   * file of its name does; that request tells a file that is damaged there from a stand-in.
    */
   async isStandIn(name: string, source: HttpSource, signal: Signal | undefined): Promise<boolean> {
     if (!isSuspect(name, source)) return false;
@@ -41,13 +42,13 @@ export class AbsentAnswer {
     signal?.throwIfAborted();
     if (answer === 'absent' || answer === 'forbidden') return false;
     const sample = sampleOf(name, source);
-    // A page may contain the address, or the time. A file of a database is not text, however it is damaged.
+    // A page may contain the address or the time. A file of a database is never text, even if it is damaged.
     const isText = sample.length > 0 && isTextual(sample);
     if (answer === 'page') return isText;
     return (answer.byteLength === source.byteLength && areEqual(answer.sample, sample)) || (isText && isTextual(answer.sample));
   }
 
-  /** Whether the server sends an HTML page for files that it does not have. */
+  /** Whether the server sends an HTML page for missing files. */
   async isPage(name: string, signal: Signal | undefined): Promise<boolean> {
     const answer = await this.#answerTo(similarName(name));
     signal?.throwIfAborted();
@@ -55,8 +56,8 @@ export class AbsentAnswer {
   }
 
   /**
-   * Whether the server answers 403 for files that it does not have. The request is for a file of another kind, because a server may
-   * forbid all files of one kind, and have them.
+   * Whether the server answers 403 for missing files. The request is for a file of another kind, because a server may have files of one
+   * kind and forbid all of them.
    */
   async isForbidden(name: string, signal: Signal | undefined): Promise<boolean> {
     const answer = await this.#answerTo(otherName(name));
@@ -64,14 +65,14 @@ export class AbsentAnswer {
     return answer === 'forbidden';
   }
 
-  /** The answer for a file that does not exist. Calls for the same kind of name share it, so it has no one's signal. */
+  /** The answer for a file that does not exist. Calls for the same kind of name share it, so it has no caller's signal. */
   #answerTo(name: string): Promise<Answer> {
     const kind = kindOf(name);
     const known = this.#answers.get(kind);
     if (known !== undefined) return known;
     const answer = this.#request(name);
     this.#answers.set(kind, answer);
-    // A request that failed says nothing, and the next call sends another.
+    // A failed request tells nothing, and the next call sends another.
     answer.catch(() => this.#answers.delete(kind));
     return answer;
   }
@@ -85,7 +86,7 @@ export class AbsentAnswer {
         await source.close();
       }
     } catch (error) {
-      // The caller's function has no address for such a name.
+      // The caller's function has no URL for such a name.
       if (!(error instanceof HttpError)) return 'absent';
       if (error.code === 'BLOOM_HTTP_PAGE') return 'page';
       if (error.status === 403) return 'forbidden';
@@ -95,7 +96,7 @@ export class AbsentAnswer {
   }
 }
 
-/** Whether the bytes that have arrived are not those of a file of this name. */
+/** Whether the received bytes cannot be those of a file of this name. */
 function isSuspect(name: string, source: HttpSource): boolean {
   const { byteLength } = source;
   let bytes;
@@ -112,7 +113,7 @@ function isSuspect(name: string, source: HttpSource): boolean {
   }
 }
 
-/** The bytes by which two answers are compared: of a table its last ones, which are read first, and of other files the first ones. */
+/** The bytes by which two answers are compared: the last ones of a table, which are read first, and the first ones of other files. */
 function sampleOf(name: string, source: HttpSource): Uint8Array {
   const { byteLength, heldTailBytes } = source;
   const isTable = parseFileName(name)?.type === 'table';
@@ -120,7 +121,7 @@ function sampleOf(name: string, source: HttpSource): Uint8Array {
   return source.heldBytes(isTable ? byteLength - length : 0, length) ?? new Uint8Array(0);
 }
 
-/** What a name ends in, or `MANIFEST`. */
+/** The extension of a name, or `MANIFEST`. */
 function kindOf(name: string): string {
   return /\.(\w+)$/.exec(name)?.[1] ?? 'MANIFEST';
 }
@@ -142,7 +143,7 @@ function otherName(name: string): string {
   return parseFileName(name)?.type === 'table' ? manifestFileName(unusedNumber()) : tableFileName(unusedNumber());
 }
 
-/** A number that no counter of a database reaches, and no request before had. */
+/** A number that no database reaches by counting, and that no earlier request had. */
 function unusedNumber(): bigint {
   return 2n ** 62n + BigInt(Math.floor(Math.random() * 2 ** 52));
 }

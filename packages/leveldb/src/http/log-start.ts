@@ -1,8 +1,8 @@
-import { isTextual } from '@bloom/bytes';
+import { isTextual } from '@bloom/bytes/internal';
 import { maskedCrc32c } from '@bloom/crc32c';
 import { LOG_BLOCK_LENGTH, LOG_HEADER_LENGTH } from '@bloom/log';
 
-/** LAST, the highest type of a fragment; 0 is that of space which was allocated ahead. */
+/** LAST, the highest type of a fragment; 0 means preallocated space. */
 const MAX_TYPE = 4;
 
 /**

@@ -1,6 +1,6 @@
 import { CorruptionError } from '@bloom/bytes';
 import type { SignalOptions } from '@bloom/sstable';
-import { signalOf } from '@bloom/sstable/database';
+import { signalOf } from '@bloom/sstable/internal';
 import { ClosingFiles } from '../folder/closing-files.js';
 import { readCurrent } from '../folder/current-file.js';
 import { type Folder, mustBeFolder, type SyncFolder } from '../folder/folder.js';
@@ -9,12 +9,12 @@ import { readManifest } from '../folder/manifest-file.js';
 import { CURRENT, namesByAge } from '../format/file-name.js';
 
 /**
- * The name of the order of a database's keys, also of a database that cannot be opened: from the MANIFEST that CURRENT names, or else
- * from the newest one that has it. Damaged records are passed over.
+ * The name of a database's comparator, even if the database cannot be opened: from the MANIFEST that CURRENT names, or else from the
+ * newest one that has it. Damaged records are skipped.
  *
- * @param folder one that can be listed.
+ * @param folder a folder that can be listed.
  * @returns undefined when no MANIFEST has the name.
- * @throws TypeError when the folder cannot be listed; else what the folder throws, never for the bytes of its files.
+ * @throws TypeError when the folder cannot be listed. Errors of the folder are passed on; damaged files cause none.
  * @example
  * ```ts
  * await comparatorName(new NodeFolder('path/to/database')); // 'leveldb.BytewiseComparator'
@@ -31,7 +31,7 @@ export async function comparatorName(folder: Folder, options?: SignalOptions): P
   }
 }
 
-/** {@link comparatorName} without a promise. */
+/** The synchronous {@link comparatorName}. */
 export function comparatorNameSync(folder: SyncFolder): string | undefined {
   mustBeFolder(folder, ['open', 'list']);
   return runSync(folder, readComparatorName(folder.name, new ClosingFiles()));
@@ -53,7 +53,7 @@ function* readComparatorName(folderName: string | undefined, closing: ClosingFil
   return undefined;
 }
 
-/** What CURRENT names; undefined when there is none, or it names nothing. */
+/** The MANIFEST that CURRENT names; undefined when CURRENT is missing or damaged. */
 function* manifestOf(folderName: string | undefined, closing: ClosingFiles): FolderReading<string | undefined> {
   const current = yield* openFile(CURRENT);
   try {

@@ -1,5 +1,6 @@
 import type { SignalOptions } from '@bloom/sstable';
-import { internalTableOptions, signalOf } from '@bloom/sstable/database';
+import { internalTableOptions } from '@bloom/sstable/database';
+import { signalOf } from '@bloom/sstable/internal';
 import { ClosingFiles } from '../folder/closing-files.js';
 import { type Folder, mustBeFolder } from '../folder/folder.js';
 import { listFiles, runAsync } from '../folder/folder-reading.js';

@@ -1,5 +1,7 @@
-import { mustBeFunction, mustBeOptions, type Signal } from '@bloom/bytes';
-import { decodeInternalKey, decodingFor, internalTableOptions, readOpenTable, VALUE } from '@bloom/sstable/database';
+import type { Signal } from '@bloom/bytes';
+import { mustBeFunction, mustBeOptions } from '@bloom/bytes/internal';
+import { decodeInternalKey, internalTableOptions, VALUE } from '@bloom/sstable/database';
+import { decodingFor, readOpenTable } from '@bloom/sstable/internal';
 import { ClosingFiles } from '../folder/closing-files.js';
 import { DamagePolicy, type Dropped } from '../folder/damage.js';
 import { typeOf } from '../format/database-key.js';
@@ -8,31 +10,31 @@ import { type Folder, type FolderFile, mustBeFolder, type SyncFolder } from '../
 import { type FolderReading, listFiles, openFile, readingOf, runAsync, runSync } from '../folder/folder-reading.js';
 import { orForeignEngine } from '../folder/foreign-engine.js';
 import { LogReplay } from '../memtable/log-replay.js';
-import type { StoredEntry } from '../read/reader-face.js';
+import type { StoredEntry } from '../read/read-path.js';
 import { mustBeDamageMode, type ReaderOptions } from '../read/reader-options.js';
 import { TableEntries } from '../table/table-cursor.js';
 import { TableHandle } from '../table/table-handle.js';
 import { compareBigints } from '../format/version-edit.js';
 
-/** How to list what is stored. */
+/** How to list stored entries. */
 export interface StoredEntriesOptions extends Pick<ReaderOptions, 'codecs' | 'maxBlockBytes' | 'damage'> {
-  /** Takes note of what is left out where `damage` is `'skip'`. */
+  /** Called with each damaged part that is skipped, when `damage` is `'skip'`. */
   readonly onDropped?: ((dropped: Dropped) => void) | undefined;
 }
 
-/** The most entries of a table that are handed on at once. */
+/** The most entries of a portion of a table. */
 const PORTION = 256;
-/** No more entries are added to a portion after so many bytes. */
+/** The size in bytes at which a portion is full. */
 const PORTION_BYTES = 2 ** 20;
 const NO_KEY = new Uint8Array(0);
 
 /**
- * What every log and table of a folder holds, unmerged: by the number of the file, and within it in the file's own order.
+ * The entries of every log and table of a folder, unmerged: ordered by the number of the file, and within a file as stored.
  *
- * It needs neither MANIFEST nor comparator, so that it reads databases that nothing else can. It gives what is deleted,
- * overwritten or obsolete too.
+ * It needs neither MANIFEST nor comparator, so it also reads databases that cannot be opened. It includes deleted, overwritten and
+ * obsolete entries.
  *
- * @throws CorruptionError where `damage` is strict, as it is by default.
+ * @throws CorruptionError when `damage` is strict, which is the default.
  * @example
  * ```ts
  * for await (const { file, key, value } of storedEntries(new NodeFolder('path/to/database'))) …
@@ -55,7 +57,7 @@ export async function* storedEntries(
   }
 }
 
-/** {@link storedEntries} without promises. */
+/** The synchronous {@link storedEntries}. */
 export function* storedEntriesSync(folder: SyncFolder, options: StoredEntriesOptions = {}): Generator<StoredEntry, void, undefined> {
   const entries = new StoredEntries('storedEntriesSync', folder, options);
   try {
@@ -70,7 +72,7 @@ export function* storedEntriesSync(folder: SyncFolder, options: StoredEntriesOpt
   }
 }
 
-/** Where a folder is the database of another engine, that is what is wrong with its files. */
+/** Replaces an error about damaged files if the folder is the database of another engine. */
 function* naming<T>(folder: Folder, reading: FolderReading<T>): FolderReading<T> {
   try {
     return yield* reading;
@@ -82,7 +84,7 @@ function* naming<T>(folder: Folder, reading: FolderReading<T>): FolderReading<T>
 interface OpenStoredLog {
   readonly file: FolderFile;
   readonly replay: LogReplay;
-  /** Those of the piece that was read last. */
+  /** The entries of the piece that was read last. */
   entries: StoredEntry[];
 }
 
@@ -100,12 +102,12 @@ const STORED_ENTRIES_OPTIONS: Record<keyof StoredEntriesOptions | 'signal', true
   signal: true,
 };
 
-/** Goes through the files of a folder, a portion of entries at a time. */
+/** Reads the files of a folder, a portion of entries at a time. */
 class StoredEntries {
   readonly #options: StoredEntriesOptions;
   readonly #damage: DamagePolicy;
   #names: string[] = [];
-  /** The log or the table that is being gone through. */
+  /** The log or the table being read. */
   #log: OpenStoredLog | undefined;
   #table: OpenStoredTable | undefined;
   readonly #closing = new ClosingFiles();
@@ -126,7 +128,7 @@ class StoredEntries {
       const file = parseFileName(name);
       if (file?.type === 'log' || file?.type === 'table') files.push({ name, number: file.number });
     }
-    // The next one is taken from the end.
+    // Names are taken from the end.
     this.#names = files.sort((a, b) => compareBigints(b.number, a.number)).map(({ name }) => name);
   }
 
@@ -196,7 +198,7 @@ class StoredEntries {
     this.#log = log;
   }
 
-  /** Those of the next piece of the log. */
+  /** The entries of the next piece of the log. */
   *#logEntries(log: OpenStoredLog): FolderReading<StoredEntry[]> {
     log.entries = [];
     if (!(yield* log.replay.readPiece())) this.#endLog();

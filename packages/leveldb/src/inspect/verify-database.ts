@@ -1,7 +1,9 @@
-import { CorruptionError, mustBeOptions, mustBeSignal, mustBeWhole, quotedName, type Signal, UnsupportedError } from '@bloom/bytes';
+import { CorruptionError, type Signal, UnsupportedError } from '@bloom/bytes';
+import { mustBeOptions, mustBeSignal, mustBeWhole, quotedName } from '@bloom/bytes/internal';
 import { BloomFilterPolicy, type FilterPolicy } from '@bloom/policy';
 import { bytewiseComparator, type Comparator, type Source, Table } from '@bloom/sstable';
-import { checkedComparator, decodingFor, internalKeyComparator, internalKeyPolicy } from '@bloom/sstable/database';
+import { internalKeyComparator, internalKeyPolicy } from '@bloom/sstable/database';
+import { checkedComparator, decodingFor } from '@bloom/sstable/internal';
 import { type Finding, type Unchecked, verifyTable, type VerifyOptions } from '@bloom/sstable/inspect';
 import { missingManifest, readCurrent } from '../folder/current-file.js';
 import { keyOrderOf } from '../format/database-key.js';
@@ -18,15 +20,15 @@ import { WholeTable } from '../table/whole-table.js';
 import { compareBigints, type FileMetadata } from '../format/version-edit.js';
 import { versionProblems } from '../format/version.js';
 
-/** How to look at a whole folder. All of it has a default. */
+/** How to verify a whole folder. Every option has a default. */
 export interface VerifyDatabaseOptions extends Pick<ReaderOptions, 'codecs' | 'maxBlockBytes'> {
-  /** Orders of user keys beside the bytewise one, by name; null leaves the order unchecked, as in `verifyTable`. */
+  /** Orders of user keys other than the bytewise one, by name; null leaves the order unchecked, as in `verifyTable`. */
   readonly comparators?: ReaderOptions['comparators'] | null;
-  /** The policies whose filters are checked, where they agree with the database's comparator. Default: LevelDB's Bloom filter. */
+  /** The policies whose filters are checked, if they agree with the database's comparator. Default: LevelDB's Bloom filter. */
   readonly filterPolicies?: ReaderOptions['filterPolicies'];
-  /** How many findings are listed; the others are counted. Default: 10,000. */
+  /** The most findings that are listed; further ones are only counted. Default: 10,000. */
   readonly maxFindings?: number | undefined;
-  /** Ends the work early. */
+  /** Aborts the verification. */
   readonly signal?: VerifyOptions['signal'];
 }
 
@@ -42,30 +44,32 @@ export interface UncheckedInFile extends Unchecked {
   readonly file: string;
 }
 
-/** What was looked at in a folder, and what is wrong with it. */
+/** The result of verifying a folder. */
 export interface VerifyDatabaseReport {
-  /** Everything that is wrong with it, up to `maxFindings`. */
+  /** All problems, up to `maxFindings`. */
   readonly findings: readonly DatabaseFinding[];
-  /** How many more findings there were. */
+  /** The number of further findings. */
   readonly moreFindings: number;
-  /** What could not be checked. */
+  /** The parts that could not be checked. */
   readonly unchecked: readonly UncheckedInFile[];
-  /** The name of the order of the keys; undefined where the MANIFEST does not say it. */
+  /** The name of the comparator; undefined when the MANIFEST does not name it. */
   readonly comparator: string | undefined;
-  /** The names of the tables and logs that were looked at. */
+  /** The names of the tables and logs that were verified. */
   readonly tables: readonly string[];
   readonly logs: readonly string[];
 }
 
 /**
- * Everything that is wrong with the files of a database, whatever state they are in.
+ * Finds all problems of a database's files, whatever state they are in.
  *
- * Reads CURRENT, the MANIFEST, the logs that are not obsolete, and each table as `verifyTable` does. Checks that the tables
- * of the MANIFEST are there, hold the keys that it says, and do not overlap. Where the MANIFEST cannot be read, all logs and
- * tables of the folder are looked at, in whatever order their keys are; where it is the database of another engine, that is the only finding. Nobody may write to the folder while it is verified.
+ * Reads CURRENT, the MANIFEST, the logs that are not obsolete, and each table as `verifyTable` does. Checks that the tables of the
+ * MANIFEST exist, hold the keys that it lists, and do not overlap. If the MANIFEST cannot be read, all logs and tables of the folder are
+ * verified, without checking the order of their keys. If the folder is the database of another engine, that is the only finding. Nobody
+ * may write to the folder while it is verified.
  *
- * @param folder one that can be listed.
- * @throws TypeError when the folder cannot be listed; RangeError for an option that is wrong; else what the folder throws, never for the bytes of its files.
+ * @param folder a folder that can be listed.
+ * @throws TypeError when the folder cannot be listed; RangeError for an invalid option. Errors of the folder are passed on; damaged files
+ *   cause none.
  * @example
  * ```ts
  * const { findings } = await verifyDatabase(new NodeFolder('path/to/database'));
@@ -74,7 +78,7 @@ export interface VerifyDatabaseReport {
  */
 export async function verifyDatabase(folder: Folder, options: VerifyDatabaseOptions = {}): Promise<VerifyDatabaseReport> {
   mustBeFolder(folder);
-  if (folder.list === undefined) throw new TypeError('folder must have a method list: all of its files are to be seen');
+  if (folder.list === undefined) throw new TypeError('folder must have a method list, because all of its files are verified');
   const verifier = new DatabaseVerifier(folder, options);
   return verifier.verify(await folder.list(options.signal));
 }
@@ -90,11 +94,11 @@ const VERIFY_DATABASE_OPTIONS: Record<keyof VerifyDatabaseOptions, true> = {
 
 const DEFAULT_MAX_FINDINGS = 10_000;
 
-/** What a MANIFEST adds up to, as far as it can be read. */
+/** The contents of a MANIFEST, as far as it can be read. */
 interface ManifestContents {
   readonly name: string;
   readonly builder: ManifestBuilder;
-  /** Undefined where one of them is missing. */
+  /** Undefined when one of them is missing. */
   readonly fields: ManifestFields | undefined;
 }
 
@@ -121,7 +125,7 @@ class DatabaseVerifier {
   async verify(names: readonly string[]): Promise<VerifyDatabaseReport> {
     const manifest = await this.#manifest();
     const fields = manifest?.fields;
-    // Logs and tables of another engine are not damaged ones of LevelDB's.
+    // Logs and tables of another engine are not damaged LevelDB files.
     if (this.#findings.length + this.#moreFindings > 0 && (await this.#isForeign())) return this.#reportOf(undefined, [], []);
     const comparatorName = fields && (fields.comparator ?? bytewiseComparator.name);
     const order = manifest && comparatorName !== undefined ? this.#comparator(comparatorName, manifest.name) : undefined;
@@ -146,7 +150,7 @@ class DatabaseVerifier {
     return { findings: this.#findings, moreFindings: this.#moreFindings, unchecked: this.#unchecked, comparator, tables, logs };
   }
 
-  /** Whether it is the database of another engine, which is then the only finding. */
+  /** Whether it is the database of another engine. This is then the only finding. */
   async #isForeign(): Promise<boolean> {
     const engine = await foreignEngine(this.#folder, { signal: this.#signal });
     if (engine === undefined) return false;
@@ -181,7 +185,7 @@ class DatabaseVerifier {
     });
   }
 
-  /** The order to check; undefined where it is not known, or is to be left out. */
+  /** The order to check; undefined when it is unknown, or must not be checked. */
   #comparator(name: string, manifest: string): Comparator | undefined {
     const { comparators = [] } = this.#options;
     if (comparators === null) return undefined;
@@ -212,7 +216,7 @@ class DatabaseVerifier {
     return name;
   }
 
-  /** @returns whether nothing is wrong with the table. */
+  /** @returns whether the table has no problem. */
   async #table(name: string, source: Source, comparator: Comparator | undefined): Promise<boolean> {
     const { codecs, maxBlockBytes, signal } = this.#options;
     const given: readonly FilterPolicy[] = this.#options.filterPolicies ?? [new BloomFilterPolicy()];
@@ -243,9 +247,9 @@ class DatabaseVerifier {
       report('it has no entries');
       return;
     }
-    if (order.compare(cursor.key, smallest) !== 0) report('its first key is not the one that the MANIFEST says');
+    if (order.compare(cursor.key, smallest) !== 0) report('its first key is not the one that the MANIFEST lists');
     await cursor.seekToLast();
-    if (order.compare(cursor.key, largest) !== 0) report('its last key is not the one that the MANIFEST says');
+    if (order.compare(cursor.key, largest) !== 0) report('its last key is not the one that the MANIFEST lists');
   }
 
   async #log(name: string, file: FolderFile): Promise<void> {
@@ -258,7 +262,7 @@ class DatabaseVerifier {
     await runAsync(this.#folder, replay.readAll(), this.#signal);
   }
 
-  /** Does `work` with a file. @returns whether there is one of that name. */
+  /** Runs `work` on a file. @returns whether the file exists. */
   #withFile(name: string, work: (file: FolderFile) => Promise<unknown>): Promise<boolean> {
     return this.#open(name, async (file) => {
       if (file !== undefined) await work(file);

@@ -13,12 +13,12 @@ export interface BlockLimits {
   readonly maxBlockBytes: number;
 }
 
-/** Whether a table can be made of a batch of so many bytes, whatever is in it. */
+/** Whether a batch of this size fits into a table, whatever it contains. */
 export function isSmallBatch(byteLength: number, { blockSize, maxBlockBytes }: BlockLimits): boolean {
   return byteLength <= maxBlockBytes * SMALL_BATCH - blockSize;
 }
 
-/** Why no table can be made of the operations of a batch; undefined when one can. LevelDB has no such limit. */
+/** Why the operations of a batch do not fit into a table; undefined when they do. LevelDB has no such limit. */
 export function misfitOf(record: Uint8Array, limits: BlockLimits): string | undefined {
   if (isSmallBatch(record.length, limits)) return undefined;
   const { blockSize, maxBlockBytes } = limits;
@@ -27,7 +27,7 @@ export function misfitOf(record: Uint8Array, limits: BlockLimits): string | unde
   const blockBytes = bound.blockBytes(blockSize);
   if (blockBytes > maxBlockBytes) return `an entry needs a block of up to ${blockBytes} bytes, maxBlockBytes is ${maxBlockBytes}`;
   const indexBytes = bound.indexBytes(blockSize);
-  // Half of it may be taken by entries that are in the memtable already.
+  // Entries that are already in the memtable may take half of it.
   if (indexBytes > maxBlockBytes / 2) return `the keys need an index of up to ${indexBytes} bytes, half of maxBlockBytes is ${maxBlockBytes / 2}`;
   return undefined;
 }

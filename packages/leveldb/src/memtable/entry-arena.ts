@@ -3,15 +3,15 @@
  *
  *     arena:  (user key | sequence << 8 | type (u64, little-endian) | value)*
  */
-import { copyBytes } from '@bloom/bytes';
+import { copyBytes } from '@bloom/bytes/internal';
 import { INTERNAL_KEY_TRAILER_LENGTH } from '@bloom/sstable/database';
 import { grown } from './memtable-full.js';
 
 const MIN_LENGTH = 1024;
 
-/** The bytes of entries, to which more can be added. */
+/** A growing array for the bytes of entries. */
 export class EntryArena {
-  /** Views of it hold, also when later entries move them to a larger one. */
+  /** Views of it stay valid, even when later entries move the bytes to a larger array. */
   bytes: Uint8Array;
   #length = 0;
 
@@ -20,7 +20,7 @@ export class EntryArena {
     return this.#length;
   }
 
-  /** @param expectedBytes of keys and values: room that is made at once. */
+  /** @param expectedBytes the initial capacity, for keys and values. */
   constructor(expectedBytes: number) {
     this.bytes = new Uint8Array(Math.max(MIN_LENGTH, expectedBytes));
   }
@@ -47,9 +47,9 @@ export class EntryArena {
   }
 }
 
-/** Writes sequence and type as they stand at the end of an internal key. */
+/** Writes the sequence and the type, as at the end of an internal key. */
 function putTrailer(bytes: Uint8Array, position: number, sequence: bigint, type: number): void {
-  // Nearly all sequences are exact as a number, which is quicker to take apart.
+  // Nearly all sequences are exact as a number, which is faster to split.
   const number = Number(sequence);
   const low = number <= Number.MAX_SAFE_INTEGER ? number >>> 0 : Number(sequence & 0xffff_ffffn);
   const high = number <= Number.MAX_SAFE_INTEGER ? (number - low) / 2 ** 32 : Number(sequence >> 32n);

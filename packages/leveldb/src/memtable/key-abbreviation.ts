@@ -1,6 +1,6 @@
 /**
- * Two numbers in place of a user key, by which most keys of a memtable are compared without reading the arena: an insertion in
- * random order takes half the time.
+ * Two numbers that represent a user key. They decide most comparisons of a memtable without reading the arena: an insertion in random
+ * order takes half the time.
  *
  * They are made from the bytes that follow the prefix that all user keys of the memtable share: the first 30 bits of bytes 0 to
  * 3, and the first 30 bits of bytes 3 to 6. If the abbreviations of two keys differ, their order is the bytewise order of the keys.
@@ -9,12 +9,12 @@
 /** Less than any abbreviation, and more than any. */
 const BEFORE_ALL = -1;
 const AFTER_ALL = 2 ** 30;
-/** How often the shared prefix may become shorter, which changes all abbreviations, before none is used: otherwise the time could be quadratic. */
+/** How often the shared prefix may become shorter, which changes all abbreviations, before it is given up: otherwise the time could be quadratic. */
 const MAX_SHORTENINGS = 32;
 
 /** Abbreviates user keys, given the prefix that those of a memtable share. */
 export class KeyAbbreviation {
-  /** The abbreviation that was made last. */
+  /** The last abbreviation. */
   first = 0;
   second = 0;
   /** The shared prefix: its length, and where in the arena it starts. */
@@ -22,7 +22,7 @@ export class KeyAbbreviation {
   #sharedStart = 0;
   #shortenings = 0;
 
-  /** Takes the first user key of the memtable, all of which is the shared prefix. */
+  /** Sets the shared prefix to the whole first user key of the memtable. */
   shareAll(start: number, end: number): void {
     this.#sharedStart = start;
     this.#sharedLength = end - start;
@@ -31,7 +31,7 @@ export class KeyAbbreviation {
   /**
    * Shortens the shared prefix to what the user key `arena[start, end)` shares too.
    *
-   * @returns whether it got shorter: then all abbreviations are to be made again.
+   * @returns whether it became shorter: all abbreviations must then be made again.
    */
   share(arena: Uint8Array, start: number, end: number): boolean {
     const shared = this.#sharedWith(arena, arena, start, end);

@@ -1,4 +1,4 @@
-import type { Side } from '@bloom/sstable/database';
+import type { Side } from '@bloom/sstable/internal';
 import { EntryCursor } from '../cursor/entry-cursor.js';
 import { HEAD, type Memtable } from './memtable.js';
 

@@ -1,11 +1,11 @@
 import { BLOOM_SEED, hashRange } from '@bloom/hash';
 
-/** What an empty slot has in place of a node. */
+/** The node of an empty slot. */
 const NONE = 0;
 const MIN_SLOTS = 32;
-/** The most slots that a search looks at. At least every other slot is empty, so a hash that spreads keys ends a search long before. */
+/** The most slots that a search looks at. At least half of the slots are empty, so a hash that spreads keys well ends a search long before. */
 const MAX_PROBES = 128;
-/** The most nodes that may have the same hash: whoever asks for one compares whole keys. */
+/** The most nodes that may have the same hash: a lookup compares their whole keys. */
 const MAX_SAME_HASH = 8;
 
 /**
@@ -23,7 +23,7 @@ export class MemtableIndex {
   /** 32 less the binary logarithm of how many slots there are. */
   #shift: number;
   #count = 0;
-  /** The hash that is searched for. */
+  /** The hash to search for. */
   #hash = 0;
   /** The position in `#slots`: twice the number of a slot. */
   #at = 0;
@@ -35,7 +35,7 @@ export class MemtableIndex {
     this.#shift = 32 - log2;
   }
 
-  /** @param count of user keys, for which it has room and for half as many more. @returns undefined where there is no memory for so many. */
+  /** @param count of user keys. There is room for half as many more. @returns undefined when there is not enough memory. */
   static create(count: number): MemtableIndex | undefined {
     const log2 = Math.ceil(Math.log2(Math.max(MIN_SLOTS, count * 3)));
     const slots = emptySlots(2 ** log2);
@@ -53,7 +53,7 @@ export class MemtableIndex {
     return this.#nodeFromHere();
   }
 
-  /** The next node that may have the user key that is searched for; 0 for none. */
+  /** The next node that may have the user key of the search; 0 for none. */
   next(): number {
     this.#sameHash++;
     this.#step();
@@ -61,9 +61,9 @@ export class MemtableIndex {
   }
 
   /**
-   * Puts `node` in place of the node that the search gave last, or adds it where the search gave none.
+   * Replaces the node that the search returned last by `node`, or adds `node` if the search returned none.
    *
-   * REQUIRES: nothing was called since that search. If it gave none, the index is not full.
+   * REQUIRES: nothing was called since that search. If it returned none, the index is not full.
    *
    * @returns whether there was room. If not, too many keys have the same hash, or hashes close to each other.
    */
@@ -76,7 +76,7 @@ export class MemtableIndex {
     return true;
   }
 
-  /** Doubles the slots. @returns whether there is memory for them, and all nodes have found room. */
+  /** Doubles the slots. @returns whether there was memory for them and room for all nodes. */
   grow(): boolean {
     const slots = this.#slots;
     const larger = emptySlots(slots.length);
@@ -95,7 +95,7 @@ export class MemtableIndex {
     return true;
   }
 
-  /** Whether the search has looked at all that a node could be in. */
+  /** Whether the search has looked at all slots that a node could be in. */
   get #isOver(): boolean {
     return this.#probes === MAX_PROBES || this.#sameHash === MAX_SAME_HASH;
   }
@@ -123,7 +123,7 @@ export class MemtableIndex {
   }
 }
 
-/** Undefined where there is no memory for so many. */
+/** Undefined when there is not enough memory. */
 function emptySlots(count: number): Uint32Array | undefined {
   try {
     return new Uint32Array(count * 2);

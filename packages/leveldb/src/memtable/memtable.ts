@@ -1,20 +1,20 @@
 /**
- * The newest entries of a database, which are in its log and in no table yet: a skip list of internal keys.
+ * The newest entries of a database, which are in its log but not yet in a table: a skip list of internal keys.
  *
  *     nodes:  (start of the key in the arena | bytes of the key | bytes of the value | node before | abbreviation (2) | next node at each level)*
  *
- * A node is the place where it starts in `nodes`: what a search needs of it is adjacent, in one line of the processor's
- * cache. With an array for each field, and a second comparison with the same node a level below, an insertion took an
- * eighth more time.
+ * A node is identified by its start in `nodes`. The fields that a search needs are adjacent, in one line of the processor's cache: with an
+ * array for each field, and a second comparison with the same node a level below, an insertion took an eighth longer.
  *
  * Keys are compared by their abbreviations first (`key-abbreviation.ts`). With any order but LevelDB's all abbreviations are 0,
  * and the comparator decides.
  *
- * Entries are only ever added, so a cursor stays good while others are added.
+ * Entries are only ever added, so a cursor stays valid while others are added.
  *
  * Source: LevelDB, db/memtable.cc and db/skiplist.h.
  */
-import { compareBytes, compareInternalBytes, type CompareRange, INTERNAL_KEY_TRAILER_LENGTH } from '@bloom/sstable/database';
+import { INTERNAL_KEY_TRAILER_LENGTH } from '@bloom/sstable/database';
+import { compareBytes, compareInternalBytes, type CompareRange } from '@bloom/sstable/internal';
 import { EntryArena } from './entry-arena.js';
 import { KeyAbbreviation } from './key-abbreviation.js';
 import type { MemtableArrays } from '../folder/table-thread.js';
@@ -26,7 +26,7 @@ import { TableBound } from './table-bound.js';
 
 /** The node before the first entry; as a link: none. */
 export const HEAD = 0;
-// Where the parts of a node are.
+// The offsets of a node's fields.
 const KEY_START = 0;
 const KEY_LENGTH = 1;
 const VALUE_LENGTH = 2;
@@ -34,11 +34,11 @@ const BEFORE = 3;
 const ABBREVIATION = 4;
 const LINKS = 6;
 
-/** An index is made, and grows, where there was one lookup for every so many entries: it costs more than a few searches. */
+/** The index is made, and grows, once there was a lookup for each group of this many entries: it costs more than a few searches. */
 const ENTRIES_PER_LOOKUP = 8;
 /**
- * So many nodes are put into a new index by each lookup. A full memtable has about 36,000: putting all of them at once held up one
- * lookup for 10 to 40 ms.
+ * How many nodes each lookup puts into a new index. A full memtable has about 36,000: adding all of them at once delayed one lookup by
+ * 10 to 40 ms.
  */
 const INDEXED_AT_ONCE = 500;
 /** The most newer versions of a key that a lookup passes one after another. The skip list is quicker than passing more. */
@@ -66,14 +66,14 @@ export class Memtable {
   /** The node that is put into the index next; HEAD when all are in it. Without an index it means nothing. */
   private unindexed = HEAD;
   /**
-   * Whether an index can be made. Not in any order but LevelDB's, where different user keys may be equal; and no more once there was no
-   * room in one.
+   * Whether an index can be made: only in LevelDB's own order, since another may treat different user keys as equal, and only until an
+   * index was full.
    */
   private isIndexable: boolean;
-  /** How many lookups there were. */
+  /** The number of lookups so far. */
   private lookups = 0;
 
-  /** @param expectedBytes of keys and values: room that is made at once. */
+  /** @param expectedBytes the initial capacity, for keys and values. */
   constructor(compareInternalKeys: CompareRange, expectedBytes = 0) {
     this.compare = compareInternalKeys;
     this.isAbbreviated = this.isIndexable = compareInternalKeys === compareInternalBytes;
@@ -88,34 +88,34 @@ export class Memtable {
     return memtable;
   }
 
-  /** What {@link Memtable.of} needs: views that hold until the next entry is added. */
+  /** The arrays for {@link Memtable.of}: views that are valid until the next entry is added. */
   get arrays(): MemtableArrays {
     const { bytes, length } = this.#arena;
     return { arena: bytes.subarray(0, length), nodes: this.nodes.subarray(0, this.nodesLength) };
   }
 
-  /** How many entries there are. */
+  /** The number of entries. */
   get count(): number {
     return this.#count;
   }
 
-  /** Bytes that LevelDB's memtable would take: it switches logs by them. */
+  /** The bytes that LevelDB's memtable would take, by which it decides to switch logs. */
   get memoryUsage(): number {
     return this.memory.byteLength;
   }
 
-  /** How large the table can get that it becomes. */
+  /** An upper bound of the size of the table that it becomes. */
   get tableBound(): TableBound {
     return this.#tableBound;
   }
 
-  /** The keys and values of all entries: views of it hold, also when later entries move them to a larger one. */
+  /** The keys and values of all entries. Views of it stay valid, even when later entries move the bytes to a larger array. */
   get arena(): Uint8Array {
     return this.#arena.bytes;
   }
 
   /**
-   * Adds an entry. One with the same internal key as another comes before it.
+   * Adds an entry. Of two with the same internal key, the later one comes first.
    *
    * @param bytes hold the user key at `[keyStart, keyEnd)` and the value at `[valueStart, valueEnd)`.
    */
@@ -137,7 +137,7 @@ export class Memtable {
     return this.after(this.seekBefore(key, false));
   }
 
-  /** {@link seek} for a lookup: where there is no entry of the user key of `key` from there on, it may give 0 as well. */
+  /** {@link seek} for a lookup: it may return 0 if no entry from there on has the user key of `key`. */
   find(key: Uint8Array): number {
     this.lookups++;
     const index = this.#wholeIndex();
@@ -186,7 +186,7 @@ export class Memtable {
     return this.nodes[node + BEFORE]!;
   }
 
-  /** Whether the entry before `node` has the same internal key: only where a log has a record twice. */
+  /** Whether the entry before `node` has the same internal key, which happens only when a log contains a record twice. */
   isCopy(node: number): boolean {
     const before = this.nodes[node + BEFORE]!;
     if (before === HEAD) return false;
@@ -242,7 +242,7 @@ export class Memtable {
     this.unindexed = node;
   }
 
-  /** Puts a node into the index, unless it has an entry of the same user key that comes before. @returns whether there was room. */
+  /** Puts a node into the index, unless that has an earlier entry of the same user key. @returns whether there was room. */
   #put(index: MemtableIndex, node: number): boolean {
     const arena = this.#arena.bytes;
     const start = this.keyStart(node);
@@ -251,7 +251,7 @@ export class Memtable {
     return (newest !== HEAD && this.#compareTo(newest, arena, start, end) < 0) || index.put(node);
   }
 
-  /** Adds a node to the index. A full one grows where there were enough lookups, and is dropped where there were not. */
+  /** Adds a node to the index. A full index grows if there were enough lookups, and is dropped otherwise. */
   #addToIndex(index: MemtableIndex, node: number): void {
     if (index.isFull && !this.#isIndexDue) {
       this.index = undefined;
@@ -322,7 +322,7 @@ export class Memtable {
     const nodes = this.nodes;
     const arena = this.#arena.bytes;
     let node = HEAD;
-    /** The last node that compared greater, which need not be compared again one level down. */
+    /** The last node that compared greater. It need not be compared again one level down. */
     let late = HEAD;
     for (let level = this.height - 1; level >= 0; level--) {
       for (;;) {

@@ -2,7 +2,7 @@ import { ParkMiller } from './park-miller.js';
 
 /** The most levels of a skip list. */
 export const MAX_HEIGHT = 12;
-/** One node in so many is a level higher. */
+/** One node in this many is a level higher. */
 const BRANCHING = 4;
 
 /**

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
-import { mustBeOptions } from '@bloom/bytes';
+import { mustBeOptions } from '@bloom/bytes/internal';
 import type { FileMetadata } from '../format/version-edit.js';
 import type { CompactionPlan } from '../format/compaction-plan.js';
 import type { FolderPin } from './folder-pin.js';
@@ -37,7 +37,7 @@ export type Order =
       readonly database: number;
       readonly pin: FolderPin;
       readonly settings: TableThreadSettings;
-      /** Where the thread has plug-ins from. */
+      /** The source of the thread's plug-ins. */
       readonly plugins: PluginModule | undefined;
       /** Set to a value other than 0 to stop the work for the database. */
       readonly cutOff: Int32Array;
@@ -59,9 +59,8 @@ const PROGRAM = new URL('./table-worker.node.js', import.meta.url);
 /**
  * A worker thread that flushes and compacts databases.
  *
- * By default, each database has a thread of its own, which starts when it is needed and ends with the database. Databases
- * that are given the same thread share it, one after another or at the same time, as all databases of a process do in
- * LevelDB. Many databases then need only one thread, and V8 optimizes its code only once.
+ * By default, each database has its own thread, which starts when it is needed and ends with the database. Databases that are given the
+ * same thread share it, one after another or at the same time, as all databases of a process do in LevelDB. Many databases then need only one thread, and V8 optimizes its code only once.
  *
  * An idle thread does not keep the process alive.
  *
@@ -102,8 +101,8 @@ export class BackgroundThread {
   /**
    * Starts to work for a database: called by its folder.
    *
-   * @returns undefined without a module of plug-ins where the database has some, after `close`, where the worker's file is missing, as in a bundle of one file, and where the process
-   *   may not or cannot have another thread.
+   * @returns undefined when the database has plug-ins but this thread has no module for them, after `close`, when the worker's file is
+   *   missing, as in a bundle of one file, and when the process may not or cannot start another thread.
    */
   attach(pin: FolderPin, settings: TableThreadSettings): TableThread | undefined {
     if (this.#isClosed || !existsSync(PROGRAM) || (settings.plugins !== undefined && this.#plugins === undefined)) return undefined;
@@ -129,7 +128,7 @@ export class BackgroundThread {
   }
 }
 
-/** What a worker does for one database. */
+/** The work of a worker for one database. */
 class DatabaseThread implements TableThread {
   readonly #worker: TableWorker;
   readonly #database: number;
@@ -256,7 +255,7 @@ class TableWorker {
   }
 }
 
-/** A copy whose keys have buffers of their own, because posting a view would copy its whole buffer. */
+/** A copy whose keys have their own buffers, because posting a view would copy its whole buffer. */
 function detached({ level, inputs, below, grandparents }: CompactionPlan): CompactionPlan {
   const copied = (files: readonly FileMetadata[]): FileMetadata[] =>
     files.map(({ number, size, smallest, largest }) => ({ number, size, smallest: smallest.slice(), largest: largest.slice() }));

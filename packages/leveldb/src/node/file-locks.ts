@@ -30,28 +30,28 @@ export interface Flock {
   unlock(fd: number): boolean;
 }
 
-/** What came of an attempt to take both locks. */
+/** The outcome of an attempt to take both locks. */
 export type TakenLocks =
   | {
       readonly isTaken: true;
-      /** Why programs that lock by flock are not kept out; undefined where they are. */
+      /** Why programs that lock by flock are not kept out; undefined when they are. */
       readonly noFlock: string | undefined;
     }
   | {
       readonly isTaken: false;
-      /** Whether fcntl's lock is held here all the same, so that closing the file ends nobody else's. */
+      /** Whether fcntl's lock is held here nevertheless, so that closing the file ends nobody else's. */
       readonly mayClose: boolean;
     };
 
-/** How often the two locks must exclude each other before they count as one. A holder who releases one in between looks the same. */
+/** How often the two locks must exclude each other before they count as one. A holder that releases one in between looks the same. */
 const TRIES = 3;
 
 /**
  * Takes both locks, fcntl's first.
  *
- * A flock that is refused while fcntl's lock is held here is held by another, or the file system makes the same kind of lock
- * of both, so that ours are in each other's way. Which of the two it is shows when fcntl's lock is given up. Where they
- * exclude each other, fcntl's lock alone keeps out both kinds of program.
+ * If flock is refused while fcntl's lock is held here, either another program holds it, or the file system maps both to the same kind of
+ * lock, so that ours conflict with each other. Releasing fcntl's lock shows which of the two is the case. If they exclude each other,
+ * fcntl's lock alone keeps out both kinds of program.
  *
  * @throws where files cannot be locked.
  */

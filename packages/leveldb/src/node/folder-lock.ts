@@ -1,6 +1,6 @@
 /**
- * The lock of a database folder: of the file LOCK in it, both the lock of LevelDB and, where that is another, the lock of
- * goleveldb. Both belong to the open file, and end with it.
+ * The lock of a database folder: on its file LOCK, both the lock of LevelDB and, where it is a different one, the lock of goleveldb.
+ * Both belong to the open file, and end with it.
  *
  * On Linux and macOS, LevelDB's own lock belongs to the process, and the process loses it as soon as it closes any descriptor of LOCK.
  * LevelDB may hold the folder in this very process, through classic-level for example, so no descriptor of LOCK is closed here
@@ -19,19 +19,19 @@ import { hostLocks } from './host-locks.js';
 import { isLockOfThisProcess, lockOwner } from './lock-owners.js';
 import { codeOf } from './system-error.js';
 
-/** The LOCK files that this thread has locked, of all databases. Another thread has a set of its own, and is kept out by the lock itself. */
+/** The LOCK files that this thread has locked, of all databases. Each thread has its own set; the lock itself keeps other threads out. */
 const locked = new Set<string>();
 
-/** Descriptors of LOCK files that somebody else has locked. They stay open, and the next attempt uses them again. */
+/** Descriptors of LOCK files that somebody else has locked. They stay open, and the next attempt reuses them. */
 const refused = new Map<string, number>();
 
-/** How often to try again when LOCK is deleted and made anew at the same moment. */
+/** How often to retry when LOCK is deleted and recreated at the same moment. */
 const MAX_ATTEMPTS = 100;
 
 /** @throws DatabaseError `BLOOM_LOCKED` when the folder is locked, `BLOOM_NO_LOCK` when it cannot be. */
 export async function lockFolder(path: string): Promise<FolderLock> {
   const locks = await hostLocks();
-  // From here on nothing is awaited: two calls must not open LOCK side by side.
+  // From here on nothing is awaited: two calls must not open LOCK at the same time.
   const file = join(realpathSync(path), LOCK);
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
     const fd = openLock(path, file);
@@ -43,7 +43,7 @@ export async function lockFolder(path: string): Promise<FolderLock> {
       throw new DatabaseError('BLOOM_LOCKED', `${path} is open for writing already, ${lockOwner(id)}`);
     }
     refused.delete(id);
-    // Whoever deletes a database deletes LOCK while it is locked. The lock of a deleted file keeps nobody out.
+    // A program that deletes a database deletes LOCK while it is locked. The lock of a deleted file keeps nobody out.
     if (lockIdentity(path) === id) {
       locked.add(id);
       let isHeld = true;
@@ -54,7 +54,7 @@ export async function lockFolder(path: string): Promise<FolderLock> {
           if (!isHeld) return;
           isHeld = false;
           locked.delete(id);
-          // This ends the locks too. Were they ended first, LevelDB could lock the file before this call, and lose its lock by it.
+          // Closing releases the locks. If they were released first, LevelDB could lock the file before this call, which would then end its lock.
           closeSync(fd);
         },
       };
@@ -69,24 +69,24 @@ function closeRefused(id: string, fd: number): void {
   closeSync(fd);
 }
 
-/** What the LOCK file at `path` is known by while its folder is locked here; undefined where the folder is not. */
+/** The identity of the LOCK file at `path` while its folder is locked by this thread; undefined otherwise. */
 export function heldLock(path: string): string | undefined {
   const id = lockIdentity(path);
   return id !== undefined && locked.has(id) ? id : undefined;
 }
 
-/** What the file LOCK of the folder is known by; undefined where there is none. */
+/** The identity of the folder's LOCK file; undefined when there is none. */
 export function lockIdentity(path: string): string | undefined {
   const stats = lstatSync(join(path, LOCK), { bigint: true, throwIfNoEntry: false });
   return stats && identityOf(stats);
 }
 
-/** What a file or a folder is known by as long as it is open. */
+/** The identity of a file or a folder, which is unique as long as it is open. */
 export function identityOf({ dev, ino }: BigIntStats): string {
   return `${dev}:${ino}`;
 }
 
-/** Opens LOCK, or takes the descriptor that was kept of it. */
+/** Opens LOCK, or returns the descriptor that was kept of it. */
 function openLock(path: string, file: string): number {
   const stats = lstatSync(file, { bigint: true, throwIfNoEntry: false });
   if (stats !== undefined) {
@@ -113,7 +113,7 @@ function lockFile(locks: FileLocks, fd: number, file: string): TakenLocks {
   try {
     return takeLocks(locks, fd);
   } catch (cause) {
-    // Nobody has such a lock where there are none, so that closing the file ends none.
+    // Nobody holds such a lock where files cannot be locked, so closing the file ends none.
     closeSync(fd);
     if (cause instanceof DatabaseError) throw cause;
     throw new DatabaseError('BLOOM_NO_LOCK', `${file} cannot be locked here: ${String(cause)}`, { cause });

@@ -4,12 +4,12 @@ import { FolderError } from '../folder/folder.js';
 import { heldLock, identityOf, lockIdentity } from './folder-lock.js';
 import { codeOf } from './system-error.js';
 
-/** Which folder a path led to when a database was opened. It can be sent to a thread. */
+/** The folder that a path led to when a database was opened. It can be sent to a thread. */
 export interface FolderPin {
-  /** Absolute, so that it leads to the same place whatever the current directory of the process becomes. */
+  /** Absolute, so that it does not depend on the current directory of the process. */
   readonly path: string;
   readonly folder: string;
-  /** The LOCK file, where the folder is locked. */
+  /** The identity of LOCK, if the folder is locked. */
   readonly lock: string | undefined;
 }
 
@@ -21,7 +21,7 @@ export function pinFolder(path: string): FolderPin {
 /**
  * Keeps a folder open, so that no other folder gets its number even if it is deleted.
  *
- * @returns what closes it.
+ * @returns a function that closes it.
  */
 export function keepFolderOpen(path: string): () => void {
   // Windows cannot open folders. It does not give a number to another folder that soon.

@@ -142,7 +142,7 @@ async function bunLibrary(): Promise<() => CLibrary> {
     });
 }
 
-/** Whether Deno's file descriptors are those of the system. Those of Deno 2.6 were numbers of its own: locking one locked nothing. */
+/** Whether Deno's file descriptors are those of the operating system. Deno 2.6 numbered files by itself: locking such a number locked nothing. */
 function hasRealDescriptors(version: string): boolean {
   const [major = 0, minor = 0] = version.split('.').map(Number);
   return major > 2 || (major === 2 && minor >= 8);

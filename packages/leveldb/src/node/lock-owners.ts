@@ -12,7 +12,7 @@ export function isLockOfThisProcess(id: string): boolean {
   return ownersIn(systemList(), ' POSIX ', id).includes(process.pid);
 }
 
-/** Who has locked a file, in words. @param id `device:inode`, in decimal. */
+/** Who has locked a file, as text. @param id `device:inode`, in decimal. */
 export function lockOwner(id: string): string {
   const list = systemList();
   const [leveldb] = ownersIn(list, ' POSIX ', id);
@@ -22,12 +22,12 @@ export function lockOwner(id: string): string {
   return isLockedHere(id) ? 'in this process, by another thread' : 'in another process';
 }
 
-/** Empty where there is no such list. */
+/** The list of locks; empty where there is none. */
 function systemList(): string {
   return readIfThere('/proc/locks');
 }
 
-/** Who has locks of a kind on a file, by a list of locks. */
+/** The processes that hold a kind of lock on a file, according to a list of locks. */
 function ownersIn(list: string, kind: string, id: string): number[] {
   if (!list.includes(kind)) return [];
   const [device, file] = id.split(':').map(BigInt) as [bigint, bigint];

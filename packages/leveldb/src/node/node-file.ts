@@ -1,8 +1,8 @@
 /**
  * Files of a database folder that are read.
  *
- * A file is kept open as long as not too many are. Beyond that, and where the system has no descriptor left, a file is opened
- * for each read, as LevelDB does it: a database of any number of tables can be read with few descriptors.
+ * A file is kept open unless too many are. Beyond that limit, and when the system has no descriptor left, a file is opened for each
+ * read, as LevelDB does: a database of any number of tables can be read with few descriptors.
  */
 import { statSync } from 'node:fs';
 import type { Bytes, Signal } from '@bloom/bytes';
@@ -14,7 +14,7 @@ import { codeOf } from './system-error.js';
 
 const limit = new OpenFileLimit();
 
-/** @throws the system's error when the file cannot be opened, or is no regular file. */
+/** @throws the system's error when the file cannot be opened, or is not a regular file. */
 export async function openForReading(path: string, readsAtOnce: ReadPace | false): Promise<FolderFile> {
   if (!limit.take()) return new ReopenedFile(path);
   try {
@@ -26,15 +26,15 @@ export async function openForReading(path: string, readsAtOnce: ReadPace | false
   }
 }
 
-/** {@link openForReading} without a promise. */
+/** The synchronous {@link openForReading}. */
 export function openForReadingSync(path: string): SyncFolderFile {
-  if (!limit.take()) return new SyncReopenedFile(path);
+  if (!limit.take()) return new ReopenedFile(path);
   try {
     return new SyncKeptFile(SyncFileSource.open(path));
   } catch (error) {
     limit.giveBack();
     if (!isOutOfDescriptors(error)) throw error;
-    return new SyncReopenedFile(path);
+    return new ReopenedFile(path);
   }
 }
 
@@ -78,7 +78,7 @@ class KeptFile extends OpenFile<FileSource> implements FolderFile {
   }
 }
 
-/** {@link KeptFile} without promises. */
+/** The synchronous {@link KeptFile}. */
 class SyncKeptFile extends OpenFile<SyncFileSource> implements SyncFolderFile {
   read(offset: number, length: number): Uint8Array {
     return this.source.read(offset, length);
@@ -89,8 +89,11 @@ class SyncKeptFile extends OpenFile<SyncFileSource> implements SyncFolderFile {
   }
 }
 
-/** A file that is opened for each read. It must not be written to or replaced, as far as the system can tell. */
-class SyncReopenedFile implements SyncFolderFile {
+/**
+ * A file that is opened for each read, synchronously: each is of a few blocks. It must not be written to or replaced, as far as the system
+ * can tell.
+ */
+class ReopenedFile implements SyncFolderFile {
   readonly name: string;
   readonly byteLength: number;
   readonly identity: FileIdentity;
@@ -128,33 +131,6 @@ class SyncReopenedFile implements SyncFolderFile {
       source?.close();
     }
     throw new FolderError('BLOOM_FOLDER_CHANGED', `${this.name} was deleted or replaced`, { file: this.name });
-  }
-}
-
-/** {@link SyncReopenedFile} behind promises. Its reads hold up the event loop: each is of a few blocks. */
-class ReopenedFile implements FolderFile {
-  readonly name: string;
-  readonly byteLength: number;
-  readonly identity: FileIdentity;
-  readonly #file: SyncReopenedFile;
-
-  constructor(path: string) {
-    this.#file = new SyncReopenedFile(path);
-    this.name = path;
-    this.byteLength = this.#file.byteLength;
-    this.identity = this.#file.identity;
-  }
-
-  hasChanged(): boolean {
-    return this.#file.hasChanged();
-  }
-
-  read(offset: number, length: number): Uint8Array {
-    return this.#file.read(offset, length);
-  }
-
-  readSync(offset: number, length: number): Uint8Array {
-    return this.#file.read(offset, length);
   }
 }
 

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { mustBeBoolean, mustBeOptions } from '@bloom/bytes';
+import { mustBeBoolean, mustBeOptions } from '@bloom/bytes/internal';
 import type { FileIdentity } from '@bloom/sstable';
 import { fileIdentity, ReadPace } from '@bloom/sstable/node';
 import { LOCK } from '../format/file-name.js';
@@ -12,8 +12,8 @@ import { codeOf } from './system-error.js';
 /** How to read a folder of the file system. */
 export interface NodeFolderOptions {
   /**
-   * Whether short reads of what the system has in memory are made at once instead of by another thread, which takes several times as
-   * long. When the event loop has not turned for two milliseconds, or the disk is slow, they go to a thread. Default: true.
+   * Whether short reads from the OS page cache are synchronous instead of on another thread, which takes several times as long. When the
+   * event loop has been blocked for two milliseconds, or the disk is slow, they go to a thread. Default: true.
    */
   readonly readsAtOnce?: boolean | undefined;
 }
@@ -31,9 +31,9 @@ export const NODE_FOLDER_OPTIONS: Record<string, true> = { readsAtOnce: true };
 export class NodeFolder implements Folder {
   /** The path, as it was given. */
   readonly name: string;
-  /** The path from the root: the current directory of the process may change. */
+  /** The absolute path: the current directory of the process may change. */
   readonly path: string;
-  /** Of all files of the folder, which are on one disk. */
+  /** Shared by all files of the folder, as they are on one disk. */
   readonly #pace: ReadPace | false;
 
   /** @throws TypeError for an option that is wrong. */
@@ -50,7 +50,7 @@ export class NodeFolder implements Folder {
     return readdir(this.path);
   }
 
-  /** Without a promise: the system answers in a few microseconds, and the way to another thread and back takes fifty times as long. */
+  /** Synchronous: the system answers in a few microseconds, and a trip to another thread takes fifty times as long. */
   identityOf(name: string): FileIdentity | undefined {
     return isPlainName(name) ? fileIdentity(join(this.path, name)) : undefined;
   }
@@ -66,11 +66,11 @@ export class NodeFolder implements Folder {
   }
 }
 
-/** {@link NodeFolder} without promises. */
+/** The synchronous {@link NodeFolder}. */
 export class SyncNodeFolder implements SyncFolder {
   /** The path, as it was given. */
   readonly name: string;
-  /** The path from the root: the current directory of the process may change. */
+  /** The absolute path: the current directory of the process may change. */
   readonly path: string;
 
   constructor(path: string) {
@@ -105,7 +105,7 @@ function isReadable(name: string): boolean {
   return isPlainName(name) && name.toUpperCase() !== LOCK;
 }
 
-/** Whether there is no file: nothing at all, a folder, a pipe, or a link that leads nowhere. */
+/** Whether the path is not a file: nothing at all, a folder, a pipe, or a dangling link. */
 function isAbsence(error: unknown): boolean {
   return ['ENOENT', 'EISDIR', 'ENAMETOOLONG', 'ELOOP', 'ENXIO', 'EINVAL'].includes(codeOf(error) ?? '');
 }

@@ -15,20 +15,20 @@ const writeLater = promisify(write);
  */
 const FEW_BYTES = 64 * 2 ** 10;
 
-/** How often, in milliseconds, a file that is appended to without being synced is looked at: the look takes as long as a small write. */
+/** How often, in milliseconds, to check that a file being appended to without a sync is still there. The check takes as long as a small write. */
 const LOOK_INTERVAL = 1000;
 
 /**
- * Once so many bytes are unsynced, a sync begins on another thread, so that the next sync that is awaited has less to do. At the end of a
- * log of 4 MB, where nothing can be written meanwhile, that one took 20 ms; now it takes 5.
+ * The number of unsynced bytes at which a sync starts on another thread, so that the next awaited sync has less to do. At the end of a
+ * log of 4 MB, where nothing else can be written, that sync took 20 ms without it and 5 with it.
  */
 const EARLY_SYNC_BYTES = 2 ** 20;
 
 /**
- * Creates a file. One that has the name is deleted first rather than emptied: it may be a link to a file outside of the folder,
- * a pipe, or a file that has another name elsewhere, as in a copy that was made of links.
+ * Creates a file. A file of the same name is deleted first rather than emptied: it may be a link to a file outside of the folder, a
+ * pipe, or a file with other hard links.
  *
- * Not handed to another thread: the folder, which was looked at just now, must still be the same.
+ * Synchronous: the folder, which was just checked, must still be the same.
  */
 export function createFile(path: string): NodeWritableFile {
   const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL;
@@ -46,7 +46,7 @@ export function createFile(path: string): NodeWritableFile {
   }
 }
 
-/** Opens a file for appending. @returns undefined for a link, or what is no file, or is a file that has another name too. */
+/** Opens a file for appending. @returns undefined for a link, for anything but a file, and for a file with other hard links. */
 export function openFileForAppend(path: string): NodeWritableFile | undefined {
   let fd: number;
   try {
@@ -69,17 +69,17 @@ export function openFileForAppend(path: string): NodeWritableFile | undefined {
 export class NodeWritableFile implements WritableFile {
   readonly #fd: number;
   readonly #path: string;
-  /** When to look next whether the file still has its name; some file systems never say how many names a file has. */
+  /** When to check next that the file still has its name; Infinity on file systems that do not count the names of a file. */
   #nextLook: number;
   #closing: Promise<void> | undefined;
   /** Whether something was written since the last sync. */
   #isDirty = false;
-  /** How many bytes were written since a sync began. */
+  /** The number of bytes written since a sync began. */
   #unsyncedBytes = 0;
   #earlySync: Promise<void> | undefined;
   /** Why an early sync failed. The system reports a failure once: later syncs succeed, although bytes are lost. */
   #earlyFailure: Error | undefined;
-  /** Called when the file is looked at: whether its folder is still the same. */
+  /** Called with each check of the file: checks its folder. */
   onLook: (() => void) | undefined;
 
   constructor(fd: number, path: string) {
@@ -117,14 +117,14 @@ export class NodeWritableFile implements WritableFile {
   }
 
   async sync(): Promise<void> {
-    // What is appended meanwhile may not be part of it.
+    // Bytes appended during the sync may not be part of it.
     this.#isDirty = false;
     this.#unsyncedBytes = 0;
     await this.#sync();
     await this.check();
   }
 
-  /** What is appended meanwhile is left for the next sync. */
+  /** Bytes appended during the sync are left for the next one. */
   #beginSync(): void {
     this.#unsyncedBytes = 0;
     this.#earlySync = syncLater(this.#fd)
@@ -170,7 +170,7 @@ export class NodeWritableFile implements WritableFile {
     return this.#closing;
   }
 
-  /** After unsynced writes on another thread, because network file systems write when a file is closed. */
+  /** On another thread after unsynced writes, because network file systems write when a file is closed. */
   async #close(): Promise<void> {
     // Once the descriptor is closed, another file may get its number, and the sync would be of that file.
     if (this.#earlySync !== undefined) await this.#earlySync;

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { isMainThread } from 'node:worker_threads';
 
 /**
- * How many files of databases a thread keeps open, at most, for reading. The rest is for logs, tables that are written, and
- * whatever else the program opens.
+ * The most database files that a thread keeps open for reading. The remaining descriptors are for logs, for tables being written, and for
+ * other files of the program.
  *
  * Source: LevelDB, util/env_posix.cc, `MaxOpenFiles`, which takes a fifth of what the system allows.
  */
@@ -11,7 +11,7 @@ export class OpenFileLimit {
   #limit: number | undefined;
   #count = 0;
 
-  /** Takes room for a file. @returns false if there is none. */
+  /** Reserves a descriptor. @returns false if there is none left. */
   take(): boolean {
     this.#limit ??= readLimit();
     if (this.#count >= this.#limit) return false;
@@ -19,13 +19,13 @@ export class OpenFileLimit {
     return true;
   }
 
-  /** Gives the room of a file back. */
+  /** Returns a descriptor. */
   giveBack(): void {
     this.#count--;
   }
 }
 
-/** Descriptors that a program has for other things than databases, if it can have half of those that the system allows. */
+/** Descriptors that are left to the program in addition to half of those that the system allows. */
 const OTHERS = 40;
 
 function readLimit(): number {
@@ -35,7 +35,7 @@ function readLimit(): number {
   return isMainThread ? Math.max(fifth, Math.floor(allowed / 2) - OTHERS) : fifth;
 }
 
-/** How many files the process may have open; Infinity where the system does not say it. Node raises the soft limit to the hard one when it starts. */
+/** The most files that the process may have open; Infinity when the system does not tell. Node raises the soft limit to the hard one at startup. */
 function allowedFiles(): number {
   try {
     const [, soft] = /^Max open files +(\d+)/m.exec(readFileSync('/proc/self/limits', 'latin1')) ?? [];

@@ -16,7 +16,7 @@ export class PinnedNodeFolder implements PinnedFolder {
     this.name = folder.name;
     this.#folder = folder;
     this.#pin = pinFolder(path);
-    // Last, because nothing would close the folder if what follows failed.
+    // Last, because nothing would close the folder if a later step failed.
     this.#letGo = keepFolderOpen(path);
   }
 
@@ -90,7 +90,7 @@ export class PinnedNodeFolder implements PinnedFolder {
     return this.#checked().startTableThread?.(settings);
   }
 
-  /** A file that is looked at from time to time looks at the folder too. */
+  /** Makes the regular check of a file check the folder too. */
   #watched<File extends WritableFile | undefined>(file: File): File {
     if (file instanceof NodeWritableFile) file.onLook = () => mustBePinned(this.#pin);
     return file;

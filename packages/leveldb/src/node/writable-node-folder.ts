@@ -3,7 +3,7 @@ import { open, rmdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import process from 'node:process';
 import { promisify } from 'node:util';
-import { mustBeOptions, mustHaveAtMost } from '@bloom/bytes';
+import { mustBeOptions, mustHaveAtMost } from '@bloom/bytes/internal';
 import { DatabaseError } from '../folder/database-error.js';
 import { LOST } from '../format/file-name.js';
 import { mustBePlainName, type SyncFolderFile } from '../folder/folder.js';
@@ -20,8 +20,8 @@ import { codeOf } from './system-error.js';
 /** How to write to a folder of the file system. */
 export interface WritableNodeFolderOptions extends NodeFolderOptions {
   /**
-   * Where the database flushes and compacts. With `true`, on a worker thread of its own, which is started when there is a
-   * megabyte to write. With a {@link BackgroundThread}, on that thread, which several databases can share. With `false`, on
+   * Where the database flushes and compacts. With `true`, on its own worker thread, which starts when there is a megabyte to
+   * write. With a {@link BackgroundThread}, on that thread, which several databases can share. With `false`, on
    * the event loop in slices, as databases with a comparator, a policy or a codec of the caller's do unless the thread has them too.
    * Default: true.
    */
@@ -77,7 +77,7 @@ export class WritableNodeFolder extends NodeFolder implements WritableFolder {
     }
   }
 
-  /** Opened synchronously, so asynchronous callers of this file read it synchronously too: an asynchronous handle cannot be opened without a promise. */
+  /** The file is opened synchronously, so its asynchronous reads are synchronous too: an asynchronous handle cannot be opened synchronously. */
   openSync(name: string): SyncFolderFile | undefined {
     return new SyncNodeFolder(this.path).open(name);
   }

@@ -1,12 +1,12 @@
-/** Lets calls about one name happen one after another, and calls about different names side by side. */
+/** Runs calls about the same name one after another, and calls about different names concurrently. */
 export class NameTurns {
   readonly #last = new Map<string, Promise<void>>();
 
-  /** Makes a call when all earlier ones about any of these names are over. */
+  /** Makes a call once all earlier ones about any of these names have ended. */
   async take<T>(names: readonly string[], call: () => Promise<T>): Promise<T> {
     const before = names.flatMap((name) => this.#last.get(name) ?? []);
     const turn = Promise.all(before).then(call);
-    // Whoever waits for its end does not care how it ended.
+    // Later calls wait for its end, whatever the outcome.
     const over = turn.then(
       () => undefined,
       () => undefined,

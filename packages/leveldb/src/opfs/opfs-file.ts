@@ -13,12 +13,12 @@ export class OpfsFile {
   readonly #onClosed: (file: OpfsFile) => void | Promise<void>;
   #users = 0;
   #length: number;
-  /** Why nobody can use it any more. */
+  /** Why it can no longer be used. */
   #end: string | undefined;
-  /** Set once the file was deleted: it goes when nobody uses it any more. */
+  /** Set once the file was deleted: it is removed when it is no longer in use. */
   isDeleted = false;
 
-  /** @param onClosed called once nobody uses the file any more. */
+  /** @param onClosed called once the file is no longer in use. */
   constructor(name: string, access: AccessHandle, onClosed: (file: OpfsFile) => void | Promise<void>) {
     this.name = name;
     this.#access = access;
@@ -50,7 +50,7 @@ export class OpfsFile {
     this.#access.close();
   }
 
-  /** @throws FolderError `BLOOM_FOLDER_CHANGED` when nobody can use the file any more. */
+  /** @throws FolderError `BLOOM_FOLDER_CHANGED` when the file can no longer be used. */
   mustBeOpen(): void {
     if (this.#end !== undefined) throw new FolderError('BLOOM_FOLDER_CHANGED', `${this.name} ${this.#end} while it was open`, { file: this.name });
   }
@@ -84,7 +84,7 @@ export class OpfsFile {
     try {
       this.#access.truncate(this.#length);
     } catch {
-      // Whoever reads the file next finds the damage, and the error that led to it is the one to report.
+      // The next reader of the file finds the damage; the error that led to it is the one to report.
     }
   }
 

@@ -1,4 +1,4 @@
-import { mustHaveAtMost } from '@bloom/bytes';
+import { mustHaveAtMost } from '@bloom/bytes/internal';
 import { DatabaseError } from '../folder/database-error.js';
 import { isPlainName, mustBePlainName, type FolderFile } from '../folder/folder.js';
 import { delay } from '../folder/pacer.js';
@@ -14,13 +14,13 @@ import { directoryAt, namesOfPath } from './opfs-path.js';
 const PATIENCE_MS = 5000;
 
 /**
- * A folder of the origin private file system that a database can be written to, in a dedicated worker: only there, browsers have files that
- * are read and written without a promise.
+ * A folder of the origin private file system that a database can be written to, in a dedicated worker: only there do browsers offer files that
+ * are read and written synchronously.
  *
  * Its lock is a Web Lock, which keeps out all pages and workers of the origin, and ends with the worker. `sync` is the `flush` of a
  * `FileSystemSyncAccessHandle`: what it means for a loss of power is up to the browser, which offers nothing to sync names with.
  *
- * A file is open once for all that read and write it here, and nobody else can open it for writing meanwhile. A file that is deleted while
+ * A file is opened once for all its readers and its writer in this worker, and nobody else can open it for writing in the meantime. A file that is deleted while
  * it is open is hidden, and deleted when it is closed.
  *
  * @example
@@ -220,7 +220,7 @@ export class WritableOpfsFolder implements WritableFolder {
     }
   }
 
-  /** Forgets a file that nobody uses any more, and deletes it if it is to be deleted. */
+  /** Forgets a file that is no longer in use, and deletes it if that is due. */
   #closed(file: OpfsFile): void | Promise<void> {
     const { name } = file;
     if (this.#open.get(name) === file) this.#open.delete(name);

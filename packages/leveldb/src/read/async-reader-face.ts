@@ -1,13 +1,17 @@
-import { type Bytes, mustBeBytes, mustBeFunction, mustBeIterable, type Signal } from '@bloom/bytes';
+import type { Bytes, Signal } from '@bloom/bytes';
+import { mustBeFunction, mustBeIterable } from '@bloom/bytes/internal';
 import type { SignalOptions } from '@bloom/sstable';
-import { mustNotBeAborted, type SequenceOptions } from '@bloom/sstable/database';
+import type { SequenceOptions } from '@bloom/sstable/database';
+import { mustNotBeAborted } from '@bloom/sstable/internal';
 import { AsyncRangeIterator } from './async-range.js';
+import { CursorState } from './cursor-state.js';
 import { DatabaseCursor } from './database-cursor.js';
-import { type DatabaseKeyRange, DatabaseRange, mustBeDatabaseRange } from './database-range.js';
+import { type DatabaseKeyRange, DatabaseRange, inBytes, mustBeDatabaseRange } from './database-range.js';
 import { type FolderReading, inParallel, runAtOnce } from '../folder/folder-reading.js';
 import type { LookupExplanation } from './lookup-explanation.js';
 import { lookUpTheRest } from './many-lookups.js';
-import { type DatabaseCursorOptions, type MakeOfBytes, ReaderFace, type StoredVersion } from './reader-face.js';
+import { type DatabaseCursorOptions, keyAt, type MakeOfBytes, type ReadPath, type StoredVersion } from './read-path.js';
+import { ReaderFace, type TableFiles } from './reader-face.js';
 import type { TableHandle } from '../table/table-handle.js';
 import type { View } from './view.js';
 import type { ViewLookup } from './view-lookup.js';
@@ -26,13 +30,21 @@ export interface AsyncReadOptions extends SequenceOptions, SignalOptions {}
 
 /** The methods for reading that `DatabaseReader` and `Database` share. */
 export abstract class AsyncReaderFace extends ReaderFace implements AsyncIterable<[Bytes, Bytes]> {
+  readonly #path: ReadPath;
+
+  /** @internal */
+  constructor(path: ReadPath, files: TableFiles) {
+    super(path, files);
+    this.#path = path;
+  }
+
   /**
    * A copy of the value of `key`; undefined when it is absent. Short copies share a buffer with others.
    *
    * @throws CorruptionError when what may hold it is damaged.
    */
-  async get(key: Uint8Array, options?: AsyncReadOptions): Promise<Bytes | undefined> {
-    const value = this.#get('get', key, this.copyOf, options);
+  async get(key: Uint8Array | string, options?: AsyncReadOptions): Promise<Bytes | undefined> {
+    const value = this.#get('get', key, this.#path.copyOf, options);
     return value instanceof Promise ? await value : value;
   }
 
@@ -46,10 +58,10 @@ export abstract class AsyncReaderFace extends ReaderFace implements AsyncIterabl
    * @throws what `get` and `make` throw, at once or in the promise, and a TypeError when `make` is no function.
    * @example
    * ```ts
-   * const text = await database.getAs(utf8('hello'), (bytes, start, end) => decoder.decode(bytes.subarray(start, end)));
+   * const text = await database.getAs('hello', (bytes, start, end) => decoder.decode(bytes.subarray(start, end)));
    * ```
    */
-  getAs<T>(key: Uint8Array, make: MakeOfBytes<T>, options?: AsyncReadOptions): T | undefined | Promise<T | undefined> {
+  getAs<T>(key: Uint8Array | string, make: MakeOfBytes<T>, options?: AsyncReadOptions): T | undefined | Promise<T | undefined> {
     mustBeFunction('make', make);
     return this.#get('getAs', key, make, options);
   }
@@ -61,28 +73,28 @@ export abstract class AsyncReaderFace extends ReaderFace implements AsyncIterabl
    * @throws TypeError, or the folder's error, as `get` does.
    * @example
    * ```ts
-   * const { steps, outcome } = await database.explain(utf8('hello'));
+   * const { steps, outcome } = await database.explain('hello');
    * for (const step of steps) if (step.source === 'table' && step.asked) console.log(step.file, step.search.filter, step.found);
    * console.log(outcome.kind); // 'value', 'deletion', 'absent' or 'failed'
    * ```
    */
-  async explain(key: Uint8Array, options?: AsyncReadOptions): Promise<LookupExplanation> {
+  async explain(key: Uint8Array | string, options?: AsyncReadOptions): Promise<LookupExplanation> {
     mustNotBeAborted(options?.signal);
-    return this.#run(this.explained(this.view, 'explain', key, options), this.view, options?.signal);
+    return this.#run(this.#path.explained(this.#path.view, 'explain', key, options), this.#path.view, options?.signal);
   }
 
   /** Whether there is a value of `key`. */
-  async has(key: Uint8Array, options?: AsyncReadOptions): Promise<boolean> {
+  async has(key: Uint8Array | string, options?: AsyncReadOptions): Promise<boolean> {
     mustNotBeAborted(options?.signal);
-    const lookup = this.lookup('has', key, options);
-    const settling = this.#settle(lookup, this.view, options?.signal);
+    const lookup = this.#path.lookup('has', key, options);
+    const settling = this.#settle(lookup, this.#path.view, options?.signal);
     if (settling !== undefined) await settling;
-    return this.isFound(lookup);
+    return this.#path.isFound(lookup);
   }
 
   /** `get` for each of `keys`, in their order. Keys of one block share its read. */
-  getMany(keys: Iterable<Uint8Array>, options?: AsyncReadOptions): Promise<(Bytes | undefined)[]> {
-    return this.#lookUpAll<Bytes | undefined>('getMany', keys, options, (lookup) => this.valueOf(lookup));
+  getMany(keys: Iterable<Uint8Array | string>, options?: AsyncReadOptions): Promise<(Bytes | undefined)[]> {
+    return this.#lookUpAll<Bytes | undefined>('getMany', keys, options, (lookup) => this.#path.valueOf(lookup));
   }
 
   /**
@@ -92,31 +104,31 @@ export abstract class AsyncReaderFace extends ReaderFace implements AsyncIterabl
    *   with `BLOOM_FOLDER_CHANGED`.
    * @throws what `getMany` and `make` throw, and a TypeError when `make` is no function.
    */
-  async getManyAs<T>(keys: Iterable<Uint8Array>, make: MakeOfBytes<T>, options?: AsyncReadOptions): Promise<(T | undefined)[]> {
+  async getManyAs<T>(keys: Iterable<Uint8Array | string>, make: MakeOfBytes<T>, options?: AsyncReadOptions): Promise<(T | undefined)[]> {
     mustBeFunction('make', make);
-    return this.#lookUpAll<T | undefined>('getManyAs', keys, options, (lookup) => this.madeOf(lookup, make));
+    return this.#lookUpAll<T | undefined>('getManyAs', keys, options, (lookup) => this.#path.madeOf(lookup, make));
   }
 
   /** `has` for each of `keys`, in their order. Keys of one block share its read. */
-  hasMany(keys: Iterable<Uint8Array>, options?: AsyncReadOptions): Promise<boolean[]> {
-    return this.#lookUpAll('hasMany', keys, options, (lookup) => this.isFound(lookup));
+  hasMany(keys: Iterable<Uint8Array | string>, options?: AsyncReadOptions): Promise<boolean[]> {
+    return this.#lookUpAll('hasMany', keys, options, (lookup) => this.#path.isFound(lookup));
   }
 
   /** Looks up keys one after another as long as what they need is at hand, and then several at once. */
-  async #lookUpAll<T>(call: string, keys: Iterable<Uint8Array>, options: AsyncReadOptions | undefined, take: (lookup: ViewLookup) => T): Promise<T[]> {
-    this.mustBeOpen();
-    mustBeIterable('keys', keys, 'Uint8Arrays');
+  async #lookUpAll<T>(call: string, keys: Iterable<Uint8Array | string>, options: AsyncReadOptions | undefined, take: (lookup: ViewLookup) => T): Promise<T[]> {
+    this.#path.mustBeOpen();
+    mustBeIterable('keys', keys, 'Uint8Arrays or strings');
     // All lookups see the same state, even if `refresh` is called before they end.
-    const { view } = this;
-    const sequence = this.sequenceOf(call, options);
+    const { view } = this.#path;
+    const sequence = this.#path.sequenceOf(call, options);
     const signal = options?.signal;
     mustNotBeAborted(signal);
-    const isRemote = this.folder.isRemote === true;
+    const isRemote = this.#path.folder.isRemote === true;
     const unsure = new Set<TableHandle>();
     const results: T[] = [];
     let readsAtOnce = false;
     const lookUp = (key: Uint8Array, i: number): Promise<void> | undefined => {
-      const lookup = this.lookupAt(key, sequence, view);
+      const lookup = this.#path.lookupAt(key, sequence, view);
       const settling = this.#settle(lookup, view, signal, unsure);
       if (settling !== undefined) return settling.then(() => void (results[i] = take(lookup)));
       readsAtOnce ||= lookup.hasRead;
@@ -130,9 +142,8 @@ export abstract class AsyncReaderFace extends ReaderFace implements AsyncIterabl
       let begun: Promise<void> | undefined;
       /** The keys after it. Copies: an iterator may yield one array again and again, and the caller may change keys during the call. */
       const waiting: { readonly key: Uint8Array; readonly i: number }[] = [];
-      for (const key of keys) {
-        // The name is made only for an error.
-        if (!(key instanceof Uint8Array && key.length > 0)) mustBeBytes(`keys[${i}]`, key);
+      for (const given of keys) {
+        const key = keyAt(given, i);
         if (isRemote || begun !== undefined) {
           waiting.push({ key: new Uint8Array(key), i });
         } else {
@@ -143,7 +154,7 @@ export abstract class AsyncReaderFace extends ReaderFace implements AsyncIterabl
         i++;
       }
       // An iterator is a function of the caller's: it may have closed the reader, or aborted the call.
-      this.mustBeOpen();
+      this.#path.mustBeOpen();
       signal?.throwIfAborted();
       const lookUpWaiting = (n: number) => lookUp(waiting[n]!.key, waiting[n]!.i);
       if (isRemote) {
@@ -165,17 +176,17 @@ export abstract class AsyncReaderFace extends ReaderFace implements AsyncIterabl
 
   /** The entries of a range, as copies, in order. */
   entries(range: AsyncDatabaseKeyRange = {}): AsyncIterableIterator<[Bytes, Bytes]> {
-    return this.#iterate('entries', range, (cursor) => [this.copyKey(cursor), this.copyValue(cursor)]);
+    return this.#iterate('entries', range, (cursor) => [this.#path.copyKey(cursor), this.#path.copyValue(cursor)]);
   }
 
   /** The keys of a range, as copies, in order. */
   keys(range: AsyncDatabaseKeyRange = {}): AsyncIterableIterator<Bytes> {
-    return this.#iterate('keys', range, (cursor) => this.copyKey(cursor));
+    return this.#iterate('keys', range, (cursor) => this.#path.copyKey(cursor));
   }
 
   /** The values of a range, as copies, in the order of their keys. */
   values(range: AsyncDatabaseKeyRange = {}): AsyncIterableIterator<Bytes> {
-    return this.#iterate('values', range, (cursor) => this.copyValue(cursor));
+    return this.#iterate('values', range, (cursor) => this.#path.copyValue(cursor));
   }
 
   [Symbol.asyncIterator](): AsyncIterator<[Bytes, Bytes]> {
@@ -184,29 +195,29 @@ export abstract class AsyncReaderFace extends ReaderFace implements AsyncIterabl
 
   /** A cursor, on no entry yet. It sees the database as it is now until it is closed. */
   cursor(options?: DatabaseCursorOptions): DatabaseCursor {
-    this.mustBeOpen();
-    const { view } = this;
-    return new DatabaseCursor(view, this.cursorFor('cursor', options), this.state, (reading, signal) => this.#run(reading, view, signal));
+    this.#path.mustBeOpen();
+    const { view } = this.#path;
+    return new DatabaseCursor(new CursorState(view, this.#path.cursorFor('cursor', options), this.#path.state), (reading, signal) => this.#run(reading, view, signal));
   }
 
   /** All that is stored of a key, the newest version first: also what is deleted or overwritten. With a `sequence`, what was written up to it. */
-  async versions(key: Uint8Array, options?: AsyncReadOptions): Promise<StoredVersion[]> {
-    this.mustBeOpen();
-    const reading = this.versionsIn(this.view, 'versions', key, options);
+  async versions(key: Uint8Array | string, options?: AsyncReadOptions): Promise<StoredVersion[]> {
+    this.#path.mustBeOpen();
+    const reading = this.#path.versionsIn(this.#path.view, 'versions', key, options);
     mustNotBeAborted(options?.signal);
-    return this.#run(reading, this.view, options?.signal);
+    return this.#run(reading, this.#path.view, options?.signal);
   }
 
-  #get<T>(call: string, key: Uint8Array, make: MakeOfBytes<T>, options: AsyncReadOptions | undefined): T | undefined | Promise<T | undefined> {
+  #get<T>(call: string, key: Uint8Array | string, make: MakeOfBytes<T>, options: AsyncReadOptions | undefined): T | undefined | Promise<T | undefined> {
     mustNotBeAborted(options?.signal);
-    const lookup = this.lookup(call, key, options);
-    const settling = this.#settle(lookup, this.view, options?.signal);
-    return settling === undefined ? this.madeOf(lookup, make) : this.#madeAfter(settling, lookup, make);
+    const lookup = this.#path.lookup(call, key, options);
+    const settling = this.#settle(lookup, this.#path.view, options?.signal);
+    return settling === undefined ? this.#path.madeOf(lookup, make) : this.#madeAfter(settling, lookup, make);
   }
 
   async #madeAfter<T>(settling: Promise<void>, lookup: ViewLookup, make: MakeOfBytes<T>): Promise<T | undefined> {
     await settling;
-    return this.madeOf(lookup, make);
+    return this.#path.madeOf(lookup, make);
   }
 
   /** Runs a lookup in `view`. Without a promise where all that it needs is at hand. */
@@ -214,7 +225,7 @@ export abstract class AsyncReaderFace extends ReaderFace implements AsyncIterabl
     if (!lookup.run('at hand', signal, unsure)) return this.#run(lookup.settle(), view, signal);
     if (!lookup.hasRead) return undefined;
     // A codec or a file may have closed the reader, or aborted the call.
-    this.mustBeOpen();
+    this.#path.mustBeOpen();
     if (signal === undefined) return undefined;
     // Which a signal of the caller's own may do too when it is asked.
     lookup.keepValue();
@@ -223,11 +234,11 @@ export abstract class AsyncReaderFace extends ReaderFace implements AsyncIterabl
   }
 
   /** Runs a reading of `view`, whose files stay open until it ends. Without a promise where all that it needs is at hand. */
-  #run<T>(reading: FolderReading<T>, view = this.view, signal?: Signal): T | Promise<T> {
+  #run<T>(reading: FolderReading<T>, view = this.#path.view, signal?: Signal): T | Promise<T> {
     view.pin();
     let running: T | Promise<T>;
     try {
-      running = runAtOnce(this.folder, reading, signal);
+      running = runAtOnce(this.#path.folder, reading, signal);
     } catch (error) {
       view.unpin();
       throw error;
@@ -235,7 +246,7 @@ export abstract class AsyncReaderFace extends ReaderFace implements AsyncIterabl
     if (running instanceof Promise) return this.#ran(running, view, signal);
     view.unpin();
     // A comparator, a codec or a file may have closed the reader, or aborted the call.
-    this.mustBeOpen();
+    this.#path.mustBeOpen();
     signal?.throwIfAborted();
     return running;
   }
@@ -244,23 +255,24 @@ export abstract class AsyncReaderFace extends ReaderFace implements AsyncIterabl
     try {
       const result = await running;
       // A block that was read ahead is returned even if the call was aborted, or the reader closed, in the meantime.
-      this.mustBeOpen();
+      this.#path.mustBeOpen();
       signal?.throwIfAborted();
       return result;
     } catch (error) {
       // An error from a file that `close` has closed is not the caller's error.
-      this.mustBeOpen();
+      this.#path.mustBeOpen();
       throw error;
     } finally {
       view.unpin();
     }
   }
 
-  #iterate<T>(call: string, range: AsyncDatabaseKeyRange, pick: (cursor: VisibleCursor) => T): AsyncIterableIterator<T> {
-    this.mustBeOpen();
-    mustBeDatabaseRange(this.nameOf(call), range);
-    const { view } = this;
-    const walk = new DatabaseRange(this.cursorOf(view, this.visibleAt(range.sequence), range.fillCache ?? true, range.prefix), view.order, range);
-    return new AsyncRangeIterator(walk, view, pick, this.state, (reading) => this.#run(reading, view, range.signal), range.signal);
+  #iterate<T>(call: string, given: AsyncDatabaseKeyRange, pick: (cursor: VisibleCursor) => T): AsyncIterableIterator<T> {
+    this.#path.mustBeOpen();
+    const range = inBytes(given);
+    mustBeDatabaseRange(this.#path.nameOf(call), range);
+    const { view } = this.#path;
+    const walk = new DatabaseRange(this.#path.cursorOf(view, this.#path.visibleAt(range.sequence), range.fillCache ?? true, range.prefix), view.order, range);
+    return new AsyncRangeIterator(walk, view, pick, this.#path.state, (reading) => this.#run(reading, view, range.signal), range.signal);
   }
 }

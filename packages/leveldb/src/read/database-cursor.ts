@@ -1,11 +1,11 @@
+import { bytesOf } from '@bloom/bytes/internal';
 import type { Bytes, Signal } from '@bloom/bytes';
 import type { AsyncNextManyOptions, AsyncPrevManyOptions, SignalOptions } from '@bloom/sstable';
-import { signalOf } from '@bloom/sstable/database';
+import { signalOf } from '@bloom/sstable/internal';
 import { type CursorEntry, DatabaseCursorFace } from './cursor-face.js';
+import type { CursorState } from './cursor-state.js';
 import type { FolderReading } from '../folder/folder-reading.js';
 import { MOVES_PER_LOOK, Pacer } from '../folder/pacer.js';
-import type { OpenState } from './open-state.js';
-import type { View } from './view.js';
 import type { VisibleCursor } from '../cursor/visible-cursor.js';
 
 const TRUE = Promise.resolve(true);
@@ -13,10 +13,11 @@ const TRUE = Promise.resolve(true);
 /**
  * Moves over a database's entries.
  *
- * On an entry after a move that gave true. Key and value are views that hold until the next move; a move must be over
- * before the next is asked for. Close it: it keeps open what it sees.
+ * The cursor is on an entry after a move that resolved to true. Key and value are views that are valid until the next move; await each move
+ * before the next. Close the cursor: it keeps files open.
  */
 export class DatabaseCursor extends DatabaseCursorFace {
+  readonly #state: CursorState;
   readonly #cursor: VisibleCursor;
   readonly #run: (reading: FolderReading<void>, signal: Signal | undefined) => void | Promise<void>;
   readonly #pacer = new Pacer(MOVES_PER_LOOK);
@@ -24,41 +25,42 @@ export class DatabaseCursor extends DatabaseCursorFace {
   /** Whether many entries are being taken. */
   #isTaking = false;
 
-  /** Made by `cursor` of a `DatabaseReader` or a `Database`. */
-  constructor(view: View, cursor: VisibleCursor, state: OpenState, run: (reading: FolderReading<void>, signal: Signal | undefined) => void | Promise<void>) {
-    super(view, cursor, state);
-    this.#cursor = cursor;
+  /** @internal Made by `cursor` of a `DatabaseReader` or a `Database`. */
+  constructor(state: CursorState, run: (reading: FolderReading<void>, signal: Signal | undefined) => void | Promise<void>) {
+    super(state);
+    this.#state = state;
+    this.#cursor = state.cursor;
     this.#run = run;
   }
 
   /** Moves to the first entry. @returns whether there is one. */
   seekToFirst(options?: SignalOptions): Promise<boolean> {
-    return this.#move('DatabaseCursor.seekToFirst', () => this.anew().seekToFirst(), options);
+    return this.#move('DatabaseCursor.seekToFirst', () => this.#state.anew().seekToFirst(), options);
   }
 
   /** Moves to the last entry. @returns whether there is one. */
   seekToLast(options?: SignalOptions): Promise<boolean> {
-    return this.#move('DatabaseCursor.seekToLast', () => this.anew().seekToLast(), options);
+    return this.#move('DatabaseCursor.seekToLast', () => this.#state.anew().seekToLast(), options);
   }
 
   /** Moves to the first entry at or after `key`. @returns whether there is one. */
-  seek(key: Uint8Array, options?: SignalOptions): Promise<boolean> {
-    return this.#move('DatabaseCursor.seek', () => this.anew().seek(key, 'at-or-after'), options);
+  seek(key: Uint8Array | string, options?: SignalOptions): Promise<boolean> {
+    return this.#move('DatabaseCursor.seek', () => this.#state.anew().seek(bytesOf('key', key), 'at-or-after'), options);
   }
 
   /** Moves to the last entry at or before `key`. @returns whether there is one. */
-  seekForPrev(key: Uint8Array, options?: SignalOptions): Promise<boolean> {
-    return this.#move('DatabaseCursor.seekForPrev', () => this.anew().seek(key, 'at-or-before'), options);
+  seekForPrev(key: Uint8Array | string, options?: SignalOptions): Promise<boolean> {
+    return this.#move('DatabaseCursor.seekForPrev', () => this.#state.anew().seek(bytesOf('key', key), 'at-or-before'), options);
   }
 
   /** Moves to the next entry; a no-op unless on an entry. @returns whether there is one. */
   next(options?: SignalOptions): Promise<boolean> {
-    return this.#move('DatabaseCursor.next', () => this.sound().next(), options);
+    return this.#move('DatabaseCursor.next', () => this.#state.sound().next(), options);
   }
 
   /** Moves to the previous entry; a no-op unless on an entry. @returns whether there is one. */
   prev(options?: SignalOptions): Promise<boolean> {
-    return this.#move('DatabaseCursor.prev', () => this.sound().prev(), options);
+    return this.#move('DatabaseCursor.prev', () => this.#state.sound().prev(), options);
   }
 
   /**
@@ -105,7 +107,7 @@ export class DatabaseCursor extends DatabaseCursorFace {
     this.#mustNotBeMoving();
     const signal = signalOf(call, options);
     signal?.throwIfAborted();
-    this.sound();
+    this.#state.sound();
     return this.#moveWhile(take, signal, move);
   }
 
@@ -117,7 +119,7 @@ export class DatabaseCursor extends DatabaseCursorFace {
     move: (cursor: VisibleCursor) => boolean,
   ): Promise<[Bytes, Bytes][]> {
     this.#mustNotBeMoving();
-    const many = this.manyEntries(call, reverse, count, options);
+    const many = this.#state.manyEntries(call, reverse, count, options);
     const { signal } = many;
     signal?.throwIfAborted();
     try {
@@ -125,8 +127,8 @@ export class DatabaseCursor extends DatabaseCursorFace {
     } catch (error) {
       signal?.throwIfAborted();
       // An error of a reader that was closed meanwhile is that of the call.
-      this.open();
-      this.fail(error);
+      this.#state.open();
+      this.#state.fail(error);
     }
     return many.entries;
   }
@@ -150,7 +152,7 @@ export class DatabaseCursor extends DatabaseCursorFace {
   /** Does what {@link #moveWhile} does. @returns a promise of the first move that is not over at once. */
   #moveAtHand(take: (entry: CursorEntry) => boolean, signal: Signal | undefined, move: (cursor: VisibleCursor) => boolean): boolean | Promise<boolean> {
     for (;;) {
-      const cursor = this.open();
+      const cursor = this.#state.open();
       const settling = move(cursor) ? undefined : this.#settle(signal);
       if (this.#pacer.isDue()) return this.#settled(this.#pause(settling, signal));
       if (settling !== undefined) return this.#settled(settling);
@@ -167,7 +169,7 @@ export class DatabaseCursor extends DatabaseCursorFace {
     try {
       this.#mustNotBeMoving();
       const signal = signalOf(call, options);
-      this.open();
+      this.#state.open();
       const settling = move() ? undefined : this.#settle(signal);
       if (this.#pacer.isDue()) return this.#settled(this.#pause(settling, signal));
       if (settling !== undefined) return this.#settled(settling);
@@ -193,7 +195,7 @@ export class DatabaseCursor extends DatabaseCursorFace {
     await settling;
     await this.#pacer.pause();
     // As after a read: the reader may have been closed meanwhile.
-    this.open();
+    this.#state.open();
     signal?.throwIfAborted();
   }
 
@@ -201,16 +203,16 @@ export class DatabaseCursor extends DatabaseCursorFace {
     this.#moving = true;
     try {
       await settling;
-      return this.#cursor.valid && !this.isClosed;
+      return this.#cursor.valid && !this.#state.isClosed;
     } catch (error) {
       this.#cursor.valid = false;
       // The read failed because closing the cursor ended it.
-      if (this.isClosed) return false;
+      if (this.#state.isClosed) return false;
       throw error;
     } finally {
       this.#moving = false;
       // The move may have pinned a table after the cursor was closed.
-      if (this.isClosed) this.#cursor.close();
+      if (this.#state.isClosed) this.#cursor.close();
     }
   }
 }

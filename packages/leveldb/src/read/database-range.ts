@@ -1,15 +1,29 @@
-import type { AsyncKeyRange, KeyRange } from '@bloom/sstable';
-import { type Bound, KEY_RANGE, KeyBounds, mustBeKeyRange, type SequenceOptions } from '@bloom/sstable/database';
+import { bytesOf } from '@bloom/bytes/internal';
+import type { AsyncKeyRange, KeyInterval, KeyRange } from '@bloom/sstable';
+import type { SequenceOptions } from '@bloom/sstable/database';
+import { type Bound, KEY_RANGE, KeyBounds, mustBeKeyRange } from '@bloom/sstable/internal';
 import type { KeyOrder } from '../format/version.js';
 import type { VisibleCursor } from '../cursor/visible-cursor.js';
 
 /** A range, and the state of the database to look at. */
 export interface DatabaseKeyRange extends KeyRange, SequenceOptions {}
 
+/** The bounds of a {@link KeyInterval} as bytes. */
+type BoundBytes = { readonly [Name in keyof KeyInterval]: Uint8Array | undefined };
+
+/** A range with its bounds as bytes. What is neither bytes nor text stays as it is, to be checked. */
+export function inBytes<Range extends KeyInterval>(range: Range): Omit<Range, keyof KeyInterval> & BoundBytes {
+  const texts = BOUNDS.filter((name) => typeof (range as Range | null)?.[name] === 'string');
+  const bytes = Object.fromEntries(texts.map((name) => [name, bytesOf(name, range[name]!)]));
+  return (texts.length === 0 ? range : { ...range, ...bytes }) as Omit<Range, keyof KeyInterval> & BoundBytes;
+}
+
+const BOUNDS = ['gt', 'gte', 'lt', 'lte', 'prefix'] as const;
+
 const DATABASE_KEY_RANGE: Record<keyof (AsyncKeyRange & SequenceOptions), true> = { ...KEY_RANGE, sequence: true };
 
 /** @throws TypeError, which names the call, unless `range` is a range. */
-export function mustBeDatabaseRange(call: string, range: DatabaseKeyRange): void {
+export function mustBeDatabaseRange(call: string, range: AsyncKeyRange & SequenceOptions): void {
   mustBeKeyRange(call, range, DATABASE_KEY_RANGE);
 }
 

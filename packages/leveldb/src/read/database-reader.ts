@@ -1,11 +1,11 @@
-import type { SignalController } from '@bloom/bytes';
+import type { SignalController } from '@bloom/bytes/internal';
 import type { SignalOptions } from '@bloom/sstable';
-import { isRequestBound, onAbort, signalOf, untilAborted } from '@bloom/sstable/database';
+import { isRequestBound, onAbort, signalOf, untilAborted } from '@bloom/sstable/internal';
 import { AsyncReaderFace } from './async-reader-face.js';
 import { runAsync } from '../folder/folder-reading.js';
 import { type Folder, mustBeFolder } from '../folder/folder.js';
 import { type AsyncReaderOptions, mustBeReaderOptions } from './reader-options.js';
-import type { View } from './view.js';
+import { ReadPath } from './read-path.js';
 import { ViewReader } from './view-reader.js';
 
 /**
@@ -14,25 +14,29 @@ import { ViewReader } from './view-reader.js';
  * @example
  * ```ts
  * const database = await DatabaseReader.open(new NodeFolder('path/to/database'));
- * await database.get(utf8('hello')); // Uint8Array, or undefined
- * for await (const [key, value] of database.entries({ gte: utf8('a'), lt: utf8('b') })) …
+ * await database.get('hello'); // Uint8Array, or undefined
+ * for await (const [key, value] of database.entries({ gte: 'a', lt: 'b' })) …
  * await database.close();
  * ```
  */
 export class DatabaseReader extends AsyncReaderFace {
-  private readonly viewReader: ViewReader;
+  readonly #path: ReadPath;
+  readonly #folder: Folder;
+  readonly #viewReader: ViewReader;
   /** Resolves when all calls of `refresh` so far have ended. Never rejected. */
-  private refreshing: Promise<void> = Promise.resolve();
+  #refreshing: Promise<void> = Promise.resolve();
   /** Aborts the latest refresh. */
-  private controller: SignalController | undefined;
+  #controller: SignalController | undefined;
   /** How many refreshes were begun, and which of them is seen. */
-  private begun = 0;
-  private shown = 0;
-  private closing: Promise<void> | undefined;
+  #begun = 0;
+  #shown = 0;
+  #closing: Promise<void> | undefined;
 
-  private constructor(folder: Folder, viewReader: ViewReader, view: View) {
-    super({ kind: 'reader', className: 'DatabaseReader' }, folder, viewReader, view);
-    this.viewReader = viewReader;
+  private constructor(path: ReadPath, folder: Folder, viewReader: ViewReader) {
+    super(path, viewReader);
+    this.#path = path;
+    this.#folder = folder;
+    this.#viewReader = viewReader;
   }
 
   /**
@@ -47,7 +51,8 @@ export class DatabaseReader extends AsyncReaderFace {
     mustBeReaderOptions('DatabaseReader.open', options);
     const viewReader = new ViewReader(folder, options);
     try {
-      return new DatabaseReader(folder, viewReader, await runAsync(folder, viewReader.read(), options.signal));
+      const view = await runAsync(folder, viewReader.read(), options.signal);
+      return new DatabaseReader(new ReadPath({ kind: 'reader', className: 'DatabaseReader' }, folder, view), folder, viewReader);
     } catch (error) {
       await viewReader.close();
       throw error;
@@ -63,17 +68,17 @@ export class DatabaseReader extends AsyncReaderFace {
     // Two at a time would replay the same records. A refresh that is running may have read the folder before a write that
     // this call must see, so its result cannot be shared.
     // Where reads are bound to a request, that of another one may never end, so there the records are replayed twice.
-    const before = isRequestBound() ? Promise.resolve() : this.refreshing;
+    const before = isRequestBound() ? Promise.resolve() : this.#refreshing;
     const refreshed = this.#refreshAfter(before, options);
     // The next call waits for both, because a call that is aborted while it waits ends before the one it waits for.
-    this.refreshing = Promise.allSettled([before, refreshed]).then(() => undefined);
+    this.#refreshing = Promise.allSettled([before, refreshed]).then(() => undefined);
     return refreshed;
   }
 
   /** Closes the files. Further calls return the promise of the first. */
   close(): Promise<void> {
-    this.closing ??= this.#close();
-    return this.closing;
+    this.#closing ??= this.#close();
+    return this.#closing;
   }
 
   /** Closes the reader, at the end of an `await using` block. */
@@ -82,37 +87,37 @@ export class DatabaseReader extends AsyncReaderFace {
   }
 
   async #close(): Promise<void> {
-    this.state.close();
+    this.#path.state.close();
     if (!isRequestBound()) {
-      this.controller?.abort(new TypeError('the reader was closed'));
-      await this.refreshing;
+      this.#controller?.abort(new TypeError('the reader was closed'));
+      await this.#refreshing;
     }
-    await this.viewReader.close();
+    await this.#viewReader.close();
   }
 
   async #refreshAfter(before: Promise<void>, options: SignalOptions | undefined): Promise<boolean> {
-    this.mustBeOpen();
+    this.#path.mustBeOpen();
     const signal = signalOf('DatabaseReader.refresh', options);
     await (signal === undefined ? before : untilAborted(before, signal));
-    this.mustBeOpen();
+    this.#path.mustBeOpen();
     signal?.throwIfAborted();
     const { lastSequence } = this;
-    const begun = ++this.begun;
+    const begun = ++this.#begun;
     const controller: SignalController = new AbortController();
     const endWait = signal && onAbort(signal, () => controller.abort(signal.reason));
-    this.controller = controller;
+    this.#controller = controller;
     try {
-      const view = await runAsync(this.folder, this.viewReader.read(), controller.signal);
-      this.mustBeOpen();
-      if (begun > this.shown) {
-        this.shown = begun;
-        return this.show(view);
+      const view = await runAsync(this.#folder, this.#viewReader.read(), controller.signal);
+      this.#path.mustBeOpen();
+      if (begun > this.#shown) {
+        this.#shown = begun;
+        return this.#path.show(view);
       }
       // A refresh that was begun later has ended first.
       view.unpin();
       return this.lastSequence !== lastSequence;
     } catch (error) {
-      this.mustBeOpen();
+      this.#path.mustBeOpen();
       throw error;
     } finally {
       endWait?.();

@@ -10,9 +10,9 @@ import type { View } from './view.js';
 /** A table of a database. */
 export interface TableDescription {
   readonly number: bigint;
-  /** As LevelDB writes it now; the file may have the older ending `.sst`. */
+  /** The name in LevelDB's current form; the file may have the older extension `.sst`. */
   readonly name: string;
-  /** Bytes of the file, as the MANIFEST has it. */
+  /** Bytes of the file according to the MANIFEST. */
   readonly byteLength: number;
   readonly smallest: InternalKey;
   readonly largest: InternalKey;
@@ -26,32 +26,32 @@ export interface LogDescription {
   readonly name: string;
   /** Bytes of the file when it was read. */
   readonly byteLength: number;
-  /** How many operations it holds. */
+  /** The number of its operations. */
   readonly entries: number;
-  /** What it ends in, unless that is a record: the writer was stopped, or is still writing. */
+  /** The unfinished end of the log, if there is one: the writer was stopped, or is still writing. */
   readonly tail: LogTail | undefined;
 }
 
 /** The filters of a level. */
 export interface LevelFilters {
-  /** Tables of the level that are open and whose filters have been read: the figures are about these. */
+  /** The number of open tables of the level whose filters have been read. The other figures are about these. */
   readonly knownTables: number;
   /** Bytes of their filters. */
   readonly filterBytes: number;
   /**
-   * How many blocks a lookup of an absent key is expected to read in vain in this level, whose tables have keys on both sides of
-   * it: 1 for a level without filters, and in level 0 up to the number of tables. Where not all tables are known, the
-   * others are taken to be like these; undefined when none is known.
+   * The expected number of blocks that a lookup of an absent key reads needlessly in this level, if the key is within the range of a
+   * table: 1 for a level without filters, and in level 0 up to the number of tables. If not all tables are known, the others are assumed
+   * to be similar; undefined when none is known.
    *
-   * Of LevelDB's Bloom filters it is counted from their bits, for keys whose hashes are as good as random; others are asked for
-   * some keys that are not stored.
+   * For LevelDB's Bloom filters it is computed from their bits, for keys with random hashes. Other filters are queried with keys that are
+   * not stored.
    */
   readonly wastedReads: number | undefined;
 }
 
-/** What a database consists of. */
+/** The parts of a database. */
 export interface DatabaseDescription {
-  /** The name of the order of its keys. */
+  /** The name of its comparator. */
   readonly comparator: string;
   readonly lastSequence: bigint;
   /** The name of the MANIFEST. */
@@ -62,15 +62,15 @@ export interface DatabaseDescription {
   readonly nextFileNumber: bigint;
   /** The tables of each level, by their smallest keys. */
   readonly levels: readonly (readonly TableDescription[])[];
-  /** The filters of each level. Of an absent key, a lookup reads the sum of their `wastedReads` in vain. */
+  /** The filters of each level. A lookup of an absent key reads the sum of their `wastedReads` needlessly. */
   readonly filters: readonly LevelFilters[];
   /** The logs that are part of the database, the oldest first. */
   readonly logs: readonly LogDescription[];
-  /** What was left out so far because it is damaged; always empty in strict reading. */
+  /** The damaged parts that were left out so far; always empty in strict reading. */
   readonly dropped: readonly Dropped[];
 }
 
-/** What `view` consists of. */
+/** The description of a view. */
 export function describe({ comparator, fields, manifest, version, logs, lastSequence, tables, damage }: View): DatabaseDescription {
   return {
     comparator: fields.comparator ?? comparator.name,

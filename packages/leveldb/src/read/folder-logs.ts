@@ -1,4 +1,4 @@
-/** The logs that are part of a database, as they are opened, looked for and replayed for a view. */
+/** Opens, finds and replays the logs of a database for a view. */
 import { CorruptionError, type Place } from '@bloom/bytes';
 import type { ClosingFiles } from '../folder/closing-files.js';
 import { type Folder, FolderError, type FolderFile } from '../folder/folder.js';
@@ -12,11 +12,11 @@ import { type LogMemtable, replayLog } from '../memtable/log-memtable.js';
 import type { OpenedFiles } from './opened-files.js';
 import { Restart } from './restart.js';
 
-/** With so many logs in a folder, those that are obsolete are found out before any is opened. */
+/** With more logs than this in a folder, obsolete ones are excluded before any is opened. */
 const MANY_LOGS = 16;
-/** How many numbers past the MANIFEST's next one a log is looked for, where the folder cannot be listed. */
+/** In a folder that cannot be listed: how many numbers after the MANIFEST's next one to try for logs. */
 const NUMBERS_AHEAD = 16;
-/** How many numbers are tried for logs, where the folder cannot be listed. */
+/** In a folder that cannot be listed: the most numbers to try for logs. */
 const MAX_LOG_NUMBERS = 1024;
 
 /** A log that was opened for one attempt. */
@@ -42,7 +42,7 @@ export class FolderLogs {
 
   /**
    * @param isStrict whether damage is an error.
-   * @param onReplaced is called when a log turns out to be another file than at the last reading.
+   * @param onReplaced called when a log is another file than at the last reading.
    */
   constructor(folder: Folder, isStrict: boolean, closing: ClosingFiles, onReplaced: () => void) {
     this.#folderName = folder.name;
@@ -52,9 +52,9 @@ export class FolderLogs {
   }
 
   /**
-   * Opens the logs that are listed, so that they are as long as they are now whatever is written from here on.
+   * Opens the listed logs, which fixes their lengths: later writes are not seen.
    *
-   * @param readFields reads the MANIFEST: only called where there are many logs.
+   * @param readFields reads the MANIFEST; called only if there are many logs.
    */
   *open(open: OpenedFiles, readFields: () => FolderReading<ManifestFields>): FolderReading<OpenLog[]> {
     let numbers = listedLogs(yield* listFiles());
@@ -66,7 +66,7 @@ export class FolderLogs {
     const logs: OpenLog[] = [];
     for (const number of numbers) {
       const file = yield* open.open(logFileName(number));
-      // One that is gone by now is obsolete.
+      // A log that no longer exists is obsolete.
       if (file !== undefined) logs.push({ number, file });
     }
     return logs;
@@ -81,7 +81,7 @@ export class FolderLogs {
       if (taken.has(number) || number === 0n) continue;
       numbers.push(number);
       if (numbers.length > MAX_LOG_NUMBERS) {
-        const problem = `any of more than ${MAX_LOG_NUMBERS} numbers may be that of a log: say which files there are`;
+        const problem = `more than ${MAX_LOG_NUMBERS} numbers can be those of logs: give the names of the files`;
         throw new CorruptionError('BLOOM_TOO_LARGE', place, problem);
       }
     }
@@ -89,7 +89,7 @@ export class FolderLogs {
     return numbers.flatMap((number, i) => (files[i] === undefined ? [] : [{ number, file: files[i] }]));
   }
 
-  /** Replays those of `logs` that are part of the database. What is the same as in `known` is not read again. */
+  /** Replays the logs that are part of the database. Unchanged parts that are in `known` are not read again. */
   *replay(logs: readonly OpenLog[], { logs: known, order, visible }: KnownLogs, fields: ManifestFields): FolderReading<LogMemtable[]> {
     const replayed: LogMemtable[] = [];
     for (const { number, file } of logs) {
@@ -116,13 +116,13 @@ export class FolderLogs {
     const read = new Set(logs.map(({ number }) => number));
     const missed = neededLogs(names, fields).find((number) => number < newest && !read.has(number));
     if (missed === undefined) return;
-    const problem = `${logFileName(missed)} is listed and cannot be opened`;
+    const problem = `${logFileName(missed)} is listed but cannot be opened`;
     const damage = new CorruptionError('BLOOM_MISSING_FILE', { structure: 'folder', offset: 0, file: this.#folderName }, problem);
     throw new Restart(damage, evidence);
   }
 
   /**
-   * Looks for writes that the view would miss. Called when the MANIFEST's last sequence is later than that of every log that
+   * Checks for writes that the view would miss. Called when the MANIFEST's last sequence is later than that of every log that
    * was read: the writes between are in tables, or in a log that was created, extended or deleted after the logs were opened.
    * In the second case the view would have the last sequence of a write that it does not show.
    *

@@ -1,4 +1,4 @@
-/** CURRENT and the MANIFEST that it names, as they are read for a view, and again at a refresh. */
+/** Reads CURRENT and the MANIFEST that it names, for a view and again at a refresh. */
 import { CorruptionError, type Place } from '@bloom/bytes';
 import { type FileIdentity, MemorySource } from '@bloom/sstable';
 import type { ClosingFiles } from '../folder/closing-files.js';
@@ -26,7 +26,7 @@ export interface OpenManifest {
   readonly fields: ManifestFields;
   readonly place: Place;
   readonly byteLength: number;
-  /** What the host knew of CURRENT. */
+  /** The identity of CURRENT. */
   readonly current: FileIdentity | undefined;
 }
 
@@ -48,7 +48,7 @@ export class FolderManifest {
    * Reads CURRENT and the MANIFEST that it names.
    *
    * @param last what was read before: if the file starts with it, only what follows is read.
-   * @throws Restart when CURRENT names a file that is not there.
+   * @throws Restart when CURRENT names a missing file.
    */
   *read(open: OpenedFiles, last: ManifestState | undefined): FolderReading<OpenManifest> {
     const current = yield* open.open(CURRENT);
@@ -90,7 +90,7 @@ export class FolderManifest {
     }
   }
 
-  /** @throws Restart when CURRENT or the MANIFEST is no longer what was read, also when something was added. */
+  /** @throws Restart when CURRENT or the MANIFEST has changed, even if it has only grown. */
   *mustBeUnchanged({ state, byteLength, place }: OpenManifest): FolderReading<void> {
     const open = new OpenedFiles(this.#closing);
     try {
@@ -98,14 +98,14 @@ export class FolderManifest {
       const file = name === state.name ? yield* open.open(name) : undefined;
       const { identity } = state.prefix;
       if (file?.byteLength === byteLength && (identity === undefined || isSameState(identity, file.identity))) return;
-      const damage = new CorruptionError('BLOOM_BAD_CURRENT', place, 'it is not the same each time that it is read');
+      const damage = new CorruptionError('BLOOM_BAD_CURRENT', place, 'it changes from one read to the next');
       throw new Restart(damage, `${name}\n${file?.byteLength ?? -1}`);
     } finally {
       open.close();
     }
   }
 
-  /** @throws CorruptionError `BLOOM_BAD_VERSION` when the bytes of a published MANIFEST are not those that its name stands for. */
+  /** @throws CorruptionError `BLOOM_BAD_VERSION` when the bytes of a published MANIFEST do not match its name. */
   *#mustBeNamed(file: MemorySource, name: string): FolderReading<void> {
     const parsed = parseFileName(name);
     if (parsed?.type !== 'manifest' || !isNamedByBytes(parsed.number)) return;
@@ -122,7 +122,7 @@ export class FolderManifest {
   }
 }
 
-/** A file, read whole: it is in memory once in any case. */
+/** Reads a whole file into memory. */
 function* wholeFile(file: FolderFile, name: string): FolderReading<MemorySource> {
   mustBeManifestLength(file, manifestPlace(file, name));
   return new MemorySource(yield* readBytes(file, 0, file.byteLength), file.name ?? name);

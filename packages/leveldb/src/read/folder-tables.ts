@@ -1,4 +1,4 @@
-/** The tables of a version, as they are opened for a view, and what those mean that cannot be opened. */
+/** Opens the tables of a version for a view, and judges failures. */
 import type { Place } from '@bloom/bytes';
 import type { FileIdentity } from '@bloom/sstable';
 import type { DamagePolicy } from '../folder/damage.js';
@@ -28,7 +28,7 @@ export class FolderTables {
 
   /**
    * @param isStrict whether damage is an error.
-   * @param onReplaced is called when a table turns out to be another file than at the last reading.
+   * @param onReplaced called when a table is another file than at the last reading.
    */
   constructor(folder: Folder, opensLater: boolean, isStrict: boolean, onReplaced: () => void) {
     this.opensLater = opensLater;
@@ -40,12 +40,12 @@ export class FolderTables {
   /**
    * Opens and pins all tables, if they are not too many and not to be opened later.
    *
-   * @returns why tables could not be opened; where no damage is passed over, one failure ends it.
+   * @returns the failures. In strict reading, the first one ends the opening.
    */
   *open(tables: TableCache, { files }: Version, pinned: TableHandle[]): FolderReading<TableFailure[]> {
     tables.forgetStale();
     const isLater = this.opensLater || files.length > tables.maxOpenTables;
-    // What a table is that is seen for the first time is known when it is opened here.
+    // The identity of a new table is learned when it is opened here.
     if (this.#canIdentify) yield* this.#mustBeSame(tables, isLater ? files : files.filter((file) => tables.isKnown(file)));
     if (isLater) return [];
     const isStrict = this.#isStrict;
@@ -72,7 +72,7 @@ export class FolderTables {
     if (missing.length > 0) throw new Restart(missingFiles(missing, place), evidence);
   }
 
-  /** Says what tables that could not be opened mean. @param names those that the folder has; undefined where it cannot be listed. */
+  /** Judges tables that could not be opened. @param names the files of the folder; undefined when it cannot be listed. */
   judge(failures: readonly TableFailure[], names: readonly string[] | undefined, tables: TableCache, damage: DamagePolicy, place: Place, seen: string): void {
     for (const { file, error } of failures) {
       if (!(error instanceof MissingTable)) {
@@ -83,13 +83,13 @@ export class FolderTables {
       if (names === undefined || missingTables([file], names).length === 0) {
         throw new Restart(missing, `${evidenceOf(seen, names)}\n${error.message}`);
       }
-      // A file of another type bears its number: LevelDB opens the database, and misses the table when it reads it.
+      // A file of another type has its number: LevelDB opens the database, and fails when it reads the table.
       damage.pass(missing);
       tables.giveUp(file, missing);
     }
   }
 
-  /** Tells the tables what they are now. @throws FolderError when one is another file than it was: then the next attempt begins anew. */
+  /** Updates the identities of the tables. @throws FolderError when one is another file than before: the next attempt then starts from scratch. */
   *#mustBeSame(tables: TableCache, files: readonly FileMetadata[]): FolderReading<void> {
     function* identify({ number }: FileMetadata): FolderReading<FileIdentity | undefined> {
       return (yield* identifyFile(tableFileName(number))) ?? (yield* identifyFile(oldTableFileName(number)));

@@ -1,4 +1,4 @@
-/** What was read of a folder, which the next reading can build on as long as the MANIFEST is the same. */
+/** The parts of a folder that were read, which the next reading reuses while the MANIFEST is the same. */
 import type { Comparator, FileIdentity } from '@bloom/sstable';
 import { isSameState } from '../folder/folder.js';
 import type { ManifestFields } from '../format/manifest.js';
@@ -17,9 +17,9 @@ export interface KnownDatabase {
   manifest: ManifestState;
   /** The highest sequence that a view shows: what is visible at it must not change. */
   visible: bigint;
-  /** What its views have in common. */
+  /** An object that its views share. */
   origin: object;
-  /** What the last view shows. */
+  /** The files of the last view. */
   shown: Shown | undefined;
 }
 
@@ -30,13 +30,13 @@ export interface Shown {
   readonly version: Version;
   readonly logs: readonly LogMemtable[];
   readonly fields: ManifestFields;
-  /** What the host knew of LOCK. */
+  /** The identity of LOCK. */
   readonly lock: FileIdentity | undefined;
 }
 
 /**
- * Whether a MANIFEST is that of the database that was shown before: LevelDB writes another at each opening, and makes tables of
- * logs. All numbers and files must agree, and there must be a table or the file LOCK, which is written once, that is still the same.
+ * Whether a MANIFEST belongs to the database that was shown before: LevelDB writes a new MANIFEST at each opening, and turns logs into
+ * tables. All numbers and files must agree, and a table or the file LOCK must still be the same file.
  */
 export function isSameDatabase(before: KnownDatabase, now: KnownDatabase): boolean {
   if (before.shown === undefined || now.shown === undefined) return false;

@@ -1,5 +1,6 @@
 import { type Bytes, CorruptionError } from '@bloom/bytes';
-import { BlockSearch, decodeInternalKey, INTERNAL_KEY_TRAILER_LENGTH, lookupFailureOf, TableTrace, VALUE } from '@bloom/sstable/database';
+import { decodeInternalKey, INTERNAL_KEY_TRAILER_LENGTH, VALUE } from '@bloom/sstable/database';
+import { BlockSearch, lookupFailureOf, TableTrace } from '@bloom/sstable/internal';
 import { beforeVersions } from '../format/database-key.js';
 import { tableFileName } from '../format/file-name.js';
 import type { FileMetadata } from '../format/version-edit.js';

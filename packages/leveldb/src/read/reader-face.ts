@@ -1,49 +1,13 @@
-import { type Bytes, mustBeBytes, mustBeIterable, mustBeOptions } from '@bloom/bytes';
-import type { CursorOptions, FilterStatus, TableStats } from '@bloom/sstable';
-import { ByteCopier, CURSOR_OPTIONS, CursorBounds, type DatabaseEntry, decodeInternalKey, fillsCache, mustBeSequence, type SequenceOptions, VALUE } from '@bloom/sstable/database';
-import { type DatabaseKeyRange, DatabaseRange, mustBeDatabaseRange } from './database-range.js';
+import { bytesOf, mustBeBytes } from '@bloom/bytes/internal';
+import type { FilterStatus, TableStats } from '@bloom/sstable';
 import { type DatabaseDescription, describe } from './description.js';
-import type { EntryCursor } from '../cursor/entry-cursor.js';
-import { afterVersions, beforeVersions, seekKey, typeOf } from '../format/database-key.js';
-import { tableFileName } from '../format/file-name.js';
-import type { Folder } from '../folder/folder.js';
-import { all, type FolderReading, runSync } from '../folder/folder-reading.js';
-import { MemtableCursor } from '../memtable/memtable-cursor.js';
-import type { LookupExplanation } from './lookup-explanation.js';
-import { LookupTrace } from './lookup-trace.js';
-import { OpenState } from './open-state.js';
-import { SyncDatabaseCursor } from './sync-database-cursor.js';
-import { SyncRangeIterator } from './sync-range.js';
-import { type LookupCounts, ViewLookup } from './view-lookup.js';
-import type { TableHandle } from '../table/table-handle.js';
-import type { View } from './view.js';
-import type { VisibleCursor } from '../cursor/visible-cursor.js';
-
-/** The names for reads with promises and without, so that one object can be used for both. Those without ignore the signal. */
-const READ_OPTIONS: Record<string, true> = { sequence: true, signal: true };
-/** A cursor is made without reading: its moves take the signals. */
-const DATABASE_CURSOR_OPTIONS: Record<keyof DatabaseCursorOptions, true> = { ...CURSOR_OPTIONS, sequence: true };
-
-/** Which state of the database a cursor looks at, and how it reads. */
-export interface DatabaseCursorOptions extends SequenceOptions, CursorOptions {}
+import type { ReadPath } from './read-path.js';
+import type { LookupCounts } from './view-lookup.js';
 
 /** What a reader did so far. All counts start at 0 when it is opened. */
 export interface ReaderStats extends Readonly<LookupCounts>, TableStats {
   /** How often reading the folder started again because another process had changed it. */
   readonly restarts: number;
-}
-
-/** One version of a key, as a log or a table of a database holds it. */
-export interface StoredEntry extends DatabaseEntry {
-  readonly kind: 'value' | 'deletion';
-  /** The name of the log or table. */
-  readonly file: string;
-}
-
-/** One of the versions of a key. Its `key` has other bytes than the one asked for where the comparator calls them equal. */
-export interface StoredVersion extends StoredEntry {
-  /** The level of the table; undefined for a log. */
-  readonly level: number | undefined;
 }
 
 /**
@@ -63,53 +27,31 @@ export interface TableFiles {
   readonly restarts: number;
 }
 
-/** Makes something of `bytes[start, end)`, which are lent for the call. */
-export type MakeOfBytes<T> = (bytes: Uint8Array, start: number, end: number) => T;
-
-/** What error messages call a reader, and its class. */
-export interface ReaderName {
-  readonly kind: 'reader' | 'database';
-  readonly className: string;
-}
-
-/**
- * The members that `DatabaseReader`, `SyncDatabaseReader` and `Database` share and that read no files, and what is behind the
- * calls of the latter two that read without promises. Those are given their name, for errors of their options.
- */
+/** The members that `DatabaseReader`, `SyncDatabaseReader` and `Database` share and that read no files. */
 export abstract class ReaderFace {
-  readonly #name: ReaderName;
+  readonly #path: ReadPath;
   readonly #files: TableFiles;
-  protected readonly folder: Folder;
-  protected view: View;
-  protected readonly counts: LookupCounts = { lookups: 0, memtablesAsked: 0, tablesAsked: 0 };
-  protected readonly copier = new ByteCopier();
-  protected readonly copyOf: MakeOfBytes<Bytes> = (bytes, start, end) => this.copier.copy(bytes.subarray(start, end));
-  protected readonly state: OpenState;
-  /** A lookup that is over, for the next one to use. */
-  #lookup: ViewLookup | undefined;
 
-  constructor(name: ReaderName, folder: Folder, files: TableFiles, view: View) {
-    this.#name = name;
+  /** @internal */
+  constructor(path: ReadPath, files: TableFiles) {
+    this.#path = path;
     this.#files = files;
-    this.folder = folder;
-    this.view = view;
-    this.state = new OpenState(name.kind);
   }
 
   /** The sequence of the last write that is seen. */
   get lastSequence(): bigint {
-    return this.view.lastSequence;
+    return this.#path.view.lastSequence;
   }
 
   /** What the database consists of, and what was left out because it is damaged. */
   describe(): DatabaseDescription {
-    this.mustBeOpen();
-    return describe(this.view);
+    this.#path.mustBeOpen();
+    return describe(this.#path.view);
   }
 
   /** Whether filters are in use. `describe` has the status of each table. */
   get filterStatus(): DatabaseFilterStatus {
-    const { version, tables } = this.view;
+    const { version, tables } = this.#path.view;
     const statuses = new Map<string, FilterStatus>();
     for (const file of version.files) {
       const status = tables.get(file)?.table.filterStatus;
@@ -121,241 +63,16 @@ export abstract class ReaderFace {
 
   /** What the reader did so far: a copy of the counts. */
   get stats(): ReaderStats {
-    return { ...this.counts, ...this.#files.counts, restarts: this.#files.restarts };
+    return { ...this.#path.counts, ...this.#files.counts, restarts: this.#files.restarts };
   }
 
   /** Compares two keys by the database's order. */
-  compare(a: Uint8Array, b: Uint8Array): number {
-    mustBeBytes('a', a);
-    mustBeBytes('b', b);
-    return this.view.comparator.compare(a, b);
-  }
-
-  /** @throws TypeError when the reader is closed. */
-  protected mustBeOpen(): void {
-    this.state.mustBeOpen();
-  }
-
-  /** Shows another state of the folder. @returns whether anything was written since the last, or the files may be those of another database. */
-  protected show(view: View): boolean {
-    const before = this.view;
-    this.view = view;
-    // It would keep the memtables of what is no longer seen.
-    this.#lookup = undefined;
-    before.unpin();
-    return view.lastSequence !== before.lastSequence || view.origin !== before.origin;
-  }
-
-  /** Begins a lookup, which `valueOf` or `isFound` ends. */
-  protected lookup(call: string, key: Uint8Array, options: SequenceOptions | undefined): ViewLookup {
-    return this.lookupAt(key, this.sequenceOf(call, options), this.view);
-  }
-
-  /** Begins a lookup of what `view` has at `sequence`. */
-  protected lookupAt(key: Uint8Array, sequence: bigint, view: View, trace?: LookupTrace): ViewLookup {
-    this.mustBeOpen();
-    mustBeBytes('key', key);
-    const lookup = this.#lookup ?? new ViewLookup(view, this.counts);
-    this.#lookup = undefined;
-    lookup.start(view, key, sequence, trace);
-    return lookup;
-  }
-
-  /** Looks up a key as `get` does, and explains what it did. A generator: what must be read is the yield of it. */
-  protected *explained(view: View, call: string, key: Uint8Array, options: SequenceOptions | undefined): FolderReading<LookupExplanation> {
-    this.mustBeOpen();
-    mustBeBytes('key', key);
-    const own = new Uint8Array(key);
-    const sequence = this.sequenceOf(call, options);
-    const trace = new LookupTrace(view, own, sequence);
-    const lookup = this.lookupAt(own, sequence, view, trace);
-    try {
-      if (!lookup.run('at hand')) yield* lookup.settle();
-      return trace.explain(this.valueOf(lookup));
-    } catch (error) {
-      return trace.explainFailure(error);
-    }
-  }
-
-  protected valueOf(lookup: ViewLookup): Bytes | undefined {
-    return this.madeOf(lookup, this.copyOf);
-  }
-
-  /** What `make` makes of the value that was found; undefined where there is none. */
-  protected madeOf<T>(lookup: ViewLookup, make: MakeOfBytes<T>): T | undefined {
-    const { valueBytes, valueStart, valueEnd } = lookup;
-    return this.isFound(lookup) ? make(valueBytes, valueStart, valueEnd) : undefined;
-  }
-
-  protected isFound(lookup: ViewLookup): boolean {
-    if (lookup.isOf(this.view)) this.#lookup = lookup;
-    return lookup.found;
-  }
-
-  /** A cursor over what is visible in `view` at `sequence`; given a prefix without bounds, over what may have it, and perhaps more. */
-  protected cursorOf(view: View, sequence: bigint, fillsCache: boolean, prefix?: Uint8Array, bounds?: CursorBounds): VisibleCursor {
-    return view.cursor(sequence, fillsCache, undefined, prefix, bounds);
-  }
-
-  protected copyKey({ keyBytes, keyLength }: VisibleCursor): Bytes {
-    return this.copier.copyStart(keyBytes, keyLength);
-  }
-
-  protected copyValue({ valueBytes, valueStart, valueEnd }: VisibleCursor): Bytes {
-    return this.copier.copy(valueBytes.subarray(valueStart, valueEnd));
-  }
-
-  /** `get` without a promise. */
-  protected getAtOnce(call: string, key: Uint8Array, options: SequenceOptions | undefined): Bytes | undefined {
-    const lookup = this.lookup(call, key, options);
-    if (!lookup.run('sync')) runSync(this.folder, lookup.settle());
-    return this.valueOf(lookup);
-  }
-
-  /** `has` without a promise. */
-  protected hasAtOnce(call: string, key: Uint8Array, options: SequenceOptions | undefined): boolean {
-    const lookup = this.lookup(call, key, options);
-    if (!lookup.run('sync')) runSync(this.folder, lookup.settle());
-    return this.isFound(lookup);
-  }
-
-  /** `getMany` without a promise. */
-  protected getManyAtOnce(call: string, keys: Iterable<Uint8Array>, options: SequenceOptions | undefined): (Bytes | undefined)[] {
-    return this.#manyAtOnce(call, keys, options, (lookup) => this.valueOf(lookup));
-  }
-
-  /** `hasMany` without a promise. */
-  protected hasManyAtOnce(call: string, keys: Iterable<Uint8Array>, options: SequenceOptions | undefined): boolean[] {
-    return this.#manyAtOnce(call, keys, options, (lookup) => this.isFound(lookup));
-  }
-
-  #manyAtOnce<T>(call: string, keys: Iterable<Uint8Array>, options: SequenceOptions | undefined, take: (lookup: ViewLookup) => T): T[] {
-    this.mustBeOpen();
-    mustBeIterable('keys', keys, 'Uint8Arrays');
-    return withSureTables((unsure) =>
-      Array.from(keys, (key, i) => {
-        // The name is made only for an error.
-        if (!(key instanceof Uint8Array && key.length > 0)) mustBeBytes(`keys[${i}]`, key);
-        const lookup = this.lookup(call, key, options);
-        if (!lookup.run('sync', undefined, unsure)) runSync(this.folder, lookup.settle());
-        return take(lookup);
-      }),
-    );
-  }
-
-  /** `entries`, or a part of each of them, without promises. */
-  protected iterateAtOnce<T>(call: string, range: DatabaseKeyRange, pick: (cursor: VisibleCursor) => T): IterableIterator<T> {
-    this.mustBeOpen();
-    mustBeDatabaseRange(this.nameOf(call), range);
-    const { view } = this;
-    const walk = new DatabaseRange(this.cursorOf(view, this.visibleAt(range.sequence), range.fillCache ?? true, range.prefix), view.order, range);
-    return new SyncRangeIterator(walk, view, pick, this.state, (reading) => runSync(this.folder, reading));
-  }
-
-  /** `cursor` whose moves need no promises. */
-  protected cursorAtOnce(call: string, options: DatabaseCursorOptions | undefined): SyncDatabaseCursor {
-    this.mustBeOpen();
-    const { view } = this;
-    return new SyncDatabaseCursor(view, this.cursorFor(call, options), this.state, (reading) => runSync(this.folder, reading));
-  }
-
-  /** `versions` without a promise. */
-  protected explainAtOnce(call: string, key: Uint8Array, options: SequenceOptions | undefined): LookupExplanation {
-    return runSync(this.folder, this.explained(this.view, call, key, options));
-  }
-
-  protected versionsAtOnce(call: string, key: Uint8Array, options: SequenceOptions | undefined): StoredVersion[] {
-    this.mustBeOpen();
-    return runSync(this.folder, this.versionsIn(this.view, call, key, options));
-  }
-
-  /** A call as error messages name it. */
-  protected nameOf(call: string): string {
-    return `${this.#name.className}.${call}`;
-  }
-
-  /** The sequence at which a call reads. @throws TypeError for options that it does not have. */
-  protected sequenceOf(call: string, options: SequenceOptions | undefined): bigint {
-    if (options !== undefined) mustBeOptions(this.nameOf(call), options, READ_OPTIONS);
-    return this.visibleAt(options?.sequence);
-  }
-
-  /** The cursor that a call makes. @throws TypeError for options that it does not have. */
-  protected cursorFor(call: string, options: DatabaseCursorOptions = {}): VisibleCursor {
-    const fills = fillsCache(this.nameOf(call), options, DATABASE_CURSOR_OPTIONS);
-    const bounds = CursorBounds.of(options, this.view.order.compareUserKeys);
-    return this.cursorOf(this.view, this.visibleAt(options.sequence), fills, options.prefix, bounds);
-  }
-
-  /** The sequence at which a call reads that asks for `sequence`. */
-  protected visibleAt(sequence: bigint | undefined): bigint {
-    if (sequence === undefined) return this.view.lastSequence;
-    mustBeSequence(sequence);
-    return sequence < this.view.lastSequence ? sequence : this.view.lastSequence;
-  }
-
-  /**
-   * All versions of a key in `view`, the newest first, also those that are not visible.
-   *
-   * @throws TypeError or RangeError for a wrong argument of `call`.
-   */
-  protected versionsIn(view: View, call: string, key: Uint8Array, options: SequenceOptions | undefined): FolderReading<StoredVersion[]> {
-    if (options !== undefined) mustBeOptions(this.nameOf(call), options, READ_OPTIONS);
-    mustBeBytes('key', key);
-    const sequence = options?.sequence;
-    if (sequence !== undefined) mustBeSequence(sequence);
-    // Copies: the caller may change the key before the last table is reached.
-    return this.#versionsBetween(view, sequence === undefined ? beforeVersions(key) : seekKey(key, sequence), afterVersions(key));
-  }
-
-  /** The versions from one internal key to another, both included. */
-  *#versionsBetween(view: View, start: Uint8Array, end: Uint8Array): FolderReading<StoredVersion[]> {
-    const { version, newestLogs, order } = view;
-    const sources: { readonly cursor: EntryCursor; readonly file: string; readonly level: number | undefined }[] = [];
-    for (const { memtable, name } of newestLogs) sources.push({ cursor: new MemtableCursor(memtable), file: name, level: undefined });
-    for (const [level, files] of version.levels.entries()) {
-      for (const file of files) {
-        if (!version.mayHold(file, start)) continue;
-        sources.push({ cursor: view.entriesOf(file), file: tableFileName(file.number), level });
-      }
-    }
-    function* versionsIn({ cursor, file, level }: (typeof sources)[number]): FolderReading<StoredVersion[]> {
-      const versions: StoredVersion[] = [];
-      try {
-        for (let settled = cursor.seek(start, 'at-or-after'); ; settled = cursor.next()) {
-          if (!settled) yield* cursor.settle();
-          if (!cursor.valid) return versions;
-          const { keyBytes, keyStart, keyEnd, valueBytes, valueStart, valueEnd } = cursor.entry;
-          if (order.compareInternalKeys(keyBytes, keyStart, keyEnd, end, 0, end.length) > 0) return versions;
-          try {
-            const kind = typeOf(keyBytes, keyStart, keyEnd, file) === VALUE ? 'value' : 'deletion';
-            const { userKey, sequence } = decodeInternalKey(keyBytes.slice(keyStart, keyEnd))!;
-            versions.push({ kind, key: userKey, sequence, value: valueBytes.slice(valueStart, valueEnd), file, level });
-          } catch (error) {
-            view.damage.pass(error);
-          }
-        }
-      } finally {
-        cursor.close();
-      }
-    }
-    const found = yield* all(sources.map(versionsIn));
-    return found.flat().sort((a, b) => (a.sequence > b.sequence ? -1 : a.sequence < b.sequence ? 1 : 0));
-  }
-}
-
-/**
- * Does many lookups, which look once for each table whether its file has changed, instead of after each read: that takes as long as
- * the read.
- *
- * @throws what `lookUp` throws, unless that may be because a file has changed.
- */
-export function withSureTables<T>(lookUp: (unsure: Set<TableHandle>) => T): T {
-  const unsure = new Set<TableHandle>();
-  try {
-    return lookUp(unsure);
-  } finally {
-    for (const table of unsure) table.mustBeSure();
+  compare(a: Uint8Array | string, b: Uint8Array | string): number {
+    const aBytes = bytesOf('a', a);
+    const bBytes = bytesOf('b', b);
+    mustBeBytes('a', aBytes);
+    mustBeBytes('b', bBytes);
+    return this.#path.view.comparator.compare(aBytes, bBytes);
   }
 }
 

@@ -1,7 +1,9 @@
-import { mustBeArray, mustBeBoolean, mustBeOptions, mustBeSignal, mustBeWhole, type Signal } from '@bloom/bytes';
+import type { Signal } from '@bloom/bytes';
+import { mustBeArray, mustBeBoolean, mustBeOptions, mustBeSignal, mustBeWhole } from '@bloom/bytes/internal';
 import type { FilterPolicy } from '@bloom/policy';
 import { bytewiseComparator, type BlockCache, type Codec, type Comparator, type FilterReading, type ReadingOptions } from '@bloom/sstable';
-import { internalTableOptions, mustBeComparator, mustBeReading } from '@bloom/sstable/database';
+import { internalTableOptions } from '@bloom/sstable/database';
+import { mustBeComparator, mustBeReading } from '@bloom/sstable/internal';
 
 /** How to read a database. All of it has a default. */
 export interface ReaderOptions extends ReadingOptions {

@@ -1,57 +1,59 @@
+import { bytesOf } from '@bloom/bytes/internal';
 import type { Bytes } from '@bloom/bytes';
 import type { NextManyOptions, PrevManyOptions } from '@bloom/sstable';
-import type { ManyEntries } from '@bloom/sstable/database';
+import type { ManyEntries } from '@bloom/sstable/internal';
 import type { VisibleCursor } from '../cursor/visible-cursor.js';
 import type { FolderReading } from '../folder/folder-reading.js';
 import { type CursorEntry, DatabaseCursorFace } from './cursor-face.js';
-import type { OpenState } from './open-state.js';
-import type { View } from './view.js';
+import type { CursorState } from './cursor-state.js';
 
 /**
  * Moves over a database's entries without promises.
  *
- * On an entry after a move that returned true. Key and value are views that hold until the next move. Close it: it keeps
- * open what it sees.
+ * The cursor is on an entry after a move that returned true. Key and value are views that are valid until the next move. Close the cursor:
+ * it keeps files open.
  */
 export class SyncDatabaseCursor extends DatabaseCursorFace {
+  readonly #state: CursorState;
   readonly #cursor: VisibleCursor;
   readonly #run: (reading: FolderReading<void>) => void;
 
-  /** Made by `SyncDatabaseReader.cursor` and `Database.cursorSync`. */
-  constructor(view: View, cursor: VisibleCursor, state: OpenState, run: (reading: FolderReading<void>) => void) {
-    super(view, cursor, state);
-    this.#cursor = cursor;
+  /** @internal Made by `SyncDatabaseReader.cursor` and `Database.cursorSync`. */
+  constructor(state: CursorState, run: (reading: FolderReading<void>) => void) {
+    super(state);
+    this.#state = state;
+    this.#cursor = state.cursor;
     this.#run = run;
   }
 
   /** Moves to the first entry. @returns whether there is one. */
   seekToFirst(): boolean {
-    return this.#settle(this.anew().seekToFirst());
+    return this.#settle(this.#state.anew().seekToFirst());
   }
 
   /** Moves to the last entry. @returns whether there is one. */
   seekToLast(): boolean {
-    return this.#settle(this.anew().seekToLast());
+    return this.#settle(this.#state.anew().seekToLast());
   }
 
   /** Moves to the first entry at or after `key`. @returns whether there is one. */
-  seek(key: Uint8Array): boolean {
-    return this.#settle(this.anew().seek(key, 'at-or-after'));
+  seek(key: Uint8Array | string): boolean {
+    return this.#settle(this.#state.anew().seek(bytesOf('key', key), 'at-or-after'));
   }
 
   /** Moves to the last entry at or before `key`. @returns whether there is one. */
-  seekForPrev(key: Uint8Array): boolean {
-    return this.#settle(this.anew().seek(key, 'at-or-before'));
+  seekForPrev(key: Uint8Array | string): boolean {
+    return this.#settle(this.#state.anew().seek(bytesOf('key', key), 'at-or-before'));
   }
 
   /** Moves to the next entry; a no-op unless on an entry. @returns whether there is one. */
   next(): boolean {
-    return this.#settle(this.sound().next());
+    return this.#settle(this.#state.sound().next());
   }
 
   /** Moves to the previous entry; a no-op unless on an entry. @returns whether there is one. */
   prev(): boolean {
-    return this.#settle(this.sound().prev());
+    return this.#settle(this.#state.sound().prev());
   }
 
   /**
@@ -61,12 +63,12 @@ export class SyncDatabaseCursor extends DatabaseCursorFace {
    * Where what is behind the entries cannot be read, they are returned, and the next move that is no seek throws the error.
    */
   nextMany(count: number, options: NextManyOptions = {}): [Bytes, Bytes][] {
-    return this.#many(this.manyEntries('SyncDatabaseCursor.nextMany', false, count, options), (cursor) => cursor.next());
+    return this.#many(this.#state.manyEntries('SyncDatabaseCursor.nextMany', false, count, options), (cursor) => cursor.next());
   }
 
   /** {@link nextMany} from the current entry backward. */
   prevMany(count: number, options: PrevManyOptions = {}): [Bytes, Bytes][] {
-    return this.#many(this.manyEntries('SyncDatabaseCursor.prevMany', true, count, options), (cursor) => cursor.prev());
+    return this.#many(this.#state.manyEntries('SyncDatabaseCursor.prevMany', true, count, options), (cursor) => cursor.prev());
   }
 
   /**
@@ -89,9 +91,9 @@ export class SyncDatabaseCursor extends DatabaseCursorFace {
 
   #many(many: ManyEntries, move: (cursor: VisibleCursor) => boolean): [Bytes, Bytes][] {
     try {
-      while (this.valid && many.take(this)) this.#settle(move(this.open()));
+      while (this.valid && many.take(this)) this.#settle(move(this.#state.open()));
     } catch (error) {
-      this.fail(error);
+      this.#state.fail(error);
     }
     return many.entries;
   }

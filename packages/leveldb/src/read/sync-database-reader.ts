@@ -4,10 +4,10 @@ import type { DatabaseKeyRange } from './database-range.js';
 import { runSync } from '../folder/folder-reading.js';
 import { mustBeFolder, type SyncFolder } from '../folder/folder.js';
 import type { LookupExplanation } from './lookup-explanation.js';
-import { type DatabaseCursorOptions, ReaderFace, type StoredVersion } from './reader-face.js';
+import { type DatabaseCursorOptions, ReadPath, type StoredVersion } from './read-path.js';
+import { ReaderFace } from './reader-face.js';
 import { mustBeReaderOptions, type SyncReaderOptions } from './reader-options.js';
 import type { SyncDatabaseCursor } from './sync-database-cursor.js';
-import type { View } from './view.js';
 import { ViewReader } from './view-reader.js';
 
 /**
@@ -17,16 +17,20 @@ import { ViewReader } from './view-reader.js';
  * @example
  * ```ts
  * const database = SyncDatabaseReader.open(new SyncNodeFolder('path/to/database'));
- * database.get(utf8('hello')); // Uint8Array, or undefined
- * for (const [key, value] of database.entries({ gte: utf8('a'), lt: utf8('b') })) …
+ * database.get('hello'); // Uint8Array, or undefined
+ * for (const [key, value] of database.entries({ gte: 'a', lt: 'b' })) …
  * database.close();
  * ```
  */
 export class SyncDatabaseReader extends ReaderFace implements Iterable<[Bytes, Bytes]> {
+  readonly #path: ReadPath;
+  readonly #folder: SyncFolder;
   readonly #viewReader: ViewReader;
 
-  private constructor(folder: SyncFolder, viewReader: ViewReader, view: View) {
-    super({ kind: 'reader', className: 'SyncDatabaseReader' }, folder, viewReader, view);
+  private constructor(path: ReadPath, folder: SyncFolder, viewReader: ViewReader) {
+    super(path, viewReader);
+    this.#path = path;
+    this.#folder = folder;
     this.#viewReader = viewReader;
   }
 
@@ -42,7 +46,8 @@ export class SyncDatabaseReader extends ReaderFace implements Iterable<[Bytes, B
     mustBeReaderOptions('SyncDatabaseReader.open', options);
     const viewReader = new ViewReader(folder, options);
     try {
-      return new SyncDatabaseReader(folder, viewReader, runSync(folder, viewReader.read()));
+      const view = runSync(folder, viewReader.read());
+      return new SyncDatabaseReader(new ReadPath({ kind: 'reader', className: 'SyncDatabaseReader' }, folder, view), folder, viewReader);
     } catch (error) {
       viewReader.close().catch(() => undefined);
       throw error;
@@ -54,8 +59,8 @@ export class SyncDatabaseReader extends ReaderFace implements Iterable<[Bytes, B
    *
    * @throws CorruptionError when what may hold it is damaged.
    */
-  get(key: Uint8Array, options?: SequenceOptions): Bytes | undefined {
-    return this.getAtOnce('get', key, options);
+  get(key: Uint8Array | string, options?: SequenceOptions): Bytes | undefined {
+    return this.#path.getAtOnce('get', key, options);
   }
 
   /**
@@ -65,43 +70,43 @@ export class SyncDatabaseReader extends ReaderFace implements Iterable<[Bytes, B
    * @throws TypeError, or the folder's error, as `get` does.
    * @example
    * ```ts
-   * const { steps, outcome } = database.explain(utf8('hello'));
+   * const { steps, outcome } = database.explain('hello');
    * for (const step of steps) if (step.source === 'table' && step.asked) console.log(step.file, step.search.filter, step.found);
    * console.log(outcome.kind); // 'value', 'deletion', 'absent' or 'failed'
    * ```
    */
-  explain(key: Uint8Array, options?: SequenceOptions): LookupExplanation {
-    return this.explainAtOnce('explain', key, options);
+  explain(key: Uint8Array | string, options?: SequenceOptions): LookupExplanation {
+    return this.#path.explainAtOnce('explain', key, options);
   }
 
   /** Whether there is a value of `key`. */
-  has(key: Uint8Array, options?: SequenceOptions): boolean {
-    return this.hasAtOnce('has', key, options);
+  has(key: Uint8Array | string, options?: SequenceOptions): boolean {
+    return this.#path.hasAtOnce('has', key, options);
   }
 
   /** `get` for each of `keys`, in their order. */
-  getMany(keys: Iterable<Uint8Array>, options?: SequenceOptions): (Bytes | undefined)[] {
-    return this.getManyAtOnce('getMany', keys, options);
+  getMany(keys: Iterable<Uint8Array | string>, options?: SequenceOptions): (Bytes | undefined)[] {
+    return this.#path.getManyAtOnce('getMany', keys, options);
   }
 
   /** `has` for each of `keys`, in their order. */
-  hasMany(keys: Iterable<Uint8Array>, options?: SequenceOptions): boolean[] {
-    return this.hasManyAtOnce('hasMany', keys, options);
+  hasMany(keys: Iterable<Uint8Array | string>, options?: SequenceOptions): boolean[] {
+    return this.#path.hasManyAtOnce('hasMany', keys, options);
   }
 
   /** The entries of a range, as copies, in order. */
   entries(range: DatabaseKeyRange = {}): IterableIterator<[Bytes, Bytes]> {
-    return this.iterateAtOnce('entries', range, (cursor) => [this.copyKey(cursor), this.copyValue(cursor)]);
+    return this.#path.iterateAtOnce('entries', range, (cursor) => [this.#path.copyKey(cursor), this.#path.copyValue(cursor)]);
   }
 
   /** The keys of a range, as copies, in order. */
   keys(range: DatabaseKeyRange = {}): IterableIterator<Bytes> {
-    return this.iterateAtOnce('keys', range, (cursor) => this.copyKey(cursor));
+    return this.#path.iterateAtOnce('keys', range, (cursor) => this.#path.copyKey(cursor));
   }
 
   /** The values of a range, as copies, in the order of their keys. */
   values(range: DatabaseKeyRange = {}): IterableIterator<Bytes> {
-    return this.iterateAtOnce('values', range, (cursor) => this.copyValue(cursor));
+    return this.#path.iterateAtOnce('values', range, (cursor) => this.#path.copyValue(cursor));
   }
 
   [Symbol.iterator](): Iterator<[Bytes, Bytes]> {
@@ -110,12 +115,12 @@ export class SyncDatabaseReader extends ReaderFace implements Iterable<[Bytes, B
 
   /** A cursor, on no entry yet. It sees the database as it is now until it is closed. */
   cursor(options?: DatabaseCursorOptions): SyncDatabaseCursor {
-    return this.cursorAtOnce('cursor', options);
+    return this.#path.cursorAtOnce('cursor', options);
   }
 
   /** All that is stored of a key, the newest version first: also what is deleted or overwritten. With a `sequence`, what was written up to it. */
-  versions(key: Uint8Array, options?: SequenceOptions): StoredVersion[] {
-    return this.versionsAtOnce('versions', key, options);
+  versions(key: Uint8Array | string, options?: SequenceOptions): StoredVersion[] {
+    return this.#path.versionsAtOnce('versions', key, options);
   }
 
   /**
@@ -124,13 +129,13 @@ export class SyncDatabaseReader extends ReaderFace implements Iterable<[Bytes, B
    * @returns whether anything was written.
    */
   refresh(): boolean {
-    this.mustBeOpen();
-    return this.show(runSync(this.folder, this.#viewReader.read()));
+    this.#path.mustBeOpen();
+    return this.#path.show(runSync(this.#folder, this.#viewReader.read()));
   }
 
   /** Closes the files. Closing twice does nothing. */
   close(): void {
-    if (this.state.close()) void this.#viewReader.close();
+    if (this.#path.state.close()) void this.#viewReader.close();
   }
 
   /** Closes the reader, at the end of a `using` block. */

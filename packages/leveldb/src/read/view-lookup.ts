@@ -5,7 +5,8 @@
  * Source: LevelDB, db/db_impl.cc, `DBImpl::Get`, and db/version_set.cc, `Version::ForEachOverlapping`.
  */
 import type { Signal } from '@bloom/bytes';
-import { ABSENT, INTERNAL_KEY_TRAILER_LENGTH, SAME, UNKNOWN, VALUE } from '@bloom/sstable/database';
+import { INTERNAL_KEY_TRAILER_LENGTH, VALUE } from '@bloom/sstable/database';
+import { ABSENT, SAME, UNKNOWN } from '@bloom/sstable/internal';
 import { seekKey, typeOf } from '../format/database-key.js';
 import { type FolderReading, noteStale, readBlock, readFilter } from '../folder/folder-reading.js';
 import type { TableHandle } from '../table/table-handle.js';

@@ -8,9 +8,11 @@
  * Source: LevelDB, db/db_impl.cc, `DBImpl::Recover`, and db/version_set.cc, `VersionSet::Recover`. They hold the lock, so
  * that no other process writes while they read.
  */
-import { type Place, quotedName, UnsupportedError } from '@bloom/bytes';
+import { type Place, UnsupportedError } from '@bloom/bytes';
+import { quotedName } from '@bloom/bytes/internal';
 import { BlockCache, bytewiseComparator, type Comparator, type TableStats } from '@bloom/sstable';
-import { checkedComparator, DEFAULT_CACHE_BYTES, internalTableOptions } from '@bloom/sstable/database';
+import { internalTableOptions } from '@bloom/sstable/database';
+import { checkedComparator, DEFAULT_CACHE_BYTES } from '@bloom/sstable/internal';
 import { ClosingFiles } from '../folder/closing-files.js';
 import { DamagePolicy } from '../folder/damage.js';
 import { keyOrderOf } from '../format/database-key.js';

@@ -1,5 +1,6 @@
 import type { Comparator } from '@bloom/sstable';
-import { afterPrefix, type CursorBounds, INTERNAL_KEY_TRAILER_LENGTH, mayHavePrefix, mustHavePrefixes } from '@bloom/sstable/database';
+import { INTERNAL_KEY_TRAILER_LENGTH } from '@bloom/sstable/database';
+import { afterPrefix, type CursorBounds, mayHavePrefix, mustHavePrefixes } from '@bloom/sstable/internal';
 import { BoundedCursor } from '../cursor/bounded-cursor.js';
 import type { DamagePolicy } from '../folder/damage.js';
 import type { EntryCursor } from '../cursor/entry-cursor.js';
@@ -11,7 +12,7 @@ import type { ViewTables } from '../table/table-cache.js';
 import { LevelEntries } from '../table/table-cursor.js';
 import type { TableHandle } from '../table/table-handle.js';
 import type { FileMetadata } from '../format/version-edit.js';
-import type { KeyOrder, Version } from '../format/version.js';
+import { firstAtOrAfter, type KeyOrder, type Version } from '../format/version.js';
 import { type ReadSampler, VisibleCursor } from '../cursor/visible-cursor.js';
 
 /** What a view is made of. */
@@ -129,10 +130,6 @@ export class View implements ViewParts {
 
   /** Finds in sorted tables the first whose largest key is at or after a key. */
   #finder(files: readonly FileMetadata[]): (key: Uint8Array) => number {
-    const { compareInternalKeys: compare } = this.order;
-    return (key) => {
-      const i = files.findIndex(({ largest }) => compare(largest, 0, largest.length, key, 0, key.length) >= 0);
-      return i < 0 ? files.length : i;
-    };
+    return (key) => firstAtOrAfter(files, key, this.order);
   }
 }

@@ -1,6 +1,6 @@
 import { CorruptionError } from '@bloom/bytes';
 import type { BlockCache, FileIdentity, ReadingOptions, TableOptions, TableStats } from '@bloom/sstable';
-import { type MutableTableStats, newTableStats, type OpenTable, ReadGate, readOpenTable, StoredScratch } from '@bloom/sstable/database';
+import { type MutableTableStats, newTableStats, type OpenTable, ReadGate, readOpenTable, StoredScratch } from '@bloom/sstable/internal';
 import { ClosingFiles } from '../folder/closing-files.js';
 import { oldTableFileName, tableFileName } from '../format/file-name.js';
 import { FolderError, holdsTheSame, isSameState } from '../folder/folder.js';
@@ -27,7 +27,8 @@ export class MissingTable extends Error {
 }
 
 /**
- * Makes sure, as far as its index says, that a table is the one that the MANIFEST lists, and no other of the same length: a look-up in that would find nothing.
+ * Verifies by its index that a table is the one that the MANIFEST lists, and not another of the same length, in which lookups would find
+ * nothing.
  *
  * @throws CorruptionError `BLOOM_BAD_VERSION`.
  */
@@ -36,7 +37,7 @@ function mustHaveKeysOf({ index, comparator }: OpenTable, { smallest, largest }:
   const compare = (i: number, key: Uint8Array): number => comparator.compare(index.separatorOf(i), key);
   // A separator is at or after the last key of its block, and before the first of the next.
   if (last >= 0 && compare(0, smallest) >= 0 && compare(last, largest) >= 0 && (last === 0 || compare(last - 1, largest) < 0)) return;
-  throw new CorruptionError('BLOOM_BAD_VERSION', { structure: 'file', offset: 0, file }, 'its keys are not those that the MANIFEST says: it is another table');
+  throw new CorruptionError('BLOOM_BAD_VERSION', { structure: 'file', offset: 0, file }, 'its keys are not those that the MANIFEST lists: it is another table');
 }
 
 /** The tables that are open, those used longest ago first. Tables that are pinned stay open. */
@@ -46,7 +47,7 @@ export class TableCache {
   private readonly tableOptions: TableOptions;
   private readonly blockCache: BlockCache | null;
   private readonly handles = new Map<bigint, TableHandle>();
-  /** The same, and those that are still used although the database has dropped them. */
+  /** All open tables, including those that are still used although the database has dropped them. */
   readonly #open = new Set<TableHandle>();
   /** Tables that could not be opened, and why. */
   private readonly broken = new Map<bigint, CorruptionError>();
@@ -54,20 +55,20 @@ export class TableCache {
   private readonly openings = new SharedReadings<bigint>();
   private readonly gate = new ReadGate();
   private readonly scratch = new StoredScratch();
-  /** What tables did that are closed. */
+  /** The counts of closed tables. */
   #counts = newTableStats(0);
   private readonly closing = new ClosingFiles();
   private closed = false;
-  /** Whether others may change the folder, so that a table is not believed to be the one that was there before. */
+  /** Whether others may change the folder, so that the identity of each table must be checked. */
   private readonly isForeign: boolean;
   private readonly isPublished: boolean;
-  /** What the host knew of the tables when the database was last looked at, or else when they were first opened. */
+  /** The identities of the tables at the last refresh, or else when they were first opened. */
   private readonly identities = new Map<bigint, FileIdentity>();
 
   /**
-   * @param tableOptions how to open the tables, whose keys are internal ones.
+   * @param tableOptions how to open the tables, for internal keys.
    * @param isForeign whether others may change the folder.
-   * @param isPublished whether tables have the first and last keys that the MANIFEST says, and not only keys between them.
+   * @param isPublished whether the first and last keys of tables must be exactly those of the MANIFEST.
    */
   constructor(maxOpenTables: number, options: ReadingOptions, tableOptions: TableOptions, blockCache: BlockCache | null, isForeign = false, isPublished = false) {
     this.isForeign = isForeign;
@@ -87,7 +88,7 @@ export class TableCache {
     return handle;
   }
 
-  /** Opens a table no more: there is none, as `error` says. */
+  /** Remembers that a table cannot be opened, because of `error`. */
   giveUp({ number }: FileMetadata, error: CorruptionError): void {
     this.broken.set(number, error);
   }
@@ -95,7 +96,7 @@ export class TableCache {
   /**
    * Opens a table, unless it is open.
    *
-   * @throws CorruptionError when it is no table.
+   * @throws CorruptionError when it is not a table.
    * @throws FolderError `BLOOM_FOLDER_CHANGED` when it is gone.
    */
   *open(metadata: FileMetadata): FolderReading<TableHandle> {
@@ -108,7 +109,7 @@ export class TableCache {
     }
   }
 
-  /** As `open`, where that the table is gone is no surprise. @throws MissingTable when it is. */
+  /** {@link open}, for callers that expect missing tables. @throws MissingTable when it is missing. */
   *openAtFirst(metadata: FileMetadata): FolderReading<TableHandle> {
     const { number } = metadata;
     const open = this.get(metadata);
@@ -116,8 +117,8 @@ export class TableCache {
     const broken = this.broken.get(number);
     if (broken !== undefined) throw broken;
     const shared = yield* shareReading(this.openings, number, () => this.#openFile(metadata));
-    // Another table may have taken its place before this call, which has not pinned it yet, was resumed. Nothing comes between the
-    // end of an opening of its own and the pin.
+    // The table may have been evicted before this call, which has not pinned it yet, was resumed. Nothing happens between the end of the
+    // call's own opening and the pin.
     return this.#open.has(shared) ? shared : yield* this.#openFile(metadata);
   }
 
@@ -137,7 +138,7 @@ export class TableCache {
       const source = new WholeTable(file, metadata.size, file.name ?? name, this.isForeign);
       const table = yield* readingOf(source, readOpenTable(source, this.tableOptions));
       if (this.isPublished) mustHaveKeysOf(table, metadata, name);
-      // Another reading may have been quicker.
+      // Another reading may have been faster.
       const other = this.handles.get(number);
       if (other !== undefined) {
         this.closing.close(file);
@@ -169,7 +170,7 @@ export class TableCache {
     }
   }
 
-  /** Whether nothing that the host knows of these tables says that those of `other` with their numbers are not the same. */
+  /** Whether these tables can be the same as those of `other` with their numbers, as far as their identities tell. */
   mayBe(other: TableCache): boolean {
     for (const [number, identity] of this.identities) {
       const another = other.identities.get(number);
@@ -178,15 +179,15 @@ export class TableCache {
     return true;
   }
 
-  /** Whether a table was opened or looked at before. */
+  /** Whether a table was opened or identified before. */
   isKnown({ number }: FileMetadata): boolean {
     return this.identities.has(number) || this.handles.has(number);
   }
 
   /**
-   * Looks whether a table is still the file that it was, and closes it where the host cannot say so.
+   * Checks whether a table is still the same file, and closes it if the host cannot tell.
    *
-   * @param identity what the host knows of it now.
+   * @param identity its identity now.
    * @returns false when it is another file, or has changed.
    */
   isStill({ number }: FileMetadata, identity: FileIdentity | undefined): boolean {
@@ -207,7 +208,7 @@ export class TableCache {
     if (--handle.pins === 0 && (this.closed || this.handles.get(handle.metadata.number) !== handle)) this.#close(handle);
   }
 
-  /** Closes all tables but `files`, as soon as nobody uses them. */
+  /** Closes all tables except `files`, as soon as they are no longer used. */
   keepOnly(files: Iterable<FileMetadata>): void {
     if (this.handles.size + this.broken.size + this.identities.size === 0) return;
     const kept = new Set<bigint>();
@@ -215,7 +216,7 @@ export class TableCache {
     this.closeUnless((number) => kept.has(number));
   }
 
-  /** Closes all tables but those whose numbers are kept, as soon as nobody uses them. */
+  /** Closes all tables except those whose numbers are kept, as soon as they are no longer used. */
   closeUnless(isKept: (number: bigint) => boolean): void {
     for (const [number, handle] of this.handles) if (!isKept(number)) this.#forget(handle);
     for (const number of this.broken.keys()) if (!isKept(number)) this.broken.delete(number);
@@ -228,12 +229,12 @@ export class TableCache {
     for (const handle of [...this.handles.values()]) if (handle.isStale) this.#forget(handle);
   }
 
-  /** What all tables did so far. */
+  /** The counts of all tables so far. */
   counts(): TableStats {
     return sumOf([this.#counts, ...[...this.#open].map(({ stats }) => stats)]);
   }
 
-  /** Closes each table as soon as nobody uses it, and opens no more. */
+  /** Closes each table as soon as it is no longer used, and opens no further ones. */
   retire(): void {
     this.closed = true;
     for (const handle of [...this.handles.values()]) this.#forget(handle);
@@ -247,7 +248,7 @@ export class TableCache {
     await this.closing.settled();
   }
 
-  /** Closes tables that nobody uses until no more than `count` are open. */
+  /** Closes unused tables until at most `count` are open. */
   #evict(count: number): void {
     if (this.handles.size <= count) return;
     for (const handle of this.handles.values()) {
@@ -268,19 +269,19 @@ export class TableCache {
   }
 }
 
-/** The tables of a view: those that it has pinned stay at hand, also when the database has dropped them. */
+/** The tables of a view. Those that it has pinned stay available even when the database has dropped them. */
 export class ViewTables {
   readonly #cache: TableCache;
   readonly #pinned: TableHandle[];
   /** Whether tables that are opened later are pinned as well. */
   readonly #pinsLater: boolean;
   #released = false;
-  /** By the objects of the version: by their numbers, which are bigints, a lookup would take several times as long. */
+  /** Keyed by the version's objects: with their numbers, which are bigints, a lookup would take several times as long. */
   readonly #handles: Map<FileMetadata, TableHandle>;
 
   /**
    * @param files those of the view's version, of which `pinned` are open.
-   * @param pinsLater whether tables that are opened later are pinned too: only where all of them may be open at once.
+   * @param pinsLater whether tables that are opened later are pinned too: only if all of them may be open at once.
    */
   constructor(cache: TableCache, files: readonly FileMetadata[], pinned: readonly TableHandle[], pinsLater = false) {
     this.#cache = cache;

@@ -1,34 +1,33 @@
 /**
- * The compression that a table has: what tells a database of Mojang's LevelDB from one of Google's, since nothing else in the folder
- * does.
+ * The compression of a table. It is the only thing in a folder that tells a database of Mojang's LevelDB from one of Google's.
  */
 import { CorruptionError, type Place, UnsupportedError } from '@bloom/bytes';
 import type { Source, TableOptions } from '@bloom/sstable';
-import { type BlockCompression, compressionName, decodingFor, findCompressedBlock, NO_COMPRESSION, readCompression, readCompressionName } from '@bloom/sstable/database';
+import { type BlockCompression, compressionName, decodingFor, findCompressedBlock, NO_COMPRESSION, readCompression, readCompressionName } from '@bloom/sstable/internal';
 import type { ClosingFiles } from '../folder/closing-files.js';
 import { type FolderReading, openFile, readingOf } from '../folder/folder-reading.js';
 
 /** The type of Snappy. Higher ones are those of codecs. */
 export const SNAPPY_TYPE = 1;
 
-/** How many data blocks of a table to look at. */
+/** The number of data blocks of a table to look at. */
 const LOOKED_AT_BLOCKS = 8;
 
 /** The compression of the blocks of a table. */
 export interface TableCompression {
   /** The compression type as stored: 0 for none, 1 for Snappy. Types above need codecs. */
   readonly type: number;
-  /** `'none'`, `'snappy'`, `'zlib'`, `'zstd'` or `'deflate'`; of a type that is none of these, `'type 7'`, for example. */
+  /** `'none'`, `'snappy'`, `'zlib'`, `'zstd'` or `'deflate'`; for another type, for example `'type 7'`. */
   readonly name: string;
   /** Where a block of the type is. */
   readonly place: Place;
 }
 
 /**
- * The compression of a table as its index or its first data block have it. The checksum of that block is verified where the type is
- * that of a codec, so that damage does not pass for a codec.
+ * The compression of a table's index or of its first data block. If the type is that of a codec, the checksum of the block is verified, so
+ * that damage is not mistaken for a codec.
  *
- * @returns undefined where it cannot be told: the table is damaged, no table of LevelDB's, or its index begins with a long key.
+ * @returns undefined when it is unknown: the table is damaged, is not a LevelDB table, or its index begins with a long key.
  */
 export function* tableCompression(source: Source, options: TableOptions): FolderReading<TableCompression | undefined> {
   try {
@@ -49,7 +48,7 @@ export function* dataBlockCompression(source: Source, options: TableOptions): Fo
   }
 }
 
-/** @throws what is not about the bytes of a table. */
+/** @throws `error` unless it is about the bytes of a table. */
 function mustBeOfTable(error: unknown): void {
   if (!(error instanceof CorruptionError) && !(error instanceof UnsupportedError)) throw error;
 }
@@ -65,11 +64,11 @@ function* compressionOf(source: Source, block: BlockCompression | undefined, opt
 }
 
 /**
- * The compression of the newest table whose blocks have that of a codec, or else Snappy's, or else none.
+ * The compression of the newest table whose blocks are compressed by a codec, or else Snappy, or else none.
  *
  * @param names the names of tables, the newest first.
  * @param closing closes the files.
- * @returns undefined where no table tells.
+ * @returns undefined when no table tells.
  */
 export function* compressionOfTables(names: readonly string[], options: TableOptions, closing: ClosingFiles): FolderReading<TableCompression | undefined> {
   let known: TableCompression | undefined;
@@ -85,7 +84,7 @@ export function* compressionOfTables(names: readonly string[], options: TableOpt
         closing.close(file);
       }
     }
-    // One block that is compressed tells.
+    // One compressed block is enough.
     if (known !== undefined && known.type !== NO_COMPRESSION) return known;
   }
   return known;

@@ -1,4 +1,4 @@
-import { SETTLED, type Side, TableCursor } from '@bloom/sstable/database';
+import { SETTLED, type Side, TableCursor } from '@bloom/sstable/internal';
 import type { DamagePolicy } from '../folder/damage.js';
 import { EntryCursor } from '../cursor/entry-cursor.js';
 import { type FolderReading, readBlock, type TableWalk } from '../folder/folder-reading.js';
@@ -6,7 +6,7 @@ import type { ViewTables } from './table-cache.js';
 import type { TableHandle } from './table-handle.js';
 import type { FileMetadata } from '../format/version-edit.js';
 
-/** A block without entries, in the place of a damaged one: a walk goes past it. */
+/** A block without entries, which replaces a damaged one: a walk skips it. */
 const EMPTY_BLOCK = Uint8Array.of(0, 0, 0, 0, 1, 0, 0, 0);
 
 /** Moves over a table's entries. */
@@ -74,7 +74,7 @@ export class TableEntries extends EntryCursor {
   }
 
   #start(wanted: number, reverse: boolean): boolean {
-    // What was read ahead of where it was is of no use where it is going.
+    // Blocks read ahead at the old place are useless at the new one.
     if (this.#walk !== undefined) this.#handle.endWalk(this.#walk);
     this.#walk = { reverse, fillsCache: this.#fillsCache, ahead: undefined };
     return this.#drive(wanted);
@@ -120,7 +120,7 @@ export class TableEntries extends EntryCursor {
         const { table } = this.#handle;
         const searcher = this.#handle.searcher();
         searcher.reset(contents, table.index.offsetOf(this.#wanted));
-        // The walk must not stop in the middle of the block because of damage behind a right checksum.
+        // Damage behind a correct checksum must not stop the walk in the middle of the block.
         searcher.mustBeWhole();
       } catch (error) {
         this.#damage.pass(error);
@@ -140,7 +140,7 @@ export class LevelEntries extends EntryCursor {
   private readonly damage: DamagePolicy;
   private readonly readsAtOnce: boolean;
   private readonly fillsCache: boolean;
-  /** Whether a table has nothing that is looked for. */
+  /** Whether a table can be skipped. */
   private readonly isPassedOver: ((handle: TableHandle) => boolean) | undefined;
   /** The table that the cursor is in, and its entries, once it is open. */
   private i = -1;
@@ -151,7 +151,7 @@ export class LevelEntries extends EntryCursor {
   private target: Uint8Array = new Uint8Array(0);
   private reverse = false;
 
-  /** Parameters as those of {@link TableEntries}. @param isPassedOver whether an open table is not walked through. */
+  /** Parameters as those of {@link TableEntries}. @param isPassedOver whether to skip an open table. */
   constructor(
     files: readonly FileMetadata[],
     find: (key: Uint8Array) => number,
@@ -259,7 +259,7 @@ export class LevelEntries extends EntryCursor {
     return false;
   }
 
-  /** Goes to the table next to this one, which has no entry for the move to land on. */
+  /** Goes to the adjacent table, as this one has no entry for the move. */
   #leave(): void {
     this.#release();
     this.i += this.reverse ? -1 : 1;

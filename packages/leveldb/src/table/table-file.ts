@@ -7,15 +7,15 @@ import type { WrittenTable } from '../folder/table-thread.js';
 import type { WritableFile, WritableFolder } from '../folder/writable-folder.js';
 import type { Pacer } from '../folder/pacer.js';
 
-/** How many entries are added to a table from one look at the clock to the next. */
+/** The number of entries added to a table between two looks at the clock. */
 export const ENTRIES_PER_LOOK = 16;
-/** A write begins when so many bytes wait: fewer than most chunks of the builder have, so that no chunk waits for the next. */
+/** A write begins when this many bytes are pending: fewer than most chunks of the builder have, so that no chunk waits for the next. */
 const WRITE_BYTES = 128 * 2 ** 10;
 
 /**
  * A table that is being written. Call order: create (add drain?)* (finish | abandon).
  *
- * The system writes one chunk while the next is filled: a compaction spent a fifth of its time waiting for writes.
+ * The operating system writes one chunk while the next is filled: otherwise a compaction spent a fifth of its time waiting for writes.
  */
 export class TableFile implements TableSink {
   readonly number: bigint;
@@ -24,7 +24,7 @@ export class TableFile implements TableSink {
   readonly #crowdedBytes: number;
   #parts: Uint8Array[] = [];
   #waiting = 0;
-  /** The write that is under way, or was the last. */
+  /** The current or last write. */
   #writing: Promise<void> | undefined;
   #smallest: Uint8Array | undefined;
 
@@ -60,12 +60,12 @@ export class TableFile implements TableSink {
     this.#waiting += bytes.length;
   }
 
-  /** Whether so much waits to be written that `drain` is to be called. */
+  /** Whether enough bytes are pending for `drain` to be called. */
   get isFull(): boolean {
     return this.#waiting >= WRITE_BYTES;
   }
 
-  /** Begins to write what waits, as soon as the last write is over. @throws the error of the last write. */
+  /** Begins to write the pending bytes as soon as the last write has ended. @throws the error of the last write. */
   async drain(): Promise<void> {
     const parts = this.#parts;
     this.#parts = [];
@@ -91,7 +91,7 @@ export class TableFile implements TableSink {
     return { file: { number: this.number, size: byteLength, smallest: this.#smallest!, largest }, entries, filters, filterBytes };
   }
 
-  /** Leaves the file as it is: whoever took the number deletes it. */
+  /** Leaves the file as it is: the caller, which took its number, deletes it. */
   async abandon(): Promise<void> {
     await this.#writing?.catch(() => undefined);
     try {

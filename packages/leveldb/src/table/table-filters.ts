@@ -1,6 +1,6 @@
-import { seeded } from '@bloom/bytes';
+import { seeded } from '@bloom/bytes/internal';
 import { bloomFilterRate } from '@bloom/policy';
-import type { OpenTable } from '@bloom/sstable/database';
+import type { OpenTable } from '@bloom/sstable/internal';
 
 /** What the filters of a table are worth. */
 export interface TableFilters {

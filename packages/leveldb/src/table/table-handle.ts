@@ -1,20 +1,5 @@
 import type { BlockCache, FileIdentity, ReadingOptions, SyncSource } from '@bloom/sstable';
-import {
-  BlockReader,
-  type BlockSearch,
-  dataBlockSearches,
-  DataBlocks,
-  type MutableTableStats,
-  newTableStats,
-  type OpenTable,
-  ReadAhead,
-  type ReadGate,
-  readingFor,
-  StoredScratch,
-  SyncReadAhead,
-  TableLookup,
-  type TableTrace,
-} from '@bloom/sstable/database';
+import { BlockReader, type BlockSearch, dataBlockSearches, DataBlocks, type MutableTableStats, newTableStats, type OpenTable, ReadAhead, type ReadGate, readingFor, StoredScratch, SyncReadAhead, TableLookup, type TableTrace } from '@bloom/sstable/internal';
 import type { Signal } from '@bloom/bytes';
 import { type FolderFile, withoutPromises } from '../folder/folder.js';
 import { type FolderReading, noteStale, type ReadableTable, readBlock, type TableWalk } from '../folder/folder-reading.js';
@@ -122,7 +107,7 @@ export class TableHandle implements ReadableTable {
     return this.#blockReader().readFilterIfDue(signal);
   }
 
-  /** The same without a promise. @throws TypeError where the source returns promises alone. */
+  /** The synchronous variant. @throws TypeError when the source only returns promises. */
   readFilterSync(): void {
     const { unread } = this.table;
     if (unread !== undefined) this.blocks.readFilterSync(unread, withoutPromises(this.source));
@@ -143,7 +128,7 @@ export class TableHandle implements ReadableTable {
     else this.stats.filterFalsePositives++;
   }
 
-  /** The contents of data block `i`, without a promise where they are at hand. */
+  /** The contents of data block `i`, synchronously when they are at hand. */
   block(i: number, walk?: TableWalk, signal?: Signal): Uint8Array | Promise<Uint8Array> {
     const reader = this.#blockReader();
     if (walk === undefined) return reader.read(i, signal);
@@ -226,7 +211,7 @@ export class TableHandle implements ReadableTable {
     try {
       if (this.blocks.mustBeSure !== undefined) this.mustBeSure();
     } catch {
-      // Whoever still has to look finds out.
+      // Those that have not checked yet find out.
     }
     this.blocks.close();
     this.reader?.close(new TypeError('the table was closed'));

@@ -1,6 +1,6 @@
 /**
- * What is done beside reads and writes, one thing at a time: memtables become tables, tables are merged, and files that nothing
- * needs any more are deleted.
+ * The background work of a database, one task at a time: memtables become tables, tables are merged, and files that are no longer
+ * needed are deleted.
  *
  * Source: LevelDB, db/db_impl.cc, `DBImpl::MaybeScheduleCompaction` and what it calls.
  */
@@ -36,12 +36,12 @@ interface ManualCompaction {
 
 /** A clear that a caller waits for. */
 interface Clearing {
-  /** Undefined until it is over. */
+  /** Undefined until it has ended. */
   outcome: 'cleared' | 'held' | undefined;
 }
 
 /** Thrown to stop background work that has become pointless: the database is closed or cleared. */
-class CutOff extends Error {}
+class Stopped extends Error {}
 
 /** Schedules the background work of a database, and does it. */
 export class BackgroundWork {
@@ -60,7 +60,7 @@ export class BackgroundWork {
   private clearing: Clearing | undefined;
   #cannotMerge: UnsupportedError | undefined;
   private running: Promise<void> | undefined;
-  /** Callers that wait for progress. */
+  /** Callers waiting for progress. */
   private waiting: (() => void)[] = [];
   /** Total duration of all flushes, in milliseconds. A flush that interrupts a compaction is not counted as part of it. */
   private flushTime = 0;
@@ -73,12 +73,12 @@ export class BackgroundWork {
     this.bits = settings.levelBits && new BitsChoice(settings.levelBits, (files) => state.files.filteredTables(files));
   }
 
-  /** Why no tables are merged any more, if that is so: some have blocks of a codec that was not given. */
+  /** Why tables are no longer merged: some have blocks of a codec that was not given. Undefined while they are. */
   get cannotMerge(): UnsupportedError | undefined {
     return this.#cannotMerge;
   }
 
-  /** Begins with the work that there is, or tells a merge that is under way to look for it. */
+  /** Starts pending work, or makes a running merge look for it. */
   schedule(): void {
     if (this.running !== undefined) this.tables.lookUp();
     else if (this.#hasWork()) this.running = this.#work();
@@ -104,7 +104,7 @@ export class BackgroundWork {
     await ending;
   }
 
-  /** Charges a table of the current view for a lookup that had to search it in vain. */
+  /** Charges a table of the current view for a lookup that searched it without finding the key. */
   chargeSeek(file: FileMetadata): void {
     const { current } = this.state.versions;
     if (!this.seeks.charge(file) || this.#dueFile !== undefined || !current.files.includes(file)) return;
@@ -187,7 +187,7 @@ export class BackgroundWork {
         else if (flushing !== undefined) await this.#flush(flushing);
         else await this.#compact();
       } catch (error) {
-        if (!(error instanceof CutOff)) this.state.fail(error);
+        if (!(error instanceof Stopped)) this.state.fail(error);
       }
       this.#wake();
     }
@@ -285,7 +285,7 @@ export class BackgroundWork {
     };
     const compaction = manual === undefined ? pickCompaction(state, this.#dueFile) : compactionOf(state, manual.level, manual.bounds);
     const isMove = manual === undefined && compaction?.isTrivialMove === true;
-    let isCutOff = false;
+    let isStopped = false;
     try {
       if (compaction !== undefined) this.#tellChosen(compaction, manual !== undefined ? 'manual' : isTooFull(versions.current) ? 'size' : 'seeks', isMove);
       if (compaction === undefined) {
@@ -296,14 +296,14 @@ export class BackgroundWork {
         await this.#merge(compaction);
       }
     } catch (error) {
-      isCutOff = error instanceof CutOff;
+      isStopped = error instanceof Stopped;
       // Nothing is wrong with the tables, and what needs no such block can be written and read.
       if (!(error instanceof UnsupportedError)) throw error;
       if (manual === undefined) this.#cannotMerge = error;
       else manual.failure = error;
     } finally {
-      // What was cut off is chosen again.
-      if (manual !== undefined && !isCutOff) {
+      // A stopped compaction is chosen again.
+      if (manual !== undefined && !isStopped) {
         const { begin } = manual.bounds;
         const last = compaction?.inputs[0].at(-1)?.largest;
         manual.bounds = { begin: last ?? begin, end: manual.bounds.end };
@@ -399,8 +399,8 @@ export class BackgroundWork {
     return flushing && this.#flush(flushing).then(() => this.#wake());
   }
 
-  /** @throws CutOff when nobody needs what is being made. */
+  /** @throws Stopped when the result is no longer needed. */
   #mustGoOn(): void {
-    if (this.state.isClosing || this.clearing !== undefined) throw new CutOff();
+    if (this.state.isClosing || this.clearing !== undefined) throw new Stopped();
   }
 }

@@ -8,13 +8,12 @@ import type { Memtable } from '../memtable/memtable.js';
 /**
  * Bits per key of LevelDB's Bloom filter by the level of a table.
  *
- * - an array: the bits of level 0, of level 1, and so on; the last element is for all deeper levels too.
+ * - an array: the bits of level 0, of level 1, and so on; the last element also applies to all deeper levels.
  * - a function of the level, from 0 to 6; it is called once for each, when the database is opened.
- * - `'auto'`, or `{ average }`: the bits that let a lookup of an absent key read the fewest blocks, with filters that are as
- *   large as `average` bits for every key of the database would be; 10 for `'auto'`. Upper levels have few keys, so many
- *   bits for them cost little.
+ * - `'auto'`, or `{ average }`: the bits with which a lookup of an absent key reads the fewest blocks, for filters of the same total size
+ *   as with `average` bits for every key; 10 for `'auto'`. Upper levels have few keys, so many bits for them cost little.
  *
- * Bits are whole numbers; 0 stands for tables without filters. `average` is any positive number.
+ * Bits are whole numbers; 0 means tables without filters. `average` is any positive number.
  */
 export type BitsByLevel = readonly number[] | ((level: number) => number) | 'auto' | { readonly average: number };
 
@@ -22,7 +21,7 @@ export type BitsByLevel = readonly number[] | ((level: number) => number) | 'aut
 export type LevelBits = readonly number[] | { readonly average: number };
 
 const DEFAULT_AVERAGE = 10;
-/** With more, LevelDB's filter does not get better. */
+/** More bits do not make LevelDB's filter better. */
 const MAX_AVERAGE = 64;
 const MAX_BITS = 2 ** 31 - 1;
 
@@ -52,23 +51,23 @@ export function levelBitsOf(given: BitsByLevel): LevelBits {
   return { average };
 }
 
-/** Looks up the keys and filters of tables, in their order; undefined for a table that cannot be read. */
+/** Finds the number of keys and the filters of tables, in their order; undefined for a table that cannot be read. */
 export type FilterLook = (files: readonly FileMetadata[]) => Promise<readonly (FilteredTable | undefined)[]>;
 
 /** Chooses the bits per key of tables that are about to be written. */
 export class BitsChoice {
   readonly #bits: LevelBits;
   readonly #look: FilterLook | undefined;
-  /** The tables that there were at the last choice, by their numbers. */
+  /** The tables at the last choice, by their numbers. */
   #known = new Map<bigint, FilteredTable | undefined>();
 
-  /** @param look undefined: filters are believed to be as they should be. */
+  /** @param look if undefined, the filters are assumed to have the bits that they should have. */
   constructor(bits: LevelBits, look?: FilterLook) {
     this.#bits = bits;
     this.#look = look;
   }
 
-  /** Of the table of a memtable, in a level of `version`. */
+  /** The bits for a memtable's table in a level of `version`. */
   async ofMemtable(level: number, { count, memoryUsage }: Memtable, version: Version): Promise<number> {
     const bits = this.#bits;
     if (!('average' in bits)) return bits[level]!;
@@ -76,7 +75,7 @@ export class BitsChoice {
     return averageBits(levels, { level, keys: count, bytes: memoryUsage }, bits.average);
   }
 
-  /** Of the tables that a compaction makes. */
+  /** The bits for the tables that a compaction makes. */
   async ofCompaction({ level, inputs }: CompactionPlan, version: Version): Promise<number> {
     const bits = this.#bits;
     if (!('average' in bits)) return bits[level + 1]!;
@@ -94,7 +93,7 @@ export class BitsChoice {
     return averageBits(kept, added, bits.average);
   }
 
-  /** @param usualBytesPerKey is used where no table says how many keys it has. */
+  /** @param usualBytesPerKey is used when no table's number of keys is known. */
   async #levelsOf({ levels, files }: Version, usualBytesPerKey: number): Promise<SizedTable[][]> {
     const unknown = this.#look === undefined ? [] : files.filter(({ number }) => !this.#known.has(number));
     const looked = unknown.length === 0 ? [] : await this.#look!(unknown);

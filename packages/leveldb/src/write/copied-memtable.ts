@@ -2,10 +2,10 @@ import { Pacer } from '../folder/pacer.js';
 import type { MemtableArrays } from '../folder/table-thread.js';
 import type { Memtable } from '../memtable/memtable.js';
 
-/** How many bytes are copied from one look at the clock to the next. */
+/** The number of bytes copied between two looks at the clock. */
 const PIECE_BYTES = 2 ** 20;
 
-/** Copies a memtable that nothing is added to any more. For a full one of 4 MB that takes 1.5 ms; a walk through its entries takes 9. */
+/** Copies a memtable to which nothing more is added. For a full one of 4 MB that takes 1.5 ms; a walk through its entries takes 9. */
 export async function copiedMemtable(memtable: Memtable): Promise<MemtableArrays> {
   const { arena, nodes } = memtable.arrays;
   const pacer = new Pacer(1);

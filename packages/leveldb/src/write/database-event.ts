@@ -10,9 +10,9 @@ export interface TableMade {
   readonly byteLength: number;
   /** Versions of keys, deletions among them. */
   readonly entries: number;
-  /** How many filters it has; 0 without a filter policy. */
+  /** The number of filters; 0 without a filter policy. */
   readonly filters: number;
-  /** Bytes of the block that has the filters. */
+  /** Bytes of the filter block. */
   readonly filterBytes: number;
 }
 
@@ -24,15 +24,16 @@ export interface TableInLevel {
 }
 
 /**
- * Something that an open database did, when it was done. All of it is JSON: files are named, and sequences are decimal digits.
+ * Something that an open database did, reported when it was done. Events are plain JSON: files are given by name, and sequences as decimal
+ * digits.
  */
 export type DatabaseEvent =
   /**
    * The folder is locked, but not against all programs that could write to it: on Linux, programs that lock with flock are not kept out
-   * where flock cannot be called or the file system lacks it. The message says which programs, and why.
+   * where flock cannot be called or the file system lacks it. The message names the programs and the reason.
    */
   | { readonly kind: 'lock-limited'; readonly message: string }
-  /** Opening read a log that an earlier process left. */
+  /** A log of an earlier process was read at opening. */
   | {
       readonly kind: 'log-replayed';
       readonly log: string;
@@ -40,18 +41,18 @@ export type DatabaseEvent =
       readonly operations: number;
       /** The sequence of the last operation, `'0'` without any. */
       readonly lastSequence: string;
-      /** The tables that were made of it. They are in the next installed version. */
+      /** The tables made from it. They are in the next installed version. */
       readonly tables: readonly TableMade[];
-      /** Whether it is appended to, so that its operations stay in memory: see `reuseLogs`. */
+      /** Whether further writes are appended to it, so that its operations stay in memory: see `reuseLogs`. */
       readonly isReused: boolean;
-      /** How many records were left out because they are damaged: see `damage`. */
+      /** The number of damaged records that were left out: see `damage`. */
       readonly dropped: number;
     }
-  /** A record is in the log; its operations are put into the memtable next. Writes that wait at the same time share a record. */
+  /** A record is in the log; its operations are put into the memtable next. Writes that are pending at the same time share a record. */
   | {
       readonly kind: 'write-logged';
       readonly log: string;
-      /** The sequence of the first operation. The others have those that follow it. */
+      /** The sequence of the first operation. The others follow it. */
       readonly firstSequence: string;
       readonly operations: number;
       /** Bytes of the record. */
@@ -61,7 +62,7 @@ export type DatabaseEvent =
       /** Whether the log was synced, so that the write survives a power failure. */
       readonly isSynced: boolean;
     }
-  /** The memtable is to become a table. Writes go to another one, with a log of its own. */
+  /** The memtable is to become a table. Writes go to another one, with its own log. */
   | {
       readonly kind: 'memtable-switched';
       readonly log: string;
@@ -71,12 +72,12 @@ export type DatabaseEvent =
       readonly memoryUsage: number;
     }
   /**
-   * `clear` has emptied the database: log and memtable begin anew, and no version from the next installed one on has tables. What
-   * was being flushed or merged came to nothing.
+   * `clear` has emptied the database: log and memtable start again, and the next installed version has no tables. A flush or compaction in
+   * progress is abandoned.
    */
   | { readonly kind: 'cleared'; readonly nextLog: string }
   | { readonly kind: 'flush-began'; readonly log: string; readonly table: string; readonly entries: number }
-  /** The table is written, and in no version yet. `table` and `level` are undefined for an empty memtable, which makes none. */
+  /** The table is written, but not yet in a version. `table` and `level` are undefined for an empty memtable, which makes none. */
   | {
       readonly kind: 'flush-ended';
       readonly log: string;
@@ -91,19 +92,19 @@ export type DatabaseEvent =
       /** The names of both levels' tables. */
       readonly inputs: readonly [readonly string[], readonly string[]];
       /**
-       * `'size'`: the level is too full. `'seeks'`: too many lookups passed the table in vain. `'manual'`: `compactRange` asks
-       * for it.
+       * `'size'`: the level is too full. `'seeks'`: too many lookups searched the table without finding their key. `'manual'`:
+       * `compactRange` requested it.
        */
       readonly reason: 'size' | 'seeks' | 'manual';
-      /** Whether the one table is moved to the next level as it is. */
+      /** Whether the only table is moved to the next level unchanged. */
       readonly isMove: boolean;
     }
-  /** One of a compaction's tables is written. Those that a thread wrote are all reported when it is done. */
+  /** One of a compaction's tables is written. Tables written by a thread are reported together at the end. */
   | { readonly kind: 'compaction-output'; readonly level: number; readonly table: TableMade }
-  /** The tables of a compaction are written, and in no version yet. Nothing is reported of a move. */
+  /** The tables of a compaction are written, but not yet in a version. Not reported for a move. */
   | {
       readonly kind: 'compaction-ended';
-      /** The level of the inputs; that of the outputs is the next. */
+      /** The level of the inputs; the outputs are in the next one. */
       readonly level: number;
       readonly outputs: readonly string[];
       readonly entriesRead: number;
@@ -114,25 +115,25 @@ export type DatabaseEvent =
       readonly deletionsDropped: number;
       readonly milliseconds: number;
     }
-  /** The MANIFEST has a change of the tables or logs, and readers see it. */
+  /** A change of the tables or logs is in the MANIFEST, and visible to readers. */
   | {
       readonly kind: 'version-installed';
       readonly manifest: string;
       readonly added: readonly TableInLevel[];
       readonly removed: readonly TableInLevel[];
-      /** How many tables each level has now. */
+      /** The number of tables in each level. */
       readonly tables: readonly number[];
       readonly lastSequence: string;
     }
-  /** Files that nothing needs any more are gone. */
+  /** Files that are no longer needed were deleted. */
   | { readonly kind: 'files-deleted'; readonly files: readonly string[] }
   /** Nothing more is written: see `BLOOM_WRITING_ENDED`. */
   | { readonly kind: 'writing-ended'; readonly message: string };
 
-/** Takes events; undefined where nobody listens, so that none are made. */
+/** Receives events; undefined without a listener, so that none are made. */
 export type EventSink = ((event: DatabaseEvent) => void) | undefined;
 
-/** A listener whose mistakes stay its own: what it throws is reported by the host, as an unhandled rejection. */
+/** A listener whose errors do not affect the database: the host reports them as unhandled rejections. */
 export function guardedListener(listener: (event: DatabaseEvent) => void): (event: DatabaseEvent) => void {
   return (event) => {
     try {
@@ -147,7 +148,7 @@ export function tableMade({ file, entries, filters, filterBytes }: WrittenTable)
   return { table: tableFileName(file.number), byteLength: file.size, entries, filters, filterBytes };
 }
 
-/** The event that `after` is seen where `before` was. */
+/** The event that `after` replaces `before`. */
 export function versionInstalled(manifest: string, before: Version | undefined, after: Version, lastSequence: bigint): DatabaseEvent {
   return {
     kind: 'version-installed',

@@ -1,7 +1,8 @@
-import { mustBeBoolean, mustBeOptions, mustBeWhole } from '@bloom/bytes';
+import { mustBeBoolean, mustBeOptions, mustBeWhole } from '@bloom/bytes/internal';
 import { BloomFilterPolicy, type FilterPolicy, type FitOptions, FittedBloomFilterPolicy, mustBeFilterPolicy } from '@bloom/policy';
 import { BlockCache, bytewiseComparator, type Codec, type Comparator, MemorySink, TableBuilder, type TableBuilderOptions } from '@bloom/sstable';
-import { comparatorOf, decodingFor, DEFAULT_CACHE_BYTES, internalKeyComparator, internalKeyPolicy, internalTableOptions, mustBeReading } from '@bloom/sstable/database';
+import { internalKeyComparator, internalKeyPolicy, internalTableOptions } from '@bloom/sstable/database';
+import { comparatorOf, decodingFor, DEFAULT_CACHE_BYTES, mustBeReading } from '@bloom/sstable/internal';
 import { mustBeDamageMode, openTablesFor, type ReaderOptions } from '../read/reader-options.js';
 import type { NeededPlugins, TableThreadSettings } from '../folder/table-thread.js';
 import { type BitsByLevel, type LevelBits, levelBitsOf } from './bits-by-level.js';
@@ -13,7 +14,7 @@ export interface DatabaseOptions extends Pick<ReaderOptions, 'filterPolicies' | 
   /**
    * The most bytes that a block may have, up to 1 GiB: the same limit for blocks that are read and for those that are written.
    * An entry that would need a larger block is refused by `put`. Raise it to open a database in which LevelDB put larger
-   * values; whoever reads it must raise it too. Default: 256 MiB.
+   * values; readers must raise it too. Default: 256 MiB.
    */
   readonly maxBlockBytes?: number | undefined;
   /** Creates the database if it does not exist. Default: true. */
@@ -26,7 +27,7 @@ export interface DatabaseOptions extends Pick<ReaderOptions, 'filterPolicies' | 
   readonly filterPolicy?: FilterPolicy | null | undefined;
   /**
    * Bits per key of LevelDB's Bloom filter by the level that a table is written to, instead of `filterPolicy`. A table that moves
-   * down a level as it is keeps its filters. LevelDB reads them all. Default: 10 in every level.
+   * down a level unchanged keeps its filters. LevelDB can read all of them. Default: 10 in every level.
    */
   readonly bitsPerKey?: BitsByLevel | undefined;
   /**
@@ -37,14 +38,14 @@ export interface DatabaseOptions extends Pick<ReaderOptions, 'filterPolicies' | 
    */
   readonly fitFilters?: boolean | FitOptions | undefined;
   /**
-   * The compression of new tables. Default: that of the newest table whose blocks have a codec's, by the codec of `codecs` for it,
-   * so that Minecraft can read what is written to one of its worlds; `'snappy'` where no table has one. For a new world, and for one that has
-   * only a log, give `deflateCodec` of `@bloom/codecs`.
+   * The compression of new tables. Default: that of the newest table whose blocks are compressed by one of `codecs`, so that Minecraft can
+   * read what is written to its worlds; `'snappy'` if there is no such table. For a new Minecraft world, or one that has only a log, give
+   * `deflateCodec` of `@bloom/codecs`.
    */
   readonly compression?: 'none' | 'snappy' | Codec | undefined;
   /**
    * The size in bytes, as LevelDB counts it, above which a memtable becomes a table. Default: 4 MiB. As in LevelDB, a size
-   * below 64 KiB is taken as 64 KiB, and one above 1 GiB for 1 GiB.
+   * below 64 KiB is treated as 64 KiB, and one above 1 GiB as 1 GiB.
    */
   readonly writeBufferSize?: number | undefined;
   /**
@@ -57,40 +58,39 @@ export interface DatabaseOptions extends Pick<ReaderOptions, 'filterPolicies' | 
   /** Entries per restart. Default: 16. */
   readonly blockRestartInterval?: number | undefined;
   /**
-   * How many bytes of a new table each filter covers, a power of two. Default: 2,048, as in LevelDB. Raise it where
-   * values are larger than some hundred bytes, to about a hundred entries; see `TableBuilderOptions.filterRange` for what
-   * more than some tens of thousands of keys in a filter lead to. A table whose filters would need a
-   * block of more than `maxBlockBytes` is written without filters.
+   * How many bytes of a new table each filter covers, a power of two. Default: 2,048, as in LevelDB. Raise it if values are
+   * larger than a few hundred bytes, to about a hundred entries; see `TableBuilderOptions.filterRange` for the effect of more than some
+   * tens of thousands of keys in a filter. A table whose filters would need a block of more than `maxBlockBytes` is written without
+   * filters.
    */
   readonly filterRange?: number | undefined;
   /** The most files to keep open, ten of which are not tables. Default: 1000; at least 74 and at most 50,000 are used. */
   readonly maxOpenFiles?: number | undefined;
   /**
-   * Appends to the existing MANIFEST and log, as Chromium does. Opening is then quicker, and the contents of the log
-   * stay in memory. `'empty'` appends to a log that has no operations, and to a MANIFEST of less than 16 KiB: an opening that
-   * has nothing to recover then writes nothing, and takes half the time. What another log holds becomes a table, as with false.
+   * Appends to the existing MANIFEST and log, as Chromium does. Opening is then faster, and the contents of the log stay in memory.
+   * `'empty'` appends only to a log without operations, and to a MANIFEST of less than 16 KiB: an opening that has nothing to recover then
+   * writes nothing, and takes half the time. The contents of any other log become a table, as with false.
    * Default: false.
    */
   readonly reuseLogs?: boolean | 'empty' | undefined;
   /**
-   * What opening does with damaged logs. `'strict'` refuses the database, as opening it would lose for good what is behind
-   * the damage. `'skip'` opens it with the records that are left, as LevelDB does, and keeps copies of the damaged logs in the
-   * folder `lost`; `describe().dropped` says what was left out. A damaged MANIFEST is refused in both: see
-   * `Database.repair`. Default: `'strict'`.
+   * What to do about damaged logs. `'strict'` refuses to open the database, as opening it would lose the records behind the damage for
+   * good. `'skip'` opens it with the readable records, as LevelDB does, and keeps copies of the damaged logs in the folder `lost`;
+   * `describe().dropped` lists what was left out. Both refuse a damaged MANIFEST: see `Database.repair`. Default: `'strict'`.
    */
   readonly damage?: 'strict' | 'skip' | undefined;
   /**
    * `'folder'` locks the folder, both as LevelDB and as goleveldb do, so that only one process writes; the event `lock-limited` reports
-   * where that is not possible. `'none'` takes no lock: two writers destroy the database. Default: `'folder'`.
+   * where that is not possible. `'none'` takes no lock: two writers then destroy the database. Default: `'folder'`.
    */
   readonly lock?: 'folder' | 'none' | undefined;
   /**
-   * Is told what the database does while it does it: records in the log, flushes, compactions, versions, deleted files. Repairing and
-   * destroying make only the event `lock-limited`.
+   * Receives events while the database works: records in the log, flushes, compactions, versions, deleted files. Repairing and destroying
+   * only report `lock-limited`.
    *
-   * It is called in the middle of that work, before the next step is taken, so it should return soon. It may call the database;
-   * what it asks for is done afterwards. It changes nothing: what it throws is reported by the host as an unhandled rejection,
-   * as a listener's mistake, and the database goes on. Without it, no events are made. After `close` has settled there are none.
+   * It is called in the middle of that work, before the next step, so it should return soon. It may call the database; such calls take
+   * effect afterwards. Errors that it throws do not affect the database: the host reports them as unhandled rejections. Without a
+   * listener, no events are made. After `close` has settled there are none.
    */
   readonly onEvent?: ((event: DatabaseEvent) => void) | undefined;
 }
@@ -122,7 +122,7 @@ const DATABASE_OPTIONS: Record<keyof DatabaseOptions, true> = {
   gapBytes: true,
 };
 
-/** As in LevelDB: a compaction reads from many tables at once. */
+/** As in LevelDB, since a compaction reads from many tables at once. */
 const LEAST_OPEN_TABLES = 64;
 
 /** Reading this much of a MANIFEST took 4 ms, and reading 64 KiB took 12 ms. Writing a new MANIFEST took 2 ms, and takes longer on a slow disk. */
@@ -147,9 +147,9 @@ export interface Settings extends HoldSettings {
   readonly cache: BlockCache | null;
   /** How tables are built, and how they are opened: by internal keys. */
   readonly building: TableBuilderOptions;
-  /** How tables are built whose filters have so many bits per key; undefined for `building`. */
+  /** How to build tables whose filters have the given bits per key; undefined for `building`. */
   readonly buildingWith: (bitsPerKey: number | undefined) => TableBuilderOptions;
-  /** Where bits per key depend on the level. */
+  /** The bits per key by level; undefined when they do not depend on it. */
   readonly levelBits: LevelBits | undefined;
   /** Whether the caller named the compression of new tables. */
   readonly isCompressionNamed: boolean;
@@ -162,7 +162,7 @@ export interface Settings extends HoldSettings {
   readonly thread: TableThreadSettings;
 }
 
-/** @throws TypeError for what is no `reuseLogs`. */
+/** @throws TypeError for an invalid `reuseLogs`. */
 function reusedLogsOf(reuseLogs: DatabaseOptions['reuseLogs'] = false): Settings['reusedLogs'] {
   if (reuseLogs === 'empty') return reuseLogs;
   if (typeof reuseLogs !== 'boolean') throw new TypeError(`reuseLogs must be true, false or 'empty', got ${String(reuseLogs)}`);

@@ -1,16 +1,16 @@
-import { type Bytes, mustBeBoolean, mustBeBytes, mustBeOptions, mustHaveAtMost, type Signal } from '@bloom/bytes';
+import type { Bytes, Signal } from '@bloom/bytes';
+import { bytesOf, mustBeBoolean, mustBeBytes, mustBeOptions, mustHaveAtMost } from '@bloom/bytes/internal';
 import type { SignalOptions } from '@bloom/sstable';
-import { type CursorBounds, type SequenceOptions, signalOf } from '@bloom/sstable/database';
+import type { SequenceOptions } from '@bloom/sstable/database';
+import { signalOf } from '@bloom/sstable/internal';
 import { AsyncReaderFace } from '../read/async-reader-face.js';
 import { beforeVersions } from '../format/database-key.js';
 import { runAsync } from '../folder/folder-reading.js';
-import type { ViewLookup } from '../read/view-lookup.js';
 import type { DatabaseKeyRange } from '../read/database-range.js';
 import type { LookupExplanation } from '../read/lookup-explanation.js';
-import type { DatabaseCursorOptions, StoredVersion } from '../read/reader-face.js';
+import { type DatabaseCursorOptions, ReadPath, type StoredVersion } from '../read/read-path.js';
 import type { SyncDatabaseCursor } from '../read/sync-database-cursor.js';
 import type { View } from '../read/view.js';
-import type { VisibleCursor } from '../cursor/visible-cursor.js';
 import { isMissing, mustBeWritable, type WritableFolder } from '../folder/writable-folder.js';
 import { isSmallBatch, misfitOf } from '../memtable/batch-entries.js';
 import { WriteBatch } from '../format/write-batch.js';
@@ -28,7 +28,7 @@ import { Store } from './store.js';
 
 /** Options of a write. */
 export interface WriteOptions {
-  /** Waits until the write survives a power failure, not only a crash of the program. Default: false. */
+  /** Waits until the write survives a power failure, not only a crash of the process. Default: false. */
   readonly sync?: boolean | undefined;
 }
 
@@ -38,36 +38,42 @@ const WRITE_OPTIONS: Record<keyof WriteOptions, true> = { sync: true };
 const MAX_BATCH_BYTES = 128 * 2 ** 20;
 
 /**
- * A LevelDB database that is read and written, in a folder that LevelDB opens too.
+ * A LevelDB database for reading and writing. LevelDB itself can open its folder.
  *
  * Reads work as in `DatabaseReader`. When the promise of a write settles, the write is in the log and survives a crash of
  * the process; with `sync`, it also survives a power failure. After a power failure, the database has a prefix of the writes.
  *
  * When the folder fails to store a write, writing ends: that write and every later one fail with a
- * `DatabaseError` `BLOOM_WRITING_ENDED`. What was written can still be read.
+ * `DatabaseError` `BLOOM_WRITING_ENDED`. Everything written before can still be read.
  *
  * @example
  * ```ts
  * const database = await Database.open(new WritableNodeFolder('path/to/database'));
- * await database.put(utf8('hello'), utf8('world'));
- * await database.write(new WriteBatch().put(utf8('a'), utf8('1')).delete(utf8('hello')), { sync: true });
+ * await database.put('hello', 'world');
+ * await database.write(new WriteBatch().put('a', '1').delete('hello'), { sync: true });
  * await database.close();
  * ```
  */
 export class Database extends AsyncReaderFace {
-  private readonly store: Store;
-  /** How many cursors were made. */
-  private cursors = 0;
-  private closing: Promise<void> | undefined;
+  readonly #path: ReadPath;
+  readonly #store: Store;
+  #closing: Promise<void> | undefined;
 
   private constructor(store: Store) {
-    super({ kind: 'database', className: 'Database' }, store.folder, store, store.state.view);
-    this.store = store;
+    const { background } = store;
+    let cursors = 0;
+    const path = new ReadPath({ kind: 'database', className: 'Database' }, store.folder, store.state.view, {
+      onWastedSeek: (first) => background.chargeSeek(first),
+      sampler: () => new CursorSampler(++cursors, (key) => background.sampleRead(key)),
+    });
+    super(path, store);
+    this.#path = path;
+    this.#store = store;
     // The state holds a pin of its own.
     store.state.view.pin();
     store.state.onView = (view) => {
       view.pin();
-      this.show(view);
+      this.#path.show(view);
     };
   }
 
@@ -75,11 +81,11 @@ export class Database extends AsyncReaderFace {
    * Opens the database in a folder, or creates one. The contents of its logs become tables.
    *
    * @throws TypeError or RangeError for an option that is wrong.
-   * @throws CorruptionError when CURRENT, the MANIFEST or a log is damaged, even where LevelDB opens it without what is
-   *   damaged: opening for writing would lose that for good. Damage in a table is found when it is read.
+   * @throws CorruptionError when CURRENT, the MANIFEST or a log is damaged, even where LevelDB opens the database without the damaged
+   *   part: opening it for writing would lose that part for good. Damage in a table is found when it is read.
    * @throws UnsupportedError `BLOOM_UNKNOWN_COMPARATOR` when the database has another comparator; `BLOOM_UNSUPPORTED_CODEC` when its
-   *   tables need a codec that was not given, or new ones a codec that only reads; `BLOOM_UNSUPPORTED_FORMAT` when it is that of another
-   *   engine, such as RocksDB (see `foreignEngine`): nothing has changed then.
+   *   tables need a codec that was not given, or the codec for new tables can only decompress; `BLOOM_UNSUPPORTED_FORMAT` when another
+   *   engine wrote it, such as RocksDB (see `foreignEngine`). The folder is then unchanged.
    * @throws DatabaseError when it is locked, when it is missing, or when `errorIfExists` forbids it.
    */
   static async open(folder: WritableFolder, options: DatabaseOptions = {}): Promise<Database> {
@@ -90,12 +96,12 @@ export class Database extends AsyncReaderFace {
 
   /**
    * Deletes the files of a database, and the folder if nothing else is in it. A folder without a database, that is, with neither
-   * CURRENT nor a MANIFEST, is left as it is, and is no error. Files whose names LevelDB would not write are left too.
+   * CURRENT nor a MANIFEST, is left unchanged without an error. Files whose names LevelDB would not write are kept.
    *
    * @throws DatabaseError `BLOOM_LOCKED` when the database is open.
-   * @throws UnsupportedError `BLOOM_UNSUPPORTED_FORMAT` when it is the database of another engine, such as RocksDB (see `foreignEngine`):
-   *   nothing has changed then.
-   * @throws the folder's error when a file cannot be deleted. All others are deleted all the same.
+   * @throws UnsupportedError `BLOOM_UNSUPPORTED_FORMAT` when another engine wrote it, such as RocksDB (see `foreignEngine`). The folder is
+   *   then unchanged.
+   * @throws the folder's error when a file cannot be deleted. All others are deleted nevertheless.
    */
   static async destroy(folder: WritableFolder, options: Pick<DatabaseOptions, 'lock' | 'onEvent'> = {}): Promise<void> {
     mustHaveAtMost('Database.destroy', 'a folder and options', 2, arguments.length);
@@ -105,7 +111,7 @@ export class Database extends AsyncReaderFace {
     try {
       if (isDatabase(await folder.list())) await destroyDatabase(folder, settings);
     } catch (error) {
-      // The folder is gone already.
+      // The folder no longer exists.
       if (!isMissing(error)) throw error;
     }
     await folder.removeFolder();
@@ -114,25 +120,25 @@ export class Database extends AsyncReaderFace {
   /**
    * Rebuilds a database that can no longer be opened from its logs and tables, and writes a new MANIFEST.
    *
-   * An intact MANIFEST, the one that CURRENT names or else the newest, says which tables are part of the database and at which
-   * level, and which logs and tables are obsolete. What it cannot say is guessed: if there is none, or with `fromTablesAlone`, all
-   * tables and logs are merged, and the newest version of each key wins. Deleted keys can then reappear from obsolete files. The
-   * report names the MANIFEST and the files that were guessed.
+   * An intact MANIFEST, the one that CURRENT names or else the newest, tells which tables belong to the database and at which
+   * level, and which logs and tables are obsolete. Without one, or with `fromTablesAlone`, this is guessed: all tables and logs are
+   * merged, and the newest version of each key wins. Deleted keys can then reappear from obsolete files. The report names the
+   * MANIFEST and the files that were guessed.
    *
    * Every checksum is verified. Logs, damaged and obsolete tables and old MANIFESTs move to the folder `lost`. Of a batch that
-   * is cut in two by damage the first part is applied, as in LevelDB's repair. A repair needs room for a second copy of the tables
-   * that it merges, and memory for a memtable, for a block of some tables at a time, and about 130 MiB where a table has lost its
-   * index.
+   * is interrupted by damage the first part is applied, as in LevelDB's repair. A repair needs room for a second copy of the tables
+   * that it merges, and memory for a memtable and for a block of several tables at a time; more where a table has lost its index, as
+   * `salvageTable` does.
    *
    * A repair that fails or is interrupted can be repeated without further loss. The report of the second one lists only the
-   * damage that the first one had not dealt with.
+   * damage that the first one had not handled.
    *
-   * @returns what was kept, written and set aside, and what could not be read.
+   * @returns which tables were kept, written and set aside, and what could not be read.
    * @throws TypeError or RangeError for an option that is wrong.
    * @throws UnsupportedError `BLOOM_UNKNOWN_COMPARATOR` or `BLOOM_UNSUPPORTED_CODEC` when the database's order or compression was
-   *   not given, or the codec for new tables only reads; `BLOOM_UNSUPPORTED_FORMAT` when the database is that of another engine, such as
-   *   RocksDB (see `foreignEngine`): nothing has changed then.
-   * @throws DatabaseError when it is locked, or there is no folder. Errors of the folder pass unchanged.
+   *   not given, or the codec for new tables can only decompress; `BLOOM_UNSUPPORTED_FORMAT` when another engine wrote the database,
+   *   such as RocksDB (see `foreignEngine`). The folder is then unchanged.
+   * @throws DatabaseError when it is locked, or there is no folder. Errors of the folder are passed on unchanged.
    * @example
    * ```ts
    * const { lost, setAside } = await Database.repair(new WritableNodeFolder('path/to/database'));
@@ -142,26 +148,26 @@ export class Database extends AsyncReaderFace {
   static async repair(folder: WritableFolder, options: RepairOptions = {}): Promise<RepairReport> {
     mustHaveAtMost('Database.repair', 'a folder and options', 2, arguments.length);
     mustBeWritable(folder);
-    // Loaded on demand: it is a quarter of the package's code, and few programs need it.
+    // Loaded on demand: few programs need it.
     const { repairDatabase } = await import('./repair.js');
     return repairDatabase(folder, options);
   }
 
   /**
-   * Gives the tables of a database other filters, and leaves everything else as it is: the owner of any LevelDB database gives their own
-   * program fewer reads for absent keys in this way. LevelDB reads the filters that are made by default.
+   * Gives the tables of a database other filters, and leaves everything else as it is, so that the program that owns the database reads
+   * fewer blocks for absent keys. LevelDB can use the filters that are made by default.
    *
    * The data blocks are copied byte for byte. Each table gets a new number, and the MANIFEST lists it in the place of the old one, so
-   * that a crash or a loss of power at any moment leaves a database with the same entries. Logs stay as they are. It takes the time to
-   * read and write all tables once, room on disk for the largest table and those of level 0, and memory as `refilterTable`. When it fails
-   * or its `signal` is aborted, the tables before that have other filters already, and no unfinished table is left.
+   * that a crash or a power failure at any moment leaves a database with the same entries. Logs stay as they are. It takes the time to
+   * read and write all tables once, room on disk for the largest table and those of level 0, and as much memory as `refilterTable`. When
+   * it fails or its `signal` is aborted, the tables written before have the new filters, and no unfinished table is left.
    *
-   * @returns how many tables were written, and how many had these filters already.
+   * @returns how many tables were written, and how many already had these filters.
    * @throws TypeError or RangeError for an option that is wrong.
    * @throws CorruptionError when CURRENT, the MANIFEST or a table is damaged.
    * @throws UnsupportedError `BLOOM_UNKNOWN_COMPARATOR` or `BLOOM_UNSUPPORTED_CODEC` when the database's order or compression was not
-   *   given, `BLOOM_UNSUPPORTED_FORMAT` when the database is that of another engine.
-   * @throws DatabaseError when it is open for writing, or there is none. Errors of the folder pass unchanged.
+   *   given, `BLOOM_UNSUPPORTED_FORMAT` when another engine wrote the database.
+   * @throws DatabaseError when it is open for writing, or there is none. Errors of the folder are passed on unchanged.
    * @example
    * ```ts
    * const { written, filterBytes } = await Database.refilter(new WritableNodeFolder('path/to/database'));
@@ -174,49 +180,49 @@ export class Database extends AsyncReaderFace {
     return refilterDatabase(folder, options);
   }
 
-  /** Writes an entry. */
-  put(key: Uint8Array, value: Uint8Array, options?: WriteOptions): Promise<void> {
+  /** Writes an entry. Strings are stored as UTF-8, and are read back as bytes. */
+  put(key: Uint8Array | string, value: Uint8Array | string, options?: WriteOptions): Promise<void> {
     if (arguments.length > 3) return tooMany('Database.put', 'a key, a value and options', 3, arguments.length);
     return this.#write('Database.put', (batch) => batch.put(key, value), options);
   }
 
   /** Deletes an entry, if there is one. */
-  delete(key: Uint8Array, options?: WriteOptions): Promise<void> {
+  delete(key: Uint8Array | string, options?: WriteOptions): Promise<void> {
     if (arguments.length > 2) return tooMany('Database.delete', 'a key and options', 2, arguments.length);
     return this.#write('Database.delete', (batch) => batch.delete(key), options);
   }
 
   /**
-   * Deletes all entries that are there when it is called, or those of a range.
+   * Deletes all entries that exist when it is called, or those of a range.
    *
-   * Without a range, one edit of the MANIFEST takes all tables and logs out of the database. That frees their space, and after a crash
-   * all entries are there or none. Once the promise settles, the database stays empty after a power failure too.
+   * Without a range, one edit of the MANIFEST removes all tables and logs from the database. That frees their space, and after a crash
+   * either all entries are there or none. Once the promise settles, the database stays empty after a power failure too.
    *
-   * With a range, and while a snapshot needs the entries, each entry is deleted by itself, in writes of some 64 KiB: that takes as
-   * long as a scan and as many deletions, and a crash may leave a part of the entries. Writes that are made meanwhile wait, and
-   * are not deleted.
+   * With a range, or while a snapshot needs the entries, each entry is deleted individually, in writes of about 64 KiB: that takes as
+   * long as a scan and as many deletions, and a crash may leave some of the entries. Writes made in the meantime wait, and their
+   * entries are kept.
    *
    * @param range which entries; `clear()` and `clear({})` delete all of them.
    * @throws TypeError or RangeError for a range that is wrong. An undefined range or bound is wrong, and deletes nothing.
-   * @throws DatabaseError when the folder fails to take it, and CorruptionError when an entry that is to be deleted by itself is damaged.
+   * @throws DatabaseError when the folder fails to store it, and CorruptionError when an entry that is deleted individually is damaged.
    * @example
    * ```ts
-   * await database.clear({ prefix: utf8('session:') });
-   * await database.clear({ lt: utf8('2024-01-01'), limit: 1000 });
+   * await database.clear({ prefix: 'session:' });
+   * await database.clear({ lt: '2024-01-01', limit: 1000 });
    * ```
    */
   // eslint-disable-next-line @typescript-eslint/unified-signatures -- an optional parameter can be undefined, which is refused
   clear(range: ClearRange): Promise<void>;
   clear(): Promise<void>;
   async clear(...given: [] | [range: ClearRange]): Promise<void> {
-    this.mustBeOpen();
+    this.#path.mustBeOpen();
     mustHaveAtMost('Database.clear', 'a range', 1, given.length);
     const [range] = given.length === 0 ? [{}] : given;
     if ((range as unknown) === undefined) throw new TypeError('the range of Database.clear is undefined: call clear() without arguments to delete all entries');
-    await this.store.clear(new EntryDeletion(range, this.view.order));
+    await this.#store.clear(new EntryDeletion(range, this.#path.view.order));
   }
 
-  /** Writes all operations of a batch, or none. The batch is copied. */
+  /** Writes all operations of a batch atomically. The batch is copied. */
   write(batch: WriteBatch, options?: WriteOptions): Promise<void> {
     if (arguments.length > 2) return tooMany('Database.write', 'a batch and options', 2, arguments.length);
     return this.#write('Database.write', (copy) => {
@@ -226,64 +232,64 @@ export class Database extends AsyncReaderFace {
   }
 
   /**
-   * `get` without a promise. It takes about a microsecond from memory; otherwise it blocks while the file is read.
+   * Synchronous `get`. It blocks while a block that is not in the cache is read from the file.
    *
    * @throws TypeError when the folder can only read asynchronously.
    * @throws CorruptionError when what may hold the key is damaged.
    */
-  getSync(key: Uint8Array, options?: SequenceOptions): Bytes | undefined {
-    return this.getAtOnce('getSync', key, options);
+  getSync(key: Uint8Array | string, options?: SequenceOptions): Bytes | undefined {
+    return this.#path.getAtOnce('getSync', key, options);
   }
 
-  /** `has` without a promise. @throws as {@link getSync}. */
-  hasSync(key: Uint8Array, options?: SequenceOptions): boolean {
-    return this.hasAtOnce('hasSync', key, options);
+  /** Synchronous `has`. @throws as {@link getSync}. */
+  hasSync(key: Uint8Array | string, options?: SequenceOptions): boolean {
+    return this.#path.hasAtOnce('hasSync', key, options);
   }
 
   /** `getSync` for each of `keys`, in their order. */
-  getManySync(keys: Iterable<Uint8Array>, options?: SequenceOptions): (Bytes | undefined)[] {
-    return this.getManyAtOnce('getManySync', keys, options);
+  getManySync(keys: Iterable<Uint8Array | string>, options?: SequenceOptions): (Bytes | undefined)[] {
+    return this.#path.getManyAtOnce('getManySync', keys, options);
   }
 
   /** `hasSync` for each of `keys`, in their order. */
-  hasManySync(keys: Iterable<Uint8Array>, options?: SequenceOptions): boolean[] {
-    return this.hasManyAtOnce('hasManySync', keys, options);
+  hasManySync(keys: Iterable<Uint8Array | string>, options?: SequenceOptions): boolean[] {
+    return this.#path.hasManyAtOnce('hasManySync', keys, options);
   }
 
-  /** `entries` without promises. @throws as {@link getSync}, when a step has to read. */
+  /** Synchronous `entries`. @throws as {@link getSync}, when a step has to read. */
   entriesSync(range: DatabaseKeyRange = {}): IterableIterator<[Bytes, Bytes]> {
-    return this.iterateAtOnce('entriesSync', range, (cursor) => [this.copyKey(cursor), this.copyValue(cursor)]);
+    return this.#path.iterateAtOnce('entriesSync', range, (cursor) => [this.#path.copyKey(cursor), this.#path.copyValue(cursor)]);
   }
 
-  /** `keys` without promises. @throws as {@link entriesSync}. */
+  /** Synchronous `keys`. @throws as {@link entriesSync}. */
   keysSync(range: DatabaseKeyRange = {}): IterableIterator<Bytes> {
-    return this.iterateAtOnce('keysSync', range, (cursor) => this.copyKey(cursor));
+    return this.#path.iterateAtOnce('keysSync', range, (cursor) => this.#path.copyKey(cursor));
   }
 
-  /** `values` without promises. @throws as {@link entriesSync}. */
+  /** Synchronous `values`. @throws as {@link entriesSync}. */
   valuesSync(range: DatabaseKeyRange = {}): IterableIterator<Bytes> {
-    return this.iterateAtOnce('valuesSync', range, (cursor) => this.copyValue(cursor));
+    return this.#path.iterateAtOnce('valuesSync', range, (cursor) => this.#path.copyValue(cursor));
   }
 
-  /** `cursor` whose moves need no promises. They throw as {@link getSync}. */
+  /** Synchronous `cursor`. Its moves throw as {@link getSync}. */
   cursorSync(options?: DatabaseCursorOptions): SyncDatabaseCursor {
-    return this.cursorAtOnce('cursorSync', options);
+    return this.#path.cursorAtOnce('cursorSync', options);
   }
 
-  /** `explain` without a promise. */
-  explainSync(key: Uint8Array, options?: SequenceOptions): LookupExplanation {
-    return this.explainAtOnce('explainSync', key, options);
+  /** Synchronous `explain`. */
+  explainSync(key: Uint8Array | string, options?: SequenceOptions): LookupExplanation {
+    return this.#path.explainAtOnce('explainSync', key, options);
   }
 
-  /** `versions` without a promise. @throws as {@link getSync}. */
-  versionsSync(key: Uint8Array, options?: SequenceOptions): StoredVersion[] {
-    return this.versionsAtOnce('versionsSync', key, options);
+  /** Synchronous `versions`. @throws as {@link getSync}. */
+  versionsSync(key: Uint8Array | string, options?: SequenceOptions): StoredVersion[] {
+    return this.#path.versionsAtOnce('versionsSync', key, options);
   }
 
   /** Keeps the current state readable: pass the snapshot's sequence to reads. */
   snapshot(): DatabaseSnapshot {
-    this.mustBeOpen();
-    const { held, versions } = this.store.state;
+    this.#path.mustBeOpen();
+    const { held, versions } = this.#store.state;
     const sequence = versions.lastSequence;
     held.add(sequence);
     return new DatabaseSnapshot(sequence, () => held.remove(sequence));
@@ -291,32 +297,36 @@ export class Database extends AsyncReaderFace {
 
   /**
    * Merges the tables of a range of keys, both ends included, so that deleted and overwritten entries no longer take
-   * space. An omitted bound stands for that end of the database. As in LevelDB, a range that ends before it begins has no keys.
+   * space. An omitted bound means that end of the database. As in LevelDB, a range that ends before it begins has no keys.
    */
-  async compactRange(begin?: Uint8Array, end?: Uint8Array): Promise<void> {
-    this.mustBeOpen();
+  async compactRange(begin?: Uint8Array | string, end?: Uint8Array | string): Promise<void> {
+    this.#path.mustBeOpen();
     mustHaveAtMost('Database.compactRange', 'begin and end', 2, arguments.length);
-    if (begin !== undefined) mustBeBytes('begin', begin);
-    if (end !== undefined) mustBeBytes('end', end);
-    await this.store.compactRange(begin, end);
+    const beginBytes = begin === undefined ? undefined : bytesOf('begin', begin);
+    const endBytes = end === undefined ? undefined : bytesOf('end', end);
+    if (beginBytes !== undefined) mustBeBytes('begin', beginBytes);
+    if (endBytes !== undefined) mustBeBytes('end', endBytes);
+    await this.#store.compactRange(beginBytes, endBytes);
   }
 
-  /** Writes the memtable to a table, and waits until it is done. */
+  /** Writes the memtable to a table, and waits for it. */
   async flush(): Promise<void> {
-    this.mustBeOpen();
-    await this.store.flush();
+    this.#path.mustBeOpen();
+    await this.#store.flush();
   }
 
-  /** The approximate number of bytes that the keys from `start` up to, but not including, `limit` take in tables. Entries in memory do not count. */
-  async approximateSize(start: Uint8Array, limit: Uint8Array, options?: SignalOptions): Promise<number> {
-    this.mustBeOpen();
+  /** The approximate number of bytes that the keys from `start` up to, but not including, `limit` take in tables, without entries in memory. */
+  async approximateSize(start: Uint8Array | string, limit: Uint8Array | string, options?: SignalOptions): Promise<number> {
+    this.#path.mustBeOpen();
     const signal = signalOf('Database.approximateSize', options);
-    mustBeBytes('start', start);
-    mustBeBytes('limit', limit);
-    const { view } = this;
-    // Copied before anything is awaited, because the caller may change the keys then.
-    const startKey = beforeVersions(start);
-    const limitKey = beforeVersions(limit);
+    const startBytes = bytesOf('start', start);
+    const limitBytes = bytesOf('limit', limit);
+    mustBeBytes('start', startBytes);
+    mustBeBytes('limit', limitBytes);
+    const { view } = this.#path;
+    // Copied before anything is awaited: the caller may change the keys afterwards.
+    const startKey = beforeVersions(startBytes);
+    const limitKey = beforeVersions(limitBytes);
     view.pin();
     try {
       const from = await this.#approximateOffset(view, startKey, signal);
@@ -336,30 +346,30 @@ export class Database extends AsyncReaderFace {
    * - `leveldb.approximate-memory-usage`: bytes of the memtables and the block cache
    */
   property(name: string): string | undefined {
-    this.mustBeOpen();
-    const { version } = this.view;
+    this.#path.mustBeOpen();
+    const { version } = this.#path.view;
     switch (name) {
       case 'leveldb.stats':
-        return this.store.background.stats.toText(version);
+        return this.#store.background.stats.toText(version);
       case 'leveldb.sstables':
         return tablesToText(version);
       case 'leveldb.approximate-memory-usage':
-        return String((this.store.settings.cache?.byteLength ?? 0) + this.store.state.memoryUsage);
+        return String((this.#store.settings.cache?.byteLength ?? 0) + this.#store.state.memoryUsage);
     }
     const [, level] = /^leveldb\.num-files-at-level([0-9]{1,20})$/.exec(name) ?? [];
     return level === undefined ? undefined : version.levels[Number(level)]?.length.toString();
   }
 
-  /** Waits until no table is being written in the background. */
+  /** Waits for the background work: flushes and compactions. */
   async idle(): Promise<void> {
-    this.mustBeOpen();
-    await this.store.background.idle();
+    this.#path.mustBeOpen();
+    await this.#store.background.idle();
   }
 
   /** Waits for pending writes, and closes all files. Further calls return the promise of the first. */
   close(): Promise<void> {
-    if (this.state.close()) this.closing = this.store.close();
-    return this.closing!;
+    if (this.#path.state.close()) this.#closing = this.#store.close();
+    return this.#closing!;
   }
 
   /** Closes the database, at the end of an `await using` block. */
@@ -367,19 +377,10 @@ export class Database extends AsyncReaderFace {
     return this.close();
   }
 
-  protected override isFound(lookup: ViewLookup): boolean {
-    if (lookup.askedTables > 1 && lookup.isOf(this.view)) this.store.background.chargeSeek(lookup.firstTable!);
-    return super.isFound(lookup);
-  }
-
-  protected override cursorOf(view: View, sequence: bigint, fillsCache: boolean, prefix?: Uint8Array, bounds?: CursorBounds): VisibleCursor {
-    return view.cursor(sequence, fillsCache, new CursorSampler(++this.cursors, (key) => this.store.background.sampleRead(key)), prefix, bounds);
-  }
-
   #write(call: string, fill: (batch: WriteBatch) => void, options: WriteOptions | undefined): Promise<void> {
-    const { writes } = this.store;
+    const { writes } = this.#store;
     try {
-      this.mustBeOpen();
+      this.#path.mustBeOpen();
       if (options !== undefined) {
         mustBeOptions(call, options, WRITE_OPTIONS);
         if (options.sync !== undefined) mustBeBoolean('sync', options.sync);
@@ -389,17 +390,17 @@ export class Database extends AsyncReaderFace {
       this.#mustFit(batch);
       return writes.push(batch, options?.sync ?? false);
     } catch (error) {
-      // A caller's mistake is a rejection like any other. An async function would make it one too, but makes more garbage.
+      // A wrong argument rejects the promise. An async function would do the same, but makes more garbage.
       return Promise.reject(error);
     }
   }
 
-  /** @throws RangeError for a batch that no table could be made of, before it is in the log: a log with such a batch could not be replayed. */
+  /** @throws RangeError for a batch that fits into no table, before it is in the log: a log with such a batch could not be replayed. */
   #mustFit(batch: WriteBatch): void {
-    const { settings } = this.store;
+    const { settings } = this.#store;
     const maxBatchBytes = Math.max(MAX_BATCH_BYTES, settings.maxBlockBytes / 2);
     if (batch.byteLength > maxBatchBytes) throw new RangeError(`a batch must have at most ${maxBatchBytes} bytes, got ${batch.byteLength}`);
-    // Before the record is made: nearly every batch is.
+    // Checked before the record is made, since nearly every batch is small.
     if (isSmallBatch(batch.byteLength, settings)) return;
     const problem = misfitOf(batch.encode(0n), settings);
     if (problem !== undefined) throw new RangeError(problem);
@@ -411,7 +412,7 @@ export class Database extends AsyncReaderFace {
     for (const file of version.files) {
       if (compareInternal(order, file.largest, key) <= 0) offset += file.size;
       else if (compareInternal(order, file.smallest, key) <= 0) {
-        const handle = await runAsync(this.folder, tables.open(file), signal);
+        const handle = await runAsync(this.#store.folder, tables.open(file), signal);
         offset += handle.approximateOffset(key);
       }
     }
@@ -419,7 +420,7 @@ export class Database extends AsyncReaderFace {
   }
 }
 
-/** A rejection for arguments that the call does not take: a caller's mistake is a rejection like any other. */
+/** A rejection for arguments that the call does not take. */
 function tooMany(...given: Parameters<typeof mustHaveAtMost>): Promise<void> {
   return Promise.resolve().then(() => mustHaveAtMost(...given));
 }

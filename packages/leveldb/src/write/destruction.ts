@@ -8,7 +8,7 @@ import type { WritableFolder } from '../folder/writable-folder.js';
 import { holdFolder, type HoldSettings } from './folder-hold.js';
 import { mustBeLevelDb } from './foreign-folder.js';
 
-/** Whether a folder has a database, or what is left of one: other programs have files like `2024.log`. */
+/** Whether a folder contains a database or the rest of one. A log alone does not count: other programs have files like `2024.log`. */
 export function isDatabase(names: readonly string[]): boolean {
   return names.some((name) => name === CURRENT || parseFileName(name)?.type === 'manifest');
 }
@@ -35,8 +35,8 @@ export async function destroyDatabase(folder: WritableFolder, settings: HoldSett
 }
 
 /**
- * The files of a database, CURRENT after all that it needs, so that a deletion that is interrupted can be begun again. LOCK
- * comes last, and is deleted while it is locked: from then on others can have a lock, on a file of their own.
+ * The files of a database in the order of their deletion. CURRENT comes after the files that it needs, so that an interrupted deletion
+ * can be repeated. LOCK comes last, and is deleted while it is locked: others can then lock a new file.
  */
 function inOrder(names: readonly string[]): string[] {
   const rank = (name: string): number => (name === LOCK ? 3 : name === CURRENT ? 2 : parseFileName(name)?.type === 'manifest' ? 1 : 0);

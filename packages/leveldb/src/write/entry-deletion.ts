@@ -1,10 +1,12 @@
-import { mustBeBoolean, mustBeOptions } from '@bloom/bytes';
-import { CursorBounds, KeyBounds, mustBeSequence } from '@bloom/sstable/database';
+import { mustBeBoolean, mustBeOptions } from '@bloom/bytes/internal';
+import { CursorBounds, KeyBounds, mustBeSequence } from '@bloom/sstable/internal';
 import { runAsync } from '../folder/folder-reading.js';
 import type { WritableFolder } from '../folder/writable-folder.js';
 import { WriteBatch } from '../format/write-batch.js';
 import type { KeyOrder } from '../format/version.js';
+import { CursorState } from '../read/cursor-state.js';
 import { DatabaseCursor } from '../read/database-cursor.js';
+import { inBytes } from '../read/database-range.js';
 import { OpenState } from '../read/open-state.js';
 import type { View } from '../read/view.js';
 import type { BatchWriter } from './write-queue.js';
@@ -15,15 +17,15 @@ import type { BatchWriter } from './write-queue.js';
  */
 export interface ClearRange {
   /** Only keys after this one. */
-  readonly gt?: Uint8Array;
+  readonly gt?: Uint8Array | string;
   /** Only this key and keys after it. */
-  readonly gte?: Uint8Array;
+  readonly gte?: Uint8Array | string;
   /** Only keys before this one. */
-  readonly lt?: Uint8Array;
+  readonly lt?: Uint8Array | string;
   /** Only this key and keys before it. */
-  readonly lte?: Uint8Array;
+  readonly lte?: Uint8Array | string;
   /** Only keys that begin with these bytes, for keys in bytewise order. */
-  readonly prefix?: Uint8Array;
+  readonly prefix?: Uint8Array | string;
   /** The most entries to delete, counted from the first. Default: no limit. */
   readonly limit?: number;
   /** Whether `limit` counts from the last entry. Default: false. */
@@ -54,8 +56,9 @@ export class EntryDeletion {
    * @param range is copied.
    * @throws TypeError or RangeError, which names the option that is wrong.
    */
-  constructor(range: ClearRange, order: KeyOrder) {
-    mustBeOptions('Database.clear', range, CLEAR_RANGE);
+  constructor(given: ClearRange, order: KeyOrder) {
+    mustBeOptions('Database.clear', given, CLEAR_RANGE);
+    const range = inBytes(given);
     for (const name of new Set([...Object.keys(range), ...Object.keys(CLEAR_RANGE)])) {
       if (name in range && range[name as keyof ClearRange] === undefined) throw new TypeError(`${name} of Database.clear is undefined, which would delete more than what it was meant to limit: leave it out`);
     }
@@ -103,6 +106,6 @@ export class EntryDeletion {
     const sequence = this.#sequence !== undefined && this.#sequence < lastSequence ? this.#sequence : lastSequence;
     const cursor = view.cursor(sequence, false, undefined, this.#prefix, this.#bounds);
     // With a state of its own: closing the database waits for the writes.
-    return new DatabaseCursor(view, cursor, new OpenState('database'), (reading, signal) => runAsync(folder, reading, signal));
+    return new DatabaseCursor(new CursorState(view, cursor, new OpenState('database')), (reading, signal) => runAsync(folder, reading, signal));
   }
 }

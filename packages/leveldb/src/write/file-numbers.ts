@@ -1,25 +1,24 @@
 /**
- * The numbers of new files: one counter numbers logs, tables and MANIFESTs, and the MANIFEST says where it stands.
+ * The numbers of new files: one counter numbers logs, tables and MANIFESTs, and the MANIFEST stores its state.
  *
- * LevelDB believes it. A MANIFEST whose counter is too low then makes LevelDB truncate a live file, or give a new table of
- * level 0 a lower number than an older one, whose values would count as newer; one whose counter is too high makes it wrap
- * around.
+ * LevelDB trusts it. If the stored counter is too low, LevelDB truncates a live file, or gives a new table of level 0 a lower number than
+ * an older one, whose values then count as newer. If it is too high, it wraps around.
  */
 import { CorruptionError, type Place } from '@bloom/bytes';
 import { logFileName, parseFileName, tableFileName } from '../format/file-name.js';
 import type { ManifestFields } from '../format/manifest.js';
 import type { FileMetadata } from '../format/version-edit.js';
 
-/** How many numbers an opening may take, and writes until the background work is done. */
+/** The numbers reserved for an opening, and for writes until the background work is done. */
 const RESERVE = 2n ** 32n;
 /** A database whose next file has this number or a higher one is not opened for writing. */
 export const OPENING_END = 2n ** 63n - RESERVE;
-/** From here on nothing is written any more: what is there must still be opened. */
+/** From this number on nothing more is written, so that the database can still be opened. */
 export const WRITING_END = OPENING_END - RESERVE;
 
 /**
- * The number of the first new file. It is the one that the MANIFEST says, unless a file that the database needs has that number
- * or a higher one.
+ * The number of the first new file: the next file number of the MANIFEST, unless a file that the database needs has that number or a
+ * higher one.
  *
  * @param manifest the name of the MANIFEST, which may be that of any file.
  * @param place of the MANIFEST.
@@ -27,7 +26,7 @@ export const WRITING_END = OPENING_END - RESERVE;
  */
 export function firstNewNumber(fields: ManifestFields, files: readonly FileMetadata[], manifest: string, place: Place): bigint {
   const bad = (what: string): CorruptionError =>
-    new CorruptionError('BLOOM_BAD_VERSION', place, `${what} leaves none for the files that are written; Database.repair makes another MANIFEST`);
+    new CorruptionError('BLOOM_BAD_VERSION', place, `${what} leaves no numbers for new files; make a new MANIFEST with Database.repair`);
   let next = fields.nextFileNumber;
   if (next >= OPENING_END) throw bad(`its next file number, ${next},`);
   const liftPast = (number: bigint, what: () => string): void => {
@@ -39,7 +38,7 @@ export function firstNewNumber(fields: ManifestFields, files: readonly FileMetad
   // A new log with a lower number would make obsolete logs count again.
   liftPast(fields.logNumber, () => `its log number, ${fields.logNumber},`);
   const named = parseFileName(manifest);
-  // A number that counting never reaches is in nobody's way.
+  // A number that counting never reaches does no harm.
   if (named !== undefined && 'number' in named && named.number < WRITING_END) liftPast(named.number, () => manifest);
   return next;
 }
@@ -48,6 +47,6 @@ export function firstNewNumber(fields: ManifestFields, files: readonly FileMetad
 export function mustLeaveNumbers(logs: readonly bigint[]): void {
   const last = logs.at(-1);
   if (last === undefined || last < OPENING_END - 1n) return;
-  const problem = 'its number leaves none for the files that are written: move it away, if it is no log of this database, or see Database.repair';
+  const problem = 'its number leaves no numbers for new files: move it away if it is not a log of this database, or use Database.repair';
   throw new CorruptionError('BLOOM_BAD_VERSION', { structure: 'file', offset: 0, file: logFileName(last) }, problem);
 }

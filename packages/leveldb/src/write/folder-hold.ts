@@ -3,14 +3,14 @@ import { turn } from '../folder/pacer.js';
 import type { FolderLock, WritableFolder } from '../folder/writable-folder.js';
 import type { EventSink } from './database-event.js';
 
-/** A folder that is locked, and stays the same one, until it is released. */
+/** A folder that is locked and pinned until it is released. */
 export interface FolderHold {
   /** The folder to work on: its operations fail once another folder has taken its place. */
   readonly folder: WritableFolder;
   release(): Promise<void>;
 }
 
-/** Whether a folder is locked, and who is told what the lock does not do. */
+/** Whether to lock a folder, and the listener to tell about the limits of the lock. */
 export interface HoldSettings {
   readonly locks: boolean;
   readonly onEvent: EventSink;
@@ -43,7 +43,7 @@ async function lockOf(folder: WritableFolder): Promise<FolderLock> {
   try {
     return await folder.lock();
   } catch (error) {
-    // Whoever holds it may be in this process. A caller who tries again at once would never let them go on.
+    // The holder may be in this process. A caller that retries at once would never let it continue.
     await turn();
     throw error;
   }

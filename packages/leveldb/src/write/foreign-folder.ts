@@ -18,8 +18,8 @@ export async function mustBeLevelDb(folder: WritableFolder): Promise<void> {
 }
 
 /**
- * {@link mustBeLevelDb} for a folder that is opened, whose CURRENT and MANIFEST are read next anyway: files are read only where a name
- * suggests another engine, where damage is skipped, or where the file LOCK would be created before those are read.
+ * {@link mustBeLevelDb} for a folder that is being opened. Its CURRENT and MANIFEST are read next anyway, so files are read here only if a
+ * name suggests another engine, if damage is skipped, or if the file LOCK would be created before.
  */
 export async function mustNotLookForeign(folder: WritableFolder, { skipsDamage, locks }: Pick<Settings, 'skipsDamage' | 'locks'>): Promise<void> {
   let names: readonly string[];
@@ -33,7 +33,7 @@ export async function mustNotLookForeign(folder: WritableFolder, { skipsDamage, 
   if (names.some(isForeignName) || (isDatabase && (skipsDamage || (locks && !names.includes(LOCK))))) await mustBeLevelDb(folder);
 }
 
-/** What opening a folder threw, or instead, where its database is that of another engine, that it is. */
+/** `error`, which opening a folder threw, or if its database is that of another engine, an error that says so. */
 export function openingFailure(folder: WritableFolder, error: unknown): Promise<unknown> {
   return runAsync(folder, orForeignEngine({ name: folder.name, canList: true }, error));
 }

@@ -13,7 +13,7 @@ import { LiveTables } from './live-tables.js';
 import { Pacer } from '../folder/pacer.js';
 import type { VersionSet } from './version-set.js';
 
-/** Keeps the tables that are in use open, and deletes the files that nothing needs any more. */
+/** Keeps the tables that are in use open, and deletes the files that are no longer needed. */
 export class LiveFiles {
   readonly #folder: WritableFolder;
   readonly #settings: Settings;
@@ -29,17 +29,17 @@ export class LiveFiles {
     this.#tables = new TableCache(settings.maxOpenTables, settings.reading, settings.opening, settings.cache);
   }
 
-  /** Notes what was left out when the database was opened. */
+  /** Records what was left out when the database was opened. */
   addDropped(dropped: readonly Dropped[]): void {
     for (const one of dropped) this.#damage.add(one);
   }
 
-  /** What all tables did so far. */
+  /** The counts of all tables so far. */
   get counts(): TableStats {
     return this.#tables.counts();
   }
 
-  /** What can be read now. The files of its version stay until it is released. */
+  /** A view of the current state. The files of its version are kept until it is released. */
   viewOf(versions: VersionSet, logs: readonly ViewLog[], version = versions.current): View {
     const { order } = versions;
     const { files } = version;
@@ -91,13 +91,13 @@ export class LiveFiles {
         this.#tables.unpin(handle);
       }
     } catch {
-      // Whoever needs the table is told what is wrong with it.
+      // A reader of the table gets the error.
       return undefined;
     }
   }
 
   /**
-   * Those of some files that are no longer needed.
+   * The files among `names` that are no longer needed.
    *
    * Source: LevelDB, db/db_impl.cc, `DBImpl::RemoveObsoleteFiles`.
    */
@@ -113,8 +113,8 @@ export class LiveFiles {
   }
 
   /**
-   * Deletes the files that are no longer needed. One that cannot be deleted, such as a folder with the name of a log, stays, and
-   * is tried again the next time.
+   * Deletes the files that are no longer needed. A file that cannot be deleted, such as a folder with the name of a log, is
+   * tried again the next time.
    *
    * @param known the names of the files, unless the folder is to be asked.
    * @returns the names of those that are deleted.
@@ -131,7 +131,7 @@ export class LiveFiles {
     return deleted;
   }
 
-  /** Ends what views need beside the current version. @returns whether they needed anything. */
+  /** Gives up the tables that only views need. @returns whether there were any. */
   endViews(): boolean {
     const { hasDropped } = this.#live;
     this.#live.forgetDropped();
@@ -150,7 +150,7 @@ export async function deleteIfPossible(folder: WritableFolder, name: string): Pr
     await folder.delete(name);
     return true;
   } catch {
-    // Others can be deleted all the same.
+    // The others can still be deleted.
     return false;
   }
 }

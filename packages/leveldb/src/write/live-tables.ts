@@ -1,7 +1,7 @@
 import type { Version } from '../format/version.js';
 import type { View } from '../read/view.js';
 
-/** The versions in which a table is: from the one with this number up to, but not including, the other. */
+/** The versions that contain a table: those with numbers from `from` up to, but not including, `to`. */
 interface Span {
   readonly from: number;
   readonly to: number;
@@ -10,37 +10,37 @@ interface Span {
 /**
  * Which tables are needed: those of the current version, and those of earlier versions that views show.
  *
- * Versions are numbered, and for each table the numbers of the versions that have it are known. Collecting the tables of all views
- * at each change, as LevelDB does, took a second with 30,000 tables and 100 views.
+ * Versions are numbered, and each table has the range of versions that contain it. Collecting the tables of all views at each change, as
+ * LevelDB does, took a second with 30,000 tables and 100 views.
  */
 export class LiveTables {
   #version: Version | undefined;
   #versionNumber = 0;
-  /** The tables of the current version, and the number of the version in which each came. */
+  /** The tables of the current version, each with the number of its first version. */
   #current = new Map<bigint, number>();
   /** Tables of earlier versions. */
   readonly #dropped = new Map<bigint, Span>();
   /** Views that may still be in use, and the numbers of their versions. */
   readonly #views = new Map<View, number>();
 
-  /** Adds a view of what is the current version from now on. */
+  /** Adds a view. Its version is the current one from now on. */
   add(view: View): void {
     if (view.version !== this.#version) this.#replace(view.version);
     this.#views.set(view, this.#versionNumber);
   }
 
-  /** Forgets what only views needed that are no longer in use. */
+  /** Forgets tables that only released views needed. */
   forgetReleased(): void {
     for (const view of this.#views.keys()) if (view.isReleased) this.#views.delete(view);
     for (const number of this.#dropped.keys()) if (!this.has(number)) this.#dropped.delete(number);
   }
 
-  /** Whether a table of an earlier version was still needed when last looked. */
+  /** Whether a table of an earlier version was still needed at the last check. */
   get hasDropped(): boolean {
     return this.#dropped.size > 0;
   }
 
-  /** Forgets what only views needed, whether they are in use or not. */
+  /** Forgets tables that only views need, even if the views are in use. */
   forgetDropped(): void {
     this.#dropped.clear();
   }

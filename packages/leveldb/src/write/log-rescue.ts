@@ -8,12 +8,12 @@ import type { Settings } from './database-options.js';
 import type { LostPlaces } from './repair-report.js';
 import type { RepairedTables } from './repaired-tables.js';
 
-/** The largest limit that can be given: a batch that is larger cannot be saved. */
+/** The largest limit that can be given: a larger batch cannot be saved. */
 const MAX_BLOCK_BYTES = 2 ** 30;
 
 /**
- * What a repair saves of one log: its operations go to `tables`, of batches that are damaged those before the damage, and what
- * cannot be read goes to `lost`.
+ * Saves the contents of one log in a repair: its operations go to `tables`, including those of damaged batches up to the damage, and what
+ * cannot be read is listed in `lost`.
  *
  * @throws CorruptionError `BLOOM_TOO_LARGE` for a batch that could be saved with a larger `maxBlockBytes`.
  *
@@ -33,7 +33,7 @@ export async function rescueLog(
       const problem = misfitOf(batch.bytes, settings);
       if (problem !== undefined) {
         const error = new CorruptionError('BLOOM_TOO_LARGE', place, `${problem}: give a larger maxBlockBytes`);
-        // With a larger limit it can be saved, and nothing has changed so far.
+        // With a larger limit it can be saved, and the folder is still unchanged.
         if (settings.maxBlockBytes < MAX_BLOCK_BYTES) throw error;
         lose(error.code, problem);
         return;

@@ -17,10 +17,10 @@ import { mustHaveTables, recoverLogs } from './recovery.js';
 import { settingsForTables } from './stored-compression.js';
 import { createDatabase, VersionSet } from './version-set.js';
 
-/** How often to begin again when the folder is deleted before it is locked. */
+/** How often to retry when the folder is deleted before it is locked. */
 const MAX_ATTEMPTS = 100;
 
-/** Creates the folder if it may be created, and locks it. */
+/** Creates the folder if that is allowed, and locks it. */
 export async function holdDatabaseFolder(folder: WritableFolder, settings: Settings): Promise<FolderHold> {
   for (let attempt = 1; ; attempt++) {
     if (settings.createIfMissing) await folder.createFolder();
@@ -52,7 +52,7 @@ function missingDatabase({ name = 'the folder' }: WritableFolder, cause?: unknow
 
 /** The state of a database that was opened for writing. */
 export interface OpenedVersions {
-  /** Those that were given, with the compression that the database's tables have. */
+  /** The given settings, with the compression of the database's tables. */
   readonly settings: Settings;
   readonly versions: VersionSet;
   readonly files: LiveFiles;
@@ -64,7 +64,7 @@ export interface OpenedVersions {
   readonly names: readonly string[];
 }
 
-/** Reads the database of a folder, or creates one, and makes tables of what its logs hold. */
+/** Reads the database of a folder, or creates one, and turns its logs into tables. */
 export async function openVersions(folder: WritableFolder, given: Settings): Promise<OpenedVersions> {
   const where = folder.name ?? 'the folder';
   let names = await folder.list();
@@ -99,13 +99,13 @@ export async function openVersions(folder: WritableFolder, given: Settings): Pro
 }
 
 /**
- * LevelDB creates a new database in a folder without CURRENT, and deletes what is left of the old one.
+ * LevelDB creates a new database in a folder without CURRENT, and deletes the remains of the old one.
  *
  * @throws CorruptionError `BLOOM_NOT_A_DATABASE` when there are logs or tables.
  */
 function mustBeNew(names: readonly string[], folder: string | undefined): void {
   const kept = names.find((name) => ['log', 'table'].includes(parseFileName(name)?.type ?? ''));
   if (kept === undefined) return;
-  const problem = `it has no CURRENT, and has ${kept}: a new database would take the place of one that is damaged`;
+  const problem = `it has no CURRENT but has ${kept}: a new database would replace a damaged one`;
   throw new CorruptionError('BLOOM_NOT_A_DATABASE', { structure: 'folder', offset: 0, file: folder }, problem);
 }

@@ -5,7 +5,6 @@
  */
 import { decodeInternalKey } from '@bloom/sstable/database';
 import type { Version } from '../format/version.js';
-import { sizeOf } from '../compact/overlap.js';
 
 const MIB = 2 ** 20;
 
@@ -29,7 +28,7 @@ export class CompactionStats {
   }
 
   /** `leveldb.stats`: a line for each level that has tables, or that was written to. */
-  toText({ levels }: Version): string {
+  toText({ levels, levelBytes }: Version): string {
     let text = '                               Compactions\n';
     text += 'Level  Files Size(MB) Time(sec) Read(MB) Write(MB)\n';
     text += '--------------------------------------------------\n';
@@ -37,7 +36,7 @@ export class CompactionStats {
       const work = this.#levels.get(level);
       if (work === undefined && files.length === 0) continue;
       const { milliseconds, bytesRead, bytesWritten } = work ?? { milliseconds: 0, bytesRead: 0, bytesWritten: 0 };
-      const cells = [padded(level, 3), padded(files.length, 8), rounded(sizeOf(files) / MIB, 8), rounded(milliseconds / 1000, 9)];
+      const cells = [padded(level, 3), padded(files.length, 8), rounded(levelBytes[level]! / MIB, 8), rounded(milliseconds / 1000, 9)];
       text += `${[...cells, rounded(bytesRead / MIB, 8), rounded(bytesWritten / MIB, 9)].join(' ')}\n`;
     }
     return text;

@@ -3,7 +3,7 @@ import type { FileMetadata } from '../format/version-edit.js';
 import type { Version } from '../format/version.js';
 import type { ReadSampler } from '../cursor/visible-cursor.js';
 
-/** About so many bytes are read from one sample to the next. */
+/** About this many bytes are read between two samples. */
 const READ_BYTES_PERIOD = 2 ** 20;
 
 /**

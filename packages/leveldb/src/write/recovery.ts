@@ -1,5 +1,5 @@
 /**
- * What the logs of a database hold becomes tables again, when it is opened for writing.
+ * Turns the logs of a database into tables when it is opened for writing.
  *
  * Source: LevelDB, db/db_impl.cc, `DBImpl::Recover` and `RecoverLogFile`.
  */
@@ -31,7 +31,7 @@ import type { VersionSet } from './version-set.js';
 export interface RecoverySettings {
   readonly writeBufferSize: number;
   readonly reusedLogs: 'any' | 'empty' | 'none';
-  /** Whether what is damaged is left out, as LevelDB does it, rather than an error. */
+  /** Whether damaged records are left out, as in LevelDB, instead of being an error. */
   readonly skipsDamage: boolean;
   readonly buildingWith: (bitsPerKey: number | undefined) => TableBuilderOptions;
   readonly levelBits: LevelBits | undefined;
@@ -40,23 +40,23 @@ export interface RecoverySettings {
   readonly onEvent: EventSink;
 }
 
-/** What came of the logs. */
+/** The outcome of recovering the logs. */
 export interface Recovered {
-  /** New tables of level 0; they are on disk, and in no version yet. */
+  /** New tables of level 0. They are on disk, but not yet in a version. */
   readonly files: readonly FileMetadata[];
   /** Whether a table was made, or would have been made had there been an entry, or a damaged log must become obsolete. */
   readonly isChanged: boolean;
   /** The last log, where it is reused. */
   readonly log: LiveLog | undefined;
-  /** What was left out because it is damaged. */
+  /** The damaged parts that were left out. */
   readonly dropped: readonly Dropped[];
 }
 
 /**
  * Replays the logs that are not obsolete.
  *
- * @throws CorruptionError when a log or a batch is damaged: opening would lose for good what is behind the damage. Nothing
- *   of the database has changed then. With `skipsDamage` damaged logs are copied to the folder `lost` first.
+ * @throws CorruptionError when a log or a batch is damaged: opening would lose the records behind the damage for good. The
+ *   database is then unchanged. With `skipsDamage` damaged logs are copied to the folder `lost` first.
  */
 export async function recoverLogs(folder: WritableFolder, names: readonly string[], versions: VersionSet, settings: RecoverySettings): Promise<Recovered> {
   const files: FileMetadata[] = [];
@@ -75,7 +75,7 @@ export async function recoverLogs(folder: WritableFolder, names: readonly string
       isChanged ||= recovered.isChanged;
       ({ log } = recovered);
       if (recovered.lastSequence > lastSequence) ({ lastSequence } = recovered);
-      // The MANIFEST may not have learnt of the log.
+      // The MANIFEST may not know the log's number yet.
       versions.markFileNumberUsed(number);
     }
     if (lastSequence > versions.lastSequence) versions.lastSequence = lastSequence;
@@ -89,7 +89,7 @@ export async function recoverLogs(folder: WritableFolder, names: readonly string
   return { files, isChanged, log, dropped };
 }
 
-/** Copies logs of which something was left out: once the database is open they are obsolete, and deleted. */
+/** Copies damaged logs: once the database is open, the originals are obsolete and deleted. */
 async function keepDropped(folder: WritableFolder, dropped: readonly Dropped[]): Promise<void> {
   if (dropped.length === 0) return;
   const lost = await LostFiles.open(folder);
@@ -98,7 +98,7 @@ async function keepDropped(folder: WritableFolder, dropped: readonly Dropped[]):
 }
 
 /**
- * Refuses a folder that lacks tables. What has the name of a table must be a file, where the host says so without opening it.
+ * Refuses a folder that lacks tables. Something with the name of a table must be a file, if the host can tell without opening it.
  *
  * @throws CorruptionError `BLOOM_MISSING_FILE`.
  */
@@ -129,7 +129,7 @@ async function recoverLog(
   const { writeBufferSize, blockSize, maxBlockBytes } = settings;
   const name = logFileName(number);
   const file = await folder.open(name);
-  if (file === undefined) throw new CorruptionError('BLOOM_MISSING_FILE', { structure: 'folder', offset: 0, file: folder.name }, `${name} is listed and cannot be opened`);
+  if (file === undefined) throw new CorruptionError('BLOOM_MISSING_FILE', { structure: 'folder', offset: 0, file: folder.name }, `${name} is listed but cannot be opened`);
   let memtable: Memtable | undefined;
   /** Memtables that are full, to become tables. */
   let full: Memtable[] = [];

@@ -1,10 +1,11 @@
 /**
- * Gives the tables of a database other filters, for programs that read it: the data blocks stay as they are.
+ * Gives the tables of a database other filters; the data blocks stay as they are.
  *
- * Each table is written once more under a new number, and an edit of the MANIFEST puts it in the place of the old one, as after a
- * compaction. So a crash or a loss of power at any moment leaves a database with the same entries.
+ * Each table is rewritten under a new number, and an edit of the MANIFEST replaces the old one by it, as after a compaction. So a crash or
+ * a power failure at any moment leaves a database with the same entries.
  */
-import { mustBeOptions, mustBeSignal, type Signal } from '@bloom/bytes';
+import type { Signal } from '@bloom/bytes';
+import { mustBeOptions, mustBeSignal } from '@bloom/bytes/internal';
 import { FittedBloomFilterPolicy } from '@bloom/policy';
 import { internalKeyPolicy } from '@bloom/sstable/database';
 import { type RefilteredTable, refilterTable } from '@bloom/sstable/inspect';
@@ -24,13 +25,13 @@ import { deleteIfPossible } from './live-files.js';
 import { mustHaveTables } from './recovery.js';
 import { VersionSet } from './version-set.js';
 
-/** How to make the other filters. Every option has a default. */
+/** How to make the new filters. Every option has a default. */
 export interface RefilterDatabaseOptions extends Pick<DatabaseOptions, 'comparator' | 'codecs' | 'filterRange' | 'maxBlockBytes' | 'lock'> {
   /** Makes the filters, from user keys; null for none. Default: `new FittedBloomFilterPolicy(10)`, whose filters LevelDB reads. */
   readonly filterPolicy?: DatabaseOptions['filterPolicy'];
-  /** Is told after each table. */
+  /** Called after each table. */
   readonly onProgress?: ((progress: RefilterProgress) => void) | undefined;
-  /** Ends the work early, between two reads or writes: it rejects with the signal's reason. Tables before that have the other filters. */
+  /** Aborts the work between two reads or writes: it rejects with the signal's reason. Tables finished before have the new filters. */
   readonly signal?: Signal | undefined;
 }
 
@@ -45,20 +46,20 @@ const REFILTER_OPTIONS: Record<keyof RefilterDatabaseOptions, true> = {
   signal: true,
 };
 
-/** How far the work is. */
+/** The progress of the work. */
 export interface RefilterProgress {
-  /** Bytes of the tables that are done, and of all tables. */
+  /** Bytes of the finished tables, and of all tables. */
   readonly done: number;
   readonly total: number;
 }
 
-/** What became of the tables. */
+/** The outcome of refiltering. */
 export interface RefilterReport {
-  /** Tables that were written once more. */
+  /** The number of tables that were rewritten. */
   readonly written: number;
-  /** Tables that had these filters already, and stay as they are. */
+  /** The number of tables that already had these filters. */
   readonly kept: number;
-  /** Entries of all tables, of any version, and deletions. */
+  /** The number of entries of all tables, including old versions and deletions. */
   readonly entries: number;
   /** Bytes of the filter blocks of all tables. */
   readonly filterBytes: number;
@@ -106,7 +107,7 @@ function missingDatabase({ name }: WritableFolder, cause?: unknown): DatabaseErr
 /** A table of the version, and the one that replaces it. */
 interface Replacement {
   readonly old: FileMetadata;
-  /** The file that the old table has. */
+  /** The name of the old table's file. */
   readonly name: string;
   readonly file: FileMetadata;
 }
@@ -135,7 +136,7 @@ class Refiltering {
       return file !== undefined && 'number' in file ? [{ type: file.type, number: file.number }] : [];
     });
     mustLeaveNumbers(numbers.filter(({ type }) => type === 'log').map(({ number }) => number).sort((a, b) => (a < b ? -1 : 1)));
-    // The MANIFEST may not have learnt of a log, or of tables that a crash left behind.
+    // The MANIFEST may not know the number of a log, or of tables that a crash left behind.
     for (const { type, number } of numbers) if (type === 'log' || type === 'table') versions.markFileNumberUsed(number);
     const { levels, files } = versions.current;
     const total = files.reduce((sum, { size }) => sum + size, 0);
@@ -152,7 +153,7 @@ class Refiltering {
     return { ...this.#report };
   }
 
-  /** Writes tables of one level once more, unless all of them have the filters already. */
+  /** Rewrites tables of one level, unless all of them already have the filters. */
   async #rewrite(level: number, tables: readonly FileMetadata[]): Promise<void> {
     const created: string[] = [];
     const opened: { readonly table: FileMetadata; readonly name: string; readonly file: FolderFile; readonly refiltered: RefilteredTable }[] = [];

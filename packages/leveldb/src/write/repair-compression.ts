@@ -1,5 +1,5 @@
 import type { Codec } from '@bloom/sstable';
-import { compressionName } from '@bloom/sstable/database';
+import { compressionName } from '@bloom/sstable/internal';
 import { salvagedEntries } from '@bloom/sstable/inspect';
 import { ClosingFiles } from '../folder/closing-files.js';
 import type { FolderFile } from '../folder/folder.js';
@@ -40,7 +40,7 @@ export async function settingsForRepair(folder: WritableFolder, settings: Settin
   }
 }
 
-/** The compression of a block of a table whose entries a repair can save, of one that has no index any more too. */
+/** The compression of a block of a table whose entries a repair can save, including a table that has lost its index. */
 async function savedCompression(name: string, file: FolderFile, { opening }: Settings): Promise<TableCompression | undefined> {
   const { codecs, maxBlockBytes } = opening;
   let last: { readonly codec: Codec; readonly compressed: Uint8Array; readonly contents: Uint8Array } | undefined;

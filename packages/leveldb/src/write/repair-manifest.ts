@@ -1,8 +1,7 @@
 /**
- * What a repair knows from a MANIFEST: which tables are live and at which level, and which logs and tables are obsolete.
+ * A MANIFEST as a repair uses it: it tells which tables are live and at which level, and which logs and tables are obsolete.
  *
- * Obsolete files hold deleted keys and old values, and the tombstones that hid them may be gone, so a repair must not merge
- * them.
+ * Obsolete files hold deleted keys and old values, and the tombstones that hid them may be gone, so a repair must not merge them.
  */
 import { MAX_SEQUENCE } from '@bloom/sstable/database';
 import type { FolderFile } from '../folder/folder.js';
@@ -14,7 +13,7 @@ import { isLogNeeded, missingTables } from '../format/needed-files.js';
 import type { FileMetadata } from '../format/version-edit.js';
 import { OPENING_END } from './file-numbers.js';
 
-/** How many sequences a repair leaves for later writes. */
+/** The number of sequences that a repair leaves for later writes. */
 const SEQUENCE_RESERVE = 2n ** 32n;
 
 /** A table of the MANIFEST's last version. */
@@ -24,7 +23,7 @@ export interface ListedTable {
   readonly level: number | undefined;
 }
 
-/** What a MANIFEST says of a file in the folder. An `unknown` one may be part of the database. */
+/** The state of a file of the folder according to a MANIFEST. An `unknown` file may be part of the database. */
 export type FileState = 'listed' | 'obsolete' | 'unknown';
 
 /** A MANIFEST as a repair reads it. */
@@ -32,9 +31,9 @@ export class RepairManifest {
   readonly name: string;
   /** Whether CURRENT names it. */
   readonly isCurrent: boolean;
-  /** The name of the order of the keys, as far as it can be read. */
+  /** The name of the comparator, if it can be read. */
   readonly comparator: string | undefined;
-  /** Whether a part of it cannot be read, and not just a record that was never written to its end. */
+  /** Whether a part of it cannot be read, except for an unfinished last record. */
   readonly isDamaged: boolean;
   /** The tables of its last version that have no file in the folder. */
   readonly missing: readonly FileMetadata[];
@@ -68,7 +67,7 @@ export class RepairManifest {
   }
 
   /**
-   * Reads a MANIFEST as far as it can be read. Of a file that is no MANIFEST the start is enough.
+   * Reads a MANIFEST as far as it can be read. Only the start of a file that is too large for a MANIFEST is read.
    *
    * @param names the files of the folder.
    * @param isCurrent whether CURRENT names it.
@@ -96,7 +95,7 @@ export class RepairManifest {
     try {
       fields = builder.fields(manifestPlace(file, name));
     } catch {
-      // It says less than a database needs.
+      // It lacks fields that a database needs.
     }
     return new RepairManifest(name, { isCurrent, comparator: builder.comparator, isDamaged, fields, listed, deleted, names });
   }

@@ -1,12 +1,13 @@
 /**
- * Makes a database of what can be read of a folder.
+ * Makes a database from the readable parts of a folder.
  *
- * An intact MANIFEST says which files are part of the database; only what it does not say is guessed. Source: LevelDB,
- * db/repair.cc, which reads no MANIFEST and so brings deleted keys back from obsolete files. Where that puts all tables into
- * level 0 as they are, and decides by their numbers which value of a key is the newest, tables of no known level are merged
- * here if they overlap: compactions number tables in another order than that of age.
+ * An intact MANIFEST tells which files are part of the database; only the rest is guessed. Source: LevelDB, db/repair.cc, which does not
+ * read the MANIFEST and so brings deleted keys back from obsolete files. It puts all tables into level 0 unchanged, and decides by their
+ * numbers which value of a key is the newest. Here, tables without a known level are merged if they overlap, because compactions do not
+ * number tables in the order of their age.
  */
-import { CorruptionError, mustBeBoolean, mustBeOptions, quotedName, UnsupportedError } from '@bloom/bytes';
+import { CorruptionError, UnsupportedError } from '@bloom/bytes';
+import { mustBeBoolean, mustBeOptions, quotedName } from '@bloom/bytes/internal';
 import { readCurrent } from '../folder/current-file.js';
 import { DatabaseError } from '../folder/database-error.js';
 import type { FolderFile } from '../folder/folder.js';
@@ -49,7 +50,7 @@ export interface RepairOptions
   > {
   /**
    * Whether to merge all tables and logs of the folder, even if an intact MANIFEST says that some are obsolete: deleted keys can
-   * reappear. For a MANIFEST that is not to be trusted. False by default.
+   * reappear. For a MANIFEST that cannot be trusted. Default: false.
    */
   readonly fromTablesAlone?: boolean | undefined;
 }
@@ -101,7 +102,7 @@ interface NumberedFile {
 
 /** A damaged table. */
 interface DamagedTable extends NumberedFile {
-  /** What the MANIFEST says of it. */
+  /** Its entry in the MANIFEST. */
   readonly listed: ListedTable | undefined;
 }
 
@@ -118,7 +119,7 @@ class Repair {
   readonly #tables: RepairedTables;
   readonly #lost = new LostPlaces();
   readonly #damaged: DamagedTable[] = [];
-  /** The names of files whose place in the database is not known from a MANIFEST. */
+  /** The names of files whose place in the database no MANIFEST tells. */
   readonly #guessed = new Set<string>();
   /** The files that move to the folder `lost`, MANIFESTs aside. */
   readonly #replaced = new Map<string, SetAsideReason>();
@@ -142,7 +143,7 @@ class Repair {
       // CURRENT may name a file that is not listed.
       tables.takeNumbers(current === undefined ? names : [...names, current]);
       if (manifest !== undefined) {
-        // A missing table's number must not become that of another table: a second repair would take it for the missing one.
+        // No new table may get the number of a missing one: a second repair would mistake it for that.
         tables.takeNumber(manifest.lastFileNumber);
         tables.sawSequence(manifest.lastSequence);
       }
@@ -161,12 +162,12 @@ class Repair {
       return { manifest: manifest?.name, guessed: [...this.#guessed], ...tables.names, entries, lastSequence, setAside, lost, moreLost };
     } finally {
       await tables.close();
-      // No MANIFEST lists what a repair wrote that failed before.
+      // No MANIFEST lists the tables of a failed repair.
       if (!isMade) for (const name of tables.begun) await deleteIfPossible(this.#folder, name);
     }
   }
 
-  /** @throws UnsupportedError when a MANIFEST says that the keys are in another order: all tables would seem damaged. */
+  /** @throws UnsupportedError when a MANIFEST names another comparator: all tables would seem damaged. */
   async #manifests(names: readonly string[], current: string | undefined): Promise<RepairManifest[]> {
     const manifests: RepairManifest[] = [];
     for (const name of new Set(current === undefined ? names : [...names, current])) {
@@ -184,14 +185,14 @@ class Repair {
     return manifests;
   }
 
-  /** Tables that the MANIFEST lists and that are gone. One that cannot be read to its end may list any. */
+  /** Reports tables that the MANIFEST lists but that are missing. A MANIFEST that cannot be read to its end may list any. */
   #reportMissing(manifest: RepairManifest | undefined): void {
     for (const { number, size: byteLength } of manifest?.missing ?? []) {
       this.#lost.add({ file: tableFileName(number), offset: 0, byteLength, reason: 'the MANIFEST lists it, and it is not there', code: 'BLOOM_MISSING_FILE' });
     }
   }
 
-  /** The file that CURRENT names, which may be any, if there is one. */
+  /** The file that CURRENT names, which can be any, if it exists. */
   async #current(): Promise<string | undefined> {
     const file = await this.#folder.open(CURRENT);
     try {
@@ -207,7 +208,7 @@ class Repair {
     }
   }
 
-  /** Keeps a table if nothing is wrong with it. */
+  /** Keeps a table if it is sound. */
   async #takeTable({ name, number }: NumberedFile, manifest: RepairManifest | undefined): Promise<void> {
     if (manifest?.stateOfTable(number) === 'obsolete') {
       this.#replaced.set(name, 'obsolete');
@@ -230,10 +231,10 @@ class Repair {
     });
   }
 
-  /** Saves what can be read of a damaged table. */
+  /** Saves the readable entries of a damaged table. */
   async #salvage({ name, number, listed }: DamagedTable): Promise<void> {
     if (listed !== undefined && this.#tables.isKept(number)) {
-      // Another file has the number, and nothing is wrong with that.
+      // Another file with this number is sound.
       this.#replaced.set(name, 'obsolete');
       return;
     }
@@ -258,7 +259,7 @@ class Repair {
     const { placed, lastSequence } = this.#tables;
     const number = this.#tables.newFileNumber();
     const name = manifestFileName(number);
-    // A MANIFEST that is there must find all its tables: the next repair may go by it.
+    // All tables of the MANIFEST must exist before it does: the next repair may rely on it.
     await this.#folder.syncFolder();
     const manifest = new RecordFile(number, name, await this.#folder.create(name));
     try {
@@ -281,7 +282,7 @@ class Repair {
     if (manifests.length + this.#replaced.size > 0) {
       const lost = await LostFiles.open(this.#folder);
       const steps: Iterable<readonly [string, SetAsideReason]>[] = [manifests.map((file) => [file, 'replaced'] as const), this.#replaced];
-      // From the first of these on, the database cannot be opened: it would be without what is in the logs.
+      // From the first move on, the database cannot be opened: it would lack the contents of the logs.
       for (const files of steps) {
         for (const [file, reason] of files) setAside.push({ file, as: await lost.move(file), reason });
         await lost.sync();
@@ -291,13 +292,13 @@ class Repair {
     return setAside;
   }
 
-  /** Deletes what is of no use any more. */
+  /** Deletes files that are no longer of use. */
   async #clean(names: readonly string[]): Promise<void> {
     const temporary = names.filter((name) => parseFileName(name)?.type === 'temporary');
     for (const name of [...this.#tables.superseded, ...temporary]) await deleteIfPossible(this.#folder, name);
   }
 
-  /** Does nothing where a folder has the name. */
+  /** Does nothing if the name is not that of a file. */
   async #withFile(name: string, use: (file: FolderFile) => Promise<void>): Promise<void> {
     const file = await this.#folder.open(name);
     if (file === undefined) return;

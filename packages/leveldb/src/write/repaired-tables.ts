@@ -19,12 +19,12 @@ import type { Settings } from './database-options.js';
 import { WRITING_END } from './file-numbers.js';
 import type { ListedTable } from './repair-manifest.js';
 
-/** A table with this number or a higher one is written again under a lower one. */
+/** A table with this number or a higher one is rewritten under a lower one. */
 const LAST_KEPT_NUMBER = WRITING_END - 2n ** 32n;
 
 /** A table of the repaired database. */
 interface RepairedTable extends SortedTable {
-  /** Its level; undefined while only its sequences say which of its entries are newer than those of other tables. */
+  /** Its level; undefined while only its sequences tell which of its entries are newer than those of other tables. */
   readonly level: number | undefined;
 }
 
@@ -35,24 +35,23 @@ export interface PlacedTable {
 }
 
 /**
- * The tables that a repaired database will consist of: those that are kept as they are, and those that are written of entries
- * that were saved elsewhere.
+ * The tables of the repaired database: those that are kept unchanged, and those that are written from entries saved elsewhere.
  *
  * Call order: (keep | add | replace)* flush place.
  */
 export class RepairedTables {
-  /** The last sequence that was found. */
+  /** The highest sequence found. */
   lastSequence = 0n;
   readonly #folder: WritableFolder;
   readonly #settings: Settings;
   readonly #order: KeyOrder;
   readonly #damage = new DamagePolicy(true);
   readonly #cache: TableCache;
-  /** Entries that were saved, to become tables. */
+  /** Saved entries that will become tables. */
   #memtable: Memtable;
   #nextFileNumber = 1n;
   #tables: RepairedTable[] = [];
-  /** The names of the tables that were there before. */
+  /** The names of the existing tables. */
   readonly #names = new Map<bigint, string>();
   readonly #superseded: string[] = [];
   readonly #written = new Set<bigint>();
@@ -66,8 +65,8 @@ export class RepairedTables {
   }
 
   /**
-   * New files get numbers that none of `names` has. Numbers that leave none for later files are not counted from: tables that have
-   * them are written again, and all other files are moved or deleted.
+   * Makes new files get numbers that none of `names` has. Numbers that are too high for later files are ignored: tables with such numbers
+   * are rewritten, and all other files are moved or deleted.
    */
   takeNumbers(names: readonly string[]): void {
     for (const name of names) {
@@ -76,7 +75,7 @@ export class RepairedTables {
     }
   }
 
-  /** New files get numbers above `number`, unless it leaves none for later files. */
+  /** Makes new files get numbers above `number`, unless that is too high for later files. */
   takeNumber(number: bigint): void {
     if (number < LAST_KEPT_NUMBER && number >= this.#nextFileNumber) this.#nextFileNumber = number + 1n;
   }
@@ -91,7 +90,7 @@ export class RepairedTables {
     return this.#nextFileNumber;
   }
 
-  /** Notes that an operation has this sequence. */
+  /** Records the sequence of an operation. */
   sawSequence(sequence: bigint): void {
     if (sequence > this.lastSequence) this.lastSequence = sequence;
   }
@@ -106,7 +105,7 @@ export class RepairedTables {
     return this.#names.has(number);
   }
 
-  /** Keeps a table as it is, unless it has no entries. @param level where it is in the database; undefined when that is not known. */
+  /** Keeps a table as it is, unless it has no entries. @param level its level in the database; undefined when that is unknown. */
   keep(name: string, table: SortedTable, level: number | undefined): void {
     this.#names.set(table.file.number, name);
     if (table.entries > 0) this.#tables.push({ ...table, level });
@@ -132,7 +131,7 @@ export class RepairedTables {
     if (this.#memtable.memoryUsage > this.#settings.writeBufferSize) await this.flush();
   }
 
-  /** Makes tables of the entries that were added. */
+  /** Turns the added entries into tables. */
   async flush(): Promise<void> {
     const memtable = this.#memtable;
     this.#memtable = new Memtable(this.#order.compareInternalKeys);
@@ -140,8 +139,8 @@ export class RepairedTables {
   }
 
   /**
-   * Makes tables of the entries that `save` adds, to take the place of a damaged one. In level 0 a table of another number would
-   * have another age, so there they get no level.
+   * Turns the entries that `save` adds into tables that replace a damaged one. In level 0, a table with another number would have another
+   * age, so there they get no level.
    */
   async replace({ file, level }: ListedTable, save: () => Promise<void>): Promise<void> {
     await this.flush();
@@ -157,16 +156,16 @@ export class RepairedTables {
   }
 
   /**
-   * Gives each table a level at which lookups find the newest value of each key first, and merges tables where there is none.
+   * Gives each table a level at which lookups find the newest value of each key first, and merges tables for which there is none.
    *
-   * @returns the names of tables that were kept and turn out not to fit the level that they had.
+   * @returns the names of kept tables that do not fit their level.
    */
   async place(): Promise<string[]> {
     const misplaced = this.#takeMisplaced();
     const known = this.#tables.filter(({ level }) => level !== undefined);
     const found: RepairedTable[] = [];
     for (const group of this.#groupsOf(this.#tables.filter(({ level }) => level === undefined))) found.push(...(await this.#merged(group)));
-    // Found tables do not overlap each other any more, so each is compared only with tables whose level is known.
+    // Found tables no longer overlap each other, so each is compared only with tables whose level is known.
     const free = levelFor(sizeOf(found.map(({ file }) => file)));
     const placed: RepairedTable[] = [];
     const pacer = new Pacer(1);
@@ -186,7 +185,7 @@ export class RepairedTables {
         continue;
       }
       const merged = await this.#merged(group);
-      // The group has all tables that overlap, so that its entries may be at any level.
+      // The group contains all overlapping tables, so its entries can be at any level.
       const deepest = Math.max(levelFor(sizeOf(merged.map(({ file }) => file))), ...others.map(({ level }) => level!));
       for (const table of merged) placed.push({ ...table, level: deepest });
     }
@@ -218,12 +217,12 @@ export class RepairedTables {
     };
   }
 
-  /** The names of all tables that were written, also of those that were not written to their end. */
+  /** The names of all tables that were begun, including unfinished ones. */
   get begun(): string[] {
     return [...this.#written].map(tableFileName);
   }
 
-  /** The names of sound tables whose entries are in others by now, or that have none. */
+  /** The names of sound tables that are empty, or whose entries are now in other tables. */
   get superseded(): readonly string[] {
     return this.#superseded;
   }
@@ -232,7 +231,7 @@ export class RepairedTables {
     return this.#cache.close();
   }
 
-  /** Takes the level from tables that overlap others of theirs. @returns the names of those that were kept. */
+  /** Removes the level of tables that overlap others in it. @returns the names of those that were kept. */
   #takeMisplaced(): string[] {
     const misplaced = new Set<bigint>();
     for (let level = 1; level < LEVEL_COUNT; level++) {
@@ -288,7 +287,7 @@ export class RepairedTables {
     return merged;
   }
 
-  /** Tables, sorted by their smallest keys, as few sequences without overlap: each of them has one table open at a time. */
+  /** Splits tables, sorted by their smallest keys, into few runs without overlap: each run has one table open at a time. */
   #runsOf(files: readonly FileMetadata[]): FileMetadata[][] {
     const runs: FileMetadata[][] = [];
     for (const file of files) {

@@ -1,5 +1,5 @@
 /**
- * A state of the database that is held: what is visible at its sequence stays until it is released.
+ * A state of the database that is kept: entries that are visible at its sequence stay readable until it is released.
  *
  * @example
  * ```ts
@@ -10,7 +10,7 @@
  * ```
  */
 export class DatabaseSnapshot {
-  /** What was written with a higher sequence is not part of it. */
+  /** Writes with a higher sequence are not part of it. */
   readonly sequence: bigint;
   #letGo: (() => void) | undefined;
 
@@ -20,7 +20,7 @@ export class DatabaseSnapshot {
     this.#letGo = letGo;
   }
 
-  /** Lets go of the state. Releasing twice does nothing. */
+  /** Releases the state. Releasing twice does nothing. */
   release(): void {
     this.#letGo?.();
     this.#letGo = undefined;
@@ -46,7 +46,7 @@ export class HeldSequences {
     this.#holders.set(sequence, (this.#holders.get(sequence) ?? 0) + 1);
   }
 
-  /** Takes back one `add` of the sequence. */
+  /** Undoes one `add` of the sequence. */
   remove(sequence: bigint): void {
     const holders = this.#holders.get(sequence)!;
     if (holders > 1) this.#holders.set(sequence, holders - 1);

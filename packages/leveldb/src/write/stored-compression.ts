@@ -1,10 +1,10 @@
 /**
- * New tables get the compression that the database's tables have, unless the caller names one. Mojang's LevelDB reads no Snappy: one
- * table of it would make a world unreadable for Minecraft.
+ * New tables get the compression that the database's tables have, unless the caller names one. Mojang's LevelDB cannot read Snappy: one
+ * such table would make a world unreadable for Minecraft.
  */
 import { UnsupportedError } from '@bloom/bytes';
 import type { Codec } from '@bloom/sstable';
-import { compressionName, decodingFor, missingCodec } from '@bloom/sstable/database';
+import { compressionName, decodingFor, missingCodec } from '@bloom/sstable/internal';
 import { ClosingFiles } from '../folder/closing-files.js';
 import { all, type FolderReading, openFile, runAsync, runSync } from '../folder/folder-reading.js';
 import type { TableThreadSettings } from '../folder/table-thread.js';
@@ -16,23 +16,23 @@ import { dataBlockCompression, SNAPPY_TYPE, type TableCompression, tableCompress
 import { WholeTable } from '../table/whole-table.js';
 import type { Settings } from './database-options.js';
 
-/** How many more tables to look at where those at the ends are not compressed. */
+/** How many more tables to look at when those at the ends are not compressed. */
 const MORE_TABLES = 4;
 
-/** In how many tables to look at more blocks than the first, which takes a read for each. */
+/** The number of tables in which to look at more blocks than the first, with one read for each. */
 const TABLES_BY_BLOCKS = 2;
 
-/** What a codec compresses to show which format it writes. */
+/** Compressed by a codec to find out which format it writes. */
 const SAMPLE = new Uint8Array(64);
 
 /**
- * Looks at the compression of the newest and the oldest table of each level, and of others where these have none. Tables of one
- * database mostly have the same, and a missing codec would otherwise be noticed in the middle of a compaction.
+ * Looks at the compression of the newest and the oldest table of each level, and of others if these have none. The tables of a database
+ * mostly have the same compression, and a missing codec would otherwise be noticed only in the middle of a compaction.
  *
  * @returns the settings for the tables of this database: with the codec of the newest table that has one, unless the caller named
  *   a compression.
- * @throws UnsupportedError `BLOOM_UNSUPPORTED_CODEC` when there is no codec for a table, or new tables need one that only reads.
- *   What is damaged or missing is no concern of this check.
+ * @throws UnsupportedError `BLOOM_UNSUPPORTED_CODEC` when there is no codec for a table, or new tables need one that can only
+ *   decompress. This check ignores damaged and missing tables.
  */
 export async function settingsForTables({ levels }: Version, folder: WritableFolder, settings: Settings): Promise<Settings> {
   const closing = new ClosingFiles();
@@ -57,8 +57,7 @@ function* lookAtTables(levels: Version['levels'], settings: Settings, closing: C
   const compressions = yield* all(atEnds.map((file) => look(file, tableCompression, settings, closing)));
   const found = compressions.find((compression) => compression !== undefined && compression.type > SNAPPY_TYPE);
   const isKnown = found !== undefined || compressions.some((compression) => compression?.type === SNAPPY_TYPE);
-  // Blocks that are not compressed may have become no smaller. To look further takes 0.15 ms of an opening of 1 ms, which those who gave
-  // no codec do without.
+  // Uncompressed blocks may just be incompressible. Looking further takes 0.15 ms of an opening of 1 ms, which is skipped without codecs.
   if (isKnown || settings.isCompressionNamed || settings.opening.codecs?.length === 0) return found;
   const others = newestFirst(levels.flat().filter((file) => !ends.has(file)));
   for (const [files, by] of [[others.slice(0, MORE_TABLES), tableCompression], [[...atEnds, ...others].slice(0, TABLES_BY_BLOCKS), dataBlockCompression]] as const) {
@@ -70,7 +69,7 @@ function* lookAtTables(levels: Version['levels'], settings: Settings, closing: C
   return undefined;
 }
 
-/** For a thread to start with fewer plug-ins. What it cannot read after all is read outside of it. */
+/** Lets a thread start with fewer plug-ins. Tables that it cannot read are read on the main thread. */
 function withoutCodecs(thread: TableThreadSettings): TableThreadSettings {
   const { plugins } = thread;
   if (plugins === undefined || plugins.compression !== undefined) return thread;
@@ -107,13 +106,13 @@ export function withCompressionOf(found: TableCompression | undefined, settings:
   if (found === undefined || found.type <= SNAPPY_TYPE || settings.isCompressionNamed) return settings;
   const codec = codecFor(found, settings);
   if (isWriterOf(found, codec)) return settings.compressedBy(codec);
-  // A LevelDB that reads zstd reads Snappy too.
+  // A LevelDB that reads zstd also reads Snappy.
   if (found.name === 'zstd') return settings;
   const problem = `its tables are compressed with ${found.name}, which the codec ${codec.name} does not write: give one that does in compression`;
   throw new UnsupportedError('BLOOM_UNSUPPORTED_CODEC', found.place, problem);
 }
 
-/** Whether what a codec writes can be read by whoever wrote a table. */
+/** Whether the program that wrote a table can read what a codec writes. */
 function isWriterOf({ type, name }: TableCompression, codec: Codec): boolean {
   return codec.compress !== undefined && (type !== 2 || compressionName(type, codec.compress(SAMPLE)) === name);
 }

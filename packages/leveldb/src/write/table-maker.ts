@@ -11,19 +11,19 @@ import { ENTRIES_PER_LOOK, writeMemtable } from '../table/table-file.js';
 import { copiedMemtable } from './copied-memtable.js';
 import type { Settings } from './database-options.js';
 
-/** Less is merged or written here: to start a thread takes as long as to write a table of this size. */
+/** Smaller work is done here: starting a thread takes as long as writing a table of this size. */
 const THREAD_MIN_BYTES = 2 ** 20;
 
 /**
- * Makes tables of a memtable, or of other tables: on the folder's thread, if it has one and the work is worth sending, or else
- * here, in time slices. What fails on the thread, for any reason, is done again here, where an error that persists has its type.
+ * Makes tables from a memtable or from other tables: on the folder's thread, if it has one and the work is large enough, or else here, in
+ * time slices. Work that fails on the thread for any reason is repeated here, where a persistent error has its proper type.
  */
 export class TableMaker {
   readonly #folder: WritableFolder;
   readonly #settings: Settings;
   readonly #order: KeyOrder;
   #thread: TableThread | undefined;
-  /** Ends the wait of a merge that runs on the thread. */
+  /** Wakes a merge that runs on the thread. */
   #look: () => void = () => undefined;
 
   constructor(folder: WritableFolder, settings: Settings, order: KeyOrder) {
@@ -32,7 +32,7 @@ export class TableMaker {
     this.#order = order;
   }
 
-  /** Writes a memtable as a table. @returns nothing where it is empty. @param bitsPerKey of its filters; undefined: as for any table. */
+  /** Writes a memtable as a table. @returns undefined when it is empty. @param bitsPerKey of its filters; undefined for the default. */
   async flush(memtable: Memtable, number: bigint, bitsPerKey: number | undefined): Promise<WrittenTable | undefined> {
     const onThread = await this.#flushOnThread(memtable, number, bitsPerKey);
     return onThread ?? writeMemtable(memtable, this.#folder, number, this.#settings.buildingWith(bitsPerKey), new Pacer(ENTRIES_PER_LOOK));
@@ -41,9 +41,9 @@ export class TableMaker {
   /**
    * Merges the tables of a plan into new ones.
    *
-   * @param view of which the tables are.
-   * @param onTable is called with each table that is on disk; with those of a thread when all are.
-   * @param interlude is called again and again: what it returns is awaited, and what it throws ends the merge.
+   * @param view the view that the tables belong to.
+   * @param onTable called with each table on disk; for a thread's tables, once all are.
+   * @param interlude called regularly: its promise is awaited, and its errors end the merge.
    */
   async merge(
     request: CompactionRequest,
@@ -121,7 +121,7 @@ export class TableMaker {
     }
   }
 
-  /** The thread, if there is one and `byteLength` is enough work to be worth sending. */
+  /** The thread, if there is one and `byteLength` is enough work for it. */
   #threadFor(byteLength: number): TableThread | undefined {
     const { thread: settings } = this.#settings;
     if (byteLength < THREAD_MIN_BYTES || this.#thread?.hasEnded === true) return undefined;

@@ -1,5 +1,5 @@
 /**
- * What a repair saves of one table: all of it where nothing is wrong with it, or else the entries that can be found.
+ * Saves the contents of one table in a repair: all of it if it is sound, or else the entries that can be found.
  *
  * Source: LevelDB, db/repair.cc, `Repairer::ScanTable` and `RepairTable`.
  */
@@ -20,7 +20,7 @@ import type { RepairedTables } from './repaired-tables.js';
 const NO_KEY = new Uint8Array(0);
 
 /**
- * Whether every block, filter and key of a table is as it should be, in the database's order.
+ * Whether every block, filter and key of a table is valid and in the database's order.
  *
  * @throws UnsupportedError when it has blocks of a codec that was not given: they are not damaged.
  */

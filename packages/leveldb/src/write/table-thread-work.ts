@@ -16,7 +16,7 @@ import { Pacer } from '../folder/pacer.js';
 import { ENTRIES_PER_LOOK, writeTable } from '../table/table-file.js';
 import type { CompactedTables, MemtableArrays, NeededPlugins, TableThreadSettings, ThreadPlugins, WrittenTable } from '../folder/table-thread.js';
 
-/** A folder for a worker thread. It reads without promises, because nobody is held up when the worker's event loop waits. */
+/** A folder for a worker thread. It reads synchronously, as blocking the worker's event loop delays nobody. */
 export type ThreadFolder = SyncFolder & Pick<WritableFolder, 'create'>;
 
 /** What a {@link TableThread} does, in the thread itself. */

@@ -1,9 +1,10 @@
 /**
- * The tables of a database that is being written, its counters, and the MANIFEST that says so on disk.
+ * The tables of a database that is being written, its counters, and the MANIFEST that records them on disk.
  *
  * Source: LevelDB, db/version_set.cc.
  */
-import { CorruptionError, type Place, quotedName, UnsupportedError } from '@bloom/bytes';
+import { CorruptionError, type Place, UnsupportedError } from '@bloom/bytes';
+import { quotedName } from '@bloom/bytes/internal';
 import type { Comparator } from '@bloom/sstable';
 import { MAX_SEQUENCE } from '@bloom/sstable/database';
 import type { FolderFile } from '../folder/folder.js';
@@ -41,22 +42,22 @@ export async function setCurrent(folder: WritableFolder, manifestNumber: bigint,
   const file = await folder.create(temporary);
   try {
     await file.append(encodeCurrent(manifestFileName(manifestNumber)));
-    // Where the rename survives a loss of power, the MANIFEST must too, and the tables that it lists.
+    // If the rename survives a power failure, the MANIFEST and the tables that it lists must survive it too.
     await allDone([() => manifest?.sync(), () => file.sync(), () => folder.syncFolder()]);
   } finally {
     await file.close();
   }
   await folder.rename(temporary, CURRENT);
-  // Before what the old MANIFEST needs is deleted.
+  // Before the files that only the old MANIFEST needs are deleted.
   await folder.syncFolder();
 }
 
-/** Waits for all, also if one fails: none may go on once its file is closed. */
+/** Waits for all, even if one fails: none may continue once its file is closed. */
 async function allDone(steps: readonly (() => Promise<void> | void)[]): Promise<void> {
   for (const outcome of await Promise.allSettled(steps.map(async (step) => step()))) if (outcome.status === 'rejected') throw outcome.reason;
 }
 
-/** Opens a file that is short, without a promise where the folder can: a trip to another thread takes ten times as long as opening and reading it. */
+/** Opens a short file, synchronously where the folder can: a trip to another thread takes ten times as long as opening and reading it. */
 function openShortFile(folder: WritableFolder, name: string): FolderFile | undefined | Promise<FolderFile | undefined> {
   return folder.openSync === undefined ? folder.open(name) : folder.openSync(name);
 }
@@ -119,7 +120,7 @@ export class VersionSet implements ManifestFields {
       const { builder, isTorn } = await runAsync(folder, readManifest(file, name));
       const versions = new VersionSet(folder, comparator, order, builder, name, manifestPlace(file, name));
       const parsed = parseFileName(name);
-      // What is added behind a torn record could not be read again.
+      // Records added behind a torn one could not be read again.
       if (!isTorn && parsed?.type === 'manifest' && file.byteLength < reuseBytes) {
         const appended = await folder.openForAppend(name);
         if (appended !== undefined) {
@@ -177,7 +178,7 @@ export class VersionSet implements ManifestFields {
     const { compactPointers, files } = builder;
     for (const { level, key } of change.compactPointers ?? []) compactPointers.set(level, key);
     files.apply(change);
-    // What is no version is refused before it is written.
+    // An edit that gives no valid version is refused before it is written.
     const version = files.build(this.order, this.#place);
     await this.#write(edit);
     this.#builder = builder;

@@ -3,7 +3,8 @@
  *
  * Source: LevelDB, db/db_impl.cc, `DBImpl::Write` and `MakeRoomForWrite`.
  */
-import { compareInternalBytes, MAX_SEQUENCE } from '@bloom/sstable/database';
+import { MAX_SEQUENCE } from '@bloom/sstable/database';
+import { compareInternalBytes } from '@bloom/sstable/internal';
 import { DatabaseError } from '../folder/database-error.js';
 import type { WritableFolder } from '../folder/writable-folder.js';
 import type { WriteBatch } from '../format/write-batch.js';

@@ -1,4 +1,5 @@
-import { DatabaseError, type FileIdentity, type FolderFile, type FolderLock, type PinnedFolder, type WritableFile, type WritableFolder } from '@bloom/leveldb';
+import { DatabaseError, type FolderFile, type FolderLock, type PinnedFolder, type WritableFile, type WritableFolder } from '@bloom/leveldb';
+import type { FileIdentity } from '@bloom/sstable';
 import { FolderLawError, folderLaws } from '@bloom/leveldb/contract';
 import { describe, expect, test } from 'vitest';
 import { type Contents, Disk, joined, pause, type Reader, RightFolder } from '../right-folder.js';
@@ -66,9 +67,9 @@ const faults: readonly Fault[] = [
     })),
   },
   {
-    fault: 'gives one byte less at the end of the file',
+    fault: 'returns one byte less at the end of the file',
     law: 1,
-    says: /gives \d+ bytes/,
+    says: /returns \d+ bytes/,
     folder: withReader((file, bytes) => ({ read: (offset, length) => file.readSync!(offset, offset > 0 && offset + length === bytes.length ? length - 1 : length) })),
   },
   {
@@ -95,9 +96,9 @@ const faults: readonly Fault[] = [
     }),
   },
   {
-    fault: 'gives the same array at once again and again',
+    fault: 'returns the same array at once again and again',
     law: 2,
-    says: /the array that readAtOnce\(0, 500\) of "000005.ldb" gave changes/,
+    says: /the array that readAtOnce\(0, 500\) of "000005.ldb" returned changes/,
     folder: withReader((_, bytes) => {
       const lent = new Uint8Array(bytes.length);
       return {
@@ -113,7 +114,7 @@ const faults: readonly Fault[] = [
   {
     fault: 'ignores the folder in a name',
     law: 3,
-    says: /open\("\.\.\/CURRENT"\) gives a file/,
+    says: /open\("\.\.\/CURRENT"\) returns a file/,
     folder: class extends RightFolder {
       override async open(name: string): Promise<FolderFile | undefined> {
         return super.open(name.slice(name.lastIndexOf('/') + 1));
@@ -132,9 +133,9 @@ const faults: readonly Fault[] = [
     },
   },
   {
-    fault: 'gives null for a file that is not there',
+    fault: 'returns null for a file that is not there',
     law: 3,
-    says: /open\("000006\.ldb"\) gives null/,
+    says: /open\("000006\.ldb"\) returns null/,
     folder: class extends RightFolder {
       override async open(name: string): Promise<FolderFile | undefined> {
         const file = await super.open(name);
@@ -145,7 +146,7 @@ const faults: readonly Fault[] = [
   {
     fault: 'has an identity for a file that is not there',
     law: 3,
-    says: /identityOf\(".*"\) gives an identity/,
+    says: /identityOf\(".*"\) returns an identity/,
     folder: class extends RightFolder {
       override identityOf(name: string): FileIdentity | undefined {
         return super.identityOf(name) ?? { file: name, state: 0, isSettled: true };
@@ -156,7 +157,7 @@ const faults: readonly Fault[] = [
   {
     fault: 'lists only the names of tables and logs that it knows',
     law: 4,
-    says: /list\(\) gives .* and the folder has/,
+    says: /list\(\) returns .* and the folder has/,
     folder: class extends RightFolder {
       override async list(): Promise<readonly string[]> {
         return (await super.list()).filter((name) => !name.endsWith('.sst'));
@@ -237,7 +238,7 @@ const faults: readonly Fault[] = [
   {
     fault: 'reads from the start without a promise',
     law: 7,
-    says: /readSync\(1, 1\) of "000005.ldb" gives other bytes/,
+    says: /readSync\(1, 1\) of "000005.ldb" returns other bytes/,
     folder: withReader((_, bytes) => ({ readSync: (_offset, length) => bytes.subarray(0, length) })),
   },
   {
@@ -247,21 +248,21 @@ const faults: readonly Fault[] = [
     folder: withReader((file) => ({ readSync: (offset, length) => Promise.resolve(file.read(offset, length)) as unknown as Uint8Array })),
   },
   {
-    fault: 'gives bytes from elsewhere at once',
+    fault: 'returns bytes from elsewhere at once',
     law: 7,
-    says: /readAtOnce\(1, 1\) of "000005.ldb" gives other bytes/,
+    says: /readAtOnce\(1, 1\) of "000005.ldb" returns other bytes/,
     folder: withReader((_, bytes) => ({ readAtOnce: (_offset, length) => bytes.subarray(0, length) })),
   },
   {
-    fault: 'gives fewer bytes at once',
+    fault: 'returns fewer bytes at once',
     law: 7,
-    says: /readAtOnce\(0, 5000\) of "000005.ldb" gives other bytes/,
+    says: /readAtOnce\(0, 5000\) of "000005.ldb" returns other bytes/,
     folder: withReader((_, bytes) => ({ readAtOnce: (offset, length) => bytes.subarray(offset, offset + length - 1) })),
   },
   {
-    fault: 'gives null where it has no bytes at once',
+    fault: 'returns null where it has no bytes at once',
     law: 7,
-    says: /readAtOnce\(0, 5000\) of "000005.ldb" gives other bytes/,
+    says: /readAtOnce\(0, 5000\) of "000005.ldb" returns other bytes/,
     folder: withReader(() => ({ readAtOnce: () => null as unknown as undefined })),
   },
   {
@@ -274,13 +275,13 @@ const faults: readonly Fault[] = [
   {
     fault: 'returns the memory that readSync is given as it is',
     law: 7,
-    says: /readSync, with memory to read into,\(0, 5000\) of "000005.ldb" gives other bytes/,
+    says: /readSync, with memory to read into,\(0, 5000\) of "000005.ldb" returns other bytes/,
     folder: withReader((_, bytes) => ({ readSync: (offset, length, into) => into ?? bytes.subarray(offset, offset + length) })),
   },
   {
     fault: 'returns the memory that readAtOnce is given as it is',
     law: 7,
-    says: /readAtOnce, with memory to read into,\(0, 5000\) of "000005.ldb" gives other bytes/,
+    says: /readAtOnce, with memory to read into,\(0, 5000\) of "000005.ldb" returns other bytes/,
     folder: withReader((_, bytes) => ({ readAtOnce: (offset, length, into) => into ?? bytes.subarray(offset, offset + length) })),
   },
   {
@@ -503,7 +504,7 @@ const faults: readonly Fault[] = [
   {
     fault: 'deletes the file of the new name first',
     law: 14,
-    says: /open\("CURRENT"\) gives undefined while another file is renamed to it/,
+    says: /open\("CURRENT"\) returns undefined while another file is renamed to it/,
     folder: class extends RightFolder {
       override async rename(from: string, to: string): Promise<void> {
         this.mustHave(from);
@@ -531,7 +532,7 @@ const faults: readonly Fault[] = [
     fault: 'leaves the old name of a file that is renamed',
     law: 14,
     also: [16, 19, 21, 27, 29],
-    says: /open\("a"\) gives a file after it was renamed/,
+    says: /open\("a"\) returns a file after it was renamed/,
     folder: class extends RightFolder {
       override async rename(from: string, to: string): Promise<void> {
         const contents = this.mustHave(from);
@@ -555,7 +556,7 @@ const faults: readonly Fault[] = [
   {
     fault: 'deletes every file whose name starts so',
     law: 15,
-    says: /open\("000005.ldb.1"\) gives undefined/,
+    says: /open\("000005.ldb.1"\) returns undefined/,
     folder: class extends RightFolder {
       override async delete(name: string): Promise<void> {
         for (const other of [...this.disk.files.keys()]) if (other.startsWith(name)) await super.delete(other);
@@ -609,9 +610,9 @@ const faults: readonly Fault[] = [
     },
   },
   {
-    fault: 'gives an array of names that it changes later',
+    fault: 'returns an array of names that it changes later',
     law: 16,
-    says: /the array that list\(\) gave changes/,
+    says: /the array that list\(\) returned changes/,
     folder: class extends RightFolder {
       readonly #names: string[] = [];
 
@@ -638,7 +639,7 @@ const faults: readonly Fault[] = [
   {
     fault: 'creates a file that is opened for appending and missing',
     law: 17,
-    says: /openForAppend\("000001.log"\) gives a file, and there was none/,
+    says: /openForAppend\("000001.log"\) returns a file although there was none/,
     folder: class extends RightFolder {
       override async openForAppend(name: string): Promise<WritableFile | undefined> {
         return this.disk.files.has(name) ? super.openForAppend(name) : this.create(name);
@@ -648,7 +649,7 @@ const faults: readonly Fault[] = [
   {
     fault: 'deletes the file of the new name although there is none to rename',
     law: 17,
-    says: /open\("CURRENT"\) gives undefined/,
+    says: /open\("CURRENT"\) returns undefined/,
     folder: class extends RightFolder {
       override async rename(from: string, to: string): Promise<void> {
         if (!this.disk.files.has(from)) await this.delete(to);
@@ -688,7 +689,7 @@ const faults: readonly Fault[] = [
   {
     fault: 'creates files outside of the folder',
     law: 18,
-    says: /create\(".*"\) succeeds, and that is no plain file name/,
+    says: /create\(".*"\) accepts a name that is not a plain file name/,
     folder: class extends RightFolder {
       override async create(name: string): Promise<WritableFile> {
         return name.startsWith('../') ? super.create('outside') : super.create(name);
@@ -699,7 +700,7 @@ const faults: readonly Fault[] = [
   {
     fault: 'opens a file anew for each append, and so brings back what was deleted',
     law: 19,
-    says: /open\("000004.log"\) gives a file that was deleted, after it was written to/,
+    says: /open\("000004.log"\) returns a file that was deleted, after it was written to/,
     folder: withWriter((file, contents, name, folder) => ({
       append(bytes) {
         if (!folder.disk.files.has(name)) {
@@ -781,7 +782,7 @@ const faults: readonly Fault[] = [
   {
     fault: 'loads its index, changes it and stores it, with others in between',
     law: 21,
-    says: /which was written at the same time|deleted at the same time|renamed at the same time|gives undefined|fails/,
+    says: /which was written at the same time|deleted at the same time|renamed at the same time|returns undefined|fails/,
     folder: class extends RightFolder {
       override async delete(name: string): Promise<void> {
         const files = new Map(this.disk.files);
@@ -810,7 +811,7 @@ const faults: readonly Fault[] = [
   {
     fault: 'removes a folder with its files',
     law: 22,
-    says: /gives undefined/,
+    says: /returns undefined/,
     folder: class extends RightFolder {
       override async removeFolder(): Promise<void> {
         this.disk.files.clear();
@@ -858,7 +859,7 @@ const faults: readonly Fault[] = [
   {
     fault: 'copies a file to lost, and leaves it where it is',
     law: 23,
-    says: /open\("000003.log"\) gives a file after it was moved/,
+    says: /open\("000003.log"\) returns a file after it was moved/,
     folder: class extends RightFolder {
       override async moveToLost(name: string, as: string): Promise<void> {
         this.disk.lost!.files.set(as, this.mustHave(name));
@@ -878,7 +879,7 @@ const faults: readonly Fault[] = [
   },
   // 24. The lock
   {
-    fault: 'gives its lock to everybody',
+    fault: 'returns its lock to everybody',
     law: 24,
     says: /lock\(\) succeeds while the lock is held/,
     folder: class extends RightFolder {
@@ -954,7 +955,7 @@ const faults: readonly Fault[] = [
   {
     fault: 'pins an empty copy of the folder',
     law: 25,
-    says: /gives undefined/,
+    says: /returns undefined/,
     folder: class extends RightFolder {
       override pin(): PinnedFolder {
         const disk = new Disk();
@@ -989,7 +990,7 @@ const faults: readonly Fault[] = [
     },
   },
   {
-    fault: 'gives a file that has grown the identity that it had',
+    fault: 'returns a file that has grown the identity that it had',
     law: 26,
     says: /before it has grown/,
     folder: class extends RightFolder {

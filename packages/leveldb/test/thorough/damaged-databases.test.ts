@@ -2,17 +2,8 @@ import process from 'node:process';
 import { folderFiles, goldenDatabases, seeded, type Random } from '@bloom/fixtures';
 import { allocationsOf } from '@bloom/fixtures/allocations';
 import { LOG_HEADER_LENGTH, putFragment, readLog } from '@bloom/log';
-import {
-  CorruptionError,
-  DatabaseReader,
-  FolderError,
-  MemoryFolder,
-  type ReaderOptions,
-  storedEntriesSync,
-  SyncDatabaseReader,
-  type SyncFolderFile,
-  UnsupportedError,
-} from '@bloom/leveldb';
+import { CorruptionError, DatabaseReader, FolderError, MemoryFolder, type ReaderOptions, SyncDatabaseReader, type SyncFolderFile, UnsupportedError } from '@bloom/leveldb';
+import { storedEntriesSync } from '@bloom/leveldb/inspect';
 import { idbComparator, idbFilterPolicy } from '@bloom/leveldb/idb-comparator';
 import { describe, expect, test } from 'vitest';
 import { logOf } from '../assemble-database.js';

@@ -230,7 +230,7 @@ describe('the logs that a database needs', () => {
       files.set(other, files.get('000005.ldb')!);
       files.delete('000005.ldb');
       const folder = new WritableMemoryFolder(files);
-      expect(await rejection(Database.open(folder))).toMatchObject({ code: 'BLOOM_MISSING_FILE', problem: '1 missing table, 000005.ldb' });
+      expect(await rejection(Database.open(folder))).toMatchObject({ code: 'BLOOM_MISSING_FILE', problem: 'it lists 1 missing table, 000005.ldb' });
       expect([...folder.files()].sort()).toEqual([...files].sort());
       expect(caught(() => SyncDatabaseReader.open(new MemoryFolder(files)))).toMatchObject({ name: 'CorruptionError' });
     }

@@ -90,7 +90,7 @@ describe.runIf(native !== undefined)(`LevelDB, ${ENTRIES} entries${native === un
         expect(dumped.status).toBe('OK');
         const found = new Map(dumped.entries.map(([key, value]) => [Buffer.from(key).toString('latin1'), Buffer.from(value).toString('latin1')]));
         expect(found.size).toBe(entries.size);
-        for (const [key, value] of entries) expect(found.get(key) === value).toBe(true);
+        expect([...entries].every(([key, value]) => found.get(key) === value)).toBe(true);
         rmSync(path, { recursive: true });
       }
     }

@@ -12,8 +12,8 @@ import { rejection } from '../caught.js';
 import { collect } from '../collect.js';
 
 // Folders of other programs, sound and damaged, are repaired. tooling/long-tests has a run of 200 sound and 300 damaged ones of each.
-const seeds = Array.from({ length: Number(process.env.BLOOM_PEER_REPAIRS ?? 4) }, (_, i) => i + 1);
-const damagedFolders = Number(process.env.BLOOM_PEER_DAMAGES ?? 20);
+const seeds = Array.from({ length: Number(process.env.BLOOM_PEER_REPAIRS ?? 2) }, (_, i) => i + 1);
+const damagedFolders = Number(process.env.BLOOM_PEER_DAMAGES ?? 8);
 const root = mkdtempSync(join(tmpdir(), 'bloom-peer-repairs-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 

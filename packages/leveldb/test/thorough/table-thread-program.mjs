@@ -33,7 +33,7 @@ process.on('worker', (worker) => workers.push(worker));
 const jobs = { done: 0, failed: 0 };
 
 class CountingFolder extends WritableNodeFolder {
-  /** @override @param {import('@bloom/leveldb').TableThreadSettings} settings */
+  /** @override @param {import('@bloom/leveldb/internal').TableThreadSettings} settings */
   startTableThread(settings) {
     const thread = super.startTableThread(settings);
     if (thread === undefined) return undefined;
@@ -52,13 +52,13 @@ class CountingFolder extends WritableNodeFolder {
       get hasEnded() {
         return thread.hasEnded;
       },
-      /** @param {import('@bloom/leveldb').CompactionRequest} request */
+      /** @param {import('@bloom/leveldb/internal').CompactionRequest} request */
       compact: (request) => {
         const compacting = counted(thread.compact(request));
         if (task === 'dies') setTimeout(() => void workers[0]?.terminate(), 2);
         return compacting;
       },
-      /** @param {import('@bloom/leveldb').MemtableArrays} memtable @param {bigint} number @param {number | undefined} bitsPerKey */
+      /** @param {import('@bloom/leveldb/internal').MemtableArrays} memtable @param {bigint} number @param {number | undefined} bitsPerKey */
       flush: (memtable, number, bitsPerKey) => counted(thread.flush(memtable, number, bitsPerKey)),
       close: () => thread.close(),
     };

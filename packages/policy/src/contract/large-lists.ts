@@ -1,5 +1,5 @@
 /** Lists whose count, bytes or longest key do not fit into 16 bits, or that are too long for the stack. */
-import type { Random } from '@bloom/bytes';
+import type { Random } from '@bloom/bytes/internal';
 import { noise } from './lending.js';
 import { randomBytes } from './sample.js';
 
@@ -15,7 +15,7 @@ export function* largeLists(random: Random): Generator<LargeList, void, undefine
   yield { what: '65,536 keys', keys: shortKeys(random, 65_536) };
   // Too many for the arguments of one call, such as Math.max(...hashes), and for any recursion.
   yield { what: '200,003 keys in order', keys: ascendingKeys(200_003) };
-  // Of so many, ten pairs have the same hash of 32 bits.
+  // Among this many keys, about ten pairs have the same hash of 32 bits.
   yield { what: '300,007 keys', keys: shortKeys(random, 300_007), asksAll: true };
   const [key] = shortKeys(random, 1);
   yield { what: 'the same key 70,001 times', keys: Array.from({ length: 70_001 }, () => key!) };

@@ -1,5 +1,5 @@
 /** One run of one law: tries the policy step by step, within a budget of time, and reports what it finds. */
-import { type Random, seeded } from '@bloom/bytes';
+import { type Random, seeded } from '@bloom/bytes/internal';
 import { interrupter, processorMs } from '#contract-host';
 import type { FilterPolicy } from '../policy.js';
 import { PolicyLawError } from './policy-law-error.js';

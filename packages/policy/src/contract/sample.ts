@@ -1,4 +1,4 @@
-import { type Random, seeded } from '@bloom/bytes';
+import { type Random, seeded } from '@bloom/bytes/internal';
 
 /** Input for one trial of a law. */
 export interface Sample {

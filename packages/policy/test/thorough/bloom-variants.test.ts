@@ -123,6 +123,11 @@ test.each(broken)('a Bloom filter that %s breaks law %s', (_, law, otherwise) =>
   expect(own!.run).toThrow(law);
 }, 300_000);
 
-test.each(['test.Bloom', LEVELDB])('the one that is right, named %s, keeps them all', (name) => {
-  for (const law of policyLaws(() => new Variant({ name }), options)) law.run();
+test('the one that is right keeps them all', () => {
+  for (const law of policyLaws(() => new Variant({}), options)) law.run();
 }, 600_000);
+
+test('and the law of names under the name of LevelDB', () => {
+  const [law] = policyLaws(() => new Variant(leveldb({})), options).filter(({ name }) => name.startsWith('8.'));
+  law!.run();
+}, 300_000);

@@ -1,5 +1,6 @@
-import { bloomFilterMayMatch, encodeBloomFilter, type FilterSink, fillBloomFilter, filterByteLength, KeyBuffer, type KeyList } from '@bloom/policy';
+import { bloomFilterMayMatch, type FilterSink, fillBloomFilter, filterByteLength, KeyBuffer, type KeyList } from '@bloom/policy';
 import { bloomHash, hash } from '@bloom/hash';
+import { encodeBloomFilter } from '../../src/bloom-filter.js';
 import { bloomOf, type Mutant, Right, setBit, testMutants } from './right-policy.js';
 
 /** Policies that treat a view as if it were the start, or all, of its buffer. */

@@ -3,7 +3,7 @@ import { BLOOM_SEED, hashRange } from '@bloom/hash';
 import { BloomFilterPolicy, fillBloomFilter, type FilterSink, FittedBloomFilterPolicy, type KeyList } from '@bloom/policy';
 import { policyLaws } from '@bloom/policy/contract';
 import { describe, expect, test } from 'vitest';
-import { candidateShapes, fittedShape } from '../../src/filter-fit.js';
+import { fittedShape, shapesFor } from '../../src/filter-fit.js';
 
 const options = { maxFalsePositiveRate: 0.02, maxNeighbourRate: 0.003, budgetMs: 60_000 };
 
@@ -34,7 +34,7 @@ class FaultyFit extends BloomFilterPolicy {
       return;
     }
     const hashes = Uint32Array.from({ length: keys.length }, (_, i) => hashRange(keys.bytes, keys.offsets[i]!, keys.offsets[i + 1]!, BLOOM_SEED));
-    const { bytes, probes } = this.#shapeOf(keys, hashes, candidateShapes(keys.length, 10, 0.05));
+    const { bytes, probes } = this.#shapeOf(keys, hashes, shapesFor(keys.length, 10, 0.05));
     const filter = dst.extend(bytes + 1);
     fillBloomFilter(filter, hashes, probes);
     this.#finish(filter);
@@ -44,10 +44,10 @@ class FaultyFit extends BloomFilterPolicy {
 let calls = 0;
 const broken: [fault: string, law: string, make: () => FaultyFit][] = [
   // All stored keys match filters of any shape, so the first shape always wins.
-  ['judges by stored keys', 'at most 0.3%', () => new FaultyFit((_keys, _hashes, shapes) => shapes[0]!)],
-  ['takes the shape that lets the most judges pass', 'at most 0.3%', () => new FaultyFit((keys, hashes, shapes) => fittedShape(keys, hashes, [...shapes].reverse().slice(0, 1)))],
+  ['judges by stored keys', 'at most 0.3%', () => new FaultyFit((_keys, _hashes, { lengths }) => ({ bytes: lengths[0]!, probes: 6 }))],
+  ['takes the last length instead of the best', 'at most 0.3%', () => new FaultyFit((keys, hashes, shapes) => fittedShape(keys, hashes, { ...shapes, lengths: shapes.lengths.slice(-1) }))],
   ['writes LevelDB\'s number of probes instead of the fitted one', '1.', () => new FaultyFit(fittedShape, (filter) => (filter[filter.length - 1] = 6))],
-  ['takes another shape at each call', '3.', () => new FaultyFit((_keys, _hashes, shapes) => shapes[calls++ % shapes.length]!)],
+  ['takes another shape at each call', '3.', () => new FaultyFit((_keys, _hashes, { lengths, minProbes }) => ({ bytes: lengths[calls++ % lengths.length]!, probes: minProbes }))],
 ];
 
 test.each(broken)('a fitted policy that %s breaks law %s', (_, law, make) => {

@@ -1,3 +1,4 @@
+// LevelDB's policy, which keeps every law in `bloom-contract.test.ts`, with faults in `keysMayMatch`.
 import { BloomFilterPolicy, type FilterPolicy, type KeyList } from '@bloom/policy';
 import { policyLaws } from '@bloom/policy/contract';
 import { expect, test } from 'vitest';
@@ -194,9 +195,4 @@ test('there are twenty broken variants and more', () => {
 test.each(broken)('a policy that %s breaks the law of many keys', (_, make) => {
   const [law] = policyLaws(make, { budgetMs: 60_000 }).filter(({ name }) => name.startsWith(LAW));
   expect(law!.run).toThrow(LAW);
-}, 600_000);
-
-test('the right one keeps it', () => {
-  const [law] = policyLaws(() => new BloomFilterPolicy(), { budgetMs: 60_000 }).filter(({ name }) => name.startsWith(LAW));
-  law!.run();
 }, 600_000);

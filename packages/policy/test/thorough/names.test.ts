@@ -1,7 +1,8 @@
-import { bloomFilterMayMatch, BloomFilterPolicy, buildFilter, encodeBloomFilter, type FilterPolicy, type FilterSink, type KeyList } from '@bloom/policy';
+import { bloomFilterMayMatch, BloomFilterPolicy, buildFilter, type FilterPolicy, type FilterSink, type KeyList } from '@bloom/policy';
 import { policyLaws } from '@bloom/policy/contract';
 import { bloomHash, hash } from '@bloom/hash';
 import { expect, onTestFinished, test, vi } from 'vitest';
+import { encodeBloomFilter } from '../../src/bloom-filter.js';
 import { lawsBrokenBy, type Mutant, Right, RightForSpaces, setBit, signedTailHash, spacesIgnored, testMutants } from './right-policy.js';
 
 /** One bit per key, by a hash that LevelDB does not use. */

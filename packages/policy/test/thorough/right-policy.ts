@@ -1,6 +1,5 @@
 import {
   bloomFilterMayMatch,
-  encodeBloomFilter,
   type FilterPolicy,
   type FilterSink,
   KeyBuffer,
@@ -9,6 +8,7 @@ import {
 import { policyLaws, type PolicyLaw, PolicyLawError, type PolicyLawsOptions } from '@bloom/policy/contract';
 import { bloomHash } from '@bloom/hash';
 import { describe, expect, test } from 'vitest';
+import { encodeBloomFilter } from '../../src/bloom-filter.js';
 
 /** A correct policy with its own name. Each mutant breaks it in one place. */
 export class Right implements FilterPolicy {

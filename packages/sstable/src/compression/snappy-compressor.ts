@@ -1,4 +1,5 @@
-import { instantiateKernel, type Kernel, putVarint } from '@bloom/bytes';
+import { putVarint } from '@bloom/bytes';
+import { instantiateKernel, type Kernel } from '@bloom/bytes/internal';
 import { SNAPPY_COMPRESSOR } from './snappy-compressor.wasm.js';
 
 /** Contents are compressed in independent fragments of 64 KiB, so that an offset fits in two bytes. */

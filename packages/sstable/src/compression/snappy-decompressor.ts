@@ -1,4 +1,4 @@
-import { growMemory, instantiateKernel, type Kernel, PrefixViews } from '@bloom/bytes';
+import { growMemory, instantiateKernel, type Kernel, PrefixViews } from '@bloom/bytes/internal';
 import { SNAPPY_DECOMPRESSOR } from './snappy-decompressor.wasm.js';
 
 /** The kernel's copies read and write up to 63 bytes past their ends, so this much memory is free after the contents and after the stream. */

@@ -1,5 +1,5 @@
 /** The keys that the laws compare: pools of keys that are near to each other, each small enough to compare all pairs. */
-import { type Random, seeded } from '@bloom/bytes';
+import { type Random, seeded } from '@bloom/bytes/internal';
 import type { ComparatorLawsOptions } from './options.js';
 
 /** The most keys of a pool: all triples are looked at. */

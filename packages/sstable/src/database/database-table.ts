@@ -1,4 +1,5 @@
-import { type Bytes, CorruptionError, mustBeBytes, mustBeOptions } from '@bloom/bytes';
+import { type Bytes, CorruptionError } from '@bloom/bytes';
+import { bytesOf, mustBeBytes, mustBeOptions } from '@bloom/bytes/internal';
 import { BloomFilterPolicy } from '@bloom/policy';
 import {
   decodeInternalKey,
@@ -10,7 +11,7 @@ import {
   MAX_SEQUENCE,
   MAX_TYPE,
 } from '../format/internal-key.js';
-import { withinPrefix } from '../read/key-prefix.js';
+import { boundOf, withinPrefix } from '../read/key-prefix.js';
 import { type AsyncKeyRange, type KeyRange, mustBeKeyRange } from '../read/key-range.js';
 import {
   type AsyncTableOptions,
@@ -45,7 +46,7 @@ export interface DatabaseEntry {
  * @example
  * ```ts
  * const table = await DatabaseTable.open(await FileSource.open('000005.ldb'));
- * await table.get(utf8('hello')); // { kind: 'value', key, sequence: 17n, value }
+ * await table.get('hello'); // { kind: 'value', key, sequence: 17n, value }
  * ```
  */
 export class DatabaseTable {
@@ -70,10 +71,11 @@ export class DatabaseTable {
   }
 
   /** The newest version of `key`, which may be a deletion; undefined when the table has none. */
-  async get(key: Uint8Array, options: SequenceOptions & SignalOptions = {}): Promise<DatabaseEntry | undefined> {
-    const seek = seekKey('DatabaseTable.get', key, options);
+  async get(key: Uint8Array | string, options: SequenceOptions & SignalOptions = {}): Promise<DatabaseEntry | undefined> {
+    const userKey = bytesOf('key', key);
+    const seek = seekKey('DatabaseTable.get', userKey, options);
     const { signal } = options;
-    const found = await this.table.find(seek, isVersionOf(key, this.table), { signal });
+    const found = await this.table.find(seek, isVersionOf(userKey, this.table), { signal });
     return found && entryOf(found, this.table);
   }
 
@@ -102,7 +104,7 @@ export class DatabaseTable {
   }
 }
 
-/** {@link DatabaseTable} without promises. */
+/** A synchronous {@link DatabaseTable}. */
 export class SyncDatabaseTable {
   /** The table with its keys as stored. */
   readonly table: SyncTable;
@@ -119,8 +121,9 @@ export class SyncDatabaseTable {
   }
 
   /** The newest version of `key`, which may be a deletion; undefined when the table has none. */
-  get(key: Uint8Array, options: SequenceOptions = {}): DatabaseEntry | undefined {
-    const found = this.table.find(seekKey('SyncDatabaseTable.get', key, options), isVersionOf(key, this.table));
+  get(key: Uint8Array | string, options: SequenceOptions = {}): DatabaseEntry | undefined {
+    const userKey = bytesOf('key', key);
+    const found = this.table.find(seekKey('SyncDatabaseTable.get', userKey, options), isVersionOf(userKey, this.table));
     return found && entryOf(found, this.table);
   }
 
@@ -191,8 +194,7 @@ function oldestOf(userKey: Uint8Array): Uint8Array {
 function internalRange<Range extends KeyRange>(given: Range, table: Table | SyncTable): Range {
   const isEmpty = given.prefix !== undefined && !table.mayContainPrefix(given.prefix);
   const range = withinPrefix(given);
-  const { gt, gte, lt, lte } = range;
-  for (const [name, bound] of Object.entries({ gt, gte, lt, lte })) if (bound !== undefined) mustBeBytes(name, bound);
+  const [gt, gte, lt, lte] = (['gt', 'gte', 'lt', 'lte'] as const).map((name) => boundOf(name, range[name]));
   const bounds = { gt: gt && oldestOf(gt), gte: gte && newestOf(gte), lt: lt && newestOf(lt), lte: lte && oldestOf(lte) };
   return { ...range, ...bounds, prefix: undefined, ...(isEmpty && { limit: 0 }) };
 }

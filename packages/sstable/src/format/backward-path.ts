@@ -1,4 +1,4 @@
-import { copyBytes } from '@bloom/bytes';
+import { copyBytes } from '@bloom/bytes/internal';
 
 /**
  * The entries from a restart up to the current one, so that `prev` takes one step instead of a walk from the restart.

@@ -1,4 +1,5 @@
-import { type Bytes, copyBytes, putVarint, RangeCopier, varintLength } from '@bloom/bytes';
+import { type Bytes, putVarint, varintLength } from '@bloom/bytes';
+import { copyBytes, RangeCopier } from '@bloom/bytes/internal';
 import type { CompareRange } from './bytewise-order.js';
 
 /** Three varint32. */

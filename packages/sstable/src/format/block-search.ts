@@ -1,4 +1,5 @@
-import { copyBytes, type Structure } from '@bloom/bytes';
+import type { Structure } from '@bloom/bytes';
+import { copyBytes } from '@bloom/bytes/internal';
 import { BlockWalk } from './block-walk.js';
 import { type CompareRange, isBytewiseOrder } from './bytewise-order.js';
 import { EntrySearch, PAST, UNKNOWN } from './entry-search.js';
@@ -55,7 +56,7 @@ export class BlockSearch extends BlockWalk {
 
 /**
  * A function that returns a search for one data block, valid until its next call. In the two bytewise orders it returns the same object
- * each time. In any other order it returns a new one, because a comparator may look up another key before the search is over.
+ * each time. In any other order it returns a new one, because a comparator may look up another key before the search has ended.
  */
 export function dataBlockSearches(compare: CompareRange, file?: string): () => BlockSearch {
   const make = (): BlockSearch => new BlockSearch(compare, 'data block', file);

@@ -1,4 +1,5 @@
-import { copyBytes, CorruptionError, type Place, type Structure, VarintReader } from '@bloom/bytes';
+import { CorruptionError, type Place, type Structure, VarintReader } from '@bloom/bytes';
+import { copyBytes } from '@bloom/bytes/internal';
 import { BackwardPath } from './backward-path.js';
 
 /** Room that is made for keys beyond what the first of them needs. */

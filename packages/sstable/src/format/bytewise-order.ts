@@ -43,7 +43,7 @@ export function compareInternalKeys(a: Uint8Array, b: Uint8Array): number {
   return compareInternalBytes(a, 0, a.length, b, 0, b.length);
 }
 
-/** Whether an order is one of these two. Any other order calls a comparator, which may look up another key before a search is over. */
+/** Whether an order is one of these two. Any other order calls a comparator, which may look up another key before a search has ended. */
 export function isBytewiseOrder(compare: CompareRange): boolean {
   return compare === compareBytes || compare === compareInternalBytes;
 }

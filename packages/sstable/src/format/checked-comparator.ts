@@ -1,4 +1,4 @@
-import { mustHaveMethods, quotedName } from '@bloom/bytes';
+import { mustHaveMethods, quotedName } from '@bloom/bytes/internal';
 import { compareBytes, compareInternalBytes, compareInternalKeys, type CompareRange, isBytewiseOrder } from './bytewise-order.js';
 import { bytewiseComparator, type Comparator } from './comparator.js';
 import { ComparatorError, shownKey } from './comparator-error.js';

@@ -6,7 +6,8 @@
  * Source: LevelDB, table/format.h and doc/table_format.md.
  */
 import { type BlockHandle, putBlockHandle, readBlockHandle } from './block-handle.js';
-import { CorruptionError, isTextual, type LabelledRange, type Place, UnsupportedError, VarintReader } from '@bloom/bytes';
+import { CorruptionError, type LabelledRange, type Place, UnsupportedError, VarintReader } from '@bloom/bytes';
+import { isTextual } from '@bloom/bytes/internal';
 
 /** Bytes of the footer. */
 export const FOOTER_LENGTH = 48;

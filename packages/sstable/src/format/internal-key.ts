@@ -11,7 +11,8 @@
  *
  * Source: LevelDB, db/dbformat.h and db/dbformat.cc.
  */
-import { type Bytes, mustBeBytes } from '@bloom/bytes';
+import type { Bytes } from '@bloom/bytes';
+import { mustBeBytes } from '@bloom/bytes/internal';
 import { askablePrefixes, type FilterPolicy, KeyBuffer, mayAskInRanges, mustBeFilterPolicy } from '@bloom/policy';
 import { compareBytes, compareInternalBytes, compareInternalKeys, type CompareRange, INTERNAL_KEY_TRAILER_LENGTH, internalOrderOf } from './bytewise-order.js';
 import { checkedComparator, compareRangeOf, mustBeComparator, SoundComparator } from './checked-comparator.js';

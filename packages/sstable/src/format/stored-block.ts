@@ -7,7 +7,8 @@
  *
  * Source: LevelDB, table/format.cc, `ReadBlock`, and util/crc32c.h.
  */
-import { CorruptionError, type LabelledRange, mustBeBytes, type Place, plainBytes, UnsupportedError } from '@bloom/bytes';
+import { CorruptionError, type LabelledRange, type Place, UnsupportedError } from '@bloom/bytes';
+import { mustBeBytes, plainBytes } from '@bloom/bytes/internal';
 import { maskedCrc32c } from '@bloom/crc32c';
 import { uint32At } from './block-walk.js';
 import { type Codec, NO_COMPRESSION } from './codec.js';

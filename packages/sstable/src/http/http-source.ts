@@ -1,4 +1,5 @@
-import { type Bytes, isMarkup, mustBeOptions, mustBeWhole, type Signal } from '@bloom/bytes';
+import type { Bytes, Signal } from '@bloom/bytes';
+import { isMarkup, mustBeOptions, mustBeWhole } from '@bloom/bytes/internal';
 import { allocate, type FileIdentity, mustLieInside, PIECE_BYTES, type Source } from '../read/source.js';
 import type { Answer } from './answer.js';
 import { parseContentRange, wholeNumber } from './content-range.js';
@@ -49,7 +50,7 @@ const HTTP_SOURCE_OPTIONS: Record<keyof HttpSourceOptions, true> = {
  * ```ts
  * const source = await HttpSource.open('https://example.org/words.ldb');
  * const table = await Table.open(source);
- * await table.get(utf8('hello')); // one request, or, for most absent keys, none
+ * await table.get('hello'); // one request, or, for most absent keys, none
  * await source.close();
  * ```
  */
@@ -79,17 +80,17 @@ export class HttpSource implements Source {
     return new HttpSource(file, await file.findLength(options.signal));
   }
 
-  /** What the server said of the version of the file; undefined where it said nothing. */
+  /** The version of the file, from its ETag and Last-Modified; undefined where the server sends neither. */
   get identity(): FileIdentity | undefined {
     return this.#file.identity;
   }
 
-  /** How many bytes at the end of the file came with its length and have not been read yet. */
+  /** How many bytes at the end of the file are held, which came with its length. They are released when one read covers all of them. */
   get heldTailBytes(): number {
     return this.#file.heldTailBytes;
   }
 
-  /** The bytes of a range, where they have come with earlier answers and are still held; undefined otherwise. They stay held. */
+  /** The bytes of a range, if an earlier answer brought them and they are still held; undefined otherwise. They stay held. */
   heldBytes(offset: number, length: number): Bytes | undefined {
     mustLieInside(offset, length, this);
     return this.#file.heldBytes(offset, length);
@@ -117,7 +118,10 @@ export class HttpSource implements Source {
 }
 
 const DEFAULT_MAX_WHOLE_BYTES = 8 * 2 ** 20;
-/** Enough for footer, index and filters of the tables in a database, which have 2 MiB by default. */
+/**
+ * About the length of footer, index and filters of a table of 2 MiB whose values have 100 bytes. With shorter values they are
+ * longer, and opening requests the rest.
+ */
 const DEFAULT_TAIL_BYTES = 64 * 2 ** 10;
 /** The file is not there, or not for this caller: another kind of request would not change that. */
 const FINAL: readonly number[] = [401, 403, 404, 410];
@@ -148,7 +152,7 @@ interface Held {
   readonly bytes: Bytes;
 }
 
-/** What is requested first: so many bytes at the start of the file, or at its end. */
+/** The first request: a number of bytes at the start of the file, or at its end. */
 interface FirstRange {
   readonly isStart: boolean;
   readonly byteLength: number;
@@ -246,7 +250,7 @@ class RemoteFile {
     this.#whole = undefined;
   }
 
-  /** Reads a range, of which only what is not held is requested. What is held is dropped once it has been read. */
+  /** Reads a range. Requests only the bytes that are not held, and releases those that are held when the range covers all of them. */
   async #read(offset: number, length: number, signal: Signal | undefined): Promise<Bytes> {
     this.transport.mustGoOn(signal);
     const held = this.#held;
@@ -285,8 +289,8 @@ class RemoteFile {
   }
 
   /**
-   * Requests the start or the end of the file. Where the answer is anything else, nothing of it is believed: some servers take
-   * `bytes=-48` for the first bytes, some refuse it, and some hide Content-Range from the page.
+   * Requests the start or the end of the file. An answer of any other kind is ignored: some servers take `bytes=-48` for the
+   * first bytes, some refuse it, and some hide Content-Range from the page.
    */
   async #askFirst(signal: Signal | undefined): Promise<void> {
     const { isStart, byteLength } = this.#first;

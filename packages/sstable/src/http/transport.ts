@@ -1,4 +1,5 @@
-import { mustBeWhole, type Signal } from '@bloom/bytes';
+import type { Signal } from '@bloom/bytes';
+import { mustBeWhole } from '@bloom/bytes/internal';
 import { onAbort } from '../read/on-abort.js';
 import { isRequestBound } from '../read/request-bound.js';
 import { untilAborted } from '../read/until-aborted.js';

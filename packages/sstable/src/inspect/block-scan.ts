@@ -62,7 +62,7 @@ export class BlockScan {
   /** The bytes read last. */
   #bytes = new Uint8Array(0);
   #bytesOffset = 0;
-  /** How many bytes may still be searched in vain, and decoded in vain. */
+  /** How many more bytes may be searched and decoded without finding a block. */
   #vainBytes: number;
   #undecodedBytes: number;
 

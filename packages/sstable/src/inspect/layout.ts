@@ -1,4 +1,5 @@
-import { type LabelledRange, mustBeOptions, type Structure, VarintReader } from '@bloom/bytes';
+import { type LabelledRange, type Structure, VarintReader } from '@bloom/bytes';
+import { mustBeOptions } from '@bloom/bytes/internal';
 import { filterBlockLayout } from '@bloom/filter-block';
 import { BloomFilterPolicy } from '@bloom/policy';
 import { readBlockHandle } from '../format/block-handle.js';

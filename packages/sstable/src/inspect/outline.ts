@@ -1,4 +1,5 @@
-import { type LabelledRange, mustBeOptions, type Structure } from '@bloom/bytes';
+import type { LabelledRange, Structure } from '@bloom/bytes';
+import { mustBeOptions } from '@bloom/bytes/internal';
 import { type Footer, FOOTER_LENGTH, footerLayout } from '../format/footer.js';
 import type { MetaindexEntry } from '../format/metaindex-block.js';
 import type { Source } from '../read/source.js';

@@ -1,4 +1,5 @@
-import { CorruptionError, mustBeOptions, type Place, UnsupportedError } from '@bloom/bytes';
+import { CorruptionError, type Place, UnsupportedError } from '@bloom/bytes';
+import { mustBeOptions } from '@bloom/bytes/internal';
 import type { BlockHandle } from '../format/block-handle.js';
 import { INTERNAL_KEY_TRAILER_LENGTH } from '../format/bytewise-order.js';
 import { NO_COMPRESSION } from '../format/codec.js';

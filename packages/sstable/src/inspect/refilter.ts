@@ -1,4 +1,5 @@
-import { type Bytes, mustBeOptions, type Signal } from '@bloom/bytes';
+import type { Bytes, Signal } from '@bloom/bytes';
+import { mustBeOptions } from '@bloom/bytes/internal';
 import { FILTER_BASE, FilterBlockBuilder } from '@bloom/filter-block';
 import type { FilterPolicy } from '@bloom/policy';
 import type { BlockHandle } from '../format/block-handle.js';
@@ -163,7 +164,7 @@ function mustFit(byteLength: number, maxBlockBytes: number): void {
   if (byteLength > maxBlockBytes) throw new RangeError(`the filter block would have at least ${byteLength} bytes, maxBlockBytes is ${maxBlockBytes}`);
 }
 
-/** A source with further bytes behind its own. */
+/** A source followed by further bytes. */
 class ExtendedSource implements Source {
   readonly byteLength: number;
   readonly name: string | undefined;

@@ -1,4 +1,5 @@
-import { type Bytes, mustBeFunction, mustBeOptions, mustBeWhole } from '@bloom/bytes';
+import type { Bytes } from '@bloom/bytes';
+import { mustBeFunction, mustBeOptions, mustBeWhole } from '@bloom/bytes/internal';
 import { internalKeyComparator } from '../format/internal-key.js';
 import { type CompareRange } from '../format/bytewise-order.js';
 import { comparatorOf, compareRangeOf } from '../format/checked-comparator.js';

@@ -1,4 +1,5 @@
-import { CorruptionError, mustBeSignal, mustHaveMethods, type Place, type Signal } from '@bloom/bytes';
+import { CorruptionError, type Place, type Signal } from '@bloom/bytes';
+import { mustBeSignal, mustHaveMethods } from '@bloom/bytes/internal';
 import type { BlockHandle } from '../format/block-handle.js';
 import { BLOCK_TRAILER_LENGTH, type BlockDecoding, decodeStoredBlock } from '../format/stored-block.js';
 import { readRange } from '../read/reading.js';

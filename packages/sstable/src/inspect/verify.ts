@@ -1,4 +1,5 @@
-import { mustBeOptions, mustBeWhole, type Place } from '@bloom/bytes';
+import type { Place } from '@bloom/bytes';
+import { mustBeOptions, mustBeWhole } from '@bloom/bytes/internal';
 import { FilterBlockReader } from '@bloom/filter-block';
 import { BloomFilterPolicy, type FilterPolicy } from '@bloom/policy';
 import { comparatorOf, compareRangeOf } from '../format/checked-comparator.js';

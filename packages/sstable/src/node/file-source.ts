@@ -1,4 +1,5 @@
-import { type Bytes, mustBeBoolean, mustBeBytes, mustBeOptions, type Signal } from '@bloom/bytes';
+import type { Bytes, Signal } from '@bloom/bytes';
+import { mustBeBoolean, mustBeBytes, mustBeOptions } from '@bloom/bytes/internal';
 import { closeSync, constants, fstatSync, open, openSync, read, readSync, type Stats, statSync } from 'node:fs';
 import { allocate, AT_ONCE_BYTES, type FileIdentity, mustLieInside, PIECE_BYTES, type Source, type SyncSource } from '../read/source.js';
 import { untilAborted } from '../read/until-aborted.js';
@@ -142,7 +143,7 @@ export class FileSource implements Source {
   }
 
   /**
-   * The same without a promise: the host waits for the system.
+   * Reads synchronously: the host waits for the system.
    *
    * @param into memory of `length` bytes to read into, which is returned.
    * @returns fewer bytes than `length` when the file has become shorter.
@@ -253,7 +254,7 @@ export class FileSource implements Source {
   }
 }
 
-/** A file, read without promises. */
+/** A file that is read synchronously. */
 export class SyncFileSource implements SyncSource {
   readonly name: string;
   readonly byteLength: number;

@@ -1,51 +1,10 @@
-import { type OpenTable, readOpenTable } from '../read/open.js';
 import { type AsyncTableOptions, mustBeTableOptions, readAheadBytesFor, readingFor, type SyncTableOptions, TABLE_OPTIONS } from '../read/options.js';
-import { runAsync, runSync } from '../read/reading.js';
 import { SyncTable } from '../read/sync-table.js';
 import { Table } from '../read/table.js';
 import { FileSource, type FileSourceOptions, SyncFileSource } from './file-source.js';
 
 /** How to open and read a table of a file. */
 export interface FileTableOptions extends AsyncTableOptions, FileSourceOptions {}
-
-/** A {@link Table} that owns its file: see {@link openTable}. */
-export class FileTable extends Table {
-  readonly #file: FileSource;
-
-  constructor(table: OpenTable, file: FileSource, options: AsyncTableOptions) {
-    super(table, file, options);
-    this.#file = file;
-  }
-
-  /**
-   * Closes the table, as {@link Table.close} does, and then its file. Closing twice does nothing.
-   *
-   * @returns a promise that is fulfilled when the file is closed, which waits for reads that the system has begun. There
-   *   is no need to await it, unless the file is to be replaced or deleted next on a system such as Windows.
-   */
-  override close(): Promise<void> {
-    void super.close();
-    const closing = this.#file.close();
-    closing.catch(() => undefined);
-    return closing;
-  }
-}
-
-/** A {@link SyncTable} that owns its file: see {@link openTableSync}. */
-export class SyncFileTable extends SyncTable {
-  readonly #file: SyncFileSource;
-
-  constructor(table: OpenTable, file: SyncFileSource, options: SyncTableOptions) {
-    super(table, file, options);
-    this.#file = file;
-  }
-
-  /** Closes the table, as {@link SyncTable.close} does, and its file. Closing twice does nothing. */
-  override close(): void {
-    super.close();
-    this.#file.close();
-  }
-}
 
 /**
  * Opens a file and the table in it. Closing the table closes the file, and so does an opening that fails.
@@ -59,18 +18,18 @@ export class SyncFileTable extends SyncTable {
  * @example
  * ```ts
  * const table = await openTable('words.ldb');
- * await table.get(utf8('hello')); // Uint8Array, or undefined
+ * await table.get('hello'); // Uint8Array, or undefined
  * await table.close();
  * ```
  */
-export async function openTable(path: string, options: FileTableOptions = {}): Promise<FileTable> {
+export async function openTable(path: string, options: FileTableOptions = {}): Promise<Table> {
   mustBeTableOptions('openTable', options, { ...TABLE_OPTIONS, readsAtOnce: true });
   readingFor(options);
   const { readsAtOnce, signal } = options;
   signal?.throwIfAborted();
   const file = await FileSource.open(path, { readsAtOnce });
   try {
-    return new FileTable(await runAsync(file, readOpenTable(file, options), signal), file, options);
+    return await Table.over(file, options, () => file.close());
   } catch (error) {
     // The caller gets the reason why the opening failed, even if the closing fails too.
     const closing = file.close().catch(() => undefined);
@@ -80,23 +39,23 @@ export async function openTable(path: string, options: FileTableOptions = {}): P
 }
 
 /**
- * {@link openTable} without promises.
+ * {@link openTable}, synchronously.
  *
  * @param options those of `SyncTable.open`.
  * @throws as {@link openTable}.
  * @example
  * ```ts
  * const table = openTableSync('words.ldb');
- * table.get(utf8('hello')); // Uint8Array, or undefined
+ * table.get('hello'); // Uint8Array, or undefined
  * table.close();
  * ```
  */
-export function openTableSync(path: string, options: SyncTableOptions = {}): SyncFileTable {
+export function openTableSync(path: string, options: SyncTableOptions = {}): SyncTable {
   mustBeTableOptions('openTableSync', options);
   readAheadBytesFor(options);
   const file = SyncFileSource.open(path);
   try {
-    return new SyncFileTable(runSync(file, readOpenTable(file, options)), file, options);
+    return SyncTable.over(file, options, () => file.close());
   } catch (error) {
     file.close();
     throw error;

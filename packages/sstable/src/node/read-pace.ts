@@ -4,7 +4,7 @@ import { blocksRead } from './blocks-read.js';
 const SLOW_MS = 0.03;
 /** A read that takes longer is of a network or of a disk that seeks, or the processor was taken away from it. */
 const STALLED_MS = 1;
-/** After two slow reads so many go to a thread, and twice as many after each two that follow them. */
+/** After two slow reads this many go to a thread, and twice as many after each further two. */
 const FIRST_DETOUR = 4;
 const LONGEST_DETOUR = 256;
 /** So long, in milliseconds, reads and what callers do with them may hold up the event loop before it has to turn. */

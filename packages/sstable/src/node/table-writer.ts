@@ -1,4 +1,5 @@
-import { type Bytes, mustBeOptions, mustBeSignal, mustHaveAtMost, type Signal } from '@bloom/bytes';
+import type { Bytes, Signal } from '@bloom/bytes';
+import { mustBeOptions, mustBeSignal, mustHaveAtMost } from '@bloom/bytes/internal';
 import type { FileHandle } from 'node:fs/promises';
 import { PIECE_BYTES } from '../read/source.js';
 import { TABLE_BUILDER_OPTIONS, type TableBuilderOptions } from '../write/options.js';
@@ -8,7 +9,7 @@ import { Replacement } from './replacement.js';
 
 /** Bytes to gather before a write, because large writes cost the system less. */
 const WRITE_BYTES = 1 << 20;
-/** After so many bytes the system is told to bring them to the disk while others are added: in the end, less is left to wait for. */
+/** After this many bytes the file is synced while others are added, so that the final sync takes less time. */
 const SYNC_BYTES = 16 << 20;
 
 /**
@@ -23,7 +24,7 @@ const SYNC_BYTES = 16 << 20;
  * const writer = await TableWriter.create('words.ldb');
  * try {
  *   for (const word of words) {
- *     writer.add(word, utf8(''));
+ *     writer.add(word, '');
  *     if (writer.isDrainDue) await writer.drain();
  *   }
  *   await writer.finish();
@@ -49,7 +50,7 @@ export class TableWriter {
   }
 
   /**
-   * Creates the temporary file beside `path`.
+   * Creates the temporary file in the folder of `path`.
    *
    * @throws TypeError or RangeError for a wrong option; the system's error when the file cannot be created.
    */
@@ -86,7 +87,7 @@ export class TableWriter {
   }
 
   /** Adds an entry as `TableBuilder.add` does, which says what it throws. */
-  add(key: Uint8Array, value: Uint8Array): void {
+  add(key: Uint8Array | string, value: Uint8Array | string): void {
     if (arguments.length > 2) mustHaveAtMost('TableWriter.add', 'a key and a value', 2, arguments.length);
     this.#builder.add(key, value);
   }

@@ -1,4 +1,5 @@
-import { mustBeOptions, mustBeSignal, type Signal } from '@bloom/bytes';
+import type { Signal } from '@bloom/bytes';
+import { mustBeOptions, mustBeSignal } from '@bloom/bytes/internal';
 import { Replacement } from './replacement.js';
 
 /**

@@ -1,4 +1,5 @@
-import { mustBeFunction, mustBeOptions, mustBeSignal, mustHaveAtMost, mustHaveMethods, type Signal } from '@bloom/bytes';
+import type { Signal } from '@bloom/bytes';
+import { mustBeFunction, mustBeOptions, mustBeSignal, mustHaveAtMost, mustHaveMethods } from '@bloom/bytes/internal';
 import { onAbort } from '../read/on-abort.js';
 import { untilAborted } from '../read/until-aborted.js';
 import { TABLE_BUILDER_OPTIONS, type TableBuilderOptions } from '../write/options.js';
@@ -23,7 +24,7 @@ const WRITE_TABLE_OPTIONS: Record<keyof WriteTableOptions, true> = {
 };
 
 /** An entry, or the end. */
-type EntryStep = IteratorResult<readonly [key: Uint8Array, value: Uint8Array], unknown>;
+type EntryStep = IteratorResult<readonly [key: Uint8Array | string, value: Uint8Array | string], unknown>;
 
 /** The iterator of entries that come at once, with promises, or both. */
 interface StepIterator {
@@ -32,11 +33,11 @@ interface StepIterator {
 }
 
 /**
- * Keys and values, ascending by key. An asynchronous iterator may give a result instead of a promise where it has the next
+ * Keys and values, ascending by key; text stands for its UTF-8 bytes. An asynchronous iterator may give a result instead of a promise where it has the next
  * entry at hand: waiting for each entry takes longer than building the table.
  */
 export type EntryInput =
-  | Iterable<readonly [key: Uint8Array, value: Uint8Array]>
+  | Iterable<readonly [key: Uint8Array | string, value: Uint8Array | string]>
   | { [Symbol.asyncIterator](): StepIterator };
 
 /**
@@ -61,7 +62,7 @@ export type EntryInput =
  * @throws FolderSyncError `BLOOM_FOLDER_NOT_SYNCED` when the folder cannot be synced after the rename.
  * @example
  * ```ts
- * await writeTable('words.ldb', [[utf8('hello'), utf8('world')]]);
+ * await writeTable('words.ldb', [['hello', 'world']]);
  * ```
  */
 export async function writeTable(path: string, entries: EntryInput, options: WriteTableOptions = {}): Promise<TableInfo> {

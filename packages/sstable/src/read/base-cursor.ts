@@ -4,6 +4,7 @@ import type { TableCursor } from './table-cursor.js';
 export abstract class BaseCursor {
   readonly #cursor: TableCursor;
 
+  /** @internal */
   constructor(cursor: TableCursor) {
     this.#cursor = cursor;
   }

@@ -1,4 +1,4 @@
-import { mustBeBytes } from '@bloom/bytes';
+import { bytesOf, mustBeBytes } from '@bloom/bytes/internal';
 import type { DataBlocks } from './data-blocks.js';
 import type { FilterStatus } from './filter-status.js';
 import { mayHavePrefix } from './key-prefix.js';
@@ -13,6 +13,7 @@ export abstract class BaseTable {
   readonly #lookup: TableLookup;
   readonly #stats: TableStats;
 
+  /** @internal */
   constructor(table: OpenTable, blocks: DataBlocks, lookup: TableLookup, stats: TableStats) {
     this.#table = table;
     this.#blocks = blocks;
@@ -48,9 +49,9 @@ export abstract class BaseTable {
   /**
    * Whether `key` may be in the table: false only when it is certainly not. Reads nothing, and does not change `stats`.
    */
-  mayContain(key: Uint8Array): boolean {
-    this.mustBeOpen();
-    return this.#lookup.mayContain(key);
+  mayContain(key: Uint8Array | string): boolean {
+    this.#blocks.mustBeOpen();
+    return this.#lookup.mayContain(bytesOf('key', key));
   }
 
   /**
@@ -59,16 +60,18 @@ export abstract class BaseTable {
    *
    * @throws RangeError when the keys are in another order than bytewise.
    */
-  mayContainPrefix(prefix: Uint8Array): boolean {
-    this.mustBeOpen();
+  mayContainPrefix(prefix: Uint8Array | string): boolean {
+    this.#blocks.mustBeOpen();
     return mayHavePrefix(this.#table, prefix);
   }
 
   /** Compares two keys by the table's order. */
-  compare(a: Uint8Array, b: Uint8Array): number {
-    mustBeBytes('a', a);
-    mustBeBytes('b', b);
-    return this.#table.comparator.compare(a, b);
+  compare(a: Uint8Array | string, b: Uint8Array | string): number {
+    const aBytes = bytesOf('a', a);
+    const bBytes = bytesOf('b', b);
+    mustBeBytes('a', aBytes);
+    mustBeBytes('b', bBytes);
+    return this.#table.comparator.compare(aBytes, bBytes);
   }
 
   /**
@@ -77,18 +80,8 @@ export abstract class BaseTable {
    *
    * Source: LevelDB, table/table.cc, `ApproximateOffsetOf`.
    */
-  approximateOffset(key: Uint8Array): number {
-    this.mustBeOpen();
-    return this.#lookup.approximateOffset(key);
-  }
-
-  /** Drops the table's blocks from the cache. From then on, calls throw. */
-  protected markClosed(): void {
-    this.#blocks.close();
-  }
-
-  /** @throws TypeError when the table is closed. */
-  protected mustBeOpen(): void {
+  approximateOffset(key: Uint8Array | string): number {
     this.#blocks.mustBeOpen();
+    return this.#lookup.approximateOffset(bytesOf('key', key));
   }
 }

@@ -1,4 +1,5 @@
-import { type Bytes, mustBeWhole } from '@bloom/bytes';
+import type { Bytes } from '@bloom/bytes';
+import { mustBeWhole } from '@bloom/bytes/internal';
 import { createLRU } from 'lru.min';
 
 /** What a block costs besides its bytes: objects, and their entries in maps and list. */

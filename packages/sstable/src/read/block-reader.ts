@@ -1,4 +1,5 @@
-import type { Bytes, Signal, SignalController } from '@bloom/bytes';
+import type { Bytes, Signal } from '@bloom/bytes';
+import type { SignalController } from '@bloom/bytes/internal';
 import type { DataBlocks } from './data-blocks.js';
 import { BlockQueue, type GroupReads } from './block-queue.js';
 import { ReadGate } from './read-gate.js';

@@ -1,4 +1,4 @@
-import { mustBeBytes } from '@bloom/bytes';
+import { mustBeBytes } from '@bloom/bytes/internal';
 import { CursorBounds } from './cursor-bounds.js';
 import { mayHavePrefix } from './key-prefix.js';
 import type { KeyInterval } from './key-range.js';

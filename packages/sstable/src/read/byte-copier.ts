@@ -15,7 +15,7 @@ export class ByteCopier {
   #buffer = this.#shared.buffer;
   #filled = 0;
 
-  /** @returns a copy, which nobody else writes to */
+  /** @returns a copy that no other code writes to */
   copy(bytes: Uint8Array): Bytes {
     const { length } = bytes;
     if (length <= MAX_LOOPED_BYTES) return this.copyStart(bytes, length);

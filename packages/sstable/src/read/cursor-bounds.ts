@@ -23,7 +23,7 @@ export class CursorBounds {
     return hasBounds(options) ? new CursorBounds(new KeyBounds({ gt, gte, lt, lte, prefix }, compare), compare) : undefined;
   }
 
-  /** How to seek a key without going to entries before the first, or behind the last. */
+  /** How to seek a key without going to entries before the first, or after the last. */
   seek(key: Uint8Array, side: Side): Seek {
     const isForward = side === 'at-or-after' || side === 'after';
     const bound = isForward ? this.first : this.last;

@@ -1,4 +1,5 @@
 import type { Bytes, Signal } from '@bloom/bytes';
+import { bytesOf } from '@bloom/bytes/internal';
 import type { CompareRange } from '../format/bytewise-order.js';
 import { BaseCursor } from './base-cursor.js';
 import type { BlockReader } from './block-reader.js';
@@ -31,7 +32,7 @@ export class Cursor extends BaseCursor {
   #ahead: ReadAhead | undefined;
   #isReverse = false;
 
-  /** Made by `Table.cursor`. */
+  /** @internal Made by `Table.cursor`. */
   constructor(cursor: TableCursor, blocks: DataBlocks, reader: BlockReader, fillsCache: boolean, compare: CompareRange, copier: ByteCopier) {
     super(cursor);
     this.#cursor = cursor;
@@ -53,8 +54,8 @@ export class Cursor extends BaseCursor {
   }
 
   /** Moves to the first entry at or after `key`, which may be the cursor's own. @returns whether there is one. */
-  seek(key: Uint8Array, options?: SignalOptions): Promise<boolean> {
-    return this.#seek('Cursor.seek', (cursor) => cursor.seek(key, 'at-or-after'), false, options);
+  seek(key: Uint8Array | string, options?: SignalOptions): Promise<boolean> {
+    return this.#seek('Cursor.seek', (cursor) => cursor.seek(bytesOf('key', key), 'at-or-after'), false, options);
   }
 
   /** Moves to the next entry. A no-op unless on an entry. @returns whether there is one. */
@@ -68,10 +69,10 @@ export class Cursor extends BaseCursor {
   }
 
   /**
-   * Copies of up to `count` entries from the current one on, and moves to the one behind them: for programs to which a call for
-   * each entry costs too much. Empty where the cursor is on no entry, or on one beyond the bound.
+   * Copies up to `count` entries from the current one on, and moves to the one after them: for programs that cannot afford a call
+   * for each entry. Empty where the cursor is on no entry, or on one beyond the bound.
    *
-   * Where a block behind the entries cannot be read, they are returned, and the next move that is no seek is rejected with the error.
+   * Where the block after the entries cannot be read, the entries are returned, and the next move other than a seek is rejected with the error.
    */
   nextMany(count: number, options: AsyncNextManyOptions = {}): Promise<[Bytes, Bytes][]> {
     return this.#many('Cursor.nextMany', false, count, options, (cursor) => cursor.next());

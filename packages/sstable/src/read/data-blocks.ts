@@ -63,7 +63,7 @@ export class DataBlocks {
     this.#stats.bytesRead += yield* readUnreadFilter(this.#table, unread, this);
   }
 
-  /** The same without promises. If the source fails to read it, lookups go on without it. */
+  /** Reads the filter synchronously. If the source fails to read it, lookups go on without it. */
   readFilterSync(unread: UnreadFilter, source: SyncSource): void {
     try {
       runSync(source, this.readFilter(unread));
@@ -201,7 +201,7 @@ export class DataBlocks {
   }
 
   /**
-   * Reads and decodes data block `i`, which is not in the cache, without a promise.
+   * Reads and decodes data block `i`, which is not in the cache, synchronously.
    *
    * @param scratch may receive the stored bytes.
    * @param isBorrowed whether the caller is like those of {@link borrowed}.

@@ -1,9 +1,9 @@
-import { copyBytes } from '@bloom/bytes';
+import { copyBytes } from '@bloom/bytes/internal';
 import type { BlockWalk } from '../format/block-walk.js';
 
-/** A batch has at most so many entries. */
+/** The most entries of a batch. */
 const MAX_ENTRIES = 1024;
-/** A batch takes no further entry when its keys have so many bytes: in a crafted block, entries can share megabytes each. */
+/** A batch is full when its keys have this many bytes: in a crafted block, entries can share megabytes each. */
 const MAX_KEY_BYTES = 64 * 2 ** 10;
 
 /**
@@ -47,14 +47,14 @@ export class EntryBatch implements Iterable<[key: Uint8Array, value: Uint8Array]
     for (let i = 0; i < this.#length; i++) yield [this.key(i), this.value(i)];
   }
 
-  /** Empties the batch, for entries of `block`. For `BatchWalk`. */
+  /** @internal Empties the batch, for entries of `block`. */
   start({ bytes }: BlockWalk): void {
     this.#length = 0;
     this.#valueBuffer = bytes.buffer;
     this.#blockOffset = bytes.byteOffset;
   }
 
-  /** Adds the entry that `block` is on. For `BatchWalk`. @returns whether there is room for another. */
+  /** @internal Adds the entry that `block` is on. @returns whether there is room for another. */
   push({ keyBytes, keyLength, valueStart, valueEnd }: BlockWalk): boolean {
     const i = this.#length++;
     const start = this.#keyEnds[i]!;

@@ -1,6 +1,6 @@
-import { mustBeBoolean, mustBeBytes } from '@bloom/bytes';
+import { mustBeBoolean } from '@bloom/bytes/internal';
 import type { CompareRange } from '../format/bytewise-order.js';
-import { mustHavePrefixes, withinPrefix } from './key-prefix.js';
+import { boundOf, mustHavePrefixes, withinPrefix } from './key-prefix.js';
 import type { KeyRange } from './key-range.js';
 import type { Side } from './table-cursor.js';
 
@@ -31,7 +31,7 @@ export class KeyBounds {
 
   /**
    * @param given its bounds are copied.
-   * @throws TypeError for bounds that are not bytes, RangeError when `limit` is neither a whole number nor infinite, and for a
+   * @throws TypeError for bounds that are neither bytes nor text, RangeError when `limit` is neither a whole number nor infinite, and for a
    *   `prefix` of keys that are not in bytewise order.
    */
   constructor(given: KeyRange, compare: CompareRange) {
@@ -43,12 +43,12 @@ export class KeyBounds {
     if (!(this.limit === Infinity || (Number.isSafeInteger(this.limit) && this.limit >= 0))) {
       throw new RangeError(`limit must be a whole number, at least 0, got ${String(this.limit)}`);
     }
-    for (const name of ['gt', 'gte', 'lt', 'lte'] as const) if (range[name] !== undefined) mustBeBytes(name, range[name]);
+    const [gt, gte, lt, lte] = (['gt', 'gte', 'lt', 'lte'] as const).map((name) => boundOf(name, range[name]));
     if (range.reverse !== undefined) mustBeBoolean('reverse', range.reverse);
     this.reverse = range.reverse ?? false;
     const order = (a: Uint8Array, b: Uint8Array): number => compare(a, 0, a.length, b, 0, b.length);
-    const lower = stricter(range.gt, range.gte, (gt, gte) => order(gt, gte) >= 0);
-    const upper = stricter(range.lt, range.lte, (lt, lte) => order(lt, lte) <= 0);
+    const lower = stricter(gt, gte, (after, from) => order(after, from) >= 0);
+    const upper = stricter(lt, lte, (before, upTo) => order(before, upTo) <= 0);
     const from = this.reverse ? upper : lower;
     this.from = from && seekOf(from, this.reverse);
     this.to = this.reverse ? lower : upper;

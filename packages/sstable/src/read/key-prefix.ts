@@ -1,8 +1,16 @@
-import { mustBeBytes } from '@bloom/bytes';
+import { bytesOf, mustBeBytes } from '@bloom/bytes/internal';
 import { compareBytes, compareInternalBytes, type CompareRange } from '../format/bytewise-order.js';
 import { encodeInternalKey, MAX_SEQUENCE, MAX_TYPE } from '../format/internal-key.js';
 import type { KeyRange } from './key-range.js';
 import type { OpenTable } from './open.js';
+
+/** The bytes of a bound, if there is one. @throws TypeError or RangeError for a bound that is neither bytes nor text. */
+export function boundOf(name: string, bound: Uint8Array | string | undefined): Uint8Array | undefined {
+  if (bound === undefined) return undefined;
+  const bytes = bytesOf(name, bound);
+  mustBeBytes(name, bytes);
+  return bytes;
+}
 
 /** @throws RangeError unless keys that begin with the same bytes follow one another in this order. */
 export function mustHavePrefixes(compare: CompareRange): void {
@@ -24,12 +32,13 @@ export function afterPrefix(prefix: Uint8Array): Uint8Array | undefined {
 /**
  * A range of keys in bytewise order with the bounds that its `prefix` gives it.
  *
- * @throws TypeError for bounds that are not bytes.
+ * @throws TypeError or RangeError for bounds that are neither bytes nor text.
  */
 export function withinPrefix<Range extends KeyRange>(range: Range): Range {
-  const { prefix, gte, lt } = range;
-  if (prefix === undefined) return range;
-  for (const [name, bound] of Object.entries({ prefix, gte, lt })) if (bound !== undefined) mustBeBytes(name, bound);
+  if (range.prefix === undefined) return range;
+  const prefix = boundOf('prefix', range.prefix)!;
+  const gte = boundOf('gte', range.gte);
+  const lt = boundOf('lt', range.lt);
   const after = afterPrefix(prefix);
   const isBefore = (a: Uint8Array, b: Uint8Array): boolean => compareBytes(a, 0, a.length, b, 0, b.length) < 0;
   return {
@@ -45,11 +54,11 @@ export function withinPrefix<Range extends KeyRange>(range: Range): Range {
  * The first of such keys is in the block that the index leads to, or, where that block ends before them, at the start of the
  * next one. So only their filters are asked, if the policy's prefix of all these keys is known.
  *
- * @param prefix of the keys; of a database's table, of its user keys.
+ * @param given the prefix of the keys; of a database's table, of its user keys.
  * @throws RangeError when the keys are in another order than bytewise.
  */
-export function mayHavePrefix({ index, filter, compare }: OpenTable, prefix: Uint8Array): boolean {
-  mustBeBytes('prefix', prefix);
+export function mayHavePrefix({ index, filter, compare }: OpenTable, given: Uint8Array | string): boolean {
+  const prefix = boundOf('prefix', given)!;
   const isInternal = compare === compareInternalBytes;
   if (!isInternal) mustHavePrefixes(compare);
   const first = isInternal ? encodeInternalKey({ userKey: prefix, sequence: MAX_SEQUENCE, type: MAX_TYPE }) : prefix;

@@ -1,20 +1,21 @@
-import { mustBeBoolean, mustBeBytes, mustBeOptions, mustBeSignal, type Signal } from '@bloom/bytes';
+import type { Signal } from '@bloom/bytes';
+import { bytesOf, mustBeBoolean, mustBeBytes, mustBeOptions, mustBeSignal } from '@bloom/bytes/internal';
 
-/** Between which keys to stay. Of two lower or two upper bounds, the stricter one applies. */
+/** Between which keys to stay. Of two lower or two upper bounds, the stricter one applies. Text stands for its UTF-8 bytes. */
 export interface KeyInterval {
   /** Only keys after this one. */
-  readonly gt?: Uint8Array | undefined;
+  readonly gt?: Uint8Array | string | undefined;
   /** Only this key and keys after it. */
-  readonly gte?: Uint8Array | undefined;
+  readonly gte?: Uint8Array | string | undefined;
   /** Only keys before this one. */
-  readonly lt?: Uint8Array | undefined;
+  readonly lt?: Uint8Array | string | undefined;
   /** Only this key and keys before it. */
-  readonly lte?: Uint8Array | undefined;
+  readonly lte?: Uint8Array | string | undefined;
   /**
    * Only keys that begin with these bytes, for keys in bytewise order. Tables whose filters know prefixes and say that there are no
    * such keys are not read: see `PrefixFilterPolicy` of `@bloom/policy`.
    */
-  readonly prefix?: Uint8Array | undefined;
+  readonly prefix?: Uint8Array | string | undefined;
 }
 
 /** Which entries to go through. */
@@ -79,7 +80,7 @@ export const KEY_RANGE: Record<keyof AsyncKeyRange, true> = {
  */
 export function mustBeKeyRange(owner: string, range: AsyncKeyRange, names: Readonly<Record<string, true>> = KEY_RANGE): void {
   mustBeOptions(owner, range, names);
-  if (range.prefix !== undefined) mustBeBytes('prefix', range.prefix);
+  if (range.prefix !== undefined) mustBeBytes('prefix', bytesOf('prefix', range.prefix));
   if (range.fillCache !== undefined) mustBeBoolean('fillCache', range.fillCache);
   if (range.signal !== undefined) mustBeSignal('signal', range.signal);
 }

@@ -1,28 +1,29 @@
-import { type Bytes, mustBeOptions, mustBeSignal, mustBeWhole, type Signal } from '@bloom/bytes';
+import type { Bytes, Signal } from '@bloom/bytes';
+import { mustBeOptions, mustBeSignal, mustBeWhole } from '@bloom/bytes/internal';
 import type { CompareRange } from '../format/bytewise-order.js';
 import type { ByteCopier } from './byte-copier.js';
 import { type Bound, KeyBounds } from './key-bounds.js';
 
-/** Where many entries end that are taken at once. */
+/** Where `nextMany` and `prevMany` end. */
 export interface ManyOptions {
-  /** The entry with which keys and values have so many bytes is the last. Default: no limit. */
+  /** The last entry is the one with which keys and values reach this many bytes. Default: no limit. */
   readonly maxBytes?: number | undefined;
 }
 
-/** Where entries end that are taken forward. */
+/** Where `nextMany` ends. */
 export interface NextManyOptions extends ManyOptions {
   /** Only keys before this one. */
-  readonly lt?: Uint8Array | undefined;
+  readonly lt?: Uint8Array | string | undefined;
   /** Only this key and keys before it. */
-  readonly lte?: Uint8Array | undefined;
+  readonly lte?: Uint8Array | string | undefined;
 }
 
-/** Where entries end that are taken backward. */
+/** Where `prevMany` ends. */
 export interface PrevManyOptions extends ManyOptions {
   /** Only keys after this one. */
-  readonly gt?: Uint8Array | undefined;
+  readonly gt?: Uint8Array | string | undefined;
   /** Only this key and keys after it. */
-  readonly gte?: Uint8Array | undefined;
+  readonly gte?: Uint8Array | string | undefined;
 }
 
 /** With a signal that ends the call. */

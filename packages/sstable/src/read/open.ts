@@ -30,7 +30,7 @@ const MAX_DECODED_INDEX = 2;
 /** The most bytes between metaindex and index with which they are still read at once. */
 const MAX_INDEX_GAP = 16 * 2 ** 10;
 
-/** An open table keeps at most so many times the memory of its index and filter, as views of the tail. */
+/** The tail is kept, as views, if it is at most this many times as large as the index and the filter. */
 const MOST_UNUSED = 4;
 
 /** What opening a table reads: everything except the data blocks. */

@@ -1,4 +1,5 @@
-import { mustBeArray, mustBeOptions, mustBeSignal, mustBeWhole, mustHaveMethods, type Signal } from '@bloom/bytes';
+import type { Signal } from '@bloom/bytes';
+import { mustBeArray, mustBeOptions, mustBeSignal, mustBeWhole, mustHaveMethods } from '@bloom/bytes/internal';
 import { BloomFilterPolicy, type FilterPolicy, mustBeFilterPolicy } from '@bloom/policy';
 import { snappyDecoder } from '../compression/snappy.js';
 import { DEFAULT_MAX_BLOCK_BYTES, MAX_BLOCK_BYTES } from '../format/max-block-bytes.js';

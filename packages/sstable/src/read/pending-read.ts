@@ -1,4 +1,5 @@
-import type { Signal, SignalController } from '@bloom/bytes';
+import type { Signal } from '@bloom/bytes';
+import type { SignalController } from '@bloom/bytes/internal';
 import { untilAborted } from './until-aborted.js';
 
 /**
@@ -16,7 +17,7 @@ export class PendingRead {
   /**
    * @param read resolves to the bytes.
    * @param controller aborts the read at the source. Reads may share one if only `abort` ends them, not a signal.
-   * @param onOver called once, as soon as the read is over.
+   * @param onOver called once, as soon as the read has ended.
    */
   constructor(read: Promise<Uint8Array>, controller: SignalController, onOver: () => void) {
     this.#controller = controller;

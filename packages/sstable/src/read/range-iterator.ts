@@ -70,7 +70,7 @@ export class RangeIterator<T> implements AsyncIterableIterator<T> {
     return call;
   }
 
-  /** Moves on, unless the walk is over. */
+  /** Moves on, unless the walk has ended. */
   #move(): number {
     if (this.#walk.isOver) return SETTLED;
     this.#blocks.mustBeOpen();

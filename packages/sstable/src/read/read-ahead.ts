@@ -1,4 +1,5 @@
-import type { Signal, SignalController } from '@bloom/bytes';
+import type { Signal } from '@bloom/bytes';
+import type { SignalController } from '@bloom/bytes/internal';
 import { BlockScratch } from './block-scratch.js';
 import type { DataBlocks } from './data-blocks.js';
 import { PendingRead } from './pending-read.js';
@@ -62,7 +63,7 @@ export class ReadAhead {
     return this.#blocks.decode(i, this.#fillsCache && this.#blocks.hasCache ? stored.slice() : stored, false, this.#fillsCache);
   }
 
-  /** Ends the reads under way, because the walk is over. */
+  /** Ends the reads under way, because the walk has ended. */
   end(): void {
     for (const window of [this.#current, this.#next]) {
       if (window?.read instanceof PendingRead && !window.read.isOver) window.read.abort(new Error('the walk is over'));

@@ -1,4 +1,5 @@
-import { type Bytes, CorruptionError, mustBeBytes, mustBeWhole, plainBytes, type Signal } from '@bloom/bytes';
+import { type Bytes, CorruptionError, type Signal } from '@bloom/bytes';
+import { mustBeBytes, mustBeWhole, plainBytes } from '@bloom/bytes/internal';
 import { AT_ONCE_BYTES, type Source, type SyncSource } from './source.js';
 import { untilAborted } from './until-aborted.js';
 
@@ -50,7 +51,7 @@ export function readRangeAtOnce(source: Source, range: ByteRange, into?: Bytes):
   return answer === undefined ? undefined : whole(answer, range, source, 'readAtOnce');
 }
 
-/** As {@link readRange}, without promises. */
+/** {@link readRange}, synchronously. */
 export function readRangeSync(source: SyncSource, range: ByteRange): Uint8Array {
   const answer: unknown = source.read(range.offset, range.length);
   if (typeof (answer as PromiseLike<unknown> | null | undefined)?.then === 'function') {

@@ -1,4 +1,5 @@
-import { type Bytes, mustBeBytes, mustBeFunction, mustBeWhole, mustHaveMethods, plainBytes, type Signal } from '@bloom/bytes';
+import type { Bytes, Signal } from '@bloom/bytes';
+import { mustBeBytes, mustBeFunction, mustBeWhole, mustHaveMethods, plainBytes } from '@bloom/bytes/internal';
 
 /** What a host knows of a file: enough to tell whether another file of the same name, opened later, holds the same bytes. */
 export interface FileIdentity {

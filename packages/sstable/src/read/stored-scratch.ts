@@ -1,9 +1,10 @@
-import { type Bytes, PrefixViews } from '@bloom/bytes';
+import type { Bytes } from '@bloom/bytes';
+import { PrefixViews } from '@bloom/bytes/internal';
 import { BlockScratch } from './block-scratch.js';
 import { AT_ONCE_BYTES } from './source.js';
 
 /**
- * Memory for one stored block at a time that is read and decoded without a promise: a new array of 4 KiB for each takes as long as
+ * Memory for one stored block at a time that is read and decoded synchronously: a new array of 4 KiB for each takes as long as
  * reading into it.
  */
 export class StoredScratch {

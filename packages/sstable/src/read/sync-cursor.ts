@@ -1,4 +1,5 @@
 import type { Bytes } from '@bloom/bytes';
+import { bytesOf } from '@bloom/bytes/internal';
 import type { CompareRange } from '../format/bytewise-order.js';
 import { BaseCursor } from './base-cursor.js';
 import type { ByteCopier } from './byte-copier.js';
@@ -7,7 +8,7 @@ import { ManyEntries, type NextManyOptions, type PrevManyOptions } from './many-
 import { SETTLED, type TableCursor } from './table-cursor.js';
 
 /**
- * Moves over a table's entries without promises.
+ * Moves over a table's entries synchronously.
  *
  * The cursor is on an entry after a move that returned true. Key and value are views that are valid until the next move.
  */
@@ -20,7 +21,7 @@ export class SyncCursor extends BaseCursor {
   /** Why the move behind the entries of the last call failed. */
   #failure: { readonly error: unknown } | undefined;
 
-  /** Made by `SyncTable.cursor`. */
+  /** @internal Made by `SyncTable.cursor`. */
   constructor(cursor: TableCursor, blocks: DataBlocks, block: (i: number) => Uint8Array, compare: CompareRange, copier: ByteCopier) {
     super(cursor);
     this.#cursor = cursor;
@@ -45,10 +46,10 @@ export class SyncCursor extends BaseCursor {
   }
 
   /** Moves to the first entry at or after `key`, which may be the cursor's own. @returns whether there is one. */
-  seek(key: Uint8Array): boolean {
+  seek(key: Uint8Array | string): boolean {
     this.#blocks.mustBeOpen();
     this.#failure = undefined;
-    return this.#settle(this.#cursor.seek(key, 'at-or-after'));
+    return this.#settle(this.#cursor.seek(bytesOf('key', key), 'at-or-after'));
   }
 
   /** Moves to the next entry. A no-op unless on an entry. @returns whether there is one. */
@@ -67,10 +68,10 @@ export class SyncCursor extends BaseCursor {
   }
 
   /**
-   * Copies of up to `count` entries from the current one on, and moves to the one behind them: for programs to which a call for
-   * each entry costs too much. Empty where the cursor is on no entry, or on one beyond the bound.
+   * Copies up to `count` entries from the current one on, and moves to the one after them: for programs that cannot afford a call
+   * for each entry. Empty where the cursor is on no entry, or on one beyond the bound.
    *
-   * Where a block behind the entries cannot be read, they are returned, and the next move that is no seek throws the error.
+   * Where the block after the entries cannot be read, the entries are returned, and the next move other than a seek throws the error.
    */
   nextMany(count: number, options: NextManyOptions = {}): [Bytes, Bytes][] {
     return this.#many(new ManyEntries('SyncCursor.nextMany', false, count, options, this.#compare, this.#copier), () => this.next());

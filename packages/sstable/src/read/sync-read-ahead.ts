@@ -1,11 +1,11 @@
-import { mustBeWhole } from '@bloom/bytes';
+import { mustBeWhole } from '@bloom/bytes/internal';
 import { BlockScratch } from './block-scratch.js';
 import type { DataBlocks } from './data-blocks.js';
 import { type ByteRange, readRangeSync } from './reading.js';
 import type { SyncSource } from './source.js';
 
 /**
- * Reads several blocks at once for a walk without promises, into one array that is used again for the next blocks.
+ * Reads several blocks at once for a synchronous walk, into one array that is used again for the next blocks.
  *
  * As in `ReadAhead`, the first read is one block, and each further read has twice as many bytes, while the walk goes from
  * block to block in one direction. A source that has its bytes in memory is read block by block.

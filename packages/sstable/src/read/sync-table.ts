@@ -1,4 +1,5 @@
-import { type Bytes, mustBeBytes, mustBeIterable } from '@bloom/bytes';
+import type { Bytes } from '@bloom/bytes';
+import { bytesOf, mustBeBytes, mustBeIterable } from '@bloom/bytes/internal';
 import { BaseTable } from './base-table.js';
 import { BatchWalk } from './batch-walk.js';
 import { ByteCopier } from './byte-copier.js';
@@ -6,7 +7,7 @@ import { DataBlocks } from './data-blocks.js';
 import type { EntryBatch } from './entry-batch.js';
 import { tableCursorWithin } from './bounded-table-cursor.js';
 import { type CursorOptions, fillsCache, type KeyRange, mustBeKeyRange } from './key-range.js';
-import { ABSENT, GO_ON, TableLookup } from './table-lookup.js';
+import { ABSENT, GO_ON, keyOf, TableLookup } from './table-lookup.js';
 import { type OpenTable, readOpenTable } from './open.js';
 import { mustBeTableOptions, readAheadBytesFor, type SyncTableOptions } from './options.js';
 import { RangeWalk, type Walk } from './range-walk.js';
@@ -20,12 +21,12 @@ import { SETTLED, type TableCursor } from './table-cursor.js';
 import { failedOutcome, outcomeOf, type TableExplanation, TableTrace } from './table-explanation.js';
 
 /**
- * Reads a table without promises, from memory or a file descriptor.
+ * Reads a table synchronously, from memory or a file descriptor.
  *
  * @example
  * ```ts
  * const table = SyncTable.open(new MemorySource(bytes));
- * table.get(utf8('hello')); // Uint8Array, or undefined
+ * table.get('hello'); // Uint8Array, or undefined
  * ```
  */
 export class SyncTable extends BaseTable implements Iterable<[Bytes, Bytes]> {
@@ -36,9 +37,9 @@ export class SyncTable extends BaseTable implements Iterable<[Bytes, Bytes]> {
   readonly #readAheadBytes: number;
   readonly #copier = new ByteCopier();
   readonly #scratch = new StoredScratch();
+  readonly #closeFile: (() => void) | undefined;
 
-  /** For `openTable` of the Node entry point. Call {@link SyncTable.open}. */
-  protected constructor(table: OpenTable, source: SyncSource, options: SyncTableOptions) {
+  private constructor(table: OpenTable, source: SyncSource, options: SyncTableOptions, closeFile?: () => void) {
     const stats = newTableStats(table.bytesRead);
     const blocks = new DataBlocks(table, options.cache, stats);
     const lookup = new TableLookup(table, blocks, stats);
@@ -48,6 +49,7 @@ export class SyncTable extends BaseTable implements Iterable<[Bytes, Bytes]> {
     this.#blocks = blocks;
     this.#lookup = lookup;
     this.#readAheadBytes = readAheadBytesFor(options);
+    this.#closeFile = closeFile;
   }
 
   /**
@@ -60,16 +62,21 @@ export class SyncTable extends BaseTable implements Iterable<[Bytes, Bytes]> {
     mustBeSource(source);
     mustBeTableOptions('SyncTable.open', options);
     readAheadBytesFor(options);
-    return new SyncTable(runSync(source, readOpenTable(source, options)), source, options);
+    return SyncTable.over(source, options);
+  }
+
+  /** @internal {@link open} with options that were checked. @param closeFile closes the file that the table owns. */
+  static over(source: SyncSource, options: SyncTableOptions, closeFile?: () => void): SyncTable {
+    return new SyncTable(runSync(source, readOpenTable(source, options)), source, options, closeFile);
   }
 
   /**
-   * A copy of the value of `key`; undefined when it is absent. Short copies share a buffer with others.
+   * A copy of the value of `key`, where text stands for its UTF-8 bytes; undefined when it is absent. Short copies share a buffer with others.
    *
    * @throws CorruptionError when its block, or the handle of its block, is damaged.
    */
-  get(key: Uint8Array): Bytes | undefined {
-    return this.#get(key);
+  get(key: Uint8Array | string): Bytes | undefined {
+    return this.#get(bytesOf('key', key));
   }
 
   /**
@@ -79,13 +86,14 @@ export class SyncTable extends BaseTable implements Iterable<[Bytes, Bytes]> {
    * @throws TypeError, or the source's error, as `get` does.
    * @example
    * ```ts
-   * const { filter, searched, outcome } = table.explain(utf8('hello'));
+   * const { filter, searched, outcome } = table.explain('hello');
    * if (outcome.kind === 'absent' && filter?.answer === 'maybe') console.log('a false positive');
    * ```
    */
-  explain(key: Uint8Array): TableExplanation {
-    mustBeBytes('key', key);
-    const own = new Uint8Array(key);
+  explain(key: Uint8Array | string): TableExplanation {
+    const bytes = bytesOf('key', key);
+    mustBeBytes('key', bytes);
+    const own = new Uint8Array(bytes);
     const trace = new TableTrace();
     let outcome: TableExplanation['outcome'];
     try {
@@ -97,14 +105,15 @@ export class SyncTable extends BaseTable implements Iterable<[Bytes, Bytes]> {
   }
 
   /** Whether there is an entry of `key`. @throws as {@link get}. */
-  has(key: Uint8Array): boolean {
-    this.mustBeOpen();
+  has(key: Uint8Array | string): boolean {
+    this.#blocks.mustBeOpen();
+    const bytes = bytesOf('key', key);
     const { unread } = this.#table;
     if (unread?.isDue === true) this.#blocks.readFilterSync(unread, this.#source);
-    const i = this.#lookup.locate(key);
+    const i = this.#lookup.locate(bytes);
     if (i === ABSENT) return false;
-    if (unread === undefined) return this.#lookup.has(i, this.#borrowed(i), key);
-    return this.#searchUnread(i, (contents) => this.#lookup.has(i, contents, key) || undefined) ?? false;
+    if (unread === undefined) return this.#lookup.has(i, this.#borrowed(i), bytes);
+    return this.#searchUnread(i, (contents) => this.#lookup.has(i, contents, bytes) || undefined) ?? false;
   }
 
   /**
@@ -117,12 +126,13 @@ export class SyncTable extends BaseTable implements Iterable<[Bytes, Bytes]> {
    * @param matches is called at most once, with a copy of the entry's key that it may keep.
    * @throws CorruptionError when a block or its handle is damaged.
    */
-  find(key: Uint8Array, matches: (key: Uint8Array) => boolean): [Bytes, Bytes] | undefined {
-    this.mustBeOpen();
+  find(key: Uint8Array | string, matches: (key: Uint8Array) => boolean): [Bytes, Bytes] | undefined {
+    this.#blocks.mustBeOpen();
+    const bytes = bytesOf('key', key);
     const { unread } = this.#table;
     if (unread?.isDue === true) this.#blocks.readFilterSync(unread, this.#source);
-    for (let i = this.#lookup.locateFirst(key, matches); i !== ABSENT; i = this.#lookup.locateNext(i, key)) {
-      const search = (contents: Uint8Array) => this.#lookup.searchFirst(i, contents, key, matches);
+    for (let i = this.#lookup.locateFirst(bytes, matches); i !== ABSENT; i = this.#lookup.locateNext(i, bytes)) {
+      const search = (contents: Uint8Array) => this.#lookup.searchFirst(i, contents, bytes, matches);
       const found = unread === undefined ? search(this.#block(i)) : this.#searchUnread(i, search);
       if (found !== GO_ON) return found;
     }
@@ -130,14 +140,10 @@ export class SyncTable extends BaseTable implements Iterable<[Bytes, Bytes]> {
   }
 
   /** `get` for each of `keys`, in their order. */
-  getMany(keys: Iterable<Uint8Array>): (Bytes | undefined)[] {
-    this.mustBeOpen();
+  getMany(keys: Iterable<Uint8Array | string>): (Bytes | undefined)[] {
+    this.#blocks.mustBeOpen();
     mustBeIterable('keys', keys, 'Uint8Arrays');
-    return Array.from(keys, (key, k) => {
-      // The name is made only for an error.
-      if (!(key instanceof Uint8Array && key.length > 0)) mustBeBytes(`keys[${k}]`, key);
-      return this.get(key);
-    });
+    return Array.from(keys, (key, k) => this.#get(key instanceof Uint8Array && key.length > 0 ? key : keyOf(key, k)));
   }
 
   /** Copies of the entries of a range, in order. */
@@ -165,7 +171,7 @@ export class SyncTable extends BaseTable implements Iterable<[Bytes, Bytes]> {
    * ```
    */
   batches(range: KeyRange = {}): IterableIterator<EntryBatch> {
-    this.mustBeOpen();
+    this.#blocks.mustBeOpen();
     mustBeKeyRange('SyncTable.batches', range);
     const walk = new BatchWalk(new RangeWalk(this.#table, range));
     return this.#walk(walk, range, () => walk.batch);
@@ -177,14 +183,18 @@ export class SyncTable extends BaseTable implements Iterable<[Bytes, Bytes]> {
 
   /** A new cursor, which is not on an entry, and moves between the bounds of the options. */
   cursor(options: CursorOptions = {}): SyncCursor {
-    this.mustBeOpen();
+    this.#blocks.mustBeOpen();
     const ahead = this.#ahead(fillsCache('SyncTable.cursor', options));
     return new SyncCursor(tableCursorWithin(this.#table, options), this.#blocks, (i) => ahead.block(i), this.#table.compare, this.#copier);
   }
 
-  /** Drops the table's blocks from the cache. Does not close the source. Later calls throw; closing twice does nothing. */
+  /**
+   * Drops the table's blocks from the cache, and closes the file of an `openTableSync`, but not a source of `SyncTable.open`.
+   * Later calls throw; closing twice does nothing.
+   */
   close(): void {
-    this.markClosed();
+    this.#blocks.close();
+    this.#closeFile?.();
   }
 
   /** Closes the table, at the end of a `using` block. */
@@ -193,7 +203,7 @@ export class SyncTable extends BaseTable implements Iterable<[Bytes, Bytes]> {
   }
 
   #iterate<T>(call: string, range: KeyRange, pick: (cursor: TableCursor) => T): Generator<T, void, undefined> {
-    this.mustBeOpen();
+    this.#blocks.mustBeOpen();
     mustBeKeyRange(call, range);
     const walk = new RangeWalk(this.#table, range);
     const { cursor } = walk;
@@ -212,7 +222,7 @@ export class SyncTable extends BaseTable implements Iterable<[Bytes, Bytes]> {
   }
 
   #get(key: Uint8Array, trace?: TableTrace): Bytes | undefined {
-    this.mustBeOpen();
+    this.#blocks.mustBeOpen();
     const { unread } = this.#table;
     if (unread?.isDue === true) this.#blocks.readFilterSync(unread, this.#source);
     const i = this.#lookup.locate(key, trace);

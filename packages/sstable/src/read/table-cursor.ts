@@ -1,8 +1,8 @@
-import { mustBeBytes } from '@bloom/bytes';
+import { mustBeBytes } from '@bloom/bytes/internal';
 import { BlockSearch } from '../format/block-search.js';
 import type { OpenTable } from './open.js';
 
-/** No block is needed: the move is over. */
+/** No block is needed: the move has ended. */
 export const SETTLED = -1;
 
 /** Where a move ends: on the first or last entry of a block, or on the entry next to a key on one side of it. */
@@ -15,7 +15,7 @@ export type Side = 'at-or-after' | 'after' | 'at-or-before' | 'before';
  * A place in a table that moves from entry to entry and from block to block, without reading.
  *
  * A move returns the number of the data block that it needs, or {@link SETTLED}. `supply` takes the contents of that block,
- * continues the move, and returns the same kind of number. So the same code serves tables with and without promises.
+ * continues the move, and returns the same kind of number. So the same code serves asynchronous and synchronous tables.
  */
 export class TableCursor {
   readonly block: BlockSearch;
@@ -47,7 +47,7 @@ export class TableCursor {
     return this.#enter(this.#table.index.length - 1, 'last');
   }
 
-  /** @param key must not change until the move is over or {@link keepTarget} was called. */
+  /** @param key must not change until the move has ended or {@link keepTarget} was called. */
   seek(key: Uint8Array, side: Side): number {
     mustBeBytes('key', key);
     this.#target = key;

@@ -32,7 +32,7 @@ export type FilterAnswer =
       readonly number: number;
       /** Bytes of the filter. */
       readonly byteLength: number;
-      /** It covers the data blocks that start at `from` or behind it, and before `to`: bytes from the start of the file. */
+      /** It covers the data blocks that start at or after `from` and before `to`: bytes from the start of the file. */
       readonly from: number;
       readonly to: number;
     }
@@ -83,7 +83,7 @@ export interface TableExplanation extends TableSearch {
   readonly outcome: { readonly kind: 'value'; readonly value: Bytes } | { readonly kind: 'absent' } | { readonly kind: 'failed'; readonly error: LookupFailure };
 }
 
-/** Takes down what a lookup in a table does. Lookups without one pay for a comparison with undefined at each step. */
+/** Records what a lookup in a table does. A lookup without a trace pays for a comparison with undefined at each step. */
 export class TableTrace {
   #blockCount = 0;
   #block: IndexedBlock | undefined;

@@ -4,7 +4,8 @@
  *
  * Source: LevelDB, table/table.cc, `Table::InternalGet`.
  */
-import { type Bytes, mustBeBytes, mustBeFunction } from '@bloom/bytes';
+import type { Bytes } from '@bloom/bytes';
+import { bytesOf, mustBeBytes, mustBeFunction } from '@bloom/bytes/internal';
 import { type BlockSearch, dataBlockSearches } from '../format/block-search.js';
 import { compareBytes } from '../format/bytewise-order.js';
 import { SAME, UNKNOWN } from '../format/entry-search.js';
@@ -20,6 +21,13 @@ export const ABSENT = -1;
 
 /** The searched block has no entry at or after the key, so it is the first entry of the next block. */
 export const GO_ON = Symbol('go on with the next block');
+
+/** The bytes of `keys[i]`. @throws TypeError or RangeError for a key that is neither bytes nor text. */
+export function keyOf(key: unknown, i: number): Uint8Array {
+  const bytes = typeof key === 'string' ? bytesOf(`keys[${i}]`, key) : key;
+  mustBeBytes(`keys[${i}]`, bytes);
+  return bytes;
+}
 
 /** Looks up keys in an open table, and counts the results. */
 export class TableLookup {

@@ -1,4 +1,5 @@
-import { type Bytes, mustBeBytes, mustBeIterable, type Signal } from '@bloom/bytes';
+import type { Bytes, Signal } from '@bloom/bytes';
+import { bytesOf, mustBeBytes, mustBeIterable } from '@bloom/bytes/internal';
 import { BaseTable } from './base-table.js';
 import { BatchWalk } from './batch-walk.js';
 import { BlockReader } from './block-reader.js';
@@ -8,7 +9,7 @@ import { DataBlocks } from './data-blocks.js';
 import type { EntryBatch } from './entry-batch.js';
 import { tableCursorWithin } from './bounded-table-cursor.js';
 import { type AsyncKeyRange, type CursorOptions, fillsCache, mustBeKeyRange } from './key-range.js';
-import { ABSENT, GO_ON, TableLookup } from './table-lookup.js';
+import { ABSENT, GO_ON, keyOf, TableLookup } from './table-lookup.js';
 import { type OpenTable, readOpenTable } from './open.js';
 import { type AsyncTableOptions, mustBeTableOptions, readingFor, signalOf, type SignalOptions } from './options.js';
 import { RangeIterator } from './range-iterator.js';
@@ -25,8 +26,8 @@ import { failedOutcome, outcomeOf, type TableExplanation, TableTrace } from './t
  * @example
  * ```ts
  * const table = await Table.open(source);
- * await table.get(utf8('hello')); // Uint8Array, or undefined
- * for await (const [key, value] of table.entries({ gte: utf8('a'), lt: utf8('b') })) …
+ * await table.get('hello'); // Uint8Array, or undefined
+ * for await (const [key, value] of table.entries({ gte: 'a', lt: 'b' })) …
  * await table.close();
  * ```
  */
@@ -36,9 +37,9 @@ export class Table extends BaseTable implements AsyncIterable<[Bytes, Bytes]> {
   readonly #lookup: TableLookup;
   readonly #reader: BlockReader;
   readonly #copier = new ByteCopier();
+  readonly #closeFile: (() => Promise<void>) | undefined;
 
-  /** For `openTable` of the Node entry point. Call {@link Table.open}. */
-  protected constructor(table: OpenTable, source: Source, options: AsyncTableOptions) {
+  private constructor(table: OpenTable, source: Source, options: AsyncTableOptions, closeFile?: () => Promise<void>) {
     const stats = newTableStats(table.bytesRead);
     const blocks = new DataBlocks(table, options.cache, stats);
     const lookup = new TableLookup(table, blocks, stats);
@@ -48,6 +49,7 @@ export class Table extends BaseTable implements AsyncIterable<[Bytes, Bytes]> {
     this.#lookup = lookup;
     const { readAheadBytes, gapBytes } = readingFor(options);
     this.#reader = new BlockReader(blocks, source, readAheadBytes, gapBytes);
+    this.#closeFile = closeFile;
   }
 
   /**
@@ -60,15 +62,20 @@ export class Table extends BaseTable implements AsyncIterable<[Bytes, Bytes]> {
     mustBeSource(source);
     mustBeTableOptions('Table.open', options);
     readingFor(options);
-    return new Table(await runAsync(source, readOpenTable(source, options), options.signal), source, options);
+    return Table.over(source, options);
+  }
+
+  /** @internal {@link open} with options that were checked. @param closeFile closes the file that the table owns. */
+  static async over(source: Source, options: AsyncTableOptions, closeFile?: () => Promise<void>): Promise<Table> {
+    return new Table(await runAsync(source, readOpenTable(source, options), options.signal), source, options, closeFile);
   }
 
   /**
-   * A copy of the value of `key`; undefined when it is absent. Short copies share a buffer with others.
+   * A copy of the value of `key`, where text stands for its UTF-8 bytes; undefined when it is absent. Short copies share a buffer with others.
    *
    * @throws CorruptionError when its block, or the handle of its block, is damaged.
    */
-  get(key: Uint8Array, options?: SignalOptions): Promise<Bytes | undefined> {
+  get(key: Uint8Array | string, options?: SignalOptions): Promise<Bytes | undefined> {
     return this.#get('Table.get', key, options);
   }
 
@@ -79,28 +86,30 @@ export class Table extends BaseTable implements AsyncIterable<[Bytes, Bytes]> {
    * @throws TypeError, or the source's error, as `get` does.
    * @example
    * ```ts
-   * const { filter, searched, outcome } = await table.explain(utf8('hello'));
+   * const { filter, searched, outcome } = await table.explain('hello');
    * if (outcome.kind === 'absent' && filter?.answer === 'maybe') console.log('a false positive');
    * ```
    */
-  async explain(key: Uint8Array, options?: SignalOptions): Promise<TableExplanation> {
-    mustBeBytes('key', key);
-    const own = new Uint8Array(key);
+  async explain(key: Uint8Array | string, options?: SignalOptions): Promise<TableExplanation> {
+    const bytes = bytesOf('key', key);
+    mustBeBytes('key', bytes);
+    const own = new Uint8Array(bytes);
     const trace = new TableTrace();
     const outcome = await this.#get('Table.explain', own, options, trace).then(outcomeOf, failedOutcome);
     return { key: own, ...trace.search, outcome };
   }
 
   /** Whether there is an entry of `key`. @throws as {@link get}. */
-  async has(key: Uint8Array, options?: SignalOptions): Promise<boolean> {
-    this.mustBeOpen();
+  async has(key: Uint8Array | string, options?: SignalOptions): Promise<boolean> {
+    this.#blocks.mustBeOpen();
     const signal = signalOf('Table.has', options);
-    mustBeBytes('key', key);
+    const bytes = bytesOf('key', key);
+    mustBeBytes('key', bytes);
     // The caller may change its key while something is read.
-    const own = new Uint8Array(key);
+    const own = new Uint8Array(bytes);
     if (this.#table.unread?.isDue === true) {
       await this.#reader.readFilterIfDue(signal);
-      this.mustBeOpen();
+      this.#blocks.mustBeOpen();
     }
     const i = this.#lookup.locate(own);
     if (i === ABSENT) return false;
@@ -121,23 +130,24 @@ export class Table extends BaseTable implements AsyncIterable<[Bytes, Bytes]> {
    * @throws CorruptionError when a block or its handle is damaged.
    */
   async find(
-    key: Uint8Array,
+    key: Uint8Array | string,
     matches: (key: Uint8Array) => boolean,
     options?: SignalOptions,
   ): Promise<[Bytes, Bytes] | undefined> {
-    this.mustBeOpen();
+    this.#blocks.mustBeOpen();
     const signal = signalOf('Table.find', options);
-    let wanted = key;
+    const bytes = bytesOf('key', key);
+    let wanted = bytes;
     if (this.#table.unread?.isDue === true) {
-      mustBeBytes('key', key);
-      wanted = new Uint8Array(key);
+      mustBeBytes('key', bytes);
+      wanted = new Uint8Array(bytes);
       await this.#reader.readFilterIfDue(signal);
-      this.mustBeOpen();
+      this.#blocks.mustBeOpen();
     }
     for (let i = this.#lookup.locateFirst(wanted, matches); i !== ABSENT; i = this.#lookup.locateNext(i, wanted)) {
       const cached = this.#blocks.cached(i);
       // The caller may change its key while the block is read.
-      if (cached === undefined && wanted === key) wanted = new Uint8Array(key);
+      if (cached === undefined && wanted === bytes) wanted = new Uint8Array(bytes);
       const own = wanted;
       const search = (contents: Uint8Array) => this.#lookup.searchFirst(i, contents, own, matches);
       const found = cached === undefined ? await this.#readAndSearch(i, search, signal) : search(cached);
@@ -152,16 +162,15 @@ export class Table extends BaseTable implements AsyncIterable<[Bytes, Bytes]> {
    * @param keys each is copied when it is iterated, so an iterator may reuse its buffer.
    * @throws CorruptionError when a block or its handle is damaged. No further read is started then.
    */
-  async getMany(keys: Iterable<Uint8Array>, options?: SignalOptions): Promise<(Bytes | undefined)[]> {
-    this.mustBeOpen();
+  async getMany(keys: Iterable<Uint8Array | string>, options?: SignalOptions): Promise<(Bytes | undefined)[]> {
+    this.#blocks.mustBeOpen();
     const signal = signalOf('Table.getMany', options);
     mustBeIterable('keys', keys, 'Uint8Arrays');
     const wanted: Uint8Array[] = [];
     let keysOf = new Map<number, number[]>();
     let count = 0;
-    for (const key of keys) {
-      // The name is made only for an error.
-      if (!(key instanceof Uint8Array && key.length > 0)) mustBeBytes(`keys[${count}]`, key);
+    for (const given of keys) {
+      const key = given instanceof Uint8Array && given.length > 0 ? given : keyOf(given, count);
       // A copy, because an iterator may yield one array again and again, and the caller may change its keys.
       if (this.#locate(key, count, keysOf)) wanted[count] = new Uint8Array(key);
       count++;
@@ -184,7 +193,7 @@ export class Table extends BaseTable implements AsyncIterable<[Bytes, Bytes]> {
       if (keysOf.size === 0) break;
       // So many keys are absent that it pays to ask the filter about the rest of them.
       await this.#reader.readFilterIfDue(signal);
-      this.mustBeOpen();
+      this.#blocks.mustBeOpen();
       const left = [...keysOf.values()].flat();
       keysOf = new Map();
       for (const k of left) this.#locate(wanted[k]!, k, keysOf);
@@ -217,7 +226,7 @@ export class Table extends BaseTable implements AsyncIterable<[Bytes, Bytes]> {
    * ```
    */
   batches(range: AsyncKeyRange = {}): AsyncIterableIterator<EntryBatch> {
-    this.mustBeOpen();
+    this.#blocks.mustBeOpen();
     mustBeKeyRange('Table.batches', range);
     const walk = new BatchWalk(new RangeWalk(this.#table, range));
     return this.#iterator(walk, range, () => walk.batch);
@@ -229,14 +238,18 @@ export class Table extends BaseTable implements AsyncIterable<[Bytes, Bytes]> {
 
   /**
    * Drops the table's blocks from the cache, and ends what is under way: calls that wait for a read are rejected with a
-   * TypeError, as all later calls are, and their reads are aborted. Does not close the source. Closing twice does nothing.
+   * TypeError, as all later calls are, and their reads are aborted. Closes the file of an `openTable`, but not a source of
+   * `Table.open`. Closing twice does nothing.
    *
-   * @returns a promise that is fulfilled already, since nothing has to be waited for but the file of an `openTable`.
+   * @returns a promise that is fulfilled when the file is closed, which waits for reads that the system has begun. It need not
+   *   be awaited, unless the file is to be replaced or deleted next on a system such as Windows.
    */
   close(): Promise<void> {
-    this.markClosed();
+    this.#blocks.close();
     this.#reader.close(new TypeError('the table was closed'));
-    return Promise.resolve();
+    const closing = this.#closeFile?.() ?? Promise.resolve();
+    closing.catch(() => undefined);
+    return closing;
   }
 
   /** Closes the table, at the end of an `await using` block. */
@@ -244,8 +257,9 @@ export class Table extends BaseTable implements AsyncIterable<[Bytes, Bytes]> {
     return this.close();
   }
 
-  async #get(call: string, key: Uint8Array, options: SignalOptions | undefined, trace?: TableTrace): Promise<Bytes | undefined> {
-    this.mustBeOpen();
+  async #get(call: string, given: Uint8Array | string, options: SignalOptions | undefined, trace?: TableTrace): Promise<Bytes | undefined> {
+    this.#blocks.mustBeOpen();
+    const key = bytesOf('key', given);
     const signal = signalOf(call, options);
     if (this.#table.unread !== undefined) return this.#getUnfiltered(key, signal, trace);
     const i = this.#lookup.locate(key, trace);
@@ -267,7 +281,7 @@ export class Table extends BaseTable implements AsyncIterable<[Bytes, Bytes]> {
     // Not awaited needlessly, so that a lookup is counted before the next call asks whether the filter is due.
     if (this.#table.unread?.isDue === true) {
       await this.#reader.readFilterIfDue(signal);
-      this.mustBeOpen();
+      this.#blocks.mustBeOpen();
     }
     const i = this.#lookup.locate(own, trace);
     if (i === ABSENT) return undefined;
@@ -302,13 +316,13 @@ export class Table extends BaseTable implements AsyncIterable<[Bytes, Bytes]> {
 
   /** A new cursor, which is not on an entry, and moves between the bounds of the options. */
   cursor(options: CursorOptions = {}): Cursor {
-    this.mustBeOpen();
+    this.#blocks.mustBeOpen();
     const fills = fillsCache('Table.cursor', options);
     return new Cursor(tableCursorWithin(this.#table, options), this.#blocks, this.#reader, fills, this.#table.compare, this.#copier);
   }
 
   #iterate<T>(call: string, range: AsyncKeyRange, pick: (cursor: TableCursor) => T): AsyncIterableIterator<T> {
-    this.mustBeOpen();
+    this.#blocks.mustBeOpen();
     mustBeKeyRange(call, range);
     const walk = new RangeWalk(this.#table, range);
     const { cursor } = walk;

@@ -1,7 +1,7 @@
 import type { FilterPolicy } from '@bloom/policy';
 import type { BlockHandle } from '../format/block-handle.js';
 
-/** What a read costs beside its bytes: so many arrive during a round trip of 50 ms at 20 Mbit/s. */
+/** What a read costs besides its bytes: the number that arrive during a round trip of 50 ms at 20 Mbit/s. */
 const READ_COST_BYTES = 128 * 2 ** 10;
 
 /**

@@ -1,4 +1,4 @@
-import { mustBeWhole, mustHaveMethods } from '@bloom/bytes';
+import { mustBeWhole, mustHaveMethods } from '@bloom/bytes/internal';
 import { FILTER_BASE, mustBeFilterRange } from '@bloom/filter-block';
 import { BloomFilterPolicy, type FilterPolicy, mustBeFilterPolicy } from '@bloom/policy';
 import { snappyCodec } from '../compression/snappy.js';
@@ -16,9 +16,9 @@ export interface TableBuilderOptions {
   readonly filterPolicy?: FilterPolicy | null | undefined;
   /**
    * How many bytes of the file one filter covers: a power of two up to 2^40, which is one filter for the whole table.
-   * LevelDB reads any. A filter has at least 64 bits, so that with values of more than some 200 bytes a range of 2 KiB has
-   * filters that are larger than `bitsPerKey` asks for; one of 2^40 has not, and keeps all keys in memory until the table is
-   * finished. For ranges of more than some tens of thousands of keys, use a policy with a wide hash, such as
+   * LevelDB reads any. A filter has at least 64 bits. With 10 bits per key, those are enough for six keys: where a data block of
+   * 4 KiB has fewer, because entries have more than about 640 bytes, its filter is larger than `bitsPerKey` asks for. A range of
+   * 2^40 avoids that, and keeps all keys in memory until the table is finished. For ranges of more than some tens of thousands of keys, use a policy with a wide hash, such as
    * `BlockedBloomFilterPolicy`: with LevelDB's, 11% instead of 1% of the numbers between 100,000 stored ones passed, see
    * docs/filters.md. Default: 2048.
    */

@@ -1,6 +1,7 @@
 import { FilterBlockBuilder } from '@bloom/filter-block';
 import type { FilterPolicy } from '@bloom/policy';
-import { type Bytes, mustBeBoolean, mustBeBytes, mustBeOptions, mustBeWhole, mustHaveAtMost, mustHaveMethods } from '@bloom/bytes';
+import type { Bytes } from '@bloom/bytes';
+import { bytesOf, mustBeBoolean, mustBeBytes, mustBeOptions, mustBeWhole, mustHaveAtMost, mustHaveMethods } from '@bloom/bytes/internal';
 import { type BlockHandle, MAX_BLOCK_HANDLE_LENGTH } from '../format/block-handle.js';
 import { BlockBuilder, MAX_ENTRY_OVERHEAD } from '../format/block-builder.js';
 import { type Codec, NO_COMPRESSION } from '../format/codec.js';
@@ -52,7 +53,7 @@ export interface TableInfo {
  * ```ts
  * const sink = new MemorySink();
  * const builder = new TableBuilder(sink);
- * builder.add(utf8('hello'), utf8('world'));
+ * builder.add('hello', 'world');
  * builder.finish();
  * const file = sink.toBytes();
  * ```
@@ -134,17 +135,19 @@ export class TableBuilder {
   }
 
   /**
-   * Adds an entry, completely or not at all. Key and value are copied.
+   * Adds an entry, completely or not at all. Key and value are copied; text stands for its UTF-8 bytes.
    *
    * @throws RangeError when `key` is not after the previous key, when the entry or the index would need a block larger
    *   than `maxBlockBytes`, or when the comparator returns a wrong separator. The builder can continue without the entry.
-   * @throws TypeError when key or value is not a Uint8Array, after `finish`, or after a call that failed midway.
+   * @throws TypeError when key or value is neither a Uint8Array nor a string, after `finish`, or after a call that failed midway.
    */
-  add(key: Uint8Array, value: Uint8Array): void {
+  add(key: Uint8Array | string, value: Uint8Array | string): void {
     if (arguments.length > 2) mustHaveAtMost('TableBuilder.add', 'a key and a value', 2, arguments.length);
-    mustBeBytes('key', key);
-    mustBeBytes('value', value);
-    this.#add(key, 0, key.length, value, 0, value.length);
+    const keyBytes = bytesOf('key', key);
+    const valueBytes = bytesOf('value', value);
+    mustBeBytes('key', keyBytes);
+    mustBeBytes('value', valueBytes);
+    this.#add(keyBytes, 0, keyBytes.length, valueBytes, 0, valueBytes.length);
   }
 
   /**

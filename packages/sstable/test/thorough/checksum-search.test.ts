@@ -1,4 +1,4 @@
-import { type Random, seeded } from '@bloom/bytes';
+import { type Random, seeded } from '@bloom/bytes/internal';
 import { describe, expect, test } from 'vitest';
 import { maskedCrc32c } from '@bloom/crc32c';
 import { snappyCodec } from '../../src/compression/snappy.js';

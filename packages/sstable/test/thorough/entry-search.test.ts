@@ -1,5 +1,6 @@
 // A search that assembles no keys must find what a walk finds, or give up.
-import { CorruptionError, seeded, type Random } from '@bloom/bytes';
+import { CorruptionError } from '@bloom/bytes';
+import { seeded, type Random } from '@bloom/bytes/internal';
 import { describe, expect, test } from 'vitest';
 import { BlockBuilder } from '../../src/format/block-builder.js';
 import { BlockSearch } from '../../src/format/block-search.js';

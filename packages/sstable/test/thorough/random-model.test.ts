@@ -12,6 +12,7 @@ import {
 } from '@bloom/sstable';
 import { profileTable } from '@bloom/sstable/inspect';
 import { describe, expect, test } from 'vitest';
+import type { ByteRange } from '../byte-range.js';
 import { buildTable } from '../build-table.js';
 import { collect, hex, sameBytes, sameEntries } from '../entries.js';
 import { randomEntries, randomKey } from '../random-entries.js';
@@ -207,8 +208,8 @@ function neighbours(entries: readonly KeyValue[], random: Random): Uint8Array[] 
 }
 
 /** Any combination of bounds, including none, two on the same side, and bounds that are out of order. */
-function randomRange(random: Random, bounds: readonly Uint8Array[], entryCount: number): KeyRange {
-  const range: { -readonly [Name in keyof KeyRange]: KeyRange[Name] } = {};
+function randomRange(random: Random, bounds: readonly Uint8Array[], entryCount: number): ByteRange {
+  const range: { -readonly [Name in keyof ByteRange]: ByteRange[Name] } = {};
   for (const name of ['gt', 'gte', 'lt', 'lte'] as const) if (random.below(3) === 0) range[name] = random.pick(bounds);
   // The same key as two bounds on one side, or as the bounds on both sides.
   if (random.below(4) === 0) range.gte = range.gt;
@@ -219,7 +220,7 @@ function randomRange(random: Random, bounds: readonly Uint8Array[], entryCount: 
   return range;
 }
 
-function inRange(entries: readonly KeyValue[], range: KeyRange, comparator: Comparator): KeyValue[] {
+function inRange(entries: readonly KeyValue[], range: ByteRange, comparator: Comparator): KeyValue[] {
   const { gt, gte, lt, lte } = range;
   const inside = entries.filter(
     ([key]) =>

@@ -1,7 +1,7 @@
 // Tables of random versions beside a plain list of them.
 import { type Random, seeded } from '@bloom/fixtures';
 import { BloomFilterPolicy } from '@bloom/policy';
-import { type KeyRange, MemorySource } from '@bloom/sstable';
+import { MemorySource } from '@bloom/sstable';
 import {
   DatabaseTable,
   DELETION,
@@ -13,6 +13,7 @@ import {
 } from '@bloom/sstable/database';
 import { verifyTable } from '@bloom/sstable/inspect';
 import { describe, expect, test } from 'vitest';
+import type { ByteRange } from '../byte-range.js';
 import { buildTable } from '../build-table.js';
 import { collect, hex } from '../entries.js';
 import { show, stored, type Version } from '../versions.js';
@@ -45,7 +46,7 @@ function randomVersions(random: Random): Version[] {
   );
 }
 
-function inRange({ userKey }: Version, { gt, gte, lt, lte }: KeyRange): boolean {
+function inRange({ userKey }: Version, { gt, gte, lt, lte }: ByteRange): boolean {
   return (
     (gt === undefined || Buffer.compare(userKey, gt) > 0) &&
     (gte === undefined || Buffer.compare(userKey, gte) >= 0) &&
@@ -89,7 +90,7 @@ describe('a table of versions behaves as a plain list', () => {
 
     const bound = (): Uint8Array | undefined => (random.below(3) === 0 ? undefined : random.pick([...userKeys, Uint8Array.of(0xff, 0xff)]));
     for (let i = 0; i < 40; i++) {
-      const range: KeyRange = {
+      const range: ByteRange = {
         ...(random.below(2) === 0 ? { gt: bound() } : { gte: bound() }),
         ...(random.below(2) === 0 ? { lt: bound() } : { lte: bound() }),
         reverse: random.below(2) === 0,

@@ -1,5 +1,5 @@
 import process from 'node:process';
-import { type Random, seeded } from '@bloom/bytes';
+import { type Random, seeded } from '@bloom/bytes/internal';
 import { entriesSha256, formatKv, goldenTables, type KeyValue, realTables } from '@bloom/fixtures';
 import { MemorySource } from '@bloom/sstable';
 import { salvageTable } from '@bloom/sstable/inspect';

@@ -21,6 +21,7 @@ import {
 import { FileSource, SyncFileSource, writeTable } from '@bloom/sstable/node';
 import { databasePath, type DatabaseState, EntriesChecksum } from '../database.js';
 import { levelJobs } from '../level-jobs.js';
+import { get, getMany, getSync, scanAsync } from '../lookups.js';
 import { getByManyCallers, shortRanges, SMALL_CACHE_BYTES, type UncachedDatabase } from '../uncached-database.js';
 import { serve, type Work } from '../work.js';
 import {
@@ -266,16 +267,7 @@ function scanViews(n: number): Work {
 
 async function entries(n: number): Promise<Work> {
   const table = await Table.open(await FileSource.open(tableFile(n)), { cache: null });
-  let sum = 0;
-  return {
-    units: n,
-    async run() {
-      let s = 0;
-      for await (const [key, value] of table.entries()) s += key[key.length - 1]! + value[0]!;
-      sum = s;
-    },
-    check: () => sum,
-  };
+  return scanAsync(n, () => table.entries());
 }
 
 async function batches(n: number): Promise<Work> {
@@ -329,66 +321,12 @@ function entriesSync(n: number): Work {
   };
 }
 
-/** The methods that tables and databases have in common. */
-type SyncReader = Pick<SyncTable, 'get'> & Pick<SyncDatabaseReader, 'get'>;
-type Reader = Pick<Table, 'get' | 'getMany'> & Pick<DatabaseReader, 'get' | 'getMany'>;
-
 function syncTable(n: number): SyncTable {
   return SyncTable.open(SyncFileSource.open(tableFile(n)), { cache: new BlockCache(CACHE_BYTES) });
 }
 
 async function table(n: number): Promise<Table> {
   return Table.open(await FileSource.open(tableFile(n)), { cache: new BlockCache(CACHE_BYTES) });
-}
-
-function getSync(reader: SyncReader, n: number, present: boolean): Work {
-  const lookups = separate(lookupKeys(n, present));
-  let sum = 0;
-  return {
-    units: LOOKUPS,
-    run() {
-      let s = 0;
-      for (let i = 0; i < lookups.length; i++) {
-        const value = reader.get(lookups[i]!);
-        if (value !== undefined) s += value[0]!;
-      }
-      sum = s;
-    },
-    check: () => sum,
-  };
-}
-
-function get(reader: Reader, n: number, present: boolean): Work {
-  const lookups = separate(lookupKeys(n, present));
-  let sum = 0;
-  return {
-    units: LOOKUPS,
-    async run() {
-      let s = 0;
-      for (let i = 0; i < lookups.length; i++) {
-        const value = await reader.get(lookups[i]!);
-        if (value !== undefined) s += value[0]!;
-      }
-      sum = s;
-    },
-    check: () => sum,
-  };
-}
-
-function getMany(reader: Reader, n: number): Work {
-  const lookups = separate(lookupKeys(n, true));
-  let sum = 0;
-  return {
-    units: LOOKUPS,
-    async run() {
-      let s = 0;
-      for (let i = 0; i < lookups.length; i += 100) {
-        for (const value of await reader.getMany(lookups.slice(i, i + 100))) s += value![0]!;
-      }
-      sum = s;
-    },
-    check: () => sum,
-  };
 }
 
 /** Seeks with one cursor, as the C++ job does with one iterator, and copies the value of a key that is found. */
@@ -464,16 +402,7 @@ async function databaseEntries(n: number, reverse: boolean): Promise<Work> {
   const database = await openDatabase(n, null);
   const all = new EntriesChecksum();
   for await (const [key, value] of database.entries({ reverse })) all.add(key, value);
-  let sum = 0;
-  return {
-    units: n,
-    async run() {
-      let s = 0;
-      for await (const [key, value] of database.entries({ reverse })) s += key[key.length - 1]! + value[0]!;
-      sum = s;
-    },
-    check: () => sum ^ all.sum,
-  };
+  return scanAsync(n, () => database.entries({ reverse }), all.sum);
 }
 
 async function databaseNextMany(n: number): Promise<Work> {

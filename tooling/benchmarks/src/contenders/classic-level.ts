@@ -5,9 +5,10 @@ import { join } from 'node:path';
 import { ClassicLevel } from 'classic-level';
 import { databaseOptions, databasePath, type DatabaseState, EntriesChecksum } from '../database.js';
 import { levelJobs } from '../level-jobs.js';
+import { get, getMany, getSync, scanAsync, type SyncReader } from '../lookups.js';
 import { getByManyCallers, shortRanges, SMALL_CACHE_BYTES, type UncachedDatabase } from '../uncached-database.js';
 import { serve, type Work } from '../work.js';
-import { allKeys, LOOKUPS, lookupKeys, separate, Values } from '../workload.js';
+import { allKeys, separate, Values } from '../workload.js';
 import { type WrittenDatabase, writtenDatabaseJobs } from '../written-database.js';
 
 type Database = ClassicLevel<Uint8Array, Uint8Array>;
@@ -61,54 +62,8 @@ const database = (n: number): Promise<Database> => once(`database ${n}`, () => o
 const copy = (n: number, state: DatabaseState = 'levels'): Promise<Database> => once(`copy ${state} ${n}`, () => openCopy(n, state));
 const uncached = (n: number): Promise<Database> => once(`uncached ${n}`, () => openCopy(n, 'levels', SMALL_CACHE_BYTES));
 
-function getSync(db: Database, n: number, present: boolean): Work {
-  const lookups = separate(lookupKeys(n, present));
-  let sum = 0;
-  return {
-    units: LOOKUPS,
-    run() {
-      let s = 0;
-      for (let i = 0; i < lookups.length; i++) {
-        const value = db.getSync(lookups[i]!);
-        if (value !== undefined) s += value[0]!;
-      }
-      sum = s;
-    },
-    check: () => sum,
-  };
-}
-
-function get(db: Database, n: number, present: boolean): Work {
-  const lookups = separate(lookupKeys(n, present));
-  let sum = 0;
-  return {
-    units: LOOKUPS,
-    async run() {
-      let s = 0;
-      for (let i = 0; i < lookups.length; i++) {
-        const value = await db.get(lookups[i]!);
-        if (value !== undefined) s += value[0]!;
-      }
-      sum = s;
-    },
-    check: () => sum,
-  };
-}
-
-function getMany(db: Database, n: number): Work {
-  const lookups = separate(lookupKeys(n, true));
-  let sum = 0;
-  return {
-    units: LOOKUPS,
-    async run() {
-      let s = 0;
-      for (let i = 0; i < lookups.length; i += 100) {
-        for (const value of await db.getMany(lookups.slice(i, i + 100))) s += value![0]!;
-      }
-      sum = s;
-    },
-    check: () => sum,
-  };
+function synchronous(db: Database): SyncReader {
+  return { get: (key) => db.getSync(key) };
 }
 
 function asUncached(db: Database): UncachedDatabase {
@@ -117,16 +72,7 @@ function asUncached(db: Database): UncachedDatabase {
 
 async function iterator(n: number): Promise<Work> {
   const db = await database(n);
-  let sum = 0;
-  return {
-    units: n,
-    async run() {
-      let s = 0;
-      for await (const [key, value] of db.iterator()) s += key[key.length - 1]! + value[0]!;
-      sum = s;
-    },
-    check: () => sum,
-  };
+  return scanAsync(n, () => db.iterator());
 }
 
 function nextv(db: Database, n: number): Work {
@@ -152,16 +98,7 @@ async function entries(n: number, reverse: boolean): Promise<Work> {
   const db = await copy(n);
   const all = new EntriesChecksum();
   for await (const [key, value] of db.iterator({ reverse })) all.add(key, value);
-  let sum = 0;
-  return {
-    units: n,
-    async run() {
-      let s = 0;
-      for await (const [key, value] of db.iterator({ reverse })) s += key[key.length - 1]! + value[0]!;
-      sum = s;
-    },
-    check: () => sum ^ all.sum,
-  };
+  return scanAsync(n, () => db.iterator({ reverse }), all.sum);
 }
 
 function open(openIt: (n: number) => Promise<Database>, n: number): Work {
@@ -195,25 +132,25 @@ await serve({
   ...levelJobs('level', folder, (path, options) => new ClassicLevel(path, options), true),
   iterator,
   nextv: async (n) => nextv(await database(n), n),
-  'get-present-sync': async (n) => getSync(await database(n), n, true),
+  'get-present-sync': async (n) => getSync(synchronous(await database(n)), n, true),
   'get-present': async (n) => get(await database(n), n, true),
   'get-many': async (n) => getMany(await database(n), n),
-  'get-absent-sync': async (n) => getSync(await database(n), n, false),
+  'get-absent-sync': async (n) => getSync(synchronous(await database(n)), n, false),
   'get-absent': async (n) => get(await database(n), n, false),
   open: (n) => open(openDatabase, n),
   'db-open': (n) => open((size) => openCopy(size, 'levels'), n),
   'db-get-present': async (n) => get(await copy(n), n, true),
   'db-get-absent': async (n) => get(await copy(n), n, false),
-  'db-get-present-sync': async (n) => getSync(await copy(n), n, true),
-  'db-get-absent-sync': async (n) => getSync(await copy(n), n, false),
-  'db-compacted-get-present-sync': async (n) => getSync(await copy(n, 'compacted'), n, true),
-  'db-compacted-get-absent-sync': async (n) => getSync(await copy(n, 'compacted'), n, false),
+  'db-get-present-sync': async (n) => getSync(synchronous(await copy(n)), n, true),
+  'db-get-absent-sync': async (n) => getSync(synchronous(await copy(n)), n, false),
+  'db-compacted-get-present-sync': async (n) => getSync(synchronous(await copy(n, 'compacted')), n, true),
+  'db-compacted-get-absent-sync': async (n) => getSync(synchronous(await copy(n, 'compacted')), n, false),
   'db-get-many': async (n) => getMany(await copy(n), n),
   'db-uncached-get': async (n) => get(await uncached(n), n, true),
   'db-uncached-get-16': async (n) => getByManyCallers(asUncached(await uncached(n)), n),
   'db-uncached-get-many': async (n) => getMany(await uncached(n), n),
   'db-uncached-range': async (n) => shortRanges(asUncached(await uncached(n)), n),
-  'db-uncached-get-sync': async (n) => getSync(await uncached(n), n, true),
+  'db-uncached-get-sync': async (n) => getSync(synchronous(await uncached(n)), n, true),
   'db-entries': (n) => entries(n, false),
   'db-next-many': async (n) => nextv(await copy(n), n),
   'db-entries-reverse': (n) => entries(n, true),

@@ -2,9 +2,10 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { open, type RootDatabase } from 'lmdb';
+import { getMany, getSync } from '../lookups.js';
 import { getByManyCallers, shortRanges, type UncachedDatabase } from '../uncached-database.js';
-import { serve, type Work } from '../work.js';
-import { allKeys, LOOKUPS, lookupKeys, separate, Values } from '../workload.js';
+import { serve } from '../work.js';
+import { allKeys, separate, Values } from '../workload.js';
 
 type Database = RootDatabase<Uint8Array, Uint8Array>;
 
@@ -30,36 +31,6 @@ function fill(db: Database, n: number): void {
   });
 }
 
-function get(n: number): Work {
-  const db = database(n);
-  const lookups = separate(lookupKeys(n, true));
-  let sum = 0;
-  return {
-    units: LOOKUPS,
-    run() {
-      let s = 0;
-      for (let i = 0; i < lookups.length; i++) s += db.get(lookups[i]!)![0]!;
-      sum = s;
-    },
-    check: () => sum,
-  };
-}
-
-function getMany(n: number): Work {
-  const db = database(n);
-  const lookups = separate(lookupKeys(n, true));
-  let sum = 0;
-  return {
-    units: LOOKUPS,
-    async run() {
-      let s = 0;
-      for (let i = 0; i < lookups.length; i += 100) for (const value of await db.getMany(lookups.slice(i, i + 100))) s += value![0]!;
-      sum = s;
-    },
-    check: () => sum,
-  };
-}
-
 function asUncached(db: Database): UncachedDatabase {
   return {
     get: (key) => Promise.resolve(db.get(key)),
@@ -73,9 +44,9 @@ async function* entriesOf(range: Iterable<{ key: Uint8Array; value: Uint8Array }
 }
 
 await serve({
-  'db-uncached-get': get,
+  'db-uncached-get': (n) => getSync(database(n), n, true),
   'db-uncached-get-16': (n) => getByManyCallers(asUncached(database(n)), n),
-  'db-uncached-get-many': getMany,
+  'db-uncached-get-many': (n) => getMany(database(n), n),
   'db-uncached-range': (n) => shortRanges(asUncached(database(n)), n),
-  'db-uncached-get-sync': get,
+  'db-uncached-get-sync': (n) => getSync(database(n), n, true),
 });

@@ -11,7 +11,7 @@ import { findChromium } from '../../src/chromium.js';
 import { TestSite } from '../test-site.js';
 import { WrittenLevel } from '../written-level.js';
 
-const rounds = Number(process.env.BLOOM_BROWSER_KILLS ?? 6);
+const rounds = Number(process.env.BLOOM_BROWSER_KILLS ?? 3);
 
 describe.runIf(findChromium() !== undefined)('in Chromium', () => {
   const site = TestSite.forTests('level-page', 'level-worker');

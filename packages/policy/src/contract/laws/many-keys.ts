@@ -26,7 +26,7 @@ const BATCH = 150;
 const SAME_LENGTHS = [1, 4, 7, 8, 16, 20];
 /** Lengths that do not fit into 16 bits, among others. */
 const LONG_LENGTHS = [9, 65_535, 65_536, 0, 70_001, 31];
-/** Bytes before and behind the answers that must stay as they are. */
+/** Bytes before and after the answers that must stay as they are. */
 const BESIDE = 21;
 /** So many keys are more than a policy may have kept the answers of in a small array of its own. */
 const KEPT = 3000;

@@ -1,4 +1,4 @@
-import type { Random } from '@bloom/bytes';
+import type { Random } from '@bloom/bytes/internal';
 import type { FilterPolicy } from '../../policy.js';
 import type { LawRun } from '../law-run.js';
 import { equal } from '../lending.js';

@@ -1,4 +1,4 @@
-import type { Random } from '@bloom/bytes';
+import type { Random } from '@bloom/bytes/internal';
 import { processorMs } from '#contract-host';
 import { askablePrefixes, type FilterPolicy, type PrefixExtractor } from '../../policy.js';
 import { damaged } from '../garbage.js';

@@ -1,0 +1,78 @@
+import { BloomFilterPolicy, buildFilter, type FilterPolicy, FittedBloomFilterPolicy } from '@bloom/policy';
+import { BlockedBloomFilterPolicy } from '@bloom/policy-blocked';
+import { FuseFilterPolicy } from '@bloom/policy-fuse';
+import { RibbonFilterPolicy } from '@bloom/policy-ribbon';
+import { count, counted } from '@bloom/report';
+import { useMemo } from 'preact/hooks';
+import { percent } from '../controls/sizes.js';
+import { Rows } from '../controls/rows.js';
+import { repositoryFolder } from '../shell/links.js';
+import { measuredRate } from './built-filter.js';
+import { KeyName } from './key-name.js';
+
+const encoder = new TextEncoder();
+/** The rates that a ribbon filter can have. */
+const LEAST_RATE = 2 ** -16;
+const MOST_RATE = 0.5;
+/** What an ideal Bloom filter’s rate is multiplied by for each bit per key. */
+const RATE_PER_BIT = 0.6185;
+
+interface Row {
+  readonly title: string;
+  readonly folder: string;
+  readonly about: string;
+  readonly policy: FilterPolicy;
+}
+
+/** Every policy of this project, set up for a number of bits per key. */
+function policiesOf(bitsPerKey: number): readonly Row[] {
+  const rate = Math.min(MOST_RATE, Math.max(LEAST_RATE, RATE_PER_BIT ** bitsPerKey));
+  return [
+    { title: 'LevelDB’s', folder: 'policy', about: 'Bits anywhere in the filter. LevelDB and its ports read it.', policy: new BloomFilterPolicy(bitsPerKey) },
+    { title: 'Fitted', folder: 'policy', about: 'LevelDB’s, with the length and probes that suit its keys best. LevelDB and its ports read it.', policy: new FittedBloomFilterPolicy(bitsPerKey) },
+    { title: 'One cache line', folder: 'policy-blocked', about: 'All bits of a key in the same 64 bytes: one memory access for a lookup.', policy: new BlockedBloomFilterPolicy(bitsPerKey) },
+    { title: 'Fuse', folder: 'policy-fuse', about: 'Three fingerprints of 8 bits answer for a key, always at a rate of 0.4%.', policy: new FuseFilterPolicy() },
+    { title: 'Ribbon', folder: 'policy-ribbon', about: `The fewest bytes for a rate: here ${percent(rate)}, that of an ideal Bloom filter with ${counted(bitsPerKey, 'bit')} per key.`, policy: new RibbonFilterPolicy({ rate }) },
+  ];
+}
+
+interface CardProps {
+  readonly keys: readonly string[];
+  readonly bitsPerKey: number;
+  readonly query: string;
+}
+
+/** A filter of each policy for the keys that were added: its size, its rate and its answer. */
+export function PoliciesCard({ keys, bitsPerKey, query }: CardProps) {
+  const rows = useMemo(() => {
+    const encoded = keys.map((key) => encoder.encode(key));
+    return policiesOf(bitsPerKey).map((row) => {
+      const filter = buildFilter(row.policy, encoded);
+      return { ...row, filter, rate: measuredRate((key) => row.policy.keyMayMatch(key, filter)) };
+    });
+  }, [keys, bitsPerKey]);
+  return (
+    <>
+      <p class="muted small">
+        Each policy builds a filter of the {counted(keys.length, 'key')} that were added. Below some hundred keys, fuse and ribbon filters are stored as Bloom filters, which are smaller there: start from 1,000 order numbers to see
+        theirs. Their bits are not bits of keys, so they are not drawn.
+      </p>
+      <div class="scrolls" tabIndex={0} role="region" aria-label="Policies compared">
+        <Rows headings={['Policy', 'Bytes', 'Bits per key', 'Absent keys that get a maybe', ...(query === '' ? [] : [<>“<KeyName name={query} />”</>]), 'What it is']}>
+          {rows.map(({ title, folder, about, policy, filter, rate }) => (
+            <tr key={title} data-policy-row={title}>
+              <th scope="row">
+                <a href={repositoryFolder(`packages/${folder}`)}>{title}</a>
+              </th>
+              <td data-cell="bytes">{count(filter.length)}</td>
+              <td>{keys.length === 0 ? '–' : ((filter.length * 8) / keys.length).toFixed(1)}</td>
+              <td data-cell="rate">{percent(rate.passed / rate.asked)}</td>
+              {query !== '' && <td>{policy.keyMayMatch(encoder.encode(query), filter) ? <strong class="word-maybe">maybe</strong> : <strong class="word-no">no</strong>}</td>}
+              <td class="policy-about muted">{about}</td>
+            </tr>
+          ))}
+        </Rows>
+      </div>
+    </>
+  );
+}

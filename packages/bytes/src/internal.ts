@@ -1,0 +1,26 @@
+/** For the packages of this repository. Nothing here is part of the public interface: any release may change it. */
+import './dispose.js';
+
+export {
+  mustBeArray,
+  mustBeBoolean,
+  mustBeBytes,
+  mustBeFunction,
+  mustBeIterable,
+  mustBeOptions,
+  mustBePlain,
+  mustBeSignal,
+  mustBeWhole,
+  mustHaveAtMost,
+  mustHaveMethods,
+  mustNotMisspell,
+} from './arguments.js';
+export { bytesOf } from './bytes-of.js';
+export { copyBytes, RangeCopier } from './copy-bytes.js';
+export { growMemory, instantiateKernel, type Kernel, type KernelMemory } from './kernel.js';
+export { plainBytes } from './plain-bytes.js';
+export { PrefixViews } from './prefix-views.js';
+export { quotedName } from './quoted-name.js';
+export { type Random, seeded } from './random.js';
+export type { SignalController } from './signal.js';
+export { isMarkup, isTextual } from './text-bytes.js';

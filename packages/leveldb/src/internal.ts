@@ -1,0 +1,2 @@
+// For the tests and the tools of this repository. It promises nothing: any release may change it.
+export type { CompactedTables, CompactionRequest, MemtableArrays, NeededPlugins, TableThread, TableThreadSettings, WrittenTable } from './folder/table-thread.js';

@@ -1,0 +1,31 @@
+import type { BlobFolder } from './indexed-db/external-objects.js';
+
+/** What is needed of a `FileSystemDirectoryHandle`. */
+export interface BlobDirectoryLike {
+  getDirectoryHandle(name: string): Promise<BlobDirectoryLike>;
+  getFileHandle(name: string): Promise<{ getFile(): Promise<{ arrayBuffer(): Promise<ArrayBuffer> }> }>;
+}
+
+/** A folder with the blobs of a folder of IndexedDB that the user has picked. */
+export class DirectoryBlobFolder implements BlobFolder {
+  readonly #directory: BlobDirectoryLike;
+
+  constructor(directory: BlobDirectoryLike) {
+    this.#directory = directory;
+  }
+
+  /** Reads a file. */
+  async read(path: string): Promise<Uint8Array | undefined> {
+    const names = path.split('/');
+    const name = names.pop()!;
+    try {
+      let directory = this.#directory;
+      for (const part of names) directory = await directory.getDirectoryHandle(part);
+      const file = await (await directory.getFileHandle(name)).getFile();
+      return new Uint8Array(await file.arrayBuffer());
+    } catch (error) {
+      if ((error as { name?: unknown }).name === 'NotFoundError') return undefined;
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,13 @@
+export { INDEXED_DB_FIELDS, indexedDbKey } from './indexed-db/key-in-words.js';
+export { type IndexedDbKey, encodeKey } from './indexed-db/key.js';
+export type { DatabaseInformation, IndexDescription, KeyPath, StoreDescription } from './indexed-db/metadata.js';
+export type { BlobFolder } from './indexed-db/external-objects.js';
+export { type IndexedDbOptions, IndexedDbReader, type RecordRange } from './indexed-db/indexed-db-reader.js';
+export type { StoredRecord } from './indexed-db/record.js';
+export { storedRecords, type StoredRecordsOptions, type StoredRecordVersion } from './indexed-db/stored-records.js';
+export { recognizeStorage, type StorageKind } from './recognized-storage.js';
+export { LocalStorageReader, type StorageItem, type StorageItemVersion, storedItems, type StoredOrigin } from './storage/local-storage-reader.js';
+export { type SessionItem, type SessionItemVersion, type SessionNamespace, SessionStorageReader, storedSessionItems } from './storage/session-storage-reader.js';
+export { type DecodedValue, decodeValue, type ValueContext } from './value/blink-value.js';
+export { type ExternalObject, HostObject, StoredBlob } from './value/host-object.js';
+export { type StoredStructure, WebStorageError, type WebStorageErrorCode } from './web-storage-error.js';

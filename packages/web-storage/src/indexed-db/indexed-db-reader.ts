@@ -1,0 +1,186 @@
+import { DatabaseReader, type AsyncReaderOptions, type Folder } from '@bloom/leveldb';
+import { idbComparator, idbFilterPolicy } from '@bloom/leveldb/idb-comparator';
+import { ByteReader } from '../value/byte-reader.js';
+import { PropertyNames } from '../value/v8-value.js';
+import { type BlobFolder, blobReader } from './external-objects.js';
+import { encodePrefix, EXTERNAL_OBJECTS, FIRST_INDEX, readPrefix, RECORDS } from './key-prefix.js';
+import { encodeKey, GREATEST_KEY, type IndexedDbKey, LEAST_KEY, readKey } from './key.js';
+import { type DatabaseInformation, DATABASE_NAME, DatabaseMetadata, decodeDatabaseName, type IndexDescription, type KeyPath, type StoreDescription } from './metadata.js';
+import { decodeRecord, readRecordKey, readRecordVersion, type StoredRecord } from './record.js';
+
+/** How to read a folder of IndexedDB. All of it has a default. */
+export interface IndexedDbOptions extends Omit<AsyncReaderOptions, 'comparators' | 'filterPolicies' | 'insistOnBytewise'> {
+  /** Where blobs, files and large values are. Without it they are errors `BLOOM_MISSING_BLOB`. */
+  readonly blobs?: BlobFolder | undefined;
+  /** The most bytes that a compressed value may have. Default: 256 MiB. */
+  readonly maxValueBytes?: number | undefined;
+}
+
+/** Which records of a store to walk through, in IndexedDB's order of their keys. */
+export interface RecordRange {
+  readonly gt?: IndexedDbKey | undefined;
+  readonly gte?: IndexedDbKey | undefined;
+  readonly lt?: IndexedDbKey | undefined;
+  readonly lte?: IndexedDbKey | undefined;
+  /** From the last record to the first. */
+  readonly reverse?: boolean | undefined;
+  /** The most records. */
+  readonly limit?: number | undefined;
+}
+
+/**
+ * Reads a folder of Chromium's IndexedDB, `….indexeddb.leveldb`, and changes nothing in it.
+ *
+ * @example
+ * ```ts
+ * const reader = await IndexedDbReader.open(new NodeFolder('https_example.com_0.indexeddb.leveldb'));
+ * for (const database of await reader.databases()) {
+ *   for (const store of database.stores) {
+ *     for await (const { key, value } of reader.records(database, store)) console.log(database.name, store.name, key, value);
+ *   }
+ * }
+ * await reader.close();
+ * ```
+ */
+export class IndexedDbReader {
+  readonly #reader: DatabaseReader;
+  readonly #options: IndexedDbOptions;
+  readonly #names = new PropertyNames();
+
+  private constructor(reader: DatabaseReader, options: IndexedDbOptions) {
+    this.#reader = reader;
+    this.#options = options;
+  }
+
+  /** Opens a folder. It can be in use by a browser. @throws what `DatabaseReader.open` throws. */
+  static async open(folder: Folder, options: IndexedDbOptions = {}): Promise<IndexedDbReader> {
+    const { blobs: _blobs, maxValueBytes: _maxValueBytes, ...readerOptions } = options;
+    const reader = await DatabaseReader.open(folder, { ...readerOptions, comparators: [idbComparator], filterPolicies: [idbFilterPolicy] });
+    return new IndexedDbReader(reader, options);
+  }
+
+  async close(): Promise<void> {
+    await this.#reader.close();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  /** The databases of the folder with their object stores, ordered by origin and name. @throws WebStorageError where metadata is damaged. */
+  async databases(): Promise<DatabaseInformation[]> {
+    const all = { database: 0, store: 0, index: 0 };
+    const databases: DatabaseInformation[] = [];
+    // From the empty origin with an empty name on.
+    const range = { gte: encodePrefix(all, [DATABASE_NAME, 0, 0]), lt: encodePrefix({ ...all, database: 1 }, [0]) };
+    for await (const [key, value] of this.#reader.entries(range)) {
+      const { id, origin, name } = decodeDatabaseName(key, value);
+      const metadata = await this.#metadata(id);
+      databases.push({ id, origin, name, version: metadata.version, stores: metadata.stores });
+    }
+    return databases;
+  }
+
+  async #metadata(database: number): Promise<DatabaseMetadata> {
+    const metadata = new DatabaseMetadata();
+    const prefix = { database, store: 0, index: 0 };
+    const range = { gte: encodePrefix(prefix, [0]), lt: encodePrefix({ database, store: 1, index: RECORDS }, LEAST_KEY) };
+    for await (const [key, value] of this.#reader.entries(range)) metadata.add(key, value);
+    return metadata;
+  }
+
+  /**
+   * Walks through the records of a store, by their keys, or by those of an index.
+   *
+   * A value that cannot be read is an `error` of its record, and the walk goes on.
+   *
+   * @throws CorruptionError where the folder is damaged, WebStorageError where a key is.
+   */
+  async *records(
+    database: Pick<DatabaseInformation, 'id'>,
+    store: Pick<StoreDescription, 'id' | 'keyPath' | 'autoIncrement'>,
+    range: RecordRange & { readonly index?: Pick<IndexDescription, 'id'> | undefined } = {},
+  ): AsyncGenerator<StoredRecord, void, undefined> {
+    const { index, limit = Number.POSITIVE_INFINITY } = range;
+    const context = await this.#contextOf(database.id, store.id);
+    let left = limit;
+    if (left <= 0) return;
+    const entries = this.#reader.entries(rangeOf({ database: database.id, store: store.id, index: index?.id ?? RECORDS }, range));
+    for await (const [entryKey, entryValue] of entries) {
+      const record = index === undefined ? await this.#record(entryKey, entryValue, store, context) : await this.#indexed(entryKey, entryValue, store, context);
+      if (record === undefined) continue;
+      yield record;
+      if (--left <= 0) return;
+    }
+  }
+
+  /** The value of a record. @returns undefined when there is none with this key. @throws WebStorageError where it cannot be read. */
+  async get(database: Pick<DatabaseInformation, 'id'>, store: Pick<StoreDescription, 'id' | 'keyPath' | 'autoIncrement'>, key: IndexedDbKey): Promise<unknown> {
+    const entryKey = encodePrefix({ database: database.id, store: store.id, index: RECORDS }, encodeKey(key));
+    const bytes = await this.#reader.get(entryKey);
+    if (bytes === undefined) return undefined;
+    const record = await this.#record(entryKey, bytes, store, await this.#contextOf(database.id, store.id));
+    if (record.error !== undefined) throw record.error;
+    return record.value;
+  }
+
+  /** What the values of a store need beside their bytes. */
+  async #contextOf(database: number, store: number): Promise<StoreContext> {
+    const { blobs } = this.#options;
+    const place = { database, store, index: EXTERNAL_OBJECTS };
+    let hasExternalObjects = false;
+    for await (const _ of this.#reader.keys({ ...rangeOf(place, {}), limit: 1 })) hasExternalObjects = true;
+    return { place, hasExternalObjects, readBlob: blobReader(blobs, database) };
+  }
+
+  async #record(entryKey: Uint8Array, bytes: Uint8Array, store: Pick<StoreDescription, 'keyPath' | 'autoIncrement'>, { place, hasExternalObjects, readBlob }: StoreContext): Promise<StoredRecord> {
+    const { encodedKey } = readRecordKey(entryKey);
+    const externalObjects = hasExternalObjects ? await this.#reader.get(encodePrefix(place, encodedKey)) : undefined;
+    const record = await decodeRecord(entryKey, bytes, { externalObjects, readBlob, names: this.#names, maxValueBytes: this.#options.maxValueBytes });
+    if (record.error === undefined && store.autoIncrement && typeof store.keyPath === 'string') injectKey(record.value, store.keyPath, record.key);
+    return record;
+  }
+
+  /** The record that an entry of an index leads to; undefined where the entry is stale. */
+  async #indexed(entryKey: Uint8Array, entryValue: Uint8Array, store: Pick<StoreDescription, 'keyPath' | 'autoIncrement'>, context: StoreContext): Promise<StoredRecord | undefined> {
+    const reader = new ByteReader(entryKey, 'key');
+    readPrefix(reader);
+    const key = readKey(reader);
+    const { version, start } = readRecordVersion(entryValue);
+    const recordKey = encodePrefix({ ...context.place, index: RECORDS }, entryValue.subarray(start));
+    const bytes = await this.#reader.get(recordKey);
+    if (bytes === undefined || readRecordVersion(bytes).version !== version) return undefined;
+    return { ...(await this.#record(recordKey, bytes, store, context)), key };
+  }
+}
+
+interface StoreContext {
+  readonly place: { readonly database: number; readonly store: number; readonly index: number };
+  readonly hasExternalObjects: boolean;
+  readonly readBlob: ((blobNumber: number) => Promise<Uint8Array>) | undefined;
+}
+
+/** The range of the folder that has a range of an index, or of the records themselves. */
+function rangeOf(place: { readonly database: number; readonly store: number; readonly index: number }, { gt, gte, lt, lte, reverse = false }: RecordRange) {
+  const isIndex = place.index >= FIRST_INDEX;
+  // Behind the key of an index stands the sequence 0, and the primary key.
+  const start = (key: Uint8Array): Uint8Array => encodePrefix(place, key, ...(isIndex ? [[0], LEAST_KEY] : []));
+  const end = (key: Uint8Array): Uint8Array => encodePrefix(place, key, ...(isIndex ? [[0], GREATEST_KEY] : []));
+  return {
+    ...(gt === undefined ? { gte: start(gte === undefined ? LEAST_KEY : encodeKey(gte)) } : { gt: end(encodeKey(gt)) }),
+    ...(lt === undefined ? { lte: end(lte === undefined ? GREATEST_KEY : encodeKey(lte)) } : { lt: start(encodeKey(lt)) }),
+    reverse,
+  };
+}
+
+/** Sets the key that a generator gave: it is not stored within the value. */
+function injectKey(value: unknown, keyPath: Exclude<KeyPath, readonly string[] | undefined>, key: IndexedDbKey): void {
+  const names = keyPath.split('.');
+  let object = value;
+  for (const [i, name] of names.entries()) {
+    if (typeof object !== 'object' || object === null) return;
+    const isLast = i === names.length - 1;
+    if (isLast || !Object.hasOwn(object, name)) Object.defineProperty(object, name, { value: isLast ? key : {}, writable: true, enumerable: true, configurable: true });
+    object = (object as Record<string, unknown>)[name];
+  }
+}

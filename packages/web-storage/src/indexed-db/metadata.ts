@@ -1,0 +1,137 @@
+/**
+ * What a folder of IndexedDB says of its databases, object stores and indexes.
+ *
+ *     0, 0, 0, 201, origin, name                     database id
+ *     database, 0, 0, type                           1 name · 4 version (varint)
+ *     database, 0, 0, 50, store (varint), type       0 name · 1 key path · 2 auto-increment · 7 current number of the key generator
+ *     database, 0, 0, 100, store, index, type        0 name · 1 unique · 2 key path · 3 multi-entry
+ *
+ * Names are UTF-16BE; flags are a byte; ids and numbers are little-endian.
+ *
+ * Source: Chromium, content/browser/indexed_db/docs/leveldb_coding_scheme.md.
+ */
+import { ByteReader } from '../value/byte-reader.js';
+import { littleEndian, readPrefix } from './key-prefix.js';
+import { readText } from './key.js';
+
+/** The property, or the properties, of values that are their keys; undefined where keys stand outside the values. */
+export type KeyPath = string | readonly string[] | undefined;
+
+/** An index of an object store. */
+export interface IndexDescription {
+  readonly id: number;
+  readonly name: string;
+  readonly keyPath: KeyPath;
+  readonly unique: boolean;
+  /** Whether an array makes an entry for each of its elements. */
+  readonly multiEntry: boolean;
+}
+
+/** An object store of a database. */
+export interface StoreDescription {
+  readonly id: number;
+  readonly name: string;
+  readonly keyPath: KeyPath;
+  readonly autoIncrement: boolean;
+  /** The next key that the key generator gives; undefined where the store has none, or none was given yet. */
+  readonly nextKey: number | undefined;
+  readonly indexes: readonly IndexDescription[];
+}
+
+/** A database of an origin. */
+export interface DatabaseInformation {
+  readonly id: number;
+  /** Such as `https_example.com_0@1`: scheme, host, port, and what Chromium writes behind them. */
+  readonly origin: string;
+  readonly name: string;
+  readonly version: number;
+  readonly stores: readonly StoreDescription[];
+}
+
+export const DATABASE_NAME = 201;
+const VERSION = 4;
+const STORE = 50;
+const INDEX = 100;
+
+/** The database that an entry of the list of databases is about. */
+export function decodeDatabaseName(key: Uint8Array, value: Uint8Array): { readonly id: number; readonly origin: string; readonly name: string } {
+  const reader = new ByteReader(key, 'key');
+  readPrefix(reader);
+  if (reader.byte() !== DATABASE_NAME) throw reader.bad('is not the name of a database');
+  return { origin: readText(reader), name: readText(reader), id: littleEndian(value) };
+}
+
+type Fields<T> = { -readonly [K in keyof T]?: T[K] | undefined };
+
+/** Takes the entries about one database, one after another. */
+export class DatabaseMetadata {
+  #version = 0;
+  readonly #stores = new Map<number, Fields<StoreDescription>>();
+  readonly #indexes = new Map<number, Map<number, Fields<IndexDescription>>>();
+
+  /** @throws WebStorageError BLOOM_BAD_KEY or BLOOM_BAD_METADATA. */
+  add(key: Uint8Array, value: Uint8Array): void {
+    const reader = new ByteReader(key, 'key');
+    readPrefix(reader);
+    const type = reader.byte();
+    const contents = new ByteReader(value, 'metadata');
+    if (type === VERSION) this.#version = contents.varint64();
+    else if (type === STORE) this.#addToStore(reader.varint64(), reader.byte(), contents);
+    else if (type === INDEX) this.#addToIndex(reader.varint64(), reader.varint64(), reader.byte(), contents);
+  }
+
+  #addToStore(id: number, type: number, contents: ByteReader): void {
+    const store = this.#stores.get(id) ?? {};
+    this.#stores.set(id, store);
+    if (type === 0) store.name = contents.utf16(contents.remaining, false);
+    else if (type === 1) store.keyPath = readKeyPath(contents);
+    else if (type === 2) store.autoIncrement = contents.byte() !== 0;
+    else if (type === 7) store.nextKey = littleEndian(contents.bytes);
+  }
+
+  #addToIndex(storeId: number, id: number, type: number, contents: ByteReader): void {
+    const indexes = this.#indexes.get(storeId) ?? new Map<number, Fields<IndexDescription>>();
+    this.#indexes.set(storeId, indexes);
+    const index = indexes.get(id) ?? {};
+    indexes.set(id, index);
+    if (type === 0) index.name = contents.utf16(contents.remaining, false);
+    else if (type === 1) index.unique = contents.byte() !== 0;
+    else if (type === 2) index.keyPath = readKeyPath(contents);
+    else if (type === 3) index.multiEntry = contents.byte() !== 0;
+  }
+
+  get version(): number {
+    return this.#version;
+  }
+
+  get stores(): readonly StoreDescription[] {
+    return [...this.#stores].map(([id, { name = '', keyPath, autoIncrement = false, nextKey }]) => ({
+      id,
+      name,
+      keyPath,
+      autoIncrement,
+      nextKey,
+      indexes: [...(this.#indexes.get(id) ?? [])].map(([indexId, index]) => ({
+        id: indexId,
+        name: index.name ?? '',
+        keyPath: index.keyPath,
+        unique: index.unique ?? false,
+        multiEntry: index.multiEntry ?? false,
+      })),
+    }));
+  }
+}
+
+/** `00 00`, then 0 none, 1 a text or 2 a count and texts. Before there were several, the name alone, in UTF-16BE. */
+function readKeyPath(reader: ByteReader): KeyPath {
+  const { bytes } = reader;
+  if (bytes.length < 3 || bytes[0] !== 0 || bytes[1] !== 0) return reader.utf16(reader.remaining, false);
+  reader.take(2);
+  const type = reader.byte();
+  if (type === 0) return undefined;
+  if (type === 1) return readText(reader);
+  if (type !== 2) throw reader.bad(`unknown type of key path ${type}`, 2);
+  const count = reader.varint64();
+  if (count > reader.remaining) throw reader.bad(`${count} key paths in ${reader.remaining} bytes`);
+  return Array.from({ length: count }, () => readText(reader));
+}

@@ -1,0 +1,88 @@
+import type { Folder } from '@bloom/leveldb';
+import { storedEntries, type StoredEntriesOptions } from '@bloom/leveldb/inspect';
+import { PropertyNames } from '../value/v8-value.js';
+import { WebStorageError } from '../web-storage-error.js';
+import { type BlobFolder, blobReader } from './external-objects.js';
+import { EXTERNAL_OBJECTS, type KeyPrefix, RECORDS } from './key-prefix.js';
+import { decodeRecord, readRecordKey, type StoredRecord } from './record.js';
+
+/** How to list the versions of records. */
+export interface StoredRecordsOptions extends StoredEntriesOptions {
+  /** Where blobs, files and large values are. Without it they are errors `BLOOM_MISSING_BLOB`. */
+  readonly blobs?: BlobFolder | undefined;
+  /** The most bytes that a compressed value may have. Default: 256 MiB. */
+  readonly maxValueBytes?: number | undefined;
+}
+
+/** A version of a record that is stored, whether it counts or not. */
+export interface StoredRecordVersion extends StoredRecord {
+  readonly kind: 'value' | 'deletion';
+  /** The id of its database. */
+  readonly database: number;
+  /** The id of its object store. */
+  readonly store: number;
+  /** Counts the writes to the folder: of two versions of a record, the one with the larger sequence is newer. */
+  readonly sequence: bigint;
+  /** The log or table that holds it. */
+  readonly file: string;
+}
+
+/**
+ * All versions of records that a folder still holds, overwritten and deleted ones too: log by log and table by table.
+ *
+ * It reads the folder twice, first for the blobs of the records, and needs neither a MANIFEST nor all of the tables. The blobs of
+ * deleted records are mostly gone; they are errors of their records then.
+ *
+ * @example
+ * ```ts
+ * for await (const { kind, key, value } of storedRecords(new NodeFolder('https_example.com_0.indexeddb.leveldb'))) console.log(kind, key, value);
+ * ```
+ */
+export async function* storedRecords(folder: Folder, options: StoredRecordsOptions = {}): AsyncGenerator<StoredRecordVersion, void, undefined> {
+  const { blobs, maxValueBytes, ...entriesOptions } = options;
+  const externalObjects = new Map<string, { readonly sequence: bigint; readonly value: Uint8Array }[]>();
+  for await (const { kind, key, value, sequence } of storedEntries(folder, entriesOptions)) {
+    const name = recordName(key, EXTERNAL_OBJECTS);
+    if (name === undefined || kind === 'deletion') continue;
+    const versions = externalObjects.get(name.text) ?? [];
+    versions.push({ sequence, value });
+    externalObjects.set(name.text, versions);
+  }
+  for (const versions of externalObjects.values()) versions.sort((a, b) => (a.sequence < b.sequence ? -1 : 1));
+  const names = new PropertyNames();
+  for await (const { kind, key: entryKey, value: bytes, sequence, file } of storedEntries(folder, entriesOptions)) {
+    const name = recordName(entryKey, RECORDS);
+    if (name === undefined) continue;
+    const { database, store } = name.place;
+    const isDeletion = kind === 'deletion';
+    try {
+      const record = isDeletion
+        ? { ...(await decodeRecord(entryKey, NOTHING, { externalObjects: undefined, readBlob: undefined, names, maxValueBytes })), value: undefined, isComplete: true, error: undefined }
+        : await decodeRecord(entryKey, bytes, {
+            // The blobs of a record are written after it.
+            externalObjects: externalObjects.get(name.text)?.find((version) => version.sequence > sequence)?.value,
+            readBlob: blobReader(blobs, database),
+            names,
+            maxValueBytes,
+          });
+      yield { ...record, kind: isDeletion ? 'deletion' : 'value', database, store, sequence, file };
+    } catch (error) {
+      // What is no key of a record is not one of its versions.
+      if (!(error instanceof WebStorageError)) throw error;
+    }
+  }
+}
+
+const NOTHING = new Uint8Array(0);
+
+/** The record that an entry is about, if it has the index id `index`. */
+function recordName(key: Uint8Array, index: number): { readonly place: KeyPrefix; readonly text: string } | undefined {
+  try {
+    const { place, encodedKey } = readRecordKey(key);
+    if (place.database === 0 || place.store === 0 || place.index !== index) return undefined;
+    return { place, text: `${place.database} ${place.store} ${encodedKey.join(' ')}` };
+  } catch (error) {
+    if (error instanceof WebStorageError) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,30 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { BlobFolder } from './indexed-db/external-objects.js';
+
+const LEVELDB_SUFFIX = /\.leveldb[/\\]?$/u;
+
+/** The folder with the blobs of a folder of IndexedDB: `….indexeddb.blob` beside `….indexeddb.leveldb`. */
+export class NodeBlobFolder implements BlobFolder {
+  readonly path: string;
+
+  /** @param path of the blob folder. */
+  constructor(path: string) {
+    this.path = path;
+  }
+
+  /** The one that stands beside a folder of IndexedDB; undefined where its name does not end in `.leveldb`. */
+  static beside(path: string): NodeBlobFolder | undefined {
+    return LEVELDB_SUFFIX.test(path) ? new NodeBlobFolder(path.replace(LEVELDB_SUFFIX, '.blob')) : undefined;
+  }
+
+  /** Reads a file. */
+  async read(path: string): Promise<Uint8Array | undefined> {
+    try {
+      return await readFile(join(this.path, path));
+    } catch (error) {
+      if ((error as { code?: unknown }).code === 'ENOENT') return undefined;
+      throw error;
+    }
+  }
+}

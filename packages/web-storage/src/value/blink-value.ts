@@ -1,0 +1,217 @@
+/**
+ * Values as Blink stores them: V8's value in an envelope, with the objects of the browser.
+ *
+ *     ff, version (varint)         16 and above; without it, the version of V8's format behind it is Blink's too
+ *     fe, u64, u32                 version 21 and above: where a list of the needed interfaces is, and its length; big-endian
+ *     V8's value                   ff, version, tag …
+ *
+ * Objects of the browser stand behind V8's tag `\`, with a tag of their own. Strings in them are a length (varint) and UTF-8.
+ *
+ * Source: Chromium, third_party/blink/renderer/bindings/{core,modules}/v8/serialization.
+ */
+import { ByteReader } from './byte-reader.js';
+import { readCryptoKey } from './crypto-key.js';
+import { type ExternalObject, HostObject, StoredBlob } from './host-object.js';
+import { type HostObjectReader, PropertyNames, V8ValueReader } from './v8-value.js';
+
+const VERSION_TAG = 0xff;
+const TRAILER_TAG = 0xfe;
+const FIRST_OWN_ENVELOPE = 16;
+const FIRST_WITH_TRAILER = 21;
+/** The offset and the size of the trailer. */
+const TRAILER_PLACE_BYTES = 12;
+/** From here on the settings of an image stand before its size. */
+const IMAGE_SETTINGS = 18;
+
+/** What a value was decoded to. */
+export interface DecodedValue {
+  readonly value: unknown;
+  /** False where it has an object of an unknown kind, behind which nothing could be read. */
+  readonly isComplete: boolean;
+}
+
+/** What belongs to a value and does not stand in it. */
+export interface ValueContext {
+  /** The blobs and files of the record, in the order of their indexes. */
+  readonly externalObjects?: readonly ExternalObject[] | undefined;
+  /** Reads a file of the blob folder by its number. */
+  readonly readBlob?: ((blobNumber: number) => Promise<Uint8Array>) | undefined;
+  /** Names that values of the same store have had so far. */
+  readonly names?: PropertyNames | undefined;
+}
+
+/**
+ * Decodes a value as Blink serializes it for IndexedDB, from Chromium 57 on, or as `v8.serialize` of Node.js writes it, but for
+ * Node's own host objects.
+ *
+ * @throws WebStorageError BLOOM_BAD_VALUE, BLOOM_TOO_DEEP or BLOOM_UNSUPPORTED_VALUE.
+ */
+export function decodeValue(bytes: Uint8Array, context: ValueContext = {}): DecodedValue {
+  const envelope = readEnvelope(bytes);
+  const host = new BlinkObjects(envelope.version, context);
+  const reader = new V8ValueReader(bytes, envelope.end, host, context.names ?? new PropertyNames());
+  host.version ??= reader.version;
+  const value = reader.read();
+  return { value, isComplete: reader.isComplete };
+}
+
+interface Envelope {
+  /** Blink's version; undefined where it is V8's. */
+  readonly version: number | undefined;
+  /** Where V8's value starts. */
+  readonly end: number;
+}
+
+function readEnvelope(bytes: Uint8Array): Envelope {
+  if (bytes[0] !== VERSION_TAG) return { version: undefined, end: 0 };
+  const reader = new ByteReader(bytes, 'value', 1);
+  const version = reader.varint32();
+  // Version 16 alone can be either: V8's value starts with a tag, and Blink's envelope is followed by V8's header.
+  if (version < FIRST_OWN_ENVELOPE || (bytes[reader.position] !== VERSION_TAG && bytes[reader.position] !== TRAILER_TAG)) return { version: undefined, end: 0 };
+  if (version < FIRST_WITH_TRAILER) return { version, end: reader.position };
+  if (reader.byte() !== TRAILER_TAG) throw reader.bad('the place of the trailer is missing', reader.position - 1);
+  reader.take(TRAILER_PLACE_BYTES);
+  return { version, end: reader.position };
+}
+
+/** Reads doubles under names, as most geometry is stored. */
+function doubles(reader: ByteReader, names: readonly string[]): Record<string, number> {
+  return Object.fromEntries(names.map((name) => [name, reader.double()]));
+}
+
+const POINT = ['x', 'y', 'z', 'w'];
+const RECT = ['x', 'y', 'width', 'height'];
+const MATRIX_2D = ['a', 'b', 'c', 'd', 'e', 'f'];
+const MATRIX = [1, 2, 3, 4].flatMap((column) => [1, 2, 3, 4].map((row) => `m${column}${row}`));
+
+/** Objects that consist of doubles, by their tags. */
+const GEOMETRY: Readonly<Record<string, readonly [name: string, fields: readonly string[]]>> = {
+  Q: ['DOMPoint', POINT],
+  W: ['DOMPointReadOnly', POINT],
+  E: ['DOMRect', RECT],
+  R: ['DOMRectReadOnly', RECT],
+  Y: ['DOMMatrix', MATRIX],
+  U: ['DOMMatrixReadOnly', MATRIX],
+  I: ['DOMMatrix', MATRIX_2D],
+  O: ['DOMMatrixReadOnly', MATRIX_2D],
+};
+
+class BlinkObjects implements HostObjectReader {
+  version: number | undefined;
+  readonly #context: ValueContext;
+
+  constructor(version: number | undefined, context: ValueContext) {
+    this.version = version;
+    this.#context = context;
+  }
+
+  readHostObject(reader: V8ValueReader): object | undefined {
+    const type = String.fromCharCode(reader.byte());
+    const geometry = GEOMETRY[type];
+    if (geometry !== undefined) return new HostObject(geometry[0], type, doubles(reader, geometry[1]));
+    switch (type) {
+      case 'i':
+        return this.#blob('blob', reader);
+      case 'e':
+        return this.#blob('file', reader);
+      case 'L': {
+        const count = reader.varint32();
+        if (count > reader.remaining) throw reader.bad(`a list of ${count} files in ${reader.remaining} bytes`);
+        return new HostObject('FileList', type, { files: Array.from({ length: count }, () => this.#blob('file', reader)) });
+      }
+      case 'b':
+        return new HostObject('Blob', type, { uuid: text(reader), type: text(reader), size: reader.varint64() });
+      case 'f':
+        return new HostObject('File', type, this.#file(reader));
+      case 'l': {
+        const count = reader.varint32();
+        if (count > reader.remaining) throw reader.bad(`a list of ${count} files in ${reader.remaining} bytes`);
+        return new HostObject('FileList', type, { files: Array.from({ length: count }, () => new HostObject('File', 'f', this.#file(reader))) });
+      }
+      case '#':
+        return new HostObject('ImageData', type, this.#image(reader, false));
+      case 'g':
+        return new HostObject('ImageBitmap', type, this.#image(reader, true));
+      case 'T':
+        return new HostObject('DOMQuad', type, Object.fromEntries([1, 2, 3, 4].map((n) => [`p${n}`, doubles(reader, POINT)])));
+      case 'x':
+        return new HostObject('DOMException', type, { name: text(reader), message: text(reader), stack: text(reader) });
+      case 'd':
+        return new HostObject('DOMFileSystem', type, { type: reader.varint32(), name: text(reader), rootURL: text(reader) });
+      case 'n':
+      case 'N':
+        return new HostObject(type === 'n' ? 'FileSystemFileHandle' : 'FileSystemDirectoryHandle', type, { name: text(reader), index: reader.varint32() });
+      case 'k':
+        return new HostObject('RTCCertificate', type, { pemPrivateKey: text(reader), pemCertificate: text(reader) });
+      case 'c':
+        return new HostObject('CropTarget', type, { id: text(reader) });
+      case 'K':
+        return new HostObject('CryptoKey', type, readCryptoKey(reader));
+      default:
+        return undefined;
+    }
+  }
+
+  #blob(kind: 'blob' | 'file', reader: ByteReader): StoredBlob {
+    const index = reader.varint32();
+    return new StoredBlob(kind, index, this.#context.externalObjects?.[index], this.#context.readBlob);
+  }
+
+  #file(reader: ByteReader): Record<string, unknown> {
+    const file: Record<string, unknown> = { path: text(reader), name: text(reader), relativePath: text(reader), uuid: text(reader), type: text(reader) };
+    if (reader.varint32() !== 0) {
+      file.size = reader.varint64();
+      file.lastModified = new Date(reader.double());
+    }
+    file.isUserVisible = reader.varint32() !== 0;
+    return file;
+  }
+
+  /** Settings by number, ending in 0; before version 18 a bitmap had two of them without a number. */
+  #image(reader: ByteReader, isBitmap: boolean): Record<string, unknown> {
+    const image: Record<string, unknown> = {};
+    if (this.version! >= IMAGE_SETTINGS) {
+      for (let setting = reader.varint32(); setting !== 0; setting = reader.varint32()) {
+        const name = IMAGE_SETTING_NAMES[setting];
+        if (name === undefined) throw reader.bad(`unknown setting ${setting} of an image`);
+        image[name] = setting === PARAMETRIC_COLOR_SPACE ? Array.from({ length: COLOR_SPACE_PARAMETERS }, () => reader.double()) : settingOf(name, reader.varint32());
+      }
+    } else if (isBitmap) {
+      image.originClean = reader.varint32() !== 0;
+      image.isPremultiplied = reader.varint32() !== 0;
+    }
+    image.width = reader.varint32();
+    image.height = reader.varint32();
+    image.data = reader.take(reader.varint64()).slice();
+    return image;
+  }
+}
+
+const PARAMETRIC_COLOR_SPACE = 7;
+/** Seven of the transfer function, nine of the matrix. */
+const COLOR_SPACE_PARAMETERS = 16;
+const IMAGE_SETTING_NAMES: readonly (string | undefined)[] = [
+  undefined,
+  'colorSpace',
+  'pixelFormat',
+  'storageFormat',
+  'originClean',
+  'isPremultiplied',
+  'opacityMode',
+  'colorSpaceParameters',
+  'imageOrientation',
+];
+const COLOR_SPACES: readonly string[] = ['srgb', 'srgb', 'rec2020', 'display-p3'];
+const STORAGE_FORMATS: readonly string[] = ['uint8', 'uint16', 'float32'];
+
+function settingOf(name: string, value: number): unknown {
+  if (name === 'colorSpace') return COLOR_SPACES[value] ?? value;
+  if (name === 'storageFormat') return STORAGE_FORMATS[value] ?? value;
+  if (name === 'originClean' || name === 'isPremultiplied') return value !== 0;
+  return value;
+}
+
+/** A length and UTF-8. */
+function text(reader: ByteReader): string {
+  return reader.utf8(reader.varint32());
+}

@@ -1,0 +1,140 @@
+/** The parts that stored keys and values consist of: varints, doubles, strings. */
+import { type StoredStructure, WebStorageError } from '../web-storage-error.js';
+
+/** The most characters that are passed to `String.fromCharCode` at once: its arguments are on the stack. */
+const PORTION = 4096;
+/** Up to this length a string is joined character by character, which takes less time than a call with an array. */
+const SHORT = 24;
+/** A TextDecoder decodes ASCII of this length and longer faster than `String.fromCharCode`. */
+const LONG = 192;
+
+/** Reads from the start of `bytes` to the end, and refuses to read past it. */
+export class ByteReader {
+  readonly bytes: Uint8Array;
+  readonly structure: StoredStructure;
+  position: number;
+  readonly #view: DataView;
+  #decoder: InstanceType<typeof TextDecoder> | undefined;
+
+  constructor(bytes: Uint8Array, structure: StoredStructure, position = 0) {
+    this.bytes = bytes;
+    this.structure = structure;
+    this.position = position;
+    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  }
+
+  get remaining(): number {
+    return this.bytes.length - this.position;
+  }
+
+  get isAtEnd(): boolean {
+    return this.position >= this.bytes.length;
+  }
+
+  /** An error about what is at `offset`, or at the position. */
+  bad(problem: string, offset = this.position): WebStorageError {
+    return new WebStorageError(this.structure === 'key' ? 'BLOOM_BAD_KEY' : this.structure === 'value' ? 'BLOOM_BAD_VALUE' : 'BLOOM_BAD_METADATA', this.structure, offset, problem);
+  }
+
+  byte(): number {
+    if (this.position >= this.bytes.length) throw this.bad('ends early');
+    return this.bytes[this.position++]!;
+  }
+
+  /** A view of the next `length` bytes. */
+  take(length: number): Uint8Array {
+    const start = this.position;
+    if (length > this.bytes.length - start) throw this.bad(`ends early: ${length} bytes needed, ${this.bytes.length - start} left`);
+    this.position = start + length;
+    return this.bytes.subarray(start, this.position);
+  }
+
+  /** Up to 2^32 - 1; what is above is dropped, as V8 drops it. */
+  varint32(): number {
+    const { bytes } = this;
+    let value = 0;
+    for (let shift = 0; shift < 35; shift += 7) {
+      if (this.position >= bytes.length) throw this.bad('ends within a varint');
+      const byte = bytes[this.position++]!;
+      value |= (byte & 0x7f) << shift;
+      if (byte < 0x80) return value >>> 0;
+    }
+    throw this.bad('a varint has more than 5 bytes');
+  }
+
+  /** Exact up to 2^53. */
+  varint64(): number {
+    const { bytes } = this;
+    let value = 0;
+    for (let i = 0, unit = 1; i < 10; i++, unit *= 0x80) {
+      if (this.position >= bytes.length) throw this.bad('ends within a varint');
+      const byte = bytes[this.position++]!;
+      value += (byte & 0x7f) * unit;
+      if (byte < 0x80) return value;
+    }
+    throw this.bad('a varint has more than 10 bytes');
+  }
+
+  /** Little-endian. */
+  double(): number {
+    const start = this.position;
+    if (this.bytes.length - start < 8) throw this.bad('ends within a double');
+    this.position = start + 8;
+    return this.#view.getFloat64(start, true);
+  }
+
+  /** A character for each of `length` bytes. */
+  latin1(length: number): string {
+    const { bytes, position: start } = this;
+    if (length > bytes.length - start) throw this.bad(`ends within a string of ${length} bytes`);
+    const end = start + length;
+    this.position = end;
+    if (length <= SHORT) {
+      let text = '';
+      for (let i = start; i < end; i++) text += String.fromCharCode(bytes[i]!);
+      return text;
+    }
+    if (length >= LONG && isAscii(bytes, start, end)) return (this.#decoder ??= new TextDecoder()).decode(bytes.subarray(start, end));
+    return fromUnits(bytes.subarray(start, end));
+  }
+
+  /** UTF-8 of `length` bytes. */
+  utf8(length: number): string {
+    const start = this.position;
+    const bytes = this.take(length);
+    try {
+      return new TextDecoder('utf-8', { ignoreBOM: true, fatal: true }).decode(bytes);
+    } catch {
+      throw this.bad('a string is not UTF-8', start);
+    }
+  }
+
+  /** UTF-16 of `length` bytes; surrogates without their partner stay as they are. */
+  utf16(length: number, littleEndian: boolean): string {
+    const start = this.position;
+    if (length % 2 !== 0) throw this.bad(`a string of two-byte characters has ${length} bytes`);
+    const bytes = this.take(length);
+    if (length >= LONG) {
+      try {
+        return new TextDecoder(littleEndian ? 'utf-16le' : 'utf-16be', { ignoreBOM: true, fatal: true }).decode(bytes);
+      } catch {
+        // A surrogate without its partner, which a TextDecoder would replace.
+      }
+    }
+    const units = new Uint16Array(length / 2);
+    for (let i = 0; i < units.length; i++) units[i] = this.#view.getUint16(start + i * 2, littleEndian);
+    return fromUnits(units);
+  }
+}
+
+function fromUnits(units: Uint8Array | Uint16Array): string {
+  let text = '';
+  for (let i = 0; i < units.length; i += PORTION) text += String.fromCharCode(...units.subarray(i, i + PORTION));
+  return text;
+}
+
+function isAscii(bytes: Uint8Array, start: number, end: number): boolean {
+  let all = 0;
+  for (let i = start; i < end; i++) all |= bytes[i]!;
+  return all < 0x80;
+}

@@ -1,0 +1,83 @@
+import { WebStorageError } from '../web-storage-error.js';
+
+/**
+ * An object of the browser that JavaScript alone does not have, such as a `DOMRect` or a `CryptoKey`, as it was stored.
+ *
+ * A `Blob` and a `File` are {@link StoredBlob}s.
+ */
+export class HostObject {
+  /** The name of its interface, such as `'DOMRect'`; undefined where this reader does not know the tag. */
+  readonly interfaceName: string | undefined;
+  /** What was stored of it, by the names that the interface has for it. */
+  readonly fields: Readonly<Record<string, unknown>>;
+  /** The tag that is stored, an ASCII character. */
+  readonly tag: string;
+  /**
+   * For an unknown object, all bytes that follow its tag: where it ends is not known, so that what follows it in the value is in them
+   * too, and the value is incomplete. Otherwise undefined.
+   */
+  readonly bytes: Uint8Array | undefined;
+
+  constructor(interfaceName: string | undefined, tag: string, fields: Readonly<Record<string, unknown>>, bytes?: Uint8Array) {
+    this.interfaceName = interfaceName;
+    this.tag = tag;
+    this.fields = fields;
+    this.bytes = bytes;
+  }
+}
+
+/** What a record says of a `Blob`, a `File` or a file handle that belongs to it. */
+export interface ExternalObject {
+  readonly kind: 'blob' | 'file' | 'handle';
+  /** The number of its file in the blob folder; undefined for a handle. */
+  readonly blobNumber: number | undefined;
+  /** Its MIME type, which may be empty. */
+  readonly type: string;
+  /** In bytes; undefined for a handle. */
+  readonly size: number | undefined;
+  /** The name of a `File`. */
+  readonly name: string | undefined;
+  /** When a `File` was last modified. */
+  readonly lastModified: Date | undefined;
+}
+
+/** A `Blob` or a `File` that was stored. Its bytes are in a file of the blob folder. */
+export class StoredBlob {
+  readonly kind: 'blob' | 'file';
+  /** Its place in the list of the record's blobs. */
+  readonly index: number;
+  /** Its MIME type, which may be empty; undefined where the record has no entry for it. */
+  readonly type: string | undefined;
+  /** In bytes; undefined where the record has no entry for it. */
+  readonly size: number | undefined;
+  /** The name of a `File`. */
+  readonly name: string | undefined;
+  /** When a `File` was last modified. */
+  readonly lastModified: Date | undefined;
+  /** The number of its file; undefined where the record has no entry for it. */
+  readonly blobNumber: number | undefined;
+  readonly #read: ((blobNumber: number) => Promise<Uint8Array>) | undefined;
+
+  constructor(kind: 'blob' | 'file', index: number, entry: ExternalObject | undefined, read: ((blobNumber: number) => Promise<Uint8Array>) | undefined) {
+    this.kind = kind;
+    this.index = index;
+    this.type = entry?.type;
+    this.size = entry?.size;
+    this.name = entry?.name;
+    this.lastModified = entry?.lastModified;
+    this.blobNumber = entry?.blobNumber;
+    this.#read = read;
+  }
+
+  /**
+   * Reads its bytes.
+   *
+   * @throws WebStorageError BLOOM_MISSING_BLOB where its file is not there, or no blob folder was given.
+   */
+  async bytes(): Promise<Uint8Array> {
+    if (this.#read === undefined || this.blobNumber === undefined) {
+      throw new WebStorageError('BLOOM_MISSING_BLOB', 'blob', 0, this.blobNumber === undefined ? 'the record has no entry for this blob' : 'no blob folder was given');
+    }
+    return this.#read(this.blobNumber);
+  }
+}

@@ -1,0 +1,591 @@
+/**
+ * Values as V8 serializes them, for IndexedDB and `v8.serialize`.
+ *
+ *     ff, version (varint)     9 to 16
+ *     a value                  tag (u8), and what follows it
+ *
+ * | tag | value |
+ * | --- | --- |
+ * | `_` `0` `T` `F` | undefined, null, true, false |
+ * | `I` `U` `N` `Z` | zigzag int32, uint32, double, BigInt: sign and length (varint), digits |
+ * | `"` `c` `S` | string: length in bytes (varint), Latin-1, UTF-16LE or UTF-8 |
+ * | `^` | an object that was read before: its id (varint); ids count all objects in the order of their tags |
+ * | `o` … `{` | object: keys and values in turns, then their number |
+ * | `A` n … `$` | dense array: n elements, `-` for a hole; keys and values of other properties; their number, n |
+ * | `a` n … `@` | sparse array: keys and values; their number, n |
+ * | `D` `y` `x` `n` `z` `s` | Date; boxed true, false, number, BigInt, string |
+ * | `R` | RegExp: string, flags (varint) |
+ * | `;` … `:`  `'` … `,` | Map: keys and values, twice their number; Set: elements, their number |
+ * | `B` `~` | ArrayBuffer: length, bytes; resizable: length, largest length, bytes |
+ * | `V` | a view of the ArrayBuffer before it, or of that which a `^` before it refers to: kind, offset, length, from version 14 on flags |
+ * | `r` | error: kind, message, stack, cause, each behind a tag of its own; `.` |
+ * | `\` | an object of the host: Blink's {@link HostObject}s |
+ * | 00, `?` | padding; a count that means nothing any more |
+ *
+ * From version 16 on, lengths and offsets of ArrayBuffers and views have 64 bits. Chromium once wrote flags of views with version 13.
+ *
+ * Source: V8, src/objects/value-serializer.cc.
+ */
+import { WebStorageError } from '../web-storage-error.js';
+import { ByteReader } from './byte-reader.js';
+import { HostObject } from './host-object.js';
+
+/** The newest version that this reader knows. */
+export const LATEST_V8_VERSION = 16;
+const OLDEST_V8_VERSION = 9;
+const VERSION_TAG = 0xff;
+
+/** From these versions on: */
+const EXPLICIT_HOST_TAG = 13;
+const TAGGED_STRINGS = 12;
+const HOLES_HAVE_A_TAG = 11;
+const VIEWS_HAVE_FLAGS = 14;
+const LENGTHS_OF_64_BITS = 16;
+
+/** How deeply objects may be nested, so that the stack lasts. V8 itself writes some 3000 levels, and reads 1900 (Node 20). */
+const MAX_DEPTH = 3500;
+/** A resizable ArrayBuffer reserves its largest length at once; one that asks for more is made with a fixed length. */
+const MAX_RESERVED_BYTES = 2 ** 28;
+/** Property names of up to this length are kept, because records of a store mostly have the same. */
+const MAX_KEPT_NAME = 32;
+const KEPT_NAMES = 1024;
+
+const tag = (character: string): number => character.charCodeAt(0);
+
+const PADDING = 0;
+const OBJECT_COUNT = tag('?');
+const HOLE = tag('-');
+const UNDEFINED = tag('_');
+const NULL = tag('0');
+const TRUE = tag('T');
+const FALSE = tag('F');
+const INT32 = tag('I');
+const UINT32 = tag('U');
+const DOUBLE = tag('N');
+const BIGINT = tag('Z');
+const UTF8_STRING = tag('S');
+const ONE_BYTE_STRING = tag('"');
+const TWO_BYTE_STRING = tag('c');
+const REFERENCE = tag('^');
+const OBJECT = tag('o');
+const END_OBJECT = tag('{');
+const SPARSE_ARRAY = tag('a');
+const END_SPARSE_ARRAY = tag('@');
+const DENSE_ARRAY = tag('A');
+const END_DENSE_ARRAY = tag('$');
+const DATE = tag('D');
+const TRUE_OBJECT = tag('y');
+const FALSE_OBJECT = tag('x');
+const NUMBER_OBJECT = tag('n');
+const BIGINT_OBJECT = tag('z');
+const STRING_OBJECT = tag('s');
+const REGEXP = tag('R');
+const MAP = tag(';');
+const END_MAP = tag(':');
+const SET = tag("'");
+const END_SET = tag(',');
+const ARRAY_BUFFER = tag('B');
+const RESIZABLE_ARRAY_BUFFER = tag('~');
+const ARRAY_BUFFER_VIEW = tag('V');
+const ERROR = tag('r');
+const HOST_OBJECT = tag('\\');
+
+type ViewConstructor = new (buffer: ArrayBuffer, byteOffset: number, length?: number) => ArrayBufferView;
+
+/** The views by their tags: name, bytes of an element. A host may not have all of them. */
+const VIEWS: Readonly<Record<string, readonly [name: string, elementBytes: number]>> = {
+  b: ['Int8Array', 1],
+  B: ['Uint8Array', 1],
+  C: ['Uint8ClampedArray', 1],
+  w: ['Int16Array', 2],
+  W: ['Uint16Array', 2],
+  d: ['Int32Array', 4],
+  D: ['Uint32Array', 4],
+  h: ['Float16Array', 2],
+  f: ['Float32Array', 4],
+  F: ['Float64Array', 8],
+  q: ['BigInt64Array', 8],
+  Q: ['BigUint64Array', 8],
+  '?': ['DataView', 1],
+};
+
+const ERRORS: Readonly<Record<string, ErrorConstructor>> = {
+  E: EvalError,
+  R: RangeError,
+  F: ReferenceError,
+  S: SyntaxError,
+  T: TypeError,
+  U: URIError,
+};
+
+/** The flags of a RegExp by their bits; 64 was never stored. */
+const REGEXP_FLAGS: readonly (readonly [bit: number, flag: string])[] = [
+  [1, 'g'],
+  [2, 'i'],
+  [4, 'm'],
+  [8, 'y'],
+  [16, 'u'],
+  [32, 's'],
+  [128, 'd'],
+  [256, 'v'],
+];
+const ALL_REGEXP_FLAGS = REGEXP_FLAGS.reduce((all, [bit]) => all | bit, 0);
+
+/** Reads the objects of a host that stand in a value. */
+export interface HostObjectReader {
+  /**
+   * Reads an object, whose first byte, its tag, is at the position of `reader`.
+   *
+   * @returns undefined where the tag is unknown.
+   */
+  readHostObject(reader: V8ValueReader): object | undefined;
+}
+
+/** Reads one value. */
+export class V8ValueReader extends ByteReader {
+  /** The version of V8's format. */
+  readonly version: number;
+  readonly #host: HostObjectReader | undefined;
+  /** The objects by their ids; undefined where one is not read to its end. */
+  #objects: (object | undefined)[] = [];
+  #depth = 0;
+  /** Whether views have flags although the version says that they have none. */
+  #hasEarlyFlags = false;
+  #isComplete = true;
+  readonly #names: PropertyNames;
+
+  constructor(bytes: Uint8Array, position: number, host: HostObjectReader | undefined, names: PropertyNames) {
+    super(bytes, 'value', position);
+    this.#host = host;
+    this.#names = names;
+    this.version = this.#header();
+  }
+
+  /** False where the value has an object that this reader does not know: what follows that object is missing then. */
+  get isComplete(): boolean {
+    return this.#isComplete;
+  }
+
+  /** The value. */
+  read(): unknown {
+    const start = this.position;
+    try {
+      return this.#whole(start);
+    } catch (error) {
+      if (error instanceof RangeError) throw new WebStorageError('BLOOM_TOO_DEEP', 'value', this.position, 'objects are nested too deeply', { cause: error });
+      throw error;
+    }
+  }
+
+  #whole(start: number): unknown {
+    try {
+      return this.value();
+    } catch (error) {
+      if (this.version !== VIEWS_HAVE_FLAGS - 1 || !(error instanceof WebStorageError) || error.code !== 'BLOOM_BAD_VALUE') throw error;
+      try {
+        this.position = start;
+        this.#objects = [];
+        this.#depth = 0;
+        this.#isComplete = true;
+        this.#hasEarlyFlags = true;
+        return this.value();
+      } catch {
+        throw error;
+      }
+    }
+  }
+
+  #header(): number {
+    const start = this.position;
+    if (this.bytes[start] !== VERSION_TAG) throw new WebStorageError('BLOOM_UNSUPPORTED_VALUE', 'value', start, 'has no version: it is no serialized value, or one from before Chromium 57');
+    this.position++;
+    const version = this.varint32();
+    if (version < OLDEST_V8_VERSION || version > LATEST_V8_VERSION) {
+      throw new WebStorageError('BLOOM_UNSUPPORTED_VALUE', 'value', start, `has version ${version} of V8's format, versions ${OLDEST_V8_VERSION} to ${LATEST_V8_VERSION} are known`);
+    }
+    return version;
+  }
+
+  /** The next value, of any kind. */
+  value(): unknown {
+    const type = this.#tag();
+    switch (type) {
+      case ONE_BYTE_STRING:
+        return this.latin1(this.varint32());
+      case INT32: {
+        const value = this.varint32();
+        return (value >>> 1) ^ -(value & 1);
+      }
+      // Two frames of the stack for a level, so that it lasts for as many levels as V8's.
+      case OBJECT: {
+        const object = this.#add<Record<string, unknown>>({});
+        this.#enter();
+        this.#properties(object, END_OBJECT);
+        this.#depth--;
+        return object;
+      }
+      case DENSE_ARRAY:
+        return this.#denseArray();
+      case TRUE:
+        return true;
+      case FALSE:
+        return false;
+      case NULL:
+        return null;
+      case UNDEFINED:
+        return undefined;
+      case DOUBLE:
+        return this.double();
+      default:
+        return this.#rarerValue(type);
+    }
+  }
+
+  #rarerValue(type: number): unknown {
+    switch (type) {
+      case TWO_BYTE_STRING:
+        return this.utf16(this.varint32(), true);
+      case UINT32:
+        return this.varint32();
+      case UTF8_STRING:
+        return this.utf8(this.varint32());
+      case DATE:
+        return this.#add(new Date(this.double()));
+      case REFERENCE:
+        return this.#reference();
+      case BIGINT:
+        return this.#bigint();
+      case SPARSE_ARRAY:
+        return this.#sparseArray();
+      case MAP:
+        return this.#map();
+      case SET:
+        return this.#set();
+      case ARRAY_BUFFER:
+      case RESIZABLE_ARRAY_BUFFER:
+        return this.#arrayBuffer(type === RESIZABLE_ARRAY_BUFFER);
+      case TRUE_OBJECT:
+      case FALSE_OBJECT:
+        return this.#add(Object(type === TRUE_OBJECT) as object);
+      case NUMBER_OBJECT:
+        return this.#add(Object(this.double()) as object);
+      case BIGINT_OBJECT:
+        return this.#add(Object(this.#bigint()) as object);
+      case STRING_OBJECT:
+        return this.#boxedString();
+      case REGEXP:
+        return this.#regExp();
+      case ERROR:
+        return this.#error();
+      case HOST_OBJECT:
+        return this.#hostObject();
+      case OBJECT_COUNT:
+        this.varint32();
+        return this.value();
+      default:
+        this.position--;
+        // Before there was a tag for objects of the host, each of these had its own among V8's.
+        if (this.version < EXPLICIT_HOST_TAG) return this.#hostObject();
+        throw this.bad(`unknown tag ${quoted(type)}`);
+    }
+  }
+
+  /** A string behind a tag, or, before version 12, UTF-8 without one. */
+  #string(): string {
+    if (this.version < TAGGED_STRINGS) return this.utf8(this.varint32());
+    const start = this.position;
+    const value = this.value();
+    if (typeof value !== 'string') throw this.bad('not a string', start);
+    return value;
+  }
+
+  #tag(): number {
+    const { bytes } = this;
+    for (;;) {
+      if (this.position >= bytes.length) throw this.bad('ends where a value should start');
+      const type = bytes[this.position++]!;
+      if (type !== PADDING) return type;
+    }
+  }
+
+  /** Whether the next tag is `type`, which is passed over then. */
+  #isNext(type: number): boolean {
+    const { bytes } = this;
+    while (bytes[this.position] === PADDING) this.position++;
+    if (bytes[this.position] !== type) return false;
+    this.position++;
+    return true;
+  }
+
+  #enter(): void {
+    if (++this.#depth > MAX_DEPTH) throw new WebStorageError('BLOOM_TOO_DEEP', 'value', this.position, `more than ${MAX_DEPTH} objects are nested`);
+  }
+
+  #add<T extends object>(object: T): T {
+    this.#objects.push(object);
+    return object;
+  }
+
+  #reference(): object {
+    const start = this.position;
+    const id = this.varint32();
+    const object = this.#objects[id];
+    if (object === undefined) throw this.bad(`refers to object ${id}, which was not read`, start);
+    return object instanceof ArrayBuffer && this.#isNext(ARRAY_BUFFER_VIEW) ? this.#view(object) : object;
+  }
+
+  /** Reads properties up to `end`, and the count after it. */
+  #properties(object: Record<string, unknown>, end: number): void {
+    let count = 0;
+    while (!this.#isNext(end)) {
+      const key = this.#propertyName();
+      const value = this.value();
+      // An assignment to it would set the prototype.
+      if (key === '__proto__') Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true });
+      else object[key] = value;
+      count++;
+      if (!this.#isComplete) return;
+    }
+    this.#mustBeCount(count, 'properties');
+  }
+
+  #propertyName(): string {
+    const { bytes, position } = this;
+    if (bytes[position] === ONE_BYTE_STRING) {
+      // A length below 128 is one byte.
+      const length = bytes[position + 1]!;
+      if (length <= MAX_KEPT_NAME && length < bytes.length - position - 1) {
+        this.position = position + 2 + length;
+        return this.#names.nameOf(bytes, position + 2, length);
+      }
+    }
+    const key = this.value();
+    if (typeof key === 'string') return key;
+    if (typeof key === 'number') return String(key);
+    throw this.bad('the name of a property is neither a string nor a number', position);
+  }
+
+  #mustBeCount(count: number, what: string): void {
+    const start = this.position;
+    const stored = this.varint32();
+    if (stored !== count) throw this.bad(`has ${count} ${what}, and says that it has ${stored}`, start);
+  }
+
+  #denseArray(): unknown[] {
+    this.#enter();
+    const start = this.position;
+    const length = this.varint32();
+    // Each element takes a byte at least.
+    if (length > this.remaining) throw this.bad(`an array of ${length} elements in ${this.remaining} bytes`, start);
+    const array = this.#add<unknown[]>([]);
+    for (let i = 0; i < length; i++) {
+      if (this.#isNext(HOLE)) continue;
+      const element = this.value();
+      // Before version 11, a hole was stored as undefined.
+      if (element !== undefined || this.version >= HOLES_HAVE_A_TAG) array[i] = element;
+      if (!this.#isComplete) return array;
+    }
+    array.length = length;
+    this.#properties(array as unknown as Record<string, unknown>, END_DENSE_ARRAY);
+    if (this.#isComplete) this.#mustBeCount(length, 'elements');
+    this.#depth--;
+    return array;
+  }
+
+  #sparseArray(): unknown[] {
+    this.#enter();
+    const length = this.varint32();
+    const array = this.#add<unknown[]>([]);
+    array.length = length;
+    this.#properties(array as unknown as Record<string, unknown>, END_SPARSE_ARRAY);
+    if (this.#isComplete) this.#mustBeCount(length, 'elements');
+    this.#depth--;
+    return array;
+  }
+
+  #map(): Map<unknown, unknown> {
+    this.#enter();
+    const map = this.#add(new Map<unknown, unknown>());
+    let count = 0;
+    while (!this.#isNext(END_MAP)) {
+      const key = this.value();
+      map.set(key, this.#isComplete ? this.value() : undefined);
+      if (!this.#isComplete) return map;
+      count += 2;
+    }
+    this.#mustBeCount(count, 'keys and values');
+    this.#depth--;
+    return map;
+  }
+
+  #set(): Set<unknown> {
+    this.#enter();
+    const set = this.#add(new Set<unknown>());
+    let count = 0;
+    while (!this.#isNext(END_SET)) {
+      set.add(this.value());
+      if (!this.#isComplete) return set;
+      count++;
+    }
+    this.#mustBeCount(count, 'elements');
+    this.#depth--;
+    return set;
+  }
+
+  #bigint(): bigint {
+    const start = this.position;
+    const bitfield = this.varint32();
+    const digits = this.take(bitfield >>> 1);
+    let text = '0x0';
+    for (let i = digits.length - 1; i >= 0; i--) text += digits[i]!.toString(16).padStart(2, '0');
+    let value: bigint;
+    try {
+      value = BigInt(text);
+    } catch {
+      throw this.bad(`a BigInt of ${digits.length} bytes, more than this host allows`, start);
+    }
+    return (bitfield & 1) === 1 ? -value : value;
+  }
+
+  /** Its id comes before those of what stands in it. */
+  #boxedString(): object {
+    const id = this.#objects.push(undefined) - 1;
+    const object = Object(this.#string()) as object;
+    this.#objects[id] = object;
+    return object;
+  }
+
+  #regExp(): object {
+    const id = this.#objects.push(undefined) - 1;
+    const source = this.#string();
+    const start = this.position;
+    const bits = this.varint32();
+    if ((bits & ~ALL_REGEXP_FLAGS) !== 0) throw this.bad(`unknown flags of a RegExp: ${bits}`, start);
+    const flags = REGEXP_FLAGS.map(([bit, flag]) => ((bits & bit) === 0 ? '' : flag)).join('');
+    let object: object;
+    try {
+      object = new RegExp(source, flags);
+    } catch {
+      // A newer syntax than this host's.
+      object = new HostObject('RegExp', 'R', { source, flags });
+    }
+    this.#objects[id] = object;
+    return object;
+  }
+
+  #length(): number {
+    return this.version >= LENGTHS_OF_64_BITS ? this.varint64() : this.varint32();
+  }
+
+  #arrayBuffer(isResizable: boolean): unknown {
+    const id = this.#objects.push(undefined) - 1;
+    const length = this.#length();
+    const start = this.position;
+    const maxByteLength = isResizable ? this.#length() : length;
+    if (maxByteLength < length) throw this.bad(`a buffer of ${length} bytes that can have at most ${maxByteLength}`, start);
+    const contents = this.take(length);
+    const buffer = newBuffer(length, isResizable ? maxByteLength : undefined);
+    new Uint8Array(buffer).set(contents);
+    this.#objects[id] = buffer;
+    return this.#isNext(ARRAY_BUFFER_VIEW) ? this.#view(buffer) : buffer;
+  }
+
+  #view(buffer: ArrayBuffer): object {
+    const start = this.position;
+    const type = String.fromCharCode(this.varint32());
+    const byteOffset = this.#length();
+    const byteLength = this.#length();
+    const flags = this.version >= VIEWS_HAVE_FLAGS || this.#hasEarlyFlags ? this.varint32() : 0;
+    const view = VIEWS[type];
+    if (view === undefined) throw this.bad(`unknown kind of view ${JSON.stringify(type)}`, start);
+    const [name, elementBytes] = view;
+    if (byteOffset > buffer.byteLength || byteLength > buffer.byteLength - byteOffset || byteOffset % elementBytes !== 0 || byteLength % elementBytes !== 0) {
+      throw this.bad(`a ${name} of ${byteLength} bytes at ${byteOffset} of a buffer of ${buffer.byteLength}`, start);
+    }
+    const View = (globalThis as unknown as Record<string, ViewConstructor | undefined>)[name];
+    if (View === undefined) return this.#add(new HostObject(name, 'V', { buffer, byteOffset, length: byteLength / elementBytes }));
+    const tracksLength = (flags & 1) === 1 && isResizable(buffer);
+    return this.#add(tracksLength ? new View(buffer, byteOffset) : new View(buffer, byteOffset, byteLength / elementBytes));
+  }
+
+  /** Its parts have had different orders. */
+  #error(): Error {
+    this.#enter();
+    let part = this.#errorTag();
+    const Class = ERRORS[part];
+    if (Class !== undefined) part = this.#errorTag();
+    const error = this.#add(new (Class ?? Error)());
+    let stack: string | undefined;
+    for (; part !== '.'; part = this.#errorTag()) {
+      if (part === 'm') define(error, 'message', this.#string());
+      else if (part === 's') stack = this.#string();
+      else if (part === 'c') {
+        define(error, 'cause', this.value());
+        if (!this.#isComplete) break;
+      } else throw this.bad(`unknown part of an error ${JSON.stringify(part)}`);
+    }
+    define(error, 'stack', stack);
+    this.#depth--;
+    return error;
+  }
+
+  #errorTag(): string {
+    return String.fromCharCode(this.varint32());
+  }
+
+  #hostObject(): object {
+    const id = this.#objects.push(undefined) - 1;
+    const start = this.position;
+    let object = this.#host?.readHostObject(this);
+    if (object === undefined) {
+      // Where it ends is not known.
+      this.position = start;
+      const type = String.fromCharCode(this.byte());
+      object = new HostObject(undefined, type, {}, this.take(this.remaining).slice());
+      this.#isComplete = false;
+    }
+    this.#objects[id] = object;
+    return object;
+  }
+}
+
+/** Names of properties by their bytes: making a string, and finding the engine's own for it, takes most of the time of an object. */
+export class PropertyNames {
+  readonly #names: (string | undefined)[] = new Array<string | undefined>(KEPT_NAMES);
+
+  /** The name in `length` bytes of Latin-1. */
+  nameOf(bytes: Uint8Array, start: number, length: number): string {
+    let hash = length;
+    for (let i = start; i < start + length; i++) hash = (Math.imul(hash, 31) + bytes[i]!) | 0;
+    const slot = (hash ^ (hash >>> 10) ^ (hash >>> 20)) & (KEPT_NAMES - 1);
+    const kept = this.#names[slot];
+    if (kept?.length === length && isName(kept, bytes, start)) return kept;
+    let name = '';
+    for (let i = start; i < start + length; i++) name += String.fromCharCode(bytes[i]!);
+    this.#names[slot] = name;
+    return name;
+  }
+}
+
+function isName(name: string, bytes: Uint8Array, start: number): boolean {
+  for (let i = 0; i < name.length; i++) if (name.charCodeAt(i) !== bytes[start + i]) return false;
+  return true;
+}
+
+/** Defines a property as those of an error are: not enumerable. */
+function define(error: Error, name: string, value: unknown): void {
+  Object.defineProperty(error, name, { value, writable: true, enumerable: false, configurable: true });
+}
+
+function newBuffer(length: number, maxByteLength: number | undefined): ArrayBuffer {
+  if (maxByteLength === undefined || maxByteLength > MAX_RESERVED_BYTES) return new ArrayBuffer(length);
+  return new (ArrayBuffer as new (length: number, options: { maxByteLength: number }) => ArrayBuffer)(length, { maxByteLength });
+}
+
+function isResizable(buffer: ArrayBuffer): boolean {
+  return (buffer as { resizable?: boolean }).resizable === true;
+}
+
+function quoted(type: number): string {
+  return type > 0x20 && type < 0x7f ? `'${String.fromCharCode(type)}'` : `0x${type.toString(16).padStart(2, '0')}`;
+}

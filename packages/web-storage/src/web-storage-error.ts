@@ -1,0 +1,41 @@
+/**
+ * What can be wrong with something that a browser stored. The codes are stable.
+ *
+ * - `BLOOM_BAD_KEY`: a key does not have the form that its folder gives to keys.
+ * - `BLOOM_BAD_VALUE`: the bytes of a value are not what Chromium writes.
+ * - `BLOOM_BAD_METADATA`: what a folder says of its databases, stores or origins cannot be decoded.
+ * - `BLOOM_TOO_DEEP`: objects are nested more deeply than this reader follows.
+ * - `BLOOM_TOO_LARGE`: a compressed value would take more memory than the caller's limit.
+ * - `BLOOM_UNSUPPORTED_VALUE`: the value has a newer version than this reader knows, or one from before Chromium 57.
+ * - `BLOOM_MISSING_BLOB`: a value or a blob stands in a file that is not there.
+ */
+export type WebStorageErrorCode =
+  | 'BLOOM_BAD_KEY'
+  | 'BLOOM_BAD_VALUE'
+  | 'BLOOM_BAD_METADATA'
+  | 'BLOOM_TOO_DEEP'
+  | 'BLOOM_TOO_LARGE'
+  | 'BLOOM_UNSUPPORTED_VALUE'
+  | 'BLOOM_MISSING_BLOB';
+
+/** The parts of what a browser stored that an error can be about. */
+export type StoredStructure = 'key' | 'value' | 'metadata' | 'blob entry' | 'blob';
+
+/** A key, a value or a blob cannot be read; the LevelDB folder around it is sound. */
+export class WebStorageError extends Error {
+  override readonly name = 'WebStorageError';
+  readonly code: WebStorageErrorCode;
+  readonly structure: StoredStructure;
+  /** Bytes from the start of the structure to what is wrong. */
+  readonly offset: number;
+  /** What is wrong, without the place. */
+  readonly problem: string;
+
+  constructor(code: WebStorageErrorCode, structure: StoredStructure, offset: number, problem: string, options?: ErrorOptions) {
+    super(`${structure} at offset ${offset}: ${problem}`, options);
+    this.code = code;
+    this.structure = structure;
+    this.offset = offset;
+    this.problem = problem;
+  }
+}

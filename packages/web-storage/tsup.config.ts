@@ -1,0 +1,3 @@
+import { library } from '@bloom/tsup-config';
+
+export default library(['src/index.ts', 'src/node.ts', 'src/browser.ts']);

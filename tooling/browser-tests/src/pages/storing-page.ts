@@ -1,0 +1,163 @@
+/** What a page stores for the tests of web-storage, and what it says that it has stored. */
+import { type Random, seeded } from '@bloom/bytes/internal';
+import { describeClone, type HostKinds, randomClone, randomText } from '@bloom/fixtures/random-clone';
+import type { DescribedRecord, Stored } from '../described-storage.js';
+
+/** Objects of the browser that a page may store, by their interfaces, with the properties that make them. */
+const geometry: Readonly<Record<string, readonly string[]>> = {
+  DOMPoint: ['x', 'y', 'z', 'w'],
+  DOMPointReadOnly: ['x', 'y', 'z', 'w'],
+  DOMRect: ['x', 'y', 'width', 'height'],
+  DOMRectReadOnly: ['x', 'y', 'width', 'height'],
+};
+
+/** Text without surrogates that have no partner, which these places would replace. */
+function wellFormed(random: Random): string {
+  return randomText(random).replace(/\p{Surrogate}/gu, '\ufffd');
+}
+
+const hosts: HostKinds = {
+  make(random) {
+    const numbers = () => [random.below(100), random.below(100) / 4, -random.below(100), random.uint32()];
+    switch (random.below(8)) {
+      case 0:
+        return new DOMPoint(...numbers());
+      case 1:
+        return new DOMRect(...numbers());
+      case 2:
+        return new DOMPointReadOnly(...numbers());
+      case 3:
+        return new DOMException(wellFormed(random), 'AbortError');
+      case 4:
+        return new ImageData(1 + random.below(4), 1 + random.below(4));
+      case 5:
+        return new File([random.bytes(random.below(2000)) as Uint8Array<ArrayBuffer>], `file ${random.below(100)}.txt`, { type: 'text/plain', lastModified: random.uint32() * 100 });
+      case 6:
+        return new DOMMatrix(Array.from({ length: 16 }, () => random.below(9)));
+      default:
+        return new Blob([random.bytes(random.below(2000)) as Uint8Array<ArrayBuffer>], { type: random.pick(['', 'application/x-test']) });
+    }
+  },
+  describe(object) {
+    const name = object.constructor.name;
+    const names = geometry[name];
+    if (names !== undefined) return `${name} ${names.map((field) => (object as Record<string, unknown>)[field]).join(' ')}`;
+    if (object instanceof DOMException) return `DOMException ${object.name} ${JSON.stringify(object.message)}`;
+    if (object instanceof ImageData) return `ImageData ${object.width} ${object.height} ${[...object.data].join(' ')}`;
+    if (object instanceof DOMMatrix) return `DOMMatrix ${[...object.toFloat64Array()].join(' ')}`;
+    if (object instanceof File) return `File ${object.name} ${object.type} ${object.size} ${object.lastModified}`;
+    if (object instanceof Blob) return `Blob ${object.type} ${object.size}`;
+    return undefined;
+  },
+};
+
+function promised<T>(request: IDBRequest<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    request.onsuccess = () => resolve(request.result);
+    request.onerror = () => reject(request.error!);
+  });
+}
+
+function completed(transaction: IDBTransaction): Promise<void> {
+  return new Promise((resolve, reject) => {
+    transaction.oncomplete = () => resolve();
+    transaction.onabort = () => reject(transaction.error!);
+  });
+}
+
+async function openAt(name: string, version: number, upgrade: (database: IDBDatabase, transaction: IDBTransaction) => void): Promise<IDBDatabase> {
+  const request = indexedDB.open(name, version);
+  request.onupgradeneeded = () => upgrade(request.result, request.transaction!);
+  return promised(request);
+}
+
+function randomKey(random: Random, depth = 0): IDBValidKey {
+  switch (random.below(depth < 3 ? 7 : 5)) {
+    case 0:
+      return random.pick([0, -1, 1.5, 1e300, Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY, random.below(1000)]);
+    case 1:
+      return new Date(random.uint32() * 100);
+    case 2:
+      return random.bytes(random.below(10)) as Uint8Array<ArrayBuffer>;
+    case 3:
+      return random.below(1000);
+    case 4:
+      return randomText(random).slice(0, 20);
+    default:
+      return Array.from({ length: random.below(4) }, () => randomKey(random, depth + 1));
+  }
+}
+
+/**
+ * Stores random values under random keys, deletes and overwrites some, and changes the version of a database twice.
+ *
+ * @param hasLarge whether to store values that are so large that the browser compresses them, or puts them in files of their own.
+ */
+export async function store(seed: number, count: number, hasLarge = true): Promise<void> {
+  const random = seeded(seed);
+  (await openAt('values', 1, (database) => database.createObjectStore('clones'))).close();
+  const database = await openAt('values', 7, (upgraded, transaction) => {
+    const notes = upgraded.createObjectStore('notes', { keyPath: 'meta.id', autoIncrement: true });
+    notes.createIndex('tags', 'tags', { multiEntry: true });
+    notes.createIndex('name', 'name', { unique: true });
+    notes.createIndex('pair', ['a', 'b']);
+    upgraded.createObjectStore('dropped').put(1, 'gone');
+    transaction.objectStore('clones').put('from version 7', 'upgraded');
+  });
+  for (let i = 0; i < count; i += 20) {
+    const transaction = database.transaction(['clones', 'notes'], 'readwrite');
+    const clones = transaction.objectStore('clones');
+    const notes = transaction.objectStore('notes');
+    for (let j = i; j < Math.min(i + 20, count); j++) {
+      const key = randomKey(random);
+      clones.put(randomClone(random, hosts), key);
+      if (random.below(10) === 0) clones.put({ overwritten: randomText(random) }, key);
+      if (random.below(10) === 0) clones.delete(key);
+      notes.put({ tags: Array.from({ length: random.below(4) }, () => random.below(5)), name: `note ${j}`, a: random.below(3), b: randomText(random), text: randomText(random) });
+      if (random.below(5) === 0) notes.delete(1 + random.below(j + 1));
+    }
+    await completed(transaction);
+  }
+  if (hasLarge) await storeLarge(database, random);
+  database.close();
+  (await openAt('values', 8, (upgraded) => upgraded.deleteObjectStore('dropped'))).close();
+  (await openAt('deleted', 1, (made) => made.createObjectStore('x').put(1, 1))).close();
+  await promised(indexedDB.deleteDatabase('deleted'));
+  for (let i = 0; i < 50; i++) {
+    localStorage.setItem(randomText(random).slice(0, 30), randomText(random));
+    sessionStorage.setItem(wellFormed(random).slice(0, 30), randomText(random));
+    if (i % 7 === 0) localStorage.removeItem(localStorage.key(0)!);
+  }
+}
+
+async function storeLarge(database: IDBDatabase, random: Random): Promise<void> {
+  const transaction = database.transaction('clones', 'readwrite');
+  const clones = transaction.objectStore('clones');
+  clones.put(Array.from({ length: 300_000 }, (_, i) => (i * 2_654_435_761) % 251), 'compressed, and in a file of its own');
+  clones.put(random.bytes(200_000), 'in a file of its own');
+  clones.put('text '.repeat(20_000), 'compressed');
+  await completed(transaction);
+}
+
+async function recordsOf(source: IDBObjectStore | IDBIndex): Promise<DescribedRecord[]> {
+  const records: DescribedRecord[] = [];
+  const request = source.openCursor();
+  for (let cursor = await promised(request); cursor !== null; cursor = await promised(request)) {
+    records.push({ key: `${describeClone(cursor.key)} of ${describeClone(cursor.primaryKey)}`, value: describeClone(cursor.value, hosts) });
+    cursor.continue();
+  }
+  return records;
+}
+
+/** What is stored, by stores, and by indexes as `store.index`. */
+export async function stored(): Promise<Stored> {
+  const database = await promised(indexedDB.open('values'));
+  const records: Record<string, DescribedRecord[]> = {};
+  for (const name of database.objectStoreNames) {
+    records[name] = await recordsOf(database.transaction(name).objectStore(name));
+    for (const index of database.transaction(name).objectStore(name).indexNames) records[`${name}.${index}`] = await recordsOf(database.transaction(name).objectStore(name).index(index));
+  }
+  database.close();
+  const items = (storage: Storage) => Array.from({ length: storage.length }, (_, i) => storage.key(i)!).map((key) => ({ key: JSON.stringify(key), value: JSON.stringify(storage.getItem(key)) }));
+  return { records, local: items(localStorage), session: items(sessionStorage) };
+}
