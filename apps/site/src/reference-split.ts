@@ -4,7 +4,7 @@
  */
 
 /** The height that a page may have, in pixels of a window of 1,280; by an estimate, which a test compares with Chromium. */
-const MAX_HEIGHT = 6000;
+const MAX_HEIGHT = 5400;
 const CHARACTERS_PER_LINE = 78;
 /** Of the widest cell of a table. */
 const CHARACTERS_PER_CELL = 42;

@@ -12,6 +12,8 @@ function entryPoints(): Map<string, string> {
   const found = new Map<string, string>();
   for (const { folder, manifest } of publishedPackages()) {
     for (const [path, target] of Object.entries(manifest.exports)) {
+      // Those for sibling packages promise nothing to others.
+      if (path === './internal') continue;
       // Where Node has an entry point of its own, the other has the same interface.
       const source = (target as { readonly 'bloom-source'?: string })['bloom-source'];
       if (source !== undefined) found.set(join(folder, source), manifest.name + path.slice(1));

@@ -185,11 +185,14 @@ describe.skipIf(executablePath === undefined)(`in Chromium${executablePath === u
     await page.close();
   });
 
-  test.each([320, 390])('no page of guides and packages is wider than a window of %i pixels', async (width) => {
-    const page = await open('index.html', width);
+  test('no page of guides and packages is wider than a window of 320 or 390 pixels', async () => {
+    const page = await open('index.html', 390);
     for (const path of pagePaths().filter((name) => /^(guide|packages)\//.test(name))) {
       await page.goto(`${server.origin}/${path}`, { waitUntil: 'domcontentloaded' });
-      expect(await page.evaluate(() => document.documentElement.scrollWidth), path).toBeLessThanOrEqual(width);
+      for (const width of [390, 320]) {
+        await page.setViewportSize({ width, height: 900 });
+        expect(await page.evaluate(() => document.documentElement.scrollWidth), path).toBeLessThanOrEqual(width);
+      }
     }
     await page.close();
   });

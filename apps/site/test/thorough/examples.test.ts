@@ -35,6 +35,7 @@ beforeAll(async () => {
   const copies = [
     [goldenDatabases().find(({ name }) => name === 'levels')!.path, 'path/to/database'],
     [realDatabases().find(({ name }) => name.startsWith('dfindexeddb/chrome'))!.path, 'https_example.org_0.indexeddb.leveldb'],
+    [realDatabases().find(({ name }) => name.startsWith('dfindexeddb/chrome'))!.path, 'IndexedDB/https_example.com_0.indexeddb.leveldb'],
     [realDatabases().find(({ name }) => name.startsWith('bedrock-provider'))!.path, 'world/db'],
     [realTables().find(({ file }) => file.endsWith('.index'))!.path, 'variables.index'],
   ] as const;
