@@ -1,6 +1,11 @@
 import { createHash } from 'node:crypto';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { basename } from 'node:path';
 import { leftOut, program, thirdPartyLicences } from '@bloom/tsup-config';
+
+/** The built explorer, which `bloom explore` serves, and what of it only a public site needs. */
+const EXPLORER = '../explorer/dist';
+const OF_SITES = new Set(['404.html', 'link-picture.png', 'service-worker.js']);
 
 const command = {
   ...program(['src/bloom.ts', 'src/program.ts', 'src/decoding-thread.ts', 'src/merging-thread.ts', 'src/sorting-thread.ts', 'src/thread-plugins.ts']),
@@ -29,6 +34,8 @@ const command = {
     if (code.some((byte) => byte > 0x7f)) throw new Error('dist/program.cjs is not ASCII, as which it is read');
     const hash = createHash('sha256').update(code).digest('hex').slice(0, 16);
     writeFileSync('dist/bloom.cjs', readFileSync('dist/bloom.cjs', 'utf8').replace('__PROGRAM_HASH__', hash));
+    if (!existsSync(EXPLORER)) throw new Error('apps/explorer is not built: pnpm build builds it first');
+    cpSync(EXPLORER, 'dist/explorer', { recursive: true, filter: (path) => !OF_SITES.has(basename(path)) });
     return Promise.resolve();
   },
 };

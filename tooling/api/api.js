@@ -1,15 +1,18 @@
 // Writes a report for each entry point into `reports`: its exports, without the text of their documentation. So every change of a public
 // interface shows up as a change of a report. `--check` compares the reports instead, and lists exports without documentation.
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+// `hidden.json` has the number of declarations in the types of each entry point that nobody can import. It may only fall.
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { CompilerState, Extractor, ExtractorConfig, ExtractorLogLevel } from '@microsoft/api-extractor';
 import { entryPoints } from './entry-points.js';
+import { hidden } from './hidden.js';
 import { undocumented } from './undocumented.js';
 
 /** @import { EntryPoint } from './entry-points.js' */
 
 const reports = join(import.meta.dirname, 'reports');
+const hiddenFile = join(import.meta.dirname, 'hidden.json');
 const check = process.argv.includes('--check');
 const temporary = mkdtempSync(join(tmpdir(), 'bloom-api-'));
 const destination = check ? join(temporary, 'reports') : reports;
@@ -49,6 +52,13 @@ function reportsIn(folder) {
   return new Map(readdirSync(folder).map((name) => [name, readFileSync(join(folder, name), 'utf8')]));
 }
 
+/** @returns {Record<string, number>} the stored number of each entry point that has such declarations */
+function storedHidden() {
+  /** @type {unknown} */
+  const stored = JSON.parse(readFileSync(hiddenFile, 'utf8'));
+  return /** @type {Record<string, number>} */ (stored);
+}
+
 /** @type {string[]} */
 const problems = [];
 try {
@@ -74,6 +84,17 @@ try {
       if (made.get(name) !== kept.get(name)) problems.push(`tooling/api/reports/${name} is not what \`npx pnpm@10 api\` writes. A changed interface needs a changeset.`);
     }
     problems.push(...undocumented().map((name) => `no documentation of ${name}`));
+  }
+  const found = hidden();
+  const stored = storedHidden();
+  for (const [name, names] of found) {
+    const most = stored[name] ?? 0;
+    if (names.length > most) problems.push(`the types of ${name} have ${names.length} declarations that nobody can import, ${most} are allowed: ${names.join(', ')}`);
+    else if (check && names.length < most) problems.push(`the types of ${name} have only ${names.length} declarations that nobody can import: \`npx pnpm@10 api\` lowers its number`);
+  }
+  if (!check && problems.length === 0) {
+    const numbers = [...found].filter(([, names]) => names.length > 0).map(([name, names]) => [name, names.length]);
+    writeFileSync(hiddenFile, `${JSON.stringify(Object.fromEntries(numbers), undefined, 2)}\n`);
   }
 } finally {
   rmSync(temporary, { recursive: true });

@@ -32,7 +32,7 @@ import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { constants as vmConstants, Script } from 'node:vm';
 import { crc32 } from 'node:zlib';
-import { COMMAND_NAMES } from './command-name.js';
+import { commandWords, todaysArguments } from './command-name.js';
 import type * as Program from './program.js';
 
 /** The hash of the program's file. The build puts it here. */
@@ -79,7 +79,7 @@ class CodeCache {
   constructor(program: string) {
     this.#program = program;
     // Each command has a cache of the functions that it runs, and everything else, such as help, has one together.
-    const command = COMMAND_NAMES.find((name) => name === process.argv[2]) ?? 'help';
+    const command = commandWords(todaysArguments(process.argv.slice(2))).join('-') || 'help';
     const { size, mtimeMs } = statSync(process.execPath);
     this.#name = [command, PROGRAM_HASH, process.version, process.arch, size, Math.trunc(mtimeMs)].join('-');
   }

@@ -1,5 +1,6 @@
 // The program of a DecodingThread.
-import { parentPort, workerData } from 'node:worker_threads';
+import { workerData } from 'node:worker_threads';
+import { answerCalls } from './answered-calls.js';
 import { decoderOf } from './formats/decoders.js';
 import { InputError } from './formats/entry.js';
 import { buffersOf, EntryBatch, packed } from './formats/entry-batch.js';
@@ -7,20 +8,19 @@ import { decoded } from './inputs/decoded-piece.js';
 import type { DecodingOrder, PieceAnswer, PieceOrder } from './inputs/decoding-thread.js';
 
 const { form, state } = workerData as DecodingOrder;
-const port = parentPort!;
 const decoder = decoderOf(form, state);
 /** How many entries there were in the last piece: the next one will have as many. */
 let expected = 1024;
 
-port.on('message', ({ bytes, spare }: PieceOrder) => {
+answerCalls(({ bytes, spare }: PieceOrder) => {
   const { batch, error } = decoded(decoder, bytes, batchFor(bytes?.length ?? 0, spare));
   expected = Math.max(16, Math.ceil(batch.length * 1.1));
-  const answer: PieceAnswer = {
+  const value: PieceAnswer = {
     batch: packed(batch),
     bytes,
     error: error instanceof InputError ? { place: error.place, problem: error.problem } : undefined,
   };
-  port.postMessage(answer, [...buffersOf(batch), ...(bytes === undefined ? [] : [bytes.buffer])]);
+  return { value, transferred: [...buffersOf(batch), ...(bytes === undefined ? [] : [bytes.buffer])] };
 });
 
 function batchFor(byteLength: number, spare: PieceOrder['spare']): EntryBatch {

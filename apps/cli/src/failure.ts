@@ -15,9 +15,9 @@ export const EXIT = {
 
 /** What the exit codes mean, for the help. */
 export const EXIT_MEANINGS: readonly (readonly [code: number, meaning: string])[] = [
-  [EXIT.ok, 'found, or nothing is wrong'],
-  [EXIT.no, 'an absent key, a difference, something wrong or lost, or a lost race'],
-  [EXIT.failure, 'wrong use, or bad input'],
+  [EXIT.ok, 'success: found, or nothing wrong'],
+  [EXIT.no, 'an absent key, a difference, damage or loss, or a lost race'],
+  [EXIT.failure, 'bad usage or bad input; nothing was done'],
 ];
 
 /** Ends the program with one line on standard error. */
@@ -33,7 +33,7 @@ export function failureOf(file: string, error: unknown): unknown {
   if (isHttpError(error)) return new Failure(`${file}: ${httpProblem(error)}`, { cause: error });
   if (isSystemError(error)) {
     if (error.code === 'ENOENT' && isUrl(file)) return new Failure(urlProblem(file), { cause: error });
-    const problem = error.code === 'ENOTDIR' && existsSync(file) ? 'is a file, and not a folder' : (SYSTEM_PROBLEMS[error.code] ?? systemProblem(error));
+    const problem = error.code === 'ENOTDIR' && existsSync(file) ? 'is a file, not a folder' : (SYSTEM_PROBLEMS[error.code] ?? systemProblem(error));
     return new Failure(`${file}: ${problem}`, { cause: error });
   }
   return error;
@@ -47,14 +47,14 @@ export function isUrl(path: string): boolean {
 /** What is wrong with a URL where only files can be, without what may be secret in it. */
 export function urlProblem(url: string): string {
   const shown = url.replace(/(?<=^[^/]*:\/\/)[^/?#]*@|[?#].*$/gs, '');
-  if (/^https?:/i.test(url)) return `${shown}: is a URL, and only a file can be here: download it, and name the copy`;
-  if (/^s3:/i.test(url)) return `${shown}: is in a bucket, which is read here by its https:// address, where it is public; verify and part --levels take s3:// addresses`;
-  return `${shown}: is a URL that cannot be read: those that can are http:// and https://`;
+  if (/^https?:/i.test(url)) return `${shown}: is a URL where a file is needed: download it and pass the copy`;
+  if (/^s3:/i.test(url)) return `${shown}: is an s3:// address, which only verify and bulk commands take: use its https:// address, if it is public`;
+  return `${shown}: is not a URL that can be read: use http:// or https://`;
 }
 
 /** @throws Failure for a URL where a file or folder is to be written, of which the system would make folders here. */
 export function mustBeWrittenHere(path: string): void {
-  if (isUrl(path)) throw new Failure(`${urlProblem(path).split(': is ')[0]!}: is a URL, and files and folders are written only here: name a path`);
+  if (isUrl(path)) throw new Failure(`${urlProblem(path).split(': is ')[0]!}: is a URL where a local path is needed`);
 }
 
 /** What is wrong in a file, and where, without the name of the file. */
@@ -71,19 +71,19 @@ export function placedBytes(byteLength: number, offset: number): string {
 
 const SYSTEM_PROBLEMS: Readonly<Record<string, string>> = {
   ENOENT: 'no such file or folder',
-  ENOTDIR: 'a part of the path is not a folder',
+  ENOTDIR: 'part of the path is not a folder',
   EISDIR: 'is a folder',
   EACCES: 'permission denied',
   EPERM: 'operation not permitted',
   EROFS: 'the file system is read-only',
   ENOSPC: 'no space left on the device',
   EDQUOT: 'the disk quota is used up',
-  EFBIG: 'the file would be too large',
-  EMFILE: 'too many open files: ulimit -n says how many there may be',
+  EFBIG: 'the file is too large',
+  EMFILE: 'too many open files: ulimit -n shows the limit',
   ENAMETOOLONG: 'the name is too long',
   ELOOP: 'too many symbolic links',
   EIO: 'the device failed',
-  ENXIO: 'no such device, or no program at the other end',
+  ENXIO: 'no such device, or no program on the other end',
   EBUSY: 'in use by another program',
 };
 

@@ -1,40 +1,13 @@
-// The program of a MergingThread.
-import { parentPort } from 'node:worker_threads';
-import { Failure } from './failure.js';
+// The program of a MergingThread. Its first call opens the tables, and each call merges a batch.
+import { answerCalls } from './answered-calls.js';
+import { buffersOf, packed } from './formats/entry-batch.js';
 import type { MergeOrder } from './inputs/merge-order.js';
 import { MergedTables } from './inputs/merged-tables.js';
-import type { MergeAnswer } from './inputs/merging-thread.js';
 
-const port = parentPort!;
+let opening: Promise<MergedTables> | undefined;
 
-port.once('message', (order: MergeOrder) => {
-  const opening = MergedTables.open(order);
-  port.on('message', () => {
-    opening.then(
-      (tables) => answer(tables),
-      (error: unknown) => fail(error),
-    );
-  });
+answerCalls(async (order: MergeOrder) => {
+  opening ??= MergedTables.open(order);
+  const batch = (await opening).nextAtOnce();
+  return batch === undefined ? { value: undefined } : { value: packed(batch), transferred: buffersOf(batch) };
 });
-
-function answer(tables: MergedTables): void {
-  try {
-    const batch = tables.nextAtOnce();
-    if (batch === undefined) {
-      post({});
-      return;
-    }
-    const { length, bytes, ends, positions } = batch;
-    post({ batch: { length, bytes, ends, positions } }, [bytes.buffer, ends.buffer, positions.buffer]);
-  } catch (error) {
-    fail(error);
-  }
-}
-
-function fail(error: unknown): void {
-  post({ problem: error instanceof Error ? error.message : String(error), isFailure: error instanceof Failure });
-}
-
-function post(message: MergeAnswer, transferred: ArrayBuffer[] = []): void {
-  port.postMessage(message, transferred);
-}

@@ -1,12 +1,15 @@
 import { inspect } from 'node:util';
 import { Command, CommanderError, Help } from 'commander';
 import { version } from '../package.json';
-import type { CommandName } from './command-name.js';
+import { COMMAND_GROUPS, type CommandName, commandWords, todaysArguments } from './command-name.js';
 import { EXIT, EXIT_MEANINGS, Failure } from './failure.js';
 import { ByteBuffer } from './formats/byte-buffer.js';
+import { HELP_ALL, optionsOf } from './help-options.js';
 import { Interrupted } from './interruption.js';
+import { hasColour, styled } from './outputs/colour.js';
 import { endWithReader, exit, flush, note, standardError } from './outputs/output.js';
 import { terminalLines } from './outputs/terminal-text.js';
+import { setStandardStreams, type StandardStreams, standardStreams } from './standard-streams.js';
 
 /** The commands, each loaded when it is needed: loading all of them takes longer than looking up a key. */
 const commands = {
@@ -14,7 +17,6 @@ const commands = {
   get: async () => (await import('./commands/get.js')).addGet,
   scan: async () => (await import('./commands/scan.js')).addScan,
   count: async () => (await import('./commands/count.js')).addCount,
-  size: async () => (await import('./commands/size.js')).addSize,
   find: async () => (await import('./commands/find.js')).addFind,
   stat: async () => (await import('./commands/stat.js')).addStat,
   verify: async () => (await import('./commands/verify.js')).addVerify,
@@ -23,6 +25,7 @@ const commands = {
   merge: async () => (await import('./commands/merge.js')).addMerge,
   convert: async () => (await import('./commands/convert.js')).addConvert,
   diff: async () => (await import('./commands/diff.js')).addDiff,
+  explore: async () => (await import('./commands/explore.js')).addExplore,
   put: async () => (await import('./commands/put.js')).addPut,
   delete: async () => (await import('./commands/delete.js')).addDelete,
   load: async () => (await import('./commands/load.js')).addLoad,
@@ -31,40 +34,53 @@ const commands = {
   repair: async () => (await import('./commands/repair.js')).addRepair,
   destroy: async () => (await import('./commands/destroy.js')).addDestroy,
   copy: async () => (await import('./commands/copy.js')).addCopy,
-  part: async () => (await import('./commands/part.js')).addPart,
-  split: async () => (await import('./commands/split.js')).addSplit,
-  assemble: async () => (await import('./commands/assemble.js')).addAssemble,
-  publish: async () => (await import('./commands/publish.js')).addPublish,
-  gc: async () => (await import('./commands/gc.js')).addGc,
+  bulk: async () => (await import('./commands/bulk.js')).addBulk,
+  advise: async () => (await import('./commands/advise.js')).addAdvise,
   filter: async () => (await import('./commands/filter.js')).addFilter,
-  compression: async () => (await import('./commands/compression.js')).addCompression,
   completion: async () => (await import('./commands/completion.js')).addCompletion,
 } satisfies Record<CommandName, () => Promise<(program: Command) => void>>;
 
-/** Help and the version, which are written in the end: to a full device, that fails. */
-const help = new ByteBuffer();
-
-const program = new Command('bloom')
-  .description("Builds, reads and inspects LevelDB's sorted string tables, reads and writes the folders of its databases, and publishes databases.")
-  .version(version)
-  .exitOverride()
-  .configureHelp({
-    // All commands have options. Without the word, the list fits 80 columns.
-    subcommandTerm(command) {
-      return Help.prototype.subcommandTerm.call(this, command).replace(' [options]', '');
-    },
-  })
-  .configureOutput({
-    writeOut(text) {
-      help.utf8(text);
-    },
-    outputError() {
-      // `explain` prints the error in one line.
-    },
-  })
-  .addHelpText(
-    'after',
-    `
+/**
+ * The program, without its commands.
+ *
+ * @param help is given the help and the version, which are written in the end: to a full device, that fails.
+ * @param showsAll whether the help lists rare options.
+ */
+function programWith(help: ByteBuffer, showsAll: boolean): Command {
+  const { stdout } = standardStreams();
+  return new Command('bloom')
+    .description("Reads, writes, checks and repairs LevelDB's tables and databases, and publishes databases.")
+    .version(version)
+    .helpOption('-h, --help', 'show this help')
+    .helpCommand('help [command]', 'show the help of a command')
+    .exitOverride()
+    .configureHelp({
+      // All commands have options. Without the word, the list fits 80 columns.
+      subcommandTerm(command) {
+        return Help.prototype.subcommandTerm.call(this, command).replace(' [options]', '');
+      },
+      visibleOptions(command) {
+        return optionsOf(command, showsAll);
+      },
+      styleTitle: (text) => styled('bold', text, stdout),
+      styleSubcommandTerm: (text) => styled('cyan', text, stdout),
+      styleOptionTerm: (text) => styled('cyan', text, stdout),
+    })
+    .configureOutput({
+      getOutHasColors: () => hasColour(stdout),
+      writeOut(text) {
+        help.utf8(text);
+      },
+      writeErr(text) {
+        standardError().write(text);
+      },
+      outputError() {
+        // `explain` prints the error in one line.
+      },
+    })
+    .addHelpText(
+      'after',
+      `
 Exit codes:
 ${EXIT_MEANINGS.map(([code, meaning]) => `  ${code}  ${meaning}`).join('\n')}
 
@@ -75,53 +91,60 @@ Examples:
   bloom stat capitals.ldb
   bloom scan path/to/database
   bloom help build`,
-  );
+    );
+}
 
 /** Runs the program with the arguments of the process, and ends the process. */
 export async function run(): Promise<never> {
-  // Help about a command that does not exist: without `help` before it, its name is reported as unknown.
-  const [, , first, topic] = process.argv;
-  const isUnknownTopic = first === 'help' && topic !== undefined && !Object.hasOwn(commands, topic);
-
   endWithReader();
   // No error is shown as a stack trace.
   process.on('uncaughtException', (error) => {
-    void end(error);
+    process.exitCode = explain(error);
+    void exit();
   });
-  try {
-    await addCommands(first);
-    await program.parseAsync(isUnknownTopic ? process.argv.filter((_, i) => i !== 2) : process.argv);
-  } catch (error) {
-    return end(error);
-  }
+  await runCommand(process.argv.slice(2));
   return exit();
+}
+
+/** Runs a command and sets the exit code of the process. @param streams those of the process, if they are not given. */
+export async function runCommand(given: readonly string[], streams?: StandardStreams): Promise<void> {
+  setStandardStreams(streams);
+  const help = new ByteBuffer();
+  const end = given.indexOf('--');
+  const isHelpAll = (word: string, i: number): boolean => word === HELP_ALL && (end < 0 || i < end);
+  const showsAll = given.some(isHelpAll);
+  const args = todaysArguments(given.map((word, i) => (isHelpAll(word, i) ? '--help' : word)));
+  try {
+    const program = programWith(help, showsAll);
+    await addCommands(program, args[0]);
+    await program.parseAsync(args, { from: 'user' });
+  } catch (error) {
+    process.exitCode = explain(error, args);
+  }
+  try {
+    await flush(help, hasColour(standardStreams().stdout));
+  } catch (error) {
+    process.exitCode = explain(error);
+  }
 }
 
 /** Adds the command that was named, or all of them, for the help and for suggestions. */
-async function addCommands(name: string | undefined): Promise<void> {
+async function addCommands(program: Command, name: string | undefined): Promise<void> {
   // Completion is for all of them.
-  const named = Object.entries(commands).filter(([command]) => command === name && name !== 'completion');
-  for (const [, load] of named.length > 0 ? named : Object.entries(commands)) (await load())(program);
-}
-
-async function end(error: unknown): Promise<never> {
-  process.exitCode = explain(error);
-  try {
-    await flush(help);
-  } catch (problem) {
-    process.exitCode = explain(problem);
+  const isOne = name !== 'completion' && name !== undefined && Object.hasOwn(commands, name);
+  for (const [heading, names] of Object.entries(COMMAND_GROUPS)) {
+    program.commandsGroup(heading);
+    for (const command of names) if (!isOne || command === name) (await commands[command]())(program);
   }
-  return exit();
 }
 
 /** What is wrong with the command line, and where to read more. */
-function problemOf({ code, message }: CommanderError): string {
+function problemOf({ code, message }: CommanderError, args: readonly string[]): string {
   const problem = message.replace(/^error: /, '').replace(/\n(\(Did you mean .*\?\))$/, ' $1');
-  const [, , first, second] = process.argv;
-  if (code === 'commander.unknownCommand') return `${problem}: bloom --help lists the commands`;
-  const command = first === 'filter' && second !== undefined && /^[a-z]+$/.test(second) ? `${first} ${second}` : first;
-  if (code === 'commander.unknownOption') return `${problem}: bloom ${command} --help lists the options; names and keys that begin with a dash come after --`;
-  if (code === 'commander.missingArgument' || code === 'commander.missingMandatoryOptionValue') return `${problem}: see bloom ${command} --help`;
+  const words = commandWords(args).join(' ');
+  if (code === 'commander.unknownCommand') return `${problem}: bloom ${words === '' ? '' : `${words} `}--help lists the commands`;
+  if (code === 'commander.unknownOption') return `${problem}: bloom ${words} --help lists the options; put names and keys that start with a dash after --`;
+  if (code === 'commander.missingArgument' || code === 'commander.missingMandatoryOptionValue') return `${problem}: see bloom ${words} --help`;
   return problem;
 }
 
@@ -130,17 +153,17 @@ function withoutQueries(text: string): string {
   return text.replace(/\b(https?:\/\/)(?:[^\s/@'"]*@)?([^\s?#'"]*)(?:[?#][^\s'":,)]*)?/gi, '$1$2');
 }
 
-/** Says what went wrong in one line. @returns the exit code. */
-function explain(error: unknown): number {
+/** Prints what went wrong in one line. @returns the exit code. */
+function explain(error: unknown, args: readonly string[] = []): number {
   if (process.env.BLOOM_DEBUG) standardError().write(`${terminalLines(Buffer.from(withoutQueries(inspect(error))))}\n`);
   if (error instanceof Interrupted) error.endProgram();
   if (error instanceof CommanderError) {
     if (error.exitCode === 0) return EXIT.ok;
     // Without a command, the help has been shown.
-    if (error.code !== 'commander.help') note(problemOf(error));
+    if (error.code !== 'commander.help') note(problemOf(error, args), 'red');
     return EXIT.failure;
   }
-  if (error instanceof Failure) note(error.message);
-  else note(`this should not happen: ${error instanceof Error ? error.message : String(error)}; BLOOM_DEBUG=1 shows where`);
+  if (error instanceof Failure) note(error.message, 'red');
+  else note(`this should not happen: ${error instanceof Error ? error.message : String(error)}; BLOOM_DEBUG=1 shows where`, 'red');
   return EXIT.failure;
 }

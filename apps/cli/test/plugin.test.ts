@@ -48,8 +48,8 @@ describe('a module', () => {
   });
 
   test.each([
-    ['nothing.mjs', '', '', /no export of the module is a comparator, which has name, compare.*: it exports nothing$/],
-    ['two.mjs', `export const a = { ${ORDER} }; export const b = { ${ORDER} };`, '', /more than one comparator: name one of them, such as .*two\.mjs#a; there are a, b$/],
+    ['nothing.mjs', '', '', /the module exports no comparator, which has name, compare.*: it exports nothing$/],
+    ['two.mjs', `export const a = { ${ORDER} }; export const b = { ${ORDER} };`, '', /more than one comparator: choose one, such as .*two\.mjs#a, of a, b$/],
     ['other.mjs', 'export const a = {};', '#a', /#a: is not a comparator/],
     ['missing-export.mjs', 'export const a = {};', '#b', /does not export b: it exports a$/],
     ['throws.mjs', "throw new Error('no luck');", '', /cannot be imported: Error: no luck$/],
@@ -90,6 +90,6 @@ describe('what bloom has', () => {
   });
 
   test.each(['bloom:1.5', 'fuse:9', 'ribbon:2', 'ribbon:', 'blocked:x', 'blocked:0'])('refuses %s', async (given) => {
-    await expect(loadPolicy(given)).rejects.toThrow(`--policy ${given}: what follows the colon is the`);
+    await expect(loadPolicy(given)).rejects.toThrow(`--policy ${given}: the part after the colon is the`);
   });
 });

@@ -30,6 +30,7 @@ const guides = [
       { text: 'From another library', link: '/guide/from-another-library' },
       { text: 'Other programs on one folder', link: '/guide/beside-other-programs' },
       { text: 'Publish data', link: '/guide/publish-data' },
+      { text: 'The command line', link: '/guide/command-line' },
     ],
   },
   {
@@ -46,6 +47,7 @@ const guides = [
     text: 'Look up',
     items: [
       { text: 'The format', link: '/guide/format' },
+      { text: 'Commands', link: '/commands' },
       { text: 'Errors', link: '/errors/' },
       { text: 'Reference', link: '/reference/' },
       { text: 'The public classes', link: '/interface' },
@@ -100,7 +102,7 @@ export default defineConfig({
       { text: 'Guide', link: '/guide/start' },
       { text: 'Explorer', link: '/explorer/index.html', target: '_self' },
       { text: 'level', link: '/packages/level/' },
-      { text: 'Command', link: '/packages/cli/' },
+      { text: 'Command', link: '/guide/command-line' },
       { text: 'Reference', link: '/reference/' },
       { text: 'Errors', link: '/errors/' },
       { text: 'Speed', link: '/speed' },

@@ -2,6 +2,7 @@
 import { cpSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { publishedPackages, root } from '@bloom/package-check/published-packages.js';
+import { commandPage } from './command-page.js';
 import { packageDocuments } from './documents.js';
 import { errorPages } from './error-pages.js';
 import { llmsText } from './llms-text.js';
@@ -39,6 +40,7 @@ write('generated/sizes.json', JSON.stringify(Object.fromEntries(sizes)));
 write('generated/programs.md', programsTable());
 
 await writeReference(join(pages, 'reference'));
+write('commands.md', commandPage());
 
 const explorer = join(root, 'apps/explorer/dist');
 if (!existsSync(explorer)) throw new Error('build the explorer first: npx pnpm@10 build');

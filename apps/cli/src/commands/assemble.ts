@@ -1,8 +1,8 @@
 import { assemble, type Assembly, BulkError, decodePart, levelsToMerge, type Part, type PublishedState, readPublication, type Store } from '@bloom/bulk';
 import type { Comparator } from '@bloom/sstable';
 import { type Command, Option } from 'commander';
-import { Failure, failureOf } from '../failure.js';
-import { readWholeFile } from '../inputs/standard-input.js';
+import { Failure } from '../failure.js';
+import { nameOfFile, readWholeFile } from '../inputs/standard-input.js';
 import { STORE_HELP, storeFailure, storeOf } from '../inputs/store-argument.js';
 import { Lines } from '../outputs/output.js';
 import { loadPlugins } from '../plugins/plugin-options.js';
@@ -14,7 +14,7 @@ interface AssembleCommandOptions {
   readonly comparator?: string;
 }
 
-/** What `bloom assemble` prints, and `bloom publish` reads. */
+/** What `bloom bulk assemble` prints, and `bloom bulk publish` reads. */
 export interface AssemblyLine {
   readonly manifest: string;
   /** The MANIFEST that it was assembled on, which must still be published; null where there must be none. */
@@ -34,12 +34,12 @@ export function addAssemble(program: Command): void {
     .command('assemble')
     .summary('make a database of parts')
     .description(
-      'Makes a database of the parts in a STORE that DESCRIPTIONs describe, which bloom part has printed: writes its MANIFEST there, and prints one JSON object for bloom publish. Parts that are missing, overlap or have another order are refused. Nothing is published.',
+      'Makes a database from the parts in a STORE, whose DESCRIPTIONs bloom bulk part printed: writes its MANIFEST there, and prints one JSON object for bloom bulk publish. Refuses parts that are missing, overlap or have another order. Publishes nothing.',
     )
     .argument('<store>', 'where the parts are')
     .argument('<description...>', 'files with descriptions of parts, one per line; - is standard input')
-    .option('--previous <store>', 'where the database is published: the parts are a delivery that comes above what is there, if there is something')
-    .addOption(new Option('--replaces <levels>', 'the parts are the merge of these levels of what is published, such as 4,5').argParser(levelNumbers))
+    .option('--previous <store>', 'where the database is published: the parts are a delivery on top of what is there, if anything')
+    .addOption(new Option('--replaces <levels>', 'the parts are the merge of these published levels, such as 4,5').argParser(levelNumbers))
     .option('--comparator <module>', 'the order of the keys: a file or an npm package that exports a comparator; MODULE#NAME names the export')
     .addHelpText(
       'after',
@@ -47,15 +47,15 @@ export function addAssemble(program: Command): void {
 Without --previous, the parts are the whole database.
 
 Examples:
-  bloom assemble parts parts.jsonl > assembly.json
-  bloom assemble parts range-*.jsonl --previous s3://data/words | bloom publish - parts s3://data/words`,
+  bloom bulk assemble parts parts.jsonl > assembly.json
+  bloom bulk assemble parts *.jsonl --previous s3://data/words > assembly.json`,
     )
     .action(assembleParts);
 }
 
 async function assembleParts(given: string, descriptions: readonly string[], options: AssembleCommandOptions): Promise<void> {
   if (options.replaces !== undefined && options.previous === undefined) throw new Failure('--replaces needs --previous, which has the levels');
-  if (descriptions.filter((name) => name === '-').length > 1) throw new Failure('-: standard input can be read only once');
+  if (descriptions.filter((name) => name === '-').length > 1) throw new Failure('-: stdin can be read only once');
   const { comparator } = await loadPlugins(options);
   const store = storeOf(given);
   const published = options.previous === undefined || options.previous === given ? store : storeOf(options.previous);
@@ -87,7 +87,7 @@ async function assembled(
     if (error instanceof RangeError) throw new Failure(`--replaces: ${error.message}`, { cause: error });
     const levels = error instanceof BulkError && error.code === 'BLOOM_NO_LEVEL' ? previous && levelsToMerge(previous) : undefined;
     if (levels === undefined) throw error;
-    throw new Failure(`there is no level left above what is published: merge two first, with bloom part --levels ${levels.join(',')} and bloom assemble --replaces ${levels.join(',')}`, { cause: error });
+    throw new Failure(`there is no level left above what is published: merge two first, with bloom bulk part --levels ${levels.join(',')} and bloom bulk assemble --replaces ${levels.join(',')}`, { cause: error });
   }
   const { manifest, bytes, sha256, level } = assembly;
   await store.create({ name: manifest, bytes, sha256 });
@@ -121,15 +121,10 @@ function bothOf(store: Store, published: Store): Pick<Store, 'name' | 'list'> {
 }
 
 function partsIn(path: string): Part[] {
-  const name = path === '-' ? 'standard input' : path;
-  let text: string;
-  try {
-    text = readWholeFile(path).toString();
-  } catch (error) {
-    throw failureOf(name, error);
-  }
+  const name = nameOfFile(path);
+  const text = readWholeFile(path).toString();
   // A task that was killed while it printed leaves a line without an end.
-  if (text !== '' && !text.endsWith('\n')) throw new Failure(`${name}: the last line has no end: the task that printed it has not finished`);
+  if (text !== '' && !text.endsWith('\n')) throw new Failure(`${name}: the last line is incomplete: the task that printed it did not finish`);
   return text.split('\n').flatMap((line, i) => {
     if (line.trim() === '') return [];
     try {

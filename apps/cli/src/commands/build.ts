@@ -44,7 +44,7 @@ export function addBuild(program: Command): void {
     .command('build')
     .summary('write a table')
     .description(
-      'Writes a table of the entries in the INPUTs, one after another; a dash is standard input.\n' +
+      'Writes a table from the entries in the INPUTs, one after another; - is standard input.\n' +
         'The table gets its name only when it is completely on disk.',
     )
     .argument('<input...>', 'the entries')
@@ -52,14 +52,14 @@ export function addBuild(program: Command): void {
   addInputOptions(command);
   addTableOptions(command)
     .option('--sort', 'accept keys in any order, and keep the last value of each key')
-    .option('--versions', "make a table of a database: entries have a sequence and a type, as those that scan prints of such tables and with --all-versions")
+    .option('--versions', "make a table of a database: entries have a sequence and a type, as scan prints those of such tables and with --all-versions")
     .addOption(
-      new Option('--memory <bytes>', 'for --sort: how many bytes of entries to keep in memory; what exceeds them is sorted in temporary files beside the output')
+      new Option('--memory <bytes>', 'for --sort: bytes of entries to keep in memory; the rest is sorted in temporary files next to the output')
         .default(SORT_BYTES, '256MiB')
         .argParser(byteSize(2 ** 20)),
     )
     .addOption(
-      new Option('--max-table-size <bytes>', 'write numbered tables, each of which ends at so many bytes of data, and a list of their names').argParser(
+      new Option('--max-table-size <bytes>', 'write numbered tables of about this many bytes of data, and a list of their names').argParser(
         byteSize(1),
       ),
     )
@@ -100,8 +100,8 @@ export function addInputOptions(command: Command): Command {
 /** How the inputs are written. @throws Failure for options that do not go together. */
 export function inputForm({ format, hex, versions }: InputOptions): InputForm {
   if (hex && (format === 'base64' || format === 'kv')) throw new Failure(`--hex is not for ${format}`);
-  if (versions && format === 'words') throw new Failure('--versions is not for words, which are keys without types: try --format tsv');
-  if (versions && format === 'raw' && !hex) throw new Failure('--versions is not for raw, where a TAB in a value looks like the end of a column: try --format tsv, or --hex');
+  if (versions && format === 'words') throw new Failure('--versions is not for words, which are keys without types: use --format tsv');
+  if (versions && format === 'raw' && !hex) throw new Failure('--versions is not for raw, where a TAB in a value looks like the end of a column: use --format tsv, or --hex');
   return { format, hex: hex === true, versions: versions === true };
 }
 

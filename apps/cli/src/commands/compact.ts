@@ -16,8 +16,8 @@ export function addCompact(program: Command): void {
     .summary('merge the tables of a database')
     .description("Merges the tables of a database's folder, so that deleted and overwritten entries no longer take space.")
     .argument('<folder>', 'the folder')
-    .option('--from <key>', 'only the tables of the keys from this one on')
-    .option('--to <key>', 'only the tables of the keys up to this one')
+    .option('--from <key>', 'only tables with keys from this one on')
+    .option('--to <key>', 'only tables with keys up to this one')
     .option('--hex', 'keys are in hexadecimal')
     .option('-q, --quiet', 'print only errors to standard error');
   addDatabaseOptions(addSummaryOption(command))

@@ -2,19 +2,20 @@ import { Argument, type Command } from 'commander';
 import { version } from '../../package.json';
 import { commandTreesOf } from '../completion/command-tree.js';
 import { manPage } from '../completion/man-page.js';
+import { referencePage } from '../completion/reference-page.js';
 import { bashCompletion, fishCompletion, zshCompletion } from '../completion/shells.js';
 import { EXIT_MEANINGS } from '../failure.js';
 import { ByteBuffer } from '../formats/byte-buffer.js';
 import { flush } from '../outputs/output.js';
 
-const KINDS = ['bash', 'zsh', 'fish', 'man'] as const;
+const KINDS = ['bash', 'zsh', 'fish', 'man', 'markdown'] as const;
 
 export function addCompletion(program: Command): void {
   program
     .command('completion')
-    .summary('print completion for a shell, or the man page')
-    .description('Prints what makes a shell complete commands and options of bloom, or the man page.')
-    .addArgument(new Argument('<kind>', 'the shell, or man for the man page').choices(KINDS))
+    .summary('print completion for a shell, or the reference')
+    .description('Prints a script that makes a shell complete the commands and options of bloom, or the reference of all commands: a man page, or a page in Markdown.')
+    .addArgument(new Argument('<kind>', 'the shell, or the form of the reference').choices(KINDS))
     .addHelpText(
       'after',
       `
@@ -42,5 +43,7 @@ function generated(kind: (typeof KINDS)[number], program: Command): string {
       return fishCompletion(commands);
     case 'man':
       return manPage(commands, { version, description: program.description(), exitCodes: EXIT_MEANINGS });
+    case 'markdown':
+      return referencePage(commands, EXIT_MEANINGS);
   }
 }

@@ -32,12 +32,12 @@ export function addCompression(program: Command): void {
     .command('compression')
     .summary('print what each compression would give')
     .description(
-      'Prints how large a table of the entries would be, without filters, with each compression and size of blocks, and how long compressing takes. Writes nothing. Of tables and folders of databases, the newest value of each key counts, as for bloom convert --keys plain.',
+      'Prints how large a table of the entries would be, without filters, with each compression and block size, and how long compression takes. Writes nothing. For tables and folders of databases, the newest value of each key counts, as in bloom convert --keys plain.',
     )
     .argument('<input>', 'a table, folder, log or MANIFEST, or the URL of one; - is standard input')
-    .addOption(new Option('--block-size <bytes>', 'bytes before compression at which a block is full; can be repeated (default: 4KiB, 16KiB and 64KiB)').argParser(several))
+    .addOption(new Option('--block-size <bytes>', 'bytes before compression at which a block is full; repeatable (default: 4KiB, 16KiB and 64KiB)').argParser(several))
     .option('-q, --quiet', 'show no progress')
-    .option('--json', 'print one JSON object per compression and size of blocks');
+    .option('--json', 'print one JSON object per compression and block size');
   addKeyFormOptions(addHeaderOption(addPluginOptions(addDamageOption(command))))
     .addHelpText(
       'after',
@@ -45,8 +45,8 @@ export function addCompression(program: Command): void {
 Codecs of --codec that compress are tried too.
 
 Examples:
-  bloom compression capitals.ldb
-  bloom compression path/to/database --block-size 32KiB`,
+  bloom advise compression capitals.ldb
+  bloom advise compression path/to/database --block-size 32KiB`,
     )
     .action(compression);
 }

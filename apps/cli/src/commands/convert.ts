@@ -16,13 +16,11 @@ import { withDatabase } from '../inputs/opened-folder.js';
 import { type InputOptions, isDatabase, recognised } from '../inputs/opened-input.js';
 import { addHeaderOption } from '../inputs/opened-source.js';
 import { databaseEntries, withVisibleOf } from '../inputs/visible-entries.js';
-import { interruptible } from '../interruption.js';
-import { createOutput } from '../outputs/output-tables.js';
 import { Progress } from '../outputs/progress.js';
 import { addSummaryOption, printSummary, type SummaryOptions } from '../outputs/summary.js';
 import { addTableOptions, internalOptions, tableBuilderOptions, type TableOptions } from '../outputs/table-options.js';
 import { mustBeWritable } from '../outputs/table-to-write.js';
-import { writeEntries } from '../outputs/written-entries.js';
+import { writeTables } from '../outputs/written-entries.js';
 import { loadPlugins, pluginOptionsOf } from '../plugins/plugin-options.js';
 import { outputFailure, tableSummary } from './build.js';
 
@@ -50,7 +48,7 @@ export function addConvert(program: Command): void {
     )
     .addOption(new Option('--sequence <n>', 'the sequence of the first entry, from which they count up, for --keys database (default: 1)').argParser(wholeNumber(0, Number.MAX_SAFE_INTEGER)))
     .addOption(
-      new Option('--max-table-size <bytes>', 'write numbered tables, each of which ends at so many bytes of data, and a list of their names').argParser(byteSize(1)),
+      new Option('--max-table-size <bytes>', 'write numbered tables of about this many bytes of data, and a list of their names').argParser(byteSize(1)),
     )
     .option('-q, --quiet', 'print only errors to standard error');
   addSummaryOption(command)
@@ -85,7 +83,7 @@ async function convert(path: string, options: ConvertOptions): Promise<void> {
     mustBeWritable(options.output, file.stat);
     const isInternal = options.internal ?? (await hasInternalKeys(file, plugins));
     const staysInternal = isInternal && keys !== 'plain';
-    if (staysInternal && keys === 'database') throw new Failure(`${file.name}: its keys are those of a database already`);
+    if (staysInternal && keys === 'database') throw new Failure(`${file.name}: it already has internal keys of a database`);
     if (isInternal && !staysInternal) {
       await withVisibleOf(file, options, true, (visible) => written(shownName(path), visible, plain, options));
       return;
@@ -107,15 +105,7 @@ async function written(input: string, given: BatchSource, plain: TableBuilderOpt
   const tableOptions = makesDatabase ? internalOptions({ ...plain, comparator: plain.comparator ?? bytewiseComparator }) : plain;
   const progress = new Progress('converting', 'entries', undefined, options.quiet !== true);
   try {
-    const tables = await interruptible(async (signal) => {
-      const out = await createOutput(output, tableOptions, maxTableSize);
-      try {
-        await writeEntries(source, out, signal, { onEntries: (entries) => progress.update(entries) });
-        return await out.finish(signal);
-      } finally {
-        await out.abandon();
-      }
-    });
+    const tables = await writeTables(source, output, tableOptions, maxTableSize, { onEntries: (entries) => progress.update(entries) });
     progress.stop();
     const { text, figures } = tableSummary(tables, options, started);
     await printSummary(options, text, { input, ...figures });

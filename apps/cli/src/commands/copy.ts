@@ -10,7 +10,7 @@ export function addCopy(program: Command): void {
     .command('copy')
     .summary('copy a database, also one in use')
     .description(
-      "Copies a database's folder as it is at one moment, also while another program writes to it: what the copy has is all that was written until then. It needs no lock, and changes nothing in the folder.",
+      "Copies a database's folder as of one moment, even while another program writes to it. It takes no lock, and changes nothing in the folder.",
     )
     .argument('<folder>', 'the folder')
     .argument('<copy>', 'the new folder, which must not exist')
@@ -20,7 +20,7 @@ export function addCopy(program: Command): void {
       'after',
       `
 The copy gets its name when it is complete. Files that the database does not
-need are left out.
+need are skipped.
 
 Examples:
   bloom copy path/to/database path/to/copy`,

@@ -7,18 +7,21 @@ import { noteDropped } from '../inputs/opened-folder.js';
 import { addRemoteOptions, tracingFor } from '../inputs/opened-source.js';
 import { addKeyFormOptions, noteAssumption, openDatabaseTable, openTable } from '../inputs/opened-table.js';
 import { addGroupOptions, type GroupOptions, GroupSums, type OrderedGroups, PrefixGroups } from '../inputs/prefix-groups.js';
+import { addDatabaseBytes, addTableBytes } from '../inputs/stored-bytes.js';
 import { printGroups } from '../outputs/group-rows.js';
 import { Lines } from '../outputs/output.js';
 import { addPluginOptions } from '../plugins/plugin-options.js';
 
 interface CountOptions extends InputOptions, GroupOptions {
+  readonly bytes?: true;
   readonly json?: true;
 }
 
 /** What is counted of one input. */
 interface Counted {
   readonly name: string;
-  readonly entries: number;
+  /** Entries, or bytes with --bytes. */
+  readonly amount: number;
   /** Of a database's table, where entries are versions. */
   readonly deletions?: number;
 }
@@ -26,12 +29,14 @@ interface Counted {
 export function addCount(program: Command): void {
   const command = program
     .command('count')
-    .summary('count entries')
+    .summary('count entries, or the bytes that they take')
     .description(
-      "Prints how many entries tables, folders and logs have, or a range of their keys: the ones that scan prints. Of several, prints a line for each, and the sum. Of a database's table, these are versions, and deletions count. With --by-prefix or --by-separator, prints how many entries each prefix has, in all INPUTs together.",
+      "Prints the number of entries in tables, folders and logs, or in a range of their keys: those that scan prints. Several INPUTs get a line each, and a line with the sum. The entries of a database's table are versions, and deletions count. " +
+        'With --bytes, prints the bytes of files that the keys take instead, with all stored versions: a block counts for its entries by their bytes, index and filters in proportion, so that ranges that cover all keys add up to the size of the files. This reads only the indexes of tables, and the blocks at the ends of ranges.',
     )
     .argument('<input...>', 'tables, folders, logs, MANIFESTs, URLs of them; - is standard input');
-  addGroupOptions(addRangeOptions(command), 'the number')
+  addGroupOptions(addRangeOptions(command), 'the count')
+    .option('--bytes', 'count the bytes of files instead of entries')
     .option('--hex', 'bounds, prefixes and separator are in hexadecimal')
     .option('--json', 'print one JSON object per input, or per prefix');
   addRemoteOptions(addPluginOptions(addDamageOption(command)));
@@ -39,11 +44,15 @@ export function addCount(program: Command): void {
     .addHelpText(
       'after',
       `
+With --prefix, groups start after the prefix: --by-prefix N takes the next N
+bytes, and --by-separator the next part. The largest group comes first.
+
 Examples:
   bloom count capitals.ldb
   bloom count path/to/database --prefix user/
   bloom count path/to/database --by-separator /
-  bloom count *.ldb`,
+  bloom count --bytes path/to/database --by-separator / --limit 20
+  bloom count --bytes *.ldb --by-prefix 4 --hex`,
     )
     .action(count);
 }
@@ -51,33 +60,51 @@ Examples:
 async function count(paths: readonly string[], options: CountOptions): Promise<void> {
   const groups = new PrefixGroups(options);
   const tracing = await tracingFor(options);
-  const { json, hex, limit } = options;
+  const { bytes, json, hex, limit } = options;
+  const member = bytes ? 'bytes' : 'entries';
   const lines = new Lines();
   const sums = new GroupSums();
   let sum = 0;
   for (const path of paths) {
-    const counted = await withInput(path, { ...options, tracing }, async (input) => {
-      const found = await counts(path, input, groups, sums, options);
+    const { name, amount, deletions } = await withInput(path, { ...options, tracing }, async (input) => {
+      const found = bytes ? await bytesIn(input, groups, sums, options) : await entriesIn(path, input, groups, sums, options);
       tracing?.report(found.name, input.kind === 'database' ? input.file.database.stats : openTable(input.file).stats);
       return found;
     });
-    sum += counted.entries;
+    sum += amount;
     if (groups.isGrouped) continue;
-    if (json) await lines.json({ input: counted.name, entries: counted.entries, ...(counted.deletions !== undefined && { deletions: counted.deletions }) });
-    else await lines.add(paths.length === 1 ? String(counted.entries) : `${counted.entries}  ${counted.name}`);
+    if (json) await lines.json({ input: name, [member]: amount, ...(deletions !== undefined && { deletions }) });
+    else await lines.add(paths.length === 1 ? String(amount) : `${amount}  ${name}`);
     await lines.flush();
   }
-  if (groups.isGrouped) await printGroups(sums, { member: 'entries', hex: hex === true, json: json === true, limit });
+  if (groups.isGrouped) await printGroups(sums, { member, hex: hex === true, json: json === true, limit });
   else if (paths.length > 1 && !json) await lines.add(`${sum}  in all`);
   await lines.flush();
 }
 
-async function counts(given: string, { kind, file }: Input, groups: PrefixGroups, sums: GroupSums, options: CountOptions): Promise<Counted> {
+async function bytesIn({ kind, file }: Input, groups: PrefixGroups, sums: GroupSums, options: CountOptions): Promise<Counted> {
+  const before = sums.total;
+  if (kind === 'database') {
+    const { path, database } = file;
+    try {
+      await addDatabaseBytes(file, options.damage ?? 'strict', groups.in({ name: database.describe().comparator }, (a, b) => database.compare(a, b)), sums);
+    } finally {
+      noteDropped(path, database.describe().dropped);
+    }
+  } else {
+    const { comparator, isSearchable } = file;
+    noteAssumption(file, options);
+    await addTableBytes(file, groups.in(isSearchable ? comparator : undefined, (a, b) => comparator.compare(a, b)), sums);
+  }
+  return { name: file.path, amount: sums.total - before };
+}
+
+async function entriesIn(given: string, { kind, file }: Input, groups: PrefixGroups, sums: GroupSums, options: CountOptions): Promise<Counted> {
   if (kind === 'database') {
     const { path, database } = file;
     const ordered = groups.in({ name: database.describe().comparator }, (a, b) => database.compare(a, b));
     try {
-      return { name: path, entries: await countOf(database.keys(ordered.range), keptBy(groups, ordered, sums)) };
+      return { name: path, amount: await countOf(database.keys(ordered.range), keptBy(groups, ordered, sums)) };
     } finally {
       noteDropped(path, database.describe().dropped);
     }
@@ -88,21 +115,21 @@ async function counts(given: string, { kind, file }: Input, groups: PrefixGroups
   noteAssumption(file, options);
   noteDatabase(given);
   if (!isInternal) {
-    let entries = 0;
+    let amount = 0;
     for await (const batch of openTable(file).batches(ordered.range)) {
-      if (keeps === undefined) entries += batch.length;
-      else for (let i = 0; i < batch.length; i++) if (keeps(batch.key(i))) entries++;
+      if (keeps === undefined) amount += batch.length;
+      else for (let i = 0; i < batch.length; i++) if (keeps(batch.key(i))) amount++;
     }
-    return { name: path, entries };
+    return { name: path, amount };
   }
   const table = await openDatabaseTable(file);
   let deletions = 0;
-  const entries = await countOf<DatabaseEntry>(table.entries(ordered.range), (entry) => {
+  const amount = await countOf<DatabaseEntry>(table.entries(ordered.range), (entry) => {
     if (keeps?.(entry.key) === false) return false;
     if (entry.kind === 'deletion') deletions++;
     return true;
   });
-  return { name: path, entries, deletions };
+  return { name: path, amount, deletions };
 }
 
 /** What says whether a key is wanted, and counts it in its group; undefined where all are, and there are no groups. */

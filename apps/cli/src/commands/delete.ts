@@ -18,7 +18,7 @@ export function addDelete(program: Command): void {
   const command = program
     .command('delete')
     .summary('delete entries of a database')
-    .description("Deletes keys of a database's folder, all at once, or a range of keys. Exits with 1 if none of the keys is there.")
+    .description("Deletes keys of a database, in one batch, or a range of keys. Exits with 1 if none of the keys exists.")
     .argument('<folder>', 'the folder')
     .argument('[key...]', 'the keys');
   addRangeOptions(command)
@@ -40,8 +40,8 @@ async function remove(path: string, keys: readonly string[], options: DeleteOpti
   const { hex, sync } = options;
   const wanted = new WantedRange(options);
   const hasRange = !wanted.isAll;
-  if (hasRange && keys.length > 0) throw new Failure('name either keys or a range of keys');
-  if (!hasRange && keys.length === 0) throw new Failure('name the keys, or a range of keys with --prefix, --gte or --lt');
+  if (hasRange && keys.length > 0) throw new Failure('pass either keys or a range of keys, not both');
+  if (!hasRange && keys.length === 0) throw new Failure('pass keys, or a range of keys with --prefix, --gte or --lt');
   const bytes = (text: string): Uint8Array => keyArgument(text, hex === true);
   const writing = { sync: sync === true };
   const deleted = await withDatabase(path, options, false, async (database) => {

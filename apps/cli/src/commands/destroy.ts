@@ -11,6 +11,7 @@ import { databaseFailure } from '../inputs/written-database.js';
 import { WrittenFolder } from '../inputs/written-folder.js';
 import { standardError } from '../outputs/output.js';
 import { addSummaryOption, printSummary, type SummaryOptions } from '../outputs/summary.js';
+import { standardStreams } from '../standard-streams.js';
 import { terminalLine } from '../outputs/terminal-text.js';
 import { join } from 'node:path';
 
@@ -57,10 +58,11 @@ async function destroy(path: string, options: DestroyOptions): Promise<void> {
 }
 
 async function isWanted(path: string, what: string): Promise<boolean> {
-  if (!process.stdin.isTTY) throw new Failure(`${path}: nobody can be asked, since standard input is not a terminal: --yes deletes without asking`);
+  const { stdin } = standardStreams();
+  if (stdin.isTTY !== true) throw new Failure(`${path}: cannot ask for confirmation: stdin is not a terminal; pass --yes`);
   standardError().write(terminalLine(`Delete the database in ${path} (${what})? [y/N] `));
   // Without an output, the terminal stays as it is: Ctrl-C ends the program, and TERM may be dumb.
-  const lines = createInterface({ input: process.stdin });
+  const lines = createInterface({ input: stdin });
   try {
     const [answer] = (await Promise.race([once(lines, 'line'), once(lines, 'close')])) as [answer?: string];
     if (answer === undefined) standardError().write('\n');

@@ -42,8 +42,8 @@ export function addDiff(program: Command): void {
     .addOption(new Option('-f, --format <format>', 'how entries are printed').choices(Object.keys(SIGN_ENDS)).default('tsv'))
     .option('--hex', 'print keys and values in hexadecimal')
     .option('--keys-only', 'print no values')
-    .option('-q, --quiet', 'print nothing: the exit code says whether they differ')
-    .option('--json', 'print how many entries differ as one JSON object, and no entries')
+    .option('-q, --quiet', 'print nothing: the exit code shows whether they differ')
+    .option('--json', 'print the number of entries that differ as one JSON object, and no entries')
     .addHelpText(
       'after',
       `
@@ -55,7 +55,7 @@ Examples:
 }
 
 async function diff(oldPath: string, newPath: string, options: DiffOptions): Promise<void> {
-  if (oldPath === '-' && newPath === '-') throw new Failure('standard input can be one of the two: name a file for the other');
+  if (oldPath === '-' && newPath === '-') throw new Failure('stdin can be only one of the two: use a file for the other');
   await withVisible(oldPath, options, (before) =>
     withVisible(newPath, options, async (after) => {
       const [oldName, newName] = [shownName(oldPath), shownName(newPath)];
@@ -174,7 +174,7 @@ class Differences {
     } catch (error) {
       this.#out.dropEntry();
       if (!(error instanceof OutputError)) throw error;
-      throw new Failure(`an entry cannot be printed: ${error.message}: try --format tsv, which escapes it`, { cause: error });
+      throw new Failure(`an entry cannot be printed: ${error.message}: use --format tsv, which escapes it`, { cause: error });
     }
   }
 }

@@ -6,6 +6,7 @@ import { type InputOptions, isDatabase, recognised } from '../inputs/opened-inpu
 import { tracingFor } from '../inputs/opened-source.js';
 import { noteAssumption, openDatabaseTable, openTable, withTableFile } from '../inputs/opened-table.js';
 import { Lines } from '../outputs/output.js';
+import { aligned } from '../outputs/screen-text.js';
 import { shippedPolicies } from '../plugins/shipped-policy.js';
 
 /** Filters of more keys have LevelDB's rate or a worse one: its bits are chosen for this many. */
@@ -24,10 +25,10 @@ interface Candidate {
   readonly policy: FilterPolicy;
 }
 
-/** `bloom filter compare`. */
+/** `bloom advise filters`. */
 export async function compareFilters(table: string | undefined, options: CompareOptions): Promise<void> {
   const { rate } = options;
-  if ((table === undefined) === (options.keys === undefined)) throw new Failure('give a table, or --keys and a number of keys');
+  if ((table === undefined) === (options.keys === undefined)) throw new Failure('pass a table, or a number of random keys with --keys');
   const keys = table === undefined ? options.keys! : await keysOf(table, options);
   const candidates = await candidatesFor(rate, typeof keys === 'number' ? keys : keys.length);
   const { comparePolicies } = await import('@bloom/policy/compare');
@@ -43,7 +44,7 @@ export async function compareFilters(table: string | undefined, options: Compare
 async function keysOf(table: string, options: CompareOptions): Promise<Uint8Array[]> {
   const tracing = await tracingFor(options);
   const location = await recognised(table, { ...options, tracing });
-  if (isDatabase(location)) throw new Failure(`${table}: filters are compared for the keys of one table: name one of its tables`);
+  if (isDatabase(location)) throw new Failure(`${table}: filters are compared for the keys of one table: pass one of its tables`);
   return withTableFile(location, { ...options, tracing }, (file) => {
     noteAssumption(file, options);
     const keys: Uint8Array[] = [];
@@ -92,7 +93,5 @@ function linesOf(rows: readonly Row[], rate: number): string[] {
     nanoseconds(probeNanoseconds),
     nanoseconds(batchNanoseconds),
   ]);
-  const widths = head.map((title, i) => Math.max(title.length, ...cells.map((row) => row[i]!.length)));
-  const line = (row: readonly string[]): string => row.map((cell, i) => (i === 0 ? cell.padEnd(widths[i]!) : cell.padStart(widths[i]!))).join('  ');
-  return [line(head), ...cells.map(line), `No filter of a rate of ${Number((rate * 100).toPrecision(6))}% has fewer than ${Math.log2(1 / rate).toFixed(2)} bits per key.`];
+  return [...aligned([head, ...cells]), `No filter of a rate of ${Number((rate * 100).toPrecision(6))}% has fewer than ${Math.log2(1 / rate).toFixed(2)} bits per key.`];
 }

@@ -39,7 +39,7 @@ interface Tested {
 export async function filterTest(given: string, options: FilterTestOptions): Promise<void> {
   const tracing = await tracingFor(options);
   const location = await recognised(given, { ...options, tracing });
-  if (isDatabase(location)) throw new Failure(`${given}: is a database or a file of one: name one of its tables, which bloom layout lists`);
+  if (isDatabase(location)) throw new Failure(`${given}: is a database or one of its other files: pass one of its tables, which bloom layout lists`);
   await withTableFile(location, { ...options, tracing }, async (file) => {
     noteAssumption(file, options);
     const order = file.opening.comparator;
@@ -48,7 +48,7 @@ export async function filterTest(given: string, options: FilterTestOptions): Pro
     const tested = [await ownFilters(file, blocks, absent)];
     for (const name of options.policy ?? USUAL_POLICIES) {
       const policy = await loadPolicy(name);
-      if (policy.keyEquivalence !== order?.keyEquivalence) note(`--policy ${name}: has other keys equal than the order of the table, so it is left out`);
+      if (policy.keyEquivalence !== order?.keyEquivalence) note(`--policy ${name}: treats other keys as equal than the order of the table, so it is skipped`);
       else tested.push(otherFilters(name, policy, blocks, absent, file.comparator));
     }
     await print(file.path, blocks, absent.length, tested, options);
@@ -77,7 +77,7 @@ function absentKeys(file: SyncTableFile, blocks: readonly (readonly Uint8Array[]
   const given = absent === undefined ? madeAbsent(blocks) : keysFrom(absent, hex === true);
   const found = new Map<string, Uint8Array>();
   for (const key of given) if (!present.has(textOf(key))) found.set(textOf(key), key);
-  if (absent !== undefined && given.length > 0 && found.size === 0) throw new Failure(`${absent}: ${file.path} has all keys in it, so there is no absent one to try`);
+  if (absent !== undefined && given.length > 0 && found.size === 0) throw new Failure(`${absent}: ${file.path} contains all of its keys, so there is no absent key to try`);
   return [...found.values()];
 }
 

@@ -3,19 +3,18 @@ import { addRemoteOptions } from '../inputs/opened-source.js';
 import { addKeyFormOptions } from '../inputs/opened-table.js';
 import { realNumber, wholeNumber } from '../inputs/whole-number.js';
 import { addPluginOptions } from '../plugins/plugin-options.js';
-import type { CompareOptions } from './filter-compare.js';
 
 export function addFilter(program: Command): void {
   const command = program
     .command('filter')
-    .summary('choose and try filter policies')
-    .description('Says how large filters are, and how often absent keys match those of a table.');
+    .summary('size filters, and test those of a table')
+    .description('Prints how large filters are, and how often the filters of a table answer maybe for absent keys.');
   command
     .command('size')
     .summary('how large filters of a number of keys are')
-    .description('Makes a filter of random keys with each policy, and prints its size and the share of absent keys that match it.')
-    .argument('<keys>', 'how many keys a filter is made from: in a table with blocks of 4 KiB, a few dozen', wholeNumber(1, 10_000_000))
-    .addOption(new Option('--rate <rate>', 'the share of absent keys that may match').default(0.01).argParser(realNumber(1e-6, 0.5)))
+    .description('Makes a filter of random keys with each policy, and prints its size and false positive rate.')
+    .argument('<keys>', 'the number of keys in a filter: a few dozen in a table with blocks of 4 KiB', wholeNumber(1, 10_000_000))
+    .addOption(new Option('--rate <rate>', 'the false positive rate').default(0.01).argParser(realNumber(1e-6, 0.5)))
     .addOption(new Option('--bits-per-key <n>', 'the bits per key of the Bloom filters, instead of a rate').argParser(wholeNumber(1, 100)).conflicts('rate'))
     .option('--json', 'print one JSON object')
     .addHelpText(
@@ -27,34 +26,14 @@ Examples:
   bloom filter size 1000000 --bits-per-key 16`,
     )
     .action(async (keys: number, options: object) => (await import('./filter-size.js')).filterSize(keys, options));
-  const comparing = command
-    .command('compare')
-    .summary('what filters of each policy take, let pass and cost')
-    .description(
-      'Makes one filter of the same keys with each policy, for a rate of false positives, and prints size, measured rate and times, and the fewest bits that any filter of that rate has. The keys are random ones, or those of a table; half of the absent keys are then like these.',
-    )
-    .argument('[table]', 'a table whose keys to take, or its URL')
-    .option('--keys <n>', 'how many random keys to take instead', wholeNumber(1, 10_000_000))
-    .addOption(new Option('--rate <rate>', 'the share of absent keys that may match').default(0.01).argParser(realNumber(2 ** -16, 0.5)))
-    .option('--json', 'print one JSON object');
-  addRemoteOptions(addPluginOptions(comparing));
-  addKeyFormOptions(comparing)
-    .addHelpText(
-      'after',
-      `
-Examples:
-  bloom filter compare --keys 17000 --rate 0.01
-  bloom filter compare capitals.ldb`,
-    )
-    .action(async (path: string | undefined, options: CompareOptions) => (await import('./filter-compare.js')).compareFilters(path, options));
   const testing = command
     .command('test')
     .summary("how often absent keys match a table's filters, and those of other policies")
     .description(
-      "Asks the filters of a table for keys that it does not have, and the filters that other policies would make of its keys, one for each data block. The absent keys are made from the table's own, or they are in a file: those that the program which uses the table looks up in vain.",
+      "Asks the filters of a table for absent keys, and the filters that other policies would make of its keys, one per data block. The absent keys are derived from the table's own, or read from a file of keys that your program looks up.",
     )
     .argument('<table>', 'the table, or its URL; - is standard input')
-    .option('--absent <file>', 'real absent keys, one per line; those that the table has are left out')
+    .option('--absent <file>', 'real absent keys, one per line; keys that the table has are skipped')
     .option('--hex', 'the keys in the file are in hexadecimal')
     .option('--json', 'print one JSON object');
   addRemoteOptions(addPluginOptions(testing));

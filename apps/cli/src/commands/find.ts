@@ -41,7 +41,7 @@ export function addFind(program: Command): void {
     .command('find')
     .summary('print every file and version that holds a key')
     .description(
-      "Looks for KEY in tables, folders and logs, and prints every version of it: file, level, sequence, type, value. In a database's folder, it looks into all logs and tables, also those that no longer count; their level is -. Exits with 1 if nothing holds the key.",
+      "Looks for KEY in tables, folders and logs, and prints every version of it: file, level, sequence, type, value. In a database's folder, it searches all logs and tables, including obsolete ones, whose level is -. Exits with 1 if nothing holds the key.",
     )
     .argument('<key>', 'the key')
     .argument('<input...>', 'tables, folders, logs, MANIFESTs, URLs of them; - is standard input')
@@ -63,7 +63,7 @@ Examples:
 async function find(text: string, paths: readonly string[], options: FindOptions): Promise<void> {
   const key = keyArgument(text, options.hex === true);
   const { format } = options;
-  if (format === 'kv' && options.hex) throw new Failure('kv is binary, also with --hex: omit --hex, or try --format hex');
+  if (format === 'kv' && options.hex) throw new Failure('kv is binary: omit --hex, or use --format hex');
   const columns: Columns = { key: format === 'kv', value: true, facts: format === 'kv' ? [] : FACTS, hex: options.hex === true };
   const output = new EntryOutput(format);
   const tracing = await tracingFor(options);

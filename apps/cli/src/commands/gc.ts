@@ -16,20 +16,20 @@ export function addGc(program: Command): void {
     .command('gc')
     .summary('delete parts that no reader needs')
     .description(
-      'Deletes the parts of published databases that neither the current MANIFEST lists nor one of the last that were replaced, and MANIFESTs that are older. Nothing else is deleted, and nothing at all where there is no CURRENT. Prints one JSON object with the names.',
+      'Deletes parts that neither the current MANIFEST nor one of the last replaced MANIFESTs lists, and older MANIFESTs. Deletes nothing else, and nothing at all without a CURRENT file. Prints one JSON object with the names.',
     )
     .argument('<store>', 'where the database is published')
-    .addOption(new Option('--keep <n>', 'how many publications that were replaced stay readable as well (default: 3)').argParser(wholeNumber(0, 1_000_000)))
-    .addOption(new Option('--younger-than <time>', 'keep what was written or replaced within this time, such as 90m, 24h or 7d (default: 24h)').argParser(milliseconds))
+    .addOption(new Option('--keep <n>', 'the number of replaced publications that stay readable (default: 3)').argParser(wholeNumber(0, 1_000_000)))
+    .addOption(new Option('--younger-than <time>', 'keep files written or replaced within this time, such as 90m, 24h or 7d (default: 24h)').argParser(milliseconds))
     .option('--dry-run', 'only print what would be deleted')
     .addHelpText(
       'after',
       `${STORE_HELP}
-The time must be longer than a job takes from its first part to its publication, and
-than readers go without a refresh.
+The time must be longer than a job takes from its first part to its publication,
+and than readers go without a refresh.
 
 Examples:
-  bloom gc s3://data/words --keep 3 --younger-than 24h --dry-run`,
+  bloom bulk gc s3://data/words --keep 3 --younger-than 24h --dry-run`,
     )
     .action(gc);
 }

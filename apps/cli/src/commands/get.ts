@@ -29,15 +29,15 @@ export function addGet(program: Command): void {
     .command('get')
     .summary('print the values of keys')
     .description(
-      "Prints the value of every KEY, one per line, in the order of the arguments. Exits with 1 if any is absent. In a database's folder, log or table, KEY is a user key: its newest version counts, and a deleted key is absent. With -- before the keys, there can be several inputs: the first that has the key answers.",
+      "Prints the value of every KEY, one per line, in the order of the arguments. Exits with 1 if any key is absent. In a database's folder, log or table, KEY is a user key: its newest version counts, and a deleted key is absent. With -- before the keys, several inputs are allowed: the first that has the key answers.",
     )
     .argument('<input>', 'a table, folder, log or MANIFEST, or the URL of one; - is standard input')
     .argument('[keys...]', 'the keys')
     .option('--hex', 'keys and values are in hexadecimal')
-    .option('--keys <file>', 'also the keys in FILE, one per line; - is standard input; then all arguments before -- are inputs')
+    .option('--keys <file>', 'read more keys from FILE, one per line (- is standard input); all arguments before -- are then inputs')
     .addOption(new Option('-f, --format <format>', 'print entries in this format, keys included, instead of values').choices(formatNames))
     .option('--all-versions', 'for a folder: print all stored versions of each key: key, sequence, type, file, value')
-    .addOption(new Option('--explain', 'say on standard error how each key was looked up: logs, tables, filters, blocks').conflicts('allVersions'));
+    .addOption(new Option('--explain', 'print to standard error how each key was looked up: logs, tables, filters, blocks').conflicts('allVersions'));
   addRemoteOptions(addPluginOptions(addDamageOption(command)));
   addKeyFormOptions(command)
     .addHelpText(
@@ -63,7 +63,7 @@ async function get(first: string, rest: readonly string[], options: GetOptions, 
   const { paths, texts } = argumentsOf([first, ...rest], options, command);
   const keys = texts.map((text) => keyArgument(text, options.hex === true));
   if (options.keys !== undefined) {
-    if (options.keys === '-' && paths.includes('-')) throw new Failure('standard input can be an input or the keys, not both: name a file for one of them');
+    if (options.keys === '-' && paths.includes('-')) throw new Failure('stdin can be the input or the keys, not both: use a file for one of them');
     for (const key of keysFrom(options.keys, options.hex === true)) {
       keys.push(key);
       texts.push(options.hex ? Buffer.from(key).toString('hex') : Buffer.from(key).toString('utf8'));
@@ -101,7 +101,7 @@ function argumentsOf(all: readonly string[], { keys }: GetOptions, command: Comm
   const before = all.length - after;
   const inputs = keys !== undefined || dashes >= 0 ? Math.max(1, before) : 1;
   const texts = all.slice(inputs);
-  if (texts.length === 0 && keys === undefined) throw new Failure('no key is given: name keys behind the input, or a file of them with --keys');
+  if (texts.length === 0 && keys === undefined) throw new Failure('no key given: put keys after the input, or pass a file of keys with --keys');
   return { paths: all.slice(0, inputs), texts };
 }
 

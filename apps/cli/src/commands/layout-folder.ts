@@ -21,7 +21,7 @@ export async function layoutFolder(path: string, asJson: boolean): Promise<void>
   await withDatabaseFolder({ kind: 'folder', path }, {}, async () => {
     const names = new SyncNodeFolder(path).list().sort();
     if (names.every((name) => parseFileName(name) === undefined)) {
-      throw new Failure(`${path}: no file in it is named like one of a LevelDB database; to see a table, name its file`);
+      throw new Failure(`${path}: it has no files of a LevelDB database; to see a table, pass its file`);
     }
     const lines = new Lines();
     const width = Math.max(0, ...names.map((name) => name.length));

@@ -74,7 +74,7 @@ async function layoutInput(given: string, options: LayoutCommandOptions): Promis
   const recordLayout = recordLayoutOf(type);
   if (recordLayout !== undefined) {
     await withSource(fileLocation(given), options, async (path, source) => {
-      if (source.byteLength > MAX_LOG_BYTES) throw new Failure(`${path}: has more than ${counted(MAX_LOG_BYTES, 'byte')}: too long for a log`);
+      if (source.byteLength > MAX_LOG_BYTES) throw new Failure(`${path}: is longer than ${counted(MAX_LOG_BYTES, 'byte')}, the limit for a log`);
       const bytes = source.read(0, source.byteLength);
       await print(path, source, logRanges(bytes, blocks ? undefined : recordLayout));
     });
@@ -85,11 +85,11 @@ async function layoutInput(given: string, options: LayoutCommandOptions): Promis
   // CURRENT and the like have no structure, and are one range.
   if (type !== undefined && type !== 'table') return withSource(fileLocation(given), options, (path, source) => printTable(path, source));
   if (location.kind === 'folder') return layoutFolder(location.path, json === true);
-  if (location.kind === 'remote-folder') throw new Failure(`${shownName(given)}: a folder behind a URL cannot be listed: name a file in it, or try bloom stat`);
+  if (location.kind === 'remote-folder') throw new Failure(`${shownName(given)}: a folder at a URL cannot be listed: pass a file in it, or use bloom stat`);
   const found = await recognised(given, options);
   if (isDatabase(found)) {
     // A log without a log's name, or a MANIFEST without a MANIFEST's.
-    if (found.kind === 'folder' || found.kind === 'remote-folder') throw new Failure(`${shownName(given)}: a folder behind a URL cannot be listed: name a file in it, or try bloom stat`);
+    if (found.kind === 'folder' || found.kind === 'remote-folder') throw new Failure(`${shownName(given)}: a folder at a URL cannot be listed: pass a file in it, or use bloom stat`);
     return withSource(found, options, (path, source) => {
       const records = looksLikeManifest(source) ? versionEditLayout : writeBatchLayout;
       return print(path, source, logRanges(source.read(0, source.byteLength), blocks ? undefined : records));
@@ -98,7 +98,7 @@ async function layoutInput(given: string, options: LayoutCommandOptions): Promis
   await withTableFile(found, options, async (file) => {
     mustEndAsTable(file);
     if (file.isInternal && !blocks) {
-      note(`${file.path}: its keys look like a database's: the last 8 bytes of each are type and sequence, little-endian`);
+      note(`${file.path}: its keys look like internal keys of a database: the last 8 bytes of each are type and sequence, little-endian`);
     }
     await printTable(file.path, file.source, file.opening.codecs);
   });

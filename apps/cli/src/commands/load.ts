@@ -29,16 +29,16 @@ export function addLoad(program: Command): void {
     .command('load')
     .summary('write entries to a database')
     .description(
-      "Writes the entries in the INPUTs to a database's folder, which is made if it does not exist. Entries are written in batches, each completely or not at all: when the input is wrong or a signal ends the program, the batches before are written. With --atomic, everything is one batch. With --versions, entries may be deletions.",
+      "Writes the entries in the INPUTs to a database, and creates the folder if it does not exist. Entries are written in atomic batches: if the input is wrong or a signal ends the program, the batches before that are written. With --atomic, everything is one batch. With --versions, entries may be deletions.",
     )
     .argument('<folder>', 'the folder')
-    .argument('<input...>', 'the entries; a dash is standard input');
+    .argument('<input...>', 'the entries; - is standard input');
   addInputOptions(command)
-    .option('--versions', 'entries have a type, value or deletion, and perhaps a sequence, as those that scan --all-versions prints')
+    .option('--versions', 'entries have a type, value or deletion, and optionally a sequence, as scan --all-versions prints them')
     .addOption(new Option('--batch-size <bytes>', 'bytes of a batch').default(2 ** 18, '256KiB').argParser(byteSize(1, 64 * 2 ** 20)))
     .addOption(new Option('--atomic', 'write everything in one batch, or nothing').conflicts('batchSize'))
     .option('--sync', 'wait after the last batch until all survive a power failure')
-    .option('--compact', 'merge all tables in the end')
+    .option('--compact', 'merge all tables at the end')
     .option('-q, --quiet', 'print only errors to standard error');
   addDatabaseOptions(addSummaryOption(command))
     .addHelpText(
@@ -102,7 +102,7 @@ async function load(path: string, inputPaths: readonly string[], options: LoadOp
 async function wholeBatch(path: string, operations: Operations, signal: AbortSignal): Promise<WriteBatch> {
   const batch = new WriteBatch();
   while (await unlessAborted(operations.addTo(batch, MOST_BATCH_BYTES), signal)) {
-    if (batch.byteLength > MOST_BATCH_BYTES) throw new Failure(`${path}: more than ${counted(MOST_BATCH_BYTES, 'byte')} are too much for one batch: omit --atomic`);
+    if (batch.byteLength > MOST_BATCH_BYTES) throw new Failure(`${path}: its entries exceed ${counted(MOST_BATCH_BYTES, 'byte')}, the limit of one batch: omit --atomic`);
   }
   return batch;
 }

@@ -4,7 +4,7 @@ import { counted } from '@bloom/report';
 import { SyncTable } from '@bloom/sstable';
 import { decodeInternalKey, isLikelyInternalKey } from '@bloom/sstable/database';
 import { type Command, Option } from 'commander';
-import { Failure, failureOf } from '../failure.js';
+import { Failure } from '../failure.js';
 import { byteSize } from '../inputs/byte-size.js';
 import { keyArgument } from '../inputs/key-argument.js';
 import { shownName } from '../inputs/location.js';
@@ -16,13 +16,12 @@ import { addHeaderOption, type RemoteOptions } from '../inputs/opened-source.js'
 import { DescriptorSource } from '../inputs/sorted-run.js';
 import { readWholeFile } from '../inputs/standard-input.js';
 import { tableFailure } from '../inputs/table-advice.js';
-import { interruptible } from '../interruption.js';
-import { createOutput, type WrittenTable } from '../outputs/output-tables.js';
+import { type WrittenTable } from '../outputs/output-tables.js';
 import { Progress } from '../outputs/progress.js';
 import { addSummaryOption, printSummary, type SummaryOptions } from '../outputs/summary.js';
 import { addTableOptions, internalOptions, tableBuilderOptions, type TableOptions } from '../outputs/table-options.js';
 import { mustBeWritable } from '../outputs/table-to-write.js';
-import { writeEntries } from '../outputs/written-entries.js';
+import { writeTables } from '../outputs/written-entries.js';
 import { knownCodecs } from '../plugins/known-plugins.js';
 import { loadPlugins, pluginOptionsOf, type Plugins } from '../plugins/plugin-options.js';
 import { outputFailure, tableSummary } from './build.js';
@@ -40,23 +39,23 @@ export function addMerge(program: Command): void {
   const command = program
     .command('merge')
     .summary('put tables together')
-    .description('Writes the entries of several tables to one. Where tables have the same key, the entry of the table that is named first counts: name the newest first.')
+    .description('Writes the entries of several tables to one. If several tables have a key, the entry of the first one counts: put the newest first.')
     .argument('[table...]', 'the tables, or URLs of them, the newest first; - is standard input')
     .requiredOption('-o, --output <table>', 'the table to write')
-    .option('--files <list>', 'a file with the names of further tables, one per line, the newest first; a dash is standard input');
+    .option('--files <list>', 'a file with the names of further tables, one per line, the newest first; - is standard input');
   addKeyFormOptions(addHeaderOption(addTableOptions(command)))
     .addOption(
-      new Option('--max-table-size <bytes>', 'write numbered tables, each of which ends at so many bytes of data, and a list of their names').argParser(byteSize(1)),
+      new Option('--max-table-size <bytes>', 'write numbered tables of about this many bytes of data, and a list of their names').argParser(byteSize(1)),
     )
     .option('--gte <key>', 'only KEY and keys after it')
     .option('--lt <key>', 'only keys before KEY')
-    .option('--hex', 'the keys of --gte and --lt are in hexadecimal, as bloom split prints them')
+    .option('--hex', 'the keys of --gte and --lt are in hexadecimal, as bloom bulk split prints them')
     .option('-q, --quiet', 'print only errors to standard error');
   addSummaryOption(command)
     .addHelpText(
       'after',
       `
-Tables of a database keep all versions of a key, which the new table has too.
+Tables of a database keep all versions of a key, and so does the new table.
 
 Examples:
   bloom merge new.ldb old.ldb -o all.ldb
@@ -70,8 +69,8 @@ async function merge(paths: readonly string[], options: MergeOptions): Promise<v
   const { output, maxTableSize } = options;
   const range = boundsOf(options);
   const names = [...paths, ...(options.files === undefined ? [] : namesIn(options.files))];
-  if (names.length === 0) throw new Failure('no tables: name them, or a file with their names after --files');
-  if (names.filter((name) => name === '-').length > (options.files === '-' ? 0 : 1)) throw new Failure('standard input can be read once: name files for the others');
+  if (names.length === 0) throw new Failure('no tables given: pass tables, or a file with their names with --files');
+  if (names.filter((name) => name === '-').length > (options.files === '-' ? 0 : 1)) throw new Failure('stdin can be read only once: use files for the others');
   const plugins = await loadPlugins(options);
   const files: OpenedFile[] = [];
   let thread: MergingThread | undefined;
@@ -91,15 +90,7 @@ async function merge(paths: readonly string[], options: MergeOptions): Promise<v
     const progress = new Progress('merging', 'entries', undefined, options.quiet !== true);
     let tables: readonly WrittenTable[];
     try {
-      tables = await interruptible(async (signal) => {
-        const out = await createOutput(output, tableOptions, maxTableSize);
-        try {
-          await writeEntries(source, out, signal, { onEntries: (entries) => progress.update(entries) });
-          return await out.finish(signal);
-        } finally {
-          await out.abandon();
-        }
-      });
+      tables = await writeTables(source, output, tableOptions, maxTableSize, { onEntries: (entries) => progress.update(entries) });
     } catch (error) {
       throw outputFailure(output, error);
     } finally {
@@ -122,12 +113,8 @@ export function boundsOf({ gte, lt, hex }: Pick<MergeOptions, 'gte' | 'lt' | 'he
 
 /** The names in a file, one per line. */
 export function namesIn(path: string): string[] {
-  try {
-    const lines = readWholeFile(path).toString().split(/\r?\n/);
-    return lines.filter((line) => line !== '');
-  } catch (error) {
-    throw failureOf(path === '-' ? 'standard input' : path, error);
-  }
+  const lines = readWholeFile(path).toString().split(/\r?\n/);
+  return lines.filter((line) => line !== '');
 }
 
 /** Whether the tables are those of a database, as the first is. @throws Failure when some are and some are not. */
@@ -140,7 +127,7 @@ export async function haveInternalKeys(files: readonly OpenedFile[], plugins: Pl
     // A plain key may look like one of a database.
     if (isInternal === (await hasInternalKeys(file, plugins))) continue;
     const [internal, plain] = isInternal ? [first!, file] : [file, first!];
-    throw new Failure(`${internal.name} is a table of a database, and ${plain.name} is not: bloom convert --keys plain makes it one with plain keys`);
+    throw new Failure(`${internal.name} has internal keys of a database and ${plain.name} has plain keys: bloom convert --keys plain converts the former`);
   }
   return isInternal;
 }
@@ -168,5 +155,5 @@ function mustNotBeReplaced(input: string, output: string): void {
   const number = name.slice(stem.length, name.length - extension.length);
   if (!(name.startsWith(stem) && name.endsWith(extension) && /^-\d{6,}$/.test(number))) return;
   if (realpathSync(dirname(input)) !== realpathSync(dirname(output))) return;
-  throw new Failure(`${input}: may be replaced by one of the numbered tables ${join(dirname(output), `${stem}-…${extension}`)}: name another output`);
+  throw new Failure(`${input}: could be overwritten by one of the numbered tables ${join(dirname(output), `${stem}-…${extension}`)}: choose another output`);
 }

@@ -51,32 +51,33 @@ export function addPart(program: Command): void {
     .command('part')
     .summary('write parts of a published database')
     .description(
-      'Writes the entries in the INPUTs, which must be in ascending order of their keys, as parts of a database that is to be published, and prints a description of each part, one JSON object per line, for bloom assemble. ' +
-        'Where the INPUTs are tables, they are merged: name the newest first. The same entries and options give the same parts under the same names, so that a task can run again, or twice at once.',
+      'Writes the entries in the INPUTs, which must be in ascending key order, as parts of a database to be published, and prints a description of each part, one JSON object per line, for bloom bulk assemble. ' +
+        'If the INPUTs are tables, they are merged: put the newest first. The same entries and options give the same parts with the same names, so a task can run again, or twice at once.',
     )
     .argument('[input...]', 'the entries, or tables; - is standard input, for entries')
     .requiredOption('-o, --output <store>', 'where to write the parts: a folder, or s3://BUCKET/PREFIX')
-    .addOption(new Option('--sequence <n>', 'the number of the delivery, higher than that of each one before it, such as 20261123').argParser(sequenceNumber).makeOptionMandatory())
+    .addOption(new Option('--sequence <n>', 'the number of the delivery, higher than all earlier ones, such as 20261123').argParser(sequenceNumber).makeOptionMandatory())
     .addOption(new Option('--part-size <bytes>', 'bytes of a part, without its filters').default(DEFAULT_PART_BYTES, '16MiB').argParser(byteSize(1, 2 ** 30)))
-    .addOption(new Option('--deletions <input>', 'keys to delete, in the format of the INPUTs and in order; values are ignored; can be repeated').argParser(several))
-    .option('--files <list>', 'a file with the names of further tables, one per line, the newest first; a dash is standard input')
+    .addOption(new Option('--deletions <input>', 'keys to delete, in the format of the INPUTs and in order; values are ignored; repeatable').argParser(several))
+    .option('--files <list>', 'a file with the names of further tables, one per line, the newest first; - is standard input')
     .option('--gte <key>', 'of tables: only KEY and keys after it')
     .option('--lt <key>', 'of tables: only keys before KEY')
     .addOption(new Option('--levels <levels>', 'merge these levels of the published database in the STORE that INPUT names, such as 4,5').argParser(levelNumbers))
-    .option('--drop-deletions', 'of tables: leave out deletions, where there is nothing below that they would hide');
+    .option('--drop-deletions', 'of tables: drop deletions; right if no lower level has entries that they would hide');
   addInputOptions(addKeyFormOptions(addHeaderOption(addTableOptions(command))))
     .option('-q, --quiet', 'print only errors to standard error')
     .addHelpText(
       'after',
       `${formatHelp()}${STORE_HELP}
-With tables, --hex is for --gte and --lt, which take what bloom split prints. Filters
-have 14 bits per key unless --bits-per-key or --policy says otherwise.
+With tables, --hex applies to --gte and --lt, which take the keys that
+bloom bulk split prints. Filters have 14 bits per key unless --bits-per-key or
+--policy says otherwise.
 
 Examples:
-  bloom part words.tsv --sequence 1 -o parts > parts.jsonl
-  bloom part changes.tsv --deletions gone.tsv --sequence 2 -o s3://data/words > parts.jsonl
-  bloom part run-*.ldb --gte 66 --lt 6d --hex --sequence 1 -o parts > range-2.jsonl
-  bloom part --levels 4,5 s3://data/words --sequence 7 -o s3://data/words > merged.jsonl`,
+  bloom bulk part words.tsv --sequence 1 -o parts > parts.jsonl
+  bloom bulk part new.tsv --deletions gone.tsv --sequence 2 -o p2 > p2.jsonl
+  bloom bulk part run-*.ldb --gte 66 --lt 6d --hex --sequence 1 -o p > 2.jsonl
+  bloom bulk part --levels 4,5 s3://data/words --sequence 7 -o p7 > p7.jsonl`,
     )
     .action(part);
 }
@@ -134,7 +135,7 @@ interface PartInput {
 }
 
 async function inputOf(names: readonly string[], options: PartCommandOptions, plugins: Plugins): Promise<PartInput> {
-  if (names.length === 0) throw new Failure('no input: name files with entries, tables, or - for standard input');
+  if (names.length === 0) throw new Failure('no input given: pass files with entries, tables, or - for stdin');
   const range = boundsOf(options);
   const hasTableOptions = range.gte !== undefined || range.lt !== undefined || options.dropDeletions === true;
   if (options.levels !== undefined) {
@@ -147,8 +148,8 @@ async function inputOf(names: readonly string[], options: PartCommandOptions, pl
     return decodedInput(names, options, plugins);
   }
   const entries = names.find((name) => !isTable(name));
-  if (entries !== undefined) throw new Failure(`${tables[0]!} is a table, and ${entries} is not: name only tables, or only entries`);
-  if (options.deletions !== undefined) throw new Failure('--deletions is for entries: tables of a database have deletions themselves');
+  if (entries !== undefined) throw new Failure(`${tables[0]!} is a table and ${entries} is not: pass only tables, or only entries`);
+  if (options.deletions !== undefined) throw new Failure('--deletions is for entries: tables of a database have their own deletions');
   return tableInput(names, range, options, plugins);
 }
 
@@ -194,7 +195,7 @@ function decodedInput(names: readonly string[], options: PartCommandOptions, plu
       while ((batch === undefined || i < batch.length) && (deletions === undefined || n < deletions.length)) {
         if (batch === undefined && deletions === undefined) break;
         const order = batch === undefined ? 1 : deletions === undefined ? -1 : comparator.compare(batch.key(i), deletions.key(n));
-        if (order === 0) throw new Failure(`${options.deletions!.join(', ')}: a key to delete is also among the entries: 0x${Buffer.from(batch!.key(i)).toString('hex')}`);
+        if (order === 0) throw new Failure(`${options.deletions!.join(', ')}: a key to delete is also one of the entries: 0x${Buffer.from(batch!.key(i)).toString('hex')}`);
         if (order < 0) {
           some.push([batch!.key(i), batch!.value(i)]);
           i++;
@@ -241,7 +242,7 @@ function isOrderError(error: unknown): boolean {
 
 const wrongOrder = (error: unknown): unknown =>
   isOrderError(error) || (error instanceof RangeError && error.message.includes('is not in ascending order'))
-    ? new Failure('the keys of a table are in another order: name it with --comparator; bloom verify says which tables are in order', { cause: error })
+    ? new Failure('the keys of a table are in another order: pass --comparator; bloom verify shows which tables are in order', { cause: error })
     : error;
 
 async function tableInput(names: readonly string[], range: KeyBounds, options: PartCommandOptions, plugins: Plugins): Promise<PartInput> {
@@ -300,7 +301,7 @@ class NewestVersions {
   add(stored: Uint8Array, value: Uint8Array, to: BulkEntry[]): void {
     const length = stored.length - INTERNAL_KEY_TRAILER_LENGTH;
     const type = stored[length];
-    if (length < 0 || (type !== VALUE && type !== DELETION)) throw new Failure('a key of a table is not one of a database: --no-internal reads tables with plain keys');
+    if (length < 0 || (type !== VALUE && type !== DELETION)) throw new Failure('a key is not an internal key of a database: --no-internal reads tables with plain keys');
     const key = stored.subarray(0, length);
     const { comparator = bytewiseComparator } = this.#plugins;
     if (this.#last !== undefined && comparator.compare(this.#last, key) === 0) return;
@@ -319,7 +320,7 @@ async function levelInput(name: string, levels: readonly number[], range: KeyBou
     throw storeFailure(error);
   });
   if (publication === undefined) throw new Failure(`${store.name} has no CURRENT`);
-  if (publication.comparator !== comparator.name) throw new Failure(`what is published in ${store.name} has the order ${publication.comparator}: name it with --comparator`);
+  if (publication.comparator !== comparator.name) throw new Failure(`the database in ${store.name} has the order ${publication.comparator}: pass it with --comparator`);
   const sorted = [...new Set(levels)].sort((a, b) => a - b);
   for (const level of sorted) if (publication.levels[level]!.length === 0) throw new Failure(`level ${level} has no parts`);
   const runs = sorted.map((level) =>

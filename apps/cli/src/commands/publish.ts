@@ -1,8 +1,8 @@
 import { type Assembly, BulkError, ensureParts, publish, type Publication, readManifest, readPublication, type Store } from '@bloom/bulk';
 import { parseObjectName } from '@bloom/bulk/internal';
 import type { Command } from 'commander';
-import { EXIT, Failure, failureOf } from '../failure.js';
-import { readWholeFile } from '../inputs/standard-input.js';
+import { EXIT, Failure } from '../failure.js';
+import { nameOfFile, readWholeFile } from '../inputs/standard-input.js';
 import { STORE_HELP, storeFailure, storeOf } from '../inputs/store-argument.js';
 import { interruptible } from '../interruption.js';
 import { Lines } from '../outputs/output.js';
@@ -17,21 +17,22 @@ export function addPublish(program: Command): void {
     .command('publish')
     .summary('publish a database made of parts')
     .description(
-      'Publishes what bloom assemble has made: copies the parts that are new from the folder FROM to the STORE, checks each, and makes CURRENT name the MANIFEST, if what it was assembled on is still published. Whatever happens, CURRENT names a whole database. ' +
+      'Publishes a database that bloom bulk assemble made: copies new parts from the folder FROM to the STORE, checks each, and makes CURRENT name the MANIFEST, if the database that it was assembled on is still published. CURRENT always names a complete database. ' +
         'Prints one JSON object; exits with 1 if another publication came first.',
     )
-    .argument('<assembly>', 'what bloom assemble printed; - is standard input')
+    .argument('<assembly>', 'what bloom bulk assemble printed; - is standard input')
     .argument('<from>', 'where the parts and the MANIFEST are')
     .argument('[store]', 'where to publish; left out: where the parts are')
-    .option('--if-match <manifest>', 'the MANIFEST that must be published now, or none; instead of what it was assembled on')
+    .option('--if-match <manifest>', 'the MANIFEST that must be published now, or none; default: the one it was assembled on')
     .addHelpText(
       'after',
       `${STORE_HELP}
-The same command can run again: it says "isNew": false if its database is published already.
+The same command can run again: it prints "isNew": false if its database is
+published already.
 
 Examples:
-  bloom publish assembly.json parts s3://data/words
-  bloom publish assembly.json /srv/www/words --if-match none`,
+  bloom bulk publish assembly.json parts s3://data/words
+  bloom bulk publish assembly.json /srv/www/words --if-match none`,
     )
     .action(publishAssembly);
 }
@@ -71,14 +72,9 @@ async function published(manifest: string, from: Store, store: Store, expected: 
 }
 
 function assemblyIn(path: string): Pick<AssemblyLine, 'manifest' | 'previous'> {
-  const name = path === '-' ? 'standard input' : path;
-  let text: string;
-  try {
-    text = readWholeFile(path).toString();
-  } catch (error) {
-    throw failureOf(name, error);
-  }
-  if (text.trim() === '') throw new Failure(`${name}: is empty: bloom assemble has failed`);
+  const name = nameOfFile(path);
+  const text = readWholeFile(path).toString();
+  if (text.trim() === '') throw new Failure(`${name}: is empty: bloom bulk assemble has failed`);
   const isManifest = (value: unknown): value is string => typeof value === 'string' && parseObjectName(value)?.type === 'manifest';
   try {
     const { manifest, previous } = JSON.parse(text) as Partial<AssemblyLine>;
@@ -86,5 +82,5 @@ function assemblyIn(path: string): Pick<AssemblyLine, 'manifest' | 'previous'> {
   } catch (error) {
     if (!(error instanceof SyntaxError || error instanceof TypeError)) throw error;
   }
-  throw new Failure(`${name}: is not what bloom assemble prints`);
+  throw new Failure(`${name}: is not what bloom bulk assemble prints`);
 }

@@ -3,7 +3,7 @@ import { inputStat } from '../inputs/input.js';
 import { keyArgument } from '../inputs/key-argument.js';
 import { readWholeFile } from '../inputs/standard-input.js';
 import { addDatabaseOptions, type DatabaseCommandOptions, withDatabase } from '../inputs/written-database.js';
-import { Failure, failureOf } from '../failure.js';
+import { Failure } from '../failure.js';
 import { addSummaryOption, printSummary, type SummaryOptions } from '../outputs/summary.js';
 
 interface PutOptions extends DatabaseCommandOptions, Pick<SummaryOptions, 'json'> {
@@ -16,11 +16,11 @@ export function addPut(program: Command): void {
   const command = program
     .command('put')
     .summary('write an entry to a database')
-    .description("Writes an entry to a database's folder, which is made if it does not exist.")
+    .description("Writes an entry to a database, and creates the folder if it does not exist.")
     .argument('<folder>', 'the folder')
     .argument('<key>', 'the key')
     .argument('[value]', 'the value')
-    .option('--value-from <file>', 'the bytes of a file as the value; a dash is standard input')
+    .option('--value-from <file>', 'the bytes of a file as the value; - is standard input')
     .option('--hex', 'key and value are in hexadecimal')
     .option('--sync', 'wait until the write survives a power failure');
   addDatabaseOptions(addSummaryOption(command))
@@ -36,18 +36,10 @@ Examples:
 
 async function put(path: string, key: string, value: string | undefined, options: PutOptions): Promise<void> {
   const { hex, valueFrom, sync } = options;
-  if ((value === undefined) === (valueFrom === undefined)) throw new Failure('a value is needed: as an argument, or from a file with --value-from');
+  if ((value === undefined) === (valueFrom === undefined)) throw new Failure('no value given: pass it as an argument, or in a file with --value-from');
   const keyBytes = keyArgument(key, hex === true);
-  const valueBytes = valueFrom === undefined ? keyArgument(value!, hex === true) : contentsOf(valueFrom);
+  if (valueFrom !== undefined) inputStat(valueFrom);
+  const valueBytes = valueFrom === undefined ? keyArgument(value!, hex === true) : readWholeFile(valueFrom);
   await withDatabase(path, options, true, (database) => database.put(keyBytes, valueBytes, { sync: sync === true }));
   if (options.json) await printSummary(options, '', { folder: path, keyHex: Buffer.from(keyBytes).toString('hex'), valueBytes: valueBytes.length });
-}
-
-function contentsOf(path: string): Uint8Array {
-  inputStat(path);
-  try {
-    return readWholeFile(path);
-  } catch (error) {
-    throw failureOf(path === '-' ? 'standard input' : path, error);
-  }
 }

@@ -37,7 +37,7 @@ export function addRefilter(program: Command): void {
     .command('refilter')
     .summary('give a table or a database other filters')
     .description(
-      "Writes a table, or all tables of a database's folder, once more with other filters, by default fitted ones, which LevelDB reads too. Everything else stays byte for byte as it is.",
+      "Rewrites a table, or all tables of a database's folder, with other filters: by default fitted ones, which LevelDB reads too. Everything else stays the same, byte for byte.",
     )
     .argument('<input>', "a table, a database's folder, or the URL of a table; - is standard input")
     .option('-o, --output <table>', 'the table to write; a folder is changed in place')
@@ -50,9 +50,9 @@ export function addRefilter(program: Command): void {
       'after',
       `
 A fitted filter has the length and the number of probes that let the fewest
-neighbours of its own keys pass. Programs that use LevelDB then read fewer blocks
-for absent keys. A folder must not be open for writing meanwhile; whenever the
-work ends, it has the same entries.
+neighbours of its own keys pass. Programs that use LevelDB then read fewer
+blocks for absent keys. No program may write to a folder meanwhile; however
+the work ends, the folder has the same entries.
 
 Examples:
   bloom refilter path/to/database
@@ -79,7 +79,7 @@ function mustGoWith(path: string, policy: FilterPolicy | null, comparator: Compa
 }
 
 async function refilterFolder(path: string, options: RefilterOptions): Promise<void> {
-  if (options.output !== undefined) throw new Failure(`${path}: is a folder, which is changed in place: omit --output, or copy it first with bloom copy`);
+  if (options.output !== undefined) throw new Failure(`${path}: is a folder, which is rewritten in place: omit --output, or copy it first with bloom copy`);
   mustNotInsist(path, options);
   const started = performance.now();
   const plugins = await loadPlugins(options);
@@ -118,12 +118,12 @@ async function refilterFile(input: string, options: RefilterOptions): Promise<vo
   const stat = statOf(input);
   if (output === undefined) {
     if (stat === undefined && input !== '-' && !isUrl(input)) throw new Failure(`${name}: no such file or folder`);
-    throw new Failure(`${name}: name the table to write with --output`);
+    throw new Failure(`${name}: pass the table to write with --output`);
   }
   const started = performance.now();
   mustBeWritable(output, stat);
   const location = await recognised(input, options);
-  if (isDatabase(location)) throw new Failure(`${name}: is not a table: name a table, or the database's folder on this computer`);
+  if (isDatabase(location)) throw new Failure(`${name}: is not a table: pass a table, or a database's folder on this computer`);
   const plugins = await loadPlugins(options);
   const policy = policyOf(options, plugins);
   await withTableFile(location, options, async (file) => {

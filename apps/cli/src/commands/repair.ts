@@ -17,7 +17,7 @@ export function addRepair(program: Command): void {
     .command('repair')
     .summary('make a database of what can still be read')
     .description(
-      "Rebuilds a database's folder that cannot be opened from its logs and tables. Damaged and obsolete files move to the folder lost in it. Prints what was lost, one item per line, and exits with 1 if anything was.",
+      "Rebuilds a database's folder that cannot be opened from its logs and tables. Damaged and obsolete files move to the folder lost in it. Prints each loss on a line, and exits with 1 if there is any.",
     )
     .argument('<folder>', 'the folder')
     .option('--from-tables-alone', 'merge all tables and logs, even if an intact MANIFEST says that some are obsolete');
@@ -63,5 +63,5 @@ async function repair(path: string, options: RepairOptions): Promise<void> {
 /** @throws Failure for a folder without a file of a database: LevelDB would make a new database in it. */
 function mustHaveFiles(path: string): void {
   const names = existsSync(path) ? new SyncNodeFolder(path).list() : undefined;
-  if (names?.every((name) => parseFileName(name) === undefined)) throw new Failure(`${path}: no file in it is named like one of a LevelDB database`);
+  if (names?.every((name) => parseFileName(name) === undefined)) throw new Failure(`${path}: it has no files of a LevelDB database`);
 }

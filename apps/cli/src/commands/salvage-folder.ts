@@ -62,7 +62,7 @@ export async function salvageFolder(path: string, table: SalvagedTable, plugins:
     if (!(failure instanceof Failure && error instanceof CorruptionError)) throw failure;
     problem = failure.message;
     readable = unmerged(path, comparatorOf(path, plugins), plugins);
-    note(`${path}: cannot be opened, so all its logs and tables are read: deleted keys may reappear`);
+    note(`${path}: cannot be opened, so all of its logs and tables are read: deleted keys may reappear`);
   }
   const { dropped } = readable;
   let entries = 0;
@@ -122,7 +122,7 @@ function comparatorOf(path: string, plugins: Plugins): Comparator {
   const name = comparatorNameSync(new SyncNodeFolder(path)) ?? (plugins.comparator ?? bytewiseComparator).name;
   const comparator = comparatorNamed(name, plugins);
   if (comparator === undefined) {
-    throw new Failure(`${path}: ${unknownOrderText(name)}; name it with --comparator MODULE; without it, scan --all-versions, without bounds, prints what each file stores`);
+    throw new Failure(`${path}: ${unknownOrderText(name)}; pass --comparator MODULE; without it, scan --all-versions without bounds prints the content of each file`);
   }
   return comparator;
 }
@@ -182,6 +182,6 @@ function mustHaveFiles(path: string): void {
 function mustBeOutside(path: string, output: string): void {
   const [folder, target] = [realpathSync(path), realpathSync(dirname(output))];
   if (target === folder || target.startsWith(folder.endsWith(sep) ? folder : `${folder}${sep}`)) {
-    throw new Failure(`${output}: is inside ${path}, which must not be changed: name a file elsewhere`);
+    throw new Failure(`${output}: is inside ${path}, which must not change: choose a file elsewhere`);
   }
 }

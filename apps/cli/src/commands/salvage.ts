@@ -16,7 +16,6 @@ import { count, counted } from '@bloom/report';
 import type { Command } from 'commander';
 import { EXIT, Failure, failureOf, placedBytes, placedProblem } from '../failure.js';
 import { inputStat } from '../inputs/input.js';
-import { interruptible } from '../interruption.js';
 import { isFolder, mustNotInsist, noteDatabase } from '../inputs/folder-argument.js';
 import { addKeyFormOptions, type KeyFormOptions, noteAssumption, type SyncTableFile, withTableFile } from '../inputs/opened-table.js';
 import { locate, shownName } from '../inputs/location.js';
@@ -29,9 +28,8 @@ import { Lines, note } from '../outputs/output.js';
 import { addSummaryOption, printSummary, secondsSince, type SummaryOptions } from '../outputs/summary.js';
 import { salvageFolder, type Saved } from './salvage-folder.js';
 import { NothingSaved, type SalvagedTable, writeSalvaged } from './salvaged-table.js';
-import { createOutput } from '../outputs/output-tables.js';
 import { mustBeWritable, writingFailure } from '../outputs/table-to-write.js';
-import { writeEntries } from '../outputs/written-entries.js';
+import { writeTables } from '../outputs/written-entries.js';
 import { internalOptions } from '../outputs/table-options.js';
 
 interface SalvageCommandOptions extends KeyFormOptions, PluginOptions, RemoteOptions, Pick<SummaryOptions, 'json'> {
@@ -44,7 +42,7 @@ export function addSalvage(program: Command): void {
     .command('salvage')
     .summary('copy what can still be read')
     .description(
-      "Copies all entries in intact blocks of a damaged table to a new table. For a database's folder, copies the newest readable version of each key, with plain keys. Prints what was lost, one item per line, and exits with 1 if anything was. If nothing can be saved, nothing is written. Of equal keys in several inputs, the entry of the first counts.",
+      "Copies the entries in intact blocks of a damaged table to a new table. For a database's folder, copies the newest readable version of each key, with plain keys. Prints each loss on a line, and exits with 1 if there is any. If nothing can be saved, nothing is written. If several inputs have a key, the entry of the first one counts.",
     )
     .argument('<input...>', "damaged tables, or databases' folders, the newest first, or URLs of tables; - is standard input; they are not changed")
     .requiredOption('-o, --output <table>', 'the new table, in another file');
@@ -73,8 +71,8 @@ async function salvage(paths: readonly string[], options: SalvageCommandOptions)
     await printSummary(options, saved.text, { output: saved.isWritten ? output : null, entries: saved.entries, inputs: [saved.figures] });
     return;
   }
-  if (options.anyOrder) throw new Failure('--any-order is for one input, as several are merged by the order of their keys');
-  if (paths.filter((path) => path === '-').length > 1) throw new Failure('standard input can be read once: name files for the others');
+  if (options.anyOrder) throw new Failure('--any-order takes one input, because several are merged in key order');
+  if (paths.filter((path) => path === '-').length > 1) throw new Failure('stdin can be read only once: use files for the others');
   for (const path of paths) mustNotBeInput(path, options.output);
   const inputs: DamagedInput[] = [];
   for (const path of paths) inputs.push(await damagedInput(path, options));
@@ -139,16 +137,8 @@ async function mergeInto(output: string, files: readonly OpenedFile[], isInterna
   const plain: TableBuilderOptions = { comparator, filterPolicy: new BloomFilterPolicy() };
   const source = await mergeTables({ files: files.map(({ name, fd, byteLength }) => ({ name, fd, byteLength })), plugins: pluginOptionsOf(options), isInternal });
   try {
-    return await interruptible(async (signal) => {
-      const out = await createOutput(output, isInternal ? internalOptions(plain) : plain, undefined);
-      try {
-        await writeEntries(source, out, signal);
-        await out.finish(signal);
-        return out.entries;
-      } finally {
-        await out.abandon();
-      }
-    });
+    const [table] = await writeTables(source, output, isInternal ? internalOptions(plain) : plain);
+    return table!.entries;
   } catch (error) {
     throw writingFailure(output, error);
   } finally {
@@ -199,8 +189,8 @@ async function salvageOne({ path, location }: DamagedInput, table: SalvagedTable
     // A database may have its own order. The blocks of a file are in this order.
     const hasOwnOrder = file.isInternal && !file.isOrdered;
     if (hasOwnOrder && !anyOrder) {
-      if (head !== '') throw new Failure(`${name}: the keys are not in bytewise order: name the order with --comparator, or salvage this table by itself`);
-      note(`${name}: the keys are not in bytewise order: entries stay in the order of the file`);
+      if (head !== '') throw new Failure(`${name}: the keys are not in bytewise order: pass --comparator, or salvage this table alone`);
+      note(`${name}: the keys are not in bytewise order: entries keep the order of the file`);
     }
     return { report: await copied(file, table, anyOrder === true || hasOwnOrder), isInternal: file.isInternal };
   });
@@ -244,11 +234,11 @@ function jsonOf({ entries, dataBlocks, foundBlocks, outOfOrder, findings, moreFi
 /** What is salvaged is a table, even where its bytes look like something else. */
 async function tableLocation(path: string, options: SalvageCommandOptions): Promise<TableLocation> {
   const location = locate(path);
-  if (location.kind === 'log' || location.kind === 'folder') throw new Failure(`${path}: is a file of a database, and not a table: name the folder`);
+  if (location.kind === 'log' || location.kind === 'folder') throw new Failure(`${path}: is a file of a database, not a table: pass the folder`);
   if (location.kind === 'file') return location;
   const found = await recognised(path, options);
   if (found.kind === 'memory-log') return { ...found, kind: 'memory' };
-  if (isDatabase(found)) throw new Failure(`${shownName(path)}: is a folder or a log: bloom copies only what is in files here: download it first`);
+  if (isDatabase(found)) throw new Failure(`${shownName(path)}: is a remote folder or log: download it first`);
   return found;
 }
 

@@ -46,7 +46,7 @@ function scanAllVersions(location: DatabaseLocation, wanted: WantedRange, option
 
   /** @param names of the files to print; undefined for all. */
   async function printStored(path: string, folder: Folder, plugins: Plugins, keeps: ((key: Uint8Array) => boolean) | undefined, names?: readonly string[]): Promise<void> {
-    if (folder.list === undefined && names === undefined) throw new Failure(`${path}: a folder behind a URL cannot be listed, so --all-versions has no files to print: with --live it prints those that the MANIFEST names; get --all-versions and find print the versions of one key`);
+    if (folder.list === undefined && names === undefined) throw new Failure(`${path}: a folder at a URL cannot be listed, so --all-versions has no files to print: with --live it prints those that the MANIFEST names; get --all-versions and find print the versions of one key`);
     if (options.reverse) throw new Failure(`${path}: --all-versions prints file by file: omit --reverse`);
     const columns = columnsOf(options, ['sequence', 'type', 'file']);
     const dropped: Dropped[] = [];

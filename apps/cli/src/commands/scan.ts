@@ -19,7 +19,7 @@ export function addScan(program: Command): void {
     .command('scan')
     .summary('print entries in order')
     .description(
-      "Prints the entries of tables, folders and logs, or of a range of their keys, in the order of the keys; of several, one after another. For a database's folder, and for a log, prints the newest version of each key that is not deleted. For a database's table, prints user key, sequence, type and value, and bounds are user keys. A MANIFEST stands for the folder as it describes it.",
+      "Prints the entries of tables, folders and logs in key order, or those in a range of keys; several INPUTs are printed one after another. For a database's folder or a log, prints the newest version of each key that is not deleted. For a table of a database, prints user key, sequence, type and value; bounds are user keys. A MANIFEST stands for the folder that it describes.",
     )
     .argument('<input...>', 'tables, folders, logs, MANIFESTs, URLs of them; - is standard input');
   addLimitOption(addRangeOptions(command))
@@ -33,7 +33,7 @@ export function addScan(program: Command): void {
       '--all-versions',
       'for a folder: print everything that its logs and tables store, file by file, including deleted, overwritten and obsolete entries: key, sequence, type, file, value',
     )
-    .option('--live', 'of --all-versions, leave out files that are no part of the database any more');
+    .option('--live', 'with --all-versions: skip files that are no longer part of the database');
   addRemoteOptions(addPluginOptions(addDamageOption(command)));
   addKeyFormOptions(command)
     .addHelpText(
@@ -63,10 +63,10 @@ Examples:
 
 async function scan(paths: readonly string[], options: ScanOptions): Promise<void> {
   const wanted = new WantedRange(options);
-  if (options.live && !options.allVersions) throw new Failure('--live is for --all-versions: without it, only what is live is printed');
-  if (options.format === 'words' && options.valuesOnly) throw new Failure('words are keys: omit --values-only, or try --format raw');
-  if (options.format === 'kv' && options.hex && wanted.isAll) throw new Failure('kv is binary, also with --hex: omit --hex, or try --format hex');
-  if (options.decodeKeys !== undefined && (options.format === 'kv' || options.hex)) throw new Failure(`--decode-keys is for people: omit it, or ${options.hex ? '--hex' : '--format kv'}`);
+  if (options.live && !options.allVersions) throw new Failure('--live needs --all-versions');
+  if (options.format === 'words' && options.valuesOnly) throw new Failure('words prints only keys: omit --values-only, or use --format raw');
+  if (options.format === 'kv' && options.hex && wanted.isAll) throw new Failure('kv is binary: omit --hex, or use --format hex');
+  if (options.decodeKeys !== undefined && (options.format === 'kv' || options.hex)) throw new Failure(`--decode-keys prints text: omit it, or ${options.hex ? '--hex' : '--format kv'}`);
   const output = new EntryOutput(options.format, options.limit, options.decodeKeys && (await import('../decoded-keys/decoded-key.js')).keyDecoder(options.decodeKeys));
   const tracing = await tracingFor(options);
   const all = { ...options, tracing };

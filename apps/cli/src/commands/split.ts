@@ -22,27 +22,27 @@ export function addSplit(program: Command): void {
     .command('split')
     .summary('find where to cut tables into ranges')
     .description(
-      'Prints the keys at which to cut what the tables hold into ranges of about the same number of bytes, in hexadecimal, one per line: at most one fewer than ranges. Only the indexes of the tables are read. The same tables always give the same keys.',
+      'Prints the keys that cut tables into ranges of about the same size, in hexadecimal, one per line: at most one fewer than ranges. Only the indexes of the tables are read. The same tables always give the same keys.',
     )
     .argument('[table...]', 'the tables, in any order')
-    .addOption(new Option('-n, --ranges <n>', 'how many ranges to cut').argParser(wholeNumber(1, 1_000_000)).makeOptionMandatory())
-    .option('--files <list>', 'a file with the names of further tables, one per line; a dash is standard input');
+    .addOption(new Option('-n, --ranges <n>', 'the number of ranges').argParser(wholeNumber(1, 1_000_000)).makeOptionMandatory())
+    .option('--files <list>', 'a file with the names of further tables, one per line; - is standard input');
   addKeyFormOptions(addHeaderOption(addPluginOptions(command)))
     .addHelpText(
       'after',
       `
-Small tables have fewer blocks than ranges are asked for: then fewer keys are printed.
+Tables with fewer blocks than ranges give fewer keys.
 
 Examples:
-  bloom split run-*.ldb -n 8 > cuts
-  bloom part run-*.ldb --hex --lt "$(sed -n 1p cuts)" --sequence 1 -o parts > range-1.jsonl`,
+  bloom bulk split run-*.ldb -n 8 > cuts
+  bloom bulk part run-*.ldb --hex --lt "$(sed -n 1p cuts)" --sequence 1 -o parts`,
     )
     .action(cut);
 }
 
 async function cut(given: readonly string[], options: SplitCommandOptions): Promise<void> {
   const names = [...given, ...(options.files === undefined ? [] : namesIn(options.files))];
-  if (names.length === 0) throw new Failure('no tables: name them, or a file with their names after --files');
+  if (names.length === 0) throw new Failure('no tables given: pass tables, or a file with their names with --files');
   const plugins = await loadPlugins(options);
   const files: OpenedFile[] = [];
   try {

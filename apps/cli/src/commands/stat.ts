@@ -61,7 +61,7 @@ export function addStat(program: Command): void {
     .command('stat')
     .summary('print what a table consists of')
     .description(
-      'Prints what a table consists of, and measures how often absent keys match its filters.\nReads the whole table.\nFor a database\'s folder, prints levels, tables, logs, and what is left out because it is damaged. Reads the entries of a few tables only, to try their filters.',
+      'Prints what a table consists of, and measures how often its filters answer maybe for absent keys.\nReads the whole table.\nFor a database\'s folder, prints levels, tables, logs, and what is skipped because it is damaged. Reads the entries of only a few tables, to try their filters.',
     )
     .argument('<input...>', 'tables, folders, logs, MANIFESTs, URLs of them; - is standard input')
     .option('--json', 'print one JSON object');

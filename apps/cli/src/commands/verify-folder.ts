@@ -55,7 +55,7 @@ function noteWriters(location: DatabaseLocation): void {
   if (location.kind !== 'folder') return;
   const holders = lockHolders(location.path);
   if (holders.length === 0) return;
-  note(`${location.path}: the process ${holders.join(' or ')} has it open, and what is written during the check can look like damage: check a copy that bloom copy makes`);
+  note(`${location.path}: the process ${holders.join(' or ')} has it open, and its writes during the check can look like damage: verify a copy made by bloom copy`);
 }
 
 /** The folder, or where it cannot be listed, one that has the files that belong to the database. */
@@ -79,7 +79,7 @@ function problemOf(finding: DatabaseFinding, comparator: string | undefined): st
     case 'BLOOM_NOT_A_DATABASE':
       return 'it is missing';
     case 'BLOOM_UNKNOWN_COMPARATOR':
-      return `${unknownOrderText(comparator)}, so the order cannot be checked: name it with --comparator MODULE, or leave it unchecked with --any-order`;
+      return `${unknownOrderText(comparator)}, so the order cannot be checked: pass --comparator MODULE, or skip the check with --any-order`;
     default:
       // The name of the file says which structure it is.
       return finding.structure === 'CURRENT' ? finding.problem : placedProblem(finding);

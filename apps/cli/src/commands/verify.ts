@@ -26,7 +26,7 @@ export function addVerify(program: Command): void {
     .command('verify')
     .summary('look for damage')
     .description(
-      "Checks every checksum, handle, key, index key and filter of tables; for a database's folder, those of all its tables, and the MANIFEST and logs. A MANIFEST stands for the folder as it describes it. Prints what is wrong, one finding per line, and exits with 1 if anything is.",
+      "Checks every checksum, handle, key, index key and filter of tables; for a database's folder, those of all its tables, and the MANIFEST and logs. A MANIFEST stands for the folder that it describes. Prints one finding per line, and exits with 1 if there is any.",
     )
     .argument('<input...>', 'tables, folders, logs, MANIFESTs, URLs of them; - is standard input; s3://BUCKET/PREFIX for a published database');
   addRemoteOptions(addPluginOptions(command));
@@ -71,7 +71,7 @@ async function verifyInput(given: string, options: VerifyCommandOptions): Promis
     const { findings, moreFindings, unchecked, isDatabaseTable } = await verifyTable(file.source, verifyOptions);
     if (options.internal === false && isDatabaseTable) {
       const isOfUserKeys = file.table?.filterStatus.state === 'contradicted';
-      note(`${path}: checked as a database's table all the same: ${isOfUserKeys ? 'its filters do' : 'its order or its filters do'} not match the keys as stored`);
+      note(`${path}: checked as a table of a database anyway: ${isOfUserKeys ? 'its filters do' : 'its order or its filters do'} not match the keys as stored`);
     }
     if (options.json) {
       if (findings.length > 0) process.exitCode = EXIT.no;
@@ -92,7 +92,7 @@ async function verifyInput(given: string, options: VerifyCommandOptions): Promis
     note(`${path}: ${counted(findings.length + moreFindings, 'finding')}${uncheckedText(unchecked, anyOrder === true)}`);
     noteCodecs(path, findings);
     if (!file.isOrdered && findings.some(({ code }) => code === 'BLOOM_OUT_OF_ORDER')) {
-      note(`${path}: if the keys are in another order, name it with --comparator MODULE, or use --any-order not to check it`);
+      note(`${path}: if the keys are in another order, pass --comparator MODULE, or skip the check with --any-order`);
     }
   });
 }

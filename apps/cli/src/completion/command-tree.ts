@@ -1,5 +1,7 @@
 /** The commands of the program as plain values, for what is generated from them: completion and the man page. */
+import type { EventEmitter } from 'node:events';
 import type { Command, Option } from 'commander';
+import { optionsOf } from '../help-options.js';
 
 export interface CommandTree {
   /** The words that name it, after the program. */
@@ -11,6 +13,8 @@ export interface CommandTree {
   /** What the first argument can be; undefined when it can be anything. */
   readonly choices: readonly string[] | undefined;
   readonly options: readonly OptionEntry[];
+  /** What the help says after the options: examples and formats. */
+  readonly notes: string;
 }
 
 export interface OptionEntry {
@@ -37,10 +41,18 @@ export function commandTreesOf(program: Command, prefix = ''): CommandTree[] {
       description: command.description(),
       usage: command.registeredArguments.map((argument) => helper.argumentTerm(argument)).map((term, i) => decorated(term, command, i)).join(' '),
       choices: command.registeredArguments[0]?.argChoices,
-      options: helper.visibleOptions(command).map(entryOf),
+      options: optionsOf(command, true).map(entryOf),
+      notes: notesOf(command),
     };
     return [tree, ...below];
   });
+}
+
+function notesOf(command: Command): string {
+  let notes = '';
+  const emitter: unknown = command;
+  (emitter as EventEmitter).emit('afterHelp', { error: false, command, write: (text: string) => (notes += text) });
+  return notes.trim();
 }
 
 function decorated(term: string, command: Command, i: number): string {

@@ -11,7 +11,6 @@ import { constants, existsSync, mkdirSync, readdirSync, renameSync, rmSync, stat
 import { copyFile, open, readFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { decodeVersionEdit, parseFileName } from '@bloom/leveldb';
-
 import { readLog } from '@bloom/log';
 import { Failure, failureOf, isSystemError } from '../failure.js';
 import { mustBeLevelDb } from './foreign-folder.js';
@@ -31,7 +30,7 @@ export async function copyFolder(path: string, target: string, signal: AbortSign
   const place = resolve(target);
   // A copy would lack the files that only the other engine has.
   await mustBeLevelDb(path);
-  if (existsSync(place)) throw new Failure(`${target}: exists already: name a new folder`);
+  if (existsSync(place)) throw new Failure(`${target}: already exists: choose a new folder`);
   const temporary = join(dirname(place), `.${basename(place).slice(0, 24)}.${randomBytes(6).toString('hex')}.tmp`);
   try {
     mkdirSync(temporary);
@@ -41,7 +40,7 @@ export async function copyFolder(path: string, target: string, signal: AbortSign
   try {
     const copied = await new FolderCopy(path, temporary, signal).run();
     signal.throwIfAborted();
-    if (existsSync(place)) throw new Failure(`${target}: was made by another program meanwhile`);
+    if (existsSync(place)) throw new Failure(`${target}: another program created it in the meantime`);
     renameSync(temporary, place);
     await syncFolder(dirname(place));
     return copied;
@@ -119,7 +118,7 @@ class FolderCopy {
     if (current === undefined) throw new Failure(`${this.#path}: it has no CURRENT, so it is not a database, or it is damaged`);
     const text = Buffer.from(current).toString('latin1');
     const manifest = text.replace(/\n$/, '');
-    if (parseFileName(manifest)?.type !== 'manifest') throw new Failure(`${join(this.#path, 'CURRENT')}: names no MANIFEST; bloom repair makes a new one`);
+    if (parseFileName(manifest)?.type !== 'manifest') throw new Failure(`${join(this.#path, 'CURRENT')}: does not name a MANIFEST; bloom repair makes a new one`);
     const bytes = await this.#read(manifest);
     if (bytes === undefined) {
       if (String(await this.#read('CURRENT')) !== String(current)) return undefined;
@@ -164,7 +163,7 @@ class FolderCopy {
     return undefined;
   }
 
-  /** Tables that are missing twice are not those of a program that deletes them. */
+  /** Fails when the same tables are missing for the fifth time in a row: no program is replacing them. */
   #miss(tables: ReadonlySet<bigint>, found: ReadonlyMap<bigint, string>): void {
     const missing = [...tables].filter((number) => !found.has(number));
     const text = missing.join(' ');

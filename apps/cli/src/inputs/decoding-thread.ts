@@ -1,9 +1,8 @@
-import type { Worker } from 'node:worker_threads';
 import type { InputForm } from '../formats/decoders.js';
 import { type DecoderState, InputError } from '../formats/entry.js';
 import { buffersOf, EntryBatch, packed, type PackedBatch } from '../formats/entry-batch.js';
 import type { DecodedPiece } from './decoded-piece.js';
-import { startedThread, threadProblem } from './started-thread.js';
+import { WorkerThread } from './worker-thread.js';
 
 /** What the thread is started with. */
 export interface DecodingOrder {
@@ -30,51 +29,33 @@ export interface PieceAnswer {
 /** How many pieces and batches to keep for later. */
 const SPARES = 8;
 
-interface Waiting {
-  readonly resolve: (piece: DecodedPiece) => void;
-  readonly reject: (error: unknown) => void;
-}
-
 /** Decodes an input on a worker thread. */
 export class DecodingThread {
-  readonly #worker: Worker;
-  /** The pieces that are not answered yet, in order. */
-  readonly #waiting: Waiting[] = [];
+  readonly #thread: WorkerThread;
   /** Memory that has come back from the thread, and goes to it again: allocating it anew would take an eighth of the time of a build. */
   readonly #pieces: Uint8Array<ArrayBuffer>[] = [];
   readonly #batches: EntryBatch[] = [];
-  #ended: Error | undefined;
 
-  private constructor(worker: Worker) {
-    this.#worker = worker;
-    worker.on('message', ({ batch, bytes, error }: PieceAnswer) => {
-      if (bytes !== undefined && this.#pieces.length < SPARES) this.#pieces.push(bytes);
-      this.#waiting.shift()?.resolve({ batch: EntryBatch.of(batch), error: error && new InputError(error.place, error.problem) });
-    });
-    worker.on('error', (error: Error) => this.#end(threadProblem(error)));
-    worker.on('exit', () => this.#end(new Error('the thread that decodes the input has ended')));
+  private constructor(thread: WorkerThread) {
+    this.#thread = thread;
   }
 
   /** @param state where the decoding has come to. @returns undefined where there can be no thread for it. */
   static start(form: InputForm, state: DecoderState): DecodingThread | undefined {
     const order: DecodingOrder = { form, state };
-    const worker = startedThread('decoding-thread.cjs', order);
-    return worker && new DecodingThread(worker);
+    const thread = WorkerThread.start('decoding-thread.cjs', order);
+    return thread && new DecodingThread(thread);
   }
 
   /** Decodes the next piece, or the end. The bytes are gone afterwards. */
-  decode(bytes: Uint8Array | undefined): Promise<DecodedPiece> {
-    return new Promise((resolve, reject) => {
-      if (this.#ended !== undefined) {
-        reject(this.#ended);
-        return;
-      }
-      const own = bytes && owned(bytes);
-      const spare = this.#batches.pop();
-      const order: PieceOrder = { bytes: own, spare: spare && packed(spare) };
-      this.#worker.postMessage(order, [...(own === undefined ? [] : [own.buffer]), ...(spare === undefined ? [] : buffersOf(spare))]);
-      this.#waiting.push({ resolve, reject });
-    });
+  async decode(bytes: Uint8Array | undefined): Promise<DecodedPiece> {
+    const own = bytes && owned(bytes);
+    const spare = this.#batches.pop();
+    const order: PieceOrder = { bytes: own, spare: spare && packed(spare) };
+    const answer = await this.#thread.call<PieceAnswer>(order, [...(own === undefined ? [] : [own.buffer]), ...(spare === undefined ? [] : buffersOf(spare))]);
+    if (answer.bytes !== undefined && this.#pieces.length < SPARES) this.#pieces.push(answer.bytes);
+    const { error } = answer;
+    return { batch: EntryBatch.of(answer.batch), error: error && new InputError(error.place, error.problem) };
   }
 
   /** Memory for a piece of so many bytes, if there is any. */
@@ -89,12 +70,7 @@ export class DecodingThread {
   }
 
   close(): void {
-    void this.#worker.terminate();
-  }
-
-  #end(error: Error): void {
-    this.#ended ??= error;
-    for (const { reject } of this.#waiting.splice(0)) reject(this.#ended);
+    void this.#thread.close();
   }
 }
 

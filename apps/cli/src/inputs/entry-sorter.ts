@@ -4,10 +4,10 @@ import { EntryBatch } from '../formats/entry-batch.js';
 import type { PluginOptions } from '../plugins/plugin-options.js';
 import type { BatchSource } from './batch-source.js';
 import { mergeTables } from './merging-thread.js';
-import { SortedEntries } from './sorted-entries.js';
+import { buffersOfEntries, type PackedEntries, SortedEntries } from './sorted-entries.js';
 import { writeSortedRun } from './sorted-run.js';
-import { SortingThread } from './sorting-thread.js';
 import { TemporaryFile } from './temporary-file.js';
+import { WorkerThread } from './worker-thread.js';
 
 /** Bytes of a batch of sorted entries. */
 const BATCH_BYTES = 2 ** 19;
@@ -27,6 +27,27 @@ export interface SortOptions {
   readonly isInternal?: boolean | undefined;
 }
 
+/** What the thread that writes runs is started with. */
+export interface SortingOrder {
+  readonly plugins: PluginOptions;
+  /** Whether the keys are those of a database, with sequence and type. */
+  readonly isInternal: boolean;
+}
+
+/** Entries, and the file to which the thread writes them. */
+export interface RunOrder {
+  readonly fd: number;
+  readonly entries: PackedEntries;
+}
+
+/** A run that was written. */
+export interface WrittenRun {
+  /** The length of its file. */
+  readonly byteLength: number;
+  /** The memory that its entries took. */
+  readonly spare: PackedEntries;
+}
+
 /**
  * Sorts any number of entries, and keeps the last of each key. What does not fit into memory is written to sorted runs, which are
  * merged.
@@ -44,7 +65,7 @@ export class EntrySorter {
   #spare: SortedEntries | undefined;
   /** The oldest first. */
   readonly #runs: TemporaryFile[] = [];
-  #thread: SortingThread | undefined;
+  #thread: WorkerThread | undefined;
   /** The run that the thread writes. */
   #writing: Promise<void> | undefined;
 
@@ -101,7 +122,8 @@ export class EntrySorter {
       this.#startThread();
       return;
     }
-    const writing = this.#thread.write(run.fd, this.#entries.packed()).then(({ byteLength, spare }) => {
+    const order: RunOrder = { fd: run.fd, entries: this.#entries.packed() };
+    const writing = this.#thread.call<WrittenRun>(order, buffersOfEntries(order.entries)).then(({ byteLength, spare }) => {
       run.byteLength = byteLength;
       this.#spare = new SortedEntries(this.#comparator, spare);
       this.#spare.clear();
@@ -115,7 +137,8 @@ export class EntrySorter {
 
   #startThread(): void {
     const { plugins, isInternal = false } = this.#options;
-    this.#thread = SortingThread.start({ plugins, isInternal });
+    const order: SortingOrder = { plugins, isInternal };
+    this.#thread = WorkerThread.start('sorting-thread.cjs', order);
   }
 }
 

@@ -43,5 +43,5 @@ export function mustBeForFolder(path: string, option: string, value: unknown): v
 export function noteDatabase(path: string): void {
   const folder = dirname(path);
   if (!existsSync(join(folder, 'CURRENT'))) return;
-  note(`${path}: one file of the database in ${folder}: newer versions of its keys may be in other files; name the folder to read all of them`);
+  note(`${path}: is one file of the database in ${folder}: newer versions of its keys may be in other files; pass the folder to read all of them`);
 }

@@ -3,10 +3,10 @@ import { type BigIntStats, fstatSync, promises, statSync } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import { Failure, failureOf } from '../failure.js';
+import { standardStreams } from '../standard-streams.js';
 import { folderProblem, mustNotBeTable } from './recognised-file.js';
 
 const READ_BYTES = 2 ** 20;
-const STDIN = 0;
 
 /** An input that was named, and found. */
 export interface NamedInput {
@@ -39,7 +39,7 @@ export interface InputPieces {
 export function inputStat(path: string): BigIntStats {
   if (path === '') throw new Failure('the name of the input is empty');
   try {
-    const stat = path === '-' ? fstatSync(STDIN, { bigint: true }) : statSync(path, { bigint: true });
+    const stat = path === '-' ? fstatSync(standardStreams().stdinFd, { bigint: true }) : statSync(path, { bigint: true });
     // If standard input is a folder, Node would read it as empty.
     if (stat.isDirectory()) throw new Failure(`${nameOf(path)}: ${path === '-' ? 'is a folder' : folderProblem(path)}`);
     return stat;
@@ -50,7 +50,7 @@ export function inputStat(path: string): BigIntStats {
 
 /** Finds several inputs. @throws Failure when one of them cannot be one, or standard input is named twice. */
 export function findInputs(paths: readonly string[]): readonly NamedInput[] {
-  if (paths.filter((path) => path === '-').length > 1) throw new Failure('-: standard input can be read only once');
+  if (paths.filter((path) => path === '-').length > 1) throw new Failure('-: stdin can be read only once');
   return paths.map((path) => {
     const stat = inputStat(path);
     if (stat.isFile()) mustNotBeTable(path);
@@ -66,7 +66,7 @@ export function bytesOf(inputs: readonly NamedInput[]): number | undefined {
 /** Opens an input. @throws Failure when it cannot be read. */
 export async function openInput({ path, stat }: NamedInput): Promise<Input> {
   const name = nameOf(path);
-  if (path === '-') return { path, name, pieces: new StreamPieces(process.stdin), byteLength: undefined };
+  if (path === '-') return { path, name, pieces: new StreamPieces(standardStreams().stdin), byteLength: undefined };
   try {
     const handle = await promises.open(path);
     if (!stat.isFile()) return { path, name, pieces: new StreamPieces(handle.createReadStream({ highWaterMark: READ_BYTES })), byteLength: undefined };

@@ -1,16 +1,10 @@
 import { LF, textAfterMark, textOfLine } from '@bloom/report';
-import { failureOf } from '../failure.js';
 import { keyArgument } from './key-argument.js';
 import { readWholeFile } from './standard-input.js';
 
 /** The keys in a file, one per line, or in standard input for `-`. @param isHex whether they are in hexadecimal. */
 export function keysFrom(path: string, isHex: boolean): Uint8Array[] {
-  let bytes: Uint8Array;
-  try {
-    bytes = textAfterMark(readWholeFile(path));
-  } catch (error) {
-    throw failureOf(path === '-' ? 'standard input' : path, error);
-  }
+  const bytes = textAfterMark(readWholeFile(path));
   const keys: Uint8Array[] = [];
   for (let start = 0; start < bytes.length; ) {
     const end = bytes.indexOf(LF, start);

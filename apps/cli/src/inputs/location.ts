@@ -43,7 +43,7 @@ export function locate(path: string): Location {
 }
 
 function locateRemote(path: string): RemoteLocation {
-  if (!URL.canParse(path)) throw new Failure(`${path.replace(/(?<=^https?:\/\/)[^/]*@|[?#].*$/gis, '')}: is not a URL that can be read: it must be http:// or https:// with a host`);
+  if (!URL.canParse(path)) throw new Failure(`${path.replace(/(?<=^https?:\/\/)[^/]*@|[?#].*$/gis, '')}: is not a valid URL: use http:// or https:// with a host`);
   const url = new URL(path);
   const name = decodeURIComponent(url.pathname.split('/').at(-1)!);
   if (name === '') return { kind: 'remote-folder', url };

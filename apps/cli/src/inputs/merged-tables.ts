@@ -80,7 +80,7 @@ function named<T>(names: readonly string[], work: () => T): T {
   } catch (error) {
     if (!(error instanceof CursorError)) throw error;
     const name = names[error.age]!;
-    if (error.cause instanceof KeyOrderError) throw new Failure(`${name}: its keys are in another order: name it with --comparator; bloom verify says where`);
+    if (error.cause instanceof KeyOrderError) throw new Failure(`${name}: its keys are in another order: pass --comparator; bloom verify shows where`);
     throw tableFailure(name, undefined, error.cause, false);
   }
 }

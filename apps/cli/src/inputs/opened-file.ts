@@ -3,6 +3,7 @@ import { type BigIntStats, closeSync, fstatSync, openSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { type Source, SyncTable } from '@bloom/sstable';
 import { Failure, failureOf } from '../failure.js';
+import { standardStreams } from '../standard-streams.js';
 import { knownCodecs } from '../plugins/known-plugins.js';
 import type { Plugins } from '../plugins/plugin-options.js';
 import { keyFormOf } from './key-form.js';
@@ -15,7 +16,6 @@ import { TemporaryFile } from './temporary-file.js';
 
 /** Bytes that are copied at once. */
 const COPIED_BYTES = 4 * 2 ** 20;
-const STDIN = 0;
 
 /** A table that is open. */
 export interface OpenedFile {
@@ -44,7 +44,7 @@ export async function openTableFile(location: TableLocation, options: RemoteOpti
   try {
     if (location.kind === 'memory') {
       const isStdin = name === nameOf({ kind: 'stdin' });
-      return await copied(name, location.source, isStdin ? fstatSync(STDIN, { bigint: true }) : undefined);
+      return await copied(name, location.source, isStdin ? fstatSync(standardStreams().stdinFd, { bigint: true }) : undefined);
     }
     if (location.kind === 'remote-file') {
       const { openRemoteFile, transportOf } = await import('./remote.js');

@@ -46,7 +46,7 @@ export function withDatabase<T>(location: DatabaseLocation, options: FolderOptio
     try {
       const { comparator } = database.describe();
       if (plugins.comparator !== undefined && plugins.comparator.name !== comparator) {
-        note(`${path}: its order is ${comparator}, so --comparator, which is ${plugins.comparator.name}, is not used`);
+        note(`${path}: its comparator is ${comparator}, so --comparator (${plugins.comparator.name}) is ignored`);
       }
       return await work({ path, database, folder, plugins });
     } finally {
@@ -82,8 +82,8 @@ export async function withDatabaseFolder<T>(
     case 'remote-log':
     case 'memory-log':
       return withSource(location, options, (path, source) => {
-        if (source.byteLength > MAX_LOG_BYTES) throw new Failure(`${path}: has more than ${counted(MAX_LOG_BYTES, 'byte')}: too long for a log`);
-        if (looksLikeManifest(source)) throw new Failure(`${path}: is a MANIFEST without its folder, where the tables and logs are: name the folder; bloom layout shows what is in the MANIFEST`);
+        if (source.byteLength > MAX_LOG_BYTES) throw new Failure(`${path}: is longer than ${counted(MAX_LOG_BYTES, 'byte')}, the limit for a log`);
+        if (looksLikeManifest(source)) throw new Failure(`${path}: is a MANIFEST without its folder, which has the tables and logs: pass the folder; bloom layout shows the content of the MANIFEST`);
         const folder = folderOfLog(source.read(0, source.byteLength), basename(path), (plugins.comparator ?? bytewiseComparator).name);
         return withFolderFailures(path, folder, options, () => work(path, folder, plugins));
       });
@@ -216,7 +216,7 @@ function adviceFor(folder: Folder, damage: 'strict' | 'skip', error: unknown): s
 /** Prints to standard error what was left out of a folder. */
 export function noteDropped(path: string, dropped: readonly Dropped[]): void {
   for (const drop of dropped.slice(0, SHOWN_DROPS)) note(`${fileIn(path, drop.file)}: ${droppedText(drop)}`);
-  if (dropped.length > SHOWN_DROPS) note(`${path}: ${count(dropped.length - SHOWN_DROPS)} more places were left out`);
+  if (dropped.length > SHOWN_DROPS) note(`${path}: ${count(dropped.length - SHOWN_DROPS)} more places were skipped`);
 }
 
 /** What was left out of a file, for JSON. */

@@ -93,7 +93,7 @@ function kindOfFile(path: string): 'file' | 'log' {
 function kindOf(path: string, start: Uint8Array, end: Uint8Array): 'file' | 'log' {
   if (TABLE_MAGIC.equals(end)) return 'file';
   if (GZIP_MAGIC.equals(start.subarray(0, GZIP_MAGIC.length))) {
-    throw new Failure(`${path}: is compressed with gzip: decompress it first, as in gunzip -c ${path} | bloom scan -`);
+    throw new Failure(`${path}: is compressed with gzip: decompress it first, for example gunzip -c ${path} | bloom scan -`);
   }
   return looksLikeRecord(start) ? 'log' : 'file';
 }

@@ -23,14 +23,14 @@ export type TableLocation = Exclude<Location, { kind: 'folder' | 'remote-folder'
 export function addHeaderOption(command: Command): Command {
   const several = (value: string, before: readonly string[] | undefined): readonly string[] => [...(before ?? []), value];
   return command.addOption(
-    new Option('-H, --header <header>', 'for a URL: a header to send, NAME: VALUE; can be repeated; also one per line in BLOOM_HTTP_HEADERS').argParser(several),
+    new Option('-H, --header <header>', 'an HTTP header to send, NAME: VALUE; repeatable; also one per line in BLOOM_HTTP_HEADERS').argParser(several),
   );
 }
 
 /** Adds --header and --trace. */
 export function addRemoteOptions(command: Command): Command {
   return addHeaderOption(command)
-    .option('--trace', 'say on standard error what is read: requests, bytes, answers of filters');
+    .option('--trace', 'print to standard error what is read: requests, bytes, answers of filters');
 }
 
 /** What --trace counts; undefined without it. */
@@ -77,7 +77,7 @@ export async function withSource<T>(
 export async function readWhole(location: Extract<TableLocation, { kind: 'stdin' | 'pipe' }>): Promise<SyncSource> {
   const path = nameOf(location);
   if (location.kind === 'stdin' && (await import('./terminal-input.js')).isTerminalInput()) {
-    throw new Failure('standard input is a terminal: give it a file, as in bloom scan - < table.ldb');
+    throw new Failure('stdin is a terminal: redirect a file to it, for example bloom scan - < table.ldb');
   }
   try {
     return new MemorySource(location.kind === 'stdin' ? readStandardInput() : readFileSync(location.path), path);
@@ -94,6 +94,6 @@ function mustBeReadable(path: string): void {
   if (path === '') throw new Failure('the name of the table is empty');
   const found = statSync(path, { bigint: true });
   if (isSameFile(found, fstatSync(1, { bigint: true }))) {
-    throw new Failure(`${path}: is also standard output, which would overwrite it`);
+    throw new Failure(`${path}: is also stdout, which would overwrite it`);
   }
 }

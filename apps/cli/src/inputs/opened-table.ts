@@ -26,8 +26,8 @@ export function addKeyFormOptions(command: Command): Command {
     });
   }
   return command
-    .option('--internal', "read the table as a database's: its keys are user keys with sequence and type")
-    .option('--no-internal', 'read the keys as plain keys, whatever they look like')
+    .option('--internal', "read the keys as internal keys of a database: user key, sequence, type")
+    .option('--no-internal', 'read the keys as plain keys')
     .addHelpText(
       'after',
       `
@@ -125,7 +125,7 @@ async function withTable<T, Opened extends SyncTable | Table>(
       throw new Failure(`${path}: its keys are plain keys, without sequence and type: omit --internal`);
     }
     if (internal === true && !keyForm.isInternal) {
-      note(`${path}: not all of its keys look like a database's, but --internal reads them as such`);
+      note(`${path}: not all of its keys look like internal keys of a database, but --internal reads them as such`);
     }
     const { isBytewise, passesFilters } = isInternal ? keyForm.internal : keyForm.plain;
     const isOrdered = comparator !== undefined || isBytewise;
@@ -163,5 +163,5 @@ export function openDatabaseTable({ source, table, opening }: TableFile, options
 /** Reports that a table is read as a database's because its keys look like it. */
 export function noteAssumption({ path, isInternal }: TableFile, { internal }: KeyFormOptions): void {
   if (!isInternal || internal !== undefined) return;
-  note(`${path}: its keys look like a database's, and are read as such; --no-internal reads them as stored`);
+  note(`${path}: its keys look like internal keys of a database and are read as such; --no-internal reads them as stored`);
 }

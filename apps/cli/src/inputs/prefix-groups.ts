@@ -17,7 +17,7 @@ export function addGroupOptions(command: Command, what: string): Command {
   return command
     .addOption(new Option('--by-prefix <n>', `print ${what} of each prefix of N bytes`).argParser(wholeNumber(1, 1024)).conflicts('bySeparator'))
     .option('--by-separator <text>', `print ${what} of each prefix that ends in TEXT, such as /`)
-    .addOption(new Option('--limit <n>', 'of so many prefixes, the largest, and of the others together').argParser(wholeNumber(0, Number.MAX_SAFE_INTEGER)));
+    .addOption(new Option('--limit <n>', 'print only the N largest prefixes, and the sum of the others').argParser(wholeNumber(0, Number.MAX_SAFE_INTEGER)));
 }
 
 /** A prefix as text of one character per byte; {@link NO_PREFIX} where a key has no separator. */
@@ -147,7 +147,7 @@ export class GroupSums {
   /** @throws Failure when there are too many groups. */
   add(group: Group, number: number): void {
     const before = this.sums.get(group);
-    if (before === undefined && this.sums.size >= MOST_GROUPS) throw new Failure(`there are more than ${MOST_GROUPS} prefixes: ask for shorter ones, or for those behind a --prefix`);
+    if (before === undefined && this.sums.size >= MOST_GROUPS) throw new Failure(`there are more than ${MOST_GROUPS} prefixes: use shorter ones, or limit them with --prefix`);
     this.sums.set(group, (before ?? 0) + number);
   }
 }

@@ -20,7 +20,7 @@ interface Kind {
 
 /** By the hexadecimal digits of their first bytes. */
 const KINDS: readonly Kind[] = [
-  { starts: ['1f8b08'], text: 'is compressed by gzip: gunzip -c FILE | bloom build -' },
+  { starts: ['1f8b08'], text: 'is compressed with gzip: gunzip -c FILE | bloom build -' },
   { starts: ['28b52ffd'], text: 'is compressed by zstd: zstd -dc FILE | bloom build -' },
   { starts: ['fd377a585a00'], text: 'is compressed by xz: xz -dc FILE | bloom build -' },
   { starts: ['504b0304'], text: 'is a zip archive: unzip -p FILE | bloom build -' },
@@ -52,7 +52,7 @@ export function mustNotBeTable(path: string): void {
     const end = Buffer.alloc(TABLE_MAGIC.length);
     if (size < end.length) return;
     if (readSync(file, end, 0, end.length, size - end.length) === end.length && end.equals(TABLE_MAGIC)) {
-      throw new Failure(`${path === '-' ? 'standard input' : path}: is a table already: bloom convert writes it with other options, bloom merge puts tables together, and what bloom scan prints of it can be loaded`);
+      throw new Failure(`${path === '-' ? 'standard input' : path}: is already a table: bloom convert rewrites it with other options, bloom merge merges tables, and bloom scan prints entries that can be loaded`);
     }
   } finally {
     if (path !== '-') closeSync(file);

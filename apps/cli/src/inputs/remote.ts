@@ -51,7 +51,7 @@ export function openRemoteFile(url: URL, transport: Transport): Promise<HttpSour
 export async function downloaded(url: URL, transport: Transport): Promise<MemorySource> {
   const source: Source = await HttpSource.open(addressOf(url), { ...transport, tailBytes: 0 });
   const { byteLength } = source;
-  if (byteLength > MAX_WHOLE_BYTES) throw new Failure(`${url.origin}${url.pathname}: this command reads all of a table, and this one has more than 2 GiB: copy it to a file first`);
+  if (byteLength > MAX_WHOLE_BYTES) throw new Failure(`${url.origin}${url.pathname}: the table has more than 2 GiB, which this command would read whole: download it first`);
   const bytes = byteLength === 0 ? new Uint8Array(0) : await source.read(0, byteLength);
   return new MemorySource(bytes, source.name);
 }

@@ -1,29 +1,40 @@
 /** Standard input, read to its end at once. */
 import { fstatSync, readFileSync, readSync } from 'node:fs';
-import { Failure, isSystemError } from '../failure.js';
+import { Failure, failureOf, isSystemError } from '../failure.js';
+import { type StandardStreams, standardStreams } from '../standard-streams.js';
 
-const STDIN = 0;
 const FIRST_BYTES = 64 * 2 ** 10;
 /** Between two attempts to read what is not there yet, in milliseconds. */
 const WAIT_MS = 2;
-let isRead = false;
+/** Whose input has been read. */
+const readStreams = new WeakSet<StandardStreams>();
 
-/** The bytes of a file, or of standard input for `-`. @throws what the system says, without the name. */
+/** The bytes of a file, or of standard input for `-`. @throws Failure that names it. */
 export function readWholeFile(path: string): Buffer {
-  return path === '-' ? readStandardInput() : readFileSync(path);
+  try {
+    return path === '-' ? readStandardInput() : readFileSync(path);
+  } catch (error) {
+    throw failureOf(nameOfFile(path), error);
+  }
+}
+
+/** The name of a file in messages, or of standard input for `-`. */
+export function nameOfFile(path: string): string {
+  return path === '-' ? 'standard input' : path;
 }
 
 /** All of standard input. Other programs may have set it so that reads do not wait (`O_NONBLOCK` is shared with them), so this waits itself. */
 export function readStandardInput(): Buffer {
-  if (isRead) throw new Failure('-: standard input can be read only once');
-  isRead = true;
+  const streams = standardStreams();
+  if (readStreams.has(streams)) throw new Failure('-: stdin can be read only once');
+  readStreams.add(streams);
   // In bigints: after another `fstatSync` of a pipe, Node does not resolve links to packages that are loaded later.
-  const stat = fstatSync(STDIN, { bigint: true });
+  const stat = fstatSync(streams.stdinFd, { bigint: true });
   // One more, so that the end is seen without more memory.
   let bytes = Buffer.allocUnsafe(stat.isFile() && stat.size >= FIRST_BYTES ? Number(stat.size) + 1 : FIRST_BYTES);
   let length = 0;
   for (;;) {
-    const read = readSome(bytes, length);
+    const read = readSome(streams.stdinFd, bytes, length);
     if (read === 0) return bytes.subarray(0, length);
     length += read ?? 0;
     if (read === undefined) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, WAIT_MS);
@@ -32,9 +43,9 @@ export function readStandardInput(): Buffer {
 }
 
 /** @returns how many bytes were read, 0 at the end; undefined when there are none yet. */
-function readSome(bytes: Uint8Array, offset: number): number | undefined {
+function readSome(fd: number, bytes: Uint8Array, offset: number): number | undefined {
   try {
-    return readSync(STDIN, bytes, offset, bytes.length - offset, null);
+    return readSync(fd, bytes, offset, bytes.length - offset, null);
   } catch (error) {
     if (!isSystemError(error)) throw error;
     if (error.code === 'EAGAIN') return undefined;

@@ -7,9 +7,10 @@ import { Failure, isSystemError, placedProblem } from '../failure.js';
 
 /** For the help of commands that take a store. */
 export const STORE_HELP = `
-A STORE is a folder, or s3://BUCKET/PREFIX with the usual variables in the environment:
-AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN, AWS_REGION (us-east-1), and
-AWS_ENDPOINT_URL_S3 or AWS_ENDPOINT_URL for another server than Amazon's.
+A STORE is a folder, or s3://BUCKET/PREFIX with the usual environment variables:
+AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN, AWS_REGION
+(us-east-1), and AWS_ENDPOINT_URL_S3 or AWS_ENDPOINT_URL for a server other than
+Amazon's.
 `;
 
 /** Whether an argument names a bucket. */

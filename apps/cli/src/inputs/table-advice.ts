@@ -23,7 +23,7 @@ function adviceFor(name: string, source: Pick<SyncSource, 'byteLength' | 'read'>
   if (code === 'BLOOM_UNSUPPORTED_CODEC') return '--codec MODULE reads it with a codec for this type';
   if (error instanceof UnsupportedError) return 'bloom layout shows what it consists of';
   if (code !== 'BLOOM_NOT_A_TABLE') return 'bloom verify lists all damage, and bloom salvage copies what can still be read';
-  if (source !== undefined && isGzip(source)) return `it is compressed with gzip: decompress it first, as in gunzip -c < ${name} | bloom scan -`;
+  if (source !== undefined && isGzip(source)) return `it is compressed with gzip: decompress it first, for example gunzip -c < ${name} | bloom scan -`;
   if (source !== undefined && isPage(source)) return 'it looks like an HTML page, which a server may have sent in its place';
   if (source !== undefined && isText(source)) return 'it looks like text: bloom build makes a table of entries, one per line';
   return 'if it is a part of one, bloom salvage copies what can still be read';

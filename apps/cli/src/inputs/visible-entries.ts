@@ -65,7 +65,7 @@ export class NewestVersions implements BatchSource {
     for (let i = 0; i < versions.length; i++) {
       const key = versions.key(i);
       const userEnd = key.length - INTERNAL_KEY_TRAILER_LENGTH;
-      if (userEnd < 0) throw new Failure('a key is too short to be that of a database: --no-internal reads keys as they are');
+      if (userEnd < 0) throw new Failure('a key is too short for an internal key of a database: --no-internal reads keys as stored');
       const userKey = key.subarray(0, userEnd);
       if (this.#last !== undefined && this.#comparator.compare(this.#last, userKey) === 0) continue;
       this.#last = userKey;

@@ -22,7 +22,7 @@ export async function writtenCompression(path: string, options: Pick<TableOption
   const compression = compressionOf(options, plugins);
   const { type, name } = typeof compression === 'object' ? compression : { type: compression === 'none' ? 0 : 1, name: compression };
   if (![0, 2, 4].includes(type) && (isWorld(path) || MINECRAFTS.includes((await compressionIn(path))?.name ?? ''))) {
-    note(`${path}: Minecraft cannot read tables that are compressed with ${name}: without --compression they are compressed as Minecraft does it`);
+    note(`${path}: Minecraft cannot read tables that are compressed with ${name}: omit --compression to compress as Minecraft does`);
   }
   return compression;
 }

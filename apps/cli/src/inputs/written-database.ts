@@ -85,11 +85,11 @@ export function comparatorOf(path: string, { comparator }: Plugins): Comparator 
   if (comparator !== undefined) {
     if (name === undefined || name === comparator.name) return comparator;
     const remedy = name === bytewiseComparator.name || name === idbComparator.name ? 'omit --comparator' : 'name a module with that order';
-    throw new Failure(`${path}: its keys are in the order of the comparator ${quotedName(name)}, and --comparator is ${quotedName(comparator.name)}: ${remedy}`);
+    throw new Failure(`${path}: its keys are in the order of the comparator ${quotedName(name)}, but --comparator is ${quotedName(comparator.name)}: ${remedy}`);
   }
   if (name === undefined || name === bytewiseComparator.name) return bytewiseComparator;
   if (name === idbComparator.name) return idbComparator;
-  throw new Failure(`${path}: its keys are in the order of the comparator ${quotedName(name)}, which bloom does not know: name it with --comparator`);
+  throw new Failure(`${path}: its keys are in the order of the comparator ${quotedName(name)}, which bloom does not have: pass it with --comparator`);
 }
 
 /** What the thread that writes tables must know of the options. */

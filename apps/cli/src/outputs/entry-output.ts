@@ -2,6 +2,7 @@ import type { EntryBatch, SyncCursor } from '@bloom/sstable';
 import { ByteBuffer } from '../formats/byte-buffer.js';
 import { OutputError } from '../formats/entry.js';
 import { Failure } from '../failure.js';
+import { standardStreams } from '../standard-streams.js';
 import type { Columns, Format, Printer } from '../formats/format-contract.js';
 import { type FormatName, formats } from '../formats/format.js';
 import { drain, flush } from './output.js';
@@ -36,8 +37,8 @@ export class EntryOutput {
    */
   constructor(format: FormatName, limit = Infinity, decodeKey?: (key: Uint8Array) => Uint8Array) {
     const { isBinary }: Format = formats[format];
-    if (isBinary && process.stdout.isTTY) {
-      throw new Failure(`standard output is a terminal, but ${format} is binary: send it to a file or a pipe, or try --format tsv`);
+    if (isBinary && standardStreams().stdout.isTTY) {
+      throw new Failure(`stdout is a terminal and ${format} is binary: redirect it to a file or a pipe, or use --format tsv`);
     }
     this.#format = format;
     this.#left = limit;
@@ -174,8 +175,8 @@ export class EntryOutput {
   #failure(path: string, error: unknown): unknown {
     const format = this.#format;
     // JSON lines are made as one string, which has a maximum length.
-    if (error instanceof RangeError) return new Failure(`${path}: an entry is too long for one line of ${format}: try --format kv`);
+    if (error instanceof RangeError) return new Failure(`${path}: an entry is too long for one line of ${format}: use --format kv`);
     if (!(error instanceof OutputError)) return error;
-    return new Failure(`${path}: ${error.message}, which ${format} cannot represent: try --format tsv, which escapes it`);
+    return new Failure(`${path}: ${error.message}, which ${format} cannot represent: use --format tsv, which escapes it`);
   }
 }

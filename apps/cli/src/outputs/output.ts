@@ -1,5 +1,7 @@
 import { ByteBuffer } from '../formats/byte-buffer.js';
 import { failureOf } from '../failure.js';
+import { type StandardStreams, standardStreams } from '../standard-streams.js';
+import { styled } from './colour.js';
 import { terminalJson, terminalLine, terminalLines } from './terminal-text.js';
 
 /** How many bytes to collect before writing to standard output. */
@@ -14,12 +16,15 @@ export function drain(out: ByteBuffer): Promise<void> | undefined {
  * Writes all that `out` has collected, and waits for it, so that output for a slow reader does not pile up in memory.
  *
  * On a terminal, control characters are escaped; files and pipes get the bytes.
+ *
+ * @param isSafe whether there are no control characters but those of colours.
  */
-export async function flush(out: ByteBuffer): Promise<void> {
+export async function flush(out: ByteBuffer, isSafe = false): Promise<void> {
   if (out.length === 0) return;
-  const shown = process.stdout.isTTY ? terminalLines(out.view()) : out.view();
+  const { stdout } = standardStreams();
+  const shown = stdout.isTTY && !isSafe ? terminalLines(out.view()) : out.view();
   await new Promise<void>((resolve, reject) => {
-    process.stdout.write(shown, (error) => {
+    stdout.write(shown, (error) => {
       if (!error) resolve();
       // A closed pipe ends the program: see `endWithReader`.
       else if (!isBrokenPipe(error)) reject(failureOf('standard output', error));
@@ -62,12 +67,13 @@ function isBrokenPipe(error: NodeJS.ErrnoException): boolean {
   return error.code === 'EPIPE';
 }
 
-let usedErrors: NodeJS.WriteStream | undefined;
+let usedErrors: StandardStreams['stderr'] | undefined;
 
 /** Standard error, whose errors are ignored. It is opened when something is first written to it, because that takes Node 2 ms. */
-export function standardError(): NodeJS.WriteStream {
-  if (usedErrors === undefined) {
-    usedErrors = process.stderr;
+export function standardError(): StandardStreams['stderr'] {
+  const { stderr } = standardStreams();
+  if (usedErrors !== stderr) {
+    usedErrors = stderr;
     usedErrors.on('error', () => {
       // Nobody reads the errors.
     });
@@ -75,9 +81,10 @@ export function standardError(): NodeJS.WriteStream {
   return usedErrors;
 }
 
-/** Prints a line to standard error. */
-export function note(line: string): void {
-  standardError().write(`bloom: ${terminalLine(line)}\n`);
+/** Prints a line to standard error. @param colour of its first word, on a terminal. */
+export function note(line: string, colour?: 'red'): void {
+  const stream = standardError();
+  stream.write(`${colour === undefined ? 'bloom:' : styled(colour, 'bloom:', stream)} ${terminalLine(line)}\n`);
 }
 
 /** Ends the program once all notes are written: `process.exit` alone drops those that a slow reader has not read yet. */

@@ -27,7 +27,7 @@ export class Progress {
     this.#unit = unit;
     this.#total = total;
     // A dumb terminal cannot draw over what it shows.
-    this.#isShown = isWanted && standardError().isTTY && process.env.TERM !== 'dumb';
+    this.#isShown = isWanted && standardError().isTTY === true && process.env.TERM !== 'dumb';
   }
 
   update(value: number): void {

@@ -64,5 +64,5 @@ export function compressionOf({ compression = 'snappy' }: Pick<TableOptions, 'co
   const writers = [...codecs, zlibCodec, deflateCodec].filter((codec) => codec.compress !== undefined);
   const codec = writers.find(({ name }) => name === compression);
   if (codec !== undefined) return codec;
-  throw new Failure(`--compression ${compression}: there is no such codec that writes: there are none, snappy, ${writers.map(({ name }) => name).join(', ')}`);
+  throw new Failure(`--compression ${compression}: unknown codec, or one that cannot compress: use none, snappy, ${writers.map(({ name }) => name).join(', ')}`);
 }

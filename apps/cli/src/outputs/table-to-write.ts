@@ -22,8 +22,8 @@ export function mustBeWritable(output: string, input: BigIntStats | undefined): 
   }
   if (existing === undefined) return;
   if (existing.isDirectory()) throw new Failure(`${output}: is a folder`);
-  if (!existing.isFile()) throw new Failure(`${output}: is not a regular file, so a table cannot replace it`);
-  if (input !== undefined && isSameFile(existing, input)) throw new Failure(`${output}: is also the input: name another file`);
+  if (!existing.isFile()) throw new Failure(`${output}: is not a regular file, so it cannot be replaced by a table`);
+  if (input !== undefined && isSameFile(existing, input)) throw new Failure(`${output}: is also the input: choose another file`);
 }
 
 /** Turns an error about writing a table into a failure. */

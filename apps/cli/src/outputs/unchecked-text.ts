@@ -13,5 +13,5 @@ export function uncheckedText(unchecked: readonly Unchecked[], anyOrder: boolean
 
 /** Says how blocks can be read whose codec `bloom` does not have. */
 export function noteCodecs(path: string, findings: readonly Pick<Finding, 'code'>[]): void {
-  if (findings.some(({ code }) => code === 'BLOOM_UNSUPPORTED_CODEC')) note(`${path}: --codec MODULE reads blocks with a codec for their type`);
+  if (findings.some(({ code }) => code === 'BLOOM_UNSUPPORTED_CODEC')) note(`${path}: --codec MODULE supplies the codec that can read these blocks`);
 }

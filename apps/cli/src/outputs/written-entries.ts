@@ -1,6 +1,7 @@
+import type { TableBuilderOptions } from '@bloom/sstable';
 import type { BatchSource } from '../inputs/batch-source.js';
-import { unlessAborted } from '../interruption.js';
-import type { OutputTables } from './output-tables.js';
+import { interruptible, unlessAborted } from '../interruption.js';
+import { createOutput, type OutputTables, type WrittenTable } from './output-tables.js';
 
 /** What a writing tells, and asks. */
 export interface WritingCalls {
@@ -36,4 +37,17 @@ export async function writeEntries(source: BatchSource, out: OutputTables, signa
     }
     onEntries?.(out.entries);
   }
+}
+
+/** Writes all entries of a source to a new table, or to numbered ones, which get their names when all are complete. */
+export function writeTables(source: BatchSource, output: string, options: TableBuilderOptions, maxTableSize?: number, calls?: WritingCalls): Promise<readonly WrittenTable[]> {
+  return interruptible(async (signal) => {
+    const out = await createOutput(output, options, maxTableSize);
+    try {
+      await writeEntries(source, out, signal, calls);
+      return await out.finish(signal);
+    } finally {
+      await out.abandon();
+    }
+  });
 }

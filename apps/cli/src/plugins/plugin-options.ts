@@ -27,9 +27,9 @@ export function addPluginOptions(command: Command): Command {
   return command
     .option('--comparator <module>', 'the order of the keys: a file or an npm package that exports a comparator; MODULE#NAME names the export')
     .addOption(
-      new Option('--policy <policy>', 'a filter policy: bloom, fitted, goleveldb-bloom, blocked, ribbon or fuse, such as ribbon:0.001, or a module; can be repeated, and what is written has the first').argParser(several),
+      new Option('--policy <policy>', 'a filter policy: bloom, fitted, goleveldb-bloom, blocked, ribbon or fuse, such as ribbon:0.001, or a module; repeatable; new filters use the first').argParser(several),
     )
-    .addOption(new Option('--codec <module>', 'a module that exports a codec, or an array of codecs; can be repeated').argParser(several));
+    .addOption(new Option('--codec <module>', 'a module that exports a codec or an array of codecs; repeatable').argParser(several));
 }
 
 /** Only these of a command's options, as a thread gets them. */

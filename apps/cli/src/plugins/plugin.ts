@@ -43,10 +43,10 @@ function exportOf<T>({ given, exports, exportName }: ImportedModule, kind: strin
   // The default export of a module in CommonJS is the object with all its exports, which are also named ones.
   const found = Object.entries(exports).filter(([name, value]) => name !== 'default' && mayFit(value, fits));
   const [first, second] = found;
-  if (first === undefined) throw new Failure(`${given}: no export of the module is a ${kind}, which has ${members}: it exports ${namesOf(exports)}`);
+  if (first === undefined) throw new Failure(`${given}: the module exports no ${kind}, which has ${members}: it exports ${namesOf(exports)}`);
   if (second !== undefined) {
     const names = found.map(([name]) => name);
-    throw new Failure(`${given}: the module has more than one ${kind}: name one of them, such as ${given}#${names[0]!}; there are ${names.join(', ')}`);
+    throw new Failure(`${given}: the module exports more than one ${kind}: choose one, such as ${given}#${names[0]!}, of ${names.join(', ')}`);
   }
   return instanceOf(given, first[1]) as T;
 }
@@ -65,7 +65,7 @@ function instanceOf(given: string, value: unknown): unknown {
   try {
     return new (value as new () => unknown)();
   } catch (error) {
-    throw new Failure(`${given}: cannot be made: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+    throw new Failure(`${given}: cannot be constructed: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
   }
 }
 

@@ -66,7 +66,7 @@ export async function shippedPolicy(given: string): Promise<FilterPolicy | undef
     return await make(text === undefined ? undefined : Number(text));
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
-    throw new Failure(`--policy ${given}: what follows the colon is the ${parameter}: ${error.message}`, { cause: error });
+    throw new Failure(`--policy ${given}: the part after the colon is the ${parameter}: ${error.message}`, { cause: error });
   }
 }
 

@@ -8,7 +8,7 @@ import { type Outcome, outcome, program, Scratch } from '../bloom-process.js';
 const scratch = new Scratch();
 const isRoot = process.geteuid?.() === 0;
 /** A word of the help, and the same in programs that were changed: of the same length, as V8 compares that of a source. */
-const [WORD, CHANGED] = ['sorted string tables', 'forged string tables'];
+const [WORD, CHANGED] = ['checks and repairs', 'forges and repairs'];
 const ENTRY = ['get', 'table.ldb', 'France'] as const;
 const FOUND = { code: 0, stdout: 'Paris\n', stderr: '' };
 

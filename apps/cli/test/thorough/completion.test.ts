@@ -1,7 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, test } from 'vitest';
-import { bloomPrints, Scratch, shell } from '../bloom-process.js';
+import { bloomPrints } from '../bloom.js';
+import { Scratch, shell } from '../bloom-process.js';
 
 const scratch = new Scratch();
 
@@ -17,7 +18,7 @@ describe('completion', () => {
     for (const kind of ['bash', 'zsh', 'fish', 'man']) {
       const text = (await bloomPrints(['completion', kind], scratch.path)).replaceAll('\\-', '-');
       for (const option of options) expect(text).toContain(kind === 'fish' ? `-l ${option.slice(2)}` : option);
-      for (const command of ['get', 'merge', 'put', 'size']) expect(text).toContain(command);
+      for (const command of ['get', 'merge', 'put', 'bulk', 'assemble']) expect(text).toContain(command);
     }
   });
 
@@ -26,8 +27,9 @@ describe('completion', () => {
 /** A line that is being typed, and what completes its last word. There is a file `table.ldb`. */
 const LINES: readonly (readonly [line: string, words: readonly string[]])[] = [
   ['bloom sc', ['scan']],
-  ['bloom siz', ['size']],
-  ['bloom size --by-p', ['--by-prefix']],
+  ['bloom refi', ['refilter']],
+  ['bloom count --by-p', ['--by-prefix']],
+  ['bloom bulk as', ['assemble']],
   ['bloom load --at', ['--atomic']],
   ['bloom scan --keys', ['--keys-only']],
   ['bloom scan --format js', ['jsonl']],
@@ -35,7 +37,7 @@ const LINES: readonly (readonly [line: string, words: readonly string[]])[] = [
   ['bloom filter s', ['size']],
   ['bloom filter size --bi', ['--bits-per-key']],
   ['bloom help me', ['merge']],
-  ['bloom completion ', ['bash', 'fish', 'man', 'zsh']],
+  ['bloom completion ', ['bash', 'fish', 'man', 'markdown', 'zsh']],
 ];
 
 describe('completion in a shell', () => {

@@ -1,7 +1,8 @@
 import { statSync } from 'node:fs';
 import { goldenDatabases } from '@bloom/fixtures';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { bloom, bloomPrints, build, Scratch, shell } from '../bloom-process.js';
+import { bloom, bloomLine, bloomPrints, build } from '../bloom.js';
+import { Scratch } from '../bloom-process.js';
 
 const scratch = new Scratch();
 const lines = Array.from({ length: 5000 }, (_, i) => `user/${String(i).padStart(6, '0')}\tsome value with number ${(i * 7919) % 5000}\n`).join('');
@@ -64,10 +65,10 @@ describe('compression', () => {
   test.each([
     ['compression absent', 'absent: no such file or folder'],
     ['compression users.ldb --block-size 0', /^option '--block-size <bytes>' argument '0' is invalid/],
-    ['compression reversed.ldb', /another order: name it with --comparator/],
+    ['compression reversed.ldb', /another order: pass --comparator/],
   ])('refuses: bloom %s', async (line, problem) => {
     await build('reversed.ldb', ['--comparator', './reverse.mjs'], scratch.path, lines.trimEnd().split('\n').reverse().join('\n'));
-    const { code, stdout, stderr } = await shell(`bloom ${line}`, scratch.path);
+    const { code, stdout, stderr } = await bloomLine(line, scratch.path);
     expect({ code, stdout: stdout.toString() }).toEqual({ code: 2, stdout: '' });
     if (typeof problem === 'string') expect(stderr).toBe(`bloom: ${problem}\n`);
     else expect(stderr.slice('bloom: '.length)).toMatch(problem);

@@ -2,12 +2,13 @@ import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { goldenDatabases } from '@bloom/fixtures';
 import { describe, expect, test } from 'vitest';
-import { bloom, build, Scratch } from '../bloom-process.js';
+import { bloom, build } from '../bloom.js';
+import { Scratch } from '../bloom-process.js';
 
 const scratch = new Scratch();
 const pathOf = (name: string): string => goldenDatabases().find((row) => row.name === name)!.path;
 
-describe.concurrent('get --explain', () => {
+describe('get --explain', () => {
   test('prints the value, and on standard error what the lookup asked and what it did not', async () => {
     const { code, stdout, stderr } = await bloom(['get', '--explain', pathOf('log-batches'), 'pear'], scratch.path);
     expect({ code, stdout: stdout.toString() }).toEqual({ code: 0, stdout: 'blue\n' });

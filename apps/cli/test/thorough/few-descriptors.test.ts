@@ -1,6 +1,7 @@
-import { readdirSync } from 'node:fs';
+import { readdirSync, rmSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { bloomPrints, Scratch, shell } from '../bloom-process.js';
+import { bloomPrints } from '../bloom.js';
+import { Scratch, shell } from '../bloom-process.js';
 
 const scratch = new Scratch();
 const line = (i: number): string => `key ${String(i).padStart(7, '0')}\t${Buffer.alloc(40, String(i)).toString('base64')}\n`;
@@ -22,14 +23,16 @@ describe.runIf(process.platform !== 'win32').each([
 ])('bloom %s', (command) => {
   test('is done with few open files, or says that it had too few and leaves nothing', async () => {
     const seen = new Set<string>();
-    for (const limit of limits) {
+    for (let i = 0, done = 0; i < limits.length && done < 2; i++) {
+      const limit = limits[i]!;
       const { code, stderr } = await shell(`ulimit -n ${limit}; bloom ${command}`, scratch.path);
       const last = stderr.trimEnd().split('\n').at(-1)!;
       if (code === 0) {
-        await shell('rm out.ldb', scratch.path);
+        rmSync(scratch.at('out.ldb'));
+        done++;
         continue;
       }
-      expect([limit, code, last]).toEqual([limit, 2, expect.stringMatching(/^bloom: [a-z. ]+: too many open files: ulimit -n says how many there may be$/)]);
+      expect([limit, code, last]).toEqual([limit, 2, expect.stringMatching(/^bloom: [a-z. ]+: too many open files: ulimit -n shows the limit$/)]);
       expect(readdirSync(scratch.path).sort()).toEqual(before);
       seen.add(last);
     }

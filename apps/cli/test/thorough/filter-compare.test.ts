@@ -2,7 +2,8 @@ import { BloomFilterPolicy } from '@bloom/policy';
 import { MemorySink, TableBuilder } from '@bloom/sstable';
 import { encodeInternalKey, internalKeyComparator, internalKeyPolicy, VALUE } from '@bloom/sstable/database';
 import { describe, expect, test } from 'vitest';
-import { bloom, bloomPrints, build, Scratch } from '../bloom-process.js';
+import { bloom, bloomPrints, build } from '../bloom.js';
+import { Scratch } from '../bloom-process.js';
 
 interface Compared {
   readonly keys: number;
@@ -82,9 +83,9 @@ describe('bloom filter compare', () => {
       expect(stdout.toString()).toBe('');
       return stderr;
     };
-    expect(await fails()).toContain('give a table, or --keys and a number of keys');
+    expect(await fails()).toContain('pass a table, or a number of random keys with --keys');
     await build('small.ldb', [], scratch.path, 'a\t1\n');
-    expect(await fails('small.ldb', '--keys', '10')).toContain('give a table, or --keys and a number of keys');
+    expect(await fails('small.ldb', '--keys', '10')).toContain('pass a table, or a number of random keys with --keys');
     expect(await fails('none.ldb')).toContain('none.ldb');
     expect(await fails('--keys', '0')).toContain('--keys');
     expect(await fails('--keys', '10', '--rate', '0.6')).toContain('--rate');

@@ -9,7 +9,8 @@ import { MemorySource, SyncTable } from '@bloom/sstable';
 import { Command } from 'commander';
 import { describe, expect, test, vi } from 'vitest';
 import { addScan } from '../../src/commands/scan.js';
-import { bloom, bloomPrints, Scratch } from '../bloom-process.js';
+import { bloom, bloomPrints } from '../bloom.js';
+import { Scratch } from '../bloom-process.js';
 
 const scratch = new Scratch();
 const golden = goldenDatabases();
@@ -56,7 +57,7 @@ describe('scan of a folder in kv prints the entries that LevelDB returns', () =>
   });
 });
 
-describe.concurrent("a database's folder", () => {
+describe("a database's folder", () => {
   test.each(['level0-overlap', 'reuse-logs', 'bedrock-provider/mctestdb', 'dfindexeddb/chrome/linux_109_64/file__0.indexeddb.leveldb'])(
     'scan prints the visible entries of %s, and nothing else',
     async (name) => {
@@ -120,7 +121,7 @@ describe.concurrent("a database's folder", () => {
         'does not know; give the order with --comparator MODULE; without it, scan --all-versions prints what each file stores, and verify --any-order checks everything but the order\n',
     );
     const verified = await bloom(['verify', path], scratch.path);
-    expect(verified.stdout.toString()).toMatch(/which bloom does not know, so the order cannot be checked: name it with --comparator MODULE, or leave it unchecked with --any-order \(BLOOM_UNKNOWN_COMPARATOR\)\n$/);
+    expect(verified.stdout.toString()).toMatch(/which bloom does not know, so the order cannot be checked: pass --comparator MODULE, or skip the check with --any-order \(BLOOM_UNKNOWN_COMPARATOR\)\n$/);
     const unmerged = await bloomPrints(['scan', '--all-versions', '--hex', path], scratch.path);
     expect(unmerged.trimEnd().split('\n')).toHaveLength(golden.find(({ name }) => name === 'reverse')!.internalEntries!);
   });
@@ -247,7 +248,7 @@ describe.concurrent("a database's folder", () => {
       const folder = withoutCurrent('reverse', 'lost-reverse');
       const { code, stderr } = await bloom(['salvage', folder, '-o', 'lost-reverse.ldb'], scratch.path);
       expect(code).toBe(2);
-      expect(stderr).toMatch(/^bloom: lost-reverse: [^\n]*"test\.ReverseBytewiseComparator", which bloom does not know; name it with --comparator MODULE; without it, scan --all-versions, [^\n]*\n$/);
+      expect(stderr).toMatch(/^bloom: lost-reverse: [^\n]*"test\.ReverseBytewiseComparator", which bloom does not know; pass --comparator MODULE; without it, scan --all-versions [^\n]*\n$/);
     });
 
     test('has a finding of verify that says that it is missing', async () => {
@@ -293,7 +294,7 @@ describe.concurrent("a database's folder", () => {
   test('salvage refuses to write into the folder', async () => {
     cpSync(database('log-batches').path, scratch.at('own'), { recursive: true });
     const { code, stderr } = await bloom(['salvage', 'own', '-o', 'own/000099.ldb'], scratch.path);
-    expect({ code, stderr }).toEqual({ code: 2, stderr: 'bloom: own/000099.ldb: is inside own, which must not be changed: name a file elsewhere\n' });
+    expect({ code, stderr }).toEqual({ code: 2, stderr: 'bloom: own/000099.ldb: is inside own, which must not change: choose a file elsewhere\n' });
     expect(readdirSync(scratch.at('own'))).not.toContain('000099.ldb');
   });
 

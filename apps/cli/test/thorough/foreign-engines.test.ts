@@ -4,7 +4,8 @@ import { cpSync, existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { foreignFolders } from '@bloom/fixtures';
 import { describe, expect, test } from 'vitest';
-import { bloom, Scratch } from '../bloom-process.js';
+import { bloom } from '../bloom.js';
+import { Scratch } from '../bloom-process.js';
 
 const scratch = new Scratch();
 

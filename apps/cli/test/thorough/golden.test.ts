@@ -1,11 +1,12 @@
 import { goldenTables } from '@bloom/fixtures';
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { bloom, bloomPrints, Scratch } from '../bloom-process.js';
+import { bloom, bloomPrints } from '../bloom.js';
+import { Scratch } from '../bloom-process.js';
 
 const scratch = new Scratch();
 
-describe.concurrent.each(goldenTables())(
+describe.each(goldenTables())(
   '$name, written by LevelDB',
   ({ name, options, byteExact, inputPath, bytes }) => {
     test('is rebuilt from its input', async () => {

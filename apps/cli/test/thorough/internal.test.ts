@@ -12,7 +12,8 @@ import {
   VALUE,
 } from '@bloom/sstable/database';
 import { describe, expect, test } from 'vitest';
-import { bloom, bloomPrints, Scratch } from '../bloom-process.js';
+import { bloom, bloomPrints } from '../bloom.js';
+import { Scratch } from '../bloom-process.js';
 
 const scratch = new Scratch();
 function utf8(text: string): Uint8Array {
@@ -76,7 +77,7 @@ describe("a database's table", () => {
 });
 
 const assumed = (name: string): string =>
-  `bloom: ${name}: its keys look like a database's, and are read as such; --no-internal reads them as stored\n`;
+  `bloom: ${name}: its keys look like internal keys of a database and are read as such; --no-internal reads them as stored\n`;
 
 /** A table with filters, of 990 keys that have 1,000 versions in all, some of which are deletions. */
 function databaseTable(): Uint8Array {
@@ -163,7 +164,7 @@ describe("a table with a database's keys is detected", () => {
     const { code, stderr } = await bloom(['verify', '--no-internal', name], scratch.path);
     expect(code).toBe(0);
     expect(stderr).toBe(
-      `bloom: ${name}: checked as a database's table all the same: its filters do not match the keys as stored\nbloom: ${name}: nothing is wrong\n`,
+      `bloom: ${name}: checked as a table of a database anyway: its filters do not match the keys as stored\nbloom: ${name}: nothing is wrong\n`,
     );
   });
 
@@ -175,7 +176,7 @@ describe("a table with a database's keys is detected", () => {
   test('layout says which bytes of a key are its type and sequence', async () => {
     const { code, stderr } = await bloom(['layout', name], scratch.path);
     expect(code).toBe(0);
-    expect(stderr).toMatch(/^[^\n]*its keys look like a database's: the last 8 bytes of each are type and sequence[^\n]*\n$/);
+    expect(stderr).toMatch(/^[^\n]*its keys look like internal keys of a database: the last 8 bytes of each are type and sequence[^\n]*\n$/);
   });
 
   test.each([
@@ -232,7 +233,7 @@ describe('a table of a database with another comparator', () => {
   test('is salvaged completely, in the order of the file', async () => {
     const { code, stderr } = await bloom(['salvage', table.path, '-o', 'own-order.ldb'], scratch.path);
     expect(code).toBe(0);
-    expect(stderr).toContain('the keys are not in bytewise order: entries stay in the order of the file\n');
+    expect(stderr).toContain('the keys are not in bytewise order: entries keep the order of the file\n');
     const { stdout } = await bloom(['scan', '-f', 'kv', 'own-order.ldb'], scratch.path);
     expect(stdout.equals(formatKv(entries))).toBe(true);
     const verified = await bloom(['verify', '--any-order', 'own-order.ldb'], scratch.path);

@@ -2,7 +2,8 @@ import { execFileSync, spawn } from 'node:child_process';
 import { existsSync, open, readdirSync, statSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { bloom, build, outcome, program, Scratch } from '../bloom-process.js';
+import { bloom, build } from '../bloom.js';
+import { outcome, program, Scratch } from '../bloom-process.js';
 
 /** The size of a hole in the file. It takes no disk space, and searching it for blocks takes far longer than the test. */
 const HOLE_BYTES = 2 ** 38;

@@ -1,6 +1,7 @@
 import { peers } from '@bloom/peers';
 import { expect, test } from 'vitest';
-import { bloom, Scratch } from '../bloom-process.js';
+import { bloom } from '../bloom.js';
+import { Scratch } from '../bloom-process.js';
 
 const scratch = new Scratch();
 const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);

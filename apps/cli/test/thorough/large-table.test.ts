@@ -2,7 +2,8 @@ import { BloomFilterPolicy } from '@bloom/policy';
 import { type Comparator, MemorySink, TableBuilder } from '@bloom/sstable';
 import { encodeInternalKey, internalKeyComparator, internalKeyPolicy, VALUE } from '@bloom/sstable/database';
 import { describe, expect, test } from 'vitest';
-import { bloom, bloomPrints, Scratch } from '../bloom-process.js';
+import { bloom, bloomPrints } from '../bloom.js';
+import { Scratch } from '../bloom-process.js';
 
 const scratch = new Scratch();
 const VALUE_BYTES = 4000;
@@ -61,7 +62,7 @@ describe('get in a table of more than 8 MiB', () => {
     const { code, stdout, stderr } = await bloom(['get', internal, text(2100)], scratch.path);
     expect(code).toBe(0);
     expect(numbersOf(stdout.toString())).toEqual([2100]);
-    expect(stderr).toContain("its keys look like a database's");
+    expect(stderr).toContain("its keys look like internal keys of a database");
   });
 
   test('reads plain keys that look like internal keys as plain ones, as its filters are of the stored keys', async () => {

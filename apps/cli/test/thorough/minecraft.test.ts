@@ -5,7 +5,8 @@ import { realDatabases } from '@bloom/fixtures';
 import { MemorySource } from '@bloom/sstable';
 import { tableLayout } from '@bloom/sstable/inspect';
 import { describe, expect, test } from 'vitest';
-import { bloom, bloomPrints, Scratch } from '../bloom-process.js';
+import { bloom, bloomPrints } from '../bloom.js';
+import { Scratch } from '../bloom-process.js';
 
 const scratch = new Scratch();
 const world = realDatabases().find(({ name }) => name.includes('mctestdb'))!;
@@ -70,7 +71,7 @@ describe("a world of Minecraft's", () => {
   });
 
   test('gets the compression that --compression names, with a warning if Minecraft cannot read it', async () => {
-    const warning = 'bloom: named: Minecraft cannot read tables that are compressed with snappy: without --compression they are compressed as Minecraft does it\n';
+    const warning = 'bloom: named: Minecraft cannot read tables that are compressed with snappy: omit --compression to compress as Minecraft does\n';
     copyOfWorld('named');
     expect(await succeeds(['load', 'named', '-', '-q', '--compression', 'zlib'], lines(100))).toBe('');
     expect(await typesIn('named')).toEqual([0, 4]);

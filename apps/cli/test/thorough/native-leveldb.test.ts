@@ -3,7 +3,8 @@ import { entriesSha256, formatKv, type GoldenDatabase, goldenDatabases, type Key
 import { nativeDatabase, nativeUnavailableReason } from '@bloom/native';
 import { ClassicLevel } from 'classic-level';
 import { describe, expect, test } from 'vitest';
-import { bloom, REVERSE_MODULE, Scratch } from '../bloom-process.js';
+import { bloom } from '../bloom.js';
+import { REVERSE_MODULE, Scratch } from '../bloom-process.js';
 
 // LevelDB itself reads every golden folder after `bloom` has written to it.
 const scratch = new Scratch();
@@ -70,7 +71,7 @@ async function inClassicLevel(path: string): Promise<KeyValue[]> {
   }
 }
 
-describe.runIf(native !== undefined).concurrent('LevelDB reads the golden folder', () => {
+describe.runIf(native !== undefined)('LevelDB reads the golden folder', () => {
   test.each(goldenDatabases())('$name after bloom has written to it', async (golden) => {
     const folder = new Folder(golden);
     const { name } = folder;

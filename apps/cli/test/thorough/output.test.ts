@@ -1,7 +1,8 @@
 import { formatKv } from '@bloom/fixtures';
 import { CorruptionError, MemorySource, SyncTable } from '@bloom/sstable';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { bloom, build, Scratch, shell } from '../bloom-process.js';
+import { bloom, build } from '../bloom.js';
+import { Scratch, shell } from '../bloom-process.js';
 
 const scratch = new Scratch();
 const COUNT = 8000;

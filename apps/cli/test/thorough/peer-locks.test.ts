@@ -1,7 +1,8 @@
 import process from 'node:process';
 import { peers } from '@bloom/peers';
 import { describe, expect, test } from 'vitest';
-import { bloom, Scratch } from '../bloom-process.js';
+import { bloom } from '../bloom.js';
+import { Scratch } from '../bloom-process.js';
 
 // Other programs hold the folder that `bloom` is to change.
 const scratch = new Scratch();

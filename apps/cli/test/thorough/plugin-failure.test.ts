@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { bloom, bloomPrints, Scratch, shell } from '../bloom-process.js';
+import { bloom, bloomPrints } from '../bloom.js';
+import { Scratch, shell } from '../bloom-process.js';
 
 // Modules that throw when their environment says so.
 const scratch = new Scratch();

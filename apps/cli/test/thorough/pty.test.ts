@@ -1,7 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { bloomPrints, program, Scratch, shell } from '../bloom-process.js';
+import { bloomPrints } from '../bloom.js';
+import { program, Scratch, shell } from '../bloom-process.js';
 
 // util-linux's script(1) runs a program on a terminal.
 const hasScript = (spawnSync('script', ['--version'], { encoding: 'utf8' }).stdout as string | null)?.includes('util-linux') === true;

@@ -3,9 +3,6 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { Scratch, shell } from '../bloom-process.js';
 
-const scratch = new Scratch();
-const readme = readFileSync(join(import.meta.dirname, '../../README.md'), 'utf8');
-
 /** The commands of a transcript with what they print, which may be in either output. */
 function stepsOf(transcript: string): { command: string; printed: string }[] {
   return transcript
@@ -24,12 +21,14 @@ function comparable(text: string): string {
   return NORMALISED.reduce((normal, [pattern, name]) => normal.replace(pattern, name), text);
 }
 
-const transcripts = [...readme.matchAll(/^```console\n([^]*?)^```$/gm)].map(([, transcript]) => transcript!);
+// Each document in a folder of its own, one command after another, as a reader would.
+describe.each(['README.md', '../site/pages/guide/command-line.md'])('the transcripts of %s', (document) => {
+  const scratch = new Scratch();
+  const text = readFileSync(join(import.meta.dirname, '../..', document), 'utf8');
+  const transcripts = [...text.matchAll(/^```console\n([^]*?)^```$/gm)].map(([, transcript]) => transcript!);
 
-// In one folder, one after another, as a reader would.
-describe('the transcripts of the README', () => {
   test('are all found', () => {
-    expect(transcripts.length).toBe(readme.split('```console').length - 1);
+    expect(transcripts.length).toBe(text.split('```console').length - 1);
     expect(transcripts.length).toBeGreaterThan(1);
   });
 

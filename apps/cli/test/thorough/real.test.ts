@@ -3,25 +3,26 @@ import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { bloom, Scratch } from '../bloom-process.js';
+import { bloom } from '../bloom.js';
+import { Scratch } from '../bloom-process.js';
 
 const scratch = new Scratch();
 const files = realFiles();
 
-describe.concurrent('tables that other programs wrote', () => {
+describe('tables that other programs wrote', () => {
   const tables = files.filter((file) => file.isTable);
 
   test.each(tables)('scan prints the recorded entries of $file', async ({ path, entriesSha256, entries }) => {
     const { code, stdout, stderr } = await bloom(['scan', path, '-f', 'kv'], scratch.path);
     const folder = dirname(path);
-    const warning = `bloom: ${path}: one file of the database in ${folder}: newer versions of its keys may be in other files; name the folder to read all of them\n`;
+    const warning = `bloom: ${path}: is one file of the database in ${folder}: newer versions of its keys may be in other files; pass the folder to read all of them\n`;
     expect({ code, stderr }).toEqual({ code: 0, stderr: existsSync(join(folder, 'CURRENT')) ? warning : '' });
     expect(createHash('sha256').update(stdout).digest('hex')).toBe(entriesSha256);
     expect(entries).toBeGreaterThanOrEqual(0);
   });
 });
 
-describe.concurrent('a file that is no table, and none of a database', () => {
+describe('a file that is no table, and none of a database', () => {
   // One file of each kind: one for each other magic number.
   const kinds = new Map(files.filter(({ isTable, path }) => !isTable && !/\d+\.log$|MANIFEST-\d+$|CURRENT$/.test(path)).map((file) => [file.magic, file]));
 

@@ -7,7 +7,8 @@ import { foreignFolders, realDatabases } from '@bloom/fixtures';
 import { Database } from '@bloom/leveldb';
 import { WritableNodeFolder } from '@bloom/leveldb/node';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { bloom, bloomPrints, build, outcome, program, REVERSE_MODULE, Scratch, shell } from '../bloom-process.js';
+import { bloom, bloomLine, bloomPrints, build } from '../bloom.js';
+import { outcome, program, REVERSE_MODULE, Scratch, shell } from '../bloom-process.js';
 
 const scratch = new Scratch();
 const numbered = (count: number): string => Array.from({ length: count }, (_, i) => `${String(2 * i).padStart(16, '0')}\tvalue ${i}\n`).join('');
@@ -67,7 +68,7 @@ describe('refilter of a table', () => {
   test('of a database makes filters of user keys, and says that it took the keys for those of one, unless it is told so or quiet', async () => {
     const { code, stderr } = await bloom(['refilter', 'internal.ldb', '-o', 'refiltered.ldb'], scratch.path);
     expect(code).toBe(0);
-    expect(stderr).toMatch(/^bloom: internal\.ldb: its keys look like a database's, [^\n]*\nbloom: refiltered\.ldb: 20,000 entries/);
+    expect(stderr).toMatch(/^bloom: internal\.ldb: its keys look like internal keys of a database [^\n]*\nbloom: refiltered\.ldb: 20,000 entries/);
     expect(await bloomPrints(['refilter', 'internal.ldb', '-o', 'quiet.ldb', '-q'], scratch.path)).toBe('');
     await summaryOf(['internal.ldb', '-o', 'told.ldb', '--internal']);
     for (const name of ['quiet.ldb', 'told.ldb']) expect(scratch.read(name)).toEqual(scratch.read('refiltered.ldb'));
@@ -110,20 +111,20 @@ describe('refilter of a table', () => {
   });
 
   test.each([
-    ['plain.ldb -o plain.ldb', 'plain.ldb: is also the input: name another file'],
-    ['./plain.ldb -o ../$(basename $PWD)/plain.ldb', /^\.\.\/[^\n]*plain\.ldb: is also the input: name another file$/],
-    ['- -o plain.ldb < plain.ldb', 'plain.ldb: is also the input: name another file'],
-    ['plain.ldb', 'plain.ldb: name the table to write with --output'],
+    ['plain.ldb -o plain.ldb', 'plain.ldb: is also the input: choose another file'],
+    ['./plain.ldb -o ../$(basename $PWD)/plain.ldb', /^\.\.\/[^\n]*plain\.ldb: is also the input: choose another file$/],
+    ['- -o plain.ldb < plain.ldb', 'plain.ldb: is also the input: choose another file'],
+    ['plain.ldb', 'plain.ldb: pass the table to write with --output'],
     ['absent', 'absent: no such file or folder'],
     ['absent -o x.ldb', 'absent: no such file or folder'],
     ['plain.ldb -o nowhere/x.ldb', 'nowhere/x.ldb: no such folder'],
     ['plain.ldb -o source', 'source: is a folder'],
     ['plain.ldb -o -', /^-: a table cannot be written to standard output/],
     ['source/CURRENT -o x.ldb', /source\/CURRENT: /],
-    ['source/$(cd source && ls MANIFEST*) -o x.ldb', /: is not a table: name a table, or the database's folder on this computer$/],
+    ['source/$(cd source && ls MANIFEST*) -o x.ldb', /: is not a table: pass a table, or a database's folder on this computer$/],
     ['plain.ldb -o x.ldb --internal', 'plain.ldb: its keys are plain keys, without sequence and type: omit --internal'],
     ['plain.ldb -o x.ldb --comparator ./case.mjs', /^plain\.ldb: the filters of leveldb\.BuiltinBloomFilter2 do not treat the same keys as equal as test\.Case does: name another policy/],
-    ['source -o x.ldb', 'source: is a folder, which is changed in place: omit --output, or copy it first with bloom copy'],
+    ['source -o x.ldb', 'source: is a folder, which is rewritten in place: omit --output, or copy it first with bloom copy'],
     ['source --internal', 'source: is a folder, whose keys are always user keys: omit --internal'],
     ['no-database', 'no-database: there is no database: bloom put and bloom load make one'],
     ['plain.ldb -o x.ldb --policy fitted:0.5', /^--policy fitted:0\.5: /],
@@ -133,7 +134,7 @@ describe('refilter of a table', () => {
     const before = readdirSync(scratch.path).sort();
     const plain = scratch.read('plain.ldb');
     const source = filesOf('source');
-    const { code, stderr } = await shell(`bloom refilter ${line}`, scratch.path);
+    const { code, stderr } = await (/[<$]/.test(line) ? shell(`bloom refilter ${line}`, scratch.path) : bloomLine(`refilter ${line}`, scratch.path));
     expect(code).toBe(2);
     expect(stderr).toMatch(/^bloom: [^\n]*\n$/);
     if (typeof problem === 'string') expect(stderr).toBe(`bloom: ${problem}\n`);
@@ -259,7 +260,7 @@ describe('refilter of a folder', () => {
     scratch.write('reverse.mjs', REVERSE_MODULE);
     const order = ['--comparator', './reverse.mjs'];
     await filled('reversed', ...order);
-    expect(await bloom(['refilter', 'reversed'], scratch.path)).toMatchObject({ code: 2, stderr: expect.stringContaining('name it with --comparator') as string });
+    expect(await bloom(['refilter', 'reversed'], scratch.path)).toMatchObject({ code: 2, stderr: expect.stringContaining('pass it with --comparator') as string });
     expect(await summaryOf(['reversed', ...order])).toMatchObject({ written: 1 });
     expect(await bloomPrints(['count', 'reversed', ...order], scratch.path)).toBe('20000\n');
 

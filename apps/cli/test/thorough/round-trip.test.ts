@@ -1,6 +1,7 @@
 import { formatKv, type KeyValue, seeded } from '@bloom/fixtures';
 import { describe, expect, test } from 'vitest';
-import { bloom, bloomPrints, build, Scratch } from '../bloom-process.js';
+import { bloom, bloomPrints, build } from '../bloom.js';
+import { Scratch } from '../bloom-process.js';
 
 const scratch = new Scratch();
 
@@ -8,7 +9,7 @@ function utf8(text: string): Uint8Array {
   return new TextEncoder().encode(text);
 }
 
-describe.concurrent('scan prints the entries from which a table was built,', () => {
+describe('scan prints the entries from which a table was built,', () => {
   const lines = Array.from({ length: 5000 }, (_, i) => `key ${String(i).padStart(5, '0')} é\tvalue\t${i} \r with TABs`);
 
   test('from raw', async () => {
@@ -79,11 +80,11 @@ test('scan fails at an entry that the format cannot represent, and names the rem
     code: 2,
     stdout: '',
     stderr:
-      'bloom: room.ldb: the value of key "a" has a line break in it, which raw cannot represent: try --format tsv, which escapes it\n',
+      'bloom: room.ldb: the value of key "a" has a line break in it, which raw cannot represent: use --format tsv, which escapes it\n',
   });
 });
 
-describe.concurrent('--sort', () => {
+describe('--sort', () => {
   test('accepts any order, keeps the last value of each key, and reports how many were replaced', async () => {
     scratch.write('any.tsv', 'pear\t1\napple\t2\npear\t3\nfig\t4\napple\t5\npear\t6\n');
     const { code, stdout, stderr } = await bloom(['build', 'any.tsv', '--sort', '-o', 'any.ldb'], scratch.path);

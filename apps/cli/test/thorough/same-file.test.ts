@@ -1,6 +1,7 @@
 import { linkSync, readdirSync, symlinkSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { bloom, build, Scratch, shell } from '../bloom-process.js';
+import { bloom, build } from '../bloom.js';
+import { Scratch, shell } from '../bloom-process.js';
 
 const scratch = new Scratch();
 const tsv = 'a\t1\nb\t2\n';
@@ -18,7 +19,7 @@ beforeAll(async () => {
   }
 });
 
-describe.concurrent('a command that would overwrite its own input is refused before anything is written:', () => {
+describe('a command that would overwrite its own input is refused before anything is written:', () => {
   const names = (name: string): string[] => [name, `./${name}`, `hard-${name}`, `soft-${name}`, `softer-${name}`];
 
   test.each(names('damaged.ldb'))('salvage damaged.ldb -o %s', async (output) => {
@@ -27,22 +28,22 @@ describe.concurrent('a command that would overwrite its own input is refused bef
     expect({ code, stdout: stdout.toString(), stderr }).toEqual({
       code: 2,
       stdout: '',
-      stderr: `bloom: ${output}: is also the input: name another file\n`,
+      stderr: `bloom: ${output}: is also the input: choose another file\n`,
     });
     expect(scratch.read('damaged.ldb').equals(before)).toBe(true);
   });
 
   test.each(names('good.tsv'))('build good.tsv -o %s', async (output) => {
     const { code, stderr } = await bloom(['build', 'good.tsv', '-o', output], scratch.path);
-    expect({ code, stderr }).toEqual({ code: 2, stderr: `bloom: ${output}: is also the input: name another file\n` });
+    expect({ code, stderr }).toEqual({ code: 2, stderr: `bloom: ${output}: is also the input: choose another file\n` });
     expect(scratch.read('good.tsv').toString()).toBe(tsv);
   });
 
   test.each([
-    ['bloom build - -o good.tsv < good.tsv', 'good.tsv: is also the input: name another file'],
-    ['bloom build - --sort -o hard-good.tsv < good.tsv', 'hard-good.tsv: is also the input: name another file'],
-    ['bloom scan good.ldb >> good.ldb', 'good.ldb: is also standard output, which would overwrite it'],
-    ['bloom layout good.ldb 1<> good.ldb', 'good.ldb: is also standard output, which would overwrite it'],
+    ['bloom build - -o good.tsv < good.tsv', 'good.tsv: is also the input: choose another file'],
+    ['bloom build - --sort -o hard-good.tsv < good.tsv', 'hard-good.tsv: is also the input: choose another file'],
+    ['bloom scan good.ldb >> good.ldb', 'good.ldb: is also stdout, which would overwrite it'],
+    ['bloom layout good.ldb 1<> good.ldb', 'good.ldb: is also stdout, which would overwrite it'],
   ])('%s', async (line, problem) => {
     const before = [scratch.read('good.ldb'), scratch.read('good.tsv')];
     expect(await shell(line, scratch.path)).toMatchObject({ code: 2, stderr: `bloom: ${problem}\n` });

@@ -5,7 +5,8 @@ import { Database } from '@bloom/leveldb';
 import { WritableNodeFolder } from '@bloom/leveldb/node';
 import { MemorySource, SyncTable } from '@bloom/sstable';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { bloom, bloomPrints, build, REVERSE_MODULE, Scratch, shell } from '../bloom-process.js';
+import { bloom, bloomLine, bloomPrints, build } from '../bloom.js';
+import { REVERSE_MODULE, Scratch, shell } from '../bloom-process.js';
 
 const scratch = new Scratch();
 
@@ -209,7 +210,7 @@ describe('size refuses', () => {
     ['size words.txt', /^words\.txt: .*not a LevelDB table/],
   ])('bloom %s', async (line, problem) => {
     scratch.write('words.txt', 'just some words, and more than a footer of them: '.repeat(9));
-    const { code, stdout, stderr } = await shell(`bloom ${line}`, scratch.path);
+    const { code, stdout, stderr } = await bloomLine(line, scratch.path);
     expect({ code, stdout: stdout.toString() }).toEqual({ code: 2, stdout: '' });
     if (typeof problem === 'string') expect(stderr).toBe(`bloom: ${problem}\n`);
     else expect(stderr.slice('bloom: '.length)).toMatch(problem);

@@ -1,7 +1,8 @@
 import { cpSync, mkdirSync, readdirSync, truncateSync } from 'node:fs';
 import { goldenDatabases } from '@bloom/fixtures';
 import { describe, expect, test } from 'vitest';
-import { bloom, Scratch } from '../bloom-process.js';
+import { bloom } from '../bloom.js';
+import { Scratch } from '../bloom-process.js';
 
 const scratch = new Scratch();
 scratch.write('in.tsv', 'a\t1\nb\t2\nc\t3\n');

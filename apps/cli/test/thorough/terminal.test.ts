@@ -4,7 +4,8 @@ import { BloomFilterPolicy, type FilterPolicy } from '@bloom/policy';
 import { MemorySink, TableBuilder } from '@bloom/sstable';
 import { describe, expect, test } from 'vitest';
 import { terminalJson, terminalLine, terminalLines } from '../../src/outputs/terminal-text.js';
-import { bloom, bloomPrints, build, type Outcome, Scratch, shell } from '../bloom-process.js';
+import { bloom, bloomPrints, build } from '../bloom.js';
+import { type Outcome, Scratch, shell } from '../bloom-process.js';
 
 const scratch = new Scratch();
 /** Clears the screen, starts a new line with a false message, and reverses the direction of writing. */
@@ -61,7 +62,7 @@ function tableOfPolicy(name: string): Uint8Array {
   return sink.toBytes();
 }
 
-describe.concurrent('names and keys with control characters are escaped:', () => {
+describe('names and keys with control characters are escaped:', () => {
   scratch.write('policy.ldb', tableOfPolicy(hostile));
   scratch.write('text.tsv', 'a\t1\n');
   scratch.write('damaged.ldb', withoutHandle(tableOfPolicy(hostile), hostile));
@@ -138,14 +139,15 @@ describe('entries', () => {
 
   test.runIf(hasScript())('are escaped text on a terminal', async () => {
     await build('shown.ldb', ['-f', 'kv'], scratch.path, formatKv([[key, value]]));
-    const onTerminal = async (args: string): Promise<string> =>
-      (await shell(`script -qec '"$NODE" "$PROGRAM" ${args}' /dev/null < /dev/null`, scratch.path)).stdout.toString();
+    const onTerminal = async (args: string, env = ''): Promise<string> =>
+      (await shell(`${env} script -qec '"$NODE" "$PROGRAM" ${args}' /dev/null < /dev/null`, scratch.path)).stdout.toString();
     const text = '\\x1b]0;title\\x07 \\u202e\\r.';
     expect(await onTerminal('scan shown.ldb')).toBe(`\\x1b[31mred\\x9b\t${text}\r\n`);
     expect(await onTerminal(`get shown.ldb --hex ${key.toString('hex')}`)).toBe(`${value.toString('hex')}\r\n`);
-    expect(await onTerminal('scan shown.ldb -f kv')).toBe(
-      'bloom: standard output is a terminal, but kv is binary: send it to a file or a pipe, or try --format tsv\r\n',
-    );
+    const problem = 'stdout is a terminal and kv is binary: redirect it to a file or a pipe, or use --format tsv\r\n';
+    expect(await onTerminal('scan shown.ldb -f kv', 'TERM=xterm NO_COLOR= FORCE_COLOR=')).toBe(`\x1b[31mbloom:\x1b[39m ${problem}`);
+    expect(await onTerminal('scan shown.ldb -f kv', 'TERM=xterm NO_COLOR=1 FORCE_COLOR=')).toBe(`bloom: ${problem}`);
+    expect(await onTerminal('--help', 'TERM=xterm NO_COLOR= FORCE_COLOR=')).toContain('\x1b[1mLook:\x1b[22m');
   });
 });
 

@@ -4,7 +4,8 @@ import { Database, WriteBatch } from '@bloom/leveldb';
 import { WritableNodeFolder } from '@bloom/leveldb/node';
 import { encodeInternalKey } from '@bloom/sstable/database';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { bloom, bloomPrints, REVERSE_MODULE, Scratch } from '../bloom-process.js';
+import { bloom, bloomPrints } from '../bloom.js';
+import { REVERSE_MODULE, Scratch } from '../bloom-process.js';
 
 const scratch = new Scratch();
 const REVERSE = './reverse.mjs';
@@ -171,7 +172,7 @@ describe('load --atomic', () => {
     expect(await bloomPrints(['count', 'most'], scratch.path)).toBe('127\n');
     expect(await bloom(['load', 'never', '-', '--atomic'], scratch.path, Buffer.concat([some, Buffer.from(line(127))]))).toMatchObject({
       code: 2,
-      stderr: 'bloom: never: more than 134,217,728 bytes are too much for one batch: omit --atomic\n',
+      stderr: 'bloom: never: its entries exceed 134,217,728 bytes, the limit of one batch: omit --atomic\n',
     });
     expect(existsSync(scratch.at('never'))).toBe(false);
   });
@@ -235,8 +236,8 @@ describe('wrong versions are refused with their place, and nothing is written,',
   });
 
   test.each([
-    ['words', '--versions is not for words, which are keys without types: try --format tsv'],
-    ['raw', '--versions is not for raw, where a TAB in a value looks like the end of a column: try --format tsv, or --hex'],
+    ['words', '--versions is not for words, which are keys without types: use --format tsv'],
+    ['raw', '--versions is not for raw, where a TAB in a value looks like the end of a column: use --format tsv, or --hex'],
   ])('and %s, which cannot say what they are', async (format, problem) => {
     for (const command of [['load', 'never'], ['build', '-o', 'never.ldb']]) {
       expect(await bloom([...command, '-', '--versions', '-f', format], scratch.path, '')).toMatchObject({ code: 2, stderr: `bloom: ${problem}\n` });

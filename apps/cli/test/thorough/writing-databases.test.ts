@@ -6,7 +6,8 @@ import { type GoldenDatabase, goldenDatabases } from '@bloom/fixtures';
 import { Database } from '@bloom/leveldb';
 import { WritableNodeFolder } from '@bloom/leveldb/node';
 import { describe, expect, test } from 'vitest';
-import { bloom, bloomPrints, outcome, program, REVERSE_MODULE, Scratch, shell } from '../bloom-process.js';
+import { bloom, bloomLine, bloomPrints } from '../bloom.js';
+import { outcome, program, REVERSE_MODULE, Scratch , bloomProcess } from '../bloom-process.js';
 
 const scratch = new Scratch();
 
@@ -77,7 +78,7 @@ describe('copy', () => {
   test('refuses what exists, and what is no database', async () => {
     mkdirSync(scratch.at('empty'), { recursive: true });
     expect(await bloom(['copy', 'empty', 'new'], scratch.path)).toMatchObject({ code: 2, stderr: 'bloom: empty: it has no CURRENT, so it is not a database, or it is damaged\n' });
-    expect(await bloom(['copy', sound[0]!.path, 'empty'], scratch.path)).toMatchObject({ code: 2, stderr: 'bloom: empty: exists already: name a new folder\n' });
+    expect(await bloom(['copy', sound[0]!.path, 'empty'], scratch.path)).toMatchObject({ code: 2, stderr: 'bloom: empty: already exists: choose a new folder\n' });
     const missing = goldenDatabases().find(({ name }) => name === 'missing-table')!;
     const { code, stderr } = await bloom(['copy', missing.path, 'new'], scratch.path);
     expect(code).toBe(2);
@@ -90,7 +91,7 @@ describe('a folder that another program has open for writing', () => {
   test('is not written, and the message says who has it', async () => {
     const database = await Database.open(new WritableNodeFolder(scratch.at('locked')));
     for (const args of [['put', 'locked', 'a', 'b'], ['delete', 'locked', 'a'], ['compact', 'locked'], ['repair', 'locked'], ['destroy', '--yes', 'locked']]) {
-      const { code, stderr } = await bloom(args, scratch.path);
+      const { code, stderr } = await bloomProcess(args, scratch.path);
       expect(code).toBe(2);
       expect(stderr).toMatch(/^bloom: .*locked:? is open for writing already, [^\n]*\n$/);
       if (process.platform === 'linux') expect(stderr).toContain(String(process.pid));
@@ -154,20 +155,20 @@ describe('where a package that locks folders is missing', () => {
 
 describe('wrong use is one line, and changes nothing', () => {
   test.each([
-    ['put db a', 'a value is needed: as an argument, or from a file with --value-from'],
-    ['put db a b --value-from x', 'a value is needed: as an argument, or from a file with --value-from'],
+    ['put db a', 'no value given: pass it as an argument, or in a file with --value-from'],
+    ['put db a b --value-from x', 'no value given: pass it as an argument, or in a file with --value-from'],
     ['put db a --value-from absent', 'absent: no such file or folder'],
     ['put db 6 00 --hex', '"6" is not hexadecimal: it must have two digits per byte'],
     ['delete none a', 'none: there is no database: bloom put and bloom load make one'],
-    ['delete db', 'name the keys, or a range of keys with --prefix, --gte or --lt'],
-    ['delete db a --lt b', 'name either keys or a range of keys'],
+    ['delete db', 'pass keys, or a range of keys with --prefix, --gte or --lt'],
+    ['delete db a --lt b', 'pass either keys or a range of keys, not both'],
     ['compact none', 'none: there is no database: bloom put and bloom load make one'],
     ['destroy --yes none', 'none: no such file or folder'],
     ['load db absent.tsv', 'absent.tsv: no such file or folder'],
     ['load db x.tsv --comparator ./absent.mjs', /^\.\/absent\.mjs: /],
   ])('bloom %s', async (line, problem) => {
     scratch.write('x.tsv', 'a\t1\n');
-    const { code, stderr } = await shell(`bloom ${line}`, scratch.path);
+    const { code, stderr } = await bloomLine(line, scratch.path);
     expect(code).toBe(2);
     if (typeof problem === 'string') expect(stderr).toBe(`bloom: ${problem}\n`);
     else expect(stderr.slice('bloom: '.length)).toMatch(problem);
@@ -210,13 +211,13 @@ describe('a comparator, a policy and a codec of modules', () => {
     await bloomPrints(['put', 'reversed', 'a', '1', '--comparator', `./${REVERSE}`], scratch.path);
     scratch.write('more.tsv', 'b\t2\n');
     const [bytewise, reverse] = ['"leveldb.BytewiseComparator"', '"test.ReverseBytewiseComparator"'];
-    const expected = `bloom: bytewise: its keys are in the order of the comparator ${bytewise}, and --comparator is ${reverse}: omit --comparator\n`;
+    const expected = `bloom: bytewise: its keys are in the order of the comparator ${bytewise}, but --comparator is ${reverse}: omit --comparator\n`;
     for (const line of ['put bytewise b 2', 'delete bytewise a', 'compact bytewise', 'repair bytewise', 'load bytewise more.tsv']) {
       expect(await bloom([...line.split(' '), '--comparator', `./${REVERSE}`], scratch.path)).toMatchObject({ code: 2, stderr: expected });
     }
     expect(await bloom(['put', 'reversed', 'b', '2', '--comparator', 'leveldb.BytewiseComparator'], scratch.path)).toMatchObject({
       code: 2,
-      stderr: `bloom: reversed: its keys are in the order of the comparator ${reverse}, and --comparator is ${bytewise}: name a module with that order\n`,
+      stderr: `bloom: reversed: its keys are in the order of the comparator ${reverse}, but --comparator is ${bytewise}: name a module with that order\n`,
     });
     expect(await bloomPrints(['scan', 'bytewise'], scratch.path)).toBe('a\t1\n');
   });

@@ -2,7 +2,8 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { spawn } from 'node:child_process';
 import { seeded } from '@bloom/fixtures';
 import { describe, expect, test } from 'vitest';
-import { bloom, bloomPrints, build, measuredBloom, outcome, program, Scratch, shell } from '../bloom-process.js';
+import { bloom, bloomPrints, build } from '../bloom.js';
+import { measuredBloom, outcome, program, Scratch, shell } from '../bloom-process.js';
 
 const scratch = new Scratch();
 const random = seeded(30);
@@ -109,7 +110,7 @@ describe('--max-table-size', () => {
     expect(scratch.read('again.ldb').equals(scratch.read('whole.ldb'))).toBe(true);
     expect(await bloom(['merge', '--files', 'many/words.list', '--max-table-size', '1M', '-o', 'many/words.ldb'], scratch.path)).toMatchObject({
       code: 2,
-      stderr: 'bloom: many/words-000001.ldb: may be replaced by one of the numbered tables many/words-….ldb: name another output\n',
+      stderr: 'bloom: many/words-000001.ldb: could be overwritten by one of the numbered tables many/words-….ldb: choose another output\n',
     });
   });
 
@@ -167,13 +168,13 @@ describe('merge', () => {
     await build('plain.ldb', [], scratch.path, 'a\t1\n');
     await bloomPrints(['convert', 'plain.ldb', '--keys', 'database', '-q', '-o', 'internal.ldb'], scratch.path);
     for (const [args, problem] of [
-      [['plain.ldb', '-o', 'plain.ldb'], 'plain.ldb: is also the input: name another file'],
+      [['plain.ldb', '-o', 'plain.ldb'], 'plain.ldb: is also the input: choose another file'],
       [['plain.ldb', 'absent.ldb', '-o', 'x.ldb'], 'absent.ldb: no such file or folder'],
       [['plain.ldb', 'lines.tsv', '-o', 'x.ldb'], 'lines.tsv: file: '],
       [['plain.ldb', '.', '-o', 'x.ldb'], '.: is a folder, and not a table: bloom convert makes a table of its entries'],
-      [['-o', 'x.ldb'], 'no tables: name them, or a file with their names after --files'],
+      [['-o', 'x.ldb'], 'no tables given: pass tables, or a file with their names with --files'],
       [['--files', 'absent', '-o', 'x.ldb'], 'absent: no such file or folder'],
-      [['internal.ldb', 'plain.ldb', '-o', 'x.ldb'], 'internal.ldb is a table of a database, and plain.ldb is not: bloom convert --keys plain makes it one with plain keys'],
+      [['internal.ldb', 'plain.ldb', '-o', 'x.ldb'], 'internal.ldb has internal keys of a database and plain.ldb has plain keys: bloom convert --keys plain converts the former'],
     ] as const) {
       const { code, stderr } = await bloom(['merge', ...args], scratch.path);
       expect(code).toBe(2);
@@ -250,8 +251,8 @@ describe('every format', () => {
   });
 
   test.each([
-    ['a table', 'any.ldb', /^bloom: any\.ldb: is a table already: bloom convert/],
-    ['gzip', 'any.gz', /^bloom: any\.gz: is compressed by gzip: gunzip -c any\.gz \| bloom build -\n$/],
+    ['a table', 'any.ldb', /^bloom: any\.ldb: is already a table: bloom convert/],
+    ['gzip', 'any.gz', /^bloom: any\.gz: is compressed with gzip: gunzip -c any\.gz \| bloom build -\n$/],
     ['a database', 'db', /^bloom: db: is the folder of a database: bloom convert/],
     ['an empty name', '', /^bloom: the name of the input is empty\n$/],
   ])('%s is recognised and not read as tsv', async (_, name, problem) => {
@@ -264,7 +265,7 @@ describe('every format', () => {
 
   test('gzip in a pipe is recognised too', async () => {
     const { code, stderr } = await shell('gzip -c lines.tsv | bloom build - -o not.ldb', scratch.path);
-    expect({ code, stderr }).toEqual({ code: 2, stderr: 'bloom: standard input: is compressed by gzip: gunzip -c FILE | bloom build -\n' });
+    expect({ code, stderr }).toEqual({ code: 2, stderr: 'bloom: standard input: is compressed with gzip: gunzip -c FILE | bloom build -\n' });
   });
 });
 
@@ -289,7 +290,7 @@ describe.runIf(process.platform === 'linux')('a disk that is full', () => {
       expect(code).toBe(0);
       return;
     }
-    expect({ code, stderr }).toEqual({ code: 2, stderr: 'bloom: full/out.ldb: the file would be too large\n' });
+    expect({ code, stderr }).toEqual({ code: 2, stderr: 'bloom: full/out.ldb: the file is too large\n' });
     expect(readdirSync(folder.at('full'))).toEqual([]);
   });
 });

@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { bloom, bloomPrints, build, Scratch } from '../bloom-process.js';
+import { bloom, bloomPrints, build } from '../bloom.js';
+import { Scratch } from '../bloom-process.js';
 
 const scratch = new Scratch();
 

@@ -1,0 +1,35 @@
+import { type Command, Option } from 'commander';
+import { addRemoteOptions } from '../inputs/opened-source.js';
+import { addKeyFormOptions } from '../inputs/opened-table.js';
+import { realNumber, wholeNumber } from '../inputs/whole-number.js';
+import { addPluginOptions } from '../plugins/plugin-options.js';
+import { addCompression } from './compression.js';
+import type { CompareOptions } from './filter-compare.js';
+
+export function addAdvise(program: Command): void {
+  const command = program
+    .command('advise')
+    .summary('compare filters or compressions for your data')
+    .description('Compares what other settings would give for the keys and values that you have. Writes nothing.');
+  const filters = command
+    .command('filters')
+    .summary('compare the size, false positives and speed of filter policies')
+    .description(
+      'Makes a filter of the same keys with each policy, for one false positive rate, and prints its size, measured rate and times, and the fewest bits that any filter of that rate needs. The keys are random, or those of a table; half of the absent keys then resemble the keys of the table.',
+    )
+    .argument('[table]', 'a table whose keys to use, or its URL')
+    .option('--keys <n>', 'the number of random keys to use instead', wholeNumber(1, 10_000_000))
+    .addOption(new Option('--rate <rate>', 'the false positive rate').default(0.01).argParser(realNumber(2 ** -16, 0.5)))
+    .option('--json', 'print one JSON object');
+  addRemoteOptions(addPluginOptions(filters));
+  addKeyFormOptions(filters)
+    .addHelpText(
+      'after',
+      `
+Examples:
+  bloom advise filters --keys 17000 --rate 0.01
+  bloom advise filters capitals.ldb`,
+    )
+    .action(async (path: string | undefined, options: CompareOptions) => (await import('./filter-compare.js')).compareFilters(path, options));
+  addCompression(command);
+}

@@ -1,0 +1,71 @@
+import { existsSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { parseFileName } from '@bloom/leveldb';
+import { type Command, Option } from 'commander';
+import { Failure, failureOf } from '../failure.js';
+import { locate } from '../inputs/location.js';
+import { wholeNumber } from '../inputs/whole-number.js';
+import { interruptible } from '../interruption.js';
+import { Lines } from '../outputs/output.js';
+
+interface ExploreOptions {
+  readonly port: number;
+  readonly open: boolean;
+}
+
+/** The built page, which the build puts beside the program. */
+const PAGE = join(__dirname, 'explorer');
+
+export function addExplore(program: Command): void {
+  program
+    .command('explore')
+    .summary('look at a database or table in the browser')
+    .description('Opens the explorer on a folder or table in your browser: levels, blocks, filters, entries, and the path of a lookup. Serves the page and the files at an address that only this machine can reach, until Ctrl-C. Changes nothing.')
+    .argument('<input>', "a database's folder, a table or a log")
+    .addOption(new Option('--port <n>', 'the port to listen on (default: any that is free)').default(0, '').argParser(wholeNumber(0, 65_535)))
+    .option('--no-open', 'print the address, and open no browser')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  bloom explore path/to/database
+  bloom explore capitals.ldb --no-open --port 8080`,
+    )
+    .action(explore);
+}
+
+async function explore(path: string, { port, open }: ExploreOptions): Promise<void> {
+  const location = locate(path);
+  if (location.kind !== 'folder' && location.kind !== 'file' && location.kind !== 'log') throw new Failure(`${path}: is not a folder or a file: explore reads those of this machine`);
+  if (!existsSync(path)) throw new Failure(`${path}: no such file or folder`);
+  const isFolder = location.kind === 'folder';
+  const folder = isFolder ? location.path : dirname(path);
+  if (isFolder && !existsSync(join(folder, 'CURRENT'))) throw new Failure(`${path}: it has no CURRENT, so it is not a LevelDB database`);
+  const { addressOf, serveExplorer } = await import('../explore/explorer-server.js');
+  const served = { page: PAGE, folder, isServed: (name: string) => (isFolder ? parseFileName(name) !== undefined : name === basename(path)) };
+  await interruptible(async (signal) => {
+    const server = await serveExplorer(served, port).catch((error: unknown) => {
+      throw failureOf(`port ${port}`, error);
+    });
+    try {
+      const address = `${addressOf(server)}#/${isFolder ? 'database?url=files/' : `table?url=files/${encodeURIComponent(encodeURIComponent(basename(path)))}`}`;
+      const lines = new Lines();
+      await lines.add(`${path}: ${address} until Ctrl-C`);
+      await lines.flush();
+      if (open) await openInBrowser(address);
+      await new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)));
+    } finally {
+      server.close();
+      server.closeAllConnections();
+    }
+  });
+}
+
+/** Opens an address with the program of the system for it. Where there is none, the address that was printed remains. */
+async function openInBrowser(address: string): Promise<void> {
+  const { spawn } = await import('node:child_process');
+  const program = process.platform === 'darwin' ? 'open' : process.platform === 'win32' ? 'explorer.exe' : 'xdg-open';
+  spawn(program, [address], { stdio: 'ignore', detached: true })
+    .on('error', () => undefined)
+    .unref();
+}

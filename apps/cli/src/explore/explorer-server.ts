@@ -1,0 +1,108 @@
+/** Serves the explorer and the files of one folder, which it only reads, to this machine. */
+import { createReadStream, lstatSync, readdirSync } from 'node:fs';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { extname, join } from 'node:path';
+
+const LOOPBACK = '127.0.0.1';
+
+const OTHER_TYPE = 'application/octet-stream';
+const TYPES: Readonly<Record<string, string>> = {
+  '.css': 'text/css; charset=utf-8',
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.svg': 'image/svg+xml',
+  '.wasm': 'application/wasm',
+};
+
+export interface ServedFiles {
+  /** The folder with the built page of the explorer. */
+  readonly page: string;
+  /** The folder whose files are read under `/files/`. */
+  readonly folder: string;
+  /** Whether a file of the folder is served. */
+  readonly isServed: (name: string) => boolean;
+}
+
+/** Listens on a port of this machine that no other machine can reach. @param port 0 for any that is free. */
+export async function serveExplorer(files: ServedFiles, port: number): Promise<Server> {
+  const server = createServer((request, response) => {
+    try {
+      answer(files, request, response);
+    } catch {
+      // The file, or the folder, is no longer there.
+      response.writeHead(404).end();
+    }
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject).listen(port, LOOPBACK, resolve);
+  });
+  return server;
+}
+
+/** The address of a server. */
+export function addressOf(server: Server): string {
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new TypeError('the server does not listen on a port');
+  return `http://${LOOPBACK}:${address.port}/`;
+}
+
+function answer({ page, folder, isServed }: ServedFiles, request: IncomingMessage, response: ServerResponse): void {
+  if (request.method !== 'GET' && request.method !== 'HEAD') {
+    response.writeHead(405, { Allow: 'GET, HEAD' }).end();
+    return;
+  }
+  const { port } = request.socket.address() as { port: number };
+  // A page of another host whose name was made to lead here must not read the files.
+  if (![`${LOOPBACK}:${port}`, `localhost:${port}`].includes(request.headers.host ?? '')) {
+    response.writeHead(403).end();
+    return;
+  }
+  const path = decodedPath(request.url ?? '/');
+  const file = path.replace(/^files\//, '');
+  // Only names that a listing has lead to a file, so no path leads out of the two folders.
+  if (file !== path) {
+    if (isServed(file) && readdirSync(folder).includes(file)) send(join(folder, file), request, response, OTHER_TYPE);
+    else response.writeHead(404).end();
+  } else if (readdirSync(page, { recursive: true }).some((name) => String(name).replaceAll('\\', '/') === path)) send(join(page, path), request, response, TYPES[extname(path)] ?? OTHER_TYPE);
+  else response.writeHead(404).end();
+}
+
+/** The path of a URL without its slash; that of the page if it is empty, and of no file if it cannot be decoded. */
+function decodedPath(url: string): string {
+  try {
+    return decodeURIComponent(url.replace(/[?#].*$/s, '').slice(1)) || 'index.html';
+  } catch {
+    return 'files/';
+  }
+}
+
+/** Sends a file, or the range of it that was asked for. */
+function send(path: string, { method, headers }: IncomingMessage, response: ServerResponse, type: string): void {
+  const stat = lstatSync(path);
+  if (!stat.isFile()) {
+    response.writeHead(404).end();
+    return;
+  }
+  const { size } = stat;
+  const common = { 'Content-Type': type, 'Accept-Ranges': 'bytes', 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff', ETag: `"${size}-${stat.mtimeMs}"` };
+  const range = rangeOf(headers.range, size);
+  if (range === 'unsatisfiable') {
+    response.writeHead(416, { ...common, 'Content-Range': `bytes */${size}` }).end();
+    return;
+  }
+  const [start, end] = range ?? [0, size];
+  response.writeHead(range === undefined ? 200 : 206, { ...common, 'Content-Length': end - start, ...(range !== undefined && { 'Content-Range': `bytes ${start}-${end - 1}/${size}` }) });
+  if (method === 'HEAD' || start === end) {
+    response.end();
+    return;
+  }
+  createReadStream(path, { start, end: end - 1 }).on('error', () => response.destroy()).pipe(response);
+}
+
+/** The start and end of the one range that a header asks for; undefined for the whole file. */
+function rangeOf(header: string | undefined, size: number): readonly [start: number, end: number] | 'unsatisfiable' | undefined {
+  const [, first = '', last = ''] = /^bytes=(\d*)-(\d*)$/.exec(header ?? '') ?? [];
+  if (first === '' && last === '') return undefined;
+  const [start, end] = first === '' ? [Math.max(0, size - Number(last)), size] : [Number(first), last === '' ? size : Math.min(size, Number(last) + 1)];
+  return start < end ? [start, end] : 'unsatisfiable';
+}

@@ -1,0 +1,36 @@
+import type { Readable, Writable } from 'node:stream';
+
+/** The standard streams of a run of the program. */
+export interface StandardStreams {
+  /** The descriptor of standard input. It is read without `stdin`, which would make Node set a pipe so that reads do not wait. */
+  readonly stdinFd: number;
+  readonly stdin: Readable & { readonly isTTY?: boolean };
+  readonly stdout: Writable & { readonly isTTY?: boolean };
+  readonly stderr: Writable & { readonly isTTY?: boolean };
+}
+
+/** Those of the process, each opened when it is first used: opening standard error takes Node 2 ms. */
+const processStreams: StandardStreams = {
+  stdinFd: 0,
+  get stdin() {
+    return process.stdin;
+  },
+  get stdout() {
+    return process.stdout;
+  },
+  get stderr() {
+    return process.stderr;
+  },
+};
+
+let used = processStreams;
+
+/** The streams of the command that runs. */
+export function standardStreams(): StandardStreams {
+  return used;
+}
+
+/** Sets the streams of the next command; without an argument, they are those of the process. */
+export function setStandardStreams(streams = processStreams): void {
+  used = streams;
+}

@@ -1,0 +1,51 @@
+import { describe, expect, test } from 'vitest';
+import { bloom, bloomPrints, build } from './bloom.js';
+import { Scratch } from './bloom-process.js';
+
+const scratch = new Scratch();
+
+describe('--help', () => {
+  test('groups the commands by job', async () => {
+    const help = await bloomPrints(['--help'], scratch.path);
+    expect([...help.matchAll(/^[A-Z][a-z ]+:$/gm)].map(([heading]) => heading)).toEqual(['Options:', 'Look:', 'Write:', 'Rescue:', 'Publish:', 'Tune:', 'Set up:', 'Exit codes:', 'Examples:']);
+  });
+
+  test('leaves out rare options, and --help-all lists them', async () => {
+    const help = await bloomPrints(['get', '--help'], scratch.path);
+    const all = await bloomPrints(['get', '--help-all'], scratch.path);
+    const optionsOf = (text: string): string[] => [...text.matchAll(/^ {2}(?:-\w, )?(--[a-z-]+)/gm)].map(([, option]) => option!);
+    const rare = optionsOf(all).filter((option) => !optionsOf(help).includes(option));
+    expect(rare).toContain('--codec');
+    expect(help).toContain(`--help-all lists ${rare.length} more options`);
+    expect(all).not.toContain('--help-all lists');
+  });
+
+  test.each([
+    [['help', 'get'], ['get', '--help']],
+    [['help', 'bulk', 'part'], ['bulk', 'part', '--help']],
+    [['help', 'part'], ['bulk', 'part', '--help']],
+    [['compression', '--help'], ['advise', 'compression', '--help']],
+    [['filter', 'compare', '--help'], ['advise', 'filters', '--help']],
+    [['size', '--help'], ['count', '--help']],
+  ])('of bloom %s is that of bloom %s', async (given, expected) => {
+    expect(await bloomPrints(given, scratch.path)).toBe(await bloomPrints(expected, scratch.path));
+  });
+
+  test('is an argument after --', async () => {
+    await build('letters.ldb', [], scratch.path, '--help-all\t1\n');
+    expect(await bloomPrints(['get', 'letters.ldb', '--', '--help-all'], scratch.path)).toBe('1\n');
+  });
+});
+
+describe('colours', () => {
+  const coloured = (env: Record<string, string>): Promise<boolean> =>
+    bloom(['get', 'absent.ldb', 'a'], scratch.path, '', { FORCE_COLOR: '', NO_COLOR: '', ...env }).then(({ stderr }) => stderr !== 'bloom: absent.ldb: no such file or folder\n');
+
+  test('are for terminals, unless FORCE_COLOR asks for them', async () => {
+    expect(await coloured({})).toBe(false);
+    expect(await coloured({ FORCE_COLOR: '1' })).toBe(true);
+    expect(await coloured({ FORCE_COLOR: '0' })).toBe(false);
+    const { stdout } = await bloom(['--help'], scratch.path, '', { FORCE_COLOR: '1' });
+    expect(stdout.toString()).toContain('\x1b[1mLook:\x1b[22m');
+  });
+});
