@@ -40,6 +40,8 @@ const commands = {
   completion: async () => (await import('./commands/completion.js')).addCompletion,
 } satisfies Record<CommandName, () => Promise<(program: Command) => void>>;
 
+const HELP_COMMAND = ['help [command]', 'show the help of a command'] as const;
+
 /**
  * The program, without its commands.
  *
@@ -52,7 +54,7 @@ function programWith(help: ByteBuffer, showsAll: boolean): Command {
     .description("Reads, writes, checks and repairs LevelDB's tables and databases, and publishes databases.")
     .version(version)
     .helpOption('-h, --help', 'show this help')
-    .helpCommand('help [command]', 'show the help of a command')
+    .helpCommand(...HELP_COMMAND)
     .exitOverride()
     .configureHelp({
       // All commands have options. Without the word, the list fits 80 columns.
@@ -136,6 +138,8 @@ async function addCommands(program: Command, name: string | undefined): Promise<
     program.commandsGroup(heading);
     for (const command of names) if (!isOne || command === name) (await commands[command]())(program);
   }
+  // Set once more, for the group: commands with commands below them have taken over the first.
+  program.helpCommand(...HELP_COMMAND);
 }
 
 /** What is wrong with the command line, and where to read more. */

@@ -302,6 +302,6 @@ describe("a database's folder", () => {
     const { path } = database('golang-leveldb/db-stage-3');
     const { code, stdout, stderr } = await bloom(['get', '--internal', join(path, '000005.sst'), 'foo'], scratch.path);
     expect({ code, stdout: stdout.toString() }).toEqual({ code: 0, stdout: 'four\n' });
-    expect(stderr).toMatch(/^bloom: [^\n]*: one file of the database in [^\n]*: newer versions of its keys may be in other files; [^\n]*\n$/);
+    expect(stderr).toMatch(/^bloom: [^\n]*: is one file of the database in [^\n]*: newer versions of its keys may be in other files; [^\n]*\n$/);
   });
 });

@@ -91,7 +91,7 @@ describe('a log, a MANIFEST and standard input', () => {
       for (const name of ['backup-of-a-manifest', '-']) {
         expect(await bloom([command, name], scratch.path, readFileSync(manifest))).toMatchObject({
           code: 2,
-          stderr: expect.stringMatching(/^bloom: (?:backup-of-a-manifest|standard input): is a MANIFEST without its folder, [^\n]*: name the folder; [^\n]*\n$/) as string,
+          stderr: expect.stringMatching(/^bloom: (?:backup-of-a-manifest|standard input): is a MANIFEST without its folder, [^\n]*: pass the folder; [^\n]*\n$/) as string,
         });
       }
     }
