@@ -1,5 +1,5 @@
 // Installs the packed packages in an empty project with npm, and runs a program that uses each of them on every host that npm
-// brings: Node.js of several versions, Bun and Deno. `--write` puts the table into README.md; `--suite` also runs the quick tests
+// brings: Node.js of several versions, Bun and Deno. `--write` puts the table into SUPPORT.md; `--suite` also runs the quick tests
 // of all packages on each Node.js, some minutes each.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -94,9 +94,9 @@ try {
   const table = ['| host | the packed packages, installed with npm |', '| --- | --- |', ...rows].join('\n');
   console.log(table);
   if (process.argv.includes('--write')) {
-    const readme = join(root, 'README.md');
+    const support = join(root, 'SUPPORT.md');
     const marked = /(?<=<!-- hosts -->\n)[^]*?(?=\n<!-- \/hosts -->)/;
-    writeFileSync(readme, readFileSync(readme, 'utf8').replace(marked, table));
+    writeFileSync(support, readFileSync(support, 'utf8').replace(marked, table));
   }
 } finally {
   rmSync(folder, { recursive: true, force: true });

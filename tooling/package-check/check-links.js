@@ -1,5 +1,5 @@
-// Checks that links in the repository's Markdown lead to files and headings that exist. Addresses of the repository itself are checked
-// against this checkout; other addresses are not requested.
+// Checks that links in the repository's Markdown lead to files and headings that exist, and that the files exist which a README in a
+// folder of sources names. Addresses of the repository itself are checked against this checkout; other addresses are not requested.
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
@@ -51,5 +51,10 @@ const problems = documents
       .filter((link) => !targetExists(document, link))
       .map((link) => `${document}: ${link} is broken`),
   );
+for (const document of documents.filter((name) => /(^|\/)src\/README\.md$/.test(name) && existsSync(join(root, name)))) {
+  for (const [, named = ''] of readFileSync(join(root, document), 'utf8').matchAll(/`([\w./-]+\.(?:js|ts))`/g)) {
+    if (![posix.join(posix.dirname(document), named), named].some((path) => existsSync(join(root, path)))) problems.push(`${document}: there is no ${named}`);
+  }
+}
 for (const problem of problems) console.error(problem);
 process.exitCode = problems.length === 0 ? 0 : 1;

@@ -1,11 +1,11 @@
 // Checks what all published packages have in common: the fields of package.json that refer to the repository, and the links of documents,
 // which must work outside the repository. `--write` fixes them.
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, posix } from 'node:path';
 import sizeLimits from '@bloom/size-limits/limits.js';
 import { installedLimits } from './installed-size.js';
 import { withLinks, withoutFragment } from './links.js';
-import { publishedPackages, root } from './published-packages.js';
+import { documentsOf, publishedPackages, root } from './published-packages.js';
 import { addressOf, repository } from './repository.js';
 
 /** @import { Manifest, Package } from './published-packages.js' */
@@ -89,21 +89,36 @@ function compare(file, wanted) {
 for (const of of publishedPackages()) {
   problems.push(...missing(of.manifest).map((problem) => `${of.path}/package.json: ${problem}`));
   compare(`${of.path}/package.json`, `${JSON.stringify(completed(of), null, 2)}\n`);
-  const docs = existsSync(join(of.folder, 'docs')) ? readdirSync(join(of.folder, 'docs')).map((name) => `docs/${name}`) : [];
-  if (!existsSync(join(of.folder, 'README.md'))) {
-    problems.push(`${of.path}: no README.md`);
-    continue;
-  }
-  for (const document of ['README.md', ...docs.filter((name) => name.endsWith('.md'))]) {
+  const documents = documentsOf(of.folder);
+  if (!documents.includes('README.md')) problems.push(`${of.path}: no README.md`);
+  for (const document of documents) {
     compare(`${of.path}/${document}`, withWorkingLinks(of, document));
   }
 }
 
-/** The limits of `npx pnpm@10 installed-size` and `size` in the README's table of packages, in its last two columns. */
+/**
+ * @param {Manifest} manifest
+ * @returns {string} what npm installs with a package, by its own manifest: packages of this repository first
+ */
+function dependenciesOf({ dependencies = {}, optionalDependencies = {} }) {
+  const names = Object.keys(dependencies);
+  const own = names.filter((name) => name.startsWith('@bloom/')).map((name) => `\`${name.slice('@bloom/'.length)}\``);
+  const others = names.filter((name) => !name.startsWith('@bloom/'));
+  const optional = Object.keys(optionalDependencies).length > 0 ? ['a prebuilt add-on for the lock'] : [];
+  return [...own, ...others, ...optional].join(', ') || 'nothing';
+}
+
+/** What README.md says of each package: its dependencies, and the limits that `npx pnpm@10 installed-size` and `size` check. */
 const installed = installedLimits();
 const limits = new Map(sizeLimits.map(({ name, limit }) => [name, limit]));
-const readme = readFileSync(join(root, 'README.md'), 'utf8');
-compare('README.md', readme.replace(/^(\| .* \| \[`(@bloom\/[\w-]+)`\]\([^)]*\) \| [^|]* \|)[^|]*\|[^|]*\|$/gm, (_, /** @type {string} */ row, /** @type {string} */ name) => `${row} ${installed.get(name) ?? ''} | ${limits.get(name) ?? ''} |`));
+const manifests = new Map(publishedPackages().map(({ manifest }) => [manifest.name, manifest]));
+/** @param {string} name */
+const dependenciesIn = (name) => dependenciesOf(manifests.get(name) ?? {});
+const readme = readFileSync(join(root, 'README.md'), 'utf8')
+  // Five packages have a row of a table, the others a line below it.
+  .replace(/^(\| .* \| \[`(@bloom\/[\w-]+)`\]\([^)]*\) \|)[^|]*\|[^|]*\|[^|]*\|$/gm, (_, /** @type {string} */ row, /** @type {string} */ name) => `${row} ${dependenciesIn(name)} | ${installed.get(name) ?? ''} | ${limits.get(name) ?? ''} |`)
+  .replace(/(\[`(@bloom\/[\w-]+)`\]\([^)]*\): [^()]*) \([^)]*\)/g, (_, /** @type {string} */ line, /** @type {string} */ name) => `${line} (depends on ${dependenciesIn(name)}; ${installed.get(name) ?? ''} installed, ${limits.get(name) ?? ''} in a page)`);
+compare('README.md', readme);
 
 for (const problem of problems) console.error(problem);
 process.exitCode = problems.length === 0 ? 0 : 1;

@@ -1,11 +1,11 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
  * @typedef {{
  *   name: string, version: string, private?: boolean, description?: string, keywords?: string[], files?: string[],
  *   bin?: Record<string, string>, exports: Record<string, unknown>, imports?: Record<string, unknown>,
- *   scripts?: Record<string, string>, dependencies?: Record<string, string>, devDependencies?: Record<string, string>,
+ *   scripts?: Record<string, string>, dependencies?: Record<string, string>, optionalDependencies?: Record<string, string>, devDependencies?: Record<string, string>,
  * }} Manifest
  */
 /** @typedef {{ path: string, folder: string, manifest: Manifest }} Package */
@@ -28,6 +28,16 @@ export function publishedPackages() {
   return ['packages', 'apps']
     .flatMap((group) => readdirSync(join(root, group)).map((name) => packageAt(`${group}/${name}`)))
     .filter(({ manifest }) => !manifest.private);
+}
+
+/**
+ * @param {string} folder of a package
+ * @returns {string[]} its documents: README.md, where there is one, and the pages in docs
+ */
+export function documentsOf(folder) {
+  const docs = join(folder, 'docs');
+  const pages = existsSync(docs) ? readdirSync(docs).filter((name) => name.endsWith('.md')) : [];
+  return [...(existsSync(join(folder, 'README.md')) ? ['README.md'] : []), ...pages.map((name) => `docs/${name}`)];
 }
 
 /**

@@ -2,8 +2,10 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { repository } from '@bloom/package-check/repository.js';
 import { defineConfig } from 'vitepress';
+import { packageDocuments } from '../src/documents.js';
 import { errorCodes } from '../src/error-pages.js';
-import { referencePages } from '../src/reference.js';
+import { entryPointNames, referencePages } from '../src/reference.js';
+import { githubFragment } from '../src/repository.js';
 
 const reference = join(import.meta.dirname, '../pages/reference');
 
@@ -12,8 +14,10 @@ const guides = [
     text: 'Begin',
     items: [
       { text: 'Start', link: '/guide/start' },
+      { text: 'Explorer', link: '/explorer/index.html', target: '_self' },
       { text: 'Which layer do I need?', link: '/guide/choose-a-layer' },
       { text: 'Which filter do I need?', link: '/guide/choose-a-filter' },
+      { text: 'Compared with others', link: '/guide/compare' },
       { text: 'Why a filter says no', link: '/story' },
       { text: 'Why filters fail for numbered keys', link: '/guide/numbered-keys' },
     ],
@@ -21,12 +25,12 @@ const guides = [
   {
     text: 'Use',
     items: [
+      { text: 'Files of other programs', link: '/guide/programs' },
       { text: 'Databases', link: '/guide/databases' },
+      { text: 'From another library', link: '/guide/from-another-library' },
+      { text: 'Other programs on one folder', link: '/guide/beside-other-programs' },
       { text: 'Publish data', link: '/guide/publish-data' },
       { text: 'The command line', link: '/guide/command-line' },
-      { text: 'From another library', link: '/guide/from-another-library' },
-      { text: 'Files of other programs', link: '/guide/programs' },
-      { text: 'Beside other programs', link: '/guide/beside-other-programs' },
     ],
   },
   {
@@ -46,17 +50,37 @@ const guides = [
       { text: 'Commands', link: '/commands' },
       { text: 'Errors', link: '/errors/' },
       { text: 'Reference', link: '/reference/' },
-      { text: 'Results', link: '/results' },
+      { text: 'The public classes', link: '/interface' },
+      { text: 'Speed', link: '/speed' },
+      { text: 'All figures', link: '/results' },
       { text: 'Changelogs', link: '/changelogs' },
     ],
+  },
+  {
+    text: 'Packages',
+    items: packageDocuments().map(({ name, documents }) => ({
+      text: name,
+      link: `/packages/${name}/`,
+      ...(documents.length > 1 && { collapsed: true, items: documents.slice(1).map(({ page, title }) => ({ text: title, link: `/packages/${name}/${page}` })) }),
+    })),
   },
 ];
 
 const links = (names: readonly string[], folder: string) => names.map((name) => ({ text: name, link: `/${folder}/${name}` }));
 
+/** The entry points in the order of their names, each with its pages. */
+function referenceTree(): object[] {
+  const paths = referencePages(reference).map((path) => path.replaceAll('\\', '/').replace(/\.md$/, '')).sort();
+  const names = new Set(entryPointNames());
+  return [...names].sort().map((name) => {
+    const own = paths.filter((path) => path.startsWith(`${name}/`) && !names.has(path) && ![...names].some((other) => other.startsWith(`${name}/`) && path.startsWith(`${other}/`)));
+    return { text: name, link: `/reference/${name}`, ...(own.length > 0 && { collapsed: true, items: links(own, 'reference').map(({ text, link }) => ({ text: text.slice(name.length + 1), link })) }) };
+  });
+}
+
 export default defineConfig({
   title: 'Bloom',
-  description: "LevelDB's Bloom filters, tables and databases in TypeScript",
+  description: "LevelDB in TypeScript: read and write its databases, tables and Bloom filters, byte for byte, in Node and browsers",
   lang: 'en',
   base: process.env.SITE_BASE ?? '/',
   srcDir: 'pages',
@@ -67,25 +91,25 @@ export default defineConfig({
   // The explorer and the text for programs are no pages of VitePress.
   ignoreDeadLinks: [/^\/explorer\//, /^\/llms\.txt$/],
   // Colours with enough contrast on the grey of code.
-  markdown: { theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' } },
+  markdown: {
+    // The fragments that headings have on GitHub, where most pages are shown too.
+    anchor: { slugify: githubFragment },
+    theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' },
+  },
   themeConfig: {
+    logo: { src: '/explorer/bloom.svg', alt: '' },
     nav: [
       { text: 'Guide', link: '/guide/start' },
+      { text: 'Explorer', link: '/explorer/index.html', target: '_self' },
+      { text: 'level', link: '/packages/level/' },
+      { text: 'Command', link: '/guide/command-line' },
       { text: 'Reference', link: '/reference/' },
       { text: 'Errors', link: '/errors/' },
-      { text: 'Results', link: '/results' },
+      { text: 'Speed', link: '/speed' },
     ],
     sidebar: {
       '/errors/': [{ text: 'Errors', items: [{ text: 'All', link: '/errors/' }, ...links([...errorCodes().keys()], 'errors')] }],
-      '/reference/': [
-        {
-          text: 'Reference',
-          items: [
-            { text: 'All', link: '/reference/' },
-            ...(existsSync(reference) ? links(referencePages(reference).map((path) => path.replaceAll('\\', '/').replace(/\.md$/, '')).sort(), 'reference') : []),
-          ],
-        },
-      ],
+      '/reference/': [{ text: 'Reference', items: [{ text: 'All', link: '/reference/' }, { text: 'The public classes', link: '/interface' }, ...(existsSync(reference) ? referenceTree() : [])] }],
       '/': guides,
     },
     outline: [2, 3],
@@ -98,6 +122,7 @@ export default defineConfig({
             boostDocument: (id: string) => {
               if (/#(returns|parameters|type-parameters|type-declaration|throws|inherited-from|overrides|implementation-of|call-signature|get-signature|set-signature|extends|implements|in-the-sources)(-\d+)?$/.test(id)) return 0;
               if (id.includes('/guide/')) return 4;
+              if (id.includes('/packages/')) return 1.5;
               return id.includes('/reference/') ? 1 : 2;
             },
           },

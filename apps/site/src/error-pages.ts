@@ -1,7 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { publishedPackages, root } from '@bloom/package-check/published-packages.js';
+import { root } from '@bloom/package-check/published-packages.js';
 import { addressOf } from '@bloom/package-check/repository.js';
+import { packageDocuments } from './documents.js';
+import { ERROR_HELP } from './error-help.js';
 import { repositoryText } from './repository.js';
 
 const EXAMPLE = `\`\`\`ts
@@ -25,15 +27,15 @@ interface Meaning {
   readonly remedy: string;
 }
 
-/** The codes in the READMEs of the packages, each with its meanings, in the order of their names. Tests compare the READMEs with the sources. */
+/** The codes in the documents of the packages, each with its meanings, in the order of their names. Tests compare the tables with the sources. */
 export function errorCodes(): Map<string, Meaning[]> {
   const codes = new Map<string, Meaning[]>();
-  for (const { path, manifest } of publishedPackages()) {
-    for (const row of repositoryText(`${path}/README.md`).split('\n')) {
+  for (const { name, documents } of packageDocuments()) {
+    for (const row of documents.flatMap(({ path }) => repositoryText(path).split('\n'))) {
       if (!/^\| `(BLOOM|LEVEL)_/.test(row)) continue;
       const [, first = '', meaning = '', remedy = ''] = row.split(/(?<!\\)\|/).map((cell) => cell.trim());
       for (const [code] of first.matchAll(/(BLOOM|LEVEL)_[A-Z_]+/g)) {
-        codes.set(code, [...(codes.get(code) ?? []), { package: manifest.name, meaning, remedy }]);
+        codes.set(code, [...(codes.get(code) ?? []), { package: `@bloom/${name}`, meaning, remedy }]);
       }
     }
   }
@@ -57,10 +59,10 @@ export function errorPages(): Map<string, string> {
   const sources = sourcesOf();
   const found = new Map<string, string>();
   for (const [code, meanings] of codes) {
-    const sections = meanings.map((of) => {
-      const remedy = of.remedy === '' ? '' : `\n\n**What to do:** ${of.remedy}.`;
-      return `## In ${of.package}\n\n**When:** ${of.meaning}.${remedy}`;
-    });
+    const sections = meanings.map((of) => `## In ${of.package}\n\n**Cause:** ${of.meaning}.\n\n**What to do:** ${of.remedy}.`);
+    const { check, fix } = ERROR_HELP[code] ?? {};
+    if (check !== undefined) sections.push(`## Check\n\n\`\`\`sh\n${check}\n\`\`\``);
+    if (fix !== undefined) sections.push(`## Code to fix it\n\n\`\`\`ts\n${fix}\`\`\``);
     const places = sources(code).map((path) => `- [${path}](${addressOf(path, 'blob')})`);
     const where = places.length === 0 ? '' : `\n\n## In the sources\n\n${places.join('\n')}`;
     found.set(code, `# ${code}\n\n${sections.join('\n\n')}${where}\n`);
@@ -69,7 +71,7 @@ export function errorPages(): Map<string, string> {
     const texts = meanings.map((of) => (meanings.length === 1 ? of.meaning : `${of.package}: ${of.meaning}`));
     return `| [\`${code}\`](./${code}.md) | ${texts.join('; ')} |`;
   });
-  const intro = 'Every error that is not a caller\'s mistake has a `code`. Codes are stable, messages are not. A caller\'s mistake is a `TypeError` or a `RangeError` that names the argument.';
+  const intro = 'Every error except a caller\'s mistake has a `code`. Codes are stable, messages are not. A caller\'s mistake is a `TypeError` or a `RangeError` that names the argument.';
   found.set('index', `# Errors\n\n${intro}\n\n${EXAMPLE}\n\n| code | when |\n| --- | --- |\n${rows.join('\n')}\n`);
   return found;
 }

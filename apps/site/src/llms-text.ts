@@ -5,15 +5,16 @@ import { pages } from './repository.js';
 
 const INTRO = `# Bloom
 
-> LevelDB's Bloom filters, sorted tables and databases in TypeScript, byte for byte compatible with LevelDB 1.23, in Node, browsers and workers. Nothing has to be compiled: the only native code is a prebuilt add-on that locks a folder which Node writes to. Packages are ES modules under the scope @bloom.
+> LevelDB in TypeScript: read and write its databases, tables and Bloom filters, byte for byte, in Node, browsers and workers. Nothing has to be compiled; the only native code is a prebuilt add-on that locks a folder for writing in Node. Packages are ES modules under the scope @bloom.
 `;
 
 /** The sections, and the pages in them, by the start of their paths. */
 const SECTIONS = [
   ['Guides', /^guide\//],
+  ['Packages', /^packages\//],
   ['Errors, one page for each code', /^errors\//],
   ['Reference, one page for each entry point', /^reference\//],
-  ['Further', /^(results|changelogs|story)\.md$/],
+  ['Further', /^(commands|speed|results|interface|changelogs|story)\.md$/],
 ] as const;
 
 /** A list of all pages with what they are about, for programs that read: https://llmstxt.org. */
@@ -26,7 +27,7 @@ export function llmsText(): string {
     const lines = paths.filter((path) => matches.test(path)).map((path) => {
       const page = readFileSync(join(pages, path), 'utf8');
       const text = page.replace(/^---\n[^]*?\n---\n/, '');
-      const heading = /^# (.+)$/m.exec(text)?.[1] ?? path;
+      const heading = /^# (.+?)(?: \{#.*\})?$/m.exec(text)?.[1] ?? path;
       const paragraph = /^(?!```|[#|<>:-]|Defined in)\S[^\n]+/m.exec(text.slice(text.indexOf('# ')).replace(/^.*\n/, ''))?.[0] ?? '';
       // Links from here would lead elsewhere.
       const first = /^---\n[^]*?^description: (.+)$/m.exec(page)?.[1] ?? paragraph.replace(/\[([^\]]*)\]\([^)]*\)/g, '$1').replaceAll('**', '');

@@ -1,8 +1,9 @@
-// Makes the pages that say what other files say: errors, reference, results, changelogs, sizes, programs; and llms.txt.
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+// Makes the pages that show other files: packages, errors, reference, speed, results, changelogs, sizes, programs; and llms.txt.
+import { cpSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { publishedPackages, root } from '@bloom/package-check/published-packages.js';
 import { commandPage } from './command-page.js';
+import { packageDocuments } from './documents.js';
 import { errorPages } from './error-pages.js';
 import { llmsText } from './llms-text.js';
 import { programsTable } from './programs.js';
@@ -15,14 +16,18 @@ function write(name: string, text: string): void {
   writeFileSync(join(pages, name), text);
 }
 
-for (const name of ['errors', 'reference', 'generated', 'public']) rmSync(join(pages, name), { recursive: true, force: true });
+for (const name of ['packages', 'errors', 'reference', 'generated', 'public']) rmSync(join(pages, name), { recursive: true, force: true });
 
 for (const [name, text] of errorPages()) write(`errors/${name}.md`, plainMarkdown(text));
 
 const plots = 'tooling/benchmarks/plots';
 cpSync(join(root, plots), join(pages, 'public/plots'), { recursive: true });
-const results = readFileSync(join(root, 'RESULTS.md'), 'utf8').replaceAll(`](${plots}/`, '](/plots/');
-write('results.md', `---\noutline: [2, 3]\n---\n\n${plainMarkdown(results)}`);
+write('speed.md', plainMarkdown(repositoryText('RESULTS.md')));
+write('results.md', `---\noutline: [2, 3]\n---\n\n${plainMarkdown(repositoryText('tooling/benchmarks/RESULTS.md'))}`);
+
+for (const { name, documents } of packageDocuments()) {
+  for (const { path, page } of documents) write(`packages/${name}/${page}.md`, plainMarkdown(repositoryText(path)));
+}
 
 // A package that was added since the last release has no changelog yet.
 const released = publishedPackages().filter(({ folder }) => existsSync(join(folder, 'CHANGELOG.md')));

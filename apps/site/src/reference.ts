@@ -1,9 +1,10 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import { publishedPackages, root } from '@bloom/package-check/published-packages.js';
 import { addressOf } from '@bloom/package-check/repository.js';
 import { Application, type ProjectReflection } from 'typedoc';
 import type { MarkdownApplication } from 'typedoc-plugin-markdown';
+import { splitReference } from './reference-split.js';
 import { plainMarkdown, repositoryText } from './repository.js';
 
 /** The sources of the entry points, by the name in an import. */
@@ -11,6 +12,8 @@ function entryPoints(): Map<string, string> {
   const found = new Map<string, string>();
   for (const { folder, manifest } of publishedPackages()) {
     for (const [path, target] of Object.entries(manifest.exports)) {
+      // Those for sibling packages promise nothing to others.
+      if (path === './internal') continue;
       // Where Node has an entry point of its own, the other has the same interface.
       const source = (target as { readonly 'bloom-source'?: string })['bloom-source'];
       if (source !== undefined) found.set(join(folder, source), manifest.name + path.slice(1));
@@ -35,8 +38,8 @@ function addPurposes(folder: string, names: Iterable<string>): void {
   const rows = [...names].sort().map((name) => {
     const purpose = found.get(name);
     const page = join(folder, `${name}.md`);
-    const readme = addressOf(`packages/${name.split('/')[1]}`, 'tree');
-    if (purpose !== undefined) writeFileSync(page, readFileSync(page, 'utf8').replace(/^# .*\n/, (title) => `${title}\n${purpose}\n\n[The README](${readme}) of the package tells how it is used.\n`));
+    const readme = `/packages/${name.split('/')[1]}/index.md`;
+    if (purpose !== undefined) writeFileSync(page, readFileSync(page, 'utf8').replace(/^# .*\n/, (title) => `${title}\n${purpose}\n\nSee [the package](${readme}) for how it is used.\n`));
     return `| [\`${name}\`](./${name}.md) | ${purpose ?? ''} |`;
   });
   const intro = 'Everything that the packages export, by the name in an import: what it does, its parameters with their units, and what it throws.';
@@ -66,7 +69,17 @@ function dropForeignSources(folder: string): void {
   }
 }
 
-/** Writes the reference, a page for each entry point, into a folder. */
+/** Puts pages of readable height in place of TypeDoc's, of which there is one for each entry point. */
+function splitPages(folder: string): void {
+  const whole = new Map(referencePages(folder).map((name) => [name.replaceAll('\\', '/').replace(/\.md$/, ''), readFileSync(join(folder, name), 'utf8')]));
+  for (const [path, text] of splitReference(whole)) {
+    const file = join(folder, `${path}.md`);
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, text);
+  }
+}
+
+/** Writes the reference, a page or several for each entry point, into a folder. */
 export async function writeReference(folder: string): Promise<void> {
   const names = entryPoints();
   const app = (await Application.bootstrapWithPlugins({
@@ -110,6 +123,12 @@ export async function writeReference(folder: string): Promise<void> {
   await app.generateOutputs(project);
   dropForeignSources(folder);
   addPurposes(folder, names.values());
+  splitPages(folder);
+}
+
+/** The names of all entry points. */
+export function entryPointNames(): string[] {
+  return [...entryPoints().values()];
 }
 
 /** The pages of the reference below a folder, as paths from it. */

@@ -1,21 +1,38 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import { withLinks, withoutFragment } from '@bloom/package-check/links.js';
-import { root } from '@bloom/package-check/published-packages.js';
-import { addressOf } from '@bloom/package-check/repository.js';
+import { publishedPackages, root } from '@bloom/package-check/published-packages.js';
+import { addressOf, pathOf } from '@bloom/package-check/repository.js';
 
 /** The pages that are written by hand, and those that are made. */
 export const pages = join(import.meta.dirname, '../pages');
 
-/** The text of a file of the repository, for a page: its links lead to the repository. */
+/** The page that shows a file of the repository, or undefined. Its path starts at the root of the site. */
+function pageOf(path: string): string | undefined {
+  if (path === 'RESULTS.md') return '/speed.md';
+  if (path === 'tooling/benchmarks/RESULTS.md') return '/results.md';
+  const own = /^apps\/site\/pages\/(?<page>.*\.md)$/.exec(path);
+  if (own !== null) return `/${own.groups!.page!}`;
+  const document = publishedPackages().find((of) => path === of.path || path.startsWith(`${of.path}/`));
+  if (document === undefined) return undefined;
+  const name = document.manifest.name.slice('@bloom/'.length);
+  const inside = path.slice(document.path.length);
+  if (inside === '' || inside === '/README.md') return `/packages/${name}/index.md`;
+  const page = /^\/docs\/(?<page>[\w-]+\.md)$/.exec(inside);
+  return page === null ? undefined : `/packages/${name}/${page.groups!.page!}`;
+}
+
+/** The text of a file of the repository, for a page: its links lead to pages of the site, or else to the repository. */
 export function repositoryText(path: string): string {
   return withLinks(readFileSync(join(root, path), 'utf8'), (link) => {
-    if (/^[a-z]+:/.test(link)) return link;
-    // On a page of the site, a fragment alone would be one of that page.
-    if (link.startsWith('#')) return addressOf(path, 'blob') + link;
-    const target = posix.join(posix.dirname(path), withoutFragment(link)).replace(/\/$/, '');
+    if (link.startsWith('#')) return pageOf(path) === undefined ? addressOf(path, 'blob') + link : link;
+    const npm = /^https:\/\/www\.npmjs\.com\/package\/@bloom\/(?<name>[\w-]+)/.exec(link);
+    if (npm !== null) return `/packages/${npm.groups!.name!}/index.md`;
+    const known = pathOf(link);
+    if (known === undefined && /^[a-z]+:/.test(link)) return link;
+    const target = known === undefined ? posix.join(posix.dirname(path), withoutFragment(link)).replace(/\/$/, '') : withoutFragment(known);
     if (!existsSync(join(root, target))) throw new Error(`${path}: ${link} leads nowhere`);
-    return addressOf(target, statSync(join(root, target)).isDirectory() ? 'tree' : 'blob') + link.slice(withoutFragment(link).length);
+    return (pageOf(target) ?? addressOf(target, statSync(join(root, target)).isDirectory() ? 'tree' : 'blob')) + link.slice(withoutFragment(link).length);
   });
 }
 
@@ -23,4 +40,13 @@ export function repositoryText(path: string): string {
 export function plainMarkdown(text: string): string {
   const parts = text.split(/(^```[^]*?^```$|`[^`\n]*`)/m);
   return parts.map((part, i) => (i % 2 === 1 ? part : part.replaceAll('<', '&lt;').replaceAll('{{', '&#123;&#123;'))).join('');
+}
+
+/** The fragment that a heading has on GitHub. */
+export function githubFragment(heading: string): string {
+  return heading
+    .trim()
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}\s_-]/gu, '')
+    .replaceAll(' ', '-');
 }

@@ -1,7 +1,8 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { extname, join } from 'node:path';
+import { extname, join, sep } from 'node:path';
+import process from 'node:process';
 
 /** Where the site is built. */
 export const dist = join(import.meta.dirname, '../.vitepress/dist');
@@ -16,7 +17,23 @@ export function pagePaths(): string[] {
     .sort();
 }
 
-/** Serves the built site. */
+/** The file at a path below the base, or undefined for a path that leads nowhere or out of the folder. */
+function fileAt(path: string | undefined): string | undefined {
+  if (path === undefined) return undefined;
+  try {
+    const file = join(dist, decodeURIComponent(path));
+    if (file !== dist && !file.startsWith(dist + sep)) return undefined;
+    return path === '' || path.endsWith('/') ? join(file, 'index.html') : file;
+  } catch {
+    // The path is badly encoded.
+    return undefined;
+  }
+}
+
+/** The path of its host below which the site was built. */
+const base = process.env.SITE_BASE ?? '/';
+
+/** Serves the built site, to this machine alone. */
 export class SiteServer {
   readonly #server: Server;
 
@@ -24,14 +41,21 @@ export class SiteServer {
     this.#server = server;
   }
 
-  static async start(): Promise<SiteServer> {
+  /** @param port the port to try first; 0, the default, and a port that is taken give any free one. */
+  static async start(port = 0): Promise<SiteServer> {
     const server = createServer((request, response) => {
-      const path = decodeURIComponent(request.url!.split('?')[0]!);
-      const file = join(dist, path.endsWith('/') ? `${path}index.html` : path);
-      if (!existsSync(file) || !statSync(file).isFile()) response.writeHead(404).end();
+      const path = new URL(request.url!, 'http://localhost').pathname;
+      const file = fileAt(path.startsWith(base) ? path.slice(base.length) : undefined);
+      if (file === undefined || !existsSync(file) || !statSync(file).isFile()) response.writeHead(404).end();
       else response.writeHead(200, { 'content-type': TYPES[extname(file)] ?? 'application/octet-stream' }).end(readFileSync(file));
     });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', (error: NodeJS.ErrnoException) => {
+        if (error.code !== 'EADDRINUSE' || port === 0) reject(error);
+        else server.listen(0, '127.0.0.1', resolve);
+      });
+      server.listen(port, '127.0.0.1', resolve);
+    });
     return new SiteServer(server);
   }
 

@@ -1,4 +1,5 @@
-// The tables of "One interface" in ARCHITECTURE.md say what the types say.
+// Makes the tables of the site's page "The public classes" from the types: `npx vitest run interface-table -u` writes them. The last
+// two columns, errors and reasons, are written by hand.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Database, DatabaseReader, MemoryFolder, SyncDatabaseReader, WritableMemoryFolder, WriteBatch } from '@bloom/leveldb';
@@ -37,7 +38,9 @@ function tablesOf(markdown: string): InterfaceTable[] {
   });
 }
 
-const tables = tablesOf(readFileSync(join(import.meta.dirname, '../../../ARCHITECTURE.md'), 'utf8').split('## One interface')[1]!.split('\n## ')[0]!);
+const PAGE = join(import.meta.dirname, '../../../apps/site/pages/interface.md');
+const page = readFileSync(PAGE, 'utf8');
+const tables = tablesOf(page);
 
 /** The cell for a member: its options in alphabetical order, with `range` for what all ranges have, and `bounds` for what all cursors have. */
 function cellOf(name: string, member: Callable | undefined): string {
@@ -49,8 +52,8 @@ function cellOf(name: string, member: Callable | undefined): string {
   return [...(group ? [group[0]] : []), ...options.filter((option) => !group?.[1].includes(option)).sort()].join(', ');
 }
 
-/** What the table would have to say: `name: cell | cell`, in the order of names. */
-function expectedRows({ kind, columns }: InterfaceTable): string[] {
+/** The cells of a table by its rows, as the types have them. */
+function cellsOf({ kind, columns }: InterfaceTable): Map<string, string[]> {
   const rows = new Map<string, string[]>();
   for (const [i, column] of columns.entries()) {
     const cells: Iterable<readonly [string, string]> =
@@ -63,7 +66,22 @@ function expectedRows({ kind, columns }: InterfaceTable): string[] {
       rows.set(name, row);
     }
   }
-  return [...rows].map(([name, cells]) => `${name}: ${cells.join(' | ')}`).sort();
+  return rows;
+}
+
+/** A paragraph of the page. In a table, rows that are new are the last, and need a reason. */
+function made(paragraph: string): string {
+  const [table] = tablesOf(paragraph);
+  if (table === undefined) return paragraph;
+  const [head = '', rule = '', ...body] = paragraph.trim().split('\n');
+  const cells = cellsOf(table);
+  const written = new Map(body.map((row) => row.split('|').slice(1, -1).map((cell) => cell.trim())).map(([name = '', ...rest]) => [name.replaceAll('`', ''), rest.slice(table.columns.length)]));
+  const names = [...[...written.keys()].filter((name) => cells.has(name)), ...[...cells.keys()].filter((name) => !written.has(name))];
+  const rows = names.map((name) => {
+    const own = cells.get(name)!.map((cell) => cell.replace(/\w+/g, '`$&`'));
+    return `| \`${name}\` | ${[...own, ...(written.get(name) ?? (table.kind === 'member' ? ['', ''] : ['']))].join(' | ')} |`;
+  });
+  return `${[head, rule, ...rows].join('\n')}${paragraph.endsWith('\n') ? '\n' : ''}`;
 }
 
 /** A member as its twin without promises has it. */
@@ -89,8 +107,8 @@ function withoutAsync(name: string): string {
 }
 
 describe('the interface table', () => {
-  test.each(tables)('of $columns has each $kind, and nothing else', (table) => {
-    expect(table.rows.map(({ name, cells }) => `${name}: ${cells.join(' | ')}`).sort()).toEqual(expectedRows(table));
+  test('has each member and each option, and nothing else', async () => {
+    await expect(page.split('\n\n').map(made).join('\n\n')).toMatchFileSnapshot(PAGE);
   });
 
   test.each(tables)('of $columns gives a reason where cells differ, and none where they are alike', ({ rows }) => {

@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { readmeErrorCodes, sourceErrorCodes } from '@bloom/fixtures/readme';
 import { expect, test, vi } from 'vitest';
 
-const path = join(import.meta.dirname, '../README.md');
+const path = join(import.meta.dirname, '../docs/errors.md');
 const docs = ['explain', 'events'].map((name) => readFileSync(join(import.meta.dirname, `../docs/${name}.md`), 'utf8')).join('\n');
 
-test("the README's table of errors has every code of the source, once, and no other", () => {
+test("the table of errors has every code of the source, once, and no other", () => {
   // An HttpFolder passes on what HttpSource says.
   const codes = [...sourceErrorCodes(join(import.meta.dirname, '../src'))].filter((code) => !code.startsWith('BLOOM_HTTP_'));
   expect(readmeErrorCodes(path).sort()).toEqual(codes.sort());

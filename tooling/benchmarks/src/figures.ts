@@ -190,7 +190,7 @@ export const figures: readonly Figure[] = [
   },
   {
     name: 'batches-sync',
-    what: 'the same without promises, SyncTable',
+    what: 'the same, synchronously, SyncTable',
     unit: 'entry',
     ...TABLES,
     others: [{ contender: 'classic-level', maxSize: MOST_FOR_DATABASES, job: 'nextv', by: 'nextv(1000)', goal: 0.1 }],
@@ -321,10 +321,10 @@ export const figures: readonly Figure[] = [
   },
   {
     name: 'db-uncached-get',
-    what: 'get of random present keys of a database, one after another, of blocks that only the system has in memory, DatabaseReader',
+    what: 'get of random present keys of a database, one after another, blocks only in the OS page cache, DatabaseReader',
     unit: 'key',
     ...UNCACHED,
-    others: [{ contender: 'classic-level', by: 'get', goal: 0.25 }, { contender: 'lmdb', by: 'get, without a promise' }],
+    others: [{ contender: 'classic-level', by: 'get', goal: 0.25 }, { contender: 'lmdb', by: 'synchronous get' }],
   },
   {
     name: 'db-uncached-get-16',
@@ -335,14 +335,14 @@ export const figures: readonly Figure[] = [
   },
   {
     name: 'db-uncached-get-many',
-    what: 'getMany of 100 random present keys at a time, of blocks that only the system has in memory, DatabaseReader',
+    what: 'getMany of 100 random present keys at a time, blocks only in the OS page cache, DatabaseReader',
     unit: 'key',
     ...UNCACHED,
     others: [{ contender: 'classic-level', by: 'getMany', goal: 1.2 }, { contender: 'lmdb', by: 'getMany' }],
   },
   {
     name: 'db-uncached-range',
-    what: 'ten entries from a random key on, of blocks that only the system has in memory, DatabaseReader',
+    what: 'ten entries from a random key on, blocks only in the OS page cache, DatabaseReader',
     unit: 'call',
     ...UNCACHED,
     others: [
@@ -352,7 +352,7 @@ export const figures: readonly Figure[] = [
   },
   {
     name: 'db-uncached-get-sync',
-    what: 'get of random present keys of a database, of blocks that only the system has in memory, SyncDatabaseReader',
+    what: 'get of random present keys of a database, blocks only in the OS page cache, SyncDatabaseReader',
     unit: 'key',
     ...UNCACHED,
     others: [{ contender: 'classic-level', by: 'getSync', goal: 1.2 }, { contender: 'lmdb', by: 'get' }],

@@ -1,4 +1,4 @@
-// What programs do with a level: BloomLevel beside other abstract-levels.
+// What programs do with a level: BloomLevel and other abstract-levels.
 import type { Figure } from './figures.js';
 
 const SIZES = { sizeUnit: 'entries', sizes: [1e4, 1e5], quickSizes: [1e4] } as const;
@@ -8,10 +8,10 @@ const JOBS: readonly { readonly job: string; readonly what: string; readonly uni
   { job: 'put', what: 'put, one after another', unit: 'entry', goal: 0.4 },
   { job: 'batch', what: 'batch of 1,000 puts', unit: 'entry', goal: 1.2 },
   { job: 'get', what: 'get of random present keys, one after another', unit: 'key', goal: 0.1 },
-  { job: 'uncached-get', what: 'the same, of blocks that only the system has in memory', unit: 'key', goal: 0.3, isOnDisk: true },
+  { job: 'uncached-get', what: 'the same, blocks only in the OS page cache', unit: 'key', goal: 0.3, isOnDisk: true },
   { job: 'uncompressed-get', what: 'the same, stored without compression', unit: 'key', goal: 0.3, isOnDisk: true },
   { job: 'get-many', what: 'getMany of 100 random present keys', unit: 'key', goal: 1.3 },
-  { job: 'uncached-get-many', what: 'the same, of blocks that only the system has in memory', unit: 'key', goal: 1.3, isOnDisk: true },
+  { job: 'uncached-get-many', what: 'the same, blocks only in the OS page cache', unit: 'key', goal: 1.3, isOnDisk: true },
   { job: 'uncompressed-get-many', what: 'the same, stored without compression', unit: 'key', goal: 1.3, isOnDisk: true },
   { job: 'for-await', what: 'for await over iterator()', unit: 'entry', goal: 0.8 },
   { job: 'nextv', what: 'nextv(1000) of an iterator', unit: 'entry', goal: 0.7 },

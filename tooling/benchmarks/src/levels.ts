@@ -1,4 +1,4 @@
-// Measures BloomLevel beside classic-level and memory-level.
+// Measures BloomLevel against classic-level and memory-level.
 //
 //   npx pnpm@10 --filter @bloom/benchmarks levels [--quick] [--only REGEX] [--write]
 //

@@ -1,5 +1,5 @@
 // What published databases of 10^9 to 10^12 entries cost, computed from the measured costs of their parts: `npx pnpm@10 --filter
-// @bloom/benchmarks published` prints it, and with `--write` it goes into the README of @bloom/bulk. Requests are counted on a server in
+// @bloom/benchmarks published` prints it, and with `--write` it goes into docs/scale.md of @bloom/bulk. Requests are counted on a server in
 // this process that answers each 50 ms later; no database of such a size is made.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -255,10 +255,10 @@ ${computed}
 `;
 process.stdout.write(text);
 if (process.argv.includes('--write')) {
-  const path = join(fileURLToPath(import.meta.url), '../../../../packages/bulk/README.md');
-  const readme = readFileSync(path, 'utf8');
-  const written = readme.replace(/(<!-- published: [^\n]*-->\n)[^]*?(<!-- end of published -->)/, (_, before: string, after: string) => `${before}\n${text}\n${after}`);
-  if (written === readme && !readme.includes(text)) throw new Error('the README has no place for the figures');
+  const path = join(fileURLToPath(import.meta.url), '../../../../packages/bulk/docs/scale.md');
+  const page = readFileSync(path, 'utf8');
+  const written = page.replace(/(<!-- published: [^\n]*-->\n)[^]*?(<!-- end of published -->)/, (_, before: string, after: string) => `${before}\n${text}\n${after}`);
+  if (written === page && !page.includes(text)) throw new Error('docs/scale.md has no place for the figures');
   writeFileSync(path, written);
 }
 

@@ -7,7 +7,7 @@ import type { MemoryFigure } from './memory.js';
 import { plot } from './plot.js';
 import { type Comparison, comparisonTable, goalLine, markdownTable, ratio, size } from './report.js';
 import { type FilterRun, filterTable } from './filter-table.js';
-import { speedTable, withSpeedTable } from './speed-table.js';
+import { speedPage, withSpeedTable } from './speed-table.js';
 import { type KeyCounts, keyCountTables } from './key-counts.js';
 import { type StructuredCell, structuredTables } from './structured-tables.js';
 
@@ -98,7 +98,7 @@ const LIMITS: Readonly<Record<string, string>> = {
     'As for `db-entries`. The entries of a restart interval are read forwards first, and each once more when the walk comes back to it: a tenth of the processor time.',
 };
 
-/** The command `bloom` beside other programs. */
+/** The command `bloom` compared with other programs. */
 export interface CommandFigure {
   readonly what: string;
   /** In milliseconds. */
@@ -109,7 +109,7 @@ export interface CommandFigure {
   readonly goal: number;
 }
 
-/** The file of the last measurement of the command, beside those of the runs. */
+/** The file of the last measurement of the command, next to those of the runs. */
 const COMMAND = 'command.json';
 /** What `http-requests --write` has measured: rows of a table. */
 const HTTP_REQUESTS = 'http-requests.json';
@@ -208,19 +208,20 @@ export function writeResults(packageFolder: string, name: string, run: Run): voi
   writePage(packageFolder);
 }
 
-/** Writes RESULTS.md, the README's table of speed and the plots from all stored runs. The last by name is shown in full. */
+/** Writes the pages and the plots from all stored runs. The last by name is shown in full. */
 export function writePage(packageFolder: string): void {
+  const root = join(packageFolder, '../..');
+  for (const [path, text] of pagesOf(packageFolder)) writeFileSync(join(root, path), text);
+}
+
+/** What the stored runs say, by path from the root: all figures, the page "Speed", the README with its table of speed, the plots. */
+export function pagesOf(packageFolder: string): Map<string, string> {
   const folder = join(packageFolder, 'results');
   const files = readdirSync(folder);
   const names = files.filter((file) => file.endsWith('.json') && !NO_RUNS.includes(file)).sort();
   const runs = names.map((file) => JSON.parse(readFileSync(join(folder, file), 'utf8')) as Run);
-  const plots = join(packageFolder, 'plots');
-  mkdirSync(plots, { recursive: true });
   const last = runs.at(-1)!;
   const plotted = [...new Set(last.comparisons.map(({ figure }) => figure))];
-  for (const figure of plotted) {
-    writeFileSync(join(plots, `${figure}.svg`), plot(last.comparisons.filter((comparison) => comparison.figure === figure)));
-  }
   const httpRequests = files.includes(HTTP_REQUESTS) ? (JSON.parse(readFileSync(join(folder, HTTP_REQUESTS), 'utf8')) as string[][]) : [];
   const command = files.includes(COMMAND) ? (JSON.parse(readFileSync(join(folder, COMMAND), 'utf8')) as CommandFigure[]) : [];
   const structured = files.includes(STRUCTURED_KEYS) ? (JSON.parse(readFileSync(join(folder, STRUCTURED_KEYS), 'utf8')) as StructuredCell[]) : [];
@@ -230,9 +231,12 @@ export function writePage(packageFolder: string): void {
   const browserLevels = files.includes(BROWSER_LEVELS) ? (JSON.parse(readFileSync(join(folder, BROWSER_LEVELS), 'utf8')) as string[][]) : [];
   const filters = files.includes(FILTER_POLICIES) ? (JSON.parse(readFileSync(join(folder, FILTER_POLICIES), 'utf8')) as FilterRun) : undefined;
   const page = resultsPage(runs, names, plotted, command, structured, counts, httpRequests, filters, eventLoop, levelsSection(levels, browserLevels));
-  writeFileSync(join(packageFolder, '../../RESULTS.md'), page);
-  const readme = join(packageFolder, '../../README.md');
-  writeFileSync(readme, withSpeedTable(readFileSync(readme, 'utf8'), speedTable(runs)));
+  return new Map([
+    ['tooling/benchmarks/RESULTS.md', page],
+    ['RESULTS.md', speedPage(runs, machineLine(last.machine))],
+    ['README.md', withSpeedTable(readFileSync(join(packageFolder, '../../README.md'), 'utf8'), runs)],
+    ...plotted.map((figure) => [`tooling/benchmarks/plots/${figure}.svg`, plot(last.comparisons.filter((comparison) => comparison.figure === figure))] as const),
+  ]);
 }
 
 function resultsPage(
@@ -251,7 +255,7 @@ function resultsPage(
   const { rows, notes } = goals(runs);
   const met = rows.filter((row) => row[0] === 'met').length;
   const columns = ['', 'figure', 'size', 'against', 'at most', ...names.map((name) => name.replace('.json', ''))];
-  return `# Results
+  return `# All figures
 
 Ratios are our time divided by theirs, medians of alternating rounds on one machine: below 1, this project is faster.
 Keys have 16 bytes, values 100, filters 10 bits per key. All contenders do the same work on the same data, and their
@@ -259,7 +263,7 @@ answers are checked to be the same. \`npx pnpm@10 bench --quick\` measures on yo
 
 ## What is fast
 
-Slowest ratio of all runs, for figures in which this project is faster in each.
+The slowest ratio of all runs, for figures in which this project is faster in every run.
 
 ${markdownTable(['against', 'what', 'size', 'ratio'], fastest(runs))}
 
@@ -311,7 +315,7 @@ ${markdownTable(
   }),
 )}
 
-\`build --sort\`: sort(1) uses both processors, and the pipe lets it run beside \`bloom build -\`. Here one thread decodes lines, one
+\`build --sort\`: sort(1) uses both processors, and the pipe lets it run in parallel with \`bloom build -\`. Here one thread decodes lines, one
 adds them, and one sorts what was added before and writes it to a run (together 0.81 of the time of one thread for the last two). Sorted
 entries are gathered from their pages before they are written (0.95), and are sorted by the digits of the keys' first bytes instead of
 comparing (0.8).
@@ -349,7 +353,7 @@ ${markdownTable(
   ]),
 )}
 
-${structured.length === 0 ? '' : structuredSection(structured, counts)}${filters === undefined ? '' : filterSection(filters)}## All figures
+${structured.length === 0 ? '' : structuredSection(structured, counts)}${filters === undefined ? '' : filterSection(filters)}## Every comparison
 
 ${comparisonTable(last.comparisons)}
 
@@ -357,7 +361,7 @@ ${comparisonTable(last.comparisons)}
 
 ${plotted
   .filter((figure) => new Set(last.comparisons.filter((c) => c.figure === figure).map((c) => c.size)).size > 1)
-  .map((figure) => `![${figure}](tooling/benchmarks/plots/${figure}.svg)`)
+  .map((figure) => `![${figure}](plots/${figure}.svg)`)
   .join('\n')}
 `;
 }
@@ -365,8 +369,8 @@ ${plotted
 function eventLoopSection([header, ...rows]: readonly (readonly string[])[]): string {
   return `## The event loop
 
-How long timers wait while keys are looked up in a database whose blocks are not in our cache: in the system's memory (warm), on
-the disk (cold), or in a folder each of whose reads takes 20 ms (slow). With \`readsAtOnce: false\`, all reads are made by threads.
+How long timers wait while keys are looked up in a database whose blocks are not in our cache: in the OS page cache (warm), on
+the disk (cold), or in a folder whose reads take 20 ms each (slow). With \`readsAtOnce: false\`, threads make all reads.
 \`npx pnpm@10 --filter @bloom/benchmarks event-loop\` measures on your machine.
 
 ${markdownTable(header!, rows)}
@@ -394,7 +398,7 @@ const LEVEL_REASONS = `What stops the others:
   one wait for the event loop in place of 16, took the time to 0.8 of what it was.`;
 
 /** What stops those in browsers. */
-const BROWSER_LEVEL_REASONS = `A put is over when the file system has taken the write to the log, one call for each; of 100 puts at once, one call serves all. In a
+const BROWSER_LEVEL_REASONS = `A put ends when the file system has accepted the write to the log. Each put takes one call, and 100 concurrent puts share one. In a
 page, a message to the worker and back takes 100 to 200 µs, so a single \`get\` or \`put\` waits for that. Each run follows one that is
 not measured, and a pause of two seconds, in which Chromium clears up behind IndexedDB.`;
 
@@ -402,8 +406,8 @@ function levelsSection(run: LevelRun | undefined, [columns, ...browserRows]: rea
   const onNode =
     run === undefined
       ? ''
-      : `\`BloomLevel\` of \`@bloom/level\` beside classic-level, with the default options of both but for the size of the cache, and
-in memory, without compression, beside memory-level. Keys and values are text. \`npx pnpm@10 --filter @bloom/benchmarks levels\` measures on your machine.
+      : `\`BloomLevel\` of \`@bloom/level\` compared with classic-level, with the default options of both except the size of the cache, and
+in memory, without compression, compared with memory-level. Keys and values are text. \`npx pnpm@10 --filter @bloom/benchmarks levels\` measures on your machine.
 
 ${comparisonTable(run.comparisons)}
 
@@ -415,7 +419,7 @@ ${LEVEL_REASONS}
   const inBrowsers =
     columns === undefined
       ? ''
-      : `In Chromium, on the origin private file system, beside browser-level, which is IndexedDB: in a page, whose level is in a worker of its
+      : `In Chromium, on the origin private file system, compared with browser-level, which uses IndexedDB: in a page, whose level is in a worker of its
 own, and both in one worker. Medians, in microseconds per operation. \`npx pnpm@10 --filter @bloom/browser-tests level-bench\` measures on your machine.
 
 ${markdownTable(columns, browserRows)}
@@ -452,10 +456,10 @@ function filterSection({ node, rows }: FilterRun): string {
   return `## Filter policies
 
 Filters of random 16-byte keys. Times are nanoseconds of processor time for each key, medians of rounds in which the policies take
-turns, with Node ${node.replace('v', '')}; in parentheses, how many times those of Bloom's they are. Of the times of single keys, some
-20 ns are for copying a key. \`npx pnpm@10 --filter @bloom/benchmarks filter-policies --long --write\` measures anew.
+turns, with Node ${node.replace('v', '')}; in parentheses, multiples of Bloom's time. Some 20 ns of the times of single keys
+are for copying a key. \`npx pnpm@10 --filter @bloom/benchmarks filter-policies --long --write\` measures anew.
 
-What is aimed at is at most 6 times Bloom's time to build (Ribbon) and 5 (fuse), 1.6 and 1.1 for single absent keys, 2.5 and 1.6 for
+The goals, in multiples of Bloom's time for Ribbon and fuse: 6 and 5 to build, 1.6 and 1.1 for single absent keys, 2.5 and 1.6 for
 batches. Most of what a Ribbon filter takes to build is elimination: a row of 64 bits meets 6 others, and one of 128 bits 14; and a third
 of the seeds have no solution, for which hashes, their order and elimination are done again. Measured and kept: two or three rows
 are reduced in turns (elimination took 21 ns with 17,000 keys and 49 with 100,000); rows of 128 bits lie in three words of 64 slots, so

@@ -1,45 +1,105 @@
 import { type Comparison, markdownTable, ratio } from './report.js';
 
-/** What the README says of speed: the figures of `figures.ts` that a row sums up, by contender. */
-const ROWS: readonly { readonly what: string; readonly other: Comparison['other']; readonly by?: string; readonly figures: readonly string[] }[] = [
-  { what: 'build a filter of a list of keys', other: 'leveldb', figures: ['build-filter'] },
+/** A row of the table of speed: the figures of `figures.ts` that it sums up, compared with one contender. */
+interface Row {
+  readonly what: string;
+  readonly other: Comparison['other'];
+  readonly by?: string;
+  readonly figures: readonly string[];
+  /** Whether the README shows it too. */
+  readonly isInReadme?: true;
+}
+
+const ROWS: readonly Row[] = [
+  { what: 'build a filter from one buffer of keys', other: 'leveldb', figures: ['build-filter'] },
+  { what: 'build a filter from an array of keys', other: 'leveldb', figures: ['build-filter-from-list'] },
   { what: 'ask a filter for a batch of keys', other: 'leveldb', figures: ['probe-batch-present', 'probe-batch-absent'] },
-  { what: 'ask a filter for one key', other: 'leveldb', figures: ['probe-present', 'probe-absent'] },
+  { what: 'ask a filter for one key', other: 'leveldb', figures: ['probe-present', 'probe-absent'], isInReadme: true },
   { what: 'build a table', other: 'leveldb', figures: ['build-table', 'build-table-snappy'] },
-  { what: 'scan a table', other: 'leveldb', figures: ['scan', 'scan-file', 'scan-snappy'] },
+  { what: 'scan a table with a cursor', other: 'leveldb', figures: ['scan', 'scan-file', 'scan-snappy'] },
   { what: 'open a table', other: 'leveldb', figures: ['open', 'open-sync'] },
-  { what: '`get` from a table without a promise, beside `DB::Get`', other: 'leveldb', by: 'DB::Get', figures: ['get-present-sync'] },
-  { what: 'an awaited `get` from a table', other: 'classic-level', figures: ['get-present'] },
-  { what: '… from a database', other: 'classic-level', figures: ['db-get-present'] },
-  { what: '… from a compacted database, without promises', other: 'classic-level', figures: ['db-compacted-get-present-sync'] },
+  { what: 'synchronous `get` from a table, versus `DB::Get`', other: 'leveldb', by: 'DB::Get', figures: ['get-present-sync'] },
+  { what: '`put`', other: 'leveldb', by: 'DB::Put', figures: ['db-write-put-sequential', 'db-write-put-random', 'db-write-overwrite'], isInReadme: true },
+  { what: 'write batches of 1,000 entries', other: 'leveldb', by: 'DB::Write', figures: ['db-write-batches'] },
+  { what: '`entries()` of a database', other: 'leveldb', figures: ['db-write-entries'] },
+  { what: '`get` from a table', other: 'classic-level', figures: ['get-present'] },
+  { what: '`get` from a database', other: 'classic-level', figures: ['db-get-present'], isInReadme: true },
+  { what: 'synchronous `get` from a compacted database', other: 'classic-level', figures: ['db-compacted-get-present-sync'] },
   { what: '`entries()` of a table', other: 'classic-level', by: 'for await over iterator()', figures: ['entries'] },
-  { what: '… of a database', other: 'classic-level', figures: ['db-entries'] },
-  { what: 'an awaited `put`', other: 'classic-level', figures: ['db-write-put-sequential', 'db-write-put-random'] },
+  { what: '`entries()` of a database', other: 'classic-level', figures: ['db-entries'], isInReadme: true },
+  { what: '`put`', other: 'classic-level', figures: ['db-write-put-sequential', 'db-write-put-random'], isInReadme: true },
   { what: 'compact a database', other: 'classic-level', figures: ['db-write-compact'] },
-  { what: 'uncached: an awaited `get`', other: 'classic-level', figures: ['db-uncached-get'] },
-  { what: 'uncached: ten entries from a key on', other: 'classic-level', figures: ['db-uncached-range'] },
-  { what: 'uncached: 16 `get`s at once', other: 'classic-level', figures: ['db-uncached-get-16'] },
-  { what: 'uncached: `getMany`', other: 'classic-level', figures: ['db-uncached-get-many'] },
-  { what: 'uncached: `getSync`', other: 'classic-level', figures: ['db-uncached-get-sync'] },
+  { what: 'open and close a database', other: 'classic-level', figures: ['db-open'] },
+  { what: '`get`, uncached', other: 'classic-level', figures: ['db-uncached-get'] },
+  { what: 'ten entries from a random key on, uncached', other: 'classic-level', figures: ['db-uncached-range'] },
+  { what: '16 concurrent `get`s, uncached', other: 'classic-level', figures: ['db-uncached-get-16'] },
+  { what: '`getMany`, uncached', other: 'classic-level', figures: ['db-uncached-get-many'] },
+  { what: '`getSync`, uncached', other: 'classic-level', figures: ['db-uncached-get-sync'], isInReadme: true },
+  { what: '`get`, uncached', other: 'lmdb', figures: ['db-uncached-get'], isInReadme: true },
+  { what: '16 concurrent `get`s, uncached', other: 'lmdb', figures: ['db-uncached-get-16'] },
+  { what: 'ten entries from a random key on, uncached', other: 'lmdb', figures: ['db-uncached-range'] },
 ];
 
-const NAMES: Readonly<Record<string, string>> = { leveldb: 'LevelDB 1.23, C++', 'classic-level': 'classic-level' };
+const NAMES: Readonly<Record<string, string>> = { leveldb: 'LevelDB 1.23, C++' };
 
-/** The least and the greatest ratio of each row, over all sizes and runs. */
-export function speedTable(runs: readonly { readonly comparisons: readonly Comparison[] }[]): string {
-  const rows = ROWS.map(({ what, other, by, figures }) => {
+interface Runs {
+  readonly comparisons: readonly Comparison[];
+}
+
+/** The least and the greatest ratio of each row, over all sizes and runs, the worst row first. */
+function speedTable(runs: readonly Runs[], rows: readonly Row[]): string {
+  const measured = rows.map(({ what, other, by, figures }) => {
     const found = runs.flatMap(({ comparisons }) => comparisons.filter((of) => figures.includes(of.figure) && of.other === other && (by === undefined || of.by === by)));
     if (found.length < figures.length * runs.length) throw new Error(`a run lacks ${figures.join(' or ')}`);
     const medians = found.map((of) => of.ratio.median);
-    const [least, greatest] = [ratio(Math.min(...medians)), ratio(Math.max(...medians))];
-    return [what, NAMES[other] ?? other, least === greatest ? least : `${least} to ${greatest}`];
+    return { what, other, least: Math.min(...medians), greatest: Math.max(...medians) };
   });
-  return markdownTable(['what', 'beside', 'ratio'], rows);
+  measured.sort((a, b) => b.greatest - a.greatest);
+  return markdownTable(
+    ['what', 'compared with', 'ratio'],
+    measured.map(({ what, other, least, greatest }) => {
+      const [from, to] = [ratio(least), ratio(greatest)];
+      return [what, NAMES[other] ?? other, from === to ? from : `${from} to ${to}`];
+    }),
+  );
+}
+
+/** RESULTS.md: every row, and where the rest is. */
+export function speedPage(runs: readonly Runs[], machine: string): string {
+  return `# Speed
+
+Each ratio is our time divided by the other program's time, so a ratio above 1 means that we are slower. The worst rows come first.
+A range covers all sizes and all stored runs; each value is the median of alternating rounds on one machine. All programs do the same
+work on the same data, and their answers are compared. Keys have 16 bytes, values have 100, and filters have 10 bits per key.
+
+${speedTable(runs, ROWS)}
+
+"Uncached" means that our cache of blocks is smaller than the data, so that most blocks are only in the OS page cache. In all other
+rows, the blocks that are read are already in the cache. classic-level does not verify checksums; we always do.
+
+## Why the worst rows are slow
+
+- **Uncached reads.** classic-level and lmdb map their files into memory, so they neither read nor copy a block. We make one read
+  call for each block, verify its checksum and check that the file has not changed. A larger \`cache\` avoids this.
+- **One key at a time.** V8 reads one byte at a time where C++ reads words, so hashing a key of 16 bytes takes more than four times as long.
+  \`keysMayMatch\` tests a batch of keys in WebAssembly.
+- **An array of keys** is first copied into one buffer. Fill a \`KeyBuffer\` instead if you build many filters.
+- **Promises.** \`entries()\` makes a promise and two copies for each entry. Cursors and the synchronous calls do not.
+
+The machine: ${machine}. It shares its processors with others, so ratios vary by a fifth between runs.
+
+## More
+
+- [All figures](tooling/benchmarks/RESULTS.md): every comparison, goals that are met and not met with the reasons, HTTP, the command,
+  levels, memory, and how many absent keys pass the filters of different kinds of keys.
+- \`npx pnpm@10 bench --quick\` measures on your machine. \`npx pnpm@10 bench --write NAME\` stores a run and writes these pages.
+`;
 }
 
 /** The README with the table between its marks. */
-export function withSpeedTable(readme: string, table: string): string {
-  const marks = /(<!-- speed: [^\n]*-->\n)[^]*?(\n<!-- end of speed -->)/;
+export function withSpeedTable(readme: string, runs: readonly Runs[]): string {
+  const marks = /(<!-- speed: [^\n]*-->\n)[^]*?(<!-- end of speed -->)/;
   if (!marks.test(readme)) throw new Error('the README has no place for the table of speed');
-  return readme.replace(marks, (_, before: string, after: string) => `${before}\n${table}\n${after}`);
+  const table = speedTable(runs, ROWS.filter(({ isInReadme }) => isInReadme));
+  return readme.replace(marks, (_, before: string, after: string) => `${before}${table}\n${after}`);
 }

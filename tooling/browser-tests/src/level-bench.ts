@@ -1,6 +1,6 @@
 // Compares levels in the origin private file system with browser-level, in Chromium with a profile on the disk:
 // `npx pnpm@10 --filter @bloom/browser-tests level-bench [ROUNDS] [--write]`. They take turns, each after a run that is not measured, and the
-// figures are medians, in microseconds per operation: in a page, where the level is in a worker of its own, and both in one worker. --write stores them for RESULTS.md.
+// figures are medians, in microseconds per operation: in a page, where the level is in a worker of its own, and both in one worker. --write stores them for tooling/benchmarks/RESULTS.md.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';

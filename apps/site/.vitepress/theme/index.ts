@@ -6,6 +6,7 @@ import FilterCalculator from './FilterCalculator.vue';
 import FilterLengthCurve from './FilterLengthCurve.vue';
 import LayerChoice from './LayerChoice.vue';
 import LiveTable from './LiveTable.vue';
+import '../../../explorer/src/shell/tokens.css';
 import './style.css';
 
 export default {

@@ -9,6 +9,7 @@ import { repository } from '@bloom/package-check/repository.js';
 import type { AxeResults } from 'axe-core';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { entryPointNames } from '../../src/reference.js';
 import { dist, pagePaths, SiteServer } from '../../src/site-server.js';
 
 const site = join(import.meta.dirname, '../..');
@@ -54,9 +55,10 @@ test('every link to the repository leads to a file or folder of it', () => {
   expect([...gone]).toEqual([]);
 });
 
-test('each page of the reference says what its entry point is for', () => {
-  const silent = pagePaths().filter((path) => path.startsWith('reference/@') && !/<h1[^]*?<\/h1>(<div>)?<p>/.test(readFileSync(join(dist, path), 'utf8')));
-  expect(silent).toEqual([]);
+test('each entry point has a page that says what it is for', () => {
+  const names = entryPointNames();
+  expect(names.length).toBeGreaterThan(30);
+  expect(names.filter((name) => !/<h1[^]*?<\/h1>(<div>)?<p>/.test(readFileSync(join(dist, `reference/${name}.html`), 'utf8')))).toEqual([]);
 });
 
 test('llms.txt lists every page, and no other', () => {
@@ -152,8 +154,9 @@ describe.skipIf(executablePath === undefined)(`in Chromium${executablePath === u
       ['install', '/guide/start.html#install'],
       ['publish', '/guide/publish-data.html'],
       ['comparator', '/guide/write-a-comparator.html'],
-      ['repair', '/guide/databases.html#when-something-is-wrong'],
-      ['getSync', '/reference/@bloom/leveldb.html#getsync'],
+      ['repair', '/packages/leveldb/damage.html#repair'],
+      ['getSync', '#getsync'],
+      ['classic-level', '/from-another-library.html'],
     ] as const) {
       await page.locator('#localsearch-input').fill(query);
       await expect.poll(() => first.getAttribute('href'), { message: query }).toContain(path);
@@ -182,10 +185,35 @@ describe.skipIf(executablePath === undefined)(`in Chromium${executablePath === u
     await page.close();
   });
 
-  test.each([320, 390])('no page of the guide is wider than a window of %i pixels', async (width) => {
-    for (const path of pagePaths().filter((name) => name.startsWith('guide/'))) {
-      const page = await open(path, width);
-      expect(await page.evaluate(() => document.documentElement.scrollWidth), path).toBeLessThanOrEqual(width);
+  test('no page of guides and packages is wider than a window of 320 or 390 pixels', async () => {
+    const page = await open('index.html', 390);
+    for (const path of pagePaths().filter((name) => /^(guide|packages)\//.test(name))) {
+      await page.goto(`${server.origin}/${path}`, { waitUntil: 'domcontentloaded' });
+      for (const width of [390, 320]) {
+        await page.setViewportSize({ width, height: 900 });
+        expect(await page.evaluate(() => document.documentElement.scrollWidth), path).toBeLessThanOrEqual(width);
+      }
+    }
+    await page.close();
+  });
+
+  test('no page of the reference is higher than 8,000 pixels', async () => {
+    const page = await browser.newPage({ viewport: { width: 1280, height: 900 }, javaScriptEnabled: false });
+    const heights: [number, string][] = [];
+    for (const path of pagePaths().filter((name) => name.startsWith('reference/'))) {
+      await page.goto(`${server.origin}/${path}`, { waitUntil: 'load' });
+      heights.push([await page.evaluate(() => document.documentElement.scrollHeight), path]);
+    }
+    expect(heights.length).toBeGreaterThan(100);
+    expect(heights.filter(([height]) => height > 8000)).toEqual([]);
+    await page.close();
+  });
+
+  test('the navigation and the start page lead to the explorer', async () => {
+    for (const link of ['.VPNavBarMenuLink', '.VPHero a']) {
+      const page = await open('index.html');
+      await page.locator(link, { hasText: /explorer/i }).first().click();
+      await expect.poll(() => page.title()).toBe('Bloom explorer');
       await page.close();
     }
   });

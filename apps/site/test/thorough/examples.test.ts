@@ -1,16 +1,15 @@
 // Runs each example of the site's guides, and of the READMEs of packages that have no such test of their own, as they are written.
-import { execFile } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { promisify } from 'node:util';
 import { goldenDatabases, realDatabases, realTables } from '@bloom/fixtures';
-import { FETCH_FROM_FILES, readmeExamples } from '@bloom/fixtures/readme';
-import ts from 'typescript';
+import { type ExampleRun, FETCH_FROM_FILES, readmeExamples, runExamples } from '@bloom/fixtures/readme';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { ERROR_HELP } from '../../src/error-help.js';
 
 const site = join(import.meta.dirname, '../..');
 const packages = join(site, '../../packages');
 let folder = '';
+let runs = new Map<string, ExampleRun>();
 
 const guides = readdirSync(join(site, 'pages/guide')).map((name) => join(site, 'pages/guide', name));
 /** Packages whose own tests run their READMEs. */
@@ -21,23 +20,29 @@ const readmes = [
   join(site, '../../README.md'),
   ...readdirSync(packages).filter((name) => ![...TESTED_THEMSELVES, ...IN_PARTS].includes(name)).map((name) => join(packages, name, 'README.md')),
 ];
-const examples = [...guides, ...readmes].flatMap((path) => {
-  const name = path.endsWith('README.md') ? basename(dirname(path)) : basename(path, '.md');
+/** The code on the pages of errors. Codes share it. */
+const fixes = [...new Set(Object.values(ERROR_HELP).flatMap(({ fix }) => (fix === undefined ? [] : [fix])))].map((code, i) => ({ name: 'error', line: i + 1, code }));
+// The README is first, so that no other example has changed the database that it shows.
+const examples = [...readmes, ...guides].flatMap((path) => {
+  const name = path === readmes[0] ? 'README' : path.endsWith('README.md') ? basename(dirname(path)) : basename(path, '.md');
   return readmeExamples(path).map(({ line, code }) => ({ name, line, code }));
-});
+}).concat(fixes);
 
-beforeAll(() => {
+beforeAll(async () => {
   const reports = join(site, '.vitest');
   mkdirSync(reports, { recursive: true });
   folder = mkdtempSync(join(reports, 'examples-'));
   const copies = [
     [goldenDatabases().find(({ name }) => name === 'levels')!.path, 'path/to/database'],
     [realDatabases().find(({ name }) => name.startsWith('dfindexeddb/chrome'))!.path, 'https_example.org_0.indexeddb.leveldb'],
+    [realDatabases().find(({ name }) => name.startsWith('dfindexeddb/chrome'))!.path, 'IndexedDB/https_example.com_0.indexeddb.leveldb'],
     [realDatabases().find(({ name }) => name.startsWith('bedrock-provider'))!.path, 'world/db'],
     [realTables().find(({ file }) => file.endsWith('.index'))!.path, 'variables.index'],
   ] as const;
   for (const [from, to] of copies) cpSync(from, join(folder, to), { recursive: true });
   writeFileSync(join(folder, 'fetch.mjs'), FETCH_FROM_FILES);
+  const codes = examples.map(({ name, line, code }) => [`${name}-${line}`, code] as const);
+  runs = await runExamples(folder, new Map(codes), ['./fetch.mjs']);
 });
 afterAll(() => {
   rmSync(folder, { recursive: true });
@@ -56,13 +61,13 @@ test('lines of examples in guides are seen whole beside the outline', () => {
   expect(long).toEqual([]);
 });
 
-test.each(examples)('$name, line $line', async ({ name, line, code }) => {
-  const file = join(folder, `${name}-${line}.mjs`);
-  // Without its types an example runs in plain Node, on the packages as they are built, in a tenth of the time.
-  writeFileSync(file, ts.transpile(code, { module: ts.ModuleKind.ESNext, target: ts.ScriptTarget.ES2022 }));
-  const { stdout, stderr } = await promisify(execFile)(process.execPath, ['--import', './fetch.mjs', file], { cwd: folder });
-  expect(stderr).toBe('');
+test.each(examples)('$name, line $line', ({ name, line, code }) => {
+  const { printed: stdout, error } = runs.get(`${name}-${line}`)!;
+  expect(error).toBe(undefined);
   // `console.log(…); // what it prints`, where that is a literal.
   const shown = [...code.matchAll(/console\.log\(.*\); \/\/ (?<printed>undefined|true|false|\d+|[a-z]+|about [a-z]+|the same [a-z ]+|\{ state.*|\[ '.*)$/gm)].map(({ groups }) => groups!.printed!);
   expect(stdout.split('\n')).toEqual(expect.arrayContaining(shown));
+  // In the README, each comment behind `console.log` has all that is printed, and perhaps an explanation after a colon.
+  const all = [...code.matchAll(/console\.log\(.*\); \/\/ (?<printed>.+?)(?:: the .*)?$/gm)].flatMap(({ groups }) => groups!.printed!.split(', then '));
+  if (name === 'README') expect(stdout).toBe(all.map((line) => `${line}\n`).join(''));
 });

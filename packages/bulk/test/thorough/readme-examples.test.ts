@@ -1,33 +1,33 @@
-import { execFile } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import process from 'node:process';
-import { promisify } from 'node:util';
-import { readmeExamples } from '@bloom/fixtures/readme';
+import { documentExamples, type ExampleRun, FETCH_FROM_FILES, runExamples } from '@bloom/fixtures/readme';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
+/** Within the package, so that the examples find what they import. They run one after another in this folder. */
 let folder = '';
-beforeAll(() => {
+
+const examples = new Map(documentExamples(root).map(({ document, line, code }) => [`${basename(document, '.md')}-${line}`, code] as const));
+let runs = new Map<string, ExampleRun>();
+
+beforeAll(async () => {
   const reports = join(root, '.vitest');
   mkdirSync(reports, { recursive: true });
   folder = mkdtempSync(join(reports, 'readme-'));
+  writeFileSync(join(folder, 'fetch.mjs'), FETCH_FROM_FILES);
+  runs = await runExamples(folder, examples, ['./fetch.mjs']);
 });
 afterAll(() => {
   rmSync(folder, { recursive: true });
 });
 
-const examples = readmeExamples(join(root, 'README.md'));
-
-test('the README has examples', () => {
-  expect(examples.length).toBeGreaterThanOrEqual(2);
+test('the documents have examples', () => {
+  expect(examples.size).toBeGreaterThanOrEqual(2);
 });
 
-test.each(examples)('the example at line $line of the README runs', async ({ line, code }) => {
-  const file = join(folder, `${line}.ts`);
-  writeFileSync(file, code);
-  const { stdout, stderr } = await promisify(execFile)(process.execPath, ['--conditions=bloom-source', '--import', 'tsx', file], { cwd: folder });
-  expect(stderr).toBe('');
-  if (code.includes('console.log')) expect(stdout).toBe('b 2\nc 3\n');
+test.each([...examples.keys()])('the example %s runs', (name) => {
+  const { printed, error } = runs.get(name)!;
+  expect(error).toBe(undefined);
+  if (examples.get(name)!.includes('console.log')) expect(printed).toBe('b 2\nc 3\n');
 });

@@ -5,10 +5,10 @@ import { policyLaws } from '@bloom/policy/contract';
 import { describe, expect, test } from 'vitest';
 import { SortedHashPolicy } from '../sorted-hash-policy.js';
 
-describe('the policy that README.md makes', () => {
+describe('the policy that docs/authors.md makes', () => {
   test('is the one that is tested here', () => {
     const root = join(import.meta.dirname, '../..');
-    const codes = readmeExamples(join(root, 'README.md')).map(({ code }) => code);
+    const codes = readmeExamples(join(root, 'docs/authors.md')).map(({ code }) => code);
     expect(codes).toContain(readFileSync(join(root, 'test/sorted-hash-policy.ts'), 'utf8'));
   });
 

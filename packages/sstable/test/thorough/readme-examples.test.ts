@@ -1,17 +1,18 @@
-import { execFile } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { goldenDatabases } from '@bloom/fixtures';
-import { FETCH_FROM_FILES, readmeExamples } from '@bloom/fixtures/readme';
+import { documentExamples, type ExampleRun, FETCH_FROM_FILES, runExamples } from '@bloom/fixtures/readme';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 /** Within the package, so that the examples find what they import. They run one after another in this folder. */
 let folder = '';
 
-beforeAll(() => {
+const examples = new Map(documentExamples(root).map(({ document, line, code }) => [`${basename(document, '.md')}-${line}`, code] as const));
+let runs = new Map<string, ExampleRun>();
+
+beforeAll(async () => {
   const reports = join(root, '.vitest');
   mkdirSync(reports, { recursive: true });
   folder = mkdtempSync(join(reports, 'readme-'));
@@ -20,20 +21,16 @@ beforeAll(() => {
   // A package that uses this one, and is none of its dependencies.
   mkdirSync(join(folder, 'node_modules/@bloom'), { recursive: true });
   symlinkSync(join(root, '../policy-blocked'), join(folder, 'node_modules/@bloom/policy-blocked'));
+  runs = await runExamples(folder, examples, ['./fetch.mjs']);
 });
 afterAll(() => {
   rmSync(folder, { recursive: true });
 });
 
-const examples = readmeExamples(join(root, 'README.md'));
-
-test('the README has examples', () => {
-  expect(examples.length).toBeGreaterThanOrEqual(5);
+test('the documents have examples', () => {
+  expect(examples.size).toBeGreaterThanOrEqual(6);
 });
 
-test.each(examples)('the example at line $line of the README runs', async ({ line, code }) => {
-  const file = join(folder, `line-${line}.ts`);
-  writeFileSync(file, code);
-  const { stderr } = await promisify(execFile)(process.execPath, ['--conditions=bloom-source', '--import', 'tsx', '--import', './fetch.mjs', file], { cwd: folder });
-  expect(stderr).toBe('');
+test.each([...examples.keys()])('the example %s runs', (name) => {
+  expect(runs.get(name)!.error).toBe(undefined);
 });

@@ -1,4 +1,4 @@
-// What the README's table "Beside others" says of classic-level, tried with the package, and the versions that it names.
+// What the site's page "Compared with others" says of classic-level, tried with the package, and the versions that it names.
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -21,7 +21,7 @@ afterEach(() => {
 });
 
 test('the versions in the table are those that are installed', () => {
-  const header = /^\| \| Bloom \|.*$/m.exec(readFileSync(join(root, 'README.md'), 'utf8'))![0];
+  const header = /^\| \| Bloom \|.*$/m.exec(readFileSync(join(root, 'apps/site/pages/guide/compare.md'), 'utf8'))![0];
   const lockfile = readFileSync(join(root, 'pnpm-lock.yaml'), 'utf8');
   const named = [...header.matchAll(/(?<name>[a-z]+-[a-z]+) (?<version>\d+\.\d+\.\d+)/g)].map(({ groups }) => `${groups!.name}@${groups!.version}`);
   expect(named).toHaveLength(3);
