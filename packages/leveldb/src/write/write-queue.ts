@@ -94,6 +94,8 @@ export class WriteQueue {
   #isBusy = false;
   /** The last sequence before the first writers, while they are being answered. */
   #sequenceBefore = 0n;
+  /** Whether `catchUp` has written something since the drain was last at work. */
+  #hasCaughtUp = false;
   /** What `catchUp` has begun and could not finish at once, until the drain waits for it. */
   #begun: Promise<void> | undefined;
 
@@ -134,7 +136,10 @@ export class WriteQueue {
    * @returns whether nothing is queued any more.
    */
   catchUp(): boolean {
-    while (!this.#isBusy && this.#writers.length > 0) this.#begun = this.#answerFirst();
+    while (!this.#isBusy && this.#writers.length > 0) {
+      this.#hasCaughtUp = true;
+      this.#begun = this.#answerFirst();
+    }
     return this.#writers.length === 0;
   }
 
@@ -202,12 +207,13 @@ export class WriteQueue {
     const begun = this.#begun;
     this.#begun = undefined;
     if (begun !== undefined) return begun;
-    do {
+    while (this.#writers.length > 0 || this.#hasCaughtUp) {
+      this.#hasCaughtUp = false;
       const answering = this.#writers.length > 0 ? this.#answerFirst() : undefined;
       if (answering !== undefined) return answering;
       // Callers that write one after another to a log that takes its bytes at once would keep everything else waiting.
       if (this.#pacer.isDue()) return this.#pacer.pause();
-    } while (this.#writers.length > 0);
+    }
     // In the same step as the look at the queue: whoever comes next starts anew.
     this.#draining = undefined;
     return undefined;
