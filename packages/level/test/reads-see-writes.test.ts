@@ -7,7 +7,7 @@ test('reads see 2,000 puts that were not awaited', async () => {
   await level.open();
   const keys = Array.from({ length: 2000 }, (_, i) => `k${i}`);
   const writing = keys.map((key) => level.put(key, key));
-  const reads = [level.getMany(keys), level.values().all(), Promise.resolve(keys.map((key) => level.getSync(key)))];
+  const reads = [level.getMany(keys), level.values().all(), Promise.all(keys.map((key) => level.get(key)))];
   for (const values of await Promise.all(reads)) expect([...values].sort()).toEqual([...keys].sort());
   const snapshot = level.snapshot();
   writing.push(level.del('k0'));
