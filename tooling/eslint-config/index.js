@@ -1,6 +1,7 @@
 import js from '@eslint/js';
 import { defineConfig, globalIgnores } from 'eslint/config';
 import tseslint from 'typescript-eslint';
+import { hostAtLoad } from './host-at-load.js';
 import { lateHashFields } from './late-hash-fields.js';
 
 const hostGlobals = ['Buffer', 'process', 'global', 'window', 'self', 'document', '__dirname', '__filename', 'require'];
@@ -54,8 +55,8 @@ export default defineConfig(
   },
   {
     files: ['packages/*/src/**'],
-    plugins: { bloom: { rules: { 'late-hash-fields': lateHashFields } } },
-    rules: { 'bloom/late-hash-fields': 'error' },
+    plugins: { bloom: { rules: { 'host-at-load': hostAtLoad, 'late-hash-fields': lateHashFields } } },
+    rules: { 'bloom/host-at-load': 'error', 'bloom/late-hash-fields': 'error' },
   },
   {
     files: ['packages/*/test/**', 'apps/*/test/**', 'tooling/*/test/**'],

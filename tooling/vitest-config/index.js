@@ -16,7 +16,8 @@ const conditions = ['bloom-source', ...defaultServerConditions];
 const ISOLATED_FOLDERS = new Set(['packages/codecs']);
 /** @type {Readonly<Record<string, string[]>>} */
 const ISOLATED_FILES = {
-  'packages/leveldb': ['test/node-files.test.ts'],
+  'packages/level': ['test/turns.test.ts'],
+  'packages/leveldb': ['test/node-files.test.ts', 'test/time-slices.test.ts'],
   'packages/sstable': ['test/http-patience.test.ts', 'test/http-retries.test.ts'],
 };
 

@@ -1,4 +1,4 @@
-import { type ClearRange, type CursorEntry, Database, DatabaseError, DatabaseReader, type DatabaseSnapshot, WriteBatch } from '@bloom/leveldb';
+import { type ClearRange, type CursorEntry, Database, DatabaseError, DatabaseReader, type DatabaseSnapshot, type WritableFolder, WriteBatch } from '@bloom/leveldb';
 import { LevelError, levelErrorOf } from './level-error.js';
 import type { ByteFormats } from './byte-formats.js';
 import { LentKeys } from './lent-keys.js';
@@ -17,8 +17,11 @@ export class DatabaseStore implements LevelStore {
   #reading = 0;
   #onIdle: (() => void) | undefined;
   #hasWritingEnded = false;
+  readonly #folder: WritableFolder | undefined;
 
-  constructor(opened: Database | DatabaseReader, formats: ByteFormats) {
+  /** @param folder of a database whose folder may be deleted while it is open. */
+  constructor(opened: Database | DatabaseReader, formats: ByteFormats, folder?: WritableFolder) {
+    this.#folder = folder;
     this.#opened = opened;
     this.#formats = formats;
     this.#keys = new LentKeys(formats);
@@ -69,7 +72,11 @@ export class DatabaseStore implements LevelStore {
   }
 
   async clear(range: ByteRange, snapshot: StoreSnapshot | undefined, limit: number): Promise<void> {
-    return this.#writing(this.#writable().clear(clearRangeOf(range, snapshot, limit)));
+    try {
+      await this.#writing(this.#writable().clear(clearRangeOf(range, snapshot, limit)));
+    } catch (error) {
+      if (!(await this.#isGone(error))) throw error;
+    }
   }
 
   walk(options: WalkOptions): DatabaseWalk {
@@ -107,7 +114,18 @@ export class DatabaseStore implements LevelStore {
     try {
       await this.#opened.close();
     } catch (error) {
-      throw levelErrorOf(error);
+      if (!(await this.#isGone(error))) throw levelErrorOf(error);
+    }
+  }
+
+  /** Whether a call failed because the folder was deleted, as cleanup code does: then there is nothing left to clear or to keep. */
+  async #isGone(error: unknown): Promise<boolean> {
+    if (this.#folder === undefined || !hasFolderChanged(error)) return false;
+    try {
+      await this.#folder.list();
+      return false;
+    } catch (missing) {
+      return (missing as { readonly code?: unknown }).code === 'ENOENT';
     }
   }
 
@@ -152,6 +170,11 @@ export class DatabaseStore implements LevelStore {
     const opened = this.#opened;
     return new RangeWalk(opened.cursor({ ...readingOf(snapshot), fillCache }), (a, b) => opened.compare(a, b), range, signal);
   }
+}
+
+function hasFolderChanged(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  return (error as { readonly code?: unknown }).code === 'BLOOM_FOLDER_CHANGED' || hasFolderChanged(error.cause);
 }
 
 /** A snapshot of a database that is open here. */

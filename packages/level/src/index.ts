@@ -11,6 +11,7 @@ import { webFormats } from './web-formats.js';
 import type { WorkerLike } from './worker/browser-parts.js';
 import { openInWorker, WorkerCalls } from './worker/worker-store.js';
 
+export type { AdditionalIteratorOptions, BatchOperation, ChainedBatch, DatabaseOptions, Iterator, KeyIterator, Snapshot, ValueIterator } from './classic-types.js';
 export { copyLevel, type CopyOptions, type CopyProgress, type CopyResult, type CopySource, type CopyTarget } from './copy-level.js';
 export { LevelError, type LevelErrorCode } from './level-error.js';
 export type {

@@ -100,7 +100,8 @@ export interface BatchOptions<K, V> extends AbstractBatchOptions<K, V>, Synced {
 /** Options of a chained batch's `write`. */
 export interface ChainedBatchWriteOptions extends AbstractChainedBatchWriteOptions, Synced {}
 
-interface ReadAheadOptions {
+/** What `iterator`, `keys` and `values` take besides abstract-level's options. */
+export interface ReadAheadOptions {
   /**
    * How many bytes of keys and values `nextv`, and what `next` reads ahead, may have before no further entry is added.
    * Default: 16 KiB.

@@ -8,6 +8,7 @@ import type { LevelHost } from './level-host.js';
 import { isFolder, type LevelOptions } from './level-options.js';
 import { mustBeText, StoreLevel } from './store-level.js';
 
+export type { AdditionalIteratorOptions, BatchOperation, ChainedBatch, DatabaseOptions, Iterator, KeyIterator, Snapshot, ValueIterator } from './classic-types.js';
 export { copyLevel, type CopyOptions, type CopyProgress, type CopyResult, type CopySource, type CopyTarget } from './copy-level.js';
 export { LevelError, type LevelErrorCode } from './level-error.js';
 export type {

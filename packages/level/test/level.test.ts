@@ -482,31 +482,6 @@ test('clear deletes what is in the range, of many entries and in either directio
   await level.close();
 });
 
-test('others get their turn of the event loop during all, nextv and clear, however slow the machine is', async () => {
-  const level = inMemory();
-  const COUNT = 10_000;
-  await level.batch(Array.from({ length: COUNT }, (_, i) => ({ type: 'put', key: String(i), value: '' })));
-  let milliseconds = performance.now();
-  const now = vi.spyOn(performance, 'now').mockImplementation(() => (milliseconds += 1000));
-  const turns: number[] = [];
-  for (const work of [() => level.iterator({ highWaterMarkBytes: 2 ** 20 }).all(), () => level.values().all(), () => level.clear({ gte: '' })]) {
-    let count = 0;
-    let isOver = false;
-    const tick = (): void => {
-      if (isOver) return;
-      count++;
-      setImmediate(tick);
-    };
-    setImmediate(tick);
-    await work();
-    isOver = true;
-    turns.push(count);
-  }
-  now.mockRestore();
-  for (const count of turns) expect(count).toBeGreaterThanOrEqual(COUNT / 20);
-  await level.close();
-});
-
 describe('close', () => {
   test('waits for the reads that are under way', async () => {
     const path = newPath();

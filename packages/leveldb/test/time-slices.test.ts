@@ -1,7 +1,17 @@
 import { Database, DatabaseReader, WritableMemoryFolder, WriteBatch } from '@bloom/leveldb';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 
-afterEach(() => vi.restoreAllMocks());
+/** The clock, which the package takes when it is loaded. While `isRushing`, each look at it finds that a second has passed. */
+const clock = vi.hoisted(() => {
+  const host = performance.now.bind(performance);
+  const state = { isRushing: false, milliseconds: 0 };
+  performance.now = () => (state.isRushing ? (state.milliseconds += 1000) : host());
+  return state;
+});
+
+afterEach(() => {
+  clock.isRushing = false;
+});
 
 test('a memtable is flushed after the batch that found it full is inserted, however slow the machine is', async () => {
   const key = (i: number): Uint8Array => new TextEncoder().encode(`key${i}`);
@@ -22,8 +32,7 @@ test('a memtable is flushed after the batch that found it full is inserted, howe
   opened.push(database);
   await database.write(batchOf(0));
   // Every time slice is over as soon as the clock is looked at.
-  let milliseconds = 0;
-  vi.spyOn(performance, 'now').mockImplementation(() => (milliseconds += 1000));
+  clock.isRushing = true;
   await database.write(batchOf(1000));
   await database.idle();
   expect(isInserted).toEqual([true]);
@@ -49,8 +58,8 @@ describe('others get their turn of the event loop, however slow the machine is',
 
   /** How many turns the event loop made during some work, for which every look at the clock says that a time slice is over. */
   async function turnsOf(work: () => Promise<unknown>): Promise<number> {
-    let milliseconds = performance.now();
-    vi.spyOn(performance, 'now').mockImplementation(() => (milliseconds += 1000));
+    clock.milliseconds = performance.now();
+    clock.isRushing = true;
     let turns = 0;
     let isOver = false;
     const count = (): void => {
@@ -61,7 +70,7 @@ describe('others get their turn of the event loop, however slow the machine is',
     setImmediate(count);
     await work();
     isOver = true;
-    vi.restoreAllMocks();
+    clock.isRushing = false;
     return turns;
   }
 

@@ -4,6 +4,9 @@ import { FilterBuffer } from './filter-buffer.js';
 import { KeyBuffer } from './key-buffer.js';
 import { type FilterPolicy, mayAskForMany, mustBeFilterPolicy } from './policy.js';
 
+// Taken at load: test suites replace the host's own with ones that stand still.
+const now = /* @__PURE__ */ performance.now.bind(performance);
+
 export { commonTail, neighboursOf } from './key-neighbour.js';
 
 /** One policy's filter of the keys. */
@@ -138,9 +141,9 @@ function nanosecondsOf(count: number, run: () => void): number {
   const repeats = Math.max(1, Math.ceil(20_000 / count));
   let least = Infinity;
   for (let round = 0; round < ROUNDS; round++) {
-    const start = performance.now();
+    const start = now();
     for (let i = 0; i < repeats; i++) run();
-    least = Math.min(least, performance.now() - start);
+    least = Math.min(least, now() - start);
   }
   return (least * 1e6) / (count * repeats);
 }

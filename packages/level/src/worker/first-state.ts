@@ -1,18 +1,22 @@
 import type { SequenceSnapshot } from '../database-store.js';
 
+// Taken at load: test suites replace the host's own with ones that stand still.
+const startTimer = setTimeout;
+const stopTimer = clearTimeout;
+
 /** How long it is held, in milliseconds: by then, those who need it have heard of the worker, unless their pages are frozen. */
 const HELD_MS = 30_000;
 
 /** The state in which a worker opened a database: users of the worker before have iterators and snapshots of it. */
 export class FirstState {
   readonly #snapshot: SequenceSnapshot;
-  readonly #timer: ReturnType<typeof setTimeout>;
+  readonly #timer: ReturnType<typeof startTimer>;
   #holders = 1;
 
   /** @param snapshot of the state, which is released when nobody holds it any more. */
   constructor(snapshot: SequenceSnapshot) {
     this.#snapshot = snapshot;
-    this.#timer = setTimeout(() => this.#release(), HELD_MS);
+    this.#timer = startTimer(() => this.#release(), HELD_MS);
   }
 
   /** A snapshot of the state, if it is that of the sequence and is still held. */
@@ -24,7 +28,7 @@ export class FirstState {
 
   /** Ends when the database is closed. */
   end(): void {
-    clearTimeout(this.#timer);
+    stopTimer(this.#timer);
   }
 
   #release(): void {

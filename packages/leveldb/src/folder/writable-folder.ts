@@ -120,9 +120,11 @@ export interface WritableFolder extends Folder {
 
   /**
    * Starts a thread that writes tables into the folder, which keeps the event loop free. Omit it, or return undefined,
-   * where there are no threads: tables are then written in short time slices.
+   * where there are no threads: tables are then written in short time slices, and the next large table asks again.
+   *
+   * @param byteLength the size of the work for which the thread is to be started.
    */
-  startTableThread?(settings: TableThreadSettings): TableThread | undefined;
+  startTableThread?(settings: TableThreadSettings, byteLength?: number): TableThread | undefined;
 }
 
 /** A folder that fails once another folder has taken its place: see {@link WritableFolder.pin}. */

@@ -57,6 +57,11 @@ export class WriteBatch {
     return this.#length;
   }
 
+  /** @internal The operations as a record has them, after a header that is not filled in: a view that is valid until the next change. */
+  get operations(): Uint8Array {
+    return this.#bytes.subarray(0, this.#length);
+  }
+
   /** Adds a put. Of several operations on one key the last one counts. Strings are stored as UTF-8. */
   put(key: Uint8Array | string, value: Uint8Array | string): this {
     if (arguments.length > 2) mustHaveAtMost('WriteBatch.put', 'a key and a value', 2, arguments.length);

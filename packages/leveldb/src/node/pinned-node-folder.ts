@@ -86,8 +86,8 @@ export class PinnedNodeFolder implements PinnedFolder {
     return this.#run((folder) => folder.moveToLost(name, as));
   }
 
-  startTableThread(settings: TableThreadSettings): TableThread | undefined {
-    return this.#checked().startTableThread?.(settings);
+  startTableThread(settings: TableThreadSettings, byteLength?: number): TableThread | undefined {
+    return this.#checked().startTableThread?.(settings, byteLength);
   }
 
   /** Makes the regular check of a file check the folder too. */

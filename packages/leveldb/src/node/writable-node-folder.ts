@@ -20,13 +20,19 @@ import { codeOf } from './system-error.js';
 /** How to write to a folder of the file system. */
 export interface WritableNodeFolderOptions extends NodeFolderOptions {
   /**
-   * Where the database flushes and compacts. With `true`, on its own worker thread, which starts when there is a megabyte to
-   * write. With a {@link BackgroundThread}, on that thread, which several databases can share. With `false`, on
+   * Where the database flushes and compacts. With `true`, on its own worker thread, which starts after 8 MiB of flushes and
+   * compactions; what comes before is written on the event loop in slices. With a {@link BackgroundThread}, on that thread, which several databases can share. With `false`, on
    * the event loop in slices, as databases with a comparator, a policy or a codec of the caller's do unless the thread has them too.
    * Default: true.
    */
   readonly thread?: boolean | BackgroundThread | undefined;
 }
+
+/**
+ * Work on tables after which a folder starts a thread of its own. Starting it takes 100 ms, in which some megabytes are written: a program
+ * with a small database would wait for that in its first `compactRange`.
+ */
+const BYTES_BEFORE_THREAD = 8 * 2 ** 20;
 
 /**
  * A folder of the file system that a database can be written to.
@@ -47,6 +53,8 @@ export interface WritableNodeFolderOptions extends NodeFolderOptions {
  */
 export class WritableNodeFolder extends NodeFolder implements WritableFolder {
   readonly #thread: boolean | BackgroundThread;
+  /** How much work could have gone to a thread of the folder's own before one was started. */
+  #bytesInSlices = 0;
 
   /** @throws TypeError for an option that is wrong. */
   constructor(path: string, options: WritableNodeFolderOptions = {}) {
@@ -130,10 +138,11 @@ export class WritableNodeFolder extends NodeFolder implements WritableFolder {
     return new PinnedNodeFolder(this, this.path);
   }
 
-  startTableThread(settings: TableThreadSettings): TableThread | undefined {
-    const pin = pinFolder(this.path);
-    if (this.#thread instanceof BackgroundThread) return this.#thread.attach(pin, settings);
-    return this.#thread ? ownThread(pin, settings) : undefined;
+  startTableThread(settings: TableThreadSettings, byteLength = Infinity): TableThread | undefined {
+    if (this.#thread instanceof BackgroundThread) return this.#thread.attach(pinFolder(this.path), settings);
+    if (!this.#thread) return undefined;
+    this.#bytesInSlices += byteLength;
+    return this.#bytesInSlices > BYTES_BEFORE_THREAD ? ownThread(pinFolder(this.path), settings) : undefined;
   }
 
   /** Makes the folder and those that it is in, unless they are there. @returns the paths of those that were made. */

@@ -127,3 +127,26 @@ export class AsyncRangeIterator<T> implements AsyncIterableIterator<T> {
     this.#view.unpin();
   }
 }
+
+/** An iterator over a state that is still to come. */
+export class LaterIterator<T> implements AsyncIterableIterator<T> {
+  readonly #iterator: Promise<AsyncIterableIterator<T>>;
+
+  constructor(iterator: Promise<AsyncIterableIterator<T>>) {
+    this.#iterator = iterator;
+    // A failure is that of the calls that need it.
+    iterator.catch(() => undefined);
+  }
+
+  async next(): Promise<IteratorResult<T, undefined>> {
+    return (await this.#iterator).next();
+  }
+
+  async return(): Promise<IteratorResult<T, undefined>> {
+    return (await this.#iterator).return!();
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+}

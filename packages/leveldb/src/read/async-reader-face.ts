@@ -1,16 +1,16 @@
 import type { Bytes, Signal } from '@bloom/bytes';
-import { mustBeFunction, mustBeIterable } from '@bloom/bytes/internal';
+import { bytesOf, mustBeBytes, mustBeFunction, mustBeIterable } from '@bloom/bytes/internal';
 import type { SignalOptions } from '@bloom/sstable';
 import type { SequenceOptions } from '@bloom/sstable/database';
-import { mustNotBeAborted } from '@bloom/sstable/internal';
-import { AsyncRangeIterator } from './async-range.js';
+import { KeyBounds, mustNotBeAborted } from '@bloom/sstable/internal';
+import { AsyncRangeIterator, LaterIterator } from './async-range.js';
 import { CursorState } from './cursor-state.js';
-import { DatabaseCursor } from './database-cursor.js';
+import { type CursorParts, DatabaseCursor } from './database-cursor.js';
 import { type DatabaseKeyRange, DatabaseRange, inBytes, mustBeDatabaseRange } from './database-range.js';
 import { type FolderReading, inParallel, runAtOnce } from '../folder/folder-reading.js';
 import type { LookupExplanation } from './lookup-explanation.js';
 import { lookUpTheRest } from './many-lookups.js';
-import { type DatabaseCursorOptions, keyAt, type MakeOfBytes, type ReadPath, type StoredVersion } from './read-path.js';
+import { type DatabaseCursorOptions, keyAt, type MakeOfBytes, type Moment, type ReadPath, type StoredVersion } from './read-path.js';
 import { ReaderFace, type TableFiles } from './reader-face.js';
 import type { TableHandle } from '../table/table-handle.js';
 import type { View } from './view.js';
@@ -80,12 +80,14 @@ export abstract class AsyncReaderFace extends ReaderFace implements AsyncIterabl
    */
   async explain(key: Uint8Array | string, options?: AsyncReadOptions): Promise<LookupExplanation> {
     mustNotBeAborted(options?.signal);
-    return this.#run(this.#path.explained(this.#path.view, 'explain', key, options), this.#path.view, options?.signal);
+    const own = this.#path.isBehind(key) ? await this.#whenWritten(key) : key;
+    return this.#run(this.#path.explained(this.#path.view, 'explain', own, options), this.#path.view, options?.signal);
   }
 
   /** Whether there is a value of `key`. */
   async has(key: Uint8Array | string, options?: AsyncReadOptions): Promise<boolean> {
     mustNotBeAborted(options?.signal);
+    if (this.#path.isBehind(key)) return this.#lookUpLater('has', key, options, (lookup) => this.#path.isFound(lookup));
     const lookup = this.#path.lookup('has', key, options);
     const settling = this.#settle(lookup, this.#path.view, options?.signal);
     if (settling !== undefined) await settling;
@@ -118,10 +120,16 @@ export abstract class AsyncReaderFace extends ReaderFace implements AsyncIterabl
   async #lookUpAll<T>(call: string, keys: Iterable<Uint8Array | string>, options: AsyncReadOptions | undefined, take: (lookup: ViewLookup) => T): Promise<T[]> {
     this.#path.mustBeOpen();
     mustBeIterable('keys', keys, 'Uint8Arrays or strings');
-    // All lookups see the same state, even if `refresh` is called before they end.
-    const { view } = this.#path;
-    const sequence = this.#path.sequenceOf(call, options);
-    const signal = options?.signal;
+    if (!this.#path.isBehind()) {
+      const sequence = this.#path.sequenceOf(call, options);
+      return this.#lookUpAllIn(this.#path.view, keys, sequence, options?.signal, take);
+    }
+    const own = Array.from(keys, (key, i) => new Uint8Array(keyAt(key, i)));
+    return this.#later(({ view, lastSequence }) => this.#lookUpAllIn(view, own, this.#path.sequenceOf(call, options, lastSequence), options?.signal, take));
+  }
+
+  /** All lookups see the same state, even if `refresh` is called before they end. */
+  async #lookUpAllIn<T>(view: View, keys: Iterable<Uint8Array | string>, sequence: bigint, signal: Signal | undefined, take: (lookup: ViewLookup) => T): Promise<T[]> {
     mustNotBeAborted(signal);
     const isRemote = this.#path.folder.isRemote === true;
     const unsure = new Set<TableHandle>();
@@ -196,23 +204,57 @@ export abstract class AsyncReaderFace extends ReaderFace implements AsyncIterabl
   /** A cursor, on no entry yet. It sees the database as it is now until it is closed. */
   cursor(options?: DatabaseCursorOptions): DatabaseCursor {
     this.#path.mustBeOpen();
-    const { view } = this.#path;
-    return new DatabaseCursor(new CursorState(view, this.#path.cursorFor('cursor', options), this.#path.state), (reading, signal) => this.#run(reading, view, signal));
+    const isBehind = this.#path.isBehind();
+    const partsAt = (moment: Moment): CursorParts => {
+      const { view } = moment;
+      return { view, cursor: this.#path.cursorFor('cursor', options, moment), run: (reading, signal) => this.#run(reading, view, signal) };
+    };
+    const { view, cursor, run } = partsAt(this.#path.present);
+    return new DatabaseCursor(new CursorState(view, cursor, this.#path.state), run, isBehind ? this.#path.moment().then(partsAt) : undefined);
   }
 
   /** All that is stored of a key, the newest version first: also what is deleted or overwritten. With a `sequence`, what was written up to it. */
   async versions(key: Uint8Array | string, options?: AsyncReadOptions): Promise<StoredVersion[]> {
     this.#path.mustBeOpen();
-    const reading = this.#path.versionsIn(this.#path.view, 'versions', key, options);
+    const own = this.#path.isBehind(key) ? await this.#whenWritten(key) : key;
+    const reading = this.#path.versionsIn(this.#path.view, 'versions', own, options);
     mustNotBeAborted(options?.signal);
     return this.#run(reading, this.#path.view, options?.signal);
   }
 
   #get<T>(call: string, key: Uint8Array | string, make: MakeOfBytes<T>, options: AsyncReadOptions | undefined): T | undefined | Promise<T | undefined> {
     mustNotBeAborted(options?.signal);
+    if (this.#path.isBehind(key)) return this.#lookUpLater(call, key, options, (lookup) => this.#path.madeOf(lookup, make));
     const lookup = this.#path.lookup(call, key, options);
     const settling = this.#settle(lookup, this.#path.view, options?.signal);
     return settling === undefined ? this.#path.madeOf(lookup, make) : this.#madeAfter(settling, lookup, make);
+  }
+
+  /** Looks up a key once the writes that were called before are there. */
+  #lookUpLater<T>(call: string, key: Uint8Array | string, options: AsyncReadOptions | undefined, take: (lookup: ViewLookup) => T): Promise<T> {
+    const own = ownKey(key);
+    return this.#later(async ({ view, lastSequence }) => {
+      const lookup = this.#path.lookupAt(own, this.#path.sequenceOf(call, options, lastSequence), view);
+      await this.#settle(lookup, view, options?.signal);
+      return take(lookup);
+    });
+  }
+
+  /** Reads once the writes that were called before are there. */
+  async #later<T>(read: (moment: Moment) => T | Promise<T>): Promise<T> {
+    const moment = await this.#path.moment();
+    try {
+      return await read(moment);
+    } finally {
+      moment.view.unpin();
+    }
+  }
+
+  /** Waits for the writes that were called before. @returns a copy of the key, which the caller may change meanwhile. */
+  async #whenWritten(key: Uint8Array | string): Promise<Uint8Array> {
+    const own = ownKey(key);
+    await this.#later(() => this.#path.mustBeOpen());
+    return own;
   }
 
   async #madeAfter<T>(settling: Promise<void>, lookup: ViewLookup, make: MakeOfBytes<T>): Promise<T | undefined> {
@@ -271,8 +313,27 @@ export abstract class AsyncReaderFace extends ReaderFace implements AsyncIterabl
     this.#path.mustBeOpen();
     const range = inBytes(given);
     mustBeDatabaseRange(this.#path.nameOf(call), range);
-    const { view } = this.#path;
-    const walk = new DatabaseRange(this.#path.cursorOf(view, this.#path.visibleAt(range.sequence), range.fillCache ?? true, range.prefix), view.order, range);
-    return new AsyncRangeIterator(walk, view, pick, this.#path.state, (reading) => this.#run(reading, view, range.signal), range.signal);
+    const walkAt = ({ view, lastSequence }: Moment, of: typeof range): AsyncRangeIterator<T> => {
+      const sequence = this.#path.visibleAt(of.sequence, lastSequence);
+      const walk = new DatabaseRange(this.#path.cursorOf(view, sequence, of.fillCache ?? true, of.prefix), view.order, of);
+      return new AsyncRangeIterator(walk, view, pick, this.#path.state, (reading) => this.#run(reading, view, of.signal), of.signal);
+    };
+    if (!this.#path.isBehind()) return walkAt(this.#path.present, range);
+    // Refuses what is wrong at once.
+    new KeyBounds(range, this.#path.view.order.compareUserKeys);
+    const own = ownRange(range);
+    return new LaterIterator(this.#later((moment) => walkAt(moment, own)));
   }
+}
+
+/** A copy of a key, which the caller may change while the call waits. */
+function ownKey(key: Uint8Array | string): Uint8Array {
+  const bytes = bytesOf('key', key);
+  mustBeBytes('key', bytes);
+  return new Uint8Array(bytes);
+}
+
+function ownRange<Range extends object>(range: Range): Range {
+  const copyOf = (value: unknown): unknown => (value instanceof Uint8Array ? new Uint8Array(value) : value);
+  return Object.fromEntries(Object.entries(range).map(([name, value]) => [name, copyOf(value)])) as Range;
 }

@@ -7,12 +7,17 @@ export type CursorEntry = Pick<DatabaseCursorFace, 'key' | 'value' | 'keyBytes' 
 /** The members that `DatabaseCursor` and `SyncDatabaseCursor` share: the entry that the cursor is on, and closing. */
 export abstract class DatabaseCursorFace {
   readonly #state: CursorState;
-  readonly #cursor: VisibleCursor;
+  #cursor: VisibleCursor;
 
   /** @internal */
   constructor(state: CursorState) {
     this.#state = state;
     this.#cursor = state.cursor;
+  }
+
+  /** @internal Looks at the cursor that its state has now. */
+  protected lookAnew(): void {
+    this.#cursor = this.#state.cursor;
   }
 
   /** Whether the cursor is on an entry. */

@@ -6,8 +6,8 @@ import type { VisibleCursor } from '../cursor/visible-cursor.js';
 
 /** Whether a `DatabaseCursor` or `SyncDatabaseCursor` may move, and the view whose files it keeps open. */
 export class CursorState {
-  readonly cursor: VisibleCursor;
-  readonly #view: View;
+  cursor: VisibleCursor;
+  #view: View;
   readonly #state: OpenState;
   #closed = false;
   #copier: ByteCopier | undefined;
@@ -18,6 +18,14 @@ export class CursorState {
     this.cursor = cursor;
     this.#state = state;
     view.pin();
+  }
+
+  /** Looks at another state from now on. @param view pinned. */
+  lookAt(view: View, cursor: VisibleCursor): void {
+    this.cursor.close();
+    this.#view.unpin();
+    this.#view = view;
+    this.cursor = cursor;
   }
 
   /** Releases the files that it keeps open. Closing twice does nothing. */

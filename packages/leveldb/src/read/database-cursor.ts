@@ -7,8 +7,18 @@ import type { CursorState } from './cursor-state.js';
 import type { FolderReading } from '../folder/folder-reading.js';
 import { MOVES_PER_LOOK, Pacer } from '../folder/pacer.js';
 import type { VisibleCursor } from '../cursor/visible-cursor.js';
+import type { View } from './view.js';
 
 const TRUE = Promise.resolve(true);
+
+type Run = (reading: FolderReading<void>, signal: Signal | undefined) => void | Promise<void>;
+
+/** @internal What a cursor moves over, and how it reads. */
+export interface CursorParts {
+  readonly view: View;
+  readonly cursor: VisibleCursor;
+  readonly run: Run;
+}
 
 /**
  * Moves over a database's entries.
@@ -18,19 +28,35 @@ const TRUE = Promise.resolve(true);
  */
 export class DatabaseCursor extends DatabaseCursorFace {
   readonly #state: CursorState;
-  readonly #cursor: VisibleCursor;
-  readonly #run: (reading: FolderReading<void>, signal: Signal | undefined) => void | Promise<void>;
+  #cursor: VisibleCursor;
+  #run: Run;
+  /** What to move over, with a view that is pinned, until that is there. */
+  #later: Promise<CursorParts> | undefined;
   readonly #pacer = new Pacer(MOVES_PER_LOOK);
   #moving = false;
   /** Whether many entries are being taken. */
   #isTaking = false;
 
-  /** @internal Made by `cursor` of a `DatabaseReader` or a `Database`. */
-  constructor(state: CursorState, run: (reading: FolderReading<void>, signal: Signal | undefined) => void | Promise<void>) {
+  /**
+   * @internal Made by `cursor` of a `DatabaseReader` or a `Database`.
+   *
+   * @param later what to move over in place of `state`, with a view that is pinned.
+   */
+  constructor(state: CursorState, run: Run, later?: Promise<CursorParts>) {
     super(state);
     this.#state = state;
     this.#cursor = state.cursor;
     this.#run = run;
+    this.#later = later;
+    // A failure is that of the first move.
+    later?.catch(() => undefined);
+  }
+
+  override close(): void {
+    super.close();
+    const later = this.#later;
+    this.#later = undefined;
+    void later?.then(drop, () => undefined);
   }
 
   /** Moves to the first entry. @returns whether there is one. */
@@ -170,6 +196,7 @@ export class DatabaseCursor extends DatabaseCursorFace {
       this.#mustNotBeMoving();
       const signal = signalOf(call, options);
       this.#state.open();
+      if (this.#later !== undefined) return this.#settled(this.#moveLater(this.#later, move, signal));
       const settling = move() ? undefined : this.#settle(signal);
       if (this.#pacer.isDue()) return this.#settled(this.#pause(settling, signal));
       if (settling !== undefined) return this.#settled(settling);
@@ -178,6 +205,19 @@ export class DatabaseCursor extends DatabaseCursorFace {
     } catch (error) {
       return Promise.reject(error);
     }
+  }
+
+  /** Makes the first move of a cursor that has to wait for writes. */
+  async #moveLater(later: Promise<CursorParts>, move: () => boolean, signal: Signal | undefined): Promise<void> {
+    const { view, cursor, run } = await later;
+    // It was closed meanwhile.
+    if (this.#later === undefined) return;
+    this.#later = undefined;
+    this.#state.lookAt(view, cursor);
+    this.lookAnew();
+    this.#cursor = cursor;
+    this.#run = run;
+    if (!move()) await this.#settle(signal);
   }
 
   /** Ends the move. @returns undefined if it is over. */
@@ -215,4 +255,9 @@ export class DatabaseCursor extends DatabaseCursorFace {
       if (this.#state.isClosed) this.#cursor.close();
     }
   }
+}
+
+function drop({ view, cursor }: CursorParts): void {
+  cursor.close();
+  view.unpin();
 }

@@ -2,7 +2,7 @@ import type { Bytes } from '@bloom/bytes';
 import { bytesOf, mustBeBytes, mustBeIterable, mustBeOptions } from '@bloom/bytes/internal';
 import type { CursorOptions } from '@bloom/sstable';
 import { type DatabaseEntry, decodeInternalKey, type SequenceOptions, VALUE } from '@bloom/sstable/database';
-import { ByteCopier, CURSOR_OPTIONS, CursorBounds, fillsCache, mustBeSequence } from '@bloom/sstable/internal';
+import { ByteCopier, compareInternalBytes, CURSOR_OPTIONS, CursorBounds, fillsCache, mustBeSequence } from '@bloom/sstable/internal';
 import { CursorState } from './cursor-state.js';
 import { type DatabaseKeyRange, DatabaseRange, inBytes, mustBeDatabaseRange } from './database-range.js';
 import type { EntryCursor } from '../cursor/entry-cursor.js';
@@ -52,8 +52,25 @@ export interface ReaderName {
   readonly className: string;
 }
 
-/** Receives what reads say about the layout of a database that is also written. */
+/** A state of a database: its files, and the sequence of the last write in it. */
+export interface Moment {
+  readonly view: View;
+  readonly lastSequence: bigint;
+}
+
+/** The writes that were called and have not ended. */
+export interface PendingWrites {
+  /** Writes what is queued, up to where it has to wait. @returns whether nothing is queued any more. */
+  catchUp(): boolean;
+  /** Whether a queued write may change the value of `key`, compared by its bytes. */
+  mayChange(key: Uint8Array): boolean;
+  /** Calls `take` after the writes that are queued and before those that come later. */
+  reached<T>(take: () => T): Promise<T>;
+}
+
+/** What reads tell and ask a database that is also written. */
 export interface ReadObserver {
+  readonly writes: PendingWrites;
   /** Called when a lookup has searched more than one table: `first` was searched without success. */
   readonly onWastedSeek: (first: FileMetadata) => void;
   /** Makes the sampler of a new cursor. */
@@ -99,9 +116,43 @@ export class ReadPath {
     return view.lastSequence !== before.lastSequence || view.origin !== before.origin;
   }
 
+  /** The sequence of the last write that a read sees which is called now, unless it `isBehind`. */
+  get lastSequence(): bigint {
+    this.#observer?.writes.catchUp();
+    return this.view.lastSequence;
+  }
+
+  /** The state as it is now. Its view is not pinned. */
+  get present(): Moment {
+    const { lastSequence, view } = this;
+    return { view, lastSequence };
+  }
+
+  /**
+   * Whether `view` lacks writes that were called before, so that a read must wait for the `moment`.
+   *
+   * @param key the only key that is read; undefined for several.
+   */
+  isBehind(key?: Uint8Array | string): boolean {
+    const writes = this.#observer?.writes;
+    if (writes === undefined || writes.catchUp()) return false;
+    const isBytewise = this.view.order.compareInternalKeys === compareInternalBytes;
+    return !(isBytewise && key instanceof Uint8Array) || writes.mayChange(key);
+  }
+
+  /** The state with the writes that were called before. Its view is pinned. */
+  moment(): Promise<Moment> {
+    return this.#observer!.writes.reached(() => {
+      const { view } = this;
+      view.pin();
+      return { view, lastSequence: view.lastSequence };
+    });
+  }
+
   /** Begins a lookup, which `valueOf` or `isFound` ends. */
   lookup(call: string, key: Uint8Array | string, options: SequenceOptions | undefined): ViewLookup {
-    return this.lookupAt(key, this.sequenceOf(call, options), this.view);
+    const sequence = this.sequenceOf(call, options);
+    return this.lookupAt(key, sequence, this.view);
   }
 
   /** Begins a lookup of what `view` has at `sequence`. */
@@ -200,8 +251,9 @@ export class ReadPath {
     this.mustBeOpen();
     const range = inBytes(given);
     mustBeDatabaseRange(this.nameOf(call), range);
+    const sequence = this.visibleAt(range.sequence);
     const { view } = this;
-    const walk = new DatabaseRange(this.cursorOf(view, this.visibleAt(range.sequence), range.fillCache ?? true, range.prefix), view.order, range);
+    const walk = new DatabaseRange(this.cursorOf(view, sequence, range.fillCache ?? true, range.prefix), view.order, range);
     return new SyncRangeIterator(walk, view, pick, this.state, (reading) => runSync(this.folder, reading));
   }
 
@@ -229,24 +281,24 @@ export class ReadPath {
   }
 
   /** The sequence at which a call reads. @throws TypeError for options that it does not have. */
-  sequenceOf(call: string, options: SequenceOptions | undefined): bigint {
+  sequenceOf(call: string, options: SequenceOptions | undefined, last?: bigint): bigint {
     if (options !== undefined) mustBeOptions(this.nameOf(call), options, READ_OPTIONS);
-    return this.visibleAt(options?.sequence);
+    return this.visibleAt(options?.sequence, last);
   }
 
   /** The cursor that a call makes. @throws TypeError for options that it does not have. */
-  cursorFor(call: string, given: DatabaseCursorOptions = {}): VisibleCursor {
+  cursorFor(call: string, given: DatabaseCursorOptions = {}, { view, lastSequence }: Moment = this.present): VisibleCursor {
     const options = inBytes(given);
     const fills = fillsCache(this.nameOf(call), options, DATABASE_CURSOR_OPTIONS);
-    const bounds = CursorBounds.of(options, this.view.order.compareUserKeys);
-    return this.cursorOf(this.view, this.visibleAt(options.sequence), fills, options.prefix, bounds);
+    const bounds = CursorBounds.of(options, view.order.compareUserKeys);
+    return this.cursorOf(view, this.visibleAt(options.sequence, lastSequence), fills, options.prefix, bounds);
   }
 
   /** The sequence at which a call reads that asks for `sequence`. */
-  visibleAt(sequence: bigint | undefined): bigint {
-    if (sequence === undefined) return this.view.lastSequence;
+  visibleAt(sequence: bigint | undefined, last = this.lastSequence): bigint {
+    if (sequence === undefined) return last;
     mustBeSequence(sequence);
-    return sequence < this.view.lastSequence ? sequence : this.view.lastSequence;
+    return sequence < last ? sequence : last;
   }
 
   /**

@@ -40,7 +40,7 @@ export abstract class ReaderFace {
 
   /** The sequence of the last write that is seen. */
   get lastSequence(): bigint {
-    return this.#path.view.lastSequence;
+    return this.#path.lastSequence;
   }
 
   /** What the database consists of, and what was left out because it is damaged. */

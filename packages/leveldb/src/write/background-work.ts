@@ -24,6 +24,9 @@ import { CompactionStats } from './properties.js';
 import { firstOfSeveral } from './read-sample.js';
 import { TableMaker } from './table-maker.js';
 
+// Taken at load: test suites replace the host's own with ones that stand still.
+const now = /* @__PURE__ */ performance.now.bind(performance);
+
 /** A compaction that a caller asked for. */
 interface ManualCompaction {
   readonly level: number;
@@ -244,7 +247,7 @@ export class BackgroundWork {
     const { onEvent } = this.settings;
     const base = versions.current;
     const number = versions.newFileNumber();
-    const start = performance.now();
+    const start = now();
     files.keep(number);
     onEvent?.({ kind: 'flush-began', log: name, table: tableFileName(number), entries: memtable.count });
     let isListed = false;
@@ -256,7 +259,7 @@ export class BackgroundWork {
       if (file !== undefined) await files.openTables([file]);
       this.#mustGoOn();
       const newFiles = file === undefined ? [] : [{ level: level!, file }];
-      const milliseconds = performance.now() - start;
+      const milliseconds = now() - start;
       this.stats.add(level ?? 0, { milliseconds, bytesRead: 0, bytesWritten: file?.size ?? 0 });
       this.flushTime += milliseconds;
       onEvent?.({ kind: 'flush-ended', log: name, level, table: written && tableMade(written), milliseconds });
@@ -333,7 +336,7 @@ export class BackgroundWork {
     const { onEvent } = this.settings;
     const outputLevel = compaction.level + 1;
     const numbers: bigint[] = [];
-    const start = performance.now() - this.flushTime;
+    const start = now() - this.flushTime;
     const oldestSequence = held.oldest ?? versions.lastSequence;
     const newFileNumber = (): bigint => {
       const number = versions.newFileNumber();
@@ -351,7 +354,7 @@ export class BackgroundWork {
       await files.openTables(outputs);
       this.#mustGoOn();
       const { level, inputs, pointer } = compaction;
-      const milliseconds = performance.now() - this.flushTime - start;
+      const milliseconds = now() - this.flushTime - start;
       this.stats.add(outputLevel, { milliseconds, bytesRead: sizeOf(inputs.flat()), bytesWritten: sizeOf(outputs) });
       onEvent?.({
         kind: 'compaction-ended',

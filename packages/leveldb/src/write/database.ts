@@ -63,6 +63,7 @@ export class Database extends AsyncReaderFace {
     const { background } = store;
     let cursors = 0;
     const path = new ReadPath({ kind: 'database', className: 'Database' }, store.folder, store.state.view, {
+      writes: store.writes,
       onWastedSeek: (first) => background.chargeSeek(first),
       sampler: () => new CursorSampler(++cursors, (key) => background.sampleRead(key)),
     });
@@ -286,11 +287,16 @@ export class Database extends AsyncReaderFace {
     return this.#path.versionsAtOnce('versionsSync', key, options);
   }
 
-  /** Keeps the current state readable: pass the snapshot's sequence to reads. */
+  /**
+   * Keeps the current state readable: pass the snapshot's sequence to reads. It includes the writes that were called before, but not a
+   * `clear` that has not ended.
+   */
   snapshot(): DatabaseSnapshot {
     this.#path.mustBeOpen();
+    const { writes } = this.#store;
     const { held, versions } = this.#store.state;
-    const sequence = versions.lastSequence;
+    writes.catchUp();
+    const sequence = writes.lastQueued ?? versions.lastSequence;
     held.add(sequence);
     return new DatabaseSnapshot(sequence, () => held.remove(sequence));
   }
@@ -323,12 +329,14 @@ export class Database extends AsyncReaderFace {
     const limitBytes = bytesOf('limit', limit);
     mustBeBytes('start', startBytes);
     mustBeBytes('limit', limitBytes);
-    const { view } = this.#path;
     // Copied before anything is awaited: the caller may change the keys afterwards.
     const startKey = beforeVersions(startBytes);
     const limitKey = beforeVersions(limitBytes);
-    view.pin();
+    const isBehind = this.#path.isBehind();
+    const { view } = isBehind ? await this.#path.moment() : this.#path;
+    if (!isBehind) view.pin();
     try {
+      this.#path.mustBeOpen();
       const from = await this.#approximateOffset(view, startKey, signal);
       return Math.max(0, (await this.#approximateOffset(view, limitKey, signal)) - from);
     } finally {

@@ -34,11 +34,13 @@ export class DatabaseSnapshot {
 
 /** The sequences that snapshots hold. */
 export class HeldSequences {
-  /** How many snapshots hold each. Sequences only grow, so the oldest comes first. */
+  /** How many snapshots hold each. */
   readonly #holders = new Map<bigint, number>();
 
   get oldest(): bigint | undefined {
-    const [oldest] = this.#holders.keys();
+    let oldest: bigint | undefined;
+    // Mostly the first: only a snapshot of writes that were queued and then refused is newer than those after it.
+    for (const sequence of this.#holders.keys()) if (oldest === undefined || sequence < oldest) oldest = sequence;
     return oldest;
   }
 

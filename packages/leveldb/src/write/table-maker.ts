@@ -11,7 +11,7 @@ import { ENTRIES_PER_LOOK, writeMemtable } from '../table/table-file.js';
 import { copiedMemtable } from './copied-memtable.js';
 import type { Settings } from './database-options.js';
 
-/** Smaller work is done here: starting a thread takes as long as writing a table of this size. */
+/** Smaller work is done here: the copy for a thread and the way there take as long. */
 const THREAD_MIN_BYTES = 2 ** 20;
 
 /**
@@ -126,7 +126,7 @@ export class TableMaker {
     const { thread: settings } = this.#settings;
     if (byteLength < THREAD_MIN_BYTES || this.#thread?.hasEnded === true) return undefined;
     try {
-      return (this.#thread ??= this.#folder.startTableThread?.(settings));
+      return (this.#thread ??= this.#folder.startTableThread?.(settings, byteLength));
     } catch {
       return undefined;
     }

@@ -36,6 +36,10 @@ export class WritePath implements RecordTarget {
     this.#background = background;
   }
 
+  get lastSequence(): bigint {
+    return this.#state.versions.lastSequence;
+  }
+
   hasRoom(force: boolean): boolean {
     return !force && this.#state.failure === undefined && !this.#isFull() && this.#level0Length < SLOWDOWN_TABLES;
   }

@@ -1,4 +1,4 @@
-import { WriteBatch } from '../format/write-batch.js';
+import { WriteBatch, WriteBatchReader } from '../format/write-batch.js';
 import { Pacer } from '../folder/pacer.js';
 
 /** Bytes that a merged record may have at most, and what is added at most to a small first batch so that it is not held up. */
@@ -8,6 +8,9 @@ const SMALL_BATCH_BYTES = 128 * 2 ** 10;
 /** How many written batches are kept, whose memory later ones use again, and the most bytes of one. */
 const MAX_SPARES = 4;
 const MAX_SPARE_BYTES = 256 * 2 ** 10;
+
+/** How many queued bytes a read looks through for its key before it waits for them instead. */
+const MAX_SEARCHED_BYTES = 16 * 2 ** 10;
 
 /** Writes a batch, which must not change until the promise settles. */
 export type BatchWriter = (batch: WriteBatch, sync: boolean) => Promise<void>;
@@ -22,6 +25,8 @@ interface Writer {
   readonly sync: boolean;
   /** What is done between writes. */
   readonly step: Step | undefined;
+  /** Whether the step writes nothing. */
+  readonly isRead: boolean;
   readonly resolve: () => void;
   readonly reject: (error: unknown) => void;
 }
@@ -66,6 +71,8 @@ export class RefusedBatch extends Error {
 
 /** Where a {@link WriteQueue} writes to. */
 export interface RecordTarget {
+  /** The sequence of the last operation that was applied. */
+  readonly lastSequence: bigint;
   /** Whether a record can be appended now. @param force whether the memtable is to become a table first. */
   hasRoom(force: boolean): boolean;
   /** Whether there are sequences for a batch. Left out where they do not run out. */
@@ -83,6 +90,14 @@ export class WriteQueue {
   readonly #spares: WriteBatch[] = [];
   readonly #pacer = new Pacer(1);
   #draining: Promise<void> | undefined;
+  /** Whether the first writers are being answered. */
+  #isBusy = false;
+  /** The last sequence before the first writers, while they are being answered. */
+  #sequenceBefore = 0n;
+  /** Whether `catchUp` has written something since the drain was last at work. */
+  #hasCaughtUp = false;
+  /** What `catchUp` has begun and could not finish at once, until the drain waits for it. */
+  #begun: Promise<void> | undefined;
 
   constructor(target: RecordTarget) {
     this.#target = target;
@@ -103,14 +118,63 @@ export class WriteQueue {
     return this.#queue(undefined, false, step);
   }
 
+  /** Calls `take` after the writes that are queued and before those that come later. */
+  async reached<T>(take: () => T): Promise<T> {
+    let taken: T;
+    const step = (): Promise<void> => {
+      taken = take();
+      return Promise.resolve();
+    };
+    await this.#queue(undefined, false, step, true);
+    return taken!;
+  }
+
+  /**
+   * Writes what is queued now rather than in the next microtask, as far as nothing has to be awaited: for reads, which see the writes that
+   * were called before them.
+   *
+   * @returns whether nothing is queued any more.
+   */
+  catchUp(): boolean {
+    while (!this.#isBusy && this.#writers.length > 0) {
+      this.#hasCaughtUp = true;
+      this.#begun = this.#answerFirst();
+    }
+    return this.#writers.length === 0;
+  }
+
+  /** The last sequence that the queued batches get; undefined while a queued step writes, whose sequences are not known. */
+  get lastQueued(): bigint | undefined {
+    let sequence = this.#isBusy ? this.#sequenceBefore : this.#target.lastSequence;
+    for (const { batch, step, isRead } of this.#writers) {
+      if (step !== undefined && !isRead) return undefined;
+      sequence += BigInt(batch?.count ?? 0);
+    }
+    return sequence;
+  }
+
+  /** Whether a queued write may change the value of `key`, by its bytes. */
+  mayChange(key: Uint8Array): boolean {
+    let searched = 0;
+    for (const { batch, step, isRead } of this.#writers) {
+      if (step !== undefined && !isRead) return true;
+      if (batch === undefined) continue;
+      searched += batch.byteLength;
+      if (searched > MAX_SEARCHED_BYTES) return true;
+      const reader = new WriteBatchReader(batch.operations);
+      while (reader.next()) if (isEqual(key, reader.bytes, reader.keyStart, reader.keyEnd)) return true;
+    }
+    return false;
+  }
+
   /** Waits until nothing is queued. */
   async settled(): Promise<void> {
     while (this.#draining !== undefined) await this.#draining;
   }
 
-  #queue(batch: WriteBatch | undefined, sync: boolean, step: Step | undefined): Promise<void> {
+  #queue(batch: WriteBatch | undefined, sync: boolean, step: Step | undefined, isRead = false): Promise<void> {
     return new Promise((resolve, reject) => {
-      this.#writers.push({ batch, sync, step, resolve, reject });
+      this.#writers.push({ batch, sync, step, isRead, resolve, reject });
       // Calls that are made at the same time are written as one record.
       this.#draining ??= Promise.resolve().then(this.#drain);
     });
@@ -140,8 +204,12 @@ export class WriteQueue {
 
   /** Answers those that wait, up to where it must wait itself. */
   #drainAtOnce(): Promise<void> | undefined {
-    while (this.#writers.length > 0) {
-      const answering = this.#answerFirst();
+    const begun = this.#begun;
+    this.#begun = undefined;
+    if (begun !== undefined) return begun;
+    while (this.#writers.length > 0 || this.#hasCaughtUp) {
+      this.#hasCaughtUp = false;
+      const answering = this.#writers.length > 0 ? this.#answerFirst() : undefined;
       if (answering !== undefined) return answering;
       // Callers that write one after another to a log that takes its bytes at once would keep everything else waiting.
       if (this.#pacer.isDue()) return this.#pacer.pause();
@@ -154,6 +222,8 @@ export class WriteQueue {
   /** Does what the first call asks for. It and those that are written with it are answered. */
   #answerFirst(): Promise<void> | undefined {
     const { batch } = this.#writers[0]!;
+    this.#isBusy = true;
+    this.#sequenceBefore = this.#target.lastSequence;
     return batch !== undefined && this.#target.hasRoom(false) ? this.#append(batch) : this.#answerLater();
   }
 
@@ -208,6 +278,7 @@ export class WriteQueue {
   }
 
   #accept(count: number): void {
+    this.#isBusy = false;
     if (count === 1) this.#acceptWriter(this.#writers.shift()!);
     else for (const writer of this.#writers.splice(0, count)) this.#acceptWriter(writer);
   }
@@ -218,6 +289,7 @@ export class WriteQueue {
   }
 
   #refuse(count: number, error: unknown): void {
+    this.#isBusy = false;
     const reason = reasonOf(error);
     for (const writer of this.#writers.splice(0, count)) writer.reject(reason);
   }
@@ -225,4 +297,8 @@ export class WriteQueue {
 
 function reasonOf(error: unknown): unknown {
   return error instanceof RefusedBatch ? error.reason : error;
+}
+
+function isEqual(key: Uint8Array, bytes: Uint8Array, start: number, end: number): boolean {
+  return end - start === key.length && key.every((byte, i) => byte === bytes[start + i]);
 }

@@ -1,5 +1,8 @@
 import { blocksRead } from './blocks-read.js';
 
+// Taken at load: test suites replace the host's own with ones that stand still.
+const onTurn = setImmediate;
+
 /** A read of a few blocks that the system has in memory takes less, in milliseconds; from a disk it takes more. */
 const SLOW_MS = 0.03;
 /** A read that takes longer is of a network or of a disk that seeks, or the processor was taken away from it. */
@@ -58,7 +61,7 @@ export class ReadPace {
       this.#heldSince = now;
       // An answer of a thread does not show that the loop has turned: all answers that have come in are taken one after another,
       // before any timer. 1,000 callers would each begin to read at once again.
-      setImmediate(() => this.#release());
+      onTurn(() => this.#release());
     }
     return now - this.#heldSince < MAX_HOLD_MS;
   }

@@ -1,0 +1,190 @@
+// A read shows the writes that were called before it, whether they were awaited or not, and nothing that was called later.
+import { Database, WriteBatch, type WritableFile, WritableMemoryFolder } from '@bloom/leveldb';
+import { describe, expect, test } from 'vitest';
+import { collect } from './collect.js';
+import { reverseComparator } from './reverse-comparator.js';
+
+const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
+const text = (bytes: Uint8Array | undefined): string | undefined => bytes && new TextDecoder().decode(bytes);
+const keyOf = (i: number): Uint8Array => utf8(`k${String(i).padStart(5, '0')}`);
+
+/** A folder whose files take a turn of the event loop to be synced. */
+class SlowFolder extends WritableMemoryFolder {
+  override create(name: string): WritableFile {
+    const file = super.create(name);
+    const sync = file.sync.bind(file);
+    file.sync = async () => {
+      await new Promise((resolve) => setImmediate(resolve));
+      await sync();
+    };
+    return file;
+  }
+}
+
+/** What a read waits for: nothing, the sync of a log, the making of a table, and the insertion of a long batch. */
+const WAITS = {
+  nothing: (database: Database, i: number) => database.put(keyOf(i), utf8(`v${i}`)),
+  'a sync': (database: Database, i: number) => database.put(keyOf(i), utf8(`v${i}`), { sync: true }),
+  'a full memtable': (database: Database, i: number) => database.put(keyOf(i), utf8(`v${i}`.padEnd(9000))),
+  'a long batch': (database: Database, i: number) => {
+    const batch = new WriteBatch().put(keyOf(i), utf8(`v${i}`));
+    for (let n = 0; n < 1000; n++) batch.put(utf8(`long ${i} ${n}`), utf8(`${n}`));
+    return database.write(batch);
+  },
+} satisfies Record<string, (database: Database, i: number) => Promise<void>>;
+
+const COUNT = 30;
+
+describe.each(Object.entries(WAITS))('where writes wait for %s', (name, put) => {
+  async function withWrites(read: (database: Database) => Promise<void>): Promise<void> {
+    const database = await Database.open(new SlowFolder(), { writeBufferSize: 65_536 });
+    const writing: Promise<void>[] = [];
+    for (let i = 0; i < COUNT; i++) writing.push(put(database, i));
+    await read(database);
+    await Promise.all(writing);
+    await database.close();
+  }
+
+  const valueOf = (i: number): string => `v${i}`;
+  const trimmed = (value: Uint8Array | undefined): string | undefined => text(value)?.trimEnd();
+
+  test('get, getAs and has see them', () =>
+    withWrites(async (database) => {
+      expect(trimmed(await database.get(keyOf(COUNT - 1)))).toBe(valueOf(COUNT - 1));
+      void put(database, COUNT);
+      expect(await database.getAs(keyOf(COUNT), (bytes, start, end) => trimmed(bytes.subarray(start, end)))).toBe(valueOf(COUNT));
+      void put(database, COUNT + 1);
+      expect(await database.has(keyOf(COUNT + 1))).toBe(true);
+    }));
+
+  test('getMany and hasMany see them, of keys that are changed after the call', () =>
+    withWrites(async (database) => {
+      const keys = Array.from({ length: COUNT }, (_, i) => keyOf(i));
+      const values = database.getMany(keys);
+      for (const key of keys) key.fill(0);
+      expect((await values).map(trimmed)).toEqual(keys.map((_, i) => valueOf(i)));
+      void put(database, COUNT);
+      expect(await database.hasMany([keyOf(COUNT)])).toEqual([true]);
+    }));
+
+  test('iterators and cursors see them, and no later ones', () =>
+    withWrites(async (database) => {
+      const entries = database.entries({ prefix: utf8('k') });
+      const cursor = database.cursor();
+      void put(database, COUNT);
+      const keys = (await collect(entries)).map(([key]) => text(key));
+      expect(keys).toEqual(Array.from({ length: COUNT }, (_, i) => text(keyOf(i))));
+      expect(await cursor.seek(utf8('k'))).toBe(true);
+      const seen = [];
+      do seen.push(text(cursor.key));
+      while (await cursor.next());
+      cursor.close();
+      expect(seen.filter((key) => key!.startsWith('k'))).toEqual(keys);
+    }));
+
+  test('a snapshot has them, and no later ones', () =>
+    withWrites(async (database) => {
+      using snapshot = database.snapshot();
+      void put(database, COUNT);
+      expect(await database.has(keyOf(COUNT - 1), snapshot)).toBe(true);
+      expect(await database.has(keyOf(COUNT), snapshot)).toBe(false);
+      expect(await database.has(keyOf(COUNT))).toBe(true);
+    }));
+
+  test('versions and explain see them', () =>
+    withWrites(async (database) => {
+      expect(await database.versions(keyOf(COUNT - 1))).toHaveLength(1);
+      void put(database, COUNT);
+      expect(await database.explain(keyOf(COUNT))).toMatchObject({ outcome: { kind: 'value' } });
+    }));
+
+  test('clear deletes them, and reads after it see that', () =>
+    withWrites(async (database) => {
+      const clearing = database.clear({ prefix: utf8('k') });
+      expect(await database.get(keyOf(0))).toBe(undefined);
+      await clearing;
+      void database.clear();
+      expect(await collect(database.keys())).toEqual([]);
+    }));
+
+  test.runIf(name === 'nothing')('reads without promises see them', () =>
+    withWrites(async (database) => {
+      expect(text(database.getSync(keyOf(COUNT - 1)))).toBe(valueOf(COUNT - 1));
+      await database.put(utf8('awaited'), utf8(''), { sync: true });
+      void put(database, COUNT);
+      expect(database.hasSync(keyOf(COUNT))).toBe(true);
+      void put(database, COUNT + 1);
+      expect([...database.keysSync({ gt: keyOf(COUNT) })].map(text)).toEqual([text(keyOf(COUNT + 1))]);
+      void put(database, COUNT + 2);
+      expect(database.getManySync([keyOf(COUNT + 2)]).map(text)).toEqual([valueOf(COUNT + 2)]);
+    }));
+});
+
+test('reads see writes of a database in another order', async () => {
+  const database = await Database.open(new SlowFolder(), { comparator: reverseComparator });
+  void database.put(utf8('a'), utf8('1'), { sync: true });
+  const get = database.get(utf8('a'));
+  expect(text(await get)).toBe('1');
+  await database.close();
+});
+
+test('a read of another key does not wait for a write that is being synced', async () => {
+  const database = await Database.open(new SlowFolder());
+  await database.put(utf8('a'), utf8('1'));
+  let isSynced = false;
+  const writing = database.put(utf8('b'), utf8('2'), { sync: true }).then(() => (isSynced = true));
+  await Promise.resolve();
+  expect(text(await database.get(utf8('a')))).toBe('1');
+  expect(isSynced).toBe(false);
+  expect(text(await database.get(utf8('b')))).toBe('2');
+  expect(isSynced).toBe(true);
+  await writing;
+  await database.close();
+});
+
+test('a snapshot that is taken while a write is acknowledged does not have the next write', async () => {
+  for (let hops = 0; hops < 12; hops++) {
+    const database = await Database.open(new WritableMemoryFolder());
+    const writing = database.put(utf8('a'), utf8('1'), { sync: true });
+    for (let i = 0; i < hops; i++) await Promise.resolve();
+    const snapshot = database.snapshot();
+    await Promise.all([writing, database.put(utf8('b'), utf8('2'))]);
+    expect(await database.hasMany([utf8('a'), utf8('b')], snapshot)).toEqual([true, false]);
+    await database.close();
+  }
+});
+
+test('reads go on after a write that fails', async () => {
+  const database = await Database.open(new SlowFolder());
+  await database.put(utf8('a'), utf8('1'));
+  const failing = database.put(utf8('a'), new Uint8Array(3e8));
+  expect(text(await database.get(utf8('a')))).toBe('1');
+  await expect(failing).rejects.toThrow(RangeError);
+  await database.close();
+});
+
+test('refuses wrong arguments of reads that wait, and is closed afterwards without a file left open', async () => {
+  const database = await Database.open(new SlowFolder());
+  const begin = (): void => void database.put(utf8('a'), utf8('1'), { sync: true });
+  begin();
+  await expect(database.get(undefined as never)).rejects.toThrow(TypeError);
+  begin();
+  await expect(database.getMany([1 as never])).rejects.toThrow(TypeError);
+  begin();
+  expect(() => database.entries({ limit: -1 })).toThrow(RangeError);
+  begin();
+  const cursor = database.cursor();
+  const moving = cursor.seekToFirst();
+  cursor.close();
+  expect(await moving).toBe(false);
+  begin();
+  const unused = database.cursor();
+  unused.close();
+  begin();
+  const entries = database.entries();
+  expect(await entries.return!()).toEqual({ value: undefined, done: true });
+  begin();
+  const closed = database.get(utf8('a'));
+  await database.close();
+  await expect(closed).rejects.toThrow('closed');
+});
