@@ -97,7 +97,7 @@ for (const of of publishedPackages()) {
 }
 
 /**
- * @param {Manifest} manifest
+ * @param {Pick<Manifest, 'dependencies' | 'optionalDependencies'>} manifest
  * @returns {string} what npm installs with a package, by its own manifest: packages of this repository first
  */
 function dependenciesOf({ dependencies = {}, optionalDependencies = {} }) {
