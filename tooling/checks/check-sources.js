@@ -5,9 +5,9 @@ import { outcomeOf, sideBySide } from './side-by-side.js';
 
 const root = join(import.meta.dirname, '../..');
 
-/** Scripts of the root's package.json with their arguments, the longest ones first. Each of them uses about one core. */
+/** Scripts of the root's package.json with their arguments, the longest ones first. */
 const CHECKS = [
-  ['lint', '--concurrency', 'off'],
+  ['lint'],
   ['package-check'],
   ['typecheck'],
   ['size'],
@@ -18,6 +18,7 @@ const CHECKS = [
   ['kernels', '--check'],
   ['metadata'],
   ['links'],
+  ['document-sizes'],
 ];
 
 const outcomes = await sideBySide(CHECKS, async (check) => {
