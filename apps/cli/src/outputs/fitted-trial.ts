@@ -112,9 +112,10 @@ function openedTable(source: SyncSource, policy: FilterPolicy, codecs: TableOpti
   return SyncTable.open(source, { ...order, codecs, cache: null });
 }
 
-/** The trial, if fitted filters let fewer of enough neighbours pass. */
+/** The trial, if fitted filters let fewer of enough neighbours pass, by more than two standard deviations: less can be chance. */
 export function ifSaving<T extends FittedTrial>(trial: T): T | undefined {
-  return trial.tried >= LEAST_TRIED && trial.fitted < trial.passed ? trial : undefined;
+  const { tried, passed, fitted } = trial;
+  return tried >= LEAST_TRIED && passed - fitted > 2 * Math.sqrt(passed) ? trial : undefined;
 }
 
 /** What fitted filters would let pass, and the arguments of the command that makes them. */
