@@ -1,4 +1,5 @@
 // How long an HttpSource waits for servers that stall or send slowly, and what ends the wait: its limit, a signal, or close.
+import '@bloom/fixtures/fakeable-timers';
 import { getEventListeners } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import process from 'node:process';

@@ -1,4 +1,5 @@
 // When an HttpSource repeats a request. Timers are fake, and no request leaves the process.
+import '@bloom/fixtures/fakeable-timers';
 import { getEventListeners } from 'node:events';
 import { type Fetch, HttpSource } from '@bloom/sstable/http';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';

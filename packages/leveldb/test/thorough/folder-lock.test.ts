@@ -3,11 +3,12 @@ import { linkSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, readlinkSy
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import process from 'node:process';
+import { setTimeout as delay } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { Database, DatabaseReader } from '@bloom/leveldb';
 import { WritableNodeFolder, NodeFolder, SyncNodeFolder } from '@bloom/leveldb/node';
 import { ClassicLevel } from 'classic-level';
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { bundledProgram } from '../bundled-program.js';
 import { rejection } from '../caught.js';
 
@@ -153,8 +154,6 @@ test('while databases are destroyed and opened at the same time, only one holds 
 });
 
 describe('a LOCK file that is deleted while the database is open', () => {
-  afterEach(() => void vi.useRealTimers());
-
   test.each<[string, (database: Database) => Promise<unknown>]>([
     ['flush', (database) => database.flush()],
     ['synced write', (database) => database.put(utf8('b'), utf8('2'), { sync: true })],
@@ -175,15 +174,12 @@ describe('a LOCK file that is deleted while the database is open', () => {
 
   test('is told by writes that are not synced after a second, and else when the database is closed', async () => {
     const path = mkdtempSync(join(root, 'unlocked-'));
-    vi.useFakeTimers({ toFake: ['performance'] });
     const database = await open(path);
     await database.put(utf8('a'), utf8('1'), { sync: true });
     unlinkSync(join(path, 'LOCK'));
-    vi.advanceTimersByTime(999);
     await database.put(utf8('b'), utf8('2'));
-    vi.advanceTimersByTime(1);
+    await delay(1050);
     const failure = await rejection(database.put(utf8('c'), utf8('3')));
-    vi.useRealTimers();
     expect(failure).toMatchObject({ code: 'BLOOM_WRITING_ENDED', cause: { code: 'BLOOM_FOLDER_CHANGED' } });
     await database.close();
 
@@ -340,7 +336,7 @@ describe.runIf(hasFlock)('a database that is open', () => {
       } catch (error) {
         if ((error as { code?: string }).code !== 'BLOOM_LOCKED') throw error;
       }
-      await new Promise((resolve) => setTimeout(resolve, had % 10));
+      await delay(had % 10);
     }
     await ended;
     expect(had).toBeGreaterThan(0);
