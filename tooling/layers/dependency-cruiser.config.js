@@ -2,6 +2,9 @@ import { arrows, rooms } from './allowed-imports.js';
 
 /** @import { IConfiguration, IForbiddenRuleType } from 'dependency-cruiser' */
 
+/** The site and the explorer have the same colours and fonts. */
+const sharedColours = '^apps/explorer/src/shell/tokens[.]css$';
+
 const packages = Object.keys(arrows).join('|');
 const core = {
   path: '^packages/[^/]+/src/',
@@ -58,7 +61,7 @@ export default {
       comment: 'Examples and apps import packages; nothing imports them.',
       severity: 'error',
       from: { path: '^(packages|apps|tooling)/([^/]+)/' },
-      to: { path: '^(apps|packages/example-[^/]+)/', pathNot: '^$1/$2/' },
+      to: { path: '^(apps|packages/example-[^/]+)/', pathNot: ['^$1/$2/', sharedColours] },
     },
     {
       name: 'tooling-imports-no-package',
@@ -79,7 +82,7 @@ export default {
       comment: 'A relative path bypasses the other package’s exports. Kernels share AssemblyScript, which no package exports.',
       severity: 'error',
       from: { path: '^(packages|apps|tooling)/([^/]+)/', pathNot: '^packages/[^/]+/assembly/' },
-      to: { path: '^(packages|apps|tooling)/', pathNot: '^$1/$2/', dependencyTypes: ['local'] },
+      to: { path: '^(packages|apps|tooling)/', pathNot: ['^$1/$2/', sharedColours], dependencyTypes: ['local'] },
     },
     {
       name: 'no-unresolvable',

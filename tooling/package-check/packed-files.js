@@ -4,8 +4,8 @@ import { linksOf, withoutFragment } from './links.js';
 
 /** @import { Manifest } from './published-packages.js' */
 
-/** Anything else, such as sources, tests and caches, is there by mistake. */
-const EXPECTED = /^(package\.json|README\.md|LICENSE|CHANGELOG\.md|docs\/[\w-]+\.md|dist\/([\w.-]+\/)*[\w.-]+\.(js|cjs|js\.map|cjs\.map|d\.ts)|dist\/third-party-notices\.txt)$/;
+/** Anything else, such as sources, tests and caches, is there by mistake. The command carries the explorer's page. */
+const EXPECTED = /^(package\.json|README\.md|LICENSE|CHANGELOG\.md|docs\/[\w-]+\.md|dist\/([\w.-]+\/)*[\w.-]+\.(js|cjs|js\.map|cjs\.map|d\.ts)|dist\/third-party-notices\.txt|dist\/explorer\/[\w./-]+)$/;
 
 /**
  * @param {Manifest} manifest
