@@ -38,7 +38,7 @@ const wholeEntryPoints = {
   '@bloom/sstable/blob': '0.9 kB',
   '@bloom/sstable/http': '6.3 kB',
   '@bloom/codecs': '20 kB',
-  '@bloom/web-storage': '76.9 kB',
+  '@bloom/web-storage': '77.4 kB',
   '@bloom/web-storage/browser': '0.3 kB',
 };
 

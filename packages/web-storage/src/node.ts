@@ -23,7 +23,7 @@ export class NodeBlobFolder implements BlobFolder {
     try {
       return await readFile(join(this.path, path));
     } catch (error) {
-      if ((error as { code?: unknown }).code === 'ENOENT') return undefined;
+      if (['ENOENT', 'ENOTDIR', 'EISDIR'].includes((error as { code?: string }).code ?? '')) return undefined;
       throw error;
     }
   }

@@ -115,7 +115,7 @@ test('LocalStorageReader gives the items and the origin that the page had', asyn
   expect(origins.map(({ storageKey }) => storageKey)).toEqual([stored.storageKey]);
   expect(origins[0]!.lastModified!.getFullYear()).toBeGreaterThanOrEqual(2026);
   expect(origins[0]!.bytes).toBeGreaterThan(1000);
-  const described = (items: readonly { key: string; value: string }[]) => items.map(({ key, value }) => ({ key: JSON.stringify(key), value: JSON.stringify(value) })).sort(byKey);
+  const described = (items: readonly { key: string | undefined; value: string | undefined }[]) => items.map(({ key, value }) => ({ key: JSON.stringify(key), value: JSON.stringify(value) })).sort(byKey);
   expect(described(await collected(reader.items()))).toEqual([...stored.local].sort(byKey));
   expect(described(await collected(reader.items(stored.storageKey)))).toEqual([...stored.local].sort(byKey));
   expect(await collected(reader.items('https://other.example'))).toEqual([]);

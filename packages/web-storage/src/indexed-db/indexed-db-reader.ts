@@ -1,7 +1,9 @@
 import { DatabaseReader, type AsyncReaderOptions, type Folder } from '@bloom/leveldb';
 import { idbComparator, idbFilterPolicy } from '@bloom/leveldb/idb-comparator';
 import { ByteReader } from '../value/byte-reader.js';
+import { HostObject, StoredBlob } from '../value/host-object.js';
 import { PropertyNames } from '../value/v8-value.js';
+import { WebStorageError } from '../web-storage-error.js';
 import { type BlobFolder, blobReader } from './external-objects.js';
 import { encodePrefix, EXTERNAL_OBJECTS, FIRST_INDEX, readPrefix, RECORDS } from './key-prefix.js';
 import { encodeKey, GREATEST_KEY, type IndexedDbKey, LEAST_KEY, readKey } from './key.js';
@@ -77,6 +79,8 @@ export class IndexedDbReader {
     for await (const [key, value] of this.#reader.entries(range)) {
       const { id, origin, name } = decodeDatabaseName(key, value);
       const metadata = await this.#metadata(id);
+      // The upgrade that would have made it was aborted, and pages do not see it.
+      if (metadata.version === 0) continue;
       databases.push({ id, origin, name, version: metadata.version, stores: metadata.stores });
     }
     return databases;
@@ -147,12 +151,24 @@ export class IndexedDbReader {
     const reader = new ByteReader(entryKey, 'key');
     readPrefix(reader);
     const key = readKey(reader);
-    const { version, start } = readRecordVersion(entryValue);
-    const recordKey = encodePrefix({ ...context.place, index: RECORDS }, entryValue.subarray(start));
-    const bytes = await this.#reader.get(recordKey);
-    if (bytes === undefined || readRecordVersion(bytes).version !== version) return undefined;
-    return { ...(await this.#record(recordKey, bytes, store, context)), key };
+    try {
+      const { version, start } = readRecordVersion(entryValue);
+      const recordKey = encodePrefix({ ...context.place, index: RECORDS }, entryValue.subarray(start));
+      const bytes = await this.#reader.get(recordKey);
+      if (bytes === undefined || readRecordVersion(bytes).version !== version) return undefined;
+      return { ...(await this.#record(recordKey, bytes, store, context)), key };
+    } catch (error) {
+      if (!(error instanceof WebStorageError)) throw error;
+      return { key, primaryKey: primaryKeyOf(reader) ?? key, value: undefined, isComplete: false, error };
+    }
   }
+}
+
+/** The primary key at the end of the key of an entry, behind the obsolete sequence; undefined where there is none. */
+function primaryKeyOf(reader: ByteReader): IndexedDbKey | undefined {
+  if (reader.isAtEnd) return undefined;
+  reader.varint64();
+  return reader.remaining === 0 ? undefined : readKey(reader);
 }
 
 interface StoreContext {
@@ -174,14 +190,18 @@ function rangeOf(place: { readonly database: number; readonly store: number; rea
   };
 }
 
-/** Sets the key that a generator gave: it is not stored within the value. */
+/** Sets the key that a generator gave, as a page sees it: it is not stored within the value. What cannot be set stays as it is. */
 function injectKey(value: unknown, keyPath: Exclude<KeyPath, readonly string[] | undefined>, key: IndexedDbKey): void {
   const names = keyPath.split('.');
   let object = value;
   for (const [i, name] of names.entries()) {
-    if (typeof object !== 'object' || object === null) return;
+    // Objects of the browser are others here than in the page.
+    if (typeof object !== 'object' || object === null || object instanceof HostObject || object instanceof StoredBlob || ArrayBuffer.isView(object)) return;
     const isLast = i === names.length - 1;
-    if (isLast || !Object.hasOwn(object, name)) Object.defineProperty(object, name, { value: isLast ? key : {}, writable: true, enumerable: true, configurable: true });
+    const own = Object.getOwnPropertyDescriptor(object, name);
+    if (own?.configurable === false) {
+      if (isLast) return;
+    } else if (isLast || own === undefined) Object.defineProperty(object, name, { value: isLast ? key : {}, writable: true, enumerable: true, configurable: true });
     object = (object as Record<string, unknown>)[name];
   }
 }

@@ -31,7 +31,8 @@ export interface StoredRecordVersion extends StoredRecord {
  * All versions of records that a folder still holds, overwritten and deleted ones too: log by log and table by table.
  *
  * It reads the folder twice, first for the blobs of the records, and needs neither a MANIFEST nor all of the tables. The blobs of
- * deleted records are mostly gone; they are errors of their records then.
+ * deleted records are mostly gone; they are errors of their records then. A browser leaves truncated tables behind when it is closed, so
+ * damage is passed over, unless `damage` is `'strict'`; `onDropped` tells what was left out.
  *
  * @example
  * ```ts
@@ -39,7 +40,8 @@ export interface StoredRecordVersion extends StoredRecord {
  * ```
  */
 export async function* storedRecords(folder: Folder, options: StoredRecordsOptions = {}): AsyncGenerator<StoredRecordVersion, void, undefined> {
-  const { blobs, maxValueBytes, ...entriesOptions } = options;
+  const { blobs, maxValueBytes, ...given } = options;
+  const entriesOptions = { damage: 'skip', ...given } as const;
   const externalObjects = new Map<string, { readonly sequence: bigint; readonly value: Uint8Array }[]>();
   for await (const { kind, key, value, sequence } of storedEntries(folder, entriesOptions)) {
     const name = recordName(key, EXTERNAL_OBJECTS);

@@ -35,15 +35,18 @@ export interface StoredOrigin {
 export interface StorageItem {
   /** The origin, and for a frame within another site that site too. */
   readonly storageKey: string;
-  readonly key: string;
-  readonly value: string;
+  /** Undefined where it cannot be read. */
+  readonly key: string | undefined;
+  /** Undefined where it cannot be read. */
+  readonly value: string | undefined;
+  /** Why the key or the value cannot be read. */
+  readonly error: WebStorageError | undefined;
 }
 
 /** A version of an item that is stored, whether it counts or not. */
-export interface StorageItemVersion extends Omit<StorageItem, 'value'> {
+export interface StorageItemVersion extends StorageItem {
+  /** A deletion has no value. */
   readonly kind: 'value' | 'deletion';
-  /** Undefined for a deletion. */
-  readonly value: string | undefined;
   readonly sequence: bigint;
   readonly file: string;
 }
@@ -77,7 +80,7 @@ export class LocalStorageReader {
     for (const [prefix, isAccess] of [['META:', false], ['METAACCESS:', true]] as const) {
       for await (const [key, value] of this.#reader.entries({ prefix: ascii(prefix) })) {
         const storageKey = new ByteReader(key, 'key', prefix.length).latin1(key.length - prefix.length);
-        const fields = readProtocolBuffer(value);
+        const fields = protocolBufferOf(value);
         const time = fields.get(1) === undefined ? undefined : new Date(unixMilliseconds(fields.get(1)!));
         origins.set(storageKey, isAccess ? { ...of(storageKey), lastAccessed: time } : { ...of(storageKey), lastModified: time, bytes: fields.get(2) });
       }
@@ -92,40 +95,60 @@ export class LocalStorageReader {
   }
 
   /**
-   * The items of an origin, or of all.
+   * The items of an origin, or of all. One that cannot be read has an `error`, and the walk goes on.
    *
-   * @throws WebStorageError BLOOM_BAD_KEY or BLOOM_BAD_VALUE.
+   * @throws CorruptionError where the folder is damaged.
    */
   async *items(storageKey?: string): AsyncGenerator<StorageItem, void, undefined> {
     const prefix = storageKey === undefined ? Uint8Array.of(ENTRY) : ascii(`_${storageKey}\0`);
-    for await (const [key, value] of this.#reader.entries({ prefix })) yield { ...decodeItemKey(key), value: decodeString(value, 'value', 0) };
+    for await (const [key, value] of this.#reader.entries({ prefix })) yield decodeItem(key, value);
   }
 }
 
-/** All versions of items that a folder still holds, overwritten and deleted ones too: log by log and table by table. */
+/**
+ * All versions of items that a folder still holds, overwritten and deleted ones too: log by log and table by table.
+ *
+ * Damage is passed over, unless `damage` is `'strict'`; `onDropped` tells what was left out.
+ */
 export async function* storedItems(folder: Folder, options: StoredEntriesOptions = {}): AsyncGenerator<StorageItemVersion, void, undefined> {
-  for await (const { kind, key, value, sequence, file } of storedEntries(folder, options)) {
-    if (key[0] !== ENTRY || !key.includes(0)) continue;
-    const item = decodeItemKey(key);
-    if (kind === 'deletion') yield { ...item, kind: 'deletion', value: undefined, sequence, file };
-    else yield { ...item, kind: 'value', value: decodeString(value, 'value', 0), sequence, file };
+  for await (const { kind, key, value, sequence, file } of storedEntries(folder, { damage: 'skip', ...options })) {
+    if (key[0] === ENTRY && key.includes(0)) yield { ...decodeItem(key, kind === 'deletion' ? undefined : value), kind: kind === 'deletion' ? kind : 'value', sequence, file };
   }
 }
 
-/** Decodes the key of an item. @throws WebStorageError BLOOM_BAD_KEY. */
-export function decodeItemKey(key: Uint8Array): { readonly storageKey: string; readonly key: string } {
-  const end = key.indexOf(0);
-  if (key[0] !== ENTRY || end < 0) throw new WebStorageError('BLOOM_BAD_KEY', 'key', 0, 'is not the key of an item of Local Storage');
-  return { storageKey: new ByteReader(key, 'key', 1).latin1(end - 1), key: decodeString(key, 'key', end + 1) };
+/** Decodes an item. @param value undefined for a deletion. */
+function decodeItem(entryKey: Uint8Array, entryValue: Uint8Array | undefined): StorageItem {
+  const end = entryKey.indexOf(0);
+  let storageKey = '';
+  let key: string | undefined;
+  try {
+    if (end < 0) throw new WebStorageError('BLOOM_BAD_KEY', 'key', 0, 'has no end of the origin');
+    storageKey = new ByteReader(entryKey, 'key', 1).latin1(end - 1);
+    key = decodeString(entryKey, 'key', end + 1);
+    return { storageKey, key, value: entryValue && decodeString(entryValue, 'value', 0), error: undefined };
+  } catch (error) {
+    if (!(error instanceof WebStorageError)) throw error;
+    return { storageKey, key, value: undefined, error };
+  }
 }
 
 /** Decodes a string behind its form. @throws WebStorageError. */
-export function decodeString(bytes: Uint8Array, structure: 'key' | 'value', start: number): string {
+function decodeString(bytes: Uint8Array, structure: 'key' | 'value', start: number): string {
   const reader = new ByteReader(bytes, structure, start);
   const form = reader.byte();
   if (form === LATIN1) return reader.latin1(reader.remaining);
   if (form === UTF16) return reader.utf16(reader.remaining, true);
   throw reader.bad(`unknown form of a string ${form}`, start);
+}
+
+/** What can be read of the metadata of an origin: a damaged message hides no origin. */
+function protocolBufferOf(bytes: Uint8Array): ReadonlyMap<number, number> {
+  try {
+    return readProtocolBuffer(bytes);
+  } catch (error) {
+    if (error instanceof WebStorageError) return new Map();
+    throw error;
+  }
 }
 
 /** The varints of a message by their numbers; other fields are passed over. */

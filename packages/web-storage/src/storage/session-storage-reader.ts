@@ -13,6 +13,7 @@
 import { type AsyncReaderOptions, DatabaseReader, type Folder } from '@bloom/leveldb';
 import { storedEntries, type StoredEntriesOptions } from '@bloom/leveldb/inspect';
 import { ByteReader } from '../value/byte-reader.js';
+import { WebStorageError } from '../web-storage-error.js';
 import type { StorageItem } from './local-storage-reader.js';
 
 const NAMESPACE = 'namespace-';
@@ -20,6 +21,8 @@ const MAP = 'map-';
 /** A GUID has its underscores instead of hyphens. */
 const NAMESPACE_KEY = /^namespace-([0-9a-f]{8}_[0-9a-f]{4}_[0-9a-f]{4}_[0-9a-f]{4}_[0-9a-f]{12}|[^-]+)-(.*)$/su;
 const MAP_KEY = /^map-(\d+)-/u;
+/** `map-`, a number and a hyphen. */
+const LONGEST_START = 32;
 
 /** What a tab has stored for an origin. */
 export interface SessionNamespace {
@@ -37,9 +40,9 @@ export interface SessionItem extends Omit<StorageItem, 'storageKey'> {
 }
 
 /** A version of an item that is stored, whether it counts or not. */
-export interface SessionItemVersion extends Omit<SessionItem, 'value'> {
+export interface SessionItemVersion extends SessionItem {
+  /** A deletion has no value. */
   readonly kind: 'value' | 'deletion';
-  readonly value: string | undefined;
   readonly sequence: bigint;
   readonly file: string;
 }
@@ -76,35 +79,40 @@ export class SessionStorageReader {
     return namespaces;
   }
 
-  /** The items of a map, or of all. @throws WebStorageError BLOOM_BAD_KEY or BLOOM_BAD_VALUE. */
+  /** The items of a map, or of all. One that cannot be read has an `error`, and the walk goes on. @throws CorruptionError where the folder is damaged. */
   async *items(map?: string): AsyncGenerator<SessionItem, void, undefined> {
     const prefix = new TextEncoder().encode(map === undefined ? MAP : `${MAP}${map}-`);
     for await (const [key, value] of this.#reader.entries({ prefix })) {
-      const item = decodeSessionKey(key);
-      if (item !== undefined) yield { ...item, value: decodeSessionValue(value) };
+      const item = decodeItem(key, value);
+      if (item !== undefined) yield item;
     }
   }
 }
 
-/** All versions of items that a folder still holds, overwritten and deleted ones too: log by log and table by table. */
+/**
+ * All versions of items that a folder still holds, overwritten and deleted ones too: log by log and table by table.
+ *
+ * Damage is passed over, unless `damage` is `'strict'`; `onDropped` tells what was left out.
+ */
 export async function* storedSessionItems(folder: Folder, options: StoredEntriesOptions = {}): AsyncGenerator<SessionItemVersion, void, undefined> {
-  for await (const { kind, key, value, sequence, file } of storedEntries(folder, options)) {
-    const item = decodeSessionKey(key);
-    if (item === undefined) continue;
-    if (kind === 'deletion') yield { ...item, kind: 'deletion', value: undefined, sequence, file };
-    else yield { ...item, kind: 'value', value: decodeSessionValue(value), sequence, file };
+  for await (const { kind, key, value, sequence, file } of storedEntries(folder, { damage: 'skip', ...options })) {
+    const item = decodeItem(key, kind === 'deletion' ? undefined : value);
+    if (item !== undefined) yield { ...item, kind: kind === 'deletion' ? kind : 'value', sequence, file };
   }
 }
 
-/** The map and the key of an item; undefined where a key is about something else. @throws WebStorageError BLOOM_BAD_KEY. */
-export function decodeSessionKey(key: Uint8Array): { readonly map: string; readonly key: string } | undefined {
-  const start = MAP_KEY.exec(new ByteReader(key, 'key').latin1(Math.min(key.length, 32)));
+/** Decodes an item; undefined where a key is about something else. @param entryValue undefined for a deletion. */
+function decodeItem(entryKey: Uint8Array, entryValue: Uint8Array | undefined): SessionItem | undefined {
+  const start = MAP_KEY.exec(new ByteReader(entryKey, 'key').latin1(Math.min(entryKey.length, LONGEST_START)));
   if (start === null) return undefined;
-  const reader = new ByteReader(key, 'key', start[0].length);
-  return { map: start[1]!, key: reader.utf8(reader.remaining) };
-}
-
-/** UTF-16LE. @throws WebStorageError BLOOM_BAD_VALUE. */
-export function decodeSessionValue(value: Uint8Array): string {
-  return new ByteReader(value, 'value').utf16(value.length, true);
+  const map = start[1]!;
+  let key: string | undefined;
+  try {
+    const reader = new ByteReader(entryKey, 'key', start[0].length);
+    key = reader.utf8(reader.remaining);
+    return { map, key, value: entryValue && new ByteReader(entryValue, 'value').utf16(entryValue.length, true), error: undefined };
+  } catch (error) {
+    if (!(error instanceof WebStorageError)) throw error;
+    return { map, key, value: undefined, error };
+  }
 }

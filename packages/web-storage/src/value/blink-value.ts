@@ -79,6 +79,13 @@ function doubles(reader: ByteReader, names: readonly string[]): Record<string, n
   return Object.fromEntries(names.map((name) => [name, reader.double()]));
 }
 
+/** Whether there is one, and the double that stands there in either case. */
+function optionalDouble(reader: ByteReader): number | undefined {
+  const isThere = reader.byte() !== 0;
+  const value = reader.double();
+  return isThere ? value : undefined;
+}
+
 const POINT = ['x', 'y', 'z', 'w'];
 const RECT = ['x', 'y', 'width', 'height'];
 const MATRIX_2D = ['a', 'b', 'c', 'd', 'e', 'f'];
@@ -145,8 +152,14 @@ class BlinkObjects implements HostObjectReader {
         return new HostObject('RTCCertificate', type, { pemPrivateKey: text(reader), pemCertificate: text(reader) });
       case 'c':
         return new HostObject('CropTarget', type, { id: text(reader) });
-      case 'K':
-        return new HostObject('CryptoKey', type, readCryptoKey(reader));
+      case 'K': {
+        const key = readCryptoKey(reader);
+        return key && new HostObject('CryptoKey', type, key);
+      }
+      case 'q': {
+        const error = { name: 'QuotaExceededError', message: text(reader), stack: text(reader) };
+        return new HostObject('QuotaExceededError', type, { ...error, quota: optionalDouble(reader), requested: optionalDouble(reader) });
+      }
       default:
         return undefined;
     }
@@ -193,8 +206,8 @@ const COLOR_SPACE_PARAMETERS = 16;
 const IMAGE_SETTING_NAMES: readonly (string | undefined)[] = [
   undefined,
   'colorSpace',
+  'bitmapFormat',
   'pixelFormat',
-  'storageFormat',
   'originClean',
   'isPremultiplied',
   'opacityMode',
@@ -202,11 +215,11 @@ const IMAGE_SETTING_NAMES: readonly (string | undefined)[] = [
   'imageOrientation',
 ];
 const COLOR_SPACES: readonly string[] = ['srgb', 'srgb', 'rec2020', 'display-p3'];
-const STORAGE_FORMATS: readonly string[] = ['uint8', 'uint16', 'float32'];
+const PIXEL_FORMATS: readonly string[] = ['rgba-unorm8', 'rgba-float16', 'rgba-float32'];
 
 function settingOf(name: string, value: number): unknown {
   if (name === 'colorSpace') return COLOR_SPACES[value] ?? value;
-  if (name === 'storageFormat') return STORAGE_FORMATS[value] ?? value;
+  if (name === 'pixelFormat') return PIXEL_FORMATS[value] ?? value;
   if (name === 'originClean' || name === 'isPremultiplied') return value !== 0;
   return value;
 }

@@ -98,12 +98,12 @@ export class ByteReader {
     return fromUnits(bytes.subarray(start, end));
   }
 
-  /** UTF-8 of `length` bytes. */
-  utf8(length: number): string {
+  /** UTF-8 of `length` bytes. @param isStrict whether what is not UTF-8 is refused, or read as U+FFFD, as V8 reads it. */
+  utf8(length: number, isStrict = true): string {
     const start = this.position;
     const bytes = this.take(length);
     try {
-      return new TextDecoder('utf-8', { ignoreBOM: true, fatal: true }).decode(bytes);
+      return new TextDecoder('utf-8', { ignoreBOM: true, fatal: isStrict }).decode(bytes);
     } catch {
       throw this.bad('a string is not UTF-8', start);
     }

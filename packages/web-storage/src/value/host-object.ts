@@ -75,6 +75,8 @@ export class StoredBlob {
    * @throws WebStorageError BLOOM_MISSING_BLOB where its file is not there, or no blob folder was given.
    */
   async bytes(): Promise<Uint8Array> {
+    // Chromium makes no file for an empty one.
+    if (this.size === 0) return new Uint8Array(0);
     if (this.#read === undefined || this.blobNumber === undefined) {
       throw new WebStorageError('BLOOM_MISSING_BLOB', 'blob', 0, this.blobNumber === undefined ? 'the record has no entry for this blob' : 'no blob folder was given');
     }

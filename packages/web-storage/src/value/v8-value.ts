@@ -42,10 +42,12 @@ const HOLES_HAVE_A_TAG = 11;
 const VIEWS_HAVE_FLAGS = 14;
 const LENGTHS_OF_64_BITS = 16;
 
-/** How deeply objects may be nested, so that the stack lasts. V8 itself writes some 3000 levels, and reads 1900 (Node 20). */
-const MAX_DEPTH = 3500;
+/** How deeply objects may be nested. The stack of most hosts ends earlier, which is the same error. */
+const MAX_DEPTH = 10_000;
 /** A resizable ArrayBuffer reserves its largest length at once; one that asks for more is made with a fixed length. */
 const MAX_RESERVED_BYTES = 2 ** 28;
+/** V8 keeps an array in a hash table once it was longer than this, however short it is made then. Otherwise it reserves 8 bytes for each hole. */
+const LONGEST_ARRAY = 2 ** 32 - 1;
 /** Property names of up to this length are kept, because records of a store mostly have the same. */
 const MAX_KEPT_NAME = 32;
 const KEPT_NAMES = 1024;
@@ -108,6 +110,9 @@ const VIEWS: Readonly<Record<string, readonly [name: string, elementBytes: numbe
   Q: ['BigUint64Array', 8],
   '?': ['DataView', 1],
 };
+
+/** A flag of a view. */
+const TRACKS_LENGTH = 1;
 
 const ERRORS: Readonly<Record<string, ErrorConstructor>> = {
   E: EvalError,
@@ -172,7 +177,8 @@ export class V8ValueReader extends ByteReader {
     try {
       return this.#whole(start);
     } catch (error) {
-      if (error instanceof RangeError) throw new WebStorageError('BLOOM_TOO_DEEP', 'value', this.position, 'objects are nested too deeply', { cause: error });
+      if (isStackOverflow(error)) throw new WebStorageError('BLOOM_TOO_DEEP', 'value', this.position, 'objects are nested more deeply than the stack lasts', { cause: error });
+      if (error instanceof RangeError) throw new WebStorageError('BLOOM_BAD_VALUE', 'value', this.position, error.message, { cause: error });
       throw error;
     }
   }
@@ -248,7 +254,7 @@ export class V8ValueReader extends ByteReader {
       case UINT32:
         return this.varint32();
       case UTF8_STRING:
-        return this.utf8(this.varint32());
+        return this.utf8(this.varint32(), false);
       case DATE:
         return this.#add(new Date(this.double()));
       case REFERENCE:
@@ -292,7 +298,7 @@ export class V8ValueReader extends ByteReader {
 
   /** A string behind a tag, or, before version 12, UTF-8 without one. */
   #string(): string {
-    if (this.version < TAGGED_STRINGS) return this.utf8(this.varint32());
+    if (this.version < TAGGED_STRINGS) return this.utf8(this.varint32(), false);
     const start = this.position;
     const value = this.value();
     if (typeof value !== 'string') throw this.bad('not a string', start);
@@ -338,7 +344,10 @@ export class V8ValueReader extends ByteReader {
   #properties(object: Record<string, unknown>, end: number): void {
     let count = 0;
     while (!this.#isNext(end)) {
+      const start = this.position;
       const key = this.#propertyName();
+      // V8 writes the length of an array apart, and it can only be set to a length.
+      if (key === 'length' && end !== END_OBJECT) throw this.bad('the length of an array stands among its properties', start);
       const value = this.value();
       // An assignment to it would set the prototype.
       if (key === '__proto__') Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true });
@@ -396,6 +405,7 @@ export class V8ValueReader extends ByteReader {
     this.#enter();
     const length = this.varint32();
     const array = this.#add<unknown[]>([]);
+    array.length = LONGEST_ARRAY;
     array.length = length;
     this.#properties(array as unknown as Record<string, unknown>, END_SPARSE_ARRAY);
     if (this.#isComplete) this.#mustBeCount(length, 'elements');
@@ -503,9 +513,18 @@ export class V8ValueReader extends ByteReader {
       throw this.bad(`a ${name} of ${byteLength} bytes at ${byteOffset} of a buffer of ${buffer.byteLength}`, start);
     }
     const View = (globalThis as unknown as Record<string, ViewConstructor | undefined>)[name];
-    if (View === undefined) return this.#add(new HostObject(name, 'V', { buffer, byteOffset, length: byteLength / elementBytes }));
-    const tracksLength = (flags & 1) === 1 && isResizable(buffer);
-    return this.#add(tracksLength ? new View(buffer, byteOffset) : new View(buffer, byteOffset, byteLength / elementBytes));
+    // A view that tracks the length of its buffer has none of its own.
+    const tracksLength = (flags & TRACKS_LENGTH) !== 0;
+    const length = tracksLength ? Math.floor((buffer.byteLength - byteOffset) / elementBytes) : byteLength / elementBytes;
+    if (View === undefined) return this.#add(new HostObject(name, 'V', { buffer, byteOffset, length }));
+    if (tracksLength && isResizable(buffer)) {
+      try {
+        return this.#add(new View(buffer, byteOffset));
+      } catch {
+        // Some hosts refuse a buffer whose length is not a multiple of the element's.
+      }
+    }
+    return this.#add(new View(buffer, byteOffset, length));
   }
 
   /** Its parts have had different orders. */
@@ -575,6 +594,11 @@ function isName(name: string, bytes: Uint8Array, start: number): boolean {
 /** Defines a property as those of an error are: not enumerable. */
 function define(error: Error, name: string, value: unknown): void {
   Object.defineProperty(error, name, { value, writable: true, enumerable: false, configurable: true });
+}
+
+/** V8 and JavaScriptCore throw a RangeError, SpiderMonkey an InternalError. */
+function isStackOverflow(error: unknown): boolean {
+  return error instanceof Error && (error.name === 'InternalError' || (error instanceof RangeError && error.message.includes('call stack')));
 }
 
 function newBuffer(length: number, maxByteLength: number | undefined): ArrayBuffer {
