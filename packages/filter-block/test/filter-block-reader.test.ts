@@ -1,6 +1,6 @@
 import { fromHex, realTables } from '@bloom/fixtures';
 import { FilterBlockBuilder, FilterBlockReader } from '@bloom/filter-block';
-import { BloomFilterPolicy } from '@bloom/policy';
+import { BloomFilterPolicy, PrefixFilterPolicy, prefixThrough } from '@bloom/policy';
 import { describe, expect, test } from 'vitest';
 import { hex, listPolicy, testHashPolicy, utf8 } from './test-policies.js';
 
@@ -234,6 +234,68 @@ describe('baseLg', () => {
       expect([0, 2048, 2 ** 53 - 1].map((offset) => range(baseLg, offset))).toEqual(['both', 'both', 'both']);
     }
   });
+});
+
+describe('a range of bytes as the key', () => {
+  const contents = build([
+    [0, ['foo']],
+    [5000, ['bar']],
+  ]);
+  const inside = utf8('xfooy');
+
+  test.each([
+    ['a policy that answers for ranges', new BloomFilterPolicy(), true],
+    ['a policy that answers only for whole keys', listPolicy, false],
+  ])('%s gets exactly the bytes of the key', (_, policy, answersForRanges) => {
+    expect(typeof policy.keyMayMatchRange === 'function').toBe(answersForRanges);
+    const reader = new FilterBlockReader(policy, build([[0, ['foo']]], policy));
+    const denied = (keyBytes: Uint8Array, start: number, end: number): boolean => reader.denies(0, keyBytes, start, end);
+    expect([denied(inside, 1, 4), denied(utf8('fooy'), 0, 3), denied(utf8('xfoo'), 1, 4), denied(utf8('foo'), 0, 3)]).toEqual([false, false, false, false]);
+    expect([denied(inside, 0, 4), denied(inside, 1, 5), denied(inside, 0, 5), denied(utf8('fooy'), 0, 4)]).toEqual([true, true, true, true]);
+  });
+
+  test('is not denied by an empty filter, which contradicts the index', () => {
+    const reader = new FilterBlockReader(testHashPolicy, contents);
+    expect([0, 2048, 4096].map((offset) => reader.denies(offset, inside, 1, 4))).toEqual([false, false, true]);
+  });
+});
+
+describe('prefixes', () => {
+  const policy = new PrefixFilterPolicy(prefixThrough(0x2f));
+  const contents = build(
+    [
+      [0, ['box/1', 'box/2']],
+      [5000, ['fox/1']],
+    ],
+    policy,
+  );
+  const reader = new FilterBlockReader(policy, contents);
+
+  test('are those of the policy', () => {
+    expect(reader.prefixes).toBe(policy.prefixes);
+    expect(new FilterBlockReader(testHashPolicy, contents).prefixes).toBeUndefined();
+  });
+
+  test('are denied by the filter of the range in which no key has them', () => {
+    const denied = (prefix: string, offset: number): boolean => reader.deniesPrefix(offset, utf8(prefix));
+    expect(['box/', 'fox/', 'cat/'].map((prefix) => denied(prefix, 0))).toEqual([false, true, true]);
+    expect(['box/', 'fox/', 'cat/'].map((prefix) => denied(prefix, 4096))).toEqual([true, false, true]);
+  });
+
+  test('are denied neither by an empty filter nor past the filters', () => {
+    expect([2048, 4096 + 2048, 2 ** 40].map((offset) => reader.deniesPrefix(offset, utf8('cat/')))).toEqual([false, false, false]);
+  });
+
+  test('are denied neither by a damaged filter nor by a policy without prefixes', () => {
+    const damaged = new FilterBlockReader(policy, contentsOf('00'.repeat(8), [0, 9], 8));
+    expect([0, 2048].map((offset) => damaged.deniesPrefix(offset, utf8('cat/')))).toEqual([false, false]);
+    expect(new FilterBlockReader(new BloomFilterPolicy(), contents).deniesPrefix(0, utf8('cat/'))).toBe(false);
+  });
+});
+
+test('filterAt returns undefined for a filter that ends before it starts, or past the start of the offsets', () => {
+  const reader = new FilterBlockReader(testHashPolicy, contentsOf('378c73d9378c73d9', [0, 8, 4, 9], 8));
+  expect([0, 1, 2, 3].map((i) => reader.filterAt(i)?.length)).toEqual([8, undefined, undefined, undefined]);
 });
 
 test('reads contents at any offset of a larger buffer', () => {
