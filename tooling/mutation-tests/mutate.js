@@ -11,6 +11,8 @@ import { join } from 'node:path';
  */
 
 /** @param {string} name */
+const inSource = (name) => `src/${name}.ts`;
+/** @param {string} name */
 const inFormat = (name) => `src/format/${name}.ts`;
 
 /**
@@ -26,8 +28,8 @@ const runs = [
   { package: 'filter-block', files: ['src/**/*.ts'] },
   {
     package: 'policy',
-    part: 'filters',
-    files: ['src/*.ts', '!src/*.wasm.ts', '!src/contract.ts', '!src/false-positive-rate.ts', '!src/hash-filter.ts', '!src/hash-kernel.ts'],
+    part: 'bloom',
+    files: ['bloom-filter', 'bloom-filter-policy', 'bloom-kernel', 'build-filter', 'filter-buffer', 'kept-kernel', 'key-buffer', 'key-list-order', 'policy'].map(inSource),
     tests: [
       'bloom-filter-layout',
       'bloom-filter-policy',
@@ -39,9 +41,23 @@ const runs = [
       'kernel-use',
       'key-buffer',
       'large-filter',
+      'prefix-filter-policy',
+      'thorough/names',
     ],
   },
-  { package: 'policy', part: 'false-positive-rate', files: ['src/false-positive-rate.ts'], tests: ['false-positive-rate'] },
+  {
+    package: 'policy',
+    part: 'fitted',
+    files: ['distinct-hashes', 'filter-fit', 'fit-kernel', 'fitted-bloom-filter-policy', 'key-neighbour', 'key-range'].map(inSource),
+    tests: ['fitted-bloom-filter-policy', 'key-neighbour', 'thorough/fitted-contract'],
+  },
+  {
+    package: 'policy',
+    part: 'variants',
+    files: ['compare', 'goleveldb-bloom-filter-policy', 'hash-bloom-filter', 'prefix-filter-policy', 'scaled'].map(inSource),
+    tests: ['compare', 'goleveldb-bloom-filter-policy', 'hash-bloom-filter', 'prefix-filter-policy', 'thorough/goleveldb-contract', 'thorough/prefix-contract'],
+  },
+  { package: 'policy', part: 'false-positive-rate', files: ['src/false-positive-rate.ts'], tests: ['thorough/false-positive-rate'] },
   { package: 'policy-blocked', files: ['src/*.ts'] },
   { package: 'policy-ribbon', files: ['src/*.ts', '!src/*.wasm.ts'] },
   { package: 'policy-fuse', files: ['src/*.ts', '!src/*.wasm.ts'] },
