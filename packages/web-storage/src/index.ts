@@ -10,4 +10,5 @@ export { LocalStorageReader, type StorageItem, type StorageItemVersion, storedIt
 export { type SessionItem, type SessionItemVersion, type SessionNamespace, SessionStorageReader, storedSessionItems } from './storage/session-storage-reader.js';
 export { type DecodedValue, decodeValue, type ValueContext } from './value/blink-value.js';
 export { type ExternalObject, HostObject, StoredBlob } from './value/host-object.js';
+export { taggedJson, type TaggedJsonOptions } from './value/tagged-json.js';
 export { type StoredStructure, WebStorageError, type WebStorageErrorCode } from './web-storage-error.js';
