@@ -1,8 +1,9 @@
+export { type DecodedEntry, EntryDecoder } from './entry-decoder.js';
 export { INDEXED_DB_FIELDS, indexedDbKey } from './indexed-db/key-in-words.js';
 export { type IndexedDbKey, encodeKey } from './indexed-db/key.js';
 export type { DatabaseInformation, IndexDescription, KeyPath, StoreDescription } from './indexed-db/metadata.js';
 export type { BlobFolder } from './indexed-db/external-objects.js';
-export { type IndexedDbOptions, IndexedDbReader, type RecordRange } from './indexed-db/indexed-db-reader.js';
+export { type IndexedDbOptions, IndexedDbReader, type PlacedRecord, type RecordRange } from './indexed-db/indexed-db-reader.js';
 export type { StoredRecord } from './indexed-db/record.js';
 export { storedRecords, type StoredRecordsOptions, type StoredRecordVersion } from './indexed-db/stored-records.js';
 export { recognizeStorage, type StorageKind } from './recognized-storage.js';

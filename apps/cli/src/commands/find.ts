@@ -17,10 +17,12 @@ import { EntryOutput } from '../outputs/entry-output.js';
 import { note } from '../outputs/output.js';
 import { knownCodecs } from '../plugins/known-plugins.js';
 import { addPluginOptions } from '../plugins/plugin-options.js';
+import { DECODE_OPTION } from './decode-option.js';
 
 const FACTS = ['file', 'level', 'sequence', 'type'] as const;
 
 interface FindOptions extends InputOptions {
+  readonly decode?: true;
   readonly hex?: true;
   readonly format: FormatName;
 }
@@ -46,6 +48,7 @@ export function addFind(program: Command): void {
     .argument('<key>', 'the key')
     .argument('<input...>', 'tables, folders, logs, MANIFESTs, URLs of them; - is standard input')
     .option('--hex', 'key and values are in hexadecimal')
+    .addOption(new Option(...DECODE_OPTION).conflicts('hex'))
     .addOption(new Option('-f, --format <format>', 'the format of the output').choices(formatNames.filter((name) => name !== 'words')).default('tsv'));
   addRemoteOptions(addPluginOptions(addDamageOption(command)));
   addKeyFormOptions(command)
@@ -55,12 +58,14 @@ export function addFind(program: Command): void {
 Examples:
   bloom find France *.ldb
   bloom find user/42 path/to/database
-  bloom find user/42 path/to/database -f jsonl`,
+  bloom find user/42 path/to/database -f jsonl
+  bloom find --decode theme 'Local Storage/leveldb'`,
     )
     .action(find);
 }
 
 async function find(text: string, paths: readonly string[], options: FindOptions): Promise<void> {
+  if (options.decode) return (await import('./decoded.js')).findDecoded(paths, [text], { ...options, allVersions: true }, false);
   const key = keyArgument(text, options.hex === true);
   const { format } = options;
   if (format === 'kv' && options.hex) throw new Failure('kv is binary: omit --hex, or use --format hex');

@@ -7,6 +7,7 @@ export interface GetOptions extends InputOptions {
   readonly hex?: true;
   readonly allVersions?: true;
   readonly explain?: true | undefined;
+  readonly decode?: true;
   readonly keys?: string;
   readonly format?: FormatName;
 }

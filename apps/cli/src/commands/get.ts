@@ -15,6 +15,7 @@ import { addKeyFormOptions, noteAssumption, openDatabaseTable, openTable, type T
 import { EntryOutput, NO_FACTS } from '../outputs/entry-output.js';
 import { drain, flush, note } from '../outputs/output.js';
 import { addPluginOptions } from '../plugins/plugin-options.js';
+import { DECODE_OPTION } from './decode-option.js';
 import { type Answer, DELETED, type GetOptions, type Lookup } from './get-answer.js';
 
 const LF = 10;
@@ -37,6 +38,7 @@ export function addGet(program: Command): void {
     .option('--keys <file>', 'read more keys from FILE, one per line (- is standard input); all arguments before -- are then inputs')
     .addOption(new Option('-f, --format <format>', 'print entries in this format, keys included, instead of values').choices(formatNames))
     .option('--all-versions', 'for a folder: print all stored versions of each key: key, sequence, type, file, value')
+    .addOption(new Option(...DECODE_OPTION).conflicts(['explain', 'hex']))
     .addOption(new Option('--explain', 'print to standard error how each key was looked up: logs, tables, filters, blocks').conflicts('allVersions'));
   addRemoteOptions(addPluginOptions(addDamageOption(command)));
   addKeyFormOptions(command)
@@ -50,6 +52,7 @@ Examples:
   bloom get path/to/database user/42
   bloom get --all-versions path/to/database user/42
   bloom get --explain path/to/database user/42
+  bloom get --decode 'Local Storage/leveldb' theme
   bloom get capitals.ldb -- -starts-with-a-dash
   bloom get today.ldb yesterday.ldb -- user/42 user/43
   bloom get capitals.ldb --keys wanted.txt -f jsonl
@@ -69,6 +72,7 @@ async function get(first: string, rest: readonly string[], options: GetOptions, 
       texts.push(options.hex ? Buffer.from(key).toString('hex') : Buffer.from(key).toString('utf8'));
     }
   }
+  if (options.decode) return (await import('./decoded.js')).findDecoded(paths, texts, options, !options.allVersions && options.format === undefined);
   const tracing = await tracingFor(options);
   const explain = options.explain ?? options.trace;
   const all = { ...options, tracing, explain, isWithoutFilters: explain !== true && keys.length <= FEW_KEYS };

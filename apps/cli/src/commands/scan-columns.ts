@@ -19,6 +19,7 @@ export interface ScanOptions extends InputOptions, RangeOptions {
   readonly keysOnly?: true;
   readonly valuesOnly?: true;
   readonly decodeKeys?: KeyDecoderName;
+  readonly decode?: true;
 }
 
 export function columnsOf({ keysOnly, valuesOnly, hex, format }: ScanOptions, facts: readonly FactName[] = []): Columns {

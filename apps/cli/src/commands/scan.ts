@@ -11,6 +11,7 @@ import { isDatabase, recognised } from '../inputs/opened-input.js';
 import { addRemoteOptions, tracingFor } from '../inputs/opened-source.js';
 import { addKeyFormOptions, noteAssumption, openDatabaseTable, openTable, type TableFile, withReadTable } from '../inputs/opened-table.js';
 import { EntryOutput } from '../outputs/entry-output.js';
+import { DECODE_OPTION } from './decode-option.js';
 import { columnsOf, type ScanOptions, versionPrinter } from './scan-columns.js';
 import { addPluginOptions } from '../plugins/plugin-options.js';
 
@@ -28,6 +29,7 @@ export function addScan(program: Command): void {
     .option('--values-only', 'print only values')
     .addOption(new Option('-f, --format <format>', 'the format of the output').choices(formatNames).default('tsv'))
     .option('--hex', 'bounds, and the keys and values of tsv, raw, words, csv and jsonl, are in hexadecimal')
+    .addOption(new Option(...DECODE_OPTION).conflicts(['decodeKeys', 'hex']))
     .addOption(new Option('--decode-keys <program>', "print keys of Chromium's IndexedDB or of Minecraft's worlds as text; build does not read that back").choices(KEY_DECODERS))
     .option(
       '--all-versions',
@@ -55,6 +57,7 @@ Examples:
   bloom scan january.ldb february.ldb
   bloom scan path/to/database -f kv > entries.kv
   bloom scan --all-versions path/to/database
+  bloom scan --decode 'Local Storage/leveldb'
   bloom scan --all-versions --live path/to/database > versions.tsv
   bloom scan https://example.org/capitals.ldb --prefix Fr`,
     )
@@ -67,6 +70,7 @@ async function scan(paths: readonly string[], options: ScanOptions): Promise<voi
   if (options.format === 'words' && options.valuesOnly) throw new Failure('words prints only keys: omit --values-only, or use --format raw');
   if (options.format === 'kv' && options.hex && wanted.isAll) throw new Failure('kv is binary: omit --hex, or use --format hex');
   if (options.decodeKeys !== undefined && (options.format === 'kv' || options.hex)) throw new Failure(`--decode-keys prints text: omit it, or ${options.hex ? '--hex' : '--format kv'}`);
+  if (options.decode) return (await import('./decoded.js')).scanDecoded(paths, wanted, options);
   const output = new EntryOutput(options.format, options.limit, options.decodeKeys && (await import('../decoded-keys/decoded-key.js')).keyDecoder(options.decodeKeys));
   const tracing = await tracingFor(options);
   const all = { ...options, tracing };

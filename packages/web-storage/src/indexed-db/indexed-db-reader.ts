@@ -5,7 +5,7 @@ import { HostObject, StoredBlob } from '../value/host-object.js';
 import { PropertyNames } from '../value/v8-value.js';
 import { WebStorageError } from '../web-storage-error.js';
 import { type BlobFolder, blobReader } from './external-objects.js';
-import { encodePrefix, EXTERNAL_OBJECTS, FIRST_INDEX, readPrefix, RECORDS } from './key-prefix.js';
+import { encodePrefix, EXTERNAL_OBJECTS, FIRST_INDEX, type KeyPrefix, readPrefix, RECORDS } from './key-prefix.js';
 import { encodeKey, GREATEST_KEY, type IndexedDbKey, LEAST_KEY, readKey } from './key.js';
 import { type DatabaseInformation, DATABASE_NAME, DatabaseMetadata, decodeDatabaseName, type IndexDescription, type KeyPath, type StoreDescription } from './metadata.js';
 import { decodeRecord, readRecordKey, readRecordVersion, type StoredRecord } from './record.js';
@@ -30,6 +30,16 @@ export interface RecordRange {
   readonly limit?: number | undefined;
 }
 
+/** A record with where it is. */
+export interface PlacedRecord extends StoredRecord {
+  /** Undefined where the database was deleted. */
+  readonly database: DatabaseInformation | undefined;
+  /** Undefined where the store was deleted. */
+  readonly store: StoreDescription | undefined;
+  /** The ids of database and store. */
+  readonly place: Pick<KeyPrefix, 'database' | 'store'>;
+}
+
 /**
  * Reads a folder of Chromium's IndexedDB, `….indexeddb.leveldb`, and changes nothing in it.
  *
@@ -48,6 +58,9 @@ export class IndexedDbReader {
   readonly #reader: DatabaseReader;
   readonly #options: IndexedDbOptions;
   readonly #names = new PropertyNames();
+  /** For {@link decodeEntry}, whose entries may belong to any store. */
+  #databases: Promise<DatabaseInformation[]> | undefined;
+  readonly #stores = new Map<string, Promise<FoundStore>>();
 
   private constructor(reader: DatabaseReader, options: IndexedDbOptions) {
     this.#reader = reader;
@@ -119,6 +132,36 @@ export class IndexedDbReader {
     }
   }
 
+  /**
+   * Decodes an entry of the folder that is a record, such as one that `DatabaseReader` or `storedEntries` gave.
+   *
+   * @param bytes the value of the entry; undefined for a deletion.
+   * @returns undefined for an entry of another kind, such as one of an index.
+   */
+  async decodeEntry(entryKey: Uint8Array, bytes: Uint8Array | undefined): Promise<PlacedRecord | undefined> {
+    const place = recordPlace(entryKey);
+    if (place === undefined) return undefined;
+    const name = `${place.database} ${place.store}`;
+    let found = this.#stores.get(name);
+    if (found === undefined) {
+      found = this.#storeAt(place);
+      this.#stores.set(name, found);
+    }
+    const { context, database, store } = await found;
+    try {
+      const record = await this.#record(entryKey, bytes ?? NOTHING, store ?? NO_KEY, context);
+      return { ...record, ...(bytes === undefined && { error: undefined, isComplete: true }), database, store, place };
+    } catch (error) {
+      if (error instanceof WebStorageError) return undefined;
+      throw error;
+    }
+  }
+
+  async #storeAt(place: Pick<KeyPrefix, 'database' | 'store'>): Promise<FoundStore> {
+    const database = (await (this.#databases ??= this.databases())).find(({ id }) => id === place.database);
+    return { context: await this.#contextOf(place.database, place.store), database, store: database?.stores.find(({ id }) => id === place.store) };
+  }
+
   /** The value of a record. @returns undefined when there is none with this key. @throws WebStorageError where it cannot be read. */
   async get(database: Pick<DatabaseInformation, 'id'>, store: Pick<StoreDescription, 'id' | 'keyPath' | 'autoIncrement'>, key: IndexedDbKey): Promise<unknown> {
     const entryKey = encodePrefix({ database: database.id, store: store.id, index: RECORDS }, encodeKey(key));
@@ -175,6 +218,26 @@ interface StoreContext {
   readonly place: { readonly database: number; readonly store: number; readonly index: number };
   readonly hasExternalObjects: boolean;
   readonly readBlob: ((blobNumber: number) => Promise<Uint8Array>) | undefined;
+}
+
+const NOTHING = new Uint8Array(0);
+/** Of a store whose description is gone. */
+const NO_KEY = { keyPath: undefined, autoIncrement: false };
+
+/** Where an entry is, if it is a record; undefined for another one. */
+function recordPlace(entryKey: Uint8Array): KeyPrefix | undefined {
+  try {
+    const place = readPrefix(new ByteReader(entryKey, 'key'));
+    return place.database > 0 && place.store > 0 && place.index === RECORDS ? place : undefined;
+  } catch (error) {
+    if (error instanceof WebStorageError) return undefined;
+    throw error;
+  }
+}
+
+/** What is known of a store by its id. */
+interface FoundStore extends Pick<PlacedRecord, 'database' | 'store'> {
+  readonly context: StoreContext;
 }
 
 /** The range of the folder that has a range of an index, or of the records themselves. */

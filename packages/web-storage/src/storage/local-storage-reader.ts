@@ -112,11 +112,17 @@ export class LocalStorageReader {
  */
 export async function* storedItems(folder: Folder, options: StoredEntriesOptions = {}): AsyncGenerator<StorageItemVersion, void, undefined> {
   for await (const { kind, key, value, sequence, file } of storedEntries(folder, { damage: 'skip', ...options })) {
-    if (key[0] === ENTRY && key.includes(0)) yield { ...decodeItem(key, kind === 'deletion' ? undefined : value), kind: kind === 'deletion' ? kind : 'value', sequence, file };
+    const item = decodeStoredItem(key, kind === 'deletion' ? undefined : value);
+    if (item !== undefined) yield { ...item, kind: kind === 'deletion' ? kind : 'value', sequence, file };
   }
 }
 
-/** Decodes an item. @param value undefined for a deletion. */
+/** Decodes an entry of the folder that is an item; undefined for another one. @param entryValue undefined for a deletion. */
+export function decodeStoredItem(entryKey: Uint8Array, entryValue: Uint8Array | undefined): StorageItem | undefined {
+  return entryKey[0] === ENTRY && entryKey.includes(0) ? decodeItem(entryKey, entryValue) : undefined;
+}
+
+/** Decodes an item. @param entryValue undefined for a deletion. */
 function decodeItem(entryKey: Uint8Array, entryValue: Uint8Array | undefined): StorageItem {
   const end = entryKey.indexOf(0);
   let storageKey = '';

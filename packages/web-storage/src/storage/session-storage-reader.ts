@@ -83,7 +83,7 @@ export class SessionStorageReader {
   async *items(map?: string): AsyncGenerator<SessionItem, void, undefined> {
     const prefix = new TextEncoder().encode(map === undefined ? MAP : `${MAP}${map}-`);
     for await (const [key, value] of this.#reader.entries({ prefix })) {
-      const item = decodeItem(key, value);
+      const item = decodeSessionItem(key, value);
       if (item !== undefined) yield item;
     }
   }
@@ -96,13 +96,13 @@ export class SessionStorageReader {
  */
 export async function* storedSessionItems(folder: Folder, options: StoredEntriesOptions = {}): AsyncGenerator<SessionItemVersion, void, undefined> {
   for await (const { kind, key, value, sequence, file } of storedEntries(folder, { damage: 'skip', ...options })) {
-    const item = decodeItem(key, kind === 'deletion' ? undefined : value);
+    const item = decodeSessionItem(key, kind === 'deletion' ? undefined : value);
     if (item !== undefined) yield { ...item, kind: kind === 'deletion' ? kind : 'value', sequence, file };
   }
 }
 
-/** Decodes an item; undefined where a key is about something else. @param entryValue undefined for a deletion. */
-function decodeItem(entryKey: Uint8Array, entryValue: Uint8Array | undefined): SessionItem | undefined {
+/** Decodes an entry of the folder that is an item; undefined for another one. @param entryValue undefined for a deletion. */
+export function decodeSessionItem(entryKey: Uint8Array, entryValue: Uint8Array | undefined): SessionItem | undefined {
   const start = MAP_KEY.exec(new ByteReader(entryKey, 'key').latin1(Math.min(entryKey.length, LONGEST_START)));
   if (start === null) return undefined;
   const map = start[1]!;

@@ -1,0 +1,78 @@
+/** The entries of a folder that a browser wrote, decoded as pages stored them. */
+import type { Dropped } from '@bloom/leveldb';
+import { storedEntries } from '@bloom/leveldb/inspect';
+import { type DecodedEntry, EntryDecoder } from '@bloom/web-storage';
+import { NodeBlobFolder } from '@bloom/web-storage/node';
+import { Failure } from '../failure.js';
+import type { FactName } from '../formats/format-contract.js';
+import { factsOf } from '../formats/version.js';
+import { WantedRange } from '../inputs/key-range.js';
+import { type FolderOptions, noteDropped, openDatabase, withDatabaseFolder } from '../inputs/opened-folder.js';
+import { isDatabase, recognised } from '../inputs/opened-input.js';
+import { knownCodecs } from '../plugins/known-plugins.js';
+
+/** A decoded entry, and for a version of it what `VERSION_FACTS` name. */
+export interface ReadEntry extends DecodedEntry {
+  readonly facts: readonly string[];
+}
+
+/** What is known of a version besides key and value, in this order. */
+export const VERSION_FACTS: readonly FactName[] = ['sequence', 'type', 'file'];
+
+/** Which entries to read. */
+export interface WantedEntries extends FolderOptions {
+  readonly wanted?: WantedRange;
+  readonly reverse?: true | undefined;
+  readonly allVersions?: true | undefined;
+}
+
+/** Does `work` with the entries of a database that a browser wrote. @throws Failure when it is none. */
+export async function withDecodedEntries(given: string, options: WantedEntries, work: (path: string, entries: AsyncIterable<ReadEntry>) => Promise<void>): Promise<void> {
+  const location = await recognised(given, options);
+  if (!isDatabase(location)) throw new Failure(`${given}: is a table: --decode needs the whole folder`);
+  await withDatabaseFolder(location, options, async (path, folder, plugins) => {
+    const { wanted = new WantedRange({}), allVersions } = options;
+    // A browser leaves truncated tables behind when it is closed.
+    const damage = options.damage ?? (allVersions ? 'skip' : 'strict');
+    const codecs = knownCodecs(plugins);
+    const blobs = location.kind === 'folder' ? NodeBlobFolder.beside(path) : undefined;
+    const decoder = await EntryDecoder.open(folder, { blobs, codecs, damage });
+    if (decoder === undefined) throw new Failure(`${path}: is not IndexedDB, Local Storage or Session Storage: omit --decode`);
+    const dropped: Dropped[] = [];
+    try {
+      const database = await openDatabase(folder, plugins, { damage });
+      try {
+        const { range, keeps } = wanted.in(allVersions ? undefined : { name: database.describe().comparator }, (a, b) => database.compare(a, b));
+        const entries = allVersions
+          ? versions(storedEntries(folder, { codecs, damage, onDropped: (drop) => dropped.push(drop) }), decoder, keeps)
+          : newest(database.entries({ ...range, reverse: options.reverse }), decoder, keeps);
+        await work(path, entries);
+        if (!allVersions) dropped.push(...database.describe().dropped);
+      } finally {
+        await database.close();
+      }
+    } finally {
+      noteDropped(path, dropped);
+      await decoder.close();
+    }
+  });
+}
+
+type Keeps = ((key: Uint8Array) => boolean) | undefined;
+const NO_FACTS: readonly string[] = [];
+
+async function* newest(entries: Iterable<readonly [Uint8Array, Uint8Array]> | AsyncIterable<readonly [Uint8Array, Uint8Array]>, decoder: EntryDecoder, keeps: Keeps): AsyncGenerator<ReadEntry> {
+  for await (const [key, value] of entries) {
+    if (keeps?.(key) === false) continue;
+    const entry = await decoder.decode(key, value);
+    if (entry !== undefined) yield { ...entry, facts: NO_FACTS };
+  }
+}
+
+async function* versions(entries: ReturnType<typeof storedEntries>, decoder: EntryDecoder, keeps: Keeps): AsyncGenerator<ReadEntry> {
+  for await (const version of entries) {
+    if (keeps?.(version.key) === false) continue;
+    const entry = await decoder.decode(version.key, version.kind === 'deletion' ? undefined : version.value);
+    if (entry !== undefined) yield { ...entry, facts: factsOf(version, VERSION_FACTS) };
+  }
+}

@@ -1,0 +1,111 @@
+/**
+ * Decoded entries as lines of text.
+ *
+ *     tsv      place TAB key TAB value, with the escapes of tsv; a place is database/store, an origin, or an origin and a map
+ *     jsonl    {"database":"todo","store":"items","key":1,"value":{"done":false}}
+ *
+ * Keys and values that are not strings are JSON with the tags of `taggedJson`.
+ */
+import { taggedJson } from '@bloom/web-storage';
+import { EXIT } from '../failure.js';
+import { ByteBuffer } from '../formats/byte-buffer.js';
+import { drain, flush, note } from '../outputs/output.js';
+import { type ReadEntry, VERSION_FACTS } from './decoded-entries.js';
+
+const TAB = 9;
+const LF = 10;
+
+/** The formats that decoded entries have. */
+export const DECODED_FORMATS = ['tsv', 'jsonl'] as const;
+
+export type DecodedFormat = (typeof DECODED_FORMATS)[number];
+
+/** What to print of each entry. */
+export interface DecodedColumns {
+  readonly key: boolean;
+  readonly value: boolean;
+  /** Place and facts. */
+  readonly place: boolean;
+}
+
+/** Prints decoded entries. Those that cannot be decoded are noted, and the exit code tells of them. */
+export class DecodedOutput {
+  readonly #format: DecodedFormat;
+  readonly #columns: DecodedColumns;
+  readonly #out = new ByteBuffer();
+  #left: number;
+  #failures = 0;
+
+  constructor(format: DecodedFormat, columns: DecodedColumns, limit = Infinity) {
+    this.#format = format;
+    this.#columns = columns;
+    this.#left = limit;
+  }
+
+  /** Whether no more entries are wanted. */
+  get isFull(): boolean {
+    return this.#left <= 0;
+  }
+
+  /** Prints the entries of one input, as many as are wanted. */
+  async print(path: string, entries: AsyncIterable<ReadEntry>): Promise<void> {
+    if (this.isFull) return;
+    for await (const entry of entries) {
+      if (this.#format === 'jsonl') this.#printJson(entry);
+      else this.#printTsv(entry);
+      if (entry.error !== undefined) {
+        this.#failures++;
+        if (this.#format === 'tsv') note(`${path}: ${placeText(entry)}, ${entry.key === undefined ? 'a key' : `key ${textOf(entry.key)}`}: ${entry.error.message}`);
+      }
+      await drain(this.#out);
+      if (--this.#left <= 0) return;
+    }
+  }
+
+  /** Writes what is left. */
+  async flush(): Promise<void> {
+    await flush(this.#out);
+    if (this.#failures > 0) process.exitCode = EXIT.no;
+  }
+
+  #printJson({ place, facts, key, value, error }: ReadEntry): void {
+    const members: string[] = [];
+    const add = (name: string, json: string): unknown => members.push(`${JSON.stringify(name)}:${json}`);
+    if (this.#columns.place) {
+      for (const [name, part] of Object.entries(place)) add(name, JSON.stringify(part));
+      for (const [i, fact] of facts.entries()) add(VERSION_FACTS[i]!, JSON.stringify(fact));
+    }
+    if (this.#columns.key) add('key', taggedJson(key));
+    if (error !== undefined) add('error', JSON.stringify({ code: error.code, message: error.message }));
+    else if (this.#columns.value && !isDeletion(facts)) add('value', taggedJson(value));
+    this.#out.utf8(`{${members.join(',')}}\n`);
+  }
+
+  #printTsv(entry: ReadEntry): void {
+    const { place, key, value } = this.#columns;
+    const fields = [
+      ...(place ? [placeText(entry), ...entry.facts] : []),
+      ...(key ? [entry.error !== undefined && entry.key === undefined ? '' : textOf(entry.key)] : []),
+      ...(value ? [entry.error !== undefined || isDeletion(entry.facts) ? '' : textOf(entry.value)] : []),
+    ];
+    for (const [i, field] of fields.entries()) {
+      if (i > 0) this.#out.byte(TAB);
+      this.#out.escaped(Buffer.from(field, 'utf8'));
+    }
+    this.#out.byte(LF);
+  }
+}
+
+function isDeletion(facts: readonly string[]): boolean {
+  return facts[VERSION_FACTS.indexOf('type')] === 'deletion';
+}
+
+/** Where an entry is, in one column. */
+export function placeText({ place }: ReadEntry): string {
+  return Object.values(place).join('/');
+}
+
+/** A key or a value as text: a string itself, and everything else as JSON. */
+export function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : taggedJson(value);
+}

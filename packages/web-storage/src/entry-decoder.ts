@@ -1,0 +1,109 @@
+import type { Folder } from '@bloom/leveldb';
+import { type IndexedDbOptions, IndexedDbReader } from './indexed-db/indexed-db-reader.js';
+import { recognizeStorage, type StorageKind } from './recognized-storage.js';
+import { decodeStoredItem } from './storage/local-storage-reader.js';
+import { decodeSessionItem, SessionStorageReader } from './storage/session-storage-reader.js';
+import type { WebStorageError } from './web-storage-error.js';
+
+/** An entry of a folder, as a page stored it. */
+export interface DecodedEntry {
+  /**
+   * Where it is, by the names of the storage: `database` and `store`; `origin`; or `origin` and `map`. Databases, stores and origins that
+   * were deleted are numbers.
+   */
+  readonly place: Readonly<Record<string, string | number>>;
+  readonly key: unknown;
+  /** Undefined for a deletion, and where there is an `error`. */
+  readonly value: unknown;
+  /** Why the key or the value cannot be read. */
+  readonly error: WebStorageError | undefined;
+}
+
+/**
+ * Decodes single entries of a folder that a browser wrote, whichever storage it holds: for programs that walk through the folder's entries
+ * themselves, such as all versions of them.
+ *
+ * @example
+ * ```ts
+ * const decoder = await EntryDecoder.open(folder);
+ * for await (const [key, value] of reader.entries()) console.log(await decoder?.decode(key, value));
+ * ```
+ */
+export class EntryDecoder {
+  readonly kind: StorageKind;
+  readonly #decode: (key: Uint8Array, value: Uint8Array | undefined) => DecodedEntry | undefined | Promise<DecodedEntry | undefined>;
+  readonly #close: () => Promise<void>;
+
+  private constructor(kind: StorageKind, decode: (key: Uint8Array, value: Uint8Array | undefined) => DecodedEntry | undefined | Promise<DecodedEntry | undefined>, close: () => Promise<void>) {
+    this.kind = kind;
+    this.#decode = decode;
+    this.#close = close;
+  }
+
+  /** Recognizes the storage in a folder; undefined for another database. @throws what `DatabaseReader.open` throws. */
+  static async open(folder: Folder, options: IndexedDbOptions = {}): Promise<EntryDecoder | undefined> {
+    const { blobs: _blobs, maxValueBytes: _maxValueBytes, ...readerOptions } = options;
+    const kind = await recognizeStorage(folder, readerOptions);
+    switch (kind) {
+      case undefined:
+        return undefined;
+      case 'local-storage':
+        return new EntryDecoder(kind, decodeLocal, nothingToClose);
+      case 'session-storage': {
+        const reader = await SessionStorageReader.open(folder, readerOptions);
+        try {
+          const origins = new Map((await reader.namespaces()).map(({ map, storageKey }) => [map, storageKey]));
+          return new EntryDecoder(kind, (key, value) => decodeSession(key, value, origins), nothingToClose);
+        } finally {
+          await reader.close();
+        }
+      }
+      case 'indexeddb': {
+        const reader = await IndexedDbReader.open(folder, options);
+        return new EntryDecoder(kind, (key, value) => decodeRecord(reader, key, value), () => reader.close());
+      }
+    }
+  }
+
+  /**
+   * Decodes an entry.
+   *
+   * @param value undefined for a deletion.
+   * @returns undefined for an entry that is no record or item, such as metadata or an entry of an index.
+   */
+  async decode(key: Uint8Array, value: Uint8Array | undefined): Promise<DecodedEntry | undefined> {
+    return this.#decode(key, value);
+  }
+
+  /** Closes the files of the folder. */
+  async close(): Promise<void> {
+    await this.#close();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+}
+
+async function nothingToClose(): Promise<void> {
+  // Only IndexedDB needs the folder for its entries.
+}
+
+function decodeLocal(entryKey: Uint8Array, entryValue: Uint8Array | undefined): DecodedEntry | undefined {
+  const item = decodeStoredItem(entryKey, entryValue);
+  return item && { place: { origin: item.storageKey }, key: item.key, value: item.value, error: item.error };
+}
+
+function decodeSession(entryKey: Uint8Array, entryValue: Uint8Array | undefined, origins: ReadonlyMap<string, string>): DecodedEntry | undefined {
+  const item = decodeSessionItem(entryKey, entryValue);
+  if (item === undefined) return undefined;
+  const origin = origins.get(item.map);
+  return { place: { ...(origin !== undefined && { origin }), map: Number(item.map) }, key: item.key, value: item.value, error: item.error };
+}
+
+async function decodeRecord(reader: IndexedDbReader, entryKey: Uint8Array, entryValue: Uint8Array | undefined): Promise<DecodedEntry | undefined> {
+  const record = await reader.decodeEntry(entryKey, entryValue);
+  if (record === undefined) return undefined;
+  const { database, store, place, primaryKey, value, error } = record;
+  return { place: { database: database?.name ?? place.database, store: store?.name ?? place.store }, key: primaryKey, value, error };
+}
