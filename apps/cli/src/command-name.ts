@@ -1,6 +1,6 @@
 /** The commands by what they are for, under the headings of the help. */
 export const COMMAND_GROUPS = {
-  'Look:': ['get', 'scan', 'find', 'count', 'stat', 'verify', 'layout', 'diff', 'explore'],
+  'Look:': ['ls', 'get', 'scan', 'find', 'count', 'stat', 'verify', 'layout', 'diff', 'explore', 'export'],
   'Write:': ['build', 'merge', 'convert', 'put', 'delete', 'load', 'compact', 'copy', 'destroy'],
   'Rescue:': ['salvage', 'repair'],
   'Publish:': ['bulk'],

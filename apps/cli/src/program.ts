@@ -14,6 +14,7 @@ import { setStandardStreams, type StandardStreams, standardStreams } from './sta
 /** The commands, each loaded when it is needed: loading all of them takes longer than looking up a key. */
 const commands = {
   build: async () => (await import('./commands/build.js')).addBuild,
+  ls: async () => (await import('./commands/ls.js')).addLs,
   get: async () => (await import('./commands/get.js')).addGet,
   scan: async () => (await import('./commands/scan.js')).addScan,
   count: async () => (await import('./commands/count.js')).addCount,
@@ -26,6 +27,7 @@ const commands = {
   convert: async () => (await import('./commands/convert.js')).addConvert,
   diff: async () => (await import('./commands/diff.js')).addDiff,
   explore: async () => (await import('./commands/explore.js')).addExplore,
+  export: async () => (await import('./commands/export.js')).addExport,
   put: async () => (await import('./commands/put.js')).addPut,
   delete: async () => (await import('./commands/delete.js')).addDelete,
   load: async () => (await import('./commands/load.js')).addLoad,

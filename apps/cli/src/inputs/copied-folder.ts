@@ -6,13 +6,13 @@
  * logs belong together: what was written to a log since it was copied is simply not in the copy. Otherwise the round is
  * repeated, and only what is new is copied. A log is copied anew in each round, as it grows.
  */
-import { randomBytes } from 'node:crypto';
-import { constants, existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import { constants, existsSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { copyFile, open, readFile } from 'node:fs/promises';
-import { basename, dirname, join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { decodeVersionEdit, parseFileName } from '@bloom/leveldb';
 import { readLog } from '@bloom/log';
 import { Failure, failureOf, isSystemError } from '../failure.js';
+import { makeFolder } from '../outputs/new-folder.js';
 import { mustBeLevelDb } from './foreign-folder.js';
 
 /** How often a round is repeated because the folder changed. */
@@ -26,26 +26,13 @@ export interface CopiedFolder {
 
 /** Copies the database in `path` to the new folder `target`, completely or not at all. @throws Failure. */
 export async function copyFolder(path: string, target: string, signal: AbortSignal): Promise<CopiedFolder> {
-  if (target === '') throw new Failure('the name of the copy is empty');
-  const place = resolve(target);
   // A copy would lack the files that only the other engine has.
   await mustBeLevelDb(path);
-  if (existsSync(place)) throw new Failure(`${target}: already exists: choose a new folder`);
-  const temporary = join(dirname(place), `.${basename(place).slice(0, 24)}.${randomBytes(6).toString('hex')}.tmp`);
   try {
-    mkdirSync(temporary);
-  } catch (error) {
-    throw failureOf(target, error);
-  }
-  try {
-    const copied = await new FolderCopy(path, temporary, signal).run();
-    signal.throwIfAborted();
-    if (existsSync(place)) throw new Failure(`${target}: another program created it in the meantime`);
-    renameSync(temporary, place);
-    await syncFolder(dirname(place));
+    const copied = await makeFolder(target, signal, (temporary) => new FolderCopy(path, temporary, signal).run());
+    await syncFolder(dirname(resolve(target)));
     return copied;
   } catch (error) {
-    rmSync(temporary, { recursive: true, force: true });
     throw failureOf(isSystemError(error) && String(error.path).startsWith(path) ? path : target, error);
   }
 }

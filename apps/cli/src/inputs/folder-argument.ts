@@ -7,7 +7,7 @@ import { note } from '../outputs/output.js';
 
 /** The option about damage in a folder. */
 export interface DamageOptions {
-  readonly damage?: 'strict' | 'skip';
+  readonly damage?: 'strict' | 'skip' | undefined;
 }
 
 /** Adds the option about damage in a folder. */

@@ -1,0 +1,118 @@
+import { writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { NodeFolder, SyncNodeFolder } from '@bloom/leveldb/node';
+import { counted } from '@bloom/report';
+import { kindOfFolder, recognizeStorage } from '@bloom/web-storage';
+import type { Command } from 'commander';
+import { EXIT, Failure, failureOf, mustBeWrittenHere } from '../failure.js';
+import { addDamageOption, type DamageOptions } from '../inputs/folder-argument.js';
+import { folderFailure } from '../inputs/opened-folder.js';
+import { interruptible } from '../interruption.js';
+import { makeFolder } from '../outputs/new-folder.js';
+import { addSummaryOption, printSummary, type SummaryOptions } from '../outputs/summary.js';
+import { exportFolder, type ExportedFolderFacts, type ExportOptions } from '../web-storage/exported-folder.js';
+import { type FoundFolder, foundFolders } from '../web-storage/found-folders.js';
+import { DistinctNames, safeName } from '../web-storage/safe-name.js';
+
+interface ExportCommandOptions extends SummaryOptions, DamageOptions {
+  readonly output: string;
+  readonly allVersions?: true;
+}
+
+/** What the report says of each folder that was found. */
+interface ReportedFolder extends Partial<ExportedFolderFacts> {
+  readonly path: string;
+  readonly what: string;
+  readonly storage: string | null;
+  /** Why it was not exported. */
+  readonly problem: string | null;
+}
+
+export function addExport(program: Command): void {
+  const command = program
+    .command('export')
+    .summary('write what a browser or an app stored as JSON Lines')
+    .description(
+      "Finds IndexedDB, Local Storage and Session Storage in a browser's profile, the folder of an Electron app or a single folder of them, and writes a JSON Lines file for each object store, origin or map, the bytes of blobs and files as files, and report.json, which says what could not be read. The browser may be running. Exits with 1 if something could not be read.",
+    )
+    .argument('<folder>', 'the profile or folder')
+    .requiredOption('-o, --output <folder>', 'the new folder, which must not exist')
+    .option('--all-versions', 'also write deleted and overwritten records that are still stored, with sequence, type and file')
+    .option('-q, --quiet', 'print only errors to standard error');
+  addSummaryOption(addDamageOption(command))
+    .addHelpText(
+      'after',
+      `
+A line has "key" and "value"; what JSON lacks is an object with "$type":
+{"$type":"Date","value":"2024-01-01T00:00:00.000Z"}. A value that cannot be read
+is "error". The folder gets its name when it is complete.
+
+Examples:
+  bloom export ~/.config/google-chrome/Default -o chrome
+  bloom export ~/.config/obsidian -o notes
+  bloom export --all-versions 'Local Storage/leveldb' -o history`,
+    )
+    .action(exportStorage);
+}
+
+async function exportStorage(path: string, options: ExportCommandOptions): Promise<void> {
+  mustBeWrittenHere(options.output);
+  const { damage, allVersions } = options;
+  const folders = await interruptible((signal) => exportAll(path, options.output, { damage, allVersions, signal }));
+  const exported = folders.filter(({ files }) => files !== undefined);
+  const files = exported.flatMap((folder) => folder.files!);
+  const sum = (of: (file: (typeof files)[number]) => number): number => files.reduce((total, file) => total + of(file), 0);
+  const [records, unreadable, blobs, missingBlobs] = [sum((file) => file.records), sum((file) => file.unreadable), sum((file) => file.blobs), sum((file) => file.missingBlobs)];
+  const failed = folders.filter(({ storage, problem }) => storage !== null && problem !== null).length;
+  if (unreadable + missingBlobs + failed > 0) process.exitCode = EXIT.no;
+  const losses = [
+    ...(unreadable > 0 ? [`${counted(unreadable, 'record')} could not be read`] : []),
+    ...(missingBlobs > 0 ? [`${counted(missingBlobs, 'blob')} missing`] : []),
+    ...(failed > 0 ? [`${counted(failed, 'folder')} could not be read`] : []),
+  ];
+  const text = `${options.output}: ${counted(records, 'record')} in ${counted(files.length, 'file')}, ${counted(blobs, 'blob')}${losses.length > 0 ? `; ${losses.join(', ')}: see report.json` : ''}`;
+  await printSummary(options, text, { source: path, output: options.output, folders: exported.length, files: files.length, records, blobs, unreadable, missingBlobs, failedFolders: failed });
+}
+
+/** Exports all folders in `path`. @throws Failure when there are none. */
+async function exportAll(path: string, output: string, options: ExportOptions): Promise<ReportedFolder[]> {
+  const found = [...foundFolders(path)];
+  try {
+    return await makeFolder(output, options.signal, async (temporary) => {
+      const names = new DistinctNames();
+      const folders: ReportedFolder[] = [];
+      for (const folder of found) folders.push(await exportFound(path, folder, temporary, names, options));
+      if (folders.every(({ storage }) => storage === null)) {
+        throw new Failure(`${path}: no IndexedDB, Local Storage or Session Storage in it${found.length === 0 ? '' : '; bloom ls lists the databases that it has'}`);
+      }
+      writeFileSync(join(temporary, 'report.json'), `${JSON.stringify({ source: path, allVersions: options.allVersions === true, folders }, null, 2)}\n`, { flag: 'wx' });
+      return folders;
+    });
+  } catch (error) {
+    throw failureOf(output, error);
+  }
+}
+
+async function exportFound(root: string, found: FoundFolder, temporary: string, names: DistinctNames, options: ExportOptions): Promise<ReportedFolder> {
+  const { title } = kindOfFolder(found.name === '' ? basename(root) : found.name);
+  const facts = { path: found.name === '' ? '.' : found.name, what: title };
+  let storage: ReportedFolder['storage'] = null;
+  try {
+    const kind = await recognizeStorage(new NodeFolder(found.path), { damage: options.damage });
+    if (kind === undefined) return { ...facts, storage, problem: 'not exported: bloom scan prints its entries' };
+    storage = kind;
+    const name = names.nameFor(folderName(found, title));
+    return { ...facts, storage, problem: null, ...(await exportFolder(found.path, kind, join(temporary, name), name, options)) };
+  } catch (error) {
+    const failure = folderFailure(found.path, new SyncNodeFolder(found.path), error);
+    // What could not be written ends the export.
+    if (!(failure instanceof Failure) || options.signal.aborted || String((error as { path?: unknown }).path).startsWith(temporary)) throw error;
+    return { ...facts, storage: storage ?? kindOfFolder(found.name).storage ?? null, problem: failure.message };
+  }
+}
+
+/** What the files of a folder are put under, such as `IndexedDB https_example.com_0`. */
+function folderName({ name }: FoundFolder, title: string): string {
+  if (name === '') return safeName(title);
+  return name.replace(/\.indexeddb\.leveldb$|\/leveldb$/u, '').replaceAll('/', ' ');
+}

@@ -1,0 +1,120 @@
+import { basename } from 'node:path';
+import { NodeFolder, SyncNodeFolder } from '@bloom/leveldb/node';
+import { count as countText } from '@bloom/report';
+import { type FolderKind, kindOfFolder, recognizeStorage, type StorageKind } from '@bloom/web-storage';
+import type { Command } from 'commander';
+import { EXIT, Failure } from '../failure.js';
+import { lockHolders } from '../inputs/lock-holder.js';
+import { folderFailure, openDatabase } from '../inputs/opened-folder.js';
+import { Lines } from '../outputs/output.js';
+import { shortSize } from '../outputs/screen-text.js';
+import { loadPlugins } from '../plugins/plugin-options.js';
+import { type FoundFolder, foundFolders } from '../web-storage/found-folders.js';
+
+interface LsOptions {
+  readonly json?: true;
+}
+
+/** What is listed of a folder. */
+interface ListedFolder {
+  readonly folder: FoundFolder;
+  readonly kind: FolderKind;
+  /** Undefined where the folder cannot be read. */
+  readonly entries: number | undefined;
+  readonly problem: string | undefined;
+  readonly inUseBy: readonly string[];
+}
+
+export function addLs(program: Command): void {
+  program
+    .command('ls')
+    .summary("list the databases in a browser's profile or an app's folder")
+    .description(
+      "Finds every LevelDB database in a folder and the folders in it, such as a browser's profile or the data of an Electron app, and prints for each what it is, how many entries it has, how large it is, and which programs have it locked. On systems other than Linux, programs are not known. Exits with 1 if one cannot be read.",
+    )
+    .argument('<folder...>', 'profiles, or any other folders')
+    .option('--json', 'print one JSON object for each database')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  bloom ls ~/.config/google-chrome/Default
+  bloom ls ~/.config/Code
+  bloom ls ~/.config/obsidian --json`,
+    )
+    .action(ls);
+}
+
+async function ls(paths: readonly string[], { json }: LsOptions): Promise<void> {
+  const lines = new Lines();
+  for (const path of paths) {
+    const listed: ListedFolder[] = [];
+    for (const folder of foundFolders(path)) {
+      const one = await listFolder(path, folder);
+      if (one.problem !== undefined) process.exitCode = EXIT.no;
+      if (json) await lines.json(jsonOf(one));
+      else listed.push(one);
+    }
+    if (json) continue;
+    if (listed.length === 0) {
+      process.exitCode = EXIT.no;
+      await lines.add(`${path}: no LevelDB database in it`);
+      continue;
+    }
+    if (paths.length > 1) await lines.add(`${path}:`);
+    for (const line of rowsOf(listed)) await lines.add(line);
+  }
+  await lines.flush();
+}
+
+async function listFolder(root: string, found: FoundFolder): Promise<ListedFolder> {
+  const kind = kindOfFolder(found.name === '' ? basename(root) : found.name);
+  const folder = new SyncNodeFolder(found.path);
+  const inUseBy = lockHolders(found.path);
+  try {
+    const database = await openDatabase(folder, await loadPlugins({}), { damage: 'skip' });
+    try {
+      let entries = 0;
+      for (const _ of database.keys()) entries++;
+      const { dropped } = database.describe();
+      const problem = dropped.length === 0 ? undefined : `damaged: ${dropped[0]!.reason}`;
+      return { folder: found, kind: kind.storage === undefined ? await refined(kind, found.path) : kind, entries, problem, inUseBy };
+    } finally {
+      database.close();
+    }
+  } catch (error) {
+    const failure = folderFailure(found.path, folder, error);
+    if (!(failure instanceof Failure)) throw failure;
+    return { folder: found, kind, entries: undefined, problem: failure.message.replace(`${found.path}: `, ''), inUseBy };
+  }
+}
+
+const TITLES: Readonly<Record<StorageKind, string>> = { indexeddb: 'IndexedDB', 'local-storage': 'Local Storage', 'session-storage': 'Session Storage' };
+
+/** What a folder is by its contents, where its path does not tell. */
+async function refined(kind: FolderKind, path: string): Promise<FolderKind> {
+  const storage = await recognizeStorage(new NodeFolder(path), { damage: 'skip' });
+  return storage === undefined ? kind : { storage, title: TITLES[storage] };
+}
+
+function jsonOf({ folder, kind, entries, problem, inUseBy }: ListedFolder): object {
+  return { path: folder.path, what: whatIs(folder, kind), storage: kind.storage ?? null, entries: entries ?? null, bytes: folder.bytes, inUseBy, problem: problem ?? null };
+}
+
+/** The title says the path of a folder that is not known. */
+function whatIs({ name }: FoundFolder, { title, storage }: FolderKind): string {
+  return storage === undefined && (title === name || name === '') ? 'database' : title;
+}
+
+function rowsOf(listed: readonly ListedFolder[]): string[] {
+  const rows = [
+    ['folder', 'what', 'entries', 'size', 'in use by'],
+    ...listed.map(({ folder, kind, entries, inUseBy }) => [folder.name === '' ? '.' : folder.name, whatIs(folder, kind), entries === undefined ? '?' : countText(entries), shortSize(folder.bytes), inUseBy.join(', ')]),
+  ];
+  const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
+  return rows.flatMap((row, i) => {
+    const line = row.map((cell, column) => (column === 2 || column === 3 ? cell.padStart(widths[column]!) : cell.padEnd(widths[column]!))).join('  ').trimEnd();
+    const problem = listed[i - 1]?.problem;
+    return problem === undefined ? [line] : [line, `  ${problem}`];
+  });
+}

@@ -1,0 +1,96 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { NodeFolder } from '@bloom/leveldb/node';
+import { type DatabaseInformation, IndexedDbReader, type StorageKind } from '@bloom/web-storage';
+import { type ReadEntry, withDecodedEntries } from './decoded-entries.js';
+import { type ExportedFacts, ExportedFile } from './exported-file.js';
+import { DistinctNames } from './safe-name.js';
+
+/** What the report says of a folder. */
+export interface ExportedFolderFacts {
+  /** Of IndexedDB, with their object stores and indexes. */
+  readonly databases?: readonly DatabaseInformation[];
+  readonly files: readonly ExportedFacts[];
+}
+
+/** What to export, and how. */
+export interface ExportOptions {
+  readonly damage?: 'strict' | 'skip' | undefined;
+  readonly allVersions?: true | undefined;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Writes a JSON Lines file for each object store, origin or map of a folder.
+ *
+ * @param target the folder for them.
+ * @param name of `target` in the report.
+ * @throws Failure when the folder cannot be read; the system's error when a file cannot be written.
+ */
+export async function exportFolder(path: string, storage: StorageKind, target: string, name: string, options: ExportOptions): Promise<ExportedFolderFacts> {
+  const files = new ExportedFiles(target, name);
+  const databases = storage === 'indexeddb' ? await databasesIn(path, options) : undefined;
+  // Stores without records have files too.
+  for (const database of databases ?? []) for (const store of database.stores) files.fileFor({ database: database.name, store: store.name });
+  await withDecodedEntries(path, options, async (_, entries) => {
+    for await (const entry of entries) {
+      options.signal.throwIfAborted();
+      await files.fileFor(entry.place).add(entry);
+    }
+  });
+  return { ...(databases !== undefined && { databases }), files: files.finish() };
+}
+
+async function databasesIn(path: string, { damage }: ExportOptions): Promise<DatabaseInformation[]> {
+  const reader = await IndexedDbReader.open(new NodeFolder(path), { damage });
+  try {
+    return await reader.databases();
+  } finally {
+    await reader.close();
+  }
+}
+
+/** The files of a folder, by what is in them. */
+class ExportedFiles {
+  readonly #target: string;
+  readonly #name: string;
+  readonly #names = new DistinctNames();
+  /** The names of the files in the folder of each database. */
+  readonly #databases = new Map<string | number, { readonly folder: string; readonly names: DistinctNames }>();
+  readonly #files = new Map<string, { readonly name: string; readonly file: ExportedFile }>();
+
+  constructor(target: string, name: string) {
+    this.#target = target;
+    this.#name = name;
+    mkdirSync(target, { recursive: true });
+  }
+
+  fileFor(place: ReadEntry['place']): ExportedFile {
+    const id = JSON.stringify(place);
+    const known = this.#files.get(id);
+    if (known !== undefined) return known.file;
+    const name = this.#nameFor(place);
+    const file = new ExportedFile(join(this.#target, name), place);
+    this.#files.set(id, { name, file });
+    return file;
+  }
+
+  /** Writes what is left. */
+  finish(): ExportedFacts[] {
+    return [...this.#files.values()].map(({ name, file }) => {
+      file.flush();
+      return file.facts(`${this.#name}/${name}`);
+    });
+  }
+
+  #nameFor({ database, store, origin, map }: ReadEntry['place']): string {
+    if (database === undefined) return this.#names.nameFor([map, origin].filter((part) => part !== undefined).join(' '), '.jsonl');
+    let found = this.#databases.get(database);
+    if (found === undefined) {
+      found = { folder: this.#names.nameFor(String(database)), names: new DistinctNames() };
+      this.#databases.set(database, found);
+      mkdirSync(join(this.#target, found.folder));
+    }
+    return `${found.folder}/${found.names.nameFor(String(store), '.jsonl')}`;
+  }
+}

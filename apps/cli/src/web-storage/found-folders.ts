@@ -1,0 +1,46 @@
+/** The LevelDB folders in a profile, an app's folder or any other one. */
+import { readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { failureOf } from '../failure.js';
+import { note } from '../outputs/output.js';
+
+/** A folder that was found. */
+export interface FoundFolder {
+  readonly path: string;
+  /** From where the search began, with `/`; empty for that folder itself. */
+  readonly name: string;
+  /** Of all of its files. */
+  readonly bytes: number;
+}
+
+/**
+ * Finds the folders that have a CURRENT and a MANIFEST. Links to folders are not followed, and folders that cannot be read are noted.
+ *
+ * @throws Failure when the first folder cannot be read.
+ */
+export function* foundFolders(root: string): Generator<FoundFolder, void, undefined> {
+  const waiting = [{ path: root, name: '' }];
+  for (let folder = waiting.pop(); folder !== undefined; folder = waiting.pop()) {
+    const { path, name } = folder;
+    const inside: typeof waiting = [];
+    const files: string[] = [];
+    try {
+      for (const entry of readdirSync(path, { withFileTypes: true })) {
+        if (entry.isDirectory()) inside.push({ path: join(path, entry.name), name: name === '' ? entry.name : `${name}/${entry.name}` });
+        else if (entry.isFile()) files.push(entry.name);
+      }
+    } catch (error) {
+      const failure = failureOf(path, error);
+      if (name === '') throw failure;
+      note(failure instanceof Error ? failure.message : String(failure));
+      continue;
+    }
+    if (files.includes('CURRENT') && files.some((file) => /^MANIFEST-\d+$/u.test(file))) yield { path, name, bytes: files.reduce((sum, file) => sum + sizeOf(join(path, file)), 0) };
+    waiting.push(...inside.sort((a, b) => (a.name < b.name ? 1 : -1)));
+  }
+}
+
+function sizeOf(path: string): number {
+  // A browser may have deleted it.
+  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+}

@@ -1,0 +1,39 @@
+/** Names of files made of texts that a page chose. */
+
+/** Bytes of UTF-8. File systems allow 255 for a name with its ending. */
+const MAX_NAME_BYTES = 120;
+
+// Separators, what Windows refuses, control characters, marks that change the direction of text, and halves of surrogate pairs.
+const UNSAFE = /[/\\:*?"<>|]|\p{Cc}|\p{Cf}|\p{Zl}|\p{Zp}|\p{Cs}/gu;
+const RESERVED = /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/iu;
+
+/** A name that every file system takes, and that cannot lead to another folder. */
+export function safeName(text: string): string {
+  let name = '';
+  let bytes = 0;
+  for (const character of text.replaceAll(UNSAFE, '_')) {
+    bytes += Buffer.byteLength(character);
+    if (bytes > MAX_NAME_BYTES) break;
+    name += character;
+  }
+  // Windows drops dots and spaces at the end. A name that begins with a dot would be hidden.
+  name = name.replace(/[. ]+$/u, '').replace(/^[. ]/u, '_');
+  return name === '' || RESERVED.test(name) ? `_${name}` : name;
+}
+
+/** Gives each text a name that no other has in its folder, also where the file system does not tell upper from lower case. */
+export class DistinctNames {
+  readonly #taken = new Set<string>();
+
+  /** @param ending such as `.jsonl`. */
+  nameFor(text: string, ending = ''): string {
+    const name = safeName(text);
+    for (let i = 1; ; i++) {
+      const distinct = `${name}${i === 1 ? '' : ` (${i})`}${ending}`;
+      const compared = distinct.normalize('NFKC').toLowerCase();
+      if (this.#taken.has(compared)) continue;
+      this.#taken.add(compared);
+      return distinct;
+    }
+  }
+}

@@ -1,0 +1,232 @@
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { dataPath } from '@bloom/fixtures';
+import { NodeFolder } from '@bloom/leveldb/node';
+import { IndexedDbReader, LocalStorageReader, SessionStorageReader, taggedJson } from '@bloom/web-storage';
+import { NodeBlobFolder } from '@bloom/web-storage/node';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { DistinctNames, safeName } from '../src/web-storage/safe-name.js';
+import { bloom, bloomPrints } from './bloom.js';
+import { Scratch } from './bloom-process.js';
+
+const scratch = new Scratch();
+const stored = dataPath('web-storage');
+const page = join(stored, 'page.indexeddb.leveldb');
+const linesOf = (text: string): string[] => text.split('\n').slice(0, -1);
+
+async function collected<T>(walk: AsyncIterable<T>): Promise<T[]> {
+  const all: T[] = [];
+  for await (const item of walk) all.push(item);
+  return all;
+}
+
+/** The lines that `scan --decode -f jsonl` prints of IndexedDB, by the library. */
+async function recordLines(isPlaced: boolean): Promise<string[]> {
+  const reader = await IndexedDbReader.open(new NodeFolder(page), { blobs: NodeBlobFolder.beside(page) });
+  const lines: string[] = [];
+  for (const database of await reader.databases()) {
+    for (const store of database.stores) {
+      const place = isPlaced ? `"database":${JSON.stringify(database.name)},"store":${JSON.stringify(store.name)},` : '';
+      for (const { key, value } of await collected(reader.records(database, store))) lines.push(`{${place}"key":${taggedJson(key)},"value":${taggedJson(value)}}`);
+    }
+  }
+  await reader.close();
+  return lines;
+}
+
+describe('--decode', () => {
+  test('prints the records of IndexedDB as the library reads them', async () => {
+    const printed = linesOf(await bloomPrints(['scan', '--decode', '-f', 'jsonl', page], scratch.path));
+    expect(printed).toEqual(await recordLines(true));
+    expect(printed.length).toBeGreaterThan(50);
+  });
+
+  test('prints the items of Local Storage and Session Storage with their origins', async () => {
+    const local = join(stored, 'local-storage');
+    const session = join(stored, 'session-storage');
+    const localReader = await LocalStorageReader.open(new NodeFolder(local));
+    const items = (await collected(localReader.items())).map(({ storageKey, key, value }) => JSON.stringify({ origin: storageKey, key, value }));
+    await localReader.close();
+    expect(linesOf(await bloomPrints(['scan', '--decode', '-f', 'jsonl', local], scratch.path))).toEqual(items);
+    const sessionReader = await SessionStorageReader.open(new NodeFolder(session));
+    const { storageKey } = (await sessionReader.namespaces())[0]!;
+    const sessionItems = (await collected(sessionReader.items())).map(({ map, key, value }) => JSON.stringify({ origin: storageKey, map: Number(map), key, value }));
+    await sessionReader.close();
+    expect(linesOf(await bloomPrints(['scan', '--decode', '-f', 'jsonl', session], scratch.path))).toEqual(sessionItems);
+  });
+
+  test('prints place, key and value as tsv, where texts are not quoted', async () => {
+    const folder = await levelOf('tsv', [['_https://a.example\0\x01theme', '\x01dark\tblue']]);
+    expect(await bloomPrints(['scan', '--decode', folder], scratch.path)).toBe('https://a.example\ttheme\tdark\\tblue\n');
+    expect(await bloomPrints(['scan', '--decode', '--keys-only', folder], scratch.path)).toBe('theme\n');
+    expect(await bloomPrints(['scan', '--decode', '--values-only', folder], scratch.path)).toBe('dark\\tblue\n');
+  });
+
+  test('finds decoded keys in get and find, and says which are missing', async () => {
+    const folder = await levelOf('find', [['_https://a.example\0\x01theme', '\x01dark'], ['_https://b.example\0\x01theme', '\x01light']]);
+    expect(await bloomPrints(['get', '--decode', folder, 'theme'], scratch.path)).toBe('dark\nlight\n');
+    expect(await bloomPrints(['get', '--decode', '-f', 'jsonl', folder, 'theme'], scratch.path)).toContain('{"origin":"https://b.example","key":"theme","value":"light"}\n');
+    expect(await bloom(['get', '--decode', folder, 'theme', 'color'], scratch.path)).toMatchObject({ code: 1, stderr: 'bloom: color: not found\n' });
+    expect(linesOf(await bloomPrints(['find', '--decode', 'theme', folder], scratch.path)).map((line) => line.split('\t').filter((_, i) => i !== 1 && i !== 3))).toEqual([
+      ['https://a.example', 'value', 'theme', 'dark'],
+      ['https://b.example', 'value', 'theme', 'light'],
+    ]);
+  });
+
+  test('prints deleted and overwritten versions', async () => {
+    const folder = await levelOf('versions', [['_https://a.example\0\x01k', '\x01old'], ['_https://a.example\0\x01k', '\x01new']]);
+    await succeeds(['delete', '--hex', folder, '--', Buffer.from('_https://a.example\0\x01k', 'latin1').toString('hex')]);
+    const versions = linesOf(await bloomPrints(['scan', '--decode', '--all-versions', '-f', 'jsonl', folder], scratch.path)).map((line) => JSON.parse(line) as Record<string, unknown>);
+    expect(versions.map(({ key, type, value }) => [key, type, value])).toEqual([
+      ['k', 'value', 'old'],
+      ['k', 'value', 'new'],
+      ['k', 'deletion', undefined],
+    ]);
+  });
+
+  test('says what cannot be decoded, prints the rest, and exits with 1', async () => {
+    const folder = await levelOf('damaged', [['_https://a.example\0\x01a', '\x07?'], ['_https://a.example\0\x01b', '\x01fine']]);
+    const { code, stdout, stderr } = await bloom(['scan', '--decode', folder], scratch.path);
+    expect([code, stdout.toString()]).toEqual([1, 'https://a.example\ta\t\nhttps://a.example\tb\tfine\n']);
+    expect(stderr).toMatch(/^bloom: .*: https:\/\/a\.example, key a: .*unknown form of a string 7/u);
+    expect((await bloom(['scan', '--decode', '-f', 'jsonl', folder], scratch.path)).stdout.toString()).toContain('{"origin":"https://a.example","key":"a","error":{"code":"BLOOM_BAD_VALUE",');
+  });
+
+  test.each([
+    [['scan', '--decode', '-f', 'csv', page], /--decode prints tsv or jsonl/u],
+    [['scan', '--decode', dataPath('golden-db/levels')], /is not IndexedDB, Local Storage or Session Storage: omit --decode/u],
+    [['get', '--decode', join(page, '000005.ldb'), 'a'], /is a table: --decode needs the whole folder/u],
+  ])('refuses %j', async (args, problem) => {
+    const { code, stderr } = await bloom(args, scratch.path);
+    expect(code).toBe(2);
+    expect(stderr).toMatch(problem);
+  });
+});
+
+describe('ls and export', () => {
+  const profile = scratch.at('profile');
+
+  beforeAll(() => {
+    mkdirSync(join(profile, 'IndexedDB'), { recursive: true });
+    cpSync(page, join(profile, 'IndexedDB/https_a.example_0.indexeddb.leveldb'), { recursive: true });
+    cpSync(join(stored, 'page.indexeddb.blob'), join(profile, 'IndexedDB/https_a.example_0.indexeddb.blob'), { recursive: true });
+    cpSync(join(stored, 'local-storage'), join(profile, 'Local Storage/leveldb'), { recursive: true });
+    cpSync(join(stored, 'session-storage'), join(profile, 'Session Storage'), { recursive: true });
+    cpSync(dataPath('golden-db/levels'), join(profile, 'Sync Data/LevelDB'), { recursive: true });
+    symlinkSync(profile, join(profile, 'link'));
+  });
+
+  test('ls lists each database with what it is and how many entries it has', async () => {
+    const listed = linesOf(await bloomPrints(['ls', '--json', 'profile'], scratch.path)).map((line) => JSON.parse(line) as Record<string, unknown>);
+    const counts = await Promise.all(listed.map(async ({ path }) => Number((await bloomPrints(['count', String(path)], scratch.path)).split('\t')[0]!.trim().split(/\s/u)[0])));
+    expect(listed.map(({ path, what, storage, problem }) => [path, what, storage, problem])).toEqual([
+      ['profile/IndexedDB/https_a.example_0.indexeddb.leveldb', 'IndexedDB of https://a.example', 'indexeddb', null],
+      ['profile/Local Storage/leveldb', 'Local Storage', 'local-storage', null],
+      ['profile/Session Storage', 'Session Storage', 'session-storage', null],
+      ['profile/Sync Data/LevelDB', 'Sync', null, null],
+    ]);
+    expect(listed.map(({ entries }) => entries)).toEqual(counts);
+    expect(await bloomPrints(['ls', 'profile'], scratch.path)).toMatch(/^folder +what +entries +size +in use by\nIndexedDB\/https_a/u);
+  });
+
+  test('ls says what cannot be read, and what has no database in it', async () => {
+    cpSync(join(profile, 'Session Storage'), scratch.at('broken/Session Storage'), { recursive: true });
+    truncateSync(scratch.at('broken/Session Storage/MANIFEST-000001'), 0);
+    const { code, stdout } = await bloom(['ls', 'broken'], scratch.path);
+    expect([code, stdout.toString()]).toEqual([1, expect.stringMatching(/Session Storage +Session Storage +\? +8\.7 KiB\n {2}broken\/Session Storage\/MANIFEST-000001: /u)]);
+    mkdirSync(scratch.at('empty'));
+    expect(await bloom(['ls', 'empty'], scratch.path)).toMatchObject({ code: 1 });
+    expect(await bloom(['ls', 'nowhere'], scratch.path)).toMatchObject({ code: 2, stderr: 'bloom: nowhere: no such file or folder\n' });
+  });
+
+  test('export writes a file for each store and origin, with blobs, and a report', async () => {
+    const { code, stderr } = await bloom(['export', 'profile', '-o', 'exported'], scratch.path);
+    expect([code, stderr]).toEqual([0, expect.stringMatching(/^bloom: exported: \d+ records in 4 files, 2 blobs\n$/u)]);
+    const at = (...path: string[]): string => scratch.at(join('exported', ...path));
+    expect(readdirSync(at()).sort()).toEqual(['IndexedDB https_a.example_0', 'Local Storage', 'Session Storage', 'report.json']);
+    const folder = at('IndexedDB https_a.example_0', 'values');
+    const lines = ['clones', 'notes'].flatMap((store) => linesOf(readFileSync(join(folder, `${store}.jsonl`), 'utf8')));
+    const withoutPaths = (line: string): string => line.replaceAll(/,"path":"[^"]*"/gu, '');
+    expect(lines.map(withoutPaths)).toEqual(await recordLines(false));
+    const blobs = lines.flatMap((line) => [...line.matchAll(/"size":(\d+),"name":"[^"]*","lastModified":"[^"]*","path":"([^"]*)"/gu)].map(([, size, path]) => [readFileSync(join(folder, path!)).length, Number(size)]));
+    expect(blobs).toHaveLength(2);
+    for (const [length, size] of blobs) expect(length).toBe(size);
+    const report = JSON.parse(readFileSync(at('report.json'), 'utf8')) as { folders: { path: string; problem: string | null; files?: { file: string; records: number; unreadable: number }[] }[] };
+    expect(report.folders.map(({ path, problem }) => [path, problem])).toEqual([
+      ['IndexedDB/https_a.example_0.indexeddb.leveldb', null],
+      ['Local Storage/leveldb', null],
+      ['Session Storage', null],
+      ['Sync Data/LevelDB', 'not exported: bloom scan prints its entries'],
+    ]);
+    for (const { file, records, unreadable } of report.folders.flatMap(({ files = [] }) => files)) {
+      expect(unreadable).toBe(0);
+      expect(linesOf(readFileSync(at(file), 'utf8'))).toHaveLength(records);
+    }
+  });
+
+  test('export names what is missing in the report, and exits with 1', async () => {
+    cpSync(page, scratch.at('lost/https_a.example_0.indexeddb.leveldb'), { recursive: true });
+    const { code, stderr } = await bloom(['export', 'lost/https_a.example_0.indexeddb.leveldb', '-o', 'partial', '--json'], scratch.path);
+    expect([code, stderr]).toEqual([1, '']);
+    const report = readFileSync(scratch.at('partial/report.json'), 'utf8');
+    expect(report).toContain('BLOOM_MISSING_BLOB');
+    expect(report).toContain('"missingBlobs": 2');
+  });
+
+  test('export makes nothing when there is nothing, or the folder exists', async () => {
+    expect(await bloom(['export', 'profile/Sync Data', '-o', 'none'], scratch.path)).toMatchObject({ code: 2, stderr: expect.stringContaining('no IndexedDB, Local Storage or Session Storage in it') as string });
+    expect(existsSync(scratch.at('none'))).toBe(false);
+    writeFileSync(scratch.at('taken'), 'kept');
+    expect(await bloom(['export', 'profile', '-o', 'taken'], scratch.path)).toMatchObject({ code: 2, stderr: expect.stringContaining('already exists') as string });
+    expect(readFileSync(scratch.at('taken'), 'utf8')).toBe('kept');
+    expect(readdirSync(scratch.path).filter((name) => name.endsWith('.tmp'))).toEqual([]);
+  });
+
+  test('export writes hostile names of origins within its folder', async () => {
+    const names = ['../../evil', 'con', 'a/b', 'A/B', 'a\\b', '..', ' ', 'x'.repeat(500)];
+    const folder = await levelOf('hostile', names.map((name) => [`_${name}\0\x01k`, '\x01v'] as const));
+    await succeeds(['export', folder, '-o', 'contained', '-q']);
+    const [inner] = readdirSync(scratch.at('contained')).filter((name) => name !== 'report.json');
+    expect(readdirSync(scratch.at('contained')).length).toBe(2);
+    expect(readdirSync(join(scratch.at('contained'), inner!))).toHaveLength(names.length);
+    rmSync(scratch.at('contained'), { recursive: true });
+  });
+});
+
+describe('safeName', () => {
+  test.each([
+    ['https://a.example:8080', 'https___a.example_8080'],
+    ['../etc/passwd', '_._etc_passwd'],
+    ['..', '_'],
+    ['', '_'],
+    ['nul.txt', '_nul.txt'],
+    ['ends. . ', 'ends'],
+    ['\u202egnp.exe\0', '_gnp.exe_'],
+    ['\ud800', '_'],
+    ['日本', '日本'],
+  ])('makes %j %j', (text, name) => {
+    expect(safeName(text)).toBe(name);
+  });
+
+  test('has at most 120 bytes, and whole characters', () => {
+    expect(Buffer.byteLength(safeName('日'.repeat(100)))).toBe(120);
+    expect(safeName(`${'a'.repeat(119)}日`)).toBe('a'.repeat(119));
+  });
+
+  test('is distinct for names that differ in case or in form', () => {
+    const names = new DistinctNames();
+    expect(['a', 'A', 'é', 'e\u0301'].map((text) => names.nameFor(text, '.jsonl'))).toEqual(['a.jsonl', 'A (2).jsonl', 'é.jsonl', 'e\u0301 (2).jsonl']);
+  });
+});
+
+/** A folder of Local Storage with these entries, in Latin-1. */
+async function levelOf(name: string, entries: readonly (readonly [key: string, value: string])[]): Promise<string> {
+  const line = (key: string, value: string): string => `${Buffer.from(key, 'latin1').toString('hex')}\t${Buffer.from(value, 'latin1').toString('hex')}\n`;
+  for (const [key, value] of [['VERSION', '1'], ['META:https://a.example', ''], ...entries] as const) await succeeds(['load', '--hex', name, '-'], line(key, value));
+  return name;
+}
+
+async function succeeds(args: readonly string[], input?: string): Promise<void> {
+  const { code, stderr } = await bloom(args, scratch.path, input);
+  expect({ args, code, stderr }).toMatchObject({ args, code: 0 });
+}
