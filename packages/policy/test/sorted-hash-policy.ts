@@ -5,7 +5,7 @@ import { distinctHashes, scaled } from '@bloom/policy/kit';
 const SEED = 0;
 const FORM = 1;
 
-/** Sorted numbers of 24 bits, one for each key, and a last byte that says so: n keys match n of 2^24 others. */
+/** Sorted 24-bit numbers, one per key, and a last byte that names this form: with n keys, n of 2^24 absent keys match. */
 export class SortedHashPolicy implements FilterPolicy {
   readonly name = 'example.SortedHash';
   readonly #lanes = new Uint32Array(2);
