@@ -7,10 +7,10 @@ import { BulkError } from '../part/bulk-error.js';
 import { CURRENT } from '../part/object-name.js';
 import { mustNameOne, type NewObject, type ReadObject, type Replacement, type Store, type StoredObject } from '../store/store.js';
 
-// Taken at load: test suites replace the host's own with ones that stand still.
+// Taken at load, because test suites replace the host's timers with fake ones.
 const startTimer = setTimeout;
 
-/** An object of a bucket, as far as it is needed. */
+/** The part of a bucket's object that is used. */
 export interface R2ObjectLike {
   readonly key: string;
   readonly size: number;
@@ -20,13 +20,13 @@ export interface R2ObjectLike {
   readonly customMetadata?: Readonly<Record<string, string>> | undefined;
 }
 
-/** An object that is read. */
+/** An object with its body. */
 export interface R2BodyLike extends R2ObjectLike {
   readonly body: NonNullable<HttpResponse['body']>;
   arrayBuffer(): Promise<ArrayBuffer>;
 }
 
-/** A bucket as a Worker has it in its environment, as far as it is needed: Cloudflare's `R2Bucket`. */
+/** The part of a bucket binding that is used: Cloudflare's `R2Bucket`, from a Worker's environment. */
 export interface R2BucketLike {
   head(key: string): Promise<R2ObjectLike | null>;
   get(key: string, options?: { readonly range?: { readonly offset: number; readonly length: number } | { readonly suffix: number } }): Promise<R2BodyLike | R2ObjectLike | null>;
@@ -48,12 +48,12 @@ export interface R2BucketLike {
   delete(key: string): Promise<void>;
 }
 
-/** How often a call that failed is made again. */
+/** The number of retries of a failed call. */
 const RETRIES = 3;
 const RETRY_DELAY_MS = 100;
 
 /**
- * A store that is a bucket of Cloudflare R2, in a Worker that has it as a binding. From elsewhere, R2 is reached by `S3Store`.
+  * A store in a Cloudflare R2 bucket, for a Worker that has the bucket as a binding. Elsewhere, use `S3Store`.
  *
  * @example
  * ```ts
@@ -65,7 +65,7 @@ export class R2Store implements Store {
   readonly #bucket: R2BucketLike;
   readonly #prefix: string;
 
-  /** @param prefix what the keys of the database's objects begin with, with a slash at its end. */
+  /** @param prefix the prefix of the database's object keys, ending with a slash. */
   constructor(bucket: R2BucketLike, prefix = '') {
     mustHaveMethods('bucket', bucket, 'a bucket of R2', ['head', 'get', 'put', 'list', 'delete']);
     if (prefix !== '' && !prefix.endsWith('/')) throw new RangeError(`prefix must end with a slash, got ${prefix}`);
@@ -111,7 +111,7 @@ export class R2Store implements Store {
       const page = await this.#tried('list it', undefined, signal, () =>
         this.#bucket.list({ prefix: this.#prefix, include: ['customMetadata'], ...(cursor !== undefined && { cursor }) }),
       );
-      if (page.truncated && (page.cursor === undefined || page.cursor === cursor)) throw new BulkError('BLOOM_STORE_FAILED', `${this.name}: could not list it: the list is cut`);
+      if (page.truncated && (page.cursor === undefined || page.cursor === cursor)) throw new BulkError('BLOOM_STORE_FAILED', `${this.name}: could not list it: the list is truncated`);
       for (const object of page.objects) if (!object.key.slice(this.#prefix.length).includes('/')) yield this.#described(object);
       cursor = page.truncated ? page.cursor : undefined;
     } while (cursor !== undefined);
@@ -122,7 +122,7 @@ export class R2Store implements Store {
     await this.#tried(`delete ${name}`, name, signal, () => this.#bucket.delete(this.#prefix + name));
   }
 
-  /** The bucket answers the requests of an `HttpFolder`, which retries them, and compares what it reads. */
+  /** Serves the requests of an `HttpFolder` from the bucket. The folder retries them, and checks what it reads. */
   folder(): Folder {
     const answer: Fetch = async (url, { method, headers }) => {
       const key = this.#prefix + decodeURIComponent(url.slice(BASE.length));
@@ -151,7 +151,7 @@ export class R2Store implements Store {
     return (await this.#bucket.put(this.#prefix + name, bytes, options)) !== null;
   }
 
-  /** Makes a call, again where it fails. @param tries counts how often it has failed: then it may have been carried out. */
+  /** Makes a call, and retries it if it fails. @param tries counts the failures: a failed call may still have taken effect. */
   async #tried<T>(what: string, file: string | undefined, signal: Signal | undefined, call: () => Promise<T>, tries = { failed: 0 }): Promise<T> {
     for (;;) {
       signal?.throwIfAborted();
@@ -170,7 +170,7 @@ export class R2Store implements Store {
   }
 }
 
-/** The address of a folder that no request ever leaves the Worker for. */
+/** The address of the folder; its requests never leave the Worker. */
 const BASE = 'https://r2.invalid/';
 
 const NOT_FOUND: HttpResponse = response(404, {}, undefined);
@@ -179,7 +179,7 @@ function hasBody(object: R2BodyLike | R2ObjectLike): object is R2BodyLike {
   return 'arrayBuffer' in object;
 }
 
-/** The range of a Range header, as HttpFolder writes them. */
+/** Parses a Range header in the form that HttpFolder writes. */
 function rangeOf(header: string | undefined): { offset: number; length: number } | { suffix: number } | undefined {
   const [, first, last] = /^bytes=(\d*)-(\d+)$/.exec(header ?? '') ?? [];
   if (first === undefined) return undefined;

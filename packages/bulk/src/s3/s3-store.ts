@@ -3,7 +3,7 @@ import { mustBeFunction, mustBeOptions, mustBeWhole } from '@bloom/bytes/interna
 import type { Folder } from '@bloom/leveldb';
 import { HttpFolder } from '@bloom/leveldb/http';
 import type { Fetch } from '@bloom/sstable/http';
-// aws4fetch: signs requests with Web Crypto in 2.5 kB, for every host that has fetch, where Amazon's SDK has megabytes.
+// aws4fetch: signs requests with Web Crypto in 2.5 kB, for every host that has fetch, where Amazon's SDK takes megabytes.
 import { AwsV4Signer } from 'aws4fetch';
 import { BulkError } from '../part/bulk-error.js';
 import { CURRENT } from '../part/object-name.js';
@@ -11,11 +11,11 @@ import { sha256Hex } from '../part/sha256.js';
 import { mustNameOne, type NewObject, type ReadObject, type Replacement, type Store, type StoredObject } from '../store/store.js';
 import { decodeListPage, describedObject, elementOf } from './s3-answer.js';
 
-// Taken at load: test suites replace the host's own with ones that stand still.
+// Taken at load, because test suites replace the host's timers with fake ones.
 const startTimer = setTimeout;
 const stopTimer = clearTimeout;
 
-/** With what requests are signed. */
+/** The keys that sign requests. */
 export interface S3Credentials {
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
@@ -26,21 +26,21 @@ export interface S3Credentials {
 export interface S3StoreOptions {
   readonly credentials: S3Credentials;
   /**
-   * What the keys of the database's objects begin with, as it is and with a slash at its end; then the URL is that of the bucket,
-   * whatever it looks like. Left out: the URL has it.
+      * The prefix of the database's object keys, taken literally and ending with a slash; the URL is then that of the bucket alone.
+   * Default: the prefix is part of the URL.
    */
   readonly prefix?: string | undefined;
-  /** Default: `us-east-1`. Cloudflare R2 has `auto`. */
+  /** Default: `us-east-1`. Cloudflare R2 expects `auto`. */
   readonly region?: string | undefined;
   /** Default: the host's `fetch`. */
   readonly fetch?: S3Fetch | undefined;
-  /** How often a request is tried again that failed for a reason that may pass. Default: 5. */
+  /** The number of retries after a temporary failure. Default: 5. */
   readonly retries?: number | undefined;
-  /** Milliseconds before the first further try; each later one waits twice as long, with a random share of a half. Default: 200. */
+  /** Milliseconds before the first retry; the delay doubles with each retry, and up to half of it is random. Default: 200. */
   readonly retryDelayMs?: number | undefined;
-  /** How long a request may take before it is given up and tried again, in milliseconds. Default: a minute. */
+  /** Milliseconds after which a request is aborted and retried. Default: 60,000. */
   readonly timeoutMs?: number | undefined;
-  /** Objects of more bytes are uploaded in pieces of so many: at least 5 MiB. Default: 64 MiB. */
+  /** The size of the pieces in which larger objects are uploaded, in bytes; at least 5 MiB. Default: 64 MiB. */
   readonly multipartBytes?: number | undefined;
 }
 
@@ -57,12 +57,12 @@ const S3_STORE_OPTIONS: Record<keyof S3StoreOptions, true> = {
 
 const { credentials: _, region: __, prefix: ___, ...S3_STORE_OF_OPTIONS } = S3_STORE_OPTIONS;
 
-/** The `fetch` of a host, as far as it is needed. */
+/** The part of a host's `fetch` that is used. */
 export type S3Fetch = S3FetchHost['fetch'];
 
-/** A host with `fetch`. As a method it may also take an `AbortSignal`, which not every host has a type for. */
+/** A host with `fetch`. It is a method, so that it may also take an `AbortSignal`, for which not every host has a type. */
 export interface S3FetchHost {
-  /** Sends a request. @returns the answer, once its headers are there; rejected where there is none, and when the signal is aborted. */
+  /** Sends a request. @returns the response once its headers have arrived; rejected if there is none, or when the signal is aborted. */
   fetch(url: string, init: S3Request): Promise<S3Response>;
 }
 
@@ -76,7 +76,7 @@ export interface S3Request {
   readonly redirect: 'manual';
 }
 
-/** An answer, as far as it is needed. */
+/** The part of a response that is used. */
 export interface S3Response {
   readonly status: number;
   readonly headers: { get(name: string): string | null };
@@ -90,24 +90,24 @@ const DEFAULT_REGION = 'us-east-1';
 const DEFAULT_RETRIES = 5;
 const DEFAULT_RETRY_DELAY_MS = 200;
 const DEFAULT_TIMEOUT_MS = 60_000;
-/** S3 takes no smaller pieces, except for the last. */
+/** The smallest piece that S3 accepts; only the last one may be smaller. */
 const LEAST_MULTIPART_BYTES = 5 * 2 ** 20;
 const DEFAULT_MULTIPART_BYTES = 64 * 2 ** 20;
 
-/** Answers after which the same request may succeed, beside those from 500 on. 409: another conditional request is under way. */
+/** Statuses, other than 500 and above, after which the same request may succeed. 409: another conditional request is in progress. */
 const TEMPORARY: readonly number[] = [408, 409, 425, 429];
-/** The same, of those with 400: the request did not arrive whole. */
+/** Error codes with status 400 after which it may succeed: the request did not arrive complete. */
 const CUT_REQUEST: readonly (string | undefined)[] = ['RequestTimeout', 'IncompleteBody'];
 
-/** SHA-256 as a header of the writer's, which every server keeps; the body is compared with its signature by the server. */
+/** The writer's header with the SHA-256, which every server stores. The server itself compares the body with the signature. */
 const SHA256_HEADER = 'x-amz-meta-sha256';
 
-/** An answer that was received whole. */
+/** A response received with its whole body. */
 interface Answer {
   readonly status: number;
   readonly header: (name: string) => string | null;
   readonly bytes: Bytes;
-  /** Whether a try before this one may have been carried out although it failed. */
+  /** Whether an earlier attempt may have taken effect although it failed. */
   readonly isAmbiguous: boolean;
 }
 
@@ -121,7 +121,7 @@ interface Request {
 
 /**
  * A store behind Amazon's S3, or a server with its API and conditional PUT (`If-None-Match` and `If-Match`): Cloudflare R2, MinIO,
- * Ceph and others. Those that ignore the conditions must not be used, because then two publishers can overwrite each other.
+ * Ceph and others. A server that ignores the conditions must not be used, because two publishers could overwrite each other.
  *
  * @example
  * ```ts
@@ -129,7 +129,7 @@ interface Request {
  * ```
  */
 export class S3Store implements Store {
-  /** The URL, with a slash at its end. */
+  /** The URL, ending with a slash. */
   readonly name: string;
   readonly #credentials: S3Credentials;
   readonly #region: string;
@@ -138,16 +138,16 @@ export class S3Store implements Store {
   readonly #retryDelayMs: number;
   readonly #timeoutMs: number;
   readonly #multipartBytes: number;
-  /** The URL of the bucket, with a slash at its end, and what the keys of the database's objects begin with. */
+  /** The URL of the bucket, ending with a slash, and the prefix of the database's object keys. */
   readonly #bucket: string;
   readonly #prefix: string;
-  /** Whether the server has been found to keep conditions. */
+  /** Whether the server is known to honour conditions. */
   #keepsConditions = false;
 
   /**
-   * @param url of the bucket, followed by a prefix: `https://BUCKET.s3.REGION.amazonaws.com/PREFIX/`, where the host begins with a
-   *   bucket's name and `.s3`, and otherwise `https://HOST/BUCKET/PREFIX/`. With the option `prefix`, of the bucket alone.
-   * @throws TypeError or RangeError for an argument that is wrong.
+      * @param url the URL of the bucket followed by the prefix: `https://BUCKET.s3.REGION.amazonaws.com/PREFIX/` if the host begins with
+   *   the bucket's name and `.s3`, otherwise `https://HOST/BUCKET/PREFIX/`. With the option `prefix`, the URL of the bucket alone.
+      * @throws TypeError or RangeError for a wrong argument.
    */
   constructor(url: string, options: S3StoreOptions) {
     mustBeOptions('S3Store', options, S3_STORE_OPTIONS);
@@ -188,7 +188,7 @@ export class S3Store implements Store {
   async create(object: NewObject, signal?: Signal): Promise<boolean> {
     const answer = await this.#write(object, { 'if-none-match': '*' }, signal);
     if (answer.status !== 412) return true;
-    // An earlier try may have written it: then these are its bytes.
+    // An earlier attempt may have written it; its bytes are then the same.
     return answer.isAmbiguous && (await this.head(object.name, signal))?.sha256 === object.sha256;
   }
 
@@ -225,7 +225,7 @@ export class S3Store implements Store {
     this.#mustBe(await this.#ask({ method: 'DELETE', name }, signal), [200, 204, 404], `delete ${name}`, name);
   }
 
-  /** Requests of the folder are signed, and retried as the folder does it. */
+  /** The folder's requests are signed; the folder itself retries them. */
   folder(): Folder {
     const signed: Fetch = async (url, { method, headers, signal }) => {
       const request = await this.#signed(url, method, { ...headers }, EMPTY_SHA256);
@@ -234,7 +234,7 @@ export class S3Store implements Store {
     return new HttpFolder((name) => this.#urlOf(name), { isPublished: true, fetch: signed });
   }
 
-  /** Writes an object, at once or in pieces. @returns an answer of 2xx or 412; a server's 404, where there is no object that could have the state of a condition, is made 412. */
+  /** Writes an object, whole or in pieces. @returns a response of 2xx or 412; a 404 from a server without the object named in a condition becomes 412. */
   async #write(object: NewObject, condition: Record<string, string>, signal: Signal | undefined): Promise<Answer> {
     const { name, bytes, sha256 } = object;
     if (bytes.length > this.#multipartBytes) return this.#writeInPieces(object, condition, signal);
@@ -245,8 +245,8 @@ export class S3Store implements Store {
   }
 
   /**
-   * Makes sure, once, that the server keeps conditions: some ignore them, and there two publishers would overwrite each other. The name of the
-   * object that is tried is one that the collection of garbage knows.
+      * Checks once that the server honours conditions: with one that ignores them, two publishers would overwrite each other. The garbage
+   * collection recognizes the name of the test object.
    */
   async #mustKeepConditions(signal: Signal | undefined): Promise<void> {
     if (this.#keepsConditions) return;
@@ -283,7 +283,7 @@ export class S3Store implements Store {
       const listed = etags.map((etag, i) => `<Part><PartNumber>${i + 1}</PartNumber><ETag>${etag.replaceAll('&', '&amp;').replaceAll('"', '&quot;')}</ETag></Part>`);
       const xml = new TextEncoder().encode(`<CompleteMultipartUpload>${listed.join('')}</CompleteMultipartUpload>`);
       const answer = await this.#ask({ method: 'POST', name, query: { uploadId }, headers: condition, body: { bytes: xml, sha256: await sha256Hex(xml) } }, signal);
-      // An upload that an earlier try has ended is no longer known.
+      // The server no longer knows an upload that an earlier attempt has completed.
       if (answer.status === 404 && answer.isAmbiguous) return { ...answer, status: 412 };
       this.#mustBe(answer, [200, 412], `write ${name}`, name);
       if (answer.status === 412) await this.#abandon(name, uploadId);
@@ -294,12 +294,12 @@ export class S3Store implements Store {
     }
   }
 
-  /** Frees the pieces of an upload. One that is left is not listed, and a rule of the bucket may free it later. */
+  /** Deletes the pieces of an upload. Remaining pieces are not listed, and a lifecycle rule of the bucket can delete them later. */
   async #abandon(name: string, uploadId: string): Promise<void> {
     await this.#ask({ method: 'DELETE', name, query: { uploadId } }, undefined).catch(() => undefined);
   }
 
-  /** Sends a request, again where it fails for a reason that may pass. @returns the answer, which may be one with an error's status. */
+  /** Sends a request, and retries it after temporary failures. @returns the response, which may have an error status. */
   async #ask(request: Request, signal: Signal | undefined): Promise<Answer> {
     let isAmbiguous = false;
     for (let tries = 0; ; tries++) {
@@ -315,7 +315,7 @@ export class S3Store implements Store {
       const isTemporary = answer === undefined || answer.status >= 500 || TEMPORARY.includes(answer.status) || (answer.status === 400 && CUT_REQUEST.includes(errorCodeOf(answer)));
       if (answer !== undefined && !isTemporary) return answer;
       if (tries === this.#retries) throw this.#failed(`${request.method} ${request.name}`, answer, request.name, failure);
-      // 409 and 429 say that nothing was done. After anything else that nobody knows.
+      // 409 and 429 mean that nothing was done. After any other failure, this is unknown.
       if (answer === undefined || answer.status >= 500) isAmbiguous = true;
       await pause(Math.max(this.#retryDelayMs * 2 ** tries * (0.5 + Math.random() / 2), retryAfterMs(answer)), signal);
     }
@@ -327,19 +327,19 @@ export class S3Store implements Store {
     const request = await this.#signed(url.href, method, { ...headers }, body?.sha256 ?? EMPTY_SHA256);
     const controller = new AbortController();
     const end = (): void => controller.abort(signal?.reason);
-    // Meanwhile it may have been aborted, which is said only once.
+    // It may already have been aborted, and the signal reports that only once.
     signal?.throwIfAborted();
     signal?.addEventListener('abort', end, { once: true });
-    const timer = startTimer(() => controller.abort(new Error(`no answer for ${this.#timeoutMs} ms`)), this.#timeoutMs);
+    const timer = startTimer(() => controller.abort(new Error(`no response within ${this.#timeoutMs} ms`)), this.#timeoutMs);
     try {
       const init = { method, headers: request.headers, signal: controller.signal, redirect: 'manual', ...(body !== undefined && { body: body.bytes }) } as const;
       const response = await this.#fetch(request.url, init);
       const bytes = new Uint8Array(await response.arrayBuffer());
       const length = response.headers.get('content-length');
       if (method !== 'HEAD' && length !== null && response.headers.get('content-encoding') === null && Number(length) !== bytes.length) {
-        throw new Error(`the answer has ${bytes.length} bytes, and was to have ${length}`);
+        throw new Error(`the response has ${bytes.length} bytes, expected ${length}`);
       }
-      // S3 can begin the answer to the end of an upload before it knows how it ends.
+      // S3 may start its response to the completion of an upload before it knows the result.
       const status = method === 'POST' && response.status === 200 && new TextDecoder().decode(bytes).includes('<Error>') ? 500 : response.status;
       return { status, header: (header) => response.headers.get(header), bytes, isAmbiguous };
     } finally {
@@ -359,10 +359,10 @@ export class S3Store implements Store {
       ...(sessionToken !== undefined && { sessionToken }),
       service: 's3',
       region: this.#region,
-      // Conditions and ranges are signed as well, so that nobody in between can leave them out.
+      // Conditions and ranges are signed too, so that no intermediary can remove them.
       allHeaders: true,
     });
-    // Its types are those of pages, which the core does not have.
+    // Its types are a browser's, which the core does not have.
     const signed = (await signer.sign()) as unknown as { readonly url: { readonly href: string }; readonly headers: Iterable<[string, string]> };
     return { url: signed.url.href, headers: Object.fromEntries(signed.headers) };
   }
@@ -385,27 +385,27 @@ export class S3Store implements Store {
     return new BulkError('BLOOM_STORE_FAILED', `${this.name}: could not ${what}: ${said}`, { cause, file, status: answer?.status });
   }
 
-  /** The error for an answer that is no error and yet of no use. */
+  /** The error for a response that has no error status but cannot be used. */
   #odd(what: string, problem: string, file?: string): BulkError {
     return new BulkError('BLOOM_STORE_FAILED', `${this.name}: could not ${what}: ${problem}`, { file });
   }
 }
 
-/** The environment of a process, of which Amazon's usual variables are taken. */
+/** The environment of a process, from which Amazon's usual variables are read. */
 export type S3Environment = Readonly<Record<string, string | undefined>>;
 
 /**
  * The store of an address `s3://BUCKET/PREFIX`, with the credentials of Amazon's usual environment variables:
  * `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY`, `AWS_SESSION_TOKEN`, `AWS_REGION` or `AWS_DEFAULT_REGION`, and
- * `AWS_ENDPOINT_URL_S3` or `AWS_ENDPOINT_URL` for another server than Amazon's.
+  * `AWS_ENDPOINT_URL_S3` or `AWS_ENDPOINT_URL` for a server other than Amazon's.
  *
- * @throws TypeError when the address is another one, or a variable is missing. No message has the value of one.
+  * @throws TypeError if the address has another form, or a variable is missing. Messages never contain the value of a variable.
  */
 export function s3StoreOf(address: string, environment: S3Environment, options: Omit<S3StoreOptions, 'credentials' | 'region' | 'prefix'> = {}): S3Store {
   mustBeOptions('s3StoreOf', options, S3_STORE_OF_OPTIONS);
   const [, bucket, path = ''] = /^s3:\/\/([^/?#\s]+)(?:\/(.*))?$/s.exec(address) ?? [];
   if (bucket === undefined) throw new TypeError(`address must be s3://BUCKET/PREFIX, got ${address}`);
-  // Where there is nothing to set, a variable is often empty.
+  // An unset variable is often passed as an empty one.
   const variable = (name: string): string | undefined => (environment[name] === '' ? undefined : environment[name]);
   const secret = (name: string): string => {
     const value = variable(name);
@@ -416,13 +416,13 @@ export function s3StoreOf(address: string, environment: S3Environment, options: 
   const region = variable('AWS_REGION') ?? variable('AWS_DEFAULT_REGION') ?? DEFAULT_REGION;
   const endpoint = variable('AWS_ENDPOINT_URL_S3') ?? variable('AWS_ENDPOINT_URL');
   const amazon = `s3.${region}.amazonaws.com/`;
-  // The certificate of Amazon's hosts has one name in front.
+  // The certificate of Amazon's hosts covers only one label in front of the domain.
   const own = bucket.includes('.') ? `https://${amazon}${bucket}/` : `https://${bucket}.${amazon}`;
   const url = endpoint === undefined ? own : `${endpoint.replace(/\/+$/, '')}/${bucket}/`;
   return new S3Store(url, { ...options, credentials, region, prefix: path === '' || path.endsWith('/') ? path : `${path}/` });
 }
 
-/** Of no bytes. */
+/** The SHA-256 of no bytes. */
 const EMPTY_SHA256 = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
 
 declare const URL: new (url: string) => {
@@ -438,7 +438,7 @@ declare const URL: new (url: string) => {
   readonly searchParams: { set(name: string, value: string): void };
 };
 
-/** The URL of the bucket, with a slash at its end, and the prefix. @throws TypeError or RangeError without a URL that may have a password. */
+/** The URL of the bucket, ending with a slash, and the prefix. @throws TypeError or RangeError whose message omits a URL that may contain a password. */
 function placeOf(address: string, given: string | undefined): { readonly bucket: string; readonly prefix: string } {
   const { origin, host, pathname } = mustBeBucketUrl(address);
   const path = pathname.endsWith('/') ? pathname : `${pathname}/`;
@@ -471,7 +471,7 @@ function mustBeBucketUrl(address: string): InstanceType<typeof URL> {
   return url;
 }
 
-/** @throws TypeError without what they are: others become a part of headers, whose errors show them. */
+/** @throws TypeError whose message omits the credentials. Invalid ones would become part of headers, whose errors show them. */
 function mustBeCredentials(credentials: unknown): void {
   const { accessKeyId, secretAccessKey, sessionToken } = (credentials as Partial<S3Credentials> | undefined) ?? {};
   if (typeof accessKeyId !== 'string' || typeof secretAccessKey !== 'string') throw new TypeError('credentials must have accessKeyId and secretAccessKey');
@@ -480,7 +480,7 @@ function mustBeCredentials(credentials: unknown): void {
   }
 }
 
-/** Whether an ETag stands for one state: a weak one never fits a condition (RFC 9110, section 13.1.1). */
+/** Whether an ETag is strong: a weak one never satisfies a condition (RFC 9110, section 13.1.1). */
 function isStrong(etag: string): boolean {
   return etag !== '' && !etag.startsWith('W/');
 }
@@ -489,7 +489,7 @@ function encodedPath(path: string): string {
   return path.split('/').map(encodeURIComponent).join('/');
 }
 
-/** How an object is stored. Only CURRENT ever changes, so that everything else may be cached for good. */
+/** The headers with which an object is stored. Only CURRENT ever changes, so everything else may be cached forever. */
 function headersOf({ name, sha256 }: NewObject): Record<string, string> {
   return {
     [SHA256_HEADER]: sha256,
@@ -502,12 +502,12 @@ function textOf({ bytes }: Answer): string {
   return new TextDecoder().decode(bytes);
 }
 
-/** The code of an answer that is an error. */
+/** The error code in the body of a response. */
 function errorCodeOf(answer: Answer): string | undefined {
   return elementOf(textOf(answer), 'Code');
 }
 
-/** The wait that an answer asks for, up to a minute. */
+/** The delay that a response asks for, up to a minute. */
 function retryAfterMs(answer: Answer | undefined): number {
   const seconds = Number(answer?.header('retry-after') ?? 0);
   return Number.isFinite(seconds) ? Math.min(Math.max(0, seconds), 60) * 1000 : 0;
