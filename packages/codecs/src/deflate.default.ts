@@ -23,7 +23,7 @@ export function inflate(compressed: Uint8Array, isRaw: boolean, maxBytes: number
     output.length = stream.next_out;
     if (status === Z_STREAM_END) return output.toBytes();
     if (status !== Z_OK && status !== Z_BUF_ERROR) throw new Error(stream.msg || 'a dictionary is needed');
-    if (stream.avail_out > 0) throw new Error('the stream is cut short');
+    if (stream.avail_out > 0) throw new Error('the stream is truncated');
     // With a full output zlib still reads on, so that contents of exactly the limit have ended by now.
     output.reserve(1);
   }

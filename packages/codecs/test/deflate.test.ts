@@ -39,7 +39,7 @@ describe.each(cases)('$format $where', ({ inflate, deflate, isRaw, write, refere
     }
   });
 
-  test('refuses a stream that is cut short or begins with other bytes, which is not a matter of the limit', () => {
+  test('refuses a stream that is truncated or begins with other bytes, which is not a matter of the limit', () => {
     const stream = new Uint8Array(write(sampleContents(seeded(9), 500)));
     for (const damaged of [stream.subarray(0, -1), new Uint8Array(0), Uint8Array.of(0xff, 0xff, ...stream)]) {
       const error = caught(() => inflate(damaged, isRaw, MAX_BYTES));
@@ -97,9 +97,9 @@ test('Mojang’s codecs are zlib as type 2 and raw deflate as type 4', () => {
   ]);
 });
 
-test('elsewhere than in Node, an error says whether the stream is cut short or needs a dictionary', () => {
+test('elsewhere than in Node, an error says whether the stream is truncated or needs a dictionary', () => {
   const stream = new Uint8Array(deflateSync(sampleContents(seeded(8), 500)));
-  for (const end of [-1, 1, 0]) expect(() => implementations.elsewhere.inflate(stream.slice(0, end), false, MAX_BYTES)).toThrow(new Error('the stream is cut short'));
+  for (const end of [-1, 1, 0]) expect(() => implementations.elsewhere.inflate(stream.slice(0, end), false, MAX_BYTES)).toThrow(new Error('the stream is truncated'));
   const withDictionary = new Uint8Array(deflateSync('contents', { dictionary: Buffer.from('content') }));
   expect(() => implementations.elsewhere.inflate(withDictionary, false, MAX_BYTES)).toThrow(/dictionary/);
 });

@@ -38,11 +38,11 @@ describe('the content size of a frame', () => {
     judges.expectRefused(zstdFrame([rawBlock([...contents, 1])], parts), `the contents have ${contentBytes + 1} bytes, the frame claims ${contentBytes}`);
   });
 
-  test.each(sizes)('is cut short where the header ends earlier: %o', (parts) => {
+  test.each(sizes)('is truncated where the header ends earlier: %o', (parts) => {
     const stream = zstdFrame([rawBlock([])], parts);
     const headerBytes = stream.length - 3;
-    for (let length = 5; length < headerBytes; length++) judges.expectRefused(stream.slice(0, length), 'the frame header is cut short');
-    for (let length = headerBytes; length < headerBytes + 3; length++) judges.expectRefused(stream.slice(0, length), 'a block header is cut short');
+    for (let length = 5; length < headerBytes; length++) judges.expectRefused(stream.slice(0, length), 'the frame header is truncated');
+    for (let length = headerBytes; length < headerBytes + 3; length++) judges.expectRefused(stream.slice(0, length), 'a block header is truncated');
   });
 
   test.each([
@@ -101,7 +101,7 @@ describe('the window of a frame', () => {
     judges.expectRead(zstdFrame([compressed(most)], parts), Array<number>(length).fill(0x61));
     judges.expectRefused(zstdFrame([compressed(most + 1)], parts), `a block has ${most + 1} literals, the most is ${most}`);
     const fill = bytes(most - 4);
-    judges.expectRefused(zstdFrame([compressedBlock([...rawLiterals(fill, 3), 9]), compressed(1)], parts), 'the tables of the sequences are cut short');
+    judges.expectRefused(zstdFrame([compressedBlock([...rawLiterals(fill, 3), 9]), compressed(1)], parts), 'the tables of the sequences are truncated');
     judges.expectRefused(zstdFrame([compressedBlock([...rawLiterals(fill, 3), 9, 0]), compressed(1)], parts), `a block has ${most + 1} bytes, the most is ${most}`);
   });
 
@@ -173,19 +173,19 @@ describe('a skippable frame', () => {
     judges.expectRead(Uint8Array.of(...skippedFrame(bytes(300)), ...plain), ABC);
   });
 
-  test('is refused where its header or its bytes are cut short', () => {
+  test('is refused where its header or its bytes are truncated', () => {
     const stream = Uint8Array.of(...plain, ...skippedFrame([1, 2, 3]));
-    for (let length = plain.length + 5; length < stream.length; length++) judges.expectRefused(stream.slice(0, length), 'a skippable frame is cut short');
+    for (let length = plain.length + 5; length < stream.length; length++) judges.expectRefused(stream.slice(0, length), 'a skippable frame is truncated');
   });
 });
 
 describe('a block', () => {
-  test('is refused where its header, or one of its bytes, is cut short', () => {
+  test('is refused where its header, or one of its bytes, is truncated', () => {
     for (const block of [rawBlock(ABC), repeatedBlock(1, 3), compressed(3)]) {
       const stream = zstdFrame([rawBlock(ABC), block]);
       const end = stream.length - block.bytes.length;
-      for (let length = end - 3; length < end; length++) judges.expectRefused(stream.slice(0, length), 'a block header is cut short');
-      for (let length = end; length < stream.length; length++) judges.expectRefused(stream.slice(0, length), 'a block is cut short');
+      for (let length = end - 3; length < end; length++) judges.expectRefused(stream.slice(0, length), 'a block header is truncated');
+      for (let length = end; length < stream.length; length++) judges.expectRefused(stream.slice(0, length), 'a block is truncated');
       judges.expectRead(stream, [...ABC, ...(block.kind === 0 ? ABC : Array<number>(3).fill(block.kind === 1 ? 1 : 0x61))]);
     }
   });
@@ -213,8 +213,8 @@ describe('the checksum of a frame', () => {
     judges.expectRefused(zstdFrame([rawBlock(ABC)], { checksum: [0x99, 0x09, 0x77, 0xac] }), 'the checksum of the contents is 2893482393, their bytes give 2910259609');
   });
 
-  test('is refused where it is cut short', () => {
+  test('is refused where it is truncated', () => {
     const frame = zstdFrame([rawBlock(ABC)], { checksum });
-    for (let cut = 1; cut <= 4; cut++) judges.expectRefused(frame.slice(0, -cut), 'the checksum of the contents is cut short');
+    for (let cut = 1; cut <= 4; cut++) judges.expectRefused(frame.slice(0, -cut), 'the checksum of the contents is truncated');
   });
 });

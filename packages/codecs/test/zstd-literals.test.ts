@@ -31,10 +31,10 @@ describe('literals as they are', () => {
     judges.expectRead(frameOf(rawLiterals([], 1), rawLiterals([], 3)), []);
   });
 
-  test.each([0, 1, 3] as const)('of form %i are refused where they, or their header, are cut short', (form) => {
+  test.each([0, 1, 3] as const)('of form %i are refused where they, or their header, are truncated', (form) => {
     const headerBytes = form === 0 ? 1 : form === 1 ? 2 : 3;
     for (const [section, length] of [[rawLiterals(numbers(5), form), 5], [repeatedLiterals(1, 5, form), 1]] as const) {
-      for (let size = 2; size < headerBytes + length; size++) judges.expectRefused(frameWith(section.slice(0, size)), 'the literals are cut short');
+      for (let size = 2; size < headerBytes + length; size++) judges.expectRefused(frameWith(section.slice(0, size)), 'the literals are truncated');
       judges.expectRefused(frameWith(section), section.length < 2 ? 'a block is too short for literals' : 'a block has no sequences section');
     }
   });
@@ -111,8 +111,8 @@ describe('literals in a Huffman code', () => {
         const first = compressedBlock([...huffmanLiterals([0], { weights: FEW }), 0]);
         judges.expectRefused(zstdFrame([first, compressedBlock([...huffmanLiterals(literals, { weights: FEW, form, isTreeless, ...parts }), ...after])]), message);
       };
-      refused({ moreBytes: 1 }, [], 'the literals are cut short');
-      refused({ moreBytes: 2 }, [0], 'the literals are cut short');
+      refused({ moreBytes: 1 }, [], 'the literals are truncated');
+      refused({ moreBytes: 2 }, [0], 'the literals are truncated');
       // A stream that ends with the block leaves nothing for the sequences.
       refused({}, [], 'a block has no sequences section');
       refused({ moreBytes: 1 }, [0], 'a stream of bits has no end mark');
@@ -121,7 +121,7 @@ describe('literals in a Huffman code', () => {
 
   test('are refused without a table, or without a stream after it', () => {
     judges.expectRefused(frameWith([...changedAt(huffmanLiterals([], { weights: FEW, isTreeless: true, streams: [[]] }), 0, 2), 0, 0]), 'there is no Huffman table');
-    for (const form of [0, 1] as const) judges.expectRefused(frameWith([...huffmanLiterals([], { weights: EQUAL, form, length: 6, streams: [[]] }), 0]), 'the literals are cut short');
+    for (const form of [0, 1] as const) judges.expectRefused(frameWith([...huffmanLiterals([], { weights: EQUAL, form, length: 6, streams: [[]] }), 0]), 'the literals are truncated');
   });
 
   test('must be at least six for four streams', () => {
@@ -136,8 +136,8 @@ describe('literals in a Huffman code', () => {
     // Three streams have two bits and an end mark, the last one has nothing but that.
     const parts = { weights: [1, 1], form: 1, isTreeless: true, length: 6 } as const;
     judges.expectRead(zstdFrame([first, compressedBlock([...huffmanLiterals([], { ...parts, streams: [[0b101], [0b110], [0b111], [1]] }), 0])]), [0, 0, 1, 1, 0, 1, 1]);
-    judges.expectRefused(zstdFrame([first, compressedBlock([...huffmanLiterals([], { ...parts, streams: [[0b101], [0b110], [0b111], []] }), 0])]), 'the literals are cut short');
-    judges.expectRefused(zstdFrame([first, compressedBlock([...huffmanLiterals([], { ...parts, streams: [[0b101], [0b110], [], [1]] }), 0])]), 'the literals are cut short');
+    judges.expectRefused(zstdFrame([first, compressedBlock([...huffmanLiterals([], { ...parts, streams: [[0b101], [0b110], [0b111], []] }), 0])]), 'the literals are truncated');
+    judges.expectRefused(zstdFrame([first, compressedBlock([...huffmanLiterals([], { ...parts, streams: [[0b101], [0b110], [], [1]] }), 0])]), 'the literals are truncated');
   });
 
   test.each([0, 1, 2])('whose stream %i is said to end after the last stream are refused', (which) => {
@@ -147,8 +147,8 @@ describe('literals in a Huffman code', () => {
     const lengths = headerBytes + tableBytes + 2 * which;
     const room = section.length - headerBytes - tableBytes - 6;
     const before = Array.from({ length: which }, (_, i) => section[headerBytes + tableBytes + 2 * i]!).reduce((sum, length) => sum + length, 0);
-    judges.expectRefused(frameOf(changedAt(section, lengths, room - before + 1)), 'the literals are cut short');
-    judges.expectRefused(frameOf(changedAt(section, lengths + 1, 1)), 'the literals are cut short');
+    judges.expectRefused(frameOf(changedAt(section, lengths, room - before + 1)), 'the literals are truncated');
+    judges.expectRefused(frameOf(changedAt(section, lengths + 1, 1)), 'the literals are truncated');
   });
 
   test('are refused where a stream has more or fewer codes than there are literals', () => {

@@ -49,13 +49,13 @@ describe('the number of sequences', () => {
     judges.expectRead(stream, executed([9], sequences, { contents: before, offsets: [1, 4, 8] }).contents);
   });
 
-  test('is refused where it is cut short, or missing', () => {
+  test('is refused where it is truncated, or missing', () => {
     judges.expectRefused(frameWith(), 'a block has no sequences section');
-    judges.expectRefused(frameWith(0x80), 'the number of sequences is cut short');
-    judges.expectRefused(frameWith(0xfe), 'the number of sequences is cut short');
-    judges.expectRefused(frameWith(0xff), 'the number of sequences is cut short');
-    judges.expectRefused(frameWith(0xff, 1), 'the number of sequences is cut short');
-    for (const count of [[1], [0x80, 1], [0xff, 0, 0]]) judges.expectRefused(frameWith(...count), 'the tables of the sequences are cut short');
+    judges.expectRefused(frameWith(0x80), 'the number of sequences is truncated');
+    judges.expectRefused(frameWith(0xfe), 'the number of sequences is truncated');
+    judges.expectRefused(frameWith(0xff), 'the number of sequences is truncated');
+    judges.expectRefused(frameWith(0xff, 1), 'the number of sequences is truncated');
+    for (const count of [[1], [0x80, 1], [0xff, 0, 0]]) judges.expectRefused(frameWith(...count), 'the tables of the sequences are truncated');
   });
 
   test('may be 0, and nothing follows then', () => {
@@ -113,7 +113,7 @@ describe('the tables of sequences', () => {
     for (const bytes of [[36, 0, 0], [1, 32, 0], [1, 0, 53], [255, 0, 0]]) judges.expectRefused(frameWith(1, 0x54, ...bytes, 1), message);
     judges.expectRefused(frameWith(1, 0x54, 1, 0, 0), 'a stream of bits has no end mark');
     // The highest ones need more bits than there are.
-    for (const bytes of [[35, 0, 0], [1, 31, 0], [1, 0, 52]]) judges.expectRefused(frameWith(1, 0x54, ...bytes, 1), 'the sequences are cut short');
+    for (const bytes of [[35, 0, 0], [1, 31, 0], [1, 0, 52]]) judges.expectRefused(frameWith(1, 0x54, ...bytes, 1), 'the sequences are truncated');
   });
 
   test.each([
@@ -311,11 +311,11 @@ describe('the bits of sequences', () => {
     ['the next state of match lengths', [again(1, 1, 3), again(1, 1, 3)], { ...ONE_LITERAL, match: describedTable([16, 16], 5) }, 6],
     ['the next state of offsets', [again(1, 1, 3), again(1, 1, 3)], { ...ONE_LITERAL, offset: describedTable([16, 16], 5) }, 6],
     ['the next states of all three', [again(1, 1, 3), again(1, 1, 3)], { literals: describedTable([16, 16], 5), match: describedTable([16, 16], 5), offset: describedTable([16, 16], 5) }, 18],
-  ])('are refused where %s are cut short', (_, sequences, tables, bits) => {
+  ])('are refused where %s are truncated', (_, sequences, tables, bits) => {
     const literals = Array.from({ length: 30 }, (_, i) => i);
     expectRead(literals, sequences, tables);
     for (let count = 1; count <= bits; count++) {
-      judges.expectRefused(zstdFrame([rawBlock(ABC), compressedBlock([...rawLiterals(literals), ...cut(sequences, tables, count)])]), 'the sequences are cut short');
+      judges.expectRefused(zstdFrame([rawBlock(ABC), compressedBlock([...rawLiterals(literals), ...cut(sequences, tables, count)])]), 'the sequences are truncated');
     }
   });
 

@@ -64,7 +64,7 @@ describe('the weights of a Huffman code', () => {
 
   test('in FSE that end before both states are read, or never end, are refused', () => {
     const readFse = (...bytes: readonly number[]): unknown => readHuffmanTable(padded(Uint8Array.of(bytes.length, ...bytes)), 0, 1 + bytes.length);
-    expect(() => readFse(...describedShares([32, 32], 6), 0b1)).toThrow(new Error('the Huffman weights are cut short'));
+    expect(() => readFse(...describedShares([32, 32], 6), 0b1)).toThrow(new Error('the Huffman weights are truncated'));
     // All rows have one symbol, and take no bits.
     expect(() => readFse(...describedShares([64], 6), 0xff, 0xff)).toThrow(new Error('there are too many Huffman weights'));
   });
@@ -99,11 +99,11 @@ describe('the weights of a Huffman code that are stored as they are', () => {
     for (const weights of [[1], [2, 1], [1, 1, 1]]) {
       const bytes = storedWeights(weights);
       expect(read(bytes).position).toBe(bytes.length);
-      expect(() => read(bytes, bytes.length - 1)).toThrow(new Error('a Huffman table is cut short'));
+      expect(() => read(bytes, bytes.length - 1)).toThrow(new Error('a Huffman table is truncated'));
     }
     expect(() => read([], 0)).toThrow(new Error('there is no Huffman table'));
     // A length below 128 is that of weights in FSE.
-    expect(() => read([127, 0, 0])).toThrow(new Error('a Huffman table is cut short'));
+    expect(() => read([127, 0, 0])).toThrow(new Error('a Huffman table is truncated'));
   });
 
   test('give codes of up to 12 bits', () => {

@@ -90,7 +90,7 @@ const beyondTheRfc = [
 /** The same for versions of the reference before 1.5.6. */
 const beyondTheRfcBefore = [
   'bits follow the last sequence',
-  'the sequences are cut short',
+  'the sequences are truncated',
   'a reserved bit is set before the sequences',
   'bytes follow a block without sequences',
   'there is no Huffman table to use again',

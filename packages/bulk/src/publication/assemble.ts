@@ -75,11 +75,11 @@ export async function assemble(store: Pick<Store, 'name' | 'list'>, parts: reado
 
 function mustBeOfOrder(name: string, previous: PublishedState | undefined, parts: readonly (Part | PublishedPart)[]): void {
   if (previous !== undefined && previous.comparator !== name) {
-    throw new BulkError('BLOOM_OTHER_COMPARATOR', `what is published has the order ${previous.comparator}, the parts have ${name}`);
+    throw new BulkError('BLOOM_OTHER_COMPARATOR', `the published database has the order ${previous.comparator}, the parts have ${name}`);
   }
   for (const part of parts) {
     if (!('comparator' in part) || part.comparator === name) continue;
-    throw new BulkError('BLOOM_OTHER_COMPARATOR', `${partName(part.number)} has the order ${part.comparator}, and not ${name}`, { file: partName(part.number) });
+    throw new BulkError('BLOOM_OTHER_COMPARATOR', `${partName(part.number)} has the order ${part.comparator}, expected ${name}`, { file: partName(part.number) });
   }
 }
 
@@ -99,7 +99,7 @@ function placed(added: readonly PublishedPart[], previous: PublishedState | unde
   const partsOf = (level: number): readonly PublishedPart[] => previous!.levels[level]!;
   const stack = [...above.map(partsOf), ...(added.length > 0 ? [added] : []), ...below.map(partsOf)];
   const empty = LEVEL_COUNT - stack.length;
-  if (empty < 1) throw new BulkError('BLOOM_NO_LEVEL', 'each of the levels 1 to 6 has parts: merge two of them, and say so with replaces');
+  if (empty < 1) throw new BulkError('BLOOM_NO_LEVEL', 'each of the levels 1 to 6 has parts: merge two of them, and name these in replaces');
   // No parts came into it where there is nothing left at all, which is a database too.
   return { levels: [...Array.from({ length: empty }, () => []), ...stack], level: Math.min(empty + above.length, LEVEL_COUNT - 1) };
 }
@@ -126,7 +126,7 @@ function mustBeListedOnce(levels: readonly (readonly FileMetadata[])[]): void {
   }
 }
 
-/** Makes sure that the parts that came into a level are newer than those of all levels below it: LevelDB tells by the sequence which is. */
+/** Makes sure that the parts added to a level are newer than those of all levels below it. LevelDB determines that by the sequence. */
 function mustGrow(added: readonly PublishedPart[], levels: readonly (readonly PublishedPart[])[], previous: PublishedState | undefined, level: number, replaces: readonly number[]): void {
   const sequences = (among: readonly (readonly PublishedPart[])[]): bigint[] => among.flat().map(({ sequence }) => sequence);
   const refuse = (sequence: bigint, bound: string): never => {
@@ -136,10 +136,10 @@ function mustGrow(added: readonly PublishedPart[], levels: readonly (readonly Pu
   const above = sequences(levels.slice(0, level)).reduce<bigint | undefined>((least, sequence) => (least === undefined || sequence < least ? sequence : least), undefined);
   const isDelivery = previous !== undefined && replaces.length === 0;
   for (const sequence of sequences([added])) {
-    if (below !== undefined && sequence <= below) refuse(sequence, `above ${below}, which is below it`);
-    if (above !== undefined && sequence >= above) refuse(sequence, `below ${above}, which is above it`);
-    // Readers see by it that there is something new.
-    if (isDelivery && sequence <= previous.lastSequence) refuse(sequence, `above ${previous.lastSequence}, the last that was published`);
+    if (below !== undefined && sequence <= below) refuse(sequence, `above ${below}, that of a level below`);
+    if (above !== undefined && sequence >= above) refuse(sequence, `below ${above}, that of a level above`);
+    // Readers recognize a new publication by it.
+    if (isDelivery && sequence <= previous.lastSequence) refuse(sequence, `above ${previous.lastSequence}, the last one published`);
   }
 }
 
@@ -161,7 +161,7 @@ async function mustBeStored(store: Pick<Store, 'name' | 'list'>, listed: readonl
     if (object === undefined) throw new BulkError('BLOOM_MISSING_PART', `${store.name} does not have ${file}`, { file });
     const sha256 = described.get(number);
     if (object.byteLength !== size || (object.sha256 !== undefined && sha256 !== undefined && object.sha256 !== sha256)) {
-      throw new BulkError('BLOOM_OTHER_BYTES', `${file} in ${store.name} has ${object.byteLength} bytes, and is to have ${size} with the SHA-256 ${sha256 ?? 'that its name says'}`, { file });
+      throw new BulkError('BLOOM_OTHER_BYTES', `${file} in ${store.name} has ${object.byteLength} bytes, expected ${size} with the SHA-256 ${sha256 ?? 'in its name'}`, { file });
     }
     if (decodeInternalKey(smallest) === undefined) throw new BulkError('BLOOM_BAD_PART', `the first key of ${file} is too short for a database's`, { file });
   }

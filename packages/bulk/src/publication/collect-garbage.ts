@@ -61,7 +61,7 @@ export async function collectGarbage(store: Store, options: GarbageOptions = {})
   for await (const object of store.list(signal)) objects.push(object);
   // After the list: what is published since then has parts that are young, or that this MANIFEST lists as well.
   const current = await readPublication(store, signal);
-  if (current === undefined) throw new BulkError('BLOOM_NOT_PUBLISHED', `${store.name} has no CURRENT, which would tell which parts are needed`);
+  if (current === undefined) throw new BulkError('BLOOM_NOT_PUBLISHED', `${store.name} has no CURRENT, so the parts that are needed are unknown`);
   // An object of unknown age is young.
   const isYoung = ({ modifiedMs }: StoredObject): boolean => !(nowMs - modifiedMs >= graceMs);
   const manifests = keptManifests(objects, current.manifest, keep, isYoung);

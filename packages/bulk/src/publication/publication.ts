@@ -129,7 +129,7 @@ function decodeManifest(bytes: Uint8Array, name: string, store: Store): Publishe
   const place: Place = { structure: 'MANIFEST', offset: 0, file: name };
   const { records, drops } = readLog(bytes);
   const [record] = records;
-  if (record === undefined || records.length > 1 || drops.length > 0) throw notPublished(store, `${name} has ${records.length} edits, and not one`);
+  if (record === undefined || records.length > 1 || drops.length > 0) throw notPublished(store, `${name} has ${records.length} edits, expected one`);
   const { comparator, lastSequence, newFiles = [], deletedFiles, logNumber } = decodeVersionEdit(record.bytes, place);
   if (comparator === undefined || lastSequence === undefined || logNumber !== NUMBER_LIMIT || deletedFiles !== undefined) {
     throw notPublished(store, `${name} is not a MANIFEST of this package`);

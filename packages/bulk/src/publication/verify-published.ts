@@ -67,7 +67,7 @@ export async function verifyPublished(store: Store, options: VerifyPublishedOpti
   const publication = await readPublication(store, signal);
   if (publication === undefined) throw new BulkError('BLOOM_NOT_PUBLISHED', `${store.name} has no CURRENT`);
   if (publication.comparator !== comparator.name) {
-    throw new BulkError('BLOOM_OTHER_COMPARATOR', `what is published has the order ${publication.comparator}, and not ${comparator.name}`);
+    throw new BulkError('BLOOM_OTHER_COMPARATOR', `the published database has the order ${publication.comparator}, expected ${comparator.name}`);
   }
   const findings: PublishedFinding[] = [...levelFindings(publication.levels, comparator)];
   const parts = publication.levels.flat();

@@ -199,7 +199,7 @@ export class S3Store implements Store {
   async replace(object: NewObject, etag: string | undefined, signal?: Signal): Promise<Replacement> {
     const { name } = object;
     if (etag !== undefined && !isStrong(etag)) {
-      throw this.#odd(`replace ${name}`, `a state is known by a strong ETag, and that of ${name} is ${etag === '' ? 'missing, or hidden from this page' : etag}`, name);
+      throw this.#odd(`replace ${name}`, `a strong ETag is required, and that of ${name} is ${etag === '' ? 'missing, or hidden from this page' : etag}`, name);
     }
     await this.#mustKeepConditions(signal);
     const answer = await this.#write(object, etag === undefined ? { 'if-none-match': '*' } : { 'if-match': etag }, signal);
@@ -214,7 +214,7 @@ export class S3Store implements Store {
       const answer = await this.#ask({ method: 'GET', name: '', query }, signal);
       this.#mustBe(answer, [200], 'list it');
       const page = decodeListPage(textOf(answer), this.#prefix);
-      if (page === undefined || (token !== undefined && page.next === token)) throw this.#odd('list it', 'its answer is no list, or one that lacks something');
+      if (page === undefined || (token !== undefined && page.next === token)) throw this.#odd('list it', 'its response is not a complete list');
       yield* page.objects;
       token = page.next;
     } while (token !== undefined);

@@ -32,7 +32,7 @@ export async function createObject(store: Store, object: NewObject, signal?: Sig
     if (Date.now() - found.modifiedMs >= RENEWAL_MS) await store.put(object, signal);
     return;
   }
-  throw new BulkError('BLOOM_STORE_FAILED', `${store.name} says that there is an object ${name}, and that there is none`, { file: name });
+  throw new BulkError('BLOOM_STORE_FAILED', `${store.name} reports both that the object ${name} exists and that it does not`, { file: name });
 }
 
 /** The SHA-256 of an object, by its bytes. */

@@ -58,7 +58,7 @@ function readFrameHeader({ bytes, view }: PaddedStream, position: number, end: n
   const sizeLength = [isSingleSegment ? 1 : 0, 2, 4, 8][descriptor >>> 6]!;
   const idLength = [0, 1, 2, 4][descriptor & 3]!;
   position += 5;
-  if (position + (isSingleSegment ? 0 : 1) + idLength + sizeLength > end) throw new Error('the frame header is cut short');
+  if (position + (isSingleSegment ? 0 : 1) + idLength + sizeLength > end) throw new Error('the frame header is truncated');
   if ((descriptor & 8) !== 0) throw new Error('a reserved bit of the frame header is set');
   let windowBytes = 0;
   if (!isSingleSegment) {
@@ -95,14 +95,14 @@ interface BlockHeader {
 }
 
 function readBlockHeader({ bytes }: PaddedStream, position: number, end: number): BlockHeader {
-  if (position + BLOCK_HEADER_BYTES > end) throw new Error('a block header is cut short');
+  if (position + BLOCK_HEADER_BYTES > end) throw new Error('a block header is truncated');
   const header = bytes[position]! | (bytes[position + 1]! << 8) | (bytes[position + 2]! << 16);
   const kind = (header >>> 1) & 3;
   const size = header >>> 3;
   const start = position + BLOCK_HEADER_BYTES;
   const blockEnd = start + (kind === 1 ? 1 : size);
   if (kind === 3) throw new Error('a block is of the reserved kind');
-  if (blockEnd > end) throw new Error('a block is cut short');
+  if (blockEnd > end) throw new Error('a block is truncated');
   return { isLast: (header & 1) !== 0, kind, size, start, end: blockEnd };
 }
 
@@ -134,7 +134,7 @@ export function decodeZstd(compressed: Uint8Array, maxBytes: number): Uint8Array
     if (isSkipped(magic)) {
       // A size that is cut is read from the padding, and its header ends after the stream in any case.
       position += SKIPPED_HEADER_BYTES + stream.view.getUint32(position + 4, true);
-      if (position > end) throw new Error('a skippable frame is cut short');
+      if (position > end) throw new Error('a skippable frame is truncated');
       continue;
     }
     if (magic !== MAGIC) throw new Error('not a zstd frame');
@@ -175,7 +175,7 @@ function decodeBlocks(stream: PaddedStream, { contentBytes, maxBlockBytes, hasCh
   const made = output.length - frameStart;
   if (contentBytes !== undefined && made !== contentBytes) throw new Error(`the contents have ${made} bytes, the frame claims ${contentBytes}`);
   if (!hasChecksum) return position;
-  if (position + CHECKSUM_BYTES > end) throw new Error('the checksum of the contents is cut short');
+  if (position + CHECKSUM_BYTES > end) throw new Error('the checksum of the contents is truncated');
   const stored = stream.view.getUint32(position, true);
   const actual = xxh64Low(output.bytes, frameStart, output.length);
   if (stored !== actual) throw new Error(`the checksum of the contents is ${stored}, their bytes give ${actual}`);

@@ -31,12 +31,12 @@ export function readHuffmanTable(stream: PaddedStream, position: number, end: nu
   let next: number;
   if (length < 128) {
     next = position + length;
-    if (next > end) throw new Error('a Huffman table is cut short');
+    if (next > end) throw new Error('a Huffman table is truncated');
     count = readFseWeights(stream, position, next, weights);
   } else {
     count = length - 127;
     next = position + ((count + 1) >>> 1);
-    if (next > end) throw new Error('a Huffman table is cut short');
+    if (next > end) throw new Error('a Huffman table is truncated');
     for (let i = 0; i < count; i++) {
       const pair = bytes[position + (i >>> 1)]!;
       weights[i] = (i & 1) === 0 ? pair >>> 4 : pair & 15;
@@ -52,7 +52,7 @@ function readFseWeights(stream: PaddedStream, position: number, end: number, wei
   const { rows, accuracy } = buildFseTable(shares);
   const start = shares.position * 8;
   let bit = lastSetBit(stream, shares.position, end) - 2 * accuracy;
-  if (bit < start) throw new Error('the Huffman weights are cut short');
+  if (bit < start) throw new Error('the Huffman weights are truncated');
   let state = peekBits(stream, bit + accuracy, accuracy);
   let other = peekBits(stream, bit, accuracy);
   for (let count = 0; count < MAX_WEIGHTS - 1; ) {

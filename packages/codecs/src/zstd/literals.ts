@@ -49,12 +49,12 @@ export function readLiterals(
   if (kind < 2) {
     const headerBytes = form === 1 ? 2 : form === 3 ? 3 : 1;
     const contentBytes = kind === 1 ? 1 : 0;
-    if (headerBytes + contentBytes > size) throw new Error('the literals are cut short');
+    if (headerBytes + contentBytes > size) throw new Error('the literals are truncated');
     const length = (view.getUint32(position, true) & (headerBytes === 3 ? 0xff_ffff : headerBytes === 2 ? 0xffff : 0xff)) >>> (headerBytes === 1 ? 3 : 4);
     mustFit(length);
     const start = position + headerBytes;
     if (kind === 1) return { bytes: new Uint8Array(length).fill(bytes[start]!), start: 0, length, table, position: start + 1 };
-    if (start + length > end) throw new Error('the literals are cut short');
+    if (start + length > end) throw new Error('the literals are truncated');
     return { bytes, start, length, table, position: start + length };
   }
   if (size < 5) throw new Error('a block is too short for compressed literals');
@@ -68,10 +68,10 @@ export function readLiterals(
   if (!isSingle && length < 6) throw new Error(`${length} literals are too few for four streams`);
   let start = position + headerBytes;
   const streamEnd = start + streamBytes;
-  if (streamEnd > end) throw new Error('the literals are cut short');
+  if (streamEnd > end) throw new Error('the literals are truncated');
   if (kind === 2) {
     ({ table, position: start } = readHuffmanTable(stream, start, streamEnd));
-    if (start >= streamEnd) throw new Error('the literals are cut short');
+    if (start >= streamEnd) throw new Error('the literals are truncated');
   } else if (table === undefined) {
     throw new Error('there is no Huffman table to use again');
   }
@@ -79,12 +79,12 @@ export function readLiterals(
   if (isSingle) {
     decodeStream(stream, start, streamEnd, table, literals, 0, length);
   } else {
-    if (streamEnd - start < 10) throw new Error('the literals are cut short');
+    if (streamEnd - start < 10) throw new Error('the literals are truncated');
     const quarter = (length + 3) >>> 2;
     let from = start + 6;
     for (let i = 0; i < 4; i++) {
       const to = i < 3 ? from + view.getUint16(start + 2 * i, true) : streamEnd;
-      if (to > streamEnd) throw new Error('the literals are cut short');
+      if (to > streamEnd) throw new Error('the literals are truncated');
       decodeStream(stream, from, to, table, literals, i * quarter, i < 3 ? (i + 1) * quarter : length);
       from = to;
     }

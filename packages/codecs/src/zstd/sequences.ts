@@ -92,7 +92,7 @@ export function executeSequences(
   if (position >= end) throw new Error('a block has no sequences section');
   const first = bytes[position]!;
   const headerBytes = first < 0x80 ? 1 : first < 0xff ? 2 : 3;
-  if (position + headerBytes > end) throw new Error('the number of sequences is cut short');
+  if (position + headerBytes > end) throw new Error('the number of sequences is truncated');
   const second = bytes[position + 1]!;
   const count = first < 0x80 ? first : first < 0xff ? ((first - 0x80) << 8) + second : 0x7f00 + second + (bytes[position + 2]! << 8);
   position += headerBytes;
@@ -104,7 +104,7 @@ export function executeSequences(
   } else {
     shared ??= new Definitions();
     const definitions = shared;
-    if (position >= end) throw new Error('the tables of the sequences are cut short');
+    if (position >= end) throw new Error('the tables of the sequences are truncated');
     const kinds = bytes[position++]!;
     if ((kinds & 3) !== 0) throw new Error('a reserved bit is set before the sequences');
     const before = state.tables;
@@ -181,7 +181,7 @@ function runSequences(
   let made = output.bytes;
 
   const mustHave = (bit: number): void => {
-    if (bit < firstBit) throw new Error('the sequences are cut short');
+    if (bit < firstBit) throw new Error('the sequences are truncated');
   };
   let bit = lastSetBit(stream, start, end) - tables.literalLengths.accuracy - tables.offsets.accuracy - tables.matchLengths.accuracy;
   mustHave(bit);
