@@ -24,7 +24,7 @@ export function nearestOf(name: string, known: readonly string[]): string | unde
 /**
  * The known name of which `name` is another spelling, where unknown names are allowed: it differs in case, in underscores and hyphens,
  * or by a typing error. Names of 8 characters and more may have two of those, names of 4 and more one, and shorter ones none. A short name
- * with another first letter is another word: a `clock` or a `block` is no `lock`, and `async` is not `sync`.
+ * with another first letter is another word: neither `clock` nor `block` is a spelling of `lock`, and `async` is not one of `sync`.
  */
 export function otherSpellingOf(name: string, known: readonly string[]): string | undefined {
   if (name.length > MAX_COMPARED_LENGTH) return undefined;

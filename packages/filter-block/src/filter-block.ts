@@ -63,8 +63,8 @@ export class FilterBlockBuilder {
   /**
    * @param filterRange how many bytes of the file one filter covers: a power of two up to {@link MAX_FILTER_RANGE}. LevelDB
    *   reads it from the block, and writes 2,048 itself. A wide range suits large values, of which few fit into 2 KiB: every
-   *   filter has at least 64 bits. The keys of a range are kept in memory until its filter is made. In filters of some tens
-   *   of thousands of keys and more, absent keys can have LevelDB's 32-bit hash of stored ones, most often numbers between
+   *   filter has at least 64 bits. The keys of a range are kept in memory until its filter is made. In filters of tens
+   *   of thousands of keys or more, absent keys can have the same 32-bit hash as stored ones, most often numbers between
    *   stored numbers: `BlockedBloomFilterPolicy` of `@bloom/policy-blocked` has a wider hash.
    * @throws TypeError when `policy` is not a policy.
    * @throws RangeError when `filterRange` is not a power of two from 1 to 2^40.

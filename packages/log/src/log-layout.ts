@@ -17,7 +17,7 @@ export function logLayout(bytes: Uint8Array, recordLayout?: RecordLayout): Label
   return [...logRanges(bytes, recordLayout)];
 }
 
-/** {@link logLayout}, one range after another: those of no more than one record are in memory. */
+/** {@link logLayout}, one range after another: memory holds the ranges of at most one record. */
 export function* logRanges(bytes: Uint8Array, recordLayout?: RecordLayout): Generator<LabelledRange, void, undefined> {
   const fragment = new FragmentReader();
   /** The ranges of the record that is being put together. */
@@ -77,7 +77,7 @@ export function* logRanges(bytes: Uint8Array, recordLayout?: RecordLayout): Gene
   yield* ranges;
 }
 
-/** `ranges` with what is in the record in place of its payloads. What crosses from one fragment into the next is cut in two. */
+/** `ranges` with what is in the record in place of its payloads. A range that crosses from one fragment into the next is split in two. */
 function* withRecord(
   bytes: Uint8Array,
   ranges: readonly LabelledRange[],

@@ -1,7 +1,7 @@
 /**
- * Log file → records, with what was dropped on the way and why.
+  * Reads the records of a log file, and reports what was dropped and why.
  *
- * Damage costs the rest of its block and the record that crosses into or out of that block; reading continues at the next
+  * After damage, the rest of its block is dropped, and so is a record that crosses into or out of that block; reading continues at the next
  * block. A record that is truncated by the end of the file is not damage: the writer was stopped, or is still writing.
  *
  * Source: LevelDB, db/log_reader.cc.
@@ -9,7 +9,7 @@
 import { mustBeBytes, mustBeOptions, mustBeWhole } from '@bloom/bytes/internal';
 import { FIRST, FragmentReader, FULL, LAST, LOG_BLOCK_LENGTH, type LogDropReason, MIDDLE } from './log-fragment.js';
 
-/** Bytes of a log that no record could be made of. */
+/** Bytes of a log that are not part of any readable record. */
 export interface LogDrop {
   /** Where the first of them is, in bytes from the start of the file. */
   readonly offset: number;
@@ -19,7 +19,7 @@ export interface LogDrop {
   readonly reason: LogDropReason;
 }
 
-/** The end of a log when it is not that of a record. */
+/** The end of a log that stops in the middle of a record. */
 export interface LogTail {
   /** Bytes from the start of the file to the record that is truncated. */
   readonly offset: number;
@@ -37,27 +37,27 @@ export interface LogReaderOptions {
   readonly maxRecordLength?: number | undefined;
 }
 
-/** Who is told what a {@link LogReader} finds. */
+/** Receives what a {@link LogReader} finds. */
 export interface LogReading {
   /**
-   * Takes a record.
+    * Receives a record.
    *
    * @param record the bytes that were added. A record in one fragment is a view of what was pushed, or of a copy of its block.
    * @param offset bytes from the start of the file to the record's first header.
    */
   record(record: Uint8Array, offset: number): void;
-  /** Takes note of dropped bytes. */
+  /** Receives dropped bytes. */
   drop?(drop: LogDrop): void;
 }
 
 /**
- * Reads a log that comes piece by piece, as it is read from a file.
+  * Reads a log in chunks, as they are read from a file.
  *
  * @example
  * ```ts
  * const reader = new LogReader({ record: (record) => console.log(record.length) });
  * for await (const chunk of chunks) reader.push(chunk);
- * reader.finish(); // the tail that is no record, if there is one
+ * reader.finish(); // the incomplete record at the end, if there is one
  * ```
  */
 export class LogReader {
@@ -113,7 +113,7 @@ export class LogReader {
     }
   }
 
-  /** Reads the last block: the file has no more bytes. @returns what the file ends in, unless that is a record. */
+  /** Reads the last block: the file has no more bytes. @returns the incomplete end of the file, if there is one. */
   finish(): LogTail | undefined {
     if (this.#finished) throw new TypeError('the reader is finished');
     this.#finished = true;
@@ -251,7 +251,7 @@ export interface LogRecord {
 }
 
 /**
- * All records of a log that lies in memory, what was dropped, and the tail.
+  * All records of a log in memory, the dropped bytes, and the tail.
  *
  * @example
  * ```ts

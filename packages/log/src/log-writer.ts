@@ -1,5 +1,5 @@
 /**
- * Records → log file.
+  * Writes the records of a log file.
  *
  * Source: LevelDB, db/log_writer.cc.
  */
@@ -70,7 +70,7 @@ export class LogWriter {
     this.#byteLength += bytes.length;
   }
 
-  /** An array of `length` bytes, whatever they are. */
+  /** An array of `length` bytes with arbitrary contents. */
   #allocate(length: number): Uint8Array {
     if (this.#sink.isLent !== true || length > MAX_KEPT_BYTES) return new Uint8Array(length);
     const { byteLength } = this.#lent.bytes;

@@ -26,7 +26,7 @@ const KERNEL_MIN_KEYS = 64;
  */
 export class FuseFilterPolicy implements FilterPolicy {
   readonly name = 'bloom.BinaryFuseFilter';
-  /** Bits of a fingerprint. Reading does not depend on it: each filter says its own. */
+  /** Bits of a fingerprint. Reading does not depend on it, because each filter stores its own. */
   readonly fingerprintBits: FingerprintBits;
   readonly #form: HashFilterForm<FuseShape>;
   readonly #lanes = new Uint32Array(2);

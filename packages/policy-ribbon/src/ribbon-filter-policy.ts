@@ -17,7 +17,7 @@ export interface RibbonFilterOptions {
   /** The share of absent keys that may match, from 2^-16 to 0.5. Default: 0.01. */
   readonly rate?: number | undefined;
   /**
-   * Bits of a key's row. With 128, large filters are smaller, by 3% at 100,000 keys, and take longer to make and to ask. Default:
+   * Bits of a key's row. With 128, large filters are smaller, by 3% at 100,000 keys, and take longer to build and to test. Default:
    * 64 for up to 65,536 keys, 128 for more.
    */
   readonly width?: RibbonWidth | undefined;
@@ -27,7 +27,7 @@ export interface RibbonFilterOptions {
  * A filter of about 7 bits per key at a rate of 1%, for which LevelDB's Bloom filter needs 10.
  *
  * No more absent keys match when they are close to stored ones. README.md compares it with the other policies: it takes longer to
- * make and to ask than a Bloom filter.
+ * build and to test than a Bloom filter.
  *
  * Source: Dillinger and Walzer, "Ribbon filter: practically smaller than Bloom and Xor".
  *

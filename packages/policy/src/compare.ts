@@ -66,7 +66,7 @@ export function comparePolicies(policies: readonly FilterPolicy[], given: Compar
   const random = seeded(1);
   const { keys, stored } = keysOf(given.keys, random);
   const absent = KeyBuffer.from(given.absent === undefined ? absentFrom(keys, stored, typeof given.keys === 'number', random) : [...given.absent]);
-  if (absent.length === 0) throw new RangeError('absent must have a key at least');
+  if (absent.length === 0) throw new RangeError('absent must have at least one key');
   const list = KeyBuffer.from(keys);
   return policies.map((policy) => figuresOf(policy, list, stored.size, absent));
 }
@@ -75,7 +75,7 @@ function keysOf(given: number | Iterable<Uint8Array>, random: Random): { readonl
   if (typeof given !== 'number') mustBeIterable('keys', given, 'Uint8Arrays');
   else if (!(Number.isInteger(given) && given >= 1 && given <= MAX_KEYS)) throw new RangeError(`keys must be a whole number from 1 to ${MAX_KEYS}, got ${given}`);
   const keys = typeof given === 'number' ? Array.from({ length: given }, () => random.bytes(KEY_LENGTH)) : [...given];
-  if (keys.length === 0) throw new RangeError('keys must have a key at least');
+  if (keys.length === 0) throw new RangeError('keys must have at least one key');
   // Random keys of 16 bytes are distinct, and a set of millions takes longer than the filters.
   const stored = typeof given === 'number' ? { size: given, has: () => false } : new Set(keys.map(textOf));
   return { keys, stored: stored as ReadonlySet<string> };

@@ -32,17 +32,17 @@
  *    for tuning, such as bits per key, which belongs in the filter's own bytes. Every instance with a given name reads
  *    what any other made, and no policy uses the name of another format.
  * 9. **Keys that the comparator calls equal are equal to the filter.** If the order of the table calls different bytes
- *    equal, policy and comparator give the same `keyEquivalence`, and the filter cannot tell such keys apart.
+ *    equal, policy and comparator give the same `keyEquivalence`, and the filter must not tell such keys apart.
  * 10. **It returns in reasonable time**: `createFilter` in time about proportional to the number of keys and their bytes,
  *    `keyMayMatch` to the bytes of key and filter, however damaged the filter is.
  *
  * 11. **A prefix is what it claims to be**, for a policy with `prefixes`: it is a prefix of the key, and every key that begins with it
- *    has the same one; keys that have it are neighbours in the comparator's order; `prefixMayMatch` is true for the
+ *    has the same one; keys that have it are adjacent in the comparator's order; `prefixMayMatch` is true for the
  *    prefix of every key that was added; and its name is part of the policy's, as a word of its own, because filters with other
  *    prefixes are of another format. Laws 2, 4 and 5 hold for these members too.
- * 12. **Many keys at once get the answers of each**, for a policy with `keysMayMatch`. An array of answers with less than a byte
- *    for each key is rejected, with a RangeError, before anything is written to it: otherwise, missing answers would look like
- *    those of an earlier call.
+ * 12. **Many keys at once get the answers of each**, for a policy with `keysMayMatch`. An array of answers that is shorter than one byte
+ *    per key is rejected with a RangeError before anything is written to it. Otherwise, answers of an earlier call could be
+ *    taken for new ones.
  *
  * Every array lent to a policy is a view of a larger buffer, at any offset, with other keys and filters around it: use an
  * array's `byteOffset` and `length` wherever you use its `buffer`.

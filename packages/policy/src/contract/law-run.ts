@@ -98,7 +98,7 @@ export class LawRun {
       const remainingMs = this.#processorAt + this.#budgetMs - processorMs();
       if (remainingMs <= 0) {
         this.fail(
-          `cut short: its budget of ${this.#budgetMs} ms was used up in step ${this.#steps}. ` +
+          `stopped early: its budget of ${this.#budgetMs} ms was used up in step ${this.#steps}. ` +
             'If the policy is meant to take so long, set a larger budgetMs',
         );
       }
@@ -150,7 +150,7 @@ export class LawRun {
     const { keys, probes } = least.sample;
     const lines = [least.problem, `keys: ${showAll(keys)}`];
     if (probes.length > 0) lines.push(`other keys: ${showAll(probes)}`);
-    if (!least.isLeast) lines.push(`There may be a smaller example: the search was cut short after ${SHRINK_MS} ms`);
+    if (!least.isLeast) lines.push(`There may be a smaller example: the search was stopped after ${SHRINK_MS} ms`);
     this.fail(lines.join('\n'));
   }
 }

@@ -42,14 +42,14 @@ export interface PolicyLawsOptions {
   readonly maxFalsePositiveRate?: number | undefined;
   /**
    * The largest share, 0 to 1, of absent numbers between stored numbers that may match, over all filters of 8 to 128 keys. The numbers
-   * are text. 6% match LevelDB's filters, 0.1% its fitted ones. Default: this rate is not checked.
+   * are text. 6% match LevelDB's filters, 0.1% fitted ones. Default: this rate is not checked.
    */
   readonly maxNeighbourRate?: number | undefined;
-  /** Seed of the keys that are drawn. Default: 1. */
+  /** The seed from which keys are generated. Default: 1. */
   readonly seed?: number | undefined;
   /**
-   * Milliseconds of processor time that one law may take; a law that needs more fails and says so. Default:
-   * 10,000, of which a policy as fast as LevelDB's needs less than a tenth.
+      * Milliseconds of processor time that one law may take; a law that needs more fails with a message. Default:
+   * 10,000. A policy as fast as LevelDB's needs less than a tenth of that.
    */
   readonly budgetMs?: number | undefined;
 }

@@ -186,7 +186,7 @@ export class Trial {
     const around = new Uint8Array(lent.buffer, lent.byteOffset - BESIDE, lent.length + 2 * BESIDE);
     const before = around.slice();
     const answer = this.asksPrefixWith(lent, filter);
-    if (!equal(around, before)) throw new Fault(`prefixMayMatch(${show(prefix)}, …) changes the prefix, or bytes beside it`);
+    if (!equal(around, before)) throw new Fault(`prefixMayMatch(${show(prefix)}, …) changes the prefix, or bytes next to it`);
     return answer;
   }
 

@@ -394,7 +394,7 @@ const mutants: Mutant[] = [
   {
     fault: 'ignores spaces and does not declare it',
     law: '9',
-    says: /with a space at the end, and has no keyEquivalence/,
+    says: /with a space at the end, but has no keyEquivalence/,
     make: () => () =>
       new (class extends RightForSpaces {
         override readonly keyEquivalence = undefined;
@@ -454,7 +454,7 @@ test('the error of a broken law shows the smallest example and the seed', () => 
 });
 
 test('rejects an equivalence without a comparator to check it with', () => {
-  expect(lawsBrokenBy(() => new RightForSpaces(), {}, '9').get('9')?.message).toContain('give the option comparator');
+  expect(lawsBrokenBy(() => new RightForSpaces(), {}, '9').get('9')?.message).toContain('pass the option comparator');
 });
 
 test('asks for the option equivalents when the laws find no equal keys', () => {
@@ -477,7 +477,7 @@ test('asks for the option equivalents when the laws find no equal keys', () => {
         return super.keyMayMatch(canonical(key), filter);
       }
     })();
-  expect(lawsBrokenBy(make, { comparator }, '9').get('9')?.message).toContain('give the option equivalents');
+  expect(lawsBrokenBy(make, { comparator }, '9').get('9')?.message).toContain('pass the option equivalents');
   const equivalents = (key: Uint8Array): Uint8Array[] => [key.slice().reverse()];
   for (const law of ['1', '5', '9']) expect([...lawsBrokenBy(make, { comparator, equivalents }, law)]).toEqual([]);
 });

@@ -55,13 +55,13 @@ const broken: [string, () => FilterPolicy][] = [
   ['throws a TypeError where answers are too short', tooShort(() => { throw new TypeError('answers'); })],
   ['returns nothing where answers are too short', tooShort(() => undefined as unknown as Uint8Array)],
   ['throws unless there are just as many answers as keys', asking((right) => (keys, filter, answers) => { if (answers !== undefined && answers.length !== keys.length) throw new RangeError('answers'); return right.keysMayMatch(keys, filter, answers); })],
-  ['wants room behind the answers', asking((right) => (keys, filter, answers) => { if (answers !== undefined && answers.length <= keys.length) throw new RangeError('answers'); return right.keysMayMatch(keys, filter, answers); })],
+  ['wants room after the answers', asking((right) => (keys, filter, answers) => { if (answers !== undefined && answers.length <= keys.length) throw new RangeError('answers'); return right.keysMayMatch(keys, filter, answers); })],
   ['writes from the start of the buffer of the answers', asking((right) => (keys, filter, answers) => { if (answers === undefined || answers.length < keys.length) return right.keysMayMatch(keys, filter, answers); new Uint8Array(answers.buffer).set(right.keysMayMatch(keys, filter)); return answers; })],
   ['clears up to a whole word of the buffer of the answers', changingElse(({ length }, _, answers) => {
     const end = answers.byteOffset + length;
     new Uint8Array(answers.buffer).fill(0, end, (end + 3) & ~3);
   })],
-  ['clears the fourth byte behind the answers', changingElse(({ length }, _, answers) => { if (answers.length > length + 3) answers[length + 3] = 0; })],
+  ['clears the fourth byte after the answers', changingElse(({ length }, _, answers) => { if (answers.length > length + 3) answers[length + 3] = 0; })],
   ['swaps two answers in an array at an odd offset', changing((answers, { length }) => { if (answers.byteOffset % 4 === 3 && length > 1) answers[1]! ^= 1; })],
   ['adds to the answers that were there', asking((right) => (keys, filter, answers) => { const own = right.keysMayMatch(keys, filter); if (answers === undefined || answers.length < keys.length) return right.keysMayMatch(keys, filter, answers); own.forEach((answer, i) => (answers[i]! |= answer)); return answers; })],
   ['writes up to the last key that matches', asking((right) => (keys, filter, answers) => { const own = right.keysMayMatch(keys, filter); if (answers === undefined || answers.length < keys.length) return right.keysMayMatch(keys, filter, answers); answers.set(own.subarray(0, own.lastIndexOf(1) + 1)); return answers; })],
@@ -109,7 +109,7 @@ const broken: [string, () => FilterPolicy][] = [
   ['says true instead of 1', asking((right) => (keys, filter, answers = new Uint8Array(keys.length)) => { right.keysMayMatch(keys, filter, answers); for (let i = 0; i < keys.length; i++) if (answers[i] === 1) answers[i] = 255; return answers; })],
   ['returns an array of its own', asking((right) => (keys, filter) => right.keysMayMatch(keys, filter))],
   ['returns all of an array that is longer', asking((right) => (keys, filter, answers = new Uint8Array(keys.length + 8)) => right.keysMayMatch(keys, filter, answers))],
-  ['clears what is behind the answers', asking((right) => (keys, filter, answers = new Uint8Array(keys.length)) => right.keysMayMatch(keys, filter, answers.fill(0)))],
+  ['clears what is after the answers', asking((right) => (keys, filter, answers = new Uint8Array(keys.length)) => right.keysMayMatch(keys, filter, answers.fill(0)))],
   ['takes offsets from the start of the buffer', asking((right) => (keys, filter, answers = new Uint8Array(keys.length)) => {
     for (let i = 0; i < keys.length; i++) answers[i] = right.keyMayMatch(keys.bytes.subarray(keys.offsets[i]! - keys.offsets[0]!, keys.offsets[i + 1]! - keys.offsets[0]!), filter) ? 1 : 0;
     return answers;

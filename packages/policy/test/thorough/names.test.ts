@@ -58,7 +58,7 @@ function likeLevelDb(
 }
 
 const foreign = /belongs to another project's filters/;
-const differ = /leveldb\.BuiltinBloomFilter2?, a known format, (differ about|says true)/;
+const differ = /leveldb\.BuiltinBloomFilter2?, a known format, (differ about|returns true)/;
 
 const mutants: Mutant[] = [
   mutant("uses LevelDB's old name for a format of its own", differ, () => new OwnFormat('leveldb.BuiltinBloomFilter')),
@@ -168,7 +168,7 @@ test.each([0, -1, Number.NaN])('rejects a budget of %d ms', (budgetMs) => {
   expect(() => policyLaws(() => new Right(), { budgetMs })).toThrow('budgetMs');
 });
 
-test('a law whose budget is used up says that it was cut short', () => {
+test('a law whose budget is used up reports that it was stopped early', () => {
   // As if each call took a millisecond of processor time.
   let worked = 0;
   vi.spyOn(process, 'cpuUsage').mockImplementation(() => ({ user: worked * 1000, system: 0 }));
@@ -181,5 +181,5 @@ test('a law whose budget is used up says that it was cut short', () => {
       }
     })();
   const error = lawsBrokenBy(slow, { budgetMs: 300 }, '1').get('1');
-  expect(error?.message).toMatch(/cut short: its budget of 300 ms was used up in step [0-9]+\. .* set a larger budgetMs/);
+  expect(error?.message).toMatch(/stopped early: its budget of 300 ms was used up in step [0-9]+\. .* set a larger budgetMs/);
 });

@@ -165,7 +165,7 @@ function roomFor(count: number, extra: number): { readonly answers: Uint8Array; 
     changed: (written) =>
       equal(all.subarray(0, start), before.subarray(0, start)) && equal(all.subarray(start + written), before.subarray(start + written))
         ? undefined
-        : 'changes bytes before or behind the answers',
+        : 'changes bytes before or after the answers',
   };
 }
 
@@ -206,13 +206,13 @@ function takesTooShort(trial: Trial, asked: readonly Uint8Array[], filter: Uint8
     let error: unknown;
     try {
       trial.asksMany(listOf(asked), filter, answers);
-      return `${call} throws no RangeError`;
+      return `${call}  does not throw a RangeError`;
     } catch (thrown) {
       if (thrown instanceof Fault) throw thrown;
       error = thrown;
     }
     // By its name: a test runner may give each file globals of its own.
-    if ((error as Partial<Error> | null | undefined)?.name !== 'RangeError') return `${call} throws ${String(error)}, which is no RangeError`;
+    if ((error as Partial<Error> | null | undefined)?.name !== 'RangeError') return `${call} throws ${String(error)}, which is not a RangeError`;
     if (changed(0) !== undefined) return `${call} writes before it throws`;
   }
   return undefined;

@@ -9,7 +9,7 @@ const FILTERS = 4;
 /** Ways to write a number as text. Rates of filters with hashes that mix little differ most for such keys. */
 const KINDS: readonly { readonly what: string; readonly textOf: (number: number) => string }[] = [
   { what: 'decimal numbers of 16 digits', textOf: (number) => String(number).padStart(16, '0') },
-  { what: 'numbers behind a word', textOf: (number) => `key${String(number).padStart(9, '0')}` },
+  { what: 'numbers after a word', textOf: (number) => `key${String(number).padStart(9, '0')}` },
   { what: 'hexadecimal numbers of 24 digits', textOf: (number) => `65920080b3c1d7${(0x5a17c30000 + number).toString(16)}` },
 ];
 

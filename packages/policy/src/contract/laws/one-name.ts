@@ -71,7 +71,7 @@ function nameProblem(run: LawRun, makePolicy: () => FilterPolicy, tunedOtherwise
 function foreignName(name: string, knownFilters: readonly KnownFilter[]): string | undefined {
   if (!isForeign(name) || knownPolicies(name).length > 0 || knownFilters.some(({ keys }) => keys.length > 0)) return undefined;
   return (
-    `the name ${name} belongs to another project's filters: give the policy a name of its own, ` +
+    `the name ${name} belongs to another project's filters: give the policy its own name, ` +
     'or pass filters that the other project wrote as knownFilters, to show that the policy reads them'
   );
 }
@@ -87,7 +87,7 @@ function deniesMore(trial: Trial, known: Trial, asked: readonly Uint8Array[], fi
     const [filter] = trial.place(bytes);
     for (const key of asked) {
       if (!known.asks(key, filter!) || trial.asks(key, filter!)) continue;
-      return `keyMayMatch(${show(key)}, ${show(bytes)}) is false, and ${trial.policy.name}, a known format, says true`;
+      return `keyMayMatch(${show(key)}, ${show(bytes)})  is false, but ${trial.policy.name}, a known format, returns true`;
     }
   }
   return undefined;

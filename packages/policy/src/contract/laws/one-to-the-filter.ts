@@ -66,7 +66,7 @@ function equivalenceProblem(run: LawRun, random: Random, makePolicy: () => Filte
   if (makePolicy().keyEquivalence !== keyEquivalence) return 'keyEquivalence differs between instances';
   if (comparator === undefined && keyEquivalence !== undefined && equivalents === undefined) {
     // Nothing tells which keys are equal, so the law would pass without having tried anything.
-    return 'the policy has a keyEquivalence: give the option comparator, to check it with';
+    return 'the policy has a keyEquivalence: pass the option comparator to check it with';
   }
   if (comparator !== undefined && comparator.keyEquivalence !== keyEquivalence) {
     return `the policy's keyEquivalence is ${say(keyEquivalence)}, that of ${comparator.name} is ${say(comparator.keyEquivalence)}`;
@@ -74,10 +74,10 @@ function equivalenceProblem(run: LawRun, random: Random, makePolicy: () => Filte
   const keys = Array.from({ length: 200 }, (_, i) => anyKey(random, i));
   const pair = keys.map((key) => [key, equivalentsOf(key, options)[0]] as const).find(([, other]) => other !== undefined);
   if (keyEquivalence === undefined && pair !== undefined) {
-    return `the comparator calls ${show(pair[0])} and ${show(pair[1]!)} equal, and has no keyEquivalence`;
+    return `the comparator calls ${show(pair[0])} and ${show(pair[1]!)} equal, but has no keyEquivalence`;
   }
   if (keyEquivalence === undefined) return undeclaredEquivalence(trial, keys);
-  if (pair === undefined) return `found no two keys that "${keyEquivalence}" makes equal: give the option equivalents, which makes such keys`;
+  if (pair === undefined) return `found no two keys that "${keyEquivalence}" makes equal: pass the option equivalents, which returns such keys`;
   return undefined;
 }
 
@@ -89,7 +89,7 @@ function undeclaredEquivalence(trial: Trial, keys: readonly Uint8Array[]): strin
     const altered = keys.map((key) => alter(key));
     const changed = keys.flatMap((key, i) => (equal(key, altered[i]!) ? [] : [i]));
     if (changed.length > 0 && changed.every((i) => equal(trial.filterOf([altered[i]!]), filters[i]!))) {
-      return `the policy treats every key as equal to that key ${how}, and has no keyEquivalence`;
+      return `the policy treats every key as equal to that key ${how}, but has no keyEquivalence`;
     }
   }
   return undefined;

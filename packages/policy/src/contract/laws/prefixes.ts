@@ -144,13 +144,13 @@ function wellFormed(trial: Trial, prefix: Uint8Array, filter: Uint8Array): boole
 function declarationProblem(makePolicy: () => FilterPolicy, tunedOtherwise: readonly (() => FilterPolicy)[]): string | undefined {
   const policy = makePolicy();
   const prefixes = policy.prefixes as Partial<PrefixExtractor> | null | undefined;
-  if (prefixes === undefined) return policy.prefixMayMatch === undefined ? undefined : 'the policy has prefixMayMatch, and no prefixes';
+  if (prefixes === undefined) return policy.prefixMayMatch === undefined ? undefined : 'the policy has prefixMayMatch, but no prefixes';
   if (typeof prefixes !== 'object' || prefixes === null || typeof prefixes.prefixLength !== 'function') return 'prefixes must have a method prefixLength';
   const { name } = prefixes;
   if (typeof name !== 'string' || name === '') return 'prefixes has no name';
-  if (typeof policy.prefixMayMatch !== 'function') return 'the policy has prefixes, and no prefixMayMatch';
+  if (typeof policy.prefixMayMatch !== 'function') return 'the policy has prefixes, but no prefixMayMatch';
   if (askablePrefixes(policy) === undefined) return 'prefixMayMatch is inherited from a class that does not know createFilter';
-  if (!hasWhole(policy.name, name)) return `the policy's name ${policy.name} does not have the name of its prefixes, ${name}, in it`;
+  if (!hasWhole(policy.name, name)) return `the policy's name ${policy.name}  does not contain the name of its prefixes, ${name}`;
   for (const make of [makePolicy, ...tunedOtherwise]) {
     const other = make().prefixes?.name;
     if (other !== name) return `one instance has the prefixes ${name}, another ${String(other)}`;
@@ -177,21 +177,21 @@ function lengthProblem(trials: readonly Trial[], keys: readonly Uint8Array[]): s
     for (const other of trials) if (other.prefixLength(key) !== length) return `two instances, or two calls, differ about the prefix of ${show(key)}`;
     if (length === undefined) continue;
     if (!(Number.isInteger(length) && length >= 0 && length <= key.length)) {
-      return `prefixLength(${show(key)}) is ${String(length)}, which is no number of its ${key.length} bytes`;
+      return `prefixLength(${show(key)}) is ${String(length)}, which is not a number of its ${key.length} bytes`;
     }
     const prefix = key.slice(0, length);
     const between = key.slice(0, length + ((key.length - length) >> 1));
     const tails = longKeys === 0 ? [...TAILS, ...TAILS_OF_EVERY_BYTE] : TAILS;
     for (const longer of [prefix, between, ...tails.map((tail) => Uint8Array.of(...prefix, ...tail))]) {
       const theirs = trial.prefixLength(longer);
-      if (theirs !== length) return `${show(prefix)} is the prefix of ${show(key)}, and ${show(longer)}, which begins with it, has ${theirs === undefined ? 'none' : `one of ${String(theirs)} bytes`}`;
+      if (theirs !== length) return `${show(prefix)} is the prefix of ${show(key)}, but ${show(longer)}, which begins with it, has ${theirs === undefined ? 'none' : `one of ${String(theirs)} bytes`}`;
     }
     // A length that does not fit into 16 bits, for few keys: it takes time.
     if (++longKeys > 2) continue;
     const long = new Uint8Array(length + LONG_TAIL);
     long.set(prefix);
     const theirs = trial.prefixLength(long);
-    if (theirs !== length) return `${show(prefix)} is the prefix of ${show(key)}, and not of a key of ${long.length} bytes that begins with it`;
+    if (theirs !== length) return `${show(prefix)} is the prefix of ${show(key)}, but not of a key of ${long.length} bytes that begins with it`;
   }
   return undefined;
 }
@@ -211,7 +211,7 @@ function orderProblem(prefixOf: (key: Uint8Array) => Uint8Array | undefined, som
     const prefix = prefixOf(key);
     const text = prefix === undefined ? undefined : prefix.join();
     if (text !== undefined && text !== last && seen.has(text)) {
-      return `${show(seen.get(text)!)} and ${show(key)} have the prefix ${show(prefix!)}, and ${show(lastKey!)}, between them in the order of the comparator, has not`;
+      return `${show(seen.get(text)!)} and ${show(key)} have the prefix ${show(prefix!)}, but ${show(lastKey!)}, between them in the order of the comparator, does not`;
     }
     if (text !== undefined) seen.set(text, key);
     last = text;
