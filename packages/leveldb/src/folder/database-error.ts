@@ -4,7 +4,7 @@
  * - `BLOOM_DATABASE_MISSING`: there is no database in the folder, and `createIfMissing` is false; or there is no folder to
  *   repair.
  * - `BLOOM_DATABASE_EXISTS`: there is one, and `errorIfExists` is true.
- * - `BLOOM_LOCKED`: it is open for writing already, in this process or in another.
+ * - `BLOOM_LOCKED`: it is already open for writing, in this process or in another.
  * - `BLOOM_NO_LOCK`: the folder cannot be locked. Do what the message says, such as to install the package that it names, or
  *   make sure that nobody else writes and give `lock: 'none'`.
  * - `BLOOM_NO_ROOM`: the sequences or the file numbers of the database are used up, so the write was refused; no other is

@@ -100,7 +100,7 @@ export class WritableMemoryFolder implements WritableFolder, SyncFolder {
   }
 
   lock(): FolderLock {
-    if (this.#lock !== undefined) throw new DatabaseError('BLOOM_LOCKED', 'the folder in memory is open for writing already');
+    if (this.#lock !== undefined) throw new DatabaseError('BLOOM_LOCKED', 'the folder in memory is already open for writing');
     const lock: FolderLock = {
       release: () => {
         if (this.#lock === lock) this.#lock = undefined;

@@ -40,7 +40,7 @@ export async function lockFolder(path: string): Promise<FolderLock> {
     if (!taken.isTaken) {
       if (taken.mayClose) closeRefused(id, fd);
       else refused.set(id, fd);
-      throw new DatabaseError('BLOOM_LOCKED', `${path} is open for writing already, ${lockOwner(id)}`);
+      throw new DatabaseError('BLOOM_LOCKED', `${path} is already open for writing, ${lockOwner(id)}`);
     }
     refused.delete(id);
     // A program that deletes a database deletes LOCK while it is locked. The lock of a deleted file keeps nobody out.
@@ -96,7 +96,7 @@ function openLock(path: string, file: string): number {
     if (kept !== undefined) return kept;
     // The list is slow: the system stops all locking for it. A descriptor that this thread keeps is closed when the thread ends.
     if (locked.has(id) || (!isMainThread && isLockOfThisProcess(id))) {
-      throw new DatabaseError('BLOOM_LOCKED', `${path} is open for writing already, in this process`);
+      throw new DatabaseError('BLOOM_LOCKED', `${path} is already open for writing, in this process`);
     }
   }
   try {
@@ -104,7 +104,7 @@ function openLock(path: string, file: string): number {
   } catch (cause) {
     if (codeOf(cause) === 'ENOENT') throw cause;
     // On Windows, goleveldb opens LOCK without sharing it.
-    if (codeOf(cause) === 'EBUSY') throw new DatabaseError('BLOOM_LOCKED', `${path} is open for writing already, in another process`, { cause });
+    if (codeOf(cause) === 'EBUSY') throw new DatabaseError('BLOOM_LOCKED', `${path} is already open for writing, in another process`, { cause });
     throw new DatabaseError('BLOOM_NO_LOCK', `LOCK in ${path} cannot be opened for writing: ${String(cause)}`, { cause });
   }
 }

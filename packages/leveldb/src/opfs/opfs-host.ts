@@ -52,7 +52,7 @@ function navigatorHere(): OpfsNavigator {
 export async function opfsRoot(): Promise<DirectoryHandle> {
   const { storage } = navigatorHere();
   if (storage?.getDirectory === undefined) {
-    throw new TypeError('there is no origin private file system here: it takes a browser, and a page that came over HTTPS or from this machine');
+    throw new TypeError('there is no origin private file system here: use a browser, and serve the page over HTTPS or from localhost');
   }
   return storage.getDirectory();
 }

@@ -159,11 +159,11 @@ export class WritableOpfsFolder implements WritableFolder {
 
   lock(): Promise<FolderLock> {
     const locks = locksHere();
-    if (locks === undefined) throw new DatabaseError('BLOOM_NO_LOCK', 'folders are locked with Web Locks, which are not there');
+    if (locks === undefined) throw new DatabaseError('BLOOM_NO_LOCK', 'folders are locked with Web Locks, which this browser does not have');
     return new Promise((resolve, reject) => {
       const requested = locks.request(`@bloom/leveldb ${this.#names.join('/')}`, { ifAvailable: true }, (lock) => {
         if (lock === null) {
-          reject(new DatabaseError('BLOOM_LOCKED', `${this.name} is open for writing already, in this page or in another one of the origin`));
+          reject(new DatabaseError('BLOOM_LOCKED', `${this.name} is already open for writing, in this page or in another one of the origin`));
           return undefined;
         }
         return new Promise<void>((end) => {
@@ -281,7 +281,7 @@ export class WritableOpfsFolder implements WritableFolder {
 
   async #accessOf(handle: FileHandle, name: string): Promise<AccessHandle> {
     if (handle.createSyncAccessHandle === undefined) {
-      throw new TypeError('files of the origin private file system are written in a dedicated worker only, and this is none');
+      throw new TypeError('files of the origin private file system can be written only in a dedicated worker, and this is not one');
     }
     return this.#doing(name, () => handle.createSyncAccessHandle!());
   }

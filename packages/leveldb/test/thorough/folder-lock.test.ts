@@ -198,13 +198,13 @@ test.runIf(process.platform === 'linux')('the refusal says whether another threa
   const database = await open(path);
   const program = await bundledProgram('open-database.ts');
   const { stdout } = spawnSync(process.execPath, [program, path, 'folder'], { encoding: 'utf8' });
-  expect(stdout).toBe(`DatabaseError BLOOM_LOCKED: ${path} is open for writing already, in another process (${process.pid})\n`);
+  expect(stdout).toBe(`DatabaseError BLOOM_LOCKED: ${path} is already open for writing, in another process (${process.pid})\n`);
   const worker = new Worker(program, { argv: [path, 'folder'], stdout: true });
   let output = '';
   worker.stdout.on('data', (data: Buffer) => (output += data.toString()));
   await new Promise((resolve) => worker.once('exit', resolve));
   rmSync(dirname(program), { recursive: true });
-  expect(output).toMatch(/^DatabaseError BLOOM_LOCKED: .* is open for writing already, in this process, by another thread\n$/);
+  expect(output).toMatch(/^DatabaseError BLOOM_LOCKED: .* is already open for writing, in this process, by another thread\n$/);
   await database.put(utf8('a'), utf8('1'), { sync: true });
   await database.close();
 });
@@ -266,7 +266,7 @@ describe.runIf(hasFlock)('a folder that another process has locked by flock', ()
     const files = readdirSync(path).sort();
     const holder = await flockHolder(path, mode);
     for (let i = 0; i < 3; i++) {
-      expect(await rejection(attempt(path))).toMatchObject({ code: 'BLOOM_LOCKED', message: `${path} is open for writing already, in another process (${holder.pid})` });
+      expect(await rejection(attempt(path))).toMatchObject({ code: 'BLOOM_LOCKED', message: `${path} is already open for writing, in another process (${holder.pid})` });
     }
     expect(lockDescriptors(path)).toBe(0);
     expect(readdirSync(path).sort()).toEqual(files);

@@ -153,7 +153,7 @@ export function decompressBy(
 /**
  * Reads the length of the contents: a varint32, whose fifth byte has four bits.
  *
- * @throws Error when it is cut short or too large.
+ * @throws Error when it is truncated or too large.
  */
 function contentLength(stream: Uint8Array): number {
   let length = 0;

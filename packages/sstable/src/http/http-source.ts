@@ -414,7 +414,7 @@ class RemoteFile {
       const problem = `the server has no ranges: it sends the whole file${size}, and the limit is ${this.#maxWholeBytes} bytes`;
       throw this.transport.error('BLOOM_HTTP_NO_RANGES', problem, { status: 200 });
     }
-    // fetch itself rejects an answer that is cut short, so it was decompressed, and Content-Encoding hidden from the page.
+    // fetch itself rejects a truncated response, so this one was decompressed, and Content-Encoding was hidden from the page.
     if (length !== undefined && length !== bytes.length) throw this.#encoded(`its ${length} bytes became ${bytes.length}`);
     this.#checkLength(bytes.length);
     return { bytes, isWhole: true };
