@@ -38,7 +38,7 @@ export async function interruptible<T>(work: (signal: AbortSignal) => Promise<T>
   try {
     return await work(controller.signal);
   } catch (error) {
-    // Work that the signal cut short may fail with some other error.
+    // Work that the signal interrupted may fail with some other error.
     throw controller.signal.aborted ? controller.signal.reason : error;
   } finally {
     stopListening();

@@ -170,6 +170,6 @@ function explain(error: unknown, args: readonly string[] = []): number {
     return EXIT.failure;
   }
   if (error instanceof Failure) note(error.message, 'red');
-  else note(`this should not happen: ${error instanceof Error ? error.message : String(error)}; BLOOM_DEBUG=1 shows where`, 'red');
+  else note(`internal error: ${error instanceof Error ? error.message : String(error)}; set BLOOM_DEBUG=1 to see where`, 'red');
   return EXIT.failure;
 }

@@ -258,7 +258,7 @@ function resultsPage(
   return `# All figures
 
 Ratios are our time divided by theirs, medians of alternating rounds on one machine: below 1, this project is faster.
-Keys have 16 bytes, values 100, filters 10 bits per key. All contenders do the same work on the same data, and their
+Keys are 16 bytes long, values 100; filters have 10 bits per key. All contenders do the same work on the same data, and their
 answers are checked to be the same. \`npx pnpm@10 bench --quick\` measures on your machine.
 
 ## What is fast

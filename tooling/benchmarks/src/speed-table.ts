@@ -70,7 +70,7 @@ export function speedPage(runs: readonly Runs[], machine: string): string {
 
 Each ratio is our time divided by the other program's time, so a ratio above 1 means that we are slower. The worst rows come first.
 A range covers all sizes and all stored runs; each value is the median of alternating rounds on one machine. All programs do the same
-work on the same data, and their answers are compared. Keys have 16 bytes, values have 100, and filters have 10 bits per key.
+work on the same data, and their answers are compared. Keys are 16 bytes long, values 100, and filters have 10 bits per key.
 
 ${speedTable(runs, ROWS)}
 
@@ -91,7 +91,7 @@ The machine: ${machine}. It shares its processors with others, so ratios vary by
 ## More
 
 - [All figures](tooling/benchmarks/RESULTS.md): every comparison, goals that are met and not met with the reasons, HTTP, the command,
-  levels, memory, and how many absent keys pass the filters of different kinds of keys.
+  levels, memory, and false positive rates for different kinds of keys.
 - \`npx pnpm@10 bench --quick\` measures on your machine. \`npx pnpm@10 bench --write NAME\` stores a run and writes these pages.
 `;
 }

@@ -53,7 +53,7 @@ export class Trace {
     const read = this.#requests > 0 ? `${counted(this.#requests, 'request')}, ${counted(this.#bytes, 'byte')}` : `${counted(this.#reads, 'read')}, ${counted(this.#bytes, 'byte')}`;
     const { filterNegatives, filterTruePositives, filterFalsePositives, filtersUnread, blockReads } = stats;
     const asked = filterNegatives + filterTruePositives + filterFalsePositives;
-    const answers = asked === 0 ? 'filters not asked' : `filters said no ${times(filterNegatives)} and maybe ${times(asked - filterNegatives)}, ${count(filterFalsePositives)} of them in vain`;
+    const answers = asked === 0 ? 'filters not asked' : `filters said no ${times(filterNegatives)} and maybe ${times(asked - filterNegatives)}, ${count(filterFalsePositives)} of them wrongly`;
     const unread = filtersUnread === 0 ? '' : `, ${counted(filtersUnread, 'lookup')} without filters, which had not been read`;
     note(`${name}: ${read}; ${counted(blockReads, 'data block')} read; ${answers}${unread}`);
   }

@@ -138,7 +138,7 @@ function databaseProblem(path: string, { code, message: given, cause }: Database
   if (code === 'BLOOM_NO_LOCK' && isSystemError(cause)) return (failureOf(join(path, 'LOCK'), cause) as Failure).message;
   if (code === 'BLOOM_LOCKED') {
     const holders = lockHolders(path);
-    if (holders.length > 0) return `${path}: is open for writing already, by the process ${holders.join(' or ')}`;
+    if (holders.length > 0) return `${path}: is already open for writing, by the process ${holders.join(' or ')}`;
   }
   return message.startsWith(path) ? message : `${path}: ${message}`;
 }

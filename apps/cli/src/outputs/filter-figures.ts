@@ -15,13 +15,13 @@ const DRAWN_BITS = [2, 4, 6, 8, 10, 12, 14, 16, 20];
 /** More bits per key than this part above what was asked for have a reason that is worth a line. */
 const WORTH_A_REASON = 1.15;
 
-/** The bits per key for which a Bloom filter has so many probes: what `bitsPerKey` was when the table was written. */
+/** The bits per key with which a Bloom filter has this number of probes: the `bitsPerKey` with which the table was written. */
 export function askedBits(probes: number): { readonly least: number; readonly most: number } | undefined {
   const fitting = Array.from({ length: 100 }, (_, i) => i + 1).filter((bits) => probesFor(bits) === probes);
   return fitting.length === 0 ? undefined : { least: fitting[0]!, most: fitting.at(-1)! };
 }
 
-/** Why filters have more bits per key than were asked for; undefined if they have not. */
+/** Why filters have more bits per key than were asked for; undefined if they do not. */
 export function reasonOfBits({ entries, filters, filterBytes, dataBlocks }: TableProfile, probes: number): string | undefined {
   const asked = askedBits(probes);
   if (asked === undefined || entries === 0) return undefined;
@@ -33,7 +33,7 @@ export function reasonOfBits({ entries, filters, filterBytes, dataBlocks }: Tabl
   const reasons: string[] = [];
   if (keysPerFilter * asked.most < LEAST_BITS) reasons.push(`a filter has at least ${LEAST_BITS}, and these have ${keysPerFilter.toFixed(1)} keys each`);
   else reasons.push(`each filter is rounded up to bytes, with one more for its probes`);
-  reasons.push(`${(placeBits / entries).toFixed(2)} say where ${filters === 1 ? 'the filter is' : `the ${count(filters)} filters are`}`);
+  reasons.push(`${(placeBits / entries).toFixed(2)} are for the ${filters === 1 ? 'offset of the filter' : `offsets of the ${count(filters)} filters`}`);
   const range = asked.least === asked.most ? String(asked.least) : `${asked.least} or ${asked.most}`;
   return `${range} were asked for; ${reasons.join('; ')}`;
 }

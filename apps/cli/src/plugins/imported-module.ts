@@ -19,7 +19,7 @@ const PATH = /^(?:\.{0,2}[/\\]|[a-z]:[/\\]|file:)/i;
 const MODULE_FILE = /\.[cm]?[jt]s$/;
 
 /**
- * Imports a module: a file, by its path from the current folder, or a package that is installed there or beside `bloom`.
+ * Imports a module: a file, by its path from the current folder, or  a package that is installed there or next to `bloom`.
  *
  * @param given `MODULE` or `MODULE#EXPORT`.
  * @param ownNames what `bloom` has itself, and could have been meant.
@@ -91,7 +91,7 @@ function problemOf(error: unknown, isFile: boolean, ownNames: readonly string[])
     const [, missing] = /^Cannot find (?:module|package) '([^']+)'/.exec((error as Error).message) ?? [];
     if (isFile) return missing === undefined ? message : `no such module, or it imports one that is not installed: ${missing}`;
     const own = ownNames.length === 0 ? '' : `is none of ${ownNames.join(', ')}, and `;
-    return `${own}no package of this name is installed here or beside bloom: install it in this folder, or name a file by its path, such as ./order.mjs`;
+    return `${own}no package of this name is installed here or next to bloom: install it in this folder, or name a file by its path, such as ./order.mjs`;
   }
   if (codeOf(error) === 'ERR_UNKNOWN_FILE_EXTENSION') return `this version of Node (${process.version}) cannot import it: name a .js or .mjs file`;
   return `cannot be imported: ${message}`;

@@ -201,7 +201,7 @@ describe('refilter of a folder', () => {
     const before = filesOf('locked');
     const { code, stderr } = await bloom(['refilter', 'locked'], scratch.path);
     expect(code).toBe(2);
-    expect(stderr).toMatch(/^bloom: .*locked:? is open for writing already, [^\n]*\n$/);
+    expect(stderr).toMatch(/^bloom: .*locked:? is already open for writing, [^\n]*\n$/);
     expect(filesOf('locked')).toEqual(before);
     await database.close();
   });

@@ -93,7 +93,7 @@ describe('a folder that another program has open for writing', () => {
     for (const args of [['put', 'locked', 'a', 'b'], ['delete', 'locked', 'a'], ['compact', 'locked'], ['repair', 'locked'], ['destroy', '--yes', 'locked']]) {
       const { code, stderr } = await bloomProcess(args, scratch.path);
       expect(code).toBe(2);
-      expect(stderr).toMatch(/^bloom: .*locked:? is open for writing already, [^\n]*\n$/);
+      expect(stderr).toMatch(/^bloom: .*locked:? is already open for writing, [^\n]*\n$/);
       if (process.platform === 'linux') expect(stderr).toContain(String(process.pid));
     }
     await database.close();
@@ -115,7 +115,7 @@ describe.runIf(hasFlock)('a folder that another program has locked by flock', ()
       const { code, stderr } = await bloom(args, scratch.path, 'a\tc\n');
       expect(code).toBe(2);
       // The shell has the lock with the flock that started it.
-      expect(stderr).toMatch(new RegExp(`^bloom: flocked: is open for writing already, by the process flock \\(${holder.pid}\\)( or sh \\(\\d+\\))?\\n$`));
+      expect(stderr).toMatch(new RegExp(`^bloom: flocked: is already open for writing, by the process flock \\(${holder.pid}\\)( or sh \\(\\d+\\))?\\n$`));
     }
     closeSync(onlyOpen);
     expect((await bloom(['get', 'flocked', 'a'], scratch.path)).stdout.toString()).toBe('b\n');

@@ -1,7 +1,7 @@
 /** The consequence of a finding for the rest of the file, and what to do. */
 const REMEDIES: Readonly<Record<string, string>> = {
   BLOOM_NOT_A_TABLE:
-    'The end of the file is not that of a table: it was cut short, or is something else. “bloom salvage FILE” looks for whole blocks by their checksums and keeps their entries.',
+    'The end of the file is not that of a table: the file was truncated, or is something else. “bloom salvage FILE” looks for whole blocks by their checksums and keeps their entries.',
   BLOOM_TRUNCATED: 'The file ends early. “bloom salvage FILE” keeps every block that is whole; a better copy is the only way to the rest.',
   BLOOM_BAD_HANDLE: 'What it pointed to cannot be found this way. “bloom salvage FILE” finds blocks by their checksums, without handles.',
   BLOOM_BAD_CHECKSUM:
