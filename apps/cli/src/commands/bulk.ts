@@ -8,7 +8,7 @@ import { addSplit } from './split.js';
 export function addBulk(program: Command): void {
   const command = program
     .command('bulk')
-    .summary('make and publish large databases by many tasks')
+    .summary('build large databases in many tasks, and publish them')
     .description(
       'Makes a database from parts that many tasks write, and publishes it in a folder or a bucket: split finds ranges, part writes the parts of one range, assemble makes a database of them, publish switches readers to it, and gc deletes what no reader needs.',
     );

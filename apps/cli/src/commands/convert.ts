@@ -36,7 +36,7 @@ interface ConvertOptions extends TableOptions, InputOptions, SummaryOptions {
 export function addConvert(program: Command): void {
   const command = program
     .command('convert')
-    .summary('write a table or a folder anew')
+    .summary('rewrite a table or a folder as a new table')
     .description(
       "Writes the entries of a table with other compression, blocks or filters, or with other keys. Of a database's folder, writes the newest value of each key, with plain keys.",
     )

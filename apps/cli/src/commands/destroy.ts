@@ -23,7 +23,7 @@ export function addDestroy(program: Command): void {
   const command = program
     .command('destroy')
     .summary('delete a database')
-    .description("Deletes the files of a database's folder, and the folder if nothing else is in it. Asks before it does.")
+    .description("Deletes the files of a database's folder, and the folder if nothing else is in it. Asks for confirmation first.")
     .argument('<folder>', 'the folder')
     .option('-y, --yes', 'do not ask');
   addSummaryOption(command)

@@ -38,7 +38,7 @@ interface MergeOptions extends TableOptions, KeyFormOptions, RemoteOptions, Summ
 export function addMerge(program: Command): void {
   const command = program
     .command('merge')
-    .summary('put tables together')
+    .summary('merge tables into one')
     .description('Writes the entries of several tables to one. If several tables have a key, the entry of the first one counts: put the newest first.')
     .argument('[table...]', 'the tables, or URLs of them, the newest first; - is standard input')
     .requiredOption('-o, --output <table>', 'the table to write')

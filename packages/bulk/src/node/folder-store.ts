@@ -13,7 +13,7 @@ import { mustNameOne, type NewObject, type ReadObject, type Replacement, type St
 
 /** How to write to a folder. */
 export interface FolderStoreOptions {
-  /** How long to wait for others that replace CURRENT, in milliseconds. Default: a minute. */
+  /** Milliseconds to wait for other publishers that are replacing CURRENT. Default: 60,000. */
   readonly patienceMs?: number | undefined;
 }
 
@@ -165,7 +165,7 @@ export class FolderStore implements Store {
     await syncFolder(this.path);
   }
 
-  /** Gives a file that is there the time of now. */
+  /** Sets the modification time of an existing file to now. */
   async #isRenewed(name: string): Promise<boolean> {
     const now = new Date();
     try {

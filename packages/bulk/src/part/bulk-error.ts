@@ -1,5 +1,5 @@
 /**
- * Why parts cannot be assembled, or a database not be published. The codes are stable.
+ * Why parts cannot be assembled or a database cannot be published. The codes are stable.
  *
  * - `BLOOM_BAD_PART`: a line is not the description of a part.
  * - `BLOOM_MISSING_PART`: a part is not in the store.

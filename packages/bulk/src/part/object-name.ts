@@ -6,8 +6,8 @@
  *     MANIFEST-3166341107893346437.replaced  empty; written when CURRENT is about to name another MANIFEST
  *     1262190158462219392.ldb                a part
  *
- * The number of a part or a MANIFEST is the first 62 bits of the SHA-256 of its bytes: what is made twice has the same name,
- * and no name is ever used for anything else. LevelDB and its relatives ignore names such as the third.
+ * The number of a part or a MANIFEST is the first 62 bits of the SHA-256 of its bytes: the same bytes always get the same name,
+ * and no name is ever used for other bytes. LevelDB and its relatives ignore names such as the third.
  */
 import { parseFileName } from '@bloom/leveldb';
 
@@ -34,7 +34,7 @@ export function manifestName(number: bigint): string {
   return `MANIFEST-${padded(number)}`;
 }
 
-/** The name of the object that says that CURRENT no longer names a MANIFEST. */
+/** The name of the object that marks a MANIFEST as replaced. */
 export function replacedName(manifest: string): string {
   return manifest + REPLACED;
 }
@@ -47,7 +47,7 @@ export type ObjectName =
   /** The mark of a MANIFEST that was replaced. */
   | { readonly type: 'replaced'; readonly manifest: string };
 
-/** What the object called `name` is; undefined when it is none of a published database's: such an object is left alone. */
+/** What the object called `name` is; undefined if it does not belong to a published database: such an object is left alone. */
 export function parseObjectName(name: string): ObjectName | undefined {
   if (name.endsWith(REPLACED)) {
     const manifest = name.slice(0, -REPLACED.length);

@@ -1,6 +1,6 @@
-/** SHA-256, by which parts are named and stores make sure of what they hold. */
+/** SHA-256, which names parts and lets stores verify what they hold. */
 
-/** Web Crypto, as far as it is needed. Node, browsers, workers, Deno and Bun have it; pages only over HTTPS or from localhost. */
+/** The part of Web Crypto that is used. Node, browsers, workers, Deno and Bun have it; pages only over HTTPS or from localhost. */
 declare const crypto: { readonly subtle: { digest(algorithm: 'SHA-256', data: Uint8Array): Promise<ArrayBuffer> } };
 
 /** The SHA-256 of `bytes`: 32 bytes. */

@@ -14,11 +14,11 @@ import { encodeManifest, LEVEL_COUNT, type PublishedPart, type PublishedState } 
 
 /** What parts are assembled with. */
 export interface AssembleOptions {
-  /** What is published, as {@link readPublication} gives it. Left out for the first publication, or to begin anew. */
+  /** The current publication, as returned by {@link readPublication}. Omit it for the first publication, or to start again. */
   readonly previous?: PublishedState | undefined;
   /**
    * The levels of `previous` that the parts replace, because they are the merge of these levels: neighbours among those that
-   * have parts. Left out: the parts are a delivery, and come into the level above all others.
+   * have parts. If omitted, the parts are a delivery, and go into the level above all others.
    */
   readonly replaces?: readonly number[] | undefined;
   /** The order of the keys. Default: bytewise. */
@@ -41,11 +41,11 @@ export interface Assembly extends PublishedState {
 }
 
 /**
- * Assembles parts to a database: the base, a delivery above what is published, or a merge of some of its levels.
+  * Assembles parts into a database: the base, a delivery above what is published, or a merge of some of its levels.
  *
- * Whether the store has each part, and all of it, is asked once for all parts. Nothing is written.
+  * One listing of the store checks that it has every part, complete. Nothing is written.
  *
- * @param store where the parts are. Of several stores, an object with a `list` of what all of them have.
+  * @param store the store of the parts. For several stores, an object whose `list` returns the objects of all of them.
  * @param parts in any order. A part of `previous` in a level that is replaced can be among them: it stays as it is.
  * @throws BulkError `BLOOM_OVERLAP`, `BLOOM_MISSING_PART`, `BLOOM_OTHER_BYTES`, `BLOOM_OTHER_COMPARATOR`, `BLOOM_OLD_SEQUENCE` or
  *   `BLOOM_NO_LEVEL`; and what the store throws.
@@ -147,7 +147,7 @@ function highest(sequences: readonly bigint[]): bigint | undefined {
   return sequences.reduce<bigint | undefined>((most, sequence) => (most === undefined || sequence > most ? sequence : most), undefined);
 }
 
-/** @throws BulkError unless the store has all parts, each with as many bytes as it should have, and what it knows of their SHA-256 agrees. */
+/** @throws BulkError unless the store has all parts, each with the right number of bytes and, where the store knows it, the right SHA-256. */
 async function mustBeStored(store: Pick<Store, 'name' | 'list'>, listed: readonly FileMetadata[], parts: readonly (Part | PublishedPart)[], signal: Signal | undefined): Promise<void> {
   const stored = new Map<bigint, StoredObject>();
   for await (const object of store.list(signal)) {
@@ -168,7 +168,7 @@ async function mustBeStored(store: Pick<Store, 'name' | 'list'>, listed: readonl
 }
 
 /**
- * Which two levels should be merged before the next delivery: those neighbours that have the fewest bytes. Undefined while there is a
+  * The two levels to merge before the next delivery: the neighbours with the fewest bytes. Undefined while there is a
  * level left for the delivery.
  */
 export function levelsToMerge({ levels }: PublishedState): [upper: number, lower: number] | undefined {

@@ -11,14 +11,14 @@ import type { PublishedPart, PublishedState } from './publication.js';
 export interface EnsurePartsOptions {
   /** The store that has the parts that are new. Default: the same one, whose parts are then only checked. */
   readonly from?: Store | undefined;
-  /** What is published. Its parts are not read, only looked for. */
+  /** What is published. Its parts are not read; only their presence is checked. */
   readonly previous?: PublishedState | undefined;
   readonly signal?: Signal | undefined;
 }
 
 const ENSURE_PARTS_OPTIONS: Record<keyof EnsurePartsOptions, true> = { from: true, previous: true, signal: true };
 
-/** How many parts are copied at the same time: they are in memory meanwhile. */
+/** The number of parts copied at the same time, which are held in memory. */
 const PARALLEL_PARTS = 4;
 
 /** What was copied. */

@@ -12,13 +12,13 @@ import type { Store } from '../store/store.js';
 /** How many levels a database has. Level 0, which LevelDB orders by number, is not used. */
 export const LEVEL_COUNT = 7;
 
-/** A part of a publication, as the MANIFEST has it. */
+/** A part of a publication, as the MANIFEST lists it. */
 export interface PublishedPart extends FileMetadata {
   /** The sequence of all its entries. */
   readonly sequence: bigint;
 }
 
-/** What one MANIFEST says. */
+/** The contents of one MANIFEST. */
 export interface PublishedState {
   /** The name of the MANIFEST. */
   readonly manifest: string;
@@ -26,7 +26,7 @@ export interface PublishedState {
   readonly comparator: string;
   /** The highest sequence of a part. A delivery needs a higher one. */
   readonly lastSequence: bigint;
-  /** The parts of each level by their keys; 0 is always empty, and 6 is the lowest, with what is oldest. */
+  /** The parts of each level by their keys; 0 is always empty, and 6 is the lowest, with the oldest entries. */
   readonly levels: readonly (readonly PublishedPart[])[];
 }
 
@@ -89,7 +89,7 @@ export interface ReadManifest extends PublishedState {
 }
 
 /**
- * Reads a MANIFEST, published or not, and makes sure that its bytes are those that its name stands for.
+ * Reads a MANIFEST, published or not, and verifies that its bytes match its name.
  *
  * @throws CorruptionError `BLOOM_MISSING_FILE` when there is none; BulkError `BLOOM_NOT_PUBLISHED` when it is another database's.
  */

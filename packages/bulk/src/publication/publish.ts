@@ -11,8 +11,8 @@ import { encodeCurrent, type Publication, readCurrent } from './publication.js';
 /** How to publish. */
 export interface PublishOptions {
   /**
-   * The `etag` of the publication that is to be replaced, and null where there must be none. Default: what the assembly was
-   * assembled on must still be current.
+   * The `etag` of the publication that is to be replaced, and null where there must be none. Default: the publication on which
+   * the assembly is based must still be current.
    */
   readonly ifMatch?: string | null | undefined;
   readonly signal?: Signal | undefined;
@@ -24,18 +24,18 @@ const PUBLISH_OPTIONS: Record<keyof PublishOptions, true> = { ifMatch: true, sig
 export interface PublishResult {
   /** The name of the MANIFEST. */
   readonly manifest: string;
-  /** Whether it was published by this call: false where it is what was published already, as when a task runs again. */
+  /** Whether this call published it: false if it was already published, as when a task runs again. */
   readonly isNew: boolean;
 }
 
 /**
- * Publishes an assembly: writes its MANIFEST, and makes CURRENT name it, unless another publication came first. Whatever
- * happens in between, CURRENT names a whole database.
+ * Publishes an assembly: writes its MANIFEST, and makes CURRENT name it, unless another publication came first. CURRENT
+ * names a complete database at every moment, whatever fails.
  *
  * The order of requests is: MANIFEST; CURRENT is read; a mark that the MANIFEST that it names is replaced; CURRENT is replaced.
  *
- * @throws BulkError `BLOOM_CONFLICT` when another publication came first; `BLOOM_STORE_FAILED` when the store fails: then it is
- *   published or not, and the same call says which.
+ * @throws BulkError `BLOOM_CONFLICT` when another publication came first; `BLOOM_STORE_FAILED` when the store fails. It may
+ *   then be published or not: repeat the call to find out.
  */
 export async function publish(store: Store, assembly: Assembly, options: PublishOptions = {}): Promise<PublishResult> {
   mustHaveAtMost('publish', 'a store, an assembly and options', 3, arguments.length);

@@ -14,8 +14,8 @@ import { type PublishedPart, readPublication } from './publication.js';
 /** How thoroughly to look. */
 export interface VerifyPublishedOptions {
   /**
-   * `'entries'` reads each part and checks its bytes, its blocks, its filters and its entries. `'bytes'` checks only that the bytes are
-   * those that the name stands for. `'names'` only asks the store whether the parts are there, and how long they are. Default: `'entries'`.
+   * `'entries'` reads each part and checks its bytes, its blocks, its filters and its entries. `'bytes'` checks only that the bytes match
+   * the name. `'names'` only asks the store whether the parts are there, and how long they are. Default: `'entries'`.
    */
   readonly depth?: 'names' | 'bytes' | 'entries' | undefined;
   /** The order of the keys. Default: bytewise. */
@@ -49,7 +49,7 @@ export interface PublishedReport {
   readonly findings: readonly PublishedFinding[];
 }
 
-/** How many parts are read at the same time: they are in memory meanwhile. */
+/** The number of parts read at the same time, which are held in memory. */
 const PARALLEL_PARTS = 4;
 
 /**

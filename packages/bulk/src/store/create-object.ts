@@ -4,16 +4,16 @@ import { sha256Hex } from '../part/sha256.js';
 import type { NewObject, Store } from './store.js';
 
 /**
- * After so long an object that is there already is written again, so that {@link collectGarbage} sees that somebody needs it. Not
- * before, because on some servers it gets another ETag by that, at which open readers have to refresh.
+  * The age in milliseconds at which an existing object is written again, so that {@link collectGarbage} sees that it is still needed. Not
+ * earlier, because some servers then change its ETag, and open readers have to refresh.
  */
 export const RENEWAL_MS = 3_600_000;
 
-/** How often to try again when the object is deleted while it is made. */
+/** The number of retries if the object is deleted while it is being created. */
 const MAX_ATTEMPTS = 100;
 
 /**
- * Makes sure that an object is in a store, and not about to be collected.
+  * Makes sure that an object is in a store and will not soon be collected as garbage.
  *
  * @throws BulkError `BLOOM_OTHER_BYTES` when there are other bytes under its name.
  */

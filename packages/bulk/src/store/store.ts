@@ -1,14 +1,14 @@
 /**
- * Where the objects of a published database lie.
+  * The storage of a published database's objects.
  *
- * Objects are written whole, and all but CURRENT once. What a store has to be able to do beyond that is one thing: to replace
- * CURRENT only if it is still the one that the caller has seen.
+  * Objects are written whole, and all but CURRENT only once. A store needs one more ability: to replace
+ * CURRENT only if it is still the one that the caller has read.
  */
 import type { Bytes, Signal } from '@bloom/bytes';
 import { mustHaveAtMost } from '@bloom/bytes/internal';
 import type { Folder } from '@bloom/leveldb';
 
-/** What a store says of an object. */
+/** What a store reports about an object. */
 export interface StoredObject {
   readonly name: string;
   readonly byteLength: number;
@@ -21,7 +21,7 @@ export interface StoredObject {
 /** An object that was read. */
 export interface ReadObject {
   readonly bytes: Bytes;
-  /** What the state of the object is known by. */
+  /** Identifies the state of the object. */
   readonly etag: string;
 }
 
@@ -29,16 +29,16 @@ export interface ReadObject {
 export interface NewObject {
   readonly name: string;
   readonly bytes: Uint8Array;
-  /** Their SHA-256 in hexadecimal, by which the store makes sure that all have arrived. */
+  /** Their SHA-256 in hexadecimal, with which the store verifies that all have arrived. */
   readonly sha256: string;
 }
 
 /**
- * What came of a replacement. `'unknown'`: a request failed so that it may have been carried out, and a later one was refused.
+  * The result of a replacement. `'unknown'`: a failed request may have taken effect, and a later one was refused.
  */
 export type Replacement = 'replaced' | 'refused' | 'unknown';
 
-/** A store of objects, such as a folder or a bucket. Retries are its own affair: what it throws is final. */
+/** A store of objects, such as a folder or a bucket. A store does its own retries: the errors that it throws are final. */
 export interface Store {
   /** Names the store in errors. */
   readonly name: string;
@@ -46,17 +46,17 @@ export interface Store {
   /** Reads a whole object; undefined where there is none. */
   get(name: string, signal?: Signal): Promise<ReadObject | undefined>;
 
-  /** What the store says of an object; undefined where there is none. */
+  /** What the store reports about an object; undefined if there is none. */
   head(name: string, signal?: Signal): Promise<StoredObject | undefined>;
 
-  /** Writes an object, unless there is one of that name. @returns whether it was written, also where an earlier try of this call wrote it. */
+  /** Writes an object, unless there is one of that name. @returns whether it was written, by this or an earlier attempt of the same call. */
   create(object: NewObject, signal?: Signal): Promise<boolean>;
 
   /** Writes an object whether or not there is one: only for bytes that are the same each time. */
   put(object: NewObject, signal?: Signal): Promise<void>;
 
   /**
-   * Replaces an object if its state is still the one that the caller has seen.
+      * Replaces an object if its state is still the one that the caller has read.
    *
    * @param etag of {@link get}; undefined: there must be none.
    */
@@ -68,12 +68,12 @@ export interface Store {
   /** Deletes an object, if there is one. */
   delete(name: string, signal?: Signal): Promise<void>;
 
-  /** The folder for a `DatabaseReader`, to read the database where it lies. */
+  /** A folder from which a `DatabaseReader` reads the database in place. */
   folder(): Folder;
 }
 
 /**
- * Checks the arguments with which an object is deleted: without a name, some services would delete what has the objects.
+ * Checks the arguments with which an object is deleted: without a name, some services would delete the whole bucket.
  *
  * @param given how many arguments there are.
  * @throws TypeError, which names the call.

@@ -12,7 +12,7 @@ export interface HttpSourceOptions extends TransportOptions {
   readonly byteLength?: number | undefined;
   /**
    * How many bytes at the end of the file to request when it is opened, where the footer and the index of a table are. The
-   * answer also says how long the file is. 0 requests the length alone, with HEAD. Default: 64 KiB, and 0 in a page of
+   * response also gives the length of the file. 0 requests the length alone, with HEAD. Default: 64 KiB, and 0 in a page of
    * another origin, where the browser would send a further request to ask the server whether this one is allowed.
    */
   readonly tailBytes?: number | undefined;

@@ -1,7 +1,7 @@
 import type { Bytes, Signal } from '@bloom/bytes';
 import { mustBeBytes, mustBeFunction, mustBeWhole, mustHaveMethods, plainBytes } from '@bloom/bytes/internal';
 
-/** What a host knows of a file: enough to tell whether another file of the same name, opened later, holds the same bytes. */
+/** What a host knows about a file: enough to tell whether a file of the same name, opened later, holds the same bytes. */
 export interface FileIdentity {
   /** Which file it is, also when its bytes have changed since: the inode of a file system. Compared with `Object.is`. */
   readonly file: unknown;
@@ -17,7 +17,7 @@ export interface Source {
   readonly byteLength: number;
   /** Names the file in errors. */
   readonly name?: string | undefined;
-  /** What the host knew of the file when it was opened, where it knows something. */
+  /** What the host knew about the file when it was opened, if anything. */
   readonly identity?: FileIdentity | undefined;
   /**
    * Whether each read takes a round trip, as over HTTP. Tables then read their filters when they pay, instead of when they are
@@ -53,7 +53,7 @@ export interface SyncSource extends Source {
    * Reads the bytes from `offset` into `bytes`, which are inside the file, so that scans can use the same memory again and
    * again. Left out by sources that have their bytes in memory, and return views of them.
    *
-   * @returns how many bytes it has read: fewer than `bytes` has only where the file has become shorter.
+   * @returns how many bytes it has read: fewer than the length of `bytes` only if the file has become shorter.
    */
   readInto?(offset: number, bytes: Uint8Array): number;
 }

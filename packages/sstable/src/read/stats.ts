@@ -2,9 +2,9 @@
 export interface TableStats {
   /** Lookups that a filter ended without a read: the key is certainly absent. */
   readonly filterNegatives: number;
-  /** Lookups that a filter did not end, and whose key was there. */
+  /** Lookups for which the filter answered "maybe", and whose key was present. */
   readonly filterTruePositives: number;
-  /** Lookups that a filter did not end, and whose key was absent. */
+  /** Lookups for which the filter answered "maybe", and whose key was absent. */
   readonly filterFalsePositives: number;
   /** Lookups that read a block because the filters of the table had not been read: see `filterStatus`. */
   readonly filtersUnread: number;

@@ -18,7 +18,7 @@ export interface TableBuilderOptions {
    * How many bytes of the file one filter covers: a power of two up to 2^40, which is one filter for the whole table.
    * LevelDB reads any. A filter has at least 64 bits. With 10 bits per key, those are enough for six keys: where a data block of
    * 4 KiB has fewer, because entries have more than about 640 bytes, its filter is larger than `bitsPerKey` asks for. A range of
-   * 2^40 avoids that, and keeps all keys in memory until the table is finished. For ranges of more than some tens of thousands of keys, use a policy with a wide hash, such as
+   * 2^40 avoids that, and keeps all keys in memory until the table is finished. For ranges of tens of thousands of keys or more, use a policy with a wide hash, such as
    * `BlockedBloomFilterPolicy`: with LevelDB's, 11% instead of 1% of the numbers between 100,000 stored ones passed, see
    * docs/filters.md. Default: 2048.
    */
@@ -35,8 +35,8 @@ export interface TableBuilderOptions {
    */
   readonly maxBlockBytes?: number | undefined;
   /**
-   * What becomes of a table whose filters would need a block of more than `maxBlockBytes`: with `true` it is written without
-   * filters, with `false` it is refused. Small filter ranges with large values, and many bits for each key, come to that.
+      * What to do with a table whose filters would need a block of more than `maxBlockBytes`: `true` writes it without
+   * filters, `false` refuses it. This happens with small filter ranges and large values, or with many bits per key.
    * Default: false.
    */
   readonly omitLargeFilters?: boolean | undefined;
