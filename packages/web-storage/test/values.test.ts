@@ -2,7 +2,7 @@ import { serialize } from 'node:v8';
 import { describe, expect, test } from 'vitest';
 import { seeded } from '@bloom/bytes/internal';
 import { describeClone, randomClone } from '@bloom/fixtures/random-clone';
-import { decodeValue, HostObject, WebStorageError } from '../src/index.js';
+import { decodeValue, encodeKey, HostObject, type IndexedDbKey, indexedDbKey, WebStorageError } from '../src/index.js';
 
 /** `npx pnpm@10 --filter @bloom/long-tests web-storage` tries a million. */
 const damages = Number(process.env.BLOOM_VALUE_DAMAGES ?? 5000);
@@ -124,5 +124,23 @@ describe('decodeValue', () => {
       if (i % 1000 === 0) largest = Math.max(largest, process.memoryUsage.rss());
     }
     expect(largest).toBeLessThan(1.5e9);
+  });
+});
+
+describe('encodeKey', () => {
+  test('gives keys the bytes that readKey reads', () => {
+    const folderKey = (key: IndexedDbKey): string | undefined => indexedDbKey(Uint8Array.from([0, 1, 1, 1, ...encodeKey(key)]));
+    expect(folderKey([1.5, 'é😀', new Date(0), Uint8Array.of(1, 255).buffer, []])).toBe('database 1, store 1, record [1.5, "é😀", 1970-01-01T00:00:00.000Z, bytes 01ff, []]');
+    expect(folderKey('x'.repeat(300))).toBe(`database 1, store 1, record "${'x'.repeat(300)}"`);
+  });
+
+  test.each([
+    ['NaN', Number.NaN],
+    ['an invalid Date', new Date(Number.NaN)],
+    // eslint-disable-next-line no-sparse-arrays -- the hole is the point.
+    ['a hole', [1, , 2]],
+    ['an object', {}],
+  ])('refuses %s', (_, key) => {
+    expect(() => encodeKey(key as IndexedDbKey)).toThrow(TypeError);
   });
 });

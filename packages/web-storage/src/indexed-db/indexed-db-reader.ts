@@ -2,7 +2,7 @@ import { DatabaseReader, type AsyncReaderOptions, type Folder } from '@bloom/lev
 import { idbComparator, idbFilterPolicy } from '@bloom/leveldb/idb-comparator';
 import { ByteReader } from '../value/byte-reader.js';
 import { HostObject, StoredBlob } from '../value/host-object.js';
-import { PropertyNames } from '../value/v8-value.js';
+import { PropertyNames } from '../value/property-names.js';
 import { WebStorageError } from '../web-storage-error.js';
 import { type BlobFolder, blobReader } from './external-objects.js';
 import { encodePrefix, EXTERNAL_OBJECTS, FIRST_INDEX, type KeyPrefix, readPrefix, RECORDS } from './key-prefix.js';

@@ -7,6 +7,7 @@
  *
  * Source: Chromium, content/browser/indexed_db/docs/leveldb_coding_scheme.md.
  */
+import { putVarint, varintLength } from '@bloom/bytes';
 import type { ByteReader } from '../value/byte-reader.js';
 import { WebStorageError } from '../web-storage-error.js';
 
@@ -59,38 +60,63 @@ export function readText(reader: ByteReader): string {
 
 /** Encodes a key, to look it up. @throws TypeError for what is no valid key. */
 export function encodeKey(key: IndexedDbKey): Uint8Array {
-  const bytes: number[] = [];
-  putKey(bytes, key, 0);
-  return Uint8Array.from(bytes);
+  const bytes = new Uint8Array(encodedLength(key, 0));
+  putKey(bytes, 0, key);
+  return bytes;
 }
 
-function putKey(bytes: number[], key: IndexedDbKey, depth: number): void {
+const DOUBLE_BYTES = 8;
+
+/** The length of a key in bytes. @throws TypeError. */
+function encodedLength(key: IndexedDbKey, depth: number): number {
   if (depth > MAX_DEPTH) throw new TypeError('a key must not have more than 2000 arrays within each other');
-  if (typeof key === 'number' && !Number.isNaN(key)) putDouble(bytes, NUMBER, key);
-  else if (key instanceof Date && !Number.isNaN(key.getTime())) putDouble(bytes, DATE, key.getTime());
-  else if (typeof key === 'string') {
-    bytes.push(TEXT);
-    putVarint(bytes, key.length);
-    for (let i = 0; i < key.length; i++) bytes.push(key.charCodeAt(i) >> 8, key.charCodeAt(i) & 0xff);
-  } else if (Array.isArray(key)) {
-    bytes.push(ARRAY);
-    putVarint(bytes, key.length);
-    for (const element of key as readonly IndexedDbKey[]) putKey(bytes, element, depth + 1);
-  } else if (key instanceof ArrayBuffer || ArrayBuffer.isView(key)) {
-    const contents = key instanceof ArrayBuffer ? new Uint8Array(key) : new Uint8Array(key.buffer, key.byteOffset, key.byteLength);
-    bytes.push(BINARY);
-    putVarint(bytes, contents.length);
-    for (const byte of contents) bytes.push(byte);
-  } else throw new TypeError('key must be a number, a string, a valid Date, an ArrayBuffer or an array of these');
+  if (typeof key === 'number' && !Number.isNaN(key)) return 1 + DOUBLE_BYTES;
+  if (key instanceof Date && !Number.isNaN(key.getTime())) return 1 + DOUBLE_BYTES;
+  if (typeof key === 'string') return 1 + varintLength(key.length) + key.length * 2;
+  if (Array.isArray(key)) {
+    let length = 1 + varintLength(key.length);
+    for (const element of key as readonly IndexedDbKey[]) length += encodedLength(element, depth + 1);
+    return length;
+  }
+  const contents = binaryOf(key);
+  if (contents === undefined) throw new TypeError('key must be a number, a string, a valid Date, an ArrayBuffer or an array of these');
+  return 1 + varintLength(contents.length) + contents.length;
 }
 
-function putDouble(bytes: number[], type: number, value: number): void {
-  const view = new DataView(new ArrayBuffer(8));
-  view.setFloat64(0, value, true);
-  bytes.push(type, ...new Uint8Array(view.buffer));
+/** Writes a key that {@link encodedLength} has checked. @returns the position after it. */
+function putKey(bytes: Uint8Array, position: number, key: IndexedDbKey): number {
+  if (typeof key === 'number') return putDouble(bytes, position, NUMBER, key);
+  if (key instanceof Date) return putDouble(bytes, position, DATE, key.getTime());
+  if (typeof key === 'string') {
+    bytes[position] = TEXT;
+    let end = putVarint(bytes, position + 1, key.length);
+    for (let i = 0; i < key.length; i++) {
+      bytes[end++] = key.charCodeAt(i) >> 8;
+      bytes[end++] = key.charCodeAt(i) & 0xff;
+    }
+    return end;
+  }
+  if (Array.isArray(key)) {
+    bytes[position] = ARRAY;
+    let end = putVarint(bytes, position + 1, key.length);
+    for (const element of key as readonly IndexedDbKey[]) end = putKey(bytes, end, element);
+    return end;
+  }
+  const contents = binaryOf(key)!;
+  bytes[position] = BINARY;
+  const start = putVarint(bytes, position + 1, contents.length);
+  bytes.set(contents, start);
+  return start + contents.length;
 }
 
-export function putVarint(bytes: number[], value: number): void {
-  for (; value > 0x7f; value = Math.floor(value / 0x80)) bytes.push((value % 0x80) | 0x80);
-  bytes.push(value);
+/** The bytes of a buffer or a view; undefined for anything else. */
+function binaryOf(key: unknown): Uint8Array | undefined {
+  if (key instanceof ArrayBuffer) return new Uint8Array(key);
+  return ArrayBuffer.isView(key) ? new Uint8Array(key.buffer, key.byteOffset, key.byteLength) : undefined;
+}
+
+function putDouble(bytes: Uint8Array, position: number, type: number, value: number): number {
+  bytes[position] = type;
+  new DataView(bytes.buffer).setFloat64(position + 1, value, true);
+  return position + 1 + DOUBLE_BYTES;
 }

@@ -1,5 +1,5 @@
 /** Records of object stores: an entry for each, with the key after the prefix, and the value after its version. */
-import type { PropertyNames } from '../value/v8-value.js';
+import type { PropertyNames } from '../value/property-names.js';
 import { ByteReader } from '../value/byte-reader.js';
 import { WebStorageError } from '../web-storage-error.js';
 import { decodeExternalObjects } from './external-objects.js';

@@ -1,6 +1,6 @@
 import type { Folder } from '@bloom/leveldb';
 import { storedEntries, type StoredEntriesOptions } from '@bloom/leveldb/inspect';
-import { PropertyNames } from '../value/v8-value.js';
+import { PropertyNames } from '../value/property-names.js';
 import { WebStorageError } from '../web-storage-error.js';
 import { type BlobFolder, blobReader } from './external-objects.js';
 import { EXTERNAL_OBJECTS, type KeyPrefix, RECORDS } from './key-prefix.js';

@@ -12,7 +12,8 @@
 import { ByteReader } from './byte-reader.js';
 import { readCryptoKey } from './crypto-key.js';
 import { type ExternalObject, HostObject, StoredBlob } from './host-object.js';
-import { type HostObjectReader, PropertyNames, V8ValueReader } from './v8-value.js';
+import { PropertyNames } from './property-names.js';
+import { type HostObjectReader, V8ValueReader } from './v8-value.js';
 
 const VERSION_TAG = 0xff;
 const TRAILER_TAG = 0xfe;

@@ -1,4 +1,5 @@
 /** The parts that stored keys and values consist of: varints, doubles, strings. */
+import { VarintReader } from '@bloom/bytes';
 import { type StoredStructure, WebStorageError } from '../web-storage-error.js';
 
 /** The most characters that are passed to `String.fromCharCode` at once: its arguments are on the stack. */
@@ -9,17 +10,14 @@ const SHORT = 24;
 const LONG = 192;
 
 /** Reads from the start of `bytes` to the end, and refuses to read past it. */
-export class ByteReader {
-  readonly bytes: Uint8Array;
+export class ByteReader extends VarintReader {
   readonly structure: StoredStructure;
-  position: number;
   readonly #view: DataView;
   #decoder: InstanceType<typeof TextDecoder> | undefined;
 
   constructor(bytes: Uint8Array, structure: StoredStructure, position = 0) {
-    this.bytes = bytes;
+    super(bytes, position);
     this.structure = structure;
-    this.position = position;
     this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   }
 
@@ -50,29 +48,24 @@ export class ByteReader {
   }
 
   /** Up to 2^32 - 1; what is above is dropped, as V8 drops it. */
-  varint32(): number {
-    const { bytes } = this;
-    let value = 0;
-    for (let shift = 0; shift < 35; shift += 7) {
-      if (this.position >= bytes.length) throw this.bad('ends within a varint');
-      const byte = bytes[this.position++]!;
-      value |= (byte & 0x7f) << shift;
-      if (byte < 0x80) return value >>> 0;
-    }
-    throw this.bad('a varint has more than 5 bytes');
+  override varint32(): number {
+    const { bytes, position } = this;
+    // Nearly all have one byte.
+    if (position < bytes.length && bytes[position]! < 0x80) return bytes[this.position++]!;
+    const value = super.varint32();
+    if (value < 0) throw this.#badVarint(5);
+    return value;
   }
 
   /** Exact up to 2^53. */
-  varint64(): number {
-    const { bytes } = this;
-    let value = 0;
-    for (let i = 0, unit = 1; i < 10; i++, unit *= 0x80) {
-      if (this.position >= bytes.length) throw this.bad('ends within a varint');
-      const byte = bytes[this.position++]!;
-      value += (byte & 0x7f) * unit;
-      if (byte < 0x80) return value;
-    }
-    throw this.bad('a varint has more than 10 bytes');
+  override varint64(): number {
+    const value = super.varint64();
+    if (value < 0) throw this.#badVarint(10);
+    return value;
+  }
+
+  #badVarint(mostBytes: number): WebStorageError {
+    return this.bad(this.isAtEnd ? 'ends within a varint' : `a varint has more than ${mostBytes} bytes`);
   }
 
   /** Little-endian. */

@@ -27,8 +27,50 @@
  * Source: V8, src/objects/value-serializer.cc.
  */
 import { WebStorageError } from '../web-storage-error.js';
+import { newBuffer, viewOf } from './array-buffer-view.js';
 import { ByteReader } from './byte-reader.js';
 import { HostObject } from './host-object.js';
+import { MAX_KEPT_NAME, type PropertyNames } from './property-names.js';
+import {
+  ARRAY_BUFFER,
+  ARRAY_BUFFER_VIEW,
+  BIGINT,
+  BIGINT_OBJECT,
+  DATE,
+  DENSE_ARRAY,
+  DOUBLE,
+  END_DENSE_ARRAY,
+  END_MAP,
+  END_OBJECT,
+  END_SET,
+  END_SPARSE_ARRAY,
+  ERROR,
+  FALSE,
+  FALSE_OBJECT,
+  HOLE,
+  HOST_OBJECT,
+  INT32,
+  MAP,
+  NULL,
+  NUMBER_OBJECT,
+  OBJECT,
+  OBJECT_COUNT,
+  ONE_BYTE_STRING,
+  PADDING,
+  REFERENCE,
+  REGEXP,
+  RESIZABLE_ARRAY_BUFFER,
+  SET,
+  SPARSE_ARRAY,
+  STRING_OBJECT,
+  TRUE,
+  TRUE_OBJECT,
+  TWO_BYTE_STRING,
+  UINT32,
+  UNDEFINED,
+  UTF8_STRING,
+} from './v8-tags.js';
+import { regExpOf } from './reg-exp.js';
 
 /** The newest version that this reader knows. */
 export const LATEST_V8_VERSION = 16;
@@ -44,75 +86,8 @@ const LENGTHS_OF_64_BITS = 16;
 
 /** How deeply objects may be nested. The stack of most hosts ends earlier, which is the same error. */
 const MAX_DEPTH = 10_000;
-/** A resizable ArrayBuffer reserves its largest length at once; one that asks for more is made with a fixed length. */
-const MAX_RESERVED_BYTES = 2 ** 28;
 /** V8 keeps an array in a hash table once it was longer than this, however short it is made then. Otherwise it reserves 8 bytes for each hole. */
 const LONGEST_ARRAY = 2 ** 32 - 1;
-/** Property names of up to this length are kept, because records of a store mostly have the same. */
-const MAX_KEPT_NAME = 32;
-const KEPT_NAMES = 1024;
-
-const tag = (character: string): number => character.charCodeAt(0);
-
-const PADDING = 0;
-const OBJECT_COUNT = tag('?');
-const HOLE = tag('-');
-const UNDEFINED = tag('_');
-const NULL = tag('0');
-const TRUE = tag('T');
-const FALSE = tag('F');
-const INT32 = tag('I');
-const UINT32 = tag('U');
-const DOUBLE = tag('N');
-const BIGINT = tag('Z');
-const UTF8_STRING = tag('S');
-const ONE_BYTE_STRING = tag('"');
-const TWO_BYTE_STRING = tag('c');
-const REFERENCE = tag('^');
-const OBJECT = tag('o');
-const END_OBJECT = tag('{');
-const SPARSE_ARRAY = tag('a');
-const END_SPARSE_ARRAY = tag('@');
-const DENSE_ARRAY = tag('A');
-const END_DENSE_ARRAY = tag('$');
-const DATE = tag('D');
-const TRUE_OBJECT = tag('y');
-const FALSE_OBJECT = tag('x');
-const NUMBER_OBJECT = tag('n');
-const BIGINT_OBJECT = tag('z');
-const STRING_OBJECT = tag('s');
-const REGEXP = tag('R');
-const MAP = tag(';');
-const END_MAP = tag(':');
-const SET = tag("'");
-const END_SET = tag(',');
-const ARRAY_BUFFER = tag('B');
-const RESIZABLE_ARRAY_BUFFER = tag('~');
-const ARRAY_BUFFER_VIEW = tag('V');
-const ERROR = tag('r');
-const HOST_OBJECT = tag('\\');
-
-type ViewConstructor = new (buffer: ArrayBuffer, byteOffset: number, length?: number) => ArrayBufferView;
-
-/** The views by their tags: name, bytes of an element. A host may not have all of them. */
-const VIEWS: Readonly<Record<string, readonly [name: string, elementBytes: number]>> = {
-  b: ['Int8Array', 1],
-  B: ['Uint8Array', 1],
-  C: ['Uint8ClampedArray', 1],
-  w: ['Int16Array', 2],
-  W: ['Uint16Array', 2],
-  d: ['Int32Array', 4],
-  D: ['Uint32Array', 4],
-  h: ['Float16Array', 2],
-  f: ['Float32Array', 4],
-  F: ['Float64Array', 8],
-  q: ['BigInt64Array', 8],
-  Q: ['BigUint64Array', 8],
-  '?': ['DataView', 1],
-};
-
-/** A flag of a view. */
-const TRACKS_LENGTH = 1;
 
 const ERRORS: Readonly<Record<string, ErrorConstructor>> = {
   E: EvalError,
@@ -122,19 +97,6 @@ const ERRORS: Readonly<Record<string, ErrorConstructor>> = {
   T: TypeError,
   U: URIError,
 };
-
-/** The flags of a RegExp by their bits; 64 was never stored. */
-const REGEXP_FLAGS: readonly (readonly [bit: number, flag: string])[] = [
-  [1, 'g'],
-  [2, 'i'],
-  [4, 'm'],
-  [8, 'y'],
-  [16, 'u'],
-  [32, 's'],
-  [128, 'd'],
-  [256, 'v'],
-];
-const ALL_REGEXP_FLAGS = REGEXP_FLAGS.reduce((all, [bit]) => all | bit, 0);
 
 /** Reads the objects of a host that stand in a value. */
 export interface HostObjectReader {
@@ -156,19 +118,19 @@ export class V8ValueReader extends ByteReader {
   #depth = 0;
   /** Whether views have flags although the version says that they have none. */
   #hasEarlyFlags = false;
-  #isComplete = true;
-  readonly #names: PropertyNames;
+  private isWhole = true;
+  private readonly names: PropertyNames;
 
   constructor(bytes: Uint8Array, position: number, host: HostObjectReader | undefined, names: PropertyNames) {
     super(bytes, 'value', position);
     this.#host = host;
-    this.#names = names;
+    this.names = names;
     this.version = this.#header();
   }
 
   /** False where the value has an object that this reader does not know: what follows that object is missing then. */
   get isComplete(): boolean {
-    return this.#isComplete;
+    return this.isWhole;
   }
 
   /** The value. */
@@ -192,7 +154,7 @@ export class V8ValueReader extends ByteReader {
         this.position = start;
         this.#objects = [];
         this.#depth = 0;
-        this.#isComplete = true;
+        this.isWhole = true;
         this.#hasEarlyFlags = true;
         return this.value();
       } catch {
@@ -353,7 +315,7 @@ export class V8ValueReader extends ByteReader {
       if (key === '__proto__') Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true });
       else object[key] = value;
       count++;
-      if (!this.#isComplete) return;
+      if (!this.isWhole) return;
     }
     this.#mustBeCount(count, 'properties');
   }
@@ -365,7 +327,7 @@ export class V8ValueReader extends ByteReader {
       const length = bytes[position + 1]!;
       if (length <= MAX_KEPT_NAME && length < bytes.length - position - 1) {
         this.position = position + 2 + length;
-        return this.#names.nameOf(bytes, position + 2, length);
+        return this.names.nameOf(bytes, position + 2, length);
       }
     }
     const key = this.value();
@@ -392,11 +354,11 @@ export class V8ValueReader extends ByteReader {
       const element = this.value();
       // Before version 11, a hole was stored as undefined.
       if (element !== undefined || this.version >= HOLES_HAVE_A_TAG) array[i] = element;
-      if (!this.#isComplete) return array;
+      if (!this.isWhole) return array;
     }
     array.length = length;
     this.#properties(array as unknown as Record<string, unknown>, END_DENSE_ARRAY);
-    if (this.#isComplete) this.#mustBeCount(length, 'elements');
+    if (this.isWhole) this.#mustBeCount(length, 'elements');
     this.#depth--;
     return array;
   }
@@ -408,7 +370,7 @@ export class V8ValueReader extends ByteReader {
     array.length = LONGEST_ARRAY;
     array.length = length;
     this.#properties(array as unknown as Record<string, unknown>, END_SPARSE_ARRAY);
-    if (this.#isComplete) this.#mustBeCount(length, 'elements');
+    if (this.isWhole) this.#mustBeCount(length, 'elements');
     this.#depth--;
     return array;
   }
@@ -419,8 +381,8 @@ export class V8ValueReader extends ByteReader {
     let count = 0;
     while (!this.#isNext(END_MAP)) {
       const key = this.value();
-      map.set(key, this.#isComplete ? this.value() : undefined);
-      if (!this.#isComplete) return map;
+      map.set(key, this.isWhole ? this.value() : undefined);
+      if (!this.isWhole) return map;
       count += 2;
     }
     this.#mustBeCount(count, 'keys and values');
@@ -434,7 +396,7 @@ export class V8ValueReader extends ByteReader {
     let count = 0;
     while (!this.#isNext(END_SET)) {
       set.add(this.value());
-      if (!this.#isComplete) return set;
+      if (!this.isWhole) return set;
       count++;
     }
     this.#mustBeCount(count, 'elements');
@@ -470,15 +432,8 @@ export class V8ValueReader extends ByteReader {
     const source = this.#string();
     const start = this.position;
     const bits = this.varint32();
-    if ((bits & ~ALL_REGEXP_FLAGS) !== 0) throw this.bad(`unknown flags of a RegExp: ${bits}`, start);
-    const flags = REGEXP_FLAGS.map(([bit, flag]) => ((bits & bit) === 0 ? '' : flag)).join('');
-    let object: object;
-    try {
-      object = new RegExp(source, flags);
-    } catch {
-      // A newer syntax than this host's.
-      object = new HostObject('RegExp', 'R', { source, flags });
-    }
+    const object = regExpOf(source, bits);
+    if (object === undefined) throw this.bad(`unknown flags of a RegExp: ${bits}`, start);
     this.#objects[id] = object;
     return object;
   }
@@ -502,29 +457,13 @@ export class V8ValueReader extends ByteReader {
 
   #view(buffer: ArrayBuffer): object {
     const start = this.position;
-    const type = String.fromCharCode(this.varint32());
+    const kind = String.fromCharCode(this.varint32());
     const byteOffset = this.#length();
     const byteLength = this.#length();
     const flags = this.version >= VIEWS_HAVE_FLAGS || this.#hasEarlyFlags ? this.varint32() : 0;
-    const view = VIEWS[type];
-    if (view === undefined) throw this.bad(`unknown kind of view ${JSON.stringify(type)}`, start);
-    const [name, elementBytes] = view;
-    if (byteOffset > buffer.byteLength || byteLength > buffer.byteLength - byteOffset || byteOffset % elementBytes !== 0 || byteLength % elementBytes !== 0) {
-      throw this.bad(`a ${name} of ${byteLength} bytes at ${byteOffset} of a buffer of ${buffer.byteLength}`, start);
-    }
-    const View = (globalThis as unknown as Record<string, ViewConstructor | undefined>)[name];
-    // A view that tracks the length of its buffer has none of its own.
-    const tracksLength = (flags & TRACKS_LENGTH) !== 0;
-    const length = tracksLength ? Math.floor((buffer.byteLength - byteOffset) / elementBytes) : byteLength / elementBytes;
-    if (View === undefined) return this.#add(new HostObject(name, 'V', { buffer, byteOffset, length }));
-    if (tracksLength && isResizable(buffer)) {
-      try {
-        return this.#add(new View(buffer, byteOffset));
-      } catch {
-        // Some hosts refuse a buffer whose length is not a multiple of the element's.
-      }
-    }
-    return this.#add(new View(buffer, byteOffset, length));
+    const view = viewOf(buffer, { kind, byteOffset, byteLength, flags });
+    if (typeof view === 'string') throw this.bad(view, start);
+    return this.#add(view);
   }
 
   /** Its parts have had different orders. */
@@ -540,7 +479,7 @@ export class V8ValueReader extends ByteReader {
       else if (part === 's') stack = this.#string();
       else if (part === 'c') {
         define(error, 'cause', this.value());
-        if (!this.#isComplete) break;
+        if (!this.isWhole) break;
       } else throw this.bad(`unknown part of an error ${JSON.stringify(part)}`);
     }
     define(error, 'stack', stack);
@@ -561,34 +500,11 @@ export class V8ValueReader extends ByteReader {
       this.position = start;
       const type = String.fromCharCode(this.byte());
       object = new HostObject(undefined, type, {}, this.take(this.remaining).slice());
-      this.#isComplete = false;
+      this.isWhole = false;
     }
     this.#objects[id] = object;
     return object;
   }
-}
-
-/** Names of properties by their bytes: making a string, and finding the engine's own for it, takes most of the time of an object. */
-export class PropertyNames {
-  readonly #names: (string | undefined)[] = new Array<string | undefined>(KEPT_NAMES);
-
-  /** The name in `length` bytes of Latin-1. */
-  nameOf(bytes: Uint8Array, start: number, length: number): string {
-    let hash = length;
-    for (let i = start; i < start + length; i++) hash = (Math.imul(hash, 31) + bytes[i]!) | 0;
-    const slot = (hash ^ (hash >>> 10) ^ (hash >>> 20)) & (KEPT_NAMES - 1);
-    const kept = this.#names[slot];
-    if (kept?.length === length && isName(kept, bytes, start)) return kept;
-    let name = '';
-    for (let i = start; i < start + length; i++) name += String.fromCharCode(bytes[i]!);
-    this.#names[slot] = name;
-    return name;
-  }
-}
-
-function isName(name: string, bytes: Uint8Array, start: number): boolean {
-  for (let i = 0; i < name.length; i++) if (name.charCodeAt(i) !== bytes[start + i]) return false;
-  return true;
 }
 
 /** Defines a property as those of an error are: not enumerable. */
@@ -599,15 +515,6 @@ function define(error: Error, name: string, value: unknown): void {
 /** V8 and JavaScriptCore throw a RangeError, SpiderMonkey an InternalError. */
 function isStackOverflow(error: unknown): boolean {
   return error instanceof Error && (error.name === 'InternalError' || (error instanceof RangeError && error.message.includes('call stack')));
-}
-
-function newBuffer(length: number, maxByteLength: number | undefined): ArrayBuffer {
-  if (maxByteLength === undefined || maxByteLength > MAX_RESERVED_BYTES) return new ArrayBuffer(length);
-  return new (ArrayBuffer as new (length: number, options: { maxByteLength: number }) => ArrayBuffer)(length, { maxByteLength });
-}
-
-function isResizable(buffer: ArrayBuffer): boolean {
-  return (buffer as { resizable?: boolean }).resizable === true;
 }
 
 function quoted(type: number): string {
