@@ -4,7 +4,7 @@ import type { BlobFolder } from './indexed-db/external-objects.js';
 
 const LEVELDB_SUFFIX = /\.leveldb[/\\]?$/u;
 
-/** The folder with the blobs of a folder of IndexedDB: `….indexeddb.blob` beside `….indexeddb.leveldb`. */
+/** The folder with the blobs of a folder of IndexedDB: `….indexeddb.blob` next to `….indexeddb.leveldb`. */
 export class NodeBlobFolder implements BlobFolder {
   readonly path: string;
 
@@ -13,7 +13,7 @@ export class NodeBlobFolder implements BlobFolder {
     this.path = path;
   }
 
-  /** The one that stands beside a folder of IndexedDB; undefined where its name does not end in `.leveldb`. */
+  /** The blob folder next to a folder of IndexedDB; undefined where the name of that does not end in `.leveldb`. */
   static beside(path: string): NodeBlobFolder | undefined {
     return LEVELDB_SUFFIX.test(path) ? new NodeBlobFolder(path.replace(LEVELDB_SUFFIX, '.blob')) : undefined;
   }

@@ -3,11 +3,11 @@
  *
  * - `BLOOM_BAD_KEY`: a key does not have the form that its folder gives to keys.
  * - `BLOOM_BAD_VALUE`: the bytes of a value are not what Chromium writes.
- * - `BLOOM_BAD_METADATA`: what a folder says of its databases, stores or origins cannot be decoded.
+ * - `BLOOM_BAD_METADATA`: the folder's description of its databases, stores or origins cannot be decoded.
  * - `BLOOM_TOO_DEEP`: objects are nested more deeply than this reader follows.
  * - `BLOOM_TOO_LARGE`: a compressed value would take more memory than the caller's limit.
  * - `BLOOM_UNSUPPORTED_VALUE`: the value has a newer version than this reader knows, or one from before Chromium 57.
- * - `BLOOM_MISSING_BLOB`: a value or a blob stands in a file that is not there.
+ * - `BLOOM_MISSING_BLOB`: a value or a blob is in a file that does not exist.
  */
 export type WebStorageErrorCode =
   | 'BLOOM_BAD_KEY'

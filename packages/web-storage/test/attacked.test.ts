@@ -78,7 +78,7 @@ describe('decodeValue', () => {
     expect((value as HostObject).fields).toMatchObject({ colorSpace: 'srgb', pixelFormat: 'rgba-float16', width: 1, height: 1 });
   });
 
-  test('says that a value is nested too deeply only where it is', () => {
+  test('refuses a value as too deep only if it is', () => {
     expect(() => decodeValue(hex('ff10' + '4101'.repeat(20_000)))).toThrow(expect.objectContaining({ code: 'BLOOM_TOO_DEEP' }) as Error);
   });
 });
@@ -103,7 +103,7 @@ describe('a key of a generator', () => {
     await reader.close();
   });
 
-  test('does not write to the objects that stand for those of the browser', async () => {
+  test('does not write to the objects that represent those of the browser', async () => {
     const point = hex(`${ENVELOPE}5c51${'0000000000000000'.repeat(4)}`);
     const reader = await IndexedDbReader.open(await indexedDb([recordOf(7, point)]));
     const [record] = await collected(reader.records({ id: 1 }, { ...store, keyPath: 'interfaceName', autoIncrement: true }));
@@ -121,7 +121,7 @@ describe('a key of a generator', () => {
   });
 });
 
-test('a damaged entry of an index is the error of its record, and the walk goes on', async () => {
+test('a damaged entry of an index is the error of its record, and the iteration continues', async () => {
   const entry = (key: number, value: readonly number[]): [Uint8Array, Uint8Array] => [Uint8Array.from([0, 1, 1, 30, ...encodeKey(key), 0, ...encodeKey(7)]), Uint8Array.from(value)];
   const folder = await indexedDb([recordOf(7, serialize('seven')), entry(1, [0x80]), entry(2, [1, ...encodeKey(7)])]);
   const reader = await IndexedDbReader.open(folder);
@@ -170,7 +170,7 @@ describe('a damaged item', () => {
   });
 });
 
-test('storedRecords passes over a truncated table that a browser left behind, and tells of it', async () => {
+test('storedRecords passes over a truncated table that a browser left behind, and reports it', async () => {
   const written = await indexedDb([recordOf(7, serialize('seven'))]);
   const files = new Map<string, Uint8Array>([['000099.ldb', ascii('cut off')]]);
   for (const name of written.list()) {

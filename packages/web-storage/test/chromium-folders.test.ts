@@ -48,7 +48,7 @@ describe('IndexedDbReader', () => {
     expect(found).toEqual(stored.records);
   });
 
-  test('walks ranges of a store and of an index, forward and backward', async () => {
+  test('reads ranges of a store and of an index, forward and backward', async () => {
     await using reader = await open();
     const [database] = await reader.databases();
     const notes = database!.stores.find(({ name }) => name === 'notes')!;
@@ -85,7 +85,7 @@ describe('IndexedDbReader', () => {
     expect(await reader.get(database!, clones, 'absent')).toBeUndefined();
   });
 
-  test('says that a blob is missing where no blob folder is given, or its file is not there', async () => {
+  test('reports a blob as missing if no blob folder is given, or its file does not exist', async () => {
     for (const [given, problem] of [[undefined, /no blob folder/u], [{ read: () => Promise.resolve(undefined) }, /there is no file 1\/00\//u]] as const) {
       await using reader = await open({ blobs: given } as never);
       const [database] = await reader.databases();
@@ -145,7 +145,7 @@ test('indexedDbKey puts every key of the folder into words', async () => {
   expect(words).toContain('database 1, store 1, record "upgraded"');
 });
 
-test('recognizeStorage tells the three kinds from another database', async () => {
+test('recognizeStorage distinguishes the three kinds from another database', async () => {
   const kinds = ['page.indexeddb.leveldb', 'local-storage', 'session-storage'].map((name) => recognizeStorage(new NodeFolder(dataPath(`web-storage/${name}`))));
   expect(await Promise.all(kinds)).toEqual(['indexeddb', 'local-storage', 'session-storage']);
   expect(await recognizeStorage(new NodeFolder(dataPath('golden-db/plain')))).toBeUndefined();

@@ -67,7 +67,7 @@ describe('decodeValue', () => {
     expect((value as { x?: unknown }).x).toBeUndefined();
   });
 
-  test('gives an unknown object of the browser with all bytes that follow, and says that the value is incomplete', () => {
+  test('gives an unknown object of the browser with all bytes that follow, and marks the value as incomplete', () => {
     const { value, isComplete } = decodeValue(bytes("ff 15 fe 00 00 00 00 00 00 00 00 00 00 00 00 ff 10 'A' 03 'I' 02 5c 01 02 03 24 00 03"));
     expect(isComplete).toBe(false);
     const [one, unknown] = value as [number, HostObject];

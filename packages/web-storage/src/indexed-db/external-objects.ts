@@ -53,7 +53,7 @@ function blobPath(databaseId: number, blobNumber: number): string {
   return `${databaseId.toString(16)}/${folder}/${blobNumber.toString(16)}`;
 }
 
-/** Where the files of blobs are: the folder `….indexeddb.blob` beside `….indexeddb.leveldb`. */
+/** Where the files of blobs are: the folder `….indexeddb.blob` next to `….indexeddb.leveldb`. */
 export interface BlobFolder {
   /** The contents of a file, such as `1/00/2`; undefined when there is none. */
   read(path: string): Promise<Uint8Array | undefined>;

@@ -18,7 +18,7 @@ export interface IndexedDbOptions extends Omit<AsyncReaderOptions, 'comparators'
   readonly maxValueBytes?: number | undefined;
 }
 
-/** Which records of a store to walk through, in IndexedDB's order of their keys. */
+/** Which records of a store to read, in IndexedDB's order of their keys. */
 export interface RecordRange {
   readonly gt?: IndexedDbKey | undefined;
   readonly gte?: IndexedDbKey | undefined;
@@ -74,7 +74,7 @@ export class IndexedDbReader {
     return new IndexedDbReader(reader, options);
   }
 
-  /** Ends all walks, and closes the files of the folder. */
+  /** Ends all iterations, and closes the files of the folder. */
   async close(): Promise<void> {
     await this.#reader.close();
   }
@@ -108,9 +108,9 @@ export class IndexedDbReader {
   }
 
   /**
-   * Walks through the records of a store, by their keys, or by those of an index.
+   * The records of a store, in the order of their keys or of those of an index.
    *
-   * A value that cannot be read is an `error` of its record, and the walk goes on.
+   * A value that cannot be read is an `error` of its record, and the iteration continues.
    *
    * @throws CorruptionError where the folder is damaged, WebStorageError where a key is.
    */
@@ -172,7 +172,7 @@ export class IndexedDbReader {
     return record.value;
   }
 
-  /** What the values of a store need beside their bytes. */
+  /** What is needed to decode the values of a store, apart from their bytes. */
   async #contextOf(database: number, store: number): Promise<StoreContext> {
     const { blobs } = this.#options;
     const place = { database, store, index: EXTERNAL_OBJECTS };
@@ -243,7 +243,7 @@ interface FoundStore extends Pick<PlacedRecord, 'database' | 'store'> {
 /** The range of the folder that has a range of an index, or of the records themselves. */
 function rangeOf(place: { readonly database: number; readonly store: number; readonly index: number }, { gt, gte, lt, lte, reverse = false }: RecordRange) {
   const isIndex = place.index >= FIRST_INDEX;
-  // Behind the key of an index stands the sequence 0, and the primary key.
+  // The key of an index is followed by the sequence 0 and the primary key.
   const start = (key: Uint8Array): Uint8Array => encodePrefix(place, key, ...(isIndex ? [[0], LEAST_KEY] : []));
   const end = (key: Uint8Array): Uint8Array => encodePrefix(place, key, ...(isIndex ? [[0], GREATEST_KEY] : []));
   return {

@@ -3,7 +3,7 @@
  *
  *     01 text: count of UTF-16 units (varint), these, big-endian · 02 date (f64) · 03 number (f64)
  *     04 array: count (varint), keys · 06 binary: length (varint), bytes
- *     00 null and 05 minimum stand in no data: they are the ends of the order
+ *     00 null and 05 minimum are never stored: they are the ends of the order
  *
  * Source: Chromium, content/browser/indexed_db/docs/leveldb_coding_scheme.md.
  */

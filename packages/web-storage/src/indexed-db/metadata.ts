@@ -1,5 +1,5 @@
 /**
- * What a folder of IndexedDB says of its databases, object stores and indexes.
+ * The descriptions of databases, object stores and indexes in a folder of IndexedDB.
  *
  *     0, 0, 0, 201, origin, name                     database id
  *     database, 0, 0, type                           1 name · 4 version (varint)
@@ -14,7 +14,7 @@ import { ByteReader } from '../value/byte-reader.js';
 import { littleEndian, readPrefix } from './key-prefix.js';
 import { readText } from './key.js';
 
-/** The property, or the properties, of values that are their keys; undefined where keys stand outside the values. */
+/** The property, or the properties, of values that are their keys; undefined where keys are not part of the values. */
 export type KeyPath = string | readonly string[] | undefined;
 
 /** An index of an object store. */

@@ -9,7 +9,7 @@ import { DEFAULT_MAX_VALUE_BYTES, decodeRecordValue } from './record-value.js';
 
 /** A record of an object store. */
 export interface StoredRecord {
-  /** The key that the walk goes by: that of the index, or the primary key. */
+  /** The key that records are ordered by: that of the index, or the primary key. */
   readonly key: IndexedDbKey;
   readonly primaryKey: IndexedDbKey;
   /** What the page stored; undefined where there is an `error`. */
@@ -20,7 +20,7 @@ export interface StoredRecord {
   readonly error: WebStorageError | undefined;
 }
 
-/** What a record needs beside its entry. */
+/** What is needed to decode a record, apart from its entry. */
 export interface RecordContext {
   /** The entry with its blobs and files. */
   readonly externalObjects: Uint8Array | undefined;

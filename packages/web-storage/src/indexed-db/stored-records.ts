@@ -32,7 +32,7 @@ export interface StoredRecordVersion extends StoredRecord {
  *
  * It reads the folder twice, first for the blobs of the records, and needs neither a MANIFEST nor all of the tables. The blobs of
  * deleted records are mostly gone; they are errors of their records then. A browser leaves truncated tables behind when it is closed, so
- * damage is passed over, unless `damage` is `'strict'`; `onDropped` tells what was left out.
+ * damage is skipped, unless `damage` is `'strict'`; `onDropped` receives what was skipped.
  *
  * @example
  * ```ts

@@ -27,7 +27,7 @@ export interface StoredOrigin {
   readonly storageKey: string;
   readonly lastModified: Date | undefined;
   readonly lastAccessed: Date | undefined;
-  /** How many bytes Chromium says that it takes. */
+  /** Its size in bytes, as Chromium recorded it. */
   readonly bytes: number | undefined;
 }
 
@@ -64,7 +64,7 @@ export class LocalStorageReader {
     return new LocalStorageReader(await DatabaseReader.open(folder, options));
   }
 
-  /** Ends all walks, and closes the files of the folder. */
+  /** Ends all iterations, and closes the files of the folder. */
   async close(): Promise<void> {
     await this.#reader.close();
   }
@@ -95,7 +95,7 @@ export class LocalStorageReader {
   }
 
   /**
-   * The items of an origin, or of all. One that cannot be read has an `error`, and the walk goes on.
+   * The items of an origin, or of all. One that cannot be read has an `error`, and the iteration continues.
    *
    * @throws CorruptionError where the folder is damaged.
    */
@@ -108,7 +108,7 @@ export class LocalStorageReader {
 /**
  * All versions of items that a folder still holds, overwritten and deleted ones too: log by log and table by table.
  *
- * Damage is passed over, unless `damage` is `'strict'`; `onDropped` tells what was left out.
+ * Damage is skipped, unless `damage` is `'strict'`; `onDropped` receives what was skipped.
  */
 export async function* storedItems(folder: Folder, options: StoredEntriesOptions = {}): AsyncGenerator<StorageItemVersion, void, undefined> {
   for await (const { kind, key, value, sequence, file } of storedEntries(folder, { damage: 'skip', ...options })) {

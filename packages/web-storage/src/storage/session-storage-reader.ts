@@ -60,7 +60,7 @@ export class SessionStorageReader {
     return new SessionStorageReader(await DatabaseReader.open(folder, options));
   }
 
-  /** Ends all walks, and closes the files of the folder. */
+  /** Ends all iterations, and closes the files of the folder. */
   async close(): Promise<void> {
     await this.#reader.close();
   }
@@ -79,7 +79,7 @@ export class SessionStorageReader {
     return namespaces;
   }
 
-  /** The items of a map, or of all. One that cannot be read has an `error`, and the walk goes on. @throws CorruptionError where the folder is damaged. */
+  /** The items of a map, or of all. One that cannot be read has an `error`, and the iteration continues. @throws CorruptionError where the folder is damaged. */
   async *items(map?: string): AsyncGenerator<SessionItem, void, undefined> {
     const prefix = new TextEncoder().encode(map === undefined ? MAP : `${MAP}${map}-`);
     for await (const [key, value] of this.#reader.entries({ prefix })) {
@@ -92,7 +92,7 @@ export class SessionStorageReader {
 /**
  * All versions of items that a folder still holds, overwritten and deleted ones too: log by log and table by table.
  *
- * Damage is passed over, unless `damage` is `'strict'`; `onDropped` tells what was left out.
+ * Damage is skipped, unless `damage` is `'strict'`; `onDropped` receives what was skipped.
  */
 export async function* storedSessionItems(folder: Folder, options: StoredEntriesOptions = {}): AsyncGenerator<SessionItemVersion, void, undefined> {
   for await (const { kind, key, value, sequence, file } of storedEntries(folder, { damage: 'skip', ...options })) {

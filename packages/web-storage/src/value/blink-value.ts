@@ -5,7 +5,7 @@
  *     fe, u64, u32                 version 21 and above: where a list of the needed interfaces is, and its length; big-endian
  *     V8's value                   ff, version, tag …
  *
- * Objects of the browser stand behind V8's tag `\`, with a tag of their own. Strings in them are a length (varint) and UTF-8.
+ * Objects of the browser follow V8's tag `\`, and have a tag of their own. Strings in them are a length (varint) and UTF-8.
  *
  * Source: Chromium, third_party/blink/renderer/bindings/{core,modules}/v8/serialization.
  */
@@ -21,7 +21,7 @@ const FIRST_OWN_ENVELOPE = 16;
 const FIRST_WITH_TRAILER = 21;
 /** The offset and the size of the trailer. */
 const TRAILER_PLACE_BYTES = 12;
-/** From here on the settings of an image stand before its size. */
+/** From this version on, the settings of an image precede its size. */
 const IMAGE_SETTINGS = 18;
 
 /** What a value was decoded to. */
@@ -31,7 +31,7 @@ export interface DecodedValue {
   readonly isComplete: boolean;
 }
 
-/** What belongs to a value and does not stand in it. */
+/** What belongs to a value and is stored elsewhere. */
 export interface ValueContext {
   /** The blobs and files of the record, in the order of their indexes. */
   readonly externalObjects?: readonly ExternalObject[] | undefined;
@@ -80,7 +80,7 @@ function doubles(reader: ByteReader, names: readonly string[]): Record<string, n
   return Object.fromEntries(names.map((name) => [name, reader.double()]));
 }
 
-/** Whether there is one, and the double that stands there in either case. */
+/** A flag, and a double that is stored even if the flag is 0. */
 function optionalDouble(reader: ByteReader): number | undefined {
   const isThere = reader.byte() !== 0;
   const value = reader.double();

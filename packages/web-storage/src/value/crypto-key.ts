@@ -4,7 +4,7 @@
  *     kind (u8)         1 AES: algorithm, length in bytes · 2 HMAC: length in bytes, hash · 4 RSA: algorithm, type, bits of the modulus,
  *                       length of the exponent, exponent, hash · 5 EC: algorithm, type, curve · 6 without parameters: algorithm ·
  *                       7 Ed25519, 8 X25519, 9 newer algorithms: algorithm, type
- *     usages            bits, of which the lowest says whether it is extractable
+ *     usages            bits, of which the lowest is set if it is extractable
  *     length, key       raw, PKCS #8 or SubjectPublicKeyInfo
  *
  * All numbers are varints.

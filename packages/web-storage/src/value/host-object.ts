@@ -26,7 +26,7 @@ export class HostObject {
   }
 }
 
-/** What a record says of a `Blob`, a `File` or a file handle that belongs to it. */
+/** The entry of a record about a `Blob`, a `File` or a file handle in its value. */
 export interface ExternalObject {
   readonly kind: 'blob' | 'file' | 'handle';
   /** The number of its file in the blob folder; undefined for a handle. */

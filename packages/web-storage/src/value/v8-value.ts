@@ -98,7 +98,7 @@ const ERRORS: Readonly<Record<string, ErrorConstructor>> = {
   U: URIError,
 };
 
-/** Reads the objects of a host that stand in a value. */
+/** Reads the objects of a host within a value. */
 export interface HostObjectReader {
   /**
    * Reads an object, whose first byte, its tag, is at the position of `reader`.
@@ -116,7 +116,7 @@ export class V8ValueReader extends ByteReader {
   /** The objects by their ids; undefined where one is not read to its end. */
   #objects: (object | undefined)[] = [];
   #depth = 0;
-  /** Whether views have flags although the version says that they have none. */
+  /** Whether views have flags although views of this version have none. */
   #hasEarlyFlags = false;
   private isWhole = true;
   private readonly names: PropertyNames;
@@ -309,7 +309,7 @@ export class V8ValueReader extends ByteReader {
       const start = this.position;
       const key = this.#propertyName();
       // V8 writes the length of an array apart, and it can only be set to a length.
-      if (key === 'length' && end !== END_OBJECT) throw this.bad('the length of an array stands among its properties', start);
+      if (key === 'length' && end !== END_OBJECT) throw this.bad('the length of an array is among its properties', start);
       const value = this.value();
       // An assignment to it would set the prototype.
       if (key === '__proto__') Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true });
@@ -339,7 +339,7 @@ export class V8ValueReader extends ByteReader {
   #mustBeCount(count: number, what: string): void {
     const start = this.position;
     const stored = this.varint32();
-    if (stored !== count) throw this.bad(`has ${count} ${what}, and says that it has ${stored}`, start);
+    if (stored !== count) throw this.bad(`has ${count} ${what}, but the stored count is ${stored}`, start);
   }
 
   #denseArray(): unknown[] {
@@ -419,7 +419,7 @@ export class V8ValueReader extends ByteReader {
     return (bitfield & 1) === 1 ? -value : value;
   }
 
-  /** Its id comes before those of what stands in it. */
+  /** Its id comes before that of the string in it. */
   #boxedString(): object {
     const id = this.#objects.push(undefined) - 1;
     const object = Object(this.#string()) as object;

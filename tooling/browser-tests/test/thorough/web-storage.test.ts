@@ -37,7 +37,7 @@ async function readBlobs(value: unknown): Promise<void> {
 
 const byKey = (a: DescribedItem, b: DescribedItem): number => (a.key < b.key ? -1 : 1);
 
-describe.skipIf(findChromium() === undefined)('web-storage, beside the page that stored the data', () => {
+describe.skipIf(findChromium() === undefined)('web-storage, compared with the page that stored the data', () => {
   let browser: BrowserOnDisk;
   let origin: Origin;
   beforeEach(async () => {
