@@ -25,6 +25,7 @@ const guides = [
   {
     text: 'Use',
     items: [
+      { text: 'What browsers and apps stored', link: '/guide/browser-storage' },
       { text: 'Files of other programs', link: '/guide/programs' },
       { text: 'Databases', link: '/guide/databases' },
       { text: 'From another library', link: '/guide/from-another-library' },
