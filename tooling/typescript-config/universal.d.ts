@@ -34,7 +34,7 @@ interface SymbolConstructor {
   readonly dispose: unique symbol;
 }
 
-
+declare function btoa(latin1: string): string;
 declare function queueMicrotask(callback: () => void): void;
 
 interface URL {

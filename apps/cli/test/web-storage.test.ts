@@ -2,7 +2,7 @@ import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symli
 import { join } from 'node:path';
 import { dataPath } from '@bloom/fixtures';
 import { NodeFolder } from '@bloom/leveldb/node';
-import { IndexedDbReader, LocalStorageReader, SessionStorageReader, taggedJson } from '@bloom/web-storage';
+import { IndexedDbReader, LocalStorageReader, SessionStorageReader, jsonText, taggedJson } from '@bloom/web-storage';
 import { NodeBlobFolder } from '@bloom/web-storage/node';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { DistinctNames, safeName } from '../src/web-storage/safe-name.js';
@@ -27,7 +27,7 @@ async function recordLines(isPlaced: boolean): Promise<string[]> {
   for (const database of await reader.databases()) {
     for (const store of database.stores) {
       const place = isPlaced ? `"database":${JSON.stringify(database.name)},"store":${JSON.stringify(store.name)},` : '';
-      for (const { key, value } of await collected(reader.records(database, store))) lines.push(`{${place}"key":${taggedJson(key)},"value":${taggedJson(value)}}`);
+      for (const { key, value } of await collected(reader.records(database, store))) lines.push(`{${place}"key":${jsonText(taggedJson(key))},"value":${jsonText(taggedJson(value))}}`);
     }
   }
   await reader.close();
@@ -45,12 +45,12 @@ describe('--decode', () => {
     const local = join(stored, 'local-storage');
     const session = join(stored, 'session-storage');
     const localReader = await LocalStorageReader.open(new NodeFolder(local));
-    const items = (await collected(localReader.items())).map(({ storageKey, key, value }) => JSON.stringify({ origin: storageKey, key, value }));
+    const items = (await collected(localReader.items())).map(({ storageKey, key, value }) => jsonText({ origin: storageKey, key: taggedJson(key), value: taggedJson(value) }));
     await localReader.close();
     expect(linesOf(await bloomPrints(['scan', '--decode', '-f', 'jsonl', local], scratch.path))).toEqual(items);
     const sessionReader = await SessionStorageReader.open(new NodeFolder(session));
     const { storageKey } = (await sessionReader.namespaces())[0]!;
-    const sessionItems = (await collected(sessionReader.items())).map(({ map, key, value }) => JSON.stringify({ origin: storageKey, map: Number(map), key, value }));
+    const sessionItems = (await collected(sessionReader.items())).map(({ map, key, value }) => jsonText({ origin: storageKey, map: Number(map), key: taggedJson(key), value: taggedJson(value) }));
     await sessionReader.close();
     expect(linesOf(await bloomPrints(['scan', '--decode', '-f', 'jsonl', session], scratch.path))).toEqual(sessionItems);
   });
@@ -146,9 +146,9 @@ describe('ls and export', () => {
     expect(readdirSync(at()).sort()).toEqual(['IndexedDB https_a.example_0', 'Local Storage', 'Session Storage', 'report.json']);
     const folder = at('IndexedDB https_a.example_0', 'values');
     const lines = ['clones', 'notes'].flatMap((store) => linesOf(readFileSync(join(folder, `${store}.jsonl`), 'utf8')));
-    const withoutPaths = (line: string): string => line.replaceAll(/,"path":"[^"]*"/gu, '');
+    const withoutPaths = (line: string): string => line.replaceAll(/,"file":"[^"]*"/gu, '');
     expect(lines.map(withoutPaths)).toEqual(await recordLines(false));
-    const blobs = lines.flatMap((line) => [...line.matchAll(/"size":(\d+),"name":"[^"]*","lastModified":"[^"]*","path":"([^"]*)"/gu)].map(([, size, path]) => [readFileSync(join(folder, path!)).length, Number(size)]));
+    const blobs = lines.flatMap((line) => [...line.matchAll(/"size":(\d+),"lastModified":\{[^}]*\},"blobNumber":\d+,"file":"([^"]*)"/gu)].map(([, size, path]) => [readFileSync(join(folder, path!)).length, Number(size)]));
     expect(blobs).toHaveLength(2);
     for (const [length, size] of blobs) expect(length).toBe(size);
     const report = JSON.parse(readFileSync(at('report.json'), 'utf8')) as { folders: { path: string; problem: string | null; files?: { file: string; records: number; unreadable: number }[] }[] };

@@ -6,7 +6,7 @@
  *
  * Keys and values that are not strings are JSON with the tags of `taggedJson`.
  */
-import { taggedJson } from '@bloom/web-storage';
+import { jsonText, taggedJson } from '@bloom/web-storage';
 import { EXIT } from '../failure.js';
 import { ByteBuffer } from '../formats/byte-buffer.js';
 import { drain, flush, note } from '../outputs/output.js';
@@ -75,9 +75,9 @@ export class DecodedOutput {
       for (const [name, part] of Object.entries(place)) add(name, JSON.stringify(part));
       for (const [i, fact] of facts.entries()) add(VERSION_FACTS[i]!, JSON.stringify(fact));
     }
-    if (this.#columns.key) add('key', taggedJson(key));
+    if (this.#columns.key) add('key', jsonText(taggedJson(key)));
     if (error !== undefined) add('error', JSON.stringify({ code: error.code, message: error.message }));
-    else if (this.#columns.value && !isDeletion(facts)) add('value', taggedJson(value));
+    else if (this.#columns.value && !isDeletion(facts)) add('value', jsonText(taggedJson(value)));
     this.#out.utf8(`{${members.join(',')}}\n`);
   }
 
@@ -105,7 +105,8 @@ export function placeText({ place }: ReadEntry): string {
   return Object.values(place).join('/');
 }
 
-/** A key or a value as text: a string itself, and everything else as JSON. */
+/** A key or a value as text: a string itself, and everything else as JSON, also a string that UTF-8 cannot represent. */
 export function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : taggedJson(value);
+  const json = taggedJson(value);
+  return typeof json === 'string' ? json : jsonText(json);
 }

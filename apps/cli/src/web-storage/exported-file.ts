@@ -1,6 +1,6 @@
 import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { type StoredBlob, taggedJson, WebStorageError } from '@bloom/web-storage';
+import { jsonText, type JsonValue, type StoredBlob, taggedJson, WebStorageError } from '@bloom/web-storage';
 import { ByteBuffer } from '../formats/byte-buffer.js';
 import { type ReadEntry, VERSION_FACTS } from './decoded-entries.js';
 import { DistinctNames } from './safe-name.js';
@@ -46,7 +46,7 @@ export class ExportedFile {
     this.#records++;
     const members = facts.map((fact, i) => `${JSON.stringify(VERSION_FACTS[i])}:${JSON.stringify(fact)}`);
     const keyJson = taggedJson(key);
-    if (error === undefined || key !== undefined) members.push(`"key":${keyJson}`);
+    if (error === undefined || key !== undefined) members.push(`"key":${jsonText(keyJson)}`);
     if (error !== undefined) {
       this.#unreadable++;
       members.push(`"error":${JSON.stringify({ code: error.code, message: error.message })}`);
@@ -68,25 +68,25 @@ export class ExportedFile {
     return { file, place: this.#place, records: this.#records, unreadable: this.#unreadable, blobs: this.#blobs, missingBlobs: this.#missingBlobs, errors: this.#errors };
   }
 
-  async #valueJson(value: unknown, keyJson: string): Promise<string> {
+  async #valueJson(value: unknown, keyJson: JsonValue): Promise<string> {
     const found = new Set<StoredBlob>();
     const json = taggedJson(value, {
-      pathOf(blob) {
+      fileOf(blob) {
         found.add(blob);
         return undefined;
       },
     });
-    if (found.size === 0) return json;
+    if (found.size === 0) return jsonText(json);
     const paths = new Map<StoredBlob, string>();
     for (const blob of found) {
       const path = await this.#save(blob, keyJson);
       if (path !== undefined) paths.set(blob, path);
     }
-    return taggedJson(value, { pathOf: (blob) => paths.get(blob) });
+    return jsonText(taggedJson(value, { fileOf: (blob) => paths.get(blob) }));
   }
 
   /** @returns the path of the blob's file, from the folder of this file; undefined where its bytes are not there. */
-  async #save(blob: StoredBlob, keyJson: string): Promise<string | undefined> {
+  async #save(blob: StoredBlob, keyJson: JsonValue): Promise<string | undefined> {
     let bytes: Uint8Array;
     try {
       bytes = await blob.bytes();
@@ -103,7 +103,7 @@ export class ExportedFile {
     return `${basename(folder)}/${name}`;
   }
 
-  #note(keyJson: string | undefined, { code, message }: WebStorageError): void {
-    if (this.#errors.length < NAMED_ERRORS) this.#errors.push({ ...(keyJson !== undefined && { key: JSON.parse(keyJson) as unknown }), code, message });
+  #note(keyJson: JsonValue | undefined, { code, message }: WebStorageError): void {
+    if (this.#errors.length < NAMED_ERRORS) this.#errors.push({ ...(keyJson !== undefined && { key: keyJson }), code, message });
   }
 }

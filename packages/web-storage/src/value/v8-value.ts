@@ -71,6 +71,7 @@ import {
   UTF8_STRING,
 } from './v8-tags.js';
 import { regExpOf } from './reg-exp.js';
+import { isStackOverflow } from './stack-overflow.js';
 
 /** The newest version that this reader knows. */
 export const LATEST_V8_VERSION = 16;
@@ -510,11 +511,6 @@ export class V8ValueReader extends ByteReader {
 /** Defines a property as those of an error are: not enumerable. */
 function define(error: Error, name: string, value: unknown): void {
   Object.defineProperty(error, name, { value, writable: true, enumerable: false, configurable: true });
-}
-
-/** V8 and JavaScriptCore throw a RangeError, SpiderMonkey an InternalError. */
-function isStackOverflow(error: unknown): boolean {
-  return error instanceof Error && (error.name === 'InternalError' || (error instanceof RangeError && error.message.includes('call stack')));
 }
 
 function quoted(type: number): string {
