@@ -56,7 +56,7 @@ export function KeyWatch({ client, state, keyBytes }: KeyWatchProps) {
               <label class="row check-row">
                 <input type="radio" name="live-as-of" checked={snapshot.id === chosen} onChange={() => setChosen(snapshot.id)} /> snapshot {count(snapshot.id)}, after write {count(Number(snapshot.sequence))}
               </label>
-              <button type="button" class="is-quiet small" onClick={() => client.release(snapshot.id)}>
+              <button type="button" class="is-quiet small" onClick={() => client.act((live) => live.release(snapshot.id))}>
                 Release<span class="visually-hidden"> snapshot {snapshot.id}</span>
               </button>
             </div>
@@ -69,7 +69,7 @@ export function KeyWatch({ client, state, keyBytes }: KeyWatchProps) {
           <Action isReady={isOpen} onPress={() => void client.seekTo(keyBytes, sequence)}>
             Seek
           </Action>
-          <Action isReady={isOpen} onPress={() => client.hold()}>
+          <Action isReady={isOpen} onPress={() => client.act((live) => live.hold())}>
             Hold a snapshot
           </Action>
         </div>

@@ -1,8 +1,8 @@
 import type { VersionFacts } from '../database/database-facts.js';
 import { CallError, failureFacts, type FailureFacts } from '../worker/failure.js';
-import { WorkerCalls } from '../worker/worker-calls.js';
+import { type Remote, WorkerCalls } from '../worker/worker-calls.js';
+import type { LiveDatabase } from './live-database.js';
 import type { Crash, LiveLookup, LiveSeek, LiveState, NumberedEvent } from './live-facts.js';
-import type { PaceName } from './pace.js';
 import { Watchable } from '../session/watchable.js';
 
 const KEPT_EVENTS = 300;
@@ -22,7 +22,7 @@ export class LiveClient extends Watchable {
   lookup: LiveLookup | undefined;
   seek: LiveSeek | undefined;
   failure: FailureFacts | undefined;
-  readonly #calls = new WorkerCalls(new Worker(new URL('./live-worker.ts', import.meta.url), { type: 'module' }));
+  readonly #live = new WorkerCalls(new Worker(new URL('./live-worker.ts', import.meta.url), { type: 'module' })).remote<LiveDatabase>();
   #watching = '';
 
   constructor() {
@@ -30,64 +30,33 @@ export class LiveClient extends Watchable {
     void this.#follow();
   }
 
-  setPace(name: PaceName): void {
-    this.#do('setPace', name);
-  }
-
-  step(): void {
-    this.#do('step');
-  }
-
-  put(key: Uint8Array, value: Uint8Array, sync: boolean): void {
-    this.#do('put', key, value, sync);
-  }
-
-  delete(key: Uint8Array, sync: boolean): void {
-    this.#do('delete', key, sync);
-  }
-
-  writeMany(sync: boolean): void {
-    this.#do('writeMany', sync);
-  }
-
-  flush(): void {
-    this.#do('flush');
-  }
-
-  compact(): void {
-    this.#do('compact');
-  }
-
-  hold(): void {
-    this.#do('hold');
-  }
-
-  release(id: number): void {
-    this.#do('release', id);
+  /** Has the database do something. If that fails, the failure is shown. */
+  act(action: (live: Remote<LiveDatabase>) => Promise<unknown>): void {
+    void this.#ask(() => action(this.#live));
   }
 
   crash(how: Crash): void {
     this.#forgetAnswers();
-    this.#do('crash', how);
+    this.act((live) => live.crash(how));
   }
 
   startOver(): void {
     this.#forgetAnswers();
     this.watched = [];
     this.events = [];
-    this.#do('startOver');
+    this.act((live) => live.startOver());
   }
 
   async lookUp(key: Uint8Array, sequence: string | undefined): Promise<void> {
     await this.#ask(async () => {
-      this.lookup = await this.#calls.call<LiveLookup>('lookup', [key, sequence]);
+      this.lookup = await this.#live.lookup(key, sequence);
       this.seek = undefined;
     });
   }
 
   async seekTo(key: Uint8Array, sequence: string | undefined): Promise<void> {
     await this.#ask(async () => {
-      this.seek = await this.#calls.call<LiveSeek>('seek', [key, sequence]);
+      this.seek = await this.#live.seek(key, sequence);
       this.lookup = undefined;
     });
   }
@@ -99,17 +68,17 @@ export class LiveClient extends Watchable {
     this.#watching = name;
     this.watched = [];
     this.#forgetAnswers();
-    this.#do('watch', key);
+    this.act((live) => live.watch(key));
   }
 
   async file(name: string): Promise<File> {
-    return new File([await this.#calls.call<Uint8Array<ArrayBuffer>>('file', [name])], name);
+    return new File([(await this.#live.file(name)) as Uint8Array<ArrayBuffer>], name);
   }
 
   async #follow(): Promise<void> {
     try {
       for (;;) {
-        const state = await this.#calls.call<LiveState>('state', [this.state?.number ?? -1, this.events.at(-1)?.id ?? 0]);
+        const state = await this.#live.state(this.state?.number ?? -1, this.events.at(-1)?.id ?? 0);
         this.state = state;
         this.events = [...this.events, ...state.events].slice(-KEPT_EVENTS);
         if (state.facts !== undefined) this.watched = watchedVersions(this.watched, state.watched);
@@ -118,10 +87,6 @@ export class LiveClient extends Watchable {
     } catch (error) {
       this.#failed(error);
     }
-  }
-
-  #do(method: string, ...args: readonly unknown[]): void {
-    void this.#ask(() => this.#calls.call(method, args));
   }
 
   async #ask(ask: () => Promise<unknown>): Promise<void> {
@@ -145,7 +110,6 @@ export class LiveClient extends Watchable {
     this.lookup = this.seek = undefined;
     this.changed();
   }
-
 }
 
 /** Versions that were seen before and are not stored any more are kept, as gone. */

@@ -36,7 +36,7 @@ export function LiveView() {
   const query = useSessionState((state) => state.live);
   const change = (part: Partial<LiveQuery>): void => session.change({ live: { ...session.state.live, ...part } });
   const key = typedBytes(query.key, 'text')!;
-  useEffect(() => client.setPace(query.pace), [client, query.pace]);
+  useEffect(() => client.act((live) => live.setPace(query.pace)), [client, query.pace]);
   useEffect(() => client.watch(key), [client, query.key]);
   const { state } = client;
   return (
@@ -86,7 +86,7 @@ function Actions({ client, state, query, keyBytes, onKey }: ActionsProps) {
   const [value, setValue] = useState('hello');
   const [sync, setSync] = useState(false);
   const isOpen = state.facts !== undefined;
-  const put = (): void => client.put(keyBytes, typedBytes(value, 'text')!, sync);
+  const put = (): void => client.act((live) => live.put(keyBytes, typedBytes(value, 'text')!, sync));
   return (
     <section class="card" aria-label="Write">
       <form
@@ -108,19 +108,19 @@ function Actions({ client, state, query, keyBytes, onKey }: ActionsProps) {
           <button type="submit" aria-disabled={!isOpen}>
             Put
           </button>
-          <Action isReady={isOpen} onPress={() => client.delete(keyBytes, sync)}>
+          <Action isReady={isOpen} onPress={() => client.act((live) => live.delete(keyBytes, sync))}>
             Delete
           </Action>
         </div>
       </form>
       <div class="row">
-        <Action isPrimary isReady={isOpen} onPress={() => client.writeMany(sync)}>
+        <Action isPrimary isReady={isOpen} onPress={() => client.act((live) => live.writeMany(sync))}>
           Write a thousand
         </Action>
-        <Action isReady={isOpen} onPress={() => client.flush()}>
+        <Action isReady={isOpen} onPress={() => client.act((live) => live.flush())}>
           Flush
         </Action>
-        <Action isReady={isOpen} onPress={() => client.compact()}>
+        <Action isReady={isOpen} onPress={() => client.act((live) => live.compact())}>
           Compact all
         </Action>
         <label class="row check-row small">
@@ -150,7 +150,7 @@ function PaceCard({ client, state, pace, onPace }: { readonly client: LiveClient
       <Segmented legend="How fast it writes files" name="live-pace" value={pace} options={PACE_TITLES} onChange={onPace} />
       {pace === 'step' && (
         <div class="row">
-          <Action isPrimary isReady={next !== undefined} onPress={() => client.step()}>
+          <Action isPrimary isReady={next !== undefined} onPress={() => client.act((live) => live.step())}>
             Next step
           </Action>
           {rest.length > 0 && <span class="small muted">and {counted(rest.length, 'more waits', 'more wait')}</span>}

@@ -7,7 +7,7 @@ import { Rows } from '../controls/rows.js';
 import { byteSize } from '../controls/sizes.js';
 import { WindowedRows } from '../controls/window.js';
 import { useSession, useSessionState } from '../session/use-session.js';
-import type { LogClient } from './log-client.js';
+import type { LogClient } from '../table/table-client.js';
 import type { RecordLayout, RecordRow } from './log-facts.js';
 
 /** Number of bytes whose meaning is listed at once. */
@@ -77,7 +77,7 @@ export function LogView({ client }: { readonly client: LogClient }) {
             stackedColumns="2.4rem minmax(0, 1fr) 5.5rem"
             headings={['#', 'Offset', 'Fragments', isManifest ? 'What it changes' : 'Writes']}
             loadKey={`records ${form}`}
-            load={(start, end) => client.records(start, end)}
+            load={(start, end) => client.worker.records(start, end)}
             selected={selected?.number}
             onSelect={(number, row) => setSelected({ number, row })}
             row={(row) => [count(row.number + 1), count(row.offset), count(row.fragments), <Summary key="what" row={row} form={form} />]}
@@ -107,7 +107,7 @@ function RecordDetails({ client, row, form }: { readonly client: LogClient; read
   useEffect(() => {
     let current = true;
     setLayout(undefined);
-    client.layout(row.number).then((found) => current && setLayout(found), () => undefined);
+    client.worker.layout(row.number).then((found) => current && setLayout(found), () => undefined);
     return () => void (current = false);
   }, [client, row.number]);
   return (

@@ -55,7 +55,7 @@ function BlockDetails(props: PartProps & { readonly block: number }) {
   const [failure, setFailure] = useState<FailureFacts>();
   useEffect(() => {
     let current = true;
-    client.block(block).then((found) => current && setFacts(found), (error: unknown) => current && setFailure(failureFacts(error)));
+    client.worker.block(block).then((found) => current && setFacts(found), (error: unknown) => current && setFailure(failureFacts(error)));
     return () => void (current = false);
   }, [client, block]);
   if (failure !== undefined) return <FailureNotice failure={failure} title="The block could not be read." />;
@@ -101,7 +101,7 @@ function EntryList({ client, block, facts, form, onGoTo }: PartProps & { readonl
   useEffect(() => {
     if (selected === undefined) return;
     let current = true;
-    void client.entry(block, selected).then((found) => current && setEntry(found), () => undefined);
+    void client.worker.entries(block, selected, selected + 1, true).then(([found]) => current && setEntry(found), () => undefined);
     return () => void (current = false);
   }, [selected]);
   if (facts.entryCount === 0) return <p class="muted">No entries.</p>;
@@ -116,7 +116,7 @@ function EntryList({ client, block, facts, form, onGoTo }: PartProps & { readonl
         stackedColumns={`2rem 3.4rem minmax(0, 1fr)${isDatabase ? ' 2.8rem 2.6rem' : ''}`}
         headings={headings}
         loadKey={`${block} ${form}`}
-        load={(start, end) => client.entries(block, start, end)}
+        load={(start, end) => client.worker.entries(block, start, end, false)}
         selected={selected}
         onSelect={setSelected}
         row={(row) => [
@@ -203,7 +203,7 @@ function FilterDetails({ client, block, form, onGoTo }: PartProps & { readonly b
   const [selected, setSelected] = useState<number>();
   useEffect(() => {
     let current = true;
-    void client.filterBlock(block).then((found) => current && setFacts(found), () => undefined);
+    void client.worker.filterBlock(block).then((found) => current && setFacts(found), () => undefined);
     return () => void (current = false);
   }, [client, block]);
   if (facts === undefined) return <p class="muted" role="status">Reading…</p>;
@@ -222,7 +222,7 @@ function FilterDetails({ client, block, form, onGoTo }: PartProps & { readonly b
           minWidth="42rem"
           headings={['Filter', 'For blocks from', 'Blocks', 'Offset', 'Bytes', 'Probes', 'Bits that are 1']}
           loadKey={`filters ${block}`}
-          load={(start, end) => client.filters(block, start, end)}
+          load={(start, end) => client.worker.filters(block, start, end)}
           selected={selected}
           onSelect={setSelected}
           rowClass={({ state }) => (state === 'damaged' ? 'is-damaged' : state === 'empty' ? 'is-empty-filter' : '')}
@@ -261,7 +261,7 @@ function FilterQuestion({ client, number, form }: { readonly client: TableClient
         <Segmented legend="Typed as" name={`filter-typing-${number}`} value={typing} options={typingOptions(client.facts)} onChange={setTyping} />
       </div>
       {typed !== '' && asked === undefined && <p class="notice is-warn">{TYPING_HELP[typing]}</p>}
-      <StoredFilterPicture number={number} load={(wanted) => client.storedFilter(wanted)} asked={asked} form={form} />
+      <StoredFilterPicture number={number} load={(wanted) => client.worker.storedFilter(wanted)} asked={asked} form={form} />
     </section>
   );
 }
@@ -302,7 +302,7 @@ const READ_ROWS = 256;
 function RawBytes({ client, offset, length, title }: { readonly client: TableClient; readonly offset: number; readonly length: number; readonly title: string }) {
   const load = async (start: number, end: number): Promise<Uint8Array[]> => {
     const wanted = Math.min(end - start, READ_ROWS);
-    const bytes = await client.bytes(offset + start * ROW_BYTES, Math.min(wanted * ROW_BYTES, length - start * ROW_BYTES));
+    const bytes = await client.worker.bytes(offset + start * ROW_BYTES, Math.min(wanted * ROW_BYTES, length - start * ROW_BYTES));
     return Array.from({ length: Math.ceil(bytes.length / ROW_BYTES) }, (_, i) => bytes.subarray(i * ROW_BYTES, (i + 1) * ROW_BYTES));
   };
   return (

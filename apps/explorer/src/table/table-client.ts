@@ -1,11 +1,11 @@
-import type { FilterTrial } from '@bloom/report';
-import { type CallOptions, WorkerCalls } from '../worker/worker-calls.js';
+import { type CallOptions, type Remote, WorkerCalls } from '../worker/worker-calls.js';
 import { Task } from '../worker/task.js';
 import { TrialRun } from '../trial/trial-run.js';
-import { LogClient } from '../log/log-client.js';
+import type { LogFileFacts } from '../log/log-facts.js';
 import type { FileFacts } from './file-facts.js';
 import { type FileOrigin, nameOfFile } from './file-origin.js';
-import type { BlockFacts, CheckFacts, EntryRow, FilterBlockFacts, FilterRow, StoredFilter, TableFacts } from './table-facts.js';
+import type { TableFacts } from './table-facts.js';
+import type { TableMethods } from './table-worker.js';
 
 /** A file that is open in a worker of its own. */
 export type FileClient = TableClient | LogClient;
@@ -15,67 +15,60 @@ export async function openFile(origin: FileOrigin, options: CallOptions = {}): P
   const calls = new WorkerCalls(new Worker(new URL('./table-worker.ts', import.meta.url), { type: 'module' }));
   try {
     const { folder: _, ...sent } = origin.kind === 'file' ? origin : { ...origin, folder: undefined };
-    const opened = await calls.call<FileFacts>('open', [sent], options);
-    return opened.kind === 'table' ? new TableClient(origin, opened.facts, calls) : new LogClient(origin, opened.facts, calls);
+    const opened: FileFacts = await calls.remote<TableMethods>(options).open(sent);
+    return opened.kind === 'table' ? new TableClient(origin, calls, opened.facts) : new LogClient(origin, calls, opened.facts);
   } catch (error) {
     calls.close();
     throw error;
   }
 }
 
-/** A table that is open in a worker of its own. */
-export class TableClient {
-  readonly kind = 'table';
-  readonly origin: FileOrigin;
-  readonly facts: TableFacts;
-  /** Checks every byte. */
-  readonly check = new Task<CheckFacts>((options) => this.#calls.call('check', [], options));
-  /** Measures the filters of a table that was checked and is sound. */
-  readonly rates = new Task<FilterTrial>((options) => this.#calls.call('measureFilters', [this.check.state.result!.profile.entries], options));
-  readonly trials: TrialRun;
-  readonly #calls: WorkerCalls;
+class OpenFile {
+  /** The file's worker. */
+  readonly worker: Remote<TableMethods>;
 
-  constructor(origin: FileOrigin, facts: TableFacts, calls: WorkerCalls) {
-    this.origin = origin;
-    this.facts = facts;
-    this.#calls = calls;
-    this.trials = new TrialRun(calls);
+  constructor(
+    readonly origin: FileOrigin,
+    private readonly calls: WorkerCalls,
+  ) {
+    this.worker = calls.remote<TableMethods>();
   }
 
   get name(): string {
     return nameOfFile(this.origin);
   }
 
-  block(number: number): Promise<BlockFacts> {
-    return this.#calls.call('block', [number]);
-  }
-
-  entries(block: number, start: number, end: number): Promise<readonly EntryRow[]> {
-    return this.#calls.call('entries', [block, start, end, false]);
-  }
-
-  /** One entry, with more of its key and value than a list has. */
-  async entry(block: number, number: number): Promise<EntryRow | undefined> {
-    return (await this.#calls.call<readonly EntryRow[]>('entries', [block, number, number + 1, true]))[0];
-  }
-
-  filterBlock(block: number): Promise<FilterBlockFacts> {
-    return this.#calls.call('filterBlock', [block]);
-  }
-
-  filters(block: number, start: number, end: number): Promise<readonly FilterRow[]> {
-    return this.#calls.call('filters', [block, start, end]);
-  }
-
-  bytes(offset: number, length: number): Promise<Uint8Array> {
-    return this.#calls.call('bytes', [offset, length]);
-  }
-
-  storedFilter(number: number): Promise<StoredFilter> {
-    return this.#calls.call('storedFilter', [number]);
-  }
-
   close(): void {
-    this.#calls.close();
+    this.calls.close();
+  }
+}
+
+/** A table that is open in a worker of its own. */
+export class TableClient extends OpenFile {
+  readonly kind = 'table';
+  readonly facts: TableFacts;
+  /** Checks every byte. */
+  readonly check;
+  /** Measures the filters of a table that was checked and is sound. */
+  readonly rates;
+  readonly trials: TrialRun;
+
+  constructor(origin: FileOrigin, calls: WorkerCalls, facts: TableFacts) {
+    super(origin, calls);
+    this.facts = facts;
+    const check = (this.check = new Task((options) => calls.remote<TableMethods>(options).check()));
+    this.rates = new Task((options) => calls.remote<TableMethods>(options).measureFilters(check.state.result!.profile.entries));
+    this.trials = new TrialRun(calls);
+  }
+}
+
+/** A log or MANIFEST that is open in a worker of its own. */
+export class LogClient extends OpenFile {
+  readonly kind = 'log';
+  readonly facts: LogFileFacts;
+
+  constructor(origin: FileOrigin, calls: WorkerCalls, facts: LogFileFacts) {
+    super(origin, calls);
+    this.facts = facts;
   }
 }

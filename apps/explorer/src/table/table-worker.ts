@@ -21,7 +21,7 @@ async function sourceOf(origin: FileOrigin, signal: AbortSignal): Promise<Source
   return origin.kind === 'file' ? new BlobSource(origin.file) : HttpSource.open(origin.url, { signal, retries: 1 });
 }
 
-serveCalls({
+const methods = {
   async open({ signal }: Work, origin: FileOrigin): Promise<FileFacts> {
     const source = await sourceOf(origin, signal);
     if (await isLog(source)) {
@@ -43,4 +43,9 @@ serveCalls({
   storedFilter: ({ signal }: Work, number: number) => table().storedFilter(number, signal),
   startTrial: (work: Work, asked: readonly Uint8Array[] | AbsentKind, seed: number) => table().trials.start(work, asked, seed),
   tryFilters: (work: Work, choice: FilterChoice) => table().trials.try(work, choice),
-});
+};
+
+/** What the page can ask of an open file. */
+export type TableMethods = typeof methods;
+
+serveCalls(methods);

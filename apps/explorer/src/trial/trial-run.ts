@@ -33,6 +33,12 @@ export function comparedChoices(choice: FilterChoice): FilterChoice[] {
   return choice.policy === 'blocked' ? sized : [...sized, { ...choice, policy: choice.policy === 'fitted' ? 'leveldb' : 'fitted' }];
 }
 
+/** The methods of a worker that has a table or a database open. */
+interface TrialMethods {
+  startTrial(asked: readonly Uint8Array[] | AbsentKind, seed: number): TrialStart;
+  tryFilters(choice: FilterChoice): TriedFilters;
+}
+
 /** The trials of a table or database that is open: they and their results are there as long as it is. */
 export class TrialRun extends Watchable {
   #state: TrialState = { choice: FIRST, start: undefined, tried: new Map(), asked: 'random', progress: undefined, failure: undefined };
@@ -83,11 +89,11 @@ export class TrialRun extends Watchable {
     const set = (state: Partial<TrialState>): void => {
       if (this.#controller === mine) this.#set(state);
     };
-    const options = { signal: mine.signal, onProgress: (done: number, total: number) => set({ progress: { done, total } }) };
+    const worker = this.#calls.remote<TrialMethods>({ signal: mine.signal, onProgress: (done, total) => set({ progress: { done, total } }) });
     set({ failure: undefined, progress: { done: 0, total: 1 } });
     try {
       if (this.#state.start === undefined) {
-        const start = await this.#calls.call<TrialStart>('startTrial', [this.#asked, crypto.getRandomValues(new Uint32Array(1))[0]!], options);
+        const start = await worker.startTrial(this.#asked, crypto.getRandomValues(new Uint32Array(1))[0]!);
         set({ start });
       }
       const { choice } = this.#state;
@@ -95,7 +101,7 @@ export class TrialRun extends Watchable {
       for (const wanted of [choice, ...comparedChoices(choice)]) {
         if (this.#controller !== mine) return;
         if (this.#state.tried.has(keyOfChoice(wanted))) continue;
-        const tried = await this.#calls.call<TriedFilters>('tryFilters', [wanted], options);
+        const tried = await worker.tryFilters(wanted);
         set({ tried: new Map(this.#state.tried).set(keyOfChoice(wanted), tried) });
       }
       set({ progress: undefined });

@@ -11,6 +11,15 @@ type Methods = Readonly<Record<string, (work: Work, ...args: never[]) => unknown
 
 /** Answers calls from the page with `methods`. */
 export function serveCalls(methods: Methods): void {
+  answerCalls((work, method, args) => methods[method]!(work, ...(args as never[])));
+}
+
+/** Answers calls from the page with the methods of an object, which get only the page's arguments. */
+export function serveMethods(object: object): void {
+  answerCalls((_, method, args) => (object as Readonly<Record<string, (...args: readonly unknown[]) => unknown>>)[method]!(...args));
+}
+
+function answerCalls(call: (work: Work, method: string, args: readonly unknown[]) => unknown): void {
   const scope = globalThis as unknown as WorkerScope;
   const running = new Map<number, AbortController>();
   scope.onmessage = ({ data }) => {
@@ -33,7 +42,7 @@ export function serveCalls(methods: Methods): void {
       },
     };
     try {
-      const result: unknown = await methods[method]!(work, ...(args as never[]));
+      const result: unknown = await call(work, method, args);
       scope.postMessage({ kind: 'result', id, result });
     } catch (error) {
       scope.postMessage({ kind: 'failure', id, failure: failureFacts(error) });

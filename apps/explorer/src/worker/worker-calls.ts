@@ -1,4 +1,4 @@
-import type { Reply, Request } from './calls.js';
+import type { Reply, Request, Work } from './calls.js';
 import { CallError } from './failure.js';
 
 /** How to make a call. */
@@ -6,6 +6,13 @@ export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: ((done: number, total: number) => void) | undefined;
 }
+
+/** The methods of a worker as the page calls them: without the {@link Work} that some take first. */
+export type Remote<Methods> = {
+  readonly [Name in keyof Methods as Methods[Name] extends (...args: never) => unknown ? Name : never]: Methods[Name] extends (...args: infer Args) => infer Result
+    ? (...args: Args extends [Work, ...infer Rest] ? Rest : Args) => Promise<Awaited<Result>>
+    : never;
+};
 
 interface Pending {
   readonly resolve: (result: never) => void;
@@ -37,6 +44,12 @@ export class WorkerCalls {
       this.#send({ kind: 'call', id, method, args });
       signal?.addEventListener('abort', () => this.#send({ kind: 'cancel', id }), { once: true });
     });
+  }
+
+  /** The worker's methods, to be called with these options. */
+  remote<Methods>(options?: CallOptions): Remote<Methods> {
+    const call = (_: unknown, method: string) => (...args: readonly unknown[]): Promise<unknown> => this.call(method, args, options);
+    return new Proxy({}, { get: call }) as Remote<Methods>;
   }
 
   /** Ends the worker, and every call with it. */
