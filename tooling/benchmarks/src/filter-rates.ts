@@ -1,0 +1,59 @@
+// Measures the false positive rates of LevelDB's Bloom filter and the blocked policy with random keys:
+// `npx pnpm@10 --filter @bloom/benchmarks filter-rates`. Prints the tables of packages/policy-blocked/README.md.
+import { seeded } from '@bloom/fixtures';
+import { bestProbes, BloomFilterPolicy, buildFilter, type FilterPolicy, idealFalsePositiveRate } from '@bloom/policy';
+import { BlockedBloomFilterPolicy } from '@bloom/policy-blocked';
+import { markdownTable } from './report.js';
+
+const POLICIES = [BloomFilterPolicy, BlockedBloomFilterPolicy];
+const ENOUGH_FALSE_POSITIVES = 4000;
+const ENOUGH_ASKED = 60_000_000;
+
+const random = seeded(2024);
+const words = new Uint32Array(3);
+const key = new Uint8Array(words.buffer);
+
+/** A random key, long enough to differ from all others. It overwrites the previous one. */
+function nextKey(): Uint8Array {
+  for (let i = 0; i < words.length; i++) words[i] = random.uint32();
+  return key;
+}
+
+function* randomKeys(count: number): Generator<Uint8Array> {
+  for (let i = 0; i < count; i++) yield nextKey();
+}
+
+/** Counts false positives among absent keys, over as many filters as needed. */
+function measuredPercent(policy: FilterPolicy, keyCount: number): string {
+  const asksPerFilter = keyCount < 1000 ? 100 : Math.max(20_000, 5 * keyCount);
+  let falsePositives = 0;
+  let asked = 0;
+  while (falsePositives < ENOUGH_FALSE_POSITIVES && asked < ENOUGH_ASKED) {
+    const filter = buildFilter(policy, randomKeys(keyCount));
+    for (let i = 0; i < asksPerFilter; i++) if (policy.keyMayMatch(nextKey(), filter)) falsePositives++;
+    asked += asksPerFilter;
+  }
+  // With none seen, the rate is, with 95% certainty, below three in all lookups. With a few, the second digit means nothing.
+  if (falsePositives === 0) return `< ${percent(3 / asked, 1)}`;
+  return falsePositives < 100 ? `≈ ${percent(falsePositives / asked, 1)}` : percent(falsePositives / asked);
+}
+
+function percent(rate: number, digits = 2): string {
+  return `${Number((rate * 100).toPrecision(digits))}%`;
+}
+
+const counts = [1000, 100_000, 1_000_000];
+const heads = ['Bloom', 'blocked'].flatMap((name) => counts.map((count) => `${name}, ${count.toLocaleString('en')}`));
+const byBits = [2, 4, 6, 8, 10, 12, 16, 20, 24, 32, 44].map((bitsPerKey) => [
+  String(bitsPerKey),
+  percent(idealFalsePositiveRate({ bitsPerKey, probes: bestProbes(bitsPerKey) })),
+  ...POLICIES.flatMap((Policy) => counts.map((count) => measuredPercent(new Policy(bitsPerKey), count))),
+]);
+process.stdout.write(`${markdownTable(['bits per key', 'ideal', ...heads], byBits)}\n\n`);
+
+const ofFewKeys = [1, 10, 30, 50, 60, 100, 200].map((count) => {
+  const policies = POLICIES.map((Policy) => new Policy(10));
+  const bytes = policies.map((policy) => String(buildFilter(policy, randomKeys(count)).length));
+  return [String(count), ...bytes, ...policies.map((policy) => measuredPercent(policy, count))];
+});
+process.stdout.write(`${markdownTable(['keys', 'Bloom, bytes', 'blocked, bytes', 'Bloom, rate', 'blocked, rate'], ofFewKeys)}\n`);
