@@ -4,7 +4,7 @@ import { type Command, Option } from 'commander';
 import { Failure } from '../failure.js';
 import { nameOfFile, readWholeFile } from '../inputs/standard-input.js';
 import { STORE_HELP, storeFailure, storeOf } from '../inputs/store-argument.js';
-import { Lines } from '../outputs/output.js';
+import { printJson } from '../outputs/output.js';
 import { loadPlugins } from '../plugins/plugin-options.js';
 import { levelNumbers } from './part.js';
 
@@ -65,9 +65,7 @@ async function assembleParts(given: string, descriptions: readonly string[], opt
     const previous = options.previous === undefined ? undefined : await readPublication(published);
     // A task that runs again after its parts were published.
     const line = (previous && publishedBefore(previous, parts, options.replaces)) ?? (await assembled(store, published, parts, previous, { replaces: options.replaces, comparator }));
-    const lines = new Lines();
-    await lines.json(line);
-    await lines.flush();
+    await printJson(line);
   } catch (error) {
     throw storeFailure(error);
   }

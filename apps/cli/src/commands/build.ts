@@ -1,23 +1,21 @@
 import { dirname } from 'node:path';
 import { count, counted } from '@bloom/report';
-import type { TableBuilderOptions } from '@bloom/sstable';
 import { type Command, Option } from 'commander';
 import { Failure } from '../failure.js';
 import type { InputForm } from '../formats/decoders.js';
 import { formatHelp, type FormatName, formatNames } from '../formats/format.js';
-import type { EntryBatch } from '../formats/entry-batch.js';
 import { versionOf } from '../formats/version-input.js';
-import type { BatchSource } from '../inputs/batch-source.js';
+import { type BatchSource, mapped } from '../inputs/batch-source.js';
 import { byteSize } from '../inputs/byte-size.js';
 import { DecodedInputs } from '../inputs/decoded-inputs.js';
 import { EntrySorter } from '../inputs/entry-sorter.js';
 import { bytesOf, findInputs, type NamedInput } from '../inputs/input.js';
 import { interruptible, unlessAborted } from '../interruption.js';
 import { note } from '../outputs/output.js';
-import { createOutput, listName, type WrittenTable } from '../outputs/output-tables.js';
+import { listName, OutputTables, type WrittenTable } from '../outputs/output-tables.js';
 import { Progress } from '../outputs/progress.js';
 import { addSummaryOption, printSummary, secondsSince, type SummaryOptions } from '../outputs/summary.js';
-import { addTableOptions, internalOptions, tableBuilderOptions, type TableOptions } from '../outputs/table-options.js';
+import { addOutputOptions, addTableOptions, internalOptions, tableBuilderOptions, type TableOptions } from '../outputs/table-options.js';
 import { mustBeWritable, writingFailure } from '../outputs/table-to-write.js';
 import { writeEntries } from '../outputs/written-entries.js';
 import { loadPlugins, type Plugins } from '../plugins/plugin-options.js';
@@ -57,14 +55,8 @@ export function addBuild(program: Command): void {
       new Option('--memory <bytes>', 'for --sort: bytes of entries to keep in memory; the rest is sorted in temporary files next to the output')
         .default(SORT_BYTES, '256MiB')
         .argParser(byteSize(2 ** 20)),
-    )
-    .addOption(
-      new Option('--max-table-size <bytes>', 'write numbered tables of about this many bytes of data, and a list of their names').argParser(
-        byteSize(1),
-      ),
-    )
-    .option('-q, --quiet', 'print only errors to standard error');
-  addSummaryOption(command)
+    );
+  addSummaryOption(addOutputOptions(command))
     .addHelpText(
       'after',
       `${formatHelp()}
@@ -111,116 +103,88 @@ async function build(paths: readonly string[], options: BuildOptions): Promise<v
   const inputs = findInputs(paths);
   for (const { stat } of inputs) mustBeWritable(options.output, stat);
   const plugins = await loadPlugins(options);
-  const plain = tableBuilderOptions(options, plugins);
-  const work = new Build(inputs, form, options, plugins, options.versions ? internalOptions(plain) : plain);
-  const tables = await interruptible((signal) => work.run(signal));
-  const { replaced } = work;
+  const { tables, replaced } = await interruptible((signal) => written(inputs, form, options, plugins, signal));
   if (replaced > 0 && !options.quiet && !options.json) note(`${paths.length === 1 ? (paths[0] === '-' ? 'standard input' : paths[0]!) : `${paths.length} inputs`}: ${replacedText(replaced, options.versions === true)}`);
   const { text, figures } = tableSummary(tables, options, started);
   await printSummary(options, text, { ...figures, replaced });
 }
 
-class Build {
+interface Written {
+  readonly tables: readonly WrittenTable[];
   /** How many entries were replaced by later ones with the same key. */
-  replaced = 0;
-  readonly #inputs: readonly NamedInput[];
-  readonly #form: InputForm;
-  readonly #options: BuildOptions;
-  readonly #plugins: Plugins;
-  readonly #tableOptions: TableBuilderOptions;
+  readonly replaced: number;
+}
 
-  constructor(inputs: readonly NamedInput[], form: InputForm, options: BuildOptions, plugins: Plugins, tableOptions: TableBuilderOptions) {
-    this.#inputs = inputs;
-    this.#form = form;
-    this.#options = options;
-    this.#plugins = plugins;
-    this.#tableOptions = tableOptions;
-  }
-
-  async run(signal: AbortSignal): Promise<readonly WrittenTable[]> {
-    const byteLength = bytesOf(this.#inputs);
-    const reading = new Progress('reading', 'bytes', byteLength, this.#options.quiet !== true);
-    const inputs = new DecodedInputs(this.#inputs, this.#form, (bytesRead) => {
-      reading.update(bytesRead);
-    });
+async function written(given: readonly NamedInput[], form: InputForm, options: BuildOptions, plugins: Plugins, signal: AbortSignal): Promise<Written> {
+  const { output, sort, maxTableSize, versions, quiet } = options;
+  const reading = new Progress('reading', 'bytes', bytesOf(given), quiet !== true);
+  const inputs = new DecodedInputs(given, form, (bytesRead) => {
+    reading.update(bytesRead);
+  });
+  try {
+    const plain = tableBuilderOptions(options, plugins);
+    const create = (): Promise<OutputTables> => OutputTables.create(output, versions ? internalOptions(plain) : plain, maxTableSize);
+    const source = versions ? numberedVersions(inputs) : inputs;
+    if (sort) return await writtenSorted(source, create, given, options, plugins, reading, signal);
+    const out = await create();
     try {
-      const source = this.#options.versions ? new NumberedVersions(inputs) : inputs;
-      return this.#options.sort ? await this.#sorted(source, reading, signal) : await this.#inOrder(source, inputs, signal);
-    } catch (error) {
-      throw outputFailure(this.#options.output, error);
-    } finally {
-      reading.stop();
-      inputs.close();
-    }
-  }
-
-  async #inOrder(source: BatchSource, inputs: DecodedInputs, signal: AbortSignal): Promise<readonly WrittenTable[]> {
-    const { output, maxTableSize, versions } = this.#options;
-    const { comparator } = this.#plugins;
-    const out = await createOutput(output, this.#tableOptions, maxTableSize);
-    try {
-      await writeEntries(source, out, signal, { failureOf: (_, i) => inputs.orderProblem(i, { comparator, versions }) });
-      return await out.finish(signal);
+      await writeEntries(source, out, signal, { failureOf: (_, i) => inputs.orderProblem(i, { comparator: plugins.comparator, versions }) });
+      return { tables: await out.finish(signal), replaced: 0 };
     } finally {
       await out.abandon();
     }
+  } catch (error) {
+    throw outputFailure(output, error);
+  } finally {
+    reading.stop();
+    inputs.close();
   }
+}
 
-  async #sorted(inputs: BatchSource, reading: Progress, signal: AbortSignal): Promise<readonly WrittenTable[]> {
-    const { output, maxTableSize, memory, versions } = this.#options;
-    const sorter = new EntrySorter({
-      memoryBytes: memory,
-      expectedBytes: bytesOf(this.#inputs),
-      folder: dirname(output),
-      comparator: this.#plugins.comparator,
-      plugins: this.#options,
-      isInternal: versions,
-    });
-    let writing: Progress | undefined;
-    try {
-      for (;;) {
-        const batch = await unlessAborted(inputs.next(), signal);
-        if (batch === undefined) break;
-        await unlessAborted(sorter.add(batch), signal);
-      }
-      reading.stop();
-      const source = await unlessAborted(sorter.sorted(), signal);
-      const out = await createOutput(output, this.#tableOptions, maxTableSize);
-      try {
-        const shown = (writing = new Progress('writing', 'entries', sorter.length, this.#options.quiet !== true));
-        await writeEntries(source, out, signal, { onEntries: (entries) => shown.update(entries) });
-        this.replaced = sorter.length - out.entries;
-        return await out.finish(signal);
-      } finally {
-        source.close();
-        await out.abandon();
-      }
-    } finally {
-      writing?.stop();
-      await sorter.close();
+async function writtenSorted(
+  inputs: BatchSource,
+  create: () => Promise<OutputTables>,
+  given: readonly NamedInput[],
+  options: BuildOptions,
+  { comparator }: Plugins,
+  reading: Progress,
+  signal: AbortSignal,
+): Promise<Written> {
+  const { output, memory, versions, quiet } = options;
+  const sorter = new EntrySorter({ memoryBytes: memory, expectedBytes: bytesOf(given), folder: dirname(output), comparator, plugins: options, isInternal: versions });
+  let writing: Progress | undefined;
+  try {
+    for (;;) {
+      const batch = await unlessAborted(inputs.next(), signal);
+      if (batch === undefined) break;
+      await unlessAborted(sorter.add(batch), signal);
     }
+    reading.stop();
+    const source = await unlessAborted(sorter.sorted(), signal);
+    const out = await create();
+    try {
+      const shown = (writing = new Progress('writing', 'entries', sorter.length, quiet !== true));
+      await writeEntries(source, out, signal, { onEntries: (entries) => shown.update(entries) });
+      const replaced = sorter.length - out.entries;
+      return { tables: await out.finish(signal), replaced };
+    } finally {
+      source.close();
+      await out.abandon();
+    }
+  } finally {
+    writing?.stop();
+    await sorter.close();
   }
 }
 
 /** Versions that have a sequence each. */
-class NumberedVersions implements BatchSource {
-  readonly #inputs: DecodedInputs;
-
-  constructor(inputs: DecodedInputs) {
-    this.#inputs = inputs;
-  }
-
-  async next(): Promise<EntryBatch | undefined> {
-    const batch = await this.#inputs.next();
-    for (let i = 0; batch !== undefined && i < batch.length; i++) {
-      if (versionOf(batch.key(i)).sequence === undefined) throw this.#inputs.failureAt(i, 'no sequence, which a table stores with each key: bloom load --versions writes what has none to a folder');
+function numberedVersions(inputs: DecodedInputs): BatchSource {
+  return mapped(inputs, (batch) => {
+    for (let i = 0; i < batch.length; i++) {
+      if (versionOf(batch.key(i)).sequence === undefined) throw inputs.failureAt(i, 'no sequence, which a table stores with each key: bloom load --versions writes what has none to a folder');
     }
     return batch;
-  }
-
-  close(): void {
-    this.#inputs.close();
-  }
+  });
 }
 
 /** Turns an error of writing tables into a failure. A RangeError is that of an input that exceeds a limit of the builder. */

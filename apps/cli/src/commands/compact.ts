@@ -1,6 +1,6 @@
 import { count, counted } from '@bloom/report';
 import type { Command } from 'commander';
-import { keyArgument } from '../inputs/key-argument.js';
+import { keyOption } from '../inputs/key-argument.js';
 import { addDatabaseOptions, type DatabaseCommandOptions, withDatabase } from '../inputs/written-database.js';
 import { addSummaryOption, printSummary, secondsSince, type SummaryOptions } from '../outputs/summary.js';
 
@@ -36,7 +36,7 @@ Examples:
 
 async function compact(path: string, options: CompactOptions): Promise<void> {
   const started = performance.now();
-  const key = (text: string | undefined): Uint8Array | undefined => (text === undefined ? undefined : keyArgument(text, options.hex === true));
+  const isHex = options.hex === true;
   const [before, after] = await withDatabase(path, options, false, async (database) => {
     const size = (): Size => {
       const tables = database.describe().levels.flat();
@@ -44,7 +44,7 @@ async function compact(path: string, options: CompactOptions): Promise<void> {
     };
     await database.flush();
     const first = size();
-    await database.compactRange(key(options.from), key(options.to));
+    await database.compactRange(keyOption(options.from, isHex), keyOption(options.to, isHex));
     return [first, size()] as const;
   });
   const seconds = secondsSince(started);

@@ -4,8 +4,7 @@ import { encodeInternalKey } from '@bloom/sstable/database';
 import { type Command, Option } from 'commander';
 import { Failure } from '../failure.js';
 import { EntryBatch } from '../formats/entry-batch.js';
-import type { BatchSource } from '../inputs/batch-source.js';
-import { byteSize } from '../inputs/byte-size.js';
+import { type BatchSource, mapped } from '../inputs/batch-source.js';
 import { addDamageOption } from '../inputs/folder-argument.js';
 import { shownName } from '../inputs/location.js';
 import { mergeTables } from '../inputs/merging-thread.js';
@@ -18,10 +17,10 @@ import { addHeaderOption } from '../inputs/opened-source.js';
 import { databaseEntries, withVisibleOf } from '../inputs/visible-entries.js';
 import { Progress } from '../outputs/progress.js';
 import { addSummaryOption, printSummary, type SummaryOptions } from '../outputs/summary.js';
-import { addTableOptions, internalOptions, tableBuilderOptions, type TableOptions } from '../outputs/table-options.js';
+import { addOutputOptions, addTableOptions, internalOptions, tableBuilderOptions, type TableOptions } from '../outputs/table-options.js';
 import { mustBeWritable } from '../outputs/table-to-write.js';
 import { writeTables } from '../outputs/written-entries.js';
-import { loadPlugins, pluginOptionsOf } from '../plugins/plugin-options.js';
+import { loadPlugins } from '../plugins/plugin-options.js';
 import { outputFailure, tableSummary } from './build.js';
 
 type Keys = 'plain' | 'database';
@@ -46,12 +45,8 @@ export function addConvert(program: Command): void {
     .addOption(
       new Option('--keys <form>', "plain: of a database's table, the newest value of each key; database: with a sequence and a type").choices(['plain', 'database']),
     )
-    .addOption(new Option('--sequence <n>', 'the sequence of the first entry, from which they count up, for --keys database (default: 1)').argParser(wholeNumber(0, Number.MAX_SAFE_INTEGER)))
-    .addOption(
-      new Option('--max-table-size <bytes>', 'write numbered tables of about this many bytes of data, and a list of their names').argParser(byteSize(1)),
-    )
-    .option('-q, --quiet', 'print only errors to standard error');
-  addSummaryOption(command)
+    .addOption(new Option('--sequence <n>', 'the sequence of the first entry, from which they count up, for --keys database (default: 1)').argParser(wholeNumber(0, Number.MAX_SAFE_INTEGER)));
+  addSummaryOption(addOutputOptions(command))
     .addHelpText(
       'after',
       `
@@ -88,8 +83,7 @@ async function convert(path: string, options: ConvertOptions): Promise<void> {
       await withVisibleOf(file, options, true, (visible) => written(shownName(path), visible, plain, options));
       return;
     }
-    const { name, fd, byteLength } = file;
-    const source = await mergeTables({ files: [{ name, fd, byteLength }], plugins: pluginOptionsOf(options), isInternal });
+    const source = await mergeTables({ files: [file], plugins: options, isInternal });
     await written(shownName(path), source, staysInternal ? internalOptions(plain) : plain, options);
   } finally {
     file.close();
@@ -101,7 +95,7 @@ async function written(input: string, given: BatchSource, plain: TableBuilderOpt
   const started = performance.now();
   const { output, keys, sequence = 1, maxTableSize } = options;
   const makesDatabase = keys === 'database';
-  const source = makesDatabase ? new InternalKeys(given, BigInt(sequence)) : given;
+  const source = makesDatabase ? withSequences(given, BigInt(sequence)) : given;
   const tableOptions = makesDatabase ? internalOptions({ ...plain, comparator: plain.comparator ?? bytewiseComparator }) : plain;
   const progress = new Progress('converting', 'entries', undefined, options.quiet !== true);
   try {
@@ -117,28 +111,12 @@ async function written(input: string, given: BatchSource, plain: TableBuilderOpt
   }
 }
 
-/** Entries of plain keys as values of a database, which were written one after another. */
-class InternalKeys implements BatchSource {
-  readonly #source: BatchSource;
-  /** That of the next entry. */
-  #sequence: bigint;
-
-  constructor(source: BatchSource, sequence: bigint) {
-    this.#source = source;
-    this.#sequence = sequence;
-  }
-
-  async next(): Promise<EntryBatch | undefined> {
-    const plain = await this.#source.next();
-    if (plain === undefined) return undefined;
+/** Entries of plain keys as values of a database, written one after another from a sequence on. */
+function withSequences(source: BatchSource, first: bigint): BatchSource {
+  let sequence = first;
+  return mapped(source, (plain) => {
     const internal = new EntryBatch(plain.bytes.length + 8 * plain.length, plain.length);
-    for (let i = 0; i < plain.length; i++) {
-      internal.add(encodeInternalKey({ userKey: plain.key(i), sequence: this.#sequence++, type: 1 }), plain.value(i), 0);
-    }
+    for (let i = 0; i < plain.length; i++) internal.add(encodeInternalKey({ userKey: plain.key(i), sequence: sequence++, type: 1 }), plain.value(i), 0);
     return internal;
-  }
-
-  close(): void {
-    this.#source.close();
-  }
+  });
 }

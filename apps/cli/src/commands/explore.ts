@@ -6,7 +6,7 @@ import { Failure, failureOf } from '../failure.js';
 import { locate } from '../inputs/location.js';
 import { wholeNumber } from '../inputs/whole-number.js';
 import { interruptible } from '../interruption.js';
-import { Lines } from '../outputs/output.js';
+import { printLines } from '../outputs/output.js';
 
 interface ExploreOptions {
   readonly port: number;
@@ -49,9 +49,7 @@ async function explore(path: string, { port, open }: ExploreOptions): Promise<vo
     });
     try {
       const address = `${addressOf(server)}#/${isFolder ? 'database?url=files/' : `table?url=files/${encodeURIComponent(encodeURIComponent(basename(path)))}`}`;
-      const lines = new Lines();
-      await lines.add(`${path}: ${address} until Ctrl-C`);
-      await lines.flush();
+      await printLines([`${path}: ${address} until Ctrl-C`]);
       if (open) await openInBrowser(address);
       await new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)));
     } finally {

@@ -5,7 +5,7 @@ import { Failure } from '../failure.js';
 import { type InputOptions, isDatabase, recognised } from '../inputs/opened-input.js';
 import { tracingFor } from '../inputs/opened-source.js';
 import { noteAssumption, openDatabaseTable, openTable, withTableFile } from '../inputs/opened-table.js';
-import { Lines } from '../outputs/output.js';
+import { printJson, printLines } from '../outputs/output.js';
 import { aligned } from '../outputs/screen-text.js';
 import { shippedPolicies } from '../plugins/shipped-policy.js';
 
@@ -34,10 +34,8 @@ export async function compareFilters(table: string | undefined, options: Compare
   const { comparePolicies } = await import('@bloom/policy/compare');
   const figures = comparePolicies(candidates.map(({ policy }) => policy), { keys });
   const rows = candidates.map(({ given }, i) => rowOf(given, figures[i]!));
-  const out = new Lines();
-  if (options.json) await out.json({ keys: typeof keys === 'number' ? keys : keys.length, rate, floorBits: Math.log2(1 / rate), policies: rows });
-  else for (const line of linesOf(rows, rate)) await out.add(line);
-  await out.flush();
+  if (options.json) await printJson({ keys: typeof keys === 'number' ? keys : keys.length, rate, floorBits: Math.log2(1 / rate), policies: rows });
+  else await printLines(linesOf(rows, rate));
 }
 
 /** The keys of a table, of a database's the user keys, each once. */

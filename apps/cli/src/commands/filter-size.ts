@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { bloomBitsPerKey, buildFilter, type FilterPolicy } from '@bloom/policy';
 import { count } from '@bloom/report';
-import { Lines } from '../outputs/output.js';
+import { printJson, printLines } from '../outputs/output.js';
 import { rateText } from '../outputs/filter-figures.js';
 import { aligned } from '../outputs/screen-text.js';
 import { loadPolicy } from '../plugins/plugin.js';
@@ -46,15 +46,9 @@ export async function filterSize(keys: number, { rate = 0.01, bitsPerKey, json }
     else notes.push('fuse: reaches 0.0015% at most');
   }
 
-  const lines = new Lines();
-  if (json) {
-    await lines.json({ keys, rate: bitsPerKey === undefined ? rate : null, policies: sizes });
-  } else {
-    const rows = sizes.map((size) => [size.policy, count(size.bytes), size.bitsPerKey.toFixed(2), rateText(size.rate)]);
-    for (const line of aligned([['policy', 'bytes', 'bits per key', 'absent keys that match'], ...rows])) await lines.add(line);
-    for (const text of notes) await lines.add(text);
-  }
-  await lines.flush();
+  const rows = sizes.map((size) => [size.policy, count(size.bytes), size.bitsPerKey.toFixed(2), rateText(size.rate)]);
+  if (json) await printJson({ keys, rate: bitsPerKey === undefined ? rate : null, policies: sizes });
+  else await printLines([...aligned([['policy', 'bytes', 'bits per key', 'absent keys that match'], ...rows]), ...notes]);
 
   /** Bits are added until the rate is reached, since no formula tells what a line costs. */
   async function addBlocked(): Promise<void> {

@@ -11,7 +11,7 @@ import { tracingFor } from '../inputs/opened-source.js';
 import { noteAssumption, openDatabaseTable, openTable, type SyncTableFile, withTableFile } from '../inputs/opened-table.js';
 import { rateText } from '../outputs/filter-figures.js';
 import { policyNames, statusText } from '../outputs/filter-text.js';
-import { Lines, note } from '../outputs/output.js';
+import { note, printJson, printLines } from '../outputs/output.js';
 import { aligned } from '../outputs/screen-text.js';
 import { loadPolicy } from '../plugins/plugin.js';
 
@@ -173,17 +173,13 @@ function expectedRateOf(policy: FilterPolicy, blocks: readonly (readonly Uint8Ar
 }
 
 async function print(path: string, blocks: readonly (readonly Uint8Array[])[], absent: number, tested: readonly Tested[], { json, absent: file }: FilterTestOptions): Promise<void> {
-  const lines = new Lines();
   const keys = blocks.reduce((sum, { length }) => sum + length, 0);
   if (json) {
-    await lines.json({ file: path, keys, dataBlocks: blocks.length, absentKeys: absent, policies: tested });
-    await lines.flush();
+    await printJson({ file: path, keys, dataBlocks: blocks.length, absentKeys: absent, policies: tested });
     return;
   }
-  await lines.add(`${path}: ${counted(keys, 'key')} in ${counted(blocks.length, 'data block')}; ${counted(absent, 'absent key')}, ${file === undefined ? 'made from them' : `of ${shownName(file)}`}`);
+  const head = `${path}: ${counted(keys, 'key')} in ${counted(blocks.length, 'data block')}; ${counted(absent, 'absent key')}, ${file === undefined ? 'made from them' : `of ${shownName(file)}`}`;
   const cell = (rate: number | null): string => (rate === null ? '-' : rateText(rate));
   const rows = tested.map((row, i) => [i === 0 ? 'its own' : row.policy, count(row.bytes), row.bitsPerKey === null ? '-' : row.bitsPerKey.toFixed(2), cell(row.rate), cell(row.expectedRate)]);
-  for (const line of aligned([['filters', 'bytes', 'bits per key', 'matched', 'in theory'], ...rows])) await lines.add(line);
-  await lines.add(tested[0]!.policy);
-  await lines.flush();
+  await printLines([head, ...aligned([['filters', 'bytes', 'bits per key', 'matched', 'in theory'], ...rows]), tested[0]!.policy]);
 }

@@ -3,7 +3,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { STORE_HELP, storeFailure, storeOf } from '../inputs/store-argument.js';
 import { wholeNumber } from '../inputs/whole-number.js';
 import { interruptible } from '../interruption.js';
-import { Lines } from '../outputs/output.js';
+import { printJson } from '../outputs/output.js';
 
 interface GcOptions {
   readonly keep?: number;
@@ -46,9 +46,7 @@ async function gc(path: string, { keep, youngerThan, dryRun }: GcOptions): Promi
   const store = storeOf(path);
   try {
     const report = await interruptible((signal) => collectGarbage(store, { keep, graceMs: youngerThan, isDryRun: dryRun === true, signal }));
-    const lines = new Lines();
-    await lines.json({ ...report, isDryRun: dryRun === true });
-    await lines.flush();
+    await printJson({ ...report, isDryRun: dryRun === true });
   } catch (error) {
     throw storeFailure(error);
   }

@@ -14,13 +14,16 @@ import { addRemoteOptions, type RemoteOptions, type TableLocation, tracingFor, w
 import { looksLikeManifest } from '../inputs/recognised-file.js';
 import { layoutFolder } from './layout-folder.js';
 import { openTable, type SyncTableFile, withTableFile } from '../inputs/opened-table.js';
-import { Lines, note } from '../outputs/output.js';
+import { Lines, note, printLines } from '../outputs/output.js';
 import { addPluginOptions, type PluginOptions } from '../plugins/plugin-options.js';
 
 /** How many bytes of a range to show. */
 const SHOWN_BYTES = 8;
 /** A log is read into memory. LevelDB starts a new log at 1 GiB at the latest. */
 const MAX_LOG_BYTES = 2 ** 31;
+
+/** The records in files that are named like a log or a MANIFEST. */
+const RECORD_LAYOUTS: Readonly<Partial<Record<FileName['type'], RecordLayout>>> = { log: writeBatchLayout, manifest: versionEditLayout };
 
 interface LayoutCommandOptions extends RemoteOptions, PluginOptions {
   readonly blocks?: true;
@@ -53,38 +56,31 @@ Examples:
 async function layout(paths: readonly string[], options: LayoutCommandOptions): Promise<void> {
   const tracing = await tracingFor(options);
   for (const [i, path] of paths.entries()) {
-    if (paths.length > 1 && !options.json) await printHead(path, i > 0);
+    if (paths.length > 1 && !options.json) await printLines([...(i > 0 ? [''] : []), `${shownName(path)}:`]);
     await layoutInput(path, { ...options, tracing });
   }
 }
 
-/** Names a file before its layout. */
-async function printHead(path: string, isAfterAnother: boolean): Promise<void> {
-  const lines = new Lines();
-  await lines.add(`${isAfterAnother ? '\n' : ''}${shownName(path)}:`);
-  await lines.flush();
-}
-
 async function layoutInput(given: string, options: LayoutCommandOptions): Promise<void> {
   const { blocks, json } = options;
-  const print = json ? printJson : printText;
+  const asJson = json === true;
   const location = locate(given);
   const name = fileNameOf(location);
   const type = name === undefined ? undefined : parseFileName(name)?.type;
-  const recordLayout = recordLayoutOf(type);
+  const recordLayout = type && RECORD_LAYOUTS[type];
   if (recordLayout !== undefined) {
     await withSource(fileLocation(given), options, async (path, source) => {
       if (source.byteLength > MAX_LOG_BYTES) throw new Failure(`${path}: is longer than ${counted(MAX_LOG_BYTES, 'byte')}, the limit for a log`);
       const bytes = source.read(0, source.byteLength);
-      await print(path, source, logRanges(bytes, blocks ? undefined : recordLayout));
+      await print(path, source, logRanges(bytes, blocks ? undefined : recordLayout), asJson);
     });
     return;
   }
   const printTable = (path: string, source: SyncSource, codecs: readonly Codec[] = allCodecs): Promise<void> =>
-    print(path, source, tableLayout(source, { codecs, detail: blocks ? 'blocks' : 'fields' }));
+    print(path, source, tableLayout(source, { codecs, detail: blocks ? 'blocks' : 'fields' }), asJson);
   // CURRENT and the like have no structure, and are one range.
   if (type !== undefined && type !== 'table') return withSource(fileLocation(given), options, (path, source) => printTable(path, source));
-  if (location.kind === 'folder') return layoutFolder(location.path, json === true);
+  if (location.kind === 'folder') return layoutFolder(location.path, asJson);
   if (location.kind === 'remote-folder') throw new Failure(`${shownName(given)}: a folder at a URL cannot be listed: pass a file in it, or use bloom stat`);
   const found = await recognised(given, options);
   if (isDatabase(found)) {
@@ -92,7 +88,7 @@ async function layoutInput(given: string, options: LayoutCommandOptions): Promis
     if (found.kind === 'folder' || found.kind === 'remote-folder') throw new Failure(`${shownName(given)}: a folder at a URL cannot be listed: pass a file in it, or use bloom stat`);
     return withSource(found, options, (path, source) => {
       const records = looksLikeManifest(source) ? versionEditLayout : writeBatchLayout;
-      return print(path, source, logRanges(source.read(0, source.byteLength), blocks ? undefined : records));
+      return print(path, source, logRanges(source.read(0, source.byteLength), blocks ? undefined : records), asJson);
     });
   }
   await withTableFile(found, options, async (file) => {
@@ -106,20 +102,9 @@ async function layoutInput(given: string, options: LayoutCommandOptions): Promis
 
 /** The name of a single file, which says what it is; undefined for a folder, and for what has no name. */
 function fileNameOf(location: Location): string | undefined {
-  switch (location.kind) {
-    case 'file':
-    case 'log':
-      return basename(location.path);
-    case 'folder':
-      return location.file;
-    case 'remote-log':
-    case 'remote-file':
-      return basename(location.url.pathname);
-    case 'remote-folder':
-      return location.file;
-    default:
-      return undefined;
-  }
+  if (location.kind === 'folder' || location.kind === 'remote-folder') return location.file;
+  if (location.kind === 'file' || location.kind === 'log') return basename(location.path);
+  return location.kind === 'remote-file' || location.kind === 'remote-log' ? basename(location.url.pathname) : undefined;
 }
 
 /** A file by its path or URL, whatever its name says. */
@@ -137,41 +122,19 @@ function mustEndAsTable(file: SyncTableFile): void {
   }
 }
 
-/** The layout of the records in a file that is named like a log or a MANIFEST; undefined for any other file. */
-function recordLayoutOf(type: FileName['type'] | undefined): RecordLayout | undefined {
-  switch (type) {
-    case 'log':
-      return writeBatchLayout;
-    case 'manifest':
-      return versionEditLayout;
-    default:
-      return undefined;
-  }
-}
-
-async function printText(_path: string, source: SyncSource, ranges: Iterable<LabelledRange> | AsyncIterable<LabelledRange>): Promise<void> {
+async function print(path: string, source: SyncSource, ranges: Iterable<LabelledRange> | AsyncIterable<LabelledRange>, asJson: boolean): Promise<void> {
   const lines = new Lines();
   const offsetWidth = String(source.byteLength).length;
   try {
     for await (const { offset, byteLength, label, value } of ranges) {
-      const shown = source.read(offset, Math.min(byteLength, SHOWN_BYTES));
-      const hex = `${hexDigits(shown)}${byteLength > SHOWN_BYTES ? '…' : ''}`;
-      const meaning = value === undefined ? label : `${label} = ${value}`;
-      await lines.add(
-        `${String(offset).padStart(offsetWidth)} ${String(byteLength).padStart(6)}  ${hex.padEnd(SHOWN_BYTES * 2 + 1)}  ${meaning}`,
-      );
-    }
-  } finally {
-    await lines.flush();
-  }
-}
-
-async function printJson(path: string, source: SyncSource, ranges: Iterable<LabelledRange> | AsyncIterable<LabelledRange>): Promise<void> {
-  const lines = new Lines();
-  try {
-    for await (const { offset, byteLength, label, value } of ranges) {
       const startHex = hexDigits(source.read(offset, Math.min(byteLength, SHOWN_BYTES)));
-      await lines.json({ input: path, offset, bytes: byteLength, startHex, label, ...(value !== undefined && { value }) });
+      if (asJson) {
+        await lines.json({ input: path, offset, bytes: byteLength, startHex, label, ...(value !== undefined && { value }) });
+        continue;
+      }
+      const hex = `${startHex}${byteLength > SHOWN_BYTES ? '…' : ''}`;
+      const meaning = value === undefined ? label : `${label} = ${value}`;
+      await lines.add(`${String(offset).padStart(offsetWidth)} ${String(byteLength).padStart(6)}  ${hex.padEnd(SHOWN_BYTES * 2 + 1)}  ${meaning}`);
     }
   } finally {
     await lines.flush();

@@ -3,10 +3,9 @@ import { basename, dirname, extname, join } from 'node:path';
 import { counted } from '@bloom/report';
 import { SyncTable } from '@bloom/sstable';
 import { decodeInternalKey, isLikelyInternalKey } from '@bloom/sstable/database';
-import { type Command, Option } from 'commander';
+import type { Command } from 'commander';
 import { Failure } from '../failure.js';
-import { byteSize } from '../inputs/byte-size.js';
-import { keyArgument } from '../inputs/key-argument.js';
+import { keyOption } from '../inputs/key-argument.js';
 import { shownName } from '../inputs/location.js';
 import type { KeyBounds } from '../inputs/merge-order.js';
 import { MergingThread, mergeTables } from '../inputs/merging-thread.js';
@@ -19,11 +18,11 @@ import { tableFailure } from '../inputs/table-advice.js';
 import { type WrittenTable } from '../outputs/output-tables.js';
 import { Progress } from '../outputs/progress.js';
 import { addSummaryOption, printSummary, type SummaryOptions } from '../outputs/summary.js';
-import { addTableOptions, internalOptions, tableBuilderOptions, type TableOptions } from '../outputs/table-options.js';
+import { addOutputOptions, addTableOptions, internalOptions, tableBuilderOptions, type TableOptions } from '../outputs/table-options.js';
 import { mustBeWritable } from '../outputs/table-to-write.js';
 import { writeTables } from '../outputs/written-entries.js';
 import { knownCodecs } from '../plugins/known-plugins.js';
-import { loadPlugins, pluginOptionsOf, type Plugins } from '../plugins/plugin-options.js';
+import { loadPlugins, type Plugins } from '../plugins/plugin-options.js';
 import { outputFailure, tableSummary } from './build.js';
 
 interface MergeOptions extends TableOptions, KeyFormOptions, RemoteOptions, SummaryOptions {
@@ -44,14 +43,10 @@ export function addMerge(program: Command): void {
     .requiredOption('-o, --output <table>', 'the table to write')
     .option('--files <list>', 'a file with the names of further tables, one per line, the newest first; - is standard input');
   addKeyFormOptions(addHeaderOption(addTableOptions(command)))
-    .addOption(
-      new Option('--max-table-size <bytes>', 'write numbered tables of about this many bytes of data, and a list of their names').argParser(byteSize(1)),
-    )
     .option('--gte <key>', 'only KEY and keys after it')
     .option('--lt <key>', 'only keys before KEY')
-    .option('--hex', 'the keys of --gte and --lt are in hexadecimal, as bloom bulk split prints them')
-    .option('-q, --quiet', 'print only errors to standard error');
-  addSummaryOption(command)
+    .option('--hex', 'the keys of --gte and --lt are in hexadecimal, as bloom bulk split prints them');
+  addSummaryOption(addOutputOptions(command))
     .addHelpText(
       'after',
       `
@@ -85,8 +80,7 @@ async function merge(paths: readonly string[], options: MergeOptions): Promise<v
     thread = MergingThread.start(files);
     const isInternal = options.internal ?? (await haveInternalKeys(files, plugins));
     const tableOptions = isInternal ? internalOptions(tableBuilderOptions(options, plugins)) : tableBuilderOptions(options, plugins);
-    const order = { files: files.map(({ name, fd, byteLength }) => ({ name, fd, byteLength })), plugins: pluginOptionsOf(options), isInternal, range };
-    const source = await mergeTables(order, thread);
+    const source = await mergeTables({ files, plugins: options, isInternal, range }, thread);
     const progress = new Progress('merging', 'entries', undefined, options.quiet !== true);
     let tables: readonly WrittenTable[];
     try {
@@ -107,8 +101,7 @@ async function merge(paths: readonly string[], options: MergeOptions): Promise<v
 
 /** The range of --gte and --lt. */
 export function boundsOf({ gte, lt, hex }: Pick<MergeOptions, 'gte' | 'lt' | 'hex'>): KeyBounds {
-  const key = (text: string | undefined): Uint8Array | undefined => (text === undefined ? undefined : keyArgument(text, hex === true));
-  return { gte: key(gte), lt: key(lt) };
+  return { gte: keyOption(gte, hex === true), lt: keyOption(lt, hex === true) };
 }
 
 /** The names in a file, one per line. */

@@ -1,4 +1,4 @@
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { closeSync, openSync } from 'node:fs';
 import { type BulkEntry, encodePart, levelRun, merge, partName, readPublication, writeParts } from '@bloom/bulk';
 import { DEFAULT_PART_BYTES, READ_ONCE } from '@bloom/bulk/internal';
 import { counted } from '@bloom/report';
@@ -15,13 +15,14 @@ import { mergeTables } from '../inputs/merging-thread.js';
 import { openFile, type OpenedFile } from '../inputs/opened-file.js';
 import { addHeaderOption, type RemoteOptions } from '../inputs/opened-source.js';
 import { addKeyFormOptions, type KeyFormOptions } from '../inputs/opened-table.js';
+import { endsAsTable } from '../inputs/recognised-file.js';
 import { STORE_HELP, storeFailure, storeOf } from '../inputs/store-argument.js';
 import { interruptible, unlessAborted } from '../interruption.js';
 import { Lines, note } from '../outputs/output.js';
 import { Progress } from '../outputs/progress.js';
 import { addTableOptions, tableBuilderOptions, type TableOptions } from '../outputs/table-options.js';
 import { knownCodecs } from '../plugins/known-plugins.js';
-import { loadPlugins, type Plugins, pluginOptionsOf } from '../plugins/plugin-options.js';
+import { loadPlugins, type Plugins } from '../plugins/plugin-options.js';
 import { addInputOptions, inputForm, type InputOptions } from './build.js';
 import { boundsOf, haveInternalKeys, namesIn } from './merge.js';
 
@@ -40,8 +41,6 @@ interface PartCommandOptions extends TableOptions, InputOptions, KeyFormOptions,
 
 type Entries = AsyncGenerator<readonly BulkEntry[], void, undefined>;
 
-/** The end of a table, little-endian. */
-const TABLE_MAGIC = Buffer.from('57fb808b247547db', 'hex');
 /** How many entries of a table are handed on at a time. */
 const MANY = 4096;
 
@@ -161,9 +160,7 @@ function isTable(name: string): boolean {
   try {
     const file = openSync(name, 'r');
     try {
-      const stat = fstatSync(file);
-      const end = Buffer.alloc(TABLE_MAGIC.length);
-      return stat.isFile() && readSync(file, end, 0, end.length, Math.max(0, stat.size - end.length)) === end.length && end.equals(TABLE_MAGIC);
+      return endsAsTable(file);
     } finally {
       closeSync(file);
     }
@@ -254,12 +251,11 @@ async function tableInput(names: readonly string[], range: KeyBounds, options: P
     for (const name of names) files.push(await openFile(name, options));
     const isInternal = options.internal ?? (await haveInternalKeys(files, plugins));
     if (options.dropDeletions && !isInternal) throw new Failure('--drop-deletions is for tables of a database: those with plain keys have none');
-    const order = { files: files.map(({ name, fd, byteLength }) => ({ name, fd, byteLength })), plugins: pluginOptionsOf(options), isInternal, range };
-    const source = await mergeTables(order);
+    const source = await mergeTables({ files, plugins: options, isInternal, range });
     const progress = new Progress('merging', 'entries', undefined, options.quiet !== true);
     return {
       async *entries(signal) {
-        const newest = isInternal ? new NewestVersions(plugins, options.dropDeletions === true) : undefined;
+        const newest = isInternal ? newestVersions(plugins, options.dropDeletions === true) : undefined;
         let entries = 0;
         for (let batch = await unlessAborted(source.next(), signal); batch !== undefined; batch = await unlessAborted(source.next(), signal)) {
           for (let start = 0; start < batch.length; start += MANY) {
@@ -267,7 +263,7 @@ async function tableInput(names: readonly string[], range: KeyBounds, options: P
             const end = Math.min(batch.length, start + MANY);
             for (let i = start; i < end; i++) {
               if (newest === undefined) some.push([batch.key(i), batch.value(i)]);
-              else newest.add(batch.key(i), batch.value(i), some);
+              else newest(batch.key(i), batch.value(i), some);
             }
             yield some;
           }
@@ -287,29 +283,20 @@ async function tableInput(names: readonly string[], range: KeyBounds, options: P
   }
 }
 
-/** Takes the newest version of each key of tables of a database, which comes first. */
-class NewestVersions {
-  readonly #plugins: Plugins;
-  readonly #dropDeletions: boolean;
-  #last: Uint8Array | undefined;
-
-  constructor(plugins: Plugins, dropDeletions: boolean) {
-    this.#plugins = plugins;
-    this.#dropDeletions = dropDeletions;
-  }
-
-  add(stored: Uint8Array, value: Uint8Array, to: BulkEntry[]): void {
+/** Adds the newest version of each key of tables of a database, which comes first. */
+function newestVersions({ comparator = bytewiseComparator }: Plugins, dropDeletions: boolean): (stored: Uint8Array, value: Uint8Array, to: BulkEntry[]) => void {
+  let last: Uint8Array | undefined;
+  return (stored, value, to) => {
     const length = stored.length - INTERNAL_KEY_TRAILER_LENGTH;
     const type = stored[length];
     if (length < 0 || (type !== VALUE && type !== DELETION)) throw new Failure('a key is not an internal key of a database: --no-internal reads tables with plain keys');
     const key = stored.subarray(0, length);
-    const { comparator = bytewiseComparator } = this.#plugins;
-    if (this.#last !== undefined && comparator.compare(this.#last, key) === 0) return;
+    if (last !== undefined && comparator.compare(last, key) === 0) return;
     // Its batch is gone when the next one is there.
-    this.#last = key.slice();
+    last = key.slice();
     if (type === VALUE) to.push([key, value]);
-    else if (!this.#dropDeletions) to.push([key, undefined]);
-  }
+    else if (!dropDeletions) to.push([key, undefined]);
+  };
 }
 
 /** The merge of levels of a published database. */

@@ -5,7 +5,7 @@ import { EXIT, Failure } from '../failure.js';
 import { nameOfFile, readWholeFile } from '../inputs/standard-input.js';
 import { STORE_HELP, storeFailure, storeOf } from '../inputs/store-argument.js';
 import { interruptible } from '../interruption.js';
-import { Lines } from '../outputs/output.js';
+import { printJson } from '../outputs/output.js';
 import type { AssemblyLine } from './assemble.js';
 
 interface PublishCommandOptions {
@@ -55,9 +55,7 @@ async function publishAssembly(assemblyPath: string, fromPath: string, storePath
     });
     outcome = { manifest: line.manifest, isPublished: false, code: error.code, expected, current: current?.manifest ?? null, lastSequence: current?.lastSequence.toString() ?? null };
   }
-  const lines = new Lines();
-  await lines.json(outcome);
-  await lines.flush();
+  await printJson(outcome);
 }
 
 async function published(manifest: string, from: Store, store: Store, expected: string | null, signal: AbortSignal): Promise<object> {

@@ -136,8 +136,7 @@ async function refilterFile(input: string, options: RefilterOptions): Promise<vo
     const progress = new Progress(name, 'bytes', 2 * source.byteLength, !options.quiet);
     const { entries, filters, filterBytes, fileBytes } = await interruptible(async (signal) => {
       try {
-        const watched = new WatchedSource(source, (bytesRead) => progress.update(bytesRead));
-        const made = await refilterTable(watched, { filterPolicy, filterRange: options.filterRange, codecs, maxBlockBytes, signal });
+        const made = await refilterTable(watched(source, (bytesRead) => progress.update(bytesRead)), { filterPolicy, filterRange: options.filterRange, codecs, maxBlockBytes, signal });
         await writeTableFile(output, made.file(), { signal }).catch((error: unknown) => {
           throw error instanceof CorruptionError ? error : outputFailure(output, error);
         });
@@ -162,22 +161,14 @@ function statOf(input: string): BigIntStats | undefined {
 }
 
 /** A source that says how many bytes have been read of it. */
-class WatchedSource implements Source {
-  readonly byteLength: number;
-  readonly name: string | undefined;
-  readonly #source: Source;
-  readonly #onRead: (bytesRead: number) => void;
-  #bytesRead = 0;
-
-  constructor(source: Source, onRead: (bytesRead: number) => void) {
-    this.byteLength = source.byteLength;
-    this.name = source.name;
-    this.#source = source;
-    this.#onRead = onRead;
-  }
-
-  read(offset: number, length: number): Uint8Array | Promise<Uint8Array> {
-    this.#onRead((this.#bytesRead += length));
-    return this.#source.read(offset, length);
-  }
+function watched(source: Source, onRead: (bytesRead: number) => void): Source {
+  let bytesRead = 0;
+  return {
+    byteLength: source.byteLength,
+    name: source.name,
+    read(offset, length) {
+      onRead((bytesRead += length));
+      return source.read(offset, length);
+    },
+  };
 }

@@ -7,7 +7,7 @@ import { EXIT, Failure } from '../failure.js';
 import { droppedJson, droppedText } from '../inputs/opened-folder.js';
 import { addDatabaseOptions, databaseFailure, type DatabaseCommandOptions, databaseOptionsOf } from '../inputs/written-database.js';
 import { WrittenFolder } from '../inputs/written-folder.js';
-import { Lines } from '../outputs/output.js';
+import { printLines } from '../outputs/output.js';
 import { addSummaryOption, printSummary, type SummaryOptions } from '../outputs/summary.js';
 
 type RepairOptions = DatabaseCommandOptions & Pick<SummaryOptions, 'json'> & { readonly fromTablesAlone?: boolean };
@@ -42,12 +42,8 @@ async function repair(path: string, options: RepairOptions): Promise<void> {
     const { fromTablesAlone = false } = options;
     const report = await Database.repair(new WrittenFolder(path), { ...settings, fromTablesAlone });
     const { manifest = null, guessed, kept, written, entries, setAside, lost, moreLost } = report;
-    if (!options.json) {
-      const lines = new Lines();
-      for (const drop of lost) await lines.add(`${drop.file}: ${droppedText(drop)}`);
-      if (moreLost > 0) await lines.add(`${count(moreLost)} more places`);
-      await lines.flush();
-    }
+    const lostLines = [...lost.map((drop) => `${drop.file}: ${droppedText(drop)}`), ...(moreLost > 0 ? [`${count(moreLost)} more places`] : [])];
+    if (!options.json) await printLines(lostLines);
     if (lost.length + moreLost > 0) process.exitCode = EXIT.no;
     const parts = [`${counted(kept.length, 'table')} kept`, `${counted(written.length, 'table')} written`, counted(entries, 'entry')];
     const basis = manifest === null ? 'without a MANIFEST' : `by ${manifest}`;

@@ -23,8 +23,8 @@ import { mergeTables } from '../inputs/merging-thread.js';
 import { type OpenedFile, openTableFile } from '../inputs/opened-file.js';
 import { isDatabase, recognised } from '../inputs/opened-input.js';
 import { addHeaderOption, type RemoteOptions, type TableLocation } from '../inputs/opened-source.js';
-import { addPluginOptions, loadPlugins, pluginOptionsOf, type PluginOptions } from '../plugins/plugin-options.js';
-import { Lines, note } from '../outputs/output.js';
+import { addPluginOptions, loadPlugins, type PluginOptions } from '../plugins/plugin-options.js';
+import { note, printLines } from '../outputs/output.js';
 import { addSummaryOption, printSummary, secondsSince, type SummaryOptions } from '../outputs/summary.js';
 import { salvageFolder, type Saved } from './salvage-folder.js';
 import { NothingSaved, type SalvagedTable, writeSalvaged } from './salvaged-table.js';
@@ -67,7 +67,7 @@ async function salvage(paths: readonly string[], options: SalvageCommandOptions)
   if (paths.length === 1) {
     const { output } = options;
     const saved = await salvageOne(await damagedInput(first!, options), { output, path: output }, options);
-    await printLost(saved, options);
+    if (!options.json) await printLines(saved.lostLines);
     await printSummary(options, saved.text, { output: saved.isWritten ? output : null, entries: saved.entries, inputs: [saved.figures] });
     return;
   }
@@ -89,13 +89,6 @@ async function damagedInput(path: string, options: SalvageCommandOptions): Promi
   return { path, location: isFolder(path) ? undefined : await tableLocation(path, options) };
 }
 
-async function printLost({ lostLines }: Saved, { json }: SalvageCommandOptions): Promise<void> {
-  if (json) return;
-  const lines = new Lines();
-  for (const line of lostLines) await lines.add(line);
-  await lines.flush();
-}
-
 /** Writes what can be saved of several inputs to one table: of equal keys, the entry of the first input counts. */
 async function salvageSeveral(inputs: readonly DamagedInput[], options: SalvageCommandOptions): Promise<void> {
   const { output } = options;
@@ -110,8 +103,10 @@ async function salvageSeveral(inputs: readonly DamagedInput[], options: SalvageC
       const name = shownName(input.path);
       const saved = await salvageOne(input, part, options, `${name}: `);
       figures.push(saved.figures);
-      await printLost(saved, options);
-      if (!options.json) note(saved.text);
+      if (!options.json) {
+        await printLines(saved.lostLines);
+        note(saved.text);
+      }
       if (!saved.isWritten) continue;
       if (isInternal !== undefined && isInternal !== saved.isInternal) {
         throw new Failure(`${name}: its keys are ${saved.isInternal ? "a database's" : 'plain'}, and those before are not: salvage them separately`);
@@ -135,7 +130,7 @@ async function salvageSeveral(inputs: readonly DamagedInput[], options: SalvageC
 async function mergeInto(output: string, files: readonly OpenedFile[], isInternal: boolean, options: SalvageCommandOptions): Promise<number> {
   const { comparator } = await loadPlugins(options);
   const plain: TableBuilderOptions = { comparator, filterPolicy: new BloomFilterPolicy() };
-  const source = await mergeTables({ files: files.map(({ name, fd, byteLength }) => ({ name, fd, byteLength })), plugins: pluginOptionsOf(options), isInternal });
+  const source = await mergeTables({ files, plugins: options, isInternal });
   try {
     const [table] = await writeTables(source, output, isInternal ? internalOptions(plain) : plain);
     return table!.entries;

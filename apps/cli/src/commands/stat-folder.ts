@@ -8,7 +8,7 @@ import { keyText } from '../outputs/key-text.js';
 import type { InputOptions } from '../inputs/opened-input.js';
 import { type DatabaseLocation, droppedJson, droppedText, isSync, withDatabase } from '../inputs/opened-folder.js';
 import { fittedText, type SampledTrial, sampledTrial } from '../outputs/fitted-trial.js';
-import { Lines } from '../outputs/output.js';
+import { printJson, printLines } from '../outputs/output.js';
 import { namedRows } from '../outputs/screen-text.js';
 import { knownCodecs } from '../plugins/known-plugins.js';
 import type { Plugins } from '../plugins/plugin-options.js';
@@ -18,15 +18,7 @@ export async function statFolder(location: DatabaseLocation, options: InputOptio
   await withDatabase(location, { ...options, damage: 'skip' }, async ({ path, database, folder, plugins }) => {
     const description = database.describe();
     const fitted = isSync(folder) ? await fittedOf(description, folder, plugins) : undefined;
-    if (asJson) {
-      const json = new Lines();
-      await json.json(jsonOf(path, description, database.filterStatus.state, fitted));
-      await json.flush();
-      return;
-    }
-    const lines = new Lines();
-    for (const line of textOf(path, description, fitted)) await lines.add(line);
-    await lines.flush();
+    await (asJson ? printJson(jsonOf(path, description, database.filterStatus.state, fitted)) : printLines(textOf(path, description, fitted)));
   });
 }
 

@@ -33,7 +33,7 @@ import {
   openTable,
   withTableFile,
 } from '../inputs/opened-table.js';
-import { Lines } from '../outputs/output.js';
+import { printJson, printLines } from '../outputs/output.js';
 import { statFolder } from './stat-folder.js';
 import { fittedText, type FittedTrial, fittedTrial, ifSaving } from '../outputs/fitted-trial.js';
 import { askedBits, rateCurve, reasonOfBits, SizeHistogram } from '../outputs/filter-figures.js';
@@ -114,20 +114,8 @@ async function statTable(location: TableLocation, options: StatOptions & RemoteO
       if (label.startsWith('data block')) sizes.add(byteLength);
     }
     const findings = { path, table, isInternal, profile, trial, fitted, sizes, isNamedOrder: opening.comparator !== undefined };
-    if (options.json) {
-      const json = new Lines();
-      await json.json(asJson(findings));
-      await json.flush();
-      return;
-    }
-    await printLines(asText(findings));
+    await (options.json ? printJson(asJson(findings)) : printLines(asText(findings)));
   });
-}
-
-async function printLines(texts: readonly string[]): Promise<void> {
-  const lines = new Lines();
-  for (const text of texts) await lines.add(text);
-  await lines.flush();
 }
 
 function asJson({ path, table, isInternal, profile, trial, fitted, sizes }: Findings): object {

@@ -2,13 +2,13 @@ import { idbComparator, idbFilterPolicy } from '@bloom/leveldb/idb-comparator';
 import type { Folder } from '@bloom/leveldb';
 import { type DatabaseFinding, verifyDatabase } from '@bloom/leveldb/inspect';
 import { counted } from '@bloom/report';
-import { EXIT, Failure, placedProblem } from '../failure.js';
+import { Failure, placedProblem } from '../failure.js';
 import { lockHolders } from '../inputs/lock-holder.js';
 import type { InputOptions } from '../inputs/opened-input.js';
 import { type DatabaseLocation, openDatabase, readerOptions, unknownOrderText, withDatabaseFolder } from '../inputs/opened-folder.js';
 import type { Plugins } from '../plugins/plugin-options.js';
-import { Lines, note } from '../outputs/output.js';
-import { noteCodecs, uncheckedText } from '../outputs/unchecked-text.js';
+import { note } from '../outputs/output.js';
+import { noteCodecs, printVerified, uncheckedText } from '../outputs/verified.js';
 
 /** Checks all files of a database, and prints what is wrong with each. */
 export async function verifyFolder(location: DatabaseLocation, options: InputOptions, { anyOrder, asJson }: { readonly anyOrder: boolean; readonly asJson: boolean }): Promise<void> {
@@ -24,27 +24,11 @@ export async function verifyFolder(location: DatabaseLocation, options: InputOpt
     const [first] = findings;
     if (first?.code === 'BLOOM_UNSUPPORTED_FORMAT' && first.structure === 'folder') throw new Failure(`${path}: ${first.problem}`);
     if (first?.code === 'BLOOM_NOT_A_DATABASE' && tables.length + logs.length === 0) throw new Failure(`${path}: ${first.problem}`);
-    if (asJson) {
-      if (findings.length > 0) process.exitCode = EXIT.no;
-      const lines = new Lines();
-      const named = findings.map((finding) => ({ ...finding, problem: isOwnText(finding) ? problemOf(finding, comparator) : finding.problem }));
-      await lines.json({ input: path, comparator: comparator ?? null, tables: tables.length, logs: logs.length, findings: named, moreFindings, unchecked });
-      await lines.flush();
-      return;
-    }
+    const named = findings.map((finding) => ({ ...finding, problem: isOwnText(finding) ? problemOf(finding, comparator) : finding.problem }));
+    const figures = { comparator: comparator ?? null, tables: tables.length, logs: logs.length, findings: named, moreFindings, unchecked };
     const seen = `${counted(tables.length, 'table')} and ${counted(logs.length, 'log')}`;
-    if (findings.length === 0) {
-      note(`${path}: nothing is wrong with ${seen}${uncheckedText(unchecked, anyOrder)}`);
-      return;
-    }
-    process.exitCode = EXIT.no;
-    const lines = new Lines();
-    for (const finding of findings) {
-      await lines.add(`${finding.file}: ${problemOf(finding, comparator)} (${finding.code})`);
-    }
-    if (moreFindings > 0) await lines.add(`and ${moreFindings} more`);
-    await lines.flush();
-    note(`${path}: ${counted(findings.length + moreFindings, 'finding')} in ${seen}${uncheckedText(unchecked, anyOrder)}`);
+    const lines = findings.map((finding) => `${finding.file}: ${problemOf(finding, comparator)} (${finding.code})`);
+    if (!(await printVerified({ path, seen, lines, more: moreFindings, unchecked: uncheckedText(unchecked, anyOrder), figures }, asJson))) return;
     noteCodecs(path, findings);
     noteWriters(location);
   });

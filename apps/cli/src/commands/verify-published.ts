@@ -3,11 +3,10 @@ import { BloomFilterPolicy } from '@bloom/policy';
 import type { Folder } from '@bloom/leveldb';
 import { counted } from '@bloom/report';
 import { CorruptionError } from '@bloom/sstable';
-import { EXIT } from '../failure.js';
 import type { InputOptions } from '../inputs/opened-input.js';
 import { type DatabaseLocation, withDatabaseFolder } from '../inputs/opened-folder.js';
 import { storeFailure, storeOf } from '../inputs/store-argument.js';
-import { Lines, note } from '../outputs/output.js';
+import { printVerified } from '../outputs/verified.js';
 import { knownCodecs, knownPolicies } from '../plugins/known-plugins.js';
 import { loadPlugins, type Plugins } from '../plugins/plugin-options.js';
 
@@ -46,14 +45,9 @@ async function report(path: string, store: Store, plugins: Plugins, asJson: bool
     throw storeFailure(error);
   }
   const { findings, ...figures } = found;
-  if (findings.length > 0) process.exitCode = EXIT.no;
-  const lines = new Lines();
-  if (asJson) await lines.json({ input: path, ...figures, findings });
-  else for (const { file, problem, code } of findings) await lines.add(`${file}: ${problem} (${code})`);
-  await lines.flush();
-  if (asJson) return;
-  const seen = `${counted(figures.parts, 'part')} with ${counted(figures.entries, 'entry')}`;
-  note(findings.length === 0 ? `${path}: nothing is wrong with ${figures.manifest}, ${seen}` : `${path}: ${counted(findings.length, 'finding')} in ${figures.manifest}, ${seen}`);
+  const seen = `${figures.manifest}, ${counted(figures.parts, 'part')} with ${counted(figures.entries, 'entry')}`;
+  const lines = findings.map(({ file, problem, code }) => `${file}: ${problem} (${code})`);
+  await printVerified({ path, seen, lines, more: 0, unchecked: '', figures: { ...figures, findings } }, asJson);
 }
 
 /** What a folder that is only read has, as a store: its list is that of what is published. */

@@ -2,15 +2,14 @@ import { allCodecs } from '@bloom/codecs';
 import { internalKeyComparator, internalKeyPolicy } from '@bloom/sstable/database';
 import { verifyTable, type VerifyOptions } from '@bloom/sstable/inspect';
 import { BloomFilterPolicy } from '@bloom/policy';
-import { counted } from '@bloom/report';
 import type { Command } from 'commander';
-import { EXIT, placedProblem } from '../failure.js';
+import { placedProblem } from '../failure.js';
 import { type InputOptions, isDatabase, recognised } from '../inputs/opened-input.js';
 import { addRemoteOptions, tracingFor } from '../inputs/opened-source.js';
 import { addKeyFormOptions, noteAssumption, withTableFile } from '../inputs/opened-table.js';
-import { Lines, note } from '../outputs/output.js';
+import { note } from '../outputs/output.js';
 import { addPluginOptions } from '../plugins/plugin-options.js';
-import { noteCodecs, uncheckedText } from '../outputs/unchecked-text.js';
+import { noteCodecs, printVerified, uncheckedText } from '../outputs/verified.js';
 import { verifyFolder } from './verify-folder.js';
 
 /** Enough for a block of usual size: without a footer there is not much to verify, so it should not take long. */
@@ -73,23 +72,9 @@ async function verifyInput(given: string, options: VerifyCommandOptions): Promis
       const isOfUserKeys = file.table?.filterStatus.state === 'contradicted';
       note(`${path}: checked as a table of a database anyway: ${isOfUserKeys ? 'its filters do' : 'its order or its filters do'} not match the keys as stored`);
     }
-    if (options.json) {
-      if (findings.length > 0) process.exitCode = EXIT.no;
-      const lines = new Lines();
-      await lines.json({ input: path, findings, moreFindings, unchecked });
-      await lines.flush();
-      return;
-    }
-    if (findings.length === 0) {
-      note(`${path}: nothing is wrong${uncheckedText(unchecked, anyOrder === true)}`);
-      return;
-    }
-    process.exitCode = EXIT.no;
-    const lines = new Lines();
-    for (const finding of findings) await lines.add(`${placedProblem(finding)} (${finding.code})`);
-    if (moreFindings > 0) await lines.add(`and ${moreFindings} more`);
-    await lines.flush();
-    note(`${path}: ${counted(findings.length + moreFindings, 'finding')}${uncheckedText(unchecked, anyOrder === true)}`);
+    const lines = findings.map((finding) => `${placedProblem(finding)} (${finding.code})`);
+    const verified = { path, seen: '', lines, more: moreFindings, unchecked: uncheckedText(unchecked, anyOrder === true), figures: { findings, moreFindings, unchecked } };
+    if (!(await printVerified(verified, options.json === true))) return;
     noteCodecs(path, findings);
     if (!file.isOrdered && findings.some(({ code }) => code === 'BLOOM_OUT_OF_ORDER')) {
       note(`${path}: if the keys are in another order, pass --comparator MODULE, or skip the check with --any-order`);

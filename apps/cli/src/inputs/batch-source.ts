@@ -7,3 +7,14 @@ export interface BatchSource {
   /** Ends the reading, also in the middle. */
   close(): void;
 }
+
+/** A source of batches that are made of another source's. */
+export function mapped(source: BatchSource, map: (batch: EntryBatch) => EntryBatch): BatchSource {
+  return {
+    async next() {
+      const batch = await source.next();
+      return batch && map(batch);
+    },
+    close: () => source.close(),
+  };
+}

@@ -94,7 +94,7 @@ export class EntrySorter {
   async sorted(): Promise<BatchSource> {
     if (this.#runs.length === 0) {
       this.#entries.sort();
-      return new SortedBatches(this.#entries);
+      return sortedBatches(this.#entries);
     }
     if (this.#entries.length > 0) await this.#writeRun();
     await this.#writing;
@@ -142,23 +142,17 @@ export class EntrySorter {
   }
 }
 
-class SortedBatches implements BatchSource {
-  readonly #entries: SortedEntries;
-  readonly #batch = new EntryBatch(BATCH_BYTES);
-  #next = 0;
-
-  constructor(entries: SortedEntries) {
-    this.#entries = entries;
-  }
-
-  next(): Promise<EntryBatch | undefined> {
-    const batch = this.#batch;
-    batch.clear();
-    this.#next = this.#entries.fill(batch, this.#next, BATCH_BYTES);
-    return Promise.resolve(batch.length === 0 ? undefined : batch);
-  }
-
-  close(): void {
-    this.#next = Infinity;
-  }
+function sortedBatches(entries: SortedEntries): BatchSource {
+  const batch = new EntryBatch(BATCH_BYTES);
+  let next = 0;
+  return {
+    next() {
+      batch.clear();
+      next = entries.fill(batch, next, BATCH_BYTES);
+      return Promise.resolve(batch.length === 0 ? undefined : batch);
+    },
+    close() {
+      next = Infinity;
+    },
+  };
 }

@@ -28,9 +28,9 @@ export function isFolder(path: string): boolean {
 }
 
 /** @throws Failure for --internal and --no-internal, which are for tables. */
-export function mustNotInsist(path: string, { internal }: KeyFormOptions): void {
+export function mustNotInsist(path: string, { internal }: KeyFormOptions, kind: 'folder' | 'log' = 'folder'): void {
   if (internal === undefined) return;
-  throw new Failure(`${path}: is a folder, whose keys are always user keys: omit ${internal ? '--internal' : '--no-internal'}`);
+  throw new Failure(`${path}: is a ${kind}, whose keys are always user keys: omit ${internal ? '--internal' : '--no-internal'}`);
 }
 
 /** @throws Failure for an option that is only for folders. */

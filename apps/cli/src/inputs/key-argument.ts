@@ -12,3 +12,8 @@ export function keyArgument(text: string, isHex: boolean): Uint8Array {
   if (bytes === undefined) throw new Failure(`${JSON.stringify(text)} is not hexadecimal: it must have two digits per byte`);
   return bytes;
 }
+
+/** {@link keyArgument} of an option that may be left out. */
+export function keyOption(text: string | undefined, isHex: boolean): Uint8Array | undefined {
+  return text === undefined ? undefined : keyArgument(text, isHex);
+}

@@ -1,7 +1,7 @@
 import type { Comparator } from '@bloom/sstable';
 import { bytewiseComparator } from '@bloom/sstable';
 import { type Command, Option } from 'commander';
-import { keyArgument } from './key-argument.js';
+import { keyOption } from './key-argument.js';
 import { wholeNumber } from './whole-number.js';
 
 /** Which keys a command was asked for. */
@@ -36,7 +36,7 @@ export class WantedRange {
   readonly #prefix: Uint8Array | undefined;
 
   constructor({ hex, prefix, ...bounds }: RangeOptions) {
-    const bytes = (text: string | undefined): Uint8Array | undefined => (text === undefined ? undefined : keyArgument(text, hex === true));
+    const bytes = (text: string | undefined): Uint8Array | undefined => keyOption(text, hex === true);
     this.#prefix = bytes(prefix);
     this.#bounds = { gt: bytes(bounds.gt), gte: bytes(bounds.gte), lt: bytes(bounds.lt), lte: bytes(bounds.lte) };
   }

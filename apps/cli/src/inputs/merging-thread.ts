@@ -1,4 +1,5 @@
 import { EntryBatch, type PackedBatch } from '../formats/entry-batch.js';
+import { pluginOptionsOf } from '../plugins/plugin-options.js';
 import type { BatchSource } from './batch-source.js';
 import type { MergeOrder } from './merge-order.js';
 import { MergedTables } from './merged-tables.js';
@@ -10,7 +11,9 @@ const BATCHES_AHEAD = 4;
 const BYTES_HERE = 8 * 2 ** 20;
 
 /** Merges tables, on a thread if that pays. @param thread one that was started before for these tables. */
-export async function mergeTables(order: MergeOrder, thread = MergingThread.start(order.files)): Promise<BatchSource> {
+export async function mergeTables({ files, plugins, ...rest }: MergeOrder, thread = MergingThread.start(files)): Promise<BatchSource> {
+  // Only what can be sent to a thread.
+  const order = { files: files.map(({ name, fd, byteLength }) => ({ name, fd, byteLength })), plugins: pluginOptionsOf(plugins), ...rest };
   if (thread === undefined) return MergedTables.open(order);
   thread.merge(order);
   return thread;

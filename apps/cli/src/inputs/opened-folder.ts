@@ -11,7 +11,7 @@ import { note } from '../outputs/output.js';
 import { knownCodecs, knownPolicies } from '../plugins/known-plugins.js';
 import { loadPlugins, type PluginOptions, type Plugins } from '../plugins/plugin-options.js';
 import { allShippedPolicies } from '../plugins/shipped-policy.js';
-import { type DamageOptions, isFolder } from './folder-argument.js';
+import { type DamageOptions, isFolder, mustNotInsist } from './folder-argument.js';
 import { type Location, shownName } from './location.js';
 import { folderOfLog, withCurrent } from './log-folder.js';
 import { type RemoteOptions, withSource } from './opened-source.js';
@@ -61,7 +61,7 @@ export async function withDatabaseFolder<T>(
   options: FolderOptions,
   work: (path: string, folder: Folder, plugins: Plugins) => Promise<T>,
 ): Promise<T> {
-  mustNotInsist(location, options);
+  mustNotInsist('path' in location ? location.path : shownName(location.url.href), options, location.kind.endsWith('folder') ? 'folder' : 'log');
   const plugins = await loadPlugins(options);
   const { tracing } = options;
   switch (location.kind) {
@@ -88,14 +88,6 @@ export async function withDatabaseFolder<T>(
         return withFolderFailures(path, folder, options, () => work(path, folder, plugins));
       });
   }
-}
-
-/** @throws Failure for --internal and --no-internal, which are for tables. */
-function mustNotInsist(location: DatabaseLocation, { internal }: FolderOptions): void {
-  if (internal === undefined) return;
-  const name = 'path' in location ? location.path : shownName(location.url.href);
-  const kind = location.kind === 'folder' || location.kind === 'remote-folder' ? 'folder' : 'log';
-  throw new Failure(`${name}: is a ${kind}, whose keys are always user keys: omit ${internal ? '--internal' : '--no-internal'}`);
 }
 
 /** The readers' options for what `bloom` knows and what the command line names. */

@@ -5,6 +5,7 @@ import type { DamageOptions } from './folder-argument.js';
 import { type Location, locate } from './location.js';
 import type { DatabaseFile, DatabaseLocation } from './opened-folder.js';
 import { nameOf, readWhole, type RemoteOptions, type TableLocation } from './opened-source.js';
+import { RECORD_HEADER_BYTES, TABLE_MAGIC } from './recognised-file.js';
 import { type KeyFormOptions, type TableFile, withReadTable } from './opened-table.js';
 
 /** What an argument of a reading command is, opened. */
@@ -15,11 +16,7 @@ export interface InputOptions extends KeyFormOptions, DamageOptions, PluginOptio
   readonly isWithoutFilters?: boolean;
 }
 
-/** The end of a table, little-endian. */
-const TABLE_MAGIC = Buffer.from('57fb808b247547db', 'hex');
 const GZIP_MAGIC = Buffer.from('1f8b', 'hex');
-/** Of a log's record: checksum, length, type. */
-const RECORD_HEADER_BYTES = 7;
 
 /** Opens what the command line names, does `work` with it, and closes it. Failures name it. */
 export async function withInput<T>(given: string, options: InputOptions, work: (input: Input) => T | Promise<T>): Promise<T> {

@@ -1,7 +1,7 @@
 import { bytewiseComparator, type Comparator } from '@bloom/sstable';
 import { type Command, Option } from 'commander';
 import { Failure } from '../failure.js';
-import { keyArgument } from './key-argument.js';
+import { keyOption } from './key-argument.js';
 import { type RangeOptions, WantedRange } from './key-range.js';
 import { wholeNumber } from './whole-number.js';
 
@@ -51,8 +51,8 @@ export class PrefixGroups {
     if (bySeparator === '') throw new Failure('--by-separator needs a text: --by-prefix takes a number of bytes');
     this.#wanted = new WantedRange(options);
     this.#byPrefix = byPrefix;
-    this.#separator = bySeparator === undefined ? undefined : keyArgument(bySeparator, hex === true);
-    this.#from = prefix === undefined ? 0 : keyArgument(prefix, hex === true).length;
+    this.#separator = keyOption(bySeparator, hex === true);
+    this.#from = keyOption(prefix, hex === true)?.length ?? 0;
   }
 
   /**

@@ -6,10 +6,10 @@ import type { FormatName } from '../formats/format.js';
 import { Failure, failureOf } from '../failure.js';
 
 /** The last bytes of a LevelDB table. */
-const TABLE_MAGIC = Buffer.from('57fb808b247547db', 'hex');
+export const TABLE_MAGIC = Buffer.from('57fb808b247547db', 'hex');
 
 /** Of a log's record: checksum, length, type. */
-const RECORD_HEADER_BYTES = 7;
+export const RECORD_HEADER_BYTES = 7;
 /** Of the first field of a MANIFEST: tag, length, and as much of a comparator's name as fills the place of a log's sequence. */
 const FIRST_FIELD_BYTES = 8;
 
@@ -48,15 +48,19 @@ export class UnfitInput extends Error {
 export function mustNotBeTable(path: string): void {
   const file = path === '-' ? 0 : open(path);
   try {
-    const { size } = fstatSync(file);
-    const end = Buffer.alloc(TABLE_MAGIC.length);
-    if (size < end.length) return;
-    if (readSync(file, end, 0, end.length, size - end.length) === end.length && end.equals(TABLE_MAGIC)) {
+    if (endsAsTable(file)) {
       throw new Failure(`${path === '-' ? 'standard input' : path}: is already a table: bloom convert rewrites it with other options, bloom merge merges tables, and bloom scan prints entries that can be loaded`);
     }
   } finally {
     if (path !== '-') closeSync(file);
   }
+}
+
+/** Whether the last bytes of an open file are those of a table. */
+export function endsAsTable(fd: number): boolean {
+  const end = Buffer.alloc(TABLE_MAGIC.length);
+  const { size } = fstatSync(fd);
+  return size >= end.length && readSync(fd, end, 0, end.length, size - end.length) === end.length && end.equals(TABLE_MAGIC);
 }
 
 function open(path: string): number {

@@ -1,12 +1,11 @@
 /** What a reader of a table or a database sees: the newest value of each key, in order. */
-import type { DatabaseReader, SyncDatabaseReader } from '@bloom/leveldb';
 import { idbComparator } from '@bloom/leveldb/idb-comparator';
 import { bytewiseComparator, type Comparator } from '@bloom/sstable';
 import { DELETION, INTERNAL_KEY_TRAILER_LENGTH } from '@bloom/sstable/database';
 import { Failure } from '../failure.js';
 import { EntryBatch } from '../formats/entry-batch.js';
-import { loadPlugins, pluginOptionsOf } from '../plugins/plugin-options.js';
-import type { BatchSource } from './batch-source.js';
+import { loadPlugins } from '../plugins/plugin-options.js';
+import { type BatchSource, mapped } from './batch-source.js';
 import { mergeTables } from './merging-thread.js';
 import { hasInternalKeys, type OpenedFile, openTableFile } from './opened-file.js';
 import { type DatabaseFile, noteDropped, withDatabase } from './opened-folder.js';
@@ -36,10 +35,9 @@ export async function withVisible<T>(given: string, options: InputOptions, work:
 
 /** {@link withVisible} of a table that is open. */
 export async function withVisibleOf<T>(file: OpenedFile, options: InputOptions, isInternal: boolean, work: (entries: VisibleEntries) => Promise<T>): Promise<T> {
-  const { name, fd, byteLength } = file;
   const comparator = (await loadPlugins(options)).comparator ?? bytewiseComparator;
-  const merged = await mergeTables({ files: [{ name, fd, byteLength }], plugins: pluginOptionsOf(options), isInternal });
-  const source = isInternal ? new NewestVersions(merged, comparator) : merged;
+  const merged = await mergeTables({ files: [file], plugins: options, isInternal });
+  const source = isInternal ? newestVersions(merged, comparator) : merged;
   try {
     return await work({ comparator, next: () => source.next(), close: () => source.close() });
   } finally {
@@ -48,75 +46,46 @@ export async function withVisibleOf<T>(file: OpenedFile, options: InputOptions, 
 }
 
 /** The newest version of each user key in batches of internal keys; keys whose newest version is a deletion are left out. */
-export class NewestVersions implements BatchSource {
-  readonly #source: BatchSource;
-  readonly #comparator: Comparator;
-  #last: Uint8Array | undefined;
-
-  constructor(source: BatchSource, comparator: Comparator) {
-    this.#source = source;
-    this.#comparator = comparator;
-  }
-
-  async next(): Promise<EntryBatch | undefined> {
-    const versions = await this.#source.next();
-    if (versions === undefined) return undefined;
+function newestVersions(source: BatchSource, comparator: Comparator): BatchSource {
+  let last: Uint8Array | undefined;
+  return mapped(source, (versions) => {
     const newest = new EntryBatch(versions.end || versions.bytes.length, versions.length);
     for (let i = 0; i < versions.length; i++) {
       const key = versions.key(i);
       const userEnd = key.length - INTERNAL_KEY_TRAILER_LENGTH;
       if (userEnd < 0) throw new Failure('a key is too short for an internal key of a database: --no-internal reads keys as stored');
       const userKey = key.subarray(0, userEnd);
-      if (this.#last !== undefined && this.#comparator.compare(this.#last, userKey) === 0) continue;
-      this.#last = userKey;
+      if (last !== undefined && comparator.compare(last, userKey) === 0) continue;
+      last = userKey;
       if (key[userEnd] !== DELETION) newest.add(userKey, versions.value(i), 0);
     }
     // The batch may be used again.
-    this.#last = this.#last?.slice();
+    last = last?.slice();
     return newest;
-  }
-
-  close(): void {
-    this.#source.close();
-  }
+  });
 }
 
-/** The visible entries of a database that is open. */
-export function databaseEntries(file: DatabaseFile): VisibleEntries {
-  return new DatabaseEntries(file);
-}
-
-class DatabaseEntries implements VisibleEntries {
-  readonly comparator: Comparator;
-  readonly #path: string;
-  readonly #database: SyncDatabaseReader | DatabaseReader;
-  readonly #entries: Iterator<readonly [Uint8Array, Uint8Array]> | AsyncIterator<readonly [Uint8Array, Uint8Array]>;
-
-  constructor({ path, database, plugins }: DatabaseFile) {
-    this.#path = path;
-    this.#database = database;
-    const name = database.describe().comparator;
-    this.comparator = [plugins.comparator, idbComparator].find((known) => known?.name === name) ?? bytewiseComparator;
-    const entries = database.entries();
-    this.#entries = Symbol.asyncIterator in entries ? entries[Symbol.asyncIterator]() : entries[Symbol.iterator]();
-  }
-
-  async next(): Promise<EntryBatch | undefined> {
-    const batch = new EntryBatch(BATCH_BYTES);
-    while (batch.end < BATCH_BYTES && batch.length < BATCH_BYTES) {
-      const given = this.#entries.next();
-      const step = given instanceof Promise ? await given : given;
-      if (step.done === true) {
-        noteDropped(this.#path, this.#database.describe().dropped);
-        break;
+/** The visible entries of a database that is open. It is closed by what has opened it. */
+export function databaseEntries({ path, database, plugins }: DatabaseFile): VisibleEntries {
+  const { comparator: name } = database.describe();
+  const all: Iterable<readonly [Uint8Array, Uint8Array]> | AsyncIterable<readonly [Uint8Array, Uint8Array]> = database.entries();
+  const entries = Symbol.asyncIterator in all ? all[Symbol.asyncIterator]() : all[Symbol.iterator]();
+  return {
+    comparator: [plugins.comparator, idbComparator].find((known) => known?.name === name) ?? bytewiseComparator,
+    async next() {
+      const batch = new EntryBatch(BATCH_BYTES);
+      while (batch.end < BATCH_BYTES && batch.length < BATCH_BYTES) {
+        const given = entries.next();
+        const step = given instanceof Promise ? await given : given;
+        if (step.done === true) {
+          noteDropped(path, database.describe().dropped);
+          break;
+        }
+        batch.add(step.value[0], step.value[1], 0);
       }
-      batch.add(step.value[0], step.value[1], 0);
-    }
-    await Promise.resolve();
-    return batch.length === 0 ? undefined : batch;
-  }
-
-  close(): void {
-    // The database is closed by what has opened it.
-  }
+      await Promise.resolve();
+      return batch.length === 0 ? undefined : batch;
+    },
+    close: () => undefined,
+  };
 }

@@ -8,107 +8,54 @@ import { TableWriter } from '@bloom/sstable/node';
 /** Digits of a table's number in its name. */
 const NUMBER_DIGITS = 6;
 
-/** Where entries are written: one table, or numbered ones and a list of their names. */
-export interface OutputTables {
-  /** Entries added so far. */
-  readonly entries: number;
-  /** Whether `drain` should be called before more is added. */
-  readonly isDrainDue: boolean;
-  /** @throws what `TableBuilder.addRange` does. */
-  addRange(keyBytes: Uint8Array, keyStart: number, keyEnd: number, valueBytes: Uint8Array, valueStart: number, valueEnd: number): void;
-  drain(): Promise<void>;
-  /** Gives all tables their names. @returns what they consist of, in order. */
-  finish(signal: Signal): Promise<readonly WrittenTable[]>;
-  /** Removes what was written. Does nothing after `finish`. */
-  abandon(): Promise<void>;
-}
-
 /** A table that was written. */
 export interface WrittenTable extends TableInfo {
   readonly path: string;
 }
 
-/** @param maxTableSize after so many bytes of data another table begins; undefined for one table. */
-export async function createOutput(path: string, options: TableBuilderOptions, maxTableSize: number | undefined): Promise<OutputTables> {
-  return maxTableSize === undefined ? OneTable.create(path, options) : NumberedTables.create(path, options, maxTableSize);
-}
-
-class OneTable implements OutputTables {
-  readonly #path: string;
-  readonly #writer: TableWriter;
-
-  private constructor(path: string, writer: TableWriter) {
-    this.#path = path;
-    this.#writer = writer;
-  }
-
-  static async create(path: string, options: TableBuilderOptions): Promise<OneTable> {
-    return new OneTable(path, await TableWriter.create(path, options));
-  }
-
-  get entries(): number {
-    return this.#writer.entries;
-  }
-
-  get isDrainDue(): boolean {
-    return this.#writer.isDrainDue;
-  }
-
-  addRange(keyBytes: Uint8Array, keyStart: number, keyEnd: number, valueBytes: Uint8Array, valueStart: number, valueEnd: number): void {
-    this.#writer.addRange(keyBytes, keyStart, keyEnd, valueBytes, valueStart, valueEnd);
-  }
-
-  drain(): Promise<void> {
-    return this.#writer.drain();
-  }
-
-  async finish(signal: Signal): Promise<readonly WrittenTable[]> {
-    return [{ path: this.#path, ...(await this.#writer.finish(signal)) }];
-  }
-
-  abandon(): Promise<void> {
-    return this.#writer.abandon();
-  }
-}
-
 /**
- * Tables of limited size, `words-000001.ldb` and so on for the output `words.ldb`, and `words.list` with their names, one a
- * line. All are written to a temporary folder and get their names when the last one is complete; the list comes last.
+ * Where entries are written: one table, or tables of limited size, `words-000001.ldb` and so on for the output `words.ldb`, and
+ * `words.list` with their names, one a line. Numbered tables are written to a temporary folder and get their names when the last one is
+ * complete; the list comes last.
  */
-class NumberedTables implements OutputTables {
+export class OutputTables {
   readonly #path: string;
   readonly #options: TableBuilderOptions;
   readonly #maxTableSize: number;
-  readonly #temporary: string;
+  /** Undefined for one table. */
+  readonly #temporary: string | undefined;
   readonly #tables: WrittenTable[] = [];
-  #writer: TableWriter;
+  #writer!: TableWriter;
   #entriesBefore = 0;
   #isFinished = false;
 
-  private constructor(path: string, options: TableBuilderOptions, maxTableSize: number, temporary: string, writer: TableWriter) {
+  private constructor(path: string, options: TableBuilderOptions, maxTableSize: number, temporary: string | undefined) {
     this.#path = path;
     this.#options = options;
     this.#maxTableSize = maxTableSize;
     this.#temporary = temporary;
-    this.#writer = writer;
   }
 
-  static async create(path: string, options: TableBuilderOptions, maxTableSize: number): Promise<NumberedTables> {
-    const temporary = join(dirname(path), `.${basename(path).slice(0, 24)}.${randomBytes(6).toString('hex')}.tmp`);
-    mkdirSync(temporary);
+  /** @param maxTableSize after this many bytes of data another table begins; undefined for one table. */
+  static async create(path: string, options: TableBuilderOptions, maxTableSize: number | undefined): Promise<OutputTables> {
+    const temporary = maxTableSize === undefined ? undefined : join(dirname(path), `.${basename(path).slice(0, 24)}.${randomBytes(6).toString('hex')}.tmp`);
+    if (temporary !== undefined) mkdirSync(temporary);
+    const tables = new OutputTables(path, options, maxTableSize ?? Infinity, temporary);
     try {
-      const writer = await TableWriter.create(join(temporary, tableName(path, 1)), options);
-      return new NumberedTables(path, options, maxTableSize, temporary, writer);
+      await tables.#begin();
+      return tables;
     } catch (error) {
-      rmSync(temporary, { recursive: true, force: true });
+      tables.#removeTemporary();
       throw error;
     }
   }
 
+  /** Entries added so far. */
   get entries(): number {
     return this.#entriesBefore + this.#writer.entries;
   }
 
+  /** Whether `drain` should be called before more is added. */
   get isDrainDue(): boolean {
     return this.#writer.isDrainDue || this.#isFull;
   }
@@ -117,6 +64,7 @@ class NumberedTables implements OutputTables {
     return this.#writer.byteLength >= this.#maxTableSize;
   }
 
+  /** @throws what `TableBuilder.addRange` does. */
   addRange(keyBytes: Uint8Array, keyStart: number, keyEnd: number, valueBytes: Uint8Array, valueStart: number, valueEnd: number): void {
     this.#writer.addRange(keyBytes, keyStart, keyEnd, valueBytes, valueStart, valueEnd);
   }
@@ -124,32 +72,45 @@ class NumberedTables implements OutputTables {
   async drain(): Promise<void> {
     if (!this.#isFull) return this.#writer.drain();
     await this.#end();
-    this.#writer = await TableWriter.create(join(this.#temporary, tableName(this.#path, this.#tables.length + 1)), this.#options);
+    await this.#begin();
   }
 
+  /** Gives all tables their names. @returns what they consist of, in order. */
   async finish(signal: Signal): Promise<readonly WrittenTable[]> {
+    const temporary = this.#temporary;
+    if (temporary === undefined) return [{ path: this.#path, ...(await this.#writer.finish(signal)) }];
     if (this.#writer.entries > 0 || this.#tables.length === 0) await this.#end();
     else await this.#writer.abandon();
     signal.throwIfAborted();
-    const list = join(this.#temporary, 'list');
+    const list = join(temporary, 'list');
     writeFileSync(list, this.#tables.map(({ path }) => `${path}\n`).join(''));
-    for (const [i, { path }] of this.#tables.entries()) renameSync(join(this.#temporary, tableName(this.#path, i + 1)), path);
+    for (const [i, { path }] of this.#tables.entries()) renameSync(join(temporary, tableName(this.#path, i + 1)), path);
     renameSync(list, listName(this.#path));
     this.#isFinished = true;
-    rmSync(this.#temporary, { recursive: true, force: true });
+    this.#removeTemporary();
     return this.#tables;
   }
 
+  /** Removes what was written. Does nothing after `finish`. */
   async abandon(): Promise<void> {
     if (this.#isFinished) return;
     await this.#writer.abandon();
-    rmSync(this.#temporary, { recursive: true, force: true });
+    this.#removeTemporary();
+  }
+
+  async #begin(): Promise<void> {
+    const path = this.#temporary === undefined ? this.#path : join(this.#temporary, tableName(this.#path, this.#tables.length + 1));
+    this.#writer = await TableWriter.create(path, this.#options);
   }
 
   async #end(): Promise<void> {
     this.#entriesBefore += this.#writer.entries;
     const info = await this.#writer.finish();
     this.#tables.push({ path: join(dirname(this.#path), tableName(this.#path, this.#tables.length + 1)), ...info });
+  }
+
+  #removeTemporary(): void {
+    if (this.#temporary !== undefined) rmSync(this.#temporary, { recursive: true, force: true });
   }
 }
 

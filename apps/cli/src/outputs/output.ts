@@ -54,6 +54,20 @@ export class Lines {
   }
 }
 
+/** Prints lines to standard output. */
+export async function printLines(texts: Iterable<string>): Promise<void> {
+  const lines = new Lines();
+  for (const text of texts) await lines.add(text);
+  await lines.flush();
+}
+
+/** Prints a value to standard output as one line of JSON. */
+export async function printJson(value: object): Promise<void> {
+  const lines = new Lines();
+  await lines.json(value);
+  await lines.flush();
+}
+
 /**
  * Ends the program quietly, with the current exit code, once nobody reads its output any more, as in `bloom scan | head`.
  */

@@ -1,6 +1,6 @@
 /** What commands that write say in the end. */
 import type { Command } from 'commander';
-import { Lines, note } from './output.js';
+import { note, printJson } from './output.js';
 
 export interface SummaryOptions {
   readonly json?: true;
@@ -14,13 +14,8 @@ export function addSummaryOption(command: Command): Command {
 
 /** Prints the summary: a line for people on standard error, which --quiet omits, or with --json an object on standard output. */
 export async function printSummary({ json, quiet }: SummaryOptions, text: string, figures: object): Promise<void> {
-  if (json) {
-    const lines = new Lines();
-    await lines.json(figures);
-    await lines.flush();
-  } else if (!quiet) {
-    note(text);
-  }
+  if (json) await printJson(figures);
+  else if (!quiet) note(text);
 }
 
 /** The time since `started`, a value of `performance.now`, to the millisecond. */

@@ -34,6 +34,13 @@ export function addTableOptions(command: Command): Command {
   return addPluginOptions(command);
 }
 
+/** Adds --max-table-size and --quiet, for commands that write one table or many. */
+export function addOutputOptions(command: Command): Command {
+  return command
+    .addOption(new Option('--max-table-size <bytes>', 'write numbered tables of about this many bytes of data, and a list of their names').argParser(byteSize(1)))
+    .option('-q, --quiet', 'print only errors to standard error');
+}
+
 /** The options of a `TableBuilder`. @throws Failure for a compression that is unknown or cannot write. */
 export function tableBuilderOptions(options: TableOptions, plugins: Plugins): TableBuilderOptions {
   const { blockSize, blockRestartInterval, filterRange } = options;

@@ -1,7 +1,7 @@
 import type { TableBuilderOptions } from '@bloom/sstable';
 import type { BatchSource } from '../inputs/batch-source.js';
 import { interruptible, unlessAborted } from '../interruption.js';
-import { createOutput, type OutputTables, type WrittenTable } from './output-tables.js';
+import { OutputTables, type WrittenTable } from './output-tables.js';
 
 /** What a writing tells, and asks. */
 export interface WritingCalls {
@@ -42,7 +42,7 @@ export async function writeEntries(source: BatchSource, out: OutputTables, signa
 /** Writes all entries of a source to a new table, or to numbered ones, which get their names when all are complete. */
 export function writeTables(source: BatchSource, output: string, options: TableBuilderOptions, maxTableSize?: number, calls?: WritingCalls): Promise<readonly WrittenTable[]> {
   return interruptible(async (signal) => {
-    const out = await createOutput(output, options, maxTableSize);
+    const out = await OutputTables.create(output, options, maxTableSize);
     try {
       await writeEntries(source, out, signal, calls);
       return await out.finish(signal);
