@@ -22,7 +22,7 @@ export interface FoundBlock {
 const READ_BYTES = 2 ** 20;
 /** Bytes that are searched before the next ones are fetched. */
 const STEP_BYTES = 2 ** 16;
-/** How far to look for the end of a block that starts where the previous one ended; less after many vain attempts. */
+/** How far to look for the end of a block that starts where the previous one ended; less after many wasted attempts. */
 const FOLLOWING_BYTES = 2 ** 24;
 const FOLLOWING_BYTES_AT_LAST = 2 ** 18;
 /** Up to this size, a checksum alone is trusted for a type without a codec. One in 65,536 such blocks is wrong. */
@@ -63,7 +63,7 @@ export class BlockScan {
   #bytes = new Uint8Array(0);
   #bytesOffset = 0;
   /** How many more bytes may be searched and decoded without finding a block. */
-  #vainBytes: number;
+  #wastedBytes: number;
   #undecodedBytes: number;
 
   /** Searches `[start, end)`. */
@@ -72,7 +72,7 @@ export class BlockScan {
     this.#position = start;
     this.#end = end;
     this.#shapes = shapesOf(stored);
-    this.#vainBytes = 4 * (end - start);
+    this.#wastedBytes = 4 * (end - start);
     this.#undecodedBytes = 8 * (end - start) + 2 ** 26;
   }
 
@@ -88,7 +88,7 @@ export class BlockScan {
   /** The block that starts at the position. */
   async #following(): Promise<FoundBlock | undefined> {
     const start = this.#position;
-    const most = Math.min(this.#vainBytes > 0 ? FOLLOWING_BYTES : FOLLOWING_BYTES_AT_LAST, this.#stored.decoding.maxBlockBytes + 1);
+    const most = Math.min(this.#wastedBytes > 0 ? FOLLOWING_BYTES : FOLLOWING_BYTES_AT_LAST, this.#stored.decoding.maxBlockBytes + 1);
     const end = Math.min(this.#end - 4, start + most);
     const table = tableOfCrc();
     let register = -1;
@@ -103,7 +103,7 @@ export class BlockScan {
         if (block !== undefined) return block;
       }
     }
-    this.#vainBytes -= Math.max(0, end - start);
+    this.#wastedBytes -= Math.max(0, end - start);
     return undefined;
   }
 

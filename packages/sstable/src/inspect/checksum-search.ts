@@ -19,6 +19,7 @@
  */
 import { VarintReader } from '@bloom/bytes';
 import { unmaskCrc } from '@bloom/crc32c';
+import { uint32At } from '../format/block-walk.js';
 
 /** The polynomial of CRC-32C, bits reversed, as an int32: small integers are fast. */
 const POLYNOMIAL = 0x82f63b78 | 0;
@@ -283,10 +284,4 @@ function isSnappyStart(bytes: Uint8Array, start: number): boolean {
   while (bytes[position]! >= 0x80) if (++position - start === 5) return false;
   const tag = bytes[++position]!;
   return (tag & 3) === 0 && bytes[position + 1 + Math.max(0, (tag >> 2) - 59)] === 0;
-}
-
-function uint32At(bytes: Uint8Array, position: number): number {
-  return (
-    (bytes[position]! | (bytes[position + 1]! << 8) | (bytes[position + 2]! << 16) | (bytes[position + 3]! << 24)) >>> 0
-  );
 }

@@ -9,6 +9,9 @@ import { decodingFor } from '../read/options.js';
 import type { InspectionOptions } from './stored-blocks.js';
 import { type Finding, findingOf } from './finding.js';
 
+/** An entry has at least its three lengths. */
+const MIN_ENTRY_BYTES = 3;
+
 /** An entry of a block, with its position, restart and shared bytes. */
 export interface InspectedEntry {
   /** Bytes from the start of the block's contents to the entry. */
@@ -60,22 +63,24 @@ export class InspectedBlock {
       if (this.problem.code === 'BLOOM_BAD_CHECKSUM') this.contents = contentsDespiteChecksum(stored, decoding);
     }
     this.#walk = new BlockWalk(place.structure, place.file);
-    const starts = new GrowingOffsets();
+    let starts = new Uint32Array(0);
+    let entryCount = 0;
     let restartCount = 0;
     // Other blocks do not consist of entries.
     if (this.contents !== undefined && place.structure !== 'filter block' && place.structure !== 'meta block') {
       try {
         this.#walk.reset(this.contents, place.offset);
         ({ restartCount } = this.#walk);
-        for (let more = this.#walk.seekToFirst(); more; more = this.#walk.next()) starts.push(this.#walk.entryStart);
+        starts = new Uint32Array(Math.ceil(this.contents.length / MIN_ENTRY_BYTES));
+        for (let more = this.#walk.seekToFirst(); more; more = this.#walk.next()) starts[entryCount++] = this.#walk.entryStart;
       } catch (error) {
         this.entryProblem = findingOf(error);
       }
     }
     this.restartCount = restartCount;
     for (let i = 0; i < restartCount; i++) this.#restarts.set(this.#walk.restartOffset(i), i);
-    this.#starts = starts.toOffsets();
-    this.entryCount = this.#starts.length;
+    this.#starts = starts.slice(0, entryCount);
+    this.entryCount = entryCount;
   }
 
   /** Bytes from the start of the contents to where restart `i` points. */
@@ -134,8 +139,8 @@ export function handleInValue(value: Uint8Array): BlockHandle | undefined {
   return readBlockHandle(new VarintReader(value));
 }
 
-/** The contents, ignoring the checksum. */
-function contentsDespiteChecksum(stored: Uint8Array, decoding: BlockDecoding): Uint8Array | undefined {
+/** The contents of a stored block, ignoring its checksum; undefined when they cannot be decompressed. */
+export function contentsDespiteChecksum(stored: Uint8Array, decoding: BlockDecoding): Uint8Array | undefined {
   const contents = stored.subarray(0, -BLOCK_TRAILER_LENGTH);
   const type = stored[contents.length]!;
   if (type === NO_COMPRESSION) return contents;
@@ -143,24 +148,5 @@ function contentsDespiteChecksum(stored: Uint8Array, decoding: BlockDecoding): U
     return decoding.codecs.get(type)?.decompress(contents, decoding.maxBlockBytes);
   } catch {
     return undefined;
-  }
-}
-
-/** A list of uint32 offsets that grows. */
-class GrowingOffsets {
-  #offsets = new Uint32Array(64);
-  #length = 0;
-
-  push(offset: number): void {
-    if (this.#length === this.#offsets.length) {
-      const grown = new Uint32Array(this.#offsets.length * 2);
-      grown.set(this.#offsets);
-      this.#offsets = grown;
-    }
-    this.#offsets[this.#length++] = offset;
-  }
-
-  toOffsets(): Uint32Array {
-    return this.#offsets.slice(0, this.#length);
   }
 }

@@ -137,7 +137,7 @@ async function soundParts(source: Source, { comparator, filterPolicies, codecs, 
 /** What can be found of a table in any state. */
 async function readableParts(stored: StoredBlocks, source: Source, options: ProfileOptions): Promise<TableParts> {
   const { metaBlocks, blocks, fileOrder, isRepeated } = await survey(stored, new FindingList(0));
-  const handles = Array.from(fileOrder.filter((i) => isRepeated[i] === 0 && structureOf(metaBlocks, i) === 'data block'), (i) => ({ offset: blocks.offsetOf(i), size: blocks.sizeOf(i) }));
+  const handles = Array.from(fileOrder.filter((i) => isRepeated[i] === 0 && structureOf(metaBlocks, i) === 'data block'), (i) => blocks.at(i));
   try {
     const { filterBytes, filters } = await soundParts(source, options);
     return { handles, filterBytes, filters };

@@ -1,4 +1,4 @@
-import { VarintReader } from '@bloom/bytes';
+import { type Structure, VarintReader } from '@bloom/bytes';
 import { type BlockHandle, readBlockHandle } from '../format/block-handle.js';
 import { decodeMetaindex } from '../format/metaindex-block.js';
 import { BLOCK_TRAILER_LENGTH, decodeStoredBlock } from '../format/stored-block.js';
@@ -88,27 +88,34 @@ function decoded(stored: StoredBlocks, bytes: Uint8Array): Uint8Array | undefine
  * ascending order that do not overlap. Undefined for any other block, and for an empty one.
  */
 export function handlesOf(contents: Uint8Array): BlockList | undefined {
-  const walk = new WholeBlockWalk('index block');
   const reader = new VarintReader(contents);
   const handles = new BlockList();
   let position = 0;
+  const isIndex = everyEntry('index block', contents, (walk) => {
+    reader.position = walk.valueStart;
+    reader.end = walk.valueEnd;
+    const handle = readBlockHandle(reader);
+    if (handle === undefined || handle.offset < position) return false;
+    // The Java port pads handles with zeros.
+    for (let i = reader.position; i < walk.valueEnd; i++) if (contents[i] !== 0) return false;
+    position = handle.offset + handle.size + BLOCK_TRAILER_LENGTH;
+    handles.push(handle);
+    return true;
+  });
+  return isIndex && handles.length > 0 ? handles : undefined;
+}
+
+/** Whether `holds` is true of all entries of a block, all of which can be read. Stops at the first of which it is false. */
+function everyEntry(structure: Structure, contents: Uint8Array, holds: (walk: WholeBlockWalk) => boolean): boolean {
+  const walk = new WholeBlockWalk(structure);
   try {
     walk.reset(contents, 0);
-    for (let more = walk.seekToFirst(); more; more = walk.next()) {
-      reader.position = walk.valueStart;
-      reader.end = walk.valueEnd;
-      const handle = readBlockHandle(reader);
-      if (handle === undefined || handle.offset < position) return undefined;
-      // The Java port pads handles with zeros.
-      for (let i = reader.position; i < walk.valueEnd; i++) if (contents[i] !== 0) return undefined;
-      position = handle.offset + handle.size + BLOCK_TRAILER_LENGTH;
-      handles.push(handle);
-    }
+    for (let more = walk.seekToFirst(); more; more = walk.next()) if (!holds(walk)) return false;
+    return true;
   } catch (error) {
     findingOf(error);
-    return undefined;
+    return false;
   }
-  return handles.length === 0 ? undefined : handles;
 }
 
 /** Whether a metaindex may have an entry of this name. */
@@ -118,36 +125,22 @@ export function isMetaName(name: string): boolean {
 
 /** Whether a block has only entries of a metaindex: known names, with handles. */
 export function isMetaindex(contents: Uint8Array): boolean {
-  const walk = new WholeBlockWalk('metaindex block');
   const reader = new VarintReader(contents);
   let entries = 0;
-  try {
-    walk.reset(contents, 0);
-    for (let more = walk.seekToFirst(); more; more = walk.next()) {
-      // Names are short, but a key of a data block need not be.
-      if (!isMetaName(String.fromCharCode(...walk.key.subarray(0, 32)))) return false;
-      reader.position = walk.valueStart;
-      reader.end = walk.valueEnd;
-      if (readBlockHandle(reader) === undefined) return false;
-      entries++;
-    }
-    return entries > 0;
-  } catch (error) {
-    findingOf(error);
-    return false;
-  }
+  const isWhole = everyEntry('metaindex block', contents, (walk) => {
+    // Names are short, but a key of a data block need not be.
+    if (!isMetaName(String.fromCharCode(...walk.key.subarray(0, 32)))) return false;
+    reader.position = walk.valueStart;
+    reader.end = walk.valueEnd;
+    entries++;
+    return readBlockHandle(reader) !== undefined;
+  });
+  return isWhole && entries > 0;
 }
 
 /** Whether a block has no entries. */
 export function isEmptyBlock(contents: Uint8Array): boolean {
-  const walk = new WholeBlockWalk('metaindex block');
-  try {
-    walk.reset(contents, 0);
-    return !walk.seekToFirst();
-  } catch (error) {
-    findingOf(error);
-    return false;
-  }
+  return everyEntry('metaindex block', contents, () => false);
 }
 
 /** Two names that are in every properties block of RocksDB and Pebble. Its other names can be anything. */
@@ -155,17 +148,12 @@ const PROPERTIES = ['rocksdb.data.size', 'rocksdb.num.entries'];
 
 /** Whether a block is the properties block of RocksDB or Pebble. */
 export function isProperties(contents: Uint8Array): boolean {
-  const walk = new WholeBlockWalk('meta block');
   let found = 0;
-  try {
-    walk.reset(contents, 0);
-    for (let more = walk.seekToFirst(); more && found < PROPERTIES.length; more = walk.next()) {
-      const name = PROPERTIES[found]!;
-      if (walk.keyLength === name.length && String.fromCharCode(...walk.key) === name) found++;
-    }
-  } catch (error) {
-    findingOf(error);
-  }
+  everyEntry('meta block', contents, (walk) => {
+    const name = PROPERTIES[found]!;
+    if (walk.keyLength === name.length && String.fromCharCode(...walk.key) === name) found++;
+    return found < PROPERTIES.length;
+  });
   return found === PROPERTIES.length;
 }
 

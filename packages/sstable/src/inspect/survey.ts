@@ -7,6 +7,7 @@ import { withEncryption } from '../read/open.js';
 import { BlockList } from './block-list.js';
 import type { FindingList } from './finding.js';
 import { indexEntries } from './index-entries.js';
+import { contentsDespiteChecksum } from './inspected-block.js';
 import type { StoredBlocks } from './stored-blocks.js';
 
 /** A block that the footer or the metaindex points to. */
@@ -151,14 +152,9 @@ async function readIndex(
     const { code } = findings.addError(error);
     // Undamaged bytes of an unknown codec are no index.
     if (code === 'BLOOM_TOO_LARGE' || code === 'BLOOM_UNSUPPORTED_CODEC') return undefined;
-    const contents = bytes.subarray(0, -BLOCK_TRAILER_LENGTH);
-    const codec = stored.decoding.codecs.get(bytes[contents.length]!);
-    if (codec === undefined) return contents;
-    try {
-      return codec.decompress(contents, stored.decoding.maxBlockBytes);
-    } catch {
-      return undefined;
-    }
+    // A type that no codec has is damaged too, most likely of an index that is not compressed.
+    const isKnown = stored.decoding.codecs.has(bytes.at(-BLOCK_TRAILER_LENGTH)!);
+    return isKnown ? contentsDespiteChecksum(bytes, stored.decoding) : bytes.subarray(0, -BLOCK_TRAILER_LENGTH);
   }
 }
 
