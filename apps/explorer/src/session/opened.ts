@@ -56,11 +56,6 @@ export class Opener<Origin, Client extends { readonly origin: Origin; close(): v
     this.#set({ ...this.#state, opening: undefined });
   }
 
-  /** Shows what was open before the one that could not be opened. */
-  forgetFailure(): void {
-    this.#set({ ...this.#state, failed: undefined });
-  }
-
   /** @param lost the name of what should be open instead, and cannot be. */
   close(lost?: string): void {
     this.#controller?.abort();

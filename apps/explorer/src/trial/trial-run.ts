@@ -1,20 +1,21 @@
-import { CallError, type FailureFacts, failureFacts } from '../worker/failure.js';
-import type { WorkerCalls } from '../worker/worker-calls.js';
+import { Task, type TaskState } from '../worker/task.js';
+import type { CallOptions, WorkerCalls } from '../worker/worker-calls.js';
 import { keysOfLines } from './keys-of-lines.js';
 import type { AbsentKind, FilterChoice, TrialStart, TriedFilters } from './trial-facts.js';
 import { useChanges, Watchable } from '../session/watchable.js';
 
-/** What the page shows of trials. */
-export interface TrialState {
+/** What is tried, and what came of it. */
+interface Trials {
   readonly choice: FilterChoice;
   readonly start: TrialStart | undefined;
   /** What was tried with the keys of `start`, by its choice. */
   readonly tried: ReadonlyMap<string, TriedFilters>;
   /** The kind of absent keys, or the file of the reader's own. */
   readonly asked: AbsentKind | { readonly file: string };
-  readonly progress: { readonly done: number; readonly total: number } | undefined;
-  readonly failure: FailureFacts | undefined;
 }
+
+/** What the page shows of trials. */
+export type TrialState = Trials & Pick<TaskState<void>, 'progress' | 'failure'>;
 
 /** Waits while a slider is still moving. */
 const DELAY_MS = 150;
@@ -41,77 +42,66 @@ interface TrialMethods {
 
 /** The trials of a table or database that is open: they and their results are there as long as it is. */
 export class TrialRun extends Watchable {
-  #state: TrialState = { choice: FIRST, start: undefined, tried: new Map(), asked: 'random', progress: undefined, failure: undefined };
+  #state: Trials = { choice: FIRST, start: undefined, tried: new Map(), asked: 'random' };
   #asked: readonly Uint8Array[] | AbsentKind = 'random';
-  #controller: AbortController | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
   readonly #calls: WorkerCalls;
+  readonly #task = new Task<void>((options) => this.#run(options));
 
   constructor(calls: WorkerCalls) {
     super();
     this.#calls = calls;
+    this.#task.subscribe(() => this.changed());
   }
 
   get state(): TrialState {
-    return this.#state;
+    const { progress, failure } = this.#task.state;
+    return { ...this.#state, progress, failure };
   }
 
   /** Takes other filters; they are tried at once if a trial has begun. */
   choose(part: Partial<FilterChoice>): void {
     this.#set({ choice: { ...this.#state.choice, ...part } });
     clearTimeout(this.#timer);
-    if (this.#state.start !== undefined) this.#timer = setTimeout(() => void this.#run(), DELAY_MS);
+    if (this.#state.start !== undefined) this.#timer = setTimeout(() => void this.#task.start(), DELAY_MS);
   }
 
   /** Takes the reader's own keys, one in each line of a file. */
   async take(file: File): Promise<void> {
     this.#asked = keysOfLines(new Uint8Array(await file.arrayBuffer()));
     this.#set({ asked: { file: file.name }, start: undefined, tried: new Map() });
-    await this.#run();
+    await this.#task.start();
   }
 
   /** Begins with absent keys, each time with others. */
   async start(asked: AbsentKind): Promise<void> {
     this.#asked = asked;
     this.#set({ asked, start: undefined, tried: new Map() });
-    await this.#run();
+    await this.#task.start();
   }
 
   cancel(): void {
-    this.#controller?.abort();
-    this.#controller = undefined;
-    this.#set({ progress: undefined });
+    this.#task.cancel();
   }
 
-  async #run(): Promise<void> {
-    this.#controller?.abort();
-    const mine = (this.#controller = new AbortController());
-    const set = (state: Partial<TrialState>): void => {
-      if (this.#controller === mine) this.#set(state);
-    };
-    const worker = this.#calls.remote<TrialMethods>({ signal: mine.signal, onProgress: (done, total) => set({ progress: { done, total } }) });
-    set({ failure: undefined, progress: { done: 0, total: 1 } });
-    try {
-      if (this.#state.start === undefined) {
-        const start = await worker.startTrial(this.#asked, crypto.getRandomValues(new Uint32Array(1))[0]!);
-        set({ start });
-      }
-      const { choice } = this.#state;
-      // The reader's choice first.
-      for (const wanted of [choice, ...comparedChoices(choice)]) {
-        if (this.#controller !== mine) return;
-        if (this.#state.tried.has(keyOfChoice(wanted))) continue;
-        const tried = await worker.tryFilters(wanted);
-        set({ tried: new Map(this.#state.tried).set(keyOfChoice(wanted), tried) });
-      }
-      set({ progress: undefined });
-    } catch (error) {
-      const isCancelled = error instanceof CallError && error.isCancelled;
-      set({ progress: undefined, failure: isCancelled ? undefined : failureFacts(error) });
+  async #run(options: CallOptions): Promise<void> {
+    const worker = this.#calls.remote<TrialMethods>(options);
+    if (this.#state.start === undefined) {
+      const start = await worker.startTrial(this.#asked, crypto.getRandomValues(new Uint32Array(1))[0]!);
+      if (options.signal?.aborted === true) return;
+      this.#set({ start });
+    }
+    const { choice } = this.#state;
+    // The reader's choice first.
+    for (const wanted of [choice, ...comparedChoices(choice)]) {
+      if (this.#state.tried.has(keyOfChoice(wanted))) continue;
+      const tried = await worker.tryFilters(wanted);
+      if (options.signal?.aborted === true) return;
+      this.#set({ tried: new Map(this.#state.tried).set(keyOfChoice(wanted), tried) });
     }
   }
 
-  #set(state: Partial<TrialState>): void {
+  #set(state: Partial<Trials>): void {
     this.#state = { ...this.#state, ...state };
     this.changed();
   }

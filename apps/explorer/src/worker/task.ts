@@ -34,7 +34,7 @@ export class Task<T> extends Watchable {
     this.#controller?.abort();
     const mine = (this.#controller = new AbortController());
     const set = (state: Partial<TaskState<T>>): void => {
-      if (this.#controller === mine) this.#set(state);
+      if (!mine.signal.aborted) this.#set(state);
     };
     set({ failure: undefined, progress: { done: 0, total: 1 } });
     try {
