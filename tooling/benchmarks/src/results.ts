@@ -383,8 +383,8 @@ const LEVEL_REASONS = `What stops the others:
 
 - level-get, level-uncached-get, level-uncompressed-get: classic-level takes 24 to 48 µs from run to run, most of it for the trip to a
   thread and back: a key of \`getMany\` takes it 3 to 10 µs. Three quarters of the time of our uncached \`get\` are spent in memtables,
-  filters and blocks, and the rest in abstract-level's promise, and in making bytes of the key and text of the value. A store that
-  returns a value at hand without a promise of its own took a cached \`get\` to 0.7 to 0.85 of its time. Of 100,000 entries, the cached
+  filters and blocks, and the rest in abstract-level's promise, and in making bytes of the key and text of the value. With a store
+  that returned values in memory directly, not in a promise, a cached \`get\` took 0.7 to 0.85 of its time. Of 100,000 entries, the cached
   blocks are larger than the processor's caches: more than a quarter of the time of \`get\` is the search of a block.
   No gain: reading a byte of each cache line of a block's entries before the search (0.97 to 1.03).
 - level-nextv: a third of a call of \`nextv(1000)\` makes text of keys and values, which takes Node 110 to 190 ns each. Of 10,000
