@@ -29,32 +29,11 @@ export async function keyFormOf(source: Source, table: SyncTable | Table | undef
   const evidence = new KeyEvidence();
   if (table !== undefined) {
     const ends: Uint8Array[] = [];
-    await stepThrough(sampledKeys(table, evidence, ends, source.isRemote === true));
-    if (table.filterStatus.state !== 'used' && source.isRemote !== true) await stepThrough(soughtKeys(table, evidence, ends));
+    await undamaged(() => sampleKeys(table, evidence, ends, source.isRemote === true));
+    if (table.filterStatus.state !== 'used' && source.isRemote !== true) await undamaged(() => seekKeys(table, evidence, ends));
   }
   if (evidence.isEmpty && searchBytes > 0) await lookAtWhatIsLeft(source, searchBytes, evidence);
   return evidence.keyForm();
-}
-
-/** Runs steps that yield moves of a cursor, and waits only for those that are promises. */
-function stepThrough(steps: Generator<boolean | Promise<boolean>, void, boolean>): Promise<void> {
-  return undamaged(async () => {
-    for (let step = steps.next(); step.done !== true; ) {
-      const move = step.value;
-      if (typeof move === 'boolean') {
-        step = steps.next(move);
-        continue;
-      }
-      let more: boolean;
-      try {
-        more = await move;
-      } catch (error) {
-        step = steps.throw(error);
-        continue;
-      }
-      step = steps.next(more);
-    }
-  });
 }
 
 /** The result of `work`; undefined when the table is damaged or not supported, which the command itself reports later. */
@@ -76,17 +55,12 @@ function isDamage(error: unknown): boolean {
  *
  * @param ends receives the first and the last key of the two.
  */
-function* sampledKeys(
-  table: SyncTable | Table,
-  evidence: KeyEvidence,
-  ends: Uint8Array[],
-  isRemote: boolean,
-): Generator<boolean | Promise<boolean>, void, boolean> {
-  const isWhole = yield* keysFromStart(table, evidence, isRemote ? LOOKED_AT : LOOKED_AT_FURTHER, ends);
+async function sampleKeys(table: SyncTable | Table, evidence: KeyEvidence, ends: Uint8Array[], isRemote: boolean): Promise<void> {
+  const isWhole = await sampleFromStart(table, evidence, isRemote ? LOOKED_AT : LOOKED_AT_FURTHER, ends);
   if (isWhole || isRemote) return;
   const fromEnd: Uint8Array[] = [];
   try {
-    yield* keysFromEnd(table, fromEnd, ends[1]);
+    await sampleFromEnd(table, fromEnd, ends[1]);
   } finally {
     evidence.startRun();
     for (const key of fromEnd.reverse()) evidence.add(key, table);
@@ -95,31 +69,29 @@ function* sampledKeys(
 }
 
 /** Looks whether the index leads to these keys, as filters would show. */
-function* soughtKeys(table: SyncTable | Table, evidence: KeyEvidence, keys: readonly Uint8Array[]): Generator<boolean | Promise<boolean>, void, boolean> {
+async function seekKeys(table: SyncTable | Table, evidence: KeyEvidence, keys: readonly Uint8Array[]): Promise<void> {
   const cursor = table.cursor();
   for (const key of keys) {
-    const isThere = (yield cursor.seek(key)) && bytewiseComparator.compare(cursor.key, key) === 0;
+    const isThere = (await cursor.seek(key)) && bytewiseComparator.compare(cursor.key, key) === 0;
     if (!isThere) evidence.miss();
   }
 }
 
 /** @returns whether these are all keys. */
-function* keysFromStart(
-  table: SyncTable | Table,
-  evidence: KeyEvidence,
-  furthest: number,
-  ends: Uint8Array[],
-): Generator<boolean | Promise<boolean>, boolean, boolean> {
+async function sampleFromStart(table: SyncTable | Table, evidence: KeyEvidence, furthest: number, ends: Uint8Array[]): Promise<boolean> {
   const cursor = table.cursor();
   let bytes = 0;
   try {
-    let more = yield cursor.seekToFirst();
-    for (let i = 0; more && bytes < MAX_BYTES; i++, more = yield cursor.next()) {
+    let more = await cursor.seekToFirst();
+    for (let i = 0; more && bytes < MAX_BYTES; i++) {
       if (i >= LOOKED_AT && !(i < furthest && evidence.isForInternal)) break;
       const key = cursor.key.slice();
       ends[i === 0 ? 0 : 1] = key;
       bytes += key.length;
       evidence.add(key, table);
+      // Waits only for promises, as most keys are in the current block.
+      const step = cursor.next();
+      more = typeof step === 'boolean' ? step : await step;
     }
     return !more;
   } catch (error) {
@@ -129,10 +101,10 @@ function* keysFromStart(
   }
 }
 
-function* keysFromEnd(table: SyncTable | Table, keys: Uint8Array[], last: Uint8Array | undefined): Generator<boolean | Promise<boolean>, void, boolean> {
+async function sampleFromEnd(table: SyncTable | Table, keys: Uint8Array[], last: Uint8Array | undefined): Promise<void> {
   const cursor = table.cursor();
   let bytes = 0;
-  for (let more = yield cursor.seekToLast(); more && bytes < MAX_BYTES && keys.length < LOOKED_AT; more = yield cursor.prev()) {
+  for (let more = await cursor.seekToLast(); more && bytes < MAX_BYTES && keys.length < LOOKED_AT; more = await cursor.prev()) {
     // Stops at a key that has been sampled already: its sequence would look like a duplicate.
     if (last !== undefined && bytewiseComparator.compare(cursor.key, last) === 0) break;
     keys.push(cursor.key.slice());
