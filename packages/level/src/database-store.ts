@@ -18,13 +18,23 @@ export class DatabaseStore implements LevelStore {
   #onIdle: (() => void) | undefined;
   #hasWritingEnded = false;
   readonly #folder: WritableFolder | undefined;
+  readonly #end: () => Promise<void>;
 
-  /** @param folder of a database whose folder may be deleted while it is open. */
-  constructor(opened: Database | DatabaseReader, formats: ByteFormats, folder?: WritableFolder) {
+  /**
+   * @param folder of a database whose folder may be deleted while it is open.
+   * @param end closes the database. Default: its `close`.
+   */
+  constructor(opened: Database | DatabaseReader, formats: ByteFormats, folder?: WritableFolder, end = () => opened.close()) {
+    this.#end = end;
     this.#folder = folder;
     this.#opened = opened;
     this.#formats = formats;
     this.#keys = new LentKeys(formats);
+  }
+
+  /** Another store on the same database, which others use too. @param end what its `close` does instead of closing the database. */
+  lent(end: () => Promise<void>): DatabaseStore {
+    return new DatabaseStore(this.#opened, this.#formats, this.#folder, end);
   }
 
   get(key: Stored, format: StoredFormat, snapshot: StoreSnapshot | undefined): Stored | undefined | Promise<Stored | undefined> {
@@ -112,7 +122,7 @@ export class DatabaseStore implements LevelStore {
   async close(): Promise<void> {
     if (this.#reading > 0) await new Promise<void>((resolve) => (this.#onIdle = resolve));
     try {
-      await this.#opened.close();
+      await this.#end();
     } catch (error) {
       if (!(await this.#isGone(error))) throw levelErrorOf(error);
     }

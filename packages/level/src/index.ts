@@ -9,7 +9,7 @@ import { isFolder, type LevelOptions } from './level-options.js';
 import { mustBeText, StoreLevel } from './store-level.js';
 import { webFormats } from './web-formats.js';
 import type { WorkerLike } from './worker/browser-parts.js';
-import { openInWorker, WorkerCalls } from './worker/worker-store.js';
+import { openInWorker, WorkerCalls } from './worker/worker-calls.js';
 
 export type { AdditionalIteratorOptions, BatchOperation, ChainedBatch, DatabaseOptions, Iterator, KeyIterator, Snapshot, ValueIterator } from './classic-types.js';
 export { copyLevel, type CopyOptions, type CopyProgress, type CopyResult, type CopySource, type CopyTarget } from './copy-level.js';

@@ -11,8 +11,8 @@ import { CorruptionError, DatabaseError, FolderError } from '@bloom/leveldb';
  * - `LEVEL_DATABASE_NOT_OPEN`: the database is closed.
  * - `LEVEL_ABORTED`: the signal of an iterator was aborted.
  * - `LEVEL_READONLY`: a level that was opened with `readOnly` was to be written.
- * - `LEVEL_SNAPSHOT_LOST`: the page that had the database open for this one was closed after writes that the iterator or snapshot does not
- *   see, or a page opened it again after `LEVEL_NO_SPACE`.
+ * - `LEVEL_SNAPSHOT_LOST`: the page or thread that had the database open for this one ended after writes that the iterator or snapshot does
+ *   not see, or a page opened it again after `LEVEL_NO_SPACE`.
  * - `LEVEL_NOT_SUPPORTED`: a level that was opened with `readOnly` does not have the method, or a level that was opened without
  *   it has no `refresh`; or a string is no folder on this host.
  */

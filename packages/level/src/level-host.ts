@@ -10,6 +10,8 @@ export type StoreOpener = (options: OpenOptions) => Promise<LevelStore>;
 export interface LevelHost extends ByteFormats {
   /** What a string names: a folder, or what is opened elsewhere. */
   writableAt(location: string): WritableFolder | StoreOpener;
+  /** Opens the database of a folder that a string names for several threads; undefined where that cannot be done. */
+  readonly openShared?: (location: string, options: OpenOptions) => Promise<LevelStore>;
   /** The folder that a string names, for levels that only read. */
   readOnlyFolderAt(location: string): Folder;
 }

@@ -52,8 +52,8 @@ export interface OpenOptions extends AbstractOpenOptions, DatabaseLevelOptions {
    */
   readonly reuseLogs?: DatabaseOptions['reuseLogs'];
   /**
-   * Taken for the sake of programs written for classic-level. Threads of a process cannot share a database here: the first opens it, and
-   * others get `LEVEL_LOCKED`.
+   * In Node, lets several threads of the process open the database of a path. The first one has it open, and the others send their calls
+   * to it. Default: false, with which they get `LEVEL_LOCKED`.
    */
   readonly multithreading?: boolean | undefined;
 }

@@ -6,6 +6,7 @@ import { NodeFolder, WritableNodeFolder } from '@bloom/leveldb/node';
 import { destroyFolder, repairFolder } from './folder-calls.js';
 import type { LevelHost } from './level-host.js';
 import { isFolder, type LevelOptions } from './level-options.js';
+import { openShared } from './node/shared-threads.js';
 import { mustBeText, StoreLevel } from './store-level.js';
 
 export type { AdditionalIteratorOptions, BatchOperation, ChainedBatch, DatabaseOptions, Iterator, KeyIterator, Snapshot, ValueIterator } from './classic-types.js';
@@ -46,6 +47,7 @@ function textOf(bytes: Uint8Array, start: number, end: number): string {
 
 const host: LevelHost = {
   writableAt: (location) => new WritableNodeFolder(location),
+  openShared: (location, options) => openShared(location, options, host),
   readOnlyFolderAt: (location) => new NodeFolder(location),
   bytesOf: (text) => Buffer.from(text),
   textOf: slicesAllBytes() ? (bytes, start, end) => utf8Slice!.call(bytes, start, end) : textOf,

@@ -128,7 +128,12 @@ export abstract class StoreLevel<KDefault = string, VDefault = string> extends C
     this.#host = host;
     if (typeof place === 'function') this.#openStore = place;
     else if (readOnly) this.#openStore = async (given) => new DatabaseStore(await openReader(place, given), host);
-    else this.#openStore = async (given) => new DatabaseStore(await Database.open(place as WritableFolder, databaseOptionsOf(given)), host, place as WritableFolder);
+    else {
+      this.#openStore = async (given) => {
+        if (given.multithreading === true && typeof location === 'string' && host.openShared !== undefined) return host.openShared(location, given);
+        return new DatabaseStore(await Database.open(place as WritableFolder, databaseOptionsOf(given)), host, place as WritableFolder);
+      };
+    }
   }
 
   override open(options?: OpenOptions): Promise<void> {

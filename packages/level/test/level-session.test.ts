@@ -2,12 +2,13 @@ import { expect, test } from 'vitest';
 import { webFormats } from '../src/web-formats.js';
 import type { Answer, Request } from '../src/worker/level-messages.js';
 import { LevelSession } from '../src/worker/level-session.js';
+import { opfsPlace } from '../src/worker/opfs-place.js';
 import { SharedDatabase } from '../src/worker/shared-database.js';
 
 test('a worker that could not open the database says why in the answers to what is asked for afterwards', async () => {
   const all: Answer[] = [];
   // There is no origin private file system here.
-  const session = new LevelSession(new SharedDatabase('words', webFormats, {}), (answers) => void all.push(...answers));
+  const session = new LevelSession(new SharedDatabase(opfsPlace('words'), webFormats, {}), (answers) => void all.push(...answers));
   const requests: Request[] = [
     [1, 'open', {}],
     [2, 'get', 'a', 'utf8', undefined],

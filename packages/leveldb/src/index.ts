@@ -32,7 +32,7 @@ export type { SyncDatabaseCursor } from './read/sync-database-cursor.js';
 export { SyncDatabaseReader } from './read/sync-database-reader.js';
 export { decodeVersionEdit, encodeVersionEdit, type FileMetadata, type VersionEdit } from './format/version-edit.js';
 export { type BatchProblem, WriteBatch, WriteBatchReader } from './format/write-batch.js';
-export { DatabaseError, type DatabaseErrorCode } from './folder/database-error.js';
+export { DatabaseError, type DatabaseErrorCode, type LockHolder } from './folder/database-error.js';
 export type { FolderLock, PinnedFolder, WritableFile, WritableFolder } from './folder/writable-folder.js';
 export { WritableMemoryFolder } from './folder/writable-memory-folder.js';
 export type { ClearRange } from './write/entry-deletion.js';

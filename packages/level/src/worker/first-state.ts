@@ -17,6 +17,8 @@ export class FirstState {
   constructor(snapshot: SequenceSnapshot) {
     this.#snapshot = snapshot;
     this.#timer = startTimer(() => this.#release(), HELD_MS);
+    // In Node, a timer would keep the process alive.
+    (this.#timer as { unref?(): void }).unref?.();
   }
 
   /** A snapshot of the state, if it is that of the sequence and is still held. */

@@ -47,6 +47,7 @@ export interface LevelCalls {
   endWalk(id: Held): void;
   approximateSize(start: Uint8Array, end: Uint8Array): Promise<number>;
   compactRange(start: Uint8Array, end: Uint8Array): Promise<void>;
+  property(name: string): string;
 }
 
 /** What was read, and the key of the last item, unless there is nothing more to come. */

@@ -16,6 +16,7 @@ import { browser, type MessagePortLike } from './browser-parts.js';
 import { HeldStates } from './held-states.js';
 import { type Answer, type Greeting, lockOfClient, type Request } from './level-messages.js';
 import { LevelSession } from './level-session.js';
+import { opfsPlace } from './opfs-place.js';
 import { type ServeOptions, SharedDatabase } from './shared-database.js';
 
 type PathMessage = { readonly hello: string } | { readonly owner: string };
@@ -64,7 +65,7 @@ export class LevelServer {
     this.path = path;
     this.client = client;
     this.port = port;
-    this.database = new SharedDatabase(path, formats, options);
+    this.database = new SharedDatabase(opfsPlace(path), formats, options);
     this.onEnd = onEnd;
     this.pathChannel = new browser.BroadcastChannel(lockOf(path));
     this.clientChannel = new browser.BroadcastChannel(lockOfClient(client));

@@ -1,6 +1,7 @@
 import { LevelError, notOpen } from '../level-error.js';
 import type { OpenOptions } from '../level-options.js';
 import type { DatabaseStore, DatabaseWalk, SequenceSnapshot } from '../database-store.js';
+import type { Stored, StoredFormat } from '../stored-format.js';
 import type { Answer, Held, LevelCalls, Request } from './level-messages.js';
 import { sentErrorOf } from './sent-error.js';
 import type { DatabaseUser, SharedDatabase } from './shared-database.js';
@@ -45,6 +46,15 @@ export class LevelSession implements DatabaseUser {
         this.#answers.push(answer);
       });
     }
+  }
+
+  /** As the request `get`, without a promise. */
+  getNow(key: Stored, format: StoredFormat, snapshot: Held | undefined): Stored | undefined {
+    return this.#store.getSync(key, format, snapshot === undefined ? undefined : held(this.#snapshots, snapshot));
+  }
+
+  propertyNow(name: string): string {
+    return this.#store.property(name);
   }
 
   /** Ends what the page has begun, whether it asked for that or is gone. */
@@ -146,6 +156,7 @@ export class LevelSession implements DatabaseUser {
       },
       approximateSize: (start, end) => this.#store.approximateSize(start, end),
       compactRange: (start, end) => this.#store.compactRange(start, end),
+      property: (name) => this.#store.property(name),
     };
   }
 
@@ -169,6 +180,6 @@ function held<T>(all: ReadonlyMap<Held, T>, id: Held): T {
 }
 
 function lost(): LevelError {
-  const problem = 'the database was opened again, because the page that had it open was closed or its storage was full, and this iterator or snapshot ended: begin it again';
+  const problem = 'the database was opened again, because the page or thread that had it open ended or its storage was full, and this iterator or snapshot ended: begin it again';
   return new LevelError('LEVEL_SNAPSHOT_LOST', problem);
 }

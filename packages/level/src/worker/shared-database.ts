@@ -1,11 +1,9 @@
-import { Database, DatabaseError, type RepairReport } from '@bloom/leveldb';
-import { WritableOpfsFolder } from '@bloom/leveldb/opfs';
+import { Database, DatabaseError, type RepairReport, type WritableFolder } from '@bloom/leveldb';
 import { DatabaseStore, type SequenceSnapshot } from '../database-store.js';
 import { destroyFolder, repairFolder } from '../folder-calls.js';
 import { levelErrorOf, notOpen } from '../level-error.js';
 import type { ByteFormats } from '../byte-formats.js';
 import { databaseOptionsOf, type OpenOptions } from '../level-options.js';
-import { browser } from './browser-parts.js';
 import { FirstState } from './first-state.js';
 
 /** What a worker of one's own gives to every database that it opens: what pages cannot send. */
@@ -17,18 +15,19 @@ export interface DatabaseUser {
   letGo(): void;
 }
 
-/** How much room there must be to open a database again: an attempt that fails would end reading too. */
-const ROOM_BYTES = 16 * 2 ** 20;
-
-/** Whether the origin may store more, as far as the browser says. */
-async function hasRoom(): Promise<boolean> {
-  const { quota = Infinity, usage = 0 } = (await browser.navigator.storage?.estimate?.()) ?? {};
-  return quota - usage >= ROOM_BYTES;
+/** Where a shared database is. */
+export interface SharedPlace {
+  /** For messages. */
+  readonly path: string;
+  /** The folder, for one opening. */
+  folder(): WritableFolder;
+  /** Whether a database that can no longer be written may be opened again: an attempt that fails would end reading too. */
+  canReopen(): Promise<boolean>;
 }
 
-/** The database of a path, open once for all pages that use it: with the options of the first. */
+/** The database of a path, open once for all that use it: with the options of the first. */
 export class SharedDatabase {
-  readonly #path: string;
+  readonly #place: SharedPlace;
   readonly #formats: ByteFormats;
   readonly #options: ServeOptions;
   #store: DatabaseStore | undefined;
@@ -41,8 +40,8 @@ export class SharedDatabase {
   /** Openings and closings are made one after another. */
   #last: Promise<unknown> = Promise.resolve();
 
-  constructor(path: string, formats: ByteFormats, options: ServeOptions) {
-    this.#path = path;
+  constructor(place: SharedPlace, formats: ByteFormats, options: ServeOptions) {
+    this.#place = place;
     this.#formats = formats;
     this.#options = options;
   }
@@ -56,9 +55,9 @@ export class SharedDatabase {
   /** Opens the database, unless it is open; opens it again if it could not be written any more, and there is room. */
   join(user: DatabaseUser, options: OpenOptions): Promise<void> {
     return this.#inTurn(async () => {
-      if (this.#store?.hasWritingEnded === true && (await hasRoom())) await this.#end();
+      if (this.#store?.hasWritingEnded === true && (await this.#place.canReopen())) await this.#end();
       if (this.#store !== undefined && options.errorIfExists === true) {
-        throw new DatabaseError('BLOOM_DATABASE_EXISTS', `${this.#path} has a database, and errorIfExists is true`);
+        throw new DatabaseError('BLOOM_DATABASE_EXISTS', `${this.#place.path} has a database, and errorIfExists is true`);
       }
       if (this.#store === undefined) {
         this.#store = await this.#openStore(options);
@@ -86,7 +85,8 @@ export class SharedDatabase {
 
   async #openStore(options: OpenOptions): Promise<DatabaseStore> {
     try {
-      const store = new DatabaseStore(await Database.open(this.#folder, databaseOptionsOf({ ...options, ...this.#options })), this.#formats);
+      const folder = this.#place.folder();
+      const store = new DatabaseStore(await Database.open(folder, databaseOptionsOf({ ...options, ...this.#options })), this.#formats, folder);
       this.#failure = undefined;
       return store;
     } catch (error) {
@@ -111,17 +111,13 @@ export class SharedDatabase {
   }
 
   destroy(): Promise<void> {
-    return this.#inTurn(() => destroyFolder(this.#folder));
+    return this.#inTurn(() => destroyFolder(this.#place.folder()));
   }
 
   repair(): Promise<RepairReport> {
     const { comparator, filterPolicy, codecs, compression } = this.#options;
     const options = { ...(comparator && { comparator }), ...(filterPolicy && { filterPolicy }), ...(codecs && { codecs }), ...(typeof compression === 'object' && { compression }) };
-    return this.#inTurn(() => repairFolder(this.#folder, options));
-  }
-
-  get #folder(): WritableOpfsFolder {
-    return new WritableOpfsFolder(this.#path);
+    return this.#inTurn(() => repairFolder(this.#place.folder(), options));
   }
 
   async #inTurn<T>(call: () => Promise<T>): Promise<T> {

@@ -1,180 +1,39 @@
 import { LevelError } from '../level-error.js';
-import type { OpenOptions } from '../level-options.js';
 import type { Item, LevelStore, Signal, StoreBatch, StoreSnapshot, StoreWalk, WalkOptions } from '../level-store.js';
 import type { ByteRange } from '../range-walk.js';
-import type { ByteFormats } from '../byte-formats.js';
 import { bytesIn, type Stored, type StoredFormat } from '../stored-format.js';
-import { browser, type MessagePortLike, type WorkerLike } from './browser-parts.js';
-import { type Answer, type Held, type LevelCall, type LevelCalls, lockOfClient, type Request } from './level-messages.js';
-import { receivedError } from './sent-error.js';
+import type { Held } from './level-messages.js';
+import type { PendingCalls } from './pending-calls.js';
 
-// Taken at load: test suites replace the host's own with ones that stand still.
-const onMicrotask = queueMicrotask;
-
-interface Pending {
-  readonly resolve: (result: never) => void;
-  readonly reject: (error: unknown) => void;
+/** What is made of bytes that were sent, which are plain arrays. */
+export interface ReceivedBytes {
+  /** In which formats the bytes are not left as they are. */
+  readonly formats: ReadonlySet<StoredFormat>;
+  make(bytes: Uint8Array): Uint8Array;
 }
 
-type Arguments<Call extends LevelCall> = Parameters<LevelCalls[Call]>;
-type Result<Call extends LevelCall> = Promise<Awaited<ReturnType<LevelCalls[Call]>>>;
-
-/** The calls to a worker. What is asked for in one turn of a page is sent in one message. */
-export class WorkerCalls {
-  readonly #worker: WorkerLike;
-  readonly #port: MessagePortLike;
-  readonly #pending = new Map<number, Pending>();
-  #asked: Request[] = [];
-  #lastId = 0;
-  #failure: LevelError | undefined;
-  /** Ends the wait for the end of the worker. */
-  readonly #ending = new AbortController();
-
-  /** @param start starts the worker, with `serveLevels` in it. */
-  constructor(path: string, start: () => WorkerLike) {
-    const { port1, port2 } = new browser.MessageChannel();
-    this.#port = port1;
-    const client = browser.crypto.randomUUID();
-    port1.onmessage = ({ data }) => {
-      const answers = data as Answer[];
-      if (answers.length === 0) this.#awaitEnd(client);
-      else this.#settle(answers);
-    };
-    this.#worker = start();
-    this.#worker.addEventListener('error', (event) => this.fail(`the worker of the level failed, or could not be started: ${event.message ?? 'see the option worker'}`));
-    this.#worker.postMessage({ path, client }, [port2]);
-  }
-
-  call<Call extends LevelCall>(call: Call, ...values: Arguments<Call>): Result<Call> {
-    if (this.#failure !== undefined) return Promise.reject(this.#failure);
-    const id = ++this.#lastId;
-    if (this.#asked.length === 0) onMicrotask(() => this.#send());
-    this.#asked.push([id, call, ...values]);
-    return new Promise((resolve, reject) => {
-      this.#pending.set(id, { resolve, reject });
-    });
-  }
-
-  /** Makes a call whose failure shows in those that need what it did. */
-  tell<Call extends LevelCall>(call: Call, ...values: Arguments<Call>): void {
-    this.call(call, ...values).catch(() => undefined);
-  }
-
-  /** Ends all calls. */
-  fail(problem: string): void {
-    this.#failure ??= new LevelError('LEVEL_IO_ERROR', problem);
-    for (const { reject } of this.#pending.values()) reject(this.#failure);
-    this.#pending.clear();
-    this.#port.close();
-    this.#ending.abort();
-  }
-
-  get hasFailed(): boolean {
-    return this.#failure !== undefined;
-  }
-
-  /** Fails when the worker has ended, of which browsers tell nobody but by its lock. */
-  #awaitEnd(client: string): void {
-    const ended = (): undefined => {
-      this.fail('the worker of the level was ended');
-    };
-    browser.navigator.locks.request(lockOfClient(client), { signal: this.#ending.signal }, ended).catch(() => undefined);
-  }
-
-  #send(): void {
-    const asked = this.#asked;
-    this.#asked = [];
-    if (this.#failure !== undefined) return;
-    try {
-      this.#port.postMessage(asked);
-    } catch (error) {
-      // One of them has what cannot be sent, such as a function.
-      for (const [id] of asked) this.#take(id)?.reject(error);
-    }
-  }
-
-  #settle(answers: readonly Answer[]): void {
-    for (const answer of answers) {
-      const pending = this.#take(answer[0]);
-      if (answer[1] === 0) pending?.resolve(answer[2] as never);
-      else pending?.reject(receivedError(answer[2]));
-    }
-  }
-
-  #take(id: number): Pending | undefined {
-    const pending = this.#pending.get(id);
-    this.#pending.delete(id);
-    return pending;
-  }
-}
-
-/** Options that are sent to a worker. */
-const SENT = [
-  'createIfMissing',
-  'errorIfExists',
-  'compression',
-  'cacheSize',
-  'writeBufferSize',
-  'maxFileSize',
-  'blockSize',
-  'blockRestartInterval',
-  'maxOpenFiles',
-  'maxBlockBytes',
-  'filterRange',
-  'damage',
-  'lock',
-  'reuseLogs',
-] as const;
-
-/** Options that have functions, which cannot be sent. */
-const NOT_SENT = ['comparator', 'filterPolicy', 'filterPolicies', 'codecs', 'onEvent'] as const;
-
-/** The options that are sent to a worker. @throws TypeError for one that cannot be sent. */
-function sendable(options: OpenOptions): OpenOptions {
-  const refused = NOT_SENT.find((name) => options[name] !== undefined && options[name] !== null) ?? (typeof options.compression === 'object' ? 'compression' : undefined);
-  if (refused !== undefined) {
-    throw new TypeError(`${refused} has functions, which cannot be sent to the worker that has the database open: give it to serveLevels, in a worker of your own`);
-  }
-  const sent: Record<string, unknown> = options.filterPolicy === null ? { filterPolicy: null } : {};
-  for (const name of SENT) if (options[name] !== undefined) sent[name] = options[name];
-  return sent;
-}
-
-/** Opens the database of a path in a worker. */
-export async function openInWorker(path: string, start: () => WorkerLike, options: OpenOptions, formats: ByteFormats): Promise<LevelStore> {
-  const sent = sendable(options);
-  const calls = new WorkerCalls(path, start);
-  try {
-    await calls.call('open', sent);
-  } catch (error) {
-    calls.tell('close');
-    throw error;
-  }
-  return new WorkerStore(calls, formats);
-}
-
-/** What a level reads and writes: a database that is open in a worker. */
-class WorkerStore implements LevelStore {
-  readonly #calls: WorkerCalls;
-  readonly #formats: ByteFormats;
+/** What a level reads and writes: a database that is open in a worker, or in another thread. */
+export class WorkerStore implements LevelStore {
+  readonly #calls: PendingCalls;
+  readonly #bytes: ReceivedBytes;
   #lastHeld = 0;
 
-  constructor(calls: WorkerCalls, formats: ByteFormats) {
+  constructor(calls: PendingCalls, bytes: ReceivedBytes) {
     this.#calls = calls;
-    this.#formats = formats;
+    this.#bytes = bytes;
   }
 
   async get(key: Stored, format: StoredFormat, snapshot: StoreSnapshot | undefined): Promise<Stored | undefined> {
     return this.#received(await this.#calls.call('get', own(key), sent(format), heldBy(snapshot)), format);
   }
 
-  getSync(): never {
-    throw notHere('getSync()');
+  getSync(key: Stored, format: StoredFormat, snapshot: StoreSnapshot | undefined): Stored | undefined {
+    return this.#received(this.#calls.getNow(own(key), sent(format), heldBy(snapshot)), format);
   }
 
   async getMany(keys: readonly Stored[], format: StoredFormat, snapshot: StoreSnapshot | undefined): Promise<(Stored | undefined)[]> {
     const values = await this.#calls.call('getMany', keys.map(own), sent(format), heldBy(snapshot));
-    return format === 'buffer' ? values.map((value) => this.#received(value, format)) : values;
+    return this.#bytes.formats.has(format) ? values.map((value) => this.#received(value, format)) : values;
   }
 
   has(key: Stored, snapshot: StoreSnapshot | undefined): Promise<boolean> {
@@ -205,7 +64,7 @@ class WorkerStore implements LevelStore {
     const { kind, keyFormat, valueFormat, withKeys, withValues } = form;
     const id = ++this.#lastHeld;
     this.#calls.tell('walk', id, range, { kind, keyFormat: sent(keyFormat), valueFormat: sent(valueFormat), withKeys, withValues }, fillCache, heldBy(snapshot));
-    const hasBuffers = keyFormat === 'buffer' || valueFormat === 'buffer';
+    const hasBuffers = this.#bytes.formats.has(keyFormat) || this.#bytes.formats.has(valueFormat);
     const keyOf = (key: Stored | undefined): Stored | undefined => this.#received(key, keyFormat);
     const valueOf = (value: Stored | undefined): Stored | undefined => this.#received(value, valueFormat);
     const itemOf = (item: Item): Item =>
@@ -225,35 +84,29 @@ class WorkerStore implements LevelStore {
     return this.#calls.call('compactRange', start, end);
   }
 
-  property(): never {
-    throw notHere('getProperty()');
+  property(name: string): string {
+    return this.#calls.propertyNow(name);
   }
 
   refresh(): Promise<never> {
     return Promise.reject(new LevelError('LEVEL_NOT_SUPPORTED', 'refresh() is for levels that were opened with readOnly'));
   }
 
-  async close(): Promise<void> {
-    try {
-      await this.#calls.call('close');
-    } catch (error) {
-      // With the worker, the database was closed too.
-      if (!this.#calls.hasFailed) throw error;
-    }
-    this.#calls.fail('the level is closed');
+  close(): Promise<void> {
+    return this.#calls.close();
   }
 
   /** What a worker sends as bytes, in the format that was asked for. */
   #received(stored: Stored | undefined, format: StoredFormat): Stored | undefined {
-    return format === 'buffer' && stored !== undefined ? this.#formats.bufferOf(stored as Uint8Array, 0, stored.length) : stored;
+    return stored !== undefined && this.#bytes.formats.has(format) ? this.#bytes.make(stored as Uint8Array) : stored;
   }
 }
 
 class WorkerSnapshot implements StoreSnapshot {
   readonly id: Held;
-  readonly #calls: WorkerCalls;
+  readonly #calls: PendingCalls;
 
-  constructor(calls: WorkerCalls, id: Held) {
+  constructor(calls: PendingCalls, id: Held) {
     this.id = id;
     this.#calls = calls;
     calls.tell('snapshot', id);
@@ -265,10 +118,10 @@ class WorkerSnapshot implements StoreSnapshot {
 }
 
 class WorkerBatch implements StoreBatch {
-  readonly #calls: WorkerCalls;
+  readonly #calls: PendingCalls;
   #operations: (Stored | undefined)[] = [];
 
-  constructor(calls: WorkerCalls) {
+  constructor(calls: PendingCalls) {
     this.#calls = calls;
   }
 
@@ -294,13 +147,13 @@ const READ_AHEAD_BYTES = 128 * 2 ** 10;
 
 class WorkerWalk implements StoreWalk {
   readonly readAheadBytes = READ_AHEAD_BYTES;
-  readonly #calls: WorkerCalls;
+  readonly #calls: PendingCalls;
   readonly #id: Held;
   readonly #itemOf: ((item: Item) => Item) | undefined;
   readonly #signal: Signal | undefined;
 
   /** @param itemOf makes of an item that was sent the one that was asked for. */
-  constructor(calls: WorkerCalls, id: Held, itemOf: ((item: Item) => Item) | undefined, signal: Signal | undefined) {
+  constructor(calls: PendingCalls, id: Held, itemOf: ((item: Item) => Item) | undefined, signal: Signal | undefined) {
     this.#calls = calls;
     this.#id = id;
     this.#itemOf = itemOf;
@@ -351,8 +204,4 @@ function sent(format: StoredFormat): StoredFormat {
 
 function heldBy(snapshot: StoreSnapshot | undefined): Held | undefined {
   return (snapshot as WorkerSnapshot | undefined)?.id;
-}
-
-function notHere(call: string): LevelError {
-  return new LevelError('LEVEL_NOT_SUPPORTED', `Database is open in a worker: it does not support ${call}`);
 }

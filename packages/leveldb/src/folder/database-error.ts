@@ -22,13 +22,19 @@ export type DatabaseErrorCode =
   | 'BLOOM_NOT_A_FOLDER'
   | 'BLOOM_WRITING_ENDED';
 
+/** Who has locked a folder: this thread, a thread of this process, which may be this one, or another process. */
+export type LockHolder = 'this thread' | 'this process' | 'another process';
+
 /** A database cannot be opened for writing, or is no longer written; its bytes are sound. */
 export class DatabaseError extends Error {
   override readonly name = 'DatabaseError';
   readonly code: DatabaseErrorCode;
+  /** Of `BLOOM_LOCKED`: who holds the lock; undefined where the host does not tell. */
+  readonly heldBy: LockHolder | undefined;
 
-  constructor(code: DatabaseErrorCode, problem: string, options?: ErrorOptions) {
+  constructor(code: DatabaseErrorCode, problem: string, options?: ErrorOptions & { readonly heldBy?: LockHolder | undefined }) {
     super(problem, options);
     this.code = code;
+    this.heldBy = options?.heldBy;
   }
 }

@@ -40,7 +40,8 @@ export async function lockFolder(path: string): Promise<FolderLock> {
     if (!taken.isTaken) {
       if (taken.mayClose) closeRefused(id, fd);
       else refused.set(id, fd);
-      throw new DatabaseError('BLOOM_LOCKED', `${path} is already open for writing, ${lockOwner(id)}`);
+      const owner = lockOwner(id);
+      throw new DatabaseError('BLOOM_LOCKED', `${path} is already open for writing, ${owner.name}`, { heldBy: owner.holder });
     }
     refused.delete(id);
     // A program that deletes a database deletes LOCK while it is locked. The lock of a deleted file keeps nobody out.
@@ -96,7 +97,8 @@ function openLock(path: string, file: string): number {
     if (kept !== undefined) return kept;
     // The list is slow: the system stops all locking for it. A descriptor that this thread keeps is closed when the thread ends.
     if (locked.has(id) || (!isMainThread && isLockOfThisProcess(id))) {
-      throw new DatabaseError('BLOOM_LOCKED', `${path} is already open for writing, in this process`);
+      const heldBy = locked.has(id) ? 'this thread' : 'this process';
+      throw new DatabaseError('BLOOM_LOCKED', `${path} is already open for writing, in this process`, { heldBy });
     }
   }
   try {

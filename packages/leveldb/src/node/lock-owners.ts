@@ -6,20 +6,30 @@
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import process from 'node:process';
+import type { LockHolder } from '../folder/database-error.js';
 
 /** Whether a lock of LevelDB's own kind on the file belongs to this process, and would end when any descriptor of the file is closed. */
 export function isLockOfThisProcess(id: string): boolean {
   return ownersIn(systemList(), ' POSIX ', id).includes(process.pid);
 }
 
-/** Who has locked a file, as text. @param id `device:inode`, in decimal. */
-export function lockOwner(id: string): string {
+/** Who has locked a file. */
+interface LockOwner {
+  /** For messages. */
+  readonly name: string;
+  /** Undefined where the host does not list locks. */
+  readonly holder: LockHolder | undefined;
+}
+
+/** @param id `device:inode`, in decimal. */
+export function lockOwner(id: string): LockOwner {
   const list = systemList();
   const [leveldb] = ownersIn(list, ' POSIX ', id);
   const owner = leveldb ?? ownersIn(list, ' FLOCK ', id).find((process) => process > 0);
-  if (owner === process.pid) return leveldb === undefined ? 'in this process, by another thread' : 'in this process';
-  if (owner !== undefined) return `in another process (${owner})`;
-  return isLockedHere(id) ? 'in this process, by another thread' : 'in another process';
+  if (owner === process.pid) return { name: leveldb === undefined ? 'in this process, by another thread' : 'in this process', holder: 'this process' };
+  if (owner !== undefined) return { name: `in another process (${owner})`, holder: 'another process' };
+  if (isLockedHere(id)) return { name: 'in this process, by another thread', holder: 'this process' };
+  return { name: 'in another process', holder: list === '' ? undefined : 'another process' };
 }
 
 /** The list of locks; empty where there is none. */

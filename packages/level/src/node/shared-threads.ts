@@ -1,0 +1,100 @@
+import { Buffer } from 'node:buffer';
+import { type BigIntStats, statSync } from 'node:fs';
+import { resolve } from 'node:path';
+import type { DatabaseError } from '@bloom/leveldb';
+import { WritableNodeFolder } from '@bloom/leveldb/node';
+import type { ByteFormats } from '../byte-formats.js';
+import type { OpenOptions } from '../level-options.js';
+import type { LevelStore } from '../level-store.js';
+import { SharedDatabase } from '../worker/shared-database.js';
+import { type ReceivedBytes, WorkerStore } from '../worker/worker-store.js';
+import { type FolderMessage, folderChannelName, ThreadChannel } from './thread-channel.js';
+import { type GuestPlace, ThreadGuest } from './thread-guest.js';
+import { ThreadHost } from './thread-host.js';
+
+// Taken at load: test suites replace the host's own with ones that stand still.
+const now = performance.now.bind(performance);
+
+/** How long nobody may answer before a locked folder counts as one that is not shared. The thread that has it open may be busy. */
+const PATIENCE_MS = 10_000;
+/** The same for this thread, which is not busy while it waits. */
+const OWN_PATIENCE_MS = 500;
+/** How long it is waited for an answer before the lock is tried again, at first and at most. */
+const FIRST_WAIT_MS = 10;
+const MAX_WAIT_MS = 200;
+/** Opening takes longer than this where there is something to recover; being refused does not. */
+const OPENING_MS = 100;
+
+const RECEIVED: ReceivedBytes = {
+  // As in classic-level, views are `Buffer`s.
+  formats: new Set(['buffer', 'view']),
+  make: (bytes) => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length),
+};
+
+/** Opens the database of a folder for this thread: here, or in the thread of the process that has it open. */
+export async function openShared(location: string, options: OpenOptions, formats: ByteFormats): Promise<LevelStore> {
+  if (options.lock === 'none') throw new TypeError("multithreading needs the lock of the folder: it cannot be used with lock: 'none'");
+  const path = resolve(location);
+  const makeDatabase = (): SharedDatabase => new SharedDatabase({ path, folder: () => new WritableNodeFolder(path), canReopen: () => Promise.resolve(false) }, formats, {});
+  let guest: ThreadGuest | undefined;
+  let wasElsewhere = false;
+  let heardAt = now();
+  let wait = FIRST_WAIT_MS;
+  try {
+    for (;;) {
+      const begun = now();
+      const identity = identityOf(path);
+      const opening = identity === undefined ? undefined : announceOpening(identity, begun);
+      const database = makeDatabase();
+      const own = { letGo: () => undefined };
+      try {
+        await database.join(own, options);
+        const host = new ThreadHost(identityOf(path)!, database);
+        return database.store.lent(async () => {
+          await host.ownLeaves();
+          await database.leave(own);
+        });
+      } catch (error) {
+        if ((error as { readonly code?: unknown }).code !== 'LEVEL_LOCKED') throw error;
+        const { heldBy } = (error as { readonly cause: Partial<DatabaseError> }).cause;
+        const isElsewhere = heldBy === 'another process';
+        // Once may be chance: the thread ended just now.
+        if (isElsewhere && wasElsewhere) throw error;
+        wasElsewhere = isElsewhere;
+        if (now() - heardAt > (heldBy === 'this thread' ? OWN_PATIENCE_MS : PATIENCE_MS)) throw error;
+      } finally {
+        opening?.close();
+      }
+      guest ??= new ThreadGuest(placeOf(path, identityOf(path)!, options, makeDatabase));
+      const answer = await guest.find(wait);
+      if (answer === 'found') {
+        await guest.call('open', { createIfMissing: options.createIfMissing, errorIfExists: options.errorIfExists });
+        const store = new WorkerStore(guest, RECEIVED);
+        guest = undefined;
+        return store;
+      }
+      if (answer === 'opening') heardAt = now();
+      wait = Math.min(2 * wait, MAX_WAIT_MS);
+    }
+  } finally {
+    guest?.fail('the level could not be opened');
+  }
+}
+
+function placeOf(path: string, identity: string, options: OpenOptions, makeDatabase: () => SharedDatabase): GuestPlace {
+  return { path, identity, options, makeDatabase, isThere: () => identityOf(path) === identity };
+}
+
+/** Tells those who look for the database meanwhile that it is being opened. */
+function announceOpening(identity: string, begun: number): ThreadChannel<FolderMessage> {
+  const channel = new ThreadChannel<FolderMessage>(folderChannelName(identity), (message) => {
+    if ('hello' in message && now() - begun > OPENING_MS) channel.post({ isOpening: true });
+  });
+  return channel;
+}
+
+/** Names a folder, under whatever path. */
+function identityOf(path: string): string | undefined {
+  const stats: BigIntStats | undefined = statSync(path, { bigint: true, throwIfNoEntry: false });
+  return stats && `${stats.dev}:${stats.ino}`;
+}

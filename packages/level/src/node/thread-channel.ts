@@ -1,0 +1,56 @@
+/**
+ * How the threads of a process that use one folder find each other. One of them has the database open: the one that holds the lock of the
+ * folder. The others send their requests to it. When its thread ends, in whatever way, the system releases the lock, and one of the others
+ * takes it, and the database with it.
+ *
+ *     channel `@bloom/level DEVICE:INODE`      of the folder: { hello: CLIENT } of those who look for the thread that has it open,
+ *                                              { isOpen } of that thread once, { isOpening } of one that is opening it
+ *     channel `@bloom/level client CLIENT`     of one user and that thread: { owner: TOKEN, flag, thread }, then requests and answers
+ *
+ * Node's BroadcastChannels connect the threads of one process, and no other process.
+ */
+import { BroadcastChannel, receiveMessageOnPort } from 'node:worker_threads';
+import type { Answer, Request } from '../worker/level-messages.js';
+
+export type FolderMessage = { readonly hello: string } | { readonly isOpening: true } | { readonly isOpen: true };
+
+/** The token names one user's session. A user that gets another one asks again for what was not answered. */
+export type ClientMessage =
+  | { readonly owner: string; readonly flag: SharedArrayBuffer; readonly thread: number }
+  | { readonly to: string; readonly requests: readonly Request[] }
+  | { readonly from: string; readonly answers: Answer[] }
+  | { readonly ping: string }
+  | { readonly pong: string }
+  | { readonly bye: string };
+
+/** Node takes channels too, which its types do not say. */
+const receive = receiveMessageOnPort as unknown as (channel: BroadcastChannel) => { readonly message: unknown } | undefined;
+
+export class ThreadChannel<Message> {
+  readonly #channel: BroadcastChannel;
+  readonly #hear: (message: Message) => void;
+
+  /** Does not keep the thread alive. @param hear gets what the others say. */
+  constructor(name: string, hear: (message: Message) => void) {
+    this.#hear = hear;
+    this.#channel = new BroadcastChannel(name);
+    this.#channel.onmessage = (event) => hear((event as { readonly data: Message }).data);
+    (this.#channel as unknown as { unref?(): void }).unref?.();
+  }
+
+  post(message: Message): void {
+    this.#channel.postMessage(message);
+  }
+
+  /** Hears what has arrived, without a turn of the event loop. */
+  drain(): void {
+    for (let received = receive(this.#channel); received !== undefined; received = receive(this.#channel)) this.#hear(received.message as Message);
+  }
+
+  close(): void {
+    this.#channel.close();
+  }
+}
+
+export const folderChannelName = (identity: string): string => `@bloom/level ${identity}`;
+export const clientChannelName = (client: string): string => `@bloom/level client ${client}`;

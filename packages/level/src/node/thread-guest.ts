@@ -1,0 +1,217 @@
+import { randomUUID } from 'node:crypto';
+import { threadId } from 'node:worker_threads';
+import { LevelError } from '../level-error.js';
+import type { OpenOptions } from '../level-options.js';
+import type { Stored, StoredFormat } from '../stored-format.js';
+import { HeldStates } from '../worker/held-states.js';
+import type { Answer, Held, Request } from '../worker/level-messages.js';
+import { LevelSession } from '../worker/level-session.js';
+import { PendingCalls } from '../worker/pending-calls.js';
+import type { SharedDatabase } from '../worker/shared-database.js';
+import { type ClientMessage, clientChannelName, type FolderMessage, folderChannelName, ThreadChannel } from './thread-channel.js';
+import { ThreadHost } from './thread-host.js';
+
+// Taken at load: test suites replace the host's own with ones that stand still.
+const startTimer = setTimeout;
+const stopTimer = clearTimeout;
+const now = performance.now.bind(performance);
+
+/** After how many milliseconds without an answer it is tried whether the folder can be locked, at first and at most. */
+const FIRST_TRY_MS = 50;
+const MAX_TRY_MS = 1000;
+
+/** How long a call without a promise waits for its answer, in milliseconds. */
+const MAX_WAIT_MS = 5000;
+
+/** What a guest needs to open the database itself. */
+export interface GuestPlace {
+  readonly path: string;
+  /** Of the folder. */
+  readonly identity: string;
+  readonly options: OpenOptions;
+  /** Whether the folder is still the same. */
+  isThere(): boolean;
+  makeDatabase(): SharedDatabase;
+}
+
+/** The calls of a level to the thread that has the database open, until that ends and this one opens it. */
+export class ThreadGuest extends PendingCalls {
+  private readonly place: GuestPlace;
+  private readonly client = randomUUID();
+  private readonly folderChannel: ThreadChannel<FolderMessage>;
+  private readonly clientChannel: ThreadChannel<ClientMessage>;
+  /** What it holds in the other thread. */
+  private readonly held = new HeldStates();
+  private owner: Extract<ClientMessage, { readonly owner: string }> | undefined;
+  private isOpen = false;
+  /** Once this thread has the database open. */
+  private own: { readonly session: LevelSession; readonly host: ThreadHost } | undefined;
+  private onNews: () => void = () => undefined;
+  private timer: ReturnType<typeof startTimer> | undefined;
+  private tryMs = FIRST_TRY_MS;
+  private hasHeard = false;
+  private hasEnded = false;
+
+  constructor(place: GuestPlace) {
+    super();
+    this.place = place;
+    this.folderChannel = new ThreadChannel(folderChannelName(place.identity), (message) => {
+      if ('isOpening' in message) this.onNews();
+      else if ('isOpen' in message && this.own === undefined) this.#sayHello();
+    });
+    this.clientChannel = new ThreadChannel(clientChannelName(this.client), (message) => this.#hear(message));
+  }
+
+  /**
+   * Looks for the thread that has the database open.
+   *
+   * @returns `'found'`; `'opening'` if one is opening it; undefined if nobody answered in `ms`.
+   */
+  async find(ms: number): Promise<'found' | 'opening' | undefined> {
+    let hasNews = false as boolean;
+    this.#sayHello();
+    await new Promise<void>((resolve) => {
+      const timer = startTimer(resolve, ms);
+      this.onNews = () => {
+        hasNews = true;
+        if (this.owner === undefined) return;
+        stopTimer(timer);
+        resolve();
+      };
+    });
+    this.onNews = () => undefined;
+    if (this.isFound) return 'found';
+    return hasNews ? 'opening' : undefined;
+  }
+
+  private get isFound(): boolean {
+    return this.owner !== undefined;
+  }
+
+  override async close(): Promise<void> {
+    // What was called before and is still under way is answered first.
+    if (this.own === undefined) return super.close();
+    await this.own.host.ownLeaves();
+    return super.close();
+  }
+
+  override fail(problem: string): void {
+    super.fail(problem);
+    if (this.hasEnded) return;
+    this.hasEnded = true;
+    if (this.own === undefined && this.owner !== undefined) this.clientChannel.post({ bye: this.owner.owner });
+    this.folderChannel.close();
+    this.clientChannel.close();
+    stopTimer(this.timer);
+  }
+
+  getNow(key: Stored, format: StoredFormat, snapshot: Held | undefined): Stored | undefined {
+    return this.own === undefined ? this.callNow(['get', key, format, snapshot], this.wait) : this.own.session.getNow(key, format, snapshot);
+  }
+
+  propertyNow(name: string): string {
+    return this.own === undefined ? this.callNow(['property', name], this.wait) : this.own.session.propertyNow(name);
+  }
+
+  protected send(requests: readonly Request[]): void {
+    if (this.own !== undefined) this.own.session.handle(requests);
+    else {
+      if (this.owner !== undefined) this.clientChannel.post({ to: this.owner.owner, requests });
+      this.#watch();
+    }
+  }
+
+  protected override answered(request: Request, answer: Answer): void {
+    if (answer[1] === 0 && request[1] === 'open') this.isOpen = true;
+    if (this.own === undefined) this.held.answered(request, answer);
+  }
+
+  #hear(message: ClientMessage): void {
+    if (this.own !== undefined) return;
+    if ('ping' in message) {
+      this.clientChannel.post({ pong: message.ping });
+    } else if ('answers' in message) {
+      // What the thread before has answered late is asked again: of a walk, both answers would have the same items.
+      if (message.from !== this.owner?.owner) return;
+      this.hasHeard = true;
+      this.settle(message.answers);
+      if (!this.isWaiting) this.timer?.unref();
+    } else if ('owner' in message && message.owner !== this.owner?.owner) {
+      this.owner = message;
+      this.onNews();
+      const requests = this.#allRequests();
+      if (requests.length > 0) this.clientChannel.post({ to: message.owner, requests });
+    }
+  }
+
+  /** All that another thread must be asked for that did not have the database open before. */
+  #allRequests(): Request[] {
+    const again: Request[] = this.isOpen ? [[0, 'open', { createIfMissing: false }], ...this.held.requests] : [];
+    return [...again, ...this.unanswered];
+  }
+
+  #sayHello(): void {
+    this.folderChannel.post({ hello: this.client });
+  }
+
+  /** Until all is answered, looks whether the thread that has the database open is still there. Only that keeps this thread alive. */
+  #watch(): void {
+    if (this.timer !== undefined) {
+      this.timer.ref();
+      return;
+    }
+    this.timer = startTimer(() => void this.#look(), this.tryMs);
+  }
+
+  async #look(): Promise<void> {
+    if (this.isWaiting && !this.hasHeard) {
+      await this.#tryToOpen();
+      this.tryMs = Math.min(2 * this.tryMs, MAX_TRY_MS);
+    } else {
+      this.tryMs = FIRST_TRY_MS;
+    }
+    this.hasHeard = false;
+    this.timer = undefined;
+    if (this.isWaiting && this.own === undefined && !this.hasEnded) this.#watch();
+  }
+
+  /** Opens the database here, if its lock is free. */
+  async #tryToOpen(): Promise<void> {
+    const { options, identity, path } = this.place;
+    if (!this.place.isThere()) {
+      this.refuse(new LevelError('LEVEL_IO_ERROR', `${path} was deleted, or another folder took its place`));
+      return;
+    }
+    const database = this.place.makeDatabase();
+    const keeper = { letGo: () => undefined };
+    try {
+      await database.join(keeper, { ...options, errorIfExists: false });
+    } catch (error) {
+      if ((error as { readonly code?: unknown }).code === 'LEVEL_LOCKED') this.#sayHello();
+      else this.refuse(error);
+      return;
+    }
+    if (!this.hasEnded) {
+      this.own = { session: new LevelSession(database, (answers) => this.settle(answers)), host: new ThreadHost(identity, database) };
+      this.own.session.handle(this.#allRequests());
+    }
+    await database.leave(keeper);
+  }
+
+  /** Waits without the event loop. */
+  private readonly wait = (isAnswered: () => boolean): void => {
+    if (this.owner === undefined || this.owner.thread === threadId) {
+      throw new LevelError('LEVEL_NOT_SUPPORTED', 'Database is open in another level of this thread: it does not support getSync() and getProperty()');
+    }
+    const sent = new Int32Array(this.owner.flag);
+    const end = now() + MAX_WAIT_MS;
+    for (;;) {
+      const seen = Atomics.load(sent, 0);
+      this.clientChannel.drain();
+      if (isAnswered()) return;
+      const left = end - now();
+      if (left <= 0) throw new LevelError('LEVEL_IO_ERROR', 'the thread that has the database open does not answer');
+      Atomics.wait(sent, 0, seen, left);
+    }
+  };
+}

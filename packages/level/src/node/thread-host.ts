@@ -1,0 +1,114 @@
+import { randomUUID } from 'node:crypto';
+import { threadId } from 'node:worker_threads';
+import { LevelSession } from '../worker/level-session.js';
+import type { SharedDatabase } from '../worker/shared-database.js';
+import { type ClientMessage, clientChannelName, type FolderMessage, folderChannelName, ThreadChannel } from './thread-channel.js';
+
+// Taken at load: test suites replace the host's own with ones that stand still.
+const startTimer = setTimeout;
+const startInterval = setInterval;
+const stopInterval = clearInterval;
+
+/** How often users are asked whether they are still there, in milliseconds. */
+const PING_MS = 10_000;
+/** How many pings in a row a user may miss: a thread that computes hears none. */
+const MISSED_PINGS = 6;
+/** How long users may take to say that they are there when this thread's own level is closed. */
+const LAST_PING_MS = 300;
+
+/** Another level that uses the database, in this or another thread. */
+interface Guest {
+  readonly token: string;
+  readonly session: LevelSession;
+  readonly channel: ThreadChannel<ClientMessage>;
+  /** Counts what was sent: a thread that waits for an answer without its event loop waits for that. */
+  readonly flag: SharedArrayBuffer;
+  missedPings: number;
+}
+
+/** Serves the database that this thread has open to the other users of the folder. */
+export class ThreadHost {
+  readonly #database: SharedDatabase;
+  readonly #channel: ThreadChannel<FolderMessage>;
+  readonly #guests = new Map<string, Guest>();
+  readonly #pings: ReturnType<typeof startInterval>;
+  #isOwnClosed = false;
+
+  /** @param identity of the folder. */
+  constructor(identity: string, database: SharedDatabase) {
+    this.#database = database;
+    this.#channel = new ThreadChannel(folderChannelName(identity), (message) => {
+      if ('hello' in message) this.#welcome(message.hello);
+    });
+    this.#channel.post({ isOpen: true });
+    this.#pings = startInterval(() => this.#ping(), PING_MS);
+    this.#pings.unref();
+  }
+
+  /** This thread's own level is about to leave the database, which stays open as long as others use it. */
+  async ownLeaves(): Promise<void> {
+    this.#isOwnClosed = true;
+    // Of those who are gone without a word, none must keep the folder locked. One that is busy finds the database again.
+    this.#ping();
+    for (let waited = 0; waited < LAST_PING_MS && this.#hasSilent; waited += 10) await new Promise((resolve) => startTimer(resolve, 10));
+    const silent = [...this.#guests].filter(([, { missedPings }]) => missedPings > 0);
+    await Promise.all(silent.map(([client]) => this.#dismiss(client)));
+    this.#stopIfDone();
+  }
+
+  get #hasSilent(): boolean {
+    for (const { missedPings } of this.#guests.values()) if (missedPings > 0) return true;
+    return false;
+  }
+
+  #welcome(client: string): void {
+    const guest = this.#guests.get(client) ?? this.#admit(client);
+    guest.channel.post({ owner: guest.token, flag: guest.flag, thread: threadId });
+  }
+
+  #admit(client: string): Guest {
+    const token = randomUUID();
+    const flag = new SharedArrayBuffer(4);
+    const sent = new Int32Array(flag);
+    const channel = new ThreadChannel<ClientMessage>(clientChannelName(client), (message) => {
+      guest.missedPings = 0;
+      if ('requests' in message && message.to === token) guest.session.handle(message.requests);
+      else if ('bye' in message && message.bye === token) void this.#dismiss(client);
+    });
+    const session = new LevelSession(this.#database, (answers) => {
+      if (this.#guests.get(client) !== guest) return;
+      channel.post({ from: token, answers });
+      Atomics.add(sent, 0, 1);
+      Atomics.notify(sent, 0);
+    });
+    const guest: Guest = { token, session, channel, flag, missedPings: 0 };
+    this.#guests.set(client, guest);
+    return guest;
+  }
+
+  async #dismiss(client: string): Promise<void> {
+    const guest = this.#guests.get(client);
+    if (guest === undefined) return;
+    this.#guests.delete(client);
+    guest.channel.close();
+    this.#stopIfDone();
+    await guest.session.end().catch(() => undefined);
+  }
+
+  #ping(): void {
+    for (const [client, guest] of this.#guests) {
+      if (guest.missedPings >= MISSED_PINGS) {
+        void this.#dismiss(client);
+        continue;
+      }
+      guest.missedPings++;
+      guest.channel.post({ ping: guest.token });
+    }
+  }
+
+  #stopIfDone(): void {
+    if (!this.#isOwnClosed || this.#guests.size > 0) return;
+    stopInterval(this.#pings);
+    this.#channel.close();
+  }
+}

@@ -1,0 +1,19 @@
+import { WritableOpfsFolder } from '@bloom/leveldb/opfs';
+import { browser } from './browser-parts.js';
+import type { SharedPlace } from './shared-database.js';
+
+/** How much room there must be to open a database again. */
+const ROOM_BYTES = 16 * 2 ** 20;
+
+/** A path in the origin private file system. */
+export function opfsPlace(path: string): SharedPlace {
+  return {
+    path,
+    folder: () => new WritableOpfsFolder(path),
+    /** Whether the origin may store more, as far as the browser says. */
+    async canReopen() {
+      const { quota = Infinity, usage = 0 } = (await browser.navigator.storage?.estimate?.()) ?? {};
+      return quota - usage >= ROOM_BYTES;
+    },
+  };
+}

@@ -1,0 +1,137 @@
+import { LevelError } from '../level-error.js';
+import type { Stored, StoredFormat } from '../stored-format.js';
+import type { Answer, Held, LevelCall, LevelCalls, Request } from './level-messages.js';
+import { receivedError } from './sent-error.js';
+
+// Taken at load: test suites replace the host's own with ones that stand still.
+const onMicrotask = queueMicrotask;
+
+interface Pending {
+  readonly request: Request;
+  readonly resolve: (result: never) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+type Arguments<Call extends LevelCall> = Parameters<LevelCalls[Call]>;
+type Result<Call extends LevelCall> = Promise<Awaited<ReturnType<LevelCalls[Call]>>>;
+
+/** The calls to a database that is open elsewhere. What is asked for in one turn is sent in one message. */
+export abstract class PendingCalls {
+  readonly #pending = new Map<number, Pending>();
+  #asked: Request[] = [];
+  #lastId = 0;
+  #failure: LevelError | undefined;
+
+  call<Call extends LevelCall>(call: Call, ...values: Arguments<Call>): Result<Call> {
+    return new Promise((resolve, reject) => {
+      this.#ask([call, ...values], resolve, reject);
+    });
+  }
+
+  /** Makes a call whose failure shows in those that need what it did. */
+  tell<Call extends LevelCall>(call: Call, ...values: Arguments<Call>): void {
+    this.call(call, ...values).catch(() => undefined);
+  }
+
+  /** Ends the use of the database. */
+  async close(): Promise<void> {
+    try {
+      await this.call('close');
+    } catch (error) {
+      // With the place where it was open, the database was closed too.
+      if (this.#failure === undefined) throw error;
+    }
+    this.fail('the level is closed');
+  }
+
+  /** A value, without a promise, where there is a way to wait for it. */
+  abstract getNow(key: Stored, format: StoredFormat, snapshot: Held | undefined): Stored | undefined;
+  /** A property, as of `getNow`. */
+  abstract propertyNow(name: string): string;
+
+  /** Ends all calls. */
+  fail(problem: string): void {
+    this.#failure ??= new LevelError('LEVEL_IO_ERROR', problem);
+    this.refuse(this.#failure);
+  }
+
+  /** Lets the calls fail that are not answered, and none of those that follow. */
+  protected refuse(error: unknown): void {
+    const pending = [...this.#pending.values()];
+    this.#pending.clear();
+    this.#asked = [];
+    for (const { reject } of pending) reject(error);
+  }
+
+  protected abstract send(requests: readonly Request[]): void;
+
+  /** Makes a call of which the outcome is told before `ask` returns, if `wait` gets its answer. */
+  protected callNow<Call extends LevelCall>(values: [Call, ...Arguments<Call>], wait: (isAnswered: () => boolean) => void): Awaited<ReturnType<LevelCalls[Call]>> {
+    let outcome: { readonly result: Awaited<ReturnType<LevelCalls[Call]>> } | { readonly error: unknown } | undefined;
+    const id = this.#ask(values, (result) => (outcome = { result }), (error) => (outcome = { error }));
+    this.#send();
+    try {
+      wait(() => outcome !== undefined);
+    } finally {
+      this.#pending.delete(id);
+    }
+    if (outcome !== undefined && 'result' in outcome) return outcome.result;
+    throw outcome?.error;
+  }
+
+  protected settle(answers: readonly Answer[]): void {
+    for (const answer of answers) {
+      const pending = this.#take(answer[0]);
+      if (pending === undefined) continue;
+      this.answered(pending.request, answer);
+      if (answer[1] === 0) pending.resolve(answer[2] as never);
+      else pending.reject(receivedError(answer[2]));
+    }
+  }
+
+  /** Is told of each answer. */
+  protected answered(_request: Request, _answer: Answer): void {
+    // Nothing to do, unless what is held elsewhere must be made again.
+  }
+
+  /** What was sent and has no answer. */
+  protected get unanswered(): Request[] {
+    const unsent = new Set(this.#asked);
+    return Array.from(this.#pending.values(), ({ request }) => request).filter((request) => !unsent.has(request));
+  }
+
+  protected get isWaiting(): boolean {
+    return this.#pending.size > 0;
+  }
+
+  #ask(values: readonly [LevelCall, ...unknown[]], resolve: (result: never) => void, reject: (error: unknown) => void): number {
+    const id = ++this.#lastId;
+    if (this.#failure !== undefined) {
+      reject(this.#failure);
+      return id;
+    }
+    const request: Request = [id, ...values];
+    if (this.#asked.length === 0) onMicrotask(() => this.#send());
+    this.#asked.push(request);
+    this.#pending.set(id, { request, resolve, reject });
+    return id;
+  }
+
+  #send(): void {
+    const asked = this.#asked;
+    this.#asked = [];
+    if (asked.length === 0) return;
+    try {
+      this.send(asked);
+    } catch (error) {
+      // One of them has what cannot be sent, such as a function.
+      for (const [id] of asked) this.#take(id)?.reject(error);
+    }
+  }
+
+  #take(id: number): Pending | undefined {
+    const pending = this.#pending.get(id);
+    this.#pending.delete(id);
+    return pending;
+  }
+}

@@ -1,0 +1,216 @@
+// Threads of one process that have a level open with `multithreading: true`: the first opens the database, and the others use it there.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { BloomLevel } from '@bloom/level';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { deleteProgram, LevelThread, threadProgram } from './level-threads.js';
+
+const SHARED = { multithreading: true } as const;
+
+let root = '';
+let program = '';
+let folders = 0;
+const threads: LevelThread[] = [];
+
+beforeAll(async () => {
+  root = mkdtempSync(join(tmpdir(), 'level-threads-'));
+  program = await threadProgram();
+});
+afterEach(async () => {
+  await Promise.all(threads.splice(0).map((thread) => thread.terminate()));
+});
+afterAll(() => {
+  rmSync(root, { recursive: true });
+  deleteProgram(program);
+});
+
+const newPath = (): string => join(root, String(folders++));
+
+function start(): LevelThread {
+  const thread = new LevelThread(program);
+  threads.push(thread);
+  return thread;
+}
+
+async function startOpen(path: string, options?: object): Promise<LevelThread> {
+  const thread = start();
+  await thread.open(path, options);
+  return thread;
+}
+
+test('two threads see what the other has written', async () => {
+  const path = newPath();
+  const level = new BloomLevel(path, SHARED);
+  await level.put('a', '1');
+  const thread = await startOpen(path);
+  expect(await thread.call('get', 'a')).toBe('1');
+  await thread.call('put', 'b', '2');
+  expect(await level.get('b')).toBe('2');
+  await thread.call('batch', [{ type: 'del', key: 'a' }, { type: 'put', key: 'c', value: '3' }]);
+  expect(await level.iterator().all()).toEqual([['b', '2'], ['c', '3']]);
+  await level.close();
+});
+
+test('without the option, in either of them, a second thread gets LEVEL_LOCKED', async () => {
+  const path = newPath();
+  const level = new BloomLevel(path, SHARED);
+  await level.open();
+  const refused = { code: 'LEVEL_DATABASE_NOT_OPEN', cause: { code: 'LEVEL_LOCKED' } };
+  await expect(start().open(path, {})).rejects.toMatchObject(refused);
+  await expect(new BloomLevel(path).open()).rejects.toMatchObject(refused);
+  await level.close();
+});
+
+test('two levels of one thread share a folder too', async () => {
+  const path = newPath();
+  const [one, two] = [new BloomLevel(path, SHARED), new BloomLevel(path, SHARED)];
+  await Promise.all([one.put('a', '1'), two.put('b', '2')]);
+  expect(await one.keys().all()).toEqual(['a', 'b']);
+  expect(await two.keys().all()).toEqual(['a', 'b']);
+  await one.close();
+  expect(await two.get('a')).toBe('1');
+  await two.close();
+  const alone = new BloomLevel(path);
+  expect(await alone.keys().all()).toEqual(['a', 'b']);
+  await alone.close();
+});
+
+test.each([[[0, 1, 2]], [[2, 1, 0]], [[1, 0, 2]], [[1, 2, 0]]])('threads close their levels in the order %j, and the last one releases the folder', async (order) => {
+  const path = newPath();
+  const all = [await startOpen(path), await startOpen(path), await startOpen(path)];
+  const left = new Set(all);
+  for (const index of order) {
+    const closing = all[index]!;
+    await closing.close();
+    left.delete(closing);
+    for (const thread of left) {
+      await thread.call('put', `${index} was closed`, 'yes');
+      expect(await thread.call('get', `${index} was closed`)).toBe('yes');
+    }
+  }
+  const level = new BloomLevel(path);
+  expect(await level.keys().all()).toHaveLength(2);
+  await level.close();
+});
+
+test('a thread goes on when the one that had the database open is terminated, with its iterator, its snapshot and the calls under way', async () => {
+  const path = newPath();
+  const owner = await startOpen(path);
+  const other = await startOpen(path);
+  await owner.call('batch', Array.from({ length: 1000 }, (_, i) => ({ type: 'put', key: String(i).padStart(4, '0'), value: 'x'.repeat(1000) })));
+  await other.run(async ({ kept }) => {
+    const level = kept.level as BloomLevel;
+    kept.snapshot = level.snapshot();
+    const iterator = level.iterator();
+    kept.iterator = iterator;
+    await iterator.next();
+  });
+  const before = other.run(async ({ kept }) => {
+    const level = kept.level as BloomLevel;
+    // The other thread is busy, and hears nothing of these before it is ended.
+    await Promise.all(Array.from({ length: 100 }, (_, i) => level.put(`late ${i}`, String(i))));
+    return (await level.keys({ gte: 'late' }).all()).length;
+  });
+  void owner.run(() => {
+    for (;;);
+  });
+  await owner.terminate();
+  expect(await before).toBe(100);
+  const rest = other.run(async ({ kept }) => {
+    const level = kept.level as BloomLevel;
+    const { iterator, snapshot } = kept as unknown as { iterator: ReturnType<BloomLevel['iterator']>; snapshot: ReturnType<BloomLevel['snapshot']> };
+    const entries = await iterator.all();
+    const late = await level.get('late 1', { snapshot });
+    await iterator.close();
+    await snapshot.close();
+    return [entries.length, late];
+  });
+  expect(await rest).toEqual([999, undefined]);
+  // Now this thread has the database open itself.
+  expect(await other.call('getSync', 'late 99')).toBe('99');
+  await other.close();
+});
+
+test('a thread that ends itself or fails leaves the database to the next one', async () => {
+  const path = newPath();
+  for (const end of [() => process.exit(0), () => void setTimeout(() => { throw new Error('uncaught'); })]) {
+    const owner = await startOpen(path);
+    const other = await startOpen(path);
+    await owner.call('put', 'k', String(end));
+    owner.run(end).catch(() => undefined);
+    await owner.ended;
+    expect(await other.call('get', 'k')).toBe(String(end));
+    await other.close();
+  }
+});
+
+test('a level does not keep its thread alive, and the folder is free when the last thread has ended', async () => {
+  const path = newPath();
+  const owner = await startOpen(path);
+  const other = await startOpen(path);
+  for (const thread of [owner, other]) {
+    // Its port to this thread is all that keeps it alive.
+    void thread.run(({ port }) => port.unref());
+    await thread.ended;
+  }
+  const level = new BloomLevel(path);
+  await level.open();
+  await level.close();
+});
+
+test('the thread that has the database open answers when it is no longer busy', async () => {
+  const path = newPath();
+  const owner = await startOpen(path);
+  await owner.call('put', 'a', '1');
+  const busy = owner.run(() => {
+    const end = Date.now() + 1500;
+    while (Date.now() < end);
+  });
+  const other = await startOpen(path);
+  expect(await other.call('get', 'a')).toBe('1');
+  await busy;
+  expect(await other.call('approximateSize', 'a', 'b')).toBe(0);
+});
+
+test('all calls work from another thread', async () => {
+  const path = newPath();
+  await startOpen(path);
+  const thread = start();
+  await thread.open(path, { ...SHARED, keyEncoding: 'utf8', valueEncoding: 'json' });
+  await thread.call('batch', Array.from({ length: 300 }, (_, i) => ({ type: 'put', key: `k${1000 + i}`, value: { i, text: 'x'.repeat(100) } })));
+  expect(await thread.call('getSync', 'k1007')).toMatchObject({ i: 7 });
+  expect(await thread.call('getSync', 'absent')).toBe(undefined);
+  expect(await thread.call('getMany', ['k1001', 'absent'])).toMatchObject([{ i: 1 }, undefined]);
+  expect(await thread.call('has', 'k1299')).toBe(true);
+  await thread.call('compactRange', 'k', 'l');
+  expect(await thread.call('getProperty', 'leveldb.num-files-at-level0')).toBe('0');
+  expect(await thread.call('approximateSize', 'k', 'l')).toBeGreaterThan(0);
+  await thread.call('clear', { gte: 'k1100', lt: 'k1200' });
+  const result = await thread.run(async ({ kept }) => {
+    const level = kept.level as BloomLevel;
+    await level.put('k1000', 'old');
+    const snapshot = level.snapshot();
+    void level.put('k1000', 'new');
+    const seen = [await level.get('k1000'), await level.get('k1000', { snapshot }), level.getSync('k1000', { snapshot })];
+    await snapshot.close();
+    const iterator = level.keys<Buffer>({ keyEncoding: 'buffer', reverse: true });
+    iterator.seek(Buffer.from('k1250'));
+    const first = await iterator.next();
+    await iterator.close();
+    const bytes = await level.get('k1000', { valueEncoding: 'view' });
+    const sub = level.sublevel<string, Buffer>('sub', { valueEncoding: 'buffer' });
+    await sub.put('x', Buffer.from([1, 2, 3]));
+    return { seen, keys: (await level.keys({ gte: 'k' }).all()).length, first: String(first), areBuffers: [Buffer.isBuffer(first), Buffer.isBuffer(bytes), Buffer.isBuffer(await sub.get('x'))] };
+  });
+  expect(result).toEqual({ seen: ['new', 'old', 'old'], keys: 200, first: 'k1250', areBuffers: [true, true, true] });
+});
+
+test('a thread does not open a database that exists with errorIfExists, nor one without the lock', async () => {
+  const path = newPath();
+  const level = new BloomLevel(path, SHARED);
+  await level.open();
+  await expect(start().open(path, { ...SHARED, errorIfExists: true })).rejects.toMatchObject({ cause: { code: 'BLOOM_DATABASE_EXISTS' } });
+  await expect(start().open(path, { ...SHARED, lock: 'none' })).rejects.toMatchObject({ cause: { message: expect.stringContaining('multithreading needs the lock') as unknown } });
+  await level.close();
+});
