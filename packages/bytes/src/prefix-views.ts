@@ -2,6 +2,8 @@ import type { Bytes } from './returned-bytes.js';
 
 /** How many views are kept: blocks of a table have some hundred lengths. A power of two. */
 const KEPT_VIEWS = 256;
+/** How many are kept at first: a program may have hundreds of databases open that write little. A power of two. */
+const FIRST_KEPT_VIEWS = 16;
 
 /**
  * Views of the first bytes of an array, for callers that ask for the same lengths again and again: a view takes a tenth of a microsecond
@@ -16,7 +18,8 @@ const KEPT_VIEWS = 256;
 export class PrefixViews {
   readonly bytes: Bytes;
   /** By the low bits of their lengths. */
-  readonly #views: (Bytes | undefined)[] = new Array<Bytes | undefined>(KEPT_VIEWS).fill(undefined);
+  #views = noViews(FIRST_KEPT_VIEWS);
+  #made = 0;
 
   constructor(bytes: Bytes) {
     this.bytes = bytes;
@@ -24,9 +27,16 @@ export class PrefixViews {
 
   /** The first `length` bytes; there must be at least that many. */
   of(length: number): Bytes {
-    const i = length & (KEPT_VIEWS - 1);
-    const kept = this.#views[i];
-    if (kept?.length === length) return kept;
-    return (this.#views[i] = this.bytes.subarray(0, length));
+    const kept = this.#views[length & (this.#views.length - 1)];
+    return kept?.length === length ? kept : this.#make(length);
   }
+
+  #make(length: number): Bytes {
+    if (++this.#made === FIRST_KEPT_VIEWS) this.#views = noViews(KEPT_VIEWS);
+    return (this.#views[length & (this.#views.length - 1)] = this.bytes.subarray(0, length));
+  }
+}
+
+function noViews(count: number): (Bytes | undefined)[] {
+  return new Array<Bytes | undefined>(count).fill(undefined);
 }

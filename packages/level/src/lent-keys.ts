@@ -9,8 +9,8 @@ const MAX_CHARACTERS = 64;
 export class LentKeys {
   readonly #formats: ByteFormats;
   readonly #memory = new Uint8Array(MAX_CHARACTERS);
-  /** A view of the start of the memory for each length. */
-  readonly #views = Array.from({ length: MAX_CHARACTERS + 1 }, (_, length) => this.#memory.subarray(0, length));
+  /** Views of the start of the memory, by their lengths. */
+  readonly #views: Uint8Array[] = [];
 
   constructor(formats: ByteFormats) {
     this.#formats = formats;
@@ -18,7 +18,7 @@ export class LentKeys {
 
   /** The bytes of a key, valid until the next call. */
   bytesOf(key: Stored): Uint8Array {
-    if (typeof key === 'string' && key.length <= MAX_CHARACTERS && putAscii(key, this.#memory)) return this.#views[key.length]!;
+    if (typeof key === 'string' && key.length <= MAX_CHARACTERS && putAscii(key, this.#memory)) return (this.#views[key.length] ??= this.#memory.subarray(0, key.length));
     return bytesOf(this.#formats, key);
   }
 

@@ -4,8 +4,8 @@ import { createLRU } from 'lru.min';
 
 /** What a block costs besides its bytes: objects, and their entries in maps and list. */
 const BLOCK_OVERHEAD = 128;
-/** Initial room, in blocks. */
-const INITIAL_BLOCKS = 256;
+/** Initial room, in blocks: a program may have hundreds of databases open, each with a cache. */
+const INITIAL_BLOCKS = 8;
 /** Memory of longer blocks is not used again: allocating it takes little of the time that reading them takes. */
 const MAX_REUSED_BYTES = 64 * 2 ** 10;
 /** The most arrays of evicted blocks that wait to be used again. */
