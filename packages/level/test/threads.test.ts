@@ -214,3 +214,16 @@ test('a thread does not open a database that exists with errorIfExists, nor one 
   await expect(start().open(path, { ...SHARED, lock: 'none' })).rejects.toMatchObject({ cause: { message: expect.stringContaining('multithreading needs the lock') as unknown } });
   await level.close();
 });
+
+test('a thread that was terminated does not keep the folder locked when the level that has the database open is closed', async () => {
+  const path = newPath();
+  const level = new BloomLevel(path, SHARED);
+  await level.open();
+  const thread = await startOpen(path);
+  await thread.call('put', 'a', '1');
+  await thread.terminate();
+  await level.close();
+  const alone = new BloomLevel(path);
+  expect(await alone.get('a')).toBe('1');
+  await alone.close();
+});
