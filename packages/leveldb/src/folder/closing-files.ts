@@ -1,4 +1,6 @@
-import type { FolderFile } from './folder.js';
+import type { Signal } from '@bloom/bytes';
+import type { Folder, FolderFile } from './folder.js';
+import { type FolderReading, openFile, runAsync } from './folder-reading.js';
 
 /** Closes files that were only read, without waiting. A failure is ignored, because nothing is lost by it. */
 export class ClosingFiles {
@@ -23,5 +25,26 @@ export class ClosingFiles {
   /** Resolves when every file is closed. */
   async settled(): Promise<void> {
     while (this.#closing.size > 0) await Promise.all(this.#closing);
+  }
+}
+
+/** Runs a reading, and waits until the files that it gives to `closing` are closed. */
+export async function runClosing<T>(folder: Folder, read: (closing: ClosingFiles) => FolderReading<T>, signal?: Signal): Promise<T> {
+  const closing = new ClosingFiles();
+  try {
+    return await runAsync(folder, read(closing), signal);
+  } finally {
+    await closing.settled();
+  }
+}
+
+/** The result of `use` for the file called `name`, which is then closed; undefined when there is no such file. */
+export function* useFile<T>(name: string, closing: ClosingFiles, use: (file: FolderFile) => FolderReading<T>): FolderReading<T | undefined> {
+  const file = yield* openFile(name);
+  if (file === undefined) return undefined;
+  try {
+    return yield* use(file);
+  } finally {
+    closing.close(file);
   }
 }

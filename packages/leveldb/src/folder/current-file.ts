@@ -1,6 +1,8 @@
 import { CorruptionError, type Place } from '@bloom/bytes';
 import { quotedName } from '@bloom/bytes/internal';
 import { decodeCurrent, MAX_CURRENT_LENGTH } from '../format/current.js';
+import { CURRENT } from '../format/file-name.js';
+import { type ClosingFiles, useFile } from './closing-files.js';
 import type { FolderFile } from './folder.js';
 import { type FolderReading, readBytes } from './folder-reading.js';
 
@@ -20,6 +22,18 @@ export function* readCurrent(file: FolderFile | undefined, folderName: string | 
     throw new CorruptionError('BLOOM_BAD_CURRENT', place, `it has ${file.byteLength} bytes, which is no file name`);
   }
   return decodeCurrent(file.byteLength === 0 ? new Uint8Array(0) : yield* readBytes(file, 0, file.byteLength), place);
+}
+
+/** The name of the MANIFEST; undefined when CURRENT is missing or damaged. */
+export function* readManifestName(folderName: string | undefined, closing: ClosingFiles): FolderReading<string | undefined> {
+  return yield* useFile(CURRENT, closing, function* (file) {
+    try {
+      return yield* readCurrent(file, folderName);
+    } catch (error) {
+      if (!(error instanceof CorruptionError)) throw error;
+      return undefined;
+    }
+  });
 }
 
 /** That CURRENT names a MANIFEST that is not there. */

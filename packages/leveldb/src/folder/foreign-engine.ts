@@ -2,7 +2,7 @@
 import { CorruptionError, UnsupportedError } from '@bloom/bytes';
 import { LogReader } from '@bloom/log';
 import { ENCRYPTION_HEADER_LENGTH, TABLE_MAGIC_LENGTH } from '@bloom/sstable/internal';
-import { CURRENT, oldTableFileName, parseFileName, tableFileName } from '../format/file-name.js';
+import { CURRENT, namesByAge, oldTableFileName, tableFileName } from '../format/file-name.js';
 import {
   BADGER_MAGIC_LENGTH,
   type EditEvidence,
@@ -20,10 +20,10 @@ import {
 } from '../format/foreign-engine.js';
 import { ManifestBuilder } from '../format/manifest.js';
 import { compareBigints } from '../format/version-edit.js';
-import { ClosingFiles } from './closing-files.js';
-import { readCurrent } from './current-file.js';
+import { ClosingFiles, useFile } from './closing-files.js';
+import { readManifestName } from './current-file.js';
 import type { FolderFile } from './folder.js';
-import { type FolderReading, listFiles, openFile, readBytes } from './folder-reading.js';
+import { type FolderReading, listFiles, readBytes } from './folder-reading.js';
 import { PIECE_LENGTH } from './file-pieces.js';
 import { StoredRecords } from './stored-records.js';
 
@@ -55,7 +55,7 @@ const MAX_FILES = 64;
 export function* readForeignEngine({ name: folderName, canList }: EngineFolder, closing: ClosingFiles): FolderReading<ForeignEngine | undefined> {
   const names = canList ? yield* listFiles() : [];
   const files = new EngineFiles(names, closing);
-  const manifest = yield* files.currentManifest(folderName);
+  const manifest = yield* readManifestName(folderName, closing);
   const current = manifest === undefined ? [] : [manifest];
   // LevelDB opens the MANIFEST that CURRENT names, whatever another program that began to take over the folder has left there.
   const currentTables = manifest === undefined ? undefined : yield* files.listedTables(manifest);
@@ -149,18 +149,13 @@ class EngineFiles {
 
   /** Files of a kind, the newest first. */
   newest(type: 'manifest' | 'log' | 'table'): string[] {
-    const files: { readonly name: string; readonly number: bigint }[] = [];
-    for (const name of this.#names) {
-      const file = parseFileName(name);
-      if (file?.type === type) files.push({ name, number: file.number });
-    }
-    return files.sort((a, b) => compareBigints(b.number, a.number)).slice(0, MAX_FILES).map(({ name }) => name);
+    return namesByAge(type, this.#names).slice(0, MAX_FILES);
   }
 
   /** The first file that says whose the folder is. */
   *first(names: readonly string[], evidenceOf: (file: FolderFile) => FolderReading<EngineEvidence | undefined>): FolderReading<ForeignEngine | undefined> {
     for (const name of names) {
-      const evidence = yield* this.#use(name, evidenceOf);
+      const evidence = yield* useFile(name, this.#closing, evidenceOf);
       if (evidence !== undefined) return foreignEngineOf(evidence, name, this.#names);
     }
     return undefined;
@@ -171,7 +166,7 @@ class EngineFiles {
     let foreign: ForeignEngine | undefined;
     let balance = 0;
     for (const name of names.slice(0, MAX_FILES)) {
-      const engine = yield* this.#use(name, function* (file) {
+      const engine = yield* useFile(name, this.#closing, function* (file) {
         return file.byteLength < TABLE_MAGIC_LENGTH ? undefined : engineOfTableEnd(yield* readBytes(file, file.byteLength - TABLE_MAGIC_LENGTH, TABLE_MAGIC_LENGTH));
       });
       if (engine === undefined) continue;
@@ -185,7 +180,7 @@ class EngineFiles {
   *listedTables(manifest: string): FolderReading<readonly string[] | undefined> {
     const builder = new ManifestBuilder();
     let foreignRecords = 0;
-    yield* this.#use(manifest, function* (file) {
+    yield* useFile(manifest, this.#closing, function* (file) {
       yield* readStart(file, (record) => {
         try {
           builder.add(record, { structure: 'version edit', offset: 0 });
@@ -196,27 +191,5 @@ class EngineFiles {
     });
     if (foreignRecords > 0 || !isComplete(builder)) return undefined;
     return builder.files.levels.flat().flatMap(({ number }) => [tableFileName(number), oldTableFileName(number)]).filter((name) => this.#names.includes(name));
-  }
-
-  /** The MANIFEST that CURRENT names; undefined when there is none, or it names nothing. */
-  *currentManifest(folderName: string | undefined): FolderReading<string | undefined> {
-    return yield* this.#use(CURRENT, function* (file) {
-      try {
-        return yield* readCurrent(file, folderName);
-      } catch (error) {
-        if (error instanceof CorruptionError) return undefined;
-        throw error;
-      }
-    });
-  }
-
-  *#use<T>(name: string, use: (file: FolderFile) => FolderReading<T>): FolderReading<T | undefined> {
-    const file = yield* openFile(name);
-    if (file === undefined) return undefined;
-    try {
-      return yield* use(file);
-    } finally {
-      this.#closing.close(file);
-    }
   }
 }

@@ -45,14 +45,25 @@ export function parseFileName(name: string): FileName | undefined {
   return { type: typesByExtension[extension as keyof typeof typesByExtension], number };
 }
 
-/** Those of `names` that are of a type, the one with the highest number first. */
-export function namesByAge(type: 'manifest' | 'table', names: readonly string[]): string[] {
-  const found: { readonly name: string; readonly number: bigint }[] = [];
+/** A file of a folder whose name has a number. */
+export interface NumberedFile {
+  readonly name: string;
+  readonly number: bigint;
+}
+
+/** The files of some types among `names`, the lowest number first; of the files with one number, `.ldb` comes before `.sst`. */
+export function numberedFiles(names: readonly string[], ...types: ('log' | 'manifest' | 'table')[]): NumberedFile[] {
+  const found: NumberedFile[] = [];
   for (const name of names) {
     const file = parseFileName(name);
-    if (file?.type === type) found.push({ name, number: file.number });
+    if (file !== undefined && 'number' in file && types.some((type) => type === file.type)) found.push({ name, number: file.number });
   }
-  return found.sort((a, b) => (a.number < b.number ? 1 : a.number > b.number ? -1 : 0)).map(({ name }) => name);
+  return found.sort((a, b) => (a.number < b.number ? -1 : a.number > b.number ? 1 : a.name < b.name ? -1 : 1));
+}
+
+/** The names of the files of a type, the highest number first. */
+export function namesByAge(type: 'log' | 'manifest' | 'table', names: readonly string[]): string[] {
+  return numberedFiles(names, type).reverse().map(({ name }) => name);
 }
 
 function padded(number: bigint): string {

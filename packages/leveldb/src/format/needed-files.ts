@@ -7,18 +7,13 @@
  * Source: LevelDB, db/db_impl.cc, `DBImpl::Recover`.
  */
 import { CorruptionError, type Place } from '@bloom/bytes';
-import { isCanonicalName, parseFileName, tableFileName } from './file-name.js';
+import { isCanonicalName, numberedFiles, parseFileName, tableFileName } from './file-name.js';
 import type { ManifestFields } from './manifest.js';
 import { compareBigints, type FileMetadata } from './version-edit.js';
 
 /** The numbers of the logs among `names`, ascending. */
 export function listedLogs(names: readonly string[]): bigint[] {
-  const numbers: bigint[] = [];
-  for (const name of names) {
-    const file = parseFileName(name);
-    if (file?.type === 'log' && isCanonicalName(name)) numbers.push(file.number);
-  }
-  return numbers.sort(compareBigints);
+  return numberedFiles(names, 'log').filter(({ name }) => isCanonicalName(name)).map(({ number }) => number);
 }
 
 /** Whether log `number` is part of the database. All others are obsolete. */
@@ -33,12 +28,16 @@ export function neededLogs(names: readonly string[], fields: Pick<ManifestFields
 
 /** The tables among `files` that are missing in the folder, by their numbers. */
 export function missingTables(files: readonly FileMetadata[], names: readonly string[]): FileMetadata[] {
-  return without(files, numbersOf(names.filter((name) => parseFileName(name)?.type === 'table' && isCanonicalName(name))));
+  return without(files, numberedFiles(names, 'table').filter(({ name }) => isCanonicalName(name)).map(({ number }) => number));
 }
 
 /** {@link missingTables}, but any type of file with the number counts, with any leading zeros, as in LevelDB: it finds out when it reads the table. */
 export function missingNumbers(files: readonly FileMetadata[], names: readonly string[]): FileMetadata[] {
-  return without(files, numbersOf(names));
+  const numbers = names.flatMap((name) => {
+    const file = parseFileName(name);
+    return file !== undefined && 'number' in file ? [file.number] : [];
+  });
+  return without(files, numbers);
 }
 
 /** The error for missing tables, of which there is at least one. @param place of the MANIFEST that lists them. */
@@ -48,15 +47,7 @@ export function missingFiles(missing: readonly FileMetadata[], { file }: Pick<Pl
   return new CorruptionError('BLOOM_MISSING_FILE', { structure: 'MANIFEST', offset: 0, file }, problem);
 }
 
-function numbersOf(names: readonly string[]): Set<bigint> {
-  const numbers = new Set<bigint>();
-  for (const name of names) {
-    const file = parseFileName(name);
-    if (file !== undefined && 'number' in file) numbers.add(file.number);
-  }
-  return numbers;
-}
-
-function without(files: readonly FileMetadata[], numbers: ReadonlySet<bigint>): FileMetadata[] {
-  return files.filter(({ number }) => !numbers.has(number)).sort((a, b) => compareBigints(a.number, b.number));
+function without(files: readonly FileMetadata[], numbers: readonly bigint[]): FileMetadata[] {
+  const found = new Set(numbers);
+  return files.filter(({ number }) => !found.has(number)).sort((a, b) => compareBigints(a.number, b.number));
 }

@@ -39,6 +39,12 @@ export interface FileMetadata {
   readonly largest: Uint8Array;
 }
 
+/** Whether two tables have the same first and last key. */
+export function hasSameBounds(a: FileMetadata, b: FileMetadata): boolean {
+  const isSame = (key: Uint8Array, other: Uint8Array): boolean => key.length === other.length && key.every((byte, i) => byte === other[i]);
+  return isSame(a.smallest, b.smallest) && isSame(a.largest, b.largest);
+}
+
 /** The contents of a record of a MANIFEST. Fields that it does not have are left out. */
 export interface VersionEdit {
   readonly comparator?: string | undefined;

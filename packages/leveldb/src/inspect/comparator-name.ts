@@ -1,12 +1,11 @@
-import { CorruptionError } from '@bloom/bytes';
 import type { SignalOptions } from '@bloom/sstable';
 import { signalOf } from '@bloom/sstable/internal';
-import { ClosingFiles } from '../folder/closing-files.js';
-import { readCurrent } from '../folder/current-file.js';
+import { ClosingFiles, runClosing, useFile } from '../folder/closing-files.js';
+import { readManifestName } from '../folder/current-file.js';
 import { type Folder, mustBeFolder, type SyncFolder } from '../folder/folder.js';
-import { type FolderReading, listFiles, openFile, runAsync, runSync } from '../folder/folder-reading.js';
+import { type FolderReading, listFiles, runSync } from '../folder/folder-reading.js';
 import { readManifest } from '../folder/manifest-file.js';
-import { CURRENT, namesByAge } from '../format/file-name.js';
+import { namesByAge } from '../format/file-name.js';
 
 /**
  * The name of a database's comparator, even if the database cannot be opened: from the MANIFEST that CURRENT names, or else from the
@@ -23,12 +22,7 @@ import { CURRENT, namesByAge } from '../format/file-name.js';
 export async function comparatorName(folder: Folder, options?: SignalOptions): Promise<string | undefined> {
   mustBeFolder(folder, ['open', 'list']);
   const signal = signalOf('comparatorName', options);
-  const closing = new ClosingFiles();
-  try {
-    return await runAsync(folder, readComparatorName(folder.name, closing), signal);
-  } finally {
-    await closing.settled();
-  }
+  return runClosing(folder, (closing) => readComparatorName(folder.name, closing), signal);
 }
 
 /** The synchronous {@link comparatorName}. */
@@ -38,30 +32,11 @@ export function comparatorNameSync(folder: SyncFolder): string | undefined {
 }
 
 function* readComparatorName(folderName: string | undefined, closing: ClosingFiles): FolderReading<string | undefined> {
-  const named = yield* manifestOf(folderName, closing);
+  const named = yield* readManifestName(folderName, closing);
   const others = namesByAge('manifest', yield* listFiles()).filter((name) => name !== named);
   for (const name of [...(named === undefined ? [] : [named]), ...others]) {
-    const file = yield* openFile(name);
-    if (file === undefined) continue;
-    try {
-      const { builder } = yield* readManifest(file, name, { isStartEnough: true, onDamage: () => undefined });
-      if (builder.comparator !== undefined) return builder.comparator;
-    } finally {
-      closing.close(file);
-    }
+    const manifest = yield* useFile(name, closing, (file) => readManifest(file, name, { isStartEnough: true, onDamage: () => undefined }));
+    if (manifest?.builder.comparator !== undefined) return manifest.builder.comparator;
   }
   return undefined;
-}
-
-/** The MANIFEST that CURRENT names; undefined when CURRENT is missing or damaged. */
-function* manifestOf(folderName: string | undefined, closing: ClosingFiles): FolderReading<string | undefined> {
-  const current = yield* openFile(CURRENT);
-  try {
-    return yield* readCurrent(current, folderName);
-  } catch (error) {
-    if (!(error instanceof CorruptionError)) throw error;
-    return undefined;
-  } finally {
-    closing.close(current);
-  }
 }

@@ -1,8 +1,7 @@
 import type { SignalOptions } from '@bloom/sstable';
 import { signalOf } from '@bloom/sstable/internal';
-import { ClosingFiles } from '../folder/closing-files.js';
+import { runClosing } from '../folder/closing-files.js';
 import { type Folder, mustBeFolder } from '../folder/folder.js';
-import { runAsync } from '../folder/folder-reading.js';
 import { readForeignEngine } from '../folder/foreign-engine.js';
 import type { ForeignEngine } from '../format/foreign-engine.js';
 
@@ -28,10 +27,5 @@ import type { ForeignEngine } from '../format/foreign-engine.js';
 export async function foreignEngine(folder: Folder, options?: SignalOptions): Promise<ForeignEngine | undefined> {
   mustBeFolder(folder, ['open', 'list']);
   const signal = signalOf('foreignEngine', options);
-  const closing = new ClosingFiles();
-  try {
-    return await runAsync(folder, readForeignEngine({ name: folder.name, canList: true }, closing), signal);
-  } finally {
-    await closing.settled();
-  }
+  return runClosing(folder, (closing) => readForeignEngine({ name: folder.name, canList: true }, closing), signal);
 }

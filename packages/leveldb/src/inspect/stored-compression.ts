@@ -1,7 +1,7 @@
 import type { SignalOptions } from '@bloom/sstable';
 import { internalTableOptions } from '@bloom/sstable/database';
 import { signalOf } from '@bloom/sstable/internal';
-import { ClosingFiles } from '../folder/closing-files.js';
+import { runClosing } from '../folder/closing-files.js';
 import { type Folder, mustBeFolder } from '../folder/folder.js';
 import { listFiles, runAsync } from '../folder/folder-reading.js';
 import { namesByAge } from '../format/file-name.js';
@@ -30,12 +30,7 @@ export interface StoredCompression {
 export async function storedCompression(folder: Folder, options?: SignalOptions): Promise<StoredCompression | undefined> {
   mustBeFolder(folder, ['open', 'list']);
   const signal = signalOf('storedCompression', options);
-  const closing = new ClosingFiles();
-  try {
-    const names = namesByAge('table', await runAsync(folder, listFiles(), signal));
-    const found = await runAsync(folder, compressionOfTables(names, internalTableOptions({}), closing), signal);
-    return found && { type: found.type, name: found.name };
-  } finally {
-    await closing.settled();
-  }
+  const names = namesByAge('table', await runAsync(folder, listFiles(), signal));
+  const found = await runClosing(folder, (closing) => compressionOfTables(names, internalTableOptions({}), closing), signal);
+  return found && { type: found.type, name: found.name };
 }

@@ -5,7 +5,7 @@ import { decodingFor, readOpenTable } from '@bloom/sstable/internal';
 import { ClosingFiles } from '../folder/closing-files.js';
 import { DamagePolicy, type Dropped } from '../folder/damage.js';
 import { typeOf } from '../format/database-key.js';
-import { parseFileName } from '../format/file-name.js';
+import { numberedFiles, parseFileName } from '../format/file-name.js';
 import { type Folder, type FolderFile, mustBeFolder, type SyncFolder } from '../folder/folder.js';
 import { type FolderReading, listFiles, openFile, readingOf, runAsync, runSync } from '../folder/folder-reading.js';
 import { orForeignEngine } from '../folder/foreign-engine.js';
@@ -14,7 +14,6 @@ import type { StoredEntry } from '../read/read-path.js';
 import { mustBeDamageMode, type ReaderOptions } from '../read/reader-options.js';
 import { TableEntries } from '../table/table-cursor.js';
 import { TableHandle } from '../table/table-handle.js';
-import { compareBigints } from '../format/version-edit.js';
 
 /** How to list stored entries. */
 export interface StoredEntriesOptions extends Pick<ReaderOptions, 'codecs' | 'maxBlockBytes' | 'damage'> {
@@ -123,13 +122,8 @@ class StoredEntries {
   }
 
   *list(): FolderReading<void> {
-    const files: { readonly name: string; readonly number: bigint }[] = [];
-    for (const name of yield* listFiles()) {
-      const file = parseFileName(name);
-      if (file?.type === 'log' || file?.type === 'table') files.push({ name, number: file.number });
-    }
     // Names are taken from the end.
-    this.#names = files.sort((a, b) => compareBigints(b.number, a.number)).map(({ name }) => name);
+    this.#names = numberedFiles(yield* listFiles(), 'log', 'table').reverse().map(({ name }) => name);
   }
 
   /** Further entries, perhaps none; undefined at the end. */

@@ -7,7 +7,7 @@ import { checkedComparator, decodingFor } from '@bloom/sstable/internal';
 import { type Finding, type Unchecked, verifyTable, type VerifyOptions } from '@bloom/sstable/inspect';
 import { missingManifest, readCurrent } from '../folder/current-file.js';
 import { keyOrderOf } from '../format/database-key.js';
-import { CURRENT, logFileName, oldTableFileName, parseFileName, tableFileName } from '../format/file-name.js';
+import { CURRENT, logFileName, numberedFiles, oldTableFileName, tableFileName } from '../format/file-name.js';
 import { type Folder, type FolderFile, mustBeFolder } from '../folder/folder.js';
 import { runAsync } from '../folder/folder-reading.js';
 import { LogReplay } from '../memtable/log-replay.js';
@@ -138,10 +138,10 @@ class DatabaseVerifier {
       tables = [];
       for (const file of listed) tables.push(await this.#listedTable(file, order));
     } else {
-      tables = namesOf(names, 'table');
+      tables = numberedFiles(names, 'table').map(({ name }) => name);
       for (const name of tables) await this.#withFile(name, (file) => this.#table(name, file, undefined));
     }
-    const logs = fields === undefined ? namesOf(names, 'log') : neededLogs(names, fields).map(logFileName);
+    const logs = fields === undefined ? numberedFiles(names, 'log').map(({ name }) => name) : neededLogs(names, fields).map(logFileName);
     for (const name of logs) await this.#withFile(name, (file) => this.#log(name, file));
     return this.#reportOf(comparatorName, tables, logs);
   }
@@ -288,14 +288,4 @@ class DatabaseVerifier {
     if (this.#findings.length >= this.#maxFindings) this.#moreFindings++;
     else this.#findings.push({ file, code, structure, offset, problem });
   }
-}
-
-/** The names of the files of a type, by their numbers. */
-function namesOf(names: readonly string[], type: 'log' | 'table'): string[] {
-  const files: { readonly name: string; readonly number: bigint }[] = [];
-  for (const name of names) {
-    const file = parseFileName(name);
-    if (file?.type === type) files.push({ name, number: file.number });
-  }
-  return files.sort((a, b) => compareBigints(a.number, b.number)).map(({ name }) => name);
 }

@@ -2,7 +2,7 @@
 import type { Comparator, FileIdentity } from '@bloom/sstable';
 import { isSameState } from '../folder/folder.js';
 import type { ManifestFields } from '../format/manifest.js';
-import type { FileMetadata } from '../format/version-edit.js';
+import { hasSameBounds } from '../format/version-edit.js';
 import type { KeyOrder, Version } from '../format/version.js';
 import type { LogMemtable } from '../memtable/log-memtable.js';
 import type { TableCache } from '../table/table-cache.js';
@@ -45,7 +45,7 @@ export function isSameDatabase(before: KnownDatabase, now: KnownDatabase): boole
   let isKnown = isSameState(lock, now.shown.lock);
   for (const file of now.shown.version.files) {
     const old = files.get(file.number);
-    if (old === undefined ? file.number < fields.nextFileNumber : !isSameTable(old, file)) return false;
+    if (old === undefined ? file.number < fields.nextFileNumber : old.size !== file.size || !hasSameBounds(old, file)) return false;
     if (old !== undefined) isKnown = true;
   }
   for (const { number, prefix } of now.shown.logs) {
@@ -53,9 +53,4 @@ export function isSameDatabase(before: KnownDatabase, now: KnownDatabase): boole
     if (old === undefined ? number < fields.nextFileNumber : old.byteLength !== prefix.byteLength || old.checksum !== prefix.checksum) return false;
   }
   return isKnown && now.shown.fields.nextFileNumber >= fields.nextFileNumber && before.tables.mayBe(now.tables);
-}
-
-function isSameTable(a: FileMetadata, b: FileMetadata): boolean {
-  const isSame = (key: Uint8Array, other: Uint8Array): boolean => key.length === other.length && key.every((byte, i) => byte === other[i]);
-  return a.size === b.size && isSame(a.smallest, b.smallest) && isSame(a.largest, b.largest);
 }

@@ -88,48 +88,41 @@ export class View implements ViewParts {
    * @throws RangeError when the keys with a prefix may be anywhere.
    */
   cursor(sequence: bigint, fillsCache: boolean, sampler?: ReadSampler, prefix?: Uint8Array, bounds?: CursorBounds): VisibleCursor {
-    const sources = prefix === undefined ? this.#sources(fillsCache) : this.#sourcesWith(new Uint8Array(prefix), fillsCache);
-    const entries = new MergeCursor(sources, this.order.compareInternalKeys);
+    const entries = new MergeCursor(this.#sources(fillsCache, prefix && new Uint8Array(prefix)), this.order.compareInternalKeys);
     if (bounds === undefined) return new VisibleCursor(entries, this.order, sequence, this.damage, sampler);
     return new BoundedCursor(entries, this.order, sequence, this.damage, sampler, bounds);
   }
 
   /** A cursor over the entries of one table. */
   entriesOf(file: FileMetadata, fillsCache = true, isPassedOver?: (handle: TableHandle) => boolean): EntryCursor {
-    return new LevelEntries([file], this.#finder([file]), this.tables, this.damage, false, fillsCache, isPassedOver);
+    return this.#entriesOfAll([file], fillsCache, isPassedOver);
   }
 
-  /** Memtables, tables of level 0, and deeper levels as one each: the newest first. */
-  #sources(fillsCache: boolean): EntryCursor[] {
-    const { version } = this;
+  /** A cursor over the entries of sorted tables that do not overlap. */
+  #entriesOfAll(files: readonly FileMetadata[], fillsCache: boolean, isPassedOver: ((handle: TableHandle) => boolean) | undefined): EntryCursor {
+    return new LevelEntries(files, (key) => firstAtOrAfter(files, key, this.order), this.tables, this.damage, false, fillsCache, isPassedOver);
+  }
+
+  /**
+   * Memtables, tables of level 0, and deeper levels as one each: the newest first. Given a prefix, without the tables that have no keys with
+   * it, as the MANIFEST or their filters say.
+   */
+  #sources(fillsCache: boolean, prefix: Uint8Array | undefined): EntryCursor[] {
+    const mayHave = prefix && this.#mayHave(prefix);
+    const isPassedOver = prefix && (({ table }: TableHandle) => !mayHavePrefix(table, prefix));
+    const [newest, ...levels] = [this.version.newestFirst, ...this.version.levels.slice(1)].map((files) => (mayHave === undefined ? files : files.filter(mayHave)));
     const sources: EntryCursor[] = this.newestLogs.map(({ memtable }) => new MemtableCursor(memtable));
-    for (const file of version.newestFirst) sources.push(this.entriesOf(file, fillsCache));
-    for (const [level, files] of version.levels.entries()) {
-      if (level === 0 || files.length === 0) continue;
-      sources.push(new LevelEntries(files, (key) => version.findFile(level, key), this.tables, this.damage, false, fillsCache));
-    }
+    for (const file of newest!) sources.push(this.entriesOf(file, fillsCache, isPassedOver));
+    for (const files of levels) if (files.length > 0) sources.push(this.#entriesOfAll(files, fillsCache, isPassedOver));
     return sources;
   }
 
-  /** {@link #sources} without the tables that have no keys with the prefix, as the MANIFEST or their filters say. */
-  #sourcesWith(prefix: Uint8Array, fillsCache: boolean): EntryCursor[] {
-    const { version, order } = this;
-    mustHavePrefixes(order.compareUserKeys);
+  /** Whether a table may have keys with the prefix, as the MANIFEST says. */
+  #mayHave(prefix: Uint8Array): (file: FileMetadata) => boolean {
+    const { compareUserKeys } = this.order;
+    mustHavePrefixes(compareUserKeys);
     const after = afterPrefix(prefix);
-    const compare = (key: Uint8Array, user: Uint8Array): number => order.compareUserKeys(key, 0, key.length - INTERNAL_KEY_TRAILER_LENGTH, user, 0, user.length);
-    const mayHave = ({ smallest, largest }: FileMetadata): boolean => compare(largest, prefix) >= 0 && (after === undefined || compare(smallest, after) < 0);
-    const isPassedOver = ({ table }: TableHandle): boolean => !mayHavePrefix(table, prefix);
-    const sources: EntryCursor[] = this.newestLogs.map(({ memtable }) => new MemtableCursor(memtable));
-    for (const file of version.newestFirst) if (mayHave(file)) sources.push(this.entriesOf(file, fillsCache, isPassedOver));
-    for (const all of version.levels.slice(1)) {
-      const files = all.filter(mayHave);
-      if (files.length > 0) sources.push(new LevelEntries(files, this.#finder(files), this.tables, this.damage, false, fillsCache, isPassedOver));
-    }
-    return sources;
-  }
-
-  /** Finds in sorted tables the first whose largest key is at or after a key. */
-  #finder(files: readonly FileMetadata[]): (key: Uint8Array) => number {
-    return (key) => firstAtOrAfter(files, key, this.order);
+    const compare = (key: Uint8Array, user: Uint8Array): number => compareUserKeys(key, 0, key.length - INTERNAL_KEY_TRAILER_LENGTH, user, 0, user.length);
+    return ({ smallest, largest }) => compare(largest, prefix) >= 0 && (after === undefined || compare(smallest, after) < 0);
   }
 }

@@ -4,8 +4,8 @@
 import { CorruptionError, type Place, UnsupportedError } from '@bloom/bytes';
 import type { Source, TableOptions } from '@bloom/sstable';
 import { type BlockCompression, compressionName, decodingFor, findCompressedBlock, NO_COMPRESSION, readCompression, readCompressionName } from '@bloom/sstable/internal';
-import type { ClosingFiles } from '../folder/closing-files.js';
-import { type FolderReading, openFile, readingOf } from '../folder/folder-reading.js';
+import { type ClosingFiles, useFile } from '../folder/closing-files.js';
+import { type FolderReading, readingOf } from '../folder/folder-reading.js';
 
 /** The type of Snappy. Higher ones are those of codecs. */
 export const SNAPPY_TYPE = 1;
@@ -74,15 +74,9 @@ export function* compressionOfTables(names: readonly string[], options: TableOpt
   let known: TableCompression | undefined;
   for (const look of [tableCompression, dataBlockCompression]) {
     for (const name of names) {
-      const file = yield* openFile(name);
-      if (file === undefined) continue;
-      try {
-        const found = yield* look(file, options);
-        if (found !== undefined && found.type > SNAPPY_TYPE) return found;
-        if (found !== undefined && (known === undefined || found.type > known.type)) known = found;
-      } finally {
-        closing.close(file);
-      }
+      const found = yield* useFile(name, closing, (file) => look(file, options));
+      if (found !== undefined && found.type > SNAPPY_TYPE) return found;
+      if (found !== undefined && (known === undefined || found.type > known.type)) known = found;
     }
     // One compressed block is enough.
     if (known !== undefined && known.type !== NO_COMPRESSION) return known;

@@ -1,4 +1,4 @@
-import { ClosingFiles } from '../folder/closing-files.js';
+import { runClosing } from '../folder/closing-files.js';
 import { runAsync } from '../folder/folder-reading.js';
 import { foreignEngineError, orForeignEngine, readForeignEngine } from '../folder/foreign-engine.js';
 import { isMissing, type WritableFolder } from '../folder/writable-folder.js';
@@ -8,13 +8,8 @@ import type { Settings } from './database-options.js';
 
 /** @throws UnsupportedError `BLOOM_UNSUPPORTED_FORMAT` when the folder is the database of another engine. Nothing is written, not even LOCK. */
 export async function mustBeLevelDb(folder: WritableFolder): Promise<void> {
-  const closing = new ClosingFiles();
-  try {
-    const engine = await runAsync(folder, readForeignEngine({ name: folder.name, canList: true }, closing));
-    if (engine !== undefined) throw foreignEngineError(engine, folder.name);
-  } finally {
-    await closing.settled();
-  }
+  const engine = await runClosing(folder, (closing) => readForeignEngine({ name: folder.name, canList: true }, closing));
+  if (engine !== undefined) throw foreignEngineError(engine, folder.name);
 }
 
 /**

@@ -24,7 +24,7 @@ const MAX_ATTEMPTS = 100;
 export async function holdDatabaseFolder(folder: WritableFolder, settings: Settings): Promise<FolderHold> {
   for (let attempt = 1; ; attempt++) {
     if (settings.createIfMissing) await folder.createFolder();
-    else await mustHaveDatabase(folder);
+    else await mustHaveDatabase(folder, notCreated(folder));
     try {
       return await holdFolder(folder, settings);
     } catch (error) {
@@ -34,20 +34,20 @@ export async function holdDatabaseFolder(folder: WritableFolder, settings: Setti
   }
 }
 
-/** @throws DatabaseError `BLOOM_DATABASE_MISSING` unless the folder has a database. Nothing is written, not even the file LOCK. */
-async function mustHaveDatabase(folder: WritableFolder): Promise<void> {
-  let names: readonly string[];
+/** @throws DatabaseError `BLOOM_DATABASE_MISSING` with this problem unless the folder has a database. Nothing is written, not even the file LOCK. */
+export async function mustHaveDatabase(folder: WritableFolder, problem: string): Promise<void> {
+  let cause: unknown;
   try {
-    names = await folder.list();
+    if ((await folder.list()).includes(CURRENT)) return;
   } catch (error) {
     if (!isMissing(error)) throw error;
-    throw missingDatabase(folder, error);
+    cause = error;
   }
-  if (!names.includes(CURRENT)) throw missingDatabase(folder);
+  throw new DatabaseError('BLOOM_DATABASE_MISSING', problem, { cause });
 }
 
-function missingDatabase({ name = 'the folder' }: WritableFolder, cause?: unknown): DatabaseError {
-  return new DatabaseError('BLOOM_DATABASE_MISSING', `the database of ${name} does not exist, and createIfMissing is false`, { cause });
+function notCreated({ name = 'the folder' }: WritableFolder): string {
+  return `the database of ${name} does not exist, and createIfMissing is false`;
 }
 
 /** The state of a database that was opened for writing. */
@@ -69,7 +69,7 @@ export async function openVersions(folder: WritableFolder, given: Settings): Pro
   const where = folder.name ?? 'the folder';
   let names = await folder.list();
   if (!names.includes(CURRENT)) {
-    if (!given.createIfMissing) throw missingDatabase(folder);
+    if (!given.createIfMissing) throw new DatabaseError('BLOOM_DATABASE_MISSING', notCreated(folder));
     mustBeNew(names, folder.name);
     await createDatabase(folder, given.comparator);
     names = await folder.list();

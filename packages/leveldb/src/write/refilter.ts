@@ -9,10 +9,9 @@ import { mustBeOptions, mustBeSignal } from '@bloom/bytes/internal';
 import { FittedBloomFilterPolicy } from '@bloom/policy';
 import { internalKeyPolicy } from '@bloom/sstable/database';
 import { type RefilteredTable, refilterTable } from '@bloom/sstable/inspect';
-import { DatabaseError } from '../folder/database-error.js';
 import type { FolderFile } from '../folder/folder.js';
-import { isMissing, type WritableFolder } from '../folder/writable-folder.js';
-import { CURRENT, manifestFileName, oldTableFileName, parseFileName, tableFileName } from '../format/file-name.js';
+import type { WritableFolder } from '../folder/writable-folder.js';
+import { manifestFileName, numberedFiles, oldTableFileName, tableFileName } from '../format/file-name.js';
 import { missingFiles } from '../format/needed-files.js';
 import type { FileMetadata, VersionEdit } from '../format/version-edit.js';
 import { keyOrderOf } from '../format/database-key.js';
@@ -22,6 +21,7 @@ import { mustLeaveNumbers } from './file-numbers.js';
 import { holdFolder } from './folder-hold.js';
 import { mustBeLevelDb } from './foreign-folder.js';
 import { deleteIfPossible } from './live-files.js';
+import { mustHaveDatabase } from './opening.js';
 import { mustHaveTables } from './recovery.js';
 import { VersionSet } from './version-set.js';
 
@@ -74,14 +74,7 @@ export async function refilterDatabase(folder: WritableFolder, options: Refilter
   const { filterPolicy = new FittedBloomFilterPolicy(10), onProgress, signal, ...others } = options;
   if (signal !== undefined) mustBeSignal('signal', signal);
   const settings = settingsOf({ ...others, filterPolicy });
-  let names: readonly string[];
-  try {
-    names = await folder.list();
-  } catch (cause) {
-    if (!isMissing(cause)) throw cause;
-    throw missingDatabase(folder, cause);
-  }
-  if (!names.includes(CURRENT)) throw missingDatabase(folder);
+  await mustHaveDatabase(folder, `${folder.name ?? 'the folder'} has no database: there is no CURRENT`);
   await mustBeLevelDb(folder);
   const hold = await holdFolder(folder, settings);
   try {
@@ -98,10 +91,6 @@ export async function refilterDatabase(folder: WritableFolder, options: Refilter
   } finally {
     await hold.release();
   }
-}
-
-function missingDatabase({ name }: WritableFolder, cause?: unknown): DatabaseError {
-  return new DatabaseError('BLOOM_DATABASE_MISSING', `${name ?? 'the folder'} has no database: there is no CURRENT`, { cause });
 }
 
 /** A table of the version, and the one that replaces it. */
@@ -131,13 +120,9 @@ class Refiltering {
   async run(): Promise<RefilterReport> {
     const versions = this.#versions;
     const names = await this.#folder.list();
-    const numbers = names.flatMap((name) => {
-      const file = parseFileName(name);
-      return file !== undefined && 'number' in file ? [{ type: file.type, number: file.number }] : [];
-    });
-    mustLeaveNumbers(numbers.filter(({ type }) => type === 'log').map(({ number }) => number).sort((a, b) => (a < b ? -1 : 1)));
+    mustLeaveNumbers(numberedFiles(names, 'log').map(({ number }) => number));
     // The MANIFEST may not know the number of a log, or of tables that a crash left behind.
-    for (const { type, number } of numbers) if (type === 'log' || type === 'table') versions.markFileNumberUsed(number);
+    for (const { number } of numberedFiles(names, 'log', 'table')) versions.markFileNumberUsed(number);
     const { levels, files } = versions.current;
     const total = files.reduce((sum, { size }) => sum + size, 0);
     let done = 0;
@@ -227,9 +212,8 @@ class Refiltering {
     };
     await versions.apply(edit);
     for (const { name } of replacements) await deleteIfPossible(this.#folder, name);
-    for (const name of await this.#folder.list()) {
-      const file = parseFileName(name);
-      if (file?.type === 'manifest' && name === manifestFileName(file.number) && file.number < versions.manifestNumber) await deleteIfPossible(this.#folder, name);
+    for (const { name, number } of numberedFiles(await this.#folder.list(), 'manifest')) {
+      if (name === manifestFileName(number) && number < versions.manifestNumber) await deleteIfPossible(this.#folder, name);
     }
   }
 }

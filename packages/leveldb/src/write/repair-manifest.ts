@@ -7,7 +7,7 @@ import { MAX_SEQUENCE } from '@bloom/sstable/database';
 import type { FolderFile } from '../folder/folder.js';
 import { type FolderReading } from '../folder/folder-reading.js';
 import { manifestPlace, readManifest } from '../folder/manifest-file.js';
-import { isCanonicalName, logFileName, parseFileName } from '../format/file-name.js';
+import { isCanonicalName, logFileName, numberedFiles, parseFileName } from '../format/file-name.js';
 import { MAX_MANIFEST_LENGTH, type ManifestFields } from '../format/manifest.js';
 import { isLogNeeded, missingTables } from '../format/needed-files.js';
 import type { FileMetadata } from '../format/version-edit.js';
@@ -73,11 +73,7 @@ export class RepairManifest {
    * @param isCurrent whether CURRENT names it.
    */
   static *read(name: string, file: FolderFile, names: readonly string[], isCurrent: boolean): FolderReading<RepairManifest> {
-    const numbers = new Set<bigint>();
-    for (const other of names) {
-      const parsed = parseFileName(other);
-      if (parsed?.type === 'table') numbers.add(parsed.number);
-    }
+    const numbers = new Set(numberedFiles(names, 'table').map(({ number }) => number));
     const deleted = new Set<bigint>();
     let isDamaged = file.byteLength > MAX_MANIFEST_LENGTH;
     const { builder } = yield* readManifest(file, name, {

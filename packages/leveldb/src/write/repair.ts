@@ -6,17 +6,18 @@
  * numbers which value of a key is the newest. Here, tables without a known level are merged if they overlap, because compactions do not
  * number tables in the order of their age.
  */
-import { CorruptionError, UnsupportedError } from '@bloom/bytes';
+import { UnsupportedError } from '@bloom/bytes';
 import { mustBeBoolean, mustBeOptions, quotedName } from '@bloom/bytes/internal';
-import { readCurrent } from '../folder/current-file.js';
+import { runClosing } from '../folder/closing-files.js';
+import { readManifestName } from '../folder/current-file.js';
 import { DatabaseError } from '../folder/database-error.js';
 import type { FolderFile } from '../folder/folder.js';
 import { runAsync } from '../folder/folder-reading.js';
 import { LostFiles } from '../folder/lost-files.js';
 import { RecordFile } from '../folder/record-file.js';
 import { isMissing, type WritableFolder } from '../folder/writable-folder.js';
-import { CURRENT, isCanonicalName, manifestFileName, parseFileName, tableFileName } from '../format/file-name.js';
-import { compareBigints, encodeVersionEdit } from '../format/version-edit.js';
+import { isCanonicalName, manifestFileName, type NumberedFile, numberedFiles, parseFileName, tableFileName } from '../format/file-name.js';
+import { encodeVersionEdit, hasSameBounds } from '../format/version-edit.js';
 import { type DatabaseOptions, type Settings, settingsOf } from './database-options.js';
 import { holdFolder } from './folder-hold.js';
 import { mustBeLevelDb } from './foreign-folder.js';
@@ -94,12 +95,6 @@ export async function repairDatabase(folder: WritableFolder, options: RepairOpti
   }
 }
 
-/** A log or a table of the folder. */
-interface NumberedFile {
-  readonly name: string;
-  readonly number: bigint;
-}
-
 /** A damaged table. */
 interface DamagedTable extends NumberedFile {
   /** Its entry in the MANIFEST. */
@@ -149,9 +144,9 @@ class Repair {
       }
       this.#reportMissing(intact ?? manifests.find(({ isCurrent, isDamaged }) => isCurrent && !isDamaged));
       const data = names.filter((name) => !manifests.some((one) => one.name === name));
-      for (const table of numbered(data, 'table')) await this.#takeTable(table, manifest);
+      for (const table of numberedFiles(data, 'table')) await this.#takeTable(table, manifest);
       for (const table of this.#damaged) await this.#salvage(table);
-      for (const log of numbered(data, 'log')) await this.#takeLog(log, manifest);
+      for (const log of numberedFiles(data, 'log')) await this.#takeLog(log, manifest);
       await tables.flush();
       for (const name of await tables.place()) this.#guessed.add(name);
       isMade = true;
@@ -194,18 +189,10 @@ class Repair {
 
   /** The file that CURRENT names, which can be any, if it exists. */
   async #current(): Promise<string | undefined> {
-    const file = await this.#folder.open(CURRENT);
-    try {
-      const name = await runAsync(this.#folder, readCurrent(file, this.#folder.name));
-      const named = await this.#folder.open(name);
-      await named?.close?.();
-      return named && name;
-    } catch (error) {
-      if (!(error instanceof CorruptionError)) throw error;
-      return undefined;
-    } finally {
-      await file?.close?.();
-    }
+    const name = await runClosing(this.#folder, (closing) => readManifestName(this.#folder.name, closing));
+    const named = name === undefined ? undefined : await this.#folder.open(name);
+    await named?.close?.();
+    return named && name;
   }
 
   /** Keeps a table if it is sound. */
@@ -224,7 +211,7 @@ class Repair {
         this.#damaged.push({ name, number, listed });
         return;
       }
-      const isAsListed = listed !== undefined && areEqual(listed.file.smallest, table.file.smallest) && areEqual(listed.file.largest, table.file.largest);
+      const isAsListed = listed !== undefined && hasSameBounds(listed.file, table.file);
       const level = isAsListed ? listed.level : undefined;
       if (level === undefined) this.#guessed.add(name);
       this.#tables.keep(name, table, level);
@@ -308,18 +295,4 @@ class Repair {
       await file.close?.();
     }
   }
-}
-
-function areEqual(a: Uint8Array, b: Uint8Array): boolean {
-  return a.length === b.length && a.every((byte, i) => byte === b[i]);
-}
-
-/** The files of a type, by their numbers; a table's newer name before its older. */
-function numbered(names: readonly string[], type: 'log' | 'table'): NumberedFile[] {
-  const files: NumberedFile[] = [];
-  for (const name of [...names].sort()) {
-    const file = parseFileName(name);
-    if (file?.type === type) files.push({ name, number: file.number });
-  }
-  return files.sort((a, b) => compareBigints(a.number, b.number));
 }
