@@ -10,6 +10,7 @@ import { metadataOf, type Part } from '../part/part.js';
 import { sha256Hex } from '../part/sha256.js';
 import { userKeyOf } from '../run/run.js';
 import type { Store, StoredObject } from '../store/store.js';
+import { sizeOf } from './listed-parts.js';
 import { encodeManifest, LEVEL_COUNT, type PublishedPart, type PublishedState } from './publication.js';
 
 /** What parts are assembled with. */
@@ -174,14 +175,6 @@ async function mustBeStored(store: Pick<Store, 'name' | 'list'>, listed: readonl
 export function levelsToMerge({ levels }: PublishedState): [upper: number, lower: number] | undefined {
   const used = levels.flatMap((parts, level) => (parts.length > 0 ? [level] : []));
   if (used.length < LEVEL_COUNT - 1) return undefined;
-  const bytesOf = (level: number): number => levels[level]!.reduce((sum, { size }) => sum + size, 0);
-  let least: [number, number] | undefined;
-  let leastBytes = Infinity;
-  for (const [i, lower] of used.entries()) {
-    if (i === 0) continue;
-    const upper = used[i - 1]!;
-    const bytes = bytesOf(upper) + bytesOf(lower);
-    if (bytes < leastBytes) [least, leastBytes] = [[upper, lower], bytes];
-  }
-  return least;
+  const pairs = used.slice(1).map((lower, i) => ({ pair: [used[i]!, lower] as [number, number], bytes: sizeOf(levels[used[i]!]!) + sizeOf(levels[lower]!) }));
+  return pairs.reduce((least, one) => (one.bytes < least.bytes ? one : least)).pair;
 }

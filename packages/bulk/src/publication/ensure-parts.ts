@@ -5,6 +5,7 @@ import { numberOfSha256, partName } from '../part/object-name.js';
 import { sha256Hex } from '../part/sha256.js';
 import { createObject, RENEWAL_MS } from '../store/create-object.js';
 import type { ReadObject, Store } from '../store/store.js';
+import { forEachPart, sizeOf, storedLengths } from './listed-parts.js';
 import type { PublishedPart, PublishedState } from './publication.js';
 
 /** Where parts come from. */
@@ -17,9 +18,6 @@ export interface EnsurePartsOptions {
 }
 
 const ENSURE_PARTS_OPTIONS: Record<keyof EnsurePartsOptions, true> = { from: true, previous: true, signal: true };
-
-/** The number of parts copied at the same time, which are held in memory. */
-const PARALLEL_PARTS = 4;
 
 /** What was copied. */
 export interface EnsuredParts {
@@ -50,21 +48,13 @@ export async function ensureParts(store: Store, assembly: PublishedState, option
     signal,
   );
   const added = listed.filter(({ number }) => !before.has(number));
-  let next = 0;
-  const lane = async (): Promise<void> => {
-    for (let part = added[next++]; part !== undefined; part = added[next++]) {
-      if (from === store) await check(store, part, signal);
-      else await copy(from, store, part, signal);
-    }
-  };
-  await Promise.all(Array.from({ length: PARALLEL_PARTS }, lane));
-  return { parts: added.length, byteLength: added.reduce((sum, { size }) => sum + size, 0) };
+  await forEachPart(added, (part) => (from === store ? check(store, part, signal) : copy(from, store, part, signal)));
+  return { parts: added.length, byteLength: sizeOf(added) };
 }
 
 async function mustBeListed(store: Store, parts: readonly PublishedPart[], signal: Signal | undefined): Promise<void> {
   if (parts.length === 0) return;
-  const lengths = new Map<string, number>();
-  for await (const { name, byteLength } of store.list(signal)) lengths.set(name, byteLength);
+  const lengths = await storedLengths(store, signal);
   for (const { number, size } of parts) {
     const file = partName(number);
     const byteLength = lengths.get(file);

@@ -9,6 +9,7 @@ import { BulkError } from '../part/bulk-error.js';
 import { numberOfSha256, partName } from '../part/object-name.js';
 import { sha256Hex } from '../part/sha256.js';
 import type { Store } from '../store/store.js';
+import { forEachPart, sizeOf, storedLengths } from './listed-parts.js';
 import { type PublishedPart, readPublication } from './publication.js';
 
 /** How thoroughly to look. */
@@ -49,9 +50,6 @@ export interface PublishedReport {
   readonly findings: readonly PublishedFinding[];
 }
 
-/** The number of parts read at the same time, which are held in memory. */
-const PARALLEL_PARTS = 4;
-
 /**
  * Verifies what is published: CURRENT, the MANIFEST, and each part.
  *
@@ -71,27 +69,22 @@ export async function verifyPublished(store: Store, options: VerifyPublishedOpti
   }
   const findings: PublishedFinding[] = [...levelFindings(publication.levels, comparator)];
   const parts = publication.levels.flat();
-  const lengths = new Map<string, number>();
-  for await (const { name, byteLength } of store.list(signal)) lengths.set(name, byteLength);
+  const lengths = await storedLengths(store, signal);
   let entries = 0;
-  let next = 0;
-  const lane = async (): Promise<void> => {
-    for (let part = parts[next++]; part !== undefined; part = parts[next++]) {
-      const file = partName(part.number);
-      const add = (code: string, problem: string): void => void findings.push({ file, code, problem });
-      const byteLength = lengths.get(file);
-      if (byteLength === undefined) add('BLOOM_MISSING_PART', `${store.name} does not have it`);
-      else if (byteLength !== part.size) add('BLOOM_OTHER_BYTES', `it has ${byteLength} bytes, the MANIFEST says ${part.size}`);
-      else if (depth !== 'names') {
-        // Not added in one expression, in which the sum would be that from before the part was read.
-        const verified = await verifyPart(store, part, options, comparator, add);
-        entries += verified;
-      }
+  await forEachPart(parts, async (part) => {
+    const file = partName(part.number);
+    const add = (code: string, problem: string): void => void findings.push({ file, code, problem });
+    const byteLength = lengths.get(file);
+    if (byteLength === undefined) add('BLOOM_MISSING_PART', `${store.name} does not have it`);
+    else if (byteLength !== part.size) add('BLOOM_OTHER_BYTES', `it has ${byteLength} bytes, the MANIFEST says ${part.size}`);
+    else if (depth !== 'names') {
+      // Not added in one expression, in which the sum would be that from before the part was read.
+      const verified = await verifyPart(store, part, options, comparator, add);
+      entries += verified;
     }
-  };
-  await Promise.all(Array.from({ length: PARALLEL_PARTS }, lane));
+  });
   findings.sort((a, b) => (a.file < b.file ? -1 : a.file > b.file ? 1 : 0));
-  return { manifest: publication.manifest, parts: parts.length, byteLength: parts.reduce((sum, { size }) => sum + size, 0), entries, findings };
+  return { manifest: publication.manifest, parts: parts.length, byteLength: sizeOf(parts), entries, findings };
 }
 
 /** What is wrong with the order of parts. */

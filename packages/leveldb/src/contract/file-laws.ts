@@ -258,7 +258,7 @@ async function missingFiles(run: LawRun, place: WritingPlace): Promise<void> {
   for (const name of ['000001.dbtmp', '000002.dbtmp', '000001.log']) await run.mustBeAbsent(folder, name, 'after calls that failed because it was missing');
 }
 
-/** Names as databases have them, those that differ in little beside one another. Case is not among that: some file systems ignore it. */
+/** Names as databases have them; some differ only a little. None differ only in case, which some file systems ignore. */
 const NAMES = [
   'CURRENT',
   'MANIFEST-000002',
@@ -281,7 +281,7 @@ async function plainNames(run: LawRun, place: WritingPlace): Promise<void> {
   const folder = await place.folder();
   const held = new Map(NAMES.map((name, i) => [name, contents(i, 50 + i)]));
   for (const [name, bytes] of held) await run.put(folder, name, bytes);
-  for (const [name, bytes] of held) await run.mustHold(folder, name, bytes, ', beside files with names like it');
+  for (const [name, bytes] of held) await run.mustHold(folder, name, bytes, ', next to files with similar names');
   for (const name of NOT_PLAIN) {
     await mustFail(run, `create(${shownName(name)})`, () => folder.create(name));
     await mustFail(run, `rename("LOG", ${shownName(name)})`, () => folder.rename('LOG', name));

@@ -1,7 +1,7 @@
 import type { Folder } from '../folder/folder.js';
 import type { WritableFolder } from '../folder/writable-folder.js';
 
-/** What the laws of a folder that is only read need. */
+/** How to check a folder that is only read. */
 export interface ReadFolderLawsOptions<Kind extends Folder = Folder> {
   /** Called with every folder that was made, when its law is over: to delete it, for example. */
   readonly dispose?: ((folder: Kind) => void | Promise<void>) | undefined;
@@ -9,8 +9,8 @@ export interface ReadFolderLawsOptions<Kind extends Folder = Folder> {
   readonly patienceMs?: number | undefined;
 }
 
-/** What else to check a folder with. */
-export interface FolderLawsOptions<Kind extends WritableFolder = WritableFolder> {
+/** How to check a folder that a database is written to. */
+export interface FolderLawsOptions<Kind extends WritableFolder = WritableFolder> extends ReadFolderLawsOptions<Kind> {
   /**
    * Another object for the same place, as another process has it: it must see at once what the first one did, and respect its
    * lock. Without it, what is visible to other objects is not checked.
@@ -21,10 +21,6 @@ export interface FolderLawsOptions<Kind extends WritableFolder = WritableFolder>
    * itself is not used afterwards. Only what simulates the storage can do this: without it, the laws about syncing are left out.
    */
   readonly cutPower?: ((folder: Kind) => Folder | Promise<Folder>) | undefined;
-  /** Called with every folder that was made, when its law is over: to delete it, for example. */
-  readonly dispose?: ((folder: Kind) => void | Promise<void>) | undefined;
-  /** Milliseconds that one call of the folder may take; a law fails when a call takes longer. Default: 10,000. */
-  readonly patienceMs?: number | undefined;
 }
 
 /** The names of {@link FolderLawsOptions}. */

@@ -68,13 +68,13 @@ async function returnedBytes(run: LawRun, place: ReadingPlace): Promise<void> {
       const what = `read(${offset}, 500) of "${name}"`;
       const part = await run.call(what, () => files[i]!.read(offset, 500));
       kept.push({ what: `the array that ${what} returned`, bytes: part, expected: bytes.subarray(offset, offset + 500) });
-      // What is wrong at once breaks the law about reading.
+      // Bytes that are wrong from the start break law 1.
       if (differenceOf(part, bytes.subarray(offset, offset + 500)) !== undefined) return;
       const whatAtOnce = `readAtOnce(${offset}, 500) of "${name}"`;
       const atOnce = files[i]!.readAtOnce === undefined ? undefined : run.callSync(whatAtOnce, () => files[i]!.readAtOnce!(offset, 500));
       if (atOnce === undefined) continue;
       kept.push({ what: `the array that ${whatAtOnce} returned`, bytes: atOnce, expected: bytes.subarray(offset, offset + 500) });
-      // Or the law about reads without a promise.
+      // Those of a synchronous read break law 7.
       if (!(atOnce instanceof Uint8Array) || differenceOf(atOnce, bytes.subarray(offset, offset + 500)) !== undefined) return;
     }
   }

@@ -12,10 +12,10 @@ import type { View } from './view.js';
 const NOTHING: FoundVersion = { kind: 'nothing' };
 
 /**
- * Takes down what a {@link ViewLookup} does, which calls it at each step. Lookups without a trace pay for a comparison with undefined there.
+ * Records what a {@link ViewLookup} does, which calls it at each step. A lookup without a trace pays for one comparison with undefined there.
  *
- * What a lookup does not do, it does not do for its trace either, with one exception: where the view is older than what is written, a source
- * that has nothing is looked at for newer versions.
+ * A trace makes the lookup do nothing more, with one exception: if the view is older than the last write, a source that has nothing is also
+ * searched for newer versions.
  */
 export class LookupTrace {
   readonly #view: View;
@@ -38,7 +38,7 @@ export class LookupTrace {
     this.#sequence = sequence;
   }
 
-  /** What takes down the search of the table that is being asked. */
+  /** Records the search of the table that is being asked. */
   get table(): TableTrace | undefined {
     return this.#table;
   }
@@ -91,7 +91,7 @@ export class LookupTrace {
     this.#found = type === VALUE ? { kind: 'value', sequence, byteLength } : { kind: 'deletion', sequence };
   }
 
-  /** Explains a lookup that is over. @param value what it found. */
+  /** Explains a lookup that has ended. @param value what it found. */
   explain(value: Bytes | undefined): LookupExplanation {
     this.#endStep();
     const last = this.#steps.at(-1);

@@ -7,7 +7,7 @@ import { mustBeComparator, mustBeReading } from '@bloom/sstable/internal';
 
 /** How to read a database. All of it has a default. */
 export interface ReaderOptions extends ReadingOptions {
-  /** Orders of user keys beside the bytewise one. The database says by its name which one is its own. */
+  /** Orders of user keys in addition to the bytewise one. The database names its own. */
   readonly comparators?: readonly Comparator[] | undefined;
   /**
    * Reads a database of an unknown order as if its keys were in bytewise order, which is wrong for some of them: then
@@ -21,7 +21,7 @@ export interface ReaderOptions extends ReadingOptions {
   readonly filterPolicies?: readonly FilterPolicy[] | undefined;
   /** When the filters of a table are read, as in `@bloom/sstable`. Default: `'when-needed'` over HTTP, otherwise `'at-opening'`. */
   readonly filters?: FilterReading | undefined;
-  /** Codecs beside none and Snappy. */
+  /** Codecs in addition to none and Snappy. */
   readonly codecs?: readonly Codec[] | undefined;
   /** Keeps blocks that were read; null keeps none. Default: a cache of the reader's own, of 8 MiB. */
   readonly cache?: BlockCache | null | undefined;

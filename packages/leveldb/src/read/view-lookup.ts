@@ -25,7 +25,7 @@ export interface LookupCounts {
 export type BlockReads = 'at hand' | 'sync';
 
 const NO_BYTES = new Uint8Array(0);
-/** Up to so many bytes a loop copies faster than set(). */
+/** Up to this many bytes, a loop copies faster than set(). */
 const FEW_BYTES = 32;
 
 /**
@@ -69,7 +69,7 @@ export class ViewLookup {
     this.counts = counts;
   }
 
-  /** Begins to look for a key, which is copied. @param trace takes down each step. */
+  /** Begins to look for a key, which is copied. @param trace records each step. */
   start(view: View, userKey: Uint8Array, sequence: bigint, trace?: LookupTrace): void {
     this.view = view;
     this.trace = trace;
@@ -95,7 +95,7 @@ export class ViewLookup {
   }
 
   /**
-   * @param reads a block that is read here costs no generator and no request: a tenth of a lookup without a promise.
+   * @param reads a block that is read here costs no generator and no request: a tenth of a synchronous lookup.
    * @param signal was not aborted when the lookup began.
    * @param unsure receives the tables of which it reads blocks without looking whether their files have changed, which the caller does
    *   before it gives the answer to anyone; each read looks when left out.
@@ -209,7 +209,7 @@ export class ViewLookup {
     return false;
   }
 
-  /** Block `i`, where it can be read here; undefined where `settle` is to read it, which takes down more. */
+  /** Block `i`, where it can be read here; undefined where `settle` is to read it, which also counts it. */
   #read(handle: TableHandle, i: number): Uint8Array | undefined {
     if (handle.table.unread !== undefined) return undefined;
     const isUnsure = this.unsure !== undefined;

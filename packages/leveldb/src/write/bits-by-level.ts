@@ -11,7 +11,7 @@ import type { Memtable } from '../memtable/memtable.js';
  * - an array: the bits of level 0, of level 1, and so on; the last element also applies to all deeper levels.
  * - a function of the level, from 0 to 6; it is called once for each, when the database is opened.
  * - `'auto'`, or `{ average }`: the bits with which a lookup of an absent key reads the fewest blocks, for filters of the same total size
- *   as with `average` bits for every key; 10 for `'auto'`. Upper levels have few keys, so many bits for them cost little.
+ *   as with `average` bits for every key; 10 for `'auto'`. Upper levels have few keys, so giving them many bits costs little.
  *
  * Bits are whole numbers; 0 means tables without filters. `average` is any positive number.
  */

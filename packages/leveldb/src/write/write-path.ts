@@ -1,5 +1,5 @@
 /**
- * The way of a record into the database: room is made for it, then it goes into the log and into the memtable.
+ * The path of a record into the database: room is made for it, then it is appended to the log and inserted into the memtable.
  *
  * Source: LevelDB, db/db_impl.cc, `DBImpl::Write` and `MakeRoomForWrite`.
  */
@@ -16,14 +16,26 @@ import type { Settings } from './database-options.js';
 import type { DatabaseState } from './database-state.js';
 import { WRITING_END } from './file-numbers.js';
 import { LiveLog } from './live-log.js';
-import { MAX_GROUP_BYTES, RefusedBatch, type RecordTarget } from './write-queue.js';
 
 /** The number of tables in level 0 from which each write is delayed by a millisecond, and from which it waits for a compaction. */
 const SLOWDOWN_TABLES = 8;
 const STOP_TABLES = 12;
 
-/** What a {@link WriteQueue} writes to. */
-export class WritePath implements RecordTarget {
+/** The most bytes of the batches that are merged into one record. */
+export const MAX_GROUP_BYTES = 2 ** 20;
+
+/** Why a batch was not appended, of which nothing was written: its writer gets `reason`. */
+export class RefusedBatch extends Error {
+  readonly reason: unknown;
+
+  constructor(reason: unknown) {
+    super('the batch was refused', { cause: reason });
+    this.reason = reason;
+  }
+}
+
+/** The path of one record at a time into the database. */
+export class WritePath {
   readonly #folder: WritableFolder;
   readonly #settings: Settings;
   readonly #state: DatabaseState;
@@ -36,14 +48,17 @@ export class WritePath implements RecordTarget {
     this.#background = background;
   }
 
+  /** The sequence of the last operation that was applied. */
   get lastSequence(): bigint {
     return this.#state.versions.lastSequence;
   }
 
-  hasRoom(force: boolean): boolean {
-    return !force && this.#state.failure === undefined && !this.#isFull() && this.#level0Length < SLOWDOWN_TABLES;
+  /** Whether a record can be appended now. */
+  get hasRoom(): boolean {
+    return this.#state.failure === undefined && !this.#isFull() && this.#level0Length < SLOWDOWN_TABLES;
   }
 
+  /** Waits until there is room for a record. @param force makes a table of the memtable first. */
   async makeRoom(force: boolean): Promise<void> {
     const state = this.#state;
     let mayDelay = !force;
@@ -66,12 +81,13 @@ export class WritePath implements RecordTarget {
     }
   }
 
+  /** Whether there are sequences for a batch, and numbers for more files. */
   hasNumbers({ count }: WriteBatch): boolean {
     const { lastSequence, nextFileNumber } = this.#state.versions;
     return lastSequence + BigInt(count) < MAX_SEQUENCE && nextFileNumber < WRITING_END;
   }
 
-  /** @throws DatabaseError `BLOOM_NO_ROOM`, or {@link RefusedBatch} with what the comparator throws, and then nothing has changed. */
+  /** Appends one record, and then inserts it into the memtable. @throws DatabaseError `BLOOM_NO_ROOM`, or {@link RefusedBatch} with what the comparator throws, and then nothing has changed. */
   append(batch: WriteBatch, sync: boolean): Promise<void> | undefined {
     if (!this.hasNumbers(batch)) throw noRoom(batch.count);
     const { versions, log } = this.#state;

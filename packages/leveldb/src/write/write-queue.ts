@@ -1,8 +1,8 @@
 import { WriteBatch, WriteBatchReader } from '../format/write-batch.js';
 import { Pacer } from '../folder/pacer.js';
+import { MAX_GROUP_BYTES, RefusedBatch, type WritePath } from './write-path.js';
 
-/** Bytes that a merged record may have at most, and what is added at most to a small first batch so that it is not held up. */
-export const MAX_GROUP_BYTES = 2 ** 20;
+/** The most bytes that are added to a small first batch, so that it is not held up. */
 const SMALL_BATCH_BYTES = 128 * 2 ** 10;
 
 /** How many written batches are kept, whose memory later ones use again, and the most bytes of one. */
@@ -59,29 +59,8 @@ function merged(writers: readonly Writer[], count: number): WriteBatch {
   return all;
 }
 
-/** Why a target did not take a batch, of which nothing was written: whoever wrote it gets `reason`. */
-export class RefusedBatch extends Error {
-  readonly reason: unknown;
-
-  constructor(reason: unknown) {
-    super('the batch was refused', { cause: reason });
-    this.reason = reason;
-  }
-}
-
-/** Where a {@link WriteQueue} writes to. */
-export interface RecordTarget {
-  /** The sequence of the last operation that was applied. */
-  readonly lastSequence: bigint;
-  /** Whether a record can be appended now. @param force whether the memtable is to become a table first. */
-  hasRoom(force: boolean): boolean;
-  /** Whether there are sequences for a batch. Left out where they do not run out. */
-  hasNumbers?(batch: WriteBatch): boolean;
-  /** Waits until there is room. */
-  makeRoom(force: boolean): Promise<void>;
-  /** Appends one record. @throws {@link RefusedBatch} at once, or as the promise's rejection; anything else ends writing. */
-  append(batch: WriteBatch, sync: boolean): Promise<void> | undefined;
-}
+/** What a {@link WriteQueue} needs of the {@link WritePath}. */
+export type RecordTarget = Pick<WritePath, 'lastSequence' | 'hasRoom' | 'hasNumbers' | 'makeRoom' | 'append'>;
 
 /** Puts writes in their order, and those of callers that wait at the same time into one record. */
 export class WriteQueue {
@@ -181,7 +160,7 @@ export class WriteQueue {
   }
 
   readonly #write: BatchWriter = async (batch, sync) => {
-    if (!this.#target.hasRoom(false)) await this.#target.makeRoom(false);
+    if (!this.#target.hasRoom) await this.#target.makeRoom(false);
     try {
       await this.#target.append(batch, sync);
     } catch (error) {
@@ -224,7 +203,7 @@ export class WriteQueue {
     const { batch } = this.#writers[0]!;
     this.#isBusy = true;
     this.#sequenceBefore = this.#target.lastSequence;
-    return batch !== undefined && this.#target.hasRoom(false) ? this.#append(batch) : this.#answerLater();
+    return batch !== undefined && this.#target.hasRoom ? this.#append(batch) : this.#answerLater();
   }
 
   async #answerLater(): Promise<void> {
@@ -246,7 +225,7 @@ export class WriteQueue {
     let count = groupLength(writers);
     try {
       let batch = merged(writers, count);
-      if (count > 1 && this.#target.hasNumbers?.(batch) === false) [count, batch] = [1, first];
+      if (count > 1 && !this.#target.hasNumbers(batch)) [count, batch] = [1, first];
       for (;;) {
         try {
           const appending = this.#target.append(batch, writers[0]!.sync);

@@ -671,7 +671,7 @@ const faults: readonly Fault[] = [
   {
     fault: 'keeps no more than eight characters of the first part of a name',
     law: 18,
-    says: /"18446744073709551615.ldb".*beside files with names like it/s,
+    says: /"18446744073709551615.ldb".*next to files with similar names/s,
     folder: class extends RightFolder {
       #short(name: string): string {
         return name.replace(/^(1844674407370955161)\d?(\.ldb)$/, '$1$2');
