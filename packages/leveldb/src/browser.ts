@@ -3,6 +3,7 @@ import type { Signal } from '@bloom/bytes';
 import type { FileIdentity } from '@bloom/sstable';
 import { BlobSource, type BlobLike } from '@bloom/sstable/blob';
 import { type Folder, FolderError, type FolderFile, isPlainName } from './folder/folder.js';
+import { isAbsence, nameOf } from './opfs/opfs-host.js';
 
 /** The part of a `FileSystemDirectoryHandle` that is needed. */
 export interface DirectoryHandleLike {
@@ -52,8 +53,7 @@ export class DirectoryFolder implements Folder {
       const blob: BlobLike & { readonly lastModified?: number } = await handle.getFile();
       return new SnapshotSource(blob, name, identityOf(blob));
     } catch (error) {
-      // A folder of that name, or a name that no file can have.
-      if (['NotFoundError', 'TypeMismatchError', 'TypeError'].includes(nameOf(error))) return undefined;
+      if (isAbsence(error)) return undefined;
       throw error;
     }
   }
@@ -107,10 +107,6 @@ export class FileListFolder implements Folder {
 
 function folderOf({ webkitRelativePath = '' }: FileLike): string {
   return webkitRelativePath.slice(0, Math.max(0, webkitRelativePath.lastIndexOf('/')));
-}
-
-function nameOf(error: unknown): string {
-  return error instanceof Error || (typeof error === 'object' && error !== null && 'name' in error) ? String(error.name) : '';
 }
 
 /** How long after a change another change may get the same timestamp, in milliseconds: some file systems store times in steps of two seconds. */

@@ -18,6 +18,11 @@ export function isSmallBatch(byteLength: number, { blockSize, maxBlockBytes }: B
   return byteLength <= maxBlockBytes * SMALL_BATCH - blockSize;
 }
 
+/** Whether a memtable is to become a table. LevelDB looks only at its memory, and writes an index of any size. */
+export function isFull({ memoryUsage, tableBound }: Memtable, { writeBufferSize, blockSize, maxBlockBytes }: BlockLimits & { readonly writeBufferSize: number }): boolean {
+  return memoryUsage > writeBufferSize || tableBound.indexBytes(blockSize) > maxBlockBytes / 2;
+}
+
 /** Why the operations of a batch do not fit into a table; undefined when they do. LevelDB has no such limit. */
 export function misfitOf(record: Uint8Array, limits: BlockLimits): string | undefined {
   if (isSmallBatch(record.length, limits)) return undefined;

@@ -5,7 +5,7 @@
  */
 import { CorruptionError } from '@bloom/bytes';
 import type { TableBuilderOptions } from '@bloom/sstable';
-import { addBatch, misfitOf } from '../memtable/batch-entries.js';
+import { addBatch, isFull, misfitOf } from '../memtable/batch-entries.js';
 import type { Dropped } from '../folder/damage.js';
 import { logFileName, oldTableFileName, tableFileName } from '../format/file-name.js';
 import { runAsync } from '../folder/folder-reading.js';
@@ -126,7 +126,6 @@ async function recoverLog(
   isLast: boolean,
   begun: bigint[],
 ): Promise<Recovered & { readonly lastSequence: bigint }> {
-  const { writeBufferSize, blockSize, maxBlockBytes } = settings;
   const name = logFileName(number);
   const file = await folder.open(name);
   if (file === undefined) throw new CorruptionError('BLOOM_MISSING_FILE', { structure: 'folder', offset: 0, file: folder.name }, `${name} is listed but cannot be opened`);
@@ -155,7 +154,7 @@ async function recoverLog(
       memtable ??= new Memtable(versions.order.compareInternalKeys);
       addBatch(memtable, batch, place);
       operations += batch.found;
-      if (memtable.memoryUsage <= writeBufferSize && memtable.tableBound.indexBytes(blockSize) <= maxBlockBytes / 2) return;
+      if (!isFull(memtable, settings)) return;
       full.push(memtable);
       memtable = undefined;
     },

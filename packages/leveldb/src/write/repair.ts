@@ -6,8 +6,7 @@
  * numbers which value of a key is the newest. Here, tables without a known level are merged if they overlap, because compactions do not
  * number tables in the order of their age.
  */
-import { UnsupportedError } from '@bloom/bytes';
-import { mustBeBoolean, mustBeOptions, quotedName } from '@bloom/bytes/internal';
+import { mustBeBoolean, mustBeOptions } from '@bloom/bytes/internal';
 import { runClosing } from '../folder/closing-files.js';
 import { readManifestName } from '../folder/current-file.js';
 import { DatabaseError } from '../folder/database-error.js';
@@ -28,7 +27,7 @@ import { chosenManifest, type ListedTable, RepairManifest } from './repair-manif
 import { LostPlaces, type RepairReport, type SetAside, type SetAsideReason } from './repair-report.js';
 import { RepairedTables } from './repaired-tables.js';
 import { isSound, salvageTable, scanTable } from './table-rescue.js';
-import { setCurrent } from './version-set.js';
+import { mustBeOrderOf, setCurrent } from './version-set.js';
 
 /** How to repair a database. Every option has a default. */
 export interface RepairOptions
@@ -103,7 +102,7 @@ interface DamagedTable extends NumberedFile {
 
 /**
  * The order of changes makes a repair that is interrupted one that can be begun again. Until the first MANIFEST is set aside the
- * database is what it was, with tables too many. From then on CURRENT names a file that is not there, and nobody opens the
+ * database is what it was, with unneeded tables. From then on CURRENT names a file that is not there, and nobody opens the
  * database or deletes files from it, until CURRENT names the new MANIFEST. A repair in between goes by the new MANIFEST, which
  * is the newest and on disk with all its tables; since every older log is obsolete to it, nothing is read twice.
  */
@@ -169,11 +168,7 @@ class Repair {
       if (name !== current && parseFileName(name)?.type !== 'manifest') continue;
       await this.#withFile(name, async (file) => {
         const manifest = await runAsync(this.#folder, RepairManifest.read(name, file, names, name === current));
-        const { comparator } = manifest;
-        if (comparator !== undefined && comparator !== this.#settings.comparator.name) {
-          const problem = `its keys are in the order of the comparator ${quotedName(comparator)}, the one given is ${quotedName(this.#settings.comparator.name)}`;
-          throw new UnsupportedError('BLOOM_UNKNOWN_COMPARATOR', { structure: 'MANIFEST', offset: 0, file: name }, problem);
-        }
+        mustBeOrderOf(manifest.comparator, this.#settings.comparator, { structure: 'MANIFEST', offset: 0, file: name });
         manifests.push(manifest);
       });
     }

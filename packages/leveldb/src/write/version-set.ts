@@ -52,6 +52,13 @@ export async function setCurrent(folder: WritableFolder, manifestNumber: bigint,
   await folder.syncFolder();
 }
 
+/** @throws UnsupportedError `BLOOM_UNKNOWN_COMPARATOR` when a MANIFEST names another comparator than the one given. */
+export function mustBeOrderOf(named: string | undefined, { name }: Comparator, place: Place): void {
+  if (named === undefined || named === name) return;
+  const problem = `its keys are in the order of the comparator ${quotedName(named)}, the one given is ${quotedName(name)}`;
+  throw new UnsupportedError('BLOOM_UNKNOWN_COMPARATOR', place, problem);
+}
+
 /** Waits for all, even if one fails: none may continue once its file is closed. */
 async function allDone(steps: readonly (() => Promise<void> | void)[]): Promise<void> {
   for (const outcome of await Promise.allSettled(steps.map(async (step) => step()))) if (outcome.status === 'rejected') throw outcome.reason;
@@ -80,10 +87,7 @@ export class VersionSet implements ManifestFields {
 
   private constructor(folder: WritableFolder, comparator: Comparator, order: KeyOrder, builder: ManifestBuilder, name: string, place: Place) {
     const fields = builder.fields(place);
-    if (fields.comparator !== undefined && fields.comparator !== comparator.name) {
-      const problem = `its keys are in the order of the comparator ${quotedName(fields.comparator)}, the one given is ${quotedName(comparator.name)}`;
-      throw new UnsupportedError('BLOOM_UNKNOWN_COMPARATOR', place, problem);
-    }
+    mustBeOrderOf(fields.comparator, comparator, place);
     if (fields.lastSequence >= MAX_SEQUENCE) {
       throw new CorruptionError('BLOOM_BAD_VERSION', place, `its last sequence, ${fields.lastSequence}, leaves none for what is written`);
     }

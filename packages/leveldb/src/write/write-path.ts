@@ -9,6 +9,7 @@ import { DatabaseError } from '../folder/database-error.js';
 import type { WritableFolder } from '../folder/writable-folder.js';
 import type { WriteBatch } from '../format/write-batch.js';
 import { delay, Pacer } from '../folder/pacer.js';
+import { isFull } from '../memtable/batch-entries.js';
 import { BatchOrder } from '../memtable/batch-order.js';
 import { ENTRIES_PER_LOOK } from '../table/table-file.js';
 import type { BackgroundWork } from './background-work.js';
@@ -55,7 +56,7 @@ export class WritePath {
 
   /** Whether a record can be appended now. */
   get hasRoom(): boolean {
-    return this.#state.failure === undefined && !this.#isFull() && this.#level0Length < SLOWDOWN_TABLES;
+    return this.#state.failure === undefined && !isFull(this.#state.log.memtable, this.#settings) && this.#level0Length < SLOWDOWN_TABLES;
   }
 
   /** Waits until there is room for a record. @param force makes a table of the memtable first. */
@@ -68,7 +69,7 @@ export class WritePath {
         // Delaying each write a little avoids delaying a single one for long.
         await delay(1);
         mayDelay = false;
-      } else if (!force && !this.#isFull()) {
+      } else if (!force && !isFull(state.log.memtable, this.#settings)) {
         return;
       } else if (state.flushing !== undefined || this.#level0Length >= STOP_TABLES) {
         const { cannotMerge } = this.#background;
@@ -154,13 +155,6 @@ export class WritePath {
 
   get #level0Length(): number {
     return this.#state.versions.current.levels[0]!.length;
-  }
-
-  /** Whether the memtable is to become a table. LevelDB asks for the first alone: it writes an index of any size. */
-  #isFull(): boolean {
-    const { memtable } = this.#state.log;
-    const { writeBufferSize, maxBlockBytes, blockSize } = this.#settings;
-    return memtable.memoryUsage > writeBufferSize || memtable.tableBound.indexBytes(blockSize) > maxBlockBytes / 2;
   }
 
   async #switchLogs(): Promise<void> {
