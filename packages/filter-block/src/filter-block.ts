@@ -11,7 +11,7 @@
  */
 import type { Bytes, LabelledRange } from '@bloom/bytes';
 import { plainBytes } from '@bloom/bytes/internal';
-import { askablePrefixes, bloomFilterLayout, FilterBuffer, type FilterPolicy, KeyBuffer, mayAskInRanges, mustBeBytes, mustBeFilterPolicy, type PrefixExtractor } from '@bloom/policy';
+import { askablePrefixes, bloomFilterLayout, FilterBuffer, type FilterPolicy, KeyBuffer, type KeyList, mayAskInRanges, mustBeBytes, mustBeFilterPolicy, type PrefixExtractor } from '@bloom/policy';
 
 /** log2 of {@link FILTER_BASE}. */
 export const FILTER_BASE_LG = 11;
@@ -126,6 +126,17 @@ export class FilterBlockBuilder {
   addKeyRange(from: Uint8Array, start: number, end: number): void {
     this.#mustNotHaveEnded();
     this.#keys.pushRange(from, start, end);
+  }
+
+  /**
+   * Adds copies of many keys to the filter of the current block's range.
+   *
+   * @throws TypeError when their bytes are not a `Uint8Array`.
+   * @throws RangeError when their offsets do not ascend or leave the bytes.
+   */
+  addKeys(keys: Pick<KeyList, 'bytes' | 'offsets' | 'length'>): void {
+    this.#mustNotHaveEnded();
+    this.#keys.pushAll(keys);
   }
 
   /**

@@ -1,4 +1,5 @@
 import { mustBeBytes, RangeCopier } from '@bloom/bytes/internal';
+import { mustAscend } from './key-list-order.js';
 import type { KeyList } from './policy.js';
 
 const INITIAL_BYTES = 1024;
@@ -67,6 +68,30 @@ export class KeyBuffer implements KeyList {
       throw new RangeError(`start and end must be in order and within the ${from.length} bytes, got ${start} and ${end}`);
     }
     this.#append(from, start, end);
+  }
+
+  /**
+   * Appends copies of the keys of another list.
+   *
+   * @throws TypeError when its bytes are not a `Uint8Array`, or are detached.
+   * @throws RangeError when its offsets do not ascend or leave its bytes, or when the keys would have 4 GiB or more in total.
+   */
+  pushAll(keys: Pick<KeyList, 'bytes' | 'offsets' | 'length'>): void {
+    const { bytes, offsets, length } = keys;
+    mustBeBytes('keys.bytes', bytes);
+    mustAscend(keys, 0, length);
+    if (length === 0) return;
+    const from = offsets[0]!;
+    const end = offsets[length]!;
+    const start = this.offsets[this.length]!;
+    if (start + end - from > this.bytes.length) this.#growBytes(start + end - from);
+    while (this.length + length + 1 > this.offsets.length) this.#growOffsets();
+    this.bytes.set(bytes.subarray(from, end), start);
+    const own = this.offsets;
+    const first = this.length;
+    const distance = start - from;
+    for (let i = 1; i <= length; i++) own[first + i] = offsets[i]! + distance;
+    this.length += length;
   }
 
   at(i: number): Uint8Array {

@@ -31,3 +31,4 @@ export { StoredScratch } from './read/stored-scratch.js';
 export { SyncReadAhead } from './read/sync-read-ahead.js';
 export { SETTLED, type Side, TableCursor } from './read/table-cursor.js';
 export { untilAborted } from './read/until-aborted.js';
+export type { BuiltBlock } from './write/table-builder.js';

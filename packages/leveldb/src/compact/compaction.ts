@@ -105,6 +105,8 @@ export class Compaction implements CompactionPlan {
   }
 }
 
+type EntryKey = Pick<Entry, 'keyBytes' | 'keyStart' | 'keyEnd'>;
+
 /** Follows the keys of a compaction in ascending order. */
 export class CompactionWalk {
   readonly #order: KeyOrder;
@@ -126,8 +128,18 @@ export class CompactionWalk {
     this.#positions = below.map(() => 0);
   }
 
+  /** Up to this internal key, `stopsBefore` answers no to keys after the first; undefined where it does to all. */
+  get bound(): Uint8Array | undefined {
+    return this.#grandparents[this.#grandparent]?.largest;
+  }
+
+  /** Whether tables below the outputs may hold older versions of keys, so that `isBaseLevelFor` must be asked. */
+  get hasTablesBelow(): boolean {
+    return this.#below.some(({ length }) => length > 0);
+  }
+
   /** Whether the output ends before the entry's key. Keys are asked for in their order. */
-  stopsBefore({ keyBytes, keyStart, keyEnd }: Entry): boolean {
+  stopsBefore({ keyBytes, keyStart, keyEnd }: EntryKey): boolean {
     const grandparents = this.#grandparents;
     for (; this.#grandparent < grandparents.length; this.#grandparent++) {
       const { largest, size } = grandparents[this.#grandparent]!;
@@ -141,7 +153,7 @@ export class CompactionWalk {
   }
 
   /** Whether no table but the inputs can hold an older version of the entry's user key. Keys are asked for in their order. */
-  isBaseLevelFor({ keyBytes, keyStart, keyEnd }: Entry): boolean {
+  isBaseLevelFor({ keyBytes, keyStart, keyEnd }: EntryKey): boolean {
     const userKeyEnd = keyEnd - INTERNAL_KEY_TRAILER_LENGTH;
     const compare = (key: Uint8Array): number =>
       this.#order.compareUserKeys(keyBytes, keyStart, userKeyEnd, key, 0, key.length - INTERNAL_KEY_TRAILER_LENGTH);

@@ -32,7 +32,8 @@ const KEY_LENGTH = 1;
 const VALUE_LENGTH = 2;
 const BEFORE = 3;
 const ABBREVIATION = 4;
-const LINKS = 6;
+/** The offset of a node's links in `MemtableArrays.nodes`. */
+export const LINKS = 6;
 
 /** The index is made, and grows, once there was a lookup for each group of this many entries: it costs more than a few searches. */
 const ENTRIES_PER_LOOKUP = 8;

@@ -1,4 +1,6 @@
+import type { KeyList } from '@bloom/policy';
 import { TableBuilder, type TableBuilderOptions, type TableSink } from '@bloom/sstable';
+import type { BuiltBlock } from '@bloom/sstable/internal';
 import type { Entry, EntryCursor } from '../cursor/entry-cursor.js';
 import { tableFileName } from '../format/file-name.js';
 import type { Memtable } from '../memtable/memtable.js';
@@ -53,6 +55,17 @@ export class TableFile implements TableSink {
   add({ keyBytes, keyStart, keyEnd, valueBytes, valueStart, valueEnd }: Entry): void {
     this.#builder.addRange(keyBytes, keyStart, keyEnd, valueBytes, valueStart, valueEnd);
     this.#smallest ??= keyBytes.slice(keyStart, keyEnd);
+  }
+
+  /** Adds a data block whose keys come after the last, and whose keys `addFilterKeys` has got. Everything is copied. */
+  addBlock(block: BuiltBlock): void {
+    this.#builder.addBlock(block);
+    this.#smallest ??= block.bytes.slice(block.firstKeyStart, block.firstKeyEnd);
+  }
+
+  /** Adds user keys to the filter of the next block. */
+  addFilterKeys(keys: Pick<KeyList, 'bytes' | 'offsets' | 'length'>): void {
+    this.#builder.addFilterKeys(keys);
   }
 
   append(bytes: Uint8Array): void {

@@ -1,4 +1,5 @@
-import { type CompactionContext, writeCompactedTables } from '../compact/compacted-tables.js';
+import { writeCompactedTables } from '../compact/compacted-tables.js';
+import type { CompactionContext } from '../compact/compaction-context.js';
 import { sizeOf } from '../compact/overlap.js';
 import type { CompactedTables, CompactionRequest, TableThread, WrittenTable } from '../folder/table-thread.js';
 import type { WritableFolder } from '../folder/writable-folder.js';

@@ -136,6 +136,13 @@ export class BlockBuilder {
     this.#lastKeyLength = keyLength;
   }
 
+  /** Makes `bytes[start, end)` the last key added, where another builder has added the entries. */
+  setLastKey(bytes: Uint8Array, start: number, end: number): void {
+    this.#lastKeyLength = end - start;
+    if (this.#lastKeyLength > this.#lastKey.length) this.#lastKey = new Uint8Array(this.#lastKeyLength * 2);
+    copyBytes(bytes, start, end, this.#lastKey, 0);
+  }
+
   /** Ends the block and starts the next. @returns a view of the contents that is valid until the next `add`. */
   finish(): Uint8Array {
     const length = this.byteLength;

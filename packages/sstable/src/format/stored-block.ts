@@ -16,10 +16,10 @@ import { type Codec, NO_COMPRESSION } from './codec.js';
 /** The compression type and the checksum. */
 export const BLOCK_TRAILER_LENGTH = 5;
 
-/** `contents` compressed by `codec`, or undefined when that saves less than an eighth. */
-export function compressed(contents: Uint8Array, codec: Codec | undefined): Uint8Array | undefined {
+/** `contents` compressed by `codec`, perhaps in `scratch`, or undefined when that saves less than an eighth. */
+export function compressed(contents: Uint8Array, codec: Codec | undefined, scratch?: Uint8Array): Uint8Array | undefined {
   if (codec?.compress === undefined) return undefined;
-  const bytes: unknown = codec.compress(contents);
+  const bytes: unknown = codec.compress(contents, scratch);
   if (bytes === undefined) return undefined;
   mustBeBytes('the result of codec.compress', bytes);
   return bytes.length < contents.length - Math.floor(contents.length / 8) ? bytes : undefined;

@@ -1,5 +1,5 @@
 import { FilterBlockBuilder } from '@bloom/filter-block';
-import type { FilterPolicy } from '@bloom/policy';
+import type { FilterPolicy, KeyList } from '@bloom/policy';
 import type { Bytes } from '@bloom/bytes';
 import { bytesOf, mustBeBoolean, mustBeBytes, mustBeOptions, mustBeWhole, mustHaveAtMost, mustHaveMethods } from '@bloom/bytes/internal';
 import { type BlockHandle, MAX_BLOCK_HANDLE_LENGTH } from '../format/block-handle.js';
@@ -19,6 +19,8 @@ import { TableOutput } from './table-output.js';
 
 /** Bytes of a filter's place in the filter block. */
 const FILTER_OFFSET_LENGTH = 4;
+/** Larger contents are compressed into memory of their own. */
+const MAX_SCRATCH_BYTES = 2 ** 18;
 const MAX_INDEX_ENTRY_OVERHEAD = MAX_ENTRY_OVERHEAD + MAX_BLOCK_HANDLE_LENGTH;
 
 /** The sizes of a finished table. */
@@ -39,6 +41,21 @@ export interface TableInfo {
   readonly filters: number;
   /** Bytes of the index block before compression. */
   readonly indexBytes: number;
+}
+
+/** A data block that was built elsewhere, by the same rules: all that the table needs of it, in memory that is lent for the call. */
+export interface BuiltBlock {
+  readonly bytes: Uint8Array;
+  /** The contents, before compression, are `bytes[start, end)`. */
+  readonly start: number;
+  readonly end: number;
+  readonly entries: number;
+  /** Bytes of all keys and values. */
+  readonly entryBytes: number;
+  readonly firstKeyStart: number;
+  readonly firstKeyEnd: number;
+  readonly lastKeyStart: number;
+  readonly lastKeyEnd: number;
 }
 
 /**
@@ -81,6 +98,8 @@ export class TableBuilder {
   private entryCount = 0;
   private entryBytes = 0;
   private dataBlocks = 0;
+  /** For compressed contents, before they are copied to the output. */
+  private scratch = new Uint8Array(0);
   private rawDataBytes = 0;
   private storedDataBytes = 0;
   /** Why no more calls are accepted. */
@@ -181,7 +200,39 @@ export class TableBuilder {
     this.ended = undefined;
     this.entryCount++;
     this.entryBytes += keyEnd - keyStart + valueEnd - valueStart;
-    if (this.data.byteLength >= this.blockSize) this.#flush();
+    if (this.data.byteLength >= this.blockSize) this.#flush(this.data.finish());
+  }
+
+  /**
+   * Adds a data block that was built elsewhere. Its entries come after the last one, and `addFilterKeys` has been called with their keys.
+   * Calls of `add` cannot be between.
+   *
+   * @throws RangeError when the index would need a block larger than `maxBlockBytes`.
+   * @internal
+   */
+  addBlock({ bytes, start, end, entries, entryBytes, firstKeyStart, firstKeyEnd, lastKeyStart, lastKeyEnd }: BuiltBlock): void {
+    if (this.ended !== undefined) throw new TypeError(this.ended);
+    const unindexed = this.unindexed;
+    const separator = unindexed && this.#separatorBefore(bytes.subarray(firstKeyStart, firstKeyEnd));
+    this.#indexMustFit(lastKeyEnd - lastKeyStart, separator);
+    this.ended = 'the table failed while a block was added';
+    if (unindexed !== undefined) {
+      this.index.add(separator!, unindexed);
+      this.unindexed = undefined;
+    }
+    this.data.setLastKey(bytes, lastKeyStart, lastKeyEnd);
+    this.entryCount += entries;
+    this.entryBytes += entryBytes;
+    this.#flush(bytes.subarray(start, end));
+  }
+
+  /**
+   * Adds keys of the next block to its filter, if there is one, without the bytes at their ends that filters leave out.
+   *
+   * @internal
+   */
+  addFilterKeys(keys: Pick<KeyList, 'bytes' | 'offsets' | 'length'>): void {
+    this.filter?.addKeys(keys);
   }
 
   /**
@@ -191,7 +242,7 @@ export class TableBuilder {
    */
   finish(): TableInfo {
     if (this.ended !== undefined) throw new TypeError(this.ended);
-    if (!this.data.isEmpty) this.#flush();
+    if (!this.data.isEmpty) this.#flush(this.data.finish());
     this.ended = 'the table failed while it was finished';
     this.#filtersMustFit(this.filter?.filterCount ?? 0);
     let filterContents = this.filter?.finish();
@@ -246,6 +297,11 @@ export class TableBuilder {
       const byteLength = data.byteLengthWith(keyLength, valueLength, common);
       if (byteLength > maxBytes) throw tooLarge(`with entry ${this.entryCount} the data block`, byteLength, maxBytes);
     }
+    this.#indexMustFit(keyLength, separator);
+  }
+
+  #indexMustFit(keyLength: number, separator: Uint8Array | undefined): void {
+    const maxBytes = this.maxBlockBytes;
     // The index gets an entry for the last block now, and one for the current block later, whose key is like this one.
     const indexBytes = this.index.byteLength + (separator?.length ?? 0) + keyLength + 2 * MAX_INDEX_ENTRY_OVERHEAD;
     if (indexBytes > maxBytes) throw tooLarge(`with entry ${this.entryCount} the index block`, indexBytes, maxBytes);
@@ -268,10 +324,10 @@ export class TableBuilder {
     );
   }
 
-  #flush(): void {
+  /** Writes a data block. @param contents lent. */
+  #flush(contents: Uint8Array): void {
     // From here, a failure loses entries, so the builder accepts no more calls.
     this.ended = 'the table failed while a block was written';
-    const contents = this.data.finish();
     this.rawDataBytes += contents.length;
     const start = this.byteLength;
     this.unindexed = this.#append(contents, this.codec);
@@ -310,7 +366,8 @@ export class TableBuilder {
   #append(contents: Uint8Array, codec: Codec | undefined): BlockHandle {
     const output = this.output;
     const offset = output.byteLength;
-    const smaller = compressed(contents, codec);
+    if (codec !== undefined && contents.length > this.scratch.length && contents.length <= MAX_SCRATCH_BYTES) this.scratch = new Uint8Array(contents.length * 2);
+    const smaller = compressed(contents, codec, this.scratch);
     const stored = smaller ?? contents;
     const position = output.extend(stored.length + BLOCK_TRAILER_LENGTH);
     putStoredBlock(output.bytes, position, stored, smaller === undefined ? NO_COMPRESSION : codec!.type);

@@ -1,0 +1,171 @@
+// AssemblyScript. A source of the merge: the entries of one block after another, checked as `BlockWalk` of `@bloom/sstable` checks
+// them in a walk forward.
+import { commonLength, copy, varint, varintEnd } from './bytes';
+
+/** The sources, one after another. */
+export const SOURCES_AT: usize = 0x1000;
+/** There is room for this many. */
+export const MAX_SOURCES: u32 = 64;
+const SOURCE_BYTES: u32 = 64;
+
+/** The longest internal key that the kernel takes. */
+export const MAX_KEY: u32 = 0x10000;
+/** Bytes of sequence and type at the end of a key. */
+export const TRAILER: u32 = 8;
+
+// The fields of a source.
+const NEXT: usize = 0;
+const END: usize = 4;
+const BLOCK: usize = 8;
+/** Where the next restart's offset is stored, where the restarts end, and that offset. */
+const RESTART: usize = 12;
+const RESTARTS_END: usize = 16;
+const RESTART_OFFSET: usize = 20;
+const KEY: usize = 24;
+const KEY_LENGTH: usize = 28;
+const VALUE: usize = 32;
+const VALUE_LENGTH: usize = 36;
+/** The first eight bytes of the user key as a big-endian number, with zeros after its end. */
+const HEAD: usize = 40;
+
+/** What a move comes to. */
+export const ON_ENTRY: u32 = 0;
+export const ENDED: u32 = 1;
+export const BAD: u32 = 2;
+
+// @ts-ignore: decorator
+@inline
+export function sourceAt(source: u32): usize {
+  return SOURCES_AT + usize(source * SOURCE_BYTES);
+}
+
+// @ts-ignore: decorator
+@inline
+export function keyOf(s: usize): usize {
+  return load<u32>(s, KEY);
+}
+
+// @ts-ignore: decorator
+@inline
+export function keyLengthOf(s: usize): u32 {
+  return load<u32>(s, KEY_LENGTH);
+}
+
+// @ts-ignore: decorator
+@inline
+export function valueOf(s: usize): usize {
+  return load<u32>(s, VALUE);
+}
+
+// @ts-ignore: decorator
+@inline
+export function valueLengthOf(s: usize): u32 {
+  return load<u32>(s, VALUE_LENGTH);
+}
+
+/** The head of the user key [key, key + length), which has a trailer. */
+// @ts-ignore: decorator
+@inline
+export function headOf(key: usize, length: u32): u64 {
+  const head = bswap(load<u64>(key));
+  if (length >= 8) return head;
+  return length == 0 ? 0 : head & (u64(-1) << u64(64 - (length << 3)));
+}
+
+/**
+ * Gives a source the block [block, block + length), and room for its keys at `key`.
+ *
+ * @returns false when that is not a block.
+ */
+export function supply(source: u32, block: usize, length: u32, key: usize): bool {
+  const s = sourceAt(source);
+  store<u32>(s, u32(block), NEXT);
+  store<u32>(s, u32(block), END);
+  if (length < 4) return false;
+  const restartsEnd = block + length - 4;
+  const restarts = load<u32>(restartsEnd);
+  if (restarts == 0) return true;
+  if (restarts > (length - 4) >> 2) return false;
+  const restart = restartsEnd - (usize(restarts) << 2);
+  if (load<u32>(restart) != 0) return false;
+  store<u32>(s, u32(restart), END);
+  store<u32>(s, u32(block), BLOCK);
+  store<u32>(s, u32(restart), RESTART);
+  store<u32>(s, u32(restartsEnd), RESTARTS_END);
+  store<u32>(s, 0, RESTART_OFFSET);
+  store<u32>(s, u32(key), KEY);
+  store<u32>(s, 0, KEY_LENGTH);
+  return true;
+}
+
+/** Moves a source to its next entry. */
+export function advance(s: usize): u32 {
+  const start = usize(load<u32>(s, NEXT));
+  const end = usize(load<u32>(s, END));
+  if (start >= end) return ENDED;
+  let at = start;
+  let shared: u32 = 0;
+  let unshared: u32 = 0;
+  let valueLength: u32 = 0;
+  const lengths = load<u32>(at);
+  if (end - at >= 3 && (lengths & 0x808080) == 0) {
+    shared = lengths & 0x7f;
+    unshared = (lengths >> 8) & 0x7f;
+    valueLength = (lengths >> 16) & 0x7f;
+    at += 3;
+  } else {
+    shared = varint(at, end);
+    if (varintEnd == 0) return BAD;
+    unshared = varint(varintEnd, end);
+    if (varintEnd == 0) return BAD;
+    valueLength = varint(varintEnd, end);
+    if (varintEnd == 0) return BAD;
+    at = varintEnd;
+  }
+  if (unshared > u32(end - at)) return BAD;
+  const value = at + unshared;
+  if (valueLength > u32(end - value)) return BAD;
+  if (u32(start) - load<u32>(s, BLOCK) == load<u32>(s, RESTART_OFFSET)) {
+    if (shared != 0) return BAD;
+    const restart = usize(load<u32>(s, RESTART)) + 4;
+    store<u32>(s, u32(restart), RESTART);
+    store<u32>(s, restart < usize(load<u32>(s, RESTARTS_END)) ? load<u32>(restart) : u32(-1), RESTART_OFFSET);
+  } else if (shared > load<u32>(s, KEY_LENGTH)) {
+    return BAD;
+  }
+  // Neither is larger than a block, so that the sum does not wrap.
+  const keyLength = shared + unshared;
+  if (keyLength < TRAILER || keyLength > MAX_KEY) return BAD;
+  const key = keyOf(s);
+  copy(key + shared, at, unshared);
+  store<u32>(s, keyLength, KEY_LENGTH);
+  store<u32>(s, u32(value), VALUE);
+  store<u32>(s, valueLength, VALUE_LENGTH);
+  store<u32>(s, u32(value + valueLength), NEXT);
+  store<u64>(s, headOf(key, keyLength - TRAILER), HEAD);
+  return ON_ENTRY;
+}
+
+/** Compares two internal keys: negative when the first comes before the second. */
+export function compareKeys(a: usize, aLength: u32, b: usize, bLength: u32): i32 {
+  const aUser = aLength - TRAILER;
+  const bUser = bLength - TRAILER;
+  const least = min(aUser, bUser);
+  const common = commonLength(a, b, least);
+  if (common < least) return i32(load<u8>(a + common)) - i32(load<u8>(b + common));
+  if (aUser != bUser) return aUser < bUser ? -1 : 1;
+  const aTrailer = load<u64>(a + aUser);
+  const bTrailer = load<u64>(b + bUser);
+  return aTrailer == bTrailer ? 0 : aTrailer > bTrailer ? -1 : 1;
+}
+
+/** Whether the entry of one source comes before that of another; of equal keys that of the lower source. */
+export function isBefore(source: u32, other: u32): bool {
+  const a = sourceAt(source);
+  const b = sourceAt(other);
+  const aHead = load<u64>(a, HEAD);
+  const bHead = load<u64>(b, HEAD);
+  if (aHead != bHead) return aHead < bHead;
+  const order = compareKeys(keyOf(a), keyLengthOf(a), keyOf(b), keyLengthOf(b));
+  return order == 0 ? source < other : order < 0;
+}

@@ -1,0 +1,314 @@
+/**
+ * The inner loop of compactions and flushes in WebAssembly, `assembly/merge-kernel.ts`: merging, dropping, and building data blocks.
+ *
+ * It returns to its caller at least once for each block. Whatever it cannot do, or finds damaged, it declines: the caller then does the
+ * whole work again without it, and gets that path's result or error.
+ */
+import { growMemory, instantiateKernel, type Kernel } from '@bloom/bytes/internal';
+import type { KeyList } from '@bloom/policy';
+import type { TableBuilderOptions } from '@bloom/sstable';
+import type { BuiltBlock } from '@bloom/sstable/internal';
+import { LINKS, type Memtable } from '../memtable/memtable.js';
+
+/** Why the kernel returns. */
+export const DONE = 0;
+/** The block is full, and `block` takes it. */
+export const BLOCK_FULL = 1;
+/** The first source has no further entry in its block. */
+export const NEEDS_BLOCK = 2;
+/** An entry is to be written, and no table has been begun. */
+export const NEEDS_TABLE = 3;
+/** The key at hand is one at which the caller wanted to be asked. */
+export const AT_BOUND = 4;
+/** The caller decides whether the deletion at hand is dropped. */
+export const AT_DELETION = 5;
+/** `takeKeys` must be called first. */
+export const KEYS_FULL = 6;
+export const DECLINED = 7;
+
+/** What a source comes to when it gets its first block. */
+export const LINED_UP = 0;
+export const BLOCK_ENDED = 1;
+
+/** When to be asked at a key: never, at the next key after a bound, at the next key. */
+const NEVER = 0;
+const PAST_BOUND = 1;
+const AT_NEXT = 2;
+
+/** Blocks of this size are the largest that are built. Values of up to half a megabyte fit into them. */
+const MAX_BLOCK_SIZE = 2 ** 18;
+/** The least `maxBlockBytes` for which the kernel need not look whether a block exceeds it. */
+const MIN_BLOCK_LIMIT = 2 ** 22;
+/** Room for this many bytes of a source's block is made at least. */
+const MIN_SLOT_BYTES = 2 ** 13;
+/** The kernel reads and writes whole words past the ends of its areas. */
+const SLACK = 64;
+
+/** How many kernels are kept for later work: a compaction's, and that of a flush in the middle of it. */
+const MAX_IDLE = 2;
+/** The memory of a new kernel. */
+const KEPT_BYTES = 2 ** 23;
+
+interface Constant {
+  readonly value: number;
+}
+
+interface KernelExports extends Kernel {
+  readonly ADDED_AT: Constant;
+  readonly BLOCK_AT: Constant;
+  readonly BOUND_AT: Constant;
+  readonly KEYS_AT: Constant;
+  readonly MAX_KEY: Constant;
+  readonly MAX_SOURCES: Constant;
+  readonly OFFSETS_AT: Constant;
+  readonly RESULT_AT: Constant;
+  readonly SLOTS_AT: Constant;
+  start(drops: number, oldestSequence: bigint, asksDeletions: number, blockSize: number, restartInterval: number, hasFilter: number): void;
+  supply(source: number, block: number, length: number, key: number): number;
+  line(source: number): number;
+  first(): number;
+  leave(): void;
+  merge(): number;
+  walk(nodes: number, nodesEnd: number, arena: number, arenaEnd: number, links: number): number;
+  setBound(mode: number, length: number): void;
+  setTable(isThere: number): void;
+  decide(isDropped: number): void;
+  endOfBlock(): number;
+  clearKeys(): void;
+  tell(): void;
+}
+
+/** How the kernel builds blocks. */
+export interface BlockShape {
+  readonly blockSize: number;
+  readonly restartInterval: number;
+  readonly hasFilter: boolean;
+}
+
+/** The shape of the blocks that the kernel would build; undefined where it cannot. */
+export function blockShapeOf({ blockSize, blockRestartInterval, filterPolicy, maxBlockBytes }: TableBuilderOptions): BlockShape | undefined {
+  if (blockSize === undefined || blockRestartInterval === undefined || filterPolicy === undefined || maxBlockBytes === undefined) return undefined;
+  if (blockSize > MAX_BLOCK_SIZE || maxBlockBytes < MIN_BLOCK_LIMIT || blockRestartInterval > 0x7fff_ffff) return undefined;
+  return { blockSize, restartInterval: blockRestartInterval, hasFilter: filterPolicy !== null };
+}
+
+/** What became of the entries. */
+export interface MergedEntries {
+  readonly entriesRead: number;
+  readonly shadowedDropped: number;
+  readonly deletionsDropped: number;
+}
+
+/** Where a source's blocks are in the kernel's memory. */
+interface Slot {
+  readonly block: number;
+  readonly byteLength: number;
+  readonly key: number;
+}
+
+/** Kernels that no job uses. */
+const idle: MergeKernel[] = [];
+/** Whether the host has refused a kernel. */
+let isRefused = false;
+
+/** A kernel, for one job at a time. Its memory has 8 MiB, of which a compaction touches less than one, and grows to at most 32 MiB. */
+export class MergeKernel {
+  /** The kernel's memory, and the key at hand in it: a place that the walks of a compaction can take for an entry. */
+  keyBytes!: Uint8Array;
+  keyStart = 0;
+  keyEnd = 0;
+  readonly #kernel: KernelExports;
+  #words!: Uint32Array;
+  #filterKeys!: Uint8Array;
+  #filterOffsets!: Uint32Array;
+  #slots: (Slot | undefined)[] = [];
+  /** Where free memory for slots starts. */
+  #free: number;
+
+  private constructor(kernel: KernelExports) {
+    this.#kernel = kernel;
+    this.#look();
+    this.#free = kernel.SLOTS_AT.value;
+  }
+
+  /** A kernel, which the caller gives back; undefined where the host allows none. Its code is loaded by the first call. */
+  static async take(): Promise<MergeKernel | undefined> {
+    const kept = idle.pop();
+    if (kept !== undefined || isRefused) return kept;
+    const { MERGE_KERNEL } = await import('./merge-kernel.wasm.js');
+    const exports = instantiateKernel<KernelExports>(MERGE_KERNEL);
+    isRefused = exports === undefined;
+    return exports && new MergeKernel(exports);
+  }
+
+  /** Keeps the kernel for later work, unless its memory has grown. */
+  giveBack(): void {
+    if (idle.length < MAX_IDLE && this.keyBytes.length <= KEPT_BYTES) idle.push(this);
+  }
+
+  /** The most sources of a merge. */
+  get maxSources(): number {
+    return this.#kernel.MAX_SOURCES.value;
+  }
+
+  /** Starts a merge, which drops what nobody sees from `oldestSequence` on. */
+  startMerge(oldestSequence: bigint, asksDeletions: boolean, shape: BlockShape): void {
+    this.#start(true, oldestSequence, asksDeletions, shape);
+  }
+
+  /** Starts a walk over a memtable. @returns false when it is too large. */
+  startWalk({ arrays: { arena, nodes } }: Pick<Memtable, 'arrays'>, shape: BlockShape): boolean {
+    this.#start(false, 0n, false, shape);
+    const arenaAt = this.#allocate(arena.length);
+    const nodesAt = arenaAt === undefined ? undefined : this.#allocate(nodes.length * 4);
+    if (arenaAt === undefined || nodesAt === undefined) return false;
+    this.keyBytes.set(arena, arenaAt);
+    this.#words.set(nodes, nodesAt / 4);
+    this.#walked = [nodesAt, nodesAt + nodes.length * 4, arenaAt, arenaAt + arena.length];
+    return true;
+  }
+
+  #walked: readonly [nodes: number, nodesEnd: number, arena: number, arenaEnd: number] = [0, 0, 0, 0];
+
+  #start(drops: boolean, oldestSequence: bigint, asksDeletions: boolean, { blockSize, restartInterval, hasFilter }: BlockShape): void {
+    this.#slots = [];
+    this.#free = this.#kernel.SLOTS_AT.value;
+    this.#kernel.start(Number(drops), oldestSequence, Number(asksDeletions), blockSize, restartInterval, Number(hasFilter));
+  }
+
+  /** Gives a source its next block: a copy. @returns false when the kernel declines it. */
+  supply(source: number, contents: Uint8Array): boolean {
+    let slot = this.#slots[source];
+    if (slot === undefined || slot.byteLength < contents.length) {
+      // The old slot is lost, so that a new one is twice as large.
+      const byteLength = Math.max(MIN_SLOT_BYTES, contents.length, (slot?.byteLength ?? 0) * 2);
+      const block = this.#allocate(byteLength);
+      // No key is longer than its block.
+      const key = this.#allocate(Math.min(byteLength, this.#kernel.MAX_KEY.value));
+      if (block === undefined || key === undefined) return false;
+      this.#slots[source] = slot = { block, byteLength, key };
+    }
+    this.keyBytes.set(contents, slot.block);
+    return this.#kernel.supply(source, slot.block, contents.length, slot.key) !== 0;
+  }
+
+  /** Moves a source to the first entry of its first block. */
+  line(source: number): number {
+    return this.#kernel.line(source);
+  }
+
+  /** The source that needs a block. */
+  get first(): number {
+    return this.#kernel.first();
+  }
+
+  /** Ends the source that needs a block. */
+  leave(): void {
+    this.#kernel.leave();
+  }
+
+  /** Continues the merge. @returns why it stops. */
+  merge(): number {
+    return this.#stop(this.#kernel.merge());
+  }
+
+  /** Continues the walk. @returns why it stops. */
+  walk(): number {
+    return this.#stop(this.#kernel.walk(...this.#walked, LINKS));
+  }
+
+  #stop(why: number): number {
+    if (why !== AT_BOUND && why !== AT_DELETION) return why;
+    this.#kernel.tell();
+    this.keyStart = this.#result(0);
+    this.keyEnd = this.keyStart + this.#result(1);
+    return why;
+  }
+
+  /** Asks to be asked at the next key. */
+  askAtNext(): void {
+    this.#kernel.setBound(AT_NEXT, 0);
+  }
+
+  /** Asks to be asked at the next key after `bound`; never again if it is undefined. @returns false when the kernel cannot do that. */
+  askPast(bound: Uint8Array | undefined): boolean {
+    if (bound === undefined) {
+      this.#kernel.setBound(NEVER, 0);
+      return true;
+    }
+    if (bound.length < 8 || bound.length > this.#kernel.MAX_KEY.value) return false;
+    this.keyBytes.set(bound, this.#kernel.BOUND_AT.value);
+    this.#kernel.setBound(PAST_BOUND, bound.length);
+    return true;
+  }
+
+  /** Says whether a table has been begun. */
+  set hasTable(hasTable: boolean) {
+    this.#kernel.setTable(Number(hasTable));
+  }
+
+  /** Says whether the deletion at hand is dropped. */
+  decide(isDropped: boolean): void {
+    this.#kernel.decide(Number(isDropped));
+  }
+
+  /** Passes the user keys for the filter that have come together. */
+  takeKeys(take: (keys: Pick<KeyList, 'bytes' | 'offsets' | 'length'>) => void): void {
+    this.#kernel.tell();
+    const length = this.#result(2);
+    if (length === 0) return;
+    take({ bytes: this.#filterKeys, offsets: this.#filterOffsets, length });
+    this.#kernel.clearKeys();
+  }
+
+  /** Ends the block; undefined when it has no entries. */
+  block(): BuiltBlock | undefined {
+    const length = this.#kernel.endOfBlock();
+    if (length === 0) return undefined;
+    const { ADDED_AT, BLOCK_AT } = this.#kernel;
+    const start = BLOCK_AT.value;
+    const firstKeyStart = this.#result(0);
+    const lastKeyStart = ADDED_AT.value;
+    return {
+      bytes: this.keyBytes,
+      start,
+      end: start + length,
+      firstKeyStart,
+      firstKeyEnd: firstKeyStart + this.#result(1),
+      lastKeyStart,
+      lastKeyEnd: lastKeyStart + this.#result(2),
+      entries: this.#result(3),
+      entryBytes: this.#result(4),
+    };
+  }
+
+  get merged(): MergedEntries {
+    this.#kernel.tell();
+    return { entriesRead: this.#result(3), shadowedDropped: this.#result(4), deletionsDropped: this.#result(5) };
+  }
+
+  #result(i: number): number {
+    return this.#words[this.#kernel.RESULT_AT.value / 4 + i]!;
+  }
+
+  /** Makes views of the memory. */
+  #look(): void {
+    const { KEYS_AT, memory: { buffer }, OFFSETS_AT } = this.#kernel;
+    this.keyBytes = new Uint8Array(buffer);
+    this.#words = new Uint32Array(buffer);
+    this.#filterKeys = this.keyBytes.subarray(KEYS_AT.value);
+    this.#filterOffsets = this.#words.subarray(OFFSETS_AT.value / 4);
+  }
+
+  /** Memory for a slot; undefined when there is none left. */
+  #allocate(byteLength: number): number | undefined {
+    const start = this.#free;
+    const end = start + byteLength + SLACK;
+    if (end > this.keyBytes.length) {
+      if (!growMemory(this.#kernel.memory, end)) return undefined;
+      this.#look();
+    }
+    this.#free = Math.ceil(end / SLACK) * SLACK;
+    return start;
+  }
+}
