@@ -121,7 +121,7 @@ class KernelMerge {
           kernel.decide(this.#walk.isBaseLevelFor(kernel));
           break;
         case KEYS_FULL:
-          this.#takeKeys();
+          kernel.passKeys(this.#outputs.table!);
           break;
         default:
           return false;
@@ -133,10 +133,7 @@ class KernelMerge {
   #endBlock(): Promise<void> | undefined {
     const { table } = this.#outputs;
     if (table === undefined) return undefined;
-    this.#takeKeys();
-    const block = this.#kernel.block();
-    if (block === undefined) return undefined;
-    table.addBlock(block);
+    if (!this.#kernel.passBlock(table)) return undefined;
     return this.#outputs.written(table)?.then(() => {
       this.#kernel.hasTable = this.#outputs.table !== undefined;
     });
@@ -149,10 +146,6 @@ class KernelMerge {
     if (table === undefined) return;
     await this.#outputs.finish(table);
     this.#kernel.hasTable = false;
-  }
-
-  #takeKeys(): void {
-    this.#kernel.takeKeys((keys) => this.#outputs.table!.addFilterKeys(keys));
   }
 
   async #settle(source: LevelBlocks): Promise<void> {

@@ -5,14 +5,14 @@
  * whole work again without it, and gets that path's result or error.
  */
 import { growMemory, instantiateKernel, type Kernel } from '@bloom/bytes/internal';
-import type { KeyList } from '@bloom/policy';
 import type { TableBuilderOptions } from '@bloom/sstable';
-import type { BuiltBlock } from '@bloom/sstable/internal';
-import { LINKS, type Memtable } from '../memtable/memtable.js';
+import type { MemtableArrays } from '../folder/table-thread.js';
+import { LINKS } from '../memtable/memtable.js';
+import type { TableFile } from '../table/table-file.js';
 
 /** Why the kernel returns. */
 export const DONE = 0;
-/** The block is full, and `block` takes it. */
+/** The block is full, and `passBlock` takes it. */
 export const BLOCK_FULL = 1;
 /** The first source has no further entry in its block. */
 export const NEEDS_BLOCK = 2;
@@ -22,7 +22,7 @@ export const NEEDS_TABLE = 3;
 export const AT_BOUND = 4;
 /** The caller decides whether the deletion at hand is dropped. */
 export const AT_DELETION = 5;
-/** `takeKeys` must be called first. */
+/** `passKeys` must be called first. */
 export const KEYS_FULL = 6;
 export const DECLINED = 7;
 
@@ -39,6 +39,8 @@ const AT_NEXT = 2;
 const MAX_BLOCK_SIZE = 2 ** 18;
 /** The least `maxBlockBytes` for which the kernel need not look whether a block exceeds it. */
 const MIN_BLOCK_LIMIT = 2 ** 22;
+/** A larger memtable is written without a kernel. */
+const MAX_WALKED_BYTES = 2 ** 24;
 /** Room for this many bytes of a source's block is made at least. */
 const MIN_SLOT_BYTES = 2 ** 13;
 /** The kernel reads and writes whole words past the ends of its areas. */
@@ -124,6 +126,8 @@ export class MergeKernel {
   #slots: (Slot | undefined)[] = [];
   /** Where free memory for slots starts. */
   #free: number;
+  /** Where the memtable is: its nodes and its arena, each with its end. */
+  #walked: readonly [nodes: number, nodesEnd: number, arena: number, arenaEnd: number] = [0, 0, 0, 0];
 
   private constructor(kernel: KernelExports) {
     this.#kernel = kernel;
@@ -156,8 +160,9 @@ export class MergeKernel {
     this.#start(true, oldestSequence, asksDeletions, shape);
   }
 
-  /** Starts a walk over a memtable. @returns false when it is too large. */
-  startWalk({ arrays: { arena, nodes } }: Pick<Memtable, 'arrays'>, shape: BlockShape): boolean {
+  /** Starts a walk over a memtable, which is copied. @returns false when it is too large. */
+  startWalk({ arena, nodes }: MemtableArrays, shape: BlockShape): boolean {
+    if (arena.length + nodes.byteLength > MAX_WALKED_BYTES) return false;
     this.#start(false, 0n, false, shape);
     const arenaAt = this.#allocate(arena.length);
     const nodesAt = arenaAt === undefined ? undefined : this.#allocate(nodes.length * 4);
@@ -167,8 +172,6 @@ export class MergeKernel {
     this.#walked = [nodesAt, nodesAt + nodes.length * 4, arenaAt, arenaAt + arena.length];
     return true;
   }
-
-  #walked: readonly [nodes: number, nodesEnd: number, arena: number, arenaEnd: number] = [0, 0, 0, 0];
 
   #start(drops: boolean, oldestSequence: bigint, asksDeletions: boolean, { blockSize, restartInterval, hasFilter }: BlockShape): void {
     this.#slots = [];
@@ -252,24 +255,25 @@ export class MergeKernel {
     this.#kernel.decide(Number(isDropped));
   }
 
-  /** Passes the user keys for the filter that have come together. */
-  takeKeys(take: (keys: Pick<KeyList, 'bytes' | 'offsets' | 'length'>) => void): void {
+  /** Gives a table the keys for its filter that have come together. */
+  passKeys(table: TableFile): void {
     this.#kernel.tell();
     const length = this.#result(2);
     if (length === 0) return;
-    take({ bytes: this.#filterKeys, offsets: this.#filterOffsets, length });
+    table.addFilterKeys({ bytes: this.#filterKeys, offsets: this.#filterOffsets, length });
     this.#kernel.clearKeys();
   }
 
-  /** Ends the block; undefined when it has no entries. */
-  block(): BuiltBlock | undefined {
+  /** Ends the block, and gives it to a table. @returns false when it has no entries. */
+  passBlock(table: TableFile): boolean {
+    this.passKeys(table);
     const length = this.#kernel.endOfBlock();
-    if (length === 0) return undefined;
+    if (length === 0) return false;
     const { ADDED_AT, BLOCK_AT } = this.#kernel;
     const start = BLOCK_AT.value;
     const firstKeyStart = this.#result(0);
     const lastKeyStart = ADDED_AT.value;
-    return {
+    table.addBlock({
       bytes: this.keyBytes,
       start,
       end: start + length,
@@ -279,7 +283,8 @@ export class MergeKernel {
       lastKeyEnd: lastKeyStart + this.#result(2),
       entries: this.#result(3),
       entryBytes: this.#result(4),
-    };
+    });
+    return true;
   }
 
   get merged(): MergedEntries {

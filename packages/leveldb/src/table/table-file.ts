@@ -3,8 +3,6 @@ import { TableBuilder, type TableBuilderOptions, type TableSink } from '@bloom/s
 import type { BuiltBlock } from '@bloom/sstable/internal';
 import type { Entry, EntryCursor } from '../cursor/entry-cursor.js';
 import { tableFileName } from '../format/file-name.js';
-import type { Memtable } from '../memtable/memtable.js';
-import { MemtableEntries } from '../memtable/memtable-cursor.js';
 import type { WrittenTable } from '../folder/table-thread.js';
 import type { WritableFile, WritableFolder } from '../folder/writable-folder.js';
 import type { Pacer } from '../folder/pacer.js';
@@ -117,17 +115,6 @@ export class TableFile implements TableSink {
 
 /** Entries in their order, each once, without damage and without waiting. */
 export type SortedEntries = Pick<EntryCursor, 'valid' | 'entry' | 'seekToFirst' | 'next'>;
-
-/** Writes a memtable as a table; of entries with the same internal key that which was added last. @returns nothing where it is empty: then no file is made. */
-export async function writeMemtable(
-  memtable: Memtable,
-  folder: Pick<WritableFolder, 'create'>,
-  number: bigint,
-  options: TableBuilderOptions,
-  pacer: Pacer,
-): Promise<WrittenTable | undefined> {
-  return memtable.count === 0 ? undefined : writeTable(new MemtableEntries(memtable), folder, number, options, pacer);
-}
 
 /** Writes entries, of which there is one at least, as a table. */
 export async function writeTable(

@@ -22,9 +22,10 @@ import { mustLeaveNumbers } from './file-numbers.js';
 import { deleteIfPossible } from './live-files.js';
 import { LiveLog } from './live-log.js';
 import { LostFiles } from '../folder/lost-files.js';
+import { writeFlushedTable } from '../compact/flushed-table.js';
 import { Pacer } from '../folder/pacer.js';
 import { RecordFile } from '../folder/record-file.js';
-import { ENTRIES_PER_LOOK, writeMemtable } from '../table/table-file.js';
+import { ENTRIES_PER_LOOK } from '../table/table-file.js';
 import type { VersionSet } from './version-set.js';
 
 /** How logs are recovered. */
@@ -136,15 +137,13 @@ async function recoverLog(
   const dropped: Dropped[] = [];
   let flushed = 0;
   let operations = 0;
-  const pacer = new Pacer(ENTRIES_PER_LOOK);
 
   async function flush(filled: Memtable): Promise<void> {
     flushed++;
     const bitsPerKey = settings.levelBits && (await new BitsChoice(settings.levelBits).ofMemtable(0, filled, versions.current));
     const tableNumber = versions.newFileNumber();
     begun.push(tableNumber);
-    const table = await writeMemtable(filled, folder, tableNumber, settings.buildingWith(bitsPerKey), pacer);
-    if (table !== undefined) tables.push(table);
+    if (filled.count > 0) tables.push(await writeFlushedTable(filled.arrays, versions.order, folder, tableNumber, settings.buildingWith(bitsPerKey)));
   }
 
   const replay = new LogReplay(file, name, {

@@ -1,5 +1,6 @@
 import { writeCompactedTables } from '../compact/compacted-tables.js';
 import type { CompactionContext } from '../compact/compaction-context.js';
+import { writeFlushedTable } from '../compact/flushed-table.js';
 import { sizeOf } from '../compact/overlap.js';
 import type { CompactedTables, CompactionRequest, TableThread, WrittenTable } from '../folder/table-thread.js';
 import type { WritableFolder } from '../folder/writable-folder.js';
@@ -7,8 +8,6 @@ import { runAsync } from '../folder/folder-reading.js';
 import type { KeyOrder } from '../format/version.js';
 import type { Memtable } from '../memtable/memtable.js';
 import type { View } from '../read/view.js';
-import { Pacer } from '../folder/pacer.js';
-import { ENTRIES_PER_LOOK, writeMemtable } from '../table/table-file.js';
 import { copiedMemtable } from './copied-memtable.js';
 import type { Settings } from './database-options.js';
 
@@ -35,8 +34,9 @@ export class TableMaker {
 
   /** Writes a memtable as a table. @returns undefined when it is empty. @param bitsPerKey of its filters; undefined for the default. */
   async flush(memtable: Memtable, number: bigint, bitsPerKey: number | undefined): Promise<WrittenTable | undefined> {
+    if (memtable.count === 0) return undefined;
     const onThread = await this.#flushOnThread(memtable, number, bitsPerKey);
-    return onThread ?? writeMemtable(memtable, this.#folder, number, this.#settings.buildingWith(bitsPerKey), new Pacer(ENTRIES_PER_LOOK));
+    return onThread ?? writeFlushedTable(memtable.arrays, this.#order, this.#folder, number, this.#settings.buildingWith(bitsPerKey));
   }
 
   /**
@@ -87,7 +87,7 @@ export class TableMaker {
 
   async #flushOnThread(memtable: Memtable, number: bigint, bitsPerKey: number | undefined): Promise<WrittenTable | undefined> {
     const thread = this.#threadFor(memtable.memoryUsage);
-    if (thread === undefined || memtable.count === 0) return undefined;
+    if (thread === undefined) return undefined;
     try {
       return await thread.flush(await copiedMemtable(memtable), number, bitsPerKey);
     } catch {

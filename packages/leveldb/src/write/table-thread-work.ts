@@ -4,17 +4,14 @@ import { DamagePolicy } from '../folder/damage.js';
 import { keyOrderOf } from '../format/database-key.js';
 import { type FolderReading, runSync } from '../folder/folder-reading.js';
 import { TableCache, ViewTables } from '../table/table-cache.js';
-import { Memtable } from '../memtable/memtable.js';
-import { MemtableEntries } from '../memtable/memtable-cursor.js';
 import type { KeyOrder } from '../format/version.js';
 import type { SyncFolder } from '../folder/folder.js';
 import type { WritableFolder } from '../folder/writable-folder.js';
 import { writeCompactedTables } from '../compact/compacted-tables.js';
 import type { CompactionContext } from '../compact/compaction-context.js';
+import { writeFlushedTable } from '../compact/flushed-table.js';
 import type { CompactionPlan } from '../format/compaction-plan.js';
 import { type DatabaseOptions, type Settings, settingsOf } from './database-options.js';
-import { Pacer } from '../folder/pacer.js';
-import { ENTRIES_PER_LOOK, writeTable } from '../table/table-file.js';
 import type { CompactedTables, MemtableArrays, NeededPlugins, TableThreadSettings, ThreadPlugins, WrittenTable } from '../folder/table-thread.js';
 
 /** A folder for a worker thread. It reads synchronously, as blocking the worker's event loop delays nobody. */
@@ -56,8 +53,7 @@ export class ThreadTables {
   }
 
   flush(arrays: MemtableArrays, number: bigint, bitsPerKey: number | undefined): Promise<WrittenTable> {
-    const entries = new MemtableEntries(Memtable.of(arrays, this.#order.compareInternalKeys));
-    return writeTable(entries, this.#folder, number, this.#settings.buildingWith(bitsPerKey), new Pacer(ENTRIES_PER_LOOK));
+    return writeFlushedTable(arrays, this.#order, this.#folder, number, this.#settings.buildingWith(bitsPerKey));
   }
 }
 
