@@ -22,7 +22,7 @@ export interface CompactionContext extends OutputSettings {
   /** Called with each table on disk: as soon as it is there, or once all are. */
   readonly onTable?: ((table: WrittenTable) => void) | undefined;
   /** Called every few entries, for work that must not wait. It throws to stop the compaction. */
-  interlude(): Promise<void> | undefined;
+  readonly interlude: () => Promise<void> | undefined;
 }
 
 /** The inputs of a compaction, those with newer entries first: each is a level or a table of level 0. Source: `VersionSet::MakeInputIterator`. */

@@ -19,6 +19,7 @@ export class OutputTables {
   table: TableFile | undefined;
   readonly finished: WrittenTable[] = [];
   readonly #settings: OutputSettings;
+  readonly #maxFileSize: number;
   readonly #onTable: ((table: WrittenTable) => void) | undefined;
   /** Settles when the previous table is on disk: the disk syncs it while the next one is written. */
   #finishing: Promise<void> | undefined;
@@ -26,6 +27,8 @@ export class OutputTables {
   /** @param onTable called with each table as soon as it is on disk. */
   constructor(settings: OutputSettings, onTable: ((table: WrittenTable) => void) | undefined) {
     this.#settings = settings;
+    // The settings are made by spreads, so that V8 would optimize `written` again for those of each compaction.
+    this.#maxFileSize = settings.maxFileSize;
     this.#onTable = onTable;
   }
 
@@ -37,7 +40,7 @@ export class OutputTables {
 
   /** Finishes the table if it is large enough, or begins to write what is pending. Undefined when there is nothing to wait for. */
   written(table: TableFile): Promise<void> | undefined {
-    if (table.byteLength >= this.#settings.maxFileSize || table.isCrowded) return this.finish(table);
+    if (table.byteLength >= this.#maxFileSize || table.isCrowded) return this.finish(table);
     return table.isFull ? table.drain() : undefined;
   }
 
