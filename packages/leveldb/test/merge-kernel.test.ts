@@ -1,277 +1,94 @@
-// The kernel merges as the path that goes entry by entry: the same tables, byte for byte, for random inputs and options. Damaged inputs
-// give the same error, or the kernel leaves them to the other path.
-import { maskedCrc32c } from '@bloom/crc32c';
+// The kernel merges as the path that goes entry by entry: the same tables, byte for byte. Damaged inputs give the same error, or the kernel
+// leaves them to the other path. `thorough/merge-kernel.test.ts` compares more of them.
 import { seeded } from '@bloom/fixtures';
-import { type FilterPolicy, FittedBloomFilterPolicy } from '@bloom/policy';
-import { bytewiseComparator, type Codec, MemorySink, TableBuilder, type TableBuilderOptions } from '@bloom/sstable';
-import { decodeInternalKey, encodeInternalKey } from '@bloom/sstable/database';
-import { compareInternalBytes } from '@bloom/sstable/internal';
+import { encodeInternalKey } from '@bloom/sstable/database';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { mergeByEntries } from '../src/compact/compacted-tables.js';
-import type { CompactionContext } from '../src/compact/compaction-context.js';
-import { flushByEntries, flushInKernel } from '../src/compact/flushed-table.js';
+import { mergeByEntries, writeCompactedTables } from '../src/compact/compacted-tables.js';
 import { mergeInKernel } from '../src/compact/merge-in-kernel.js';
-import { DamagePolicy } from '../src/folder/damage.js';
-import { runAsync, runSync } from '../src/folder/folder-reading.js';
-import type { CompactedTables } from '../src/folder/table-thread.js';
-import { WritableMemoryFolder } from '../src/folder/writable-memory-folder.js';
-import type { CompactionPlan } from '../src/format/compaction-plan.js';
-import { keyOrderOf } from '../src/format/database-key.js';
 import { tableFileName } from '../src/format/file-name.js';
 import type { FileMetadata } from '../src/format/version-edit.js';
-import { Memtable } from '../src/memtable/memtable.js';
-import { TableCache, ViewTables } from '../src/table/table-cache.js';
 import { type DatabaseOptions, settingsOf } from '../src/write/database-options.js';
+import { becomesTheSameTable, compareDamagedMerges, compareMerges, type Job, outcome, randomJob, Tables } from './merge-job.js';
 
-type Random = ReturnType<typeof seeded>;
-type Stored = readonly [key: Uint8Array, value: Uint8Array];
-
-const invertingCodec: Codec = {
-  type: 77,
-  name: 'inverting',
-  // Shorter by a quarter, as otherwise it would not be used.
-  compress: (contents) => Uint8Array.from(contents.filter((_, i) => i % 4 !== 3)),
-  decompress: () => {
-    throw new Error('only written');
-  },
-};
-
-/** Filters are the lengths of their keys. */
-const lengthsPolicy: FilterPolicy = {
-  name: 'test.Lengths',
-  createFilter: (keys, dst) => {
-    const filter = dst.extend(keys.length);
-    for (let i = 0; i < keys.length; i++) filter[i] = keys.at(i).length;
-  },
-  keyMayMatch: () => true,
-};
-
-/** An alphabet of few bytes, so that keys share much, and of the greatest and least ones. */
-const ALPHABET = [0, 0, 0x61, 0x61, 0x61, 0x62, 0xff];
-
-function randomKey(random: Random): Uint8Array {
-  const shape = random.below(10);
-  if (shape === 0) return random.bytes(random.below(4));
-  if (shape === 1) return Uint8Array.from({ length: 200 + random.below(200) }, (_, i) => (i < 190 ? 0x61 : random.pick(ALPHABET)));
-  if (shape < 6) return new TextEncoder().encode(String(random.below(3000)).padStart(12, '0'));
-  return Uint8Array.from({ length: random.below(20) }, () => random.pick(ALPHABET));
-}
-
-function randomValue(random: Random): Uint8Array {
-  const shape = random.below(30);
-  if (shape === 0) return random.bytes(random.below(6000));
-  if (shape < 10) return new Uint8Array(random.below(300)).fill(random.below(256));
-  return random.bytes(random.below(60));
-}
-
-/** Random entries with keys of their own, among them versions of the same user keys. */
-function randomEntries(random: Random, count: number, versions: number): Stored[] {
-  const entries: Stored[] = [];
-  while (entries.length < count) {
-    const userKey = randomKey(random);
-    for (let i = random.below(versions); i >= 0; i--) {
-      const key = encodeInternalKey({ userKey, sequence: BigInt(entries.length * 7 + random.below(7)), type: random.below(3) === 0 ? 0 : 1 });
-      entries.push([key, randomValue(random)]);
-    }
-  }
-  return entries;
-}
-
-function compareInternalKeys(a: Uint8Array, b: Uint8Array): number {
-  return compareInternalBytes(a, 0, a.length, b, 0, b.length);
-}
-
-function sorted(entries: readonly Stored[]): Stored[] {
-  const all = [...entries].sort(([a], [b]) => compareInternalKeys(a, b));
-  return all.filter(([key], i) => i === 0 || compareInternalKeys(all[i - 1]![0], key) !== 0);
-}
-
-/** Tables, by number, and their bytes. */
-class Tables {
-  readonly files = new Map<string, Uint8Array>();
-  #number = 0n;
-  readonly #options: TableBuilderOptions;
-
-  constructor(options: TableBuilderOptions) {
-    this.#options = options;
-  }
-
-  /** Writes sorted entries to one table. */
-  write(entries: readonly Stored[]): FileMetadata {
-    const sink = new MemorySink();
-    const builder = new TableBuilder(sink, this.#options);
-    for (const [key, value] of entries) builder.add(key, value);
-    builder.finish();
-    const bytes = sink.toBytes();
-    const number = ++this.#number;
-    this.files.set(tableFileName(number), bytes);
-    return { number, size: bytes.length, smallest: entries[0]![0], largest: entries.at(-1)![0] };
-  }
-
-  /** Writes sorted entries to several tables. */
-  level(random: Random, entries: readonly Stored[], most: number): FileMetadata[] {
-    const files: FileMetadata[] = [];
-    for (let start = 0; start < entries.length; ) {
-      const end = Math.min(entries.length, start + 1 + random.below(Math.ceil((entries.length * 2) / most)));
-      files.push(this.write(entries.slice(start, end)));
-      start = end;
-    }
-    return files;
-  }
-}
-
-/** A compaction to be made: its inputs, and how. */
-interface Job {
-  readonly plan: CompactionPlan;
-  readonly files: ReadonlyMap<string, Uint8Array>;
-  readonly options: DatabaseOptions;
-  readonly maxFileSize: number;
-  readonly oldestSequence: bigint;
-  readonly isAsync: boolean;
-}
-
-function randomJob(random: Random, own: DatabaseOptions = {}): Job {
-  const options: DatabaseOptions = {
-    blockSize: random.pick([1024, 1500, 4096, 40_000]),
-    blockRestartInterval: random.pick([1, 2, 16, 1000]),
-    compression: random.pick(['none', 'snappy', 'snappy', invertingCodec]),
-    filterRange: random.pick([undefined, 256, 2048, 2 ** 20]),
-    ...random.pick<DatabaseOptions>([{}, { filterPolicy: null }, { fitFilters: true }, { filterPolicy: new FittedBloomFilterPolicy(7) }, { filterPolicy: lengthsPolicy }]),
-    ...own,
-  };
-  const { building } = settingsOf({ ...options, compression: options.compression === invertingCodec ? 'snappy' : options.compression });
-  const tables = new Tables({ ...building, blockSize: random.pick([1024, 4096]), blockRestartInterval: random.pick([1, 3, 16]) });
-  const entries = sorted(randomEntries(random, 50 + random.below(1500), random.pick([1, 4])));
-  const level = random.below(3);
-  const count = level === 0 ? 2 + random.below(6) : 2;
-  const sources = Array.from({ length: count }, (): Stored[] => []);
-  for (const entry of entries) random.pick(sources).push(entry);
-  const [lower = [], ...upper] = sources.filter((source) => source.length > 0);
-  const inputs: [FileMetadata[], FileMetadata[]] =
-    level === 0 ? [upper.map((some) => tables.write(some)), tables.level(random, lower, 3)] : [upper.flatMap((some) => tables.level(random, some, 4)), tables.level(random, lower, 6)];
-  // What lies below is only known by its bounds.
-  const below = (): FileMetadata[] =>
-    random.below(3) === 0 ? [] : Array.from({ length: 4 }, (_, i) => entries.slice(i * 20, i * 20 + 1 + random.below(19))).filter((some) => some.length > 0).map((some) => tables.write(some));
-  const grandparents = random.below(4) === 0 ? [] : tables.level(random, entries.filter(() => random.below(3) === 0), 12);
-  return {
-    plan: { level, inputs, below: [below(), below()], grandparents: grandparents.map((file) => ({ ...file, size: file.size * random.pick([1, 20, 100]) })) },
-    files: tables.files,
-    options,
-    maxFileSize: random.pick([3000, 20_000, 2 ** 20]),
-    oldestSequence: BigInt(random.pick([0, 1000, 5000, 2 ** 40])),
-    isAsync: random.below(2) === 0,
-  };
-}
-
-/** The tables that were made, and their bytes, or the error. */
-async function outcome(merge: typeof mergeByEntries | typeof mergeInKernel, { plan, files, options, maxFileSize, oldestSequence, isAsync }: Job): Promise<unknown> {
-  const folder = new WritableMemoryFolder(files);
-  const settings = settingsOf(options);
-  const cache = new TableCache(100, {}, settings.opening, null);
-  let number = 1000n;
-  const onTable: bigint[] = [];
-  const context: CompactionContext = {
-    tables: new ViewTables(cache, [], []),
-    damage: new DamagePolicy(true),
-    folder,
-    read: (reading) => (isAsync ? runAsync(folder, reading) : runSync(folder, reading)),
-    readsAtOnce: !isAsync,
-    order: keyOrderOf(bytewiseComparator),
-    building: settings.building,
-    maxFileSize,
-    oldestSequence,
-    newFileNumber: () => ++number,
-    onTable: (table) => void onTable.push(table.file.number),
-    interlude: () => undefined,
-  };
-  try {
-    const made: CompactedTables | undefined = await merge(plan, context, 0);
-    if (made === undefined) {
-      expect(onTable).toEqual([]);
-      return undefined;
-    }
-    expect(onTable).toEqual(made.tables.map(({ file }) => file.number));
-    return { made, bytes: made.tables.map(({ file }) => folder.files().get(tableFileName(file.number))) };
-  } catch (error) {
-    return error;
-  } finally {
-    await cache.close();
-  }
-}
-
-test.each(Array.from({ length: 60 }, (_, seed) => seed))('random inputs and options %i: the same tables', async (seed) => {
-  const job = randomJob(seeded(seed));
-  const made = await outcome(mergeInKernel, job);
-  expect(made).toHaveProperty('made.tables');
-  expect(made).toEqual(await outcome(mergeByEntries, job));
+test('random inputs and options give the same tables', async () => {
+  // Each rule was needed.
+  expect(Math.min(...Object.values(await compareMerges(40)))).toBeGreaterThan(10);
 });
 
-/** Damages a byte of a data block. Its checksum is that of the damaged bytes. */
-function damaged(random: Random, { plan, files, ...job }: Job): Job {
-  const file = random.pick(plan.inputs.flat());
-  const name = tableFileName(file.number);
-  const bytes = files.get(name)!.slice();
-  const { index } = runSync(new WritableMemoryFolder(files), new TableCache(100, {}, settingsOf({}).opening, null).open(file)).table;
-  const i = random.below(index.length);
-  const [offset, size] = [index.offsetOf(i), index.sizeOf(i)];
-  for (let changes = 1 + random.below(2); changes > 0; changes--) {
-    // Mostly lengths and restarts, and what is close to them.
-    const at = random.pick([random.below(size), random.below(Math.min(size, 16)), size - 1 - random.below(Math.min(size, 12))]);
-    bytes[offset + at] = random.pick([random.below(256), 0, 0xff, 0x80, bytes[offset + at]! ^ 1]);
-  }
-  if (random.below(8) > 0) new DataView(bytes.buffer).setUint32(offset + size + 1, maskedCrc32c(bytes.subarray(offset, offset + size + 1)), true);
-  return { plan, files: new Map([...files, [name, bytes]]), ...job };
+test('damaged inputs give the same error or the same tables, or are left to the other path', async () => {
+  expect(Math.min(...Object.values(await compareDamagedMerges(80)))).toBeGreaterThan(3);
+});
+
+test('memtables of random entries and options become the same tables', async () => {
+  for (let seed = 0; seed < 20; seed++) await becomesTheSameTable(seed);
+});
+
+/** Two tables with the same keys, with one value that is long. */
+function jobWithValueOf(byteLength: number): Job {
+  const random = seeded(1);
+  const options: DatabaseOptions = { compression: 'none' };
+  const tables = new Tables(settingsOf(options).building);
+  const table = (sequence: bigint): FileMetadata =>
+    tables.write(Array.from({ length: 100 }, (_, i) => [encodeInternalKey({ userKey: Uint8Array.of(i), sequence, type: 1 }), random.bytes(i === 50 ? byteLength : 1000)] as const));
+  return { plan: { level: 0, inputs: [[table(2n), table(1n)], []], below: [], grandparents: [] }, files: tables.files, options, maxFileSize: 2 ** 21, oldestSequence: 0n, isAsync: false };
 }
 
-describe('damaged inputs', () => {
-  test('give the same error or the same tables, or are left to the other path', async () => {
-    const kinds = { same: 0, left: 0, failed: 0 };
-    for (let seed = 0; seed < 400; seed++) {
-      const random = seeded(1_000_000 + seed);
-      const job = damaged(random, randomJob(random, { compression: 'none' }));
-      const byKernel = await outcome(mergeInKernel, job);
-      if (byKernel === undefined) {
-        kinds.left++;
-        continue;
-      }
-      const byEntries = await outcome(mergeByEntries, job);
-      expect(byKernel).toEqual(byEntries);
-      if (byKernel instanceof Error) {
-        expect(byKernel).toMatchObject({ name: (byEntries as Error).name, message: (byEntries as Error).message });
-        kinds.failed++;
-      } else {
-        kinds.same++;
-      }
-    }
-    // Each happens, and most damage in the structure of a block is seen.
-    expect(Math.min(kinds.same, kinds.left, kinds.failed)).toBeGreaterThan(20);
+test('values of up to a megabyte are merged in the kernel, longer ones in the other path', async () => {
+  for (const byteLength of [100_000, 500_000, 1_040_000]) {
+    const job = jobWithValueOf(byteLength);
+    const made = await outcome(mergeInKernel, job);
+    expect(made).toHaveProperty('made.entriesRead', 200);
+    expect(made).toEqual(await outcome(mergeByEntries, job));
+  }
+  for (const byteLength of [1_100_000, 5_000_000, 40_000_000]) {
+    const job = jobWithValueOf(byteLength);
+    expect(await outcome(mergeInKernel, job)).toBeUndefined();
+    expect(await outcome(writeCompactedTables, job)).toHaveProperty('made.entriesRead', 200);
+  }
+});
+
+test('keys that share nearly all of their bytes, so that a block has fewer bytes than they have', async () => {
+  const options: DatabaseOptions = { blockRestartInterval: 1000 };
+  const tables = new Tables(settingsOf(options).building);
+  const table = (first: number): FileMetadata => tables.write(Array.from({ length: 30 }, (_, i) => [encodeInternalKey({ userKey: new Uint8Array(60_000).fill(first + i * 2, 59_999), sequence: 1n, type: 1 }), Uint8Array.of(i)] as const));
+  const job: Job = { plan: { level: 0, inputs: [[table(0), table(1)], []], below: [], grandparents: [] }, files: tables.files, options, maxFileSize: 2 ** 20, oldestSequence: 0n, isAsync: false };
+  expect(await outcome(mergeInKernel, job)).toHaveProperty('made.tables.0.entries', 60);
+  expect(await outcome(mergeInKernel, job)).toEqual(await outcome(mergeByEntries, job));
+});
+
+test('a merge that fails leaves the kernel ready for the next', async () => {
+  const job = randomJob(seeded(3), { compression: 'none' });
+  const name = tableFileName(job.plan.inputs.flat().at(-1)!.number);
+  const files = new Map([...job.files, [name, job.files.get(name)!.map((byte, i) => (i === 20 ? ~byte : byte))]]);
+  expect(await outcome(mergeInKernel, { ...job, files })).toMatchObject({ code: 'BLOOM_BAD_CHECKSUM', structure: 'data block', offset: 0, file: name });
+  expect(await outcome(mergeInKernel, job)).toEqual(await outcome(mergeByEntries, job));
+});
+
+test('merges and flushes at the same time do not disturb each other', async () => {
+  const jobs = Array.from({ length: 5 }, (_, i) => ({ ...randomJob(seeded(70 + i)), isAsync: true }));
+  const alone: unknown[] = [];
+  for (const job of jobs) alone.push(await outcome(mergeInKernel, job));
+  expect(await Promise.all(jobs.map((job) => outcome(mergeInKernel, job)))).toEqual(alone);
+});
+
+describe('without WebAssembly', () => {
+  afterEach(() => {
+    vi.unstubAllGlobals();
+    vi.resetModules();
   });
-});
 
-/** A memtable of random entries, some of them copies, as the replay of a log with a record twice has them. */
-function randomMemtable(random: Random, entries: readonly Stored[]): Memtable {
-  const memtable = new Memtable(compareInternalBytes);
-  for (const [key, value] of entries) {
-    const { userKey, sequence, type } = decodeInternalKey(key)!;
-    const bytes = new Uint8Array([...userKey, ...value]);
-    for (let i = random.below(20) === 0 ? 2 : 1; i > 0; i--) memtable.add(sequence, type, bytes, 0, userKey.length, userKey.length, bytes.length);
-  }
-  return memtable;
-}
-
-test.each(Array.from({ length: 40 }, (_, seed) => seed))('a memtable of random entries and options %i becomes the same table', async (seed) => {
-  const random = seeded(seed);
-  const { options } = randomJob(random);
-  const { building } = settingsOf(options);
-  const { arrays } = randomMemtable(random, random.shuffle(randomEntries(random, 1 + random.below(2000), 3)));
-  const byEntries = new WritableMemoryFolder();
-  const byKernel = new WritableMemoryFolder();
-  const written = await flushInKernel(arrays, byKernel, 5n, building);
-  expect(written).toBeDefined();
-  expect(written).toEqual(await flushByEntries(arrays, keyOrderOf(bytewiseComparator), byEntries, 5n, building));
-  expect(byKernel.files()).toEqual(byEntries.files());
-});
-
-afterEach(() => {
-  vi.unstubAllGlobals();
+  test('there is no kernel, and the other path does the work', async () => {
+    vi.stubGlobal('WebAssembly', undefined);
+    vi.resetModules();
+    const { MergeKernel } = await import('../src/compact/merge-kernel.js');
+    expect(await MergeKernel.take()).toBeUndefined();
+    expect(await MergeKernel.take()).toBeUndefined();
+    const { Database, WritableMemoryFolder: Folder } = await import('@bloom/leveldb');
+    const database = await Database.open(new Folder());
+    for (let i = 0; i < 400; i++) await database.put(`key ${i % 300}`, new Uint8Array(1000).fill(i));
+    await database.compactRange();
+    expect((await database.get('key 50'))!.length).toBe(1000);
+    expect((await database.get('key 50'))![0]).toBe(350 % 256);
+    await database.close();
+  });
 });
