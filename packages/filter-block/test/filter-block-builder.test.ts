@@ -1,6 +1,6 @@
 import { vectors } from '@bloom/fixtures';
 import { FILTER_BASE, FILTER_BASE_LG, FilterBlockBuilder, FilterBlockReader } from '@bloom/filter-block';
-import { BloomFilterPolicy, type FilterPolicy } from '@bloom/policy';
+import { BloomFilterPolicy, type FilterPolicy, KeyBuffer } from '@bloom/policy';
 import { describe, expect, test } from 'vitest';
 import { hex, listPolicy, testHashPolicy, utf8 } from './test-policies.js';
 
@@ -16,6 +16,18 @@ describe('bytes', () => {
       else builder.addKey(call.addKey);
     }
     expect(hex(builder.finish())).toBe(hex(bytes));
+  });
+
+  test('of keys that are added together are those of the same keys one by one', () => {
+    const keys = Array.from({ length: 50 }, (_, i) => utf8(`key ${i}`));
+    const [together, apart] = [new FilterBlockBuilder(new BloomFilterPolicy(10)), new FilterBlockBuilder(new BloomFilterPolicy(10))];
+    for (const offset of [0, 1000, 9000]) {
+      for (const builder of [together, apart]) builder.startBlock(offset);
+      together.addKeys(KeyBuffer.from(keys));
+      for (const key of keys) apart.addKey(key);
+    }
+    expect(hex(together.finish())).toBe(hex(apart.finish()));
+    expect(() => together.addKeys(KeyBuffer.from(keys))).toThrow(TypeError);
   });
 
   test('of a block without filters are the offset of the offsets, 0, and baseLg (LevelDB, table/filter_block_test.cc)', () => {

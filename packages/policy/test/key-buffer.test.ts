@@ -46,6 +46,44 @@ test('holds the same keys as an array after any pushes and clears', () => {
   expect(wrong.slice(0, 3), `seed ${seed}`).toEqual([]);
 });
 
+test('takes all keys of other lists, wherever in their bytes these start', () => {
+  const random = seeded(11);
+  for (let run = 0; run < 50; run++) {
+    const buffer = new KeyBuffer(random.below(20), 1 + random.below(4));
+    const keys: Uint8Array[] = [];
+    for (let step = 0; step < 10; step++) {
+      if (random.below(8) === 0) {
+        buffer.clear();
+        keys.length = 0;
+      }
+      const others = KeyBuffer.from(Array.from({ length: random.below(100) }, () => random.bytes(random.below(30))));
+      const skipped = random.below(others.length + 1);
+      const list = { bytes: others.bytes, offsets: others.offsets.subarray(skipped), length: others.length - skipped };
+      buffer.pushAll(step === 5 ? buffer : list);
+      keys.push(...(step === 5 ? [...keys] : Array.from(others, (key) => key.slice()).slice(skipped)));
+      others.bytes.fill(0xee);
+      const key = random.bytes(5);
+      buffer.push(key);
+      keys.push(key);
+    }
+    expect(difference(buffer, keys)).toBeUndefined();
+  }
+});
+
+test.each([
+  { what: 'offsets that do not ascend', offsets: [0, 3, 2, 4] },
+  { what: 'offsets past the bytes', offsets: [0, 3, 4, 9] },
+  { what: 'too few offsets', offsets: [0, 3] },
+])('refuses a list with $what, and stays as it was', ({ offsets }) => {
+  const buffer = KeyBuffer.from([utf8('a')]);
+  expect(() => buffer.pushAll({ bytes: new Uint8Array(8), offsets: Uint32Array.from(offsets), length: 3 })).toThrow(RangeError);
+  expect(difference(buffer, [utf8('a')])).toBeUndefined();
+});
+
+test('refuses a list without bytes', () => {
+  expect(() => new KeyBuffer().pushAll({ bytes: 'ab' as unknown as Uint8Array, offsets: Uint32Array.of(0, 1), length: 1 })).toThrow(TypeError);
+});
+
 test('is empty at first', () => {
   const buffer = new KeyBuffer();
   expect(buffer).toHaveLength(0);
