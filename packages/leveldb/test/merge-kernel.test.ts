@@ -1,5 +1,6 @@
 // The kernel merges as the path that goes entry by entry: the same tables, byte for byte. Damaged inputs give the same error, or the kernel
 // leaves them to the other path. `thorough/merge-kernel.test.ts` compares more of them.
+import { maskedCrc32c } from '@bloom/crc32c';
 import { seeded } from '@bloom/fixtures';
 import { encodeInternalKey } from '@bloom/sstable/database';
 import { afterEach, describe, expect, test, vi } from 'vitest';
@@ -48,7 +49,7 @@ test('values of up to a megabyte are merged in the kernel, longer ones in the ot
 });
 
 test('keys that share nearly all of their bytes, so that a block has fewer bytes than they have', async () => {
-  const options: DatabaseOptions = { blockRestartInterval: 1000 };
+  const options: DatabaseOptions = { blockRestartInterval: 1000, blockSize: 100_000 };
   const tables = new Tables(settingsOf(options).building);
   const table = (first: number): FileMetadata => tables.write(Array.from({ length: 30 }, (_, i) => [encodeInternalKey({ userKey: new Uint8Array(60_000).fill(first + i * 2, 59_999), sequence: 1n, type: 1 }), Uint8Array.of(i)] as const));
   const job: Job = { plan: { level: 0, inputs: [[table(0), table(1)], []], below: [], grandparents: [] }, files: tables.files, options, maxFileSize: 2 ** 20, oldestSequence: 0n, isAsync: false };
@@ -66,6 +67,35 @@ test.each([
   const job: Job = { plan: { level: 0, inputs: [files, []], below: [], grandparents: [] }, files: tables.files, options, maxFileSize: 2 ** 20, oldestSequence: 0n, isAsync: false };
   expect(await outcome(mergeInKernel, job)).toBeUndefined();
   expect(await outcome(writeCompactedTables, job)).toHaveProperty('made.entriesRead', keys.length);
+});
+
+test.each([
+  { what: 'user keys', keys: [2, 1].map((i) => encodeInternalKey({ userKey: Uint8Array.of(i), sequence: 1n, type: 1 })) },
+  { what: 'a longer user key before its start', keys: [[1, 1], [1]].map((bytes) => encodeInternalKey({ userKey: Uint8Array.from(bytes), sequence: 1n, type: 1 })) },
+  { what: 'versions', keys: [1n, 2n].map((sequence) => encodeInternalKey({ userKey: Uint8Array.of(1), sequence, type: 1 })) },
+  { what: 'copies', keys: [1n, 1n].map((sequence) => encodeInternalKey({ userKey: Uint8Array.of(1), sequence, type: 1 })) },
+])('an input whose $what are out of order gives the error of the other path', async ({ keys }) => {
+  const options: DatabaseOptions = { filterPolicy: null };
+  const anyOrder = { name: 'any', compare: () => -1, findShortestSeparator: (start: Uint8Array) => start, findShortSuccessor: (key: Uint8Array) => key };
+  const tables = new Tables({ ...settingsOf(options).building, comparator: anyOrder });
+  const files = [tables.write(keys.map((key) => [key, key] as const))];
+  const job: Job = { plan: { level: 0, inputs: [files, []], below: [], grandparents: [] }, files: tables.files, options, maxFileSize: 2 ** 20, oldestSequence: 0n, isAsync: false };
+  expect(await outcome(mergeInKernel, job)).toBeUndefined();
+  expect(await outcome(writeCompactedTables, job)).toMatchObject({ name: 'RangeError', message: expect.stringContaining('key must be after the previous key') as string });
+});
+
+test('a length of more than 32 bits gives the error of the other path', async () => {
+  const options: DatabaseOptions = { filterPolicy: null, compression: 'none' };
+  const tables = new Tables(settingsOf(options).building);
+  const file = tables.write([[encodeInternalKey({ userKey: Uint8Array.of(7), sequence: 1n, type: 1 }), new Uint8Array(5)]]);
+  const job: Job = { plan: { level: 0, inputs: [[file], []], below: [], grandparents: [] }, files: tables.files, options, maxFileSize: 2 ** 20, oldestSequence: 0n, isAsync: false };
+  const bytes = tables.files.get(tableFileName(file.number))!;
+  // The lengths 0, 9, 5 become 0, 9, 2^32 + 1. As long as before, the block has three entry bytes, the key, a byte of value, a restart and their number.
+  bytes.copyWithin(7, 3, 12);
+  bytes.set([0x81, 0x80, 0x80, 0x80, 0x10], 2);
+  new DataView(bytes.buffer).setUint32(26, maskedCrc32c(bytes.subarray(0, 26)), true);
+  expect(await outcome(mergeInKernel, job)).toBeUndefined();
+  expect(await outcome(writeCompactedTables, job)).toMatchObject({ code: 'BLOOM_BAD_BLOCK', offset: 0, problem: expect.stringContaining('lengths') as string });
 });
 
 test('more inputs than the kernel takes are left to the other path', async () => {
