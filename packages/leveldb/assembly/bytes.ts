@@ -37,13 +37,12 @@ export function putVarint(at: usize, value: u32): usize {
 /** Where the varint32 that was read last ends; 0 when it could not be read. */
 export let varintEnd: usize = 0;
 
-/** Reads the varint32 at [at, end). */
+/** Reads the varint32 at [at, end). As in LevelDB, bits above the 32nd are dropped. */
 export function varint(at: usize, end: usize): u32 {
   let value: u32 = 0;
   varintEnd = 0;
   for (let shift: u32 = 0; shift < 35 && at < end; shift += 7) {
     const byte = u32(load<u8>(at++));
-    if (shift == 28 && byte > 0x0f) return 0;
     value |= (byte & 0x7f) << shift;
     if (byte < 0x80) {
       varintEnd = at;
