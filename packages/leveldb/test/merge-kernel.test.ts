@@ -13,11 +13,11 @@ import { becomesTheSameTable, compareDamagedMerges, compareMerges, type Job, out
 
 test('random inputs and options give the same tables', async () => {
   // Each rule was needed.
-  expect(Math.min(...Object.values(await compareMerges(40)))).toBeGreaterThan(10);
+  expect(Math.min(...Object.values(await compareMerges(25)))).toBeGreaterThan(5);
 });
 
 test('damaged inputs give the same error or the same tables, or are left to the other path', async () => {
-  expect(Math.min(...Object.values(await compareDamagedMerges(150)))).toBeGreaterThan(3);
+  expect(Math.min(...Object.values(await compareDamagedMerges(100)))).toBeGreaterThan(3);
 });
 
 test('memtables of random entries and options become the same tables', async () => {
