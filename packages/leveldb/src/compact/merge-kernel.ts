@@ -10,7 +10,8 @@ import type { MemtableArrays } from '../folder/table-thread.js';
 import { LINKS } from '../memtable/memtable.js';
 import type { TableFile } from '../table/table-file.js';
 
-/** Why the kernel returns. */
+// Why the kernel returns: numbers of `assembly/merge-kernel.ts`. With any other it declines the entry or the block at hand.
+/** All is merged. */
 export const DONE = 0;
 /** The block is full, and `passBlock` takes it. */
 export const BLOCK_FULL = 1;
@@ -24,7 +25,6 @@ export const AT_BOUND = 4;
 export const AT_DELETION = 5;
 /** `passKeys` must be called first. */
 export const KEYS_FULL = 6;
-export const DECLINED = 7;
 
 /** What a source comes to when it gets its first block. */
 export const LINED_UP = 0;
