@@ -35,7 +35,7 @@ const NEVER = 0;
 const PAST_BOUND = 1;
 const AT_NEXT = 2;
 
-/** Blocks of this size are the largest that are built. Values of up to half a megabyte fit into them. */
+/** With a larger `blockSize` there is no kernel: a block that is nearly full must have room for one more entry, and the kernel has 1 MiB. */
 const MAX_BLOCK_SIZE = 2 ** 18;
 /** The least `maxBlockBytes` for which the kernel need not look whether a block exceeds it. */
 const MIN_BLOCK_LIMIT = 2 ** 22;
