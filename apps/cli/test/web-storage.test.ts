@@ -1,8 +1,10 @@
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { dataPath } from '@bloom/fixtures';
-import { NodeFolder } from '@bloom/leveldb/node';
-import { IndexedDbReader, LocalStorageReader, SessionStorageReader, jsonText, taggedJson } from '@bloom/web-storage';
+import { dataPath, realDatabases } from '@bloom/fixtures';
+import { Database } from '@bloom/leveldb';
+import { idbComparator, idbFilterPolicy } from '@bloom/leveldb/idb-comparator';
+import { NodeFolder, WritableNodeFolder } from '@bloom/leveldb/node';
+import { encodeKey, IndexedDbReader, LocalStorageReader, SessionStorageReader, jsonText, taggedJson } from '@bloom/web-storage';
 import { NodeBlobFolder } from '@bloom/web-storage/node';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { DistinctNames, safeName } from '../src/web-storage/safe-name.js';
@@ -230,3 +232,52 @@ async function succeeds(args: readonly string[], input?: string): Promise<void> 
   const { code, stderr } = await bloom(args, scratch.path, input);
   expect({ args, code, stderr }).toMatchObject({ args, code: 0 });
 }
+
+describe('a folder that is damaged', () => {
+  const local = 'damaged/Local Storage/leveldb';
+  beforeAll(() => {
+    cpSync(join(stored, 'local-storage'), scratch.at(local), { recursive: true });
+    truncateSync(scratch.at(`${local}/MANIFEST-000001`), 0);
+  });
+
+  test('is named by export, which exits with 1', async () => {
+    expect(await bloom(['export', 'damaged', '-o', 'of-damaged', '-q'], scratch.path)).toMatchObject({ code: 1 });
+    expect(readFileSync(scratch.at('of-damaged/report.json'), 'utf8')).toContain('"storage": "local-storage"');
+  });
+
+  test('gives all versions, which need no MANIFEST', async () => {
+    const lines = linesOf(await bloomPrints(['scan', '--decode', '--all-versions', '-f', 'jsonl', local], scratch.path));
+    expect(lines.length).toBeGreaterThan(40);
+    await bloom(['export', '--all-versions', 'damaged', '-o', 'versions-of-damaged', '-q'], scratch.path);
+    expect(linesOf(readFileSync(scratch.at('versions-of-damaged/Local Storage/http___127.0.0.1_40513.jsonl'), 'utf8'))).toHaveLength(lines.length);
+  });
+
+  test('gives all versions that are left of IndexedDB without two of its tables', async () => {
+    const teams = realDatabases().find(({ name }) => name.startsWith('forensicsim'))!.path;
+    const { code, stdout } = await bloom(['scan', '--decode', '--all-versions', '-f', 'jsonl', teams], scratch.path);
+    expect(code).toBeLessThan(2);
+    expect(linesOf(stdout.toString()).length).toBeGreaterThan(100);
+  });
+});
+
+test('a value with an unknown object is marked as incomplete, and counted by export', async () => {
+  const folder = 'unknown.indexeddb.leveldb';
+  const database = await Database.open(new WritableNodeFolder(scratch.at(folder)), { comparator: idbComparator, filterPolicy: idbFilterPolicy });
+  await database.put(Uint8Array.from([0, 1, 1, 1, ...encodeKey(7)]), Uint8Array.from(Buffer.from('01ff15fe000000000000000000000000ff105c010203', 'hex')));
+  await database.close();
+  const [line] = linesOf(await bloomPrints(['scan', '--decode', '-f', 'jsonl', folder], scratch.path));
+  expect(JSON.parse(line!)).toEqual({ database: 1, store: 1, key: 7, value: { $type: 'unknown', tag: '\u0001', base64: 'AgM=' }, complete: false });
+  expect(await bloom(['export', folder, '-o', 'incomplete', '-q'], scratch.path)).toMatchObject({ code: 1 });
+});
+
+describe('names of exported files', () => {
+  test.each([['COM\u00b9', '_COM\u00b9'], ['conout$', '_conout$'], ['..', '_'], ['../x', '_._x']])('of %j is %j', (text, name) => {
+    expect(safeName(text)).toBe(name);
+  });
+
+  test('are numbered in a moment, also where 20,000 are the same', () => {
+    const names = new DistinctNames(['report.json']);
+    expect(new Set(Array.from({ length: 20_000 }, () => names.nameFor('same', '.jsonl'))).size).toBe(20_000);
+    expect(names.nameFor('Report.json')).toBe('Report.json (2)');
+  });
+});

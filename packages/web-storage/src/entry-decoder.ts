@@ -15,6 +15,8 @@ export interface DecodedEntry {
   readonly key: unknown;
   /** Undefined for a deletion, and where there is an `error`. */
   readonly value: unknown;
+  /** False where the value has an object that this reader does not know, behind which nothing could be read, and where there is an `error`. */
+  readonly isComplete: boolean;
   /** Why the key or the value cannot be read. */
   readonly error: WebStorageError | undefined;
 }
@@ -91,19 +93,19 @@ async function nothingToClose(): Promise<void> {
 
 function decodeLocal(entryKey: Uint8Array, entryValue: Uint8Array | undefined): DecodedEntry | undefined {
   const item = decodeStoredItem(entryKey, entryValue);
-  return item && { place: { origin: item.storageKey }, key: item.key, value: item.value, error: item.error };
+  return item && { place: { origin: item.storageKey }, key: item.key, value: item.value, isComplete: item.error === undefined, error: item.error };
 }
 
 function decodeSession(entryKey: Uint8Array, entryValue: Uint8Array | undefined, origins: ReadonlyMap<string, string>): DecodedEntry | undefined {
   const item = decodeSessionItem(entryKey, entryValue);
   if (item === undefined) return undefined;
   const origin = origins.get(item.map);
-  return { place: { ...(origin !== undefined && { origin }), map: Number(item.map) }, key: item.key, value: item.value, error: item.error };
+  return { place: { ...(origin !== undefined && { origin }), map: Number(item.map) }, key: item.key, value: item.value, isComplete: item.error === undefined, error: item.error };
 }
 
 async function decodeRecord(reader: IndexedDbReader, entryKey: Uint8Array, entryValue: Uint8Array | undefined): Promise<DecodedEntry | undefined> {
   const record = await reader.decodeEntry(entryKey, entryValue);
   if (record === undefined) return undefined;
-  const { database, store, place, primaryKey, value, error } = record;
-  return { place: { database: database?.name ?? place.database, store: store?.name ?? place.store }, key: primaryKey, value, error };
+  const { database, store, place, primaryKey, value, isComplete, error } = record;
+  return { place: { database: database?.name ?? place.database, store: store?.name ?? place.store }, key: primaryKey, value, isComplete, error };
 }

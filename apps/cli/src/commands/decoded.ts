@@ -4,7 +4,8 @@ import type { FormatName } from '../formats/format.js';
 import type { WantedRange } from '../inputs/key-range.js';
 import type { InputOptions } from '../inputs/opened-input.js';
 import { note } from '../outputs/output.js';
-import { type ReadEntry, withDecodedEntries } from '../web-storage/decoded-entries.js';
+import { withDecodedEntries } from '../web-storage/decoded-entries.js';
+import type { ReadEntry } from '../web-storage/read-entry.js';
 import { DECODED_FORMATS, type DecodedColumns, type DecodedFormat, DecodedOutput, textOf } from '../web-storage/decoded-output.js';
 import type { ScanOptions } from './scan-columns.js';
 

@@ -10,6 +10,7 @@ import { folderFailure } from '../inputs/opened-folder.js';
 import { interruptible } from '../interruption.js';
 import { makeFolder } from '../outputs/new-folder.js';
 import { addSummaryOption, printSummary, type SummaryOptions } from '../outputs/summary.js';
+import { storageByName } from '../web-storage/decoded-entries.js';
 import { exportFolder, type ExportedFolderFacts, type ExportOptions } from '../web-storage/exported-folder.js';
 import { type FoundFolder, foundFolders } from '../web-storage/found-folders.js';
 import { DistinctNames, safeName } from '../web-storage/safe-name.js';
@@ -79,7 +80,7 @@ async function exportAll(path: string, output: string, options: ExportOptions): 
   const found = [...foundFolders(path)];
   try {
     return await makeFolder(output, options.signal, async (temporary) => {
-      const names = new DistinctNames();
+      const names = new DistinctNames(['report.json']);
       const folders: ReportedFolder[] = [];
       for (const folder of found) folders.push(await exportFound(path, folder, temporary, names, options));
       if (folders.every(({ storage }) => storage === null)) {
@@ -98,7 +99,7 @@ async function exportFound(root: string, found: FoundFolder, temporary: string, 
   const facts = { path: found.name === '' ? '.' : found.name, what: title };
   let storage: ReportedFolder['storage'] = null;
   try {
-    const kind = await recognizeStorage(new NodeFolder(found.path), { damage: options.damage });
+    const kind = (await recognizeStorage(new NodeFolder(found.path), { damage: options.damage })) ?? storageByName(found.path);
     if (kind === undefined) return { ...facts, storage, problem: 'not exported: bloom scan prints its entries' };
     storage = kind;
     const name = names.nameFor(folderName(found, title));
@@ -107,7 +108,7 @@ async function exportFound(root: string, found: FoundFolder, temporary: string, 
     const failure = folderFailure(found.path, new SyncNodeFolder(found.path), error);
     // What could not be written ends the export.
     if (!(failure instanceof Failure) || options.signal.aborted || String((error as { path?: unknown }).path).startsWith(temporary)) throw error;
-    return { ...facts, storage: storage ?? kindOfFolder(found.name).storage ?? null, problem: failure.message };
+    return { ...facts, storage: storage ?? storageByName(found.path) ?? null, problem: failure.message };
   }
 }
 

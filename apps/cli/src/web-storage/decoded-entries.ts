@@ -1,23 +1,17 @@
 /** The entries of a folder that a browser wrote, decoded as pages stored them. */
+import { resolve } from 'node:path';
 import type { Dropped } from '@bloom/leveldb';
 import { storedEntries } from '@bloom/leveldb/inspect';
-import { type DecodedEntry, EntryDecoder } from '@bloom/web-storage';
+import { EntryDecoder, kindOfFolder, recognizeStorage, type StorageKind } from '@bloom/web-storage';
 import { NodeBlobFolder } from '@bloom/web-storage/node';
 import { Failure } from '../failure.js';
-import type { FactName } from '../formats/format-contract.js';
 import { factsOf } from '../formats/version.js';
 import { WantedRange } from '../inputs/key-range.js';
 import { type FolderOptions, noteDropped, openDatabase, withDatabaseFolder } from '../inputs/opened-folder.js';
 import { isDatabase, recognised } from '../inputs/opened-input.js';
 import { knownCodecs } from '../plugins/known-plugins.js';
-
-/** A decoded entry, and for a version of it what `VERSION_FACTS` name. */
-export interface ReadEntry extends DecodedEntry {
-  readonly facts: readonly string[];
-}
-
-/** What is known of a version besides key and value, in this order. */
-export const VERSION_FACTS: readonly FactName[] = ['sequence', 'type', 'file'];
+import { type ReadEntry, VERSION_FACTS } from './read-entry.js';
+import { storedVersions } from './stored-versions.js';
 
 /** Which entries to read. */
 export interface WantedEntries extends FolderOptions {
@@ -36,9 +30,19 @@ export async function withDecodedEntries(given: string, options: WantedEntries, 
     const damage = options.damage ?? (allVersions ? 'skip' : 'strict');
     const codecs = knownCodecs(plugins);
     const blobs = location.kind === 'folder' ? NodeBlobFolder.beside(path) : undefined;
-    const decoder = await EntryDecoder.open(folder, { blobs, codecs, damage });
-    if (decoder === undefined) throw new Failure(`${path}: is not IndexedDB, Local Storage or Session Storage: omit --decode`);
     const dropped: Dropped[] = [];
+    if (allVersions && wanted.isAll) {
+      const kind = (await recognizeStorage(folder, { codecs, damage })) ?? storageByName(path);
+      if (kind === undefined) throw notStorage(path);
+      try {
+        await work(path, storedVersions(folder, kind, { blobs, codecs, damage, onDropped: (drop) => dropped.push(drop) }));
+      } finally {
+        noteDropped(path, dropped);
+      }
+      return;
+    }
+    const decoder = await EntryDecoder.open(folder, { blobs, codecs, damage });
+    if (decoder === undefined) throw notStorage(path);
     try {
       const database = await openDatabase(folder, plugins, { damage });
       try {
@@ -56,6 +60,15 @@ export async function withDecodedEntries(given: string, options: WantedEntries, 
       await decoder.close();
     }
   });
+}
+
+function notStorage(path: string): Failure {
+  return new Failure(`${path}: is not IndexedDB, Local Storage or Session Storage: omit --decode`);
+}
+
+/** What the names of a folder say: a damaged one shows nothing else. */
+export function storageByName(path: string): StorageKind | undefined {
+  return kindOfFolder(resolve(path).replaceAll('\\', '/')).storage;
 }
 
 type Keeps = ((key: Uint8Array) => boolean) | undefined;

@@ -10,7 +10,7 @@ import { jsonText, taggedJson } from '@bloom/web-storage';
 import { EXIT } from '../failure.js';
 import { ByteBuffer } from '../formats/byte-buffer.js';
 import { drain, flush, note } from '../outputs/output.js';
-import { type ReadEntry, VERSION_FACTS } from './decoded-entries.js';
+import { type ReadEntry, VERSION_FACTS } from './read-entry.js';
 
 const TAB = 9;
 const LF = 10;
@@ -68,7 +68,7 @@ export class DecodedOutput {
     if (this.#failures > 0) process.exitCode = EXIT.no;
   }
 
-  #printJson({ place, facts, key, value, error }: ReadEntry): void {
+  #printJson({ place, facts, key, value, isComplete, error }: ReadEntry): void {
     const members: string[] = [];
     const add = (name: string, json: string): unknown => members.push(`${JSON.stringify(name)}:${json}`);
     if (this.#columns.place) {
@@ -78,6 +78,7 @@ export class DecodedOutput {
     if (this.#columns.key) add('key', jsonText(taggedJson(key)));
     if (error !== undefined) add('error', JSON.stringify({ code: error.code, message: error.message }));
     else if (this.#columns.value && !isDeletion(facts)) add('value', jsonText(taggedJson(value)));
+    if (error === undefined && !isComplete) add('complete', 'false');
     this.#out.utf8(`{${members.join(',')}}\n`);
   }
 

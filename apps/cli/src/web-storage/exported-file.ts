@@ -2,7 +2,7 @@ import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { jsonText, type JsonValue, type StoredBlob, taggedJson, WebStorageError } from '@bloom/web-storage';
 import { ByteBuffer } from '../formats/byte-buffer.js';
-import { type ReadEntry, VERSION_FACTS } from './decoded-entries.js';
+import { type ReadEntry, VERSION_FACTS } from './read-entry.js';
 import { DistinctNames } from './safe-name.js';
 
 /** How many bytes to collect before writing to a file. */
@@ -42,7 +42,7 @@ export class ExportedFile {
   }
 
   /** Adds a line for an entry, after saving its blobs. @throws the system's error. */
-  async add({ key, value, error, facts }: ReadEntry): Promise<void> {
+  async add({ key, value, isComplete, error, facts }: ReadEntry): Promise<void> {
     this.#records++;
     const members = facts.map((fact, i) => `${JSON.stringify(VERSION_FACTS[i])}:${JSON.stringify(fact)}`);
     const keyJson = taggedJson(key);
@@ -52,6 +52,11 @@ export class ExportedFile {
       members.push(`"error":${JSON.stringify({ code: error.code, message: error.message })}`);
       this.#note(key === undefined ? undefined : keyJson, error);
     } else if (!facts.includes('deletion')) members.push(`"value":${await this.#valueJson(value, keyJson)}`);
+    if (error === undefined && !isComplete) {
+      members.push('"complete":false');
+      this.#unreadable++;
+      this.#note(keyJson, { code: 'BLOOM_UNSUPPORTED_VALUE', message: 'has an object of an unknown kind: what follows it is missing' });
+    }
     this.#out.utf8(`{${members.join(',')}}\n`);
     if (this.#out.length >= WRITE_BYTES) this.flush();
   }
@@ -103,7 +108,7 @@ export class ExportedFile {
     return `${basename(folder)}/${name}`;
   }
 
-  #note(keyJson: JsonValue | undefined, { code, message }: WebStorageError): void {
+  #note(keyJson: JsonValue | undefined, { code, message }: Pick<WebStorageError, 'code' | 'message'>): void {
     if (this.#errors.length < NAMED_ERRORS) this.#errors.push({ ...(keyJson !== undefined && { key: keyJson }), code, message });
   }
 }

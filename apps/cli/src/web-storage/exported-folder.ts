@@ -2,8 +2,9 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { NodeFolder } from '@bloom/leveldb/node';
 import { type DatabaseInformation, IndexedDbReader, type StorageKind } from '@bloom/web-storage';
-import { type ReadEntry, withDecodedEntries } from './decoded-entries.js';
+import { withDecodedEntries } from './decoded-entries.js';
 import { type ExportedFacts, ExportedFile } from './exported-file.js';
+import type { ReadEntry } from './read-entry.js';
 import { DistinctNames } from './safe-name.js';
 
 /** What the report says of a folder. */
@@ -29,7 +30,7 @@ export interface ExportOptions {
  */
 export async function exportFolder(path: string, storage: StorageKind, target: string, name: string, options: ExportOptions): Promise<ExportedFolderFacts> {
   const files = new ExportedFiles(target, name);
-  const databases = storage === 'indexeddb' ? await databasesIn(path, options) : undefined;
+  const databases = storage === 'indexeddb' && !options.allVersions ? await databasesIn(path, options) : undefined;
   // Stores without records have files too.
   for (const database of databases ?? []) for (const store of database.stores) files.fileFor({ database: database.name, store: store.name });
   await withDecodedEntries(path, options, async (_, entries) => {

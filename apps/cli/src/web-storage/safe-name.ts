@@ -5,7 +5,7 @@ const MAX_NAME_BYTES = 120;
 
 // Separators, what Windows refuses, control characters, marks that change the direction of text, and halves of surrogate pairs.
 const UNSAFE = /[/\\:*?"<>|]|\p{Cc}|\p{Cf}|\p{Zl}|\p{Zp}|\p{Cs}/gu;
-const RESERVED = /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/iu;
+const RESERVED = /^(?:con|prn|aux|nul|com[\d\u00b9\u00b2\u00b3]|lpt[\d\u00b9\u00b2\u00b3]|conin\$|conout\$)(?:\.|$)/iu;
 
 /** A name that every file system takes, and that cannot lead to another folder. */
 export function safeName(text: string): string {
@@ -23,17 +23,30 @@ export function safeName(text: string): string {
 
 /** Gives each text a name that no other has in its folder, also where the file system does not tell upper from lower case. */
 export class DistinctNames {
-  readonly #taken = new Set<string>();
+  readonly #taken: Set<string>;
+  /** The numbers that were given last: a page can choose very many names that become the same. */
+  readonly #numbers = new Map<string, number>();
+
+  /** @param taken names that something else has, in lower case. */
+  constructor(taken: readonly string[] = []) {
+    this.#taken = new Set(taken);
+  }
 
   /** @param ending such as `.jsonl`. */
   nameFor(text: string, ending = ''): string {
     const name = safeName(text);
-    for (let i = 1; ; i++) {
+    const numbered = comparedName(`${name}${ending}`);
+    for (let i = (this.#numbers.get(numbered) ?? 0) + 1; ; i++) {
       const distinct = `${name}${i === 1 ? '' : ` (${i})`}${ending}`;
-      const compared = distinct.normalize('NFKC').toLowerCase();
+      const compared = comparedName(distinct);
       if (this.#taken.has(compared)) continue;
       this.#taken.add(compared);
+      this.#numbers.set(numbered, i);
       return distinct;
     }
   }
+}
+
+function comparedName(name: string): string {
+  return name.normalize('NFKC').toLowerCase();
 }

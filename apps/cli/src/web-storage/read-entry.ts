@@ -1,0 +1,10 @@
+import type { DecodedEntry } from '@bloom/web-storage';
+import type { FactName } from '../formats/format-contract.js';
+
+/** A decoded entry, and for a version of it what `VERSION_FACTS` name. */
+export interface ReadEntry extends DecodedEntry {
+  readonly facts: readonly string[];
+}
+
+/** What is known of a version besides key and value, in this order. */
+export const VERSION_FACTS: readonly FactName[] = ['sequence', 'type', 'file'];
