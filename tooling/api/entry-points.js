@@ -5,8 +5,9 @@ import { filesOf, publishedPackages } from '@bloom/package-check/published-packa
 
 /** The entry points of the published packages, named like `sstable` and `sstable.node`. */
 export const entryPoints = publishedPackages().flatMap(({ folder, manifest }) => {
-  const types = Object.values(manifest.exports).flatMap(filesOf).filter((file) => file.endsWith('.d.ts'));
-  return types.map((file) => {
+  const modules = new Set(Object.values(manifest.exports).flatMap(filesOf).filter((file) => file.endsWith('.js')));
+  return [...modules].map((module) => {
+    const file = module.replace(/\.js$/, '.d.ts');
     const entry = basename(file, '.d.ts');
     return { name: basename(folder) + (entry === 'index' ? '' : `.${entry}`), folder, types: join(folder, file) };
   });

@@ -39,7 +39,7 @@ async function check({ manifest, tarball }) {
   }
 
   if (Object.keys(manifest.exports).some((entry) => entry !== './package.json')) {
-    const { status, output } = await outcomeOf(process.execPath, [attw, tarball, '--profile', 'esm-only', '--format', 'ascii', '--no-color', '--no-emoji']);
+    const { status, output } = await outcomeOf(process.execPath, [attw, tarball, '--profile', 'node16', '--format', 'ascii', '--no-color', '--no-emoji']);
     if (status !== 0) problems.push(`attw: ${output}`);
   }
   return problems;

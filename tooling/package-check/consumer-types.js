@@ -120,8 +120,10 @@ export async function checkConsumerTypes(packages, folder) {
     const imports = imported.map((entryPoint, i) => `import * as entryPoint${i} from '${entryPoint}';\n`);
     return `${imports.join('')}export const all: unknown[] = [${imported.map((_, i) => `entryPoint${i}`).join(', ')}];\n`;
   };
-  writeFileSync(join(folder, 'consumer.ts'), programOf(entryPoints.filter((entryPoint) => !NEEDS_NODE_TYPES.has(entryPoint))));
-  writeFileSync(join(folder, 'node-consumer.ts'), programOf([...NEEDS_NODE_TYPES]));
+  for (const extension of ['ts', 'cts']) {
+    writeFileSync(join(folder, `consumer.${extension}`), programOf(entryPoints.filter((entryPoint) => !NEEDS_NODE_TYPES.has(entryPoint))));
+    writeFileSync(join(folder, `node-consumer.${extension}`), programOf([...NEEDS_NODE_TYPES]));
+  }
   writeFileSync(join(folder, 'returned-bytes.ts'), RETURNED_BYTES);
 
   const settings = compilers.flatMap((compiler) => {
@@ -134,7 +136,8 @@ export async function checkConsumerTypes(packages, folder) {
   const problems = await sideBySide([...settings.entries()], async ([i, { tsc, version, options, host, lib, types, programs }]) => {
     const config = join(folder, `tsconfig-${i}.json`);
     const compilerOptions = { ...options, lib, types, target: 'es2022', strict: true, exactOptionalPropertyTypes: true, skipLibCheck: false, noEmit: true };
-    writeFileSync(config, JSON.stringify({ compilerOptions, files: programs }));
+    const inCommonJs = programs.filter((program) => program.endsWith('consumer.ts')).map((program) => program.replace(/ts$/, 'cts'));
+    writeFileSync(config, JSON.stringify({ compilerOptions, files: [...programs, ...inCommonJs] }));
     const { status, output } = await outcomeOf(process.execPath, [tsc, '-p', config]);
     return status === 0 ? [] : [`TypeScript ${version}, ${options.moduleResolution}, ${host}:\n${output}`];
   });

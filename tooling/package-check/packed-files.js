@@ -5,7 +5,7 @@ import { linksOf, withoutFragment } from './links.js';
 /** @import { Manifest } from './published-packages.js' */
 
 /** Anything else, such as sources, tests and caches, is there by mistake. The command carries the explorer's page. */
-const EXPECTED = /^(package\.json|README\.md|LICENSE|CHANGELOG\.md|docs\/[\w-]+\.md|dist\/([\w.-]+\/)*[\w.-]+\.(js|cjs|js\.map|cjs\.map|d\.ts)|dist\/third-party-notices\.txt|dist\/explorer\/[\w./-]+)$/;
+const EXPECTED = /^(package\.json|README\.md|LICENSE|CHANGELOG\.md|docs\/[\w-]+\.md|dist\/([\w.-]+\/)*[\w.-]+\.(js|cjs|js\.map|cjs\.map|d\.ts|d\.cts)|dist\/third-party-notices\.txt|dist\/explorer\/[\w./-]+)$/;
 
 /**
  * @param {Manifest} manifest
@@ -18,6 +18,8 @@ export function checkFiles(manifest, files, readme) {
   const wanted = [
     ...['package.json', 'README.md', 'LICENSE', 'CHANGELOG.md'],
     ...filesOf([manifest.bin, manifest.exports, manifest.imports]),
+    // TypeScript finds the types of an entry point next to it.
+    ...filesOf(manifest.exports).map((file) => file.replace(/\.(?=c?js$)/, '.d.').replace(/js$/, 'ts')),
     ...linksOf(readme)
       .map(withoutFragment)
       .filter((link) => link !== '' && !/^[a-z]+:/.test(link)),

@@ -1,12 +1,11 @@
 import { constants } from 'node:buffer';
-import { createRequire } from 'node:module';
 import type * as Zlib from 'node:zlib';
 
 let loaded: typeof Zlib | undefined;
 
 /** Node's zlib takes two milliseconds to load, and few databases need it. */
 function zlib(): typeof Zlib {
-  return (loaded ??= createRequire(import.meta.url)('node:zlib') as typeof Zlib);
+  return (loaded ??= process.getBuiltinModule('node:zlib'));
 }
 
 /** Decompresses a zlib stream, or raw deflate. Bytes after the end of the stream are ignored. */

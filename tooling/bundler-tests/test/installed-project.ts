@@ -4,12 +4,29 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { transform } from 'esbuild';
+import type { LevelFindings } from '../src/level-findings.js';
 
 const root = join(import.meta.dirname, '../../..');
 const src = join(import.meta.dirname, '../src');
 
-/** Far too large to be installed with this repository: Next.js alone has 325 MB. */
-const BUNDLERS = ['next@16.4.6', 'react@19.3.1', 'react-dom@19.3.1', 'webpack@5.112.2', 'rollup@4.68.7', '@rollup/plugin-node-resolve@16.0.3'];
+/** Far too large to be installed with this repository: Next.js alone has 325 MB, Jest 60 MB. */
+const BUNDLERS = ['next@16.4.6', 'react@19.3.1', 'react-dom@19.3.1', 'webpack@5.112.2', 'rollup@4.68.7', '@rollup/plugin-node-resolve@16.0.3', 'jest@30.5.2', 'esbuild@0.28.2', 'postject@1.0.0-alpha.6'];
+
+/** @param isExpectedForm of the packages: CommonJS or ES modules. */
+const jestTest = (isExpectedForm: string): string => `
+    test('a level is opened, written and read, and locks its folder', async () => {
+      expect(${isExpectedForm}).toBe(true);
+      const folder = mkdtempSync('jest-');
+      const level = new BloomLevel(folder + '/database', { valueEncoding: 'json' });
+      await level.put('hello', { to: 'world' });
+      await level.compactRange('a', 'z');
+      expect(await level.iterator().all()).toEqual([['hello', { to: 'world' }]]);
+      const { cause } = await new BloomLevel(folder + '/database').open().catch((error) => error);
+      expect(cause).toBeInstanceOf(LevelError);
+      expect(cause.code).toBe('LEVEL_LOCKED');
+      await level.close();
+      rmSync(folder, { recursive: true });
+    });`;
 
 const FILES: Record<string, string> = {
   'package.json': '{ "private": true, "type": "module" }',
@@ -24,7 +41,8 @@ const FILES: Record<string, string> = {
       experiments: { outputModule: true },
       output: { path: import.meta.dirname + '/webpack-server', filename: 'server.mjs', module: true, library: { type: 'module' } },
     };
-    webpack([page, server], (error, stats) => {
+    const electron = { ...shared, target: 'electron-main', entry: './src/level-program.js', output: { path: import.meta.dirname + '/webpack-electron', filename: 'main.cjs' } };
+    webpack([page, server, electron], (error, stats) => {
       const { errors = [], warnings = [] } = stats?.toJson({ all: false, errors: true, warnings: true }) ?? {};
       const problems = [error, ...errors, ...warnings].filter(Boolean).map(({ message }) => message);
       if (problems.length === 0) return;
@@ -42,6 +60,26 @@ const FILES: Record<string, string> = {
     await page.write({ dir: 'rollup-page', format: 'es' });
     const server = await rollup({ input: 'src/server.js', plugins: [nodeResolve({ exportConditions: ['node'] })], external: /^node:/, onwarn });
     await server.write({ dir: 'rollup-server', format: 'es', entryFileNames: '[name].mjs' });`,
+  'build-sea.mjs': `
+    import { execFileSync } from 'node:child_process';
+    import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
+    import { build } from 'esbuild';
+    import { inject } from 'postject';
+    const logOverride = { 'empty-import-meta': 'silent' };
+    await build({ entryPoints: ['src/level-program.js'], outfile: 'sea.cjs', bundle: true, format: 'cjs', platform: 'node', logOverride });
+    writeFileSync('sea.json', JSON.stringify({ main: 'sea.cjs', output: 'sea.blob', disableExperimentalSEAWarning: true }));
+    execFileSync(process.execPath, ['--experimental-sea-config', 'sea.json']);
+    copyFileSync(process.execPath, 'sea');
+    await inject('sea', 'NODE_SEA_BLOB', readFileSync('sea.blob'), { sentinelFuse: 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2' });`,
+  'jest.config.json': '{ "testMatch": ["**/*.test.cjs", "**/*.test.mjs"], "moduleFileExtensions": ["js", "mjs", "cjs"], "transform": {}, "modulePathIgnorePatterns": ["/.next/"] }',
+  'level.test.cjs': `
+    const { mkdtempSync, rmSync } = require('node:fs');
+    const { BloomLevel, LevelError } = require('@bloom/level');
+    ${jestTest("require.resolve('@bloom/level').endsWith('.cjs')")}`,
+  'level.test.mjs': `
+    import { mkdtempSync, rmSync } from 'node:fs';
+    import { BloomLevel, LevelError } from '@bloom/level';
+    ${jestTest("typeof module === 'undefined'")}`,
   'webpack-page/index.html': '<!doctype html><script src="page.js"></script>',
   'rollup-page/index.html': '<!doctype html><script type="module" src="page.js"></script>',
   'app/layout.jsx': `
@@ -94,12 +132,18 @@ export class InstalledProject {
     return project;
   }
 
-  /** Runs a program in the project. @throws Error with its output if it fails. */
-  async run(program: string, args: readonly string[]): Promise<void> {
-    await promisify(execFile)(program, args, { cwd: this.folder, env: environment() }).catch((error: unknown) => {
+  /** Runs a program in the project. @returns what it prints. @throws Error with its output if it fails. */
+  async run(program: string, args: readonly string[]): Promise<string> {
+    const { stdout } = await promisify(execFile)(program, args, { cwd: this.folder, env: environment() }).catch((error: unknown) => {
       const { stdout, stderr } = error as { stdout: string; stderr: string };
       throw new Error(`${program} ${args.join(' ')}:\n${stdout}${stderr}`, { cause: error });
     });
+    return stdout;
+  }
+
+  /** Runs `level-program.ts` in one of its forms. @returns what it prints. */
+  async printed(program: string, args: readonly string[]): Promise<LevelFindings> {
+    return JSON.parse(await this.run(program, args)) as LevelFindings;
   }
 
   /** Starts the built Next.js app. */

@@ -53,8 +53,16 @@ export type Answer =
   | ({ readonly type: 'done'; readonly made: CompactedTables } & Job)
   | ({ readonly type: 'failed'; readonly problem: string } & Job);
 
-/** The worker's file, next to the built entry point. */
-const PROGRAM = new URL('./table-worker.node.js', import.meta.url);
+/** The worker's file, next to the built entry point. Undefined where there is none, as in a bundle of one file. */
+function workerFile(): URL | undefined {
+  try {
+    const file = new URL('./table-worker.node.js', import.meta.url);
+    return existsSync(file) ? file : undefined;
+  } catch {
+    // A bundler that makes CommonJS may leave `import.meta.url` undefined.
+    return undefined;
+  }
+}
 
 /**
  * A worker thread that flushes and compacts databases.
@@ -105,10 +113,11 @@ export class BackgroundThread {
    *   missing, as in a bundle of one file, and when the process may not or cannot start another thread.
    */
   attach(pin: FolderPin, settings: TableThreadSettings): TableThread | undefined {
-    if (this.#isClosed || !existsSync(PROGRAM) || (settings.plugins !== undefined && this.#plugins === undefined)) return undefined;
+    const file = workerFile();
+    if (this.#isClosed || file === undefined || (settings.plugins !== undefined && this.#plugins === undefined)) return undefined;
     if (this.#worker?.hasEnded !== false) {
       try {
-        this.#worker = new TableWorker();
+        this.#worker = new TableWorker(file);
       } catch {
         return undefined;
       }
@@ -204,11 +213,12 @@ interface AskedJob {
 /** A worker, and the jobs that it has not answered yet. It keeps the process alive only while it has some. */
 class TableWorker {
   hasEnded = false;
-  readonly #worker = new Worker(PROGRAM, { name: 'bloom-leveldb' });
+  readonly #worker: Worker;
   readonly #jobs = new Map<number, AskedJob>();
   #lastId = 0;
 
-  constructor() {
+  constructor(file: URL) {
+    this.#worker = new Worker(file, { name: 'bloom-leveldb' });
     this.#worker.unref();
     this.#worker.on('message', (answer: Answer) => this.#take(answer));
     // Without a listener, the error would crash the process. An 'exit' event follows.

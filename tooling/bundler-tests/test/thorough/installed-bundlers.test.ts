@@ -34,6 +34,42 @@ describe.runIf(isAsked)('in a project of its own', () => {
     expect(threadJobs.failed).toBe(failedThreadJobs);
   }
 
+  describe('a level', () => {
+    const found = { got: { to: 'world' }, keys: 19_999, isLevelError: true };
+
+    test.each([
+      ['CommonJS', 'level.test.cjs', []],
+      ['ES modules', 'level.test.mjs', ['--experimental-vm-modules']],
+    ])(
+      'is opened by a test of Jest in %s',
+      async (_, file, flags) => {
+        await project.run(process.execPath, [...flags, 'node_modules/jest/bin/jest.js', file]);
+      },
+      MINUTES,
+    );
+
+    test(
+      "is opened in a bundle of webpack for Electron's main process",
+      async () => {
+        await project.run(process.execPath, ['build-webpack.mjs']);
+        const { lock, ...findings } = await project.printed(process.execPath, ['webpack-electron/main.cjs']);
+        expect(findings).toEqual(found);
+        expect(lock).toBe(hasLocks() ? 'LEVEL_LOCKED' : 'LEVEL_IO_ERROR');
+      },
+      2 * MINUTES,
+    );
+
+    // It can load no add-on for the lock.
+    test(
+      'is opened in a single executable of Node, without a lock',
+      async () => {
+        await project.run(process.execPath, ['build-sea.mjs']);
+        expect(await project.printed(join(project.folder, 'sea'), [])).toEqual({ ...found, lock: 'LEVEL_IO_ERROR' });
+      },
+      2 * MINUTES,
+    );
+  });
+
   // webpack copies the worker's file without what it imports, so that the thread ends at once. Its first job is done again on
   // the event loop, and there is no second one. Given `new Worker(new URL(…))` it would bundle the worker, but its output then
   // fails in a module.
