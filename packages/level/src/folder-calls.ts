@@ -1,6 +1,22 @@
 /** What `BloomLevel` does with a folder as a whole. */
-import { Database, DatabaseError, type RepairOptions, type RepairReport, type WritableFolder } from '@bloom/leveldb';
+import { Database, DatabaseError, DatabaseReader, type Folder, type RepairOptions, type RepairReport, type WritableFolder } from '@bloom/leveldb';
+import type { ByteFormats } from './byte-formats.js';
+import { databaseOptionsOf, readerOptionsOf } from './database-options.js';
+import { DatabaseStore } from './database-store.js';
 import { LevelError, levelErrorOf } from './level-error.js';
+import type { OpenOptions } from './level-options.js';
+import type { LevelStore } from './level-store.js';
+
+/** Opens the database of a folder. */
+export async function openDatabase(folder: WritableFolder, options: OpenOptions, formats: ByteFormats): Promise<LevelStore> {
+  return new DatabaseStore(await Database.open(folder, databaseOptionsOf(options)), formats, folder);
+}
+
+/** Opens the database of a folder that is only read. */
+export async function openReader(folder: Folder, options: OpenOptions, formats: ByteFormats): Promise<LevelStore> {
+  if (options.errorIfExists === true) throw new TypeError('errorIfExists must be false with readOnly, which opens a database that exists');
+  return new DatabaseStore(await DatabaseReader.open(folder, readerOptionsOf(options)), formats);
+}
 
 /** Deletes the database of a folder. */
 export async function destroyFolder(folder: WritableFolder): Promise<void> {

@@ -1,8 +1,6 @@
 /** The entry point for browsers and all hosts that are not like Node: a string as location is a path in the origin private file system. */
 import { mustBeOptions, mustHaveAtMost } from '@bloom/bytes/internal';
 import type { Folder, RepairOptions, RepairReport, WritableFolder } from '@bloom/leveldb';
-import { OpfsFolder } from '@bloom/leveldb/opfs';
-import { destroyFolder, repairFolder } from './folder-calls.js';
 import { LevelError } from './level-error.js';
 import type { LevelHost } from './level-host.js';
 import { isFolder, type LevelOptions } from './level-options.js';
@@ -53,17 +51,23 @@ function startWorker(): WorkerLike {
   return new Worker!(new URL('./level-worker.js', import.meta.url), { type: 'module' });
 }
 
+const folderCalls = (): ReturnType<LevelHost['folderCalls']> => import('./folder-calls.js');
+
 /** @param worker the option of that name. */
 function hostWith(worker: StartWorker = startWorker): LevelHost {
   return {
     ...webFormats,
+    folderCalls,
     writableAt(location) {
       mustHaveWorkers(location);
       return (options) => openInWorker(location, worker, options, webFormats);
     },
     readOnlyFolderAt(location) {
       mustHaveWorkers(location);
-      return new OpfsFolder(location);
+      return async (options) => {
+        const [{ OpfsFolder }, { openReader }] = await Promise.all([import('@bloom/leveldb/opfs'), folderCalls()]);
+        return openReader(new OpfsFolder(location), options, webFormats);
+      };
     },
   };
 }
@@ -120,7 +124,7 @@ export class BloomLevel<KDefault = string, VDefault = string> extends StoreLevel
   static async destroy(location: string | WritableFolder, options: InWorker = {}): Promise<void> {
     mustHaveAtMost('BloomLevel.destroy', 'a location and options', 2, arguments.length);
     mustBeOptions('BloomLevel.destroy', options, IN_WORKER);
-    if (isFolder(location)) return destroyFolder(location);
+    if (isFolder(location)) return (await folderCalls()).destroyFolder(location);
     return inWorker(location, options.worker, (calls) => calls.call('destroy'));
   }
 
@@ -134,7 +138,7 @@ export class BloomLevel<KDefault = string, VDefault = string> extends StoreLevel
   static async repair(location: string | WritableFolder, options: RepairOptions & InWorker = {}): Promise<RepairReport> {
     mustHaveAtMost('BloomLevel.repair', 'a location and options', 2, arguments.length);
     const { worker, ...rest } = options;
-    if (isFolder(location)) return repairFolder(location, rest);
+    if (isFolder(location)) return (await folderCalls()).repairFolder(location, rest);
     mustBeOptions('BloomLevel.repair of a path', options, IN_WORKER);
     return inWorker(location, worker, (calls) => calls.call('repair'));
   }

@@ -3,7 +3,7 @@ import { Buffer } from 'node:buffer';
 import { mustHaveAtMost } from '@bloom/bytes/internal';
 import type { Folder, RepairOptions, RepairReport, WritableFolder } from '@bloom/leveldb';
 import { NodeFolder, WritableNodeFolder } from '@bloom/leveldb/node';
-import { destroyFolder, repairFolder } from './folder-calls.js';
+import * as folderCalls from './folder-calls.js';
 import type { LevelHost } from './level-host.js';
 import { isFolder, type LevelOptions } from './level-options.js';
 import { openShared } from './node/shared-threads.js';
@@ -46,6 +46,7 @@ function textOf(bytes: Uint8Array, start: number, end: number): string {
 }
 
 const host: LevelHost = {
+  folderCalls: () => folderCalls,
   writableAt: (location) => new WritableNodeFolder(location),
   openShared: (location, options) => openShared(location, options, host),
   readOnlyFolderAt: (location) => new NodeFolder(location),
@@ -92,7 +93,7 @@ export class BloomLevel<KDefault = string, VDefault = string> extends StoreLevel
    */
   static async destroy(location: string | WritableFolder): Promise<void> {
     mustHaveAtMost('BloomLevel.destroy', 'a location', 1, arguments.length);
-    return destroyFolder(folderAt(location));
+    return folderCalls.destroyFolder(folderAt(location));
   }
 
   /**
@@ -104,6 +105,6 @@ export class BloomLevel<KDefault = string, VDefault = string> extends StoreLevel
    */
   static async repair(location: string | WritableFolder, options?: RepairOptions): Promise<RepairReport> {
     mustHaveAtMost('BloomLevel.repair', 'a location and options', 2, arguments.length);
-    return repairFolder(folderAt(location), options);
+    return folderCalls.repairFolder(folderAt(location), options);
   }
 }

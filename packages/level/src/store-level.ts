@@ -1,15 +1,13 @@
-import { Database, DatabaseReader, type Folder, type WritableFolder } from '@bloom/leveldb';
+import type { Folder, WritableFolder } from '@bloom/leveldb';
 import type { AbstractBatchOperation, AbstractChainedBatch, AbstractIterator, AbstractKeyIterator, AbstractValueIterator, Transcoder } from 'abstract-level';
 import { mustBeLevelOptions, mustBeOpenOptions } from './call-options.js';
 import { CheckedLevel, noted, openFailure } from './checked-level.js';
-import { DatabaseStore } from './database-store.js';
 import { LevelBatch } from './level-batch.js';
 import { levelErrorOf, notOpen } from './level-error.js';
 import type { LevelHost, StoreOpener } from './level-host.js';
 import { EntryIterator, type IteratorOptions as GivenIteratorOptions, KeyIterator, ValueIterator } from './level-iterator.js';
 import {
   type BatchOptions,
-  databaseOptionsOf,
   type DelOptions,
   type GetManyOptions,
   type GetOptions,
@@ -21,7 +19,6 @@ import {
   type LevelOptions,
   type OpenOptions,
   type PutOptions,
-  readerOptionsOf,
   type StartEndOptions,
   type ValueIteratorOptions,
 } from './level-options.js';
@@ -127,11 +124,11 @@ export abstract class StoreLevel<KDefault = string, VDefault = string> extends C
     this.#options = options ?? {};
     this.#host = host;
     if (typeof place === 'function') this.#openStore = place;
-    else if (readOnly) this.#openStore = async (given) => new DatabaseStore(await openReader(place, given), host);
+    else if (readOnly) this.#openStore = async (given) => (await host.folderCalls()).openReader(place, given, host);
     else {
       this.#openStore = async (given) => {
         if (given.multithreading === true && typeof location === 'string' && host.openShared !== undefined) return host.openShared(location, given);
-        return new DatabaseStore(await Database.open(place as WritableFolder, databaseOptionsOf(given)), host, place as WritableFolder);
+        return (await host.folderCalls()).openDatabase(place as WritableFolder, given, host);
       };
     }
   }
@@ -306,11 +303,6 @@ export abstract class StoreLevel<KDefault = string, VDefault = string> extends C
     const encoding = this.keyEncoding(options?.keyEncoding as Transcoder.MixedEncoding<unknown, Stored, unknown>);
     return [boundOf(this.#host, encoding.encode(start)), boundOf(this.#host, encoding.encode(end))];
   }
-}
-
-async function openReader(folder: Folder, options: OpenOptions): Promise<DatabaseReader> {
-  if (options.errorIfExists === true) throw new TypeError('errorIfExists must be false with readOnly, which opens a database that exists');
-  return DatabaseReader.open(folder, readerOptionsOf(options));
 }
 
 /** @throws TypeError for what is neither a folder nor text. */

@@ -23,7 +23,7 @@ export async function levelFindings(): Promise<LevelFindings> {
   try {
     let level = new BloomLevel<string, unknown>(location, options);
     let problem = await level.open().catch(causeOf);
-    // Without an add-on, and in a single executable, which can load none.
+    // Without an add-on.
     if (problem !== undefined) {
       level = new BloomLevel<string, unknown>(location, { ...options, lock: 'none' });
       await level.open();

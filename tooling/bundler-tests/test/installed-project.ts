@@ -32,7 +32,7 @@ const FILES: Record<string, string> = {
   'package.json': '{ "private": true, "type": "module" }',
   'build-webpack.mjs': `
     import webpack from 'webpack';
-    const shared = { mode: 'production', context: import.meta.dirname };
+    const shared = { mode: 'production', performance: false, context: import.meta.dirname };
     const page = { ...shared, target: 'web', entry: './src/page.js', output: { path: import.meta.dirname + '/webpack-page', filename: 'page.js' } };
     const server = {
       ...shared,

@@ -3,7 +3,8 @@ import { DatabaseStore, type SequenceSnapshot } from '../database-store.js';
 import { destroyFolder, repairFolder } from '../folder-calls.js';
 import { levelErrorOf, notOpen } from '../level-error.js';
 import type { ByteFormats } from '../byte-formats.js';
-import { databaseOptionsOf, type OpenOptions } from '../level-options.js';
+import { databaseOptionsOf } from '../database-options.js';
+import type { OpenOptions } from '../level-options.js';
 import { FirstState } from './first-state.js';
 
 /** What a worker of one's own gives to every database that it opens: what pages cannot send. */
