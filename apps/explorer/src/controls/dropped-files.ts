@@ -1,3 +1,5 @@
+import { isInBlobFolder } from '../storage/folder-kind.js';
+
 /** A file that was dropped or picked. */
 export interface DroppedFile {
   /** From the folder that was dropped, which is the first part of it; of a single file, its name. */
@@ -10,7 +12,7 @@ const MAX_DEPTH = 8;
 /** At most this many names are read, since a whole disk may have been dropped. */
 const MAX_NAMES = 100_000;
 
-/** The files that were dropped: single ones whatever they are, and of folders, at any depth, those with names of LevelDB's, or of engines that are mistaken for it. */
+/** The files that were dropped: single ones whatever they are, and of folders, at any depth, those with names of LevelDB's, or of engines that are mistaken for it, and blobs of IndexedDB. */
 export async function droppedFiles(transfer: DataTransfer): Promise<DroppedFile[]> {
   // Entries have to be taken before the event ends.
   const entries = Array.from(transfer.items, (item) => item.webkitGetAsEntry()).filter((entry) => entry !== null);
@@ -24,7 +26,7 @@ export async function droppedFiles(transfer: DataTransfer): Promise<DroppedFile[
     const next: FileSystemEntry[] = [];
     for (const entry of level) {
       if (entry.isFile) {
-        if (depth === 0 || parseFileName(entry.name) !== undefined || isForeignName(entry.name)) found.push({ path: entry.fullPath.replace(/^\//, ''), file: await fileOf(entry as FileSystemFileEntry) });
+        if (depth === 0 || parseFileName(entry.name) !== undefined || isForeignName(entry.name) || isInBlobFolder(entry.fullPath)) found.push({ path: entry.fullPath.replace(/^\//, ''), file: await fileOf(entry as FileSystemFileEntry) });
       } else {
         const inner = await entriesOf(entry as FileSystemDirectoryEntry);
         names += inner.length;

@@ -1,0 +1,70 @@
+import type { StorageKind } from '@bloom/web-storage';
+
+/** What the LevelDB folder of a profile is, as far as its path says. */
+export interface FolderKind {
+  /** Undefined for a database of another kind, or where the contents have to tell. */
+  readonly storage: StorageKind | undefined;
+  /** Such as `IndexedDB of https://example.com`, or the path. */
+  readonly title: string;
+}
+
+const INDEXED_DB = '.indexeddb.leveldb';
+const BLOBS = '.indexeddb.blob';
+
+/** Folders of Chromium that hold no page's data, by the ends of their paths. */
+const OTHERS: readonly (readonly [end: string, title: string])[] = [
+  ['Service Worker/Database', 'Service workers'],
+  ['Sync Data/LevelDB', 'Sync'],
+  ['Extension State', 'State of extensions'],
+  ['Extension Rules', 'Rules of extensions'],
+  ['Extension Scripts', 'Scripts of extensions'],
+  ['Site Characteristics Database', 'Site characteristics'],
+  ['shared_proto_db', 'Shared protocol buffers'],
+  ['shared_proto_db/metadata', 'Shared protocol buffers, metadata'],
+  ['Platform Notifications', 'Notifications'],
+  ['GCM Store', 'Push messages'],
+  ['GCM Store/Encryption', 'Push messages, keys'],
+  ['File System/Origins', 'File systems of origins'],
+  ['BudgetDatabase', 'Budgets of push messages'],
+  ['AutofillStrikeDatabase', 'Autofill'],
+  ['Segmentation Platform/SegmentInfoDB', 'Segmentation'],
+];
+
+/**
+ * What a folder is by its path in the profile.
+ *
+ * Source: Chromium, the paths in content/browser, components/services/storage and chrome/common/chrome_constants.cc.
+ */
+export function kindOfFolder(path: string): FolderKind {
+  const name = path.slice(path.lastIndexOf('/') + 1);
+  if (name.endsWith(INDEXED_DB)) return { storage: 'indexeddb', title: `IndexedDB of ${originText(name.slice(0, -INDEXED_DB.length))}` };
+  if (endsIn(path, 'IndexedDB/indexeddb.leveldb')) return { storage: 'indexeddb', title: 'IndexedDB of a storage bucket' };
+  if (endsIn(path, 'Local Storage/leveldb')) return { storage: 'local-storage', title: 'Local Storage' };
+  if (endsIn(path, 'Session Storage')) return { storage: 'session-storage', title: 'Session Storage' };
+  const extension = /(?:^|\/)(?:Local|Sync|Managed) Extension Settings\/([a-p]{32})$/u.exec(path);
+  if (extension !== null) return { storage: undefined, title: `Settings of extension ${extension[1]!}` };
+  return { storage: undefined, title: OTHERS.find(([end]) => endsIn(path, end))?.[1] ?? path };
+}
+
+/** The origin in a name such as `https_example.com_0`, whose last part is the port, 0 for the usual one, or in one such as `https_example.com_0@1`. */
+export function originText(name: string): string {
+  const parts = /^(.+?)_(.*)_(\d+)(?:@\d+)?$/u.exec(name);
+  if (parts === null) return name;
+  const [, scheme, host, port] = parts;
+  return `${scheme}://${host}${port === '0' ? '' : `:${port}`}`;
+}
+
+/** The folder with the blobs of an IndexedDB folder; undefined where there is none. */
+export function blobFolderOf(path: string): string | undefined {
+  if (path.endsWith(INDEXED_DB)) return `${path.slice(0, -INDEXED_DB.length)}${BLOBS}`;
+  return endsIn(path, 'IndexedDB/indexeddb.leveldb') ? path.replace(/indexeddb\.leveldb$/u, 'indexeddb.blob') : undefined;
+}
+
+/** Whether a path leads into a folder with blobs of IndexedDB. */
+export function isInBlobFolder(path: string): boolean {
+  return /(?:\.indexeddb\.blob|(?:^|\/)indexeddb\.blob)\//u.test(path);
+}
+
+function endsIn(path: string, end: string): boolean {
+  return path === end || path.endsWith(`/${end}`);
+}
