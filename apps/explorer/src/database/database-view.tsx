@@ -171,6 +171,7 @@ function OpenedDatabase({ client }: { readonly client: DatabaseClient }) {
   const session = useSession();
   const openTable = useTableOpening(client);
   const { facts } = client;
+  const stored = session.storedIn(client.origin);
   const form = useSessionState((state) => state.keyForm) ?? usualKeyForm(facts);
   const [dropped, setDropped] = useState<readonly DroppedFacts[]>(facts.dropped);
   const refreshDropped = (): void => void client.dropped().then(setDropped, () => undefined);
@@ -181,6 +182,11 @@ function OpenedDatabase({ client }: { readonly client: DatabaseClient }) {
         <div class="card-head">
           <h1 class="file-name">{facts.name}</h1>
           <div class="row">
+            {stored !== undefined && (
+              <button type="button" onClick={() => session.openProfile(stored)}>
+                Show the stored values
+              </button>
+            )}
             <a class="button" href={session.linkTo('lookup')} onClick={() => session.saveUrl()}>
               Follow a lookup
             </a>

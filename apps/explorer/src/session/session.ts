@@ -4,7 +4,7 @@
  */
 import { DatabaseClient } from '../database/database-client.js';
 import { EVERYTHING, type EntrySearch, paramsOfSearch, searchFromParams } from '../database/entry-search.js';
-import type { DroppedFile } from '../controls/dropped-files.js';
+import type { Dropped, DroppedFile } from '../controls/dropped-files.js';
 import { droppedFolders, folderFromParams, type FolderOrigin, isSameFolder, paramsOfFolder } from '../database/folder-origin.js';
 import { KEY_FORMS, type KeyForm } from '../bytes/key-form-names.js';
 import { type FilterState, INITIAL, paramsFromState, stateFromParams } from '../filter/filter-state.js';
@@ -73,6 +73,8 @@ export class Session extends Watchable {
   /** What was dropped, by the names that the URL has: a step back finds them again as long as the page is there. */
   readonly #droppedFiles = new Map<string, FileOrigin>();
   readonly #droppedFolders = new Map<string, FolderOrigin>();
+  /** By the files of a database that is shown alone. */
+  readonly #profilesOfFiles = new WeakMap<readonly File[], ProfileOrigin>();
   readonly #droppedProfiles = new Map<string, ProfileOrigin>();
   /** The filter's part of the URL is long where many keys were typed. */
   #filterParams: { readonly of: FilterState; readonly params: URLSearchParams } | undefined;
@@ -107,8 +109,8 @@ export class Session extends Watchable {
     this.#write('push');
   }
 
-  /** Opens what was dropped onto the page or picked, whatever is shown. */
-  take(dropped: readonly DroppedFile[]): void {
+  /** Opens what was dropped onto the page or picked, whatever is shown. @param again lists it again. */
+  take(dropped: readonly DroppedFile[], again?: Dropped['again']): void {
     const [first] = dropped;
     if (first === undefined) return;
     if (dropped.length === 1 && !first.path.includes('/')) {
@@ -116,7 +118,7 @@ export class Session extends Watchable {
       return;
     }
     const { view: shown } = this.#state;
-    const profile = profileOf(dropped);
+    const profile = profileOf(dropped, again);
     // The views of databases show one folder of a browser as any other.
     const isWanted = shown === 'storage' || profile.folders.length > 1 || !(shown === 'database' || shown === 'lookup');
     if (profile.folders.length > 0 && isWanted && (shown === 'storage' || isOfBrowser(profile))) {
@@ -125,6 +127,8 @@ export class Session extends Watchable {
     }
     const folders = droppedFolders(dropped);
     const view = shown === 'lookup' ? 'lookup' : 'database';
+    const [only] = folders;
+    if (folders.length === 1 && only?.kind === 'files') this.#profilesOfFiles.set(only.files, profile);
     if (folders.length === 1) this.openDatabase(folders[0]!, view);
     else {
       this.show(view);
@@ -150,6 +154,20 @@ export class Session extends Watchable {
     if (origin !== sampleProfile) this.#droppedProfiles.set(origin.name, origin);
     this.#goTo('storage', this.#profiles.origin === undefined, { stored });
     void this.#profiles.open(origin);
+  }
+
+  /** A database as a profile of its own, with the blobs that were dropped with it; undefined where it is of no browser. */
+  storedIn(origin: FolderOrigin): ProfileOrigin | undefined {
+    const profile = origin.kind === 'files' ? this.#profilesOfFiles.get(origin.files) : undefined;
+    return profile && isOfBrowser(profile) ? profile : undefined;
+  }
+
+  /** Reads what is open again, as it is now. */
+  async rereadProfile({ again }: ProfileOrigin): Promise<void> {
+    if (again === undefined) return;
+    const origin = profileOf(await again(), again);
+    this.#droppedProfiles.set(origin.name, origin);
+    await this.#profiles.open(origin);
   }
 
   closeProfile(): void {

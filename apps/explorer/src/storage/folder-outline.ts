@@ -78,6 +78,6 @@ async function sessionNodes(folder: StoredFolder): Promise<readonly OutlineNode[
 
 /** A storage key in words: `^0` stands before the site that a frame is in. */
 export function storageKeyText(storageKey: string): string {
-  const [origin, site] = storageKey.split('^0', 2);
-  return site === undefined ? storageKey : `${origin!.replace(/\/$/u, '')} in ${site}`;
+  const [origin, site] = storageKey.split('^0', 2).map((part) => part.replace(/\/$/u, ''));
+  return site === undefined ? origin! : `${origin} in ${site}`;
 }

@@ -1,4 +1,4 @@
-import type { DroppedFile } from '../controls/dropped-files.js';
+import type { Dropped, DroppedFile } from '../controls/dropped-files.js';
 import { blobFolderOf, isInBlobFolder, kindOfFolder } from './folder-kind.js';
 
 /** A LevelDB folder of a profile, and the blobs that lie next to it. */
@@ -14,13 +14,15 @@ export interface ProfileFolder {
 export interface ProfileOrigin {
   readonly name: string;
   readonly folders: readonly ProfileFolder[];
+  /** Lists the files again, where the browser lets the page do so: of a folder that was dropped, not of one that was picked. */
+  readonly again?: Dropped['again'];
 }
 
 /** What comes with the page: its files are loaded when it is opened. */
 export const sampleProfile: ProfileOrigin = { name: 'sample profile', folders: [] };
 
 /** The LevelDB folders among files that were dropped or picked: one for each CURRENT. */
-export function profileOf(dropped: readonly DroppedFile[]): ProfileOrigin {
+export function profileOf(dropped: readonly DroppedFile[], again?: Dropped['again']): ProfileOrigin {
   const byFolder = new Map<string, File[]>();
   for (const { path, file } of dropped) {
     const folder = path.slice(0, Math.max(0, path.lastIndexOf('/')));
@@ -40,7 +42,7 @@ export function profileOf(dropped: readonly DroppedFile[]): ProfileOrigin {
   const folders = paths
     .map((path) => ({ path: path.slice(root.length).replace(/^\//u, ''), files: byFolder.get(path)!, blobs: blobs.get(blobFolderOf(path) ?? '') ?? [] }))
     .sort((a, b) => orderOf(a) - orderOf(b) || (a.path < b.path ? -1 : 1));
-  return { name: root.slice(root.lastIndexOf('/') + 1) || 'dropped folders', folders };
+  return { name: root.slice(root.lastIndexOf('/') + 1) || 'dropped folders', folders, again };
 }
 
 /** Whether the paths say that a browser stored them. */

@@ -25,7 +25,7 @@ export function RecordBrowser({ client, outlines }: { readonly client: StorageCl
   const { rowCount, examined, state } = list.facts;
   const { title, path } = headingOf(client, outlines, search);
   const hasPlaces = search.store === undefined && search.items === undefined;
-  const columns = ['minmax(9rem, 0.7fr)', ...(hasPlaces ? ['minmax(8rem, 0.5fr)'] : []), ...(search.hasVersions ? ['7.5rem'] : []), 'minmax(14rem, 1.6fr)'];
+  const columns = ['minmax(8rem, 0.6fr)', ...(hasPlaces ? ['minmax(14rem, 0.7fr)'] : []), ...(search.hasVersions ? ['7.5rem'] : []), 'minmax(14rem, 1.6fr)'];
   const stacked = ['minmax(0, 1fr)', ...(hasPlaces ? ['minmax(0, 1fr)'] : []), ...(search.hasVersions ? ['auto'] : [])];
   const open = (number: number): void => {
     setSelected(number);

@@ -109,7 +109,7 @@ function rowOf({ key, value, error, where, version }: StoredEntry, depth: number
     // Items have texts only: quotes would say nothing.
     key: key === undefined ? '' : where.items === undefined ? lineOf(key, KEY_LENGTH) : String(key).slice(0, KEY_LENGTH),
     value: version?.state === 'deletion' ? '' : where.items !== undefined && typeof value === 'string' ? value.slice(0, VALUE_LENGTH) : lineOf(value, VALUE_LENGTH),
-    where: where.names.slice(depth).join(' › '),
+    where: where.names.slice(depth).map((name) => name.replace(/^https?:\/\//u, '')).join(' › '),
     error: error === undefined ? undefined : failureFacts(error).message,
     state: version?.state,
   };

@@ -20,7 +20,7 @@ export class StorageClient {
     const given = origin === sampleProfile ? await (await import('./sample-profile.js')).loadSampleProfile(options.signal) : origin;
     const calls = new WorkerCalls(new Worker(new URL('./storage-worker.ts', import.meta.url), { type: 'module' }));
     try {
-      return new StorageClient(origin, await calls.call<readonly FolderFacts[]>('open', [given], options), calls);
+      return new StorageClient(origin, await calls.call<readonly FolderFacts[]>('open', [{ name: given.name, folders: given.folders }], options), calls);
     } catch (error) {
       calls.close();
       throw error;

@@ -1,3 +1,4 @@
+import '../table/table.css';
 import './storage.css';
 import { counted } from '@bloom/report';
 import { useEffect, useState } from 'preact/hooks';
@@ -57,7 +58,7 @@ export function StorageView() {
           {opening === undefined && <WhereToLook />}
         </>
       ) : (
-        <OpenProfile key={client.origin.name} client={client} />
+        <OpenProfile key={client} client={client} />
       )}
     </div>
   );
@@ -108,9 +109,16 @@ function OpenProfile({ client }: { readonly client: StorageClient }) {
       <header class="view-head">
         <div class="card-head">
           <h1 class="file-name">{origin.name}</h1>
-          <button type="button" onClick={() => session.closeProfile()}>
-            Open another
-          </button>
+          <div class="row">
+            {origin.again !== undefined && (
+              <button type="button" title="Shows what the browser has written since" onClick={() => void session.rereadProfile(origin)}>
+                Read again
+              </button>
+            )}
+            <button type="button" onClick={() => session.closeProfile()}>
+              Open another
+            </button>
+          </div>
         </div>
         <ul class="chips" aria-label="About the profile">
           <li class="chip">{byteSize(folders.reduce((sum, { byteLength }) => sum + byteLength, 0))}</li>

@@ -74,7 +74,7 @@ export class ValueTree {
       id,
       label,
       type: value instanceof MapEntry ? 'entry' : typeOf(value),
-      text: sameAs !== undefined ? '' : (leafText(value, TEXT_LENGTH) ?? lineOf(value instanceof MapEntry ? [value.key, value.value] : value, LINE_LENGTH)),
+      text: sameAs !== undefined ? '' : (leafText(value, TEXT_LENGTH) ?? withoutType(lineOf(value instanceof MapEntry ? [value.key, value.value] : value, LINE_LENGTH), typeOf(value))),
       textLength: isLong ? value.length : undefined,
       childCount,
       sameAs,
@@ -105,6 +105,11 @@ function countParts(value: object): number {
   let parts = 0;
   for (const _ of partsOf(value)) parts++;
   return parts;
+}
+
+/** A line that begins with the type, which is shown before it. */
+function withoutType(line: string, type: string): string {
+  return line.startsWith(`${type} `) ? line.slice(type.length + 1) : line;
 }
 
 function accessOf(name: string): string {
