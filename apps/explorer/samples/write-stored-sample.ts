@@ -60,7 +60,7 @@ async function storeNotes(): Promise<void> {
     }));
   }
   const again = database.transaction('notes', 'readwrite').objectStore('notes');
-  const last = await done(again.get(5));
+  const last = (await done(again.get(5))) as object;
   await done(again.put({ ...last, text: 'Booked for the 14th. Seat 21, at the window.' }));
   await done(again.delete(7));
   const picture = new OffscreenCanvas(96, 64);
@@ -80,7 +80,9 @@ async function storeNotes(): Promise<void> {
   const owner: Record<string, unknown> = { name: 'owner', address: 'ines@notes.example', since: new Date(Date.UTC(2024, 4, 1)), quota: 9_007_199_254_740_993n, pattern: /^note-\d+$/u, nothing: undefined, ratio: -0 };
   owner.self = owner;
   await done(settings.put(owner));
-  await done(settings.put({ name: 'columns', widths: [180, 320, , 96] }));
+  const widths = [180, 320];
+  widths[3] = 96;
+  await done(settings.put({ name: 'columns', widths }));
   database.close();
   localStorage.setItem('theme', 'dark');
   localStorage.setItem('draft', JSON.stringify({ title: 'Unfinished', lines: ['Ask Tom about the ladder', 'Water the pear tree'], saved: 1_769_850_000_000 }));

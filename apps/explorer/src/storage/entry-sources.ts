@@ -20,6 +20,8 @@ export async function* entrySources(folders: readonly StoredFolder[], place: Sto
           break;
         case 'session-storage':
           yield await sessionSource(folder, place);
+          break;
+        case undefined:
       }
     } catch (error) {
       yield failedSource(folder, error);
@@ -32,7 +34,7 @@ export function failedSource(folder: StoredFolder, error: unknown): EntrySource 
   return {
     // eslint-disable-next-line @typescript-eslint/require-await
     async *walk() {
-      yield damageEntry({ folder: folder.path, names: [folder.title] }, error);
+      yield damageEntry({ folder: folder.path, labels: { folder: folder.title } }, error);
     },
   };
 }
@@ -48,7 +50,7 @@ async function* recordSources(folder: StoredFolder, place: StoragePlace): AsyncG
 }
 
 function recordSource(folder: StoredFolder, database: DatabaseInformation, store: StoreDescription, index: IndexDescription | undefined): EntrySource {
-  const where: EntryPlace = { folder: folder.path, database: database.id, store: store.id, names: namesOf(database, store) };
+  const where: EntryPlace = { folder: folder.path, database: database.id, store: store.id, labels: labelsOf(database, store) };
   const entryOf = ({ key, primaryKey, value, isComplete, error }: StoredRecord): StoredEntry => ({ key, primaryKey, value, isComplete, error, where, version: undefined });
   return {
     walk: (signal) => pastDamage(where, signal, async (damage) => mapped((await folder.indexedDb(damage)).records(database, store, { index }), entryOf)),
@@ -60,8 +62,8 @@ function recordSource(folder: StoredFolder, database: DatabaseInformation, store
   };
 }
 
-export function namesOf(database: Pick<DatabaseInformation, 'origin' | 'name'>, store: Pick<StoreDescription, 'name'>): readonly string[] {
-  return [originText(database.origin), database.name, store.name];
+export function labelsOf({ origin, name }: Pick<DatabaseInformation, 'origin' | 'name'>, store: Pick<StoreDescription, 'name'>): EntryPlace['labels'] {
+  return { origin: originText(origin), database: name, store: store.name };
 }
 
 function itemSource<Item extends Pick<StorageItem, 'key' | 'value' | 'error'>>(
@@ -70,14 +72,14 @@ function itemSource<Item extends Pick<StorageItem, 'key' | 'value' | 'error'>>(
   items: (damage: DamageMode) => Promise<AsyncGenerator<Item, void, undefined>>,
   storageKeyOf: (item: Item) => string,
 ): EntrySource {
-  const where: EntryPlace = { ...place, folder: folder.path, names: [folder.title] };
+  const where: EntryPlace = { ...place, folder: folder.path, labels: { folder: folder.title } };
   return {
     walk: (signal) => pastDamage(where, signal, async (damage) => mapped(await items(damage), (item) => itemEntry(folder, item, storageKeyOf(item)))),
   };
 }
 
 export function itemEntry(folder: StoredFolder, { key, value, error }: Pick<StorageItem, 'key' | 'value' | 'error'>, storageKey: string): StoredEntry {
-  return { key, primaryKey: undefined, value, isComplete: true, error, where: { folder: folder.path, items: storageKey, names: [folder.title, storageKeyText(storageKey)] }, version: undefined };
+  return { key, primaryKey: undefined, value, isComplete: true, error, where: { folder: folder.path, items: storageKey, labels: { folder: folder.title, storageKey: storageKeyText(storageKey) } }, version: undefined };
 }
 
 async function sessionSource(folder: StoredFolder, place: StoragePlace): Promise<EntrySource> {

@@ -1,3 +1,4 @@
+import { jsonText, taggedJson } from '@bloom/web-storage';
 import type { Work } from '../worker/calls.js';
 import { breather } from '../worker/serve-calls.js';
 import { failureFacts } from '../worker/failure.js';
@@ -30,6 +31,17 @@ export async function jsonLines(sources: AsyncGenerator<EntrySource, void, undef
   return new Blob([...parts, text], { type: 'application/x-ndjson' });
 }
 
-function lineOf({ key, value }: StoredEntry): string {
-  return JSON.stringify({ key: String(key), value: String(value) });
+/** A record or an item, with its place and its values as tagged JSON. */
+function lineOf({ key, primaryKey, value, isComplete, error, where, version }: StoredEntry): string {
+  const { code, message } = error === undefined ? { code: undefined, message: undefined } : failureFacts(error);
+  return jsonText({
+    ...where.labels,
+    ...(version !== undefined && { version: version.state, sequence: version.sequence.toString(), file: version.file }),
+    ...(key !== undefined && { key: taggedJson(key) }),
+    // Of an index.
+    ...(primaryKey !== undefined && primaryKey !== key && { primaryKey: taggedJson(primaryKey) }),
+    ...(error === undefined && version?.state !== 'deletion' && { value: taggedJson(value) }),
+    ...(!isComplete && error === undefined && { isComplete }),
+    ...(message !== undefined && { error: { ...(code !== undefined && { code }), message } }),
+  });
 }

@@ -17,8 +17,8 @@ export interface StoredEntry {
 
 /** Where an entry belongs. */
 export interface EntryPlace extends StoragePlace {
-  /** What is there, from the outside to the inside: the origin, the database, the store. */
-  readonly names: readonly string[];
+  /** What is there, from the outside to the inside: the origin, the database, the store; or the folder and the storage key. */
+  readonly labels: Readonly<Record<string, string>>;
 }
 
 /** Entries of one kind and place. A walk can be taken again, and gives the same. */

@@ -14,7 +14,12 @@ const MAX_PREVIEW_LENGTH = 20_000;
 export function StoredFile({ client, node, file }: { readonly client: StorageClient; readonly node: NodeFacts; readonly file: NonNullable<NodeFacts['file']> }) {
   const [preview, setPreview] = useState<{ readonly picture?: string; readonly text?: string }>();
   const [failure, setFailure] = useState<FailureFacts>();
-  useEffect(() => () => void (preview?.picture !== undefined && URL.revokeObjectURL(preview.picture)), [preview]);
+  useEffect(
+    () => () => {
+      if (preview?.picture !== undefined) URL.revokeObjectURL(preview.picture);
+    },
+    [preview],
+  );
   const { name, type, size = 0 } = file;
   const kind = kindOf(type);
   const get = (take: (blob: Blob) => void | Promise<void>): void => {

@@ -1,6 +1,6 @@
 import { storedItems, storedRecords, type StoredRecordVersion, storedSessionItems } from '@bloom/web-storage';
 import { breather } from '../worker/serve-calls.js';
-import { failedSource, itemEntry, namesOf, originsOfMaps } from './entry-sources.js';
+import { failedSource, itemEntry, labelsOf, originsOfMaps } from './entry-sources.js';
 import type { EntryPlace, EntrySource, StoredEntry } from './stored-entry.js';
 import type { VersionState } from './version-state.js';
 import type { StoragePlace } from './storage-place.js';
@@ -45,7 +45,7 @@ function recordVersions(folder: StoredFolder, place: StoragePlace): EntrySource 
     async function* () {
       // A damaged description hides no record: its stores have their numbers then.
       for (const database of await folder.databases().catch(() => [])) {
-        for (const store of database.stores) places.set(`${database.id} ${store.id}`, { folder: folder.path, database: database.id, store: store.id, names: namesOf(database, store) });
+        for (const store of database.stores) places.set(`${database.id} ${store.id}`, { folder: folder.path, database: database.id, store: store.id, labels: labelsOf(database, store) });
       }
       for await (const stored of storedRecords(folder.files, { blobs: folder.blobs })) {
         if (place.database !== undefined && place.database !== stored.database) continue;
@@ -59,7 +59,7 @@ function recordVersions(folder: StoredFolder, place: StoragePlace): EntrySource 
       value,
       isComplete,
       error,
-      where: places.get(`${database} ${store}`) ?? { folder: folder.path, database, store, names: [folder.title, `database ${database}`, `store ${store}`] },
+      where: places.get(`${database} ${store}`) ?? { folder: folder.path, database, store, labels: { origin: folder.title, database: String(database), store: String(store) } },
     }),
   );
 }
