@@ -40,7 +40,9 @@ export function failedSource(folder: StoredFolder, error: unknown): EntrySource 
 }
 
 async function* recordSources(folder: StoredFolder, place: StoragePlace): AsyncGenerator<EntrySource, void, undefined> {
-  for (const database of await folder.databases()) {
+  const databases = await folder.databases();
+  if (folder.problem !== undefined) yield failedSource(folder, folder.problem);
+  for (const database of databases) {
     if (place.database !== undefined && place.database !== database.id) continue;
     for (const store of database.stores) {
       if (place.store !== undefined && place.store !== store.id) continue;
@@ -53,7 +55,7 @@ function recordSource(folder: StoredFolder, database: DatabaseInformation, store
   const where: EntryPlace = { folder: folder.path, database: database.id, store: store.id, labels: labelsOf(database, store) };
   const entryOf = ({ key, primaryKey, value, isComplete, error }: StoredRecord): StoredEntry => ({ key, primaryKey, value, isComplete, error, where, version: undefined });
   return {
-    walk: (signal) => pastDamage(where, signal, async (damage) => mapped((await folder.indexedDb(damage)).records(database, store, { index }), entryOf)),
+    walk: (signal) => pastDamage(where, folder, signal, async (damage) => mapped((await folder.indexedDb(damage)).records(database, store, { index }), entryOf)),
     async again({ primaryKey }) {
       if (index !== undefined || primaryKey === undefined) return undefined;
       for await (const record of (await folder.indexedDb('skip')).records(database, store, { gte: primaryKey, lte: primaryKey, limit: 1 })) return entryOf(record);
@@ -74,7 +76,7 @@ function itemSource<Item extends Pick<StorageItem, 'key' | 'value' | 'error'>>(
 ): EntrySource {
   const where: EntryPlace = { ...place, folder: folder.path, labels: { folder: folder.title } };
   return {
-    walk: (signal) => pastDamage(where, signal, async (damage) => mapped(await items(damage), (item) => itemEntry(folder, item, storageKeyOf(item)))),
+    walk: (signal) => pastDamage(where, folder, signal, async (damage) => mapped(await items(damage), (item) => itemEntry(folder, item, storageKeyOf(item)))),
   };
 }
 
@@ -100,8 +102,9 @@ async function* mapped<From, To>(from: AsyncGenerator<From, void, undefined>, to
  * Walks to the first damage, gives an entry about it, and goes on with a reader that passes over damage. Both give the same entries
  * before it, which are the ones that the second walk leaves out.
  */
-async function* pastDamage(where: EntryPlace, signal: AbortSignal, open: (damage: DamageMode) => Promise<AsyncGenerator<StoredEntry, void, undefined>>): AsyncGenerator<StoredEntry, void, undefined> {
+async function* pastDamage(where: EntryPlace, { problem: known }: StoredFolder, signal: AbortSignal, open: (damage: DamageMode) => Promise<AsyncGenerator<StoredEntry, void, undefined>>): AsyncGenerator<StoredEntry, void, undefined> {
   let given = 0;
+  let problem: string;
   try {
     for await (const entry of await open('strict')) {
       yield entry;
@@ -109,11 +112,10 @@ async function* pastDamage(where: EntryPlace, signal: AbortSignal, open: (damage
     }
     return;
   } catch (error) {
-    if (!(error instanceof CorruptionError)) {
-      yield damageEntry(where, error);
-      return;
-    }
-    yield damageEntry(where, error);
+    // What is wrong with the whole folder has a row of its own.
+    if (error !== known) yield damageEntry(where, error);
+    if (!(error instanceof CorruptionError)) return;
+    problem = error.message;
   }
   let passed = 0;
   try {
@@ -123,7 +125,7 @@ async function* pastDamage(where: EntryPlace, signal: AbortSignal, open: (damage
     }
   } catch (error) {
     if (signal.aborted) throw error;
-    yield damageEntry(where, error);
+    if (!(error instanceof Error && error.message === problem)) yield damageEntry(where, error);
   }
 }
 

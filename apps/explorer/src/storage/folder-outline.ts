@@ -8,7 +8,7 @@ import type { StoredFolder } from './stored-folder.js';
 export async function outlineOf(folder: StoredFolder): Promise<readonly OutlineNode[]> {
   switch (await folder.kind) {
     case 'indexeddb':
-      return (await folder.databases()).map((database) => databaseNode(folder.path, database));
+      return databaseNodes(folder);
     case 'local-storage':
       return (await (await folder.local('skip')).origins()).map(({ storageKey, lastModified, bytes }) => ({
         kind: 'origin',
@@ -22,6 +22,12 @@ export async function outlineOf(folder: StoredFolder): Promise<readonly OutlineN
     case undefined:
       return [];
   }
+}
+
+async function databaseNodes(folder: StoredFolder): Promise<readonly OutlineNode[]> {
+  const databases = await folder.databases();
+  if (databases.length === 0 && folder.problem !== undefined) throw folder.problem as Error;
+  return databases.map((database) => databaseNode(folder.path, database));
 }
 
 function databaseNode(folder: string, { id, origin, name, version, stores }: DatabaseInformation): OutlineNode {

@@ -111,7 +111,12 @@ function FolderItem({ folder: { path, title, byteLength, storage }, isSoleOfKind
         }}
       />
       {isOpen && outline === undefined && <p class="muted small" role="status">Reading…</p>}
-      {isOpen && outline !== undefined && !Array.isArray(outline) && 'message' in outline && <FailureNotice failure={outline} title="This folder could not be read." />}
+      {isOpen && outline !== undefined && !Array.isArray(outline) && 'message' in outline && (
+        <>
+          <FailureNotice failure={outline} title="This folder could not be read." />
+          <p class="small">“Deleted and overwritten too” lists what is still there.</p>
+        </>
+      )}
       {isOpen && Array.isArray(outline) && <Nodes nodes={outline as readonly OutlineNode[]} shown={shown} onShow={onShow} />}
     </li>
   );

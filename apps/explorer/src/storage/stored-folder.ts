@@ -1,11 +1,12 @@
-import { type Folder } from '@bloom/leveldb';
+import type { Folder } from '@bloom/leveldb';
 import { type FileLike, FileListFolder } from '@bloom/leveldb/browser';
 import { type DatabaseInformation, IndexedDbReader, LocalStorageReader, recognizeStorage, SessionStorageReader, type StorageKind } from '@bloom/web-storage';
+import { folderWithGaps } from '../database/folder-with-gaps.js';
 import { FileListBlobs } from './file-list-blobs.js';
 import { kindOfFolder } from './folder-kind.js';
 import type { ProfileFolder } from './profile-origin.js';
 
-/** How damaged tables are read: `strict` ends a walk there, `skip` passes over it. */
+/** How damaged and missing tables are read: `strict` ends a walk there, `skip` passes over them. */
 export type DamageMode = 'strict' | 'skip';
 
 /** A folder of the profile, whose readers are opened when they are needed. */
@@ -19,6 +20,7 @@ export class StoredFolder {
   readonly #indexedDb: Partial<Record<DamageMode, Promise<IndexedDbReader>>> = {};
   readonly #local: Partial<Record<DamageMode, Promise<LocalStorageReader>>> = {};
   readonly #session: Partial<Record<DamageMode, Promise<SessionStorageReader>>> = {};
+  #problem: unknown;
   #databases: Promise<readonly DatabaseInformation[]> | undefined;
 
   /** @param name of the profile, which says what the folder is if it is the profile itself. */
@@ -38,23 +40,36 @@ export class StoredFolder {
     return this.#kind;
   }
 
+  /** Why `databases()` had to pass over damage; undefined where it had not. */
+  get problem(): unknown {
+    return this.#problem;
+  }
+
   indexedDb(damage: DamageMode): Promise<IndexedDbReader> {
-    return (this.#indexedDb[damage] ??= IndexedDbReader.open(this.files, { blobs: this.blobs, damage }));
+    return (this.#indexedDb[damage] ??= this.#filesFor(damage).then((files) => IndexedDbReader.open(files, { blobs: this.blobs, damage })));
   }
 
   local(damage: DamageMode): Promise<LocalStorageReader> {
-    return (this.#local[damage] ??= LocalStorageReader.open(this.files, { damage }));
+    return (this.#local[damage] ??= this.#filesFor(damage).then((files) => LocalStorageReader.open(files, { damage })));
   }
 
   session(damage: DamageMode): Promise<SessionStorageReader> {
-    return (this.#session[damage] ??= SessionStorageReader.open(this.files, { damage }));
+    return (this.#session[damage] ??= this.#filesFor(damage).then((files) => SessionStorageReader.open(files, { damage })));
+  }
+
+  async #filesFor(damage: DamageMode): Promise<Folder> {
+    // What is wrong with a MANIFEST that cannot be read is told by the reader.
+    return damage === 'strict' ? this.files : folderWithGaps(this.files).catch(() => this.files);
   }
 
   /** The databases of IndexedDB: also those of a damaged folder, as far as they can be read. */
   databases(): Promise<readonly DatabaseInformation[]> {
     this.#databases ??= this.indexedDb('strict')
       .then((reader) => reader.databases())
-      .catch(async () => (await this.indexedDb('skip')).databases());
+      .catch(async (error: unknown) => {
+        this.#problem = error;
+        return (await this.indexedDb('skip')).databases();
+      });
     return this.#databases;
   }
 }

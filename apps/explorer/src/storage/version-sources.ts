@@ -59,7 +59,7 @@ function recordVersions(folder: StoredFolder, place: StoragePlace): EntrySource 
       value,
       isComplete,
       error,
-      where: places.get(`${database} ${store}`) ?? { folder: folder.path, database, store, labels: { origin: folder.title, database: String(database), store: String(store) } },
+      where: places.get(`${database} ${store}`) ?? { folder: folder.path, database, store, labels: { origin: folder.title.replace(/^IndexedDB of /u, ''), database: `database ${database}`, store: `store ${store}` } },
     }),
   );
 }
