@@ -44,7 +44,7 @@ describeInChromium('the view of stored data', ({ open }) => {
     for (const part of ['quota: 9007199254740993n', 'pattern: RegExp /^note-\\d+$/u', 'nothing: undefined', 'ratio: -0', 'self: ↑ the same Object as value']) expect(text).toContain(part);
     await rows(page).nth(0).click();
     await tree.getByRole('button', { name: /^widths/ }).click();
-    await expect.poll(() => tree.textContent()).toContain('widths: Array(4)0: 1801: 3203: 96');
+    await expect.poll(() => tree.textContent()).toContain('widths: Array(4) 0: 1801: 3203: 96');
     await page.goBack();
     await page.getByRole('heading', { level: 2, name: 'Everything' }).waitFor();
   });

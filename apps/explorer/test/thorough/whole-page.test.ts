@@ -140,6 +140,6 @@ describeInChromium('the whole page', ({ open, server }) => {
       await expect.poll(() => page.title()).toBe(`${link} · Bloom explorer`);
     }
     await page.goBack();
-    await page.getByRole('heading', { level: 1, name: 'Walk through a database' }).waitFor();
+    await page.getByRole('heading', { level: 1, name: 'What a browser stored' }).waitFor();
   });
 });
