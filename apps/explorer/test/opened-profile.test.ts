@@ -3,7 +3,7 @@ import { dataPath } from '@bloom/fixtures';
 import { expect, test } from 'vitest';
 import { readText } from '../../../tooling/fixtures/src/data.js';
 import { OpenedProfile } from '../src/storage/opened-profile.js';
-import { profileOf } from '../src/storage/profile-origin.js';
+import { profileOf } from '../src/storage/dropped-profile.js';
 import type { RowFacts } from '../src/storage/storage-facts.js';
 import { type StorageSearch, WHOLE_PROFILE } from '../src/storage/storage-place.js';
 import { filesBelow, noteKey, NOTES, rewrittenNotes, samplePath } from './stored-profile.js';

@@ -1,7 +1,6 @@
-import { HostObject, StoredBlob } from '@bloom/web-storage';
+import { HostObject, kindOfFolder, originText, StoredBlob } from '@bloom/web-storage';
 import { expect, test } from 'vitest';
-import { kindOfFolder, originText } from '../src/storage/folder-kind.js';
-import { isOfBrowser, profileOf } from '../src/storage/profile-origin.js';
+import { isOfBrowser, profileOf } from '../src/storage/dropped-profile.js';
 import { contains, leafText, lineOf, typeOf } from '../src/storage/value-text.js';
 import { ValueTree } from '../src/storage/value-tree.js';
 

@@ -1,5 +1,3 @@
-import { isInBlobFolder } from '../storage/folder-kind.js';
-
 /** A file that was dropped or picked. */
 export interface DroppedFile {
   /** From the folder that was dropped, which is the first part of it; of a single file, its name. */
@@ -29,7 +27,7 @@ export async function droppedFiles(transfer: DataTransfer): Promise<Dropped> {
 
 async function filesOf(entries: readonly FileSystemEntry[]): Promise<DroppedFile[]> {
   // Loaded when a folder is dropped: the first view needs nothing of LevelDB.
-  const [{ parseFileName }, { isForeignName }] = await Promise.all([import('@bloom/leveldb'), import('@bloom/leveldb/inspect')]);
+  const [{ parseFileName }, { isForeignName }, { isInBlobFolder }] = await Promise.all([import('@bloom/leveldb'), import('@bloom/leveldb/inspect'), import('@bloom/web-storage')]);
   const found: DroppedFile[] = [];
   let level: readonly FileSystemEntry[] = entries;
   let names = 0;

@@ -18,7 +18,7 @@ import { paramsOfStory, stepFrom, STORY_START, storyFromParams, type StoryState 
 import { type FileClient, openFile } from '../table/table-client.js';
 import { fileFromParams, type FileOrigin, isSameFile, paramsOfFile } from '../table/file-origin.js';
 import { paramsOfPlace, placeFromParams, START, type TablePlace } from '../table/table-place.js';
-import { isOfBrowser, profileOf, type ProfileOrigin, sampleProfile } from '../storage/profile-origin.js';
+import { type ProfileOrigin, sampleProfile } from '../storage/profile-origin.js';
 import { StorageClient } from '../storage/storage-client.js';
 import { paramsOfStorage, storageFromParams, type StorageSearch, WHOLE_PROFILE } from '../storage/storage-place.js';
 import { NOTHING_OPEN, type Opened, Opener } from './opened.js';
@@ -117,6 +117,12 @@ export class Session extends Watchable {
       this.openTable({ kind: 'file', file: first.file });
       return;
     }
+    void this.#takeFolders(dropped, again);
+  }
+
+  async #takeFolders(dropped: readonly DroppedFile[], again: Dropped['again']): Promise<void> {
+    // The first view needs nothing of what browsers store.
+    const { isOfBrowser, profileOf } = await import('../storage/dropped-profile.js');
     const { view: shown } = this.#state;
     const profile = profileOf(dropped, again);
     // The views of databases show one folder of a browser as any other.
@@ -128,7 +134,7 @@ export class Session extends Watchable {
     const folders = droppedFolders(dropped);
     const view = shown === 'lookup' ? 'lookup' : 'database';
     const [only] = folders;
-    if (folders.length === 1 && only?.kind === 'files') this.#profilesOfFiles.set(only.files, profile);
+    if (folders.length === 1 && only?.kind === 'files' && isOfBrowser(profile)) this.#profilesOfFiles.set(only.files, profile);
     if (folders.length === 1) this.openDatabase(folders[0]!, view);
     else {
       this.show(view);
@@ -158,13 +164,13 @@ export class Session extends Watchable {
 
   /** A database as a profile of its own, with the blobs that were dropped with it; undefined where it is of no browser. */
   storedIn(origin: FolderOrigin): ProfileOrigin | undefined {
-    const profile = origin.kind === 'files' ? this.#profilesOfFiles.get(origin.files) : undefined;
-    return profile && isOfBrowser(profile) ? profile : undefined;
+    return origin.kind === 'files' ? this.#profilesOfFiles.get(origin.files) : undefined;
   }
 
   /** Reads what is open again, as it is now. */
   async rereadProfile({ again }: ProfileOrigin): Promise<void> {
     if (again === undefined) return;
+    const { profileOf } = await import('../storage/dropped-profile.js');
     const origin = profileOf(await again(), again);
     this.#droppedProfiles.set(origin.name, origin);
     await this.#profiles.open(origin);

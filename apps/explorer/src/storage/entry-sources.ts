@@ -1,6 +1,5 @@
 import { CorruptionError } from '@bloom/bytes';
-import type { DatabaseInformation, IndexDescription, StorageItem, StoreDescription, StoredRecord } from '@bloom/web-storage';
-import { originText } from './folder-kind.js';
+import { type DatabaseInformation, type IndexDescription, originText, type StorageItem, type StoreDescription, type StoredRecord } from '@bloom/web-storage';
 import { storageKeyText } from './folder-outline.js';
 import type { EntryPlace, EntrySource, StoredEntry } from './stored-entry.js';
 import type { StoragePlace } from './storage-place.js';

@@ -1,6 +1,5 @@
 import { counted } from '@bloom/report';
-import type { DatabaseInformation, KeyPath, StoreDescription } from '@bloom/web-storage';
-import { originText } from './folder-kind.js';
+import { type DatabaseInformation, type KeyPath, originText, type StoreDescription } from '@bloom/web-storage';
 import type { OutlineNode } from './storage-facts.js';
 import type { StoredFolder } from './stored-folder.js';
 

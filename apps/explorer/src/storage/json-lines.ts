@@ -1,4 +1,4 @@
-import { jsonText, taggedJson } from '@bloom/web-storage';
+import { taggedJson } from '@bloom/web-storage';
 import type { Work } from '../worker/calls.js';
 import { breather } from '../worker/serve-calls.js';
 import { failureFacts } from '../worker/failure.js';
@@ -31,17 +31,24 @@ export async function jsonLines(sources: AsyncGenerator<EntrySource, void, undef
   return new Blob([...parts, text], { type: 'application/x-ndjson' });
 }
 
-/** A record or an item, with its place and its values as tagged JSON. */
+/** A record or an item with its place, in one line. Its values are tagged JSON, as `bloom export` writes it. */
 function lineOf({ key, primaryKey, value, isComplete, error, where, version }: StoredEntry): string {
-  const { code, message } = error === undefined ? { code: undefined, message: undefined } : failureFacts(error);
-  return jsonText({
-    ...where.labels,
-    ...(version !== undefined && { version: version.state, sequence: version.sequence.toString(), file: version.file }),
-    ...(key !== undefined && { key: taggedJson(key) }),
-    // Of an index.
-    ...(primaryKey !== undefined && primaryKey !== key && { primaryKey: taggedJson(primaryKey) }),
-    ...(error === undefined && version?.state !== 'deletion' && { value: taggedJson(value) }),
-    ...(!isComplete && error === undefined && { isComplete }),
-    ...(message !== undefined && { error: { ...(code !== undefined && { code }), message } }),
-  });
+  const members = Object.entries(where.labels).map(([name, label]) => member(name, JSON.stringify(label)));
+  if (version !== undefined) {
+    const { state, sequence, file } = version;
+    members.push(member('version', JSON.stringify(state)), member('sequence', String(sequence)), member('file', JSON.stringify(file)));
+  }
+  if (key !== undefined) members.push(member('key', taggedJson(key)));
+  // Of an index.
+  if (primaryKey !== undefined && primaryKey !== key) members.push(member('primaryKey', taggedJson(primaryKey)));
+  if (error !== undefined) {
+    const { code, message } = failureFacts(error);
+    members.push(member('error', JSON.stringify({ code, message })));
+  } else if (version?.state !== 'deletion') members.push(member('value', taggedJson(value)));
+  if (!isComplete && error === undefined) members.push('"isComplete":false');
+  return `{${members.join(',')}}`;
+}
+
+function member(name: string, json: string): string {
+  return `${JSON.stringify(name)}:${json}`;
 }

@@ -1,6 +1,7 @@
 import type { DroppedFile } from '../controls/dropped-files.js';
 import { sampleUrl, STORED_SAMPLE_FILES } from '../session/sample-url.js';
-import { profileOf, type ProfileOrigin, sampleProfile } from './profile-origin.js';
+import { profileOf } from './dropped-profile.js';
+import { type ProfileOrigin, sampleProfile } from './profile-origin.js';
 
 /** Fetches the files of the sample. */
 export async function loadSampleProfile(signal?: AbortSignal): Promise<ProfileOrigin> {

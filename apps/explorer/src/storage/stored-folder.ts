@@ -1,9 +1,8 @@
 import type { Folder } from '@bloom/leveldb';
 import { type FileLike, FileListFolder } from '@bloom/leveldb/browser';
-import { type DatabaseInformation, IndexedDbReader, LocalStorageReader, recognizeStorage, SessionStorageReader, type StorageKind } from '@bloom/web-storage';
+import { type DatabaseInformation, IndexedDbReader, kindOfFolder, LocalStorageReader, recognizeStorage, SessionStorageReader, type StorageKind } from '@bloom/web-storage';
 import { folderWithGaps } from '../database/folder-with-gaps.js';
 import { FileListBlobs } from './file-list-blobs.js';
-import { kindOfFolder } from './folder-kind.js';
 import type { ProfileFolder } from './profile-origin.js';
 
 /** How damaged and missing tables are read: `strict` ends a walk there, `skip` passes over them. */
