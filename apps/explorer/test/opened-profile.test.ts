@@ -1,7 +1,7 @@
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { dataPath } from '@bloom/fixtures';
 import { expect, test } from 'vitest';
-import { readText } from '../../../tooling/fixtures/src/data.js';
 import { OpenedProfile } from '../src/storage/opened-profile.js';
 import { profileOf } from '../src/storage/dropped-profile.js';
 import type { RowFacts } from '../src/storage/storage-facts.js';
@@ -165,7 +165,7 @@ test('the lines of Local and Session Storage are what the page read back in Chro
     readonly local: readonly { readonly key: string; readonly value: string }[];
     readonly session: readonly { readonly key: string; readonly value: string }[];
   }
-  const stored = JSON.parse(readText(dataPath('web-storage/stored.json'))) as Stored;
+  const stored = JSON.parse(readFileSync(dataPath('web-storage/stored.json'), 'utf8')) as Stored;
   const profile = opened(filesBelow(join(dataPath('web-storage'), '.')).filter(({ name }) => name.includes('/')));
   expect((await profile.facts(work())).map(({ path, storage }) => [path, storage])).toEqual([
     ['page.indexeddb.leveldb', 'indexeddb'],

@@ -6,9 +6,8 @@ import { FailureNotice } from '../table/failure-notice.js';
 import { ExportButton } from './export-button.js';
 import { RecordDetails } from './record-details.js';
 import type { StorageClient } from './storage-client.js';
-import type { OutlineNode, RowFacts } from './storage-facts.js';
+import type { OutlineNode, Outlines, RowFacts } from './storage-facts.js';
 import { isSamePlace, type StoragePlace, type StorageSearch } from './storage-place.js';
-import type { Outlines } from './storage-view.js';
 import { useRowList } from './use-row-list.js';
 import { STATE_TITLES } from './version-state.js';
 

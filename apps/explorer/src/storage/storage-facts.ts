@@ -24,6 +24,9 @@ export interface OutlineNode {
   readonly children: readonly OutlineNode[];
 }
 
+/** What is known of the folders' contents, by their paths; a folder is read when it is opened in the outline. */
+export type Outlines = ReadonlyMap<string, readonly OutlineNode[] | FailureFacts>;
+
 /** A record or an item, or damage in their place. */
 export interface RowFacts {
   readonly key: string;

@@ -4,9 +4,8 @@ import { byteSize } from '../controls/sizes.js';
 import { useSession, useSessionState } from '../session/use-session.js';
 import { FailureNotice } from '../table/failure-notice.js';
 import type { StorageClient } from './storage-client.js';
-import type { FolderFacts, OutlineNode } from './storage-facts.js';
+import type { FolderFacts, OutlineNode, Outlines } from './storage-facts.js';
 import { isSamePlace, type StoragePlace } from './storage-place.js';
-import type { Outlines } from './storage-view.js';
 
 const GROUPS: readonly (readonly [kind: StorageKind | undefined, title: string])[] = [
   ['indexeddb', 'IndexedDB'],

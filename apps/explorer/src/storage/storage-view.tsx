@@ -12,7 +12,7 @@ import { type FailureFacts, failureFacts } from '../worker/failure.js';
 import { sampleProfile } from './profile-origin.js';
 import { RecordBrowser } from './record-browser.js';
 import type { StorageClient } from './storage-client.js';
-import type { OutlineNode } from './storage-facts.js';
+import type { OutlineNode, Outlines } from './storage-facts.js';
 import { StorageOutline } from './storage-outline.js';
 
 /** Where browsers and apps keep their profiles. */
@@ -88,9 +88,6 @@ function WhereToLook() {
     </section>
   );
 }
-
-/** What is known of the folders' contents; a folder is read when it is opened in the outline. */
-export type Outlines = ReadonlyMap<string, readonly OutlineNode[] | FailureFacts>;
 
 function OpenProfile({ client }: { readonly client: StorageClient }) {
   const session = useSession();
