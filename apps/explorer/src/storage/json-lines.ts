@@ -1,4 +1,4 @@
-import { taggedJson } from '@bloom/web-storage';
+import { jsonText, taggedJson } from '@bloom/web-storage';
 import type { Work } from '../worker/calls.js';
 import { breather } from '../worker/serve-calls.js';
 import { failureFacts } from '../worker/failure.js';
@@ -38,13 +38,13 @@ function lineOf({ key, primaryKey, value, isComplete, error, where, version }: S
     const { state, sequence, file } = version;
     members.push(member('version', JSON.stringify(state)), member('sequence', String(sequence)), member('file', JSON.stringify(file)));
   }
-  if (key !== undefined) members.push(member('key', taggedJson(key)));
+  if (key !== undefined) members.push(member('key', jsonText(taggedJson(key))));
   // Of an index.
-  if (primaryKey !== undefined && primaryKey !== key) members.push(member('primaryKey', taggedJson(primaryKey)));
+  if (primaryKey !== undefined && primaryKey !== key) members.push(member('primaryKey', jsonText(taggedJson(primaryKey))));
   if (error !== undefined) {
     const { code, message } = failureFacts(error);
     members.push(member('error', JSON.stringify({ code, message })));
-  } else if (version?.state !== 'deletion') members.push(member('value', taggedJson(value)));
+  } else if (version?.state !== 'deletion') members.push(member('value', jsonText(taggedJson(value))));
   if (!isComplete && error === undefined) members.push('"isComplete":false');
   return `{${members.join(',')}}`;
 }
