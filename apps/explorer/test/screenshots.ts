@@ -108,6 +108,32 @@ const SCENES: readonly Scene[] = [
     },
   },
   { name: 'database', hash: '#/database?sample=1&prefix=weather/oslo', prepare: waitFor('[data-fact=entries]') },
+  { name: 'storage-empty', hash: '#/storage', prepare: waitFor('.drop') },
+  {
+    name: 'storage-profile',
+    hash: '#/storage?sample=1',
+    async prepare({ page }) {
+      await page.getByRole('grid').getByRole('row').nth(5).waitFor();
+      await page.getByText('shop.example').first().waitFor();
+    },
+  },
+  {
+    name: 'storage-record',
+    hash: '#/storage?sample=1&in=IndexedDB%2Fhttps_notes.example_0.indexeddb.leveldb&database=1&store=1',
+    async prepare({ page }) {
+      await page.getByRole('grid').getByRole('row').nth(1).click();
+      await page.locator('.value-tree ul').first().waitFor();
+    },
+  },
+  {
+    name: 'storage-file',
+    hash: '#/storage?sample=1&in=IndexedDB%2Fhttps_notes.example_0.indexeddb.leveldb&database=1&store=2&versions=1',
+    async prepare({ page }) {
+      await page.getByRole('grid').getByRole('row').nth(1).click();
+      await page.getByRole('button', { name: 'Show', exact: true }).click();
+      await page.locator('.stored-file img').waitFor();
+    },
+  },
   { name: 'lookup', hash: '#/lookup?sample=1&key=weather/oslo/2026-01-20', prepare: waitFor('[data-outcome=found].notice') },
   {
     name: 'live',

@@ -46,7 +46,14 @@ export function kindOfFolder(path: string): FolderKind {
   return { storage: undefined, title: OTHERS.find(([end]) => endsIn(path, end))?.[1] ?? path };
 }
 
-/** The origin in a name such as `https_example.com_0`, whose last part is the port, 0 for the usual one, or in one such as `https_example.com_0@1`. */
+/**
+ * The origin in the name of an IndexedDB folder or in its metadata: scheme, host and port, 0 for the usual one.
+ *
+ * @example
+ * ```ts
+ * originText('https_example.com_0@1'); // https://example.com
+ * ```
+ */
 export function originText(name: string): string {
   const parts = /^(.+?)_(.*)_(\d+)(?:@\d+)?$/u.exec(name);
   if (parts === null) return name;

@@ -1,5 +1,5 @@
 export { type DecodedEntry, EntryDecoder } from './entry-decoder.js';
-export { blobFolderOf, type FolderKind, isInBlobFolder, kindOfFolder } from './folder-kind.js';
+export { blobFolderOf, type FolderKind, isInBlobFolder, kindOfFolder, originText } from './folder-kind.js';
 export { INDEXED_DB_FIELDS, indexedDbKey } from './indexed-db/key-in-words.js';
 export { type IndexedDbKey, encodeKey } from './indexed-db/key.js';
 export type { DatabaseInformation, IndexDescription, KeyPath, StoreDescription } from './indexed-db/metadata.js';

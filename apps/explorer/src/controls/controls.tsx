@@ -96,17 +96,16 @@ interface DropProps {
   readonly explanation: ComponentChildren;
   /** Whether a folder is wanted. */
   readonly folder?: boolean;
-  readonly urlLabel: string;
-  readonly urlPlaceholder: string;
   readonly sampleLabel: string;
   readonly onFiles: (files: readonly DroppedFile[]) => void;
-  readonly onUrl: (url: string) => void;
+  /** Where an address is taken too. */
+  readonly url?: { readonly label: string; readonly placeholder: string; readonly onOpen: (url: string) => void };
   readonly onSample: () => void;
   readonly children?: ComponentChildren;
 }
 
 /** Where a view without anything to show asks for it. */
-export function Drop({ title, explanation, folder, urlLabel, urlPlaceholder, sampleLabel, onFiles, onUrl, onSample, children }: DropProps) {
+export function Drop({ title, explanation, folder, url: address, sampleLabel, onFiles, onSample, children }: DropProps) {
   const [over, setOver] = useState(false);
   const [url, setUrl] = useState('');
   const input = useRef<HTMLInputElement>(null);
@@ -150,15 +149,17 @@ export function Drop({ title, explanation, folder, urlLabel, urlPlaceholder, sam
           }}
         />
       </div>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          if (url !== '') onUrl(url);
-        }}
-      >
-        <input type="url" aria-label={urlLabel} placeholder={urlPlaceholder} value={url} onInput={({ currentTarget }) => setUrl(currentTarget.value)} />
-        <button type="submit">Open</button>
-      </form>
+      {address !== undefined && (
+        <form
+          onSubmit={(event) => {
+            event.preventDefault();
+            if (url !== '') address.onOpen(url);
+          }}
+        >
+          <input type="url" aria-label={address.label} placeholder={address.placeholder} value={url} onInput={({ currentTarget }) => setUrl(currentTarget.value)} />
+          <button type="submit">Open</button>
+        </form>
+      )}
       {children}
     </section>
   );

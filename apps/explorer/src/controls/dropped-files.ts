@@ -10,21 +10,34 @@ const MAX_DEPTH = 8;
 /** At most this many names are read, since a whole disk may have been dropped. */
 const MAX_NAMES = 100_000;
 
-/** The files that were dropped: single ones whatever they are, and of folders, at any depth, those with names of LevelDB's, or of engines that are mistaken for it. */
-export async function droppedFiles(transfer: DataTransfer): Promise<DroppedFile[]> {
+/** What was dropped: its files, and for folders a way to list them again, since a running program changes them. */
+export interface Dropped {
+  readonly files: readonly DroppedFile[];
+  readonly again: (() => Promise<readonly DroppedFile[]>) | undefined;
+}
+
+/** The files that were dropped: single ones whatever they are, and of folders, at any depth, those with names of LevelDB's, or of engines that are mistaken for it, and blobs of IndexedDB. */
+export async function droppedFiles(transfer: DataTransfer): Promise<Dropped> {
   // Entries have to be taken before the event ends.
   const entries = Array.from(transfer.items, (item) => item.webkitGetAsEntry()).filter((entry) => entry !== null);
-  if (!entries.some(({ isDirectory }) => isDirectory)) return Array.from(transfer.files, (file) => ({ path: file.name, file }));
+  if (!entries.some(({ isDirectory }) => isDirectory)) return { files: Array.from(transfer.files, (file) => ({ path: file.name, file })), again: undefined };
+  const list = (): Promise<DroppedFile[]> => filesOf(entries);
+  return { files: await list(), again: list };
+}
+
+async function filesOf(entries: readonly FileSystemEntry[]): Promise<DroppedFile[]> {
   // Loaded when a folder is dropped: the first view needs nothing of LevelDB.
-  const [{ parseFileName }, { isForeignName }] = await Promise.all([import('@bloom/leveldb'), import('@bloom/leveldb/inspect')]);
+  const [{ parseFileName }, { isForeignName }, { isInBlobFolder }] = await Promise.all([import('@bloom/leveldb'), import('@bloom/leveldb/inspect'), import('@bloom/web-storage')]);
   const found: DroppedFile[] = [];
-  let level = entries;
+  let level: readonly FileSystemEntry[] = entries;
   let names = 0;
   for (let depth = 0; level.length > 0 && depth <= MAX_DEPTH && names < MAX_NAMES; depth++) {
     const next: FileSystemEntry[] = [];
     for (const entry of level) {
       if (entry.isFile) {
-        if (depth === 0 || parseFileName(entry.name) !== undefined || isForeignName(entry.name)) found.push({ path: entry.fullPath.replace(/^\//, ''), file: await fileOf(entry as FileSystemFileEntry) });
+        if (depth > 0 && parseFileName(entry.name) === undefined && !isForeignName(entry.name) && !isInBlobFolder(entry.fullPath)) continue;
+        const file = await fileOf(entry as FileSystemFileEntry);
+        if (file !== undefined) found.push({ path: entry.fullPath.replace(/^\//, ''), file });
       } else {
         const inner = await entriesOf(entry as FileSystemDirectoryEntry);
         names += inner.length;
@@ -41,8 +54,9 @@ export function pickedFiles(files: Iterable<File>): DroppedFile[] {
   return Array.from(files, (file) => ({ path: file.webkitRelativePath || file.name, file }));
 }
 
-function fileOf(entry: FileSystemFileEntry): Promise<File> {
-  return new Promise((resolve, reject) => entry.file(resolve, reject));
+/** A file; undefined where a running program has deleted it since it was listed. */
+function fileOf(entry: FileSystemFileEntry): Promise<File | undefined> {
+  return new Promise((resolve, reject) => entry.file(resolve, (error) => (error.name === 'NotFoundError' ? resolve(undefined) : reject(error))));
 }
 
 async function entriesOf(directory: FileSystemDirectoryEntry): Promise<FileSystemEntry[]> {

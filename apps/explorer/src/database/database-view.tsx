@@ -29,14 +29,16 @@ export function DatabaseDrop({ view }: { readonly view: 'database' | 'lookup' })
       folder
       title="Open a database"
       explanation="Drop the folder that has a file named CURRENT: of a browser’s storage, a game world, a chain. It stays on your machine, and is never changed."
-      urlLabel="Address of a folder"
-      urlPlaceholder="https://…/database/"
+      url={{
+        label: 'Address of a folder',
+        placeholder: 'https://…/database/',
+        onOpen(url) {
+          const origin = folderAt(url);
+          if (origin !== undefined) session.openDatabase(origin, view);
+        },
+      }}
       sampleLabel="Open the sample"
       onFiles={(files) => session.take(files)}
-      onUrl={(url) => {
-        const origin = folderAt(url);
-        if (origin !== undefined) session.openDatabase(origin, view);
-      }}
       onSample={() => session.openDatabase(sampleDatabase(), view)}
     >
       {lost !== undefined && <p class="notice is-warn">“{lost}” is not kept when the page is left. Drop it again to go on.</p>}
@@ -169,6 +171,7 @@ function OpenedDatabase({ client }: { readonly client: DatabaseClient }) {
   const session = useSession();
   const openTable = useTableOpening(client);
   const { facts } = client;
+  const stored = session.storedIn(client.origin);
   const form = useSessionState((state) => state.keyForm) ?? usualKeyForm(facts);
   const [dropped, setDropped] = useState<readonly DroppedFacts[]>(facts.dropped);
   const refreshDropped = (): void => void client.dropped().then(setDropped, () => undefined);
@@ -179,6 +182,11 @@ function OpenedDatabase({ client }: { readonly client: DatabaseClient }) {
         <div class="card-head">
           <h1 class="file-name">{facts.name}</h1>
           <div class="row">
+            {stored !== undefined && (
+              <button type="button" onClick={() => session.openProfile(stored)}>
+                Show the stored values
+              </button>
+            )}
             <a class="button" href={session.linkTo('lookup')} onClick={() => session.saveUrl()}>
               Follow a lookup
             </a>

@@ -23,7 +23,9 @@ export function droppedFolders(dropped: readonly DroppedFile[]): FolderOrigin[] 
   const folders = new Map<string, File[]>();
   for (const { path, file } of dropped) {
     const folder = path.slice(0, Math.max(0, path.lastIndexOf('/')));
-    folders.set(folder, [...(folders.get(folder) ?? []), file]);
+    const files = folders.get(folder);
+    if (files === undefined) folders.set(folder, [file]);
+    else files.push(file);
   }
   const databases = [...folders].filter(([, files]) => files.some(({ name }) => name === 'CURRENT'));
   // Without CURRENT, opening reports what is missing.

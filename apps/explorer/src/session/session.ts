@@ -4,7 +4,7 @@
  */
 import { DatabaseClient } from '../database/database-client.js';
 import { EVERYTHING, type EntrySearch, paramsOfSearch, searchFromParams } from '../database/entry-search.js';
-import type { DroppedFile } from '../controls/dropped-files.js';
+import type { Dropped, DroppedFile } from '../controls/dropped-files.js';
 import { droppedFolders, folderFromParams, type FolderOrigin, isSameFolder, paramsOfFolder } from '../database/folder-origin.js';
 import { KEY_FORMS, type KeyForm } from '../bytes/key-form-names.js';
 import { type FilterState, INITIAL, paramsFromState, stateFromParams } from '../filter/filter-state.js';
@@ -18,6 +18,9 @@ import { paramsOfStory, stepFrom, STORY_START, storyFromParams, type StoryState 
 import { type FileClient, openFile } from '../table/table-client.js';
 import { fileFromParams, type FileOrigin, isSameFile, paramsOfFile } from '../table/file-origin.js';
 import { paramsOfPlace, placeFromParams, START, type TablePlace } from '../table/table-place.js';
+import { type ProfileOrigin, sampleProfile } from '../storage/profile-origin.js';
+import { StorageClient } from '../storage/storage-client.js';
+import { paramsOfStorage, storageFromParams, type StorageSearch, WHOLE_PROFILE } from '../storage/storage-place.js';
 import { NOTHING_OPEN, type Opened, Opener } from './opened.js';
 import { Watchable } from './watchable.js';
 
@@ -32,6 +35,8 @@ export interface SessionState {
   readonly database: Opened<FolderOrigin, DatabaseClient>;
   /** Databases that were dropped together: the reader chooses one. */
   readonly choices: readonly FolderOrigin[];
+  readonly storage: Opened<ProfileOrigin, StorageClient>;
+  readonly stored: StorageSearch;
   /** How the keys of the database are shown; undefined: as is usual for such a database. */
   readonly keyForm: KeyForm | undefined;
   readonly search: EntrySearch;
@@ -40,7 +45,7 @@ export interface SessionState {
 }
 
 /** What a view changes while it is used. */
-export type ViewState = Pick<SessionState, 'story' | 'filter' | 'place' | 'keyForm' | 'search' | 'query' | 'live'>;
+export type ViewState = Pick<SessionState, 'story' | 'filter' | 'place' | 'keyForm' | 'search' | 'query' | 'live' | 'stored'>;
 
 /** The parts of the state that belong to a database, as they are when it has just been opened. */
 const NEW_DATABASE = { keyForm: undefined, search: EVERYTHING, query: NO_QUERY, choices: [] };
@@ -49,7 +54,7 @@ const NEW_DATABASE = { keyForm: undefined, search: EVERYTHING, query: NO_QUERY, 
 const URL_DELAY_MS = 100;
 
 export class Session extends Watchable {
-  #state: SessionState = { view: 'story', story: STORY_START, embedded: undefined, filter: INITIAL, table: NOTHING_OPEN, place: START, database: NOTHING_OPEN, ...NEW_DATABASE, live: NEW_LIVE };
+  #state: SessionState = { view: 'story', story: STORY_START, embedded: undefined, filter: INITIAL, table: NOTHING_OPEN, place: START, database: NOTHING_OPEN, ...NEW_DATABASE, storage: NOTHING_OPEN, stored: WHOLE_PROFILE, live: NEW_LIVE };
   readonly #tables = new Opener<FileOrigin, FileClient>(
     (origin, signal) => openFile(origin, { signal }),
     (table) => this.#opened({ table }),
@@ -58,12 +63,19 @@ export class Session extends Watchable {
     (origin, signal) => DatabaseClient.open(origin, { signal }),
     (database) => this.#opened({ database }),
   );
+  readonly #profiles = new Opener<ProfileOrigin, StorageClient>(
+    (origin, signal) => StorageClient.open(origin, { signal }),
+    (storage) => this.#opened({ storage }),
+  );
   /** What is measured: for the wish of the reader, and for the curve. */
   readonly wishes = new RateClient();
   readonly rates = new RateClient();
   /** What was dropped, by the names that the URL has: a step back finds them again as long as the page is there. */
   readonly #droppedFiles = new Map<string, FileOrigin>();
   readonly #droppedFolders = new Map<string, FolderOrigin>();
+  /** By the files of a database that is shown alone. */
+  readonly #profilesOfFiles = new WeakMap<readonly File[], ProfileOrigin>();
+  readonly #droppedProfiles = new Map<string, ProfileOrigin>();
   /** The filter's part of the URL is long where many keys were typed. */
   #filterParams: { readonly of: FilterState; readonly params: URLSearchParams } | undefined;
   #urlTimer: ReturnType<typeof setTimeout> | undefined;
@@ -97,16 +109,32 @@ export class Session extends Watchable {
     this.#write('push');
   }
 
-  /** Opens what was dropped onto the page or picked, whatever is shown. */
-  take(dropped: readonly DroppedFile[]): void {
+  /** Opens what was dropped onto the page or picked, whatever is shown. @param again lists it again. */
+  take(dropped: readonly DroppedFile[], again?: Dropped['again']): void {
     const [first] = dropped;
     if (first === undefined) return;
     if (dropped.length === 1 && !first.path.includes('/')) {
       this.openTable({ kind: 'file', file: first.file });
       return;
     }
+    void this.#takeFolders(dropped, again);
+  }
+
+  async #takeFolders(dropped: readonly DroppedFile[], again: Dropped['again']): Promise<void> {
+    // The first view needs nothing of what browsers store.
+    const { isOfBrowser, profileOf } = await import('../storage/dropped-profile.js');
+    const { view: shown } = this.#state;
+    const profile = profileOf(dropped, again);
+    // The views of databases show one folder of a browser as any other.
+    const isWanted = shown === 'storage' || profile.folders.length > 1 || !(shown === 'database' || shown === 'lookup');
+    if (profile.folders.length > 0 && isWanted && (shown === 'storage' || isOfBrowser(profile))) {
+      this.openProfile(profile);
+      return;
+    }
     const folders = droppedFolders(dropped);
-    const view = this.#state.view === 'lookup' ? 'lookup' : 'database';
+    const view = shown === 'lookup' ? 'lookup' : 'database';
+    const [only] = folders;
+    if (folders.length === 1 && only?.kind === 'files' && isOfBrowser(profile)) this.#profilesOfFiles.set(only.files, profile);
     if (folders.length === 1) this.openDatabase(folders[0]!, view);
     else {
       this.show(view);
@@ -125,6 +153,36 @@ export class Session extends Watchable {
     if (origin.kind === 'files') this.#droppedFolders.set(origin.name, origin);
     this.#goTo(view, this.#databases.origin === undefined, NEW_DATABASE);
     void this.#databases.open(origin);
+  }
+
+  /** Shows what a browser stored. */
+  openProfile(origin: ProfileOrigin, stored = WHOLE_PROFILE): void {
+    if (origin !== sampleProfile) this.#droppedProfiles.set(origin.name, origin);
+    this.#goTo('storage', this.#profiles.origin === undefined, { stored });
+    void this.#profiles.open(origin);
+  }
+
+  /** A database as a profile of its own, with the blobs that were dropped with it; undefined where it is of no browser. */
+  storedIn(origin: FolderOrigin): ProfileOrigin | undefined {
+    return origin.kind === 'files' ? this.#profilesOfFiles.get(origin.files) : undefined;
+  }
+
+  /** Reads what is open again, as it is now. */
+  async rereadProfile({ again }: ProfileOrigin): Promise<void> {
+    if (again === undefined) return;
+    const { profileOf } = await import('../storage/dropped-profile.js');
+    const origin = profileOf(await again(), again);
+    this.#droppedProfiles.set(origin.name, origin);
+    await this.#profiles.open(origin);
+  }
+
+  closeProfile(): void {
+    this.#goTo('storage', false, { stored: WHOLE_PROFILE });
+    this.#profiles.close();
+  }
+
+  cancelProfile(): void {
+    this.#profiles.cancel();
   }
 
   /** Goes back to the database of a file, and opens it if another one is open. */
@@ -190,7 +248,7 @@ export class Session extends Watchable {
   }
 
   #paramsOf(view: View): URLSearchParams {
-    const { story, filter, place, keyForm, search, query, live } = this.#state;
+    const { story, filter, place, keyForm, search, query, live, stored } = this.#state;
     const params = new URLSearchParams();
     switch (view) {
       case 'story':
@@ -211,6 +269,12 @@ export class Session extends Watchable {
         paramsOfLive(params, live);
         return params;
       case 'kept':
+        return params;
+      case 'storage':
+        if (this.#profiles.origin === sampleProfile) params.set('sample', '1');
+        else if (this.#profiles.origin !== undefined) params.set('profile', this.#profiles.origin.name);
+        else if (this.#state.storage.lost !== undefined) params.set('profile', this.#state.storage.lost);
+        paramsOfStorage(params, stored);
         return params;
       case 'database':
       case 'lookup':
@@ -263,6 +327,14 @@ export class Session extends Watchable {
       const now = this.#tables.origin;
       if (wanted === undefined) this.#tables.close(name ?? undefined);
       else if (now === undefined || !isSameFile(now, wanted)) void this.#tables.open(wanted);
+      return;
+    }
+    if (view === 'storage') {
+      this.#set({ ...part, stored: storageFromParams(params) });
+      const name = params.get('profile');
+      const wanted = params.has('sample') ? sampleProfile : name === null ? undefined : this.#droppedProfiles.get(name);
+      if (wanted === undefined) this.#profiles.close(name ?? undefined);
+      else if (this.#profiles.origin !== wanted) void this.#profiles.open(wanted);
       return;
     }
     const form = KEY_FORMS.find((known) => known === params.get('form'));

@@ -7,12 +7,13 @@ import { DOCUMENTATION, INSTALL, REPOSITORY } from './links.js';
 import { type View, VIEWS } from './route.js';
 import { type Theme, THEMES, useTheme } from './theme.js';
 
-const TITLES: Record<View, string> = { story: 'Story', filter: 'Filter', table: 'Table', database: 'Database', lookup: 'Lookup', live: 'Live', kept: 'Kept' };
+const TITLES: Record<View, string> = { story: 'Story', filter: 'Filter', table: 'Table', database: 'Database', storage: 'Storage', lookup: 'Lookup', live: 'Live', kept: 'Kept' };
 const TASKS: Record<View, string> = {
   story: 'What a Bloom filter is, step by step',
   filter: 'Touch a Bloom filter',
   table: 'Look inside one file',
   database: 'Walk through a folder',
+  storage: 'Read what a browser stored',
   lookup: 'Follow one key',
   live: 'Watch a database at work',
   kept: 'Keep a database in this browser',
@@ -23,6 +24,7 @@ const load: Record<LazyView, () => Promise<ComponentType>> = {
   filter: async () => (await import('../filter/filter-view.js')).FilterView,
   table: async () => (await import('../table/table-view.js')).TableView,
   database: async () => (await import('../database/database-view.js')).DatabaseView,
+  storage: async () => (await import('../storage/storage-view.js')).StorageView,
   lookup: async () => (await import('../lookup/lookup-view.js')).LookupView,
   live: async () => (await import('../live/live-view.js')).LiveView,
   kept: async () => (await import('../kept/kept-view.js')).KeptView,
@@ -82,7 +84,7 @@ export function App() {
         onDragOver={(event) => event.preventDefault()}
         onDrop={(event) => {
           event.preventDefault();
-          if (event.dataTransfer !== null) void droppedFiles(event.dataTransfer).then((files) => session.take(files));
+          if (event.dataTransfer !== null) void droppedFiles(event.dataTransfer).then(({ files, again }) => session.take(files, again));
         }}
       >
         <CurrentView view={shown} />

@@ -1,5 +1,5 @@
 /** The views that every page links to. */
-export const VIEWS = ['story', 'filter', 'table', 'database', 'lookup', 'live'] as const;
+export const VIEWS = ['story', 'filter', 'table', 'database', 'storage', 'lookup', 'live'] as const;
 /** With those that only another view leads to. */
 const ALL_VIEWS = [...VIEWS, 'kept'] as const;
 export type View = (typeof ALL_VIEWS)[number];

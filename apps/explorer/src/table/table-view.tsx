@@ -45,14 +45,16 @@ export function TableView() {
     <Drop
       title={client === undefined ? 'Look inside a table' : 'Another file'}
       explanation="A table is one sorted file of a LevelDB database: .ldb or .sst. Logs and MANIFESTs open too. Drop one here; it stays on your machine."
-      urlLabel="Address of a table"
-      urlPlaceholder="https://… .ldb"
+      url={{
+        label: 'Address of a table',
+        placeholder: 'https://… .ldb',
+        onOpen(url) {
+          const origin = fileAt(url);
+          if (origin !== undefined) session.openTable(origin);
+        },
+      }}
       sampleLabel="Open the sample"
       onFiles={(files) => session.take(files)}
-      onUrl={(url) => {
-        const origin = fileAt(url);
-        if (origin !== undefined) session.openTable(origin);
-      }}
       onSample={() => session.openTable(sampleTable())}
     >
       {client === undefined && lost !== undefined && (

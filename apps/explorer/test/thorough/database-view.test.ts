@@ -130,11 +130,11 @@ describeInChromium('the database view', ({ open, server }) => {
   test('lets one choose among several databases, by keyboard', async () => {
     const explorer = await open('#/database');
     await explorer.page.locator('.drop').waitFor();
-    await explorer.dropFolders('.page', ...inFolder('profile/Local Storage/leveldb'), ...inFolder('profile/Session Storage'));
+    await explorer.dropFolders('.page', ...inFolder('worlds/deep/one/db'), ...inFolder('worlds/two'));
     const choices = explorer.region('Several databases').getByRole('button');
-    await expect.poll(() => choices.allTextContents()).toEqual([expect.stringContaining('profile/Session Storage'), expect.stringContaining('profile/Local Storage/leveldb')]);
+    await expect.poll(() => choices.allTextContents()).toEqual([expect.stringContaining('worlds/two'), expect.stringContaining('worlds/deep/one/db')]);
     await choices.nth(1).press('Enter');
-    await explorer.page.getByRole('heading', { level: 1, name: 'profile/Local Storage/leveldb' }).waitFor();
+    await explorer.page.getByRole('heading', { level: 1, name: 'worlds/deep/one/db' }).waitFor();
     await expect.poll(() => explorer.region('Several databases').count()).toBe(0);
   });
 

@@ -21,6 +21,8 @@ const VIEWS = [
   ['database', '#/database?sample=1&prefix=weather/oslo', '[data-fact=entries]'],
   ['log', `#/table?url=samples/database/000013.log`, '[data-fact=records]'],
   ['MANIFEST', `#/table?url=samples/database/MANIFEST-000002`, '[data-fact=records]'],
+  ['storage', '#/storage', '.drop'],
+  ['stored data', '#/storage?sample=1&find=pear', '.window-row'],
   ['lookup', '#/lookup?sample=1&key=weather/oslo/2026-01-20', '[data-outcome=found].notice'],
   ['live database', '#/live?pace=at-once', '[data-fact=last-sequence]'],
   ['database that is kept', '#/kept', '[data-file=CURRENT]'],
@@ -132,12 +134,12 @@ describeInChromium('the whole page', ({ open, server }) => {
     const dark = await page.evaluate(() => getComputedStyle(document.body).backgroundColor);
     await page.reload();
     await expect.poll(() => page.evaluate(() => getComputedStyle(document.body).backgroundColor)).toBe(dark);
-    for (const [link, title] of [['Filter', '“Have I seen this before?”'], ['Table', 'Inside a table'], ['Database', 'Walk through a database'], ['Lookup', 'Follow a lookup']] as const) {
+    for (const [link, title] of [['Filter', '“Have I seen this before?”'], ['Table', 'Inside a table'], ['Database', 'Walk through a database'], ['Storage', 'What a browser stored'], ['Lookup', 'Follow a lookup']] as const) {
       await page.getByRole('link', { name: link, exact: true }).click();
       await page.getByRole('heading', { level: 1, name: title }).waitFor();
       await expect.poll(() => page.title()).toBe(`${link} · Bloom explorer`);
     }
     await page.goBack();
-    await page.getByRole('heading', { level: 1, name: 'Walk through a database' }).waitFor();
+    await page.getByRole('heading', { level: 1, name: 'What a browser stored' }).waitFor();
   });
 });

@@ -1,0 +1,123 @@
+/** Stored values in one line: as lists show them, and as they are searched. */
+import { HostObject, StoredBlob } from '@bloom/web-storage';
+import { hexDigits } from '@bloom/report';
+
+/** Objects in objects up to this depth are shown in a line. */
+const LINE_DEPTH = 2;
+/** Bytes that are shown of an ArrayBuffer. */
+const SHOWN_BYTES = 24;
+
+/** What a value is, such as `Array(3)` or `Date`. */
+export function typeOf(value: unknown): string {
+  if (value === null) return 'null';
+  if (typeof value !== 'object') return typeof value;
+  if (Array.isArray(value)) return `Array(${value.length})`;
+  if (value instanceof Map || value instanceof Set) return `${value instanceof Map ? 'Map' : 'Set'}(${value.size})`;
+  if (value instanceof ArrayBuffer) return `ArrayBuffer(${value.byteLength})`;
+  if (ArrayBuffer.isView(value)) return `${value.constructor.name}(${value instanceof DataView ? value.byteLength : (value as Uint8Array).length})`;
+  if (value instanceof StoredBlob) return value.kind === 'file' ? 'File' : 'Blob';
+  if (value instanceof HostObject) return value.interfaceName ?? 'unknown object';
+  if (value instanceof Error) return value.name;
+  for (const type of [Date, RegExp, Boolean, Number, String]) if (value instanceof type) return type.name;
+  return Object.prototype.toString.call(value) === '[object BigInt]' ? 'BigInt' : 'Object';
+}
+
+/** The text of a value without parts; undefined for one with parts. Strings are in quotes. */
+export function leafText(value: unknown, limit = Infinity): string | undefined {
+  switch (typeof value) {
+    case 'string':
+      return JSON.stringify(value.length > limit ? value.slice(0, limit) : value);
+    case 'number':
+      return Object.is(value, -0) ? '-0' : String(value);
+    case 'bigint':
+      return `${value}n`;
+    case 'object':
+      break;
+    default:
+      return String(value);
+  }
+  if (value === null) return 'null';
+  if (value instanceof Date) return Number.isNaN(value.getTime()) ? 'invalid date' : value.toISOString();
+  if (value instanceof RegExp) return String(value);
+  if (value instanceof StoredBlob) return [value.name && JSON.stringify(value.name), value.type, value.size !== undefined && `${value.size.toLocaleString('en')} bytes`].filter(Boolean).join(', ');
+  if (value instanceof ArrayBuffer) return bytesText(new Uint8Array(value));
+  if (value instanceof DataView) return bytesText(new Uint8Array(value.buffer, value.byteOffset, value.byteLength));
+  if (value instanceof Boolean || value instanceof Number || value instanceof String || Object.prototype.toString.call(value) === '[object BigInt]') return leafText(value.valueOf(), limit);
+  return undefined;
+}
+
+function bytesText(bytes: Uint8Array): string {
+  const shown = hexDigits(bytes.subarray(0, SHOWN_BYTES), ' ');
+  return bytes.length > SHOWN_BYTES ? `${shown} …` : shown;
+}
+
+/** A value in a line of about `limit` characters at most. */
+export function lineOf(value: unknown, limit: number): string {
+  let text = '';
+  const add = (part: string): boolean => {
+    text += part;
+    return text.length < limit;
+  };
+  // False as soon as the line is full.
+  const write = (part: unknown, depth: number): boolean => {
+    const leaf = leafText(part, limit);
+    if (leaf !== undefined) return add(leaf);
+    const object = part as object;
+    const isList = Array.isArray(object) || object instanceof Set || ArrayBuffer.isView(object);
+    const type = typeOf(object);
+    if (depth >= LINE_DEPTH) return add(type === 'Object' ? '{…}' : type);
+    if (type !== 'Object' && !Array.isArray(object) && !add(`${type} `)) return false;
+    if (!add(isList ? '[' : '{')) return false;
+    let isFirst = true;
+    for (const [label, child] of partsOf(object)) {
+      if (!isFirst && !add(', ')) return false;
+      isFirst = false;
+      if (!isList && !(add(typeof label === 'string' ? label : lineOf(label, 40)) && add(': '))) return false;
+      if (!write(child, depth + 1)) return false;
+    }
+    return add(isList ? ']' : '}');
+  };
+  write(value, 0);
+  return text.length <= limit ? text : `${text.slice(0, limit)}…`;
+}
+
+/** The parts of an object with their names, in order, without those of what is in them. Holes have none. Keys of Maps can be any value. */
+export function* partsOf(object: object): Generator<readonly [label: unknown, part: unknown], void, undefined> {
+  if (object instanceof Map) yield* object;
+  else if (object instanceof Set) {
+    let i = 0;
+    for (const element of object) yield [String(i++), element];
+  } else if (ArrayBuffer.isView(object) && !(object instanceof DataView)) {
+    const { length } = object as Uint8Array;
+    for (let i = 0; i < length; i++) yield [String(i), (object as Uint8Array)[i]];
+  } else if (object instanceof HostObject) {
+    yield* Object.entries(object.fields);
+    if (object.bytes !== undefined) yield ['bytes', object.bytes];
+  } else if (object instanceof Error) {
+    for (const name of ['message', 'stack', 'cause'] as const) if (Object.hasOwn(object, name)) yield [name, object[name]];
+    yield* Object.entries(object);
+  } else if (leafText(object, 0) === undefined) {
+    for (const name in object) if (Object.hasOwn(object, name)) yield [name, (object as Readonly<Record<string, unknown>>)[name]];
+  }
+}
+
+/** Whether a text is in a value: in its strings, numbers and dates, the names of its properties, and its files. Case does not matter. */
+export function contains(value: unknown, lowerCase: string): boolean {
+  const seen = new Set<object>();
+  const waiting: unknown[] = [value];
+  while (waiting.length > 0) {
+    const part = waiting.pop();
+    // Elements of a view are numbers, of which nobody looks for one.
+    if (ArrayBuffer.isView(part) || part instanceof ArrayBuffer) continue;
+    const leaf = typeof part === 'string' ? part : leafText(part);
+    if (leaf !== undefined) {
+      if (leaf.toLowerCase().includes(lowerCase)) return true;
+      continue;
+    }
+    if (seen.has(part as object)) continue;
+    seen.add(part as object);
+    const hasNames = !(Array.isArray(part) || part instanceof Set);
+    for (const [label, child] of partsOf(part as object)) waiting.push(child, ...(hasNames ? [label] : []));
+  }
+  return false;
+}

@@ -1,0 +1,184 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { dataPath } from '@bloom/fixtures';
+import { expect, test } from 'vitest';
+import { OpenedProfile } from '../src/storage/opened-profile.js';
+import { profileOf } from '../src/storage/dropped-profile.js';
+import type { RowFacts } from '../src/storage/storage-facts.js';
+import { type StorageSearch, WHOLE_PROFILE } from '../src/storage/storage-place.js';
+import { filesBelow, noteKey, NOTES, rewrittenNotes, samplePath } from './stored-profile.js';
+
+const work = (signal = new AbortController().signal) => ({ signal, progress: () => undefined });
+
+function opened(files: Iterable<{ readonly name: string; readonly bytes: Uint8Array }>): OpenedProfile {
+  return new OpenedProfile(profileOf(Array.from(files, ({ name, bytes }) => ({ path: `profile/${name}`, file: new File([bytes as Uint8Array<ArrayBuffer>], name.slice(name.lastIndexOf('/') + 1)) }))));
+}
+
+const sample = (): OpenedProfile => opened(filesBelow(samplePath));
+
+async function rowsOf(profile: OpenedProfile, search: Partial<StorageSearch>): Promise<RowFacts[]> {
+  const list = profile.list({ ...WHOLE_PROFILE, ...search });
+  while ((await profile.more(work(), list, 1000)).state === 'more');
+  return profile.rows(list, 0, Infinity);
+}
+
+async function linesOf(profile: OpenedProfile, search: Partial<StorageSearch>): Promise<Record<string, unknown>[]> {
+  const text = await (await profile.lines(work(), { ...WHOLE_PROFILE, ...search })).text();
+  return text.split('\n').slice(0, -1).map((line) => JSON.parse(line) as Record<string, unknown>);
+}
+
+test('the sample is described: databases, stores and indexes, origins, tabs', async () => {
+  const profile = sample();
+  expect((await profile.facts(work())).map(({ path, storage }) => [path, storage])).toEqual([
+    [NOTES, 'indexeddb'],
+    ['Local Storage/leveldb', 'local-storage'],
+    ['Session Storage', 'session-storage'],
+  ]);
+  const [database] = await profile.outline(NOTES);
+  expect(database).toMatchObject({ kind: 'database', title: 'notebook', detail: 'https://notes.example, version 3' });
+  expect(database!.children.map(({ title, detail, children }) => [title, detail, children.map((index) => [index.title, index.detail])])).toEqual([
+    ['notes', 'key id, numbered', [['by date', 'by changed'], ['by tag', 'by tags, each element']]],
+    ['attachments', '', []],
+    ['settings', 'key name', []],
+  ]);
+  expect((await profile.outline('Local Storage/leveldb')).map(({ title }) => title)).toEqual(['https://notes.example', 'https://shop.example']);
+  expect((await profile.outline('Session Storage')).map(({ title }) => title).sort()).toEqual(['https://notes.example', 'https://shop.example']);
+});
+
+test('rows of a store, of an index and of everything are what was stored', async () => {
+  const profile = sample();
+  const store = { folder: NOTES, database: 1, store: 1 };
+  const notes = await rowsOf(profile, store);
+  expect(notes).toHaveLength(119);
+  expect(notes[0]).toMatchObject({ key: '1', where: '', error: undefined, state: undefined });
+  const byTag = await rowsOf(profile, { ...store, index: 32 });
+  expect(byTag.slice(0, 2).map(({ key }) => key)).toEqual(['"books"', '"books"']);
+  const list = profile.list({ ...WHOLE_PROFILE, ...store, index: 32 });
+  await profile.more(work(), list, 3);
+  expect(await profile.details(work(), list, 1)).toMatchObject({ key: { text: '"books"' }, primaryKey: { text: '14' }, value: { type: 'Object' } });
+  const all = await rowsOf(profile, {});
+  expect(all.map(({ where }) => where).filter((where, i, wheres) => wheres.indexOf(where) === i)).toEqual([
+    'notes.example › notebook › notes',
+    'notes.example › notebook › attachments',
+    'notes.example › notebook › settings',
+    'Local Storage › notes.example',
+    'Local Storage › shop.example',
+    'Session Storage › notes.example',
+    'Session Storage › shop.example',
+  ]);
+});
+
+test('a search finds texts in keys and values of all folders', async () => {
+  const found = await rowsOf(sample(), { find: 'PEAR tree' });
+  expect(new Set(found.map(({ where }) => where.split(' ')[0]))).toEqual(new Set(['notes.example', 'Local', 'Session']));
+  expect(await rowsOf(sample(), { find: 'nowhere at all' })).toEqual([]);
+});
+
+test('a search that is stopped keeps what it found, and goes on', async () => {
+  const profile = sample();
+  const list = profile.list({ ...WHOLE_PROFILE, find: 'cat', folder: NOTES });
+  const stopper = new AbortController();
+  const stopped = await profile.more({ signal: stopper.signal, progress: (examined) => examined === 5 && stopper.abort() }, list, 100);
+  expect(stopped).toMatchObject({ examined: 5, state: 'more' });
+  expect(stopped.rowCount).toBeGreaterThan(0);
+  const rest = await profile.more(work(), list, 1000);
+  expect(rest.state).toBe('end');
+  expect(profile.rows(list, 0, 9999)).toEqual(await rowsOf(profile, { find: 'cat', folder: NOTES }));
+});
+
+test('a list that was replaced is cancelled', async () => {
+  const profile = sample();
+  const first = profile.list(WHOLE_PROFILE);
+  profile.list(WHOLE_PROFILE);
+  expect(() => profile.more(work(), first, 1)).toThrow(expect.objectContaining({ name: 'AbortError' }));
+});
+
+test('deleted and overwritten versions are shown with what became of them', async () => {
+  const profile = sample();
+  const versions = await rowsOf(profile, { folder: NOTES, database: 1, store: 1, hasVersions: true });
+  const states = (key: string) => versions.filter((row) => row.key === key).map(({ state }) => state);
+  expect(states('5').sort()).toEqual(['current', 'overwritten']);
+  expect(states('7').sort()).toEqual(['deleted', 'deletion']);
+  expect(states('8')).toEqual(['current']);
+  const list = profile.list({ ...WHOLE_PROFILE, folder: NOTES, database: 1, store: 1, hasVersions: true, find: 'how to prune a pear tree' });
+  await profile.more(work(), list, 100);
+  expect(await profile.details(work(), list, 0)).toMatchObject({ key: { text: '7' }, value: { type: 'Object' }, version: { state: 'deleted', file: '000003.log' } });
+});
+
+test('a record that is damaged shows its error in its row, and all others are there', async () => {
+  const files = await rewrittenNotes(async (database, { value }) => {
+    const damaged = value.slice();
+    // Behind the envelope and the version of V8: a tag that does not exist.
+    damaged.fill(0x01, 20);
+    await database.put(noteKey(3), damaged);
+    await database.put(noteKey(4), value.subarray(0, 40));
+  });
+  const profile = opened(Array.from(files, ([name, bytes]) => ({ name: `${NOTES}/${name}`, bytes })));
+  const rows = await rowsOf(profile, { database: 1, store: 1 });
+  expect(rows).toHaveLength(119);
+  expect(rows.flatMap(({ key, error }) => (error === undefined ? [] : [key]))).toEqual(['3', '4']);
+  const list = profile.list({ ...WHOLE_PROFILE, database: 1, store: 1 });
+  await profile.more(work(), list, 100);
+  expect(await profile.details(work(), list, 2)).toMatchObject({ key: { text: '3' }, value: undefined, failure: { code: 'BLOOM_BAD_VALUE' } });
+});
+
+test('damage of a table is a row, and what lies behind it follows', async () => {
+  const files = await rewrittenNotes(async (database, { value }) => {
+    for (let i = 1; i <= 3000; i++) await database.put(noteKey(i), value);
+    await database.compactRange();
+  });
+  const [table, bytes] = [...files].filter(([name]) => /\.(?:ldb|sst)$/u.test(name)).sort(([, a], [, b]) => b.length - a.length)[0]!;
+  const damaged = bytes.slice();
+  damaged.fill(0xff, bytes.length >> 1, (bytes.length >> 1) + 10);
+  files.set(table, damaged);
+  const profile = opened(Array.from(files, ([name, contents]) => ({ name: `${NOTES}/${name}`, bytes: contents })));
+  const all = await rowsOf(profile, { database: 1, store: 1 });
+  const errors = all.flatMap(({ error }, i) => (error === undefined ? [] : [i]));
+  expect(errors).toHaveLength(1);
+  const keys = all.filter(({ error }) => error === undefined).map(({ key }) => Number(key));
+  expect(keys.length).toBeGreaterThan(2500);
+  expect(keys.length).toBeLessThan(3000);
+  expect(new Set(keys).size).toBe(keys.length);
+  expect(keys.at(-1)).toBe(3000);
+});
+
+test('a folder that cannot be opened is a row, and the other folders are read', async () => {
+  const files = filesBelow(samplePath).map((file) => (file.name === `${NOTES}/MANIFEST-000001` ? { ...file, bytes: file.bytes.slice(0, 3) } : file));
+  const rows = await rowsOf(opened(files), {});
+  expect(rows[0]).toMatchObject({ key: '', where: 'IndexedDB of https://notes.example', error: expect.any(String) as string });
+  expect(rows.length).toBeGreaterThan(5);
+});
+
+test('a list ends where memory would, and says so', async () => {
+  const files = await rewrittenNotes(async (database, { value }) => {
+    for (let i = 200; i < 50_200; i++) await database.put(noteKey(i), value.subarray(0, 3));
+  });
+  const profile = opened(Array.from(files, ([name, bytes]) => ({ name: `${NOTES}/${name}`, bytes })));
+  const list = profile.list({ ...WHOLE_PROFILE, database: 1, store: 1 });
+  expect(await profile.more(work(), list, 10)).toMatchObject({ rowCount: 10, examined: 10, state: 'more' });
+  await profile.more(work(), list, 40_000);
+  expect(await profile.more(work(), list, 40_000)).toMatchObject({ rowCount: 50_000, state: 'full' });
+});
+
+test('the lines of Local and Session Storage are what the page read back in Chromium', async () => {
+  interface Stored {
+    readonly local: readonly { readonly key: string; readonly value: string }[];
+    readonly session: readonly { readonly key: string; readonly value: string }[];
+  }
+  const stored = JSON.parse(readFileSync(dataPath('web-storage/stored.json'), 'utf8')) as Stored;
+  const profile = opened(filesBelow(join(dataPath('web-storage'), '.')).filter(({ name }) => name.includes('/')));
+  expect((await profile.facts(work())).map(({ path, storage }) => [path, storage])).toEqual([
+    ['page.indexeddb.leveldb', 'indexeddb'],
+    ['local-storage', 'local-storage'],
+    ['session-storage', 'session-storage'],
+  ]);
+  const text = (json: unknown): unknown => (typeof json === 'string' ? json : String.fromCharCode(...(json as { utf16: string }).utf16.match(/.{4}/gu)!.map((unit) => Number.parseInt(unit, 16))));
+  for (const [folder, expected] of [['local-storage', stored.local], ['session-storage', stored.session]] as const) {
+    const lines = await linesOf(profile, { folder });
+    const pairs = lines.map(({ key, value }) => [text(key), text(value)]).sort();
+    expect(pairs).toEqual(expected.map(({ key, value }) => [JSON.parse(key), JSON.parse(value)] as unknown[]).sort());
+  }
+  const records = await linesOf(profile, { folder: 'page.indexeddb.leveldb' });
+  expect(records.filter(({ error }) => error !== undefined)).toEqual([]);
+  expect(records).toHaveLength(67);
+});
