@@ -3,7 +3,7 @@ import { join, relative, sep } from 'node:path';
 import { weatherDatabase } from './weather-database.js';
 import { weatherTable } from './weather-table.js';
 
-const STORED = join(import.meta.dirname, 'stored');
+const STORED = join(import.meta.dirname, 'web');
 
 /** A file that comes with the page. */
 export interface SampleFile {
@@ -27,5 +27,5 @@ function storedSample(): SampleFile[] {
     .filter((entry) => entry.isFile())
     .map(({ parentPath, name }) => join(parentPath, name))
     .sort()
-    .map((path) => ({ path: `stored/${relative(STORED, path).replaceAll(sep, '/')}`, bytes: readFileSync(path) }));
+    .map((path) => ({ path: `web/${relative(STORED, path).replaceAll(sep, '/')}`, bytes: readFileSync(path) }));
 }

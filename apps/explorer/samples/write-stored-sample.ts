@@ -1,5 +1,5 @@
 /**
- * Writes `samples/stored`, with the Chromium that is installed: what two made-up sites stored.
+ * Writes `samples/web`, with the Chromium that is installed: what two made-up sites stored.
  *
  *     npx pnpm@10 --filter @bloom/explorer stored-sample
  */
@@ -11,7 +11,7 @@ import { chromium } from 'playwright-core';
 
 const executablePath = findChromium();
 if (executablePath === undefined) throw new Error('no Chromium on the PATH');
-const target = join(import.meta.dirname, 'stored');
+const target = join(import.meta.dirname, 'web');
 const folder = mkdtempSync(join(tmpdir(), 'stored-sample-'));
 const browser = await chromium.launchPersistentContext(folder, { executablePath });
 await browser.route('**/*', (route) => route.fulfill({ contentType: 'text/html', body: '<title>Sample</title>' }));

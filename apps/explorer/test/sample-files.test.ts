@@ -8,6 +8,6 @@ test('the page knows all files of the sample database', () => {
 });
 
 test('the page knows all files of the sample of a profile', () => {
-  const stored = samples().filter(({ path }) => path.startsWith('stored/'));
-  expect([...STORED_SAMPLE_FILES].sort()).toEqual(stored.map(({ path }) => path.slice('stored/'.length)).sort());
+  const stored = samples().filter(({ path }) => path.startsWith('web/'));
+  expect([...STORED_SAMPLE_FILES].sort()).toEqual(stored.map(({ path }) => path.slice('web/'.length)).sort());
 });

@@ -5,7 +5,7 @@ import { idbComparator, idbFilterPolicy } from '@bloom/leveldb/idb-comparator';
 import { storedEntries } from '@bloom/leveldb/inspect';
 import { folderFiles } from '@bloom/fixtures';
 
-export const samplePath = join(import.meta.dirname, '../samples/stored');
+export const samplePath = join(import.meta.dirname, '../samples/web');
 export const NOTES = 'IndexedDB/https_notes.example_0.indexeddb.leveldb';
 
 /** The files of a folder and of those in it, by their paths. */

@@ -2,6 +2,7 @@
 import { mustBeOptions, mustHaveAtMost } from '@bloom/bytes/internal';
 import type { Folder, RepairOptions, RepairReport, WritableFolder } from '@bloom/leveldb';
 import { LevelError } from './level-error.js';
+import type * as FolderCalls from './folder-calls.js';
 import type { LevelHost } from './level-host.js';
 import { isFolder, type LevelOptions } from './level-options.js';
 import { mustBeText, StoreLevel } from './store-level.js';
@@ -51,13 +52,15 @@ function startWorker(): WorkerLike {
   return new Worker!(new URL('./level-worker.js', import.meta.url), { type: 'module' });
 }
 
-const folderCalls = (): ReturnType<LevelHost['folderCalls']> => import('./folder-calls.js');
+// A page whose database is in a worker does not load the code of databases.
+const folderCalls = (): Promise<typeof FolderCalls> => import('./folder-calls.js');
 
 /** @param worker the option of that name. */
 function hostWith(worker: StartWorker = startWorker): LevelHost {
   return {
     ...webFormats,
-    folderCalls,
+    openFolder: async (folder, options) => (await folderCalls()).openDatabase(folder, options, webFormats),
+    openFolderToRead: async (folder, options) => (await folderCalls()).openReader(folder, options, webFormats),
     writableAt(location) {
       mustHaveWorkers(location);
       return (options) => openInWorker(location, worker, options, webFormats);

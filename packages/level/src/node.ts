@@ -46,7 +46,8 @@ function textOf(bytes: Uint8Array, start: number, end: number): string {
 }
 
 const host: LevelHost = {
-  folderCalls: () => folderCalls,
+  openFolder: (folder, options) => folderCalls.openDatabase(folder, options, host),
+  openFolderToRead: (folder, options) => folderCalls.openReader(folder, options, host),
   writableAt: (location) => new WritableNodeFolder(location),
   openShared: (location, options) => openShared(location, options, host),
   readOnlyFolderAt: (location) => new NodeFolder(location),

@@ -124,11 +124,11 @@ export abstract class StoreLevel<KDefault = string, VDefault = string> extends C
     this.#options = options ?? {};
     this.#host = host;
     if (typeof place === 'function') this.#openStore = place;
-    else if (readOnly) this.#openStore = async (given) => (await host.folderCalls()).openReader(place, given, host);
+    else if (readOnly) this.#openStore = (given) => host.openFolderToRead(place, given);
     else {
       this.#openStore = async (given) => {
         if (given.multithreading === true && typeof location === 'string' && host.openShared !== undefined) return host.openShared(location, given);
-        return (await host.folderCalls()).openDatabase(place as WritableFolder, given, host);
+        return host.openFolder(place as WritableFolder, given);
       };
     }
   }

@@ -37,7 +37,7 @@ export interface PlacedRecord extends StoredRecord {
   /** Undefined where the store was deleted. */
   readonly store: StoreDescription | undefined;
   /** The ids of database and store. */
-  readonly place: Pick<KeyPrefix, 'database' | 'store'>;
+  readonly place: { readonly database: number; readonly store: number };
 }
 
 /**
