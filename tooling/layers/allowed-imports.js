@@ -21,7 +21,7 @@ export const arrows = {
   codecs: ['sstable'],
   'web-storage': ['leveldb', 'sstable', 'bytes'],
   // Private: the apps include it in their bundles.
-  report: ['web-storage', 'sstable', 'policy', 'hash', 'bytes'],
+  report: ['sstable', 'policy', 'hash', 'bytes'],
 };
 
 /**

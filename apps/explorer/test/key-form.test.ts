@@ -2,7 +2,8 @@ import { allCodecs } from '@bloom/codecs';
 import { folderFiles, realDatabases, seeded } from '@bloom/fixtures';
 import { MemoryFolder } from '@bloom/leveldb';
 import { storedEntries } from '@bloom/leveldb/inspect';
-import { indexedDbKey, minecraftKey } from '@bloom/report';
+import { minecraftKey } from '@bloom/report';
+import { indexedDbKey } from '@bloom/web-storage';
 import { expect, test } from 'vitest';
 import { partsOf, typedBytes, typedForm } from '../src/bytes/key-form.js';
 

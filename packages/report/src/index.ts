@@ -12,7 +12,6 @@ export {
 } from './filter-trial.js';
 export { filterWriter, GOLEVELDB_FILTER } from './filter-writers.js';
 export { hexBytes, hexDigits, hexNumber } from './hexadecimal.js';
-export { INDEXED_DB_FIELDS, indexedDbKey } from '@bloom/web-storage';
 export { KeyEvidence, type KeyForm, type KeyReading } from './key-evidence.js';
 export { KeySet } from './key-set.js';
 export { minecraftKey, typedMinecraftKey } from './minecraft-key.js';

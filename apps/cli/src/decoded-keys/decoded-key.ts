@@ -1,5 +1,6 @@
 /** Keys of known programs in words, as the explorer shows them: what `scan --decode-keys` prints instead of their bytes. */
-import { indexedDbKey, minecraftKey } from '@bloom/report';
+import { minecraftKey } from '@bloom/report';
+import { indexedDbKey } from '@bloom/web-storage';
 import type { KeyDecoderName } from './key-decoders.js';
 
 /** Makes the words of keys, as bytes. A key that is none of the program's, or is text already, stays as it is. */

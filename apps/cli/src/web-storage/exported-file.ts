@@ -1,7 +1,7 @@
 import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { jsonText, type JsonValue, type StoredBlob, taggedJson, WebStorageError } from '@bloom/web-storage';
-import { ByteBuffer } from '../formats/byte-buffer.js';
+import type { ByteBuffer } from '../formats/byte-buffer.js';
 import { type ReadEntry, VERSION_FACTS } from './read-entry.js';
 import { DistinctNames } from './safe-name.js';
 
@@ -26,7 +26,7 @@ export interface ExportedFacts {
 export class ExportedFile {
   readonly #path: string;
   readonly #place: ReadEntry['place'];
-  readonly #out = new ByteBuffer();
+  readonly #out: ByteBuffer;
   readonly #blobNames = new DistinctNames();
   #records = 0;
   #unreadable = 0;
@@ -34,8 +34,14 @@ export class ExportedFile {
   #missingBlobs = 0;
   readonly #errors: { key?: unknown; code: string; message: string }[] = [];
 
-  /** Makes the empty file. @throws the system's error. */
-  constructor(path: string, place: ReadEntry['place']) {
+  /**
+   * Makes the empty file.
+   *
+   * @param out for lines that wait to be written: of all files, one at a time uses it.
+   * @throws the system's error.
+   */
+  constructor(path: string, place: ReadEntry['place'], out: ByteBuffer) {
+    this.#out = out;
     this.#path = path;
     this.#place = place;
     writeFileSync(path, '', { flag: 'wx' });

@@ -2,6 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { NodeFolder } from '@bloom/leveldb/node';
 import { type DatabaseInformation, IndexedDbReader, type StorageKind } from '@bloom/web-storage';
+import { ByteBuffer } from '../formats/byte-buffer.js';
 import { withDecodedEntries } from './decoded-entries.js';
 import { type ExportedFacts, ExportedFile } from './exported-file.js';
 import type { ReadEntry } from './read-entry.js';
@@ -36,7 +37,7 @@ export async function exportFolder(path: string, storage: StorageKind, target: s
   await withDecodedEntries(path, options, async (_, entries) => {
     for await (const entry of entries) {
       options.signal.throwIfAborted();
-      await files.fileFor(entry.place).add(entry);
+      await files.add(entry);
     }
   });
   return { ...(databases !== undefined && { databases }), files: files.finish() };
@@ -59,6 +60,9 @@ class ExportedFiles {
   /** The names of the files in the folder of each database. */
   readonly #databases = new Map<string | number, { readonly folder: string; readonly names: DistinctNames }>();
   readonly #files = new Map<string, { readonly name: string; readonly file: ExportedFile }>();
+  /** One buffer for all files: a profile may have thousands. */
+  readonly #out = new ByteBuffer();
+  #current: ExportedFile | undefined;
 
   constructor(target: string, name: string) {
     this.#target = target;
@@ -66,22 +70,27 @@ class ExportedFiles {
     mkdirSync(target, { recursive: true });
   }
 
+  async add(entry: ReadEntry): Promise<void> {
+    const file = this.fileFor(entry.place);
+    if (file !== this.#current) this.#current?.flush();
+    this.#current = file;
+    await file.add(entry);
+  }
+
   fileFor(place: ReadEntry['place']): ExportedFile {
     const id = JSON.stringify(place);
     const known = this.#files.get(id);
     if (known !== undefined) return known.file;
     const name = this.#nameFor(place);
-    const file = new ExportedFile(join(this.#target, name), place);
+    const file = new ExportedFile(join(this.#target, name), place, this.#out);
     this.#files.set(id, { name, file });
     return file;
   }
 
   /** Writes what is left. */
   finish(): ExportedFacts[] {
-    return [...this.#files.values()].map(({ name, file }) => {
-      file.flush();
-      return file.facts(`${this.#name}/${name}`);
-    });
+    this.#current?.flush();
+    return [...this.#files.values()].map(({ name, file }) => file.facts(`${this.#name}/${name}`));
   }
 
   #nameFor({ database, store, origin, map }: ReadEntry['place']): string {

@@ -1,6 +1,7 @@
 /** Keys of Chromium's IndexedDB as they are typed: in the words in which `indexedDbKey` shows them, whole or their beginning. */
 import { putVarint } from '@bloom/bytes';
-import { hexBytes, INDEXED_DB_FIELDS } from '@bloom/report';
+import { hexBytes } from '@bloom/report';
+import { INDEXED_DB_FIELDS } from '@bloom/web-storage';
 
 /** The key, or the beginning of one; undefined for other words. */
 export function typedIndexedDbKey(text: string): Uint8Array | undefined {

@@ -1,5 +1,6 @@
 /** Ways to show bytes to people. */
-import { hexBytes, hexDigits, hexNumber, indexedDbKey, minecraftKey, typedMinecraftKey } from '@bloom/report';
+import { hexBytes, hexDigits, hexNumber, minecraftKey, typedMinecraftKey } from '@bloom/report';
+import { indexedDbKey } from '@bloom/web-storage';
 import { typedIndexedDbKey } from './indexeddb-key-text.js';
 import type { KeyForm, Typing } from './key-form-names.js';
 

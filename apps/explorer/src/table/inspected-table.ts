@@ -1,7 +1,8 @@
 import { FilterBlockReader } from '@bloom/filter-block';
 import { BloomFilterPolicy, type FilterPolicy } from '@bloom/policy';
 import { idbComparator, idbFilterPolicy } from '@bloom/leveldb/idb-comparator';
-import { databaseKeys, type FilterTrial, filterTrialSteps, indexedDbKey, KeyEvidence, minecraftKey, plainKeys, WatchedPolicy } from '@bloom/report';
+import { databaseKeys, type FilterTrial, filterTrialSteps, KeyEvidence, minecraftKey, plainKeys, WatchedPolicy } from '@bloom/report';
+import { indexedDbKey } from '@bloom/web-storage';
 import { bytewiseComparator, type Comparator, MemorySource, type Source, SyncTable } from '@bloom/sstable';
 import { allCodecs } from '@bloom/codecs';
 import { decodeInternalKey, internalKeyComparator, internalKeyPolicy, SyncDatabaseTable } from '@bloom/sstable/database';
