@@ -125,10 +125,11 @@ describe(`${ENTRIES} entries in levels`, () => {
   });
 
   test('describe() expects about as many wasted reads as there are', () => {
-    // The formula is for independent probes: LevelDB's let a sixth more pass.
-    for (const { wasted, expected } of [uniform, auto]) {
+    // The formula is for independent probes, which LevelDB's are not. How many levels there are depends on when compactions end: four runs
+    // gave 1.26 to 1.29 for 10 bits everywhere, and 1.23 to 1.46 for bits by level.
+    for (const [{ wasted, expected }, most] of [[uniform, 1.4], [auto, 1.6]] as const) {
       expect(wasted / LOOKUPS).toBeGreaterThan(expected * 0.9);
-      expect(wasted / LOOKUPS).toBeLessThan(expected * 1.4);
+      expect(wasted / LOOKUPS).toBeLessThan(expected * most);
     }
   });
 
