@@ -5,7 +5,7 @@ import { linksOf, withoutFragment } from './links.js';
 /** @import { Manifest } from './published-packages.js' */
 
 /** Anything else, such as sources, tests and caches, is there by mistake. The command carries the explorer's page. */
-const EXPECTED = /^(package\.json|README\.md|LICENSE|CHANGELOG\.md|docs\/[\w-]+\.md|dist\/([\w.-]+\/)*[\w.-]+\.(js|cjs|js\.map|cjs\.map|d\.ts|d\.cts)|dist\/third-party-notices\.txt|dist\/explorer\/[\w./-]+)$/;
+const EXPECTED = /^(package\.json|README\.md|LICENSE|CHANGELOG\.md|docs\/[\w-]+\.md|dist\/([\w.-]+\/)*[\w.-]+\.(js|cjs|js\.map|cjs\.map|d\.ts|d\.cts)|dist\/third-party-notices\.txt|dist\/explorer\/[\w ./-]+)$/;
 
 /**
  * @param {Manifest} manifest
