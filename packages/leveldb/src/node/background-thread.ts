@@ -53,14 +53,13 @@ export type Answer =
   | ({ readonly type: 'done'; readonly made: CompactedTables } & Job)
   | ({ readonly type: 'failed'; readonly problem: string } & Job);
 
-/** The worker's file, next to the built entry point. Undefined where there is none, as in a bundle of one file. */
-function workerFile(): URL | undefined {
+/** Whether the worker's file is next to the built entry point: not in a bundle of one file. */
+function hasWorkerFile(): boolean {
   try {
-    const file = new URL('./table-worker.node.js', import.meta.url);
-    return existsSync(file) ? file : undefined;
+    return existsSync(new URL('./table-worker.node.js', import.meta.url));
   } catch {
     // A bundler that makes CommonJS may leave `import.meta.url` undefined.
-    return undefined;
+    return false;
   }
 }
 
@@ -113,11 +112,10 @@ export class BackgroundThread {
    *   missing, as in a bundle of one file, and when the process may not or cannot start another thread.
    */
   attach(pin: FolderPin, settings: TableThreadSettings): TableThread | undefined {
-    const file = workerFile();
-    if (this.#isClosed || file === undefined || (settings.plugins !== undefined && this.#plugins === undefined)) return undefined;
+    if (this.#isClosed || !hasWorkerFile() || (settings.plugins !== undefined && this.#plugins === undefined)) return undefined;
     if (this.#worker?.hasEnded !== false) {
       try {
-        this.#worker = new TableWorker(file);
+        this.#worker = new TableWorker();
       } catch {
         return undefined;
       }
@@ -213,12 +211,12 @@ interface AskedJob {
 /** A worker, and the jobs that it has not answered yet. It keeps the process alive only while it has some. */
 class TableWorker {
   hasEnded = false;
-  readonly #worker: Worker;
+  // Bundlers find the worker's own imports only where both calls are one expression.
+  readonly #worker = new Worker(new URL('./table-worker.node.js', import.meta.url), { name: 'bloom-leveldb' });
   readonly #jobs = new Map<number, AskedJob>();
   #lastId = 0;
 
-  constructor(file: URL) {
-    this.#worker = new Worker(file, { name: 'bloom-leveldb' });
+  constructor() {
     this.#worker.unref();
     this.#worker.on('message', (answer: Answer) => this.#take(answer));
     // Without a listener, the error would crash the process. An 'exit' event follows.
