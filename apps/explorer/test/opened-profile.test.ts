@@ -74,7 +74,7 @@ test('a search finds texts in keys and values of all folders', async () => {
   expect(await rowsOf(sample(), { find: 'nowhere at all' })).toEqual([]);
 });
 
-test('a search that is stopped keeps what it found, and goes on', async () => {
+test('a search that is stopped keeps what it found, and can be continued', async () => {
   const profile = sample();
   const list = profile.list({ ...WHOLE_PROFILE, find: 'cat', folder: NOTES });
   const stopper = new AbortController();

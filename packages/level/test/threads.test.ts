@@ -94,7 +94,7 @@ test.each([[[0, 1, 2]], [[2, 1, 0]], [[1, 0, 2]], [[1, 2, 0]]])('threads close t
   await level.close();
 });
 
-test('a thread goes on when the one that had the database open is terminated, with its iterator, its snapshot and the calls under way', async () => {
+test('a thread continues when the one that had the database open is terminated, with its iterator, its snapshot and the calls under way', async () => {
   const path = newPath();
   const owner = await startOpen(path);
   const other = await startOpen(path);

@@ -98,7 +98,7 @@ async function* mapped<From, To>(from: AsyncGenerator<From, void, undefined>, to
 }
 
 /**
- * Walks to the first damage, gives an entry about it, and goes on with a reader that passes over damage. Both give the same entries
+ * Walks to the first damage, gives an entry about it, and continues with a reader that skips damage. Both give the same entries
  * before it, which are the ones that the second walk leaves out.
  */
 async function* pastDamage(where: EntryPlace, { problem: known }: StoredFolder, signal: AbortSignal, open: (damage: DamageMode) => Promise<AsyncGenerator<StoredEntry, void, undefined>>): AsyncGenerator<StoredEntry, void, undefined> {

@@ -7,7 +7,7 @@ import { BulkError } from '../part/bulk-error.js';
 import { CURRENT } from '../part/object-name.js';
 import { mustNameOne, type NewObject, type ReadObject, type Replacement, type Store, type StoredObject } from '../store/store.js';
 
-// Taken at load, because test suites replace the host's timers with fake ones.
+// Taken at load, because test suites replace the host's functions with fake ones.
 const startTimer = setTimeout;
 
 /** The part of a bucket's object that is used. */

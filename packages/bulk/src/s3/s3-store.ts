@@ -11,7 +11,7 @@ import { sha256Hex } from '../part/sha256.js';
 import { mustNameOne, type NewObject, type ReadObject, type Replacement, type Store, type StoredObject } from '../store/store.js';
 import { decodeListPage, describedObject, elementOf } from './s3-answer.js';
 
-// Taken at load, because test suites replace the host's timers with fake ones.
+// Taken at load, because test suites replace the host's functions with fake ones.
 const startTimer = setTimeout;
 const stopTimer = clearTimeout;
 

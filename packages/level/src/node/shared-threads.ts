@@ -12,7 +12,7 @@ import { type FolderMessage, folderChannelName, ThreadChannel } from './thread-c
 import { type GuestPlace, ThreadGuest } from './thread-guest.js';
 import { ThreadHost } from './thread-host.js';
 
-// Taken at load: test suites replace the host's own with ones that stand still.
+// Taken at load: test suites replace the host's functions with fake ones.
 const now = performance.now.bind(performance);
 
 /** How long nobody may answer before a locked folder counts as one that is not shared. The thread that has it open may be busy. */

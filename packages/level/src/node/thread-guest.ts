@@ -11,7 +11,7 @@ import type { SharedDatabase } from '../worker/shared-database.js';
 import { type ClientMessage, clientChannelName, type FolderMessage, folderChannelName, ThreadChannel } from './thread-channel.js';
 import { ThreadHost } from './thread-host.js';
 
-// Taken at load: test suites replace the host's own with ones that stand still.
+// Taken at load: test suites replace the host's functions with fake ones.
 const startTimer = setTimeout;
 const stopTimer = clearTimeout;
 const now = performance.now.bind(performance);
@@ -20,7 +20,7 @@ const now = performance.now.bind(performance);
 const FIRST_TRY_MS = 50;
 const MAX_TRY_MS = 1000;
 
-/** How long a call without a promise waits for its answer, in milliseconds. */
+/** How long a synchronous call waits for its answer, in milliseconds. */
 const MAX_WAIT_MS = 5000;
 
 /** What a guest needs to open the database itself. */

@@ -4,7 +4,7 @@ import { LevelSession } from '../worker/level-session.js';
 import type { SharedDatabase } from '../worker/shared-database.js';
 import { type ClientMessage, clientChannelName, type FolderMessage, folderChannelName, ThreadChannel } from './thread-channel.js';
 
-// Taken at load: test suites replace the host's own with ones that stand still.
+// Taken at load: test suites replace the host's functions with fake ones.
 const startTimer = setTimeout;
 const startInterval = setInterval;
 const stopInterval = clearInterval;

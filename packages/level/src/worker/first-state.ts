@@ -1,6 +1,6 @@
 import type { SequenceSnapshot } from '../database-store.js';
 
-// Taken at load: test suites replace the host's own with ones that stand still.
+// Taken at load: test suites replace the host's functions with fake ones.
 const startTimer = setTimeout;
 const stopTimer = clearTimeout;
 

@@ -6,7 +6,7 @@ import type { Answer, Held, LevelCalls, Request } from './level-messages.js';
 import { sentErrorOf } from './sent-error.js';
 import type { DatabaseUser, SharedDatabase } from './shared-database.js';
 
-// Taken at load: test suites replace the host's own with ones that stand still.
+// Taken at load: test suites replace the host's functions with fake ones.
 const onMicrotask = queueMicrotask;
 
 /** What one page does with the database of a path, in the worker that has it open. */
@@ -48,7 +48,7 @@ export class LevelSession implements DatabaseUser {
     }
   }
 
-  /** As the request `get`, without a promise. */
+  /** Answers the request `get` synchronously. */
   getNow(key: Stored, format: StoredFormat, snapshot: Held | undefined): Stored | undefined {
     return this.#store.getSync(key, format, snapshot === undefined ? undefined : held(this.#snapshots, snapshot));
   }

@@ -3,7 +3,7 @@ import type { Stored, StoredFormat } from '../stored-format.js';
 import type { Answer, Held, LevelCall, LevelCalls, Request } from './level-messages.js';
 import { receivedError } from './sent-error.js';
 
-// Taken at load: test suites replace the host's own with ones that stand still.
+// Taken at load: test suites replace the host's functions with fake ones.
 const onMicrotask = queueMicrotask;
 
 interface Pending {
@@ -44,9 +44,9 @@ export abstract class PendingCalls {
     this.fail('the level is closed');
   }
 
-  /** A value, without a promise, where there is a way to wait for it. */
+  /** Reads a value synchronously. @throws LevelError where the host has no way to wait for an answer. */
   abstract getNow(key: Stored, format: StoredFormat, snapshot: Held | undefined): Stored | undefined;
-  /** A property, as of `getNow`. */
+  /** Reads a property synchronously, as `getNow` reads a value. */
   abstract propertyNow(name: string): string;
 
   /** Ends all calls. */

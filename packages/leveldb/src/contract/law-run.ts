@@ -4,7 +4,7 @@ import { LOCK, LOST } from '../format/file-name.js';
 import type { WritableFile, WritableFolder } from '../folder/writable-folder.js';
 import { FolderLawError } from './folder-law-error.js';
 
-// Taken at load: test suites replace the host's own with ones that stand still.
+// Taken at load: test suites replace the host's functions with fake ones.
 const startTimer = setTimeout;
 const stopTimer = clearTimeout;
 

@@ -5,7 +5,7 @@ import { FolderError } from '../folder/folder.js';
 import type { WritableFile } from '../folder/writable-folder.js';
 import { codeOf } from './system-error.js';
 
-// Taken at load: test suites replace the host's own with ones that stand still.
+// Taken at load: test suites replace the host's functions with fake ones.
 const now = /* @__PURE__ */ performance.now.bind(performance);
 
 const closeLater = promisify(close);

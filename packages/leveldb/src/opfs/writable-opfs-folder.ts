@@ -10,7 +10,7 @@ import { folderErrorOf, OpfsFile, OpfsReadFile, OpfsWritableFile } from './opfs-
 import { type AccessHandle, type DirectoryHandle, type FileHandle, isAbsence, locksHere, nameOf } from './opfs-host.js';
 import { directoryAt, namesOfPath } from './opfs-path.js';
 
-// Taken at load: test suites replace the host's own with ones that stand still.
+// Taken at load: test suites replace the host's functions with fake ones.
 const now = /* @__PURE__ */ performance.now.bind(performance);
 
 /** How long to wait for a file that another worker holds. One that was terminated lets go of its lock before it lets go of its files. */

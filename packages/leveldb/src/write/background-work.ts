@@ -24,7 +24,7 @@ import { CompactionStats } from './properties.js';
 import { firstOfSeveral } from './read-sample.js';
 import { TableMaker } from './table-maker.js';
 
-// Taken at load: test suites replace the host's own with ones that stand still.
+// Taken at load: test suites replace the host's functions with fake ones.
 const now = /* @__PURE__ */ performance.now.bind(performance);
 
 /** A compaction that a caller asked for. */

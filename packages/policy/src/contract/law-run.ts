@@ -7,7 +7,7 @@ import { type Sample, samples, smallest } from './sample.js';
 import { showAll } from './show.js';
 import { Fault, TooSlow, Trial, Watch } from './trial.js';
 
-// Taken at load: test suites replace the host's own with ones that stand still.
+// Taken at load: test suites replace the host's functions with fake ones.
 const now = /* @__PURE__ */ performance.now.bind(performance);
 
 /** Returns what is wrong with a policy on a sample, or undefined. */

@@ -5,7 +5,7 @@ import { type FilterPolicy, mayAskInRanges } from '../policy.js';
 import { equal, GuardedSink, LentKeys, Memory, sideBySide } from './lending.js';
 import { show } from './show.js';
 
-// Taken at load: test suites replace the host's own with ones that stand still.
+// Taken at load: test suites replace the host's functions with fake ones.
 const now = /* @__PURE__ */ performance.now.bind(performance);
 
 /** A problem with a call that every law reports. */

@@ -7,7 +7,7 @@ import { decodingFor, type TableOptions } from '../read/options.js';
 import type { Source } from '../read/source.js';
 import { untilAborted } from '../read/until-aborted.js';
 
-// Taken at load: test suites replace the host's own with ones that stand still.
+// Taken at load: test suites replace the host's functions with fake ones.
 const startTimer = setTimeout;
 
 /** Options of every inspection, all with defaults. */

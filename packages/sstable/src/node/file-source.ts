@@ -5,7 +5,7 @@ import { allocate, AT_ONCE_BYTES, type FileIdentity, mustLieInside, PIECE_BYTES,
 import { untilAborted } from '../read/until-aborted.js';
 import { ReadPace } from './read-pace.js';
 
-// Taken at load: test suites replace the host's own with ones that stand still.
+// Taken at load: test suites replace the host's functions with fake ones.
 const now = /* @__PURE__ */ performance.now.bind(performance);
 
 /** Without O_NONBLOCK, opening a named pipe waits for a writer. Windows has no such flag; `|` takes undefined for 0. */

@@ -1,6 +1,6 @@
 import { blocksRead } from './blocks-read.js';
 
-// Taken at load: test suites replace the host's own with ones that stand still.
+// Taken at load: test suites replace the host's functions with fake ones.
 const onTurn = setImmediate;
 
 /** A read of a few blocks that the system has in memory takes less, in milliseconds; from a disk it takes more. */

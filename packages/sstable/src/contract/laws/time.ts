@@ -1,7 +1,7 @@
 import { bytewiseComparator, type Comparator } from '../../format/comparator.js';
 import type { LawRun } from '../law-run.js';
 
-// Taken at load: test suites replace the host's own with ones that stand still.
+// Taken at load: test suites replace the host's functions with fake ones.
 const now = /* @__PURE__ */ performance.now.bind(performance);
 
 /** How many times as long as a bytewise comparison of the same keys one may take. */
