@@ -30,6 +30,8 @@ const MAX_ATTEMPTS = 100;
 
 /** @throws DatabaseError `BLOOM_LOCKED` when the folder is locked, `BLOOM_NO_LOCK` when it cannot be. */
 export async function lockFolder(path: string): Promise<FolderLock> {
+  // koffi 3.3 ends the whole process if a thread is terminated while it loads the add-on, so a thread that cannot get the lock does not load it.
+  if (!isMainThread) refuseIfLockedHere(path);
   const locks = await hostLocks();
   // From here on nothing is awaited: two calls must not open LOCK at the same time.
   const file = join(realpathSync(path), LOCK);
@@ -63,6 +65,14 @@ export async function lockFolder(path: string): Promise<FolderLock> {
     closeSync(fd);
   }
   throw new DatabaseError('BLOOM_LOCKED', `${path} is being deleted and created again and again`);
+}
+
+/** @throws DatabaseError `BLOOM_LOCKED` when another thread of this process has locked the folder, as far as the system lists locks. */
+function refuseIfLockedHere(path: string): void {
+  const id = lockIdentity(path);
+  if (id === undefined || locked.has(id)) return;
+  const { name, holder } = lockOwner(id);
+  if (holder === 'this process') throw new DatabaseError('BLOOM_LOCKED', `${path} is already open for writing, ${name}`, { heldBy: holder });
 }
 
 function closeRefused(id: string, fd: number): void {

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import process from 'node:process';
 import { setTimeout as delay } from 'node:timers/promises';
+import { pathToFileURL } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { Database, DatabaseReader } from '@bloom/leveldb';
 import { WritableNodeFolder, NodeFolder, SyncNodeFolder } from '@bloom/leveldb/node';
@@ -199,12 +200,20 @@ test.runIf(process.platform === 'linux')('the refusal says whether another threa
   const program = await bundledProgram('open-database.ts');
   const { stdout } = spawnSync(process.execPath, [program, path, 'folder'], { encoding: 'utf8' });
   expect(stdout).toBe(`DatabaseError BLOOM_LOCKED: ${path} is already open for writing, in another process (${process.pid})\n`);
-  const worker = new Worker(program, { argv: [path, 'folder'], stdout: true });
-  let output = '';
-  worker.stdout.on('data', (data: Buffer) => (output += data.toString()));
-  await new Promise((resolve) => worker.once('exit', resolve));
+  const inThread = async (folder: string): Promise<string> => {
+    const source = `const { Module } = require('node:module');
+      process.on('exit', () => console.log(Object.keys(Module._cache).some((path) => path.endsWith('koffi.node')) ? 'koffi' : 'nothing'));
+      void import(${JSON.stringify(pathToFileURL(program))});`;
+    const worker = new Worker(source, { eval: true, argv: [folder, 'folder'], stdout: true });
+    let output = '';
+    worker.stdout.on('data', (data: Buffer) => (output += data.toString()));
+    await new Promise((resolve) => worker.once('exit', resolve));
+    return output;
+  };
+  // The thread did not load the add-on: terminating it meanwhile would have ended the process.
+  expect(await inThread(path)).toMatch(/^DatabaseError BLOOM_LOCKED: .* is already open for writing, in this process, by another thread\nnothing\n$/);
+  expect(await inThread(join(root, 'of-thread'))).toMatch(/koffi\n$/);
   rmSync(dirname(program), { recursive: true });
-  expect(output).toMatch(/^DatabaseError BLOOM_LOCKED: .* is already open for writing, in this process, by another thread\n$/);
   await database.put(utf8('a'), utf8('1'), { sync: true });
   await database.close();
 });
