@@ -1,4 +1,7 @@
 // Threads that write to one folder are ended at random moments, in the middle of what they do. What was acknowledged is there at the end.
+//
+// About once in 2,000 kills, koffi 3.3 ends the whole process, because a thread was terminated while it loaded the add-on. This run then fails
+// with "Worker exited unexpectedly".
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -54,19 +57,24 @@ test(`no acknowledged write is lost when ${KILLS} threads are ended`, async () =
   const random = seeded(1);
   const acknowledged = new Map<string, number>();
   const failures: unknown[] = [];
+  const ended = new Set<LevelThread>();
   let started = 0;
   const start = (): LevelThread => {
     const thread = new LevelThread(program, (message) => {
       const { writer, count } = (message as { readonly acknowledged: Acknowledged }).acknowledged;
       acknowledged.set(writer, count);
     });
-    thread.run(write, { path, options: OPTIONS, writer: `w${started++}`, seed: started }).catch((error: unknown) => failures.push(error));
+    thread.run(write, { path, options: OPTIONS, writer: `w${started++}`, seed: started }).catch((error: unknown) => {
+      // A thread that is being terminated may fail in any way.
+      if (!ended.has(thread)) failures.push(error);
+    });
     return thread;
   };
   const threads = Array.from({ length: THREADS }, () => start());
   for (let kill = 0; kill < KILLS; kill++) {
     await new Promise((resolve) => setTimeout(resolve, 50 + random.below(400)));
     const index = random.below(THREADS);
+    ended.add(threads[index]!);
     await threads[index]!.terminate();
     threads[index] = start();
   }
