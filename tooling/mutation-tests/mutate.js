@@ -1,6 +1,6 @@
 // Mutation testing of one package after another: `npx pnpm@10 --filter @bloom/mutation-tests mutate [PACKAGE[/PART]…]`.
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
@@ -82,7 +82,7 @@ const runs = [
     package: 'sstable',
     part: 'orders',
     files: ['bytewise-order', 'comparator', 'internal-key', 'key-equivalence'].map(inFormat),
-    tests: ['arguments', 'comparator', 'internal-key', 'internal-search', 'key-equivalence', 'reading-arguments', 'thorough/random-versions', 'thorough/reused-blocks', 'vectors'],
+    tests: ['arguments', 'comparator', 'internal-key', 'internal-search', 'key-equivalence', 'reading-arguments', 'thorough/random-versions', 'thorough/reused-blocks', 'vectors', 'wrapped-policies'],
   },
   {
     package: 'sstable',
@@ -100,7 +100,7 @@ const runs = [
     package: 'sstable',
     part: 'searches',
     files: ['block-search', 'entry-search'].map(inFormat),
-    tests: ['block', 'block-steps', 'comparator', 'entry-search', 'internal-search', 'thorough/reused-blocks'],
+    tests: ['block', 'block-steps', 'comparator', 'internal-search', 'thorough/entry-search', 'thorough/reused-blocks'],
   },
   {
     package: 'codecs',
@@ -203,6 +203,10 @@ for (const [name, found] of chosen) {
  */
 function mutate({ package: name, part = '', files, tests = [] }) {
   const root = join(import.meta.dirname, '../..');
+  // Vitest and Stryker ignore files that do not exist.
+  const listed = [...files.filter((file) => !file.includes('*')), ...tests.map((test) => `test/${test}.test.ts`)];
+  const missing = listed.filter((file) => !existsSync(join(root, 'packages', name, file)));
+  if (missing.length > 0) throw new Error(`packages/${name} has no ${missing.join(', ')}`);
   const mutated = files.map((pattern) => pattern.replace(/^!?/, `$&packages/${name}/`));
   const { status } = spawnSync('stryker', ['run', 'tooling/mutation-tests/stryker.config.js', '--mutate', mutated.join(',')], {
     cwd: root,
