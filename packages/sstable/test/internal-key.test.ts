@@ -2,7 +2,7 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { seeded, vectors } from '@bloom/fixtures';
-import { BloomFilterPolicy, buildFilter } from '@bloom/policy';
+import { BloomFilterPolicy, buildFilter, type FilterPolicy, PrefixFilterPolicy, prefixThrough } from '@bloom/policy';
 import { bytewiseComparator, type Comparator, MemorySource } from '@bloom/sstable';
 import { verifyTable } from '@bloom/sstable/inspect';
 import {
@@ -12,8 +12,11 @@ import {
   encodeInternalKey,
   internalKeyComparator,
   internalKeyPolicy,
+  isLikelyInternalKey,
+  kindOfType,
   MAX_SEQUENCE,
   SyncDatabaseTable,
+  typeOfKind,
   VALUE,
 } from '@bloom/sstable/database';
 import { ClassicLevel } from 'classic-level';
@@ -346,6 +349,43 @@ test('a policy of internal keys does not keep the memory of a large filter’s k
   for (const keys of [small, large, small]) buildFilter(policy, keys);
   expect(lent[1]).toBeGreaterThanOrEqual(2 ** 21);
   expect(lent[2]).toBe(lent[0]);
+});
+
+test('a policy of internal keys is asked in ranges and for prefixes as the policy of user keys is, and only then', () => {
+  const keys = ['user1/name', 'user1/mail', 'user2/name'].map((key) => internalKey(key, 1));
+  const withPrefixes = internalKeyPolicy(new PrefixFilterPolicy(prefixThrough(0x2f)));
+  const filter = buildFilter(withPrefixes, keys);
+  expect(withPrefixes.prefixes?.name).toBe(prefixThrough(0x2f).name);
+  expect(['user1/', 'user2/', 'user3/'].map((prefix) => withPrefixes.prefixMayMatch!(utf8(prefix), filter))).toEqual([true, true, false]);
+  expect(filterPolicy.prefixes).toBeUndefined();
+  expect(filterPolicy.prefixMayMatch).toBeUndefined();
+
+  const inRange = (policy: FilterPolicy, key: Uint8Array, filterBytes: Uint8Array): boolean => {
+    const padded = Uint8Array.of(9, ...key, 9);
+    return policy.keyMayMatchRange!(padded, 1, 1 + key.length, Uint8Array.of(9, 9, ...filterBytes, 9), 2, 2 + filterBytes.length);
+  };
+  const plain = buildFilter(filterPolicy, keys);
+  expect(['user1/name', 'user2/name', 'user2/mail'].map((key) => inRange(filterPolicy, internalKey(key, 7), plain))).toEqual([true, true, false]);
+  expect(inRange(internalKeyPolicy({ ...filterPolicy, name: 'x', keyMayMatchRange: (_, start, end) => start === end }), Uint8Array.of(1, 2, 3), plain)).toBe(true);
+  expect(internalKeyPolicy({ name: 'x', createFilter: () => undefined, keyMayMatch: () => true }).keyMayMatchRange).toBeUndefined();
+
+  // A copy by a spread has neither, since its maker may replace the methods that they belong to.
+  expect(Object.keys({ ...withPrefixes })).not.toEqual(expect.arrayContaining([expect.stringMatching(/prefix|Range/)]));
+  const replaced = Object.create(withPrefixes, { prefixMayMatch: { value: () => true } }) as FilterPolicy;
+  expect(replaced.prefixMayMatch!(utf8('user3/'), filter)).toBe(true);
+});
+
+test('the kind of an entry is the type in words, and a number for the types of other programs', () => {
+  expect([VALUE, DELETION, 2, 0xff].map(kindOfType)).toEqual(['value', 'deletion', 2, 0xff]);
+  expect((['value', 'deletion', 2, 0xff] as const).map(typeOfKind)).toEqual([VALUE, DELETION, 2, 0xff]);
+});
+
+test('keys of LevelDB are likely, those of a type or sequence that it does not write are not', () => {
+  const isLikely = (sequence: bigint, type: number): boolean => isLikelyInternalKey({ userKey: utf8('k'), sequence, type });
+  expect([VALUE, DELETION, 2].map((type) => isLikely(0n, type))).toEqual([true, false, false]);
+  for (const sequence of [1n, 2n ** 48n - 1n]) expect([VALUE, DELETION, 2, 0x7f].map((type) => isLikely(sequence, type))).toEqual([true, true, false, false]);
+  for (const sequence of [2n ** 48n, MAX_SEQUENCE]) expect([VALUE, DELETION].map((type) => isLikely(sequence, type))).toEqual([false, false]);
+  expect([7, 8, 9].map((length) => mayBeInternalKey(new Uint8Array(length)))).toEqual([false, true, true]);
 });
 
 /** Typed here because it is in ES2024 and Node 20, but not in our lib. */
