@@ -160,7 +160,7 @@ const runs = [
     package: 'leveldb',
     part: 'recovery',
     files: ['src/write/recovery.ts'],
-    tests: ['recovery'],
+    tests: ['events', 'recovery'],
   },
 ];
 
