@@ -39,15 +39,19 @@ describe('filters with prefixes', () => {
     expect([utf8(''), utf8('ab'), utf8(':'), utf8('a:b:c')].map((key) => prefixLength(key))).toEqual([undefined, undefined, 1, 2]);
   });
 
+  test('the names of prefixes are those in files: they never change', () => {
+    expect([0, 0x0a, 0x2f, 0xff].map((byte) => prefixThrough(byte).name)).toEqual(['through.00', 'through.0a', 'through.2f', 'through.ff']);
+    expect(prefixOfLength(12).name).toBe('length.12');
+  });
+
   test('wrong arguments are refused', () => {
-    expect(() => prefixOfLength(0)).toThrow(RangeError);
-    expect(() => prefixOfLength(1.5)).toThrow(RangeError);
-    expect(() => prefixThrough(256)).toThrow(RangeError);
-    expect(() => new PrefixFilterPolicy({} as never)).toThrow(TypeError);
+    for (const length of [0, 1.5]) expect(() => prefixOfLength(length)).toThrow(new RangeError(`length must be a whole number, at least 1, got ${length}`));
+    for (const byte of [-1, 256, 0.5]) expect(() => prefixThrough(byte)).toThrow(new RangeError(`delimiter must be a byte, got ${byte}`));
+    expect(() => new PrefixFilterPolicy({} as never)).toThrow(/^prefixes must be a PrefixExtractor/);
     expect(() => new PrefixFilterPolicy({ name: '', prefixLength: () => 0 })).toThrow('prefixes must have a name');
     expect(() => new PrefixFilterPolicy(prefixOfLength(1), policy)).toThrow(/must have no prefixes of its own/);
     expect(() => new PrefixFilterPolicy(prefixOfLength(1), {} as never)).toThrow(TypeError);
-    expect(() => policy.prefixMayMatch('user' as never, new Uint8Array(9))).toThrow(TypeError);
+    expect(() => policy.prefixMayMatch('user' as never, new Uint8Array(9))).toThrow(/^prefix must be a Uint8Array/);
   });
 
   test('a policy whose prefixes cannot be asked is no policy, or is asked for keys alone', () => {
