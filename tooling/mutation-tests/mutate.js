@@ -54,7 +54,7 @@ const runs = [
   {
     package: 'policy',
     part: 'variants',
-    files: ['compare', 'goleveldb-bloom-filter-policy', 'hash-bloom-filter', 'prefix-filter-policy', 'scaled'].map(inSource),
+    files: ['compare', 'goleveldb-bloom-filter-policy', 'hash-bloom-filter', 'prefix-filter-policy', 'range-reduction'].map(inSource),
     tests: ['compare', 'goleveldb-bloom-filter-policy', 'hash-bloom-filter', 'prefix-filter-policy', 'thorough/goleveldb-contract', 'thorough/prefix-contract'],
   },
   { package: 'policy', part: 'false-positive-rate', files: ['src/false-positive-rate.ts'], tests: ['thorough/false-positive-rate'] },
@@ -99,8 +99,8 @@ const runs = [
   {
     package: 'sstable',
     part: 'searches',
-    files: ['block-search', 'entry-search'].map(inFormat),
-    tests: ['block', 'block-steps', 'comparator', 'internal-search', 'thorough/entry-search', 'thorough/reused-blocks'],
+    files: ['block-search', 'restart-search'].map(inFormat),
+    tests: ['block', 'block-steps', 'comparator', 'internal-search', 'thorough/restart-search', 'thorough/reused-blocks'],
   },
   {
     package: 'codecs',
@@ -147,8 +147,8 @@ const runs = [
   {
     package: 'leveldb',
     part: 'memtable',
-    files: ['entry-arena', 'key-abbreviation', 'memtable', 'memtable-cursor', 'memtable-index', 'node-heights'].map((name) => `src/memtable/${name}.ts`),
-    tests: ['memtable', 'memtable-index', 'memtable-memory'],
+    files: ['entry-arena', 'key-abbreviation', 'memtable', 'memtable-cursor', 'memtable-hash-index', 'node-heights'].map((name) => `src/memtable/${name}.ts`),
+    tests: ['memtable', 'memtable-hash-index', 'memtable-memory'],
   },
   {
     package: 'leveldb',

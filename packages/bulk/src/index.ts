@@ -4,7 +4,7 @@ export { decodePart, encodePart, type Part, type PartKind } from './part/part.js
 export { type PartOptions, PartWriter, type WrittenPart } from './part/part-writer.js';
 export { merge, type MergeOptions } from './run/merge.js';
 export { arrayRun, type BulkEntry, type BulkRange, levelRun, type ListedPart, partRun, type Run, tableRun } from './run/run.js';
-export { split, type SplitOptions, splitParts } from './run/split.js';
+export { split, type SplitOptions, splitParts } from './run/split-key-range.js';
 export { type BulkInput, type BulkInputEntry, writeParts, type WritePartsOptions } from './run/write-parts.js';
 export { MemoryStore } from './store/memory-store.js';
 export type { NewObject, ReadObject, Replacement, Store, StoredObject } from './store/store.js';

@@ -1,8 +1,8 @@
 export { type CorruptionCode, CorruptionError, type Structure, type UnsupportedCode, UnsupportedError } from '@bloom/bytes';
 export { BlockCache, type Comparator, ComparatorError, bytewiseComparator } from '@bloom/sstable';
 export type { Dropped } from './folder/damage.js';
-export type { AsyncDatabaseKeyRange, AsyncReadOptions } from './read/async-reader-face.js';
-export type { CursorEntry } from './read/cursor-face.js';
+export type { AsyncDatabaseKeyRange, AsyncReadOptions } from './read/async-base-reader.js';
+export type { CursorEntry } from './read/base-database-cursor.js';
 export type { DatabaseCursor } from './read/database-cursor.js';
 export { DatabaseReader } from './read/database-reader.js';
 export type { DatabaseDescription, LevelFilters, LogDescription, TableDescription } from './read/description.js';
@@ -23,7 +23,7 @@ export type {
 export { ClosedError } from './read/open-state.js';
 export { MemoryFolder } from './folder/memory-folder.js';
 export type { DatabaseCursorOptions, MakeOfBytes, StoredEntry, StoredVersion } from './read/read-path.js';
-export type { DatabaseFilterStatus, ReaderStats } from './read/reader-face.js';
+export type { DatabaseFilterStatus, ReaderStats } from './read/base-reader.js';
 export type { AsyncReaderOptions, ReaderOptions, SyncReaderOptions } from './read/reader-options.js';
 export { foreignEngine } from './inspect/foreign-engine.js';
 export type { ForeignEngine, ForeignEngineName } from './format/foreign-engine.js';

@@ -6,7 +6,7 @@ import { keyOrderOf } from '../src/format/database-key.js';
 import { Memtable } from '../src/memtable/memtable.js';
 import { MemtableCursor, MemtableEntries } from '../src/memtable/memtable-cursor.js';
 import { TableBound } from '../src/memtable/table-bound.js';
-import { copiedMemtable } from '../src/write/copied-memtable.js';
+import { copiedMemtable } from '../src/write/memtable-copy.js';
 import { collidingKeys } from './colliding-keys.js';
 import { reverseComparator } from './reverse-comparator.js';
 

@@ -2,5 +2,5 @@
 export { distinctHashes } from './distinct-hashes.js';
 export { mustBeKeyRange } from './key-range.js';
 export { KeptKernel } from './kept-kernel.js';
-export { scaled } from './scaled.js';
+export { scaled } from './range-reduction.js';
 export { encodeHashBloomFilter, hashBloomFilterByteLength, hashBloomFilterMayMatch, hashBloomFilterMayMatchEach } from './hash-bloom-filter.js';

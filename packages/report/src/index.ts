@@ -1,4 +1,4 @@
-export { commonStart } from './common-bytes.js';
+export { commonStart } from './common-prefix.js';
 export {
   countMatching,
   databaseKeys,

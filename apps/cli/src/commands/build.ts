@@ -16,7 +16,7 @@ import { listName, OutputTables, type WrittenTable } from '../outputs/output-tab
 import { Progress } from '../outputs/progress.js';
 import { addSummaryOption, printSummary, secondsSince, type SummaryOptions } from '../outputs/summary.js';
 import { addOutputOptions, addTableOptions, internalOptions, tableBuilderOptions, type TableOptions } from '../outputs/table-options.js';
-import { mustBeWritable, writingFailure } from '../outputs/table-to-write.js';
+import { mustBeWritable, writingFailure } from '../outputs/writable-output.js';
 import { writeEntries } from '../outputs/written-entries.js';
 import { loadPlugins, type Plugins } from '../plugins/plugin-options.js';
 

@@ -18,7 +18,7 @@ import { databaseEntries, withVisibleOf } from '../inputs/visible-entries.js';
 import { Progress } from '../outputs/progress.js';
 import { addSummaryOption, printSummary, type SummaryOptions } from '../outputs/summary.js';
 import { addOutputOptions, addTableOptions, internalOptions, tableBuilderOptions, type TableOptions } from '../outputs/table-options.js';
-import { mustBeWritable } from '../outputs/table-to-write.js';
+import { mustBeWritable } from '../outputs/writable-output.js';
 import { writeTables } from '../outputs/written-entries.js';
 import { loadPlugins } from '../plugins/plugin-options.js';
 import { outputFailure, tableSummary } from './build.js';

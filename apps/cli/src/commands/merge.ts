@@ -19,7 +19,7 @@ import { type WrittenTable } from '../outputs/output-tables.js';
 import { Progress } from '../outputs/progress.js';
 import { addSummaryOption, printSummary, type SummaryOptions } from '../outputs/summary.js';
 import { addOutputOptions, addTableOptions, internalOptions, tableBuilderOptions, type TableOptions } from '../outputs/table-options.js';
-import { mustBeWritable } from '../outputs/table-to-write.js';
+import { mustBeWritable } from '../outputs/writable-output.js';
 import { writeTables } from '../outputs/written-entries.js';
 import { knownCodecs } from '../plugins/known-plugins.js';
 import { loadPlugins, type Plugins } from '../plugins/plugin-options.js';

@@ -20,7 +20,7 @@ import { WrittenFolder } from '../inputs/written-folder.js';
 import { interruptible } from '../interruption.js';
 import { Progress } from '../outputs/progress.js';
 import { addSummaryOption, printSummary, secondsSince, type SummaryOptions } from '../outputs/summary.js';
-import { mustBeWritable } from '../outputs/table-to-write.js';
+import { mustBeWritable } from '../outputs/writable-output.js';
 import { knownCodecs } from '../plugins/known-plugins.js';
 import { addPluginOptions, loadPlugins, type PluginOptions, type Plugins } from '../plugins/plugin-options.js';
 import { outputFailure } from './build.js';

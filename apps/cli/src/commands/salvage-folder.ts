@@ -13,7 +13,7 @@ import { droppedJson, droppedText, folderFailure, hasLogsOrTables, openDatabase,
 import { knownCodecs } from '../plugins/known-plugins.js';
 import type { Plugins } from '../plugins/plugin-options.js';
 import { note } from '../outputs/output.js';
-import { mustBeWritable } from '../outputs/table-to-write.js';
+import { mustBeWritable } from '../outputs/writable-output.js';
 import { NothingSaved, type SalvagedTable, writeSalvaged } from './salvaged-table.js';
 
 /** How many entries to write between two checks for signals. */

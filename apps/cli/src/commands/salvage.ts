@@ -28,7 +28,7 @@ import { note, printLines } from '../outputs/output.js';
 import { addSummaryOption, printSummary, secondsSince, type SummaryOptions } from '../outputs/summary.js';
 import { salvageFolder, type Saved } from './salvage-folder.js';
 import { NothingSaved, type SalvagedTable, writeSalvaged } from './salvaged-table.js';
-import { mustBeWritable, writingFailure } from '../outputs/table-to-write.js';
+import { mustBeWritable, writingFailure } from '../outputs/writable-output.js';
 import { writeTables } from '../outputs/written-entries.js';
 import { internalOptions } from '../outputs/table-options.js';
 

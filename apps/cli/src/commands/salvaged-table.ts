@@ -1,7 +1,7 @@
 import type { TableBuilderOptions } from '@bloom/sstable';
 import { writeTable } from '@bloom/sstable/node';
 import { deliverSignals, interruptible } from '../interruption.js';
-import { writingFailure } from '../outputs/table-to-write.js';
+import { writingFailure } from '../outputs/writable-output.js';
 
 type Entries = AsyncGenerator<readonly [Uint8Array, Uint8Array], void, undefined>;
 

@@ -6,7 +6,7 @@ import { CorruptionError } from '@bloom/sstable';
 import type { InputOptions } from '../inputs/opened-input.js';
 import { type DatabaseLocation, withDatabaseFolder } from '../inputs/opened-folder.js';
 import { storeFailure, storeOf } from '../inputs/store-argument.js';
-import { printVerified } from '../outputs/verified.js';
+import { printVerified } from '../outputs/verification-report.js';
 import { knownCodecs, knownPolicies } from '../plugins/known-plugins.js';
 import { loadPlugins, type Plugins } from '../plugins/plugin-options.js';
 

@@ -9,7 +9,7 @@ import { addRemoteOptions, tracingFor } from '../inputs/opened-source.js';
 import { addKeyFormOptions, noteAssumption, withTableFile } from '../inputs/opened-table.js';
 import { note } from '../outputs/output.js';
 import { addPluginOptions } from '../plugins/plugin-options.js';
-import { noteCodecs, printVerified, uncheckedText } from '../outputs/verified.js';
+import { noteCodecs, printVerified, uncheckedText } from '../outputs/verification-report.js';
 import { verifyFolder } from './verify-folder.js';
 
 /** Enough for a block of usual size: without a footer there is not much to verify, so it should not take long. */

@@ -19,7 +19,7 @@ import { EntryArena } from './entry-arena.js';
 import { KeyAbbreviation } from './key-abbreviation.js';
 import type { MemtableArrays } from '../folder/table-thread.js';
 import { grown } from './memtable-full.js';
-import { MemtableIndex } from './memtable-index.js';
+import { MemtableHashIndex } from './memtable-hash-index.js';
 import { MemtableMemory } from './memtable-memory.js';
 import { MAX_HEIGHT, NodeHeights } from './node-heights.js';
 import { TableBound } from './table-bound.js';
@@ -63,7 +63,7 @@ export class Memtable {
   readonly #tableBound = new TableBound();
   private readonly abbreviation = new KeyAbbreviation();
   /** Where the newest entry of each user key is, while that is worth its memory. It is whole only where `unindexed` is HEAD. */
-  private index: MemtableIndex | undefined;
+  private index: MemtableHashIndex | undefined;
   /** The node that is put into the index next; HEAD when all are in it. Without an index it means nothing. */
   private unindexed = HEAD;
   /**
@@ -221,10 +221,10 @@ export class Memtable {
   }
 
   /** The index, if it has all nodes. Makes one if it is due, part by part. */
-  #wholeIndex(): MemtableIndex | undefined {
+  #wholeIndex(): MemtableHashIndex | undefined {
     if (this.index === undefined) {
       if (!this.isIndexable || !this.#isIndexDue) return undefined;
-      this.index = MemtableIndex.create(this.#count);
+      this.index = MemtableHashIndex.create(this.#count);
       this.isIndexable = this.index !== undefined;
       this.unindexed = this.#last;
     }
@@ -244,7 +244,7 @@ export class Memtable {
   }
 
   /** Puts a node into the index, unless that has an earlier entry of the same user key. @returns whether there was room. */
-  #put(index: MemtableIndex, node: number): boolean {
+  #put(index: MemtableHashIndex, node: number): boolean {
     const arena = this.#arena.bytes;
     const start = this.keyStart(node);
     const end = start + this.keyLength(node);
@@ -253,7 +253,7 @@ export class Memtable {
   }
 
   /** Adds a node to the index. A full index grows if there were enough lookups, and is dropped otherwise. */
-  #addToIndex(index: MemtableIndex, node: number): void {
+  #addToIndex(index: MemtableHashIndex, node: number): void {
     if (index.isFull && !this.#isIndexDue) {
       this.index = undefined;
       return;
@@ -264,7 +264,7 @@ export class Memtable {
   }
 
   /** The node that the index has for the user key `bytes[start, end)`; 0 for none. */
-  #newestOf(index: MemtableIndex, bytes: Uint8Array, start: number, end: number): number {
+  #newestOf(index: MemtableHashIndex, bytes: Uint8Array, start: number, end: number): number {
     let node = index.first(bytes, start, end);
     while (node !== HEAD && !this.#hasUserKey(node, bytes, start, end)) node = index.next();
     return node;

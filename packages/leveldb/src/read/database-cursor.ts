@@ -2,7 +2,7 @@ import { bytesOf } from '@bloom/bytes/internal';
 import type { Bytes, Signal } from '@bloom/bytes';
 import type { AsyncNextManyOptions, AsyncPrevManyOptions, SignalOptions } from '@bloom/sstable';
 import { signalOf } from '@bloom/sstable/internal';
-import { type CursorEntry, DatabaseCursorFace } from './cursor-face.js';
+import { type CursorEntry, BaseDatabaseCursor } from './base-database-cursor.js';
 import type { CursorState } from './cursor-state.js';
 import type { FolderReading } from '../folder/folder-reading.js';
 import { MOVES_PER_LOOK, Pacer } from '../folder/pacer.js';
@@ -26,7 +26,7 @@ export interface CursorParts {
  * The cursor is on an entry after a move that resolved to true. Key and value are views that are valid until the next move; await each move
  * before the next. Close the cursor: it keeps files open.
  */
-export class DatabaseCursor extends DatabaseCursorFace {
+export class DatabaseCursor extends BaseDatabaseCursor {
   readonly #state: CursorState;
   #cursor: VisibleCursor;
   #run: Run;

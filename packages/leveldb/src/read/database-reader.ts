@@ -1,7 +1,7 @@
 import type { SignalController } from '@bloom/bytes/internal';
 import type { SignalOptions } from '@bloom/sstable';
 import { isRequestBound, onAbort, signalOf, untilAborted } from '@bloom/sstable/internal';
-import { AsyncReaderFace } from './async-reader-face.js';
+import { AsyncBaseReader } from './async-base-reader.js';
 import { runAsync } from '../folder/folder-reading.js';
 import { type Folder, mustBeFolder } from '../folder/folder.js';
 import { type AsyncReaderOptions, mustBeReaderOptions } from './reader-options.js';
@@ -19,7 +19,7 @@ import { ViewReader } from './view-reader.js';
  * await database.close();
  * ```
  */
-export class DatabaseReader extends AsyncReaderFace {
+export class DatabaseReader extends AsyncBaseReader {
   readonly #path: ReadPath;
   readonly #folder: Folder;
   readonly #viewReader: ViewReader;

@@ -10,7 +10,7 @@ import { isLogNeeded, listedLogs, neededLogs } from '../format/needed-files.js';
 import type { KeyOrder, Version } from '../format/version.js';
 import { type LogMemtable, replayLog } from '../memtable/log-memtable.js';
 import type { OpenedFiles } from './opened-files.js';
-import { Restart } from './restart.js';
+import { Restart } from './reading-restart.js';
 
 /** With more logs than this in a folder, obsolete ones are excluded before any is opened. */
 const MANY_LOGS = 16;

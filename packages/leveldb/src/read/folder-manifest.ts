@@ -11,7 +11,7 @@ import { CURRENT, parseFileName } from '../format/file-name.js';
 import { type ManifestFields, mustBeManifestLength } from '../format/manifest.js';
 import { isNamedByBytes, numberOfDigest } from '../format/published-name.js';
 import { OpenedFiles } from './opened-files.js';
-import { Restart } from './restart.js';
+import { Restart } from './reading-restart.js';
 
 /** A MANIFEST as far as it was read. */
 export interface ManifestState extends Pick<ManifestContents, 'builder' | 'prefix'> {

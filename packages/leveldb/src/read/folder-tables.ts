@@ -10,7 +10,7 @@ import type { FileMetadata } from '../format/version-edit.js';
 import type { Version } from '../format/version.js';
 import { MissingTable, type TableCache } from '../table/table-cache.js';
 import type { TableHandle } from '../table/table-handle.js';
-import { evidenceOf, Restart } from './restart.js';
+import { evidenceOf, Restart } from './reading-restart.js';
 
 /** A table that could not be opened. */
 export interface TableFailure {

@@ -79,7 +79,7 @@ export class LookupTrace {
     this.#end = (found) => this.#steps.push({ ...tableSource(file, level), asked: true, otherTables, wasOpen, search: table.search, found });
   }
 
-  /** A block of the table was searched. @param outcome of `EntrySearch`. */
+  /** A block of the table was searched. @param outcome of `RestartSearch`. */
   searched(handle: TableHandle, contents: Uint8Array, searcher: BlockSearch, outcome: number): void {
     this.#table!.searched(contents, searcher, outcome);
     this.#found = this.#newerInBlock(handle, contents);

@@ -4,7 +4,7 @@ import type { NextManyOptions, PrevManyOptions } from '@bloom/sstable';
 import type { ManyEntries } from '@bloom/sstable/internal';
 import type { VisibleCursor } from '../cursor/visible-cursor.js';
 import type { FolderReading } from '../folder/folder-reading.js';
-import { type CursorEntry, DatabaseCursorFace } from './cursor-face.js';
+import { type CursorEntry, BaseDatabaseCursor } from './base-database-cursor.js';
 import type { CursorState } from './cursor-state.js';
 
 /**
@@ -13,7 +13,7 @@ import type { CursorState } from './cursor-state.js';
  * The cursor is on an entry after a move that returned true. Key and value are views that are valid until the next move. Close the cursor:
  * it keeps files open.
  */
-export class SyncDatabaseCursor extends DatabaseCursorFace {
+export class SyncDatabaseCursor extends BaseDatabaseCursor {
   readonly #state: CursorState;
   readonly #cursor: VisibleCursor;
   readonly #run: (reading: FolderReading<void>) => void;

@@ -5,7 +5,7 @@ import { runSync } from '../folder/folder-reading.js';
 import { mustBeFolder, type SyncFolder } from '../folder/folder.js';
 import type { LookupExplanation } from './lookup-explanation.js';
 import { type DatabaseCursorOptions, ReadPath, type StoredVersion } from './read-path.js';
-import { ReaderFace } from './reader-face.js';
+import { BaseReader } from './base-reader.js';
 import { mustBeReaderOptions, type SyncReaderOptions } from './reader-options.js';
 import type { SyncDatabaseCursor } from './sync-database-cursor.js';
 import { ViewReader } from './view-reader.js';
@@ -22,7 +22,7 @@ import { ViewReader } from './view-reader.js';
  * database.close();
  * ```
  */
-export class SyncDatabaseReader extends ReaderFace implements Iterable<[Bytes, Bytes]> {
+export class SyncDatabaseReader extends BaseReader implements Iterable<[Bytes, Bytes]> {
   readonly #path: ReadPath;
   readonly #folder: SyncFolder;
   readonly #viewReader: ViewReader;

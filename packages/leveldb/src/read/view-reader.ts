@@ -29,7 +29,7 @@ import { FolderTables } from './folder-tables.js';
 import { isSameDatabase, type KnownDatabase } from './known-database.js';
 import { OpenedFiles } from './opened-files.js';
 import { DEFAULT_MAX_RESTARTS, openTablesFor, type ReaderOptions } from './reader-options.js';
-import { evidenceOf, Restart, truncationOf } from './restart.js';
+import { evidenceOf, Restart, truncationOf } from './reading-restart.js';
 import { sumOf, TableCache, ViewTables } from '../table/table-cache.js';
 import type { TableHandle } from '../table/table-handle.js';
 import type { Version } from '../format/version.js';

@@ -3,7 +3,7 @@ import { bytesOf, mustBeBoolean, mustBeBytes, mustBeOptions, mustHaveAtMost } fr
 import type { SignalOptions } from '@bloom/sstable';
 import type { SequenceOptions } from '@bloom/sstable/database';
 import { signalOf } from '@bloom/sstable/internal';
-import { AsyncReaderFace } from '../read/async-reader-face.js';
+import { AsyncBaseReader } from '../read/async-base-reader.js';
 import { beforeVersions } from '../format/database-key.js';
 import { runAsync } from '../folder/folder-reading.js';
 import type { DatabaseKeyRange } from '../read/database-range.js';
@@ -54,7 +54,7 @@ const MAX_BATCH_BYTES = 128 * 2 ** 20;
  * await database.close();
  * ```
  */
-export class Database extends AsyncReaderFace {
+export class Database extends AsyncBaseReader {
   readonly #path: ReadPath;
   readonly #store: Store;
   #closing: Promise<void> | undefined;

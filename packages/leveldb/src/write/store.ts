@@ -2,7 +2,7 @@ import type { TableStats } from '@bloom/sstable';
 import { boundsOfUserKeys } from '../compact/compaction.js';
 import { overlapsLevel } from '../compact/overlap.js';
 import type { WritableFolder } from '../folder/writable-folder.js';
-import type { TableFiles } from '../read/reader-face.js';
+import type { TableFiles } from '../read/base-reader.js';
 import { BackgroundWork } from './background-work.js';
 import { versionInstalled } from './database-event.js';
 import type { Settings } from './database-options.js';

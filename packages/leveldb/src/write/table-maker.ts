@@ -8,7 +8,7 @@ import { runAsync } from '../folder/folder-reading.js';
 import type { KeyOrder } from '../format/version.js';
 import type { Memtable } from '../memtable/memtable.js';
 import type { View } from '../read/view.js';
-import { copiedMemtable } from './copied-memtable.js';
+import { copiedMemtable } from './memtable-copy.js';
 import type { Settings } from './database-options.js';
 
 /** Smaller work is done here: the copy for a thread and the way there take as long. */

@@ -2,7 +2,7 @@
 import { type Bytes, CorruptionError, type CorruptionCode, type Structure, type UnsupportedCode, UnsupportedError } from '@bloom/bytes';
 import type { BlockSearch } from '../format/block-search.js';
 import { uint32At } from '../format/block-walk.js';
-import { PAST, UNKNOWN } from '../format/entry-search.js';
+import { PAST, UNKNOWN } from '../format/restart-search.js';
 import type { FilterStatus } from './filter-status.js';
 import type { OpenTable } from './open.js';
 
@@ -118,7 +118,7 @@ export class TableTrace {
     this.#isCached = isCached;
   }
 
-  /** A data block was searched. @param outcome of `EntrySearch`, which says whether `block` had to walk. */
+  /** A data block was searched. @param outcome of `RestartSearch`, which says whether `block` had to walk. */
   searched(contents: Uint8Array, block: BlockSearch, outcome: number): void {
     const { entries } = block;
     const restartCount = uint32At(contents, contents.length - 4);

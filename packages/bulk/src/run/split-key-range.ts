@@ -27,9 +27,9 @@ interface Sample {
 }
 
 /**
-  * Finds keys that split the contents of sorted tables into ranges of about the same number of bytes, from the tables' indexes alone.
+ * Finds keys that split the contents of sorted tables into ranges of about the same number of bytes, from the tables' indexes alone.
  *
-  * @param n the number of ranges.
+ * @param n the number of ranges.
  * @returns at most `n - 1` keys in ascending order: range `i` is from key `i - 1` on, and before key `i`. The same tables always
  *   give the same keys, whatever their order. There are fewer where the tables have fewer blocks.
  * @throws CorruptionError when a table cannot be opened.
@@ -60,7 +60,7 @@ export async function split(sources: readonly Source[], n: number, options: Spli
 }
 
 /**
-  * Finds keys that split parts into ranges of about the same number of bytes, from the MANIFEST alone, without reading parts. A
+ * Finds keys that split parts into ranges of about the same number of bytes, from the MANIFEST alone, without reading parts. A
  * range is at least about one part.
  *
  * @returns as {@link split}.

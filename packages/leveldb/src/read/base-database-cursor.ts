@@ -2,10 +2,10 @@ import type { CursorState } from './cursor-state.js';
 import type { VisibleCursor } from '../cursor/visible-cursor.js';
 
 /** The entry that a cursor is on, which is valid until the next move. */
-export type CursorEntry = Pick<DatabaseCursorFace, 'key' | 'value' | 'keyBytes' | 'keyLength' | 'valueBytes' | 'valueStart' | 'valueLength'>;
+export type CursorEntry = Pick<BaseDatabaseCursor, 'key' | 'value' | 'keyBytes' | 'keyLength' | 'valueBytes' | 'valueStart' | 'valueLength'>;
 
 /** The members that `DatabaseCursor` and `SyncDatabaseCursor` share: the entry that the cursor is on, and closing. */
-export abstract class DatabaseCursorFace {
+export abstract class BaseDatabaseCursor {
   readonly #state: CursorState;
   #cursor: VisibleCursor;
 

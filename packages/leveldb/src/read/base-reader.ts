@@ -28,7 +28,7 @@ export interface TableFiles {
 }
 
 /** The members that `DatabaseReader`, `SyncDatabaseReader` and `Database` share and that read no files. */
-export abstract class ReaderFace {
+export abstract class BaseReader {
   readonly #path: ReadPath;
   readonly #files: TableFiles;
 

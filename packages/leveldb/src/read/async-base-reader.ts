@@ -11,7 +11,7 @@ import { type FolderReading, inParallel, runAtOnce } from '../folder/folder-read
 import type { LookupExplanation } from './lookup-explanation.js';
 import { lookUpTheRest } from './many-lookups.js';
 import { type DatabaseCursorOptions, keyAt, type MakeOfBytes, type Moment, type ReadPath, type StoredVersion } from './read-path.js';
-import { ReaderFace, type TableFiles } from './reader-face.js';
+import { BaseReader, type TableFiles } from './base-reader.js';
 import type { TableHandle } from '../table/table-handle.js';
 import type { View } from './view.js';
 import type { ViewLookup } from './view-lookup.js';
@@ -29,7 +29,7 @@ export interface AsyncDatabaseKeyRange extends DatabaseKeyRange {
 export interface AsyncReadOptions extends SequenceOptions, SignalOptions {}
 
 /** The methods for reading that `DatabaseReader` and `Database` share. */
-export abstract class AsyncReaderFace extends ReaderFace implements AsyncIterable<[Bytes, Bytes]> {
+export abstract class AsyncBaseReader extends BaseReader implements AsyncIterable<[Bytes, Bytes]> {
   readonly #path: ReadPath;
 
   /** @internal */

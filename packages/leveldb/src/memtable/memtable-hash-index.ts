@@ -18,7 +18,7 @@ const MAX_SAME_HASH = 8;
  * A lookup of a present key takes 0.7 of the time of a search in the skip list among 10,000 entries, and 0.45 among 100,000; one of an
  * absent key takes 0.2 and 0.1. A search waits for memory at nearly every comparison.
  */
-export class MemtableIndex {
+export class MemtableHashIndex {
   #slots: Uint32Array;
   /** 32 less the binary logarithm of how many slots there are. */
   #shift: number;
@@ -36,10 +36,10 @@ export class MemtableIndex {
   }
 
   /** @param count of user keys. There is room for half as many more. @returns undefined when there is not enough memory. */
-  static create(count: number): MemtableIndex | undefined {
+  static create(count: number): MemtableHashIndex | undefined {
     const log2 = Math.ceil(Math.log2(Math.max(MIN_SLOTS, count * 3)));
     const slots = emptySlots(2 ** log2);
-    return slots && new MemtableIndex(slots, log2);
+    return slots && new MemtableHashIndex(slots, log2);
   }
 
   /** Whether it must grow before a node of another user key is put into it. */

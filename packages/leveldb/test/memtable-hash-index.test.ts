@@ -1,6 +1,6 @@
 import { bloomHash } from '@bloom/hash';
 import { describe, expect, test } from 'vitest';
-import { MemtableIndex } from '../src/memtable/memtable-index.js';
+import { MemtableHashIndex } from '../src/memtable/memtable-hash-index.js';
 import { collidingKeys } from './colliding-keys.js';
 
 const encoder = new TextEncoder();
@@ -16,11 +16,11 @@ const KEYS: Record<string, (n: number) => Uint8Array> = {
 
 /** An index, and the key of each node in it. */
 class Indexed {
-  readonly index: MemtableIndex;
+  readonly index: MemtableHashIndex;
   readonly #keys: Uint8Array[] = [];
 
   constructor(count: number) {
-    this.index = MemtableIndex.create(count)!;
+    this.index = MemtableHashIndex.create(count)!;
   }
 
   /** The node of a key; 0 for none. */
@@ -81,7 +81,7 @@ describe('the index of a memtable', () => {
   });
 
   test('is not made where there is no memory for it', () => {
-    expect(MemtableIndex.create(2 ** 40)).toBeUndefined();
+    expect(MemtableHashIndex.create(2 ** 40)).toBeUndefined();
   });
 
   test('has room for 16 user keys, and for 1.5 to 3 times as many as it was made for', () => {
