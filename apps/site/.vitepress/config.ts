@@ -29,7 +29,7 @@ const guides = [
       { text: 'Files of other programs', link: '/guide/programs' },
       { text: 'Databases', link: '/guide/databases' },
       { text: 'From another library', link: '/guide/from-another-library' },
-      { text: 'Other programs on one folder', link: '/guide/beside-other-programs' },
+      { text: 'Sharing a folder with other programs', link: '/guide/sharing-a-folder' },
       { text: 'Publish data', link: '/guide/publish-data' },
       { text: 'The command line', link: '/guide/command-line' },
     ],
