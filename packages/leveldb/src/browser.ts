@@ -15,7 +15,7 @@ export interface DirectoryHandleLike {
 /** The part of a `File` that is needed. */
 export interface FileLike extends BlobLike {
   readonly name: string;
-  /** The path of a file within a picked folder. */
+  /** The path of a file within the picked folder. */
   readonly webkitRelativePath?: string;
 }
 
@@ -82,7 +82,7 @@ export class FileListFolder implements Folder {
     const all = Array.from(files);
     const folders = [...new Set(all.filter(({ name }) => name === 'CURRENT').map(folderOf))];
     if (path === undefined && folders.length > 1) {
-      throw new RangeError(`path must say which database is meant: ${folders.map((folder) => JSON.stringify(folder)).join(', ')}`);
+      throw new RangeError(`path must name one of the databases: ${folders.map((folder) => JSON.stringify(folder)).join(', ')}`);
     }
     const folder = path ?? folders[0];
     const chosen = folder === undefined ? all : all.filter((file) => folderOf(file) === folder);
@@ -112,7 +112,7 @@ function folderOf({ webkitRelativePath = '' }: FileLike): string {
 /** How long after a change another change may get the same timestamp, in milliseconds: some file systems store times in steps of two seconds. */
 const TICK_MS = 2000;
 
-/** The identity of a file as far as browsers reveal it: they do not say which file it is. */
+/** The identity of a file, as far as browsers reveal it: they give no inode number. */
 function identityOf({ size, lastModified }: { readonly size: number; readonly lastModified?: number }): FileIdentity | undefined {
   if (lastModified === undefined) return undefined;
   return { file: undefined, state: `${size}:${lastModified}`, isSettled: Date.now() - lastModified > TICK_MS };

@@ -1,19 +1,19 @@
 /**
  * The laws of `folder.ts` and `writable-folder.ts`, as checks that any test runner can run: for a folder of your own, in which
- * a database is to be kept.
+ * a database is to be stored.
  *
- * Each law gets new folders and calls them as readers and databases do: it names files as LevelDB does, lends bytes at odd
- * offsets of arrays that are used again, keeps files open while the folder changes, and calls at the same time what a database
- * calls at the same time. A call that does not settle within `patienceMs` breaks the law.
+ * Each law gets new folders and calls them as readers and databases do: it names files as LevelDB does, passes bytes at odd offsets of arrays
+ * that are reused, keeps files open while the folder changes, and makes the concurrent calls that a database makes. A call that does not settle
+ * within `patienceMs` breaks the law.
  *
- * The laws cannot see these faults:
+ * The laws cannot detect these faults:
  *
  * - what is lost when the power fails, unless `cutPower` simulates it;
  * - what another process does or sees, beyond what another object for the same place, `again`, shows in this one;
  * - what only large files, many files, full disks or denied permissions show;
  * - `startTableThread`, and a pinned folder whose place is taken by another.
  *
- * In which order files and folder are synced is the database's duty, and is tested with it.
+ * The order in which files and folder are synced is the database's responsibility, and is tested with it.
  *
  * @example
  * ```ts
@@ -37,7 +37,7 @@ export type { FolderLawsOptions, ReadFolderLawsOptions } from './contract/option
 
 /** One law, ready to be a test. */
 export interface FolderLaw {
-  /** The law's number, and what it demands. */
+  /** The law's number and its claim. */
   readonly name: string;
   /** Rejects with a `FolderLawError` when the folder breaks the law. Takes no argument and needs no `this`. */
   readonly run: () => Promise<void>;
@@ -117,7 +117,7 @@ export function readFolderLaws<Kind extends Folder>(
   );
 }
 
-/** @param use runs the law, and notes the folders that it makes. */
+/** @param use runs the law, and records the folders that it makes. */
 function lawOf<Kind extends Folder>(
   name: string,
   patienceMs: number,

@@ -34,15 +34,15 @@ const HTTP_FOLDER_OPTIONS: Record<keyof HttpFolderOptions, true> = {
   maxWholeBytes: true,
 };
 
-/** How much of a log or a MANIFEST is read with the first request: LevelDB's logs have this size, and MANIFESTs are smaller. */
+/** The number of bytes of a log or a MANIFEST to request first: LevelDB's logs have this size, and MANIFESTs are smaller. */
 const START_BYTES = 4 * 2 ** 20;
 
-/** How much of the end of a published table is read first: enough for the index of a table of 16 MiB. */
+/** The number of bytes at the end of a published table to request first: enough for the index of a table of 16 MiB. */
 const PUBLISHED_TAIL_BYTES = 256 * 2 ** 10;
 
 /**
- * A folder behind a URL. Files are read by Range requests, as far as they are needed: CURRENT, MANIFEST and logs with one request
- * each, a table with one request when it is first needed, and one for each block.
+ * A folder behind a URL. Files are read with Range requests, as far as they are needed: CURRENT, the MANIFEST and each log with one request, a
+ * table with one request when it is first needed, and one for each block.
  *
  * A file is absent if the server answers 404, or with the page that it sends for missing files, as servers of single-page apps do. A file
  * with status 403 that is not among `files` is absent too, if the server answers 403 for every unknown name.
@@ -65,7 +65,7 @@ export class HttpFolder implements Folder {
   readonly #absent = new AbsentAnswer((name, signal) => this.#request(name, signal));
   /** Whether the server has sent a file of the folder, so that it can be reached. */
   #hasServed = false;
-  /** The request of CURRENT in progress, and the one that begins after it. */
+  /** The current request of CURRENT, and the one that begins after it. */
   #look: Promise<void> = Promise.resolve();
   #nextLook: Promise<void> | undefined;
 
@@ -111,22 +111,22 @@ export class HttpFolder implements Folder {
     return HttpSource.open(this.#urlOf(name), { ...this.#options, startBytes, signal });
   }
 
-  /** Whether an error means that there is no such file. */
+  /** Whether an error means that the file does not exist. */
   async #isAbsent(name: string, { code, status }: HttpError, signal: Signal | undefined): Promise<boolean> {
     if (status === 404 || status === 410) return true;
     // Without CURRENT there is no database, and the error is more informative than that.
     if (name === CURRENT) return false;
     if (code === 'BLOOM_HTTP_PAGE') {
       await this.#mustBeThere(signal);
-      // A page for this file alone, such as a firewall's, says nothing about whether the file is there.
+      // A page for this file alone, such as a firewall's, does not mean that the file is missing.
       return this.#absent.isPage(name, signal);
     }
     return status === 403 && this.list?.().includes(name) !== true && this.#absent.isForbidden(name, signal);
   }
 
   /**
-   * Makes sure that the server sent a page because the file is missing, and does not send one for all files, for example because a login
-   * has expired: a log would then be considered missing, and its writes would be lost to the reader.
+   * Checks that the server sent a page because the file is missing, and does not send one for all files, for example because a login has
+   * expired: a log would then be considered missing, and the reader would not see its writes.
    *
    * @throws HttpError `BLOOM_HTTP_PAGE` when the server now sends a page for CURRENT.
    */

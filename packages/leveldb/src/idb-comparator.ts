@@ -28,7 +28,7 @@ const OBJECT_STORE_DATA = 1;
 const BLOB_ENTRIES = 3;
 const FIRST_INDEX = 30;
 
-/** The fields after a type byte; `bytes` takes all that is left. */
+/** The fields after a type byte; `bytes` takes all remaining bytes. */
 type Field = 'varint' | 'byte' | 'text' | 'bytes';
 const globalFields: Readonly<Partial<Record<number, readonly Field[]>>> = {
   50: ['bytes'],
@@ -49,18 +49,17 @@ const DATE = 2;
 const NUMBER = 3;
 const ARRAY = 4;
 const BINARY = 6;
-/** The place of each type of encoded key in the order: 5, 3, 2, 1, 6, 4, 0. */
+/** The rank of each type of encoded key: the order is 5, 3, 2, 1, 6, 4, 0. */
 const typeRanks = [6, 3, 2, 1, 5, 0, 4];
 
 /**
- * Reads a key from its start to its end. What is damaged sorts before what is not, by its bytes, so that any bytes have
- * their place.
+ * Reads a key from its start to its end. Damaged parts sort before undamaged ones, by their bytes, so that any bytes have a place in the order.
  */
 class KeyReader {
   readonly bytes: Uint8Array;
   readonly end: number;
   position: number;
-  /** Whether it came to something that has another spelling, or to damage. */
+  /** Whether it has reached something that has another spelling, or damage. */
   isAmbiguous = false;
   readonly #varints: VarintReader;
 
@@ -85,7 +84,7 @@ class KeyReader {
     this.#varints.position = this.position;
     const value = this.#varints.bigVarint64();
     if (value === undefined) return -1n;
-    // A last byte of 0 adds nothing, and is left out by those who write.
+    // A last byte of 0 adds nothing, and encoders omit it.
     const length = this.#varints.position - this.position;
     if (length > 1 && this.bytes[this.#varints.position - 1] === 0) this.isAmbiguous = true;
     this.position = this.#varints.position;
@@ -95,7 +94,7 @@ class KeyReader {
   /** The next double, or undefined. */
   double(): number | undefined {
     if (this.left < 8) return undefined;
-    // As Chromium stores it: in the processor's order, which is little-endian everywhere that it runs.
+    // As Chromium stores it: in the processor's byte order, which is little-endian everywhere that it runs.
     const value = new DataView(this.bytes.buffer, this.bytes.byteOffset + this.position, 8).getFloat64(0, true);
     this.position += 8;
     // Zero has two signs.
@@ -113,8 +112,8 @@ class KeyReader {
 }
 
 /**
- * The order of two keys that agree so far, and of which at least one cannot be read any further. A damaged key comes before one
- * that is not; two damaged ones are in the bytewise order of what is left of them, from `aStart` and `bStart` on.
+ * The order of two keys that agree so far, at least one of which cannot be read further. A damaged key comes before an undamaged one; two
+ * damaged ones are in the bytewise order of the rest, from `aStart` and `bStart` on.
  */
 function compareDamage(a: KeyReader, b: KeyReader, isBadA: boolean, isBadB: boolean, aStart: number, bStart: number): number {
   if (!isBadA) return 1;
@@ -126,7 +125,7 @@ function compareBytes(a: Uint8Array, aStart: number, aEnd: number, b: Uint8Array
   return bytewiseComparator.compareRange!(a, aStart, aEnd, b, bStart, bEnd);
 }
 
-/** The result where both keys are damaged in the same way: there is nothing left to compare, so they are equal. */
+/** Both keys are damaged in the same way. Nothing is left to compare, so they are equal. */
 const DONE = Symbol('the keys end here');
 
 function compareVarints(a: KeyReader, b: KeyReader): number | typeof DONE {
@@ -138,7 +137,7 @@ function compareVarints(a: KeyReader, b: KeyReader): number | typeof DONE {
   return aValue < bValue ? -1 : aValue > bValue ? 1 : 0;
 }
 
-/** Compares what has a length in front: `unit` bytes for each that it counts. */
+/** Compares fields that start with a count of units of `unit` bytes. */
 function compareCounted(a: KeyReader, b: KeyReader, unit: bigint): number | typeof DONE {
   const aWhole = a.position;
   const bWhole = b.position;
@@ -160,9 +159,9 @@ function compareDoubles(a: KeyReader, b: KeyReader): number | typeof DONE {
   return aValue < bValue ? -1 : aValue > bValue ? 1 : 0;
 }
 
-/** Compares one encoded key of each, element by element: an array may hold arrays to any depth. */
+/** Compares one encoded key of each, element by element: arrays may be nested to any depth. */
 function compareEncodedKeys(a: KeyReader, b: KeyReader): number | typeof DONE {
-  /** Of each array that is open: elements that both have and are not compared yet, and how the counts compare. */
+  /** For each open array: the number of elements that both have and that are not compared yet, and how the counts compare. */
   const open: { left: bigint; order: number }[] = [];
   do {
     const aStart = a.position;
@@ -212,7 +211,7 @@ function compareRests(a: KeyReader, b: KeyReader, databaseIsGlobal: boolean, sto
   if (index < OBJECT_STORE_DATA || (index > BLOB_ENTRIES && index < FIRST_INDEX)) return 0;
   const order = compareEncodedKeys(a, b);
   if (order !== 0 || index < FIRST_INDEX) return order;
-  // What is missing sorts first.
+  // A missing part sorts first.
   if (a.left === 0 || b.left === 0) return a.left - b.left || DONE;
   const aStart = a.position;
   const bStart = b.position;
@@ -228,7 +227,7 @@ function compareRests(a: KeyReader, b: KeyReader, databaseIsGlobal: boolean, sto
   return aSequence < bSequence ? -1 : aSequence > bSequence ? 1 : 0;
 }
 
-/** The ids in front of a key, or undefined when they are not there whole. */
+/** The ids at the start of a key, or undefined when they are incomplete. */
 function readIds(key: KeyReader): readonly [database: bigint, store: bigint, index: bigint] | undefined {
   const sizes = key.byte();
   if (sizes < 0) return undefined;
@@ -237,7 +236,7 @@ function readIds(key: KeyReader): readonly [database: bigint, store: bigint, ind
   const id = (length: number): bigint => {
     let value = 0n;
     for (let i = length - 1; i >= 0; i--) value = (value << 8n) | BigInt(key.bytes[key.position + i]!);
-    // An id of more bytes than it needs is the same id.
+    // An id with more bytes than it needs is the same id.
     if (length > 1 && key.bytes[key.position + length - 1] === 0) key.isAmbiguous = true;
     key.position += length;
     return value;
@@ -256,15 +255,15 @@ function compareKeys(a: KeyReader, b: KeyReader): number {
   for (let i = 0; i < aIds.length; i++) if (aIds[i] !== bIds[i]) return aIds[i]! < bIds[i]! ? -1 : 1;
   const order = compareRests(a, b, aIds[0] === 0n, aIds[1] === 0n, aIds[2]);
   if (order === DONE) return 0;
-  // What nobody writes, but any bytes have a place.
+  // No one writes such keys, but any bytes have a place in the order.
   return order !== 0 ? order : compareBytes(a.bytes, a.position, a.end, b.bytes, b.position, b.end);
 }
 
-/** Zero is one key with either sign, and numbers and ids of any length are compared by their values. */
+/** A zero equals the zero of the other sign, and numbers and ids of any length are compared by value. */
 const KEY_EQUIVALENCE = 'idb_cmp1';
 
 /**
- * The order of Chromium's IndexedDB databases. Its filters are asked with {@link idbFilterPolicy}.
+ * The order of Chromium's IndexedDB databases. Its filters are used with {@link idbFilterPolicy}.
  *
  * @example
  * ```ts
@@ -283,12 +282,12 @@ export const idbComparator: Comparator = {
 };
 
 /**
- * A policy over the bytes of keys, such as `new FittedBloomFilterPolicy(10)`, for IndexedDB databases. A key that can be written in
- * several ways, such as one with a zero, may be stored in another way, so the filter is not asked for it. The filters, and the name that
- * tables store with them, are those of `policy`: Chromium uses the filters of LevelDB's Bloom policy, fitted or not.
+ * A policy over the bytes of keys, such as `new FittedBloomFilterPolicy(10)`, for IndexedDB databases. A key that can be written in several
+ * ways, such as one with a zero, may be stored in another way, so the filter is not used for it. The filters, and the name that tables store
+ * with them, are those of `policy`: Chromium uses the filters of LevelDB's Bloom policy, fitted or not.
  *
- * A stored key whose ids take more bytes than they need is found by its own bytes, but not by those of the shorter key that
- * is equal to it. Chromium writes no such keys.
+ * A stored key whose ids take more bytes than they need is found by its own bytes, but not by the bytes of the shorter key that is equal to it.
+ * Chromium writes no such keys.
  *
  * @throws TypeError when `policy` is not a filter policy.
  * @throws RangeError when `policy` treats keys as equal by a rule of its own.
@@ -311,7 +310,7 @@ export function idbFilterPolicyOf(policy: FilterPolicy): FilterPolicy {
   };
 }
 
-/** LevelDB's Bloom filter as IndexedDB databases have it: {@link idbFilterPolicyOf} of `new BloomFilterPolicy(10)`. */
+/** LevelDB's Bloom filter for IndexedDB databases: {@link idbFilterPolicyOf} of `new BloomFilterPolicy(10)`. */
 export const idbFilterPolicy: FilterPolicy = idbFilterPolicyOf(new BloomFilterPolicy());
 
 function hasOtherSpellings(key: Uint8Array): boolean {

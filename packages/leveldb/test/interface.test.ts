@@ -193,6 +193,6 @@ test('approximateSize ends with its signal', async () => {
 });
 
 test('a background thread takes the URL of a module with plug-ins, and nothing else', () => {
-  expect(caught(() => new BackgroundThread({ plugins: new URL('file:///order.js') as never }))).toEqual(new TypeError('plugins must have the URL of a module, as { module }'));
+  expect(caught(() => new BackgroundThread({ plugins: new URL('file:///order.js') as never }))).toEqual(new TypeError('plugins must be { module }, with the URL of a module'));
   expect(caught(() => new BackgroundThread({ plugin: { module: 'file:///order.js' } } as never))).toBeInstanceOf(TypeError);
 });

@@ -103,7 +103,7 @@ describe('a batch', () => {
     expect(caught(() => addBatch(failing(full), readerOf(put(1, 1)), place))).toMatchObject({
       ...place,
       code: 'BLOOM_TOO_LARGE',
-      problem: 'its operations are too many for the memory: no room',
+      problem: 'its operations do not fit into memory: no room',
       cause: full,
     });
     const other = new RangeError('other');

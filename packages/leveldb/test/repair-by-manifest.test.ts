@@ -224,7 +224,7 @@ describe('a repair', () => {
     const name = `${String(tables[1]!.file.number).padStart(6, '0')}.ldb`;
     folder.delete(name);
     const report = await Database.repair(folder);
-    expect(report.lost).toEqual([{ file: name, offset: 0, byteLength: tables[1]!.file.size, reason: 'the MANIFEST lists it, and it is not there', code: 'BLOOM_MISSING_FILE' }]);
+    expect(report.lost).toEqual([{ file: name, offset: 0, byteLength: tables[1]!.file.size, reason: 'the MANIFEST lists it, but it is missing', code: 'BLOOM_MISSING_FILE' }]);
     expect(levelsOf(folder)).toEqual([tables[0], tables[2]]);
     const keys = await keysOf(folder);
     expect(keys.some((key) => key.startsWith('old'))).toBe(false);

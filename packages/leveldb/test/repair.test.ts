@@ -84,7 +84,7 @@ test('a repair reports a table that the MANIFEST lists but the folder lacks as l
   files.delete(table);
   const folder = new WritableMemoryFolder(files);
   const { lost } = await Database.repair(folder);
-  expect(lost).toEqual([{ file: table, offset: 0, byteLength: size, reason: 'the MANIFEST lists it, and it is not there', code: 'BLOOM_MISSING_FILE' }]);
+  expect(lost).toEqual([{ file: table, offset: 0, byteLength: size, reason: 'the MANIFEST lists it, but it is missing', code: 'BLOOM_MISSING_FILE' }]);
   await mustBeSound(folder);
 });
 

@@ -156,7 +156,7 @@ describe.each(Object.entries(fallbacks))('behind a server that answers with %s',
 
   test('a MANIFEST that is not there is said to be missing', async () => {
     files.delete(manifest());
-    expect(await rejection(contents())).toMatchObject({ code: 'BLOOM_BAD_CURRENT', message: expect.stringContaining('not there') as unknown });
+    expect(await rejection(contents())).toMatchObject({ code: 'BLOOM_BAD_CURRENT', message: expect.stringContaining('which is missing') as unknown });
   });
 
   test.runIf(/page|nginx|XHTML/.test(kind) && !kind.startsWith('a line'))('CURRENT that is not there is said to be a page', async () => {

@@ -156,7 +156,7 @@ function orderProblem(folder: Folder, { problem }: UnsupportedError): string {
 function folderProblem({ code, message }: FolderError): string {
   if (code === 'BLOOM_FOLDER_BUSY') return 'another program keeps changing the folder: try again';
   // Tables behind URLs are opened when they are needed, and may never have been there.
-  if (/ is gone\b/.test(message)) return 'the MANIFEST lists it, and it is not there: it was deleted just now, so try again, or the folder is incomplete, as bloom verify says';
+  if (/ is gone\b/.test(message)) return 'the MANIFEST lists it, but it is missing: it was deleted just now, so try again, or the folder is incomplete, as bloom verify says';
   return 'it was changed while it was read: try again';
 }
 

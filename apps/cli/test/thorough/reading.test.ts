@@ -404,11 +404,11 @@ describe('URLs', () => {
 
   test('of a folder that lacks a table say so', async () => {
     const { code, stderr } = await bloom(['scan', `${base}/missing-table/`], scratch.path);
-    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringMatching(/missing-table\/000007\.ldb: the MANIFEST lists it, and it is not there: .*as bloom verify says\n$/) as string });
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringMatching(/missing-table\/000007\.ldb: the MANIFEST lists it, but it is missing: .*as bloom verify says\n$/) as string });
     expect(await bloom(['size', `${base}/missing-table/`, '--by-prefix', '30'], scratch.path)).toMatchObject({ code: 2, stdout: Buffer.from('') });
     const verified = await bloom(['verify', `${base}/missing-table/`], scratch.path);
     expect(verified.code).toBe(1);
-    expect(verified.stdout.toString()).toContain('000007.ldb: the MANIFEST lists it, and it is not there (BLOOM_MISSING_FILE)\n');
+    expect(verified.stdout.toString()).toContain('000007.ldb: the MANIFEST lists it, but it is missing (BLOOM_MISSING_FILE)\n');
   });
 
   test('of a folder in another order name it', async () => {

@@ -23,7 +23,7 @@ export async function writeCompactedTables(plan: CompactionPlan, context: Compac
   return (await mergeInKernel(plan, context)) ?? mergeByEntries(plan, context);
 }
 
-/** Does it an entry at a time: with every order, and where there is damage. */
+/** Merges one entry at a time: works for every order of keys, and where blocks are damaged. */
 export async function mergeByEntries(plan: CompactionPlan, context: CompactionContext): Promise<CompactedTables> {
   const { order } = context;
   const cursor = new MergeCursor(sourcesOf(plan, context), order.compareInternalKeys);

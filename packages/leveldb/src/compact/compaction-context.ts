@@ -17,9 +17,9 @@ export interface CompactionContext extends OutputSettings {
   /** Whether the inputs are read synchronously. */
   readonly readsAtOnce: boolean;
   readonly order: KeyOrder;
-  /** Everything visible to readers at this sequence or a later one is kept. */
+  /** Versions that are visible at this sequence or a later one are kept. */
   readonly oldestSequence: bigint;
-  /** Called with each table on disk: as soon as it is there, or once all are. */
+  /** Called with each table on disk: as soon as it is complete, or once all are. */
   readonly onTable?: ((table: WrittenTable) => void) | undefined;
   /** Called every few entries, for work that must not wait. It throws to stop the compaction. */
   readonly interlude: () => Promise<void> | undefined;

@@ -14,9 +14,9 @@ import { boundsOf, compareInternal, compareUser, type KeyBounds, overlappingFile
 
 /** The number of tables in level 0 that makes a compaction due. */
 const LEVEL_0_TRIGGER = 4;
-/** The deepest level for a flushed memtable that nothing overlaps. */
+/** The deepest level into which a memtable is flushed when no table overlaps it. */
 const MAX_FLUSH_LEVEL = 2;
-/** The most bytes, in units of `maxFileSize`, that an output may overlap two levels below. */
+/** The most bytes, in units of `maxFileSize`, that an output may overlap in the grandparent level. */
 const MAX_GRANDPARENT_FILES = 10;
 /** The most bytes, in units of `maxFileSize`, up to which a compaction is enlarged. */
 const MAX_EXPANDED_FILES = 25;
@@ -128,7 +128,7 @@ export class CompactionWalk {
     this.#positions = below.map(() => 0);
   }
 
-  /** Up to this internal key, `stopsBefore` answers no to keys after the first; undefined where it does to all. */
+  /** Up to this internal key, `stopsBefore` returns false for all keys after the first; undefined when it always does. */
   get bound(): Uint8Array | undefined {
     return this.#grandparents[this.#grandparent]?.largest;
   }
@@ -138,7 +138,7 @@ export class CompactionWalk {
     return this.#below.some(({ length }) => length > 0);
   }
 
-  /** Whether the output ends before the entry's key. Keys are asked for in their order. */
+  /** Whether the output ends before the entry's key. Keys must be passed in ascending order. */
   stopsBefore({ keyBytes, keyStart, keyEnd }: EntryKey): boolean {
     const grandparents = this.#grandparents;
     for (; this.#grandparent < grandparents.length; this.#grandparent++) {
@@ -152,7 +152,7 @@ export class CompactionWalk {
     return true;
   }
 
-  /** Whether no table but the inputs can hold an older version of the entry's user key. Keys are asked for in their order. */
+  /** Whether no table but the inputs can hold an older version of the entry's user key. Keys must be passed in ascending order. */
   isBaseLevelFor({ keyBytes, keyStart, keyEnd }: EntryKey): boolean {
     const userKeyEnd = keyEnd - INTERNAL_KEY_TRAILER_LENGTH;
     const compare = (key: Uint8Array): number =>

@@ -14,14 +14,14 @@ import { MemtableEntries } from '../memtable/memtable-cursor.js';
 import { ENTRIES_PER_LOOK, TableFile, writeTable } from '../table/table-file.js';
 import { BLOCK_FULL, blockShapeOf, DONE, KEYS_FULL, MergeKernel, NEEDS_TABLE } from './merge-kernel.js';
 
-/** A smaller memtable is written before a kernel could be compiled. */
+/** A smaller memtable is written before a kernel would have been compiled. */
 const MIN_BYTES = 2 ** 17;
-/** How many blocks are written between two looks at the clock. */
+/** The number of blocks written between two checks of the clock. */
 const BLOCKS_PER_LOOK = 8;
 
 type Folder = Pick<WritableFolder, 'create'>;
 
-/** Writes a memtable, which is not empty, as a table; of entries with the same internal key that which was added last. */
+/** Writes a memtable, which must not be empty, as a table. Of several entries with one internal key, the one added last is written. */
 export async function writeFlushedTable(arrays: MemtableArrays, order: KeyOrder, folder: Folder, number: bigint, building: TableBuilderOptions): Promise<WrittenTable> {
   if (order.compareInternalKeys === compareInternalBytes && arrays.arena.length >= MIN_BYTES) {
     const written = await flushInKernel(arrays, folder, number, building);
@@ -30,16 +30,16 @@ export async function writeFlushedTable(arrays: MemtableArrays, order: KeyOrder,
   return flushByEntries(arrays, order, folder, number, building);
 }
 
-/** Does it an entry at a time: with every order. */
+/** Writes one entry at a time: works for every order of keys. */
 export function flushByEntries(arrays: MemtableArrays, order: KeyOrder, folder: Folder, number: bigint, building: TableBuilderOptions): Promise<WrittenTable> {
   const entries = new MemtableEntries(Memtable.of(arrays, order.compareInternalKeys));
   return writeTable(entries, folder, number, building, new Pacer(ENTRIES_PER_LOOK));
 }
 
 /**
- * Does it in a kernel.
+ * Writes the table with the kernel.
  *
- * @returns undefined where the kernel cannot do it. The file may be there.
+ * @returns undefined when the kernel cannot write it. The file may already exist then.
  */
 export async function flushInKernel(arrays: MemtableArrays, folder: Folder, number: bigint, building: TableBuilderOptions): Promise<WrittenTable | undefined> {
   const shape = blockShapeOf(building);

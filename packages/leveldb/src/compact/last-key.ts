@@ -19,7 +19,7 @@ export class LastKey {
     this.length = -1;
   }
 
-  /** Whether the entry's key is equal to it, both without their last bytes. */
+  /** Whether the entry's key is equal to it, ignoring the trailers of both. */
   isEqual(compare: CompareRange, { keyBytes, keyStart, keyEnd }: Entry, lastBytes: number): boolean {
     return this.length >= 0 && compare(this.bytes, 0, this.length - lastBytes, keyBytes, keyStart, keyEnd - lastBytes) === 0;
   }

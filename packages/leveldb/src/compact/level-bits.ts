@@ -1,6 +1,6 @@
 /**
- * How many bits per key the filters of a new table get, so that lookups of absent keys read as few blocks as they can for the
- * bytes of all filters together.
+ * Chooses the bits per key of a new table's filters, so that lookups of absent keys read as few blocks as possible for the total size of all
+ * filters.
  *
  * Such a lookup asks each table of level 0, and one of each deeper level. A filter with b bits per key lets e^(-b ln²2) of the
  * keys pass, and costs b times the keys of its level, so a level with a tenth of the keys should have 4.8 more bits: bits
@@ -27,12 +27,12 @@ export interface NewTables {
 /** More bits would not add a probe: LevelDB's filter has at most 30. */
 const MOST_BITS = 44;
 /**
- * How many bits per key the choice may differ from what would be right if all tables were written anew. Tables that were written
- * with other settings, or for another level, stay as they are: a single new one must not make up for all of them.
+ * How many bits per key the choice may differ from the value that would be right if all tables were written anew. Tables that were written with
+ * other settings, or for another level, stay as they are, and a single new table must not make up for all of them.
  */
 const MOST_ABOVE = 1;
 const MOST_BELOW = 2;
-/** One more bit per key lets e^-0.48 of the absent keys pass that passed before. */
+/** With one more bit per key, e^-0.48 of the absent keys that passed before still pass. */
 const PER_BIT = Math.LN2 ** 2;
 
 /**
@@ -57,23 +57,24 @@ export function levelBits(kept: readonly (readonly FilteredTable[])[], { level, 
     return bits;
   };
   const ideal = largestOffset((offset) => bitsOf(offset, () => true, () => 0) <= budget);
-  // The levels above will be written again soon. The others stay as they are for long, and are believed to be right where they are not known.
+  // The levels above will be rewritten soon. The other levels stay as they are for long; where their bits are not known, they are assumed to be
+  // right.
   let spent = 0;
   for (const [i, tables] of kept.entries()) {
     if (i >= level) for (const table of tables) spent += table.filterBits ?? table.keys * bitsAt(ideal, runKeys(table, i));
   }
   const affordable = largestOffset((offset) => spent + bitsOf(offset, (i) => i < level, ({ filterBits = 0 }) => filterBits) <= budget);
   const offset = Math.min(Math.max(affordable, ideal - MOST_BELOW * PER_BIT), ideal + MOST_ABOVE * PER_BIT);
-  // Rounded down, because the sum is a limit; what is left goes to the next tables.
+  // Rounded down, because the sum is a limit. The remainder goes to the next tables.
   return Math.floor(bitsAt(offset, ownRun) + 1e-6);
 }
 
-/** The bits per key among `keys` keys. @param offset what all levels share, as a logarithm of keys. */
+/** The bits per key among `keys` keys. @param offset what all levels have in common, as a logarithm of the number of keys. */
 function bitsAt(offset: number, keys: number): number {
   return Math.min(Math.max((offset - Math.log(Math.max(1, keys))) / PER_BIT, 0), MOST_BITS);
 }
 
-/** The largest offset, about, that is affordable; offsets below an affordable one are. */
+/** About the largest offset that is affordable. All offsets below an affordable one are affordable. */
 function largestOffset(isAffordable: (offset: number) => boolean): number {
   let low = 0;
   let high = Math.log(Number.MAX_SAFE_INTEGER) + MOST_BITS * PER_BIT;

@@ -9,13 +9,13 @@ import { AT_BOUND, AT_DELETION, BLOCK_ENDED, BLOCK_FULL, blockShapeOf, DONE, KEY
 import { OutputTables } from './output-tables.js';
 import { sizeOf } from './overlap.js';
 
-/** Smaller inputs are merged before a kernel could be compiled. */
+/** Smaller inputs are merged before a kernel would have been compiled. */
 const MIN_BYTES = 2 ** 17;
 
 /**
  * Merges the inputs of a compaction into new tables, in a kernel.
  *
- * @returns undefined where the kernel cannot do it. It then may have left unreferenced tables in the folder.
+ * @returns undefined when the kernel cannot do it. Unreferenced tables may then be left in the folder.
  */
 export async function mergeInKernel(plan: CompactionPlan, context: CompactionContext, minBytes = MIN_BYTES): Promise<CompactedTables | undefined> {
   const shape = blockShapeOf(context.building);
@@ -37,7 +37,7 @@ export async function mergeInKernel(plan: CompactionPlan, context: CompactionCon
   }
 }
 
-/** How many blocks are taken and written between two looks at the clock. */
+/** The number of blocks taken and written between two checks of the clock. */
 const BLOCKS_PER_LOOK = 8;
 
 /** One merge. */
@@ -142,7 +142,7 @@ class KernelMerge {
     });
   }
 
-  /** Finishes the table before the key at hand. */
+  /** Finishes the table before the current key. */
   async #cut(): Promise<void> {
     await this.#endBlock();
     const { table } = this.#outputs;

@@ -10,8 +10,8 @@ import type { MemtableArrays } from '../folder/table-thread.js';
 import { LINKS } from '../memtable/memtable.js';
 import type { TableFile } from '../table/table-file.js';
 
-// Why the kernel returns: numbers of `assembly/merge-kernel.ts`. With any other it declines the entry or the block at hand.
-/** All is merged. */
+// Why the kernel returns. The numbers are those of `assembly/merge-kernel.ts`. Any other number means that it declines the current entry or block.
+/** All entries are merged. */
 export const DONE = 0;
 /** The block is full, and `passBlock` takes it. */
 export const BLOCK_FULL = 1;
@@ -19,29 +19,29 @@ export const BLOCK_FULL = 1;
 export const NEEDS_BLOCK = 2;
 /** An entry is to be written, and no table has been begun. */
 export const NEEDS_TABLE = 3;
-/** The key at hand is one at which the caller wanted to be asked. */
+/** The current key is one at which the caller asked to be called. */
 export const AT_BOUND = 4;
-/** The caller decides whether the deletion at hand is dropped. */
+/** The caller decides whether the current deletion is dropped. */
 export const AT_DELETION = 5;
 /** `passKeys` must be called first. */
 export const KEYS_FULL = 6;
 
-/** What a source comes to when it gets its first block. */
+/** The state of a source once it has its first block. */
 export const LINED_UP = 0;
 export const BLOCK_ENDED = 1;
 
-/** When to be asked at a key: never, at the next key after a bound, at the next key. */
+/** At which keys to return to the caller: at none, at the first key after a bound, at the next key. */
 const NEVER = 0;
 const PAST_BOUND = 1;
 const AT_NEXT = 2;
 
 /** With a larger `blockSize` there is no kernel: a block that is nearly full must have room for one more entry, and the kernel has 1 MiB. */
 const MAX_BLOCK_SIZE = 2 ** 18;
-/** The least `maxBlockBytes` for which the kernel need not look whether a block exceeds it. */
+/** From this `maxBlockBytes` on, the kernel need not check whether a block exceeds it. */
 const MIN_BLOCK_LIMIT = 2 ** 22;
 /** A larger memtable is written without a kernel. */
 const MAX_WALKED_BYTES = 2 ** 24;
-/** Room for this many bytes of a source's block is made at least. */
+/** A source's block gets room for at least this many bytes. */
 const MIN_SLOT_BYTES = 2 ** 13;
 /** The kernel reads and writes whole words past the ends of its areas. */
 const SLACK = 64;
@@ -87,14 +87,14 @@ export interface BlockShape {
   readonly hasFilter: boolean;
 }
 
-/** The shape of the blocks that the kernel would build; undefined where it cannot. */
+/** The format of the blocks that the kernel would build; undefined when it cannot build them. */
 export function blockShapeOf({ blockSize, blockRestartInterval, filterPolicy, maxBlockBytes }: TableBuilderOptions): BlockShape | undefined {
   if (blockSize === undefined || blockRestartInterval === undefined || filterPolicy === undefined || maxBlockBytes === undefined) return undefined;
   if (blockSize > MAX_BLOCK_SIZE || maxBlockBytes < MIN_BLOCK_LIMIT || blockRestartInterval > 0x7fff_ffff) return undefined;
   return { blockSize, restartInterval: blockRestartInterval, hasFilter: filterPolicy !== null };
 }
 
-/** What became of the entries. */
+/** The number of entries written and dropped. */
 export interface MergedEntries {
   readonly entriesRead: number;
   readonly shadowedDropped: number;
@@ -115,12 +115,14 @@ let isRefused = false;
 
 /** A kernel, for one job at a time. Its memory has 10 MiB, of which a compaction touches less than one, and grows to at most 32 MiB. */
 export class MergeKernel {
-  /** The kernel's memory, and the key at hand in it: a place that the walks of a compaction can take for an entry. */
+  /** The kernel's memory and the current key in it. The walks of a compaction can use it as an entry. */
   keyBytes!: Uint8Array;
   keyStart = 0;
   keyEnd = 0;
   readonly #kernel: KernelExports;
-  /** Places that are needed for each block; that of the result is an index of `#words`. Asking the kernel takes a tenth of a microsecond. */
+  /**
+   * Addresses that are needed for each block; that of the result is an index of `#words`. Asking the kernel for one takes a tenth of a microsecond.
+   */
   readonly #places: { readonly added: number; readonly block: number; readonly result: number };
   #words!: Uint32Array;
   #filterKeys!: Uint8Array;
@@ -138,7 +140,7 @@ export class MergeKernel {
     this.#places = { added: kernel.ADDED_AT.value, block: kernel.BLOCK_AT.value, result: kernel.RESULT_AT.value / 4 };
   }
 
-  /** A kernel, which the caller gives back; undefined where the host allows none. Its code is loaded by the first call. */
+  /** A kernel, which the caller must return; undefined where the host allows none. Its code is loaded by the first call. */
   static async take(): Promise<MergeKernel | undefined> {
     const kept = idle.pop();
     if (kept !== undefined || isRefused) return kept;
@@ -158,12 +160,12 @@ export class MergeKernel {
     return this.#kernel.MAX_SOURCES.value;
   }
 
-  /** Starts a merge, which drops what nobody sees from `oldestSequence` on. */
+  /** Starts a merge, which drops entries that are not visible from `oldestSequence` on. */
   startMerge(oldestSequence: bigint, asksDeletions: boolean, shape: BlockShape): void {
     this.#start(true, oldestSequence, asksDeletions, shape);
   }
 
-  /** Starts a walk over a memtable, which is copied. @returns false when it is too large. */
+  /** Starts a walk over a copy of a memtable. @returns false when the memtable is too large. */
   startWalk({ arena, nodes }: MemtableArrays, shape: BlockShape): boolean {
     if (arena.length + nodes.byteLength > MAX_WALKED_BYTES) return false;
     this.#start(false, 0n, false, shape);
@@ -213,12 +215,12 @@ export class MergeKernel {
     this.#kernel.leave();
   }
 
-  /** Continues the merge. @returns why it stops. */
+  /** Continues the merge. @returns why it stopped. */
   merge(): number {
     return this.#stop(this.#kernel.merge());
   }
 
-  /** Continues the walk. @returns why it stops. */
+  /** Continues the walk. @returns why it stopped. */
   walk(): number {
     return this.#stop(this.#kernel.walk(...this.#walked, LINKS));
   }
@@ -231,12 +233,12 @@ export class MergeKernel {
     return why;
   }
 
-  /** Asks to be asked at the next key. */
+  /** Makes the kernel return at the next key. */
   askAtNext(): void {
     this.#kernel.setBound(AT_NEXT, 0);
   }
 
-  /** Asks to be asked at the next key after `bound`; never again if it is undefined. @returns false when the kernel cannot do that. */
+  /** Makes the kernel return at the next key after `bound`; at none if it is undefined. @returns false when the kernel cannot do that. */
   askPast(bound: Uint8Array | undefined): boolean {
     if (bound === undefined) {
       this.#kernel.setBound(NEVER, 0);
@@ -248,17 +250,17 @@ export class MergeKernel {
     return true;
   }
 
-  /** Says whether a table has been begun. */
+  /** Sets whether a table has been begun. */
   set hasTable(hasTable: boolean) {
     this.#kernel.setTable(Number(hasTable));
   }
 
-  /** Says whether the deletion at hand is dropped. */
+  /** Sets whether the current deletion is dropped. */
   decide(isDropped: boolean): void {
     this.#kernel.decide(Number(isDropped));
   }
 
-  /** Gives a table the keys for its filter that have come together. */
+  /** Passes the collected keys to a table, for its filter. */
   passKeys(table: TableFile): void {
     this.#kernel.tell();
     const length = this.#result(2);
@@ -267,7 +269,7 @@ export class MergeKernel {
     this.#kernel.clearKeys();
   }
 
-  /** Ends the block, and gives it to a table. @returns false when it has no entries. */
+  /** Ends the block and passes it to a table. @returns false when it has no entries. */
   passBlock(table: TableFile): boolean {
     this.passKeys(table);
     const length = this.#kernel.endOfBlock();

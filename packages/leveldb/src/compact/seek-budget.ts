@@ -1,11 +1,11 @@
 import type { FileMetadata } from '../format/version-edit.js';
 
-/** A seek costs about as much as compacting this many bytes. */
+/** One seek costs about as much as compacting this many bytes. */
 const BYTES_PER_SEEK = 16_384;
 const MIN_SEEKS = 100;
 
 /**
- * Counts the lookups that a table cost without deciding them. When compacting the table would have been cheaper, it is
+ * Counts the lookups that read a table and did not find their key there. When compacting the table would have been cheaper, its compaction is
  * due.
  *
  * Source: LevelDB, db/version_set.cc, `Version::UpdateStats`.

@@ -1,5 +1,5 @@
 /**
- * The levels of a database as they will be when no compaction is due: what a level cannot hold has come down.
+ * The levels of a database as they will be when no compaction is due: entries that a level cannot hold have moved to deeper levels.
  *
  * While many entries are written, the upper levels hold far more than they do afterwards. Filters that are chosen for that moment
  * stay for long in the tables of the lower levels, so they are chosen for the levels that will be.

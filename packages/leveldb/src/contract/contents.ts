@@ -1,11 +1,11 @@
 import { seeded } from '@bloom/bytes/internal';
 
-/** `byteLength` bytes that differ for each `seed`, and of which no part looks like another. */
+/** `byteLength` bytes that differ for each `seed`, and in which no part repeats. */
 export function contents(seed: number, byteLength: number): Uint8Array {
   return seeded(seed).bytes(byteLength);
 }
 
-/** The arrays as one. */
+/** The arrays, concatenated. */
 export function joined(...parts: readonly Uint8Array[]): Uint8Array {
   const whole = new Uint8Array(parts.reduce((length, part) => length + part.length, 0));
   let end = 0;

@@ -20,10 +20,10 @@ export const FILE_LAWS: readonly WritingLaw[] = [
   ['20. a written file can be synced again, closed again, and closed without a sync', closedWriters],
 ];
 
-/** Small records, blocks of a log, and a part of a table: some folders write long arrays otherwise than short ones. */
+/** Small records, blocks of a log, and a part of a table: some folders write long arrays differently from short ones. */
 const APPENDED_LENGTHS = [1, 7, 0, 32_768, 300, 200_000, 1];
 
-/** Where each array lies in a larger one. */
+/** The offset of each array in a larger one. */
 const BEFORE = 5;
 const AFTER = 9;
 
@@ -46,7 +46,7 @@ async function appendedBytes(run: LawRun, place: WritingPlace): Promise<void> {
   await run.mustHold(folder, name, held, ', after close');
 }
 
-/** Below and above what folders write at once. */
+/** Below and above the size that folders write at once. */
 const LENT_LENGTHS = [100, 4000, 100_000, 100];
 
 async function lentBytes(run: LawRun, place: WritingPlace): Promise<void> {
@@ -111,7 +111,7 @@ async function appendingAgain(run: LawRun, place: WritingPlace): Promise<void> {
   await run.mustHold(folder, name, held, ', after openForAppend() and close()');
 }
 
-/** What a killed process has left has the name of a new file. */
+/** A killed process may have left a file with the name of a new one. */
 async function createdOver(run: LawRun, place: WritingPlace): Promise<void> {
   const folder = await place.folder();
   const name = '000005.ldb';
@@ -158,7 +158,7 @@ async function renamedFiles(run: LawRun, place: WritingPlace): Promise<void> {
   }
 }
 
-/** Replaces CURRENT, and reads it until that is done: it must always be there, as it was or as it will be. */
+/** Replaces CURRENT, and reads it until that is done: it must always exist, with the old or the new contents. */
 async function renameWhileReading(run: LawRun, folder: WritableFolder, before: Uint8Array, after: Uint8Array): Promise<void> {
   const progress = { isOver: false };
   const renaming = run.rename(folder, TEMPORARY, CURRENT).finally(() => (progress.isOver = true));
@@ -208,7 +208,7 @@ async function deletedFiles(run: LawRun, place: WritingPlace): Promise<void> {
 
 const ONE = new Uint8Array([1]);
 
-/** The database lists the folder to find out what is obsolete, and deletes files while it goes through the names. */
+/** The database lists the folder to find obsolete files, and deletes files while it goes through the names. */
 async function changingList(run: LawRun, place: WritingPlace): Promise<void> {
   const folder = await place.folder();
   await run.mustListOnce(folder, [], 'of a new folder');
@@ -238,7 +238,7 @@ async function missingFiles(run: LawRun, place: WritingPlace): Promise<void> {
   async function mustSayMissing(what: string, call: () => unknown): Promise<void> {
     const outcome = await run.outcomeOf(what, call);
     if (!('error' in outcome)) run.fail(`${what} succeeds although there is no such file`);
-    if (!isMissing(outcome.error)) run.fail(`${what} fails without the code ENOENT although there is no such file: ${shownError(outcome.error)}`, outcome.error);
+    if (!isMissing(outcome.error)) run.fail(`${what} fails with an error other than ENOENT, although there is no such file: ${shownError(outcome.error)}`, outcome.error);
   }
 
   await mustSayMissing('rename("000001.dbtmp", "CURRENT")', () => folder.rename('000001.dbtmp', 'CURRENT'));
@@ -250,7 +250,7 @@ async function missingFiles(run: LawRun, place: WritingPlace): Promise<void> {
 
   const outcome = await run.outcomeOf('openForAppend("000001.log")', () => folder.openForAppend('000001.log'));
   if ('error' in outcome) {
-    if (!isMissing(outcome.error)) run.fail(`openForAppend("000001.log") fails without the code ENOENT although there is no such file: ${shownError(outcome.error)}`, outcome.error);
+    if (!isMissing(outcome.error)) run.fail(`openForAppend("000001.log") fails with an error other than ENOENT, although there is no such file: ${shownError(outcome.error)}`, outcome.error);
   } else if (outcome.answer !== undefined) {
     await run.closeFile(outcome.answer);
     run.fail('openForAppend("000001.log") returns a file although there was none of that name');
@@ -297,7 +297,7 @@ async function mustFail(run: LawRun, what: string, call: () => unknown): Promise
 const NAME = '000004.log';
 const [FIRST, SECOND, OTHER] = [contents(1, 600), contents(2, 700), contents(3, 800)];
 
-/** A file that is being written, and is taken away by somebody else. */
+/** A file that is being written, and is deleted by another process. */
 async function orphanedWriters(run: LawRun, place: WritingPlace): Promise<void> {
   const folder = await place.folder();
 
@@ -309,7 +309,7 @@ async function orphanedWriters(run: LawRun, place: WritingPlace): Promise<void> 
     return file;
   }
 
-  /** Each of these calls may fail: what is written has no place to go. */
+  /** Each of these calls may fail, because the file no longer exists. */
   async function writeOn(file: WritableFile): Promise<void> {
     await run.outcomeOf('append() to a file that was taken away', () => file.append(SECOND.slice()));
     await run.outcomeOf('sync() of a file that was taken away', () => file.sync());

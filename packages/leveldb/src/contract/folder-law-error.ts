@@ -1,4 +1,4 @@
-/** A folder breaks a law. The message returns the law and what the folder did. */
+/** A folder breaks a law. The message states the law and what the folder did. */
 export class FolderLawError extends Error {
   override readonly name = 'FolderLawError';
   /** The name of the law. */

@@ -1,4 +1,4 @@
-/** The laws of the folder itself: its calls at the same time, its lock, and what other objects see of it. */
+/** The laws of the folder itself: concurrent calls, its lock, and what other objects see of it. */
 import { holdsTheSame } from '../folder/folder.js';
 import { type FolderLock, isMissing, type WritableFolder } from '../folder/writable-folder.js';
 import { contents, joined } from './contents.js';
@@ -53,7 +53,7 @@ async function folderItself(run: LawRun, place: WritingPlace): Promise<void> {
   const folder = await place.newFolder();
   const mayNotBeThere = async (when: string): Promise<void> => {
     const outcome = await run.outcomeOf(`list() ${when}`, () => folder.list());
-    if ('error' in outcome && !isMissing(outcome.error)) run.fail(`list() fails without the code ENOENT ${when}: ${shownError(outcome.error)}`, outcome.error);
+    if ('error' in outcome && !isMissing(outcome.error)) run.fail(`list() fails with an error other than ENOENT ${when}: ${shownError(outcome.error)}`, outcome.error);
     if (!('error' in outcome) && outcome.answer.length > 0) run.fail(`list() returns ${outcome.answer.length} names ${when}`);
     await run.mustBeAbsent(folder, 'CURRENT', when);
   };
@@ -106,7 +106,7 @@ async function lock(run: LawRun, place: WritingPlace): Promise<void> {
   if ('error' in held) {
     // There are no locks here: a database is opened with `lock: 'none'` only.
     if (codeOf(held.error) === 'BLOOM_NO_LOCK') return;
-    run.fail(`lock() fails with other than BLOOM_LOCKED or BLOOM_NO_LOCK: ${shownError(held.error)}`, held.error);
+    run.fail(`lock() fails with an error other than BLOOM_LOCKED or BLOOM_NO_LOCK: ${shownError(held.error)}`, held.error);
   }
   const first = held.answer;
   for (const other of others) await mustBeLocked(run, other, 'while the lock is held');
@@ -127,7 +127,7 @@ async function mustBeLocked(run: LawRun, folder: WritableFolder, when: string): 
     await outcome.answer.release();
     run.fail(`lock() succeeds ${when}`);
   }
-  if (codeOf(outcome.error) !== 'BLOOM_LOCKED') run.fail(`lock() fails with other than BLOOM_LOCKED ${when}: ${shownError(outcome.error)}`, outcome.error);
+  if (codeOf(outcome.error) !== 'BLOOM_LOCKED') run.fail(`lock() fails with an error other than BLOOM_LOCKED ${when}: ${shownError(outcome.error)}`, outcome.error);
 }
 
 function codeOf(error: unknown): unknown {
@@ -153,7 +153,7 @@ async function pinnedFolder(run: LawRun, place: WritingPlace): Promise<void> {
 
 const GROWN = 'has grown';
 
-/** A reader that is refreshed reads again only what has another identity. */
+/** A reader reads a file again after a refresh only if the file's identity has changed. */
 async function changedIdentities(run: LawRun, place: WritingPlace): Promise<void> {
   const folder = await place.folder();
   const name = '000005.ldb';
@@ -185,7 +185,7 @@ async function mustDiffer(run: LawRun, folder: WritableFolder, name: string, wha
   await run.closeFile(before);
   await change();
   const after = await run.open(folder, name);
-  // That it is not the file that was written is for other laws.
+  // Other laws check that it is the file that was written.
   if (what === GROWN && after.byteLength === byteLength) return;
   if (holdsTheSame(identity, after.identity)) run.fail(`"${name}" has the identity that it had before it ${what}`);
   if (folder.identityOf !== undefined && holdsTheSame(identity, await run.call(`identityOf("${name}")`, () => folder.identityOf!(name)))) {
@@ -194,7 +194,7 @@ async function mustDiffer(run: LawRun, folder: WritableFolder, name: string, wha
   await run.closeFile(after);
 }
 
-/** What one object for a place has done, another one sees: readers in another process do. */
+/** What one object does to a place, another one sees: readers may be in another process. */
 async function otherObjects(run: LawRun, place: WritingPlace): Promise<void> {
   if (place.again === undefined) return;
   const folder = await place.folder();

@@ -16,7 +16,7 @@ export interface Failure {
 export class LawRun {
   readonly #law: string;
   readonly #patienceMs: number;
-  /** Files that the law has opened, to be closed when it is over. */
+  /** Files that the law has opened, to be closed when it has ended. */
   readonly #open = new Set<FolderFile | WritableFile>();
 
   constructor(law: string, patienceMs: number) {
@@ -31,7 +31,7 @@ export class LawRun {
   /**
    * Makes a call that must succeed.
    *
-   * @param what how the call is named in a message: `delete("CURRENT")`.
+   * @param what the call, as a message names it: `delete("CURRENT")`.
    */
   async call<T>(what: string, call: () => T | Promise<T>): Promise<T> {
     const outcome = await this.outcomeOf(what, call);
@@ -77,7 +77,7 @@ export class LawRun {
   /** The file called `name`; undefined when the folder has none. */
   async openIfThere(folder: Folder, name: string): Promise<FolderFile | undefined> {
     const file: unknown = await this.call(`open(${shownName(name)})`, () => folder.open(name));
-    // That it must be undefined is for the law about what is not there.
+    // Another law checks that it must be undefined for missing files.
     if (file === undefined || file === null) return undefined;
     if (typeof file !== 'object' || typeof (file as Partial<FolderFile>).read !== 'function') {
       this.fail(`open(${shownName(name)}) returns ${typeof file}, which is neither a file nor undefined`);
@@ -110,7 +110,7 @@ export class LawRun {
     return bytes;
   }
 
-  /** Checks that a file that is open holds `expected`. */
+  /** Checks that an open file holds `expected`. */
   async mustRead(file: FolderFile, name: string, expected: Uint8Array, when = ''): Promise<void> {
     if (file.byteLength !== expected.length) this.fail(`${shownName(name)} has ${expected.length} bytes, and a byteLength of ${file.byteLength}${when}`);
     if (expected.length === 0) return;
@@ -119,7 +119,7 @@ export class LawRun {
   }
 
   /**
-   * Checks that a file that was opened before the folder changed holds what it held then, or says that the folder has changed.
+   * Checks that a file that was opened before the folder changed holds the bytes that it held then, or reports that the folder has changed.
    */
   async mustReadAsBefore(file: FolderFile, name: string, before: Uint8Array, when: string): Promise<void> {
     if (file.byteLength !== before.length) this.fail(`the byteLength of ${shownName(name)} changes from ${before.length} to ${file.byteLength}${when}`);
@@ -127,7 +127,7 @@ export class LawRun {
     const outcome = await this.outcomeOf(what, () => file.read(0, before.length));
     if ('error' in outcome) {
       if (isChange(outcome.error)) return;
-      this.fail(`${what} fails with other than a FolderError BLOOM_FOLDER_CHANGED${when}: ${shownError(outcome.error)}`, outcome.error);
+      this.fail(`${what} fails with an error other than FolderError BLOOM_FOLDER_CHANGED${when}: ${shownError(outcome.error)}`, outcome.error);
     }
     const difference = differenceOf(this.mustBeRead(outcome.answer, name, 0, before.length), before);
     if (difference !== undefined) this.fail(`${shownName(name)}, which was opened before, ${difference}${when}`);
@@ -161,7 +161,7 @@ export class LawRun {
     return names.filter((name) => name !== LOCK && name !== LOST).sort();
   }
 
-  /** Checks which files are listed. That each is listed once is for the laws about the list. */
+  /** Checks which files are listed. The laws about the list check that each is listed once. */
   async mustList(folder: Folder, expected: readonly string[], when: string): Promise<void> {
     this.#mustBe([...new Set(await this.names(folder))], expected, when);
   }
@@ -182,7 +182,7 @@ export class LawRun {
     return this.#written(`create(${shownName(name)})`, await this.call(`create(${shownName(name)})`, () => folder.create(name)));
   }
 
-  /** Opens an existing file for appending; undefined where the folder allows it no more. */
+  /** Opens an existing file for appending; undefined where the folder no longer allows that. */
   async openForAppend(folder: WritableFolder, name: string): Promise<WritableFile | undefined> {
     const file = await this.call(`openForAppend(${shownName(name)})`, () => folder.openForAppend(name));
     return file === undefined ? undefined : this.#written(`openForAppend(${shownName(name)})`, file);
@@ -195,7 +195,7 @@ export class LawRun {
     return file;
   }
 
-  /** Appends a copy of the bytes: what happens to those that are lent is for the law about them. */
+  /** Appends a copy of the bytes: another law checks bytes that are lent. */
   append(file: WritableFile, bytes: Uint8Array): Promise<void> {
     return this.call(`append() of ${bytes.length} bytes`, () => file.append(bytes.slice()));
   }
@@ -226,13 +226,13 @@ export class LawRun {
     return this.call('syncFolder()', () => folder.syncFolder());
   }
 
-  /** Closes what the law has left open. A failure is ignored: the law has said what it has to say. */
+  /** Closes the files that the law has left open. A failure is ignored, because the law has already had its result. */
   async end(): Promise<void> {
     for (const file of this.#open) {
       try {
         await file.close?.();
       } catch {
-        // It may be a file that the folder has ended.
+        // The folder may have closed the file itself.
       }
     }
   }
@@ -255,7 +255,7 @@ export function shownName(name: string): string {
   return JSON.stringify(name);
 }
 
-/** How `found` differs from what a file holds, as the end of a sentence about it; undefined when it does not. */
+/** How `found` differs from the expected bytes, as the end of a sentence; undefined when it does not. */
 export function differenceOf(found: Uint8Array, held: Uint8Array): string | undefined {
   const length = Math.min(found.length, held.length);
   let i = 0;

@@ -2,7 +2,7 @@ import type { Folder } from '../folder/folder.js';
 import type { WritableFolder } from '../folder/writable-folder.js';
 import type { LawRun } from './law-run.js';
 
-/** A law: what it demands, and its check. */
+/** A law: its claim, and its check. */
 export type ReadingLaw = readonly [name: string, law: (run: LawRun, place: ReadingPlace) => Promise<void>];
 export type WritingLaw = readonly [name: string, law: (run: LawRun, place: WritingPlace) => Promise<void>];
 
@@ -18,7 +18,7 @@ export interface WritingPlace extends ReadingPlace {
   folder(): Promise<WritableFolder>;
   /** A folder as the caller makes it: it may not exist yet. */
   newFolder(): Promise<WritableFolder>;
-  /** Another object for the same place, where there is such a thing. */
+  /** Another object for the same place, if the folder supports that. */
   readonly again: ((folder: WritableFolder) => Promise<WritableFolder>) | undefined;
   /** What is left of the folder after a power cut. */
   readonly cutPower: ((folder: WritableFolder) => Promise<Folder>) | undefined;

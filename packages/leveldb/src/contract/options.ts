@@ -3,7 +3,7 @@ import type { WritableFolder } from '../folder/writable-folder.js';
 
 /** How to check a folder that is only read. */
 export interface ReadFolderLawsOptions<Kind extends Folder = Folder> {
-  /** Called with every folder that was made, when its law is over: to delete it, for example. */
+  /** Called with every folder that was made when its law has ended: to delete it, for example. */
   readonly dispose?: ((folder: Kind) => void | Promise<void>) | undefined;
   /** Milliseconds that one call of the folder may take; a law fails when a call takes longer. Default: 10,000. */
   readonly patienceMs?: number | undefined;

@@ -9,7 +9,7 @@ export const POWER_CUT_LAWS: readonly WritingLaw[] = [
   ['30. after a power cut a renaming has happened or not', renameInPowerCut],
 ];
 
-/** How often each scene is played: what is left after a power cut is a matter of chance. */
+/** How often each scene is repeated: what is left after a power cut is a matter of chance. */
 const ROUNDS = 16;
 
 async function syncedBytes(run: LawRun, place: WritingPlace): Promise<void> {

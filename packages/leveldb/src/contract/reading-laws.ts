@@ -46,7 +46,7 @@ async function openedFiles(run: LawRun, place: ReadingPlace): Promise<void> {
   }
 }
 
-/** A range that is not inside the file fails, or returns what there is of it. */
+/** A read outside the file fails, or returns the bytes that the file has of the range. */
 async function mustInventNothing(run: LawRun, read: () => Uint8Array | Promise<Uint8Array>, bytes: Uint8Array, offset: number, what: string): Promise<void> {
   const outcome = await run.outcomeOf(what, read);
   if ('error' in outcome) return;
@@ -68,13 +68,13 @@ async function returnedBytes(run: LawRun, place: ReadingPlace): Promise<void> {
       const what = `read(${offset}, 500) of "${name}"`;
       const part = await run.call(what, () => files[i]!.read(offset, 500));
       kept.push({ what: `the array that ${what} returned`, bytes: part, expected: bytes.subarray(offset, offset + 500) });
-      // Bytes that are wrong from the start break law 1.
+      // Law 1 reports bytes that are wrong from the start.
       if (differenceOf(part, bytes.subarray(offset, offset + 500)) !== undefined) return;
       const whatAtOnce = `readAtOnce(${offset}, 500) of "${name}"`;
       const atOnce = files[i]!.readAtOnce === undefined ? undefined : run.callSync(whatAtOnce, () => files[i]!.readAtOnce!(offset, 500));
       if (atOnce === undefined) continue;
       kept.push({ what: `the array that ${whatAtOnce} returned`, bytes: atOnce, expected: bytes.subarray(offset, offset + 500) });
-      // Those of a synchronous read break law 7.
+      // Law 7 reports those of a synchronous read.
       if (!(atOnce instanceof Uint8Array) || differenceOf(atOnce, bytes.subarray(offset, offset + 500)) !== undefined) return;
     }
   }
@@ -86,7 +86,7 @@ async function returnedBytes(run: LawRun, place: ReadingPlace): Promise<void> {
 
 const PRESENT = ['CURRENT', '000005.ldb'];
 
-/** Names of no file, and names that are no plain file names: CURRENT can hold any bytes, and what it holds is opened. */
+/** Names of missing files, and names that are no plain file names: CURRENT can hold any bytes, and the name in it is opened. */
 export const NOT_PLAIN = ['', '.', '..', '../CURRENT', './CURRENT', '/CURRENT', 'CURRENT/', 'sub/../CURRENT', '..\\CURRENT', 'CURRENT\0', '\0'];
 const ABSENT = ['000006.ldb', 'MANIFEST-000001', '5.ldb', '000005.ldb.tmp', 'CURREN', ...NOT_PLAIN];
 
@@ -164,7 +164,7 @@ async function syncReads(run: LawRun, place: ReadingPlace): Promise<void> {
   const file = await run.open(folder, name);
   const awaited = new Map<number, Uint8Array>();
   for (const [offset, length] of ranges) awaited.set(offset, (await run.call(`read(${offset}, ${length}) of "${name}"`, () => file.read(offset, length))).slice());
-  // That these are the bytes of the file is for the law about reading.
+  // The law about reading checks that these are the bytes of the file.
   if (ranges.some(([offset, length]) => awaited.get(offset)!.length !== length)) return;
   const mustBe = (found: Uint8Array, what: string, offset: number): void => {
     const expected = awaited.get(offset)!;
@@ -184,7 +184,7 @@ async function syncReads(run: LawRun, place: ReadingPlace): Promise<void> {
   for (const [offset, length] of ranges) {
     if (file.readAtOnce === undefined) break;
     const found = run.callSync(`readAtOnce(${offset}, ${length}) of "${name}"`, () => file.readAtOnce!(offset, length));
-    // It may have them another time.
+    // It may have them at another time.
     if (found !== undefined) mustBe(found, 'readAtOnce', offset);
     const into = new Uint8Array(length);
     const filled = run.callSync(`readAtOnce(${offset}, ${length}, into) of "${name}"`, () => file.readAtOnce!(offset, length, into));
@@ -217,7 +217,7 @@ async function identities(run: LawRun, place: ReadingPlace): Promise<void> {
     const file = await run.open(folder, name);
     for (const when of ['', ' when it is asked again']) {
       const identity = await run.call(`identityOf("${name}")`, () => folder.identityOf!(name));
-      // Some hosts know nothing of any file.
+      // Some hosts give no identity for any file.
       if (identity === undefined && file.identity === undefined) return;
       if (!isSameState(identity, file.identity)) run.fail(`identityOf("${name}") is not the identity of the file that open() returned${when}`);
     }

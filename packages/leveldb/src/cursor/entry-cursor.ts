@@ -47,7 +47,7 @@ export abstract class EntryCursor {
   abstract prev(): boolean;
 
   /** Completes a move that returned false. */
-  // eslint-disable-next-line require-yield -- what lies in memory has nothing to read
+  // eslint-disable-next-line require-yield -- entries in memory need no reads
   *settle(): FolderReading<void> {
     return;
   }

@@ -6,8 +6,8 @@ import type { Entry, EntryCursor } from './entry-cursor.js';
  * The sources of a merge that are on an entry, in the order of these entries. Of entries with the same internal key that of the newer
  * source comes first.
  *
- * Mostly the first source stays first when it moves. In bytewise order and forward, the bytes that user keys have in common tell what
- * comes first without comparing them from the start:
+ * Usually the first source stays first when it moves. In bytewise order and forward, the number of bytes that user keys have in common decides
+ * which comes first, without comparing them from the start:
  *
  *     rain/a…   the key that was first
  *     rain/ax   the key that follows it in its source: 6 bytes in common
@@ -36,7 +36,7 @@ export class SourceQueue {
     for (const [age, source] of sources.entries()) this.#ages.set(source, age);
   }
 
-  /** The source of the next entry; undefined where there is none. */
+  /** The source of the next entry; undefined when there is none. */
   get first(): EntryCursor | undefined {
     return this.#queue[0];
   }
@@ -45,7 +45,7 @@ export class SourceQueue {
     this.#queue.length = 0;
   }
 
-  /** Lines up all sources that are on an entry, for a walk in one direction. */
+  /** Sorts all sources that are on an entry, for a walk in one direction. */
   line(reverse: boolean): void {
     const queue = this.#queue;
     this.#reverse = reverse;
@@ -57,7 +57,7 @@ export class SourceQueue {
     this.#lead();
   }
 
-  /** Puts the first source, which moved one entry in the direction of the walk, where it belongs. */
+  /** Puts the first source, which moved one entry in the direction of the walk, into its new place. */
   sink(): void {
     const first = this.#queue[0]!;
     if (!first.valid) {
@@ -107,7 +107,7 @@ export class SourceQueue {
     this.#common[0] = i > 1 ? 0 : first.entry.shared;
   }
 
-  /** Tells the first entry what it shares with the entry that was first before: its source only knows the one before it in that source. */
+  /** Records what the first entry has in common with the entry that was first before: its source only knows the previous entry of that source. */
   #lead(): void {
     const first = this.#queue[0];
     if (first === undefined) return;

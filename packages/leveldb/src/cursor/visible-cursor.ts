@@ -1,6 +1,6 @@
 /**
- * The entries of a database that are visible at a sequence: of each user key the newest version at or below it, unless that
- * is a deletion.
+ * The entries of a database that are visible at a sequence: for each user key, the newest version at or below it, unless that version is a
+ * deletion.
  *
  * Source: LevelDB, db/db_iter.cc.
  */
@@ -13,7 +13,7 @@ import type { Entry, EntryCursor } from './entry-cursor.js';
 import type { FolderReading } from '../folder/folder-reading.js';
 import type { KeyOrder } from '../format/version.js';
 
-/** Neither `VALUE` nor `DELETION`: an entry that is passed over. */
+/** Neither `VALUE` nor `DELETION`: an entry that is skipped. */
 const PASSED_OVER = -1;
 
 /** Receives samples of the entries that a cursor reads. */
@@ -158,7 +158,7 @@ export class VisibleCursor {
     return true;
   }
 
-  /** The type of the entry, or that it is passed over: it is newer than what is visible, or damaged. */
+  /** The type of the entry, or the mark of an entry to skip, because it is newer than the sequence or damaged. */
   #type(entry: Entry): number {
     const { keyBytes, keyStart, keyEnd } = entry;
     if (this.sampler !== undefined) this.#sample(this.sampler, entry);

@@ -2,7 +2,7 @@ import type { Signal } from '@bloom/bytes';
 import type { Folder, FolderFile } from './folder.js';
 import { type FolderReading, openFile, runAsync } from './folder-reading.js';
 
-/** Closes files that were only read, without waiting. A failure is ignored, because nothing is lost by it. */
+/** Closes files that were only read, without waiting. A failure is ignored, because it loses nothing. */
 export class ClosingFiles {
   readonly #closing = new Set<Promise<void>>();
 
@@ -28,7 +28,7 @@ export class ClosingFiles {
   }
 }
 
-/** Runs a reading, and waits until the files that it gives to `closing` are closed. */
+/** Runs a reading, and waits until the files that it passed to `closing` are closed. */
 export async function runClosing<T>(folder: Folder, read: (closing: ClosingFiles) => FolderReading<T>, signal?: Signal): Promise<T> {
   const closing = new ClosingFiles();
   try {

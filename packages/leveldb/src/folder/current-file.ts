@@ -19,7 +19,7 @@ export function* readCurrent(file: FolderFile | undefined, folderName: string | 
     throw new CorruptionError('BLOOM_NOT_A_DATABASE', folder, 'it has no CURRENT, so it is not a LevelDB database');
   }
   if (file.byteLength > MAX_CURRENT_LENGTH) {
-    throw new CorruptionError('BLOOM_BAD_CURRENT', place, `it has ${file.byteLength} bytes, which is no file name`);
+    throw new CorruptionError('BLOOM_BAD_CURRENT', place, `its ${file.byteLength} bytes are not a file name`);
   }
   return decodeCurrent(file.byteLength === 0 ? new Uint8Array(0) : yield* readBytes(file, 0, file.byteLength), place);
 }
@@ -36,7 +36,7 @@ export function* readManifestName(folderName: string | undefined, closing: Closi
   });
 }
 
-/** That CURRENT names a MANIFEST that is not there. */
+/** The error for a CURRENT that names a missing MANIFEST. */
 export function missingManifest(name: string, folderName: string | undefined): CorruptionError {
-  return new CorruptionError('BLOOM_BAD_CURRENT', { structure: 'CURRENT', offset: 0, file: folderName }, `it points to ${quotedName(name)}, which is not there`);
+  return new CorruptionError('BLOOM_BAD_CURRENT', { structure: 'CURRENT', offset: 0, file: folderName }, `it names ${quotedName(name)}, which is missing`);
 }

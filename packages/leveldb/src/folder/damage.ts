@@ -1,20 +1,20 @@
 import { type CorruptionCode, CorruptionError } from '@bloom/bytes';
 import type { LogDrop, LogDropReason } from '@bloom/log';
 
-/** What was left out because it is damaged. */
+/** Data that was left out because it is damaged. */
 export interface Dropped {
   /**
    * The name of the file. A reader gives the name of the file's source, as in its errors, which may have a path; `Database`
    * gives the name within the folder.
    */
   readonly file: string;
-  /** Where in the file it starts. */
+  /** Its offset in the file. */
   readonly offset: number;
-  /** Bytes that were left out, where that is known: of logs, as LevelDB reports them. */
+  /** The number of bytes that were left out, if that is known: for logs, as LevelDB reports them. */
   readonly byteLength?: number;
-  /** Of logs, in LevelDB's words. */
+  /** The reason; for logs, in LevelDB's words. */
   readonly reason: string;
-  /** The code that strict reading would give. */
+  /** The code of the error that strict reading would throw. */
   readonly code: string;
 }
 
@@ -23,12 +23,12 @@ export function logDropCode(reason: LogDropReason): CorruptionCode & ('BLOOM_BAD
   return reason === 'record too large' ? 'BLOOM_TOO_LARGE' : 'BLOOM_BAD_LOG';
 }
 
-/** The error that bytes of a log or MANIFEST are where they must not be damaged. */
+/** The error for damage in a log or MANIFEST where none is allowed. */
 export function logDamage({ offset, byteLength, reason }: LogDrop, file: string | undefined): CorruptionError {
   return new CorruptionError(logDropCode(reason), { structure: 'log record', offset, file }, `${reason} (${byteLength} bytes)`);
 }
 
-/** Says whether damage is an error, or is noted and skipped. */
+/** Decides whether damage is an error, or is recorded and skipped. */
 export class DamagePolicy {
   readonly isStrict: boolean;
   readonly #dropped = new Map<string, Dropped>();
@@ -40,7 +40,7 @@ export class DamagePolicy {
     this.#onDropped = onDropped;
   }
 
-  /** Adds what was left out before. */
+  /** Adds data that was left out earlier. */
   add(dropped: Dropped): void {
     const key = `${dropped.file}\n${dropped.offset}`;
     if (this.#dropped.has(key) || this.#dropped.size >= MAX_DROPPED) return;
@@ -53,7 +53,7 @@ export class DamagePolicy {
     return [...this.#dropped.values()];
   }
 
-  /** Notes `error` and returns, or throws it: in strict reading, and when it is not about damage. */
+  /** Records `error` and returns, or throws it: in strict reading, and when it does not report damage. */
   pass(error: unknown): void {
     if (this.isStrict || !(error instanceof CorruptionError)) throw error;
     const { file = '', offset, problem: reason, code } = error;
@@ -61,5 +61,5 @@ export class DamagePolicy {
   }
 }
 
-/** The most places that are remembered: a file of nothing but damage has one every few bytes. */
+/** The most places that are recorded: a file full of damage has one every few bytes. */
 const MAX_DROPPED = 10_000;

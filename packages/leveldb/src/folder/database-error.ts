@@ -5,13 +5,13 @@
  *   repair.
  * - `BLOOM_DATABASE_EXISTS`: there is one, and `errorIfExists` is true.
  * - `BLOOM_LOCKED`: it is already open for writing, in this process or in another.
- * - `BLOOM_NO_LOCK`: the folder cannot be locked. Do what the message says, such as to install the package that it names, or
- *   make sure that nobody else writes and give `lock: 'none'`.
- * - `BLOOM_NO_ROOM`: the sequences or the file numbers of the database are used up, so the write was refused; no other is
- *   affected. A batch with fewer operations may still fit. What is there can be read, and copied to a new database.
+ * - `BLOOM_NO_LOCK`: the folder cannot be locked. Do what the message says: for example, install the package that it names, or make sure that
+ *   no other program writes to the folder and pass `lock: 'none'`.
+ * - `BLOOM_NO_ROOM`: the sequences or the file numbers of the database are used up, so the write was refused; other databases are not affected.
+ *   A batch with fewer operations may still fit. The database can still be read, and copied to a new one.
  * - `BLOOM_NOT_A_FOLDER`: `lost`, into which files are moved, is a link or a file. Rename it.
- * - `BLOOM_WRITING_ENDED`: the folder failed to take what was written, so nothing more is written; `cause` is its error.
- *   What is there can be read. Close the database and open it again.
+ * - `BLOOM_WRITING_ENDED`: a write to the folder failed, so nothing more is written; `cause` is the folder's error. The database can still be
+ *   read. Close it and open it again.
  */
 export type DatabaseErrorCode =
   | 'BLOOM_DATABASE_MISSING'
@@ -22,14 +22,14 @@ export type DatabaseErrorCode =
   | 'BLOOM_NOT_A_FOLDER'
   | 'BLOOM_WRITING_ENDED';
 
-/** Who has locked a folder: this thread, a thread of this process, which may be this one, or another process. */
+/** Who holds the lock of a folder: this thread, a thread of this process, which may be this one, or another process. */
 export type LockHolder = 'this thread' | 'this process' | 'another process';
 
 /** A database cannot be opened for writing, or is no longer written; its bytes are sound. */
 export class DatabaseError extends Error {
   override readonly name = 'DatabaseError';
   readonly code: DatabaseErrorCode;
-  /** Of `BLOOM_LOCKED`: who holds the lock; undefined where the host does not tell. */
+  /** For `BLOOM_LOCKED`: who holds the lock; undefined if the host does not report it. */
   readonly heldBy: LockHolder | undefined;
 
   constructor(code: DatabaseErrorCode, problem: string, options?: ErrorOptions & { readonly heldBy?: LockHolder | undefined }) {

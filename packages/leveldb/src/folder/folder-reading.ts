@@ -1,6 +1,5 @@
 /**
- * Reading a folder, written once for synchronous and asynchronous callers: computations that yield requests and are resumed with the
- * answers.
+ * Reading a folder, written once for synchronous and asynchronous callers: computations yield requests and are resumed with the answers.
  */
 import type { Signal } from '@bloom/bytes';
 import type { SignalController } from '@bloom/bytes/internal';
@@ -9,21 +8,21 @@ import { isRequestBound, type ReadAhead, type Reading, readRange, readRangeAtOnc
 import { type Folder, FolderError, type FolderFile, withoutPromises } from './folder.js';
 import { turn } from './pacer.js';
 
-/** Web Crypto, as far as it is needed. */
+/** The part of Web Crypto that is needed. */
 declare const crypto: { readonly subtle?: { digest(algorithm: 'SHA-256', data: Uint8Array): Promise<ArrayBuffer> } } | undefined;
 
-/** What a walk through a table's blocks keeps from one to the next. */
+/** What a walk through a table's blocks keeps from one block to the next. */
 export interface TableWalk {
   readonly reverse: boolean;
   readonly fillsCache: boolean;
   ahead: ReadAhead | SyncReadAhead | undefined;
 }
 
-/** A table that is open, as far as its blocks and filters are read. */
+/** The part of an open table that reads its blocks and filters. */
 export interface ReadableTable {
   /** Whether the file is no longer the one that was opened, so that it should be opened again. */
   isStale: boolean;
-  /** Synchronous when the block is at hand. */
+  /** Synchronous when the block is in memory. */
   block(i: number, walk: TableWalk | undefined, signal: Signal | undefined): Uint8Array | Promise<Uint8Array>;
   blockSync(i: number, walk: TableWalk | undefined): Uint8Array;
   readFilter(signal: Signal | undefined): Promise<void>;
@@ -42,11 +41,11 @@ export type FolderRequest =
   | { readonly kind: 'read'; readonly source: Source; readonly offset: number; readonly length: number }
   /** The contents of a data block. */
   | { readonly kind: 'block'; readonly table: ReadableTable; readonly block: number; readonly walk: TableWalk | undefined }
-  /** The filter of a table is read, if that is due. */
+  /** Reads the filter of a table, if that is due. */
   | { readonly kind: 'filter'; readonly table: ReadableTable }
   /** The result of a computation that several callers may wait for. */
   | { readonly kind: 'shared'; readonly shared: SharedReadings<unknown>; readonly key: unknown; readonly reading: () => FolderReading<unknown> }
-  /** The SHA-256 of bytes; undefined where the host has none, as in pages without HTTPS, or would answer with a promise only. */
+  /** The SHA-256 of bytes; undefined where the host has none, as in pages without HTTPS, or only an asynchronous one. */
   | { readonly kind: 'sha256'; readonly bytes: Uint8Array }
   /** Yields to the event loop; ignored by synchronous callers. */
   | { readonly kind: 'turn' }
@@ -83,7 +82,7 @@ export function* readBlock(table: ReadableTable, block: number, walk?: TableWalk
   }
 }
 
-/** The SHA-256 of bytes, where the host has it. */
+/** The SHA-256 of bytes, if the host has it. */
 export function* sha256Of(bytes: Uint8Array): FolderReading<ArrayBuffer | undefined> {
   return (yield { kind: 'sha256', bytes }) as ArrayBuffer | undefined;
 }
@@ -164,7 +163,7 @@ export function* all<const Readings extends readonly FolderReading<unknown>[]>(r
   return (yield { kind: 'all', readings }) as Given<Readings>;
 }
 
-/** A reading of one source as one of its folder. */
+/** Runs a reading of one source as a reading of its folder. */
 export function* readingOf<T>(source: Source, reading: Reading<T>): FolderReading<T> {
   let step = reading.next();
   while (step.done !== true) {
@@ -188,7 +187,7 @@ export async function runAsync<T>(folder: Folder, reading: FolderReading<T>, sig
   return runAtOnce(folder, reading, signal);
 }
 
-/** {@link runAsync}, but synchronous when the reading needs only bytes, and all of them are at hand. */
+/** {@link runAsync}, but synchronous when the reading needs only bytes, and all of them are in memory. */
 export function runAtOnce<T>(folder: Folder, reading: FolderReading<T>, signal?: Signal): T | Promise<T> {
   let step = reading.next();
   while (step.done !== true) {

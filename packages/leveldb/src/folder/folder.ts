@@ -19,9 +19,9 @@ export interface FolderFile extends Source {
 
 /** A file of a {@link SyncFolder}. */
 export interface SyncFolderFile extends SyncSource {
-  /** As of a {@link FolderFile}. */
+  /** See {@link FolderFile}. */
   hasChanged?(): boolean;
-  /** As of a {@link FolderFile}. */
+  /** See {@link FolderFile}. */
   close?(): void;
 }
 
@@ -32,8 +32,8 @@ export interface SyncFolderFile extends SyncSource {
  *
  * `readFolderLaws` of `@bloom/leveldb/contract` checks them, under the same numbers.
  *
- * 1. **A file has the length that it reports, and can be read in pieces** at any offset. A range past its end fails, or gives the bytes
- *    that there are.
+ * 1. **A file has the length that it reports, and can be read in pieces** at any offset. A range past its end fails, or returns the bytes that
+ * the file has of it.
  * 2. **Bytes that were read never change.** They may be views of the folder's own memory: a reader does not write to them.
  * 3. **Opening a missing file gives undefined, not an error**, and so does a name that is not a plain file name, such as `../CURRENT`:
  *    CURRENT may be damaged, and the reader opens the file that it names.
@@ -41,41 +41,41 @@ export interface SyncFolderFile extends SyncSource {
  * 5. **Closing a file closes only that file**, not others that were opened under the same name. Closing it again does nothing.
  * 6. **Simultaneous reads do not disturb each other**, in one file and in several.
  * 7. **Synchronous reads return the same bytes**: `readSync`, `readAtOnce`, `openSync` and `readInto`, if they exist.
- * 8. **`identityOf` returns the identity of the file that `open` returns**, if it exists.
+ * 8. **`identityOf`, if it exists, returns the identity of the file that `open` returns.**
  */
 export interface Folder {
   /** Names the folder in errors. */
   readonly name?: string | undefined;
   /**
-   * Whether opening a file takes a round trip, as over HTTP. A reader then opens tables when they are first needed; its option
+   * Whether opening a file takes a round trip, as over HTTP. If so, a reader opens tables when they are first needed, unless its option
    * `openTables` says otherwise.
    */
   readonly isRemote?: boolean | undefined;
   /**
-   * Whether only CURRENT is ever replaced: there are no logs, every other file was written once and whole before CURRENT led to
-   * it, and its name is never used again. So `@bloom/bulk` publishes databases. A reader then does not look for logs, reads a
-   * MANIFEST once, keeps its tables open when CURRENT names another MANIFEST, and calls neither `list` nor `identityOf`. Where the
-   * number of a MANIFEST is that of its SHA-256, as there, other bytes are refused, and so is a table with other keys than it says.
+   * Whether only CURRENT is ever replaced: there are no logs, every other file was written once and completely before CURRENT led to it, and
+   * its name is never used again. `@bloom/bulk` publishes databases in this way. A reader then does not look for logs, reads a MANIFEST once,
+   * keeps its tables open when CURRENT names another MANIFEST, and calls neither `list` nor `identityOf`. If a MANIFEST's number is derived
+   * from its SHA-256, as `@bloom/bulk` numbers them, the reader rejects other bytes, and tables whose keys differ from those that the MANIFEST
+   * lists.
    */
   readonly isPublished?: boolean | undefined;
 
   /**
-   * The names of the files, in any order. Left out where a folder cannot be listed, as on a web server: then logs are
-   * looked for by their numbers.
+   * The names of the files, in any order. Omitted where a folder cannot be listed, as on a web server: logs are then found by their numbers.
    */
   list?(signal?: Signal): readonly string[] | Promise<readonly string[]>;
 
   /**
-   * Opens a file; undefined when there is none of that name, or the name is not a plain file name.
+   * Opens a file; undefined when there is no file of that name, or the name is not a plain file name.
    *
-   * Reads return what the file held when it was opened. If that is no longer available because the file was changed, the
-   * read fails with a {@link FolderError} `BLOOM_FOLDER_CHANGED`.
+   * Reads return the bytes that the file had when it was opened. If they are no longer available because the file was changed, the read fails
+   * with a {@link FolderError} `BLOOM_FOLDER_CHANGED`.
    */
   open(name: string, signal?: Signal): FolderFile | undefined | Promise<FolderFile | undefined>;
 
   /**
-   * The identity of a file, without opening it; undefined when there is none of that name. If a folder has this method, each
-   * `refresh` checks whether the tables are still the same files. It must agree with the `identity` of the file that `open` returns.
+   * The identity of a file, without opening it; undefined when there is no file of that name. If a folder has this method, each `refresh`
+   * checks whether the tables are still the same files. It must agree with the `identity` of the file that `open` returns.
    */
   identityOf?(name: string, signal?: Signal): FileIdentity | undefined | Promise<FileIdentity | undefined>;
 
@@ -100,9 +100,9 @@ export function mustBeFolder(folder: unknown, methods: readonly string[] = ['ope
  *
  * - `BLOOM_FOLDER_BUSY`: the folder changed each time that it was read. Try again when the writer is less busy, or allow
  *   more `maxRestarts`.
- * - `BLOOM_FOLDER_CHANGED`: a file that belongs to what is being read is gone or was replaced. Call `refresh`.
- * - `BLOOM_FOLDER_FULL`: nothing more can be written, because the quota of the origin, or the disk, is used up. Nothing is lost of what
- *   was written before. Make room, close the database and open it again.
+ * - `BLOOM_FOLDER_CHANGED`: a file that is being read was deleted or replaced. Call `refresh`.
+ * - `BLOOM_FOLDER_FULL`: nothing more can be written, because the quota of the origin, or the disk, is used up. Everything written before is
+ *   intact. Free some space, close the database and open it again.
  */
 export type FolderErrorCode = 'BLOOM_FOLDER_BUSY' | 'BLOOM_FOLDER_CHANGED' | 'BLOOM_FOLDER_FULL';
 
@@ -110,7 +110,7 @@ export type FolderErrorCode = 'BLOOM_FOLDER_BUSY' | 'BLOOM_FOLDER_CHANGED' | 'BL
 export class FolderError extends Error {
   override readonly name = 'FolderError';
   readonly code: FolderErrorCode;
-  /** The file in question, if it is about one. */
+  /** The file in question, if there is one. */
   readonly file: string | undefined;
 
   constructor(code: FolderErrorCode, problem: string, options: ErrorOptions & { readonly file?: string } = {}) {
@@ -130,17 +130,17 @@ export function holdsTheSame(before: FileIdentity | undefined, now: FileIdentity
   return before?.isSettled === true && isSameState(before, now);
 }
 
-/** Whether `name` is that of a file within a folder, and leads nowhere else. */
+/** Whether `name` is the name of a file within a folder, and leads nowhere else. */
 export function isPlainName(name: string): boolean {
   return name !== '' && name !== '.' && name !== '..' && !/[/\\\0]/.test(name);
 }
 
-/** @throws RangeError for a name that is not that of a file within a folder. */
+/** @throws RangeError for a name that is not the name of a file within a folder. */
 export function mustBePlainName(name: string): void {
-  if (!isPlainName(name)) throw new RangeError(`name must be that of a file within the folder, got ${JSON.stringify(name)}`);
+  if (!isPlainName(name)) throw new RangeError(`name must be the name of a file within the folder, got ${JSON.stringify(name)}`);
 }
 
-/** The source as a synchronous one. If it returns a promise all the same, reading it fails. */
+/** The source as a synchronous one. If it returns a promise nevertheless, reading it fails. */
 export function withoutPromises(source: FolderFile): SyncSource {
   if (source.readSync === undefined) return source as SyncSource;
   return {

@@ -30,17 +30,17 @@ import { StoredRecords } from './stored-records.js';
 /** A folder to examine. */
 export interface EngineFolder {
   readonly name: string | undefined;
-  /** Whether it can be listed. Otherwise only CURRENT and the MANIFEST that it names are looked at. */
+  /** Whether it can be listed. Otherwise only CURRENT and the MANIFEST that it names are examined. */
   readonly canList: boolean;
 }
 
-/** The most files of a kind to look at, the newest first. */
+/** The most files of one kind to examine, the newest first. */
 const MAX_FILES = 64;
 
 /**
- * The engine that wrote a folder's database; undefined when that is LevelDB, or cannot be told.
+ * The engine that wrote a folder's database; undefined when it is LevelDB, or unknown.
  *
- * Names of files decide nothing, since anybody may put an IDENTITY into a folder. One of these must be there:
+ * Names of files do not count, since any program may put an IDENTITY into a folder. One of these must be present:
  *
  * 1. the header of an encrypted file, in CURRENT or a MANIFEST, or, where there is neither, in a log or a table;
  * 2. an OPTIONS file with the version of RocksDB or Pebble;
@@ -57,7 +57,7 @@ export function* readForeignEngine({ name: folderName, canList }: EngineFolder, 
   const files = new EngineFiles(names, closing);
   const manifest = yield* readManifestName(folderName, closing);
   const current = manifest === undefined ? [] : [manifest];
-  // LevelDB opens the MANIFEST that CURRENT names, whatever another program that began to take over the folder has left there.
+  // LevelDB opens the MANIFEST that CURRENT names, no matter what another program left in the folder when it began to take it over.
   const currentTables = manifest === undefined ? undefined : yield* files.listedTables(manifest);
   const manifests = currentTables === undefined ? [...new Set([...current, ...files.newest('manifest')])] : current;
   const logs = files.newest('log');
@@ -77,7 +77,7 @@ export function foreignEngineError({ text }: ForeignEngine, folderName: string |
   return new UnsupportedError('BLOOM_UNSUPPORTED_FORMAT', { structure: 'folder', offset: 0, file: folderName }, `it ${text}`);
 }
 
-/** `error`, which reading a folder threw, or if its database is that of another engine, an error that says so. */
+/** Returns `error`, which reading a folder threw, or an error that names the other engine if its database is that engine's. */
 export function* orForeignEngine(folder: EngineFolder, error: unknown): FolderReading<unknown> {
   const isOfBytes = error instanceof CorruptionError || (error instanceof UnsupportedError && error.code === 'BLOOM_UNSUPPORTED_FORMAT');
   // The MANIFEST that lists the missing tables could be read, and a file that is too large is not read further.
@@ -117,7 +117,7 @@ function* startOf(file: FolderFile, length: number): FolderReading<Uint8Array> {
   return file.byteLength === 0 ? new Uint8Array(0) : yield* readBytes(file, 0, Math.min(file.byteLength, length));
 }
 
-/** Hands over the records at the start of a MANIFEST. Damage is passed over. */
+/** Passes on the records at the start of a MANIFEST. Damage is skipped. */
 function* readStart(file: FolderFile, record: (record: Uint8Array) => void): FolderReading<void> {
   const records = new StoredRecords(new LogReader({ record }), file, undefined, Math.min(file.byteLength, PIECE_LENGTH));
   while (yield* records.readPiece());
@@ -133,7 +133,7 @@ function isComplete(builder: ManifestBuilder): boolean {
   }
 }
 
-/** The files of a folder that say whose it is. */
+/** The files of a folder that show which engine wrote it. */
 class EngineFiles {
   /** The names of OPTIONS files, the newest first. */
   readonly options: readonly string[];
@@ -152,7 +152,7 @@ class EngineFiles {
     return namesByAge(type, this.#names).slice(0, MAX_FILES);
   }
 
-  /** The first file that says whose the folder is. */
+  /** The first file that shows which engine wrote the folder. */
   *first(names: readonly string[], evidenceOf: (file: FolderFile) => FolderReading<EngineEvidence | undefined>): FolderReading<ForeignEngine | undefined> {
     for (const name of names) {
       const evidence = yield* useFile(name, this.#closing, evidenceOf);

@@ -1,7 +1,7 @@
 /**
- * The part of a log or MANIFEST that was read, by which the file is known again when it has grown.
+ * The part of a log or MANIFEST that was read. It serves to recognize the file when it has grown.
  *
- * Neither its name nor its last bytes say that it is the same: two databases of the same shape can agree in both.
+ * Neither the name nor the last bytes prove that a file is the same: two databases of the same shape can agree in both.
  */
 import { crc32c } from '@bloom/crc32c';
 import type { FileIdentity } from '@bloom/sstable';
@@ -53,7 +53,7 @@ export class PrefixChecksum {
     }
   }
 
-  /** What was read of `file`, up to the place. */
+  /** What was read of `file`, up to that place. */
   prefixOf({ identity }: FolderFile): KnownPrefix {
     return { byteLength: this.byteLength, checksum: this.checksum, identity };
   }

@@ -2,10 +2,9 @@ import { piecesOf } from './file-pieces.js';
 import type { WritableFolder } from './writable-folder.js';
 
 /**
- * The folder `lost` of a database, where damaged files are kept that the database no longer uses.
+ * The folder `lost` of a database, which keeps damaged files that the database no longer uses.
  *
- * Nothing in it is ever replaced: LevelDB's repair gives each file its own name there and so overwrites what an earlier
- * repair kept.
+ * Nothing in it is ever replaced. LevelDB's repair keeps each file's own name there and so overwrites files of an earlier repair.
  *
  * Source: LevelDB, db/repair.cc, `Repairer::ArchiveFile`.
  */
@@ -59,7 +58,7 @@ export class LostFiles {
     await this.#folder.syncFolder();
   }
 
-  /** `name`, or, where a file has it already, `name.1`, `name.2` and so on. */
+  /** `name`, or, if a file has it already, `name.1`, `name.2` and so on. */
   #freeName(name: string): string {
     let free = name;
     for (let i = 1; this.#taken.has(free); i++) free = `${name}.${i}`;

@@ -15,7 +15,7 @@ import { readRecords } from './stored-records.js';
 
 /** A MANIFEST as far as it was read. */
 export interface ManifestContents {
-  /** Its edits, added up. */
+  /** Its edits, applied in order. */
   readonly builder: ManifestBuilder;
   /** What was read, up to the end of its last whole record. */
   readonly prefix: KnownPrefix;
@@ -25,11 +25,11 @@ export interface ManifestContents {
 
 /** How to read a MANIFEST. */
 export interface ManifestReading {
-  /** What was read earlier, with which the file starts: only what follows it is read. */
+  /** The part that was read earlier, with which the file starts: only what follows it is read. */
   readonly before?: Pick<ManifestContents, 'builder' | 'prefix'> | undefined;
-  /** Takes note of a damaged record, which is then left out. By default it is thrown. */
+  /** Receives a damaged record, which is then left out. By default it is thrown. */
   readonly onDamage?: ((error: CorruptionError) => void) | undefined;
-  /** Called with each edit that is added up. */
+  /** Called with each edit that is applied. */
   readonly onEdit?: ((edit: VersionEdit) => void) | undefined;
   /** Reads only the first {@link MAX_MANIFEST_LENGTH} bytes of a longer file, instead of refusing it. */
   readonly isStartEnough?: boolean | undefined;
@@ -66,7 +66,7 @@ export function* readManifest(file: FolderFile, name: string, options: ManifestR
   return { builder, prefix, isTorn: tail !== undefined };
 }
 
-/** Where a MANIFEST is, in errors about it. */
+/** The place of a MANIFEST in errors. */
 export function manifestPlace(file: FolderFile, name: string): Place {
   return { structure: 'MANIFEST', offset: 0, file: file.name ?? name };
 }

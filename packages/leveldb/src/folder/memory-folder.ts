@@ -3,7 +3,7 @@ import { type FileIdentity, MemorySource } from '@bloom/sstable';
 import type { SyncFolder, SyncFolderFile } from './folder.js';
 
 /**
- * A folder that lies in memory: one that was unpacked from an archive, say.
+ * A folder in memory: one that was unpacked from an archive, for example.
  *
  * @example
  * ```ts
@@ -15,7 +15,7 @@ export class MemoryFolder implements SyncFolder {
   readonly name: string | undefined;
   readonly #files: ReadonlyMap<string, Uint8Array>;
 
-  /** @param files the contents of each file by its name; they must not change. A map may get other files later. */
+  /** @param files the contents of each file by its name; they must not change. If it is a map, files may be added later. */
   constructor(files: Readonly<Record<string, Uint8Array>> | ReadonlyMap<string, Uint8Array>, name?: string) {
     this.#files = files instanceof Map ? files : new Map(Object.entries(files));
     for (const [file, bytes] of this.#files) mustBeBytes(file, bytes);

@@ -8,16 +8,16 @@ const startTimer = setTimeout;
  */
 const SLICE_MILLISECONDS = 4;
 
-/** How many moves of a cursor are made before the clock is looked at: most take less than a microsecond. */
+/** The number of moves of a cursor between two checks of the clock: most moves take less than a microsecond. */
 export const MOVES_PER_LOOK = 16;
 
-/** Cuts work into slices, so that the host's event loop stays free. */
+/** Divides work into slices, so that the host's event loop stays free. */
 export class Pacer {
   readonly #stepsPerLook: number;
   #steps = 0;
   #start = now();
 
-  /** @param stepsPerLook how many steps are made between two looks at the clock: more than 1 where a step takes less time than a look. */
+  /** @param stepsPerLook the number of steps between two checks of the clock: more than 1 where a step takes less time than a check. */
   constructor(stepsPerLook: number) {
     this.#stepsPerLook = stepsPerLook;
   }
@@ -35,7 +35,7 @@ export class Pacer {
     this.restart();
   }
 
-  /** Begins a time slice, after other work had its turn. */
+  /** Begins a time slice, after other work has run. */
   restart(): void {
     this.#start = now();
   }
@@ -71,7 +71,7 @@ export function turn(): Promise<void> {
   });
 }
 
-/** By a message. Browsers delay nested timers by 4 ms, which doubled the time of work in slices of 4 ms. */
+/** With a message. Browsers delay nested timers by 4 ms, which doubled the time of work in slices of 4 ms. */
 function sendTurn({ port1, port2 }: { readonly port1: Port; readonly port2: Port }, resolve: () => void): void {
   port1.onmessage = () => {
     port1.close();

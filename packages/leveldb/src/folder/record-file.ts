@@ -7,7 +7,7 @@ const NO_BYTES = new Uint8Array(0);
 export class RecordFile {
   readonly number: bigint;
   readonly name: string;
-  /** Whether all that was written is on disk. */
+  /** Whether everything written is on disk. */
   isSynced: boolean;
   readonly #file: WritableFile;
   readonly #writer: LogWriter;
@@ -32,7 +32,7 @@ export class RecordFile {
   /**
    * Appends a record.
    *
-   * REQUIRES: the record before it is written, and no record has failed: after a failure the file may end in a part of the record.
+   * REQUIRES: the previous record is written, and no record has failed: after a failure the file may end in part of a record.
    */
   addRecord(record: Uint8Array): void | Promise<void> {
     this.isSynced = false;

@@ -5,12 +5,15 @@ import { type FolderReading, othersTurn, readBytes } from './folder-reading.js';
 import { type KnownPrefix, type Piece, PrefixChecksum } from './known-prefix.js';
 import { Pacer } from './pacer.js';
 
-/** How much is replayed before the clock is looked at: some hundred entries take less than a millisecond. */
+/** How much is replayed between two checks of the clock: some hundred entries take less than a millisecond. */
 const PUSHED_LENGTH = 32 * 2 ** 10;
 
 /** The records of a log or a MANIFEST, read a piece of the file at a time. */
 export class StoredRecords {
-  /** What the file ends in, unless that is a record: no damage, for the writer was stopped, or is still writing. Known when all is read. */
+  /**
+   * The incomplete record at the end of the file, if there is one. It is no damage: the writer was stopped, or is still writing. Known once
+   * everything is read.
+   */
   tail: LogTail | undefined;
   readonly #reader: LogReader;
   readonly #file: FolderFile;
@@ -22,8 +25,8 @@ export class StoredRecords {
   #offset: number;
 
   /**
-   * @param reader takes the pieces, the first of them from the end of what `checksum` has, or from the start.
-   * @param checksum moves along with the whole records that were read. Left out where nobody reads on later.
+   * @param reader receives the pieces, the first of them from the end of what `checksum` covers, or from the start.
+   * @param checksum is updated with the whole records that were read. Omitted if no one continues reading later.
    * @param end by default the end that the file had when it was opened.
    */
   constructor(reader: LogReader, file: FolderFile, checksum?: PrefixChecksum, end = file.byteLength) {
@@ -35,7 +38,7 @@ export class StoredRecords {
     this.#piece = { offset: this.#offset, bytes: new Uint8Array(0) };
   }
 
-  /** Gives the reader the next piece, or tells it that there is none. @returns whether there may be more. */
+  /** Gives the reader the next piece, or reports the end to it. @returns whether there may be more. */
   *readPiece(): FolderReading<boolean> {
     const offset = this.#offset;
     const isOver = offset >= this.#end;

@@ -3,7 +3,7 @@ import type { Codec, Comparator, ReadingOptions, TableOptions } from '@bloom/sst
 import type { FileMetadata } from '../format/version-edit.js';
 import type { CompactionPlan } from '../format/compaction-plan.js';
 
-/** What a thread has in addition to LevelDB's own order, filter and compression. */
+/** What a thread needs in addition to LevelDB's own order, filter and compression. */
 export interface ThreadPlugins {
   readonly comparators?: readonly Comparator[] | undefined;
   readonly filterPolicies?: readonly FilterPolicy[] | undefined;
@@ -16,7 +16,7 @@ export interface NeededPlugins {
   readonly comparator: string | undefined;
   /** The name of the policy of new filters; undefined for none, and for LevelDB's. */
   readonly filterPolicy: string | undefined;
-  /** The type of the codec of new blocks; undefined where `compression` says it. */
+  /** The type of the codec of new blocks; undefined when `compression` determines it. */
   readonly compression: number | undefined;
   /** The types of the codecs of blocks that are read. */
   readonly codecs: readonly number[];
@@ -32,11 +32,11 @@ export interface TableThreadSettings extends Pick<TableOptions, 'maxBlockBytes' 
   readonly blockRestartInterval: number | undefined;
   readonly filterRange: number | undefined;
   readonly compression: 'none' | 'snappy';
-  /** Of LevelDB's Bloom filter, where a call does not say otherwise; null for tables without filters. */
+  /** Of LevelDB's Bloom filter, unless a call sets another number; null for tables without filters. */
   readonly bitsPerKey: number | null;
-  /** The share of bytes that fitted filters may take more than LevelDB's; undefined where filters are not fitted. */
+  /** The share of bytes that fitted filters may take in addition to LevelDB's size; undefined if filters are not fitted. */
   readonly extraBytes: number | undefined;
-  /** Undefined where LevelDB's own are enough. */
+  /** Undefined if LevelDB's own order, filter and compression are enough. */
   readonly plugins: NeededPlugins | undefined;
 }
 
@@ -49,23 +49,23 @@ export interface WrittenTable {
   readonly filterBytes: number;
 }
 
-/** The tables that a compaction made, and what became of its entries. */
+/** The tables that a compaction made, and the number of entries kept and dropped. */
 export interface CompactedTables {
   readonly tables: readonly WrittenTable[];
   /** How many entries the inputs have. */
   readonly entriesRead: number;
   /** Versions that were dropped because a newer one hides them. */
   readonly shadowedDropped: number;
-  /** Deletions that were dropped because nothing older is left for them to hide. */
+  /** Deletions that were dropped because no older version is left for them to hide. */
   readonly deletionsDropped: number;
 }
 
 /** A compaction to run. */
 export interface CompactionRequest {
   readonly plan: CompactionPlan;
-  /** Everything visible to readers at this sequence or a later one is kept. */
+  /** Versions that are visible at this sequence or a later one are kept. */
   readonly oldestSequence: bigint;
-  /** Of the filters of the new tables; 0 for none, undefined for that of the settings. */
+  /** For the filters of the new tables; 0 for none, undefined for the setting's value. */
   readonly bitsPerKey: number | undefined;
   /** Allocates the number of the next table. */
   readonly newFileNumber: () => bigint;
@@ -74,8 +74,8 @@ export interface CompactionRequest {
 /**
  * Writes tables of one folder on another thread than the database's.
  *
- * Each call may fail for any reason, including that the thread has ended: the caller then does the work itself.
- * It may leave files behind, which the caller deletes by the numbers that it gave.
+ * Each call may fail for any reason, including that the thread has ended: the caller then does the work itself. A failed call may leave files
+ * behind, which the caller deletes by the numbers that it allocated.
  */
 export interface TableThread {
   /** Merges the inputs of a compaction into new tables, which are on disk when the promise settles. */

@@ -23,7 +23,7 @@ export interface WritableFile {
 
 /** A lock that is held. */
 export interface FolderLock {
-  /** Which programs it does not keep out, and why, in words for people; undefined when it keeps out every program that locks the folder. */
+  /** Which programs it does not exclude, and why, as a sentence for people; undefined when it excludes every program that locks the folder. */
   readonly limits?: string | undefined;
   /** Releases the lock. Calling it again does nothing, even if somebody else holds the lock by then. */
   release(): void | Promise<void>;
@@ -36,15 +36,15 @@ export interface FolderLock {
  *
  * `folderLaws` of `@bloom/leveldb/contract` checks them, under the same numbers, and those of {@link Folder}, which are 1 to 8.
  *
- * 9. **Appended bytes can be read at once**, in order and whole, before they are synced and while the file is open. The array given to
- *    `append` may be a part of a larger one, and may be empty.
- * 10. **`append` neither keeps nor changes the bytes that it is given**: when it has settled, the caller reuses the array.
- * 11. **A file that is open for reading stays as it was** when it was opened, while it grows: its length, what is read of it,
- *     and what was read.
+ * 9. **Appended bytes can be read at once**, in order and complete, before they are synced and while the file is open. The array passed to
+ * `append` may be a part of a larger one, and may be empty.
+ * 10. **`append` neither keeps nor changes the bytes that it receives**: when it has settled, the caller reuses the array.
+ * 11. **A file that is open for reading stays as it was** when it was opened, while the file grows: its length, and the bytes that were and
+ * will be read.
  * 12. **`openForAppend` continues a file at its end.** It may return undefined instead, and another file is begun.
  * 13. **`create` makes an empty file**, and replaces a file of the same name. Readers of that file read what it held, or get a
  *     `FolderError` `BLOOM_FOLDER_CHANGED`.
- * 14. **`rename` replaces a file of the new name at once**: at any moment there is the old file or the new one, whole.
+ * 14. **`rename` replaces a file of the new name atomically**: at any moment the name has the old file or the new one, complete.
  * 15. **`delete` deletes only that file**, even while it is open: readers continue to read what it held, or get a `FolderError`
  *     `BLOOM_FOLDER_CHANGED`. If the host refuses to delete an open file, the folder hides it and deletes it once it is closed.
  *     Deleting a missing file is no error.
@@ -61,7 +61,7 @@ export interface FolderLock {
  *     `code` `ENOENT`.
  * 23. **`lostFolder` is a folder of its own**, into which `moveToLost` moves a file.
  * 24. **The lock has one holder** until it is released, whatever else is called. A refused attempt releases nobody's lock.
- * 25. **A pinned folder has the files of the folder**, and it can be pinned again after `unpin`.
+ * 25. **A pinned folder has the same files as the folder**, and the folder can be pinned again after `unpin`.
  * 26. **A file that has grown or was replaced has another `identity`**, unless the earlier one was not settled.
  * 27. **Another object for the same place sees every change at once**, in the same process or in another.
  * 28. **Synced bytes survive a power cut**, if the name of the file does.
@@ -105,22 +105,22 @@ export interface WritableFolder extends Folder {
   moveToLost(name: string, as: string): void | Promise<void>;
 
   /**
-   * Excludes all other writers to the folder, in this process and in others. Omit it where that is impossible: then
-   * a database is opened only with `lock: 'none'`.
+   * Excludes all other writers to the folder, in this process and in others. Omit it where that is impossible: a database can then be opened
+   * with `lock: 'none'` only.
    *
-   * @throws DatabaseError `BLOOM_LOCKED` when another holds the lock, `BLOOM_NO_LOCK` when there are no locks here.
+   * @throws DatabaseError `BLOOM_LOCKED` when another program holds the lock, `BLOOM_NO_LOCK` when the host has no locks for the folder.
    */
   lock?(): FolderLock | Promise<FolderLock>;
 
   /**
-   * The folder as it is now, for as long as one database is open; called once it is locked. Its operations fail with a
-   * `FolderError` `BLOOM_FOLDER_CHANGED` after the folder was deleted, or another folder took its place. Omit it where that cannot be.
+   * The folder as it is now, for as long as one database is open; called once it is locked. Its operations fail with a `FolderError`
+   * `BLOOM_FOLDER_CHANGED` after the folder was deleted, or another folder took its place. Omit it where neither can happen.
    */
   pin?(): PinnedFolder | Promise<PinnedFolder>;
 
   /**
-   * Starts a thread that writes tables into the folder, which keeps the event loop free. Omit it, or return undefined,
-   * where there are no threads: tables are then written in short time slices, and the next large table asks again.
+   * Starts a thread that writes tables into the folder, which keeps the event loop free. Omit it, or return undefined, where there are no
+   * threads: tables are then written in short time slices, and this method is called again for the next large table.
    *
    * @param byteLength the size of the work for which the thread is to be started.
    */

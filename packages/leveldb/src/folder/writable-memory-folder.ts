@@ -17,11 +17,11 @@ import { type FolderLock, missingFile, type WritableFile, type WritableFolder } 
 export class WritableMemoryFolder implements WritableFolder, SyncFolder {
   readonly name: string | undefined;
   readonly #files = new Map<string, MemoryFile>();
-  /** The lock that is held. */
+  /** The lock, while it is held. */
   #lock: FolderLock | undefined;
   #lost: WritableMemoryFolder | undefined;
 
-  /** @param files what is in the folder at first; copied. */
+  /** @param files the initial contents of the folder, which are copied. */
   constructor(files: Iterable<readonly [string, Uint8Array]> = [], name?: string) {
     this.name = name;
     for (const [file, bytes] of files) {
@@ -127,7 +127,7 @@ class MemoryFile implements WritableFile {
     return this.#bytes.subarray(0, this.#length);
   }
 
-  /** Files only grow, so that the length says which state it is. */
+  /** Files only grow, so the length identifies the state. */
   get identity(): FileIdentity {
     return { file: this, state: this.#length, isSettled: true };
   }

@@ -5,7 +5,7 @@
  */
 import { CorruptionError, type Place } from '@bloom/bytes';
 
-/** More bytes than the name of any file has. */
+/** More bytes than the name of any file. */
 export const MAX_CURRENT_LENGTH = 4096;
 
 /** The contents of CURRENT. */
@@ -14,7 +14,7 @@ export function encodeCurrent(manifest: string): Uint8Array {
 }
 
 /**
- * The name of the MANIFEST. It is believed as it is: it may name any file of the folder.
+ * The name of the MANIFEST. It is not checked: it may name any file of the folder.
  *
  * @throws CorruptionError `BLOOM_BAD_CURRENT` when it does not end with a newline.
  */

@@ -4,7 +4,7 @@ import { decodeInternalKey, DELETION, encodeInternalKey, type InternalKey, INTER
 import { compareRangeOf } from '@bloom/sstable/internal';
 import type { KeyOrder } from './version.js';
 
-/** The orders of a database whose user keys `comparator` orders. */
+/** The orders of user keys and internal keys in a database with this `comparator`. */
 export function keyOrderOf(comparator: Comparator): KeyOrder {
   return {
     compareInternalKeys: compareRangeOf(internalKeyComparator(comparator)),
@@ -41,10 +41,10 @@ export function typeOf(bytes: Uint8Array, start: number, end: number, file: stri
 }
 
 /**
- * A stored key as one of a database; undefined where it cannot be one.
+ * A stored key as a key of a database; undefined if it cannot be one.
  *
- * For what a repair takes over: the types that readers know, and any sequence that leaves one for the next write. What is only
- * unlikely, as `isLikelyInternalKey` in `@bloom/sstable` has it, must not be lost.
+ * For the keys that a repair keeps: it accepts the types that readers know, and any sequence that leaves one for the next write.
+ * `isLikelyInternalKey` in `@bloom/sstable` rejects more: keys that are only unlikely, which a repair must not lose.
  */
 export function databaseKeyOf(stored: Uint8Array): InternalKey | undefined {
   const key = decodeInternalKey(stored);
@@ -62,7 +62,7 @@ export class SequenceBound {
     this.#low = Number(trailer & 0xffff_ffffn);
   }
 
-  /** Whether the internal key that ends at `end` has a sequence at or below this one. */
+  /** Whether the sequence of the internal key that ends at `end` is at or below this one. */
   admits(bytes: Uint8Array, end: number): boolean {
     const high = (bytes[end - 4]! | (bytes[end - 3]! << 8) | (bytes[end - 2]! << 16) | (bytes[end - 1]! << 24)) >>> 0;
     if (high !== this.#high) return high < this.#high;
@@ -71,12 +71,12 @@ export class SequenceBound {
   }
 }
 
-/** The lowest and the highest sequence of the keys that it was given. */
+/** The lowest and the highest sequence of the keys that it received. */
 export class SequenceRange {
   #oldest = MAX_SEQUENCE;
   #newest = 0n;
 
-  /** Takes the internal key that ends at `end`. */
+  /** Adds the internal key that ends at `end`. */
   add(bytes: Uint8Array, end: number): void {
     const high = (bytes[end - 4]! | (bytes[end - 3]! << 8) | (bytes[end - 2]! << 16) | (bytes[end - 1]! << 24)) >>> 0;
     const low = bytes[end - 7]! | (bytes[end - 6]! << 8) | (bytes[end - 5]! << 16);

@@ -15,7 +15,7 @@
  * Source: LevelDB, db/filename.cc.
  */
 
-/** What a file of a database folder is, by its name. */
+/** The type of a file of a database folder, by its name. */
 export type FileName =
   | { readonly type: 'current' | 'lock' | 'info log' }
   | { readonly type: 'manifest' | 'log' | 'table' | 'temporary'; readonly number: bigint };
@@ -24,7 +24,7 @@ const MAX_NUMBER = 2n ** 64n - 1n;
 
 const typesByExtension = { log: 'log', ldb: 'table', sst: 'table', dbtmp: 'temporary' } as const;
 
-/** What the file called `name` is, or undefined when the name is none of LevelDB's: such a file is left alone. */
+/** The type and number of the file called `name`, or undefined when LevelDB has no such name: such a file is left alone. */
 export function parseFileName(name: string): FileName | undefined {
   switch (name) {
     case 'CURRENT':
@@ -37,7 +37,7 @@ export function parseFileName(name: string): FileName | undefined {
   }
   const [, manifest, file, extension] = /^(?:MANIFEST-([0-9]+)|([0-9]+)\.(log|ldb|sst|dbtmp))$/.exec(name) ?? [];
   const digits = manifest ?? file;
-  // Longer ones would take time without end to become a number; zeros in front are free.
+  // Converting longer ones to a number would take too much time; leading zeros cost nothing.
   if (digits === undefined || digits.replace(/^0+/, '').length > 20) return undefined;
   const number = BigInt(digits);
   if (number > MAX_NUMBER) return undefined;
@@ -71,8 +71,8 @@ function padded(number: bigint): string {
 }
 
 /**
- * Whether `name` is the one that its number gives. LevelDB takes the number from a name and opens the file of the name that
- * the number gives, so it never opens `99.log`, which has the number of `000099.log`.
+ * Whether `name` is the one that its number gives. LevelDB takes the number from a name and opens the file with the name that the number gives.
+ * So it never opens `99.log`, because that has the number of `000099.log`.
  */
 export function isCanonicalName(name: string): boolean {
   const file = parseFileName(name);
@@ -97,7 +97,7 @@ export const CURRENT = 'CURRENT';
 /** The file that is locked while a database is open for writing. */
 export const LOCK = 'LOCK';
 
-/** The folder within the database's, for files that a repair sets aside. */
+/** The subfolder of the database's folder for files that a repair sets aside. */
 export const LOST = 'lost';
 
 /** The name of log `number`. */

@@ -1,6 +1,6 @@
 /**
- * What the bytes of other engines' folders look like. RocksDB and Pebble began as copies of LevelDB: names, MANIFEST and logs are so similar
- * that a program for LevelDB takes them for damaged ones, and would rebuild a sound database without most of its entries.
+ * The bytes by which folders of other engines are recognized. RocksDB and Pebble began as copies of LevelDB: names, MANIFEST and logs are so
+ * similar that a program for LevelDB takes their databases for damaged ones, and would rebuild a sound database without most of its entries.
  *
  * Source: RocksDB, db/version_edit.h, db/log_format.h and options/options_parser.cc; Pebble, internal/manifest/version_edit.go,
  * record/record.go and options.go; Badger, manifest.go.
@@ -10,23 +10,23 @@ import { maskedCrc32c } from '@bloom/crc32c';
 import { encryptedContentId, encryptedText, engineOfTable } from '@bloom/sstable/internal';
 import { decodeVersionEdit } from './version-edit.js';
 
-/** A program whose databases look like LevelDB's, and are not. */
+/** A program whose databases look like LevelDB's but are not. */
 export type ForeignEngineName = 'RocksDB' | 'Pebble' | 'Badger' | "Minecraft's Marketplace";
 
-/** Whose database a folder is, if not LevelDB's. */
+/** The engine to which a folder belongs, if it is not LevelDB. */
 export interface ForeignEngine {
-  /** The engines that it may be of: several where the evidence is the same for all of them. */
+  /** The possible engines: several if the evidence is the same for all of them. */
   readonly engines: readonly ForeignEngineName[];
-  /** The file that says so. */
+  /** The file with the evidence. */
   readonly file: string;
-  /** What the database is, and what opens it, in a sentence without its subject. */
+  /** What the database is, and which program opens it: a sentence without its subject. */
   readonly text: string;
 }
 
-/** What a file says about the engine. */
+/** What a file reveals about the engine. */
 export interface EngineEvidence {
   readonly engines: readonly ForeignEngineName[];
-  /** What is in the file: a sentence without its subject, which is the file. */
+  /** What the file contains: a sentence without its subject, which is the file. */
   readonly found: string;
 }
 
@@ -38,8 +38,8 @@ const TOOLS: Readonly<Record<Exclude<ForeignEngineName, "Minecraft's Marketplace
 };
 
 /**
- * Whether RocksDB, Pebble or Badger writes a file of this name, and LevelDB does not. A name only says where to look: anybody may put an
- * `IDENTITY` into a folder. `foreignEngine` looks at the bytes.
+ * Whether RocksDB, Pebble or Badger writes a file of this name, and LevelDB does not. A name is only a hint, since any program may put an
+ * `IDENTITY` into a folder; `foreignEngine` examines the bytes.
  *
  * @example
  * ```ts
@@ -50,7 +50,7 @@ export function isForeignName(name: string): boolean {
   return /^(?:OPTIONS-[0-9]+|IDENTITY|KEYREGISTRY|MANIFEST|marker\..+|[0-9]+\.(?:blob|vlog))$/.test(name);
 }
 
-/** Bytes of an OPTIONS file in which the version of the engine is. */
+/** The number of bytes of an OPTIONS file that contain the version of the engine. */
 export const OPTIONS_START_LENGTH = 4096;
 
 /** The engine of an OPTIONS file. @param start its first bytes. */
@@ -75,7 +75,7 @@ const FOREIGN_TAGS: readonly { readonly from: number; readonly to: number; reado
   { from: 10, to: 10, engines: ['RocksDB'] },
   { from: 100, to: 103, engines: ['RocksDB', 'Pebble'] },
   { from: 104, to: 108, engines: ['Pebble'] },
-  // Pebble reads these, and writes none.
+  // Pebble reads these, but does not write them.
   { from: 200, to: 203, engines: ['RocksDB'] },
   { from: 300, to: 300, engines: ['RocksDB'] },
   { from: 400, to: 401, engines: ['RocksDB'] },
@@ -83,12 +83,12 @@ const FOREIGN_TAGS: readonly { readonly from: number; readonly to: number; reado
   { from: 8192, to: 8224, engines: ['RocksDB'] },
 ];
 
-/** What a record of a MANIFEST says about its engine. */
+/** What a record of a MANIFEST reveals about its engine. */
 export interface EditEvidence {
-  /** Whether it names a comparator, in fields of LevelDB's. */
+  /** Whether it names a comparator, in LevelDB's fields. */
   readonly hasComparator: boolean;
   /**
-   * By the first tag that LevelDB does not have. It counts only in a MANIFEST that names a comparator: any byte can be a tag, and the
+   * Found by the first tag that LevelDB does not have. It counts only in a MANIFEST that names a comparator: any byte can be a tag, and the
    * batches of a log, whose sequences begin with any byte, can begin with fields of LevelDB's.
    */
   readonly evidence: EngineEvidence | undefined;
@@ -110,7 +110,7 @@ export function engineOfEdit(record: Uint8Array): EditEvidence {
   return { hasComparator: comparator !== undefined && isName(comparator), evidence };
 }
 
-/** Whether a text can be the name of a comparator. Of a batch whose sequence begins with this field, it has zeros. */
+/** Whether a text can be the name of a comparator. In a batch whose sequence begins with this field, it contains zeros. */
 function isName(text: string): boolean {
   return /^[\x21-\x7e][\x20-\x7e]+$/.test(text);
 }
@@ -121,11 +121,11 @@ export function engineOfTableEnd(end: Uint8Array): EngineEvidence | 'LevelDB' | 
   return table === undefined || table === 'LevelDB' ? table : { engines: [table.engine], found: `is ${table.kind}` };
 }
 
-/** Bytes of a log that hold its first fragment. */
+/** The number of bytes of a log that contain its first fragment. */
 export const LOG_START_LENGTH = 32_768;
 
 const TYPE_OFFSET = 6;
-/** Of a recyclable fragment: the number of the log behind the header of LevelDB's. */
+/** Of a recyclable fragment: the number of the log after LevelDB's header. */
 const RECYCLABLE = { from: 5, to: 8, headerLength: 11, engines: ['RocksDB', 'Pebble'] } as const;
 /** Of Pebble's: the number of the log, and how far the log is synced. */
 const SYNCED = { from: 9, to: 12, headerLength: 19, engines: ['Pebble'] } as const;
@@ -149,9 +149,9 @@ export function engineOfEncryptedFile(start: Uint8Array): EngineEvidence | undef
 }
 
 /**
- * Says whose database it is.
+ * Describes the engine to which the database belongs.
  *
- * @param names of all files of the folder, which tell engines apart that write the same bytes.
+ * @param names of all files of the folder, which distinguish engines that write the same bytes.
  */
 export function foreignEngineOf({ engines: possible, found }: EngineEvidence, file: string, names: readonly string[]): ForeignEngine {
   if (possible[0] === "Minecraft's Marketplace") return { engines: possible, file, text: found };

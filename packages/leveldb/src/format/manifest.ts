@@ -1,5 +1,5 @@
 /**
- * A MANIFEST: a log of version edits, which add up to what a database is.
+ * A MANIFEST: a log of version edits, which together give the state of a database.
  *
  * Source: LevelDB, db/version_set.cc, `VersionSet::Recover`.
  */
@@ -14,7 +14,7 @@ export interface ManifestFields {
   readonly comparator: string | undefined;
   /** Logs with a lower number are obsolete. */
   readonly logNumber: bigint;
-  /** A lower log that is needed too; 0 for none. */
+  /** A log with a lower number that is needed too; 0 for none. */
   readonly previousLogNumber: bigint;
   readonly nextFileNumber: bigint;
   readonly lastSequence: bigint;

@@ -21,17 +21,20 @@ export function isLogNeeded(number: bigint, { logNumber, previousLogNumber }: Pi
   return number >= logNumber || number === previousLogNumber;
 }
 
-/** The numbers of the logs among `names` that are part of the database, ascending. A missing log is no error. */
+/** The numbers of the logs among `names` that are part of the database, ascending. A missing log is not an error. */
 export function neededLogs(names: readonly string[], fields: Pick<ManifestFields, 'logNumber' | 'previousLogNumber'>): bigint[] {
   return listedLogs(names).filter((number) => isLogNeeded(number, fields));
 }
 
-/** The tables among `files` that are missing in the folder, by their numbers. */
+/** The numbers of the tables among `files` that are missing in the folder. */
 export function missingTables(files: readonly FileMetadata[], names: readonly string[]): FileMetadata[] {
   return without(files, numberedFiles(names, 'table').filter(({ name }) => isCanonicalName(name)).map(({ number }) => number));
 }
 
-/** {@link missingTables}, but any type of file with the number counts, with any leading zeros, as in LevelDB: it finds out when it reads the table. */
+/**
+ * As {@link missingTables}, but a file of any type with the number counts, with any leading zeros, as in LevelDB, which notices the difference when
+ * it reads the table.
+ */
 export function missingNumbers(files: readonly FileMetadata[], names: readonly string[]): FileMetadata[] {
   const numbers = names.flatMap((name) => {
     const file = parseFileName(name);

@@ -1,15 +1,15 @@
 /**
- * The names of a published database: the number of a file is the first 62 bits of the SHA-256 of its bytes, as `@bloom/bulk` gives it.
+ * The names of a published database: the number of a file is the first 62 bits of the SHA-256 of its bytes, as `@bloom/bulk` sets it.
  *
- * A published copy of another database has the numbers that LevelDB counted, which are far below; and what LevelDB adds to a copy of
- * a database with such names has numbers above all of them.
+ * A published copy of another database has the numbers that LevelDB counted, which are far lower. When LevelDB writes to a copy of a database
+ * with such names, its new files have numbers above all of them.
  */
 
 /** Above the file numbers that any database reaches by counting. */
 const MIN_NUMBER = 2n ** 32n;
 const NUMBER_LIMIT = 2n ** 62n;
 
-/** Whether a file of a published database with this number is named by its bytes. */
+/** Whether a file of a published database with this number is named after its bytes. */
 export function isNamedByBytes(number: bigint): boolean {
   return number >= MIN_NUMBER && number < NUMBER_LIMIT;
 }

@@ -33,9 +33,9 @@ export interface FileMetadata {
   readonly number: bigint;
   /** Bytes of the file. */
   readonly size: number;
-  /** The first internal key. */
+  /** Its first internal key. */
   readonly smallest: Uint8Array;
-  /** The last internal key. */
+  /** Its last internal key. */
   readonly largest: Uint8Array;
 }
 
@@ -45,12 +45,12 @@ export function hasSameBounds(a: FileMetadata, b: FileMetadata): boolean {
   return isSame(a.smallest, b.smallest) && isSame(a.largest, b.largest);
 }
 
-/** The contents of a record of a MANIFEST. Fields that it does not have are left out. */
+/** The contents of a record of a MANIFEST. Fields that the record does not have are left out. */
 export interface VersionEdit {
   readonly comparator?: string | undefined;
   /** Logs with a lower number are obsolete. */
   readonly logNumber?: bigint | undefined;
-  /** A log with a lower number that is needed too; 0 for none. LevelDB has long written 0. */
+  /** A log with a lower number that is needed too; 0 for none. LevelDB has written 0 for a long time. */
   readonly previousLogNumber?: bigint | undefined;
   readonly nextFileNumber?: bigint | undefined;
   readonly lastSequence?: bigint | undefined;
@@ -214,7 +214,7 @@ export function versionEditLayout(record: Uint8Array): LabelledRange[] {
   const ranges: LabelledRange[] = [];
   const reader = new VarintReader(record);
   let position = 0;
-  /** Adds what was read since the last range. */
+  /** Adds the bytes that were read since the last range. */
   function add(label: string, value?: string): void {
     const byteLength = reader.position - position;
     if (byteLength > 0) ranges.push({ offset: position, byteLength, label, ...(value !== undefined && { value }) });
@@ -243,7 +243,7 @@ export function versionEditLayout(record: Uint8Array): LabelledRange[] {
   return ranges;
 }
 
-/** The number of bytes of a record that are whole fields, and the problem behind them. */
+/** The number of bytes of a record that are whole fields, and the problem after them. */
 function wholeFieldsLength(record: Uint8Array): { readonly byteLength: number; readonly problem: string | undefined } {
   let byteLength = 0;
   try {
@@ -255,7 +255,7 @@ function wholeFieldsLength(record: Uint8Array): { readonly byteLength: number; r
   }
 }
 
-/** The part of an internal key that is not the user's. */
+/** The part of an internal key after the user key. */
 function versionText(key: Uint8Array): string {
   const internal = decodeInternalKey(key);
   return internal === undefined ? 'too short for an internal key' : `sequence ${internal.sequence}, type ${internal.type}`;

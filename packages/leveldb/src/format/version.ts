@@ -1,9 +1,8 @@
 /**
  * A version: the tables of a database at one moment, by level.
  *
- * Level 0 holds flushed memtables, which may overlap; the newer has the higher number. Each deeper level is sorted and
- * does not overlap by internal keys, though two of its tables may share a user key: the newer versions of it end the one,
- * the older ones begin the next.
+ * Level 0 holds flushed memtables, which may overlap; the newer one has the higher number. The tables of each deeper level are sorted and do
+ * not overlap by internal keys, though two of them may share a user key: its newer versions end one table, and its older ones begin the next.
  *
  * Source: LevelDB, db/version_set.cc.
  */
@@ -30,11 +29,11 @@ export class Version {
   #levelBytes: readonly number[] | undefined;
 
   /**
-   * @param isOrdered whether `order` is that of the database; if not, nothing is said of the order of its tables.
+   * @param isOrdered whether `order` is the order of the database; if not, the order of its tables is not checked.
    * @throws CorruptionError `BLOOM_BAD_VERSION` when the tables cannot be those of one database.
    */
   constructor(levels: readonly (readonly FileMetadata[])[], order: KeyOrder, place: Place, isOrdered = true) {
-    // Before they are checked, so that they are sorted once: of keys that cannot be compared nothing is sorted.
+    // This is checked before sorting, so that the tables are sorted once: keys that cannot be compared are not sorted.
     const isComparable = levels.every((files) => files.every(({ smallest, largest }) => Math.min(smallest.length, largest.length) >= INTERNAL_KEY_TRAILER_LENGTH));
     this.levels = isComparable ? levels.map((files) => sorted(files, order)) : levels;
     const [problem] = versionProblems(this.levels, order, isOrdered);
@@ -49,23 +48,23 @@ export class Version {
     return new Version(Array.from({ length: LEVEL_COUNT }, () => []), order, { structure: 'MANIFEST', offset: 0 });
   }
 
-  /** The bytes of the tables of each level, added up once. */
+  /** The bytes of the tables of each level, computed once. */
   get levelBytes(): readonly number[] {
     return (this.#levelBytes ??= this.levels.map((files) => files.reduce((sum, { size }) => sum + size, 0)));
   }
 
-  /** The first table of a level below 0 whose largest key is at or after `internalKey`, by its place; the level's length for none. */
+  /** The position of the first table of a level below 0 whose largest key is at or after `internalKey`; the level's length for none. */
   findFile(level: number, internalKey: Uint8Array): number {
     return firstAtOrAfter(this.levels[level]!, internalKey, this.#order);
   }
 
-  /** The one table of a level below 0 that may hold what a search for `internalKey` looks for. */
+  /** The only table of a level below 0 that may hold what a search for `internalKey` finds. */
   fileFor(level: number, internalKey: Uint8Array): FileMetadata | undefined {
     const file = this.levels[level]![this.findFile(level, internalKey)];
     return file !== undefined && this.startsAtOrBefore(file, internalKey) ? file : undefined;
   }
 
-  /** Whether the user key of `internalKey` lies within the table's. */
+  /** Whether the user key of `internalKey` lies within the table's range. */
   mayHold(file: FileMetadata, internalKey: Uint8Array): boolean {
     const { largest } = file;
     const end = internalKey.length - INTERNAL_KEY_TRAILER_LENGTH;
@@ -80,7 +79,7 @@ export class Version {
   }
 }
 
-/** The first of sorted tables whose largest key is at or after `internalKey`, by its place; their number for none. */
+/** The position of the first of sorted tables whose largest key is at or after `internalKey`; their number for none. */
 export function firstAtOrAfter(files: readonly FileMetadata[], internalKey: Uint8Array, { compareInternalKeys }: KeyOrder): number {
   let left = 0;
   let right = files.length;
@@ -94,9 +93,9 @@ export function firstAtOrAfter(files: readonly FileMetadata[], internalKey: Uint
 }
 
 /**
- * Why tables cannot be those of one database.
+ * Why tables cannot be those of one database; undefined if they can.
  *
- * @param isOrdered whether `order` is that of the database.
+ * @param isOrdered whether `order` is the order of the database.
  */
 export function* versionProblems(
   levels: readonly (readonly FileMetadata[])[],
@@ -119,7 +118,7 @@ export function* versionProblems(
   if (!isComparable) return;
   for (const [level, unsorted] of levels.entries()) {
     if (level === 0) continue;
-    // As most levels are: disjoint tables whose keys are the right way round are sorted as well.
+    // Most levels are like this: if the tables are disjoint and each has its smallest key first, they are sorted as well.
     if (unsorted.every(({ smallest }, i) => i === 0 || compare(unsorted[i - 1]!.largest, smallest) < 0)) continue;
     const files = sorted(unsorted, order);
     for (let i = 1; i < files.length; i++) {
@@ -141,7 +140,7 @@ function sorted(files: readonly FileMetadata[], order: KeyOrder): readonly FileM
   return [...files].sort((a, b) => compare(a.smallest, b.smallest) || compareBigints(a.number, b.number));
 }
 
-/** Adds version edits up. */
+/** Applies version edits one after another. */
 export class VersionBuilder {
   readonly #levels: Map<bigint, FileMetadata>[];
 
@@ -154,18 +153,18 @@ export class VersionBuilder {
     return new VersionBuilder(this.#levels);
   }
 
-  /** First deletes, then adds: a table that moves down a level is both in one edit. */
+  /** Deletes first, then adds: a table that moves down a level is both in one edit. */
   apply({ deletedFiles = [], newFiles = [] }: VersionEdit): void {
     for (const { level, number } of deletedFiles) this.#levels[level]!.delete(number);
     for (const { level, file } of newFiles) this.#levels[level]!.set(file.number, file);
   }
 
-  /** The tables that are left, by level. */
+  /** The remaining tables, by level. */
   get levels(): FileMetadata[][] {
     return this.#levels.map((files) => [...files.values()]);
   }
 
-  /** The tables that are left, as a version. Parameters as those of {@link Version}. */
+  /** The remaining tables, as a version. Parameters as those of {@link Version}. */
   build(order: KeyOrder, place: Place, isOrdered = true): Version {
     return new Version(this.levels, order, place, isOrdered);
   }

@@ -13,19 +13,19 @@ export type OpenSource = (name: string, signal: Signal | undefined) => Promise<H
 
 /** How many bytes of two answers are compared. */
 const SAMPLE_BYTES = 64 * 2 ** 10;
-/** The bytes of a log or MANIFEST that show its first record, which may fill a block. */
+/** The number of bytes of a log or MANIFEST that contain its first record, which may fill a block. */
 const LOG_START_BYTES = 2 ** 15;
-/** The length of the shortest table, a mere footer. */
+/** The length of the shortest table, which is only a footer. */
 const FOOTER_BYTES = 48;
 const MAGIC = [0x57, 0xfb, 0x80, 0x8b, 0x24, 0x75, 0x47, 0xdb];
 
-/** The answer for a missing file: nothing, an HTML page, or bytes. */
+/** The server's answer for a missing file: nothing, an HTML page, or bytes. */
 type Answer = 'absent' | 'forbidden' | 'page' | { readonly byteLength: number; readonly sample: Uint8Array };
 
 /** Finds out how a server answers for missing files, by requesting one that cannot exist. */
 export class AbsentAnswer {
   readonly #open: OpenSource;
-  /** By the extension, because servers may treat extensions differently. */
+  /** By extension, because servers may treat extensions differently. */
   readonly #answers = new Map<string, Promise<Answer>>();
 
   constructor(open: OpenSource) {
@@ -33,8 +33,8 @@ export class AbsentAnswer {
   }
 
   /**
-   * Whether `source` is what the server sends for every missing file. This takes a request only if `source` does not begin or end as a
-   * file of its name does; that request tells a file that is damaged there from a stand-in.
+   * Whether `source` is what the server sends for every missing file. This takes a request only if `source` does not begin or end like a file
+   * of its type; the request then distinguishes a damaged file from a stand-in.
    */
   async isStandIn(name: string, source: HttpSource, signal: Signal | undefined): Promise<boolean> {
     if (!isSuspect(name, source)) return false;
@@ -65,14 +65,14 @@ export class AbsentAnswer {
     return answer === 'forbidden';
   }
 
-  /** The answer for a file that does not exist. Calls for the same kind of name share it, so it has no caller's signal. */
+  /** The answer for a file that does not exist. Calls for the same kind of name share the request, so no caller's signal applies to it. */
   #answerTo(name: string): Promise<Answer> {
     const kind = kindOf(name);
     const known = this.#answers.get(kind);
     if (known !== undefined) return known;
     const answer = this.#request(name);
     this.#answers.set(kind, answer);
-    // A failed request tells nothing, and the next call sends another.
+    // A failed request proves nothing, and the next call sends another.
     answer.catch(() => this.#answers.delete(kind));
     return answer;
   }
@@ -86,7 +86,7 @@ export class AbsentAnswer {
         await source.close();
       }
     } catch (error) {
-      // The caller's function has no URL for such a name.
+      // The caller's function has no URL for this name.
       if (!(error instanceof HttpError)) return 'absent';
       if (error.code === 'BLOOM_HTTP_PAGE') return 'page';
       if (error.status === 403) return 'forbidden';

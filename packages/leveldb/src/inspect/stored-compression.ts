@@ -11,17 +11,17 @@ import { compressionOfTables } from '../table/table-compression.js';
 export interface StoredCompression {
   /** The compression type as stored: 0 for none, 1 for Snappy; the others need codecs. */
   readonly type: number;
-  /** `'none'`, `'snappy'`, `'zlib'`, `'zstd'` or `'deflate'`; of a type that is none of these, `'type 7'`, for example. */
+  /** `'none'`, `'snappy'`, `'zlib'`, `'zstd'` or `'deflate'`; for any other type, its number: `'type 7'`. */
   readonly name: string;
 }
 
 /**
- * The compression of the tables in a folder, also of one that cannot be opened: that of the newest table whose blocks need a codec, or
- * else Snappy where a table has that, or else none. It needs no codec. A few bytes of each table are read.
+ * The compression of the tables in a folder, even of one that cannot be opened: that of the newest table whose blocks need a codec, otherwise
+ * Snappy if a table has that, otherwise none. It needs no codec. A few bytes of each table are read.
  *
  * @param folder one that can be listed.
- * @returns undefined where there is no table, or none that is undamaged.
- * @throws TypeError when the folder cannot be listed; else what the folder throws, never for the bytes of its files.
+ * @returns undefined if there are no tables, or all are damaged.
+ * @throws TypeError when the folder cannot be listed. Errors of the folder are passed on; damaged files cause none.
  * @example
  * ```ts
  * await storedCompression(new NodeFolder('world/db')); // { type: 4, name: 'deflate' }

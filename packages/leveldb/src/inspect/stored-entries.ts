@@ -21,9 +21,9 @@ export interface StoredEntriesOptions extends Pick<ReaderOptions, 'codecs' | 'ma
   readonly onDropped?: ((dropped: Dropped) => void) | undefined;
 }
 
-/** The most entries of a portion of a table. */
+/** The most entries of a batch of a table. */
 const PORTION = 256;
-/** The size in bytes at which a portion is full. */
+/** The size in bytes at which a batch is full. */
 const PORTION_BYTES = 2 ** 20;
 const NO_KEY = new Uint8Array(0);
 
@@ -101,7 +101,7 @@ const STORED_ENTRIES_OPTIONS: Record<keyof StoredEntriesOptions | 'signal', true
   signal: true,
 };
 
-/** Reads the files of a folder, a portion of entries at a time. */
+/** Reads the files of a folder, one batch of entries at a time. */
 class StoredEntries {
   readonly #options: StoredEntriesOptions;
   readonly #damage: DamagePolicy;
@@ -126,7 +126,7 @@ class StoredEntries {
     this.#names = numberedFiles(yield* listFiles(), 'log', 'table').reverse().map(({ name }) => name);
   }
 
-  /** Further entries, perhaps none; undefined at the end. */
+  /** Further entries, possibly none; undefined at the end. */
   *next(): FolderReading<StoredEntry[] | undefined> {
     if (this.#log !== undefined) return yield* this.#logEntries(this.#log);
     if (this.#table !== undefined) return yield* this.#tableEntries(this.#table);

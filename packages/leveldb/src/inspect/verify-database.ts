@@ -60,12 +60,12 @@ export interface VerifyDatabaseReport {
 }
 
 /**
- * Finds all problems of a database's files, whatever state they are in.
+ * Finds all problems of a database's files, whatever their state.
  *
  * Reads CURRENT, the MANIFEST, the logs that are not obsolete, and each table as `verifyTable` does. Checks that the tables of the
  * MANIFEST exist, hold the keys that it lists, and do not overlap. If the MANIFEST cannot be read, all logs and tables of the folder are
- * verified, without checking the order of their keys. If the folder is the database of another engine, that is the only finding. Nobody
- * may write to the folder while it is verified.
+ * verified, without checking the order of their keys. If the folder is the database of another engine, that is the only finding. The folder
+ * must not be written to while it is verified.
  *
  * @param folder a folder that can be listed.
  * @throws TypeError when the folder cannot be listed; RangeError for an invalid option. Errors of the folder are passed on; damaged files
@@ -125,7 +125,7 @@ class DatabaseVerifier {
   async verify(names: readonly string[]): Promise<VerifyDatabaseReport> {
     const manifest = await this.#manifest();
     const fields = manifest?.fields;
-    // Logs and tables of another engine are not damaged LevelDB files.
+    // Logs and tables of another engine are no damaged LevelDB files.
     if (this.#findings.length + this.#moreFindings > 0 && (await this.#isForeign())) return this.#reportOf(undefined, [], []);
     const comparatorName = fields && (fields.comparator ?? bytewiseComparator.name);
     const order = manifest && comparatorName !== undefined ? this.#comparator(comparatorName, manifest.name) : undefined;
@@ -212,7 +212,7 @@ class DatabaseVerifier {
       if (isThere) return name;
     }
     const name = tableFileName(metadata.number);
-    this.#report(name, { code: 'BLOOM_MISSING_FILE', structure: 'file', offset: 0, problem: 'the MANIFEST lists it, and it is not there' });
+    this.#report(name, { code: 'BLOOM_MISSING_FILE', structure: 'file', offset: 0, problem: 'the MANIFEST lists it, but it is missing' });
     return name;
   }
 

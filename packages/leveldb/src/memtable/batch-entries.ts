@@ -4,21 +4,21 @@ import { MemtableFull } from './memtable-full.js';
 import { TableBound } from './table-bound.js';
 import { WriteBatchReader } from '../format/write-batch.js';
 
-/** A batch of this share of `maxBlockBytes`, less a block, is small. */
+/** A batch below this share of `maxBlockBytes`, less a block, is small. */
 const SMALL_BATCH = 1 / 8;
 
-/** How large blocks of tables are, and can be: the database's options of these names. */
+/** The usual and the largest size of tables' blocks: the database's options of these names. */
 export interface BlockLimits {
   readonly blockSize: number;
   readonly maxBlockBytes: number;
 }
 
-/** Whether a batch of this size fits into a table, whatever it contains. */
+/** Whether a batch of this size fits into a table, whatever its operations. */
 export function isSmallBatch(byteLength: number, { blockSize, maxBlockBytes }: BlockLimits): boolean {
   return byteLength <= maxBlockBytes * SMALL_BATCH - blockSize;
 }
 
-/** Whether a memtable is to become a table. LevelDB looks only at its memory, and writes an index of any size. */
+/** Whether a memtable is to become a table. LevelDB decides by its memory only, and writes an index of any size. */
 export function isFull({ memoryUsage, tableBound }: Memtable, { writeBufferSize, blockSize, maxBlockBytes }: BlockLimits & { readonly writeBufferSize: number }): boolean {
   return memoryUsage > writeBufferSize || tableBound.indexBytes(blockSize) > maxBlockBytes / 2;
 }
@@ -50,6 +50,6 @@ export function addBatch(memtable: Memtable, batch: WriteBatchReader, place: Pla
     }
   } catch (error) {
     if (!(error instanceof MemtableFull)) throw error;
-    throw new CorruptionError('BLOOM_TOO_LARGE', place, `its operations are too many for the memory: ${error.message}`, { cause: error });
+    throw new CorruptionError('BLOOM_TOO_LARGE', place, `its operations do not fit into memory: ${error.message}`, { cause: error });
   }
 }

@@ -15,7 +15,7 @@ export class BatchOrder {
   readonly #memtable: Memtable | undefined;
   readonly #order: KeyOrder;
   readonly #reader: WriteBatchReader;
-  /** The keys of the batch so far; undefined for a batch of one. */
+  /** The previous keys of the batch; undefined for a batch of one. */
   readonly #own: Memtable | undefined;
   /** A user key with the trailer that sorts before all its versions. */
   #key = new Uint8Array(64).fill(0xff);

@@ -11,11 +11,11 @@ const MIN_LENGTH = 1024;
 
 /** A growing array for the bytes of entries. */
 export class EntryArena {
-  /** Views of it stay valid, even when later entries move the bytes to a larger array. */
+  /** Views of the bytes stay valid, even when later entries move the bytes to a larger array. */
   bytes: Uint8Array;
   #length = 0;
 
-  /** The bytes that entries take. */
+  /** The bytes that the entries take. */
   get length(): number {
     return this.#length;
   }

@@ -6,18 +6,21 @@
  * 3, and the first 30 bits of bytes 3 to 6. If the abbreviations of two keys differ, their order is the bytewise order of the keys.
  */
 
-/** Less than any abbreviation, and more than any. */
+/** Less and greater than any abbreviation. */
 const BEFORE_ALL = -1;
 const AFTER_ALL = 2 ** 30;
-/** How often the shared prefix may become shorter, which changes all abbreviations, before it is given up: otherwise the time could be quadratic. */
+/**
+ * How often the shared prefix may become shorter, which changes all abbreviations, before it is no longer used: otherwise the time could be
+ * quadratic.
+ */
 const MAX_SHORTENINGS = 32;
 
-/** Abbreviates user keys, given the prefix that those of a memtable share. */
+/** Abbreviates user keys, given the prefix that all keys of a memtable share. */
 export class KeyAbbreviation {
   /** The last abbreviation. */
   first = 0;
   second = 0;
-  /** The shared prefix: its length, and where in the arena it starts. */
+  /** The shared prefix: its length, and its start in the arena. */
   #sharedLength = 0;
   #sharedStart = 0;
   #shortenings = 0;
@@ -29,7 +32,7 @@ export class KeyAbbreviation {
   }
 
   /**
-   * Shortens the shared prefix to what the user key `arena[start, end)` shares too.
+   * Shortens the shared prefix to the part that the user key `arena[start, end)` has too.
    *
    * @returns whether it became shorter: all abbreviations must then be made again.
    */
@@ -57,7 +60,7 @@ export class KeyAbbreviation {
     }
   }
 
-  /** Bytes of the shared prefix that `bytes[start, end)` begins with. */
+  /** The number of bytes of the shared prefix with which `bytes[start, end)` begins. */
   #sharedWith(arena: Uint8Array, bytes: Uint8Array, start: number, end: number): number {
     const sharedStart = this.#sharedStart;
     const most = Math.min(this.#sharedLength, end - start);

@@ -12,13 +12,13 @@ import { Memtable } from './memtable.js';
 import type { KeyOrder } from '../format/version.js';
 
 /**
- * Room in the memtable for each byte of the log. Besides key and value, an entry takes eight bytes in a memtable, and in a
- * log three or more, or two for a deletion: entries of 22 bytes and more fit, and for smaller ones the memtable grows.
+ * Room in the memtable for each byte of the log. Besides key and value, an entry takes eight bytes in a memtable, and three or more in a log,
+ * or two for a deletion. Entries of 22 bytes and more therefore fit; for smaller ones the memtable grows.
  */
 const ARENA_PER_LOG = 1.25;
 /**
- * LevelDB switches logs at 1 GiB at the latest, and after the batch that passes it. Only here is there a limit: a view has all of
- * a log in memory, and others empty their memory between two pieces.
+ * LevelDB switches logs after the batch that passes the size of the write buffer, which is at most 1 GiB. There is a limit only here, because a
+ * view has a whole log in memory. Other callers empty their memory between two pieces.
  */
 const MAX_LOG_LENGTH = 2 ** 31;
 
@@ -27,7 +27,7 @@ export interface ViewLog {
   readonly number: bigint;
   readonly name: string;
   readonly memtable: Memtable;
-  /** Bytes of the file when it was read, or so far where it is being written. */
+  /** The length of the file when it was read, or its length so far if it is being written. */
   readonly byteLength: number;
   readonly dropped: readonly Dropped[];
   readonly tail: LogTail | undefined;
@@ -35,9 +35,9 @@ export interface ViewLog {
 
 /** A log, replayed into one memtable. */
 export interface LogMemtable extends ViewLog {
-  /** The sequence of the last operation, by the batches' headers; 0 for none. */
+  /** The sequence of the last operation, according to the batches' headers; 0 for none. */
   readonly lastSequence: bigint;
-  /** How many of `dropped` will be there again when the log is read on. */
+  /** The number of items in `dropped` that will be found again when the reading of the log continues. */
   readonly finalDrops: number;
   /** What was read, up to the end of the last whole record. */
   readonly prefix: KnownPrefix;
@@ -48,7 +48,7 @@ export interface LogMemtable extends ViewLog {
  *
  * @param isStrict whether damage is an error.
  * @param previous the same log as it was read before, with which `file` starts; its memtable is added to.
- * @param visible what of that memtable is visible at or below this sequence must stay as it is.
+ * @param visible the entries of that memtable that are visible at or below this sequence must not change.
  * @throws CorruptionError `BLOOM_BAD_LOG`, `BLOOM_TOO_LARGE` or `BLOOM_BAD_WRITE_BATCH`.
  */
 export function* replayLog(
@@ -65,17 +65,17 @@ export function* replayLog(
     const problem = `it has ${byteLength} bytes, a log has at most ${MAX_LOG_LENGTH}`;
     throw new CorruptionError('BLOOM_TOO_LARGE', { structure: 'file', offset: 0, file: name }, problem);
   }
-  // A log of the same length may still have new records, where its writer had allocated room for them as zeros.
+  // A log of the same length may still have new records if its writer had allocated space for them as zeros.
   if (previous?.byteLength === byteLength && previous.prefix.byteLength === byteLength) return { ...previous, prefix: { ...previous.prefix, identity: file.identity } };
   const memtable = previous?.memtable ?? new Memtable(order.compareInternalKeys, Math.min(Math.ceil(byteLength * ARENA_PER_LOG), PIECE_LENGTH));
   const dropped: Dropped[] = previous?.dropped.slice(0, previous.finalDrops) ?? [];
   let finalDrops = dropped.length;
-  /** Whether a record changes what is visible, so that all is to be replayed into another memtable. */
+  /** Whether a record changes what is visible, so that the whole log must be replayed into another memtable. */
   let isMisplaced = false as boolean;
 
   function skip(damage: SkippedDamage, part: DamagedPart): void {
     dropped.push(damage);
-    // The record is whole, and the log is read on from its end.
+    // The record is whole, and reading continues from its end.
     if (part === 'write batch') finalDrops = dropped.length;
   }
 
@@ -86,7 +86,7 @@ export function* replayLog(
     {
       batch(batch, place) {
         finalDrops = dropped.length;
-        // Of what is visible nothing may change under those who look at it.
+        // Entries that others can see must not change.
         if (previous !== undefined && batch.sequence <= visible) isMisplaced = true;
         if (!isMisplaced) addBatch(memtable, batch, place);
       },

@@ -1,7 +1,7 @@
 /**
- * The batches of a log, in their order: the one reading of logs, for opening, readers, repair and inspection alike.
+ * The batches of a log, in order. Opening, readers, repair and inspection all read logs with it.
  *
- * What is damaged is told with the same codes to all of them, and each decides whether it ends the replay.
+ * All of them get the same codes for damage, and each decides whether damage ends the replay.
  *
  * Source: LevelDB, db/db_impl.cc, `DBImpl::RecoverLogFile`.
  */
@@ -23,20 +23,20 @@ export interface SkippedDamage extends Dropped {
 /** The parts of a log that can be damaged. */
 export type DamagedPart = 'log record' | 'write batch';
 
-/** Takes what a {@link LogReplay} finds. */
+/** Receives what a {@link LogReplay} finds. */
 export interface LogReplayTarget {
   /**
-   * Takes a batch whose sequences are those of a database. Operations that it leaves are passed over. One that is damaged has the
-   * operations before the damage, and the damage is told afterwards.
+   * Receives a batch whose sequences are valid for a database. Operations that it does not read are skipped. A damaged batch has the operations
+   * before the damage, and the damage is reported afterwards.
    */
   batch?(batch: WriteBatchReader, place: Place): void;
-  /** Is told of damage, which is skipped. Without this method, damage ends the replay with an error. */
+  /** Receives damage, which is skipped. Without this method, damage ends the replay with an error. */
   skip?: ((damage: SkippedDamage, part: DamagedPart) => void) | undefined;
 }
 
 /** Replays one log, a piece of the file at a time, so that its target can empty its memory in between. */
 export class LogReplay {
-  /** The sequence of the last operation, by the batches' headers; 0 for none. */
+  /** The sequence of the last operation, according to the batches' headers; 0 for none. */
   lastSequence = 0n;
   readonly #name: string;
   readonly #target: LogReplayTarget;
@@ -44,7 +44,7 @@ export class LogReplay {
 
   /**
    * @param name of the file, in errors and damage.
-   * @param checksum of what was read before, from the end of which the log is replayed.
+   * @param checksum of the part that was read before. The replay starts at its end.
    */
   constructor(file: FolderFile, name: string, target: LogReplayTarget, checksum?: PrefixChecksum) {
     this.#name = name;
@@ -59,7 +59,7 @@ export class LogReplay {
     this.#records = new StoredRecords(reader, file, checksum);
   }
 
-  /** What the log ends in, unless that is a record. Known when all is read. */
+  /** The incomplete record at the end of the log, if there is one. Known once everything is read. */
   get tail(): LogTail | undefined {
     return this.#records.tail;
   }
@@ -74,7 +74,7 @@ export class LogReplay {
     return this.#records.readPiece();
   }
 
-  /** Replays all of it. */
+  /** Replays the whole log. */
   *readAll(): FolderReading<void> {
     while (yield* this.readPiece());
   }
@@ -87,7 +87,7 @@ export class LogReplay {
     }
     this.#target.batch?.(batch, { structure: 'write batch', offset, file: this.#name });
     while (batch.next());
-    // Of a record without a header, sequence and count are 0.
+    // For a record without a header, sequence and count are 0.
     const last = batch.sequence + BigInt(batch.count) - 1n;
     if (last > this.lastSequence) this.lastSequence = last;
     if (batch.problem !== undefined) this.#damaged('write batch', 'BLOOM_BAD_WRITE_BATCH', offset, record.length, batch.problem);

@@ -12,7 +12,7 @@ export class MemtableCursor extends EntryCursor {
     this.#memtable = memtable;
   }
 
-  /** Whether the entry before has the same internal key. */
+  /** Whether the previous entry has the same internal key. */
   get isCopy(): boolean {
     return this.#memtable.isCopy(this.#node);
   }
@@ -56,7 +56,7 @@ export class MemtableCursor extends EntryCursor {
     entry.keyStart = memtable.keyStart(node);
     entry.keyEnd = entry.valueStart = entry.keyStart + memtable.keyLength(node);
     entry.valueEnd = entry.valueStart + memtable.valueLength(node);
-    // Unknown. A merge may have set it.
+    // Unknown, and a merge may have set it.
     entry.shared = 0;
     return true;
   }

@@ -1,4 +1,4 @@
-/** A memtable cannot get as large as an entry needs: positions in it have 32 bits, and the host has to have the memory. */
+/** A memtable cannot grow enough for an entry: positions in it have 32 bits, and the host may have too little memory. */
 export class MemtableFull extends RangeError {}
 
 /** Positions in the arena, and those of nodes, are stored as uint32. */

@@ -6,8 +6,8 @@
  * A node is identified by its start in `nodes`. The fields that a search needs are adjacent, in one line of the processor's cache: with an
  * array for each field, and a second comparison with the same node a level below, an insertion took an eighth longer.
  *
- * Keys are compared by their abbreviations first (`key-abbreviation.ts`). With any order but LevelDB's all abbreviations are 0,
- * and the comparator decides.
+ * Keys are compared by their abbreviations first (`key-abbreviation.ts`). In any other order than LevelDB's, all abbreviations are 0, and the
+ * comparator decides.
  *
  * Entries are only ever added, so a cursor stays valid while others are added.
  *
@@ -35,20 +35,20 @@ const ABBREVIATION = 4;
 /** The offset of a node's links in `MemtableArrays.nodes`. */
 export const LINKS = 6;
 
-/** The index is made, and grows, once there was a lookup for each group of this many entries: it costs more than a few searches. */
+/** The index is made, and grows, once there has been a lookup for each group of this many entries: it costs more than a few searches. */
 const ENTRIES_PER_LOOKUP = 8;
 /**
- * How many nodes each lookup puts into a new index. A full memtable has about 36,000: adding all of them at once delayed one lookup by
- * 10 to 40 ms.
+ * How many nodes each lookup puts into a new index. A full memtable has about 36,000: adding all of them at once delayed one lookup by 10 to 40
+ * ms.
  */
 const INDEXED_AT_ONCE = 500;
-/** The most newer versions of a key that a lookup passes one after another. The skip list is quicker than passing more. */
+/** The most newer versions of a key that a lookup skips one by one. To skip more, a search in the skip list is faster. */
 const MAX_PASSED_VERSIONS = 4;
 
 /** Entries by internal key. */
 export class Memtable {
   private readonly compare: CompareRange;
-  /** Whether keys are in the order that abbreviations have. */
+  /** Whether keys are in the order of the abbreviations. */
   private readonly isAbbreviated: boolean;
   readonly #arena: EntryArena;
   #count = 0;
@@ -56,19 +56,19 @@ export class Memtable {
   private nodesLength = LINKS + MAX_HEIGHT;
   private height = 1;
   #last = HEAD;
-  /** The node before the place that was searched for, at each level. */
+  /** On each level, the node before the position that was searched for. */
   private readonly path = new Uint32Array(MAX_HEIGHT);
   private readonly heights = new NodeHeights();
   private readonly memory = new MemtableMemory(MAX_HEIGHT);
   readonly #tableBound = new TableBound();
   private readonly abbreviation = new KeyAbbreviation();
-  /** Where the newest entry of each user key is, while that is worth its memory. It is whole only where `unindexed` is HEAD. */
+  /** The newest entry of each user key, as long as that is worth its memory. Complete only when `unindexed` is HEAD. */
   private index: MemtableHashIndex | undefined;
-  /** The node that is put into the index next; HEAD when all are in it. Without an index it means nothing. */
+  /** The next node to put into the index; HEAD when all are in it. Without an index, it has no meaning. */
   private unindexed = HEAD;
   /**
-   * Whether an index can be made: only in LevelDB's own order, since another may treat different user keys as equal, and only until an
-   * index was full.
+   * Whether an index can be made: only in LevelDB's own order, since another order may treat different user keys as equal, and only as long as
+   * no index was full.
    */
   private isIndexable: boolean;
   /** The number of lookups so far. */
@@ -100,7 +100,7 @@ export class Memtable {
     return this.#count;
   }
 
-  /** The bytes that LevelDB's memtable would take, by which it decides to switch logs. */
+  /** The bytes that LevelDB's memtable would take. They decide when to switch logs. */
   get memoryUsage(): number {
     return this.memory.byteLength;
   }
@@ -151,7 +151,7 @@ export class Memtable {
     return node;
   }
 
-  /** The last node whose key is before `key`, or at it where `inclusive`; 0 for none. */
+  /** The last node whose key is before `key`, or equal to it if `inclusive`; 0 for none. */
   seekBefore(key: Uint8Array, inclusive: boolean): number {
     if (this.isAbbreviated) this.abbreviation.makeOfAny(key, 0, key.length - INTERNAL_KEY_TRAILER_LENGTH, this.#arena.bytes);
     return this.#findBefore(key, 0, key.length, inclusive);
@@ -201,17 +201,17 @@ export class Memtable {
     return arena[end - sequence] === arena[otherEnd - sequence] && this.compare(arena, start, end, arena, otherStart, otherEnd) === 0;
   }
 
-  /** Where in the arena the internal key of `node` starts; the value follows it. */
+  /** The start of the internal key of `node` in the arena; the value follows it. */
   keyStart(node: number): number {
     return this.nodes[node + KEY_START]!;
   }
 
-  /** Bytes of the internal key of `node`. */
+  /** The length of the internal key of `node`. */
   keyLength(node: number): number {
     return this.nodes[node + KEY_LENGTH]!;
   }
 
-  /** Bytes of the value of `node`. */
+  /** The length of the value of `node`. */
   valueLength(node: number): number {
     return this.nodes[node + VALUE_LENGTH]!;
   }
@@ -220,7 +220,7 @@ export class Memtable {
     return this.lookups * ENTRIES_PER_LOOKUP >= this.#count;
   }
 
-  /** The index, if it has all nodes. Makes one if it is due, part by part. */
+  /** The index, if it has all nodes. Builds one step by step, if it is due. */
   #wholeIndex(): MemtableHashIndex | undefined {
     if (this.index === undefined) {
       if (!this.isIndexable || !this.#isIndexDue) return undefined;
@@ -295,7 +295,7 @@ export class Memtable {
     this.memory.add(keyLength, valueLength, height);
     this.#tableBound.add(keyLength, valueLength);
     const path = this.path;
-    // On levels that no node had, the path is HEAD from the start.
+    // On levels above those of all nodes, the path is HEAD from the start.
     if (this.height < height) this.height = height;
     const node = this.#addNode(height);
     const nodes = this.nodes;
@@ -316,7 +316,7 @@ export class Memtable {
     if (this.index !== undefined) this.#addToIndex(this.index, node);
   }
 
-  /** The last node before the key that was abbreviated, or at it where `inclusive`; leaves the path to it. */
+  /** The last node before the abbreviated key, or at it if `inclusive`; leaves the path to it. */
   #findBefore(bytes: Uint8Array, start: number, end: number, inclusive: boolean): number {
     const most = inclusive ? 0 : -1;
     const { first, second } = this.abbreviation;
@@ -346,7 +346,7 @@ export class Memtable {
     return node;
   }
 
-  /** Makes all abbreviations again. */
+  /** Recomputes all abbreviations. */
   #abbreviateAgain(): void {
     const nodes = this.nodes;
     const arena = this.#arena.bytes;

@@ -1,6 +1,6 @@
 /**
- * Park and Miller's minimal standard generator: seed · 16807 mod 2^31 - 1. LevelDB's choices are those of this generator,
- * so its files can be told in advance.
+ * Park and Miller's minimal standard generator: seed · 16807 mod 2^31 - 1. LevelDB makes its choices with this generator, so its files can be
+ * predicted.
  *
  * Source: LevelDB, util/random.h.
  */

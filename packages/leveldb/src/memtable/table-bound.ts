@@ -6,12 +6,12 @@
  */
 import { INTERNAL_KEY_TRAILER_LENGTH } from '@bloom/sstable/database';
 
-/** More than what a block has for an entry besides its key and value, and an index for a block besides its key. */
+/** More than the bytes that a block needs for an entry besides its key and value, and an index for a block besides its key. */
 const OVERHEAD = 64;
-/** Keys from this length on are counted one by one: each may be the last of its block. */
+/** Keys of this length and more are counted one by one: each may be the last of its block. */
 const LONG_KEY = 1024;
 
-/** The sizes of a table's entries, as far as they bound the table. */
+/** The sizes of a table's entries, as far as they limit its size. */
 export class TableBound {
   #entries = 0;
   #keyBytes = 0;
@@ -41,12 +41,12 @@ export class TableBound {
     this.add(length + INTERNAL_KEY_TRAILER_LENGTH, valueLength);
   }
 
-  /** The most bytes of a block that an entry can make necessary. */
+  /** The largest block that an entry can require, in bytes. */
   blockBytes(blockSize: number): number {
     return blockSize + this.#largestEntry + OVERHEAD;
   }
 
-  /** The most bytes of the index. */
+  /** The largest index, in bytes. */
   indexBytes(blockSize: number): number {
     const ofAllKeys = this.#keyBytes + OVERHEAD * this.#entries;
     const blocks = 1 + (this.#keyBytes + this.#valueBytes + OVERHEAD * this.#entries) / blockSize;

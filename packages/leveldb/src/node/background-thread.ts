@@ -17,9 +17,9 @@ export interface PluginModule {
 /** How a {@link BackgroundThread} works. */
 export interface BackgroundThreadOptions {
   /**
-   * A module from which the thread takes the comparators, policies and codecs of its databases, which are functions and cannot be
-   * sent to it. They are found by name, and codecs by type, and must be the same as those of the databases. A database that has
-   * others than LevelDB's and no module, or whose module lacks one, does its work on the event loop, in slices.
+   * A module from which the thread takes the comparators, policies and codecs of its databases, which are functions and cannot be sent to it.
+   * They are found by name, and codecs by type, and must be the same as those of the databases. If a database has others than LevelDB's and
+   * there is no module, or the module lacks one, the database does its work on the event loop, in slices.
    */
   readonly plugins?: PluginModule | undefined;
 }
@@ -100,13 +100,13 @@ export class BackgroundThread {
     mustBeOptions('BackgroundThread', options, { plugins: true });
     const { plugins } = options;
     if (plugins !== undefined && !(typeof plugins === 'object' && (plugins as object | null) !== null && typeof plugins.module === 'string')) {
-      throw new TypeError('plugins must have the URL of a module, as { module }');
+      throw new TypeError('plugins must be { module }, with the URL of a module');
     }
     this.#plugins = plugins;
   }
 
   /**
-   * Starts to work for a database: called by its folder.
+   * Starts to work for a database. Called by the database's folder.
    *
    * @returns undefined when the database has plug-ins but this thread has no module for them, after `close`, when the worker's file is
    *   missing, as in a bundle of one file, and when the process may not or cannot start another thread.
@@ -184,7 +184,7 @@ class DatabaseThread implements TableThread {
   }
 }
 
-/** A thread for a single database, which ends with it. */
+/** A thread for a single database. It ends with the database. */
 export function ownThread(pin: FolderPin, settings: TableThreadSettings): TableThread | undefined {
   const thread = new BackgroundThread();
   const own = thread.attach(pin, settings);

@@ -1,6 +1,6 @@
 /**
- * The locks of files by the C library of Linux: a write lock on the whole file that belongs to the open file (F_OFD_SETLK),
- * which excludes LevelDB's own lock and those of fs-native-extensions, and flock.
+ * Locks files with the C library of Linux: with a write lock on the whole file that belongs to the open file (F_OFD_SETLK), which excludes
+ * LevelDB's own lock and those of fs-native-extensions, and with flock.
  *
  * `struct flock`, in the byte order of the processor:
  *
@@ -42,7 +42,7 @@ export class CLibraryLocks implements FileLocks {
 
   /**
    * @param openLibrary opens the C library for each call, because Deno reports a library that stays open as a leak.
-   * @param otherwise what to do where files cannot be locked.
+   * @param otherwise advice for when files cannot be locked.
    */
   constructor(openLibrary: () => CLibrary, otherwise: string) {
     this.#openLibrary = openLibrary;
@@ -50,8 +50,8 @@ export class CLibraryLocks implements FileLocks {
   }
 
   tryLock(fd: number): boolean {
-    // The reason of a failure is in errno, which the host may have overwritten. Asking who holds the lock tells a lock that is
-    // held from a file system without locks. Between the two calls the lock may be released, and taken by another again.
+    // The reason for a failure is in errno, which the host may have overwritten. A query for the lock's holder distinguishes a lock that is held
+    // from a file system without locks. Between the two calls, the lock may be released and taken again.
     for (let tries = 0; tries < 3; tries++) {
       if (this.#fcntl(fd, F_OFD_SETLK, F_WRLCK).succeeded) return true;
       const holder = this.#fcntl(fd, F_OFD_GETLK, F_WRLCK);
@@ -66,7 +66,7 @@ export class CLibraryLocks implements FileLocks {
   }
 
   #fcntl(fd: number, command: number, type: number): { readonly succeeded: boolean; readonly type: number } {
-    // Zeros mean: from the start of the file to its end, wherever that will be.
+    // Zeros mean: from the start of the file to its end, wherever that is later.
     const lock = new Uint8Array(FLOCK_LENGTH);
     const view = new DataView(lock.buffer);
     view.setInt16(0, type, true);

@@ -1,8 +1,8 @@
 /**
- * The two locks of a file. LevelDB, Pebble and iq80 lock by fcntl, goleveldb and rusty-leveldb by flock, and on Linux neither
- * sees the other's, so both are taken. Network file systems may make byte-range locks of both: see {@link takeLocks}.
+ * The two locks of a file. LevelDB, Pebble and iq80 lock with fcntl, goleveldb and rusty-leveldb with flock, and on Linux neither lock
+ * conflicts with the other, so both are taken. Network file systems may turn both into byte-range locks: see {@link takeLocks}.
  *
- * macOS and the BSDs have one list for both, and Windows has no flock: there, one lock keeps out both kinds of program.
+ * macOS and the BSDs keep one list for both, and Windows has no flock: there, one lock excludes both kinds of program.
  *
  * Source: Linux, fs/locks.c; flock(2), under "NFS details" and "CIFS details"; fcntl(2) of FreeBSD and macOS.
  */
@@ -17,9 +17,9 @@ export interface FileLocks {
    */
   tryLock(fd: number): boolean;
   unlock(fd: number): void;
-  /** The lock of goleveldb, where it is another one and the host can take it. */
+  /** The lock of goleveldb, if it is a separate one and the host can take it. */
   readonly flock?: Flock | undefined;
-  /** Why there is no `flock`, where it is another lock. */
+  /** Why there is no `flock`, if it is a separate lock. */
   readonly noFlock?: string | undefined;
 }
 
@@ -34,24 +34,24 @@ export interface Flock {
 export type TakenLocks =
   | {
       readonly isTaken: true;
-      /** Why programs that lock by flock are not kept out; undefined when they are. */
+      /** Why programs that lock with flock are not excluded; undefined when they are. */
       readonly noFlock: string | undefined;
     }
   | {
       readonly isTaken: false;
-      /** Whether fcntl's lock is held here nevertheless, so that closing the file ends nobody else's. */
+      /** Whether fcntl's lock is held here nevertheless. If so, closing the file releases no one else's lock. */
       readonly mayClose: boolean;
     };
 
-/** How often the two locks must exclude each other before they count as one. A holder that releases one in between looks the same. */
+/** How often the two locks must exclude each other before they count as one. If a holder releases one of them in between, it looks the same. */
 const TRIES = 3;
 
 /**
  * Takes both locks, fcntl's first.
  *
- * If flock is refused while fcntl's lock is held here, either another program holds it, or the file system maps both to the same kind of
- * lock, so that ours conflict with each other. Releasing fcntl's lock shows which of the two is the case. If they exclude each other,
- * fcntl's lock alone keeps out both kinds of program.
+ * If flock is refused while fcntl's lock is held here, either another program holds it, or the file system maps both to the same kind of lock,
+ * so that ours conflict with each other. Releasing fcntl's lock shows which is the case. If they exclude each other, fcntl's lock alone
+ * excludes both kinds of program.
  *
  * @throws where files cannot be locked.
  */

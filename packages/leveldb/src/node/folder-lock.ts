@@ -3,8 +3,8 @@
  * Both belong to the open file, and end with it.
  *
  * On Linux and macOS, LevelDB's own lock belongs to the process, and the process loses it as soon as it closes any descriptor of LOCK.
- * LevelDB may hold the folder in this very process, through classic-level for example, so no descriptor of LOCK is closed here
- * unless this code holds the lock: then nobody else does.
+ * LevelDB may hold the folder in this process, for example through classic-level. So no descriptor of LOCK is closed here unless this code
+ * holds the lock: in that case no one else does.
  *
  * Source: LevelDB, util/env_posix.cc, `PosixEnv::LockFile`; goleveldb, leveldb/storage/file_storage_unix.go, `setFileLock`.
  */
@@ -19,10 +19,10 @@ import { hostLocks } from './host-locks.js';
 import { isLockOfThisProcess, lockOwner } from './lock-owners.js';
 import { codeOf } from './system-error.js';
 
-/** The LOCK files that this thread has locked, of all databases. Each thread has its own set; the lock itself keeps other threads out. */
+/** The LOCK files of all databases that this thread has locked. Each thread has its own set; the lock itself excludes other threads. */
 const locked = new Set<string>();
 
-/** Descriptors of LOCK files that somebody else has locked. They stay open, and the next attempt reuses them. */
+/** Descriptors of LOCK files that someone else has locked. They stay open, and the next attempt reuses them. */
 const refused = new Map<string, number>();
 
 /** How often to retry when LOCK is deleted and recreated at the same moment. */
@@ -46,7 +46,7 @@ export async function lockFolder(path: string): Promise<FolderLock> {
       throw new DatabaseError('BLOOM_LOCKED', `${path} is already open for writing, ${owner.name}`, { heldBy: owner.holder });
     }
     refused.delete(id);
-    // A program that deletes a database deletes LOCK while it is locked. The lock of a deleted file keeps nobody out.
+    // A program that deletes a database deletes LOCK while it is locked. The lock of a deleted file excludes no one.
     if (lockIdentity(path) === id) {
       locked.add(id);
       let isHeld = true;
@@ -64,7 +64,7 @@ export async function lockFolder(path: string): Promise<FolderLock> {
     }
     closeSync(fd);
   }
-  throw new DatabaseError('BLOOM_LOCKED', `${path} is being deleted and created again and again`);
+  throw new DatabaseError('BLOOM_LOCKED', `${path} is repeatedly deleted and created`);
 }
 
 /** @throws DatabaseError `BLOOM_LOCKED` when another thread of this process has locked the folder, as far as the system lists locks. */

@@ -178,7 +178,7 @@ class Repair {
   /** Reports tables that the MANIFEST lists but that are missing. A MANIFEST that cannot be read to its end may list any. */
   #reportMissing(manifest: RepairManifest | undefined): void {
     for (const { number, size: byteLength } of manifest?.missing ?? []) {
-      this.#lost.add({ file: tableFileName(number), offset: 0, byteLength, reason: 'the MANIFEST lists it, and it is not there', code: 'BLOOM_MISSING_FILE' });
+      this.#lost.add({ file: tableFileName(number), offset: 0, byteLength, reason: 'the MANIFEST lists it, but it is missing', code: 'BLOOM_MISSING_FILE' });
     }
   }
 

@@ -627,7 +627,7 @@ const faults: readonly Fault[] = [
   {
     fault: 'reports what is missing without the code ENOENT',
     law: 17,
-    says: /rename\("000001.dbtmp", "CURRENT"\) fails without the code ENOENT/,
+    says: /rename\("000001.dbtmp", "CURRENT"\) fails with an error other than ENOENT/,
     folder: class extends RightFolder {
       protected override mustHave(name: string): Contents {
         const contents = this.disk.files.get(name);
@@ -833,7 +833,7 @@ const faults: readonly Fault[] = [
   {
     fault: 'cannot list a folder that is missing, and does not say that it is missing',
     law: 22,
-    says: /list\(\) fails without the code ENOENT before the folder was created/,
+    says: /list\(\) fails with an error other than ENOENT before the folder was created/,
     folder: class extends RightFolder {
       override async list(): Promise<readonly string[]> {
         if (!this.disk.exists) throw new TypeError("Cannot read properties of undefined (reading 'names')");
@@ -943,7 +943,7 @@ const faults: readonly Fault[] = [
   {
     fault: 'refuses a lock with an error of its own',
     law: 24,
-    says: /fails with other than BLOOM_LOCKED while the lock is held/,
+    says: /fails with an error other than BLOOM_LOCKED while the lock is held/,
     folder: class extends RightFolder {
       override lock(): FolderLock | Promise<FolderLock> {
         if (this.disk.lock !== undefined) throw new Error('busy');
