@@ -8,7 +8,7 @@ import { directoryAt, namesOfPath } from './opfs/opfs-path.js';
 export { WritableOpfsFolder } from './opfs/writable-opfs-folder.js';
 
 /**
- * A folder of the origin private file system that is read, in a page or in any worker, also while a worker writes to it.
+ * Reads a folder of the origin private file system, in a page or in any worker, even while a worker writes to it.
  *
  * @example
  * ```ts
@@ -20,7 +20,7 @@ export class OpfsFolder implements Folder {
   readonly name: string;
   readonly #names: readonly string[];
 
-  /** @param path from the root of the origin private file system, with `/` between the names. @throws RangeError for one that names no folder. */
+  /** @param path from the root of the origin private file system, with `/` between the names. @throws RangeError if it names no folder. */
   constructor(path: string) {
     this.#names = namesOfPath(path);
     this.name = path;
@@ -39,7 +39,7 @@ export class OpfsFolder implements Folder {
     return (await this.#find())?.open(name);
   }
 
-  /** The folder, which may be deleted and made again. */
+  /** The folder, which may be deleted and created again. */
   async #find(): Promise<DirectoryFolder | undefined> {
     const directory = await directoryAt(this.#names, false);
     return directory && new DirectoryFolder(directory);

@@ -125,9 +125,9 @@ function lockFile(locks: FileLocks, fd: number, file: string): TakenLocks {
   try {
     return takeLocks(locks, fd);
   } catch (cause) {
-    // Nobody holds such a lock where files cannot be locked, so closing the file ends none.
+    // No one can hold such a lock where files cannot be locked, so closing the file ends no lock.
     closeSync(fd);
     if (cause instanceof DatabaseError) throw cause;
-    throw new DatabaseError('BLOOM_NO_LOCK', `${file} cannot be locked here: ${String(cause)}`, { cause });
+    throw new DatabaseError('BLOOM_NO_LOCK', `${file} cannot be locked: ${String(cause)}`, { cause });
   }
 }

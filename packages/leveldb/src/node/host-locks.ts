@@ -1,10 +1,10 @@
 /**
- * The locks of files that a host has. No host has a call for them, so each gets them from native code:
+ * The locks of files that a host has. No JavaScript host has a call for them, so they come from native code:
  *
- * - Node.js on Linux, on x64 and arm64, calls the C library with koffi, which is prebuilt for glibc and musl. Of koffi only the
- *   package with the add-on is installed: it has no install script, and other platforms do not download it.
- * - Node.js elsewhere has fs-native-extensions, which locks by flock on macOS and by `LockFileEx` on Windows. On Linux it
- *   takes the place of koffi where that is missing, but then without flock.
+ * - Node.js on Linux, on x64 and arm64, calls the C library with koffi, which is prebuilt for glibc and musl. Only koffi's package with the
+ *   add-on is installed: it has no install script, and other platforms do not download it.
+ * - Node.js elsewhere has fs-native-extensions, which locks with flock on macOS and with `LockFileEx` on Windows. On Linux it replaces koffi if
+ *   that is missing, but without flock.
  * - Deno and Bun call the C library themselves, on Linux only: macOS passes fcntl's third argument differently from that of
  *   other functions. Loading fs-native-extensions ends Deno at once, and a lock that is held by another process ends Bun
  *   (both lack functions of libuv that it calls).
@@ -16,7 +16,7 @@ import { type CLibrary, CLibraryLocks } from './c-library-locks.js';
 import type { FileLocks } from './file-locks.js';
 import { codeOf } from './system-error.js';
 
-/** What is known of a host. */
+/** Facts about a host. */
 export interface Host {
   readonly versions: Readonly<Record<string, string | undefined>>;
   readonly platform: string;
@@ -34,7 +34,7 @@ interface BunForeignFunctions {
   dlopen(library: string, symbols: Readonly<Record<string, { readonly args: readonly string[]; readonly returns: string }>>): CLibrary;
 }
 interface Koffi {
-  /** @param library null for what the process has loaded, which includes its C library, whatever the name of that is. */
+  /** @param library null for everything that the process has loaded, which includes its C library under any name. */
   load(library: null): { func(name: string, result: string, parameters: readonly string[]): (...values: readonly unknown[]) => number };
 }
 
@@ -44,7 +44,7 @@ const OTHERWISE = "or make sure that nobody else writes and give lock: 'none'";
 /**
  * The locks of this host.
  *
- * The versions of the process say which host it is. Programs for Node.js may have a global `Deno` or `Bun` of their own.
+ * The versions of the process identify the host. Programs for Node.js may have a global `Deno` or `Bun` of their own.
  *
  * @throws DatabaseError `BLOOM_NO_LOCK` when the host cannot lock files.
  */
@@ -68,7 +68,7 @@ export async function hostLocks(host: Host = process, importAddOn: ImportAddOn =
   }
 }
 
-/** Where the numbers and structures of the C library are those of `c-library-locks.ts`. */
+/** The hosts whose C library has the numbers and structures of `c-library-locks.ts`. */
 function hasKnownCLibrary({ platform, arch }: Host): boolean {
   return platform === 'linux' && ['x64', 'arm64'].includes(arch);
 }
@@ -149,8 +149,8 @@ function hasRealDescriptors(version: string): boolean {
 }
 
 async function importPackage(name: string): Promise<unknown> {
-  // Node 20 resolves no links on the way to a package when the file that was last asked for by `statSync` or `fstatSync` is a pipe, such
-  // as standard input. The package is then not found where pnpm has put it. So another file is asked for.
+  // Node 20 resolves no links on the way to a package when the last file passed to `statSync` or `fstatSync` is a pipe, such as standard input. The
+  // package is then not found where pnpm has put it. So `statSync` is called for another file first.
   statSync(process.execPath, { throwIfNoEntry: false });
   // A bundler that follows the import would bundle the package without its add-on.
   return ((await import(/* webpackIgnore: true */ /* turbopackIgnore: true */ /* @vite-ignore */ name)) as { readonly default: unknown }).default;

@@ -32,7 +32,7 @@ export function lockOwner(id: string): LockOwner {
   return { name: 'in another process', holder: list === '' ? undefined : 'another process' };
 }
 
-/** The list of locks; empty where there is none. */
+/** The list of locks; empty if there is none. */
 function systemList(): string {
   return readIfThere('/proc/locks');
 }
@@ -63,7 +63,7 @@ function isLockedHere(id: string): boolean {
   }
 }
 
-/** A file that may be gone by now. */
+/** A file that may have been deleted. */
 function readIfThere(path: string): string {
   try {
     return readFileSync(path, 'latin1');

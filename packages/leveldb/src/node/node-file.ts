@@ -90,8 +90,8 @@ class SyncKeptFile extends OpenFile<SyncFileSource> implements SyncFolderFile {
 }
 
 /**
- * A file that is opened for each read, synchronously: each is of a few blocks. It must not be written to or replaced, as far as the system
- * can tell.
+ * A file that is opened for each read, synchronously: each read is of a few blocks. The file must not be written to or replaced, as far as the
+ * system can report that.
  */
 class ReopenedFile implements SyncFolderFile {
   readonly name: string;

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { isMainThread } from 'node:worker_threads';
 
 /**
- * The most database files that a thread keeps open for reading. The remaining descriptors are for logs, for tables being written, and for
- * other files of the program.
+ * The most database files that a thread keeps open for reading. The remaining descriptors are for logs, for tables being written, and for other
+ * files of the program.
  *
  * Source: LevelDB, util/env_posix.cc, `MaxOpenFiles`, which takes a fifth of what the system allows.
  */
@@ -25,7 +25,7 @@ export class OpenFileLimit {
   }
 }
 
-/** Descriptors that are left to the program in addition to half of those that the system allows. */
+/** The descriptors that are left to the program in addition to half of those that the system allows. */
 const OTHERS = 40;
 
 function readLimit(): number {
@@ -35,7 +35,10 @@ function readLimit(): number {
   return isMainThread ? Math.max(fifth, Math.floor(allowed / 2) - OTHERS) : fifth;
 }
 
-/** The most files that the process may have open; Infinity when the system does not tell. Node raises the soft limit to the hard one at startup. */
+/**
+ * The most files that the process may have open; Infinity when the system does not report it. Node raises the soft limit to the hard one at
+ * startup.
+ */
 function allowedFiles(): number {
   try {
     const [, soft] = /^Max open files +(\d+)/m.exec(readFileSync('/proc/self/limits', 'latin1')) ?? [];

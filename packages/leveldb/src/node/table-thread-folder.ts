@@ -6,7 +6,7 @@ import { type FolderPin, mustBePinned } from './folder-pin.js';
 import { SyncNodeFolder } from './node-folder.js';
 import { createFile } from './node-writable-file.js';
 
-/** A folder of the file system for a worker thread. It reads synchronously, because nobody is held up when the worker's event loop waits. */
+/** A folder of the file system for a worker thread. It reads synchronously, because nothing else waits for the worker's event loop. */
 export class ThreadNodeFolder extends SyncNodeFolder implements ThreadFolder {
   readonly #pin: FolderPin;
 

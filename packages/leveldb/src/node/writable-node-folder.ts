@@ -20,31 +20,31 @@ import { codeOf } from './system-error.js';
 /** How to write to a folder of the file system. */
 export interface WritableNodeFolderOptions extends NodeFolderOptions {
   /**
-   * Where the database flushes and compacts. With `true`, on its own worker thread, which starts after 8 MiB of flushes and
-   * compactions; what comes before is written on the event loop in slices. With a {@link BackgroundThread}, on that thread, which several databases can share. With `false`, on
-   * the event loop in slices, as databases with a comparator, a policy or a codec of the caller's do unless the thread has them too.
-   * Default: true.
+   * Where the database flushes and compacts. With `true`, on its own worker thread, which starts after 8 MiB of flushes and compactions;
+   * earlier work is done on the event loop in slices. With a {@link BackgroundThread}, on that thread, which several databases can share. With
+   * `false`, on the event loop in slices. A database with a comparator, a policy or a codec of the caller's also works on the event loop,
+   * unless the thread has them too. Default: true.
    */
   readonly thread?: boolean | BackgroundThread | undefined;
 }
 
 /**
- * Work on tables after which a folder starts a thread of its own. Starting it takes 100 ms, in which some megabytes are written: a program
- * with a small database would wait for that in its first `compactRange`.
+ * The amount of work on tables after which a folder starts its own thread. Starting it takes 100 ms, in which some megabytes are written: a
+ * program with a small database would wait for that in its first `compactRange`.
  */
 const BYTES_BEFORE_THREAD = 8 * 2 ** 20;
 
 /**
  * A folder of the file system that a database can be written to.
  *
- * Its lock keeps out LevelDB, goleveldb and all that is built on them. It is taken by an optional dependency with native code,
+ * Its lock excludes LevelDB, goleveldb and everything that is built on them. It is taken by an optional dependency with native code,
  * `@koromix/koffi-linux-x64` or `-arm64` on Linux and `fs-native-extensions` elsewhere.
  *
- * A relative path is resolved here, so that changing the current directory later has no effect. Files are only ever created,
- * never written through a link that has the name of one.
+ * A relative path is resolved here, so that changing the current directory later has no effect. Files are only ever created, never written to
+ * through a link that has their name.
  *
- * What changes the folder is not handed to another thread, as the folder could be replaced in the time that this takes. It holds
- * up the event loop for some ten microseconds.
+ * Changes of the folder are not passed to another thread, because the folder could be replaced in the meantime. They block the event loop for
+ * some ten microseconds.
  *
  * @example
  * ```ts
@@ -53,7 +53,7 @@ const BYTES_BEFORE_THREAD = 8 * 2 ** 20;
  */
 export class WritableNodeFolder extends NodeFolder implements WritableFolder {
   readonly #thread: boolean | BackgroundThread;
-  /** How much work could have gone to a thread of the folder's own before one was started. */
+  /** The amount of work that could have gone to the folder's own thread before one was started. */
   #bytesInSlices = 0;
 
   /** @throws TypeError for an option that is wrong. */
@@ -180,7 +180,7 @@ class LostNodeFolder extends WritableNodeFolder {
   }
 }
 
-/** To free the space of a file of this size takes a millisecond. */
+/** Freeing the space of a file of this size takes a millisecond. */
 const LARGE_BYTES = 512 * 2 ** 10;
 
 /**
@@ -200,7 +200,7 @@ function holdOpen(path: string): number | undefined {
   }
 }
 
-/** Makes a folder, unless there is something. @returns its path, if it was made. */
+/** Creates a folder, unless something with its name exists. @returns its path, if it was created. */
 function makeFolder(path: string): string[] {
   try {
     mkdirSync(path);
@@ -211,7 +211,7 @@ function makeFolder(path: string): string[] {
   }
 }
 
-/** The same with the folders that it is in. Node's own way fails when the folder is deleted at the same moment. */
+/** Also creates its parents. Node's own recursive call fails when the folder is deleted at the same moment. */
 function makeFolders(path: string): string[] {
   try {
     return makeFolder(path);
@@ -241,7 +241,7 @@ async function syncByHandle(path: string): Promise<void> {
 async function syncFolderAt(path: string): Promise<void> {
   // Windows cannot sync folders, and does not need to.
   if (process.platform === 'win32') return;
-  // Only the sync itself takes so long that it is handed to another thread.
+  // Only the sync itself takes so long that it is passed to another thread.
   const fd = openSync(path, constants.O_RDONLY | constants.O_DIRECTORY);
   try {
     await syncLater(fd);

@@ -4,8 +4,8 @@ import type { WritableFile } from '../folder/writable-folder.js';
 import { type AccessHandle, nameOf } from './opfs-host.js';
 
 /**
- * A file that is open. The browser gives out one access handle for it, which all share who read or write it here: they are counted, and
- * the last one closes it.
+ * An open file. The browser gives out one access handle for it, shared by all who read or write it here: they are counted, and the last one
+ * closes it.
  */
 export class OpfsFile {
   readonly name: string;
@@ -13,7 +13,7 @@ export class OpfsFile {
   readonly #onClosed: (file: OpfsFile) => void | Promise<void>;
   #users = 0;
   #length: number;
-  /** Why it can no longer be used. */
+  /** The reason why it can no longer be used. */
   #end: string | undefined;
   /** Set once the file was deleted: it is removed when it is no longer in use. */
   isDeleted = false;
@@ -35,7 +35,7 @@ export class OpfsFile {
     this.#users++;
   }
 
-  /** Ends one use. */
+  /** Ends one user's use. */
   leave(): void | Promise<void> {
     if (--this.#users > 0 || this.#end !== undefined) return;
     this.#end = 'was closed';
@@ -43,7 +43,7 @@ export class OpfsFile {
     return this.#onClosed(this);
   }
 
-  /** Ends every use, because another file takes the name. @param why `was replaced`, for example. */
+  /** Ends everyone's use, because another file takes the name. @param why `was replaced`, for example. */
   end(why: string): void {
     if (this.#end !== undefined) return;
     this.#end = why;
@@ -55,7 +55,7 @@ export class OpfsFile {
     if (this.#end !== undefined) throw new FolderError('BLOOM_FOLDER_CHANGED', `${this.name} ${this.#end} while it was open`, { file: this.name });
   }
 
-  /** Fills `into` with the bytes from `offset` on. @returns how many there are. */
+  /** Fills `into` with the bytes from `offset` on. @returns the number of bytes read. */
   read(offset: number, into: Bytes): number {
     this.mustBeOpen();
     return this.#access.read(into, { at: offset });
@@ -79,7 +79,7 @@ export class OpfsFile {
     this.#length += bytes.length;
   }
 
-  /** Takes away what is there of bytes that were not appended whole: it would be the damaged end of a log. */
+  /** Removes the bytes of an incomplete append: they would be the damaged end of a log. */
   #cut(): void {
     try {
       this.#access.truncate(this.#length);
@@ -160,7 +160,7 @@ export class OpfsWritableFile implements WritableFile {
     this.#file.flush();
   }
 
-  /** @throws FolderError `BLOOM_FOLDER_CHANGED` when what was written is lost. */
+  /** @throws FolderError `BLOOM_FOLDER_CHANGED` when written bytes are lost. */
   check(): void {
     this.#file.mustBeOpen();
     if (!this.#file.isDeleted) return;

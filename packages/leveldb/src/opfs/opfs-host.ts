@@ -1,7 +1,7 @@
-/** What is used of the browser: the origin private file system and Web Locks. */
+/** The parts of the browser's interface that are used: the origin private file system and Web Locks. */
 import type { BlobLike } from '@bloom/sstable/blob';
 
-/** What is needed of a `FileSystemSyncAccessHandle`. */
+/** The part of a `FileSystemSyncAccessHandle` that is needed. */
 export interface AccessHandle {
   read(into: Uint8Array, options: { readonly at: number }): number;
   write(bytes: Uint8Array, options: { readonly at: number }): number;
@@ -17,7 +17,7 @@ interface WritableStreamLike {
   abort(): Promise<void>;
 }
 
-/** What is needed of a `FileSystemFileHandle`. */
+/** The part of a `FileSystemFileHandle` that is needed. */
 export interface FileHandle {
   getFile(): Promise<BlobLike>;
   createSyncAccessHandle?(): Promise<AccessHandle>;
@@ -26,7 +26,7 @@ export interface FileHandle {
   move?(folder: DirectoryHandle, name: string): Promise<void>;
 }
 
-/** What is needed of a `FileSystemDirectoryHandle`. */
+/** The part of a `FileSystemDirectoryHandle` that is needed. */
 export interface DirectoryHandle {
   readonly name: string;
   keys(): AsyncIterable<string>;
@@ -52,7 +52,7 @@ function navigatorHere(): OpfsNavigator {
 export async function opfsRoot(): Promise<DirectoryHandle> {
   const { storage } = navigatorHere();
   if (storage?.getDirectory === undefined) {
-    throw new TypeError('there is no origin private file system here: use a browser, and serve the page over HTTPS or from localhost');
+    throw new TypeError('this host has no origin private file system: use a browser, and serve the page over HTTPS or from localhost');
   }
   return storage.getDirectory();
 }
@@ -62,12 +62,12 @@ export function locksHere(): LockManager | undefined {
   return navigatorHere().locks;
 }
 
-/** The `name` of a `DOMException`, by which browsers tell errors apart. */
+/** The `name` of a `DOMException`, by which browsers distinguish errors. */
 export function nameOf(error: unknown): string {
   return typeof error === 'object' && error !== null && 'name' in error ? String(error.name) : '';
 }
 
-/** Whether there is no such file: nothing at all, a folder of that name, or a name that no file can have. */
+/** Whether there is no such file: nothing of that name, a folder of that name, or a name that no file can have. */
 export function isAbsence(error: unknown): boolean {
   return ['NotFoundError', 'TypeMismatchError', 'TypeError'].includes(nameOf(error));
 }

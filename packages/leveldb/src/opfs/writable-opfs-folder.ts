@@ -13,18 +13,18 @@ import { directoryAt, namesOfPath } from './opfs-path.js';
 // Taken at load: test suites replace the host's functions with fake ones.
 const now = /* @__PURE__ */ performance.now.bind(performance);
 
-/** How long to wait for a file that another worker holds. One that was terminated lets go of its lock before it lets go of its files. */
+/** How long to wait for a file that another worker holds. A terminated worker releases its lock before it releases its files. */
 const PATIENCE_MS = 5000;
 
 /**
- * A folder of the origin private file system that a database can be written to, in a dedicated worker: only there do browsers offer files that
- * are read and written synchronously.
+ * A folder of the origin private file system that a database can be written to, in a dedicated worker: browsers allow synchronous reads and
+ * writes of files only there.
  *
- * Its lock is a Web Lock, which keeps out all pages and workers of the origin, and ends with the worker. `sync` is the `flush` of a
- * `FileSystemSyncAccessHandle`: what it means for a loss of power is up to the browser, which offers nothing to sync names with.
+ * Its lock is a Web Lock, which excludes all pages and workers of the origin, and ends with the worker. `sync` is the `flush` of a
+ * `FileSystemSyncAccessHandle`: whether it survives a power failure is up to the browser, which has no call to sync names.
  *
- * A file is opened once for all its readers and its writer in this worker, and nobody else can open it for writing in the meantime. A file that is deleted while
- * it is open is hidden, and deleted when it is closed.
+ * A file is opened once for all its readers and its writer in this worker, and no one else can open it for writing in the meantime. A file that
+ * is deleted while it is open is hidden, and deleted when it is closed.
  *
  * @example
  * ```ts
@@ -36,14 +36,14 @@ export class WritableOpfsFolder implements WritableFolder {
   readonly name: string;
   readonly #names: readonly string[];
   readonly #open = new Map<string, OpfsFile>();
-  /** Files that were deleted while they were open, and are still there. */
+  /** Files that were deleted while they were open, and still exist. */
   readonly #hidden = new Set<string>();
   readonly #turns = new NameTurns();
   #directory: Promise<DirectoryHandle | undefined> | undefined;
   #leftBlock: Promise<void> | undefined;
   #lost: WritableOpfsFolder | undefined;
 
-  /** @param path from the root of the origin private file system, with `/` between the names. @throws RangeError for one that names no folder. */
+  /** @param path from the root of the origin private file system, with `/` between the names. @throws RangeError if it names no folder. */
   constructor(path: string) {
     this.#names = namesOfPath(path);
     this.name = path;
@@ -180,7 +180,7 @@ export class WritableOpfsFolder implements WritableFolder {
     });
   }
 
-  /** Waits until Chromium goes on in another block of its log of names, before a name is given, changed or removed. */
+  /** Waits until Chromium continues in another block of its log of names, before a name is created, changed or removed. */
   async #beforeNaming(): Promise<void> {
     this.#leftBlock ??= leaveLogBlock();
     try {
@@ -210,7 +210,7 @@ export class WritableOpfsFolder implements WritableFolder {
     }
   }
 
-  /** @param begin what is done first with the file, which is closed if that fails: nobody can open it otherwise. */
+  /** @param begin the first step with the file, which is closed if the step fails: otherwise no one could open it. */
   #opened(name: string, access: AccessHandle, begin?: (access: AccessHandle) => void): OpfsFile {
     try {
       begin?.(access);
@@ -223,7 +223,7 @@ export class WritableOpfsFolder implements WritableFolder {
     }
   }
 
-  /** Forgets a file that is no longer in use, and deletes it if that is due. */
+  /** Forgets a file that is no longer in use, and deletes it if it is to be deleted. */
   #closed(file: OpfsFile): void | Promise<void> {
     const { name } = file;
     if (this.#open.get(name) === file) this.#open.delete(name);
@@ -247,7 +247,7 @@ export class WritableOpfsFolder implements WritableFolder {
     this.#hidden.delete(name);
   }
 
-  /** The handle of a file that gets another name. */
+  /** The handle of a file that is to be renamed. */
   async #toMove(name: string): Promise<FileHandle> {
     if (!isPlainName(name) || this.#hidden.has(name)) throw this.#missing(name);
     try {
@@ -260,11 +260,11 @@ export class WritableOpfsFolder implements WritableFolder {
     }
   }
 
-  /** Moves a file, in place of one that has the new name. */
+  /** Moves a file, and replaces one that has the new name. */
   async #move(handle: FileHandle, from: string, folder: DirectoryHandle, to: string): Promise<void> {
     await this.#beforeNaming();
     if (handle.move !== undefined) return this.#doing(to, () => handle.move!(folder, to));
-    // What is written to such a stream takes the place of the file when it is closed, at once.
+    // The bytes written to such a stream replace the file atomically when it is closed.
     await this.#doing(to, async () => {
       const stream = await (await folder.getFileHandle(to, { create: true })).createWritable();
       try {
@@ -286,7 +286,7 @@ export class WritableOpfsFolder implements WritableFolder {
     return this.#doing(name, () => handle.createSyncAccessHandle!());
   }
 
-  /** Makes a call that is refused while another worker has the file open, which a terminated worker has for a short time. */
+  /** Makes a call that is refused while another worker has the file open. A terminated worker keeps its files open for a short time. */
   async #doing<T>(name: string, call: () => Promise<T>): Promise<T> {
     const start = now();
     for (let wait = 1; ; wait *= 2) {
@@ -301,7 +301,7 @@ export class WritableOpfsFolder implements WritableFolder {
     }
   }
 
-  /** The folder itself; undefined when it is not there. */
+  /** The folder itself; undefined when it is missing. */
   #find(): Promise<DirectoryHandle | undefined> {
     this.#directory ??= directoryAt(this.#names, false).then((directory) => {
       if (directory === undefined) this.#directory = undefined;

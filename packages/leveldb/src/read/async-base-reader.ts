@@ -17,15 +17,15 @@ import type { View } from './view.js';
 import type { ViewLookup } from './view-lookup.js';
 import type { VisibleCursor } from '../cursor/visible-cursor.js';
 
-/** The most lookups of one call that wait for blocks of a remote folder, whose tables bound the reads themselves. */
+/** The most lookups of one call that wait for blocks of a remote folder. The tables of such a folder bound the reads themselves. */
 const PARALLEL_REMOTE_LOOKUPS = 512;
 
-/** A range, the state of the database to look at, and a signal that ends the walk through it. */
+/** A range, the state of the database to read, and a signal that ends the walk through it. */
 export interface AsyncDatabaseKeyRange extends DatabaseKeyRange {
   readonly signal?: Signal | undefined;
 }
 
-/** Which state of the database to look at, and a signal that ends the call. */
+/** The state of the database to read, and a signal that ends the call. */
 export interface AsyncReadOptions extends SequenceOptions, SignalOptions {}
 
 /** The methods for reading that `DatabaseReader` and `Database` share. */
@@ -41,7 +41,7 @@ export abstract class AsyncBaseReader extends BaseReader implements AsyncIterabl
   /**
    * A copy of the value of `key`; undefined when it is absent. Short copies share a buffer with others.
    *
-   * @throws CorruptionError when what may hold it is damaged.
+   * @throws CorruptionError when the block or log that may hold it is damaged.
    */
   async get(key: Uint8Array | string, options?: AsyncReadOptions): Promise<Bytes | undefined> {
     const value = this.#get('get', key, this.#path.copyOf, options);
@@ -49,13 +49,13 @@ export abstract class AsyncBaseReader extends BaseReader implements AsyncIterabl
   }
 
   /**
-   * Looks up a key as `get` does, passes its value to a function of yours, and returns what that returns: for programs that need something
-   * else than a copy, such as text. A promise is returned only where the call has to wait.
+   * Looks up a key as `get` does, passes its value to a function of yours, and returns the function's result: for programs that need something
+   * other than a copy, such as text. It returns a promise only if the call has to wait.
    *
-   * @param make is called once, unless the key is absent. The bytes are lent for the call: it must not write to them, and must copy what
-   *   it keeps. It must not read from the database.
+   * @param make is called once, unless the key is absent. The bytes are lent for the call: `make` must not write to them, must copy what it
+   *   keeps, and must not read from the database.
    * @returns undefined when the key is absent.
-   * @throws what `get` and `make` throw, at once or in the promise, and a TypeError when `make` is no function.
+   * @throws what `get` and `make` throw, synchronously or in the promise, and a TypeError when `make` is not a function.
    * @example
    * ```ts
    * const text = await database.getAs('hello', (bytes, start, end) => decoder.decode(bytes.subarray(start, end)));
@@ -67,8 +67,9 @@ export abstract class AsyncBaseReader extends BaseReader implements AsyncIterabl
   }
 
   /**
-   * Looks up a key as `get` does, and says how: which memtables and tables were asked in which order and which were not, what each filter
-   * said, which blocks were read, and what was found. Counted in `stats` as `get` is. Damage is not thrown: it is the outcome.
+   * Looks up a key as `get` does, and reports each step: the memtables and tables that were searched, in order, and those that were not, the
+   * answer of each filter, the blocks that were read, and the result. It counts in `stats` as `get` does. Damage is not thrown: it is the
+   * outcome.
    *
    * @throws TypeError, or the folder's error, as `get` does.
    * @example
@@ -102,9 +103,9 @@ export abstract class AsyncBaseReader extends BaseReader implements AsyncIterabl
   /**
    * `getAs` for each of `keys`, in their order. Keys of one block share its read.
    *
-   * @param make may be called in another order. When another program overwrites a table, it may get wrong bytes before the call fails
-   *   with `BLOOM_FOLDER_CHANGED`.
-   * @throws what `getMany` and `make` throw, and a TypeError when `make` is no function.
+   * @param make may be called in another order. If another program overwrites a table, `make` may get wrong bytes before the call fails with
+   *   `BLOOM_FOLDER_CHANGED`.
+   * @throws what `getMany` and `make` throw, and a TypeError when `make` is not a function.
    */
   async getManyAs<T>(keys: Iterable<Uint8Array | string>, make: MakeOfBytes<T>, options?: AsyncReadOptions): Promise<(T | undefined)[]> {
     mustBeFunction('make', make);
@@ -116,7 +117,7 @@ export abstract class AsyncBaseReader extends BaseReader implements AsyncIterabl
     return this.#lookUpAll('hasMany', keys, options, (lookup) => this.#path.isFound(lookup));
   }
 
-  /** Looks up keys one after another as long as what they need is at hand, and then several at once. */
+  /** Looks up keys one after another as long as their blocks are in memory, and then several at once. */
   async #lookUpAll<T>(call: string, keys: Iterable<Uint8Array | string>, options: AsyncReadOptions | undefined, take: (lookup: ViewLookup) => T): Promise<T[]> {
     this.#path.mustBeOpen();
     mustBeIterable('keys', keys, 'Uint8Arrays or strings');
@@ -146,7 +147,7 @@ export abstract class AsyncBaseReader extends BaseReader implements AsyncIterabl
     view.pin();
     try {
       let i = 0;
-      /** The lookup of the first key that is not at hand. */
+      /** The lookup of the first key whose blocks are not in memory. */
       let begun: Promise<void> | undefined;
       /** The keys after it. Copies: an iterator may yield one array again and again, and the caller may change keys during the call. */
       const waiting: { readonly key: Uint8Array; readonly i: number }[] = [];
@@ -166,7 +167,7 @@ export abstract class AsyncBaseReader extends BaseReader implements AsyncIterabl
       signal?.throwIfAborted();
       const lookUpWaiting = (n: number) => lookUp(waiting[n]!.key, waiting[n]!.i);
       if (isRemote) {
-        // So that blocks that lie near one another are wanted at the same time, and are read together.
+        // So that blocks that are close to each other are requested at the same time, and read together.
         waiting.sort((a, b) => view.comparator.compare(a.key, b.key));
         await inParallel(waiting.length, lookUpWaiting, PARALLEL_REMOTE_LOOKUPS);
       } else if (begun !== undefined) {
@@ -201,7 +202,7 @@ export abstract class AsyncBaseReader extends BaseReader implements AsyncIterabl
     return this.entries();
   }
 
-  /** A cursor, on no entry yet. It sees the database as it is now until it is closed. */
+  /** A cursor, not on an entry yet. It shows the database as it is now until it is closed. */
   cursor(options?: DatabaseCursorOptions): DatabaseCursor {
     this.#path.mustBeOpen();
     const isBehind = this.#path.isBehind();
@@ -213,7 +214,7 @@ export abstract class AsyncBaseReader extends BaseReader implements AsyncIterabl
     return new DatabaseCursor(new CursorState(view, cursor, this.#path.state), run, isBehind ? this.#path.moment().then(partsAt) : undefined);
   }
 
-  /** All that is stored of a key, the newest version first: also what is deleted or overwritten. With a `sequence`, what was written up to it. */
+  /** All stored versions of a key, the newest first, including deletions and overwritten values. With a `sequence`, the versions up to it. */
   async versions(key: Uint8Array | string, options?: AsyncReadOptions): Promise<StoredVersion[]> {
     this.#path.mustBeOpen();
     const own = this.#path.isBehind(key) ? await this.#whenWritten(key) : key;
@@ -230,7 +231,7 @@ export abstract class AsyncBaseReader extends BaseReader implements AsyncIterabl
     return settling === undefined ? this.#path.madeOf(lookup, make) : this.#madeAfter(settling, lookup, make);
   }
 
-  /** Looks up a key once the writes that were called before are there. */
+  /** Looks up a key once all writes that were called earlier are visible. */
   #lookUpLater<T>(call: string, key: Uint8Array | string, options: AsyncReadOptions | undefined, take: (lookup: ViewLookup) => T): Promise<T> {
     const own = ownKey(key);
     return this.#later(async ({ view, lastSequence }) => {
@@ -240,7 +241,7 @@ export abstract class AsyncBaseReader extends BaseReader implements AsyncIterabl
     });
   }
 
-  /** Reads once the writes that were called before are there. */
+  /** Reads once all writes that were called earlier are visible. */
   async #later<T>(read: (moment: Moment) => T | Promise<T>): Promise<T> {
     const moment = await this.#path.moment();
     try {
@@ -250,7 +251,7 @@ export abstract class AsyncBaseReader extends BaseReader implements AsyncIterabl
     }
   }
 
-  /** Waits for the writes that were called before. @returns a copy of the key, which the caller may change meanwhile. */
+  /** Waits for all writes that were called earlier. @returns a copy of the key, which the caller may change meanwhile. */
   async #whenWritten(key: Uint8Array | string): Promise<Uint8Array> {
     const own = ownKey(key);
     await this.#later(() => this.#path.mustBeOpen());
@@ -262,20 +263,20 @@ export abstract class AsyncBaseReader extends BaseReader implements AsyncIterabl
     return this.#path.madeOf(lookup, make);
   }
 
-  /** Runs a lookup in `view`. Without a promise where all that it needs is at hand. */
+  /** Runs a lookup in `view`. Returns no promise when everything that it needs is in memory. */
   #settle(lookup: ViewLookup, view: View, signal: Signal | undefined, unsure?: Set<TableHandle>): void | Promise<void> {
     if (!lookup.run('at hand', signal, unsure)) return this.#run(lookup.settle(), view, signal);
     if (!lookup.hasRead) return undefined;
     // A codec or a file may have closed the reader, or aborted the call.
     this.#path.mustBeOpen();
     if (signal === undefined) return undefined;
-    // Which a signal of the caller's own may do too when it is asked.
+    // The getter of a caller's signal may do that too.
     lookup.keepValue();
     signal.throwIfAborted();
     return undefined;
   }
 
-  /** Runs a reading of `view`, whose files stay open until it ends. Without a promise where all that it needs is at hand. */
+  /** Runs a reading of `view`, whose files stay open until it ends. Returns no promise when everything that it needs is in memory. */
   #run<T>(reading: FolderReading<T>, view = this.#path.view, signal?: Signal): T | Promise<T> {
     view.pin();
     let running: T | Promise<T>;
@@ -319,7 +320,7 @@ export abstract class AsyncBaseReader extends BaseReader implements AsyncIterabl
       return new AsyncRangeIterator(walk, view, pick, this.#path.state, (reading) => this.#run(reading, view, of.signal), of.signal);
     };
     if (!this.#path.isBehind()) return walkAt(this.#path.present, range);
-    // Refuses what is wrong at once.
+    // Wrong arguments are refused synchronously.
     new KeyBounds(range, this.#path.view.order.compareUserKeys);
     const own = ownRange(range);
     return new LaterIterator(this.#later((moment) => walkAt(moment, own)));

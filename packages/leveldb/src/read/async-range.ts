@@ -16,7 +16,7 @@ export class AsyncRangeIterator<T> implements AsyncIterableIterator<T> {
   readonly #signal: Signal | undefined;
   readonly #pacer = new Pacer(MOVES_PER_LOOK);
   #over = false;
-  /** The last of the calls of `next` that are not over, so that they end in the order in which they were made. */
+  /** The last pending call of `next`, so that calls end in the order in which they were made. */
   #pending: Promise<unknown> | undefined;
 
   constructor(
@@ -61,7 +61,7 @@ export class AsyncRangeIterator<T> implements AsyncIterableIterator<T> {
     return this;
   }
 
-  /** Moves on. @returns undefined if the move is over. */
+  /** Moves on. @returns undefined if the move has ended. */
   #step(): void | Promise<void> {
     this.#state.mustBeOpen();
     this.#signal?.throwIfAborted();
@@ -69,7 +69,7 @@ export class AsyncRangeIterator<T> implements AsyncIterableIterator<T> {
     return this.#pacer.isDue() ? this.#pause(settling) : settling;
   }
 
-  /** Ends a move, and lets others have their turn. */
+  /** Completes a move, and lets other work run. */
   async #pause(settling: void | Promise<void>): Promise<void> {
     await settling;
     await this.#pacer.pause();
@@ -128,13 +128,13 @@ export class AsyncRangeIterator<T> implements AsyncIterableIterator<T> {
   }
 }
 
-/** An iterator over a state that is still to come. */
+/** An iterator over a state that does not exist yet. */
 export class LaterIterator<T> implements AsyncIterableIterator<T> {
   readonly #iterator: Promise<AsyncIterableIterator<T>>;
 
   constructor(iterator: Promise<AsyncIterableIterator<T>>) {
     this.#iterator = iterator;
-    // A failure is that of the calls that need it.
+    // A failure is thrown by the calls that need the state.
     iterator.catch(() => undefined);
   }
 

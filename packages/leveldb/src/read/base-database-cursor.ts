@@ -15,7 +15,7 @@ export abstract class BaseDatabaseCursor {
     this.#cursor = state.cursor;
   }
 
-  /** @internal Looks at the cursor that its state has now. */
+  /** @internal Uses the cursor that its state has now. */
   protected lookAnew(): void {
     this.#cursor = this.#state.cursor;
   }
@@ -40,7 +40,7 @@ export abstract class BaseDatabaseCursor {
     return this.#cursor.keyBytes;
   }
 
-  /** Bytes of the key, without making a view of it. */
+  /** The length of the key, without making a view of it. */
   get keyLength(): number {
     return this.#cursor.valid ? this.#cursor.keyLength : 0;
   }
@@ -50,12 +50,12 @@ export abstract class BaseDatabaseCursor {
     return this.#cursor.valueBytes;
   }
 
-  /** Where in `valueBytes` the value starts. */
+  /** The start of the value in `valueBytes`. */
   get valueStart(): number {
     return this.#cursor.valueStart;
   }
 
-  /** Bytes of the value, without making a view of it. */
+  /** The length of the value, without making a view of it. */
   get valueLength(): number {
     return this.#cursor.valid ? this.#cursor.valueEnd - this.#cursor.valueStart : 0;
   }

@@ -4,26 +4,26 @@ import { type DatabaseDescription, describe } from './description.js';
 import type { ReadPath } from './read-path.js';
 import type { LookupCounts } from './view-lookup.js';
 
-/** What a reader did so far. All counts start at 0 when it is opened. */
+/** Counts of a reader's work so far. All start at 0 when it is opened. */
 export interface ReaderStats extends Readonly<LookupCounts>, TableStats {
-  /** How often reading the folder started again because another process had changed it. */
+  /** How often reading the folder was restarted because another process had changed it. */
   readonly restarts: number;
 }
 
 /**
  * Whether the filters of a database's tables are in use:
  *
- * - the status that all tables which are open have in common, `{ state: 'absent' }` where there is no table
+ * - the status that all open tables have in common, `{ state: 'absent' }` if there is no table
  * - `unopened`: no table is open yet
  * - `mixed`: tables differ, and `statuses` has each status once
  */
 export type DatabaseFilterStatus = FilterStatus | { readonly state: 'unopened' } | { readonly state: 'mixed'; readonly statuses: readonly FilterStatus[] };
 
-/** Where views come from. */
+/** The source of views. */
 export interface TableFiles {
-  /** What all tables did so far. */
+  /** The counts of all tables so far. */
   readonly counts: TableStats;
-  /** How often reading the folder started again because another process had changed it. */
+  /** How often reading the folder was restarted because another process had changed it. */
   readonly restarts: number;
 }
 
@@ -38,12 +38,12 @@ export abstract class BaseReader {
     this.#files = files;
   }
 
-  /** The sequence of the last write that is seen. */
+  /** The sequence of the last write that is visible. */
   get lastSequence(): bigint {
     return this.#path.lastSequence;
   }
 
-  /** What the database consists of, and what was left out because it is damaged. */
+  /** The parts of the database, and the parts that were left out because they are damaged. */
   describe(): DatabaseDescription {
     this.#path.mustBeOpen();
     return describe(this.#path.view);
@@ -61,7 +61,7 @@ export abstract class BaseReader {
     return statuses.size > 1 ? { state: 'mixed', statuses: [...statuses.values()] } : status;
   }
 
-  /** What the reader did so far: a copy of the counts. */
+  /** The counts of the reader's work so far, as a copy. */
   get stats(): ReaderStats {
     return { ...this.#path.counts, ...this.#files.counts, restarts: this.#files.restarts };
   }
@@ -76,7 +76,7 @@ export abstract class BaseReader {
   }
 }
 
-/** Equal for statuses that say the same. An error is not part of it: each table has one of its own. */
+/** Equal for statuses that are the same. Errors do not count, because each table has its own. */
 function keyOf(status: FilterStatus): string {
   return JSON.stringify({ ...status, error: undefined });
 }

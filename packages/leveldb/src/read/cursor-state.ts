@@ -20,7 +20,7 @@ export class CursorState {
     view.pin();
   }
 
-  /** Looks at another state from now on. @param view pinned. */
+  /** Shows another state from now on. @param view pinned. */
   lookAt(view: View, cursor: VisibleCursor): void {
     this.cursor.close();
     this.#view.unpin();
@@ -44,19 +44,19 @@ export class CursorState {
     return many;
   }
 
-  /** Keeps the error of the move behind the entries of a call, for the next call to throw. */
+  /** Keeps the error of the move after the entries of a call, for the next call to throw. */
   fail(error: unknown): void {
     this.#failure = { error };
   }
 
-  /** The cursor to move elsewhere: drops the error of an earlier move. */
+  /** The cursor, for a move to another place: drops the error of an earlier move. */
   anew(): VisibleCursor {
     const cursor = this.open();
     this.#failure = undefined;
     return cursor;
   }
 
-  /** The cursor to move from where it is. @throws the error behind the entries of the last call. */
+  /** The cursor, for a move from its place. @throws the error after the entries of the last call. */
   sound(): VisibleCursor {
     const cursor = this.open();
     if (this.#failure !== undefined) {
@@ -67,7 +67,7 @@ export class CursorState {
     return cursor;
   }
 
-  /** Whether the cursor was closed, perhaps while it moved. */
+  /** Whether the cursor was closed, possibly while it moved. */
   get isClosed(): boolean {
     return this.#closed;
   }

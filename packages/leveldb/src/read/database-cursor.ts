@@ -13,7 +13,7 @@ const TRUE = Promise.resolve(true);
 
 type Run = (reading: FolderReading<void>, signal: Signal | undefined) => void | Promise<void>;
 
-/** @internal What a cursor moves over, and how it reads. */
+/** @internal The entries over which a cursor moves, and how it reads them. */
 export interface CursorParts {
   readonly view: View;
   readonly cursor: VisibleCursor;
@@ -30,17 +30,17 @@ export class DatabaseCursor extends BaseDatabaseCursor {
   readonly #state: CursorState;
   #cursor: VisibleCursor;
   #run: Run;
-  /** What to move over, with a view that is pinned, until that is there. */
+  /** The state to move over, with a pinned view, until it exists. */
   #later: Promise<CursorParts> | undefined;
   readonly #pacer = new Pacer(MOVES_PER_LOOK);
   #moving = false;
-  /** Whether many entries are being taken. */
+  /** Whether many entries are being collected. */
   #isTaking = false;
 
   /**
    * @internal Made by `cursor` of a `DatabaseReader` or a `Database`.
    *
-   * @param later what to move over in place of `state`, with a view that is pinned.
+   * @param later the state to move over in place of `state`, with a pinned view.
    */
   constructor(state: CursorState, run: Run, later?: Promise<CursorParts>) {
     super(state);
@@ -48,7 +48,7 @@ export class DatabaseCursor extends BaseDatabaseCursor {
     this.#cursor = state.cursor;
     this.#run = run;
     this.#later = later;
-    // A failure is that of the first move.
+    // The first move reports a failure.
     later?.catch(() => undefined);
   }
 
@@ -90,10 +90,10 @@ export class DatabaseCursor extends BaseDatabaseCursor {
   }
 
   /**
-   * Copies of up to `count` entries from the current one on, and moves to the one behind them: for programs to which a call for
-   * each entry costs too much. Empty where the cursor is on no entry, or on one beyond the bound.
+   * Copies of up to `count` entries from the current one on. Moves to the entry after them: for programs in which a call for each entry costs
+   * too much. Empty if the cursor is not on an entry, or is on one beyond the bound.
    *
-   * Where what is behind the entries cannot be read, they are returned, and the next move that is no seek is rejected with the error.
+   * If the entry after them cannot be read, they are returned, and the next move that is not a seek is rejected with the error.
    */
   nextMany(count: number, options: AsyncNextManyOptions = {}): Promise<[Bytes, Bytes][]> {
     return this.#many('DatabaseCursor.nextMany', false, count, options, (cursor) => cursor.next());
@@ -105,11 +105,11 @@ export class DatabaseCursor extends BaseDatabaseCursor {
   }
 
   /**
-   * Moves to the next entry, and on as long as `take` returns true, which is called on each: for programs that make something else than
-   * copies of many entries. A promise is awaited only where something is read, and where others get their turn.
+   * Calls `take` on each entry from the next one on, and moves on as long as it returns true: for programs that make something other than
+   * copies of many entries. A promise is awaited only when something is read, and when other work is to run.
    *
    * @param take must not move the cursor.
-   * @returns whether the cursor is on the entry at which `take` returned false; false where there is none behind the last.
+   * @returns whether the cursor is on the entry at which `take` returned false; false if there is no entry after the last.
    *
    * @example
    * ```ts
@@ -124,7 +124,7 @@ export class DatabaseCursor extends BaseDatabaseCursor {
     return this.#while('DatabaseCursor.nextWhile', take, options, (cursor) => cursor.next());
   }
 
-  /** {@link nextWhile} to the previous entry, and backward. */
+  /** {@link nextWhile} backward, from the previous entry. */
   prevWhile(take: (entry: CursorEntry) => boolean, options?: SignalOptions): Promise<boolean> {
     return this.#while('DatabaseCursor.prevWhile', take, options, (cursor) => cursor.prev());
   }
@@ -152,14 +152,14 @@ export class DatabaseCursor extends BaseDatabaseCursor {
       if (this.valid && many.take(this)) await this.#moveWhile(() => many.take(this), signal, move);
     } catch (error) {
       signal?.throwIfAborted();
-      // An error of a reader that was closed meanwhile is that of the call.
+      // If the reader was closed in the meantime, that is the error of the call.
       this.#state.open();
       this.#state.fail(error);
     }
     return many.entries;
   }
 
-  /** Moves on to each entry at which `take` returns true, and to the one behind them. @returns whether there is one. */
+  /** Moves to each entry at which `take` returns true, and to the one after them. @returns whether there is one. */
   async #moveWhile(take: (entry: CursorEntry) => boolean, signal: Signal | undefined, move: (cursor: VisibleCursor) => boolean): Promise<boolean> {
     this.#isTaking = true;
     try {
@@ -175,7 +175,7 @@ export class DatabaseCursor extends BaseDatabaseCursor {
     }
   }
 
-  /** Does what {@link #moveWhile} does. @returns a promise of the first move that is not over at once. */
+  /** Does the work of {@link #moveWhile}. @returns a promise of the first move that does not end synchronously. */
   #moveAtHand(take: (entry: CursorEntry) => boolean, signal: Signal | undefined, move: (cursor: VisibleCursor) => boolean): boolean | Promise<boolean> {
     for (;;) {
       const cursor = this.#state.open();
@@ -210,7 +210,7 @@ export class DatabaseCursor extends BaseDatabaseCursor {
   /** Makes the first move of a cursor that has to wait for writes. */
   async #moveLater(later: Promise<CursorParts>, move: () => boolean, signal: Signal | undefined): Promise<void> {
     const { view, cursor, run } = await later;
-    // It was closed meanwhile.
+    // It was closed in the meantime.
     if (this.#later === undefined) return;
     this.#later = undefined;
     this.#state.lookAt(view, cursor);
@@ -220,7 +220,7 @@ export class DatabaseCursor extends BaseDatabaseCursor {
     if (!move()) await this.#settle(signal);
   }
 
-  /** Ends the move. @returns undefined if it is over. */
+  /** Ends the move. @returns undefined if it has ended. */
   #settle(signal: Signal | undefined): void | Promise<void> {
     try {
       return this.#run(this.#cursor.settle(), signal);
@@ -230,11 +230,11 @@ export class DatabaseCursor extends BaseDatabaseCursor {
     }
   }
 
-  /** Ends a move, and lets others have their turn. */
+  /** Ends a move, and lets other work run. */
   async #pause(settling: void | Promise<void>, signal: Signal | undefined): Promise<void> {
     await settling;
     await this.#pacer.pause();
-    // As after a read: the reader may have been closed meanwhile.
+    // As after a read: the reader may have been closed in the meantime.
     this.#state.open();
     signal?.throwIfAborted();
   }

@@ -5,13 +5,13 @@ import { type Bound, KEY_RANGE, KeyBounds, mustBeKeyRange } from '@bloom/sstable
 import type { KeyOrder } from '../format/version.js';
 import type { VisibleCursor } from '../cursor/visible-cursor.js';
 
-/** A range, and the state of the database to look at. */
+/** A range, and the state of the database to read. */
 export interface DatabaseKeyRange extends KeyRange, SequenceOptions {}
 
 /** The bounds of a {@link KeyInterval} as bytes. */
 type BoundBytes = { readonly [Name in keyof KeyInterval]: Uint8Array | undefined };
 
-/** A range with its bounds as bytes. What is neither bytes nor text stays as it is, to be checked. */
+/** A range with its bounds as bytes. A bound that is neither bytes nor text stays as it is, to be checked later. */
 export function inBytes<Range extends KeyInterval>(range: Range): Omit<Range, keyof KeyInterval> & BoundBytes {
   const texts = BOUNDS.filter((name) => typeof (range as Range | null)?.[name] === 'string');
   const bytes = Object.fromEntries(texts.map((name) => [name, bytesOf(name, range[name]!)]));
@@ -48,7 +48,7 @@ export class DatabaseRange {
     this.#to = to;
   }
 
-  /** Moves on by an entry. Once the move is over, `accept` says whether the entry is in the range. */
+  /** Moves on by an entry. Once the move has ended, `accept` says whether the entry is in the range. */
   next(): boolean {
     if (this.#left <= 0) return true;
     if (this.#started) return this.#reverse ? this.cursor.prev() : this.cursor.next();
@@ -57,7 +57,7 @@ export class DatabaseRange {
     return this.cursor.seek(this.#from.key, this.#from.side);
   }
 
-  /** Whether the range came to another entry. */
+  /** Whether the move reached another entry of the range. */
   accept(): boolean {
     if (this.#left <= 0) return false;
     if (this.cursor.valid && this.#isBeforeEnd()) {
@@ -68,12 +68,12 @@ export class DatabaseRange {
     return false;
   }
 
-  /** Whether it gives no more entries. */
+  /** Whether there are no more entries. */
   get isOver(): boolean {
     return this.#left <= 0;
   }
 
-  /** Gives no more entries. */
+  /** Ends the walk. */
   end(): void {
     this.#left = 0;
   }

@@ -27,7 +27,7 @@ export class DatabaseReader extends AsyncBaseReader {
   #refreshing: Promise<void> = Promise.resolve();
   /** Aborts the latest refresh. */
   #controller: SignalController | undefined;
-  /** How many refreshes were begun, and which of them is seen. */
+  /** The number of refreshes that were begun, and the number of the one that is visible. */
   #begun = 0;
   #shown = 0;
   #closing: Promise<void> | undefined;
@@ -60,14 +60,14 @@ export class DatabaseReader extends AsyncBaseReader {
   }
 
   /**
-   * Sees what was written before the call. Cursors and walks that were begun before still show the earlier state.
+   * Makes everything visible that was written before the call. Cursors and walks that were begun earlier still show the earlier state.
    *
    * @returns whether anything was written.
    */
   refresh(options?: SignalOptions): Promise<boolean> {
-    // Two at a time would replay the same records. A refresh that is running may have read the folder before a write that
-    // this call must see, so its result cannot be shared.
-    // Where reads are bound to a request, that of another one may never end, so there the records are replayed twice.
+    // Two refreshes at a time would replay the same records. A refresh that is running may have read the folder before a write that this call must
+    // see, so its result cannot be shared. Where reads are bound to a request, that of another request may never end, so there the records are
+    // replayed twice.
     const before = isRequestBound() ? Promise.resolve() : this.#refreshing;
     const refreshed = this.#refreshAfter(before, options);
     // The next call waits for both, because a call that is aborted while it waits ends before the one it waits for.

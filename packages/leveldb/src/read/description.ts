@@ -12,7 +12,7 @@ export interface TableDescription {
   readonly number: bigint;
   /** The name in LevelDB's current form; the file may have the older extension `.sst`. */
   readonly name: string;
-  /** Bytes of the file according to the MANIFEST. */
+  /** The length of the file according to the MANIFEST. */
   readonly byteLength: number;
   readonly smallest: InternalKey;
   readonly largest: InternalKey;
@@ -24,7 +24,7 @@ export interface TableDescription {
 export interface LogDescription {
   readonly number: bigint;
   readonly name: string;
-  /** Bytes of the file when it was read. */
+  /** The length of the file when it was read. */
   readonly byteLength: number;
   /** The number of its operations. */
   readonly entries: number;
@@ -103,7 +103,7 @@ function filtersOf(files: readonly FileMetadata[], level: number, tables: ViewTa
   for (const file of files) {
     const known = tables.get(file)?.filters;
     if (known === undefined) continue;
-    // A lookup asks all tables of level 0. Of a deeper level it asks one, a large one more often.
+    // A lookup searches all tables of level 0. Of a deeper level it searches one table, and large tables more often.
     const share = level === 0 ? 1 : file.size;
     knownTables++;
     filterBytes += known.byteLength;

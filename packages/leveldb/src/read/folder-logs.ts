@@ -29,7 +29,7 @@ export interface OpenLog {
 export interface KnownLogs {
   readonly logs: Map<bigint, LogMemtable>;
   readonly order: KeyOrder;
-  /** The highest sequence that a view shows: what is visible at it must not change. */
+  /** The highest sequence that a view shows: entries that are visible at it must not change. */
   readonly visible: bigint;
 }
 
@@ -42,7 +42,7 @@ export class FolderLogs {
 
   /**
    * @param isStrict whether damage is an error.
-   * @param onReplaced called when a log is another file than at the last reading.
+   * @param onReplaced called when a log is not the same file as at the last reading.
    */
   constructor(folder: Folder, isStrict: boolean, closing: ClosingFiles, onReplaced: () => void) {
     this.#folderName = folder.name;
@@ -95,10 +95,10 @@ export class FolderLogs {
     for (const { number, file } of logs) {
       if (!isLogNeeded(number, fields)) continue;
       const before = known.get(number);
-      // A replay that fails may have added to the memtable: then the log is replayed from its start.
+      // A replay that fails may have added entries to the memtable: the log is then replayed from its start.
       known.delete(number);
       if (before !== undefined && !(yield* startsWith(file, before.prefix))) {
-        // Logs only grow, so the tables need not be the same either.
+        // Logs only grow, so the tables may not be the same either.
         this.#onReplaced();
         throw new FolderError('BLOOM_FOLDER_CHANGED', `${logFileName(number)} was replaced`, { file: logFileName(number) });
       }
@@ -109,7 +109,7 @@ export class FolderLogs {
     return replayed;
   }
 
-  /** @throws Restart when a log is needed that was not there, or not listed, when the logs were opened. */
+  /** @throws Restart when a log is needed that was missing, or not listed, when the logs were opened. */
   mustHaveRead(logs: readonly OpenLog[], fields: ManifestFields, names: readonly string[], evidence: string): void {
     const newest = logs.at(-1)?.number;
     if (newest === undefined) return;
@@ -140,14 +140,14 @@ export class FolderLogs {
       this.#closing.close(file);
       const isChanged =
         file === undefined
-          ? // It may have grown before it was deleted. A name that is still listed cannot be opened as a file: a folder, for example.
+          ? // It may have grown before it was deleted. A listed name that cannot be opened as a file is a folder, for example.
             !(yield* listFiles()).includes(name)
           : file.byteLength > (read.get(number) ?? -1);
       if (isChanged) throw new FolderError('BLOOM_FOLDER_CHANGED', `${name} was written while the folder was read`, { file: name });
     }
   }
 
-  /** @throws FolderError when one of `logs`, which were read, is gone or was replaced while the folder was read. A writer may have added to it. */
+  /** @throws FolderError when one of the `logs` that were read was deleted or replaced while the folder was read. A writer may have added to it. */
   *mustBeSame(logs: readonly OpenLog[]): FolderReading<void> {
     for (const { number, file } of logs) {
       const name = logFileName(number);
@@ -159,14 +159,14 @@ export class FolderLogs {
 }
 
 /**
- * Whether the only log is the one that the MANIFEST names. Then the view is a prefix of the writes even if the folder has changed
- * since the MANIFEST was read: what the log lacks comes after all that it has.
+ * Whether the only log is the one that the MANIFEST names. If so, the view is a prefix of the writes even if the folder has changed since the
+ * MANIFEST was read: the writes that the log lacks come after all that it has.
  */
 export function isOneLog(logs: readonly LogMemtable[], { logNumber, previousLogNumber }: ManifestFields): boolean {
   return logs.length === 1 && logs[0]!.number === logNumber && previousLogNumber === 0n;
 }
 
-/** Whether the MANIFEST knows of later writes than the logs. */
+/** Whether the MANIFEST has a later last sequence than the logs. */
 export function isBehind(logs: readonly LogMemtable[], { lastSequence }: ManifestFields): boolean {
   return logs.every((log) => log.lastSequence < lastSequence);
 }

@@ -21,7 +21,7 @@ export interface ManifestState extends Pick<ManifestContents, 'builder' | 'prefi
 /** The MANIFEST, as it was in one attempt. */
 export interface OpenManifest {
   readonly state: ManifestState;
-  /** Whether it is the one that was read before, perhaps with more edits. */
+  /** Whether it is the one that was read before, possibly with more edits. */
   readonly isContinued: boolean;
   readonly fields: ManifestFields;
   readonly place: Place;
@@ -47,7 +47,7 @@ export class FolderManifest {
   /**
    * Reads CURRENT and the MANIFEST that it names.
    *
-   * @param last what was read before: if the file starts with it, only what follows is read.
+   * @param last the part that was read before: if the file starts with it, only the rest is read.
    * @throws Restart when CURRENT names a missing file.
    */
   *read(open: OpenedFiles, last: ManifestState | undefined): FolderReading<OpenManifest> {
@@ -98,7 +98,7 @@ export class FolderManifest {
       const file = name === state.name ? yield* open.open(name) : undefined;
       const { identity } = state.prefix;
       if (file?.byteLength === byteLength && (identity === undefined || isSameState(identity, file.identity))) return;
-      const damage = new CorruptionError('BLOOM_BAD_CURRENT', place, 'it changes from one read to the next');
+      const damage = new CorruptionError('BLOOM_BAD_CURRENT', place, 'it changes between two reads');
       throw new Restart(damage, `${name}\n${file?.byteLength ?? -1}`);
     } finally {
       open.close();
@@ -114,9 +114,9 @@ export class FolderManifest {
     throw new CorruptionError('BLOOM_BAD_VERSION', manifestPlace(file, name), `it was changed after it was published: its bytes are those of number ${numberOfDigest(sha256)}`);
   }
 
-  /** Whether `file` is the MANIFEST that was read before, perhaps with more edits. */
+  /** Whether `file` is the MANIFEST that was read before, possibly with more edits. */
   *#isContinued(file: FolderFile, prefix: KnownPrefix): FolderReading<boolean> {
-    // Without a look at each table, that the MANIFEST has another version is the only sign that the folder was replaced.
+    // If the tables are not checked, another version in the MANIFEST is the only sign that the folder was replaced.
     if (!this.#canIdentify && prefix.identity !== undefined && !isSameState(prefix.identity, file.identity)) return false;
     return yield* startsWith(file, prefix);
   }

@@ -1,4 +1,4 @@
-/** Opens the tables of a version for a view, and judges failures. */
+/** Opens the tables of a version for a view, and decides what failures mean. */
 import type { Place } from '@bloom/bytes';
 import type { FileIdentity } from '@bloom/sstable';
 import type { DamagePolicy } from '../folder/damage.js';
@@ -28,7 +28,7 @@ export class FolderTables {
 
   /**
    * @param isStrict whether damage is an error.
-   * @param onReplaced called when a table is another file than at the last reading.
+   * @param onReplaced called when a table is not the same file as at the last reading.
    */
   constructor(folder: Folder, opensLater: boolean, isStrict: boolean, onReplaced: () => void) {
     this.opensLater = opensLater;
@@ -38,9 +38,9 @@ export class FolderTables {
   }
 
   /**
-   * Opens and pins all tables, if they are not too many and not to be opened later.
+   * Opens and pins all tables, unless there are too many or they are to be opened later.
    *
-   * @returns the failures. In strict reading, the first one ends the opening.
+   * @returns the failures. In strict reading, the first failure ends the opening.
    */
   *open(tables: TableCache, { files }: Version, pinned: TableHandle[]): FolderReading<TableFailure[]> {
     tables.forgetStale();
@@ -66,13 +66,13 @@ export class FolderTables {
     return failures.filter((failure) => failure !== undefined);
   }
 
-  /** @throws Restart unless there is a file of each table's number, whatever its type: so LevelDB checks it. @param place of the MANIFEST. */
+  /** @throws Restart unless there is a file with each table's number, of any type: LevelDB checks it in this way. @param place of the MANIFEST. */
   mustHave(version: Version, names: readonly string[], place: Place, evidence: string): void {
     const missing = missingNumbers(version.files, names);
     if (missing.length > 0) throw new Restart(missingFiles(missing, place), evidence);
   }
 
-  /** Judges tables that could not be opened. @param names the files of the folder; undefined when it cannot be listed. */
+  /** Decides what it means that tables could not be opened. @param names the files of the folder; undefined when it cannot be listed. */
   judge(failures: readonly TableFailure[], names: readonly string[] | undefined, tables: TableCache, damage: DamagePolicy, place: Place, seen: string): void {
     for (const { file, error } of failures) {
       if (!(error instanceof MissingTable)) {

@@ -15,7 +15,7 @@ export interface KnownDatabase {
   readonly tables: TableCache;
   readonly logs: Map<bigint, LogMemtable>;
   manifest: ManifestState;
-  /** The highest sequence that a view shows: what is visible at it must not change. */
+  /** The highest sequence that a view shows: entries that are visible at it must not change. */
   visible: bigint;
   /** An object that its views share. */
   origin: object;
@@ -35,8 +35,8 @@ export interface Shown {
 }
 
 /**
- * Whether a MANIFEST belongs to the database that was shown before: LevelDB writes a new MANIFEST at each opening, and turns logs into
- * tables. All numbers and files must agree, and a table or the file LOCK must still be the same file.
+ * Whether a MANIFEST belongs to the database that was shown before. LevelDB writes a new MANIFEST at each opening, and turns logs into tables.
+ * All numbers and files must agree, and a table or the file LOCK must still be the same file.
  */
 export function isSameDatabase(before: KnownDatabase, now: KnownDatabase): boolean {
   if (before.shown === undefined || now.shown === undefined) return false;

@@ -12,9 +12,9 @@ import type { View } from './view.js';
 const NOTHING: FoundVersion = { kind: 'nothing' };
 
 /**
- * Records what a {@link ViewLookup} does, which calls it at each step. A lookup without a trace pays for one comparison with undefined there.
+ * Records the steps of a {@link ViewLookup}, which calls it at each one. A lookup without a trace compares with undefined once per step.
  *
- * A trace makes the lookup do nothing more, with one exception: if the view is older than the last write, a source that has nothing is also
+ * A trace does not make the lookup do more, with one exception: if the view is older than the last write, a source without a result is also
  * searched for newer versions.
  */
 export class LookupTrace {
@@ -22,28 +22,28 @@ export class LookupTrace {
   readonly #key: Bytes;
   readonly #sequence: bigint;
   readonly #steps: LookupStep[] = [];
-  /** How many memtables, tables of level 0, and levels are in `#steps`. */
+  /** The numbers of memtables, tables of level 0, and levels in `#steps`. */
   #memtables = 0;
   #newest = 0;
   #levels = 1;
-  /** Ends the step of the source that is being asked, and says what it has. */
+  /** Ends the step of the source that is being searched, with what it has. */
   #end: ((found: FoundVersion) => void) | undefined;
   #found: FoundVersion = NOTHING;
   #table: TableTrace | undefined;
 
-  /** @param key a copy, which does not change. @param sequence what is visible in `view` at it. */
+  /** @param key a copy, which does not change. @param sequence the one at which `view` is read. */
   constructor(view: View, key: Bytes, sequence: bigint) {
     this.#view = view;
     this.#key = key;
     this.#sequence = sequence;
   }
 
-  /** Records the search of the table that is being asked. */
+  /** Records the search of the current table. */
   get table(): TableTrace | undefined {
     return this.#table;
   }
 
-  /** The lookup comes to a memtable. It asks those that have entries. */
+  /** The lookup reaches a memtable. It searches those that have entries. */
   memtable(log: ViewLog): void {
     this.#endStep();
     this.#memtables++;
@@ -69,7 +69,7 @@ export class LookupTrace {
     this.#passLevel(level, 'out-of-range');
   }
 
-  /** A table is asked. */
+  /** A table is searched. */
   askTable(file: FileMetadata, level: number, wasOpen: boolean): void {
     this.#endStep();
     if (level === 0) this.#newest++;
@@ -91,7 +91,7 @@ export class LookupTrace {
     this.#found = type === VALUE ? { kind: 'value', sequence, byteLength } : { kind: 'deletion', sequence };
   }
 
-  /** Explains a lookup that has ended. @param value what it found. */
+  /** Explains a lookup that has ended. @param value its result. */
   explain(value: Bytes | undefined): LookupExplanation {
     this.#endStep();
     const last = this.#steps.at(-1);
@@ -123,7 +123,7 @@ export class LookupTrace {
     this.#found = NOTHING;
   }
 
-  /** What the lookup did not come to. */
+  /** The sources that the lookup did not reach. */
   #passRest(): void {
     const { newestLogs, version } = this.#view;
     for (const log of newestLogs.slice(this.#memtables)) this.#steps.push({ ...this.#memtableOf(log), asked: false, reason: 'not-reached' });
@@ -145,7 +145,7 @@ export class LookupTrace {
     return this.#sequence < this.#view.lastSequence;
   }
 
-  /** What a memtable has of a key of which it has no visible version. */
+  /** What a memtable has for a key of which it has no visible version. */
   #newerIn({ memtable }: ViewLog): FoundVersion {
     const node = this.#mayBeNewer ? memtable.seek(beforeVersions(this.#key)) : 0;
     if (node === 0) return NOTHING;
@@ -161,13 +161,13 @@ export class LookupTrace {
       block.reset(contents, 0);
       return block.seek(beforeVersions(this.#key)) ? this.#newerAt(block.keyBytes, 0, block.keyLength) : NOTHING;
     } catch (error) {
-      // The lookup has not passed the damage.
+      // The lookup did not get past the damage.
       if (!(error instanceof CorruptionError)) throw error;
       return NOTHING;
     }
   }
 
-  /** What the first entry at or after all versions of the key is. */
+  /** Describes the first entry at or after all versions of the key. */
   #newerAt(bytes: Uint8Array, start: number, end: number): FoundVersion {
     const userKeyEnd = end - INTERNAL_KEY_TRAILER_LENGTH;
     if (userKeyEnd < start || this.#view.order.compareUserKeys(bytes, start, userKeyEnd, this.#key, 0, this.#key.length) !== 0) return NOTHING;

@@ -1,12 +1,12 @@
 /**
- * The reader or the database was closed, before a call or while it was under way. It is a `TypeError`, as calls of what is closed are
- * mistakes, and has a code for those who close what others still use.
+ * The reader or the database was closed, before or during the call. It is a `TypeError`, because calling a closed object is a mistake, and has
+ * a code for programs that close objects which others still use.
  */
 export class ClosedError extends TypeError {
   readonly code = 'BLOOM_CLOSED';
 }
 
-/** Whether a reader is open: what its calls, cursors and walks ask before they read. */
+/** Whether a reader is open. Its calls, cursors and walks check it before they read. */
 export class OpenState {
   readonly #kind: string;
   #isOpen = true;

@@ -27,7 +27,7 @@ const READ_OPTIONS: Record<string, true> = { sequence: true, signal: true };
 /** A cursor is made without reading: its moves take the signals. */
 const DATABASE_CURSOR_OPTIONS: Record<keyof DatabaseCursorOptions, true> = { ...CURSOR_OPTIONS, sequence: true };
 
-/** Which state of the database a cursor looks at, and how it reads. */
+/** The state of the database that a cursor shows, and how it reads. */
 export interface DatabaseCursorOptions extends SequenceOptions, CursorOptions {}
 
 /** One version of a key, as a log or a table of a database holds it. */
@@ -37,7 +37,7 @@ export interface StoredEntry extends DatabaseEntry {
   readonly file: string;
 }
 
-/** One of the versions of a key. Its `key` can have other bytes than the one asked for, if the comparator treats them as equal. */
+/** One of the versions of a key. Its `key` can have other bytes than the requested one, if the comparator treats them as equal. */
 export interface StoredVersion extends StoredEntry {
   /** The level of the table; undefined for a log. */
   readonly level: number | undefined;
@@ -60,7 +60,7 @@ export interface Moment {
 
 /** The writes that were called and have not ended. */
 export interface PendingWrites {
-  /** Writes what is queued, up to where it has to wait. @returns whether nothing is queued any more. */
+  /** Writes queued writes until it has to wait. @returns whether the queue is empty. */
   catchUp(): boolean;
   /** Whether a queued write may change the value of `key`, compared by its bytes. */
   mayChange(key: Uint8Array): boolean;
@@ -68,7 +68,7 @@ export interface PendingWrites {
   reached<T>(take: () => T): Promise<T>;
 }
 
-/** What reads tell and ask a database that is also written. */
+/** The connection of reads with a database that is also written. */
 export interface ReadObserver {
   readonly writes: PendingWrites;
   /** Called when a lookup has searched more than one table: `first` was searched without success. */
@@ -78,8 +78,8 @@ export interface ReadObserver {
 }
 
 /**
- * How `DatabaseReader`, `SyncDatabaseReader` and `Database` read: the view that is shown, lookups, cursors and ranges, and the
- * synchronous calls of the latter two. Those pass the name of the call, for errors of its options.
+ * How `DatabaseReader`, `SyncDatabaseReader` and `Database` read: the current view, lookups, cursors and ranges, and the synchronous calls of
+ * the latter two. Those pass the name of the call, for errors about its options.
  */
 export class ReadPath {
   readonly #name: ReaderName;
@@ -106,7 +106,7 @@ export class ReadPath {
     this.state.mustBeOpen();
   }
 
-  /** Shows another state of the folder. @returns whether anything was written since the last, or the files may be those of another database. */
+  /** Shows another state of the folder. @returns whether anything was written since the last state, or the files may be those of another database. */
   show(view: View): boolean {
     const before = this.view;
     this.view = view;
@@ -116,7 +116,7 @@ export class ReadPath {
     return view.lastSequence !== before.lastSequence || view.origin !== before.origin;
   }
 
-  /** The sequence of the last write that a read sees which is called now, unless it `isBehind`. */
+  /** The sequence of the last write that is visible to a read called now, unless it `isBehind`. */
   get lastSequence(): bigint {
     this.#observer?.writes.catchUp();
     return this.view.lastSequence;
@@ -129,7 +129,7 @@ export class ReadPath {
   }
 
   /**
-   * Whether `view` lacks writes that were called before, so that a read must wait for the `moment`.
+   * Whether `view` lacks writes that were called earlier, so that a read must wait for the `moment`.
    *
    * @param key the only key that is read; undefined for several.
    */
@@ -140,7 +140,7 @@ export class ReadPath {
     return !(isBytewise && key instanceof Uint8Array) || writes.mayChange(key);
   }
 
-  /** The state with the writes that were called before. Its view is pinned. */
+  /** The state with the writes that were called earlier. Its view is pinned. */
   moment(): Promise<Moment> {
     return this.#observer!.writes.reached(() => {
       const { view } = this;
@@ -155,7 +155,7 @@ export class ReadPath {
     return this.lookupAt(key, sequence, this.view);
   }
 
-  /** Begins a lookup of what `view` has at `sequence`. */
+  /** Begins a lookup in `view` at `sequence`. */
   lookupAt(key: Uint8Array | string, sequence: bigint, view: View, trace?: LookupTrace): ViewLookup {
     this.mustBeOpen();
     const bytes = bytesOf('key', key);
@@ -166,7 +166,7 @@ export class ReadPath {
     return lookup;
   }
 
-  /** Looks up a key as `get` does, and explains what it did. It yields what must be read. */
+  /** Looks up a key as `get` does, and explains the steps. It yields the reads that it needs. */
   *explained(view: View, call: string, key: Uint8Array | string, options: SequenceOptions | undefined): FolderReading<LookupExplanation> {
     this.mustBeOpen();
     const bytes = bytesOf('key', key);
@@ -199,7 +199,7 @@ export class ReadPath {
     return lookup.found;
   }
 
-  /** A cursor over what is visible in `view` at `sequence`; given a prefix without bounds, over what may have it, and perhaps more. */
+  /** A cursor over the entries that are visible in `view` at `sequence`. Given a prefix without bounds, it may show others too. */
   cursorOf(view: View, sequence: bigint, fillsCache: boolean, prefix?: Uint8Array, bounds?: CursorBounds): VisibleCursor {
     return view.cursor(sequence, fillsCache, this.#observer?.sampler(), prefix, bounds);
   }
@@ -280,13 +280,13 @@ export class ReadPath {
     return `${this.#name.className}.${call}`;
   }
 
-  /** The sequence at which a call reads. @throws TypeError for options that it does not have. */
+  /** The sequence at which a call reads. @throws TypeError for options that the call does not have. */
   sequenceOf(call: string, options: SequenceOptions | undefined, last?: bigint): bigint {
     if (options !== undefined) mustBeOptions(this.nameOf(call), options, READ_OPTIONS);
     return this.visibleAt(options?.sequence, last);
   }
 
-  /** The cursor that a call makes. @throws TypeError for options that it does not have. */
+  /** The cursor that a call makes. @throws TypeError for options that the call does not have. */
   cursorFor(call: string, given: DatabaseCursorOptions = {}, { view, lastSequence }: Moment = this.present): VisibleCursor {
     const options = inBytes(given);
     const fills = fillsCache(this.nameOf(call), options, DATABASE_CURSOR_OPTIONS);
@@ -294,7 +294,7 @@ export class ReadPath {
     return this.cursorOf(view, this.visibleAt(options.sequence, lastSequence), fills, options.prefix, bounds);
   }
 
-  /** The sequence at which a call reads that asks for `sequence`. */
+  /** The sequence at which a call with the option `sequence` reads. */
   visibleAt(sequence: bigint | undefined, last = this.lastSequence): bigint {
     if (sequence === undefined) return last;
     mustBeSequence(sequence);
@@ -302,7 +302,7 @@ export class ReadPath {
   }
 
   /**
-   * All versions of a key in `view`, the newest first, also those that are not visible.
+   * All versions of a key in `view`, the newest first, including those that are not visible.
    *
    * @throws TypeError or RangeError for a wrong argument of `call`.
    */

@@ -10,51 +10,51 @@ export interface ReaderOptions extends ReadingOptions {
   /** Orders of user keys in addition to the bytewise one. The database names its own. */
   readonly comparators?: readonly Comparator[] | undefined;
   /**
-   * Reads a database of an unknown order as if its keys were in bytewise order, which is wrong for some of them: then
-   * keys are missed, or come in another order than they should. Default: false, an unknown order is refused.
+   * Reads a database with an unknown order as if its keys were in bytewise order. Where they are not, keys are missed, or come in another
+   * order. Default: false, an unknown order is refused.
    */
   readonly insistOnBytewise?: boolean | undefined;
   /**
-   * The policies whose filters can be asked; the one whose name a table carries is. They are asked with user keys.
-   * Default: LevelDB's Bloom filter, or none where the comparator calls different bytes equal.
+   * The policies whose filters can be used: those of a table are used by the policy whose name the table carries, with user keys. Default:
+   * LevelDB's Bloom filter, or none if the comparator treats different bytes as equal.
    */
   readonly filterPolicies?: readonly FilterPolicy[] | undefined;
   /** When the filters of a table are read, as in `@bloom/sstable`. Default: `'when-needed'` over HTTP, otherwise `'at-opening'`. */
   readonly filters?: FilterReading | undefined;
   /** Codecs in addition to none and Snappy. */
   readonly codecs?: readonly Codec[] | undefined;
-  /** Keeps blocks that were read; null keeps none. Default: a cache of the reader's own, of 8 MiB. */
+  /** Keeps blocks that were read; null keeps none. Default: the reader's own cache of 8 MiB. */
   readonly cache?: BlockCache | null | undefined;
   /** The most bytes that the contents of one block may have. Default: 256 MiB. */
   readonly maxBlockBytes?: number | undefined;
   /**
-   * How many bytes at the end of a table are read first, in the hope that index and filter are there. Default: a 32nd of the
-   * table, but at least 64 KiB and at most 256 KiB.
+   * The number of bytes at the end of a table to read first, which usually contain index and filter. Default: a 32nd of the table, but at least
+   * 64 KiB and at most 256 KiB.
    */
   readonly tailBytes?: number | undefined;
   /**
-   * `'strict'` refuses a database whose logs are damaged, and throws at each damaged block. `'skip'` gives what LevelDB
-   * gives by default: the rest; `describe` says what was left out. A `get` throws in both where the damage may hide the
-   * answer. Default: `'strict'`.
+   * `'strict'` refuses a database whose logs are damaged, and throws at each damaged block. `'skip'` returns what LevelDB returns by default,
+   * that is, everything else; `describe` lists what was left out. With both, a `get` throws if the damage may hide its result. Default:
+   * `'strict'`.
    */
   readonly damage?: 'strict' | 'skip' | undefined;
   /**
-   * The most files to keep open, ten of which are not tables; at least 11 and at most 50,000 are used. A database with no more
-   * tables than that opens all at once, and so stays readable as it was even when another process deletes them. With more,
-   * tables are opened when needed, and one that is gone by then is an error `BLOOM_FOLDER_CHANGED`. Default: 1000.
+   * The most files to keep open, ten of which are not tables; at least 11 and at most 50,000 are used. A database with no more tables than that
+   * is opened completely, and so stays readable in its state even when another process deletes the tables. With more, tables are opened when
+   * needed, and one that was deleted by then is an error `BLOOM_FOLDER_CHANGED`. Default: 1000.
    */
   readonly maxOpenFiles?: number | undefined;
   /**
-   * `'at-opening'` opens all tables with the database, if `maxOpenFiles` allows it. `'when-needed'` opens each when
-   * it is first needed, and keeps it open: then a table that is missing, or was deleted, is found out only then, as an error
-   * `BLOOM_FOLDER_CHANGED`. Default: `'when-needed'` for a remote folder, such as `HttpFolder`, otherwise `'at-opening'`.
+   * `'at-opening'` opens all tables with the database, if `maxOpenFiles` allows it. `'when-needed'` opens each table when it is first needed,
+   * and keeps it open: a table that is missing, or was deleted, is noticed only then, as an error `BLOOM_FOLDER_CHANGED`. Default:
+   * `'when-needed'` for a remote folder, such as `HttpFolder`, otherwise `'at-opening'`.
    */
   readonly openTables?: 'at-opening' | 'when-needed' | undefined;
-  /** How often to start again when another process changes the folder while it is read. Default: 100. */
+  /** How often to restart when another process changes the folder while it is read. Default: 100. */
   readonly maxRestarts?: number | undefined;
 }
 
-/** How many of the open files are reserved for files that are not tables, as in LevelDB. */
+/** The number of open files that are reserved for files other than tables, as in LevelDB. */
 const OTHER_FILES = 10;
 /** More are not kept open, as in LevelDB. */
 const MOST_OPEN_FILES = 50_000;
@@ -62,10 +62,10 @@ const DEFAULT_MAX_OPEN_FILES = 1000;
 /** The default of {@link ReaderOptions.maxRestarts}. */
 export const DEFAULT_MAX_RESTARTS = 100;
 
-/** How to open a `SyncDatabaseReader`, which joins no reads. All of it has a default. */
+/** How to open a `SyncDatabaseReader`, which does not join reads. Every option has a default. */
 export type SyncReaderOptions = Omit<ReaderOptions, 'gapBytes'>;
 
-/** How to open a `DatabaseReader`. All of it has a default. */
+/** How to open a `DatabaseReader`. Every option has a default. */
 export interface AsyncReaderOptions extends ReaderOptions {
   /** Ends the opening early. */
   readonly signal?: Signal | undefined;
@@ -105,9 +105,9 @@ export function mustBeReaderOptions(owner: string, options: AsyncReaderOptions):
 }
 
 /**
- * How many tables may be open, of `maxOpenFiles` files.
+ * The number of tables that may be open if `maxOpenFiles` files may be.
  *
- * @param least how many at least: a reader needs one.
+ * @param least the smallest result: a reader needs one.
  * @throws RangeError unless it is a whole number.
  */
 export function openTablesFor(maxOpenFiles = DEFAULT_MAX_OPEN_FILES, least = 1): number {

@@ -1,11 +1,11 @@
-/** Why the reading of a folder starts again. */
+/** Why the reading of a folder is restarted. */
 import { CorruptionError } from '@bloom/bytes';
 
-/** What was seen is not one state of the folder, or one that lacks files. */
+/** The files that were read do not belong to one state of the folder, or some are missing. */
 export class Restart extends Error {
-  /** What is wrong if the folder is not being written. */
+  /** The error to report if the folder is not being written. */
   readonly damage: Error;
-  /** The state that it was seen in: the same again means that nobody writes. */
+  /** The state in which it was found. If it is the same again, no one writes to the folder. */
   readonly evidence: string;
 
   constructor(damage: Error, evidence: string) {
@@ -16,15 +16,15 @@ export class Restart extends Error {
 }
 
 /**
- * A file that has fewer bytes than when it was opened, as a reason to start again; undefined for any other error. Writers that
- * allocate room ahead, such as the Java port, truncate a log or a MANIFEST when they close it.
+ * An error for a file that has fewer bytes than when it was opened, as a reason to restart; undefined for any other error. Writers that
+ * allocate space in advance, such as the Java port, truncate a log or a MANIFEST when they close it.
  */
 export function truncationOf(error: unknown): Restart | undefined {
   if (!(error instanceof CorruptionError) || error.code !== 'BLOOM_TRUNCATED') return undefined;
   return new Restart(error, `${error.file ?? ''}\n${error.offset}\n${error.problem}`);
 }
 
-/** What a state of a folder is told from others by. @param seen the name and the length of the MANIFEST. */
+/** Identifies a state of a folder. @param seen the name and the length of the MANIFEST. */
 export function evidenceOf(seen: string, names: readonly string[] | undefined): string {
   return names === undefined ? seen : `${seen}\n${[...names].sort().join('\n')}`;
 }

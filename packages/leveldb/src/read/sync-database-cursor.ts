@@ -57,10 +57,10 @@ export class SyncDatabaseCursor extends BaseDatabaseCursor {
   }
 
   /**
-   * Copies of up to `count` entries from the current one on, and moves to the one behind them: for programs to which a call for
-   * each entry costs too much. Empty where the cursor is on no entry, or on one beyond the bound.
+   * Copies of up to `count` entries from the current one on. Moves to the entry after them: for programs in which a call for each entry costs
+   * too much. Empty if the cursor is not on an entry, or is on one beyond the bound.
    *
-   * Where what is behind the entries cannot be read, they are returned, and the next move that is no seek throws the error.
+   * If the entry after them cannot be read, they are returned, and the next move that is not a seek throws the error.
    */
   nextMany(count: number, options: NextManyOptions = {}): [Bytes, Bytes][] {
     return this.#many(this.#state.manyEntries('SyncDatabaseCursor.nextMany', false, count, options), (cursor) => cursor.next());
@@ -72,18 +72,18 @@ export class SyncDatabaseCursor extends BaseDatabaseCursor {
   }
 
   /**
-   * Moves to the next entry, and on as long as `take` returns true, which is called on each: for programs that make something else than
+   * Calls `take` on each entry from the next one on, and moves on as long as it returns true: for programs that make something other than
    * copies of many entries.
    *
    * @param take must not move the cursor.
-   * @returns whether the cursor is on the entry at which `take` returned false; false where there is none behind the last.
+   * @returns whether the cursor is on the entry at which `take` returned false; false if there is no entry after the last.
    */
   nextWhile(take: (entry: CursorEntry) => boolean): boolean {
     while (this.next()) if (!take(this)) return true;
     return false;
   }
 
-  /** {@link nextWhile} to the previous entry, and backward. */
+  /** {@link nextWhile} backward, from the previous entry. */
   prevWhile(take: (entry: CursorEntry) => boolean): boolean {
     while (this.prev()) if (!take(this)) return true;
     return false;

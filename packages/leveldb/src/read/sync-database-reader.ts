@@ -11,8 +11,7 @@ import type { SyncDatabaseCursor } from './sync-database-cursor.js';
 import { ViewReader } from './view-reader.js';
 
 /**
- * Reads a LevelDB database without promises, from a folder that answers at once. Nothing in the folder is changed, and no
- * lock is taken.
+ * Reads a LevelDB database without promises, from a folder with synchronous methods. Nothing in the folder is changed, and no lock is taken.
  *
  * @example
  * ```ts
@@ -57,15 +56,16 @@ export class SyncDatabaseReader extends BaseReader implements Iterable<[Bytes, B
   /**
    * A copy of the value of `key`; undefined when it is absent. Short copies share a buffer with others.
    *
-   * @throws CorruptionError when what may hold it is damaged.
+   * @throws CorruptionError when the block or log that may hold it is damaged.
    */
   get(key: Uint8Array | string, options?: SequenceOptions): Bytes | undefined {
     return this.#path.getAtOnce('get', key, options);
   }
 
   /**
-   * Looks up a key as `get` does, and says how: which memtables and tables were asked in which order and which were not, what each filter
-   * said, which blocks were read, and what was found. Counted in `stats` as `get` is. Damage is not thrown: it is the outcome.
+   * Looks up a key as `get` does, and reports each step: the memtables and tables that were searched, in order, and those that were not, the
+   * answer of each filter, the blocks that were read, and the result. It counts in `stats` as `get` does. Damage is not thrown: it is the
+   * outcome.
    *
    * @throws TypeError, or the folder's error, as `get` does.
    * @example
@@ -113,18 +113,18 @@ export class SyncDatabaseReader extends BaseReader implements Iterable<[Bytes, B
     return this.entries();
   }
 
-  /** A cursor, on no entry yet. It sees the database as it is now until it is closed. */
+  /** A cursor, not on an entry yet. It shows the database as it is now until it is closed. */
   cursor(options?: DatabaseCursorOptions): SyncDatabaseCursor {
     return this.#path.cursorAtOnce('cursor', options);
   }
 
-  /** All that is stored of a key, the newest version first: also what is deleted or overwritten. With a `sequence`, what was written up to it. */
+  /** All stored versions of a key, the newest first, including deletions and overwritten values. With a `sequence`, the versions up to it. */
   versions(key: Uint8Array | string, options?: SequenceOptions): StoredVersion[] {
     return this.#path.versionsAtOnce('versions', key, options);
   }
 
   /**
-   * Sees what was written since. Cursors and walks that were begun before still show the earlier state.
+   * Makes everything visible that was written since. Cursors and walks that were begun earlier still show the earlier state.
    *
    * @returns whether anything was written.
    */

@@ -1,6 +1,6 @@
 /**
- * Finds the newest version of a user key at or below a sequence: in the memtables, then in level 0 from the newest table
- * to the oldest, then in one table of each deeper level. The first that has the key decides.
+ * Finds the newest version of a user key at or below a sequence: in the memtables, then in level 0 from the newest table to the oldest, then in
+ * one table of each deeper level. The first source that has the key decides.
  *
  * Source: LevelDB, db/db_impl.cc, `DBImpl::Get`, and db/version_set.cc, `Version::ForEachOverlapping`.
  */
@@ -14,14 +14,14 @@ import type { FileMetadata } from '../format/version-edit.js';
 import type { LookupTrace } from './lookup-trace.js';
 import type { View } from './view.js';
 
-/** What lookups asked so far. */
+/** The counts of lookups so far. */
 export interface LookupCounts {
   lookups: number;
   memtablesAsked: number;
   tablesAsked: number;
 }
 
-/** How a lookup reads a block that the cache does not have: only where it is at hand, or else by waiting for the host. */
+/** How a lookup reads a block that the cache does not have: only if it is in memory, or by waiting for the host. */
 export type BlockReads = 'at hand' | 'sync';
 
 const NO_BYTES = new Uint8Array(0);
@@ -29,11 +29,11 @@ const NO_BYTES = new Uint8Array(0);
 const FEW_BYTES = 32;
 
 /**
- * Looks up one key at a time: `start`, `run`, and where that returns false, `settle`. It is used again for other keys, as
- * making one takes as long as asking a table.
+ * Looks up one key at a time: `start`, `run`, and `settle` if that returns false. It is reused for other keys, because making one takes as long
+ * as searching a table.
  */
 export class ViewLookup {
-  /** Whether the key has a value, once the lookup is over. */
+  /** Whether the key has a value, once the lookup has ended. */
   found = false;
   /** The value is `valueBytes[valueStart, valueEnd)`, lent until anything is read. */
   valueBytes: Uint8Array = NO_BYTES;
@@ -43,12 +43,12 @@ export class ViewLookup {
   /** Whether it has read a block without `settle`. */
   hasRead = false;
 
-  /** How many tables were asked, and the first of them. */
+  /** The number of tables that were searched, and the first of them. */
   askedTables = 0;
   firstTable: FileMetadata | undefined;
 
   private view: View;
-  /** The internal key that is sought, of which `sequence` is encoded. */
+  /** The internal key to search for; its trailer encodes `sequence`. */
   private key: Uint8Array = NO_BYTES;
   private sequence = -1n;
   private readonly counts: LookupCounts;
@@ -56,7 +56,7 @@ export class ViewLookup {
   /** The next of the tables of level 0, then the next level. */
   private newest = 0;
   private level = 1;
-  /** What must be read: the table, or a block of it. */
+  /** The next thing to read: the table, or a block of it. */
   private file: FileMetadata | undefined;
   private handle: TableHandle | undefined;
   private block = ABSENT;
@@ -69,7 +69,7 @@ export class ViewLookup {
     this.counts = counts;
   }
 
-  /** Begins to look for a key, which is copied. @param trace records each step. */
+  /** Begins to look up a key, which is copied. @param trace records each step. */
   start(view: View, userKey: Uint8Array, sequence: bigint, trace?: LookupTrace): void {
     this.view = view;
     this.trace = trace;
@@ -89,17 +89,18 @@ export class ViewLookup {
     }
   }
 
-  /** Whether it looks, or looked, in `view`. */
+  /** Whether the current or last lookup is in `view`. */
   isOf(view: View): boolean {
     return this.view === view;
   }
 
   /**
-   * @param reads a block that is read here costs no generator and no request: a tenth of a synchronous lookup.
+   * @param reads how to read blocks here: a block that is read here needs no generator and no request, which are a tenth of a synchronous
+   *   lookup.
    * @param signal was not aborted when the lookup began.
-   * @param unsure receives the tables of which it reads blocks without looking whether their files have changed, which the caller does
-   *   before it gives the answer to anyone; each read looks when left out.
-   * @returns whether the lookup is over; when it is not, something must be read.
+   * @param unsure receives the tables of which blocks are read without checking whether their files have changed. The caller checks it before
+   *   it returns the result; if omitted, each read checks it.
+   * @returns whether the lookup has ended; if not, something must be read.
    */
   run(reads: BlockReads, signal?: Signal, unsure?: Set<TableHandle>): boolean {
     this.counts.lookups++;
@@ -136,7 +137,7 @@ export class ViewLookup {
     this.keepValue();
   }
 
-  /** Makes the value the lookup's own, where other lookups may read, and use its memory, before it is copied for the caller. */
+  /** Copies the value into the lookup's own memory if other lookups may read, and use its memory, before it is copied for the caller. */
   keepValue(): void {
     if (!this.found) return;
     this.valueBytes = this.valueBytes.slice(this.valueStart, this.valueEnd);
@@ -178,14 +179,14 @@ export class ViewLookup {
     return handle;
   }
 
-  /** @returns whether the lookup is over. */
+  /** @returns whether the lookup has ended. */
   #askTables(): boolean {
     const { tables } = this.view;
     for (let file = this.#nextFile(); file !== undefined; file = this.#nextFile()) {
       this.counts.tablesAsked++;
       if (this.askedTables++ === 0) this.firstTable = file;
       const handle = tables.get(file);
-      // The levels below 0 were counted on before their table is asked.
+      // The levels below 0 are counted before their table is searched.
       this.trace?.askTable(file, this.level - 1, handle !== undefined);
       this.file = file;
       if (handle === undefined || handle.isFilterDue) return false;
@@ -195,7 +196,7 @@ export class ViewLookup {
     return true;
   }
 
-  /** Asks a table. @returns whether it decides; `this.handle` is set when one of its blocks must be read first. */
+  /** Searches a table. @returns whether it decides; `this.handle` is set when one of its blocks must be read first. */
   #ask(handle: TableHandle): boolean {
     const i = handle.locate(this.key, this.trace?.table);
     if (i === ABSENT) return false;
@@ -209,7 +210,7 @@ export class ViewLookup {
     return false;
   }
 
-  /** Block `i`, where it can be read here; undefined where `settle` is to read it, which also counts it. */
+  /** Block `i`, if it can be read here; undefined if `settle` must read it, which also counts it. */
   #read(handle: TableHandle, i: number): Uint8Array | undefined {
     if (handle.table.unread !== undefined) return undefined;
     const isUnsure = this.unsure !== undefined;
@@ -246,7 +247,7 @@ export class ViewLookup {
     return decided;
   }
 
-  /** Takes an entry at or after the key for the answer if its user key is the one that is looked up. */
+  /** Takes an entry at or after the key as the result if its user key is the requested one. */
   #decide(
     keyBytes: Uint8Array,
     keyStart: number,
@@ -266,7 +267,7 @@ export class ViewLookup {
     return true;
   }
 
-  /** Takes an entry for the answer. @throws CorruptionError when its type is none. */
+  /** Takes an entry as the result. @throws CorruptionError when its type is invalid. */
   #take(
     keyBytes: Uint8Array,
     keyStart: number,

@@ -1,9 +1,9 @@
 /**
- * Reads what a database folder holds, also while another process writes to it.
+ * Reads the state of a database folder, even while another process writes to it.
  *
- * The writer makes files visible in this order: a table, the edit of the MANIFEST that lists it, the deletion of the log
- * that it replaces. So the logs are opened first, then the MANIFEST is read, then the tables are opened. Whatever the writer does
- * in between, the result is a prefix of the writes, or a file is missing and the reading starts again.
+ * The writer makes files visible in this order: a table, the edit of the MANIFEST that lists it, the deletion of the log that it replaces. So
+ * the logs are opened first, then the MANIFEST is read, then the tables are opened. Whatever the writer does in the meantime, the result is a
+ * prefix of the writes, or a file is missing and the reading is restarted.
  *
  * Source: LevelDB, db/db_impl.cc, `DBImpl::Recover`, and db/version_set.cc, `VersionSet::Recover`. They hold the lock, so
  * that no other process writes while they read.
@@ -37,7 +37,7 @@ import { View } from './view.js';
 
 /** Reads views of one folder. */
 export class ViewReader {
-  /** How often reading started again because the folder had changed. */
+  /** How often reading was restarted because the folder had changed. */
   restarts = 0;
   private readonly canList: boolean;
   private readonly isPublished: boolean;
@@ -53,15 +53,15 @@ export class ViewReader {
   private readonly manifest: FolderManifest;
   private readonly logs: FolderLogs;
   private readonly tables: FolderTables;
-  /** What the last view was made of. */
+  /** The files and states from which the last view was made. */
   private known: KnownDatabase | undefined;
-  /** What the next view is being made of, from the reading of a new MANIFEST until that view is complete. */
+  /** Those of the next view, from the reading of a new MANIFEST until that view is complete. */
   private next: KnownDatabase | undefined;
-  /** The tables of what was known before the database was replaced by another. */
+  /** The tables that were known before the database was replaced by another. */
   private readonly retired: TableCache[] = [];
-  /** Whether a table or log is not the one that was there before, although the MANIFEST is: then nothing that is known is used. */
+  /** Whether a table or log is not the file that was there before, although the MANIFEST is the same: nothing that is known is used then. */
   private isReplaced = false;
-  /** What was seen when the last attempt failed. */
+  /** The state in which the last attempt failed. */
   private evidence: string | undefined;
 
   /** @param options checked by {@link mustBeReaderOptions}. */
@@ -86,7 +86,7 @@ export class ViewReader {
   }
 
   /**
-   * The folder as it is now. What is the same as at the last call is not read again.
+   * The folder as it is now. Whatever is the same as at the last call is not read again.
    *
    * @throws CorruptionError or UnsupportedError when it cannot be read; the latter also when it is the database of another engine.
    * @throws FolderError `BLOOM_FOLDER_BUSY` when it changes all the time.
@@ -99,7 +99,7 @@ export class ViewReader {
     }
   }
 
-  /** Reads until the folder does not change meanwhile. */
+  /** Reads until the folder does not change during the reading. */
   *#readUnchanged(): FolderReading<View> {
     this.evidence = undefined;
     for (let attempt = 0; attempt <= this.maxRestarts; attempt++) {
@@ -147,7 +147,7 @@ export class ViewReader {
       const version = isShown ? known.shown!.version : state.builder.files.build(order, place, isOrdered);
       const seen = `${state.name}\n${manifest.byteLength}`;
       const damage = new DamagePolicy(this.isStrict);
-      // All at the same time. The order says which failure comes before another.
+      // All are checked at the same time. Their order decides which failure is reported.
       const [names, logs, failures] = yield* all([
         openedLogs === undefined ? nothing() : this.#checkedNames(openedLogs, version, fields, place, seen),
         openedLogs === undefined ? this.#findLogs(open, known, version, manifest) : this.logs.replay(openedLogs, known, fields),
@@ -184,12 +184,12 @@ export class ViewReader {
     }
   }
 
-  /** What is known of the folder already, or, where its MANIFEST is another one, nothing. */
+  /** What is already known of the folder, or nothing if its MANIFEST is another one. */
   #knownFor({ state, isContinued: isSame, fields, place }: OpenManifest): KnownDatabase {
     const comparator = this.#comparatorOf(fields, place);
     const known = this.next ?? this.known;
     if (known !== undefined && (isSame || this.isPublished) && known.comparator === comparator) {
-      // Its tables are the same where their numbers are. What they add up to may be anything.
+      // Tables with the same numbers are the same. Everything else may have changed.
       if (!isSame) known.origin = {};
       known.manifest = state;
       return known;
@@ -201,7 +201,7 @@ export class ViewReader {
     return this.next;
   }
 
-  /** Replaces what the last view was made of. Its tables are retired only now, because until then that view may have to open more of them. */
+  /** Replaces the parts of the last view. Its tables are closed only now, because until then that view may have to open more of them. */
   #use(known: KnownDatabase): void {
     if (known === this.known) return;
     if (this.known !== undefined) {
@@ -253,7 +253,7 @@ export class ViewReader {
     return comparator;
   }
 
-  /** The names of all files, listed after the MANIFEST was read. @throws Restart when a log or a table is not what it should be. */
+  /** The names of all files, listed after the MANIFEST was read. @throws Restart when a log or a table is not the expected file. */
   *#checkedNames(logs: readonly OpenLog[], version: Version, fields: ManifestFields, place: Place, seen: string): FolderReading<readonly string[]> {
     const names = yield* listFiles();
     const evidence = evidenceOf(seen, names);

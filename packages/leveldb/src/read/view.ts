@@ -15,7 +15,7 @@ import type { FileMetadata } from '../format/version-edit.js';
 import { firstAtOrAfter, type KeyOrder, type Version } from '../format/version.js';
 import { type ReadSampler, VisibleCursor } from '../cursor/visible-cursor.js';
 
-/** What a view is made of. */
+/** The parts of a view. */
 export interface ViewParts {
   readonly comparator: Comparator;
   readonly order: KeyOrder;
@@ -26,14 +26,14 @@ export interface ViewParts {
   /** The logs that are part of the database, the oldest first. */
   readonly logs: readonly ViewLog[];
   readonly lastSequence: bigint;
-  /** Where they are all open, pinned until nobody uses the view. */
+  /** The tables if all of them are open, pinned until the view is no longer used. */
   readonly tables: ViewTables;
   readonly damage: DamagePolicy;
-  /** What it was read from; another where the files may be those of another database. Undefined where that cannot be. */
+  /** The object that it was read from; another object if the files may be those of another database. Undefined where that is impossible. */
   readonly origin?: object | undefined;
 }
 
-/** A database at one moment: its tables and memtables. Its files stay open until the last who uses it unpins it. */
+/** A database at one moment: its tables and memtables. Its files stay open until the last user unpins it. */
 export class View implements ViewParts {
   readonly comparator: Comparator;
   readonly order: KeyOrder;
@@ -51,7 +51,7 @@ export class View implements ViewParts {
   readonly newestLogs: readonly ViewLog[];
   #pins = 1;
 
-  /** Pinned once, by its maker. */
+  /** Pinned once, by the code that made it. */
   constructor(parts: ViewParts) {
     this.comparator = parts.comparator;
     this.order = parts.order;
@@ -83,9 +83,9 @@ export class View implements ViewParts {
    * A cursor over the entries that are visible at `sequence`. The caller pins the view while it uses it.
    *
    * @param fillsCache whether the cache keeps the blocks that are read.
-   * @param prefix of the keys to see: what can have none is left out; other keys may be seen too.
-   * @param bounds between which the cursor stays.
-   * @throws RangeError when the keys with a prefix may be anywhere.
+   * @param prefix of the keys to show: sources that have no such keys are left out; other keys may be shown too.
+   * @param bounds the range in which the cursor stays.
+   * @throws RangeError when keys with a prefix are not adjacent in the order.
    */
   cursor(sequence: bigint, fillsCache: boolean, sampler?: ReadSampler, prefix?: Uint8Array, bounds?: CursorBounds): VisibleCursor {
     const entries = new MergeCursor(this.#sources(fillsCache, prefix && new Uint8Array(prefix)), this.order.compareInternalKeys);
@@ -104,8 +104,8 @@ export class View implements ViewParts {
   }
 
   /**
-   * Memtables, tables of level 0, and deeper levels as one each: the newest first. Given a prefix, without the tables that have no keys with
-   * it, as the MANIFEST or their filters say.
+   * Memtables, tables of level 0, and one source for each deeper level: the newest first. Given a prefix, tables without keys that have it are
+   * left out, according to the MANIFEST or their filters.
    */
   #sources(fillsCache: boolean, prefix: Uint8Array | undefined): EntryCursor[] {
     const mayHave = prefix && this.#mayHave(prefix);
@@ -117,7 +117,7 @@ export class View implements ViewParts {
     return sources;
   }
 
-  /** Whether a table may have keys with the prefix, as the MANIFEST says. */
+  /** Whether a table may have keys with the prefix, according to the MANIFEST. */
   #mayHave(prefix: Uint8Array): (file: FileMetadata) => boolean {
     const { compareUserKeys } = this.order;
     mustHavePrefixes(compareUserKeys);

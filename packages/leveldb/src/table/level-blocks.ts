@@ -6,7 +6,7 @@ import type { TableHandle } from './table-handle.js';
 /**
  * The data blocks of several tables, sorted and without overlap: a level, or one table. Each table is opened when it is reached.
  *
- * Moves are as those of an `EntryCursor`.
+ * Moves work as in an `EntryCursor`.
  */
 export class LevelBlocks {
   /** The contents of the block, lent until the next move; undefined after the last. */

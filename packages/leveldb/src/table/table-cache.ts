@@ -27,7 +27,7 @@ export class MissingTable extends Error {
 }
 
 /**
- * Verifies by its index that a table is the one that the MANIFEST lists, and not another of the same length, in which lookups would find
+ * Verifies with its index that a table is the one that the MANIFEST lists, and not another one of the same length, in which lookups would find
  * nothing.
  *
  * @throws CorruptionError `BLOOM_BAD_VERSION`.
@@ -40,7 +40,7 @@ function mustHaveKeysOf({ index, comparator }: OpenTable, { smallest, largest }:
   throw new CorruptionError('BLOOM_BAD_VERSION', { structure: 'file', offset: 0, file }, 'its keys are not those that the MANIFEST lists: it is another table');
 }
 
-/** The tables that are open, those used longest ago first. Tables that are pinned stay open. */
+/** The open tables, the least recently used first. Pinned tables stay open. */
 export class TableCache {
   readonly maxOpenTables: number;
   private readonly options: ReadingOptions;
@@ -49,7 +49,7 @@ export class TableCache {
   private readonly handles = new Map<bigint, TableHandle>();
   /** All open tables, including those that are still used although the database has dropped them. */
   readonly #open = new Set<TableHandle>();
-  /** Tables that could not be opened, and why. */
+  /** Tables that could not be opened, with the errors. */
   private readonly broken = new Map<bigint, CorruptionError>();
   /** Tables that are being opened. */
   private readonly openings = new SharedReadings<bigint>();
@@ -88,7 +88,7 @@ export class TableCache {
     return handle;
   }
 
-  /** Remembers that a table cannot be opened, because of `error`. */
+  /** Records that a table cannot be opened, because of `error`. */
   giveUp({ number }: FileMetadata, error: CorruptionError): void {
     this.broken.set(number, error);
   }
@@ -97,7 +97,7 @@ export class TableCache {
    * Opens a table, unless it is open.
    *
    * @throws CorruptionError when it is not a table.
-   * @throws FolderError `BLOOM_FOLDER_CHANGED` when it is gone.
+   * @throws FolderError `BLOOM_FOLDER_CHANGED` when it was deleted.
    */
   *open(metadata: FileMetadata): FolderReading<TableHandle> {
     try {
@@ -130,8 +130,8 @@ export class TableCache {
     try {
       if (this.isForeign) this.#mustBeKnown(number, file.identity);
       if (file.isRemote === true && file.byteLength > metadata.size) {
-        // On a disk, bytes behind a table are harmless. Here, where a table may be opened long after the MANIFEST was read, they
-        // are those of another table.
+        // On a disk, bytes after a table are harmless. Here, where a table may be opened long after the MANIFEST was read, they mean that it is
+        // another table.
         const problem = `${name} has ${file.byteLength} bytes, the MANIFEST says ${metadata.size}: the folder was replaced`;
         throw new FolderError('BLOOM_FOLDER_CHANGED', problem, { file: name });
       }
@@ -170,7 +170,7 @@ export class TableCache {
     }
   }
 
-  /** Whether these tables can be the same as those of `other` with their numbers, as far as their identities tell. */
+  /** Whether these tables can be the same as those of `other` with their numbers, as far as their identities show. */
   mayBe(other: TableCache): boolean {
     for (const [number, identity] of this.identities) {
       const another = other.identities.get(number);
@@ -185,7 +185,7 @@ export class TableCache {
   }
 
   /**
-   * Checks whether a table is still the same file, and closes it if the host cannot tell.
+   * Checks whether a table is still the same file, and closes it if the host gives no identity.
    *
    * @param identity its identity now.
    * @returns false when it is another file, or has changed.
@@ -276,11 +276,11 @@ export class ViewTables {
   /** Whether tables that are opened later are pinned as well. */
   readonly #pinsLater: boolean;
   #released = false;
-  /** Keyed by the version's objects: with their numbers, which are bigints, a lookup would take several times as long. */
+  /** Keyed by the version's objects: with their numbers as keys, which are bigints, a lookup would take several times as long. */
   readonly #handles: Map<FileMetadata, TableHandle>;
 
   /**
-   * @param files those of the view's version, of which `pinned` are open.
+   * @param files the tables of the view's version, of which `pinned` are open.
    * @param pinsLater whether tables that are opened later are pinned too: only if all of them may be open at once.
    */
   constructor(cache: TableCache, files: readonly FileMetadata[], pinned: readonly TableHandle[], pinsLater = false) {

@@ -1,5 +1,5 @@
 /**
- * The compression of a table. It is the only thing in a folder that tells a database of Mojang's LevelDB from one of Google's.
+ * The compression of a table. It is the only difference between a folder of Mojang's LevelDB and one of Google's.
  */
 import { CorruptionError, type Place, UnsupportedError } from '@bloom/bytes';
 import type { Source, TableOptions } from '@bloom/sstable';
@@ -7,19 +7,19 @@ import { type BlockCompression, compressionName, decodingFor, findCompressedBloc
 import { type ClosingFiles, useFile } from '../folder/closing-files.js';
 import { type FolderReading, readingOf } from '../folder/folder-reading.js';
 
-/** The type of Snappy. Higher ones are those of codecs. */
+/** The type of Snappy. Higher types need codecs. */
 export const SNAPPY_TYPE = 1;
 
-/** The number of data blocks of a table to look at. */
+/** The number of data blocks of a table to examine. */
 const LOOKED_AT_BLOCKS = 8;
 
 /** The compression of the blocks of a table. */
 export interface TableCompression {
-  /** The compression type as stored: 0 for none, 1 for Snappy. Types above need codecs. */
+  /** The compression type as stored: 0 for none, 1 for Snappy. Higher types need codecs. */
   readonly type: number;
-  /** `'none'`, `'snappy'`, `'zlib'`, `'zstd'` or `'deflate'`; for another type, for example `'type 7'`. */
+  /** `'none'`, `'snappy'`, `'zlib'`, `'zstd'` or `'deflate'`; for any other type, its number: `'type 7'`. */
   readonly name: string;
-  /** Where a block of the type is. */
+  /** The place of a block of the type. */
   readonly place: Place;
 }
 
@@ -68,7 +68,7 @@ function* compressionOf(source: Source, block: BlockCompression | undefined, opt
  *
  * @param names the names of tables, the newest first.
  * @param closing closes the files.
- * @returns undefined when no table tells.
+ * @returns undefined when no table has a known compression.
  */
 export function* compressionOfTables(names: readonly string[], options: TableOptions, closing: ClosingFiles): FolderReading<TableCompression | undefined> {
   let known: TableCompression | undefined;

@@ -22,8 +22,8 @@ export class TableEntries extends EntryCursor {
 
   /**
    * @param handle pinned for as long as the cursor is used.
-   * @param readsAtOnce whether moves read blocks themselves, instead of leaving it to `settle`: only where the folder does
-   *   not return promises. Settling takes half a microsecond for each block.
+   * @param readsAtOnce whether moves read blocks themselves, instead of leaving it to `settle`: only if the folder does not return promises.
+   *   Settling takes half a microsecond for each block.
    * @param fillsCache whether the cache keeps the blocks that are read.
    */
   constructor(handle: TableHandle, damage: DamagePolicy, readsAtOnce = false, fillsCache = true) {
@@ -74,7 +74,7 @@ export class TableEntries extends EntryCursor {
   }
 
   #start(wanted: number, reverse: boolean): boolean {
-    // Blocks read ahead at the old place are useless at the new one.
+    // Blocks that were read ahead at the old place are useless at the new one.
     if (this.#walk !== undefined) this.#handle.endWalk(this.#walk);
     this.#walk = { reverse, fillsCache: this.#fillsCache, ahead: undefined };
     return this.#drive(wanted);
@@ -95,7 +95,7 @@ export class TableEntries extends EntryCursor {
     const { entry } = this;
     const { block } = this.#cursor;
     this.valid = block.valid;
-    // Comparing first is cheaper than storing the reference again: without it a walk takes 1.05 times as long.
+    // Comparing first is cheaper than storing the reference again: without it, a walk takes 1.05 times as long.
     if (entry.keyBytes !== block.keyBytes) entry.keyBytes = block.keyBytes;
     entry.keyEnd = block.keyLength;
     entry.shared = block.shared;
@@ -134,7 +134,7 @@ export class TableEntries extends EntryCursor {
 /** Moves over the entries of several tables, sorted and without overlap: a level, or one table. Each is opened when it is reached. */
 export class LevelEntries extends EntryCursor {
   private readonly files: readonly FileMetadata[];
-  /** The table to look in for a key: the first whose largest key is at or after it. */
+  /** The table to search for a key: the first whose largest key is at or after it. */
   private readonly find: (key: Uint8Array) => number;
   private readonly tables: ViewTables;
   private readonly damage: DamagePolicy;
@@ -146,7 +146,7 @@ export class LevelEntries extends EntryCursor {
   private i = -1;
   private handle: TableHandle | undefined;
   private entries: TableEntries | undefined;
-  /** How the move lands in the table that it reaches. */
+  /** Where the move ends in the table that it reaches. */
   private landing: 'first' | 'last' | Side = 'first';
   private target: Uint8Array = new Uint8Array(0);
   private reverse = false;

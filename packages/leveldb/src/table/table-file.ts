@@ -7,7 +7,7 @@ import type { WrittenTable } from '../folder/table-thread.js';
 import type { WritableFile, WritableFolder } from '../folder/writable-folder.js';
 import type { Pacer } from '../folder/pacer.js';
 
-/** The number of entries added to a table between two looks at the clock. */
+/** The number of entries added to a table between two checks of the clock. */
 export const ENTRIES_PER_LOOK = 16;
 /** A write begins when this many bytes are pending: fewer than most chunks of the builder have, so that no chunk waits for the next. */
 const WRITE_BYTES = 128 * 2 ** 10;
@@ -44,7 +44,7 @@ export class TableFile implements TableSink {
     return this.#builder.byteLength;
   }
 
-  /** Whether the table is to end because its index gets too large: the other half is for the next entry. */
+  /** Whether the table must end because its index gets too large: the other half is for the next entry. */
   get isCrowded(): boolean {
     return this.#builder.indexByteLength > this.#crowdedBytes;
   }
@@ -55,7 +55,7 @@ export class TableFile implements TableSink {
     this.#smallest ??= keyBytes.slice(keyStart, keyEnd);
   }
 
-  /** Adds a data block whose keys come after the last, and whose keys `addFilterKeys` has got. Everything is copied. */
+  /** Adds a data block whose keys come after the last, and whose keys were passed to `addFilterKeys`. Everything is copied. */
   addBlock(block: BuiltBlock): void {
     this.#builder.addBlock(block);
     this.#smallest ??= block.bytes.slice(block.firstKeyStart, block.firstKeyEnd);
@@ -91,7 +91,7 @@ export class TableFile implements TableSink {
     for (const part of parts) await this.#file.append(part);
   }
 
-  /** Ends the table, which has an entry at least, and syncs it. */
+  /** Ends the table, which must have at least one entry, and syncs it. */
   async finish(): Promise<WrittenTable> {
     const { byteLength, entries, filters, filterBytes } = this.#builder.finish();
     const largest = this.#builder.lastKey.slice();
@@ -102,7 +102,7 @@ export class TableFile implements TableSink {
     return { file: { number: this.number, size: byteLength, smallest: this.#smallest!, largest }, entries, filters, filterBytes };
   }
 
-  /** Leaves the file as it is: the caller, which took its number, deletes it. */
+  /** Leaves the file as it is: the caller, which allocated its number, deletes it. */
   async abandon(): Promise<void> {
     await this.#writing?.catch(() => undefined);
     try {
@@ -113,10 +113,10 @@ export class TableFile implements TableSink {
   }
 }
 
-/** Entries in their order, each once, without damage and without waiting. */
+/** Entries in order, without duplicates, damage or waiting. */
 export type SortedEntries = Pick<EntryCursor, 'valid' | 'entry' | 'seekToFirst' | 'next'>;
 
-/** Writes entries, of which there is one at least, as a table. */
+/** Writes entries, at least one, as a table. */
 export async function writeTable(
   entries: SortedEntries,
   folder: Pick<WritableFolder, 'create'>,

@@ -2,11 +2,11 @@ import { seeded } from '@bloom/bytes/internal';
 import { bloomFilterRate } from '@bloom/policy';
 import type { OpenTable } from '@bloom/sstable/internal';
 
-/** What the filters of a table are worth. */
+/** The effect of a table's filters. */
 export interface TableFilters {
-  /** Bytes of the filter block; 0 without one. */
+  /** The size of the filter block; 0 without one. */
   readonly byteLength: number;
-  /** Bits of the filters, without their numbers of probes and their places. */
+  /** The bits of the filters, without their numbers of probes and the offsets. */
   readonly bits: number;
   /** The share of absent keys, 0 to 1, that they let pass. */
   readonly falsePositiveRate: number;
@@ -16,13 +16,13 @@ const NO_FILTERS: TableFilters = { byteLength: 0, bits: 0, falsePositiveRate: 1 
 /** LevelDB's name for its Bloom filters, and goleveldb's. */
 const BLOOM_NAMES = ['leveldb.BuiltinBloomFilter2', 'leveldb.BuiltinBloomFilter'];
 
-/** How many filters of another policy are tried, and with how many absent keys each. */
+/** The number of filters of another policy that are tried, and the number of absent keys for each. */
 const TRIED_FILTERS = 64;
 const TRIED_KEYS = 32;
 const TRIED_KEY_LENGTH = 24;
 
 /**
- * What the filters of an open table are worth: LevelDB's Bloom filters say it by the bits that are set, others are asked for keys
+ * The effect of an open table's filters. It follows from the bits that are set in LevelDB's Bloom filters; other filters are queried with keys
  * that are not stored. Undefined while the filters are unread.
  */
 export function tableFiltersOf({ filter, filterStatus }: OpenTable): TableFilters | undefined {
@@ -44,11 +44,11 @@ export function tableFiltersOf({ filter, filterStatus }: OpenTable): TableFilter
   return { byteLength, bits, falsePositiveRate: isBloom ? rates / filters.length : triedRate(filter, filters) };
 }
 
-/** Asks some of the filters, evenly spread, for random keys. */
+/** Queries some of the filters, evenly spread, with random keys. */
 function triedRate(filter: NonNullable<OpenTable['filter']>, numbers: readonly number[]): number {
   const random = seeded(1);
   const step = Math.max(1, Math.floor(numbers.length / TRIED_FILTERS));
-  // A single filter of a whole table is asked as often as many.
+  // A single filter for a whole table gets as many queries as many filters.
   const keysEach = Math.max(TRIED_KEYS, Math.ceil((TRIED_FILTERS * TRIED_KEYS) / numbers.length));
   let asked = 0;
   let passed = 0;

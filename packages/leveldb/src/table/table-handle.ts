@@ -12,24 +12,24 @@ function isLentTo({ reverse }: TableWalk): boolean {
   return !reverse;
 }
 
-/** A table of a database, open. */
+/** An open table of a database. */
 export class TableHandle implements ReadableTable {
   readonly metadata: FileMetadata;
   readonly table: OpenTable;
   readonly blocks: DataBlocks;
   readonly stats: MutableTableStats;
-  /** What the host knew of the file when it was opened. */
+  /** The identity of the file when it was opened. */
   readonly identity: FileIdentity | undefined;
-  /** What searches one block, valid until the next call. */
+  /** Searches one block; the result is valid until the next call. */
   readonly searcher: () => BlockSearch;
   /** Whether the file is no longer the one that was opened, so that it should be opened again. */
   isStale = false;
-  /** How many views, cursors and lookups use it. */
+  /** The number of views, cursors and lookups that use it. */
   pins = 0;
   private readonly lookup: TableLookup;
   private readonly file: FolderFile;
   private readonly source: FolderFile;
-  /** The same, where others may change the file. */
+  /** The same source, if others may change the file. */
   private readonly watched: WholeTable | undefined;
   private readonly options: ReadingOptions;
   private readonly scratch: StoredScratch;
@@ -39,8 +39,8 @@ export class TableHandle implements ReadableTable {
   private knownFilters: TableFilters | undefined;
 
   /**
-   * @param source the file, as long as the MANIFEST says it is.
-   * @param cache null: none.
+   * @param source the file, with the length according to the MANIFEST.
+   * @param cache null for none.
    * @param scratch is shared by all tables.
    * @param gate bounds the simultaneous reads of all tables of a remote folder.
    */
@@ -69,12 +69,12 @@ export class TableHandle implements ReadableTable {
     this.gate = gate;
   }
 
-  /** The data block to search for an internal key; `ABSENT` when index or filter say that it is in none. */
+  /** The data block to search for an internal key; `ABSENT` when index or filter show that no block has it. */
   locate(key: Uint8Array, trace?: TableTrace): number {
     return this.lookup.locate(key, trace);
   }
 
-  /** The approximate offset in the file at which an internal key is, or would be. */
+  /** The approximate offset in the file of an internal key, present or not. */
   approximateOffset(key: Uint8Array): number {
     return this.lookup.approximateOffset(key);
   }
@@ -84,12 +84,12 @@ export class TableHandle implements ReadableTable {
     return this.table.unread?.isDue === true;
   }
 
-  /** What the filters are worth; undefined while they are unread. */
+  /** The effect of the filters; undefined while they are unread. */
   get filters(): TableFilters | undefined {
     return (this.knownFilters ??= tableFiltersOf(this.table));
   }
 
-  /** How many entries the table has, estimated: as many as its middle block, times its blocks. */
+  /** The estimated number of entries of the table: that of its middle block, times the number of blocks. */
   *entries(): FolderReading<number> {
     const { index } = this.table;
     if (index.length === 0) return 0;
@@ -118,7 +118,7 @@ export class TableHandle implements ReadableTable {
     return this.lookup.countUnread(i);
   }
 
-  /** Counts what came of a lookup that the filter let pass. */
+  /** Counts the outcome of a lookup that the filter let pass. */
   count(found: boolean): void {
     if (this.table.filter === undefined) {
       if (this.table.filterStatus.state === 'unread') this.stats.filtersUnread++;
@@ -128,7 +128,7 @@ export class TableHandle implements ReadableTable {
     else this.stats.filterFalsePositives++;
   }
 
-  /** The contents of data block `i`, synchronously when they are at hand. */
+  /** The contents of data block `i`, synchronously when they are in memory. */
   block(i: number, walk?: TableWalk, signal?: Signal): Uint8Array | Promise<Uint8Array> {
     const reader = this.#blockReader();
     if (walk === undefined) return reader.read(i, signal);
@@ -137,9 +137,9 @@ export class TableHandle implements ReadableTable {
   }
 
   /**
-   * The contents of data block `i`, which is not in the cache, if they are at hand: for callers like those of `DataBlocks.borrowed`.
+   * The contents of data block `i`, which is not in the cache, if they are in memory: for callers like those of `DataBlocks.borrowed`.
    *
-   * @param isUnsure whether the caller calls `mustBeSure` before it gives anything to anyone.
+   * @param isUnsure whether the caller calls `mustBeSure` before it returns a result.
    */
   borrowAtOnce(i: number, signal?: Signal, isUnsure = false): Uint8Array | undefined {
     if (this.source.readAtOnce === undefined) return undefined;
@@ -154,7 +154,7 @@ export class TableHandle implements ReadableTable {
   }
 
   /**
-   * Looks whether the file has changed since it was opened, if a block was read without looking.
+   * Checks whether the file has changed since it was opened, if a block was read without checking.
    *
    * @throws FolderError `BLOOM_FOLDER_CHANGED` when it has.
    */
@@ -165,26 +165,26 @@ export class TableHandle implements ReadableTable {
       if (isUnsure) this.watched?.mustBeUnchanged();
       else this.watched?.mustNotBeKnownToHaveChanged();
     } catch (error) {
-      // Some of them may be another table's.
+      // Some of the blocks may be another table's.
       this.blocks.forget();
       noteStale(this, error);
       throw error;
     }
   }
 
-  /** Reads a block without looking whether the file has changed. */
+  /** Reads a block without checking whether the file has changed. */
   #withoutCheck<T>(watched: WholeTable, read: () => T): T {
     this.blocks.mustBeSure ??= () => this.mustBeSure();
     watched.isDeferring = true;
     try {
       return read();
     } finally {
-      // Where it was not read after all.
+      // It was not read after all.
       watched.isDeferring = false;
     }
   }
 
-  /** The contents of data block `i`, which is not in the cache. @throws TypeError where the source returns promises alone. */
+  /** The contents of data block `i`, which is not in the cache. @throws TypeError when the source only returns promises. */
   blockSync(i: number, walk?: TableWalk): Uint8Array {
     const source = this.#withoutPromises();
     if (walk === undefined) return this.blocks.readSync(i, source, this.scratch);
@@ -192,7 +192,7 @@ export class TableHandle implements ReadableTable {
     return (walk.ahead as SyncReadAhead).block(i);
   }
 
-  /** Ends what a walk reads ahead. */
+  /** Ends the reads ahead of a walk. */
   endWalk(walk: TableWalk): void {
     if (walk.ahead instanceof ReadAhead) walk.ahead.end();
   }
@@ -211,7 +211,7 @@ export class TableHandle implements ReadableTable {
     try {
       if (this.blocks.mustBeSure !== undefined) this.mustBeSure();
     } catch {
-      // Those that have not checked yet find out.
+      // Reads that have not checked yet will notice it.
     }
     this.blocks.close();
     this.reader?.close(new TypeError('the table was closed'));

@@ -2,7 +2,7 @@ import { CorruptionError, type Signal } from '@bloom/bytes';
 import type { SyncSource } from '@bloom/sstable';
 import { FolderError, type FolderFile, type SyncFolderFile } from '../folder/folder.js';
 
-/** How many bytes more than a table has iq80's LevelDB in Java writes into the MANIFEST when a compaction has made the table. */
+/** The MANIFESTs of iq80's LevelDB in Java give each table made by a compaction this many bytes too many. */
 const EXCESS_OF_IQ80 = 4;
 
 function explanation(missing: number): string {
@@ -10,7 +10,7 @@ function explanation(missing: number): string {
   return "; iq80's LevelDB in Java counts 4 bytes too many for the tables that it compacts: if it wrote this folder, a repair keeps exactly the folder's entries";
 }
 
-/** A table as long as the MANIFEST says: the footer is looked for there, and bytes behind it do not matter. */
+/** A table with the length according to the MANIFEST: the footer is expected there, and bytes after it do not matter. */
 export class WholeTable implements FolderFile {
   readonly byteLength: number;
   readonly name: string;
@@ -19,15 +19,15 @@ export class WholeTable implements FolderFile {
   readonly readInto: SyncSource['readInto'];
   readonly readSync: FolderFile['readSync'];
   readonly readAtOnce: FolderFile['readAtOnce'];
-  /** Whether each read makes sure that the file has not changed. */
+  /** Whether each read checks that the file has not changed. */
   readonly isWatched: boolean = false;
   #hasChanged = false;
-  /** Whether the next read leaves it to `mustBeUnchanged` to look whether the file has changed. */
+  /** Whether the next read leaves the check for changes to `mustBeUnchanged`. */
   #isDeferring = false;
   readonly #file: FolderFile;
 
   /**
-   * @param isForeign whether others may write to the file: then each read makes sure that they have not.
+   * @param isForeign whether others may write to the file: each read then checks that they have not.
    * @throws CorruptionError `BLOOM_TRUNCATED` when the file is shorter.
    */
   constructor(file: FolderFile, byteLength: number, name: string, isForeign = false) {
@@ -57,24 +57,24 @@ export class WholeTable implements FolderFile {
       });
   }
 
-  /** Whether the next read leaves it to a later `mustBeUnchanged` to look whether the file has changed. */
+  /** Whether the next read leaves the check for changes to a later `mustBeUnchanged`. */
   set isDeferring(isDeferring: boolean) {
     this.#isDeferring = isDeferring;
   }
 
   /**
-   * Looks whether the file, which is watched, has changed since it was opened: it was written once, so that changed bytes are another
-   * table's.
+   * Checks whether the file, which others may change, has changed since it was opened. A table is written only once, so changed bytes belong to
+   * another table.
    *
    * @throws FolderError `BLOOM_FOLDER_CHANGED` when it has.
    */
   mustBeUnchanged(): void {
-    // For good: once the file is deleted too, the host may no longer tell that it was overwritten.
+    // Permanently: once the file is deleted too, the host may no longer notice that it was overwritten.
     this.#hasChanged ||= this.#file.hasChanged!();
     if (this.#hasChanged) throw this.#changed();
   }
 
-  /** As {@link mustBeUnchanged}, as far as it is known. */
+  /** As {@link mustBeUnchanged}, but only from what is already known. */
   mustNotBeKnownToHaveChanged(): void {
     if (this.#hasChanged) throw this.#changed();
   }
@@ -85,13 +85,13 @@ export class WholeTable implements FolderFile {
     return bytes instanceof Promise ? bytes.then((read) => this.#unchanged(false, read)) : this.#unchanged(false, bytes);
   }
 
-  /** What was read, if the file has not changed, unless that is looked at later. */
+  /** The bytes that were read, if the file has not changed, unless that is checked later. */
   #unchanged<T>(isDeferred: boolean, read: T): T {
     if (!isDeferred) this.mustBeUnchanged();
     return read;
   }
 
-  /** Whether the check of this read is deferred. What the read calls may read too: that is another read. */
+  /** Whether the check of this read is deferred. Code that the read calls may read too, and that is another read. */
   #takeDeferral(): boolean {
     const isDeferring = this.#isDeferring;
     this.#isDeferring = false;

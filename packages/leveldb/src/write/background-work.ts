@@ -33,7 +33,7 @@ interface ManualCompaction {
   /** What is left to be compacted. */
   bounds: KeyBounds;
   done: boolean;
-  /** Why it cannot be done, where it cannot. */
+  /** Why it cannot be done; undefined if it can. */
   failure?: UnsupportedError;
 }
 
@@ -54,10 +54,10 @@ export class BackgroundWork {
   private readonly settings: Settings;
   private readonly state: DatabaseState;
   private readonly tables: TableMaker;
-  /** Where bits per key depend on the level. */
+  /** Chooses bits per key if they depend on the level. */
   private readonly bits: BitsChoice | undefined;
   private readonly seeks = new SeekBudget();
-  /** The table whose seeks ran out, due for compaction only in the version in which they did. */
+  /** The table whose allowed seeks ran out. Its compaction is due only in the version in which that happened. */
   private sought: { readonly file: FileMetadata; readonly version: Version } | undefined;
   private manual: ManualCompaction | undefined;
   private clearing: Clearing | undefined;
@@ -81,7 +81,7 @@ export class BackgroundWork {
     return this.#cannotMerge;
   }
 
-  /** Starts pending work, or makes a running merge look for it. */
+  /** Starts pending work, or makes a running merge check for it. */
   schedule(): void {
     if (this.running !== undefined) this.tables.lookUp();
     else if (this.#hasWork()) this.running = this.#work();
@@ -137,9 +137,9 @@ export class BackgroundWork {
   }
 
   /**
-   * Takes all tables and memtables out of the database, while nothing is written.
+   * Removes all tables and memtables from the database, while nothing is written.
    *
-   * @returns whether it did: not while a snapshot needs what is in them.
+   * @returns false if a snapshot needs them, in which case nothing is removed.
    */
   async clear(): Promise<boolean> {
     this.state.mustWrite();
@@ -154,7 +154,10 @@ export class BackgroundWork {
     return clearing.outcome === 'cleared';
   }
 
-  /** Deletes files that are no longer needed. What cannot be deleted is tried again the next time. @param names of the files, where they are known. */
+  /**
+   * Deletes files that are no longer needed. A file that cannot be deleted is tried again the next time. @param names of the files, if they are
+   * known.
+   */
   async removeObsoleteFiles(names?: readonly string[]): Promise<void> {
     // After a failure, the files on disk may differ from the state in memory.
     if (this.state.failure !== undefined) return;
@@ -208,8 +211,8 @@ export class BackgroundWork {
   }
 
   /**
-   * One edit of the MANIFEST takes all tables out of the version and all older logs out of use, so that a database which is opened
-   * after a crash has either everything or nothing of what was there.
+   * One edit of the MANIFEST removes all tables from the version and makes all older logs obsolete, so that a database which is opened after a
+   * crash has either all of the entries or none.
    */
   async #clear(clearing: Clearing): Promise<void> {
     const { versions, held, log: before } = this.state;
@@ -300,7 +303,7 @@ export class BackgroundWork {
       }
     } catch (error) {
       isStopped = error instanceof Stopped;
-      // Nothing is wrong with the tables, and what needs no such block can be written and read.
+      // The tables are sound, and everything that needs no such block can be written and read.
       if (!(error instanceof UnsupportedError)) throw error;
       if (manual === undefined) this.#cannotMerge = error;
       else manual.failure = error;
@@ -321,7 +324,7 @@ export class BackgroundWork {
     this.settings.onEvent?.({ kind: 'compaction-chosen', level, inputs: [namesOf(upper), namesOf(lower)], reason, isMove });
   }
 
-  /** Moves the one table of a compaction that overlaps no other. */
+  /** Moves the only table of a compaction that overlaps no other. */
   async #move({ level, inputs: [[file]], pointer }: Compaction): Promise<void> {
     await this.#install({
       compactPointers: [{ level, key: pointer }],
@@ -380,7 +383,7 @@ export class BackgroundWork {
     await this.removeObsoleteFiles();
   }
 
-  /** Deletes what a flush or a compaction wrote that ended before its edit. No edit was begun that lists the tables. */
+  /** Deletes the files of a flush or a compaction that ended before its edit. No edit was begun that lists the tables. */
   async #discard(numbers: readonly bigint[]): Promise<void> {
     for (const number of numbers) await deleteIfPossible(this.folder, tableFileName(number));
   }

@@ -80,17 +80,17 @@ export interface DatabaseOptions extends Pick<ReaderOptions, 'filterPolicies' | 
    */
   readonly damage?: 'strict' | 'skip' | undefined;
   /**
-   * `'folder'` locks the folder, both as LevelDB and as goleveldb do, so that only one process writes; the event `lock-limited` reports
-   * where that is not possible. `'none'` takes no lock: two writers then destroy the database. Default: `'folder'`.
+   * `'folder'` locks the folder, both as LevelDB and as goleveldb do, so that only one process writes; the event `lock-limited` reports where
+   * that is not possible. `'none'` takes no lock: two writers then destroy the database. Default: `'folder'`.
    */
   readonly lock?: 'folder' | 'none' | undefined;
   /**
    * Receives events while the database works: records in the log, flushes, compactions, versions, deleted files. Repairing and destroying
    * only report `lock-limited`.
    *
-   * It is called in the middle of that work, before the next step, so it should return soon. It may call the database; such calls take
-   * effect afterwards. Errors that it throws do not affect the database: the host reports them as unhandled rejections. Without a
-   * listener, no events are made. After `close` has settled there are none.
+   * It is called in the middle of that work, before the next step, so it should return soon. It may call the database; such calls take effect
+   * afterwards. Errors that it throws do not affect the database: the host reports them as unhandled rejections. Without a listener, no events
+   * are made. There are none after `close` has settled.
    */
   readonly onEvent?: ((event: DatabaseEvent) => void) | undefined;
 }
@@ -241,13 +241,13 @@ function policyOf({ filterPolicy, bitsPerKey, fitFilters = false }: DatabaseOpti
     if (!isGiven) continue;
     if (filterPolicy !== undefined) throw new TypeError(`${option} is for LevelDB's Bloom filter: leave out filterPolicy`);
     if (comparator.keyEquivalence !== undefined) {
-      throw new RangeError(`${option} is for LevelDB's Bloom filter, which tells apart keys that ${comparator.name} calls equal`);
+      throw new RangeError(`${option} is for LevelDB's Bloom filter, which distinguishes keys that ${comparator.name} treats as equal`);
     }
   }
   if (fitFilters !== false) return new FittedBloomFilterPolicy(10, fitFilters === true ? {} : fitFilters);
   if (filterPolicy !== undefined && filterPolicy !== null) mustBeFilterPolicy('filterPolicy', filterPolicy);
   if (filterPolicy !== undefined) return filterPolicy;
-  // LevelDB's filter tells apart keys that such a comparator calls equal.
+  // LevelDB's filter distinguishes keys that such a comparator treats as equal.
   return comparator.keyEquivalence === undefined ? new BloomFilterPolicy(10) : null;
 }
 
@@ -256,7 +256,7 @@ class BloomPolicies {
   readonly #policies = new Map<number, FilterPolicy>();
   readonly #make: (bitsPerKey: number) => BloomFilterPolicy;
 
-  /** @param policy of tables whose bits do not depend on their level: the others are fitted if it is. */
+  /** @param policy of tables whose bits do not depend on their level. The others are fitted if it is. */
   constructor(policy: FilterPolicy | null) {
     this.#make = (bitsPerKey) => (policy instanceof FittedBloomFilterPolicy ? new FittedBloomFilterPolicy(bitsPerKey, { extraBytes: policy.extraBytes }) : new BloomFilterPolicy(bitsPerKey));
   }
@@ -270,7 +270,7 @@ class BloomPolicies {
   }
 }
 
-/** The policies of old tables: the one of new tables, and the default, for the policy may have changed. */
+/** The policies of existing tables: the policy of new tables, and the default, because the policy may have changed. */
 function readablePolicies(policy: FilterPolicy | null, comparator: Comparator): FilterPolicy[] {
   const bloom = comparator.keyEquivalence === undefined ? [new BloomFilterPolicy()] : [];
   return policy === null ? bloom : [policy, ...bloom.filter(({ name }) => name !== policy.name)];
@@ -290,7 +290,7 @@ function tableThreadSettings(options: DatabaseOptions, filterPolicy: FilterPolic
   };
 }
 
-/** What a thread must have; undefined where LevelDB's own are enough. */
+/** The plug-ins that a thread must have; undefined if it needs none. */
 function neededPlugins({ comparator = bytewiseComparator, compression, codecs = [] }: DatabaseOptions, filterPolicy: FilterPolicy | null): NeededPlugins | undefined {
   const needed: NeededPlugins = {
     comparator: comparator === bytewiseComparator ? undefined : comparator.name,
@@ -313,7 +313,7 @@ function clipped(name: string, value: number, least: number, most: number): numb
   return Math.min(Math.max(mustBeWhole(name, value, 0), least), most);
 }
 
-/** Whether a folder is locked, and who is told what the lock does not do. @throws RangeError or TypeError for an option that is wrong. */
+/** Whether to lock a folder, and the listener for the limits of the lock. @throws RangeError or TypeError for an option that is wrong. */
 export function holdSettingsOf({ lock = 'folder', onEvent }: Pick<DatabaseOptions, 'lock' | 'onEvent'>): HoldSettings {
   mustBeLockMode(lock);
   if (onEvent !== undefined && typeof onEvent !== 'function') throw new TypeError('onEvent must be a function');

@@ -14,8 +14,8 @@ import { HeldSequences } from './snapshot.js';
 import type { VersionSet } from './version-set.js';
 
 /**
- * What a database that is written consists of now: its version, the logs with their memtables, what readers see of them, and
- * why nothing more is written, where that is so. Writes and the background work have it in common.
+ * The current state of a database that is being written: its version, the logs with their memtables, the view of readers, and the reason why
+ * nothing more is written, if there is one. Writes and the background work share it.
  */
 export class DatabaseState {
   readonly versions: VersionSet;
@@ -45,7 +45,7 @@ export class DatabaseState {
     return this.#view;
   }
 
-  /** The log that is written, and its memtable. */
+  /** The log that is being written, and its memtable. */
   get log(): LiveLog {
     return this.#log;
   }
@@ -55,7 +55,7 @@ export class DatabaseState {
     return this.#flushing;
   }
 
-  /** Bytes of the memtables, as LevelDB counts them. */
+  /** The size of the memtables, as LevelDB counts it. */
   get memoryUsage(): number {
     return this.#log.memtable.memoryUsage + (this.#flushing?.memtable.memoryUsage ?? 0);
   }
@@ -67,16 +67,16 @@ export class DatabaseState {
     this.show();
   }
 
-  /** Lets go of the previous log, whose entries are in a table of the current version. */
+  /** Releases the previous log, whose entries are in a table of the current version. */
   endFlush(): void {
     this.#flushing = undefined;
     this.show();
   }
 
   /**
-   * Makes an empty log all that there is.
+   * Makes an empty log the only one.
    *
-   * @returns what makes everything else visible again.
+   * @returns a function that makes everything else visible again.
    */
   empty(log: LiveLog): () => void {
     const before = this.#log;
@@ -123,12 +123,12 @@ export class DatabaseState {
     return undefined;
   }
 
-  /** Why nothing more is written, if that is so. */
+  /** Why nothing more is written; undefined otherwise. */
   get failure(): DatabaseError | undefined {
     return this.#failure;
   }
 
-  /** Ends writing: what is on disk may differ from what is known here. @returns the error to throw, that of the first failure. */
+  /** Ends writing, because the files on disk may differ from the state in memory. @returns the error to throw, that of the first failure. */
   fail(cause: unknown, what = endOf(cause)): DatabaseError {
     if (this.#failure === undefined) {
       this.#failure = new DatabaseError('BLOOM_WRITING_ENDED', `nothing more is written: ${what}: ${String(cause)}`, { cause });

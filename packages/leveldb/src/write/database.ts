@@ -121,20 +121,19 @@ export class Database extends AsyncBaseReader {
   /**
    * Rebuilds a database that can no longer be opened from its logs and tables, and writes a new MANIFEST.
    *
-   * An intact MANIFEST, the one that CURRENT names or else the newest, tells which tables belong to the database and at which
-   * level, and which logs and tables are obsolete. Without one, or with `fromTablesAlone`, this is guessed: all tables and logs are
-   * merged, and the newest version of each key wins. Deleted keys can then reappear from obsolete files. The report names the
-   * MANIFEST and the files that were guessed.
+   * An intact MANIFEST, the one that CURRENT names or otherwise the newest, defines which tables belong to the database and at which level, and
+   * which logs and tables are obsolete. Without one, or with `fromTablesAlone`, this is guessed: all tables and logs are merged, and the newest
+   * version of each key wins. Deleted keys can then reappear from obsolete files. The report names the MANIFEST and the files that were
+   * guessed.
    *
-   * Every checksum is verified. Logs, damaged and obsolete tables and old MANIFESTs move to the folder `lost`. Of a batch that
-   * is interrupted by damage the first part is applied, as in LevelDB's repair. A repair needs room for a second copy of the tables
-   * that it merges, and memory for a memtable and for a block of several tables at a time; more where a table has lost its index, as
-   * `salvageTable` does.
+   * Every checksum is verified. Logs, damaged and obsolete tables and old MANIFESTs move to the folder `lost`. If damage interrupts a batch,
+   * its first part is applied, as in LevelDB's repair. A repair needs space for a second copy of the tables that it merges, and memory for a
+   * memtable and for a block of several tables at a time; more if a table has lost its index, as in `salvageTable`.
    *
    * A repair that fails or is interrupted can be repeated without further loss. The report of the second one lists only the
    * damage that the first one had not handled.
    *
-   * @returns which tables were kept, written and set aside, and what could not be read.
+   * @returns the tables that were kept, written and set aside, and the data that could not be read.
    * @throws TypeError or RangeError for an option that is wrong.
    * @throws UnsupportedError `BLOOM_UNKNOWN_COMPARATOR` or `BLOOM_UNSUPPORTED_CODEC` when the database's order or compression was
    *   not given, or the codec for new tables can only decompress; `BLOOM_UNSUPPORTED_FORMAT` when another engine wrote the database,
@@ -158,10 +157,10 @@ export class Database extends AsyncBaseReader {
    * Gives the tables of a database other filters, and leaves everything else as it is, so that the program that owns the database reads
    * fewer blocks for absent keys. LevelDB can use the filters that are made by default.
    *
-   * The data blocks are copied byte for byte. Each table gets a new number, and the MANIFEST lists it in the place of the old one, so
-   * that a crash or a power failure at any moment leaves a database with the same entries. Logs stay as they are. It takes the time to
-   * read and write all tables once, room on disk for the largest table and those of level 0, and as much memory as `refilterTable`. When
-   * it fails or its `signal` is aborted, the tables written before have the new filters, and no unfinished table is left.
+   * The data blocks are copied byte for byte. Each table gets a new number, and the MANIFEST lists it in place of the old one, so a crash or a
+   * power failure at any moment leaves a database with the same entries. Logs stay as they are. It takes the time to read and write all tables
+   * once, space on disk for the largest table and those of level 0, and as much memory as `refilterTable`. If it fails or its `signal` is
+   * aborted, the tables written before have the new filters, and no unfinished table is left.
    *
    * @returns how many tables were written, and how many already had these filters.
    * @throws TypeError or RangeError for an option that is wrong.
@@ -236,7 +235,7 @@ export class Database extends AsyncBaseReader {
    * Synchronous `get`. It blocks while a block that is not in the cache is read from the file.
    *
    * @throws TypeError when the folder can only read asynchronously.
-   * @throws CorruptionError when what may hold the key is damaged.
+   * @throws CorruptionError when the block or log that may hold the key is damaged.
    */
   getSync(key: Uint8Array | string, options?: SequenceOptions): Bytes | undefined {
     return this.#path.getAtOnce('getSync', key, options);
@@ -403,7 +402,7 @@ export class Database extends AsyncBaseReader {
     }
   }
 
-  /** @throws RangeError for a batch that fits into no table, before it is in the log: a log with such a batch could not be replayed. */
+  /** @throws RangeError for a batch that does not fit into a table, before it is in the log: a log with such a batch could not be replayed. */
   #mustFit(batch: WriteBatch): void {
     const { settings } = this.#store;
     const maxBatchBytes = Math.max(MAX_BATCH_BYTES, settings.maxBlockBytes / 2);

@@ -8,7 +8,7 @@ import type { WritableFolder } from '../folder/writable-folder.js';
 import { holdFolder, type HoldSettings } from './folder-hold.js';
 import { mustBeLevelDb } from './foreign-folder.js';
 
-/** Whether a folder contains a database or the rest of one. A log alone does not count: other programs have files like `2024.log`. */
+/** Whether a folder contains a database or the remains of one. A log alone does not count: other programs have files like `2024.log`. */
 export function isDatabase(names: readonly string[]): boolean {
   return names.some((name) => name === CURRENT || parseFileName(name)?.type === 'manifest');
 }

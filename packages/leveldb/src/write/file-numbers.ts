@@ -1,8 +1,8 @@
 /**
  * The numbers of new files: one counter numbers logs, tables and MANIFESTs, and the MANIFEST stores its state.
  *
- * LevelDB trusts it. If the stored counter is too low, LevelDB truncates a live file, or gives a new table of level 0 a lower number than
- * an older one, whose values then count as newer. If it is too high, it wraps around.
+ * LevelDB does not check it. If the stored counter is too low, LevelDB truncates a live file, or gives a new table of level 0 a lower number
+ * than an older one, whose values then count as newer. If it is too high, it wraps around.
  */
 import { CorruptionError, type Place } from '@bloom/bytes';
 import { logFileName, parseFileName, tableFileName } from '../format/file-name.js';

@@ -10,7 +10,7 @@ export interface FolderHold {
   release(): Promise<void>;
 }
 
-/** Whether to lock a folder, and the listener to tell about the limits of the lock. */
+/** Whether to lock a folder, and the listener that receives the limits of the lock. */
 export interface HoldSettings {
   readonly locks: boolean;
   readonly onEvent: EventSink;

@@ -28,7 +28,7 @@ export async function mustNotLookForeign(folder: WritableFolder, { skipsDamage, 
   if (names.some(isForeignName) || (isDatabase && (skipsDamage || (locks && !names.includes(LOCK))))) await mustBeLevelDb(folder);
 }
 
-/** `error`, which opening a folder threw, or if its database is that of another engine, an error that says so. */
+/** Returns `error`, which opening a folder threw, or an error that names the other engine if its database is that engine's. */
 export function openingFailure(folder: WritableFolder, error: unknown): Promise<unknown> {
   return runAsync(folder, orForeignEngine({ name: folder.name, canList: true }, error));
 }

@@ -116,7 +116,7 @@ export class LiveFiles {
    * Deletes the files that are no longer needed. A file that cannot be deleted, such as a folder with the name of a log, is
    * tried again the next time.
    *
-   * @param known the names of the files, unless the folder is to be asked.
+   * @param known the names of the files; if omitted, the folder is listed.
    * @returns the names of those that are deleted.
    */
   async removeObsolete(versions: VersionSet, known?: readonly string[]): Promise<string[]> {
@@ -131,7 +131,7 @@ export class LiveFiles {
     return deleted;
   }
 
-  /** Gives up the tables that only views need. @returns whether there were any. */
+  /** Stops keeping the tables that only views need. @returns whether there were any. */
   endViews(): boolean {
     const { hasDropped } = this.#live;
     this.#live.forgetDropped();

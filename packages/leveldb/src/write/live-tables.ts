@@ -8,7 +8,7 @@ interface Span {
 }
 
 /**
- * Which tables are needed: those of the current version, and those of earlier versions that views show.
+ * The tables that are needed: those of the current version, and those of earlier versions that views show.
  *
  * Versions are numbered, and each table has the range of versions that contain it. Collecting the tables of all views at each change, as
  * LevelDB does, took a second with 30,000 tables and 100 views.

@@ -12,8 +12,8 @@ import type { RepairedTables } from './repaired-tables.js';
 const MAX_BLOCK_BYTES = 2 ** 30;
 
 /**
- * Saves the contents of one log in a repair: its operations go to `tables`, including those of damaged batches up to the damage, and what
- * cannot be read is listed in `lost`.
+ * Saves the contents of one log in a repair: its operations go to `tables`, including those of damaged batches up to the damage, and the
+ * unreadable parts are listed in `lost`.
  *
  * @throws CorruptionError `BLOOM_TOO_LARGE` for a batch that could be saved with a larger `maxBlockBytes`.
  *
@@ -44,7 +44,7 @@ export async function rescueLog(
         if (!(error instanceof CorruptionError)) throw error;
         lose(error.code, error.problem);
       }
-      // A batch may have more operations than its header says, and all of them are to be seen.
+      // A batch may have more operations than its header says, and all of them are to be found.
       if (batch.found > 0) tables.sawSequence(batch.sequence + BigInt(batch.found) - 1n);
     },
     skip: (damage) => lost.add(damage),

@@ -2,7 +2,7 @@ import { Pacer } from '../folder/pacer.js';
 import type { MemtableArrays } from '../folder/table-thread.js';
 import type { Memtable } from '../memtable/memtable.js';
 
-/** The number of bytes copied between two looks at the clock. */
+/** The number of bytes copied between two checks of the clock. */
 const PIECE_BYTES = 2 ** 20;
 
 /** Copies a memtable to which nothing more is added. For a full one of 4 MB that takes 1.5 ms; a walk through its entries takes 9. */

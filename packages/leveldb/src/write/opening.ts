@@ -28,7 +28,7 @@ export async function holdDatabaseFolder(folder: WritableFolder, settings: Setti
     try {
       return await holdFolder(folder, settings);
     } catch (error) {
-      // Somebody deleted the database, and its folder, just now.
+      // Another program has just deleted the database, and its folder.
       if (!isMissing(error) || attempt === MAX_ATTEMPTS) throw error;
     }
   }

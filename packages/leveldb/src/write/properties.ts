@@ -1,5 +1,5 @@
 /**
- * What LevelDB tells of a database, in its own words.
+ * LevelDB's properties of a database, in its own words.
  *
  * Source: LevelDB, db/db_impl.cc, `DBImpl::GetProperty`, and db/version_set.cc, `Version::DebugString`.
  */
@@ -8,14 +8,14 @@ import type { Version } from '../format/version.js';
 
 const MIB = 2 ** 20;
 
-/** What flushes and compactions into one level did. */
+/** The work of flushes and compactions into one level. */
 interface LevelWork {
   milliseconds: number;
   bytesRead: number;
   bytesWritten: number;
 }
 
-/** Adds up what flushes and compactions did since the database was opened, by the level that they wrote to. */
+/** Adds up the work of flushes and compactions since the database was opened, by the level that they wrote to. */
 export class CompactionStats {
   readonly #levels = new Map<number, LevelWork>();
 
@@ -66,7 +66,7 @@ function padded(number: number, width: number): string {
   return String(number).padStart(width);
 }
 
-/** As printf's `%.0f`: what lies between two whole numbers goes to the even one. */
+/** As printf's `%.0f`, which rounds halves to the even number. */
 function rounded(number: number, width: number): string {
   const below = Math.floor(number);
   const isUp = number - below > 0.5 || (number - below === 0.5 && below % 2 === 1);

@@ -7,8 +7,8 @@ import type { ReadSampler } from '../cursor/visible-cursor.js';
 const READ_BYTES_PERIOD = 2 ** 20;
 
 /**
- * Takes samples of the keys that a cursor reads. A table that reads have to pass too often is compacted, and a sample counts as a
- * read of its key.
+ * Takes samples of the keys that a cursor reads. A sample counts as a read of its key, and a table that reads have to pass too often is
+ * compacted.
  *
  * Source: LevelDB, db/db_iter.cc, `DBIter::ParseKey`.
  */
@@ -33,7 +33,7 @@ export class CursorSampler implements ReadSampler {
 }
 
 /**
- * The first table in which a lookup of the key looks, if it may have to look into another.
+ * The first table that a lookup of the key searches, if it may have to search another.
  *
  * Source: LevelDB, db/version_set.cc, `Version::RecordReadSample`.
  */

@@ -45,9 +45,9 @@ export interface RecoverySettings {
 export interface Recovered {
   /** New tables of level 0. They are on disk, but not yet in a version. */
   readonly files: readonly FileMetadata[];
-  /** Whether a table was made, or would have been made had there been an entry, or a damaged log must become obsolete. */
+  /** Whether a table was made, or would have been made if there had been an entry, or a damaged log must become obsolete. */
   readonly isChanged: boolean;
-  /** The last log, where it is reused. */
+  /** The last log, if it is reused. */
   readonly log: LiveLog | undefined;
   /** The damaged parts that were left out. */
   readonly dropped: readonly Dropped[];
@@ -170,7 +170,7 @@ async function recoverLog(
     await file.close?.();
   }
   const { lastSequence } = replay;
-  // What is added behind a torn record could not be read again, and a damaged log would be refused again.
+  // Records added after a torn one could not be read again, and a damaged log would be refused again.
   const isWhole = flushed === 0 && replay.tail === undefined && dropped.length === 0;
   const mayReuse = isLast && isWhole && (settings.reusedLogs === 'any' || (settings.reusedLogs === 'empty' && operations === 0));
   const appended = mayReuse ? await folder.openForAppend(name) : undefined;

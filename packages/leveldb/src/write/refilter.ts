@@ -1,8 +1,8 @@
 /**
  * Gives the tables of a database other filters; the data blocks stay as they are.
  *
- * Each table is rewritten under a new number, and an edit of the MANIFEST replaces the old one by it, as after a compaction. So a crash or
- * a power failure at any moment leaves a database with the same entries.
+ * Each table is rewritten under a new number, and an edit of the MANIFEST replaces the old one, as after a compaction. So a crash or a power
+ * failure at any moment leaves a database with the same entries.
  */
 import type { Signal } from '@bloom/bytes';
 import { mustBeOptions, mustBeSignal } from '@bloom/bytes/internal';

@@ -14,8 +14,8 @@ import { withCompressionOf } from './stored-compression.js';
  * The settings of a repair, with the codec of the newest table that has one, unless the caller named a compression. The tables may be
  * damaged, and all that are in the folder count.
  *
- * @throws UnsupportedError `BLOOM_UNSUPPORTED_CODEC` when there is no codec for a table, or new tables need one that only reads:
- *   nothing has changed then.
+ * @throws UnsupportedError `BLOOM_UNSUPPORTED_CODEC` when there is no codec for a table, or new tables need one that can only decompress.
+ *   Nothing has changed then.
  */
 export async function settingsForRepair(folder: WritableFolder, settings: Settings): Promise<Settings> {
   if (settings.isCompressionNamed) return settings;
@@ -54,7 +54,7 @@ async function savedCompression(name: string, file: FolderFile, { opening }: Set
     },
   }));
   for await (const [key] of salvagedEntries(file, { comparator: null, codecs: watched, maxBlockBytes })) {
-    // A search for blocks decompresses bytes that are none.
+    // A search for blocks also decompresses bytes that are not blocks.
     if (last !== undefined && beginsWithKey(last.contents, key)) {
       const { codec: { type }, compressed } = last;
       return { type, name: compressionName(type, compressed), place: { structure: 'file', offset: 0, file: name } };

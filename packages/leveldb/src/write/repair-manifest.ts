@@ -1,5 +1,5 @@
 /**
- * A MANIFEST as a repair uses it: it tells which tables are live and at which level, and which logs and tables are obsolete.
+ * A MANIFEST as a repair uses it: it defines which tables are live and at which level, and which logs and tables are obsolete.
  *
  * Obsolete files hold deleted keys and old values, and the tombstones that hid them may be gone, so a repair must not merge them.
  */
@@ -103,13 +103,13 @@ export class RepairManifest {
     return fields.nextFileNumber < OPENING_END && fields.logNumber < OPENING_END && fields.lastSequence < MAX_SEQUENCE;
   }
 
-  /** The sequence of the last write that it knows of; 0 if that would leave too few for later writes, as no writer gets there. */
+  /** The last sequence that it contains; 0 if that would leave too few for later writes, because no writer reaches it. */
   get lastSequence(): bigint {
     const { lastSequence = 0n } = this.#fields ?? {};
     return lastSequence < MAX_SEQUENCE - SEQUENCE_RESERVE ? lastSequence : 0n;
   }
 
-  /** The highest number that it gave to a file, or lists. */
+  /** The highest number that it allocated or lists. */
   get lastFileNumber(): bigint {
     let last = (this.#fields?.nextFileNumber ?? 1n) - 1n;
     for (const number of this.#listed.keys()) if (number > last) last = number;
@@ -121,7 +121,7 @@ export class RepairManifest {
     return this.#listed.get(number);
   }
 
-  /** What a table in the folder is. */
+  /** The state of a table in the folder. */
   stateOfTable(number: bigint): FileState {
     if (this.#listed.has(number)) return 'listed';
     if (this.#deleted.has(number)) return 'obsolete';

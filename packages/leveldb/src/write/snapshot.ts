@@ -1,5 +1,5 @@
 /**
- * A state of the database that is kept: entries that are visible at its sequence stay readable until it is released.
+ * A state of the database that is kept readable: entries that are visible at its sequence stay until it is released.
  *
  * @example
  * ```ts
@@ -34,12 +34,12 @@ export class DatabaseSnapshot {
 
 /** The sequences that snapshots hold. */
 export class HeldSequences {
-  /** How many snapshots hold each. */
+  /** The number of snapshots that hold each. */
   readonly #holders = new Map<bigint, number>();
 
   get oldest(): bigint | undefined {
     let oldest: bigint | undefined;
-    // Mostly the first: only a snapshot of writes that were queued and then refused is newer than those after it.
+    // Usually the first: only a snapshot of writes that were queued and then refused is newer than those after it.
     for (const sequence of this.#holders.keys()) if (oldest === undefined || sequence < oldest) oldest = sequence;
     return oldest;
   }

@@ -14,7 +14,7 @@ import { holdDatabaseFolder, type OpenedVersions, openVersions } from './opening
 import { WritePath } from './write-path.js';
 import { WriteQueue } from './write-queue.js';
 
-/** The parts of a database that is written, from its opening to its closing. */
+/** The parts of a database that is open for writing, from its opening to its closing. */
 export class Store implements TableFiles {
   readonly settings: Settings;
   readonly restarts = 0;
@@ -114,9 +114,9 @@ export class Store implements TableFiles {
     this.state.markClosing();
     await this.background.close();
     const { versions, files, log, failure } = this.state;
-    // A repair would take their entries for present ones, also those that were deleted since.
+    // A repair would treat their entries as present, even those that were deleted since.
     if (files.endViews()) await this.background.removeObsoleteFiles();
-    // Once writing has ended, its callers know why.
+    // Once writing has ended, its callers know the reason.
     const checking = failure === undefined ? log.file.check() : Promise.resolve();
     await checking.catch(() => undefined);
     const closings = [checking, log.file.close(), versions.close(), files.close()];

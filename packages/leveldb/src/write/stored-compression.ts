@@ -16,18 +16,18 @@ import { dataBlockCompression, SNAPPY_TYPE, type TableCompression, tableCompress
 import { WholeTable } from '../table/whole-table.js';
 import type { Settings } from './database-options.js';
 
-/** How many more tables to look at when those at the ends are not compressed. */
+/** The number of further tables to examine when those at the ends are not compressed. */
 const MORE_TABLES = 4;
 
-/** The number of tables in which to look at more blocks than the first, with one read for each. */
+/** The number of tables of which more blocks than the first are examined, with one read for each. */
 const TABLES_BY_BLOCKS = 2;
 
 /** Compressed by a codec to find out which format it writes. */
 const SAMPLE = new Uint8Array(64);
 
 /**
- * Looks at the compression of the newest and the oldest table of each level, and of others if these have none. The tables of a database
- * mostly have the same compression, and a missing codec would otherwise be noticed only in the middle of a compaction.
+ * Examines the compression of the newest and the oldest table of each level, and of others if these are not compressed. The tables of a
+ * database usually have the same compression, and a missing codec would otherwise be noticed only in the middle of a compaction.
  *
  * @returns the settings for the tables of this database: with the codec of the newest table that has one, unless the caller named
  *   a compression.

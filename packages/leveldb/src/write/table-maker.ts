@@ -11,7 +11,7 @@ import type { View } from '../read/view.js';
 import { copiedMemtable } from './memtable-copy.js';
 import type { Settings } from './database-options.js';
 
-/** Smaller work is done here: the copy for a thread and the way there take as long. */
+/** Smaller work is done here: copying it for a thread and sending it take as long. */
 const THREAD_MIN_BYTES = 2 ** 20;
 
 /**

@@ -1,5 +1,5 @@
 /**
- * Saves the contents of one table in a repair: all of it if it is sound, or else the entries that can be found.
+ * Saves the contents of one table in a repair: all entries if it is sound, otherwise those that can be found.
  *
  * Source: LevelDB, db/repair.cc, `Repairer::ScanTable` and `RepairTable`.
  */
@@ -33,7 +33,7 @@ export async function isSound(name: string, source: Source, { opening }: Setting
   return findings.length === 0;
 }
 
-/** The first and the last key of a sound table, how many there are, and their sequences; undefined where a key is not a database's. */
+/** The first and the last key of a sound table, their number, and their sequences; undefined if a key is not a database's. */
 export async function scanTable(folder: WritableFolder, number: bigint, size: number, tables: RepairedTables): Promise<SortedTable | undefined> {
   let smallest: Uint8Array = NO_KEY;
   let largest: Uint8Array = NO_KEY;
@@ -60,7 +60,7 @@ export async function scanTable(folder: WritableFolder, number: bigint, size: nu
   return { file: { number, size, smallest, largest }, entries, ...bounds };
 }
 
-/** Adds what can be read of a damaged table to `tables`, and what cannot to `lost`. */
+/** Adds the readable entries of a damaged table to `tables`, and the unreadable parts to `lost`. */
 export async function salvageTable(name: string, file: FolderFile, { opening }: Settings, tables: RepairedTables, lost: LostPlaces): Promise<void> {
   const { codecs, maxBlockBytes } = opening;
   const saved = salvagedEntries(file, { comparator: null, codecs, maxBlockBytes });

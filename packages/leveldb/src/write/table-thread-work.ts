@@ -14,10 +14,10 @@ import type { CompactionPlan } from '../format/compaction-plan.js';
 import { type DatabaseOptions, type Settings, settingsOf } from './database-options.js';
 import type { CompactedTables, MemtableArrays, NeededPlugins, TableThreadSettings, ThreadPlugins, WrittenTable } from '../folder/table-thread.js';
 
-/** A folder for a worker thread. It reads synchronously, as blocking the worker's event loop delays nobody. */
+/** A folder for a worker thread. It reads synchronously, because nothing else waits for the worker's event loop. */
 export type ThreadFolder = SyncFolder & Pick<WritableFolder, 'create'>;
 
-/** What a {@link TableThread} does, in the thread itself. */
+/** The work of a {@link TableThread}, in the thread itself. */
 export class ThreadTables {
   readonly #folder: ThreadFolder;
   readonly #settings: Settings;
@@ -57,7 +57,7 @@ export class ThreadTables {
   }
 }
 
-/** The options that `needed` stands for. @throws Error when one is missing. */
+/** The options that `needed` names. @throws Error when one is missing. */
 function pluginOptions(needed: NeededPlugins, { comparators = [], filterPolicies = [], codecs = [] }: ThreadPlugins): Partial<DatabaseOptions> {
   const codec = (type: number): Codec => found(`codec of type ${type}`, codecs.find((known) => known.type === type));
   const { filterPolicy, compression } = needed;

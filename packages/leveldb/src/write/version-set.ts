@@ -33,9 +33,9 @@ export async function createDatabase(folder: WritableFolder, comparator: Compara
 }
 
 /**
- * Makes CURRENT name a MANIFEST, all at once.
+ * Makes CURRENT name a MANIFEST, atomically.
  *
- * @param manifest is synced first, unless it was: together with the file that becomes CURRENT.
+ * @param manifest is synced first, unless it is already: together with the file that becomes CURRENT.
  */
 export async function setCurrent(folder: WritableFolder, manifestNumber: bigint, manifest?: RecordFile): Promise<void> {
   const temporary = temporaryFileName(manifestNumber);
@@ -78,7 +78,7 @@ export class VersionSet implements ManifestFields {
   previousLogNumber: bigint;
   nextFileNumber: bigint;
   lastSequence: bigint;
-  /** The number of the MANIFEST that is written. */
+  /** The number of the MANIFEST that is being written. */
   manifestNumber: bigint;
   readonly #folder: WritableFolder;
   #builder: ManifestBuilder;
@@ -89,7 +89,7 @@ export class VersionSet implements ManifestFields {
     const fields = builder.fields(place);
     mustBeOrderOf(fields.comparator, comparator, place);
     if (fields.lastSequence >= MAX_SEQUENCE) {
-      throw new CorruptionError('BLOOM_BAD_VERSION', place, `its last sequence, ${fields.lastSequence}, leaves none for what is written`);
+      throw new CorruptionError('BLOOM_BAD_VERSION', place, `its last sequence, ${fields.lastSequence}, leaves none for new writes`);
     }
     this.#folder = folder;
     this.comparator = comparator.name;
@@ -124,7 +124,7 @@ export class VersionSet implements ManifestFields {
       const { builder, isTorn } = await runAsync(folder, readManifest(file, name));
       const versions = new VersionSet(folder, comparator, order, builder, name, manifestPlace(file, name));
       const parsed = parseFileName(name);
-      // Records added behind a torn one could not be read again.
+      // Records added after a torn one could not be read again.
       if (!isTorn && parsed?.type === 'manifest' && file.byteLength < reuseBytes) {
         const appended = await folder.openForAppend(name);
         if (appended !== undefined) {
@@ -138,7 +138,7 @@ export class VersionSet implements ManifestFields {
     }
   }
 
-  /** The name of the MANIFEST that is written. */
+  /** The name of the MANIFEST that is being written. */
   get manifestName(): string {
     return manifestFileName(this.manifestNumber);
   }
@@ -158,18 +158,18 @@ export class VersionSet implements ManifestFields {
     return this.nextFileNumber++;
   }
 
-  /** Gives a number back that was the last to be taken. */
+  /** Returns a number, which must be the last one taken. */
   reuseFileNumber(number: bigint): void {
     if (this.nextFileNumber === number + 1n) this.nextFileNumber = number;
   }
 
-  /** Takes a number that a file bears already. */
+  /** Reserves a number that a file already has. */
   markFileNumberUsed(number: bigint): void {
     if (this.nextFileNumber <= number) this.nextFileNumber = number + 1n;
   }
 
   /**
-   * Makes a change on disk, and then here. The first one writes a new MANIFEST, unless the old one is reused.
+   * Makes a change on disk, and then in memory. The first change writes a new MANIFEST, unless the old one is reused.
    *
    * After a failure the change may be on disk or not, so nothing more may be written.
    *
@@ -192,8 +192,8 @@ export class VersionSet implements ManifestFields {
   }
 
   /**
-   * Makes what the MANIFEST and the folder say survive a power failure, where the MANIFEST is reused: the process that wrote
-   * them may have ended before it synced them, and files that only an older state needs are deleted next.
+   * If the MANIFEST is reused, makes the state of the MANIFEST and the folder survive a power failure: the process that wrote them may have
+   * ended before it synced them, and files that only an older state needs are deleted next.
    */
   async syncReused(): Promise<void> {
     await this.#manifest?.sync();
@@ -206,7 +206,7 @@ export class VersionSet implements ManifestFields {
 
   async #write(edit: VersionEdit): Promise<void> {
     if (this.#manifest !== undefined) {
-      // The tables that the edit lists must be there whenever it is, so they come first.
+      // The tables that the edit lists must exist whenever it does, so they come first.
       await this.#folder.syncFolder();
       await this.#manifest.addRecord(encodeVersionEdit(edit));
       await this.#manifest.sync();
@@ -225,7 +225,7 @@ export class VersionSet implements ManifestFields {
     this.#manifest = manifest;
   }
 
-  /** All that there is, as an edit. Source: `VersionSet::WriteSnapshot`. */
+  /** The whole state, as an edit. Source: `VersionSet::WriteSnapshot`. */
   #snapshot(): VersionEdit {
     const newFiles = this.current.levels.flatMap((files, level) => files.map((file) => ({ level, file })));
     const pointers = [...this.#builder.compactPointers].sort(([a], [b]) => a - b);

@@ -1,5 +1,5 @@
 /**
- * The path of a record into the database: room is made for it, then it is appended to the log and inserted into the memtable.
+ * The path of a record into the database: once there is room for it, it is appended to the log and inserted into the memtable.
  *
  * Source: LevelDB, db/db_impl.cc, `DBImpl::Write` and `MakeRoomForWrite`.
  */
@@ -25,7 +25,7 @@ const STOP_TABLES = 12;
 /** The most bytes of the batches that are merged into one record. */
 export const MAX_GROUP_BYTES = 2 ** 20;
 
-/** Why a batch was not appended, of which nothing was written: its writer gets `reason`. */
+/** Why a batch was not appended. Nothing of it was written, and its writer gets `reason`. */
 export class RefusedBatch extends Error {
   readonly reason: unknown;
 
@@ -88,7 +88,10 @@ export class WritePath {
     return lastSequence + BigInt(count) < MAX_SEQUENCE && nextFileNumber < WRITING_END;
   }
 
-  /** Appends one record, and then inserts it into the memtable. @throws DatabaseError `BLOOM_NO_ROOM`, or {@link RefusedBatch} with what the comparator throws, and then nothing has changed. */
+  /**
+   * Appends one record, and then inserts it into the memtable. @throws DatabaseError `BLOOM_NO_ROOM`, or {@link RefusedBatch} with the comparator's
+   * error. In both cases nothing has changed.
+   */
   append(batch: WriteBatch, sync: boolean): Promise<void> | undefined {
     if (!this.hasNumbers(batch)) throw noRoom(batch.count);
     const { versions, log } = this.#state;

@@ -2,28 +2,28 @@ import { WriteBatch, WriteBatchReader } from '../format/write-batch.js';
 import { Pacer } from '../folder/pacer.js';
 import { MAX_GROUP_BYTES, RefusedBatch, type WritePath } from './write-path.js';
 
-/** The most bytes that are added to a small first batch, so that it is not held up. */
+/** The most bytes that are added to a small first batch, so that it is not delayed much. */
 const SMALL_BATCH_BYTES = 128 * 2 ** 10;
 
-/** How many written batches are kept, whose memory later ones use again, and the most bytes of one. */
+/** How many written batches are kept so that later ones reuse their memory, and the most bytes of one. */
 const MAX_SPARES = 4;
 const MAX_SPARE_BYTES = 256 * 2 ** 10;
 
-/** How many queued bytes a read looks through for its key before it waits for them instead. */
+/** The number of queued bytes in which a read searches for its key before it waits for them instead. */
 const MAX_SEARCHED_BYTES = 16 * 2 ** 10;
 
 /** Writes a batch, which must not change until the promise settles. */
 export type BatchWriter = (batch: WriteBatch, sync: boolean) => Promise<void>;
 
-/** Something that is done while nothing else is written. */
+/** Work to do while nothing else is written. */
 type Step = (write: BatchWriter) => Promise<void>;
 
 /** A call that waits to be written. */
 interface Writer {
-  /** Undefined for a call that writes nothing itself: it runs its `step`, or without one makes a table of the memtable. */
+  /** Undefined for a call that writes nothing itself: it runs its `step`, or if it has none, makes a table of the memtable. */
   readonly batch: WriteBatch | undefined;
   readonly sync: boolean;
-  /** What is done between writes. */
+  /** Work to do between writes. */
   readonly step: Step | undefined;
   /** Whether the step writes nothing. */
   readonly isRead: boolean;
@@ -32,8 +32,8 @@ interface Writer {
 }
 
 /**
- * How many of the first writers are merged into one record. A write that is to be synced does not follow one that is not:
- * it would be acknowledged without.
+ * The number of writes at the start of the queue that are merged into one record. A write with `sync` does not follow one without: it would be
+ * acknowledged without a sync.
  *
  * Source: LevelDB, db/db_impl.cc, `DBImpl::BuildBatchGroup`.
  */
@@ -59,10 +59,10 @@ function merged(writers: readonly Writer[], count: number): WriteBatch {
   return all;
 }
 
-/** What a {@link WriteQueue} needs of the {@link WritePath}. */
+/** The parts of the {@link WritePath} that a {@link WriteQueue} needs. */
 export type RecordTarget = Pick<WritePath, 'lastSequence' | 'hasRoom' | 'hasNumbers' | 'makeRoom' | 'append'>;
 
-/** Puts writes in their order, and those of callers that wait at the same time into one record. */
+/** Keeps writes in order, and merges those that wait at the same time into one record. */
 export class WriteQueue {
   readonly #target: RecordTarget;
   readonly #writers: Writer[] = [];
@@ -73,9 +73,9 @@ export class WriteQueue {
   #isBusy = false;
   /** The last sequence before the first writers, while they are being answered. */
   #sequenceBefore = 0n;
-  /** Whether `catchUp` has written something since the drain was last at work. */
+  /** Whether `catchUp` has written something since the drain last ran. */
   #hasCaughtUp = false;
-  /** What `catchUp` has begun and could not finish at once, until the drain waits for it. */
+  /** Work that `catchUp` has begun and could not finish synchronously, until the drain waits for it. */
   #begun: Promise<void> | undefined;
 
   constructor(target: RecordTarget) {
@@ -87,17 +87,17 @@ export class WriteQueue {
     return this.#spares.pop() ?? new WriteBatch();
   }
 
-  /** Writes a batch, which is the queue's from now on; without one, makes a table of the memtable. */
+  /** Writes a batch, which then belongs to the queue; without one, makes a table of the memtable. */
   push(batch: WriteBatch | undefined, sync: boolean): Promise<void> {
     return this.#queue(batch, sync, undefined);
   }
 
-  /** Does something after the writes that are queued and before those that come later. */
+  /** Runs a step after the queued writes and before later ones. */
   between(step: Step): Promise<void> {
     return this.#queue(undefined, false, step);
   }
 
-  /** Calls `take` after the writes that are queued and before those that come later. */
+  /** Calls `take` after the queued writes and before later ones. */
   async reached<T>(take: () => T): Promise<T> {
     let taken: T;
     const step = (): Promise<void> => {
@@ -109,10 +109,10 @@ export class WriteQueue {
   }
 
   /**
-   * Writes what is queued now rather than in the next microtask, as far as nothing has to be awaited: for reads, which see the writes that
+   * Writes what is queued now instead of in the next microtask, as far as nothing has to be awaited: for reads, which must see the writes that
    * were called before them.
    *
-   * @returns whether nothing is queued any more.
+   * @returns whether the queue is empty.
    */
   catchUp(): boolean {
     while (!this.#isBusy && this.#writers.length > 0) {
@@ -146,7 +146,7 @@ export class WriteQueue {
     return false;
   }
 
-  /** Waits until nothing is queued. */
+  /** Waits until the queue is empty. */
   async settled(): Promise<void> {
     while (this.#draining !== undefined) await this.#draining;
   }
@@ -168,7 +168,7 @@ export class WriteQueue {
     }
   };
 
-  /** Answers all that wait. As an async function it made 0.6 KB more garbage for each put, so it becomes one only where it must wait. */
+  /** Processes all waiting calls. As an async function it made 0.6 KB more garbage for each put, so it becomes one only where it must wait. */
   readonly #drain = (): Promise<void> | undefined => {
     const waiting = this.#drainAtOnce();
     return waiting && this.#drainLater(waiting);
@@ -181,7 +181,7 @@ export class WriteQueue {
     }
   }
 
-  /** Answers those that wait, up to where it must wait itself. */
+  /** Processes waiting calls until it must wait itself. */
   #drainAtOnce(): Promise<void> | undefined {
     const begun = this.#begun;
     this.#begun = undefined;
@@ -190,15 +190,15 @@ export class WriteQueue {
       this.#hasCaughtUp = false;
       const answering = this.#writers.length > 0 ? this.#answerFirst() : undefined;
       if (answering !== undefined) return answering;
-      // Callers that write one after another to a log that takes its bytes at once would keep everything else waiting.
+      // Callers that write one after another to a log that accepts its bytes synchronously would block all other work.
       if (this.#pacer.isDue()) return this.#pacer.pause();
     }
-    // In the same step as the look at the queue: whoever comes next starts anew.
+    // In the same step as the check of the queue: the next call starts the drain again.
     this.#draining = undefined;
     return undefined;
   }
 
-  /** Does what the first call asks for. It and those that are written with it are answered. */
+  /** Does the work of the first call, and answers it and those that are written with it. */
   #answerFirst(): Promise<void> | undefined {
     const { batch } = this.#writers[0]!;
     this.#isBusy = true;
@@ -233,7 +233,7 @@ export class WriteQueue {
           break;
         } catch (error) {
           if (count === 1 || !(error instanceof RefusedBatch)) throw error;
-          // Only those whose fault it is are refused. Half of them at a time, as the first of many may be at fault, or the last.
+          // Only the batches at fault are refused. They are tried in halves, because the first of many may be at fault, or the last.
           count >>= 1;
           batch = merged(writers, count);
         }
