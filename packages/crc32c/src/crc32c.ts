@@ -4,6 +4,11 @@ import { type Crc32c, plainCrc32c } from './plain-crc32c.js';
 
 /** For fewer bytes, copying them into the kernel and calling it takes longer than the plain TypeScript. */
 const MIN_KERNEL_BYTES = 256;
+/**
+ * The kernel is made when there were more bytes than this in calls that could have used it. Making it takes a millisecond in a new process,
+ * as plain TypeScript needs for 8 KiB there, and opening a database often takes fewer.
+ */
+const BYTES_BEFORE_KERNEL = 16 * 2 ** 10;
 
 // Made at first use, so that nothing is computed or compiled at import.
 let implementation: Crc32c | undefined;
@@ -18,7 +23,15 @@ export function crc32c(bytes: Uint8Array, seed = 0, length = bytes.length): numb
 export function makeCrc32c(): Crc32c {
   const tables = makeCrcTables();
   const plain = plainCrc32c(tables);
-  const kernel = kernelCrc32c(tables);
-  if (kernel === undefined) return plain;
-  return (bytes, seed, length) => (length < MIN_KERNEL_BYTES ? plain : kernel)(bytes, seed, length);
+  let kernel: Crc32c | undefined;
+  let left = BYTES_BEFORE_KERNEL;
+  return (bytes, seed, length) => {
+    if (length < MIN_KERNEL_BYTES) return plain(bytes, seed, length);
+    if (kernel === undefined) {
+      left -= length;
+      if (left >= 0) return plain(bytes, seed, length);
+      kernel = kernelCrc32c(tables) ?? plain;
+    }
+    return kernel(bytes, seed, length);
+  };
 }

@@ -21,7 +21,9 @@ afterAll(() => {
 });
 
 function outputOf(program: string, path: string, lock: string): string {
-  const { stdout, stderr } = spawnSync(process.execPath, [program, path, lock], { cwd: folder, encoding: 'utf8' });
+  // pnpm sets NODE_PATH, by which `require` finds its packages from anywhere.
+  const { NODE_PATH: _, ...env } = process.env;
+  const { stdout, stderr } = spawnSync(process.execPath, [program, path, lock], { cwd: folder, encoding: 'utf8', env });
   return stdout + stderr;
 }
 

@@ -177,7 +177,7 @@ export class InstalledProject {
 
 /** That of this process, without the variables of pnpm and Vitest, which would confuse npm and Next.js. */
 function environment(): NodeJS.ProcessEnv {
-  const kept = Object.entries(process.env).filter(([name]) => !/^(npm|pnpm|vitest)_|^(VITEST|NODE_ENV|DEV|TEST)$/i.test(name) || name.endsWith('registry'));
+  const kept = Object.entries(process.env).filter(([name]) => !/^(npm|pnpm|vitest)_|^(VITEST|NODE_ENV|NODE_PATH|DEV|TEST)$/i.test(name) || name.endsWith('registry'));
   return { ...Object.fromEntries(kept), NEXT_TELEMETRY_DISABLED: '1' };
 }
 

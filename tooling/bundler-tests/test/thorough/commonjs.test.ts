@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { build } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { levelFindings } from '../../src/level-findings.js';
-import { hasLocks } from '../server-program.js';
+import { environmentOfProgram, hasLocks } from '../server-program.js';
 
 const src = join(import.meta.dirname, '../../src');
 const bundles = join(import.meta.dirname, '../../.vitest');
@@ -19,7 +19,7 @@ afterAll(() => {
 
 /** Runs a program with Node. @returns what it prints; it may print nothing to standard error. */
 async function printed(program: string, flags: readonly string[] = []): Promise<unknown> {
-  const { stdout, stderr } = await promisify(execFile)(process.execPath, [...flags, program]);
+  const { stdout, stderr } = await promisify(execFile)(process.execPath, [...flags, program], { env: environmentOfProgram() });
   expect(stderr).toBe('');
   return JSON.parse(stdout);
 }
