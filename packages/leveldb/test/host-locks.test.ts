@@ -1,4 +1,6 @@
 // What the lock does in other hosts than Node.js. The tests in tooling/host-tests run the hosts themselves.
+import { createRequire } from 'node:module';
+import process from 'node:process';
 import { afterEach, expect, test, vi } from 'vitest';
 import { hostLocks, type ImportAddOn } from '../src/node/host-locks.js';
 import { rejection } from './caught.js';
@@ -16,6 +18,16 @@ test('Node.js does not use the global Deno or Bun of a program', async () => {
   await hostLocks();
   expect(dlopen).not.toHaveBeenCalled();
 });
+
+// With musl, koffi itself chooses the add-on.
+test.runIf(process.platform === 'linux' && ['x64', 'arm64'].includes(process.arch) && 'glibcVersionRuntime' in (process.report.getReport() as { header: object }).header)(
+  'Node.js on Linux with glibc loads the add-on of koffi and nothing else of that package',
+  async () => {
+    await hostLocks();
+    const loaded = Object.keys(createRequire(import.meta.url).cache).filter((file) => file.includes('/@koromix/'));
+    expect(loaded).toEqual([expect.stringMatching(/\/koffi-linux-\w+\/linux_\w+\/koffi\.node$/)]);
+  },
+);
 
 /** An installation in which only `present` can be imported, and the names that were asked for. */
 function installation(present: Readonly<Record<string, unknown>>): { readonly asked: string[]; readonly importAddOn: ImportAddOn } {
