@@ -47,7 +47,7 @@ describe('--decode', () => {
     const local = join(stored, 'local-storage');
     const session = join(stored, 'session-storage');
     const localReader = await LocalStorageReader.open(new NodeFolder(local));
-    const items = (await collected(localReader.items())).map(({ storageKey, key, value }) => jsonText({ origin: storageKey, key: taggedJson(key), value: taggedJson(value) }));
+    const items = (await collected(localReader.items())).map(({ storageKey, key, value }) => jsonText({ origin: storageKey!, key: taggedJson(key), value: taggedJson(value) }));
     await localReader.close();
     expect(linesOf(await bloomPrints(['scan', '--decode', '-f', 'jsonl', local], scratch.path))).toEqual(items);
     const sessionReader = await SessionStorageReader.open(new NodeFolder(session));
@@ -173,6 +173,27 @@ describe('ls and export', () => {
     const report = readFileSync(scratch.at('partial/report.json'), 'utf8');
     expect(report).toContain('BLOOM_MISSING_BLOB');
     expect(report).toContain('"missingBlobs": 2');
+  });
+
+  test('export names damaged metadata and keys in the report, and writes everything else', async () => {
+    const folder = scratch.at('torn/https_a.example_0.indexeddb.leveldb');
+    cpSync(page, folder, { recursive: true });
+    const database = await Database.open(new WritableNodeFolder(folder), { comparator: idbComparator, filterPolicies: [idbFilterPolicy] });
+    // The name of the store of clones, and a record in it whose key has an unknown type.
+    await database.put(Uint8Array.of(0, 1, 0, 0, 50, 1, 0), Uint8Array.of(0));
+    await database.put(Uint8Array.of(0, 1, 1, 1, 9), Uint8Array.of(1));
+    await database.close();
+    cpSync(page.replace('.leveldb', '.blob'), folder.replace('.leveldb', '.blob'), { recursive: true });
+    const { code, stderr } = await bloom(['export', folder, '-o', 'torn-export'], scratch.path);
+    expect([code, stderr]).toEqual([1, expect.stringContaining('1 record could not be read, 1 metadata entry could not be read: see report.json') as string]);
+    const report = JSON.parse(readFileSync(scratch.at('torn-export/report.json'), 'utf8')) as { folders: { databases: { errors: unknown[] }[]; files: { file: string; records: number; errors: { code: string }[] }[] }[] };
+    expect(report.folders[0]!.databases[0]!.errors).toEqual([{ code: 'BLOOM_BAD_METADATA', message: expect.stringContaining('store 1, name') as string }]);
+    const [clones] = report.folders[0]!.files;
+    expect(clones).toMatchObject({ file: expect.stringMatching(/values\/1\.jsonl$/u) as string, errors: [{ code: 'BLOOM_BAD_KEY' }] });
+    const lines = linesOf(readFileSync(scratch.at(join('torn-export', clones!.file)), 'utf8'));
+    expect(JSON.parse(lines[0]!)).toEqual({ error: { code: 'BLOOM_BAD_KEY', message: 'key at offset 4: unknown type of key 9' } });
+    expect(lines).toHaveLength(clones!.records);
+    expect(lines.length).toBeGreaterThan(30);
   });
 
   test('export makes nothing when there is nothing, or the folder exists', async () => {

@@ -122,6 +122,37 @@ test('a record that is damaged shows its error in its row, and all others are th
   expect(await profile.details(work(), list, 2)).toMatchObject({ key: { text: '3' }, value: undefined, failure: { code: 'BLOOM_BAD_VALUE' } });
 });
 
+test('a damaged key and a damaged description have rows of their own, and all other records are there', async () => {
+  const files = await rewrittenNotes(async (database, { value }) => {
+    await database.put(Uint8Array.of(0, 1, 1, 1, 9), value);
+    // The key path of the store of notes.
+    await database.put(Uint8Array.of(0, 1, 0, 0, 50, 1, 1), Uint8Array.of(0, 0, 9));
+  });
+  const profile = opened(Array.from(files, ([name, bytes]) => ({ name: `${NOTES}/${name}`, bytes })));
+  expect((await profile.outline(NOTES))[0]).toMatchObject({ detail: 'https://notes.example, version 3, its description is damaged' });
+  const rows = await rowsOf(profile, { database: 1, store: 1 });
+  expect(rows.flatMap(({ key, error }) => (error === undefined ? [] : [[key, error]]))).toEqual([
+    ['', expect.stringContaining('store 1, key path: unknown type of key path 9') as string],
+    ['', expect.stringContaining('unknown type of key 9') as string],
+  ]);
+  expect(rows).toHaveLength(121);
+  const versions = await rowsOf(profile, { database: 1, store: 1, hasVersions: true });
+  expect(versions.filter(({ error }) => error !== undefined)).toMatchObject([{ key: '', state: 'current' }]);
+  const lines = await linesOf(profile, { database: 1, store: 1 });
+  expect(lines.filter(({ error }) => error !== undefined).map(({ key, error }) => [key, (error as { code: string }).code])).toEqual([[undefined, 'BLOOM_BAD_METADATA'], [undefined, 'BLOOM_BAD_KEY']]);
+});
+
+test('lines of versions have the members that bloom export gives them, and what became of each', async () => {
+  const lines = await linesOf(sample(), { folder: NOTES, database: 1, store: 1, hasVersions: true });
+  expect(lines.filter(({ key }) => key === 7).map((line) => Object.keys(line))).toEqual([
+    ['origin', 'database', 'store', 'state', 'sequence', 'type', 'file', 'key', 'value'],
+    ['origin', 'database', 'store', 'state', 'sequence', 'type', 'file', 'key'],
+  ]);
+  const [deleted, deletion] = lines.filter(({ key }) => key === 7);
+  expect(deleted).toMatchObject({ state: 'deleted', type: 'value', file: '000003.log', sequence: expect.stringMatching(/^\d+$/u) as string });
+  expect(deletion).toMatchObject({ state: 'deletion', type: 'deletion' });
+});
+
 test('damage of a table is a row, and what lies behind it follows', async () => {
   const files = await rewrittenNotes(async (database, { value }) => {
     for (let i = 1; i <= 3000; i++) await database.put(noteKey(i), value);

@@ -9,7 +9,7 @@ import type { WebStorageError } from './web-storage-error.js';
 export interface DecodedEntry {
   /**
    * Where it is, by the names of the storage: `database` and `store`; `origin`; or `origin` and `map`. Databases, stores and origins that
-   * were deleted are numbers.
+   * were deleted, or whose names cannot be read, are numbers. Empty where an item does not say where it belongs.
    */
   readonly place: Readonly<Record<string, string | number>>;
   readonly key: unknown;
@@ -93,14 +93,20 @@ async function nothingToClose(): Promise<void> {
 
 function decodeLocal(entryKey: Uint8Array, entryValue: Uint8Array | undefined): DecodedEntry | undefined {
   const item = decodeStoredItem(entryKey, entryValue);
-  return item && { place: { origin: item.storageKey }, key: item.key, value: item.value, isComplete: item.error === undefined, error: item.error };
+  return item && { place: { ...(item.storageKey !== undefined && { origin: item.storageKey }) }, key: item.key, value: item.value, isComplete: item.error === undefined, error: item.error };
 }
 
 function decodeSession(entryKey: Uint8Array, entryValue: Uint8Array | undefined, origins: ReadonlyMap<string, string>): DecodedEntry | undefined {
   const item = decodeSessionItem(entryKey, entryValue);
   if (item === undefined) return undefined;
-  const origin = origins.get(item.map);
-  return { place: { ...(origin !== undefined && { origin }), map: Number(item.map) }, key: item.key, value: item.value, isComplete: item.error === undefined, error: item.error };
+  return { place: sessionPlace(item.map, origins), key: item.key, value: item.value, isComplete: item.error === undefined, error: item.error };
+}
+
+/** Of an item in a map: nothing where the number of the map cannot be read. */
+export function sessionPlace(map: string | undefined, origins: ReadonlyMap<string, string>): DecodedEntry['place'] {
+  if (map === undefined) return {};
+  const origin = origins.get(map);
+  return { ...(origin !== undefined && { origin }), map: Number(map) };
 }
 
 async function decodeRecord(reader: IndexedDbReader, entryKey: Uint8Array, entryValue: Uint8Array | undefined): Promise<DecodedEntry | undefined> {

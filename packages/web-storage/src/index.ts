@@ -1,4 +1,4 @@
-export { type DecodedEntry, EntryDecoder } from './entry-decoder.js';
+export { type DecodedEntry, EntryDecoder, sessionPlace } from './entry-decoder.js';
 export { blobFolderOf, type FolderKind, isInBlobFolder, kindOfFolder, originText } from './folder-kind.js';
 export { INDEXED_DB_FIELDS, indexedDbKey } from './indexed-db/key-in-words.js';
 export { type IndexedDbKey, encodeKey } from './indexed-db/key.js';
@@ -7,6 +7,7 @@ export type { BlobFolder } from './indexed-db/external-objects.js';
 export { type IndexedDbOptions, IndexedDbReader, type PlacedRecord, type RecordRange } from './indexed-db/indexed-db-reader.js';
 export type { StoredRecord } from './indexed-db/record.js';
 export { storedRecords, type StoredRecordsOptions, type StoredRecordVersion } from './indexed-db/stored-records.js';
+export { entryJson, type EntryJsonOptions, type JsonEntry } from './json/entry-json.js';
 export { jsonText } from './json/json-text.js';
 export { type JsonValue, taggedJson, type TaggedJsonOptions } from './json/tagged-json.js';
 export { recognizeStorage, type StorageKind } from './recognized-storage.js';
@@ -14,4 +15,5 @@ export { LocalStorageReader, type StorageItem, type StorageItemVersion, storedIt
 export { type SessionItem, type SessionItemVersion, type SessionNamespace, SessionStorageReader, storedSessionItems } from './storage/session-storage-reader.js';
 export { type DecodedValue, decodeValue, type ValueContext } from './value/blink-value.js';
 export { type ExternalObject, HostObject, StoredBlob } from './value/host-object.js';
+export type { StoredVersionsOptions } from './stored-versions-options.js';
 export { type StoredStructure, WebStorageError, type WebStorageErrorCode } from './web-storage-error.js';

@@ -21,7 +21,7 @@ const stored = JSON.parse(readFileSync(dataPath('web-storage/stored.json'), 'utf
 const path = dataPath('web-storage/page.indexeddb.leveldb');
 const blobs = NodeBlobFolder.beside(path);
 const open = (options = { blobs }) => IndexedDbReader.open(new NodeFolder(path), options);
-const keyText = (key: IndexedDbKey, primaryKey: IndexedDbKey): string => `${describeClone(key)} of ${describeClone(primaryKey)}`;
+const keyText = (key: IndexedDbKey | undefined, primaryKey: IndexedDbKey | undefined): string => `${describeClone(key)} of ${describeClone(primaryKey)}`;
 const byKey = (a: Described, b: Described): number => (a.key < b.key ? -1 : 1);
 
 function blobsIn(value: unknown): StoredBlob[] {
@@ -42,7 +42,7 @@ describe('IndexedDbReader', () => {
     for (const store of database!.stores) {
       for (const index of [undefined, ...store.indexes]) {
         const records = await collected(reader.records(database!, store, { index }));
-        found[index === undefined ? store.name : `${store.name}.${index.name}`] = records.map(({ key, primaryKey, value }) => ({ key: keyText(key, primaryKey), value: describeClone(value, storedHosts) }));
+        found[index === undefined ? store.name! : `${store.name}.${index.name}`] = records.map(({ key, primaryKey, value }) => ({ key: keyText(key, primaryKey), value: describeClone(value, storedHosts) }));
       }
     }
     expect(found).toEqual(stored.records);
@@ -75,7 +75,7 @@ describe('IndexedDbReader', () => {
     const clones = database!.stores.find(({ name }) => name === 'clones')!;
     let read = 0;
     for (const { primaryKey, value } of await collected(reader.records(database!, clones))) {
-      expect(describeClone(await reader.get(database!, clones, primaryKey), storedHosts)).toBe(describeClone(value, storedHosts));
+      expect(describeClone(await reader.get(database!, clones, primaryKey!), storedHosts)).toBe(describeClone(value, storedHosts));
       for (const blob of blobsIn(value)) {
         expect((await blob.bytes()).length).toBe(blob.size);
         read++;

@@ -65,14 +65,16 @@ async function exportStorage(path: string, options: ExportCommandOptions): Promi
   const sum = (of: (file: (typeof files)[number]) => number): number => files.reduce((total, file) => total + of(file), 0);
   const [records, unreadable, blobs, missingBlobs] = [sum((file) => file.records), sum((file) => file.unreadable), sum((file) => file.blobs), sum((file) => file.missingBlobs)];
   const failed = folders.filter(({ storage, problem }) => storage !== null && problem !== null).length;
-  if (unreadable + missingBlobs + failed > 0) process.exitCode = EXIT.no;
+  const damagedMetadata = exported.flatMap(({ databases }) => databases ?? []).reduce((total, { errors }) => total + errors.length, 0);
+  if (unreadable + missingBlobs + damagedMetadata + failed > 0) process.exitCode = EXIT.no;
   const losses = [
     ...(unreadable > 0 ? [`${counted(unreadable, 'record')} could not be read`] : []),
     ...(missingBlobs > 0 ? [`${counted(missingBlobs, 'blob')} missing`] : []),
+    ...(damagedMetadata > 0 ? [`${counted(damagedMetadata, 'metadata entry')} could not be read`] : []),
     ...(failed > 0 ? [`${counted(failed, 'folder')} could not be read`] : []),
   ];
   const text = `${options.output}: ${counted(records, 'record')} in ${counted(files.length, 'file')}, ${counted(blobs, 'blob')}${losses.length > 0 ? `; ${losses.join(', ')}: see report.json` : ''}`;
-  await printSummary(options, text, { source: path, output: options.output, folders: exported.length, files: files.length, records, blobs, unreadable, missingBlobs, failedFolders: failed });
+  await printSummary(options, text, { source: path, output: options.output, folders: exported.length, files: files.length, records, blobs, unreadable, missingBlobs, damagedMetadata, failedFolders: failed });
 }
 
 /** Exports all folders in `path`. @throws Failure when there are none. */

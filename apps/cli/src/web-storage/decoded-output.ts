@@ -6,11 +6,11 @@
  *
  * Keys and values that are not strings are JSON with the tags of `taggedJson`.
  */
-import { jsonText, taggedJson } from '@bloom/web-storage';
+import { entryJson, jsonText, taggedJson } from '@bloom/web-storage';
 import { EXIT } from '../failure.js';
 import { ByteBuffer } from '../formats/byte-buffer.js';
 import { drain, flush, note } from '../outputs/output.js';
-import { type ReadEntry, VERSION_FACTS } from './read-entry.js';
+import { type ReadEntry, VERSION_FACTS, versionOf } from './read-entry.js';
 
 const TAB = 9;
 const LF = 10;
@@ -68,18 +68,10 @@ export class DecodedOutput {
     if (this.#failures > 0) process.exitCode = EXIT.no;
   }
 
-  #printJson({ place, facts, key, value, isComplete, error }: ReadEntry): void {
-    const members: string[] = [];
-    const add = (name: string, json: string): unknown => members.push(`${JSON.stringify(name)}:${json}`);
-    if (this.#columns.place) {
-      for (const [name, part] of Object.entries(place)) add(name, JSON.stringify(part));
-      for (const [i, fact] of facts.entries()) add(VERSION_FACTS[i]!, JSON.stringify(fact));
-    }
-    if (this.#columns.key) add('key', jsonText(taggedJson(key)));
-    if (error !== undefined) add('error', JSON.stringify({ code: error.code, message: error.message }));
-    else if (this.#columns.value && !isDeletion(facts)) add('value', jsonText(taggedJson(value)));
-    if (error === undefined && !isComplete) add('complete', 'false');
-    this.#out.utf8(`{${members.join(',')}}\n`);
+  #printJson(entry: ReadEntry): void {
+    const { key, value, place } = this.#columns;
+    const shown = { ...entry, ...(place ? { version: versionOf(entry) } : { place: undefined }), ...(!key && { key: undefined }) };
+    this.#out.utf8(`${entryJson(shown, { omitValue: !value || isDeletion(entry.facts) })}\n`);
   }
 
   #printTsv(entry: ReadEntry): void {

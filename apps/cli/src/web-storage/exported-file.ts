@@ -1,8 +1,8 @@
 import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { jsonText, type JsonValue, type StoredBlob, taggedJson, WebStorageError } from '@bloom/web-storage';
+import { entryJson, type StoredBlob, taggedJson, WebStorageError } from '@bloom/web-storage';
 import type { ByteBuffer } from '../formats/byte-buffer.js';
-import { type ReadEntry, VERSION_FACTS } from './read-entry.js';
+import { type ReadEntry, versionOf } from './read-entry.js';
 import { DistinctNames } from './safe-name.js';
 
 /** How many bytes to collect before writing to a file. */
@@ -48,23 +48,35 @@ export class ExportedFile {
   }
 
   /** Adds a line for an entry, after saving its blobs. @throws the system's error. */
-  async add({ key, value, isComplete, error, facts }: ReadEntry): Promise<void> {
+  async add(entry: ReadEntry): Promise<void> {
     this.#records++;
-    const members = facts.map((fact, i) => `${JSON.stringify(VERSION_FACTS[i])}:${JSON.stringify(fact)}`);
-    const keyJson = taggedJson(key);
-    if (error === undefined || key !== undefined) members.push(`"key":${jsonText(keyJson)}`);
-    if (error !== undefined) {
+    const { key, isComplete, error } = entry;
+    const notice = error ?? (isComplete ? undefined : INCOMPLETE);
+    if (notice !== undefined) {
       this.#unreadable++;
-      members.push(`"error":${JSON.stringify({ code: error.code, message: error.message })}`);
-      this.#note(key === undefined ? undefined : keyJson, error);
-    } else if (!facts.includes('deletion')) members.push(`"value":${await this.#valueJson(value, keyJson)}`);
-    if (error === undefined && !isComplete) {
-      members.push('"complete":false');
-      this.#unreadable++;
-      this.#note(keyJson, { code: 'BLOOM_UNSUPPORTED_VALUE', message: 'has an object of an unknown kind: what follows it is missing' });
+      this.#note(key, notice);
     }
-    this.#out.utf8(`{${members.join(',')}}\n`);
+    this.#out.utf8(`${await this.#line(entry)}\n`);
     if (this.#out.length >= WRITE_BYTES) this.flush();
+  }
+
+  async #line(entry: ReadEntry): Promise<string> {
+    // The place is in the report, once for the whole file.
+    const shown = { ...entry, place: undefined, version: versionOf(entry) };
+    const blobs = new Set<StoredBlob>();
+    const line = entryJson(shown, {
+      fileOf(blob) {
+        blobs.add(blob);
+        return undefined;
+      },
+    });
+    if (blobs.size === 0) return line;
+    const paths = new Map<StoredBlob, string>();
+    for (const blob of blobs) {
+      const path = await this.#save(blob, entry.key);
+      if (path !== undefined) paths.set(blob, path);
+    }
+    return entryJson(shown, { fileOf: (blob) => paths.get(blob) });
   }
 
   /** Writes what is left. @throws the system's error. */
@@ -79,32 +91,15 @@ export class ExportedFile {
     return { file, place: this.#place, records: this.#records, unreadable: this.#unreadable, blobs: this.#blobs, missingBlobs: this.#missingBlobs, errors: this.#errors };
   }
 
-  async #valueJson(value: unknown, keyJson: JsonValue): Promise<string> {
-    const found = new Set<StoredBlob>();
-    const json = taggedJson(value, {
-      fileOf(blob) {
-        found.add(blob);
-        return undefined;
-      },
-    });
-    if (found.size === 0) return jsonText(json);
-    const paths = new Map<StoredBlob, string>();
-    for (const blob of found) {
-      const path = await this.#save(blob, keyJson);
-      if (path !== undefined) paths.set(blob, path);
-    }
-    return jsonText(taggedJson(value, { fileOf: (blob) => paths.get(blob) }));
-  }
-
   /** @returns the path of the blob's file, from the folder of this file; undefined where its bytes are not there. */
-  async #save(blob: StoredBlob, keyJson: JsonValue): Promise<string | undefined> {
+  async #save(blob: StoredBlob, key: unknown): Promise<string | undefined> {
     let bytes: Uint8Array;
     try {
       bytes = await blob.bytes();
     } catch (error) {
       if (!(error instanceof WebStorageError)) throw error;
       this.#missingBlobs++;
-      this.#note(keyJson, error);
+      this.#note(key, error);
       return undefined;
     }
     const folder = this.#path.replace(/\.jsonl$/u, '.blobs');
@@ -114,7 +109,10 @@ export class ExportedFile {
     return `${basename(folder)}/${name}`;
   }
 
-  #note(keyJson: JsonValue | undefined, { code, message }: Pick<WebStorageError, 'code' | 'message'>): void {
-    if (this.#errors.length < NAMED_ERRORS) this.#errors.push({ ...(keyJson !== undefined && { key: keyJson }), code, message });
+  #note(key: unknown, { code, message }: Pick<WebStorageError, 'code' | 'message'>): void {
+    if (this.#errors.length < NAMED_ERRORS) this.#errors.push({ ...(key !== undefined && { key: taggedJson(key) }), code, message });
   }
 }
+
+/** What is wrong with a value that holds an object of an unknown kind. */
+const INCOMPLETE = { code: 'BLOOM_UNSUPPORTED_VALUE', message: 'has an object of an unknown kind: what follows it is missing' } as const;

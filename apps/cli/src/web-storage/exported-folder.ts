@@ -11,7 +11,7 @@ import { DistinctNames } from './safe-name.js';
 /** What the report says of a folder. */
 export interface ExportedFolderFacts {
   /** Of IndexedDB, with their object stores and indexes. */
-  readonly databases?: readonly DatabaseInformation[];
+  readonly databases?: readonly (Omit<DatabaseInformation, 'errors'> & { readonly errors: readonly { readonly code: string; readonly message: string }[] })[];
   readonly files: readonly ExportedFacts[];
 }
 
@@ -33,14 +33,17 @@ export async function exportFolder(path: string, storage: StorageKind, target: s
   const files = new ExportedFiles(target, name);
   const databases = storage === 'indexeddb' && !options.allVersions ? await databasesIn(path, options) : undefined;
   // Stores without records have files too.
-  for (const database of databases ?? []) for (const store of database.stores) files.fileFor({ database: database.name, store: store.name });
+  for (const database of databases ?? []) for (const store of database.stores) files.fileFor({ database: database.name ?? database.id, store: store.name ?? store.id });
   await withDecodedEntries(path, options, async (_, entries) => {
     for await (const entry of entries) {
       options.signal.throwIfAborted();
       await files.add(entry);
     }
   });
-  return { ...(databases !== undefined && { databases }), files: files.finish() };
+  return {
+    ...(databases !== undefined && { databases: databases.map((database) => ({ ...database, errors: database.errors.map(({ code, message }) => ({ code, message })) })) }),
+    files: files.finish(),
+  };
 }
 
 async function databasesIn(path: string, { damage }: ExportOptions): Promise<DatabaseInformation[]> {
@@ -94,7 +97,10 @@ class ExportedFiles {
   }
 
   #nameFor({ database, store, origin, map }: ReadEntry['place']): string {
-    if (database === undefined) return this.#names.nameFor([map, origin].filter((part) => part !== undefined).join(' '), '.jsonl');
+    if (database === undefined) {
+      const parts = [map, origin].filter((part) => part !== undefined);
+      return this.#names.nameFor(parts.length === 0 ? 'unknown place' : parts.join(' '), '.jsonl');
+    }
     let found = this.#databases.get(database);
     if (found === undefined) {
       found = { folder: this.#names.nameFor(String(database)), names: new DistinctNames() };

@@ -6,6 +6,7 @@ import {
   type DatabaseInformation,
   IndexedDbReader,
   type SessionNamespace,
+  sessionPlace,
   SessionStorageReader,
   type StorageKind,
   storedItems,
@@ -38,7 +39,7 @@ async function* recordVersions(folder: Folder, options: VersionsOptions): AsyncG
   for await (const version of storedRecords(folder, options)) {
     const database = databases.find(({ id }) => id === version.database);
     const store = database?.stores.find(({ id }) => id === version.store);
-    const { key, value, isComplete, error } = version;
+    const { primaryKey: key, value, isComplete, error } = version;
     yield { place: { database: database?.name ?? version.database, store: store?.name ?? version.store }, key, value, isComplete, error, facts: factsOf(version) };
   }
 }
@@ -46,7 +47,7 @@ async function* recordVersions(folder: Folder, options: VersionsOptions): AsyncG
 async function* itemVersions(folder: Folder, options: VersionsOptions): AsyncGenerator<ReadEntry, void, undefined> {
   for await (const version of storedItems(folder, options)) {
     const { storageKey, key, value, error } = version;
-    yield { place: { origin: storageKey }, key, value, isComplete: error === undefined, error, facts: factsOf(version) };
+    yield { place: { ...(storageKey !== undefined && { origin: storageKey }) }, key, value, isComplete: error === undefined, error, facts: factsOf(version) };
   }
 }
 
@@ -58,8 +59,7 @@ async function* sessionVersions(folder: Folder, options: VersionsOptions): Async
   const origins = new Map(namespaces.map(({ map, storageKey }) => [map, storageKey]));
   for await (const version of storedSessionItems(folder, options)) {
     const { map, key, value, error } = version;
-    const origin = origins.get(map);
-    yield { place: { ...(origin !== undefined && { origin }), map: Number(map) }, key, value, isComplete: error === undefined, error, facts: factsOf(version) };
+    yield { place: sessionPlace(map, origins), key, value, isComplete: error === undefined, error, facts: factsOf(version) };
   }
 }
 

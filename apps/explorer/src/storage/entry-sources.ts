@@ -1,5 +1,5 @@
 import { CorruptionError } from '@bloom/bytes';
-import { type DatabaseInformation, type IndexDescription, originText, type StorageItem, type StoreDescription, type StoredRecord } from '@bloom/web-storage';
+import { type DatabaseInformation, type DecodedEntry, type IndexDescription, originText, sessionPlace, type StorageItem, type StoreDescription, type StoredRecord } from '@bloom/web-storage';
 import { storageKeyText } from './folder-outline.js';
 import type { EntryPlace, EntrySource, StoredEntry } from './stored-entry.js';
 import type { StoragePlace } from './storage-place.js';
@@ -15,7 +15,7 @@ export async function* entrySources(folders: readonly StoredFolder[], place: Sto
           yield* recordSources(folder, place);
           break;
         case 'local-storage':
-          yield itemSource(folder, place, async (damage) => (await folder.local(damage)).items(place.items), ({ storageKey }) => storageKey);
+          yield itemSource<StorageItem>(folder, place, async (damage) => (await folder.local(damage)).items(place.items), localPlace);
           break;
         case 'session-storage':
           yield await sessionSource(folder, place);
@@ -33,9 +33,14 @@ export function failedSource(folder: StoredFolder, error: unknown): EntrySource 
   return {
     // eslint-disable-next-line @typescript-eslint/require-await
     async *walk() {
-      yield damageEntry({ folder: folder.path, labels: { folder: folder.title } }, error);
+      yield damageEntry(folderPlace(folder), error);
     },
   };
+}
+
+/** The place of what is wrong with a folder as a whole, or with some of its items. */
+function folderPlace({ path, title }: StoredFolder): EntryPlace {
+  return { folder: path, labels: [title], names: { folder: title } };
 }
 
 async function* recordSources(folder: StoredFolder, place: StoragePlace): AsyncGenerator<EntrySource, void, undefined> {
@@ -43,6 +48,7 @@ async function* recordSources(folder: StoredFolder, place: StoragePlace): AsyncG
   if (folder.problem !== undefined) yield failedSource(folder, folder.problem);
   for (const database of databases) {
     if (place.database !== undefined && place.database !== database.id) continue;
+    for (const error of database.errors) yield failedSource(folder, error);
     for (const store of database.stores) {
       if (place.store !== undefined && place.store !== store.id) continue;
       yield recordSource(folder, database, store, place.index === undefined ? undefined : store.indexes.find(({ id }) => id === place.index));
@@ -51,7 +57,7 @@ async function* recordSources(folder: StoredFolder, place: StoragePlace): AsyncG
 }
 
 function recordSource(folder: StoredFolder, database: DatabaseInformation, store: StoreDescription, index: IndexDescription | undefined): EntrySource {
-  const where: EntryPlace = { folder: folder.path, database: database.id, store: store.id, labels: labelsOf(database, store) };
+  const where = storePlace(folder, database, store);
   const entryOf = ({ key, primaryKey, value, isComplete, error }: StoredRecord): StoredEntry => ({ key, primaryKey, value, isComplete, error, where, version: undefined });
   return {
     walk: (signal) => pastDamage(where, folder, signal, async (damage) => mapped((await folder.indexedDb(damage)).records(database, store, { index }), entryOf)),
@@ -63,29 +69,48 @@ function recordSource(folder: StoredFolder, database: DatabaseInformation, store
   };
 }
 
-export function labelsOf({ origin, name }: Pick<DatabaseInformation, 'origin' | 'name'>, store: Pick<StoreDescription, 'name'>): EntryPlace['labels'] {
-  return { origin: originText(origin), database: name, store: store.name };
+/** A store; its names are numbers where they cannot be read. */
+export function storePlace({ path, title }: StoredFolder, database: Pick<DatabaseInformation, 'id' | 'origin' | 'name'>, store: Pick<StoreDescription, 'id' | 'name'>): EntryPlace {
+  const origin = database.origin === undefined ? title.replace(/^IndexedDB of /u, '') : originText(database.origin);
+  return {
+    folder: path,
+    database: database.id,
+    store: store.id,
+    labels: [origin, database.name ?? `database ${database.id}`, store.name ?? `store ${store.id}`],
+    names: { origin, database: database.name ?? database.id, store: store.name ?? store.id },
+  };
 }
 
 function itemSource<Item extends Pick<StorageItem, 'key' | 'value' | 'error'>>(
   folder: StoredFolder,
   place: StoragePlace,
   items: (damage: DamageMode) => Promise<AsyncGenerator<Item, void, undefined>>,
-  storageKeyOf: (item: Item) => string,
+  placeOf: (item: Item) => ItemPlace,
 ): EntrySource {
-  const where: EntryPlace = { ...place, folder: folder.path, labels: { folder: folder.title } };
+  const where: EntryPlace = { ...place, ...folderPlace(folder) };
   return {
-    walk: (signal) => pastDamage(where, folder, signal, async (damage) => mapped(await items(damage), (item) => itemEntry(folder, item, storageKeyOf(item)))),
+    walk: (signal) => pastDamage(where, folder, signal, async (damage) => mapped(await items(damage), (item) => itemEntry(folder, item, placeOf(item)))),
   };
 }
 
-export function itemEntry(folder: StoredFolder, { key, value, error }: Pick<StorageItem, 'key' | 'value' | 'error'>, storageKey: string): StoredEntry {
-  return { key, primaryKey: undefined, value, isComplete: true, error, where: { folder: folder.path, items: storageKey, labels: { folder: folder.title, storageKey: storageKeyText(storageKey) } }, version: undefined };
+/** Where an item is: the members that an exported line has for it. Empty where it does not say. */
+export type ItemPlace = DecodedEntry['place'];
+
+export function itemEntry(folder: StoredFolder, { key, value, error }: Pick<StorageItem, 'key' | 'value' | 'error'>, place: ItemPlace): StoredEntry {
+  const { origin, map } = place;
+  const label = origin !== undefined ? storageKeyText(String(origin)) : map === undefined ? 'unknown place' : `map ${map}`;
+  const where = { folder: folder.path, items: String(origin ?? map ?? ''), labels: [folder.title, label], names: { folder: folder.title, ...place } };
+  return { key, primaryKey: undefined, value, isComplete: true, error, where, version: undefined };
+}
+
+/** Where an item of Local Storage is. */
+export function localPlace({ storageKey }: Pick<StorageItem, 'storageKey'>): ItemPlace {
+  return storageKey === undefined ? {} : { origin: storageKey };
 }
 
 async function sessionSource(folder: StoredFolder, place: StoragePlace): Promise<EntrySource> {
   const origins = await originsOfMaps(folder);
-  return itemSource(folder, place, async (damage) => (await folder.session(damage)).items(place.items), ({ map }) => origins.get(map) ?? `map ${map}`);
+  return itemSource(folder, place, async (damage) => (await folder.session(damage)).items(place.items), ({ map }) => sessionPlace(map, origins));
 }
 
 /** The origin that each map of Session Storage belongs to. */

@@ -29,11 +29,11 @@ async function databaseNodes(folder: StoredFolder): Promise<readonly OutlineNode
   return databases.map((database) => databaseNode(folder.path, database));
 }
 
-function databaseNode(folder: string, { id, origin, name, version, stores }: DatabaseInformation): OutlineNode {
+function databaseNode(folder: string, { id, origin, name, version, stores, errors }: DatabaseInformation): OutlineNode {
   return {
     kind: 'database',
-    title: name === '' ? 'unnamed database' : name,
-    detail: `${originText(origin)}, version ${version}`,
+    title: titleOf('database', id, name),
+    detail: [origin !== undefined && originText(origin), `version ${version}`, errors.length > 0 && 'its description is damaged'].filter(Boolean).join(', '),
     place: { folder, database: id },
     children: stores.map((store) => storeNode(folder, id, store)),
   };
@@ -42,17 +42,21 @@ function databaseNode(folder: string, { id, origin, name, version, stores }: Dat
 function storeNode(folder: string, database: number, { id, name, keyPath, autoIncrement, indexes }: StoreDescription): OutlineNode {
   return {
     kind: 'store',
-    title: name === '' ? 'unnamed store' : name,
+    title: titleOf('store', id, name),
     detail: [keyPath !== undefined && `key ${keyPathText(keyPath)}`, autoIncrement && 'numbered'].filter(Boolean).join(', '),
     place: { folder, database, store: id },
     children: indexes.map((index) => ({
       kind: 'index',
-      title: index.name === '' ? 'unnamed index' : index.name,
+      title: titleOf('index', index.id, index.name),
       detail: [`by ${keyPathText(index.keyPath)}`, index.unique && 'unique', index.multiEntry && 'each element'].filter(Boolean).join(', '),
       place: { folder, database, store: id, index: index.id },
       children: [],
     })),
   };
+}
+
+function titleOf(kind: OutlineNode['kind'], id: number, name: string | undefined): string {
+  return name === undefined ? `${kind} ${id}` : name === '' ? `unnamed ${kind}` : name;
 }
 
 function keyPathText(keyPath: KeyPath): string {

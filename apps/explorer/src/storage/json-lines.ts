@@ -1,4 +1,4 @@
-import { jsonText, taggedJson } from '@bloom/web-storage';
+import { entryJson } from '@bloom/web-storage';
 import type { Work } from '../worker/calls.js';
 import { breather } from '../worker/serve-calls.js';
 import { failureFacts } from '../worker/failure.js';
@@ -31,24 +31,9 @@ export async function jsonLines(sources: AsyncGenerator<EntrySource, void, undef
   return new Blob([...parts, text], { type: 'application/x-ndjson' });
 }
 
-/** A record or an item with its place, in one line. Its values are tagged JSON, as `bloom export` writes it. */
-function lineOf({ key, primaryKey, value, isComplete, error, where, version }: StoredEntry): string {
-  const members = Object.entries(where.labels).map(([name, label]) => member(name, JSON.stringify(label)));
-  if (version !== undefined) {
-    const { state, sequence, file } = version;
-    members.push(member('version', JSON.stringify(state)), member('sequence', String(sequence)), member('file', JSON.stringify(file)));
-  }
-  if (key !== undefined) members.push(member('key', jsonText(taggedJson(key))));
-  // Of an index.
-  if (primaryKey !== undefined && primaryKey !== key) members.push(member('primaryKey', jsonText(taggedJson(primaryKey))));
-  if (error !== undefined) {
-    const { code, message } = failureFacts(error);
-    members.push(member('error', JSON.stringify({ code, message })));
-  } else if (version?.state !== 'deletion') members.push(member('value', jsonText(taggedJson(value))));
-  if (!isComplete && error === undefined) members.push('"isComplete":false');
-  return `{${members.join(',')}}`;
-}
-
-function member(name: string, json: string): string {
-  return `${JSON.stringify(name)}:${json}`;
+/** A record or an item with its place, in one line, as `bloom export` writes it; of a version also whether it counts. */
+function lineOf({ error, where, version, ...entry }: StoredEntry): string {
+  const place = { ...where.names, ...(version !== undefined && { state: version.state }) };
+  const type = version?.state === 'deletion' ? 'deletion' : 'value';
+  return entryJson({ ...entry, place, version: version && { ...version, type }, error: error && failureFacts(error) });
 }

@@ -109,7 +109,7 @@ function rowOf({ key, value, error, where, version }: StoredEntry, depth: number
     // Items have texts only: quotes would say nothing.
     key: key === undefined ? '' : where.items !== undefined && typeof key === 'string' ? key.slice(0, KEY_LENGTH) : lineOf(key, KEY_LENGTH),
     value: version?.state === 'deletion' || error !== undefined ? '' : where.items !== undefined && typeof value === 'string' ? value.slice(0, VALUE_LENGTH) : lineOf(value, VALUE_LENGTH),
-    where: Object.values(where.labels).slice(depth).map((name) => name.replace(/^https?:\/\//u, '')).join(' › '),
+    where: where.labels.slice(depth).map((name) => name.replace(/^https?:\/\//u, '')).join(' › '),
     error: error === undefined ? undefined : failureFacts(error).message,
     state: version?.state,
   };

@@ -17,8 +17,10 @@ export interface StoredEntry {
 
 /** Where an entry belongs. */
 export interface EntryPlace extends StoragePlace {
-  /** What is there, from the outside to the inside: the origin, the database, the store; or the folder and the storage key. */
-  readonly labels: Readonly<Record<string, string>>;
+  /** What is there in words, from the outside to the inside: the origin, the database, the store; or the folder and the origin. */
+  readonly labels: readonly string[];
+  /** The same for programs: the members that an exported line has for it. */
+  readonly names: Readonly<Record<string, string | number>>;
 }
 
 /** Entries of one kind and place. A walk can be taken again, and gives the same. */

@@ -1,6 +1,6 @@
-import { storedItems, storedRecords, type StoredRecordVersion, storedSessionItems } from '@bloom/web-storage';
+import { sessionPlace, storedItems, storedRecords, type StoredRecordVersion, storedSessionItems } from '@bloom/web-storage';
 import { breather } from '../worker/serve-calls.js';
-import { failedSource, itemEntry, labelsOf, originsOfMaps } from './entry-sources.js';
+import { failedSource, itemEntry, localPlace, originsOfMaps, storePlace } from './entry-sources.js';
 import type { EntryPlace, EntrySource, StoredEntry } from './stored-entry.js';
 import type { VersionState } from './version-state.js';
 import type { StoragePlace } from './storage-place.js';
@@ -42,15 +42,15 @@ export async function* versionSources(folders: readonly StoredFolder[], place: S
 function recordVersions(folder: StoredFolder, place: StoragePlace): EntrySource {
   const places = new Map<string, EntryPlace>();
   return versionSource<StoredRecordVersion>(
-    async function* () {
+    async function* (signal) {
       // A damaged description hides no record: its stores have their numbers then.
       for (const database of await folder.databases().catch(() => [])) {
-        for (const store of database.stores) places.set(`${database.id} ${store.id}`, { folder: folder.path, database: database.id, store: store.id, labels: labelsOf(database, store) });
+        for (const store of database.stores) places.set(`${database.id} ${store.id}`, storePlace(folder, database, store));
       }
-      for await (const stored of storedRecords(folder.files, { blobs: folder.blobs })) {
+      for await (const stored of storedRecords(folder.files, { blobs: folder.blobs, signal })) {
         if (place.database !== undefined && place.database !== stored.database) continue;
         if (place.store !== undefined && place.store !== stored.store) continue;
-        yield { stored, name: `${stored.database} ${stored.store} ${lineOf(stored.primaryKey, KEY_LENGTH)}` };
+        yield { stored, name: nameOf(stored, stored.primaryKey, `${stored.database} ${stored.store}`) };
       }
     },
     ({ key, primaryKey, value, isComplete, error, database, store }) => ({
@@ -59,44 +59,49 @@ function recordVersions(folder: StoredFolder, place: StoragePlace): EntrySource 
       value,
       isComplete,
       error,
-      where: places.get(`${database} ${store}`) ?? { folder: folder.path, database, store, labels: { origin: folder.title.replace(/^IndexedDB of /u, ''), database: `database ${database}`, store: `store ${store}` } },
+      where: places.get(`${database} ${store}`) ?? storePlace(folder, { id: database, origin: undefined, name: undefined }, { id: store, name: undefined }),
     }),
   );
 }
 
 function localVersions(folder: StoredFolder, place: StoragePlace): EntrySource {
   return versionSource(
-    async function* () {
-      for await (const stored of storedItems(folder.files)) {
-        if (place.items === undefined || place.items === stored.storageKey) yield { stored, name: `${stored.storageKey} ${stored.key}` };
+    async function* (signal) {
+      for await (const stored of storedItems(folder.files, { signal })) {
+        if (place.items === undefined || place.items === stored.storageKey) yield { stored, name: nameOf(stored, stored.key, `${stored.storageKey}`) };
       }
     },
-    (stored) => itemEntry(folder, stored, stored.storageKey),
+    (stored) => itemEntry(folder, stored, localPlace(stored)),
   );
 }
 
 async function sessionVersions(folder: StoredFolder, place: StoragePlace): Promise<EntrySource> {
   const origins = await originsOfMaps(folder).catch(() => new Map<string, string>());
   return versionSource(
-    async function* () {
-      for await (const stored of storedSessionItems(folder.files)) {
-        if (place.items === undefined || place.items === stored.map) yield { stored, name: `${stored.map} ${stored.key}` };
+    async function* (signal) {
+      for await (const stored of storedSessionItems(folder.files, { signal })) {
+        if (place.items === undefined || place.items === stored.map) yield { stored, name: nameOf(stored, stored.key, `${stored.map}`) };
       }
     },
-    (stored) => itemEntry(folder, stored, origins.get(stored.map) ?? `map ${stored.map}`),
+    (stored) => itemEntry(folder, stored, sessionPlace(stored.map, origins)),
   );
 }
 
-function versionSource<Stored extends Version>(walk: () => AsyncGenerator<NamedVersion<Stored>, void, undefined>, entryOf: (stored: Stored) => Omit<StoredEntry, 'version'>): EntrySource {
+/** What all versions of a record or an item have in common. One whose key cannot be read stands for itself. */
+function nameOf({ sequence }: Version, key: unknown, place: string): string {
+  return key === undefined ? `${sequence}` : `${place} ${lineOf(key, KEY_LENGTH)}`;
+}
+
+function versionSource<Stored extends Version>(walk: (signal: AbortSignal) => AsyncGenerator<NamedVersion<Stored>, void, undefined>, entryOf: (stored: Stored) => Omit<StoredEntry, 'version'>): EntrySource {
   let newest: Promise<ReadonlyMap<string, Version>> | undefined;
   return {
     async *walk(signal) {
-      newest ??= newestOf(walk(), signal);
+      newest ??= newestOf(walk(signal), signal);
       const versions = await newest.catch((error: unknown) => {
         newest = undefined;
         throw error;
       });
-      for await (const { stored, name } of walk()) {
+      for await (const { stored, name } of walk(signal)) {
         const { sequence, file } = stored;
         yield { ...entryOf(stored), version: { state: stateOf(stored, versions.get(name)), sequence, file } };
       }

@@ -105,7 +105,7 @@ describeInChromium('the view of stored data', ({ open }) => {
     const lines = (await readFile(await download.path(), 'utf8')).trimEnd().split('\n').map((line) => JSON.parse(line) as Record<string, unknown>);
     expect(`${lines.length} rows of 132 read`).toBe(await status(explorer));
     expect(lines[0]).toMatchObject({ origin: 'https://notes.example', database: 'notebook', store: 'notes', key: 5, value: { changed: { $type: 'Date' } } });
-    expect(lines.at(-1)).toEqual({ folder: 'Local Storage', storageKey: 'https://notes.example', key: 'greeting', value: 'Grüße aus Tromsø 🫎' });
+    expect(lines.at(-1)).toEqual({ folder: 'Local Storage', origin: 'https://notes.example', key: 'greeting', value: 'Grüße aus Tromsø 🫎' });
   });
 
   test('shows JSON of Local Storage as a tree, or as its text', async () => {

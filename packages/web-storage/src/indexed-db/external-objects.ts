@@ -25,10 +25,28 @@ export function unixMilliseconds(microseconds: number): number {
   return microseconds / 1000 - EPOCH;
 }
 
-/** Decodes the entry of a record. @throws WebStorageError BLOOM_BAD_METADATA. */
-export function decodeExternalObjects(bytes: Uint8Array): ExternalObject[] {
-  const reader = new ByteReader(bytes, 'blob entry');
+/** What an entry says, up to its end or to the first damage. */
+export interface ExternalObjects {
+  readonly objects: readonly ExternalObject[];
+  /** Why what follows the last of them cannot be read. */
+  readonly error: WebStorageError | undefined;
+}
+
+/** Decodes the entry of a record. */
+export function decodeExternalObjects(bytes: Uint8Array): ExternalObjects {
   const objects: ExternalObject[] = [];
+  try {
+    readExternalObjects(bytes, objects);
+    return { objects, error: undefined };
+  } catch (error) {
+    if (!(error instanceof WebStorageError)) throw error;
+    return { objects, error };
+  }
+}
+
+/** Adds the objects to `objects`. @throws WebStorageError BLOOM_BAD_METADATA. */
+function readExternalObjects(bytes: Uint8Array, objects: ExternalObject[]): void {
+  const reader = new ByteReader(bytes, 'blob entry');
   while (!reader.isAtEnd) {
     const type = reader.byte();
     if (type === HANDLE) {
@@ -44,7 +62,6 @@ export function decodeExternalObjects(bytes: Uint8Array): ExternalObject[] {
       objects.push({ kind: isFile ? 'file' : 'blob', blobNumber, type: mimeType, size, name, lastModified });
     } else throw reader.bad(`unknown type of external object ${type}`, reader.position - 1);
   }
-  return objects;
 }
 
 /** The path of a blob's file within the blob folder, such as `1/00/2`. */

@@ -8,7 +8,7 @@ import { type BlobFolder, blobReader } from './external-objects.js';
 import { encodePrefix, EXTERNAL_OBJECTS, FIRST_INDEX, type KeyPrefix, readPrefix, RECORDS } from './key-prefix.js';
 import { encodeKey, GREATEST_KEY, type IndexedDbKey, LEAST_KEY, readKey } from './key.js';
 import { type DatabaseInformation, DATABASE_NAME, DatabaseMetadata, decodeDatabaseName, type IndexDescription, type KeyPath, type StoreDescription } from './metadata.js';
-import { decodeRecord, readRecordKey, readRecordVersion, type StoredRecord } from './record.js';
+import { decodeRecord, deletedRecord, readRecordKey, readRecordVersion, type StoredRecord, unreadable } from './record.js';
 
 /** How to read a folder of IndexedDB. All of it has a default. */
 export interface IndexedDbOptions extends Omit<AsyncReaderOptions, 'comparators' | 'filterPolicies' | 'insistOnBytewise'> {
@@ -83,26 +83,30 @@ export class IndexedDbReader {
     await this.close();
   }
 
-  /** The databases of the folder with their object stores, ordered by origin and name. @throws WebStorageError where metadata is damaged. */
+  /**
+   * The databases of the folder with their object stores, ordered by origin and name. What cannot be read of a description is among the
+   * `errors` of its database.
+   *
+   * @throws CorruptionError where the folder is damaged.
+   */
   async databases(): Promise<DatabaseInformation[]> {
     const all = { database: 0, store: 0, index: 0 };
     const databases: DatabaseInformation[] = [];
-    // From the empty origin with an empty name on.
-    const range = { gte: encodePrefix(all, [DATABASE_NAME, 0, 0]), lt: encodePrefix({ ...all, database: 1 }, [0]) };
+    const range = { gte: encodePrefix(all, [DATABASE_NAME]), lt: encodePrefix(all, [DATABASE_NAME + 1]) };
     for await (const [key, value] of this.#reader.entries(range)) {
-      const { id, origin, name } = decodeDatabaseName(key, value);
-      const metadata = await this.#metadata(id);
+      const { id, origin, name, errors } = decodeDatabaseName(key, value);
+      const { version, stores, errors: more } = await this.#metadata(id);
       // The upgrade that would have made it was aborted, and pages do not see it.
-      if (metadata.version === 0) continue;
-      databases.push({ id, origin, name, version: metadata.version, stores: metadata.stores });
+      if (version === 0 && stores.length === 0 && errors.length + more.length === 0) continue;
+      databases.push({ id, origin, name, version, stores, errors: [...errors, ...more] });
     }
     return databases;
   }
 
   async #metadata(database: number): Promise<DatabaseMetadata> {
-    const metadata = new DatabaseMetadata();
+    const metadata = new DatabaseMetadata(database);
     const prefix = { database, store: 0, index: 0 };
-    const range = { gte: encodePrefix(prefix, [0]), lt: encodePrefix({ database, store: 1, index: RECORDS }, LEAST_KEY) };
+    const range = { gte: encodePrefix(prefix), lt: encodePrefix({ ...prefix, store: 1 }) };
     for await (const [key, value] of this.#reader.entries(range)) metadata.add(key, value);
     return metadata;
   }
@@ -110,9 +114,10 @@ export class IndexedDbReader {
   /**
    * The records of a store, in the order of their keys or of those of an index.
    *
-   * A value that cannot be read is an `error` of its record, and the iteration continues.
+   * A key or a value that cannot be read is an `error` of its record, and the iteration continues. Records with damaged keys come where
+   * the folder has them, and are left out where the range has an end that they are not within.
    *
-   * @throws CorruptionError where the folder is damaged, WebStorageError where a key is.
+   * @throws CorruptionError where the folder is damaged.
    */
   async *records(
     database: Pick<DatabaseInformation, 'id'>,
@@ -148,13 +153,8 @@ export class IndexedDbReader {
       this.#stores.set(name, found);
     }
     const { context, database, store } = await found;
-    try {
-      const record = await this.#record(entryKey, bytes ?? NOTHING, store ?? NO_KEY, context);
-      return { ...record, ...(bytes === undefined && { error: undefined, isComplete: true }), database, store, place };
-    } catch (error) {
-      if (error instanceof WebStorageError) return undefined;
-      throw error;
-    }
+    const record = bytes === undefined ? deletedRecord(entryKey) : await this.#record(entryKey, bytes, store ?? NO_KEY, context);
+    return { ...record, database, store, place };
   }
 
   async #storeAt(place: Pick<KeyPrefix, 'database' | 'store'>): Promise<FoundStore> {
@@ -185,24 +185,26 @@ export class IndexedDbReader {
     const { encodedKey } = readRecordKey(entryKey);
     const externalObjects = hasExternalObjects ? await this.#reader.get(encodePrefix(place, encodedKey)) : undefined;
     const record = await decodeRecord(entryKey, bytes, { externalObjects, readBlob, names: this.#names, maxValueBytes: this.#options.maxValueBytes });
-    if (record.error === undefined && store.autoIncrement && typeof store.keyPath === 'string') injectKey(record.value, store.keyPath, record.key);
+    if (record.key !== undefined && store.autoIncrement && typeof store.keyPath === 'string') injectKey(record.value, store.keyPath, record.key);
     return record;
   }
 
   /** The record that an entry of an index leads to; undefined where the entry is stale. */
   async #indexed(entryKey: Uint8Array, entryValue: Uint8Array, store: Pick<StoreDescription, 'keyPath' | 'autoIncrement'>, context: StoreContext): Promise<StoredRecord | undefined> {
-    const reader = new ByteReader(entryKey, 'key');
-    readPrefix(reader);
-    const key = readKey(reader);
+    let key: IndexedDbKey | undefined;
+    let primaryKey: IndexedDbKey | undefined;
     try {
+      const reader = new ByteReader(entryKey, 'key');
+      readPrefix(reader);
+      key = readKey(reader);
+      primaryKey = primaryKeyOf(reader) ?? key;
       const { version, start } = readRecordVersion(entryValue);
       const recordKey = encodePrefix({ ...context.place, index: RECORDS }, entryValue.subarray(start));
       const bytes = await this.#reader.get(recordKey);
       if (bytes === undefined || readRecordVersion(bytes).version !== version) return undefined;
       return { ...(await this.#record(recordKey, bytes, store, context)), key };
     } catch (error) {
-      if (!(error instanceof WebStorageError)) throw error;
-      return { key, primaryKey: primaryKeyOf(reader) ?? key, value: undefined, isComplete: false, error };
+      return unreadable(key, primaryKey, error);
     }
   }
 }
@@ -211,7 +213,10 @@ export class IndexedDbReader {
 function primaryKeyOf(reader: ByteReader): IndexedDbKey | undefined {
   if (reader.isAtEnd) return undefined;
   reader.varint64();
-  return reader.remaining === 0 ? undefined : readKey(reader);
+  if (reader.remaining === 0) return undefined;
+  const key = readKey(reader);
+  reader.mustBeAtEnd();
+  return key;
 }
 
 interface StoreContext {
@@ -220,7 +225,6 @@ interface StoreContext {
   readonly readBlob: ((blobNumber: number) => Promise<Uint8Array>) | undefined;
 }
 
-const NOTHING = new Uint8Array(0);
 /** Of a store whose description is gone. */
 const NO_KEY = { keyPath: undefined, autoIncrement: false };
 
@@ -246,9 +250,11 @@ function rangeOf(place: { readonly database: number; readonly store: number; rea
   // The key of an index is followed by the sequence 0 and the primary key.
   const start = (key: Uint8Array): Uint8Array => encodePrefix(place, key, ...(isIndex ? [[0], LEAST_KEY] : []));
   const end = (key: Uint8Array): Uint8Array => encodePrefix(place, key, ...(isIndex ? [[0], GREATEST_KEY] : []));
+  // Damaged keys sort before the least key or after the greatest. A range without an end has them.
+  const first = gte === undefined ? encodePrefix(place) : start(encodeKey(gte));
   return {
-    ...(gt === undefined ? { gte: start(gte === undefined ? LEAST_KEY : encodeKey(gte)) } : { gt: end(encodeKey(gt)) }),
-    ...(lt === undefined ? { lte: end(lte === undefined ? GREATEST_KEY : encodeKey(lte)) } : { lt: start(encodeKey(lt)) }),
+    ...(gt === undefined ? { gte: first } : { gt: end(encodeKey(gt)) }),
+    ...(lt !== undefined ? { lt: start(encodeKey(lt)) } : lte === undefined ? { lt: encodePrefix({ ...place, index: place.index + 1 }) } : { lte: end(encodeKey(lte)) }),
     reverse,
   };
 }

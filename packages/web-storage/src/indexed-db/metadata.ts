@@ -13,6 +13,8 @@
 import { ByteReader } from '../value/byte-reader.js';
 import { littleEndian, readPrefix } from './key-prefix.js';
 import { readText } from './key.js';
+import { indexedDbKey } from './key-in-words.js';
+import { WebStorageError } from '../web-storage-error.js';
 
 /** The property, or the properties, of values that are their keys; undefined where keys are not part of the values. */
 export type KeyPath = string | readonly string[] | undefined;
@@ -20,7 +22,8 @@ export type KeyPath = string | readonly string[] | undefined;
 /** An index of an object store. */
 export interface IndexDescription {
   readonly id: number;
-  readonly name: string;
+  /** Undefined where it cannot be read. */
+  readonly name: string | undefined;
   readonly keyPath: KeyPath;
   readonly unique: boolean;
   /** Whether an array makes an entry for each of its elements. */
@@ -30,7 +33,8 @@ export interface IndexDescription {
 /** An object store of a database. */
 export interface StoreDescription {
   readonly id: number;
-  readonly name: string;
+  /** Undefined where it cannot be read. */
+  readonly name: string | undefined;
   readonly keyPath: KeyPath;
   readonly autoIncrement: boolean;
   /** The next key that the key generator gives; undefined where the store has none, or none was given yet. */
@@ -41,11 +45,15 @@ export interface StoreDescription {
 /** A database of an origin. */
 export interface DatabaseInformation {
   readonly id: number;
-  /** Such as `https_example.com_0@1`: scheme, host, port, and what Chromium writes behind them. */
-  readonly origin: string;
-  readonly name: string;
+  /** Such as `https_example.com_0@1`: scheme, host, port, and what Chromium writes behind them. Undefined where it cannot be read. */
+  readonly origin: string | undefined;
+  /** Undefined where it cannot be read. */
+  readonly name: string | undefined;
+  /** 0 where it cannot be read. */
   readonly version: number;
   readonly stores: readonly StoreDescription[];
+  /** Why parts of the description cannot be read. Those parts are undefined, false or 0. */
+  readonly errors: readonly WebStorageError[];
 }
 
 export const DATABASE_NAME = 201;
@@ -54,23 +62,55 @@ const STORE = 50;
 const INDEX = 100;
 
 /** The database that an entry of the list of databases is about. */
-export function decodeDatabaseName(key: Uint8Array, value: Uint8Array): { readonly id: number; readonly origin: string; readonly name: string } {
-  const reader = new ByteReader(key, 'key');
-  readPrefix(reader);
-  if (reader.byte() !== DATABASE_NAME) throw reader.bad('is not the name of a database');
-  return { origin: readText(reader), name: readText(reader), id: littleEndian(value) };
+export function decodeDatabaseName(key: Uint8Array, value: Uint8Array): Pick<DatabaseInformation, 'id' | 'origin' | 'name' | 'errors'> {
+  const id = littleEndian(value);
+  let origin: string | undefined;
+  try {
+    const reader = new ByteReader(key, 'key');
+    readPrefix(reader);
+    // The type: DATABASE_NAME.
+    reader.byte();
+    origin = readText(reader);
+    const name = readText(reader);
+    reader.mustBeAtEnd();
+    return { id, origin, name, errors: [] };
+  } catch (error) {
+    return { id, origin, name: undefined, errors: [errorAbout(`the name of database ${id}`, error)] };
+  }
+}
+
+/** An error with what it is about. Throws what is none of the metadata. */
+function errorAbout(subject: string, error: unknown): WebStorageError {
+  if (!(error instanceof WebStorageError)) throw error;
+  return new WebStorageError(error.code, error.structure, error.offset, `${subject}: ${error.problem}`, { cause: error });
 }
 
 type Fields<T> = { -readonly [K in keyof T]?: T[K] | undefined };
 
 /** Takes the entries about one database, one after another. */
 export class DatabaseMetadata {
+  /** Why entries cannot be read. */
+  readonly errors: WebStorageError[] = [];
+  readonly #database: number;
   #version = 0;
   readonly #stores = new Map<number, Fields<StoreDescription>>();
   readonly #indexes = new Map<number, Map<number, Fields<IndexDescription>>>();
 
-  /** @throws WebStorageError BLOOM_BAD_KEY or BLOOM_BAD_METADATA. */
+  /** @param database its id, for errors. */
+  constructor(database: number) {
+    this.#database = database;
+  }
+
+  /** An entry that cannot be read becomes one of the `errors`. */
   add(key: Uint8Array, value: Uint8Array): void {
+    try {
+      this.#add(key, value);
+    } catch (error) {
+      this.errors.push(errorAbout(indexedDbKey(key) ?? `an entry of database ${this.#database}`, error));
+    }
+  }
+
+  #add(key: Uint8Array, value: Uint8Array): void {
     const reader = new ByteReader(key, 'key');
     readPrefix(reader);
     const type = reader.byte();
@@ -105,7 +145,7 @@ export class DatabaseMetadata {
   }
 
   get stores(): readonly StoreDescription[] {
-    return [...this.#stores].map(([id, { name = '', keyPath, autoIncrement = false, nextKey }]) => ({
+    return [...this.#stores].map(([id, { name, keyPath, autoIncrement = false, nextKey }]) => ({
       id,
       name,
       keyPath,
@@ -113,7 +153,7 @@ export class DatabaseMetadata {
       nextKey,
       indexes: [...(this.#indexes.get(id) ?? [])].map(([indexId, index]) => ({
         id: indexId,
-        name: index.name ?? '',
+        name: index.name,
         keyPath: index.keyPath,
         unique: index.unique ?? false,
         multiEntry: index.multiEntry ?? false,

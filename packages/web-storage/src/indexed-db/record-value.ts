@@ -38,6 +38,7 @@ async function decodeFromBlob(bytes: Uint8Array, context: ValueContext, maxValue
   const size = reader.varint64();
   const index = reader.varint64();
   const entry = context.externalObjects?.[index];
+  if (entry === undefined && context.externalObjectsError !== undefined) throw context.externalObjectsError;
   if (entry?.blobNumber === undefined || context.readBlob === undefined) {
     throw new WebStorageError('BLOOM_MISSING_BLOB', 'value', 0, `is in a file of its own, of ${size} bytes, ${entry === undefined ? 'which the record has no entry for' : 'and no blob folder was given'}`);
   }

@@ -9,14 +9,15 @@ import { DEFAULT_MAX_VALUE_BYTES, decodeRecordValue } from './record-value.js';
 
 /** A record of an object store. */
 export interface StoredRecord {
-  /** The key that records are ordered by: that of the index, or the primary key. */
-  readonly key: IndexedDbKey;
-  readonly primaryKey: IndexedDbKey;
+  /** The key that records are ordered by: that of the index, or the primary key. Undefined where it cannot be read. */
+  readonly key: IndexedDbKey | undefined;
+  /** Undefined where it cannot be read. */
+  readonly primaryKey: IndexedDbKey | undefined;
   /** What the page stored; undefined where there is an `error`. */
   readonly value: unknown;
   /** False where the value has an object that this reader does not know, behind which nothing could be read. */
   readonly isComplete: boolean;
-  /** Why the value cannot be read. */
+  /** Why the key or the value cannot be read. */
   readonly error: WebStorageError | undefined;
 }
 
@@ -42,16 +43,42 @@ export function readRecordVersion(bytes: Uint8Array): { readonly version: number
   return { version: reader.varint64(), start: reader.position };
 }
 
-/** Decodes an entry. A value that cannot be read is an `error`. @throws WebStorageError BLOOM_BAD_KEY. */
+/** The key of a record, in the key of its entry. @throws WebStorageError BLOOM_BAD_KEY or BLOOM_TOO_DEEP. */
+export function recordKeyOf(entryKey: Uint8Array): IndexedDbKey {
+  const reader = new ByteReader(entryKey, 'key');
+  readPrefix(reader);
+  const key = readKey(reader);
+  reader.mustBeAtEnd();
+  return key;
+}
+
+/** Decodes an entry. A key or a value that cannot be read is an `error`. */
 export async function decodeRecord(entryKey: Uint8Array, bytes: Uint8Array, context: RecordContext): Promise<StoredRecord> {
-  const key = readKey(new ByteReader(readRecordKey(entryKey).encodedKey, 'key'));
+  let key: IndexedDbKey | undefined;
   try {
+    key = recordKeyOf(entryKey);
     const { names, readBlob, maxValueBytes = DEFAULT_MAX_VALUE_BYTES } = context;
-    const externalObjects = context.externalObjects === undefined ? undefined : decodeExternalObjects(context.externalObjects);
-    const decoded = await decodeRecordValue(bytes.subarray(readRecordVersion(bytes).start), { externalObjects, readBlob, names }, maxValueBytes);
+    const external = context.externalObjects === undefined ? undefined : decodeExternalObjects(context.externalObjects);
+    const valueContext = { externalObjects: external?.objects, externalObjectsError: external?.error, readBlob, names };
+    const decoded = await decodeRecordValue(bytes.subarray(readRecordVersion(bytes).start), valueContext, maxValueBytes);
     return { key, primaryKey: key, value: decoded.value, isComplete: decoded.isComplete, error: undefined };
   } catch (error) {
-    if (!(error instanceof WebStorageError)) throw error;
-    return { key, primaryKey: key, value: undefined, isComplete: false, error };
+    return unreadable(key, key, error);
   }
+}
+
+/** The record of a deletion: it has a key, and no value. */
+export function deletedRecord(entryKey: Uint8Array): StoredRecord {
+  try {
+    const key = recordKeyOf(entryKey);
+    return { key, primaryKey: key, value: undefined, isComplete: true, error: undefined };
+  } catch (error) {
+    return unreadable(undefined, undefined, error);
+  }
+}
+
+/** A record with an error. Throws what is none of the record. */
+export function unreadable(key: IndexedDbKey | undefined, primaryKey: IndexedDbKey | undefined, error: unknown): StoredRecord {
+  if (!(error instanceof WebStorageError)) throw error;
+  return { key, primaryKey, value: undefined, isComplete: false, error };
 }

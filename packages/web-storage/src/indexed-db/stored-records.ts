@@ -1,13 +1,14 @@
 import type { Folder } from '@bloom/leveldb';
-import { storedEntries, type StoredEntriesOptions } from '@bloom/leveldb/inspect';
+import { storedEntries } from '@bloom/leveldb/inspect';
+import type { StoredVersionsOptions } from '../stored-versions-options.js';
 import { PropertyNames } from '../value/property-names.js';
 import { WebStorageError } from '../web-storage-error.js';
 import { type BlobFolder, blobReader } from './external-objects.js';
 import { EXTERNAL_OBJECTS, type KeyPrefix, RECORDS } from './key-prefix.js';
-import { decodeRecord, readRecordKey, type StoredRecord } from './record.js';
+import { decodeRecord, deletedRecord, readRecordKey, type StoredRecord } from './record.js';
 
 /** How to list the versions of records. */
-export interface StoredRecordsOptions extends StoredEntriesOptions {
+export interface StoredRecordsOptions extends StoredVersionsOptions {
   /** Where blobs, files and large values are. Without it they are errors `BLOOM_MISSING_BLOB`. */
   readonly blobs?: BlobFolder | undefined;
   /** The most bytes that a compressed value may have. Default: 256 MiB. */
@@ -44,6 +45,7 @@ export async function* storedRecords(folder: Folder, options: StoredRecordsOptio
   const entriesOptions = { damage: 'skip', ...given } as const;
   const externalObjects = new Map<string, { readonly sequence: bigint; readonly value: Uint8Array }[]>();
   for await (const { kind, key, value, sequence } of storedEntries(folder, entriesOptions)) {
+    given.signal?.throwIfAborted();
     const name = recordName(key, EXTERNAL_OBJECTS);
     if (name === undefined || kind === 'deletion') continue;
     const versions = externalObjects.get(name.text) ?? [];
@@ -53,29 +55,23 @@ export async function* storedRecords(folder: Folder, options: StoredRecordsOptio
   for (const versions of externalObjects.values()) versions.sort((a, b) => (a.sequence < b.sequence ? -1 : 1));
   const names = new PropertyNames();
   for await (const { kind, key: entryKey, value: bytes, sequence, file } of storedEntries(folder, entriesOptions)) {
+    given.signal?.throwIfAborted();
     const name = recordName(entryKey, RECORDS);
     if (name === undefined) continue;
     const { database, store } = name.place;
     const isDeletion = kind === 'deletion';
-    try {
-      const record = isDeletion
-        ? { ...(await decodeRecord(entryKey, NOTHING, { externalObjects: undefined, readBlob: undefined, names, maxValueBytes })), value: undefined, isComplete: true, error: undefined }
-        : await decodeRecord(entryKey, bytes, {
-            // The blobs of a record are written after it.
-            externalObjects: externalObjects.get(name.text)?.find((version) => version.sequence > sequence)?.value,
-            readBlob: blobReader(blobs, database),
-            names,
-            maxValueBytes,
-          });
-      yield { ...record, kind: isDeletion ? 'deletion' : 'value', database, store, sequence, file };
-    } catch (error) {
-      // What is no key of a record is not one of its versions.
-      if (!(error instanceof WebStorageError)) throw error;
-    }
+    const record = isDeletion
+      ? deletedRecord(entryKey)
+      : await decodeRecord(entryKey, bytes, {
+          // The blobs of a record are written after it.
+          externalObjects: externalObjects.get(name.text)?.find((version) => version.sequence > sequence)?.value,
+          readBlob: blobReader(blobs, database),
+          names,
+          maxValueBytes,
+        });
+    yield { ...record, kind: isDeletion ? 'deletion' : 'value', database, store, sequence, file };
   }
 }
-
-const NOTHING = new Uint8Array(0);
 
 /** The record that an entry is about, if it has the index id `index`. */
 function recordName(key: Uint8Array, index: number): { readonly place: KeyPrefix; readonly text: string } | undefined {

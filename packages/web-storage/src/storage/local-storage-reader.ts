@@ -12,7 +12,8 @@
  * Source: Chromium, components/services/storage/dom_storage/local_storage_impl.cc.
  */
 import { type AsyncReaderOptions, DatabaseReader, type Folder } from '@bloom/leveldb';
-import { storedEntries, type StoredEntriesOptions } from '@bloom/leveldb/inspect';
+import { storedEntries } from '@bloom/leveldb/inspect';
+import type { StoredVersionsOptions } from '../stored-versions-options.js';
 import { unixMilliseconds } from '../indexed-db/external-objects.js';
 import { ByteReader } from '../value/byte-reader.js';
 import { WebStorageError } from '../web-storage-error.js';
@@ -33,8 +34,8 @@ export interface StoredOrigin {
 
 /** An item of Local Storage or Session Storage. */
 export interface StorageItem {
-  /** The origin, and for a frame within another site that site too. */
-  readonly storageKey: string;
+  /** The origin, and for a frame within another site that site too. Undefined where it cannot be read. */
+  readonly storageKey: string | undefined;
   /** Undefined where it cannot be read. */
   readonly key: string | undefined;
   /** Undefined where it cannot be read. */
@@ -110,8 +111,9 @@ export class LocalStorageReader {
  *
  * Damage is skipped, unless `damage` is `'strict'`; `onDropped` receives what was skipped.
  */
-export async function* storedItems(folder: Folder, options: StoredEntriesOptions = {}): AsyncGenerator<StorageItemVersion, void, undefined> {
+export async function* storedItems(folder: Folder, options: StoredVersionsOptions = {}): AsyncGenerator<StorageItemVersion, void, undefined> {
   for await (const { kind, key, value, sequence, file } of storedEntries(folder, { damage: 'skip', ...options })) {
+    options.signal?.throwIfAborted();
     const item = decodeStoredItem(key, kind === 'deletion' ? undefined : value);
     if (item !== undefined) yield { ...item, kind: kind === 'deletion' ? kind : 'value', sequence, file };
   }
@@ -119,13 +121,13 @@ export async function* storedItems(folder: Folder, options: StoredEntriesOptions
 
 /** Decodes an entry of the folder that is an item; undefined for another one. @param entryValue undefined for a deletion. */
 export function decodeStoredItem(entryKey: Uint8Array, entryValue: Uint8Array | undefined): StorageItem | undefined {
-  return entryKey[0] === ENTRY && entryKey.includes(0) ? decodeItem(entryKey, entryValue) : undefined;
+  return entryKey[0] === ENTRY ? decodeItem(entryKey, entryValue) : undefined;
 }
 
 /** Decodes an item. @param entryValue undefined for a deletion. */
 function decodeItem(entryKey: Uint8Array, entryValue: Uint8Array | undefined): StorageItem {
   const end = entryKey.indexOf(0);
-  let storageKey = '';
+  let storageKey: string | undefined;
   let key: string | undefined;
   try {
     if (end < 0) throw new WebStorageError('BLOOM_BAD_KEY', 'key', 0, 'has no end of the origin');

@@ -11,7 +11,8 @@
  * Source: Chromium, components/services/storage/dom_storage/session_storage_metadata.cc.
  */
 import { type AsyncReaderOptions, DatabaseReader, type Folder } from '@bloom/leveldb';
-import { storedEntries, type StoredEntriesOptions } from '@bloom/leveldb/inspect';
+import { storedEntries } from '@bloom/leveldb/inspect';
+import type { StoredVersionsOptions } from '../stored-versions-options.js';
 import { ByteReader } from '../value/byte-reader.js';
 import { WebStorageError } from '../web-storage-error.js';
 import type { StorageItem } from './local-storage-reader.js';
@@ -35,8 +36,8 @@ export interface SessionNamespace {
 
 /** An item of Session Storage. */
 export interface SessionItem extends Omit<StorageItem, 'storageKey'> {
-  /** The number of its map. */
-  readonly map: string;
+  /** The number of its map. Undefined where it cannot be read. */
+  readonly map: string | undefined;
 }
 
 /** A version of an item that is stored, whether it counts or not. */
@@ -94,8 +95,9 @@ export class SessionStorageReader {
  *
  * Damage is skipped, unless `damage` is `'strict'`; `onDropped` receives what was skipped.
  */
-export async function* storedSessionItems(folder: Folder, options: StoredEntriesOptions = {}): AsyncGenerator<SessionItemVersion, void, undefined> {
+export async function* storedSessionItems(folder: Folder, options: StoredVersionsOptions = {}): AsyncGenerator<SessionItemVersion, void, undefined> {
   for await (const { kind, key, value, sequence, file } of storedEntries(folder, { damage: 'skip', ...options })) {
+    options.signal?.throwIfAborted();
     const item = decodeSessionItem(key, kind === 'deletion' ? undefined : value);
     if (item !== undefined) yield { ...item, kind: kind === 'deletion' ? kind : 'value', sequence, file };
   }
@@ -103,11 +105,14 @@ export async function* storedSessionItems(folder: Folder, options: StoredEntries
 
 /** Decodes an entry of the folder that is an item; undefined for another one. @param entryValue undefined for a deletion. */
 export function decodeSessionItem(entryKey: Uint8Array, entryValue: Uint8Array | undefined): SessionItem | undefined {
-  const start = MAP_KEY.exec(new ByteReader(entryKey, 'key').latin1(Math.min(entryKey.length, LONGEST_START)));
-  if (start === null) return undefined;
-  const map = start[1]!;
+  const beginning = new ByteReader(entryKey, 'key').latin1(Math.min(entryKey.length, LONGEST_START));
+  if (!beginning.startsWith("map-")) return undefined;
+  let map: string | undefined;
   let key: string | undefined;
   try {
+    const start = MAP_KEY.exec(beginning);
+    if (start === null) throw new WebStorageError('BLOOM_BAD_KEY', 'key', MAP.length, 'has no number of a map');
+    map = start[1]!;
     const reader = new ByteReader(entryKey, 'key', start[0].length);
     key = reader.utf8(reader.remaining);
     return { map, key, value: entryValue && new ByteReader(entryValue, 'value').utf16(entryValue.length, true), error: undefined };

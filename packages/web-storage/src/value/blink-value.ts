@@ -14,6 +14,7 @@ import { readCryptoKey } from './crypto-key.js';
 import { type ExternalObject, HostObject, StoredBlob } from './host-object.js';
 import { PropertyNames } from './property-names.js';
 import { type HostObjectReader, V8ValueReader } from './v8-value.js';
+import type { WebStorageError } from '../web-storage-error.js';
 
 const VERSION_TAG = 0xff;
 const TRAILER_TAG = 0xfe;
@@ -35,6 +36,8 @@ export interface DecodedValue {
 export interface ValueContext {
   /** The blobs and files of the record, in the order of their indexes. */
   readonly externalObjects?: readonly ExternalObject[] | undefined;
+  /** Why the list of the blobs and files ends early: the error of those that it lacks. */
+  readonly externalObjectsError?: WebStorageError | undefined;
   /** Reads a file of the blob folder by its number. */
   readonly readBlob?: ((blobNumber: number) => Promise<Uint8Array>) | undefined;
   /** Names that values of the same store have had so far. */
@@ -168,7 +171,8 @@ class BlinkObjects implements HostObjectReader {
 
   #blob(kind: 'blob' | 'file', reader: ByteReader): StoredBlob {
     const index = reader.varint32();
-    return new StoredBlob(kind, index, this.#context.externalObjects?.[index], this.#context.readBlob);
+    const { externalObjects, externalObjectsError, readBlob } = this.#context;
+    return new StoredBlob(kind, index, externalObjects?.[index] ?? externalObjectsError, readBlob);
   }
 
   #file(reader: ByteReader): Record<string, unknown> {

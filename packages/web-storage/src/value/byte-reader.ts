@@ -29,6 +29,11 @@ export class ByteReader extends VarintReader {
     return this.position >= this.bytes.length;
   }
 
+  /** @throws WebStorageError where bytes are left. */
+  mustBeAtEnd(): void {
+    if (!this.isAtEnd) throw this.bad(`${this.remaining} bytes too many`);
+  }
+
   /** An error about what is at `offset`, or at the position. */
   bad(problem: string, offset = this.position): WebStorageError {
     return new WebStorageError(this.structure === 'key' ? 'BLOOM_BAD_KEY' : this.structure === 'value' ? 'BLOOM_BAD_VALUE' : 'BLOOM_BAD_METADATA', this.structure, offset, problem);

@@ -56,11 +56,16 @@ export class StoredBlob {
   readonly lastModified: Date | undefined;
   /** The number of its file; undefined where the record has no entry for it. */
   readonly blobNumber: number | undefined;
+  /** Why the entry for it cannot be read; undefined where it can, or where there is none. */
+  readonly error: WebStorageError | undefined;
   readonly #read: ((blobNumber: number) => Promise<Uint8Array>) | undefined;
 
-  constructor(kind: 'blob' | 'file', index: number, entry: ExternalObject | undefined, read: ((blobNumber: number) => Promise<Uint8Array>) | undefined) {
+  /** @param given the entry for it, or why that cannot be read; undefined where there is none. */
+  constructor(kind: 'blob' | 'file', index: number, given: ExternalObject | WebStorageError | undefined, read: ((blobNumber: number) => Promise<Uint8Array>) | undefined) {
+    const [entry, error] = given instanceof WebStorageError ? [undefined, given] : [given, undefined];
     this.kind = kind;
     this.index = index;
+    this.error = error;
     this.type = entry?.type;
     this.size = entry?.size;
     this.name = entry?.name;
@@ -72,11 +77,12 @@ export class StoredBlob {
   /**
    * Reads its bytes.
    *
-   * @throws WebStorageError BLOOM_MISSING_BLOB where its file is not there, or no blob folder was given.
+   * @throws WebStorageError BLOOM_MISSING_BLOB where its file is not there, or no blob folder was given; its `error` where there is one.
    */
   async bytes(): Promise<Uint8Array> {
     // Chromium makes no file for an empty one.
     if (this.size === 0) return new Uint8Array(0);
+    if (this.error !== undefined) throw this.error;
     if (this.#read === undefined || this.blobNumber === undefined) {
       throw new WebStorageError('BLOOM_MISSING_BLOB', 'blob', 0, this.blobNumber === undefined ? 'the record has no entry for this blob' : 'no blob folder was given');
     }

@@ -18,7 +18,7 @@ async function readRecords(path: string): Promise<Record<string, DescribedRecord
   const records: Record<string, DescribedRecord[]> = {};
   for (const store of databases[0]!.stores) {
     for (const index of [undefined, ...store.indexes]) {
-      const found: DescribedRecord[] = (records[index === undefined ? store.name : `${store.name}.${index.name}`] = []);
+      const found: DescribedRecord[] = (records[index === undefined ? store.name! : `${store.name}.${index.name}`] = []);
       for await (const record of reader.records(databases[0]!, store, { index })) {
         if (record.error !== undefined) throw record.error;
         expect(record.isComplete).toBe(true);

@@ -1,0 +1,213 @@
+// Damage in one place of a folder hides nothing else.
+import { serialize } from 'node:v8';
+import { describe, expect, test } from 'vitest';
+import { Database, WritableMemoryFolder } from '@bloom/leveldb';
+import { idbComparator, idbFilterPolicy } from '@bloom/leveldb/idb-comparator';
+import {
+  encodeKey,
+  EntryDecoder,
+  IndexedDbReader,
+  LocalStorageReader,
+  SessionStorageReader,
+  type StoredBlob,
+  storedItems,
+  storedRecords,
+  storedSessionItems,
+} from '../src/index.js';
+
+const ascii = (text: string): Uint8Array => new Uint8Array(Buffer.from(text, 'latin1'));
+const utf16 = (text: string): Uint8Array => new Uint8Array(Buffer.from(text, 'utf16le').swap16());
+const bytesOf = (...parts: readonly (number | Uint8Array)[]): Uint8Array => Uint8Array.from(parts.flatMap((part) => (typeof part === 'number' ? [part] : [...part])));
+const text = (value: string): Uint8Array => bytesOf(value.length, utf16(value));
+
+type Entry = readonly [Uint8Array, Uint8Array];
+
+async function collected<T>(walk: AsyncIterable<T>): Promise<T[]> {
+  const all: T[] = [];
+  for await (const item of walk) all.push(item);
+  return all;
+}
+
+async function folderOf(entries: readonly Entry[], options = {}): Promise<WritableMemoryFolder> {
+  const folder = new WritableMemoryFolder();
+  const database = await Database.open(folder, options);
+  for (const [key, value] of entries) await database.put(key, value);
+  await database.close();
+  return folder;
+}
+
+const indexedDb = (entries: readonly Entry[]): Promise<WritableMemoryFolder> => folderOf(entries, { comparator: idbComparator, filterPolicy: idbFilterPolicy });
+const store = { id: 1, keyPath: undefined, autoIncrement: false } as const;
+const record = (encodedKey: Uint8Array, value: unknown): Entry => [bytesOf(0, 1, 1, 1, encodedKey), bytesOf(1, serialize(value))];
+
+/** Database 1 of `https_a_0@1`, named `d`, in version 2, with the entries of its description. */
+const described = (...entries: readonly Entry[]): readonly Entry[] => [[bytesOf(0, 0, 0, 0, 201, text('https_a_0@1'), text('d')), bytesOf(1)], [bytesOf(0, 1, 0, 0, 4), bytesOf(2)], ...entries];
+const ofStore = (id: number, type: number, value: Uint8Array): Entry => [bytesOf(0, 1, 0, 0, 50, id, type), value];
+const ofIndex = (storeId: number, id: number, type: number, value: Uint8Array): Entry => [bytesOf(0, 1, 0, 0, 100, storeId, id, type), value];
+const NO_KEY_PATH = bytesOf(0, 0, 0);
+
+describe('a damaged key of IndexedDB', () => {
+  const damagedKeys: readonly (readonly [string, Uint8Array])[] = [
+    ['an unknown type', bytesOf(9, 1)],
+    ['nothing', bytesOf()],
+    ['the end of the order, which is never stored', bytesOf(0)],
+    ['the end of the order and more', bytesOf(0, 0xff, 0xff)],
+    ['a text that ends early', bytesOf(1, 5, 0, 0x61)],
+    ['an array that ends early', bytesOf(4, 2, encodeKey(1))],
+    ['a number with bytes after it', bytesOf(encodeKey(5), 7)],
+  ];
+
+  test.each(damagedKeys)('with %s is the error of its record, and the records around it are read', async (_, damaged) => {
+    const folder = await indexedDb([record(encodeKey(1), 'one'), record(damaged, 'lost key'), record(encodeKey('z'), 'last')]);
+    await using reader = await IndexedDbReader.open(folder);
+    const sound = [[1, 1, 'one', undefined], ['z', 'z', 'last', undefined]];
+    const bad = [undefined, undefined, undefined, 'BLOOM_BAD_KEY'];
+    for (const walk of [reader.records({ id: 1 }, store), storedRecords(folder)]) {
+      const records = (await collected(walk)).map(({ key, primaryKey, value, error }) => [key, primaryKey, value, error?.code]);
+      expect(records).toHaveLength(3);
+      expect(records).toEqual(expect.arrayContaining([...sound, bad]));
+    }
+    const placed = await reader.decodeEntry(...record(damaged, 'lost key'));
+    expect([placed?.place, placed?.key, placed?.error?.code]).toEqual([{ database: 1, store: 1, index: 1 }, undefined, 'BLOOM_BAD_KEY']);
+    await using decoder = await EntryDecoder.open(folder);
+    expect(await decoder!.decode(...record(damaged, 'lost key'))).toMatchObject({ key: undefined, error: { code: 'BLOOM_BAD_KEY' }, place: { database: 1, store: 1 } });
+  });
+
+  test('is not in a range with two ends of its own', async () => {
+    const folder = await indexedDb([record(bytesOf(9, 1), 'lost key'), record(encodeKey(1), 'one'), record(encodeKey(2), 'two')]);
+    await using reader = await IndexedDbReader.open(folder);
+    expect((await collected(reader.records({ id: 1 }, store, { gte: 1, lte: 2 }))).map(({ value }) => value)).toEqual(['one', 'two']);
+    expect((await collected(reader.records({ id: 1 }, store, { reverse: true, limit: 1 }))).map(({ value }) => value)).toEqual(['two']);
+  });
+
+  // In an index, a byte after the number is the sequence that Chromium wrote there once.
+  test.each(damagedKeys.filter(([name]) => !name.includes('after it')))('of an index with %s is the error of its record, and the entries around it are followed', async (_, damaged) => {
+    const entry = (key: Uint8Array): Entry => [bytesOf(0, 1, 1, 30, key, 0, encodeKey(7)), bytesOf(1, encodeKey(7))];
+    const folder = await indexedDb([record(encodeKey(7), 'seven'), entry(encodeKey(1)), [bytesOf(0, 1, 1, 30, damaged), bytesOf(1, encodeKey(7))], entry(encodeKey('z'))]);
+    await using reader = await IndexedDbReader.open(folder);
+    const records = (await collected(reader.records({ id: 1 }, store, { index: { id: 30 } }))).map(({ key, primaryKey, value, error }) => [key, primaryKey, value, error?.code]);
+    expect(records).toHaveLength(3);
+    expect(records).toEqual(expect.arrayContaining([[1, 7, 'seven', undefined], ['z', 7, 'seven', undefined], [undefined, undefined, undefined, 'BLOOM_BAD_KEY']]));
+  });
+});
+
+describe('damaged metadata of IndexedDB', () => {
+  test('of one store or index is an error of its database, which hides no other store, index or database', async () => {
+    const folder = await indexedDb([
+      ...described(
+        ofStore(1, 0, utf16('first')),
+        ofStore(1, 1, bytesOf(0, 0, 9)),
+        ofStore(2, 0, bytesOf(0)),
+        ofStore(2, 1, NO_KEY_PATH),
+        ofStore(2, 2, bytesOf()),
+        ofStore(3, 0, utf16('third')),
+        ofIndex(3, 30, 0, utf16('by name')),
+        ofIndex(3, 30, 2, bytesOf(0, 0, 2, 0x80)),
+        ofIndex(3, 31, 0, utf16('by size')),
+        ofIndex(3, 31, 2, bytesOf(0, 0, 1, text('size'))),
+        [bytesOf(0, 1, 0, 0, 50, 0x80), bytesOf(1)],
+      ),
+      [bytesOf(0, 0, 0, 0, 201, text('https_b_0@1'), text('e')), bytesOf(2)],
+      [bytesOf(0, 2, 0, 0, 4), bytesOf(5)],
+    ]);
+    await using reader = await IndexedDbReader.open(folder);
+    const databases = await reader.databases();
+    expect(databases.map(({ id, name, version, errors }) => [id, name, version, errors.length])).toEqual([[1, 'd', 2, 5], [2, 'e', 5, 0]]);
+    const [damaged] = databases;
+    expect(damaged!.stores.map(({ id, name, keyPath }) => [id, name, keyPath])).toEqual([[1, 'first', undefined], [2, undefined, undefined], [3, 'third', undefined]]);
+    expect(damaged!.stores[2]!.indexes.map(({ id, name, keyPath }) => [id, name, keyPath])).toEqual([[30, 'by name', undefined], [31, 'by size', 'size']]);
+    expect(damaged!.errors.map(({ code, message }) => `${code} ${message}`).sort()).toEqual([
+      'BLOOM_BAD_KEY key at offset 6: an entry of database 1: ends within a varint',
+      expect.stringMatching(/^BLOOM_BAD_METADATA metadata at offset 0: database 1: store 2, auto-increment: ends early/u),
+      expect.stringMatching(/^BLOOM_BAD_METADATA metadata at offset 0: database 1: store 2, name: /u),
+      expect.stringMatching(/^BLOOM_BAD_METADATA metadata at offset 2: database 1: store 1, key path: unknown type of key path 9/u),
+      expect.stringMatching(/^BLOOM_BAD_METADATA metadata at offset 4: database 1: store 3, index 30, key path: /u),
+    ]);
+  });
+
+  test('of the name of a database leaves its records readable by its id', async () => {
+    const folder = await indexedDb([
+      [bytesOf(0, 0, 0, 0, 201, text('https_a_0@1'), 9, 0), bytesOf(1)],
+      [bytesOf(0, 1, 0, 0, 4), bytesOf(2)],
+      ofStore(1, 0, utf16('first')),
+      record(encodeKey(1), 'one'),
+    ]);
+    await using reader = await IndexedDbReader.open(folder);
+    const [database] = await reader.databases();
+    expect([database!.id, database!.origin, database!.name, database!.errors.map(({ code }) => code)]).toEqual([1, 'https_a_0@1', undefined, ['BLOOM_BAD_KEY']]);
+    expect((await collected(reader.records(database!, database!.stores[0]!))).map(({ value }) => value)).toEqual(['one']);
+    await using decoder = await EntryDecoder.open(folder);
+    expect((await decoder!.decode(...record(encodeKey(1), 'one')))!.place).toEqual({ database: 1, store: 'first' });
+  });
+
+  test('of the version of a database does not hide the database', async () => {
+    for (const version of [[[bytesOf(0, 1, 0, 0, 4), bytesOf(0x80)]], []] as const) {
+      const folder = await indexedDb([[bytesOf(0, 0, 0, 0, 201, text('https_a_0@1'), text('d')), bytesOf(1)], ...version, ofStore(1, 0, utf16('first'))]);
+      await using reader = await IndexedDbReader.open(folder);
+      expect((await reader.databases()).map(({ name, version: number, stores, errors }) => [name, number, stores.length, errors.length])).toEqual([['d', 0, 1, version.length]]);
+    }
+  });
+});
+
+test('a damaged entry about blobs hides no value: the blobs before the damage are described, and the others have the error', async () => {
+  const blob = (index: number): readonly number[] => [0x5c, 0x69, index];
+  // An array of two blobs, in Blink’s envelope.
+  const value = bytesOf(1, 0xff, 0x11, 0xff, 0x0d, 0x41, 2, ...blob(0), ...blob(1), 0x24, 0, 2);
+  const key = encodeKey(7);
+  const blobEntry = (encodedKey: Uint8Array, contents: Uint8Array): Entry => [bytesOf(0, 1, 1, 3, encodedKey), contents];
+  const folder = await indexedDb([
+    [bytesOf(0, 1, 1, 1, key), value],
+    blobEntry(key, bytesOf(0, 5, text('a/b'), 9, 0, 6, 200)),
+    record(encodeKey(8), 'without blobs'),
+    blobEntry(encodeKey(8), bytesOf(77)),
+  ]);
+  await using reader = await IndexedDbReader.open(folder, { blobs: { read: () => Promise.resolve(Uint8Array.of(1, 2, 3)) } });
+  for (const walk of [reader.records({ id: 1 }, store), storedRecords(folder, { blobs: { read: () => Promise.resolve(Uint8Array.of(1, 2, 3)) } })]) {
+    const [withBlobs, without] = await collected(walk);
+    expect([without!.value, without!.error]).toEqual(['without blobs', undefined]);
+    const [first, second] = withBlobs!.value as [StoredBlob, StoredBlob];
+    expect([first.type, first.size, first.error, await first.bytes()]).toEqual(['a/b', 9, undefined, Uint8Array.of(1, 2, 3)]);
+    expect([second.type, second.size, second.error?.code]).toEqual([undefined, undefined, 'BLOOM_BAD_METADATA']);
+    await expect(second.bytes()).rejects.toMatchObject({ code: 'BLOOM_BAD_METADATA', structure: 'blob entry' });
+  }
+});
+
+describe('a damaged key', () => {
+  test('of Local Storage is an error wherever items are listed', async () => {
+    const folder = await folderOf([[ascii('VERSION'), ascii('1')], [ascii('_https://a.example\0\x01a'), ascii('\x01x')], [ascii('_no end'), ascii('\x01y')]]);
+    await using reader = await LocalStorageReader.open(folder);
+    const expected = [['https://a.example', 'a', 'x', undefined], [undefined, undefined, undefined, 'BLOOM_BAD_KEY']];
+    for (const walk of [reader.items(), storedItems(folder)]) {
+      expect((await collected(walk)).map(({ storageKey, key, value, error }) => [storageKey, key, value, error?.code])).toEqual(expected);
+    }
+    await using decoder = await EntryDecoder.open(folder);
+    expect(await decoder!.decode(ascii('_no end'), ascii('\x01y'))).toMatchObject({ place: {}, key: undefined, error: { code: 'BLOOM_BAD_KEY' } });
+  });
+
+  test('of Session Storage is an error wherever items are listed', async () => {
+    const folder = await folderOf([[ascii('version'), ascii('1')], [ascii('map-0-a'), ascii('x\0')], [ascii('map-\xff-b'), ascii('y\0')]]);
+    await using reader = await SessionStorageReader.open(folder);
+    const expected = [['0', 'a', 'x', undefined], [undefined, undefined, undefined, 'BLOOM_BAD_KEY']];
+    for (const walk of [reader.items(), storedSessionItems(folder)]) {
+      expect((await collected(walk)).map(({ map, key, value, error }) => [map, key, value, error?.code])).toEqual(expected);
+    }
+    await using decoder = await EntryDecoder.open(folder);
+    expect(await decoder!.decode(ascii('map-\xff-b'), ascii('y\0'))).toMatchObject({ place: {}, key: undefined, error: { code: 'BLOOM_BAD_KEY' } });
+  });
+});
+
+let stopper: AbortController;
+
+test.each([
+  ['storedRecords', async () => storedRecords(await indexedDb([record(encodeKey(1), 'one'), record(encodeKey(2), 'two')]), { signal: stopper.signal })],
+  ['storedItems', async () => storedItems(await folderOf([[ascii('_a\0\x01a'), ascii('\x01x')], [ascii('_a\0\x01b'), ascii('\x01x')]]), { signal: stopper.signal })],
+  ['storedSessionItems', async () => storedSessionItems(await folderOf([[ascii('map-0-a'), ascii('x\0')], [ascii('map-0-b'), ascii('x\0')]]), { signal: stopper.signal })],
+])('%s ends at the next version when its signal is aborted', async (_, open) => {
+  stopper = new AbortController();
+  const walk = await open();
+  expect((await walk.next()).done).toBe(false);
+  stopper.abort(new Error('stopped'));
+  await expect(walk.next()).rejects.toThrow('stopped');
+});
+
+
