@@ -16,6 +16,8 @@ export interface DescribedItem {
 export interface Stored {
   /** By stores, and by indexes as `store.index`. */
   readonly records: Readonly<Record<string, readonly DescribedRecord[]>>;
+  /** Values that the browser itself does not read back as they were stored. */
+  readonly misread: number;
   readonly local: readonly DescribedItem[];
   readonly session: readonly DescribedItem[];
 }

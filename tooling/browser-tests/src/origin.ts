@@ -109,6 +109,22 @@ const nodeParts: Plugin = {
   },
 };
 
+/** Bundles one of `pages` as a script that Chromium 64 and later can run, with the constants that it names. */
+export async function bundledForOld(name: string, constants: Readonly<Record<string, unknown>>): Promise<Uint8Array> {
+  const { outputFiles } = await build({
+    entryPoints: [join(import.meta.dirname, `pages/${name}.ts`)],
+    bundle: true,
+    format: 'iife',
+    platform: 'browser',
+    target: 'chrome64',
+    define: Object.fromEntries(Object.entries(constants).map(([constant, value]) => [constant, JSON.stringify(value)])),
+    inject: [join(import.meta.dirname, 'pages/missing-parts.ts')],
+    write: false,
+    logLevel: 'error',
+  });
+  return outputFiles[0]!.contents;
+}
+
 /**
  * Bundles scripts of `src` with the packages as they are published. `pnpm test` builds them first.
  *

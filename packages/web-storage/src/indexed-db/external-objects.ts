@@ -2,9 +2,12 @@
  * The blobs, files and file handles of a record, as an entry of their own.
  *
  *     type (u8)                            0 blob · 1 file · 2 handle
- *     blob, file                           blob number (varint), MIME type (text), size (varint)
- *     file                                 name (text), last modified (varint, microseconds since 1601)
+ *     blob                                 blob number (varint), MIME type (text), size (varint)
+ *     file                                 blob number (varint), MIME type (text), size (varint), name (text),
+ *                                          last modified (varint, microseconds since 1601)
  *     handle                               length (varint), token
+ *
+ * Before version 4 of the folder's schema, which Chromium 83 has, files were without size and date.
  *
  * Source: Chromium, content/browser/indexed_db/docs/leveldb_coding_scheme.md; which epoch: base::Time::ToInternalValue.
  */
@@ -16,6 +19,9 @@ import { readText } from './key.js';
 const BLOB = 0;
 const FILE = 1;
 const HANDLE = 2;
+
+/** The first version of the schema that has size and date of files. */
+const DESCRIBES_FILES = 4;
 
 /** Milliseconds from 1601 to 1970. */
 const EPOCH = 11_644_473_600_000;
@@ -32,11 +38,11 @@ export interface ExternalObjects {
   readonly error: WebStorageError | undefined;
 }
 
-/** Decodes the entry of a record. */
-export function decodeExternalObjects(bytes: Uint8Array): ExternalObjects {
+/** Decodes the entry of a record. @param schema the version of the folder's schema. */
+export function decodeExternalObjects(bytes: Uint8Array, schema: number): ExternalObjects {
   const objects: ExternalObject[] = [];
   try {
-    readExternalObjects(bytes, objects);
+    readExternalObjects(bytes, schema, objects);
     return { objects, error: undefined };
   } catch (error) {
     if (!(error instanceof WebStorageError)) throw error;
@@ -45,7 +51,7 @@ export function decodeExternalObjects(bytes: Uint8Array): ExternalObjects {
 }
 
 /** Adds the objects to `objects`. @throws WebStorageError BLOOM_BAD_METADATA. */
-function readExternalObjects(bytes: Uint8Array, objects: ExternalObject[]): void {
+function readExternalObjects(bytes: Uint8Array, schema: number, objects: ExternalObject[]): void {
   const reader = new ByteReader(bytes, 'blob entry');
   while (!reader.isAtEnd) {
     const type = reader.byte();
@@ -55,10 +61,11 @@ function readExternalObjects(bytes: Uint8Array, objects: ExternalObject[]): void
     } else if (type === BLOB || type === FILE) {
       const blobNumber = reader.varint64();
       const mimeType = readText(reader);
-      const size = reader.varint64();
       const isFile = type === FILE;
+      const isDescribed = schema >= DESCRIBES_FILES;
+      const size = isDescribed || !isFile ? reader.varint64() : undefined;
       const name = isFile ? readText(reader) : undefined;
-      const lastModified = isFile ? new Date(unixMilliseconds(reader.varint64())) : undefined;
+      const lastModified = isDescribed && isFile ? new Date(unixMilliseconds(reader.varint64())) : undefined;
       objects.push({ kind: isFile ? 'file' : 'blob', blobNumber, type: mimeType, size, name, lastModified });
     } else throw reader.bad(`unknown type of external object ${type}`, reader.position - 1);
   }

@@ -7,7 +7,7 @@ import { WebStorageError } from '../web-storage-error.js';
 import { type BlobFolder, blobReader } from './external-objects.js';
 import { encodePrefix, EXTERNAL_OBJECTS, FIRST_INDEX, type KeyPrefix, readPrefix, RECORDS } from './key-prefix.js';
 import { encodeKey, GREATEST_KEY, type IndexedDbKey, LEAST_KEY, readKey } from './key.js';
-import { type DatabaseInformation, DATABASE_NAME, DatabaseMetadata, decodeDatabaseName, type IndexDescription, type KeyPath, type StoreDescription } from './metadata.js';
+import { type DatabaseInformation, DATABASE_NAME, DatabaseMetadata, decodeDatabaseName, type IndexDescription, type KeyPath, SCHEMA_KEY, schemaVersion, type StoreDescription } from './metadata.js';
 import { decodeRecord, deletedRecord, readRecordKey, readRecordVersion, type StoredRecord, unreadable } from './record.js';
 
 /** How to read a folder of IndexedDB. All of it has a default. */
@@ -61,6 +61,7 @@ export class IndexedDbReader {
   /** For {@link decodeEntry}, whose entries may belong to any store. */
   #databases: Promise<DatabaseInformation[]> | undefined;
   readonly #stores = new Map<string, Promise<FoundStore>>();
+  #schema: Promise<number> | undefined;
 
   private constructor(reader: DatabaseReader, options: IndexedDbOptions) {
     this.#reader = reader;
@@ -178,13 +179,14 @@ export class IndexedDbReader {
     const place = { database, store, index: EXTERNAL_OBJECTS };
     let hasExternalObjects = false;
     for await (const _ of this.#reader.keys({ ...rangeOf(place, {}), limit: 1 })) hasExternalObjects = true;
-    return { place, hasExternalObjects, readBlob: blobReader(blobs, database) };
+    const schema = hasExternalObjects ? await (this.#schema ??= this.#reader.get(SCHEMA_KEY).then(schemaVersion)) : 0;
+    return { place, hasExternalObjects, schema, readBlob: blobReader(blobs, database) };
   }
 
-  async #record(entryKey: Uint8Array, bytes: Uint8Array, store: Pick<StoreDescription, 'keyPath' | 'autoIncrement'>, { place, hasExternalObjects, readBlob }: StoreContext): Promise<StoredRecord> {
+  async #record(entryKey: Uint8Array, bytes: Uint8Array, store: Pick<StoreDescription, 'keyPath' | 'autoIncrement'>, { place, hasExternalObjects, schema, readBlob }: StoreContext): Promise<StoredRecord> {
     const { encodedKey } = readRecordKey(entryKey);
     const externalObjects = hasExternalObjects ? await this.#reader.get(encodePrefix(place, encodedKey)) : undefined;
-    const record = await decodeRecord(entryKey, bytes, { externalObjects, readBlob, names: this.#names, maxValueBytes: this.#options.maxValueBytes });
+    const record = await decodeRecord(entryKey, bytes, { externalObjects, schema, readBlob, names: this.#names, maxValueBytes: this.#options.maxValueBytes });
     if (record.key !== undefined && store.autoIncrement && typeof store.keyPath === 'string') injectKey(record.value, store.keyPath, record.key);
     return record;
   }
@@ -222,6 +224,7 @@ function primaryKeyOf(reader: ByteReader): IndexedDbKey | undefined {
 interface StoreContext {
   readonly place: { readonly database: number; readonly store: number; readonly index: number };
   readonly hasExternalObjects: boolean;
+  readonly schema: number;
   readonly readBlob: ((blobNumber: number) => Promise<Uint8Array>) | undefined;
 }
 

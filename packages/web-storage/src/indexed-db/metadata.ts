@@ -1,6 +1,7 @@
 /**
  * The descriptions of databases, object stores and indexes in a folder of IndexedDB.
  *
+ *     0, 0, 0, 0                                     version of the schema
  *     0, 0, 0, 201, origin, name                     database id
  *     database, 0, 0, type                           1 name · 4 version (varint)
  *     database, 0, 0, 50, store (varint), type       0 name · 1 key path · 2 auto-increment · 7 current number of the key generator
@@ -11,7 +12,7 @@
  * Source: Chromium, content/browser/indexed_db/docs/leveldb_coding_scheme.md.
  */
 import { ByteReader } from '../value/byte-reader.js';
-import { littleEndian, readPrefix } from './key-prefix.js';
+import { encodePrefix, littleEndian, readPrefix } from './key-prefix.js';
 import { readText } from './key.js';
 import { indexedDbKey } from './key-in-words.js';
 import { WebStorageError } from '../web-storage-error.js';
@@ -54,6 +55,16 @@ export interface DatabaseInformation {
   readonly stores: readonly StoreDescription[];
   /** Why parts of the description cannot be read. Those parts are undefined, false or 0. */
   readonly errors: readonly WebStorageError[];
+}
+
+/** The key of the version of the folder's schema. */
+export const SCHEMA_KEY = encodePrefix({ database: 0, store: 0, index: 0 }, [0]);
+/** What a folder has that does not say: the latest. */
+const LATEST_SCHEMA = 5;
+
+/** The version of a folder's schema. @param value of the entry with {@link SCHEMA_KEY}; undefined where there is none. */
+export function schemaVersion(value: Uint8Array | undefined): number {
+  return value === undefined ? LATEST_SCHEMA : littleEndian(value);
 }
 
 export const DATABASE_NAME = 201;

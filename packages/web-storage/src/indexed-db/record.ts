@@ -25,6 +25,8 @@ export interface StoredRecord {
 export interface RecordContext {
   /** The entry with its blobs and files. */
   readonly externalObjects: Uint8Array | undefined;
+  /** The version of the folder's schema when that entry was written. */
+  readonly schema: number;
   readonly readBlob: ((blobNumber: number) => Promise<Uint8Array>) | undefined;
   readonly names: PropertyNames;
   readonly maxValueBytes: number | undefined;
@@ -58,7 +60,7 @@ export async function decodeRecord(entryKey: Uint8Array, bytes: Uint8Array, cont
   try {
     key = recordKeyOf(entryKey);
     const { names, readBlob, maxValueBytes = DEFAULT_MAX_VALUE_BYTES } = context;
-    const external = context.externalObjects === undefined ? undefined : decodeExternalObjects(context.externalObjects);
+    const external = context.externalObjects === undefined ? undefined : decodeExternalObjects(context.externalObjects, context.schema);
     const valueContext = { externalObjects: external?.objects, externalObjectsError: external?.error, readBlob, names };
     const decoded = await decodeRecordValue(bytes.subarray(readRecordVersion(bytes).start), valueContext, maxValueBytes);
     return { key, primaryKey: key, value: decoded.value, isComplete: decoded.isComplete, error: undefined };

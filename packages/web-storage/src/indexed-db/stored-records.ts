@@ -5,6 +5,7 @@ import { PropertyNames } from '../value/property-names.js';
 import { WebStorageError } from '../web-storage-error.js';
 import { type BlobFolder, blobReader } from './external-objects.js';
 import { EXTERNAL_OBJECTS, type KeyPrefix, RECORDS } from './key-prefix.js';
+import { SCHEMA_KEY, schemaVersion } from './metadata.js';
 import { decodeRecord, deletedRecord, readRecordKey, type StoredRecord } from './record.js';
 
 /** How to list the versions of records. */
@@ -44,15 +45,20 @@ export async function* storedRecords(folder: Folder, options: StoredRecordsOptio
   const { blobs, maxValueBytes, ...given } = options;
   const entriesOptions = { damage: 'skip', ...given } as const;
   const externalObjects = new Map<string, { readonly sequence: bigint; readonly value: Uint8Array }[]>();
+  const schemas: { readonly sequence: bigint; readonly value: Uint8Array }[] = [];
   for await (const { kind, key, value, sequence } of storedEntries(folder, entriesOptions)) {
     given.signal?.throwIfAborted();
+    if (kind === 'deletion') continue;
+    if (isSchemaKey(key)) schemas.push({ sequence, value });
     const name = recordName(key, EXTERNAL_OBJECTS);
-    if (name === undefined || kind === 'deletion') continue;
+    if (name === undefined) continue;
     const versions = externalObjects.get(name.text) ?? [];
     versions.push({ sequence, value });
     externalObjects.set(name.text, versions);
   }
-  for (const versions of externalObjects.values()) versions.sort((a, b) => (a.sequence < b.sequence ? -1 : 1));
+  for (const versions of [...externalObjects.values(), schemas]) versions.sort((a, b) => (a.sequence < b.sequence ? -1 : 1));
+  // An entry from before the first one that is left was rewritten with it.
+  const schemaAt = (sequence: bigint): number => schemaVersion((schemas.filter((version) => version.sequence < sequence).at(-1) ?? schemas[0])?.value);
   const names = new PropertyNames();
   for await (const { kind, key: entryKey, value: bytes, sequence, file } of storedEntries(folder, entriesOptions)) {
     given.signal?.throwIfAborted();
@@ -60,17 +66,23 @@ export async function* storedRecords(folder: Folder, options: StoredRecordsOptio
     if (name === undefined) continue;
     const { database, store } = name.place;
     const isDeletion = kind === 'deletion';
+    // The blobs of a record are written after it.
+    const external = externalObjects.get(name.text)?.find((version) => version.sequence > sequence);
     const record = isDeletion
       ? deletedRecord(entryKey)
       : await decodeRecord(entryKey, bytes, {
-          // The blobs of a record are written after it.
-          externalObjects: externalObjects.get(name.text)?.find((version) => version.sequence > sequence)?.value,
+          externalObjects: external?.value,
+          schema: schemaAt(external?.sequence ?? sequence),
           readBlob: blobReader(blobs, database),
           names,
           maxValueBytes,
         });
     yield { ...record, kind: isDeletion ? 'deletion' : 'value', database, store, sequence, file };
   }
+}
+
+function isSchemaKey(key: Uint8Array): boolean {
+  return key.length === SCHEMA_KEY.length && key.every((byte, i) => byte === SCHEMA_KEY[i]);
 }
 
 /** The record that an entry is about, if it has the index id `index`. */

@@ -33,11 +33,11 @@ export interface ExternalObject {
   readonly blobNumber: number | undefined;
   /** Its MIME type, which may be empty. */
   readonly type: string;
-  /** In bytes; undefined for a handle. */
+  /** In bytes; undefined for a handle, and for a `File` that was stored before Chromium 83. */
   readonly size: number | undefined;
   /** The name of a `File`. */
   readonly name: string | undefined;
-  /** When a `File` was last modified. */
+  /** When a `File` was last modified; undefined if it was stored before Chromium 83. */
   readonly lastModified: Date | undefined;
 }
 
@@ -48,11 +48,11 @@ export class StoredBlob {
   readonly index: number;
   /** Its MIME type, which may be empty; undefined where the record has no entry for it. */
   readonly type: string | undefined;
-  /** In bytes; undefined where the record has no entry for it. */
+  /** In bytes; undefined where the record has no entry for it, and for a `File` that was stored before Chromium 83. */
   readonly size: number | undefined;
   /** The name of a `File`. */
   readonly name: string | undefined;
-  /** When a `File` was last modified. */
+  /** When a `File` was last modified; undefined if it was stored before Chromium 83. */
   readonly lastModified: Date | undefined;
   /** The number of its file; undefined where the record has no entry for it. */
   readonly blobNumber: number | undefined;

@@ -13,7 +13,7 @@ const geometry: Readonly<Record<string, readonly string[]>> = {
 
 /** Text without surrogates that have no partner, which these places would replace. */
 function wellFormed(random: Random): string {
-  return randomText(random).replace(/\p{Surrogate}/gu, '\ufffd');
+  return randomText(random).replace(/[\ud800-\udfff]/gu, '\ufffd');
 }
 
 const hosts: HostKinds = {
@@ -110,8 +110,8 @@ export async function store(seed: number, count: number, hasLarge = true): Promi
     const notes = transaction.objectStore('notes');
     for (let j = i; j < Math.min(i + 20, count); j++) {
       const key = randomKey(random);
-      clones.put(randomClone(random, hosts), key);
-      if (random.below(10) === 0) clones.put({ overwritten: randomText(random) }, key);
+      putClone(clones, random, key);
+      if (random.below(10) === 0) put(clones, { overwritten: randomText(random) }, key);
       if (random.below(10) === 0) clones.delete(key);
       notes.put({ tags: Array.from({ length: random.below(4) }, () => random.below(5)), name: `note ${j}`, a: random.below(3), b: randomText(random), text: randomText(random) });
       if (random.below(5) === 0) notes.delete(1 + random.below(j + 1));
@@ -130,12 +130,38 @@ export async function store(seed: number, count: number, hasLarge = true): Promi
   }
 }
 
+/** Older browsers do not clone all that newer ones do. */
+const MOST_TRIES = 20;
+
+/** What values were described as when they were stored, in order, with their keys. */
+const given: { readonly key: IDBValidKey; readonly value: string }[] = [];
+
+/** Stores a value, and remembers it. @throws DOMException for one that this browser does not clone. */
+function put(clones: IDBObjectStore, value: unknown, key: IDBValidKey): void {
+  clones.put(value, key);
+  given.push({ key, value: describeClone(value, hosts) });
+}
+
+/** Stores a random value that this browser can clone. */
+function putClone(clones: IDBObjectStore, random: Random, key: IDBValidKey): void {
+  for (let i = 0; i < MOST_TRIES; i++) {
+    const value = randomClone(random, hosts);
+    try {
+      put(clones, value, key);
+      return;
+    } catch (error) {
+      if (!(error instanceof DOMException) || error.name !== 'DataCloneError') throw error;
+    }
+  }
+  put(clones, 'nothing that this browser clones', key);
+}
+
 async function storeLarge(database: IDBDatabase, random: Random): Promise<void> {
   const transaction = database.transaction('clones', 'readwrite');
   const clones = transaction.objectStore('clones');
-  clones.put(Array.from({ length: 300_000 }, (_, i) => (i * 2_654_435_761) % 251), 'compressed, and in a file of its own');
-  clones.put(random.bytes(200_000), 'in a file of its own');
-  clones.put('text '.repeat(20_000), 'compressed');
+  put(clones, Array.from({ length: 300_000 }, (_, i) => (i * 2_654_435_761) % 251), 'compressed, and in a file of its own');
+  put(clones, random.bytes(200_000), 'in a file of its own');
+  put(clones, 'text '.repeat(20_000), 'compressed');
   await completed(transaction);
 }
 
@@ -149,6 +175,18 @@ async function recordsOf(source: IDBObjectStore | IDBIndex): Promise<DescribedRe
   return records;
 }
 
+/** The descriptions of clones as they were stored, and how many of them the browser itself does not read back as such. */
+function asGiven(records: readonly DescribedRecord[], keys: readonly IDBValidKey[]): { readonly clones: DescribedRecord[]; readonly misread: number } {
+  let misread = 0;
+  const clones = records.map((record, i) => {
+    const last = given.filter(({ key }) => indexedDB.cmp(key, keys[i]!) === 0).pop();
+    if (last === undefined || last.value === record.value) return record;
+    misread++;
+    return { key: record.key, value: last.value };
+  });
+  return { clones, misread };
+}
+
 /** What is stored, by stores, and by indexes as `store.index`. */
 export async function stored(): Promise<Stored> {
   const database = await promised(indexedDB.open('values'));
@@ -157,7 +195,8 @@ export async function stored(): Promise<Stored> {
     records[name] = await recordsOf(database.transaction(name).objectStore(name));
     for (const index of database.transaction(name).objectStore(name).indexNames) records[`${name}.${index}`] = await recordsOf(database.transaction(name).objectStore(name).index(index));
   }
+  const { clones, misread } = asGiven(records.clones!, await promised(database.transaction('clones').objectStore('clones').getAllKeys()));
   database.close();
   const items = (storage: Storage) => Array.from({ length: storage.length }, (_, i) => storage.key(i)!).map((key) => ({ key: JSON.stringify(key), value: JSON.stringify(storage.getItem(key)) }));
-  return { records, local: items(localStorage), session: items(sessionStorage) };
+  return { records: { ...records, clones }, misread, local: items(localStorage), session: items(sessionStorage) };
 }
