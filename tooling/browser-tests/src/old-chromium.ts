@@ -17,10 +17,22 @@ export interface OldChromium {
   readonly year: number;
   /** The package, pinned. */
   readonly source: string;
+  /** The most random values that it stores, if it cannot store as many as wanted. */
+  readonly mostValues?: number;
 }
 
+/** From this version on, size and date of files are stored. Before, Chromium took the date from the disk, up to a millisecond off. */
+export const DESCRIBES_FILES = 83;
+
+/** From this version on, headless Chromium keeps Session Storage on the disk. */
+export const KEEPS_SESSIONS = 79;
+
+/** From this version on, headless Chromium handles the signal that asks it to end, and deletes Session Storage then. */
+export const DELETES_SESSIONS = 119;
+
 export const OLD_CHROMIUMS: readonly OldChromium[] = [
-  { version: 64, year: 2017, source: 'chrome-aws-lambda@64.0.3264' },
+  // A build from before the release. At large values it ends with `unimplemented code`.
+  { version: 64, year: 2017, source: 'chrome-aws-lambda@64.0.3264', mostValues: 80 },
   { version: 67, year: 2018, source: 'chrome-aws-lambda@67.0.3372' },
   { version: 71, year: 2018, source: 'chrome-aws-lambda@1.8.0' },
   { version: 79, year: 2019, source: 'chrome-aws-lambda@2.0.0' },

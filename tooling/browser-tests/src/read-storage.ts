@@ -3,7 +3,7 @@ import { describeClone, objectsIn, storedHosts } from '@bloom/fixtures/random-cl
 import { NodeFolder } from '@bloom/leveldb/node';
 import { IndexedDbReader, LocalStorageReader, type SessionItemVersion, SessionStorageReader, StoredBlob, storedSessionItems } from '@bloom/web-storage';
 import { NodeBlobFolder } from '@bloom/web-storage/node';
-import type { DescribedItem, DescribedRecord } from './described-storage.js';
+import type { DescribedItem, DescribedRecord, Stored } from './described-storage.js';
 
 /** The records of the database `values` in all of its stores and indexes. @throws Error for one that cannot be read, or whose blobs differ. */
 export async function readRecords(path: string): Promise<Record<string, DescribedRecord[]>> {
@@ -31,6 +31,11 @@ async function readBlobs(value: unknown): Promise<void> {
     const { length } = await object.bytes();
     if (object.size !== undefined && length !== object.size) throw new Error(`a blob does not have its ${object.size} bytes`);
   }
+}
+
+/** Descriptions without the size and the date of files, as Chromium before version 83 has them. */
+export function withoutFileFacts(records: Stored['records']): Stored['records'] {
+  return JSON.parse(JSON.stringify(records).replaceAll(/(File file \d+\.txt text\/plain) \d+ \d+/gu, '$1 undefined undefined')) as Stored['records'];
 }
 
 /** The order in which items are compared. */
