@@ -18,7 +18,7 @@
  * | `;` … `:`  `'` … `,` | Map: keys and values, twice their number; Set: elements, their number |
  * | `B` `~` | ArrayBuffer: length, bytes; resizable: length, largest length, bytes |
  * | `V` | a view of the ArrayBuffer before it, or of that which a `^` before it refers to: kind, offset, length, from version 14 on flags |
- * | `r` | error: kind, message, stack, cause, each behind a tag of its own; `.` |
+ * | `r` | error: see `v8-error.ts` |
  * | `\` | an object of the host: Blink's {@link HostObject}s |
  * | 00, `?` | padding; a count that means nothing any more |
  *
@@ -28,6 +28,7 @@
  */
 import { WebStorageError } from '../web-storage-error.js';
 import { newBuffer, viewOf } from './array-buffer-view.js';
+import { readBigInt } from './big-int.js';
 import { ByteReader } from './byte-reader.js';
 import { HostObject } from './host-object.js';
 import { MAX_KEPT_NAME, type PropertyNames } from './property-names.js';
@@ -71,6 +72,7 @@ import {
   UTF8_STRING,
 } from './v8-tags.js';
 import { regExpOf } from './reg-exp.js';
+import { readError } from './v8-error.js';
 import { isStackOverflow } from './stack-overflow.js';
 
 /** The newest version that this reader knows. */
@@ -89,15 +91,6 @@ const LENGTHS_OF_64_BITS = 16;
 const MAX_DEPTH = 10_000;
 /** V8 keeps an array in a hash table once it was longer than this, however short it is made then. Otherwise it reserves 8 bytes for each hole. */
 const LONGEST_ARRAY = 2 ** 32 - 1;
-
-const ERRORS: Readonly<Record<string, ErrorConstructor>> = {
-  E: EvalError,
-  R: RangeError,
-  F: ReferenceError,
-  S: SyntaxError,
-  T: TypeError,
-  U: URIError,
-};
 
 /** Reads the objects of a host within a value. */
 export interface HostObjectReader {
@@ -223,7 +216,7 @@ export class V8ValueReader extends ByteReader {
       case REFERENCE:
         return this.#reference();
       case BIGINT:
-        return this.#bigint();
+        return readBigInt(this);
       case SPARSE_ARRAY:
         return this.#sparseArray();
       case MAP:
@@ -239,13 +232,17 @@ export class V8ValueReader extends ByteReader {
       case NUMBER_OBJECT:
         return this.#add(Object(this.double()) as object);
       case BIGINT_OBJECT:
-        return this.#add(Object(this.#bigint()) as object);
+        return this.#add(Object(readBigInt(this)) as object);
       case STRING_OBJECT:
         return this.#boxedString();
       case REGEXP:
         return this.#regExp();
-      case ERROR:
-        return this.#error();
+      case ERROR: {
+        this.#enter();
+        const error = readError(this, this.#objects);
+        this.#depth--;
+        return error;
+      }
       case HOST_OBJECT:
         return this.#hostObject();
       case OBJECT_COUNT:
@@ -260,7 +257,7 @@ export class V8ValueReader extends ByteReader {
   }
 
   /** A string behind a tag, or, before version 12, UTF-8 without one. */
-  #string(): string {
+  string(): string {
     if (this.version < TAGGED_STRINGS) return this.utf8(this.varint32(), false);
     const start = this.position;
     const value = this.value();
@@ -405,32 +402,17 @@ export class V8ValueReader extends ByteReader {
     return set;
   }
 
-  #bigint(): bigint {
-    const start = this.position;
-    const bitfield = this.varint32();
-    const digits = this.take(bitfield >>> 1);
-    let text = '0x0';
-    for (let i = digits.length - 1; i >= 0; i--) text += digits[i]!.toString(16).padStart(2, '0');
-    let value: bigint;
-    try {
-      value = BigInt(text);
-    } catch {
-      throw this.bad(`a BigInt of ${digits.length} bytes, more than this host allows`, start);
-    }
-    return (bitfield & 1) === 1 ? -value : value;
-  }
-
   /** Its id comes before that of the string in it. */
   #boxedString(): object {
     const id = this.#objects.push(undefined) - 1;
-    const object = Object(this.#string()) as object;
+    const object = Object(this.string()) as object;
     this.#objects[id] = object;
     return object;
   }
 
   #regExp(): object {
     const id = this.#objects.push(undefined) - 1;
-    const source = this.#string();
+    const source = this.string();
     const start = this.position;
     const bits = this.varint32();
     const object = regExpOf(source, bits);
@@ -467,31 +449,6 @@ export class V8ValueReader extends ByteReader {
     return this.#add(view);
   }
 
-  /** Its parts have had different orders. */
-  #error(): Error {
-    this.#enter();
-    let part = this.#errorTag();
-    const Class = ERRORS[part];
-    if (Class !== undefined) part = this.#errorTag();
-    const error = this.#add(new (Class ?? Error)());
-    let stack: string | undefined;
-    for (; part !== '.'; part = this.#errorTag()) {
-      if (part === 'm') define(error, 'message', this.#string());
-      else if (part === 's') stack = this.#string();
-      else if (part === 'c') {
-        define(error, 'cause', this.value());
-        if (!this.isWhole) break;
-      } else throw this.bad(`unknown part of an error ${JSON.stringify(part)}`);
-    }
-    define(error, 'stack', stack);
-    this.#depth--;
-    return error;
-  }
-
-  #errorTag(): string {
-    return String.fromCharCode(this.varint32());
-  }
-
   #hostObject(): object {
     const id = this.#objects.push(undefined) - 1;
     const start = this.position;
@@ -506,11 +463,6 @@ export class V8ValueReader extends ByteReader {
     this.#objects[id] = object;
     return object;
   }
-}
-
-/** Defines a property as those of an error are: not enumerable. */
-function define(error: Error, name: string, value: unknown): void {
-  Object.defineProperty(error, name, { value, writable: true, enumerable: false, configurable: true });
 }
 
 function quoted(type: number): string {
