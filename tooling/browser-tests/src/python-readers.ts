@@ -39,3 +39,10 @@ export function readWithPython(reader: PythonReader, folder: string): PythonLine
   const output = execFileSync(python, [script, reader, folder], { encoding: 'utf8', maxBuffer: 2 ** 30, stdio: ['ignore', 'pipe', 'ignore'] });
   return output.split('\n').slice(0, -1).map((line) => JSON.parse(line) as PythonLine);
 }
+
+/** Reads all records of a folder with their values. @returns their number, and the processor time in seconds. */
+export function timeWithPython(reader: 'dfindexeddb' | 'chromium-reader', folder: string): [number, number] {
+  const script = join(import.meta.dirname, '../python/time_records.py');
+  const [count, seconds] = execFileSync(python, [script, reader, folder], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).split(' ').map(Number);
+  return [count!, seconds!];
+}

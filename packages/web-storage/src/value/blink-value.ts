@@ -53,11 +53,14 @@ export interface ValueContext {
 export function decodeValue(bytes: Uint8Array, context: ValueContext = {}): DecodedValue {
   const envelope = readEnvelope(bytes);
   const host = new BlinkObjects(envelope.version, context);
-  const reader = new V8ValueReader(bytes, envelope.end, host, context.names ?? new PropertyNames());
+  const reader = new V8ValueReader(bytes, envelope.end, host, context.names ?? (names ??= new PropertyNames()));
   host.version ??= reader.version;
   const value = reader.read();
   return { value, isComplete: reader.isComplete };
 }
+
+/** Of values that are decoded one by one: making room for names takes longer than decoding a small value. */
+let names: PropertyNames | undefined;
 
 interface Envelope {
   /** Blink's version; undefined where it is V8's. */
