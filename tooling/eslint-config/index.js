@@ -70,6 +70,20 @@ export default defineConfig(
     },
   },
   {
+    files: ['packages/level/test/dependents/**'],
+    rules: {
+      // They are written in the manner of programs that use other rules, or none.
+      eqeqeq: 'off',
+      'preserve-caught-error': 'off',
+      '@typescript-eslint/no-explicit-any': 'off',
+      '@typescript-eslint/no-unnecessary-type-parameters': 'off',
+      '@typescript-eslint/no-unsafe-assignment': 'off',
+      '@typescript-eslint/no-unsafe-class-instance-assignment': 'off',
+      '@typescript-eslint/no-unsafe-member-access': 'off',
+      '@typescript-eslint/no-unsafe-return': 'off',
+    },
+  },
+  {
     files: ['apps/*/src/**', 'examples/**', 'packages/example-*/src/catalogue.ts', 'tooling/**'],
     rules: { 'no-console': 'off' },
   },

@@ -1,5 +1,5 @@
 import type { Folder, WritableFolder } from '@bloom/leveldb';
-import type { AbstractBatchOperation, AbstractChainedBatch, AbstractIterator, AbstractKeyIterator, AbstractValueIterator, Transcoder } from 'abstract-level';
+import type { AbstractBatchOperation, AbstractChainedBatch, AbstractDatabaseHooks, AbstractIterator, AbstractKeyIterator, AbstractValueIterator, Transcoder } from 'abstract-level';
 import { mustBeLevelOptions, mustBeOpenOptions } from './call-options.js';
 import { CheckedLevel, noted, openFailure } from './checked-level.js';
 import { LevelBatch } from './level-batch.js';
@@ -69,6 +69,13 @@ const READ_ONLY_MANIFEST = { ...COMMON_MANIFEST, explicitSnapshots: false, getSy
 
 /** abstract-level's methods, with the options that they take here. */
 export interface StoreLevel<KDefault, VDefault> {
+  /**
+   * abstract-level's, with any type of level in its operations: of `this`, TypeScript would not take a level where a library asks for an
+   * `AbstractLevel`.
+   */
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- see above
+  hooks: AbstractDatabaseHooks<any>;
+
   get(key: KDefault): Promise<VDefault | undefined>;
   get<K = KDefault, V = VDefault>(key: K, options: GetOptions<K, V>): Promise<V | undefined>;
 
@@ -107,7 +114,7 @@ export interface StoreLevel<KDefault, VDefault> {
 /** A level, without what only one host has. */
 // eslint-disable-next-line @typescript-eslint/no-unsafe-declaration-merging -- the methods are those of CheckedLevel
 export abstract class StoreLevel<KDefault = string, VDefault = string> extends CheckedLevel<Stored, KDefault, VDefault> {
-  readonly #location: string | Folder;
+  readonly #location: string;
   readonly #host: LevelHost;
   readonly #openStore: StoreOpener;
   readonly #options: LevelOptions<KDefault, VDefault>;
@@ -120,7 +127,7 @@ export abstract class StoreLevel<KDefault = string, VDefault = string> extends C
     const readOnly = options?.readOnly === true;
     const place = placeOf(host, location, readOnly);
     super(readOnly ? READ_ONLY_MANIFEST : typeof place === 'function' ? REMOTE_MANIFEST : MANIFEST, options);
-    this.#location = location;
+    this.#location = isFolder(location) ? (location.name ?? '') : location;
     this.#options = options ?? {};
     this.#host = host;
     if (typeof place === 'function') this.#openStore = place;
@@ -142,8 +149,8 @@ export abstract class StoreLevel<KDefault = string, VDefault = string> extends C
     return super.open(options!);
   }
 
-  /** What the constructor was given. */
-  get location(): string | Folder {
+  /** The path that the constructor was given, or the name of the folder; an empty string if the folder has no name. */
+  get location(): string {
     return this.#location;
   }
 

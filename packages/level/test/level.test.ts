@@ -36,11 +36,11 @@ describe('a location', () => {
     expect(() => new BloomLevel(location as never)).toThrow(expect.objectContaining(error));
   });
 
-  test('is what the constructor was given', async () => {
-    const folder = new WritableMemoryFolder();
-    const [named, given] = [new BloomLevel(newPath()), new BloomLevel(folder)];
-    expect([named.location, given.location]).toEqual([join(root, String(folders - 1)), folder]);
-    await Promise.all([named.close(), given.close()]);
+  test('is the path that the constructor was given, or the name of the folder', async () => {
+    const levels = [new BloomLevel(newPath()), new BloomLevel(new WritableMemoryFolder()), new BloomLevel(Object.assign(new WritableMemoryFolder(), { name: 'memory' }))];
+    const locations: string[] = levels.map(({ location }) => location);
+    expect(locations).toEqual([join(root, String(folders - 1)), '', 'memory']);
+    await Promise.all(levels.map((level) => level.close()));
   });
 
   test('of a level that has no folder for it is refused at once, where there is no file system', async () => {

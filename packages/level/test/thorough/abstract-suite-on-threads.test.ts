@@ -17,14 +17,14 @@ test('with the database open in another thread, every assertion of abstract-leve
   class Guest extends BloomLevel {
     override async _open(options: object): Promise<void> {
       // Where that fails, this level fails in the same way.
-      const isOpen = await thread.open(this.location as string, { ...options, multithreading: true }, this.location as string).then(() => true, () => false);
+      const isOpen = await thread.open(this.location, { ...options, multithreading: true }, this.location).then(() => true, () => false);
       if (isOpen) guests++;
       await super._open({ ...options, ...(isOpen && { errorIfExists: false }), multithreading: true });
     }
 
     override async _close(): Promise<void> {
       await super._close();
-      await thread.close(this.location as string).catch(() => undefined);
+      await thread.close(this.location).catch(() => undefined);
     }
   }
 
