@@ -76,6 +76,29 @@ test('two levels of one thread share a folder too', async () => {
   await alone.close();
 });
 
+test('a second level of a thread reads synchronously too, at a snapshot as well, and after its thread has taken over the database', async () => {
+  const path = newPath();
+  const owner = await startOpen(path);
+  const levels = [new BloomLevel(path, SHARED), new BloomLevel<string, string>(path, { ...SHARED, valueEncoding: 'buffer' })];
+  await Promise.all(levels.map((level) => level.open()));
+  await owner.call('put', 'a', '1');
+  await owner.terminate();
+  // The first that waits for an answer opens the database, and the other is in the same thread then.
+  expect(await levels[0]!.get('a')).toBe('1');
+  for (const level of levels) {
+    const snapshot = level.snapshot();
+    await level.put('a', Buffer.from('2'), { valueEncoding: 'buffer' });
+    expect([level.getSync('a', { valueEncoding: 'utf8' }), level.getSync('a', { snapshot, valueEncoding: 'utf8' }), level.getSync('absent')]).toEqual(['2', '1', undefined]);
+    expect(level.getProperty('leveldb.num-files-at-level0')).toMatch(/^\d+$/);
+    await snapshot.close();
+    await level.put('a', Buffer.from('1'), { valueEncoding: 'buffer' });
+  }
+  expect(levels[1]!.getSync('a')).toEqual(Buffer.from('1'));
+  await levels[0]!.close();
+  expect(levels[1]!.getSync('a', { valueEncoding: 'utf8' })).toBe('1');
+  await levels[1]!.close();
+});
+
 test.each([[[0, 1, 2]], [[2, 1, 0]], [[1, 0, 2]], [[1, 2, 0]]])('threads close their levels in the order %j, and the last one releases the folder', async (order) => {
   const path = newPath();
   const all = [await startOpen(path), await startOpen(path), await startOpen(path)];

@@ -106,11 +106,24 @@ export class ThreadGuest extends PendingCalls {
   }
 
   getNow(key: Stored, format: StoredFormat, snapshot: Held | undefined): Stored | undefined {
-    return this.own === undefined ? this.callNow(['get', key, format, snapshot], this.wait) : this.own.session.getNow(key, format, snapshot);
+    const session = this.#sessionHere();
+    return session === undefined ? this.callNow(['get', key, format, snapshot], this.wait) : session.getNow(key, format, snapshot);
   }
 
   propertyNow(name: string): string {
-    return this.own === undefined ? this.callNow(['property', name], this.wait) : this.own.session.propertyNow(name);
+    const session = this.#sessionHere();
+    return session === undefined ? this.callNow(['property', name], this.wait) : session.propertyNow(name);
+  }
+
+  /** Its session, where this thread has the database open. An answer in a message would need the event loop, which a synchronous call holds up. */
+  #sessionHere(): LevelSession | undefined {
+    if (this.own !== undefined) return this.own.session;
+    if (this.owner?.thread !== threadId) return undefined;
+    this.sendAsked();
+    const session = ThreadHost.sessionOf(this.client, this.owner.owner);
+    if (session !== undefined) return session;
+    const problem = 'Database is open in this thread by another copy of @bloom/level: it does not support getSync() and getProperty() here';
+    throw new LevelError('LEVEL_NOT_SUPPORTED', problem);
   }
 
   protected send(requests: readonly Request[]): void {
@@ -200,10 +213,7 @@ export class ThreadGuest extends PendingCalls {
 
   /** Waits without the event loop. */
   private readonly wait = (isAnswered: () => boolean): void => {
-    if (this.owner === undefined || this.owner.thread === threadId) {
-      throw new LevelError('LEVEL_NOT_SUPPORTED', 'Database is open in another level of this thread: it does not support getSync() and getProperty()');
-    }
-    const sent = new Int32Array(this.owner.flag);
+    const sent = new Int32Array(this.owner!.flag);
     const end = now() + MAX_WAIT_MS;
     for (;;) {
       const seen = Atomics.load(sent, 0);

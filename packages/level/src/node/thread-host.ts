@@ -28,6 +28,8 @@ interface Guest {
 
 /** Serves the database that this thread has open to the other users of the folder. */
 export class ThreadHost {
+  /** Those of this thread that have a database open. */
+  static readonly #here = new Set<ThreadHost>();
   readonly #database: SharedDatabase;
   readonly #channel: ThreadChannel<FolderMessage>;
   readonly #guests = new Map<string, Guest>();
@@ -43,6 +45,22 @@ export class ThreadHost {
     this.#channel.post({ isOpen: true });
     this.#pings = startInterval(() => this.#ping(), PING_MS);
     this.#pings.unref();
+    ThreadHost.#here.add(this);
+  }
+
+  /**
+   * The session of a user of this thread, after all that the user has sent; undefined if no host of this thread has it.
+   *
+   * @param token of the session.
+   */
+  static sessionOf(client: string, token: string): LevelSession | undefined {
+    for (const host of ThreadHost.#here) {
+      const guest = host.#guests.get(client);
+      if (guest?.token !== token) continue;
+      guest.channel.drain();
+      return guest.session;
+    }
+    return undefined;
   }
 
   /** This thread's own level is about to leave the database, which stays open as long as others use it. */
@@ -108,6 +126,7 @@ export class ThreadHost {
 
   #stopIfDone(): void {
     if (!this.#isOwnClosed || this.#guests.size > 0) return;
+    ThreadHost.#here.delete(this);
     stopInterval(this.#pings);
     this.#channel.close();
   }

@@ -69,7 +69,7 @@ export abstract class PendingCalls {
   protected callNow<Call extends LevelCall>(values: [Call, ...Arguments<Call>], wait: (isAnswered: () => boolean) => void): Awaited<ReturnType<LevelCalls[Call]>> {
     let outcome: { readonly result: Awaited<ReturnType<LevelCalls[Call]>> } | { readonly error: unknown } | undefined;
     const id = this.#ask(values, (result) => (outcome = { result }), (error) => (outcome = { error }));
-    this.#send();
+    this.sendAsked();
     try {
       wait(() => outcome !== undefined);
     } finally {
@@ -111,13 +111,14 @@ export abstract class PendingCalls {
       return id;
     }
     const request: Request = [id, ...values];
-    if (this.#asked.length === 0) onMicrotask(() => this.#send());
+    if (this.#asked.length === 0) onMicrotask(() => this.sendAsked());
     this.#asked.push(request);
     this.#pending.set(id, { request, resolve, reject });
     return id;
   }
 
-  #send(): void {
+  /** Sends what was asked for in this turn. */
+  protected sendAsked(): void {
     const asked = this.#asked;
     this.#asked = [];
     if (asked.length === 0) return;
