@@ -5,8 +5,8 @@ import { LevelError } from './level-error.js';
 import type * as FolderCalls from './folder-calls.js';
 import type { LevelHost } from './level-host.js';
 import { isFolder, type LevelOptions } from './level-options.js';
+import { pageFormats } from './page-formats.js';
 import { mustBeText, StoreLevel } from './store-level.js';
-import { webFormats } from './web-formats.js';
 import type { WorkerLike } from './worker/browser-parts.js';
 import { openInWorker, WorkerCalls } from './worker/worker-calls.js';
 
@@ -58,18 +58,18 @@ const folderCalls = (): Promise<typeof FolderCalls> => import('./folder-calls.js
 /** @param worker the option of that name. */
 function hostWith(worker: StartWorker = startWorker): LevelHost {
   return {
-    ...webFormats,
-    openFolder: async (folder, options) => (await folderCalls()).openDatabase(folder, options, webFormats),
-    openFolderToRead: async (folder, options) => (await folderCalls()).openReader(folder, options, webFormats),
+    ...pageFormats,
+    openFolder: async (folder, options) => (await folderCalls()).openDatabase(folder, options, pageFormats),
+    openFolderToRead: async (folder, options) => (await folderCalls()).openReader(folder, options, pageFormats),
     writableAt(location) {
       mustHaveWorkers(location);
-      return (options) => openInWorker(location, worker, options, webFormats);
+      return (options) => openInWorker(location, worker, options, pageFormats);
     },
     readOnlyFolderAt(location) {
       mustHaveWorkers(location);
       return async (options) => {
         const [{ OpfsFolder }, { openReader }] = await Promise.all([import('@bloom/leveldb/opfs'), folderCalls()]);
-        return openReader(new OpfsFolder(location), options, webFormats);
+        return openReader(new OpfsFolder(location), options, pageFormats);
       };
     },
   };

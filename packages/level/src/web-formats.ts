@@ -1,4 +1,3 @@
-import { Buffer } from 'buffer/index.js';
 import { putAscii } from './ascii-text.js';
 import type { ByteFormats } from './byte-formats.js';
 
@@ -12,7 +11,7 @@ const encoder = new TextEncoder();
 /** As `Buffer` decodes: a byte order mark is part of the text. */
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
-/** Text and `Buffer`s, where there is nothing of Node. */
+/** Text and plain bytes, where there is nothing of Node. A worker makes no `Buffer`s: what it sends arrives as plain bytes anyway. */
 export const webFormats: ByteFormats = {
   bytesOf: (text) => {
     const { length } = text;
@@ -21,6 +20,6 @@ export const webFormats: ByteFormats = {
     return putAscii(text, bytes) ? bytes : encoder.encode(text);
   },
   textOf: (bytes, start, end) => decoder.decode(bytes.subarray(start, end)),
-  bufferOf: (bytes, start, end) => Buffer.from(bytes.subarray(start, end)),
+  bufferOf: (bytes, start, end) => bytes.slice(start, end),
   viewOf: (bytes, start, end) => bytes.slice(start, end),
 };
