@@ -13,9 +13,10 @@ export interface ElementDecompressor {
    * Decompresses the elements that start at `position`, into `scratch` if it is long enough.
    *
    * @param byteLength of the contents.
+   * @param isLent whether the contents are only needed until the next call.
    * @returns the contents, or undefined when the stream is damaged.
    */
-  decompress(stream: Uint8Array, position: number, byteLength: number, scratch: Uint8Array | undefined): Uint8Array | undefined;
+  decompress(stream: Uint8Array, position: number, byteLength: number, scratch: Uint8Array | undefined, isLent?: boolean): Uint8Array | undefined;
 }
 
 interface DecompressorKernel extends Kernel {
@@ -49,11 +50,12 @@ export class SnappyDecompressorKernel implements ElementDecompressor {
     return isThere;
   }
 
-  decompress(stream: Uint8Array, position: number, byteLength: number, scratch: Uint8Array | undefined): Uint8Array | undefined {
+  decompress(stream: Uint8Array, position: number, byteLength: number, scratch: Uint8Array | undefined, isLent = false): Uint8Array | undefined {
     const { bytes } = this.#contents;
     const streamAt = byteLength + SLACK;
     bytes.set(stream, streamAt);
     if (this.#kernel.decompress(streamAt + position, streamAt + stream.length, 0, byteLength) === 0) return undefined;
+    if (isLent) return this.#contents.of(byteLength);
     if (scratch === undefined || scratch.length < byteLength) return bytes.slice(0, byteLength);
     scratch.set(this.#contents.of(byteLength));
     return scratch.subarray(0, byteLength);
@@ -130,12 +132,19 @@ export function decompressSnappy(stream: Uint8Array, maxBytes: number, scratch?:
   return decompressBy(shared, stream, maxBytes, scratch);
 }
 
+/** The same for contents that are only needed until the next call: the kernel leaves them in its memory. */
+export function decompressSnappyToLend(stream: Uint8Array, maxBytes: number, scratch?: Uint8Array): Uint8Array {
+  shared ??= SnappyDecompressorKernel.create() ?? plainSnappyDecompressor;
+  return decompressBy(shared, stream, maxBytes, scratch, true);
+}
+
 /** Decompresses a Snappy stream, into `scratch` if it is long enough. */
 export function decompressBy(
   decompressor: ElementDecompressor,
   stream: Uint8Array,
   maxBytes: number,
   scratch?: Uint8Array,
+  isLent = false,
 ): Uint8Array {
   const byteLength = contentLength(stream);
   let position = 0;
@@ -145,7 +154,7 @@ export function decompressBy(
   if (byteLength > (elementBytes / 3) * 64) throw new Error(`${elementBytes} bytes cannot expand to ${byteLength}`);
   if (byteLength > maxBytes) throw new RangeError(`the contents have ${byteLength} bytes, the limit is ${maxBytes}`);
   const fitting = decompressor.takes(stream.length, byteLength) ? decompressor : plainSnappyDecompressor;
-  const contents = fitting.decompress(stream, position, byteLength, scratch);
+  const contents = fitting.decompress(stream, position, byteLength, scratch, isLent);
   if (contents === undefined) throw new Error(`not a Snappy stream of ${byteLength} bytes`);
   return contents;
 }

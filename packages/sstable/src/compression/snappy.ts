@@ -17,10 +17,20 @@
  */
 import type { Codec } from '../format/codec.js';
 import { compressSnappy } from './snappy-compressor.js';
-import { decompressSnappy } from './snappy-decompressor.js';
+import { decompressSnappy, decompressSnappyToLend } from './snappy-decompressor.js';
+
+export const SNAPPY_TYPE = 1;
 
 /** Snappy, LevelDB's default. */
-export const snappyCodec: Codec = { type: 1, name: 'snappy', compress: compressSnappy, decompress: decompressSnappy };
+export const snappyCodec: Codec = { type: SNAPPY_TYPE, name: 'snappy', compress: compressSnappy, decompress: decompressSnappy };
 
 /** Snappy without its compressor, so that a page that only reads tables does not load it. */
-export const snappyDecoder: Codec = { type: 1, name: 'snappy', decompress: decompressSnappy };
+export const snappyDecoder: Codec = { type: SNAPPY_TYPE, name: 'snappy', decompress: decompressSnappy };
+
+/** The same for contents that are only needed until the next call. */
+export const lendingSnappyDecoder: Codec = { ...snappyDecoder, decompress: decompressSnappyToLend };
+
+/** Whether a codec is this Snappy, not one of a caller's. */
+export function isOwnSnappy(codec: Codec): boolean {
+  return codec === snappyCodec || codec === snappyDecoder;
+}

@@ -1,14 +1,11 @@
-import type { Bytes } from '@bloom/bytes';
 import { mustBeWhole } from '@bloom/bytes/internal';
-import { createLRU } from 'lru.min';
+import { RecentBlocks } from './recent-blocks.js';
 
 /** What a block costs besides its bytes: objects, and their entries in maps and list. */
 const BLOCK_OVERHEAD = 128;
-/** Initial room, in blocks: a program may have hundreds of databases open, each with a cache. */
-const INITIAL_BLOCKS = 8;
 /** Memory of longer blocks is not used again: allocating it takes little of the time that reading them takes. */
 const MAX_REUSED_BYTES = 64 * 2 ** 10;
-/** The most arrays of evicted blocks that wait to be used again. */
+/** The most evicted blocks whose memory waits to be used again. */
 const MAX_SPARES = 8;
 
 /**
@@ -27,17 +24,14 @@ export class BlockCache {
   // which the garbage collector must also free, takes longer than reading a block of the system's memory into it. Blocks that
   // were given to callers who may hold on to them are exempt: `get` marks them.
   //
-  // lru.min: fast, without dependencies, and a tenth of the size of lru-cache, which would be a fifth of what a page loads to read
-  // a table. It counts entries; this class counts bytes.
+  // Such a lookup makes no object that lives as long as its block. With three small ones, a million lookups took 40 MB more at their peak,
+  // because what lives that long is moved to V8's old generation, which grows until it is collected.
 
-  /** The contents themselves: an object around each would be one more piece of memory to wait for in each lookup. */
-  readonly #blocks = createLRU<number, Uint8Array>({ max: INITIAL_BLOCKS, onEviction: (id, block) => this.#release(id, block) });
-  /** Memory of blocks that the cache has allocated, by their ids. */
-  readonly #owned = new Map<number, OwnedMemory>();
+  readonly #blocks = new RecentBlocks<KeptBlock>();
   #byteLength = 0;
   #reserved = 0;
-  /** Memory of evicted blocks. */
-  readonly #spares: Bytes[] = [];
+  /** Evicted blocks whose memory can be used again. */
+  readonly #spares: KeptBlock[] = [];
 
   /** @throws RangeError when `maxBytes` is not a whole number, at least 1. */
   constructor(maxBytes: number) {
@@ -62,99 +56,70 @@ export class BlockCache {
 
   /** @returns the block, which counts as used last; undefined where it is not in the cache */
   get(id: number): Uint8Array | undefined {
-    const block = this.#blocks.get(id);
+    const block = this.#blocks.use(id);
     if (block === undefined) return undefined;
-    const owned = this.#owned.get(id);
-    if (owned !== undefined) owned.isReusable = false;
-    return block;
+    block.isReusable = false;
+    return block.contents;
   }
 
   /** As {@link get}, for callers that use the block only until anything else is called: its memory may be another block's then. */
   borrow(id: number): Uint8Array | undefined {
-    return this.#blocks.get(id);
+    return this.#blocks.use(id)?.borrowed;
   }
 
   /** Keeps `block`, and evicts the least recently used ones. A block larger than the whole cache is not kept. */
   set(id: number, block: Uint8Array): void {
-    this.#blocks.delete(id);
-    if (block.length + BLOCK_OVERHEAD <= this.maxBytes) this.#keep(id, block, block.length);
+    this.#remove(id);
+    if (block.length + BLOCK_OVERHEAD <= this.maxBytes) this.#keep(id, new KeptBlock(block, block.length, false));
   }
 
   /** Keeps a copy of `block`, as {@link set} keeps a block. */
   setCopy(id: number, block: Uint8Array): void {
-    this.#blocks.delete(id);
-    const memory = this.lend(block.length);
-    if (memory === undefined) return;
-    memory.set(block);
-    this.#own(id, memory.subarray(0, block.length), memory);
-  }
-
-  /**
-   * Makes room for a block.
-   *
-   * @returns memory of at least `length` bytes to make it in, for {@link setLent} or {@link giveBack}; undefined where the block is larger
-   *   than the whole cache.
-   */
-  lend(length: number): Bytes | undefined {
-    if (length + BLOCK_OVERHEAD > this.maxBytes) return undefined;
-    while (this.#byteLength + length + BLOCK_OVERHEAD > this.maxBytes) this.#blocks.evict(1);
-    return this.#takeSpare(length) ?? new Uint8Array(Math.min(roomFor(length), this.maxBytes - BLOCK_OVERHEAD));
-  }
-
-  /** Keeps `block` without copying it, if it fills most of `memory`, which was lent. Otherwise keeps a copy, and takes the memory back. */
-  setLent(id: number, block: Uint8Array, memory: Bytes): void {
-    if (block.buffer === memory.buffer && !isMuchLarger(memory, block.length)) {
-      this.#blocks.delete(id);
-      this.#own(id, block, memory);
-    } else {
-      // First, so that the copy can go there. It is never chosen for a block that is in it now: it is too large for that block.
-      this.giveBack(memory);
-      this.setCopy(id, block);
-    }
-  }
-
-  /** Takes back memory in which no block was made. */
-  giveBack(memory: Bytes): void {
-    if (memory.length > MAX_REUSED_BYTES) return;
-    if (this.#spares.length === MAX_SPARES) this.#spares.shift();
-    this.#spares.push(memory);
+    this.#remove(id);
+    const { length } = block;
+    if (length + BLOCK_OVERHEAD > this.maxBytes) return;
+    while (this.#byteLength + length + BLOCK_OVERHEAD > this.maxBytes) this.#evict();
+    const kept = this.#takeSpare(length) ?? new KeptBlock(new Uint8Array(Math.min(roomFor(length), this.maxBytes - BLOCK_OVERHEAD)), length, true);
+    kept.copy(block);
+    this.#keep(id, kept);
   }
 
   /** Drops the blocks with the `count` ids from `first`. */
   drop(first: number, count: number): void {
     // Goes through the ids or the cached blocks, whichever are fewer.
-    if (count <= this.#blocks.size) for (let id = first; id < first + count; id++) this.#blocks.delete(id);
-    else for (const id of [...this.#blocks.keys()]) if (id >= first && id < first + count) this.#blocks.delete(id);
+    if (count <= this.#blocks.size) for (let id = first; id < first + count; id++) this.#remove(id);
+    else for (const id of this.#blocks.ids()) if (id >= first && id < first + count) this.#remove(id);
   }
 
-  #own(id: number, block: Uint8Array, memory: Bytes): void {
-    this.#owned.set(id, { memory, isReusable: true });
-    this.#keep(id, block, memory.length);
+  #keep(id: number, block: KeptBlock): void {
+    this.#blocks.add(id, block);
+    this.#byteLength += block.memory.length + BLOCK_OVERHEAD;
+    while (this.#byteLength > this.maxBytes) this.#evict();
   }
 
-  #keep(id: number, block: Uint8Array, byteLength: number): void {
-    const blocks = this.#blocks;
-    if (blocks.available === 0) blocks.resize(blocks.max * 2);
-    blocks.set(id, block);
-    this.#byteLength += byteLength + BLOCK_OVERHEAD;
-    while (this.#byteLength > this.maxBytes) blocks.evict(1);
+  #remove(id: number): void {
+    const block = this.#blocks.remove(id);
+    if (block !== undefined) this.#release(block);
+  }
+
+  #evict(): void {
+    this.#release(this.#blocks.removeOldest()!);
   }
 
   /** A block leaves the cache. */
-  #release(id: number, block: Uint8Array): void {
-    const owned = this.#owned.get(id);
-    this.#byteLength -= (owned?.memory ?? block).length + BLOCK_OVERHEAD;
-    if (owned === undefined) return;
-    this.#owned.delete(id);
-    if (owned.isReusable) this.giveBack(owned.memory);
+  #release(block: KeptBlock): void {
+    this.#byteLength -= block.memory.length + BLOCK_OVERHEAD;
+    if (!block.isReusable || block.memory.length > MAX_REUSED_BYTES) return;
+    if (this.#spares.length === MAX_SPARES) this.#spares.shift();
+    this.#spares.push(block);
   }
 
-  /** Memory of an evicted block for one of `length` bytes. */
-  #takeSpare(length: number): Bytes | undefined {
+  /** An evicted block with memory for one of `length` bytes. */
+  #takeSpare(length: number): KeptBlock | undefined {
     const spares = this.#spares;
     for (let i = spares.length - 1; i >= 0; i--) {
       const spare = spares[i]!;
-      if (spare.length < length || isMuchLarger(spare, length)) continue;
+      if (spare.memory.length < length || isMuchLarger(spare.memory, length)) continue;
       spares[i] = spares.at(-1)!;
       spares.pop();
       return spare;
@@ -163,15 +128,49 @@ export class BlockCache {
   }
 }
 
-/** What the cache has allocated for a block. */
-interface OwnedMemory {
-  readonly memory: Bytes;
-  /** Whether nobody outside may refer to it. */
+/** A block in the cache, or one that was in it and whose memory is to be used again. */
+class KeptBlock {
+  readonly memory: Uint8Array;
+  /** Whether the memory is the cache's own, and nobody outside may refer to it. */
   isReusable: boolean;
+  #length: number;
+  /** The first `#length` bytes of the memory; undefined until somebody asks for them, as nobody does for most blocks of random lookups. */
+  #contents: Uint8Array | undefined;
+
+  /** Whether a lookup has found the block in the cache. */
+  #isAskedFor = false;
+
+  constructor(memory: Uint8Array, length: number, isReusable: boolean) {
+    this.memory = memory;
+    this.isReusable = isReusable;
+    this.#length = length;
+    this.#contents = memory.length === length ? memory : undefined;
+  }
+
+  get contents(): Uint8Array {
+    return (this.#contents ??= this.memory.subarray(0, this.#length));
+  }
+
+  /** The same, of which nothing is kept yet when they are asked for the first time. */
+  get borrowed(): Uint8Array {
+    if (this.#contents !== undefined) return this.#contents;
+    if (this.#isAskedFor) return this.contents;
+    this.#isAskedFor = true;
+    return this.memory.subarray(0, this.#length);
+  }
+
+  /** Becomes a copy of `block`, which has room. */
+  copy(block: Uint8Array): void {
+    this.memory.set(block);
+    this.#isAskedFor = false;
+    if (block.length === this.#length) return;
+    this.#length = block.length;
+    this.#contents = undefined;
+  }
 }
 
 /** Whether memory is so large for a block of `length` that it would cost the cache other blocks. */
-function isMuchLarger(memory: Bytes, length: number): boolean {
+function isMuchLarger(memory: Uint8Array, length: number): boolean {
   return memory.length > length + (length >>> 3);
 }
 

@@ -143,7 +143,7 @@ export class BlockReader {
       const isLent = into !== undefined && (stored === into || stored.buffer === into.buffer);
       const contents =
         isBorrowed && into !== undefined
-          ? this.blocks.decodeBorrowed(i, stored, isLent, this.scratch)
+          ? this.blocks.decodeBorrowed(i, stored, isLent, this.scratch, signal === undefined)
           : this.blocks.decode(i, stored, isLent, fillsCache);
       // A codec is a function of the caller's, as the source is.
       this.#mustBeWanted(signal);

@@ -1,13 +1,14 @@
 import { CorruptionError, type Place } from '@bloom/bytes';
 import { isBytewiseOrder } from '../format/bytewise-order.js';
 import type { IndexBlock } from '../format/index-block.js';
-import { BLOCK_TRAILER_LENGTH, decodeStoredBlock, isPlain } from '../format/stored-block.js';
+import { isOwnSnappy, lendingSnappyDecoder, SNAPPY_TYPE } from '../compression/snappy.js';
+import { BLOCK_TRAILER_LENGTH, type BlockDecoding, decodeStoredBlock, isPlain } from '../format/stored-block.js';
 import { BlockCache } from './block-cache.js';
 import type { BlockScratch } from './block-scratch.js';
 import { type OpenTable, readUnreadFilter } from './open.js';
 import { DEFAULT_CACHE_BYTES, type TableOptions } from './options.js';
 import { type ByteRange, type Reading, readRangeInto, readRangeSync, runSync } from './reading.js';
-import { AT_ONCE_BYTES, type SyncSource } from './source.js';
+import type { SyncSource } from './source.js';
 import type { MutableTableStats } from './stats.js';
 import type { StoredScratch } from './stored-scratch.js';
 import type { UnreadFilter } from './unread-filter.js';
@@ -25,8 +26,6 @@ export class DataBlocks {
   readonly #cache: BlockCache | undefined;
   /** The cache's id of data block 0. */
   readonly #firstCacheId: number;
-  /** A length that nearly all blocks read so far do not exceed; 0 before the first. */
-  #usualLength = 0;
   /** Whether the table is closed. */
   isClosed = false;
   /**
@@ -35,6 +34,8 @@ export class DataBlocks {
    * @throws the error of a table whose file was changed.
    */
   mustBeSure: (() => void) | undefined;
+  /** How blocks of {@link decodeBorrowed} are decoded. */
+  #lending: BlockDecoding | undefined;
   /** Whether lookups may search memory that another lookup uses again: not where they call a comparator, which may look up a key. */
   readonly #canBorrow: boolean;
 
@@ -172,31 +173,17 @@ export class DataBlocks {
    *
    * @param stored read with the memory of `scratch` taken.
    * @param isLent whether it is in that memory.
+   * @param isUsedAtOnce whether nothing of the caller's is called before the contents are used, such as a signal.
    */
-  decodeBorrowed(i: number, stored: Uint8Array, isLent: boolean, scratch: StoredScratch): Uint8Array {
+  decodeBorrowed(i: number, stored: Uint8Array, isLent: boolean, scratch: StoredScratch, isUsedAtOnce: boolean): Uint8Array {
     // Bytes that the source has in memory are kept as they are.
     if (!this.#canBorrow || (!isLent && isPlain(stored))) return this.decode(i, stored, isLent);
     this.#count(stored);
-    const { decoding } = this.#table;
-    const cache = this.isClosed ? undefined : this.#cache;
     const storedContents = isLent && stored === scratch.first(stored.length) ? scratch.first(stored.length - BLOCK_TRAILER_LENGTH) : undefined;
-    // A block is decompressed into memory of the cache, so that it need not be copied to stay there.
-    const memory = isPlain(stored) || this.#usualLength === 0 ? undefined : cache?.lend(this.#usualLength);
-    let contents: Uint8Array;
-    try {
-      contents =
-        memory === undefined
-          ? scratch.contents.decode(stored, this.#placeOf(i), decoding, storedContents)
-          : decodeStoredBlock(stored, this.#placeOf(i), decoding, memory, storedContents);
-    } catch (error) {
-      if (memory !== undefined) cache!.giveBack(memory);
-      throw error;
-    }
-    this.#noteLength(contents.length);
+    const decoding = isUsedAtOnce ? (this.#lending ??= lendingBy(this.#table.decoding)) : this.#table.decoding;
+    const contents = scratch.contents.decode(stored, this.#placeOf(i), decoding, storedContents);
     // A codec may have closed the table.
-    if (this.isClosed) return contents;
-    if (memory === undefined) cache?.setCopy(this.#firstCacheId + i, contents);
-    else cache!.setLent(this.#firstCacheId + i, contents, memory);
+    if (!this.isClosed) this.#cache?.setCopy(this.#firstCacheId + i, contents);
     return contents;
   }
 
@@ -212,7 +199,7 @@ export class DataBlocks {
     if (into === undefined) return this.decode(i, readRangeSync(source, range));
     try {
       const stored = readRangeInto(source, range, into);
-      return isBorrowed ? this.decodeBorrowed(i, stored, true, scratch) : this.decode(i, stored, true);
+      return isBorrowed ? this.decodeBorrowed(i, stored, true, scratch, true) : this.decode(i, stored, true);
     } finally {
       scratch.giveBack();
     }
@@ -228,14 +215,6 @@ export class DataBlocks {
     if (fillsCache && this.#cache !== undefined && !this.isClosed) return this.decode(i, stored, isWindow);
     this.#count(stored);
     return scratch.decode(stored, this.#placeOf(i), this.#table.decoding);
-  }
-
-  /** Notes the length of a block. A few much longer blocks change it little, because memory of their length would cost the cache other blocks. */
-  #noteLength(length: number): void {
-    const usual = this.#usualLength;
-    if (usual === 0) this.#usualLength = Math.min(length, AT_ONCE_BYTES);
-    else if (length > usual) this.#usualLength = Math.min(length, usual + (usual >> 1), AT_ONCE_BYTES);
-    else this.#usualLength = usual - ((usual - length) >> 5);
   }
 
   #count(stored: Uint8Array): void {
@@ -264,6 +243,13 @@ export class DataBlocks {
   #placeOf(i: number): Place {
     return { structure: 'data block', offset: this.index.offsetOf(i), file: this.#table.file };
   }
+}
+
+/** The same decoding, but what Snappy decompresses is valid only until it decompresses another block. */
+function lendingBy(decoding: BlockDecoding): BlockDecoding {
+  const snappy = decoding.codecs.get(SNAPPY_TYPE);
+  if (snappy === undefined || !isOwnSnappy(snappy)) return decoding;
+  return { ...decoding, codecs: new Map([...decoding.codecs, [SNAPPY_TYPE, lendingSnappyDecoder]]) };
 }
 
 /** Decoded contents in memory that is not that of the stored block. */

@@ -71,33 +71,6 @@ describe('a block cache', () => {
   });
 });
 
-describe('memory that a cache lends', () => {
-  test('is where the block is kept that was made in it, unless that takes little of it', () => {
-    const cache = new BlockCache(20_000);
-    const memory = cache.lend(1000)!;
-    cache.setLent(1, memory.subarray(0, 990).fill(1), memory);
-    expect(cache.borrow(1)!.buffer).toBe(memory.buffer);
-    const large = cache.lend(4000)!;
-    cache.setLent(2, large.subarray(0, 1000).fill(2), large);
-    expect(cache.borrow(2)!.buffer).not.toBe(large.buffer);
-    // It is lent again.
-    expect(cache.lend(4000)).toBe(large);
-    cache.setLent(3, new Uint8Array(4000).fill(3), large);
-    expect([cache.borrow(1), cache.borrow(2), cache.borrow(3)].map((block) => [block!.length, block![0], block!.at(-1)])).toEqual([[990, 1, 1], [1000, 2, 2], [4000, 3, 3]]);
-    expect(cache.byteLength).toBeLessThan(990 + 1000 + 4000 + 3 * 300);
-  });
-
-  test('is made room for, and lent again when it is given back', () => {
-    const cache = new BlockCache(4096);
-    for (let id = 0; id < 3; id++) cache.setCopy(id, new Uint8Array(1000));
-    const memory = cache.lend(1000)!;
-    expect(cache.byteLength + memory.length).toBeLessThanOrEqual(4096);
-    cache.giveBack(memory);
-    expect(cache.lend(1000)).toBe(memory);
-    expect(cache.lend(4000)).toBeUndefined();
-  });
-});
-
 const random = seeded(41);
 const entries = Array.from({ length: 2000 }, (_, i): [Uint8Array, Uint8Array] => {
   const value = random.bytes(100 + random.below(60));
