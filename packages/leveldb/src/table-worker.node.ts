@@ -8,8 +8,8 @@ import { ThreadTables } from './write/table-thread-work.js';
 
 const port = parentPort!;
 
-function answer(message: Answer): void {
-  port.postMessage(message);
+function answer(message: Answer, transferred: ArrayBuffer[] = []): void {
+  port.postMessage(message, transferred);
 }
 
 /** A database that the thread works for. */
@@ -106,7 +106,11 @@ port.on('message', (order: Order) => {
   }
   const { id } = order;
   work(database, order).then(
-    (made) => answer({ type: 'done', database: number, id, made }),
+    (made) => {
+      // Arrays that stay here are only freed when V8 next collects the garbage of this thread.
+      const memtable = order.type === 'flush' ? order.memtable : undefined;
+      answer({ type: 'done', database: number, id, made, memtable }, memtable && ([memtable.arena.buffer, memtable.nodes.buffer] as ArrayBuffer[]));
+    },
     (error: unknown) => answer({ type: 'failed', database: number, id, problem: String(error) }),
   );
 });

@@ -82,6 +82,8 @@ export interface TableThread {
   compact(request: CompactionRequest): Promise<CompactedTables>;
   /** Writes a memtable that is not empty as a table, which is on disk when the promise settles. @param bitsPerKey as in {@link CompactionRequest}. */
   flush(memtable: MemtableArrays, number: bigint, bitsPerKey: number | undefined): Promise<WrittenTable>;
+  /** The arrays of a memtable that was flushed, if the thread gives them back: for the next one. */
+  takeSpare?(): MemtableArrays | undefined;
   /** Whether the thread has ended, so that every call fails. */
   readonly hasEnded: boolean;
   /** Ends the work for the database, and the thread if no other database can use it. Calls that have not settled fail. */

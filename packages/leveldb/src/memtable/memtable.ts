@@ -35,6 +35,9 @@ const ABBREVIATION = 4;
 /** The offset of a node's links in `MemtableArrays.nodes`. */
 export const LINKS = 6;
 
+/** The most bytes to expect of a memtable because another had them: that may have been one large batch. */
+const MAX_EXPECTED_BYTES = 8 * 2 ** 20;
+
 /** The index is made, and grows, once there has been a lookup for each group of this many entries: it costs more than a few searches. */
 const ENTRIES_PER_LOOKUP = 8;
 /**
@@ -52,7 +55,7 @@ export class Memtable {
   private readonly isAbbreviated: boolean;
   readonly #arena: EntryArena;
   #count = 0;
-  private nodes: Uint32Array = new Uint32Array(1024);
+  private nodes: Uint32Array;
   private nodesLength = LINKS + MAX_HEIGHT;
   private height = 1;
   #last = HEAD;
@@ -74,11 +77,28 @@ export class Memtable {
   /** The number of lookups so far. */
   private lookups = 0;
 
-  /** @param expectedBytes the initial capacity, for keys and values. */
-  constructor(compareInternalKeys: CompareRange, expectedBytes = 0) {
+  /**
+   * @param expectedBytes the initial capacity, for keys and values.
+   * @param expectedItems the same for the skip list.
+   */
+  constructor(compareInternalKeys: CompareRange, expectedBytes = 0, expectedItems = 1024) {
     this.compare = compareInternalKeys;
     this.isAbbreviated = this.isIndexable = compareInternalKeys === compareInternalBytes;
     this.#arena = new EntryArena(expectedBytes);
+    this.nodes = new Uint32Array(expectedItems);
+  }
+
+  /**
+   * An empty memtable that follows a full one. It has the other's capacity from the start: arrays that double leave as many bytes of garbage
+   * as the memtable has. The system gives memory to pages of a new array only when they are written.
+   */
+  static following({ arena, nodes }: Memtable, compareInternalKeys: CompareRange): Memtable {
+    try {
+      return new Memtable(compareInternalKeys, Math.min(arena.length, MAX_EXPECTED_BYTES), Math.min(nodes.length, MAX_EXPECTED_BYTES / 4));
+    } catch {
+      // There is no memory for that much.
+      return new Memtable(compareInternalKeys);
+    }
   }
 
   /** A memtable made of the arrays of another. It can only be walked forward: not searched, and not added to. */

@@ -20,10 +20,11 @@ export class LiveLog implements ViewLog {
     this.memtable = memtable;
   }
 
-  /** Creates an empty log, with an empty memtable. */
-  static async create(folder: WritableFolder, number: bigint, order: KeyOrder): Promise<LiveLog> {
+  /** Creates an empty log, with an empty memtable. @param full the memtable that it follows. */
+  static async create(folder: WritableFolder, number: bigint, { compareInternalKeys }: KeyOrder, full?: Memtable): Promise<LiveLog> {
     const name = logFileName(number);
-    return new LiveLog(new RecordFile(number, name, await folder.create(name)), new Memtable(order.compareInternalKeys));
+    const memtable = full === undefined ? new Memtable(compareInternalKeys) : Memtable.following(full, compareInternalKeys);
+    return new LiveLog(new RecordFile(number, name, await folder.create(name)), memtable);
   }
 
   get number(): bigint {

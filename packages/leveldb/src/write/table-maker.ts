@@ -89,7 +89,7 @@ export class TableMaker {
     const thread = this.#threadFor(memtable.memoryUsage);
     if (thread === undefined) return undefined;
     try {
-      return await thread.flush(await copiedMemtable(memtable), number, bitsPerKey);
+      return await thread.flush(await copiedMemtable(memtable, thread.takeSpare?.()), number, bitsPerKey);
     } catch {
       return undefined;
     }

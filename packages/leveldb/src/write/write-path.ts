@@ -167,7 +167,7 @@ export class WritePath {
     try {
       // A record in the new log must not survive a power failure that loses an earlier one.
       if (!before.file.isSynced) await before.file.sync();
-      log = await LiveLog.create(this.#folder, number, versions.order);
+      log = await LiveLog.create(this.#folder, number, versions.order, before.memtable);
     } catch (error) {
       versions.reuseFileNumber(number);
       throw this.#state.fail(error);
