@@ -5,7 +5,8 @@
 // All addresses are bytes from the start of the memory. Keys are internal keys in bytewise order.
 import { commonLength, copy } from './bytes';
 import { add, addedLength, ADDED_AT, BOUND_AT, clearKeys, DROPPED_AT, endBlock, entries, entryBytes, firstKeyAt, firstKeyLength, hasRoom, hasRoomForKey, isBlockFull, keyCount, resetOutput } from './merge-output';
-import { advance, BAD, compareKeys, ENDED, headOf, isBefore, keyLengthOf, keyOf, MAX_KEY, ON_ENTRY, sourceAt, TRAILER, valueLengthOf, valueOf } from './merge-source';
+import { advance, BAD, compareKeys, ENDED, headOf, keyLengthOf, keyOf, MAX_KEY, ON_ENTRY, sourceAt, TRAILER, valueLengthOf, valueOf } from './merge-source';
+import { clearQueue, dequeue, enqueue, firstSource, queued, sink } from './source-queue';
 
 export { supply } from './merge-source';
 export { BLOCK_AT, BOUND_AT, KEYS_AT, OFFSETS_AT, ADDED_AT, SLOTS_AT, clearKeys } from './merge-output';
@@ -13,8 +14,6 @@ export { MAX_KEY, MAX_SOURCES } from './merge-source';
 
 /** What `endOfBlock` tells of the block: uint32. */
 export const RESULT_AT: usize = 0x3000;
-/** The sources that are on an entry, in the order of these: uint32. */
-const QUEUE_AT: usize = 0x3800;
 
 // Why the kernel returns.
 const DONE: u32 = 0;
@@ -44,7 +43,6 @@ let boundMode: u32 = NEVER;
 let boundLength: u32 = 0;
 let boundHead: u64 = 0;
 
-let queued: u32 = 0;
 /** Whether the first source must move before its entry is taken. */
 let mustMove: bool = false;
 /** Whether the entry at hand was counted and compared with the bound. */
@@ -70,7 +68,7 @@ export function start(isDropping: bool, oldestSequence: u64, asks: bool, blockSi
   asksDeletions = asks;
   hasTable = false;
   boundMode = NEVER;
-  queued = 0;
+  clearQueue();
   mustMove = false;
   isCounted = false;
   verdict = UNKNOWN;
@@ -102,40 +100,19 @@ export function decide(isDropped: bool): void {
 /** Moves a source to the first entry of its block, and lines it up if it is on one. */
 export function line(source: u32): u32 {
   const moved = advance(sourceAt(source));
-  if (moved != ON_ENTRY) return moved;
-  queued++;
-  place(source, queued);
+  if (moved == ON_ENTRY) enqueue(source);
   return moved;
 }
 
 /** The first source of the queue. */
 export function first(): u32 {
-  return load<u32>(QUEUE_AT);
+  return firstSource();
 }
 
 /** Removes the first source, which has ended. */
 export function leave(): void {
-  queued--;
-  memory.copy(QUEUE_AT, QUEUE_AT + 4, usize(queued) << 2);
+  dequeue();
   mustMove = false;
-}
-
-/** Puts a source into the queue of `count` places, of which the last is free. */
-function place(source: u32, count: u32): void {
-  let at = QUEUE_AT + (usize(count - 1) << 2);
-  for (; at > QUEUE_AT && isBefore(source, load<u32>(at - 4)); at -= 4) store<u32>(at, load<u32>(at - 4));
-  store<u32>(at, source);
-}
-
-/** Puts the first source, which has moved, where it belongs. */
-// @ts-ignore: decorator
-@inline
-function sink(): void {
-  const source = load<u32>(QUEUE_AT);
-  const last = QUEUE_AT + (usize(queued - 1) << 2);
-  let at = QUEUE_AT;
-  for (; at < last && !isBefore(source, load<u32>(at, 4)); at += 4) store<u32>(at, load<u32>(at, 4));
-  store<u32>(at, source);
 }
 
 /** Takes the entry at hand. @returns why it cannot be taken yet; 0 when it was. */
@@ -214,14 +191,14 @@ function isAtBound(key: usize, keyLength: u32): bool {
 export function merge(): u32 {
   while (true) {
     if (mustMove) {
-      const moved = advance(sourceAt(load<u32>(QUEUE_AT)));
+      const moved = advance(sourceAt(firstSource()));
       if (moved == ENDED) return NEEDS_BLOCK;
       if (moved == BAD) return DECLINED;
       sink();
       mustMove = false;
     }
     if (queued == 0) return DONE;
-    const s = sourceAt(load<u32>(QUEUE_AT));
+    const s = sourceAt(firstSource());
     const why = take(keyOf(s), keyLengthOf(s), valueOf(s), valueLengthOf(s));
     if (why) return why;
     mustMove = true;

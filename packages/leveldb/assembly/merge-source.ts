@@ -1,4 +1,4 @@
-// AssemblyScript. A source of the merge: the entries of one block after another, checked as `BlockWalk` of `@bloom/sstable` checks
+// AssemblyScript. A source of a merge: the entries of one block after another, checked as `BlockWalk` of `@bloom/sstable` checks
 // them in a walk forward.
 import { commonLength, copy, varint, varintEnd } from './bytes';
 
@@ -27,6 +27,8 @@ const VALUE: usize = 32;
 const VALUE_LENGTH: usize = 36;
 /** The first eight bytes of the user key as a big-endian number, with zeros after its end. */
 const HEAD: usize = 40;
+/** How many entries the source has moved since `supply` or `place`. */
+const MOVES: usize = 48;
 
 /** What a move comes to. */
 export const ON_ENTRY: u32 = 0;
@@ -81,6 +83,7 @@ export function supply(source: u32, block: usize, length: u32, key: usize): bool
   const s = sourceAt(source);
   store<u32>(s, u32(block), NEXT);
   store<u32>(s, u32(block), END);
+  store<u32>(s, 0, MOVES);
   if (length < 4) return false;
   const restartsEnd = block + length - 4;
   const restarts = load<u32>(restartsEnd);
@@ -93,13 +96,53 @@ export function supply(source: u32, block: usize, length: u32, key: usize): bool
   store<u32>(s, u32(restart), RESTART);
   store<u32>(s, u32(restartsEnd), RESTARTS_END);
   store<u32>(s, 0, RESTART_OFFSET);
-  store<u32>(s, u32(key), KEY);
-  store<u32>(s, 0, KEY_LENGTH);
+  if (keyOf(s) != key) {
+    store<u32>(s, u32(key), KEY);
+    store<u32>(s, 0, KEY_LENGTH);
+  }
   return true;
+}
+
+/** Forgets all blocks and keys. */
+export function clearSources(): void {
+  memory.fill(SOURCES_AT, 0, usize(MAX_SOURCES * SOURCE_BYTES));
+}
+
+/** Counts the moves of a source from the entry that it is on. */
+export function clearMoves(source: u32): void {
+  store<u32>(sourceAt(source), 0, MOVES);
+}
+
+/** Moves a source to the entry at `position` of its block, from the block's start. */
+export function place(source: u32, position: u32): u32 {
+  const s = sourceAt(source);
+  const start = load<u32>(s, NEXT) + position;
+  let moved: u32 = ENDED;
+  while (load<u32>(s, NEXT) <= start) {
+    moved = advance(s);
+    if (moved != ON_ENTRY) return moved;
+  }
+  clearMoves(source);
+  return moved;
+}
+
+export function movesOf(source: u32): u32 {
+  return load<u32>(sourceAt(source), MOVES);
 }
 
 /** Moves a source to its next entry. */
 export function advance(s: usize): u32 {
+  return step(s, false);
+}
+
+/** {@link advance}, in which a key that comes before the last one is damage, also where that was in the block before. */
+export function advanceInOrder(s: usize): u32 {
+  return step(s, true);
+}
+
+// @ts-ignore: decorator
+@inline
+function step(s: usize, checksOrder: bool): u32 {
   const start = usize(load<u32>(s, NEXT));
   const end = usize(load<u32>(s, END));
   if (start >= end) return ENDED;
@@ -137,13 +180,33 @@ export function advance(s: usize): u32 {
   const keyLength = shared + unshared;
   if (keyLength < TRAILER || keyLength > MAX_KEY) return BAD;
   const key = keyOf(s);
-  copy(key + shared, at, unshared);
+  if (checksOrder) {
+    if (!copyInOrder(key, load<u32>(s, KEY_LENGTH), shared, at, unshared)) return BAD;
+  } else {
+    copy(key + shared, at, unshared);
+  }
   store<u32>(s, keyLength, KEY_LENGTH);
   store<u32>(s, u32(value), VALUE);
   store<u32>(s, valueLength, VALUE_LENGTH);
   store<u32>(s, u32(value + valueLength), NEXT);
   store<u64>(s, headOf(key, keyLength - TRAILER), HEAD);
+  store<u32>(s, load<u32>(s, MOVES) + 1, MOVES);
   return ON_ENTRY;
+}
+
+/** Puts `unshared` bytes behind the first `shared` of the key. @returns whether that does not come before the key of `hadLength` that was there. */
+// @ts-ignore: decorator
+@inline
+function copyInOrder(key: usize, hadLength: u32, shared: u32, at: usize, unshared: u32): bool {
+  const user = shared + unshared - TRAILER;
+  const hadUser: u32 = hadLength < TRAILER ? 0 : hadLength - TRAILER;
+  const hadTrailer: u64 = hadLength < TRAILER ? u64(-1) : load<u64>(key + hadUser);
+  const least = min(user, hadUser);
+  const common = shared < least ? shared + commonLength(key + shared, at, least - shared) : least;
+  const isAfter = common < least && load<u8>(at + (common - shared)) > load<u8>(key + common);
+  copy(key + shared, at, unshared);
+  if (isAfter) return true;
+  return common == least && (user > hadUser || (user == hadUser && load<u64>(key + user) <= hadTrailer));
 }
 
 /** Compares two internal keys: negative when the first comes before the second. */

@@ -22,8 +22,8 @@ import { Memtable } from '../src/memtable/memtable.js';
 import { TableCache, ViewTables } from '../src/table/table-cache.js';
 import { type DatabaseOptions, settingsOf } from '../src/write/database-options.js';
 
-type Random = ReturnType<typeof seeded>;
-type Stored = readonly [key: Uint8Array, value: Uint8Array];
+export type Random = ReturnType<typeof seeded>;
+export type Stored = readonly [key: Uint8Array, value: Uint8Array];
 
 const invertingCodec: Codec = {
   type: 77,
@@ -64,7 +64,7 @@ function randomValue(random: Random): Uint8Array {
 }
 
 /** Random entries with keys of their own, among them versions of the same user keys. */
-function randomEntries(random: Random, count: number, versions: number): Stored[] {
+export function randomEntries(random: Random, count: number, versions: number): Stored[] {
   const entries: Stored[] = [];
   while (entries.length < count) {
     const userKey = randomKey(random);

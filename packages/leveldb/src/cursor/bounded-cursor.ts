@@ -3,14 +3,15 @@ import type { CursorBounds, Side } from '@bloom/sstable/internal';
 import type { DamagePolicy } from '../folder/damage.js';
 import type { FolderReading } from '../folder/folder-reading.js';
 import type { KeyOrder } from '../format/version.js';
-import type { EntryCursor } from './entry-cursor.js';
-import { type ReadSampler, VisibleCursor } from './visible-cursor.js';
+import type { MergeCursor } from './merge-cursor.js';
+import type { ReadSampler } from './read-samples.js';
+import { VisibleCursor } from './visible-cursor.js';
 
 /** Moves over the visible entries between two keys: after a move beyond them, the cursor is on no entry. */
 export class BoundedCursor extends VisibleCursor {
   private readonly bounds: CursorBounds;
 
-  constructor(entries: EntryCursor, order: KeyOrder, sequence: bigint, damage: DamagePolicy, sampler: ReadSampler | undefined, bounds: CursorBounds) {
+  constructor(entries: MergeCursor, order: KeyOrder, sequence: bigint, damage: DamagePolicy, sampler: ReadSampler | undefined, bounds: CursorBounds) {
     super(entries, order, sequence, damage, sampler);
     this.bounds = bounds;
   }
@@ -47,7 +48,7 @@ export class BoundedCursor extends VisibleCursor {
 
   /** Leaves an entry that is outside the bounds, once a move has ended. */
   private within(settled: boolean): boolean {
-    if (settled && this.valid && !this.bounds.admits(this.keyBytes, this.keyLength)) this.valid = false;
+    if (settled && this.valid && !this.bounds.admits(this.keyBytes, this.keyStart, this.keyStart + this.keyLength)) this.valid = false;
     return settled;
   }
 }

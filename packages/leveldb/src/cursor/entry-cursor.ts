@@ -20,6 +20,14 @@ export class Entry {
   valueEnd = 0;
 }
 
+/** The block that an entry is in. */
+export interface EntryBlock {
+  /** Lent until the next move. */
+  readonly contents: Uint8Array;
+  /** Where in the contents the entry starts. */
+  readonly position: number;
+}
+
 /**
  * A place among entries sorted by internal key: those of a memtable, of a table, of a level, or of many of them.
  *
@@ -45,6 +53,21 @@ export abstract class EntryCursor {
   abstract next(): boolean;
   /** REQUIRES: the cursor is on an entry. */
   abstract prev(): boolean;
+
+  /** The block that the entry is in; undefined where entries are not in blocks. REQUIRES: the cursor is on an entry. */
+  get block(): EntryBlock | undefined {
+    return undefined;
+  }
+
+  /** Moves to the first entry behind the block. REQUIRES: the cursor is on an entry of a block, and its last move went forward. */
+  nextBlock(): boolean {
+    return this.next();
+  }
+
+  /** Moves on by entries of the block. REQUIRES: it has so many, and the last move went forward. */
+  skip(entries: number): void {
+    for (let left = entries; left > 0; left--) this.next();
+  }
 
   /** Completes a move that returned false. */
   // eslint-disable-next-line require-yield -- entries in memory need no reads

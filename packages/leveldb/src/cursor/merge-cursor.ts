@@ -11,7 +11,8 @@ import { SourceQueue } from './source-queue.js';
  * Source: LevelDB, table/merger.cc.
  */
 export class MergeCursor extends EntryCursor {
-  readonly #sources: readonly EntryCursor[];
+  /** The newest first. */
+  readonly sources: readonly EntryCursor[];
   readonly #queue: SourceQueue;
   #reverse = false;
   /** The sources whose moves have not ended; while `#stepping`, only the first of the queue. */
@@ -21,7 +22,7 @@ export class MergeCursor extends EntryCursor {
   /** @param sources the newest first. */
   constructor(sources: readonly EntryCursor[], compareInternalKeys: CompareRange) {
     super();
-    this.#sources = sources;
+    this.sources = sources;
     this.#queue = new SourceQueue(sources, compareInternalKeys);
   }
 
@@ -57,7 +58,14 @@ export class MergeCursor extends EntryCursor {
 
   override close(): void {
     super.close();
-    for (const source of this.#sources) source.close();
+    for (const source of this.sources) source.close();
+  }
+
+  /** Goes on forward from where the sources are, which were moved one by one. */
+  lineUp(): void {
+    this.#reverse = false;
+    this.#queue.line(false);
+    this.#land();
   }
 
   #start(reverse: boolean, move: (source: EntryCursor) => boolean): boolean {
@@ -65,7 +73,7 @@ export class MergeCursor extends EntryCursor {
     this.#stepping = false;
     this.#reverse = reverse;
     this.#queue.clear();
-    this.#unsettled = this.#sources.filter((source) => !move(source));
+    this.#unsettled = this.sources.filter((source) => !move(source));
     if (this.#unsettled.length > 0) return false;
     this.#queue.line(reverse);
     return this.#land();

@@ -6,39 +6,41 @@
  */
 import { mustBeBytes } from '@bloom/bytes/internal';
 import { DELETION, INTERNAL_KEY_TRAILER_LENGTH, VALUE } from '@bloom/sstable/database';
-import { compareInternalBytes, type Side } from '@bloom/sstable/internal';
+import { compareInternalBytes, type ManyEntries, type Side } from '@bloom/sstable/internal';
 import type { DamagePolicy } from '../folder/damage.js';
 import { afterVersions, beforeVersions, SequenceBound, typeOf } from '../format/database-key.js';
-import type { Entry, EntryCursor } from './entry-cursor.js';
+import type { Entry } from './entry-cursor.js';
 import type { FolderReading } from '../folder/folder-reading.js';
 import type { KeyOrder } from '../format/version.js';
+import type { MergeCursor } from './merge-cursor.js';
+import { ENDED, FILLED, PackedWalk, UNSETTLED } from './packed-walk.js';
+import { type ReadSampler, ReadSamples } from './read-samples.js';
 
 /** Neither `VALUE` nor `DELETION`: an entry that is skipped. */
 const PASSED_OVER = -1;
 
-/** Receives samples of the entries that a cursor reads. */
-export interface ReadSampler {
-  /** The number of bytes of keys and values to read before the next sample; called at the start, and after each sample. */
-  period(): number;
-  /** @param internalKey a view that is valid only during the call. */
-  take(internalKey: Uint8Array): void;
-}
+/** A walk gets a kernel once it has moved forward by this many entries: shorter ones are over before that would pay. */
+const MOVES_BEFORE_KERNEL = 16;
+/** The most moves between two attempts to get one. */
+const MOST_MOVES_BEFORE_KERNEL = 2 ** 12;
 
 /** Moves over visible entries, as {@link EntryCursor} moves over stored ones: a move that returns false is completed by `settle`. */
 export class VisibleCursor {
   /** Whether the cursor is on an entry. */
   valid = false;
-  /** The user key of the entry is `keyBytes[0, keyLength)`. */
+  /** The user key of the entry is `keyLength` of `keyBytes`, from `keyStart` on. */
   keyBytes: Uint8Array = new Uint8Array(128);
+  keyStart = 0;
   keyLength = 0;
   /** The value of the entry is `valueBytes[valueStart, valueEnd)`. */
   valueBytes: Uint8Array = new Uint8Array(0);
   valueStart = 0;
   valueEnd = 0;
 
-  private readonly entries: EntryCursor;
+  private readonly entries: MergeCursor;
   private readonly order: KeyOrder;
   private readonly isBytewise: boolean;
+  private readonly sequence: bigint;
   private readonly bound: SequenceBound;
   private readonly damage: DamagePolicy;
   private reverse = false;
@@ -49,34 +51,41 @@ export class VisibleCursor {
   /** Backward: whether the kept key has a value, so far. */
   private found = false;
 
-  private readonly sampler: ReadSampler | undefined;
-  /** Bytes until the next sample. */
-  private unsampled: number;
+  private readonly samples: ReadSamples | undefined;
+
+  /** Memory for the key that is kept, entry by entry. */
+  private kept = this.keyBytes;
+  /** The walk forward in a kernel, and the place in its run. */
+  private packed: PackedWalk | undefined;
+  private place = 0;
+  /** How many more moves forward are made before a kernel is asked for. */
+  private movesLeft = MOVES_BEFORE_KERNEL;
+  private movesBefore = MOVES_BEFORE_KERNEL;
 
   /** @param entries all versions; closed with this cursor. */
-  constructor(entries: EntryCursor, order: KeyOrder, sequence: bigint, damage: DamagePolicy, sampler?: ReadSampler) {
+  constructor(entries: MergeCursor, order: KeyOrder, sequence: bigint, damage: DamagePolicy, sampler?: ReadSampler) {
     this.entries = entries;
     this.order = order;
     this.isBytewise = order.compareInternalKeys === compareInternalBytes;
+    this.sequence = sequence;
     this.bound = new SequenceBound(sequence);
     this.damage = damage;
-    this.sampler = sampler;
-    this.unsampled = sampler?.period() ?? 0;
+    this.samples = sampler && new ReadSamples(sampler);
   }
 
   seekToFirst(): boolean {
-    this.valid = false;
+    this.#leave();
     return this.#start(false, this.entries.seekToFirst());
   }
 
   seekToLast(): boolean {
-    this.valid = false;
+    this.#leave();
     return this.#start(true, this.entries.seekToLast());
   }
 
   seek(userKey: Uint8Array, side: Side): boolean {
     mustBeBytes('key', userKey);
-    this.valid = false;
+    this.#leave();
     const reverse = side === 'before' || side === 'at-or-before';
     const bound = side === 'at-or-after' || side === 'before' ? beforeVersions(userKey) : afterVersions(userKey);
     return this.#start(reverse, this.entries.seek(bound, side));
@@ -84,29 +93,57 @@ export class VisibleCursor {
 
   next(): boolean {
     if (!this.valid) return true;
-    if (this.reverse) return this.seek(this.keyBytes.slice(0, this.keyLength), 'after');
+    if (this.packed !== undefined) return this.#nextPacked(this.packed);
+    if (this.reverse) return this.seek(new Uint8Array(this.key), 'after');
     this.valid = false;
+    if (--this.movesLeft === 0 && this.#pack()) return this.#go();
     return this.entries.next() && this.#go();
   }
 
   prev(): boolean {
     if (!this.valid) return true;
-    if (!this.reverse) return this.seek(this.keyBytes.slice(0, this.keyLength), 'before');
+    if (!this.reverse) return this.seek(new Uint8Array(this.key), 'before');
     this.valid = false;
     // The entries are already before the versions of this key.
     this.found = false;
     return this.#go();
   }
 
+  /** The user key: a view that is valid until the next move. */
+  get key(): Uint8Array {
+    return this.keyBytes.subarray(this.keyStart, this.keyStart + this.keyLength);
+  }
+
   /** Completes a move that returned false. */
   *settle(): FolderReading<void> {
-    do yield* this.entries.settle();
-    while (!this.#go());
+    do {
+      const { packed } = this;
+      if (packed === undefined) yield* this.entries.settle();
+      // It may have been closed meanwhile.
+      else if (!(yield* packed.settle()) && this.packed !== undefined) this.#unpack(packed);
+    } while (!this.#go());
   }
 
   close(): void {
-    this.valid = false;
+    this.#leave();
     this.entries.close();
+  }
+
+  /** Leaves the entry, to go elsewhere. */
+  #leave(): void {
+    this.valid = false;
+    this.movesLeft = this.movesBefore = MOVES_BEFORE_KERNEL;
+    if (this.packed === undefined) return;
+    this.packed.abandon();
+    this.packed = undefined;
+    this.keyLength = 0;
+    this.keyBytes = this.kept;
+    this.keyStart = 0;
+  }
+
+  /** Has the entry copied. @returns whether it was. */
+  passTo(many: ManyEntries): boolean {
+    return many.take(this.keyBytes, this.keyStart, this.keyStart + this.keyLength, this.valueBytes, this.valueStart, this.valueEnd);
   }
 
   #start(reverse: boolean, settled: boolean): boolean {
@@ -117,7 +154,63 @@ export class VisibleCursor {
   }
 
   #go(): boolean {
+    if (this.packed !== undefined) return this.#fill(this.packed);
     return this.reverse ? this.#backward() : this.#forward();
+  }
+
+  /** Has a kernel go on with the walk. @returns whether there is one that does. */
+  #pack(): boolean {
+    this.movesBefore = Math.min(this.movesBefore * 2, MOST_MOVES_BEFORE_KERNEL);
+    this.movesLeft = this.movesBefore;
+    if (this.isBytewise) this.packed = PackedWalk.begin(this.entries, this.sequence, this.kept, this.keyLength, this.samples);
+    return this.packed !== undefined;
+  }
+
+  /** Goes on entry by entry from where the kernel is. */
+  #unpack(packed: PackedWalk): void {
+    const { hiddenKey } = packed;
+    if (hiddenKey.length > this.kept.length) this.kept = new Uint8Array(hiddenKey.length * 2);
+    this.kept.set(hiddenKey);
+    this.keyBytes = this.kept;
+    this.keyStart = 0;
+    this.keyLength = hiddenKey.length;
+    this.hiding = true;
+    this.common = 0;
+    this.packed = undefined;
+    packed.end();
+  }
+
+  #nextPacked(packed: PackedWalk): boolean {
+    const { place } = this;
+    if (place === packed.endsEnd) {
+      this.valid = false;
+      return this.#fill(packed);
+    }
+    const { ends } = packed;
+    this.keyStart = this.valueEnd;
+    this.valueStart = ends[place]!;
+    this.keyLength = this.valueStart - this.keyStart;
+    this.valueEnd = ends[place + 1]!;
+    this.place = place + 2;
+    return true;
+  }
+
+  /** Goes to the first entry of the next run. */
+  #fill(packed: PackedWalk): boolean {
+    switch (packed.fill()) {
+      case FILLED:
+        this.keyBytes = this.valueBytes = packed.bytes;
+        this.valueEnd = 0;
+        this.place = packed.endsStart;
+        return (this.valid = this.#nextPacked(packed));
+      case UNSETTLED:
+        return false;
+      case ENDED:
+        return true;
+      default:
+        this.#unpack(packed);
+        return this.#forward();
+    }
   }
 
   #forward(): boolean {
@@ -161,7 +254,7 @@ export class VisibleCursor {
   /** The type of the entry, or the mark of an entry to skip, because it is newer than the sequence or damaged. */
   #type(entry: Entry): number {
     const { keyBytes, keyStart, keyEnd } = entry;
-    if (this.sampler !== undefined) this.#sample(this.sampler, entry);
+    this.samples?.count(keyBytes, keyStart, keyEnd, entry.valueEnd - entry.valueStart);
     let type: number;
     try {
       type = typeOf(keyBytes, keyStart, keyEnd, undefined);
@@ -172,31 +265,22 @@ export class VisibleCursor {
     return this.bound.admits(keyBytes, keyEnd) ? type : PASSED_OVER;
   }
 
-  #sample(sampler: ReadSampler, { keyBytes, keyStart, keyEnd, valueStart, valueEnd }: Entry): void {
-    const byteLength = keyEnd - keyStart + valueEnd - valueStart;
-    while (byteLength > this.unsampled) {
-      this.unsampled += sampler.period();
-      sampler.take(keyBytes.subarray(keyStart, keyEnd));
-    }
-    this.unsampled -= byteLength;
-  }
-
   /** How the entry's user key compares with the one that is kept. @param common bytes at the start of which both have the same. */
   #compareKept({ keyBytes, keyStart, keyEnd }: Entry, common: number): number {
     const end = keyEnd - INTERNAL_KEY_TRAILER_LENGTH;
     const from = this.isBytewise ? Math.min(common, end - keyStart) : 0;
-    return this.order.compareUserKeys(keyBytes, keyStart + from, end, this.keyBytes, from, this.keyLength);
+    return this.order.compareUserKeys(keyBytes, keyStart + from, end, this.kept, from, this.keyLength);
   }
 
   /** @param common bytes at the start of the key that are kept already. */
   #keepKey({ keyBytes, keyStart, keyEnd }: Entry, common: number): void {
     const length = keyEnd - INTERNAL_KEY_TRAILER_LENGTH - keyStart;
     let from = common;
-    if (length > this.keyBytes.length) {
-      this.keyBytes = new Uint8Array(length * 2);
+    if (length > this.kept.length) {
+      this.keyBytes = this.kept = new Uint8Array(length * 2);
       from = 0;
     }
-    const kept = this.keyBytes;
+    const { kept } = this;
     if (length - from > 32) kept.set(keyBytes.subarray(keyStart + from, keyStart + length), from);
     else for (let i = from; i < length; i++) kept[i] = keyBytes[keyStart + i]!;
     this.keyLength = this.common = length;

@@ -1,11 +1,13 @@
 import type { Side } from '@bloom/sstable/internal';
-import { EntryCursor } from '../cursor/entry-cursor.js';
+import { type EntryBlock, EntryCursor } from '../cursor/entry-cursor.js';
 import { HEAD, type Memtable } from './memtable.js';
+import { MemtableBlock } from './memtable-block.js';
 
 /** Moves over a memtable's entries. */
 export class MemtableCursor extends EntryCursor {
   readonly #memtable: Memtable;
   #node = HEAD;
+  #block: MemtableBlock | undefined;
 
   constructor(memtable: Memtable) {
     super();
@@ -44,6 +46,21 @@ export class MemtableCursor extends EntryCursor {
 
   override prev(): boolean {
     return this.#land(this.#memtable.before(this.#node));
+  }
+
+  /** The entries from this one on, put together as a block. */
+  override get block(): EntryBlock {
+    const block = (this.#block ??= new MemtableBlock());
+    if (block.nodes[0] !== this.#node) block.fill(this.#memtable, this.#node);
+    return { contents: block.contents, position: 0 };
+  }
+
+  override nextBlock(): boolean {
+    return this.#land(this.#memtable.after(this.#block!.nodes.at(-1)!));
+  }
+
+  override skip(entries: number): void {
+    if (entries > 0) this.#land(this.#block!.nodes[entries]!);
   }
 
   #land(node: number): true {

@@ -1,3 +1,4 @@
+import { copyBytes } from '@bloom/bytes/internal';
 import type { CursorState } from './cursor-state.js';
 import type { VisibleCursor } from '../cursor/visible-cursor.js';
 
@@ -8,6 +9,8 @@ export type CursorEntry = Pick<BaseDatabaseCursor, 'key' | 'value' | 'keyBytes' 
 export abstract class BaseDatabaseCursor {
   readonly #state: CursorState;
   #cursor: VisibleCursor;
+  /** A key that is not at the start of the cursor's bytes. */
+  #keyBytes = new Uint8Array(128);
 
   /** @internal */
   constructor(state: CursorState) {
@@ -27,7 +30,8 @@ export abstract class BaseDatabaseCursor {
 
   /** The key: a view that is valid until the next move, and must not be written to. Each access makes a new one. */
   get key(): Uint8Array {
-    return this.#cursor.keyBytes.subarray(0, this.keyLength);
+    const { keyBytes, keyStart } = this.#cursor;
+    return keyBytes.subarray(keyStart, keyStart + this.keyLength);
   }
 
   /** The value: a view that is valid until the next move, and must not be written to. Each access makes a new one. */
@@ -37,7 +41,11 @@ export abstract class BaseDatabaseCursor {
 
   /** The key is the first `keyLength` of these bytes until the next move: for callers that cannot afford a view. They must not be written to. */
   get keyBytes(): Uint8Array {
-    return this.#cursor.keyBytes;
+    const { keyBytes, keyStart, keyLength } = this.#cursor;
+    if (keyStart === 0) return keyBytes;
+    if (keyLength > this.#keyBytes.length) this.#keyBytes = new Uint8Array(keyLength * 2);
+    copyBytes(keyBytes, keyStart, keyStart + keyLength, this.#keyBytes, 0);
+    return this.#keyBytes;
   }
 
   /** The length of the key, without making a view of it. */

@@ -149,7 +149,8 @@ export class DatabaseCursor extends BaseDatabaseCursor {
     const { signal } = many;
     signal?.throwIfAborted();
     try {
-      if (this.valid && many.take(this)) await this.#moveWhile(() => many.take(this), signal, move);
+      const take = (): boolean => this.#cursor.passTo(many);
+      if (this.valid && take()) await this.#moveWhile(take, signal, move);
     } catch (error) {
       signal?.throwIfAborted();
       // If the reader was closed in the meantime, that is the error of the call.

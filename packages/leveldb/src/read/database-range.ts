@@ -81,8 +81,8 @@ export class DatabaseRange {
   #isBeforeEnd(): boolean {
     const to = this.#to;
     if (to === undefined) return true;
-    const { keyBytes, keyLength } = this.cursor;
-    const order = this.#order.compareUserKeys(keyBytes, 0, keyLength, to.key, 0, to.key.length);
+    const { keyBytes, keyStart, keyLength } = this.cursor;
+    const order = this.#order.compareUserKeys(keyBytes, keyStart, keyStart + keyLength, to.key, 0, to.key.length);
     return order === 0 ? to.inclusive : order < 0 !== this.#reverse;
   }
 }

@@ -20,7 +20,8 @@ import { type LookupCounts, ViewLookup } from './view-lookup.js';
 import type { TableHandle } from '../table/table-handle.js';
 import type { View } from './view.js';
 import type { FileMetadata } from '../format/version-edit.js';
-import type { ReadSampler, VisibleCursor } from '../cursor/visible-cursor.js';
+import type { ReadSampler } from '../cursor/read-samples.js';
+import type { VisibleCursor } from '../cursor/visible-cursor.js';
 
 /** The options of synchronous and asynchronous reads, so that one object can be used for both. Synchronous reads ignore the signal. */
 const READ_OPTIONS: Record<string, true> = { sequence: true, signal: true };
@@ -204,12 +205,12 @@ export class ReadPath {
     return view.cursor(sequence, fillsCache, this.#observer?.sampler(), prefix, bounds);
   }
 
-  copyKey({ keyBytes, keyLength }: VisibleCursor): Bytes {
-    return this.copier.copyStart(keyBytes, keyLength);
+  copyKey({ keyBytes, keyStart, keyLength }: VisibleCursor): Bytes {
+    return this.copier.copyRange(keyBytes, keyStart, keyStart + keyLength);
   }
 
   copyValue({ valueBytes, valueStart, valueEnd }: VisibleCursor): Bytes {
-    return this.copier.copy(valueBytes.subarray(valueStart, valueEnd));
+    return this.copier.copyRange(valueBytes, valueStart, valueEnd);
   }
 
   /** Looks up a key synchronously. */

@@ -91,7 +91,7 @@ export class SyncDatabaseCursor extends BaseDatabaseCursor {
 
   #many(many: ManyEntries, move: (cursor: VisibleCursor) => boolean): [Bytes, Bytes][] {
     try {
-      while (this.valid && many.take(this)) this.#settle(move(this.#state.open()));
+      while (this.valid && this.#cursor.passTo(many)) this.#settle(move(this.#state.open()));
     } catch (error) {
       this.#state.fail(error);
     }

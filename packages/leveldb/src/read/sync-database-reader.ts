@@ -1,5 +1,7 @@
 import type { Bytes } from '@bloom/bytes';
 import type { SequenceOptions } from '@bloom/sstable/database';
+import { provideVisibleKernel } from '../cursor/visible-kernel.js';
+import { VISIBLE_KERNEL } from '../cursor/visible-kernel.wasm.js';
 import type { DatabaseKeyRange } from './database-range.js';
 import { runSync } from '../folder/folder-reading.js';
 import { mustBeFolder, type SyncFolder } from '../folder/folder.js';
@@ -43,6 +45,8 @@ export class SyncDatabaseReader extends BaseReader implements Iterable<[Bytes, B
   static open(folder: SyncFolder, options: SyncReaderOptions = {}): SyncDatabaseReader {
     mustBeFolder(folder);
     mustBeReaderOptions('SyncDatabaseReader.open', options);
+    // Its walks cannot wait until the code is loaded.
+    provideVisibleKernel(VISIBLE_KERNEL);
     const viewReader = new ViewReader(folder, options);
     try {
       const view = runSync(folder, viewReader.read());

@@ -13,7 +13,8 @@ import { LevelEntries } from '../table/table-cursor.js';
 import type { TableHandle } from '../table/table-handle.js';
 import type { FileMetadata } from '../format/version-edit.js';
 import { firstAtOrAfter, type KeyOrder, type Version } from '../format/version.js';
-import { type ReadSampler, VisibleCursor } from '../cursor/visible-cursor.js';
+import type { ReadSampler } from '../cursor/read-samples.js';
+import { VisibleCursor } from '../cursor/visible-cursor.js';
 
 /** The parts of a view. */
 export interface ViewParts {

@@ -1,6 +1,6 @@
 import { SETTLED, type Side, TableCursor } from '@bloom/sstable/internal';
 import type { DamagePolicy } from '../folder/damage.js';
-import { EntryCursor } from '../cursor/entry-cursor.js';
+import { type EntryBlock, EntryCursor } from '../cursor/entry-cursor.js';
 import { type FolderReading, readBlock, type TableWalk } from '../folder/folder-reading.js';
 import type { ViewTables } from './table-cache.js';
 import type { TableHandle } from './table-handle.js';
@@ -53,6 +53,15 @@ export class TableEntries extends EntryCursor {
 
   override prev(): boolean {
     return this.#drive(this.#cursor.prev());
+  }
+
+  override get block(): EntryBlock {
+    const { bytes, entryStart } = this.#cursor.block;
+    return { contents: bytes, position: entryStart };
+  }
+
+  override nextBlock(): boolean {
+    return this.#drive(this.#cursor.nextBlock());
   }
 
   override *settle(): FolderReading<void> {
@@ -192,6 +201,14 @@ export class LevelEntries extends EntryCursor {
 
   override prev(): boolean {
     return this.entries!.prev() ? this.#go() : this.#wait();
+  }
+
+  override get block(): EntryBlock {
+    return this.entries!.block;
+  }
+
+  override nextBlock(): boolean {
+    return this.entries!.nextBlock() ? this.#go() : this.#wait();
   }
 
   override *settle(): FolderReading<void> {

@@ -1,7 +1,7 @@
 import { ParkMiller } from '../memtable/park-miller.js';
 import type { FileMetadata } from '../format/version-edit.js';
 import type { Version } from '../format/version.js';
-import type { ReadSampler } from '../cursor/visible-cursor.js';
+import type { ReadSampler } from '../cursor/read-samples.js';
 
 /** About this many bytes are read between two samples. */
 const READ_BYTES_PERIOD = 2 ** 20;

@@ -57,7 +57,7 @@ class BoundedTableCursor extends TableCursor {
   /** Leaves an entry that is not between the bounds. */
   #within(wanted: number): number {
     const { block } = this;
-    if (wanted === SETTLED && block.valid && !this.#bounds.admits(block.keyBytes, block.keyLength)) block.valid = false;
+    if (wanted === SETTLED && block.valid && !this.#bounds.admits(block.keyBytes, 0, block.keyLength)) block.valid = false;
     return wanted;
   }
 }

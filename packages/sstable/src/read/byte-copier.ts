@@ -17,19 +17,17 @@ export class ByteCopier {
 
   /** @returns a copy that no other code writes to */
   copy(bytes: Uint8Array): Bytes {
-    const { length } = bytes;
-    if (length <= MAX_LOOPED_BYTES) return this.copyStart(bytes, length);
-    if (length > MAX_SHARED_BYTES) return bytes.slice();
-    const position = this.#extend(length);
-    this.#shared.set(bytes, position);
-    return new Uint8Array(this.#buffer, position, length);
+    return this.copyRange(bytes, 0, bytes.length);
   }
 
-  /** A copy of the first `length` bytes. Makes no view of a short one. */
-  copyStart(bytes: Uint8Array, length: number): Bytes {
-    if (length > MAX_LOOPED_BYTES) return this.copy(bytes.subarray(0, length));
+  /** A copy of `bytes[start, end)`. Makes no view of a short one. */
+  copyRange(bytes: Uint8Array, start: number, end: number): Bytes {
+    const length = end - start;
+    if (length > MAX_SHARED_BYTES) return bytes.slice(start, end);
     const position = this.#extend(length);
-    for (let i = 0, shared = this.#shared; i < length; i++) shared[position + i] = bytes[i]!;
+    const shared = this.#shared;
+    if (length > MAX_LOOPED_BYTES) shared.set(bytes.subarray(start, end), position);
+    else for (let i = 0; i < length; i++) shared[position + i] = bytes[start + i]!;
     return new Uint8Array(this.#buffer, position, length);
   }
 

@@ -34,15 +34,15 @@ export class CursorBounds {
     return isStricter ? bound : { key, side };
   }
 
-  /** Whether the key that is the first `keyLength` of `keyBytes` is between the bounds. */
-  admits(keyBytes: Uint8Array, keyLength: number): boolean {
+  /** Whether the key `keyBytes[keyStart, keyEnd)` is between the bounds. */
+  admits(keyBytes: Uint8Array, keyStart: number, keyEnd: number): boolean {
     const { first, last } = this;
     if (first !== undefined) {
-      const order = this.#compare(keyBytes, 0, keyLength, first.key, 0, first.key.length);
+      const order = this.#compare(keyBytes, keyStart, keyEnd, first.key, 0, first.key.length);
       if (order < 0 || (order === 0 && first.side === 'after')) return false;
     }
     if (last === undefined) return true;
-    const order = this.#compare(keyBytes, 0, keyLength, last.key, 0, last.key.length);
+    const order = this.#compare(keyBytes, keyStart, keyEnd, last.key, 0, last.key.length);
     return order < 0 || (order === 0 && last.side === 'at-or-before');
   }
 }

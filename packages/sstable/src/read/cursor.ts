@@ -96,8 +96,9 @@ export class Cursor extends BaseCursor {
     many.signal?.throwIfAborted();
     this.#mustNotHaveFailed();
     this.#isTaking = true;
+    const { block } = this.#cursor;
     try {
-      while (this.valid && many.take(this)) {
+      while (block.valid && many.take(block.keyBytes, 0, block.keyLength, block.bytes, block.valueStart, block.valueEnd)) {
         const moved = this.#step(move, reverse, many.signal);
         // Not awaited within a block.
         if (moved !== TRUE) await moved;

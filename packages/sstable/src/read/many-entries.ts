@@ -34,13 +34,6 @@ export type AsyncPrevManyOptions = PrevManyOptions & { readonly signal?: Signal 
 const NEXT_MANY: Record<keyof AsyncNextManyOptions, true> = { maxBytes: true, lt: true, lte: true, signal: true };
 const PREV_MANY: Record<keyof AsyncPrevManyOptions, true> = { maxBytes: true, gt: true, gte: true, signal: true };
 
-/** The entry that a cursor is on. */
-interface CursorPlace {
-  readonly keyBytes: Uint8Array;
-  readonly keyLength: number;
-  readonly value: Uint8Array;
-}
-
 /** Takes copies of one entry after another, until there are enough. */
 export class ManyEntries {
   readonly entries: [Bytes, Bytes][] = [];
@@ -72,16 +65,15 @@ export class ManyEntries {
   }
 
   /** Takes the entry, if it is not beyond the end. @returns whether it did. */
-  take(place: CursorPlace): boolean {
+  take(keyBytes: Uint8Array, keyStart: number, keyEnd: number, valueBytes: Uint8Array, valueStart: number, valueEnd: number): boolean {
     if (this.entries.length >= this.#count || this.#bytes >= this.#maxBytes) return false;
-    const { keyBytes, keyLength } = place;
     const to = this.#to;
     if (to !== undefined) {
-      const order = this.#compare(keyBytes, 0, keyLength, to.key, 0, to.key.length);
+      const order = this.#compare(keyBytes, keyStart, keyEnd, to.key, 0, to.key.length);
       if (order === 0 ? !to.inclusive : order < 0 === this.#reverse) return false;
     }
-    const key = this.#copier.copyStart(keyBytes, keyLength);
-    const value = this.#copier.copy(place.value);
+    const key = this.#copier.copyRange(keyBytes, keyStart, keyEnd);
+    const value = this.#copier.copyRange(valueBytes, valueStart, valueEnd);
     this.#bytes += key.length + value.length;
     this.entries.push([key, value]);
     return true;

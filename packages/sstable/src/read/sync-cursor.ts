@@ -85,8 +85,9 @@ export class SyncCursor extends BaseCursor {
   #many(many: ManyEntries, move: () => boolean): [Bytes, Bytes][] {
     this.#blocks.mustBeOpen();
     this.#mustNotHaveFailed();
+    const { block } = this.#cursor;
     try {
-      while (this.valid && many.take(this)) move();
+      while (block.valid && many.take(block.keyBytes, 0, block.keyLength, block.bytes, block.valueStart, block.valueEnd)) move();
     } catch (error) {
       this.#failure = { error };
     }

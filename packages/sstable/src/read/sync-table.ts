@@ -148,17 +148,17 @@ export class SyncTable extends BaseTable implements Iterable<[Bytes, Bytes]> {
 
   /** Copies of the entries of a range, in order. */
   entries(range: KeyRange = {}): IterableIterator<[Bytes, Bytes]> {
-    return this.#iterate('SyncTable.entries', range, ({ block }) => [this.#copier.copyStart(block.keyBytes, block.keyLength), this.#copier.copy(block.value)]);
+    return this.#iterate('SyncTable.entries', range, ({ block }) => [this.#copier.copyRange(block.keyBytes, 0, block.keyLength), this.#copier.copyRange(block.bytes, block.valueStart, block.valueEnd)]);
   }
 
   /** Copies of the keys of a range, in order. */
   keys(range: KeyRange = {}): IterableIterator<Bytes> {
-    return this.#iterate('SyncTable.keys', range, ({ block }) => this.#copier.copyStart(block.keyBytes, block.keyLength));
+    return this.#iterate('SyncTable.keys', range, ({ block }) => this.#copier.copyRange(block.keyBytes, 0, block.keyLength));
   }
 
   /** Copies of the values of a range, in the order of their keys. */
   values(range: KeyRange = {}): IterableIterator<Bytes> {
-    return this.#iterate('SyncTable.values', range, ({ block }) => this.#copier.copy(block.value));
+    return this.#iterate('SyncTable.values', range, ({ block }) => this.#copier.copyRange(block.bytes, block.valueStart, block.valueEnd));
   }
 
   /**

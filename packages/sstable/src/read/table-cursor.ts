@@ -73,6 +73,11 @@ export class TableCursor {
     return !this.block.valid || this.block.next() ? SETTLED : this.#enter(this.#loaded + 1, 'first');
   }
 
+  /** As {@link seekToFirst}, to the first entry behind this block. REQUIRES: the cursor is on an entry. */
+  nextBlock(): number {
+    return this.#enter(this.#loaded + 1, 'first');
+  }
+
   /** As {@link seekToFirst}, to the entry before this one. */
   prev(): number {
     return !this.block.valid || this.block.prev() ? SETTLED : this.#enter(this.#loaded - 1, 'last');

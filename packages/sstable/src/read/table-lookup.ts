@@ -86,7 +86,7 @@ export class TableLookup {
     const found = this.#seek(block, i, contents, key);
     trace?.searched(contents, block, UNKNOWN);
     this.#count(found);
-    return found ? this.#copier.copy(block.value) : undefined;
+    return found ? this.#copier.copyRange(block.bytes, block.valueStart, block.valueEnd) : undefined;
   }
 
   /** Whether block `i` has `key`: {@link search} without a copy of the value. */
@@ -132,7 +132,7 @@ export class TableLookup {
     block.reset(contents, this.#index.offsetOf(i));
     if (!block.seek(key)) return GO_ON;
     // Copied before the callback runs, which may keep the key, or look up another one.
-    const stored = this.#copier.copyStart(block.keyBytes, block.keyLength);
+    const stored = this.#copier.copyRange(block.keyBytes, 0, block.keyLength);
     const { value } = block;
     const found = matches(stored);
     this.#count(found);

@@ -203,17 +203,17 @@ export class Table extends BaseTable implements AsyncIterable<[Bytes, Bytes]> {
 
   /** Copies of the entries of a range, in order. */
   entries(range: AsyncKeyRange = {}): AsyncIterableIterator<[Bytes, Bytes]> {
-    return this.#iterate('Table.entries', range, ({ block }) => [this.#copier.copyStart(block.keyBytes, block.keyLength), this.#copier.copy(block.value)]);
+    return this.#iterate('Table.entries', range, ({ block }) => [this.#copier.copyRange(block.keyBytes, 0, block.keyLength), this.#copier.copyRange(block.bytes, block.valueStart, block.valueEnd)]);
   }
 
   /** Copies of the keys of a range, in order. */
   keys(range: AsyncKeyRange = {}): AsyncIterableIterator<Bytes> {
-    return this.#iterate('Table.keys', range, ({ block }) => this.#copier.copyStart(block.keyBytes, block.keyLength));
+    return this.#iterate('Table.keys', range, ({ block }) => this.#copier.copyRange(block.keyBytes, 0, block.keyLength));
   }
 
   /** Copies of the values of a range, in the order of their keys. */
   values(range: AsyncKeyRange = {}): AsyncIterableIterator<Bytes> {
-    return this.#iterate('Table.values', range, ({ block }) => this.#copier.copy(block.value));
+    return this.#iterate('Table.values', range, ({ block }) => this.#copier.copyRange(block.bytes, block.valueStart, block.valueEnd));
   }
 
   /**

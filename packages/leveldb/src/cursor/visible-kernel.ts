@@ -1,0 +1,276 @@
+/**
+ * The inner loop of walks forward in WebAssembly, `assembly/visible-kernel.ts`: it merges the entries of blocks, leaves out what is not
+ * visible, and packs the user keys and values of the others.
+ *
+ * It returns to its caller whenever a source needs another block. Whatever it cannot do, or finds damaged, it declines: the caller then goes
+ * on from there without it, and gets that path's entries or error.
+ */
+import { growMemory, instantiateKernel, type Kernel } from '@bloom/bytes/internal';
+import type { ReadSamples } from './read-samples.js';
+
+// Why the kernel returns: numbers of `assembly/visible-kernel.ts`.
+/** There are no further entries. */
+export const DONE = 0;
+/** The run has no room for the next entry. */
+export const RUN_FULL = 1;
+/** The first source has no further entry in its block. */
+export const NEEDS_BLOCK = 2;
+/** A sample is due before the entry at hand. */
+export const AT_SAMPLE = 3;
+/** It declines the entry at hand, which may be damaged, and all that follow. */
+export const DECLINED = 4;
+/** It declines the entry at hand because of its length. */
+export const TOO_LONG = 5;
+
+/** Larger blocks are not given to the kernel. */
+const MAX_BLOCK_BYTES = 2 ** 18;
+/** Room for this many bytes of a source's block is made at least. */
+const MIN_SLOT_BYTES = 2 ** 13;
+/** The kernel reads and writes whole words past the ends of its areas. */
+const SLACK = 64;
+
+/** How many walks have a kernel at the same time. Others go entry by entry. */
+const MAX_TAKEN = 8;
+/** How many kernels are kept for later walks. */
+const MAX_IDLE = 2;
+/** The memory of a new kernel. */
+const KEPT_BYTES = 2 ** 19;
+
+interface Constant {
+  readonly value: number;
+}
+
+interface KernelExports extends Kernel {
+  readonly ENDS_AT: Constant;
+  readonly HIDDEN_AT: Constant;
+  readonly MAX_KEY: Constant;
+  readonly MAX_SOURCES: Constant;
+  readonly RESULT_AT: Constant;
+  readonly RUN_AT: Constant;
+  readonly SLOTS_AT: Constant;
+  start(sequence: bigint, hiddenLength: number, samples: number, unsampled: number): void;
+  supply(source: number, block: number, length: number, key: number): number;
+  place(source: number, position: number): number;
+  enter(): number;
+  first(): number;
+  leave(): void;
+  movesOf(source: number): number;
+  sampled(unsampled: number): void;
+  clear(): void;
+  fill(): number;
+}
+
+/** Where a source's blocks are in the kernel's memory. */
+interface Slot {
+  readonly block: number;
+  readonly byteLength: number;
+  readonly key: number;
+}
+
+/** The WebAssembly module, in hexadecimal, once it is loaded. */
+let code: string | undefined;
+let isLoading = false;
+/** Whether the host has refused a kernel. */
+let isRefused = false;
+/** Kernels that no walk uses. */
+const idle: VisibleKernel[] = [];
+/** The others. A walk that nobody refers to any more, and nobody closed, does not keep its kernel. */
+const taken: { readonly kernel: VisibleKernel; readonly walk: WeakRef<object> }[] = [];
+
+/** Lets walks have kernels. @param module the WebAssembly module, in hexadecimal. */
+export function provideVisibleKernel(module: string): void {
+  code = module;
+}
+
+/** A kernel, for one walk at a time. */
+export class VisibleKernel {
+  /** The kernel's memory. */
+  bytes!: Uint8Array;
+  words!: Uint32Array;
+  /** Where each key and each value of the run ends, from its start: from this index of `words` on. */
+  readonly endsAt: number;
+  /** Where in `bytes` the run is. */
+  readonly runAt: number;
+  readonly #kernel: KernelExports;
+  /** An index of `words`. Asking the kernel takes a tenth of a microsecond. */
+  readonly #resultAt: number;
+  readonly #maxKey: number;
+  #slots: (Slot | undefined)[] = [];
+  /** Where the free memory starts. */
+  #free = 0;
+
+  private constructor(kernel: KernelExports) {
+    this.#kernel = kernel;
+    this.endsAt = kernel.ENDS_AT.value / 4;
+    this.runAt = kernel.RUN_AT.value;
+    this.#resultAt = kernel.RESULT_AT.value / 4;
+    this.#maxKey = kernel.MAX_KEY.value;
+    this.#look();
+  }
+
+  /** A kernel for a walk, which gives it back; undefined where there is none now. The first calls load its code, for later ones. */
+  static take(walk: object): VisibleKernel | undefined {
+    if (isRefused) return undefined;
+    if (code === undefined) {
+      load();
+      return undefined;
+    }
+    const kernel = idle.pop() ?? unusedKernel() ?? VisibleKernel.#create(code);
+    if (kernel !== undefined) taken.push({ kernel, walk: new WeakRef(walk) });
+    return kernel;
+  }
+
+  static #create(module: string): VisibleKernel | undefined {
+    if (taken.length >= MAX_TAKEN) return undefined;
+    const exports = instantiateKernel<KernelExports>(module);
+    isRefused = exports === undefined && taken.length === 0;
+    return exports && new VisibleKernel(exports);
+  }
+
+  /** Keeps the kernel for later walks, unless its memory has grown. */
+  giveBack(): void {
+    const i = taken.findIndex(({ kernel }) => kernel === this);
+    if (i < 0) return;
+    taken.splice(i, 1);
+    if (idle.length < MAX_IDLE && this.bytes.length <= KEPT_BYTES) idle.push(this);
+  }
+
+  /** The most sources of a walk. */
+  get maxSources(): number {
+    return this.#kernel.MAX_SOURCES.value;
+  }
+
+  /**
+   * Starts a walk behind a user key, the first `keyLength` of `key`, over what is visible at `sequence`.
+   *
+   * @param unsampled how many bytes of keys and values come before the next sample; undefined for no samples.
+   * @returns false when the key is too long.
+   */
+  start(sequence: bigint, key: Uint8Array, keyLength: number, unsampled: number | undefined): boolean {
+    if (keyLength > this.#maxKey) return false;
+    this.bytes.set(key.subarray(0, keyLength), this.#kernel.HIDDEN_AT.value);
+    this.#slots = [];
+    this.#free = this.#kernel.SLOTS_AT.value;
+    this.#kernel.start(sequence, keyLength, Number(unsampled !== undefined), unsampled ?? 0);
+    return true;
+  }
+
+  /** Lines up a source that is on the entry at `position` of a block, which is copied. @returns false when the kernel declines it. */
+  place(source: number, contents: Uint8Array, position: number): boolean {
+    return this.#supply(source, contents) && this.#kernel.place(source, position) !== 0;
+  }
+
+  /** Gives the source that needs a block its next one, and moves it to the first entry. @returns false when the kernel declines it. */
+  enter(contents: Uint8Array): boolean {
+    return this.#supply(this.#kernel.first(), contents) && this.#kernel.enter() !== 0;
+  }
+
+  /** Ends the source that needs a block. */
+  leave(): void {
+    this.#kernel.leave();
+  }
+
+  /** The source that needs a block. */
+  get first(): number {
+    return this.#kernel.first();
+  }
+
+  /** How many entries of its block a source has moved on since it was given that. */
+  movesOf(source: number): number {
+    return this.#kernel.movesOf(source);
+  }
+
+  /** Starts an empty run. */
+  clear(): void {
+    this.#kernel.clear();
+  }
+
+  /** Adds entries to the run. @returns why it stops. */
+  fill(): number {
+    return this.#kernel.fill();
+  }
+
+  /** The number of entries in the run. */
+  get entries(): number {
+    return this.words[this.#resultAt]!;
+  }
+
+  /** Bytes of the run. */
+  get runLength(): number {
+    return this.words[this.#resultAt + 1]!;
+  }
+
+  /** The user key whose further versions are hidden: a view that is valid until the next call. */
+  get hiddenKey(): Uint8Array {
+    const start = this.words[this.#resultAt + 2]!;
+    return this.bytes.subarray(start, start + this.words[this.#resultAt + 3]!);
+  }
+
+  /** Has the entry at hand sampled, and goes on. */
+  sample(samples: ReadSamples): void {
+    const at = this.#resultAt;
+    const keyStart = this.words[at + 5]!;
+    const keyEnd = keyStart + this.words[at + 6]!;
+    samples.unsampled = this.words[at + 4]!;
+    samples.count(this.bytes, keyStart, keyEnd, this.words[at + 7]!);
+    this.#kernel.sampled(samples.unsampled);
+  }
+
+  /** Bytes until the next sample. */
+  get unsampled(): number {
+    return this.words[this.#resultAt + 4]!;
+  }
+
+  #supply(source: number, contents: Uint8Array): boolean {
+    const slot = contents.length > MAX_BLOCK_BYTES ? undefined : this.#slotFor(source, contents.length);
+    if (slot === undefined) return this.#kernel.supply(source, 0, 0, 0) !== 0;
+    this.bytes.set(contents, slot.block);
+    return this.#kernel.supply(source, slot.block, contents.length, slot.key) !== 0;
+  }
+
+  /** Memory for a source's block; undefined when there is none left. */
+  #slotFor(source: number, length: number): Slot | undefined {
+    const slot = this.#slots[source];
+    if (slot !== undefined && slot.byteLength >= length) return slot;
+    // The old memory is lost, so that a new one is twice as large.
+    const byteLength = Math.max(MIN_SLOT_BYTES, length, (slot?.byteLength ?? 0) * 2);
+    const block = this.#allocate(byteLength);
+    // No key is longer than its block.
+    const key = this.#allocate(Math.min(byteLength, this.#maxKey));
+    return block === undefined || key === undefined ? undefined : (this.#slots[source] = { block, byteLength, key });
+  }
+
+  #allocate(byteLength: number): number | undefined {
+    const start = this.#free;
+    const end = start + byteLength + SLACK;
+    if (end > this.bytes.length) {
+      if (!growMemory(this.#kernel.memory, end)) return undefined;
+      this.#look();
+    }
+    this.#free = Math.ceil(end / SLACK) * SLACK;
+    return start;
+  }
+
+  /** Makes views of the memory. */
+  #look(): void {
+    const { buffer } = this.#kernel.memory;
+    this.bytes = new Uint8Array(buffer);
+    this.words = new Uint32Array(buffer);
+  }
+}
+
+/** A kernel of a walk that nobody refers to any more. */
+function unusedKernel(): VisibleKernel | undefined {
+  const i = taken.length < MAX_TAKEN ? -1 : taken.findIndex(({ walk }) => walk.deref() === undefined);
+  return i < 0 ? undefined : taken.splice(i, 1)[0]!.kernel;
+}
+
+function load(): void {
+  if (isLoading) return;
+  isLoading = true;
+  import('./visible-kernel.wasm.js').then(
+    ({ VISIBLE_KERNEL }) => provideVisibleKernel(VISIBLE_KERNEL),
+    // As where a page is offline: the next walk tries again.
+    () => void (isLoading = false),
+  );
+}
