@@ -72,7 +72,7 @@ async function walked({ job, memtables, added }: Contents, seed: number, counts:
   const sources = [...memtables.map((memtable) => new MemtableCursor(memtable)), ...(job.plan.level === 0 ? upper.map((file) => entriesOf([file])) : [entriesOf(upper)]), entriesOf(lower)];
   // Samples are taken when a run is filled, which may be before its entries are reached.
   const ownRandom = seeded(seed);
-  const sampler: ReadSampler = { period: () => 1 + ownRandom.below(3000), take: () => void counts.samples++ };
+  const sampler: ReadSampler = { period: () => 1 + ownRandom.below(3000), take: () => (counts.samples += 1) };
   const cursor = new VisibleCursor(new MergeCursor(sources, order.compareInternalKeys), order, random.pick([100n, 3000n, 2n ** 40n]), damage, random.below(3) === 0 ? sampler : undefined);
   const seen: string[] = [];
   const move = async (way: string, moved: () => boolean): Promise<void> => {

@@ -59,13 +59,19 @@ export abstract class EntryCursor {
     return undefined;
   }
 
-  /** Moves to the first entry behind the block. REQUIRES: the cursor is on an entry of a block, and its last move went forward. */
+  /**
+   * Moves to the first entry behind the block, whose contents are then lent only until anything else is read: after it, only `block`,
+   * `nextBlock`, seeks, and `skip` may be called.
+   *
+   * REQUIRES: the cursor is on an entry of a block, and its last move went forward.
+   */
   nextBlock(): boolean {
     return this.next();
   }
 
-  /** Moves on by entries of the block. REQUIRES: it has so many, and the last move went forward. */
-  skip(entries: number): void {
+  /** Moves on by entries of the block, if any. After it, all may be called. @param contents of the block: a copy, if that is needed. */
+  // eslint-disable-next-line @typescript-eslint/no-unused-vars -- those whose blocks are lent need them
+  skip(entries: number, contents: () => Uint8Array): void {
     for (let left = entries; left > 0; left--) this.next();
   }
 

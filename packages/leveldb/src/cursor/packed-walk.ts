@@ -126,7 +126,9 @@ export class PackedWalk {
   end(): void {
     const kernel = this.#kernel;
     if (this.#samples !== undefined) this.#samples.unsampled = kernel.unsampled;
-    for (const [i, source] of this.#merge.sources.entries()) if (source.valid) source.skip(kernel.movesOf(i));
+    for (const [i, source] of this.#merge.sources.entries()) {
+      if (source.valid) source.skip(kernel.movesOf(i), () => kernel.contentsOf(i) ?? source.block!.contents.slice());
+    }
     this.#merge.lineUp();
     kernel.giveBack();
   }

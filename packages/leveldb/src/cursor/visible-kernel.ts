@@ -65,6 +65,8 @@ interface Slot {
   readonly block: number;
   readonly byteLength: number;
   readonly key: number;
+  /** Of the block that is there. */
+  length: number;
 }
 
 /** The WebAssembly module, in hexadecimal, once it is loaded. */
@@ -180,6 +182,12 @@ export class VisibleKernel {
     return this.#kernel.movesOf(source);
   }
 
+  /** A copy of the block that a source was given last; undefined when the kernel declined it because of its length. */
+  contentsOf(source: number): Uint8Array | undefined {
+    const slot = this.#slots[source];
+    return slot && this.bytes.slice(slot.block, slot.block + slot.length);
+  }
+
   /** Starts an empty run. */
   clear(): void {
     this.#kernel.clear();
@@ -223,8 +231,12 @@ export class VisibleKernel {
 
   #supply(source: number, contents: Uint8Array): boolean {
     const slot = contents.length > MAX_BLOCK_BYTES ? undefined : this.#slotFor(source, contents.length);
-    if (slot === undefined) return this.#kernel.supply(source, 0, 0, 0) !== 0;
+    if (slot === undefined) {
+      this.#slots[source] = undefined;
+      return this.#kernel.supply(source, 0, 0, 0) !== 0;
+    }
     this.bytes.set(contents, slot.block);
+    slot.length = contents.length;
     return this.#kernel.supply(source, slot.block, contents.length, slot.key) !== 0;
   }
 
@@ -237,7 +249,7 @@ export class VisibleKernel {
     const block = this.#allocate(byteLength);
     // No key is longer than its block.
     const key = this.#allocate(Math.min(byteLength, this.#maxKey));
-    return block === undefined || key === undefined ? undefined : (this.#slots[source] = { block, byteLength, key });
+    return block === undefined || key === undefined ? undefined : (this.#slots[source] = { block, byteLength, key, length: 0 });
   }
 
   #allocate(byteLength: number): number | undefined {

@@ -16,6 +16,8 @@ export interface TableWalk {
   readonly reverse: boolean;
   readonly fillsCache: boolean;
   ahead: ReadAhead | SyncReadAhead | undefined;
+  /** Whether it is done with a block that it gets at once before anything else is read. */
+  isBorrowing?: boolean;
 }
 
 /** The part of an open table that reads its blocks and filters. */

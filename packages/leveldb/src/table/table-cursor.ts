@@ -36,15 +36,18 @@ export class TableEntries extends EntryCursor {
   }
 
   override seekToFirst(): boolean {
-    return this.#start(this.#cursor.seekToFirst(), false);
+    this.#start(false);
+    return this.#drive(this.#cursor.seekToFirst());
   }
 
   override seekToLast(): boolean {
-    return this.#start(this.#cursor.seekToLast(), true);
+    this.#start(true);
+    return this.#drive(this.#cursor.seekToLast());
   }
 
   override seek(key: Uint8Array, side: Side): boolean {
-    return this.#start(this.#cursor.seek(key, side), side === 'before' || side === 'at-or-before');
+    this.#start(side === 'before' || side === 'at-or-before');
+    return this.#drive(this.#cursor.seek(key, side));
   }
 
   override next(): boolean {
@@ -61,7 +64,14 @@ export class TableEntries extends EntryCursor {
   }
 
   override nextBlock(): boolean {
+    this.#walk!.isBorrowing = true;
     return this.#drive(this.#cursor.nextBlock());
+  }
+
+  override skip(entries: number, contents: () => Uint8Array): void {
+    if (this.#walk!.isBorrowing === true) this.#cursor.block.moveTo(contents());
+    this.#walk!.isBorrowing = false;
+    super.skip(entries, contents);
   }
 
   override *settle(): FolderReading<void> {
@@ -82,11 +92,14 @@ export class TableEntries extends EntryCursor {
     if (this.#walk !== undefined) this.#handle.endWalk(this.#walk);
   }
 
-  #start(wanted: number, reverse: boolean): boolean {
-    // Blocks that were read ahead at the old place are useless at the new one.
-    if (this.#walk !== undefined) this.#handle.endWalk(this.#walk);
-    this.#walk = { reverse, fillsCache: this.#fillsCache, ahead: undefined };
-    return this.#drive(wanted);
+  #start(reverse: boolean): void {
+    const walk = this.#walk;
+    if (walk !== undefined) {
+      // Blocks that were read ahead at the old place are useless at the new one.
+      this.#handle.endWalk(walk);
+      if (walk.isBorrowing === true) this.#cursor.forgetBlock();
+    }
+    this.#walk = { reverse, fillsCache: this.#fillsCache, ahead: undefined, isBorrowing: false };
   }
 
   #drive(wanted: number): boolean {
@@ -94,7 +107,7 @@ export class TableEntries extends EntryCursor {
     while (wanted !== SETTLED) {
       this.#wanted = wanted;
       this.valid = false;
-      let contents = blocks.cached(wanted);
+      let contents = this.#walk!.isBorrowing === true ? blocks.borrowed(wanted) : blocks.cached(wanted);
       if (contents === undefined) {
         if (!this.#readsAtOnce) return false;
         contents = this.#readSync(wanted);
@@ -205,6 +218,10 @@ export class LevelEntries extends EntryCursor {
 
   override get block(): EntryBlock {
     return this.entries!.block;
+  }
+
+  override skip(entries: number, contents: () => Uint8Array): void {
+    this.entries!.skip(entries, contents);
   }
 
   override nextBlock(): boolean {

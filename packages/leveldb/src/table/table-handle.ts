@@ -133,7 +133,7 @@ export class TableHandle implements ReadableTable {
     const reader = this.#blockReader();
     if (walk === undefined) return reader.read(i, signal);
     walk.ahead ??= reader.ahead(walk.reverse, isLentTo(walk), walk.fillsCache);
-    return (walk.ahead as ReadAhead).block(i, signal);
+    return (walk.ahead as ReadAhead).block(i, signal, walk.isBorrowing);
   }
 
   /**
@@ -189,7 +189,7 @@ export class TableHandle implements ReadableTable {
     const source = this.#withoutPromises();
     if (walk === undefined) return this.blocks.readSync(i, source, this.scratch);
     walk.ahead ??= new SyncReadAhead(this.blocks, source, readingFor(this.options).readAheadBytes, isLentTo(walk), walk.fillsCache);
-    return (walk.ahead as SyncReadAhead).block(i);
+    return (walk.ahead as SyncReadAhead).block(i, walk.isBorrowing);
   }
 
   /** Ends the reads ahead of a walk. */

@@ -98,6 +98,12 @@ export class BlockWalk {
     if (this.restartOffset(0) !== 0) throw this.damage(`restart 0 is at byte ${this.restartOffset(0)}, not at 0`);
   }
 
+  /** Goes on in the same contents in other memory. */
+  moveTo(contents: Uint8Array): void {
+    this.bytes = this.reader.bytes = contents;
+    this.buffer = undefined;
+  }
+
   /** Moves to the first entry. */
   seekToFirst(): boolean {
     this.toRestart(0);

@@ -210,7 +210,8 @@ export class BlockReader {
   ahead(reverse: boolean, isLent: boolean, fillsCache: boolean, signal?: Signal): ReadAhead {
     const reads = {
       block: (i: number, waiting: Signal | undefined) => this.read(i, waiting, fillsCache),
-      rangeAtOnce: (range: ByteRange) => this.#readAtOnce(range, signal),
+      takesMemory: this.source.readAtOnce !== undefined,
+      rangeAtOnce: (range: ByteRange, into: Bytes | undefined) => this.#readAtOnce(range, signal, into),
       range: (range: ByteRange, controller: SignalController) => this.#start(range, controller),
     };
     const maxBytes = Math.min(this.readAheadBytes, this.blocks.maxBytes);

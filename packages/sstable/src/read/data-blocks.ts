@@ -178,10 +178,15 @@ export class DataBlocks {
   decodeBorrowed(i: number, stored: Uint8Array, isLent: boolean, scratch: StoredScratch, isUsedAtOnce: boolean): Uint8Array {
     // Bytes that the source has in memory are kept as they are.
     if (!this.#canBorrow || (!isLent && isPlain(stored))) return this.decode(i, stored, isLent);
-    this.#count(stored);
     const storedContents = isLent && stored === scratch.first(stored.length) ? scratch.first(stored.length - BLOCK_TRAILER_LENGTH) : undefined;
     const decoding = isUsedAtOnce ? (this.#lending ??= lendingBy(this.#table.decoding)) : this.#table.decoding;
-    const contents = scratch.contents.decode(stored, this.#placeOf(i), decoding, storedContents);
+    return this.#decodeIntoCache(i, stored, scratch.contents, decoding, storedContents);
+  }
+
+  /** Decodes a block into memory of the caller's, and keeps a copy in the cache, whose memory may be used again. */
+  #decodeIntoCache(i: number, stored: Uint8Array, scratch: BlockScratch, decoding: BlockDecoding, storedContents?: Uint8Array): Uint8Array {
+    this.#count(stored);
+    const contents = scratch.decode(stored, this.#placeOf(i), decoding, storedContents);
     // A codec may have closed the table.
     if (!this.isClosed) this.#cache?.setCopy(this.#firstCacheId + i, contents);
     return contents;
@@ -210,9 +215,12 @@ export class DataBlocks {
    *
    * @param isWindow whether `stored` is part of a larger array, which may be overwritten: then the cache keeps a copy.
    * @param fillsCache whether the cache keeps it.
+   * @param isBorrowed whether the caller is like those of {@link borrowed}.
    */
-  decodeLent(i: number, stored: Uint8Array, scratch: BlockScratch, isWindow: boolean, fillsCache: boolean): Uint8Array {
-    if (fillsCache && this.#cache !== undefined && !this.isClosed) return this.decode(i, stored, isWindow);
+  decodeLent(i: number, stored: Uint8Array, scratch: BlockScratch, isWindow: boolean, fillsCache: boolean, isBorrowed = false): Uint8Array {
+    if (fillsCache && this.#cache !== undefined && !this.isClosed) {
+      return isBorrowed && isWindow && this.#canBorrow ? this.#decodeIntoCache(i, stored, scratch, this.#table.decoding) : this.decode(i, stored, isWindow);
+    }
     this.#count(stored);
     return scratch.decode(stored, this.#placeOf(i), this.#table.decoding);
   }

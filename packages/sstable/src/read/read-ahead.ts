@@ -1,4 +1,4 @@
-import type { Signal } from '@bloom/bytes';
+import type { Bytes, Signal } from '@bloom/bytes';
 import type { SignalController } from '@bloom/bytes/internal';
 import { BlockScratch } from './block-scratch.js';
 import type { DataBlocks } from './data-blocks.js';
@@ -20,6 +20,7 @@ export class ReadAhead {
   readonly #fillsCache: boolean;
   readonly #signal: Signal | undefined;
   #windowBytes = 0;
+  #memory: Bytes = new Uint8Array(0);
   #current: Window | undefined;
   #next: Window | undefined;
 
@@ -42,23 +43,24 @@ export class ReadAhead {
    * The contents of data block `i`, without a promise where they are at hand.
    *
    * @param signal ends the waiting for this block only; that of the whole walk when left out.
+   * @param isBorrowed whether the caller is like those of `DataBlocks.borrowed`, unless there is a promise.
    */
-  block(i: number, signal: Signal | undefined = this.#signal): Uint8Array | Promise<Uint8Array> {
-    const cached = this.#blocks.cached(i);
+  block(i: number, signal: Signal | undefined = this.#signal, isBorrowed = false): Uint8Array | Promise<Uint8Array> {
+    const cached = isBorrowed ? this.#blocks.borrowed(i) : this.#blocks.cached(i);
     if (cached !== undefined) return cached;
     const window = this.#windowWith(i);
     if (window === undefined) return this.#reads.block(i, signal);
     const { read, range } = window;
-    if (read instanceof Uint8Array) return this.#decode(i, read, range);
-    return read.wait(signal).then((bytes) => this.#decode(i, bytes, range));
+    if (read instanceof Uint8Array) return this.#decode(i, read, range, isBorrowed);
+    return read.wait(signal).then((bytes) => this.#decode(i, bytes, range, false));
   }
 
   /** @param bytes of `range`, which contains data block `i`. */
-  #decode(i: number, bytes: Uint8Array, range: ByteRange): Uint8Array {
+  #decode(i: number, bytes: Uint8Array, range: ByteRange, isBorrowed: boolean): Uint8Array {
     const { offset, length } = this.#blocks.rangeOf(i);
     const start = offset - range.offset;
     const stored = bytes.subarray(start, start + length);
-    if (this.#scratch !== undefined) return this.#blocks.decodeLent(i, stored, this.#scratch, true, this.#fillsCache);
+    if (this.#scratch !== undefined) return this.#blocks.decodeLent(i, stored, this.#scratch, true, this.#fillsCache, isBorrowed);
     // A copy for the cache, because a view would keep the whole window in memory.
     return this.#blocks.decode(i, this.#fillsCache && this.#blocks.hasCache ? stored.slice() : stored, false, this.#fillsCache);
   }
@@ -84,12 +86,19 @@ export class ReadAhead {
     return this.#current;
   }
 
+  /** The bytes of a window, if they are at hand. Where no block stays in it, the memory of the window before is used again. */
+  #readAtOnce(range: ByteRange): Uint8Array | undefined {
+    if (this.#scratch === undefined || !this.#reads.takesMemory) return this.#reads.rangeAtOnce(range, undefined);
+    if (range.length > this.#memory.length) this.#memory = new Uint8Array(range.length);
+    return this.#reads.rangeAtOnce(range, this.#memory.subarray(0, range.length));
+  }
+
   /** Starts to read the adjacent blocks from `i` that fit into a window; undefined if that is only one block. */
   #open(i: number): Window | undefined {
     const { last: end, range } = this.#blocks.adjacent(i, this.#step, this.#windowBytes);
     this.#windowBytes = Math.min(this.#maxBytes, Math.max(this.#windowBytes, range.length) * 2);
     if (end === i) return undefined;
-    const read = this.#reads.rangeAtOnce(range) ?? this.#reads.range(range, new AbortController());
+    const read = this.#readAtOnce(range) ?? this.#reads.range(range, new AbortController());
     return { first: Math.min(i, end), last: Math.max(i, end), range, read };
   }
 }
@@ -97,8 +106,10 @@ export class ReadAhead {
 /** How a walk reads: the contents of one block, or the stored bytes of several. */
 interface WalkReads {
   block(i: number, signal: Signal | undefined): Uint8Array | Promise<Uint8Array>;
-  /** Undefined where the bytes are not at hand. */
-  rangeAtOnce(range: ByteRange): Uint8Array | undefined;
+  /** Whether bytes may be at hand, and can be read into memory of the caller's. */
+  readonly takesMemory: boolean;
+  /** Undefined where the bytes are not at hand. @param into may receive them. */
+  rangeAtOnce(range: ByteRange, into: Bytes | undefined): Uint8Array | undefined;
   range(range: ByteRange, controller: SignalController): PendingRead;
 }
 

@@ -38,15 +38,15 @@ export class SyncReadAhead {
     this.#scratch = isLent ? new BlockScratch() : undefined;
   }
 
-  /** The contents of data block `i`. */
-  block(i: number): Uint8Array {
+  /** The contents of data block `i`. @param isBorrowed whether the caller is like those of `DataBlocks.borrowed`. */
+  block(i: number, isBorrowed = false): Uint8Array {
     const step = i - this.#last;
     this.#last = i;
-    const cached = this.#blocks.cached(i);
+    const cached = isBorrowed ? this.#blocks.borrowed(i) : this.#blocks.cached(i);
     if (cached !== undefined) return cached;
     const stored = this.#stored(i, step);
     if (this.#scratch === undefined) return this.#blocks.decode(i, stored, false, this.#fillsCache);
-    return this.#blocks.decodeLent(i, stored, this.#scratch, this.#source.readInto !== undefined, this.#fillsCache);
+    return this.#blocks.decodeLent(i, stored, this.#scratch, this.#source.readInto !== undefined, this.#fillsCache, isBorrowed);
   }
 
   #stored(i: number, step: number): Uint8Array {

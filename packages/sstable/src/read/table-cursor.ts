@@ -78,6 +78,11 @@ export class TableCursor {
     return this.#enter(this.#loaded + 1, 'first');
   }
 
+  /** Has the next move ask for its block also if that is loaded, as the contents are no longer there. */
+  forgetBlock(): void {
+    this.#loaded = -1;
+  }
+
   /** As {@link seekToFirst}, to the entry before this one. */
   prev(): number {
     return !this.block.valid || this.block.prev() ? SETTLED : this.#enter(this.#loaded - 1, 'last');
