@@ -1,12 +1,13 @@
 // AssemblyScript. A source of a merge: the entries of one block after another, checked as `BlockWalk` of `@bloom/sstable` checks
 // them in a walk forward.
+import { decompress } from '../../sstable/assembly/snappy-decompressor';
 import { commonLength, copy, varint, varintEnd } from './bytes';
 
 /** The sources, one after another. */
 export const SOURCES_AT: usize = 0x1000;
 /** There is room for this many. */
 export const MAX_SOURCES: u32 = 64;
-const SOURCE_BYTES: u32 = 64;
+const SOURCE_BYTES: u32 = 96;
 
 /** The longest internal key that the kernel takes. */
 export const MAX_KEY: u32 = 0x10000;
@@ -29,6 +30,13 @@ const VALUE_LENGTH: usize = 36;
 const HEAD: usize = 40;
 /** How many entries the source has moved since `supply` or `place`. */
 const MOVES: usize = 48;
+/** Memory for the contents of a compressed block, and its bytes. */
+const SLOT: usize = 52;
+const SLOT_BYTES: usize = 56;
+/** The list of the stored blocks that come next, how many there are, and how many of them the source has entered. */
+const STORED: usize = 60;
+const STORED_LEFT: usize = 64;
+const ENTERED: usize = 68;
 
 /** What a move comes to. */
 export const ON_ENTRY: u32 = 0;
@@ -130,6 +138,63 @@ export function movesOf(source: u32): u32 {
   return load<u32>(sourceAt(source), MOVES);
 }
 
+/**
+ * Gives a source stored blocks, which come after its block and were verified: each by its start and the length of its contents, uint32,
+ * in the list at `stored`. Its type follows the contents. Contents are decompressed to `slot`.
+ */
+export function supplyStored(source: u32, stored: usize, count: u32, slot: usize, slotBytes: u32): void {
+  const s = sourceAt(source);
+  store<u32>(s, u32(stored), STORED);
+  store<u32>(s, count, STORED_LEFT);
+  store<u32>(s, 0, ENTERED);
+  store<u32>(s, u32(slot), SLOT);
+  store<u32>(s, slotBytes, SLOT_BYTES);
+}
+
+/** How many stored blocks a source has entered. */
+export function enteredOf(source: u32): u32 {
+  return load<u32>(sourceAt(source), ENTERED);
+}
+
+/** Where the contents of a source's block start. */
+export function contentsStart(source: u32): u32 {
+  return load<u32>(sourceAt(source), BLOCK);
+}
+
+/** Where they end. */
+export function contentsEnd(source: u32): u32 {
+  return load<u32>(sourceAt(source), RESTARTS_END) + 4;
+}
+
+/** Moves a source to the first entry of its next stored block. @returns false when it has none, or that cannot be read: then it has none left. */
+export function enterStored(source: u32): bool {
+  const s = sourceAt(source);
+  const left = load<u32>(s, STORED_LEFT);
+  if (left == 0) return false;
+  store<u32>(s, 0, STORED_LEFT);
+  const stored = usize(load<u32>(s, STORED));
+  let contents = usize(load<u32>(stored));
+  let length = load<u32>(stored, 4);
+  const type = load<u8>(contents + length);
+  if (type == 1) {
+    const end = contents + length;
+    length = varint(contents, end);
+    // Longer varints, and what is wrong with them, are left to the caller.
+    if (varintEnd == 0 || varintEnd > contents + 3 || length > load<u32>(s, SLOT_BYTES)) return false;
+    const slot = usize(load<u32>(s, SLOT));
+    if (!decompress(varintEnd, end, slot, slot + length)) return false;
+    contents = slot;
+  } else if (type != 0) {
+    return false;
+  }
+  if (!supply(source, contents, length, keyOf(s)) || advanceInOrder(s) != ON_ENTRY) return false;
+  clearMoves(source);
+  store<u32>(s, u32(stored + 8), STORED);
+  store<u32>(s, left - 1, STORED_LEFT);
+  store<u32>(s, load<u32>(s, ENTERED) + 1, ENTERED);
+  return true;
+}
+
 /** Moves a source to its next entry. */
 export function advance(s: usize): u32 {
   return step(s, false);
@@ -203,10 +268,12 @@ function copyInOrder(key: usize, hadLength: u32, shared: u32, at: usize, unshare
   const hadTrailer: u64 = hadLength < TRAILER ? u64(-1) : load<u64>(key + hadUser);
   const least = min(user, hadUser);
   const common = shared < least ? shared + commonLength(key + shared, at, least - shared) : least;
-  const isAfter = common < least && load<u8>(at + (common - shared)) > load<u8>(key + common);
+  const isAfter = common < least ? load<u8>(at + (common - shared)) > load<u8>(key + common) : user > hadUser;
+  if (!isAfter && (common < least || user < hadUser)) return false;
   copy(key + shared, at, unshared);
-  if (isAfter) return true;
-  return common == least && (user > hadUser || (user == hadUser && load<u64>(key + user) <= hadTrailer));
+  if (isAfter || load<u64>(key + user) <= hadTrailer) return true;
+  store<u64>(key + user, hadTrailer);
+  return false;
 }
 
 /** Compares two internal keys: negative when the first comes before the second. */

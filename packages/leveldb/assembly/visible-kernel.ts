@@ -3,10 +3,10 @@
 //
 // All addresses are bytes from the start of the memory. Keys are internal keys in bytewise order.
 import { commonLength, copy } from './bytes';
-import { advanceInOrder, BAD, clearMoves, clearSources, ENDED, keyLengthOf, keyOf, MAX_KEY, ON_ENTRY, place as placeSource, sourceAt, TRAILER, valueLengthOf, valueOf } from './merge-source';
+import { advanceInOrder, BAD, clearMoves, clearSources, ENDED, enterStored, keyLengthOf, keyOf, MAX_KEY, ON_ENTRY, place as placeSource, sourceAt, TRAILER, valueLengthOf, valueOf } from './merge-source';
 import { clearQueue, dequeue, enqueue, firstSource, queued, sink } from './source-queue';
 
-export { movesOf, supply } from './merge-source';
+export { contentsEnd, contentsStart, enteredOf, movesOf, supply, supplyStored } from './merge-source';
 export { MAX_KEY, MAX_SOURCES } from './merge-source';
 
 /** Past the end of each area, for copies and comparisons of whole words. */
@@ -135,7 +135,7 @@ function pack(): u32 {
   while (true) {
     if (mustMove) {
       const moved = advanceInOrder(sourceAt(firstSource()));
-      if (moved == ENDED) return NEEDS_BLOCK;
+      if (moved == ENDED && !enterStored(firstSource())) return NEEDS_BLOCK;
       if (moved == BAD) {
         isBad = true;
         return DECLINED;

@@ -11,7 +11,8 @@ import { provideVisibleKernel, VisibleKernel } from '../src/cursor/visible-kerne
 import { VISIBLE_KERNEL } from '../src/cursor/visible-kernel.wasm.js';
 import { DamagePolicy } from '../src/folder/damage.js';
 import { runAsync, runSync } from '../src/folder/folder-reading.js';
-import { WritableMemoryFolder } from '../src/folder/writable-memory-folder.js';
+import type { SyncFolder, SyncFolderFile } from '../src/folder/folder.js';
+import { MemoryFolder } from '../src/folder/memory-folder.js';
 import { keyOrderOf } from '../src/format/database-key.js';
 import type { FileMetadata } from '../src/format/version-edit.js';
 import { firstAtOrAfter } from '../src/format/version.js';
@@ -60,7 +61,7 @@ async function walked({ job, memtables, added }: Contents, seed: number, counts:
   const random = seeded(seed);
   const isAsync = random.below(2) === 0;
   const isStrict = random.below(4) > 0;
-  const folder = new WritableMemoryFolder(job.files);
+  const folder = random.pick([new MemoryFolder(job.files), new CopyingFolder(job.files), new CopyingFolder(job.files)]);
   const blockCache = random.pick([null, new BlockCache(5000), new BlockCache(2 ** 20)]);
   const order = keyOrderOf(bytewiseComparator);
   const cache = new TableCache(100, {}, settingsOf(job.options).opening, blockCache);
@@ -112,6 +113,34 @@ async function walked({ job, memtables, added }: Contents, seed: number, counts:
     await cache.close();
   }
   return [...seen, ...damage.dropped.map((dropped) => JSON.stringify(dropped)).sort()];
+}
+
+/** Reads files into memory of the caller's, as those of a disk. */
+class CopyingFolder implements SyncFolder {
+  readonly #folder: MemoryFolder;
+
+  constructor(files: ReadonlyMap<string, Uint8Array>) {
+    this.#folder = new MemoryFolder(files);
+  }
+
+  list(): string[] {
+    return this.#folder.list();
+  }
+
+  open(name: string): SyncFolderFile | undefined {
+    const file = this.#folder.open(name);
+    if (file === undefined) return undefined;
+    const { byteLength } = file;
+    return {
+      name,
+      byteLength,
+      read: (offset, length) => file.read(offset, length).slice(),
+      readInto: (offset, bytes) => {
+        bytes.set(file.read(offset, bytes.length));
+        return bytes.length;
+      },
+    };
+  }
 }
 
 interface Counts {

@@ -24,7 +24,7 @@ export { engineOfTable, type ForeignTable, TABLE_MAGIC_LENGTH } from './format/f
 export { decodingFor, DEFAULT_CACHE_BYTES, mustBeReading, mustNotBeAborted, readingFor, signalOf } from './read/options.js';
 export { ReadAhead } from './read/read-ahead.js';
 export { ReadGate } from './read/read-gate.js';
-export { type ByteRange, type Reading, readRange, readRangeAtOnce, readRangeSync } from './read/reading.js';
+export { type ByteRange, type Reading, readRange, readRangeAtOnce, readRangeInto, readRangeSync } from './read/reading.js';
 export { isRequestBound } from './read/request-bound.js';
 export { type MutableTableStats, newTableStats } from './read/stats.js';
 export { StoredScratch } from './read/stored-scratch.js';

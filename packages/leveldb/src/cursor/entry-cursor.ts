@@ -69,6 +69,26 @@ export abstract class EntryCursor {
     return this.next();
   }
 
+  /**
+   * Reads stored blocks behind the block, whose checksums are right, if that is done at once: then they are entered elsewhere, or `nextBlock`
+   * reads the first of them again.
+   *
+   * @param into receives what is read.
+   * @param take gets each block, as in `readStored` of `DataBlocks`.
+   * @param most how many blocks are taken at most.
+   * @param isLong whether the walk may leave the cache as it is even if it should fill it.
+   * @returns how many were taken.
+   */
+  // eslint-disable-next-line @typescript-eslint/no-unused-vars -- there are none
+  nextStored(into: Uint8Array, take: (start: number, length: number) => void, most: number, isLong: boolean): number {
+    return 0;
+  }
+
+  /** Notes that a number of stored blocks were entered. After it, as after `nextBlock`. */
+  passStored(entered: number): void {
+    throw new Error(`it has given no stored blocks, of which ${entered} could have been entered`);
+  }
+
   /** Moves on by entries of the block, if any. After it, all may be called. @param contents of the block: a copy, if that is needed. */
   // eslint-disable-next-line @typescript-eslint/no-unused-vars -- those whose blocks are lent need them
   skip(entries: number, contents: () => Uint8Array): void {

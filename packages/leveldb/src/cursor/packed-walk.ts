@@ -18,6 +18,12 @@ export const DECLINED = 3;
 const MIN_RUN_BYTES = 2 ** 13;
 
 /**
+ * A walk that fills the cache reads this many blocks one by one, half a megabyte. It then reads several at a time, which the cache does not keep:
+ * they would replace what lookups need, and a kernel merges them in the time that cached ones take.
+ */
+const BLOCKS_BEFORE_STORED = 128;
+
+/**
  * A walk forward over the visible entries of a merge, in runs that a kernel packs.
  *
  * A run ends where a source needs another block, so that a walk reads no earlier than one that goes entry by entry, and fails at the same
@@ -34,6 +40,8 @@ export class PackedWalk {
   readonly #kernel: VisibleKernel;
   readonly #merge: MergeCursor;
   readonly #samples: ReadSamples | undefined;
+  /** How many blocks the sources have moved to one by one. */
+  #blocks = 0;
   /** The source that moves to its next block. */
   #moving: EntryCursor | undefined;
 
@@ -84,7 +92,12 @@ export class PackedWalk {
         return FILLED;
       }
       if (why !== NEEDS_BLOCK) return why === DONE ? ENDED : DECLINED;
-      const source = this.#merge.sources[kernel.first]!;
+      const { first } = kernel;
+      const source = this.#merge.sources[first]!;
+      const entered = kernel.enteredOf(first);
+      if (entered > 0) source.passStored(entered);
+      if (kernel.offerStored((into, take, most) => source.nextStored(into, take, most, this.#blocks >= BLOCKS_BEFORE_STORED))) continue;
+      this.#blocks++;
       if (!source.nextBlock()) {
         this.#moving = source;
         return UNSETTLED;
@@ -127,6 +140,8 @@ export class PackedWalk {
     const kernel = this.#kernel;
     if (this.#samples !== undefined) this.#samples.unsampled = kernel.unsampled;
     for (const [i, source] of this.#merge.sources.entries()) {
+      const entered = source.valid ? kernel.enteredOf(i) : 0;
+      if (entered > 0) source.passStored(entered);
       if (source.valid) source.skip(kernel.movesOf(i), () => kernel.contentsOf(i) ?? source.block!.contents.slice());
     }
     this.#merge.lineUp();

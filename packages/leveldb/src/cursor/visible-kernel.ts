@@ -29,12 +29,18 @@ const MIN_SLOT_BYTES = 2 ** 13;
 /** The kernel reads and writes whole words past the ends of its areas. */
 const SLACK = 64;
 
+/** A source's first stored blocks have at most this many bytes, and each further ones twice as many, up to what a file reads at once. */
+const MIN_STORED_BYTES = 2 ** 13;
+const MAX_STORED_BYTES = 2 ** 16;
+/** How many of them there are at most. */
+const MAX_STORED = 512;
+
 /** How many walks have a kernel at the same time. Others go entry by entry. */
 const MAX_TAKEN = 8;
 /** How many kernels are kept for later walks. */
 const MAX_IDLE = 2;
-/** The memory of a new kernel. */
-const KEPT_BYTES = 2 ** 19;
+/** A kernel whose memory has grown further is not kept. */
+const KEPT_BYTES = 2 ** 20;
 
 interface Constant {
   readonly value: number;
@@ -50,6 +56,10 @@ interface KernelExports extends Kernel {
   readonly SLOTS_AT: Constant;
   start(sequence: bigint, hiddenLength: number, samples: number, unsampled: number): void;
   supply(source: number, block: number, length: number, key: number): number;
+  supplyStored(source: number, stored: number, count: number, slot: number, slotBytes: number): void;
+  enteredOf(source: number): number;
+  contentsStart(source: number): number;
+  contentsEnd(source: number): number;
   place(source: number, position: number): number;
   enter(): number;
   first(): number;
@@ -65,8 +75,12 @@ interface Slot {
   readonly block: number;
   readonly byteLength: number;
   readonly key: number;
-  /** Of the block that is there. */
-  length: number;
+  /** Where stored blocks are, with the list of them behind them; 0 for none. */
+  stored: number;
+  /** The most bytes of the next ones. */
+  storedBytes: number;
+  /** Whether the source was given stored blocks that it has not entered. */
+  isOffered: boolean;
 }
 
 /** The WebAssembly module, in hexadecimal, once it is loaded. */
@@ -182,10 +196,50 @@ export class VisibleKernel {
     return this.#kernel.movesOf(source);
   }
 
-  /** A copy of the block that a source was given last; undefined when the kernel declined it because of its length. */
+  /** A copy of the block that a source is in; undefined when the kernel declined it because of its length. */
   contentsOf(source: number): Uint8Array | undefined {
+    return this.#slots[source] && this.bytes.slice(this.#kernel.contentsStart(source), this.#kernel.contentsEnd(source));
+  }
+
+  /** How many stored blocks a source has entered since it was given them. */
+  enteredOf(source: number): number {
+    return this.#kernel.enteredOf(source);
+  }
+
+  /**
+   * Has the source that needs a block read stored ones, from which it goes on.
+   *
+   * @param read reads blocks, as `nextStored` of an `EntryCursor` does.
+   * @returns whether it has some.
+   */
+  offerStored(read: (into: Uint8Array, take: (start: number, length: number) => void, most: number) => number): boolean {
+    const source = this.#kernel.first();
     const slot = this.#slots[source];
-    return slot && this.bytes.slice(slot.block, slot.block + slot.length);
+    if (slot === undefined) return false;
+    const entered = this.#kernel.enteredOf(source);
+    this.#kernel.supplyStored(source, 0, 0, 0, 0);
+    // What it did not take it would not take again.
+    const isRefused = slot.isOffered && entered === 0;
+    slot.isOffered = false;
+    if (isRefused) return false;
+    if (slot.stored === 0) {
+      const stored = this.#allocate(MAX_STORED_BYTES + SLACK + MAX_STORED * 8);
+      if (stored === undefined) return false;
+      slot.stored = stored;
+    }
+    const { stored } = slot;
+    const list = stored + MAX_STORED_BYTES + SLACK;
+    let at = list / 4;
+    const take = (start: number, length: number): void => {
+      this.words[at++] = stored + start;
+      this.words[at++] = length;
+    };
+    const count = read(this.bytes.subarray(stored, stored + slot.storedBytes), take, MAX_STORED);
+    if (count === 0) return false;
+    slot.storedBytes = Math.min(slot.storedBytes * 2, MAX_STORED_BYTES);
+    slot.isOffered = true;
+    this.#kernel.supplyStored(source, list, count, slot.block, slot.byteLength);
+    return true;
   }
 
   /** Starts an empty run. */
@@ -236,7 +290,7 @@ export class VisibleKernel {
       return this.#kernel.supply(source, 0, 0, 0) !== 0;
     }
     this.bytes.set(contents, slot.block);
-    slot.length = contents.length;
+    slot.isOffered = false;
     return this.#kernel.supply(source, slot.block, contents.length, slot.key) !== 0;
   }
 
@@ -249,7 +303,7 @@ export class VisibleKernel {
     const block = this.#allocate(byteLength);
     // No key is longer than its block.
     const key = this.#allocate(Math.min(byteLength, this.#maxKey));
-    return block === undefined || key === undefined ? undefined : (this.#slots[source] = { block, byteLength, key, length: 0 });
+    return block === undefined || key === undefined ? undefined : (this.#slots[source] = { block, byteLength, key, stored: slot?.stored ?? 0, storedBytes: slot?.storedBytes ?? MIN_STORED_BYTES, isOffered: false });
   }
 
   #allocate(byteLength: number): number | undefined {

@@ -19,6 +19,8 @@ export class TableEntries extends EntryCursor {
   /** The block that the move needs. */
   #wanted = SETTLED;
   #walk: TableWalk | undefined;
+  /** Whether the contents of the loaded block are elsewhere. */
+  #isElsewhere = false;
 
   /**
    * @param handle pinned for as long as the cursor is used.
@@ -65,11 +67,29 @@ export class TableEntries extends EntryCursor {
 
   override nextBlock(): boolean {
     this.#walk!.isBorrowing = true;
+    this.#isElsewhere = false;
     return this.#drive(this.#cursor.nextBlock());
   }
 
+  override nextStored(into: Uint8Array, take: (start: number, length: number) => void, most: number, isLong: boolean): number {
+    if (!this.#damage.isStrict || (this.#fillsCache && this.#handle.blocks.hasCache && !isLong)) return 0;
+    return this.#handle.readStored(this.#cursor.loaded + 1, into, take, most);
+  }
+
+  override passStored(entered: number): void {
+    this.#cursor.passTo(this.#cursor.loaded + entered);
+    this.#walk!.isBorrowing = true;
+    this.#isElsewhere = true;
+  }
+
   override skip(entries: number, contents: () => Uint8Array): void {
-    if (this.#walk!.isBorrowing === true) this.#cursor.block.moveTo(contents());
+    if (this.#isElsewhere) {
+      this.#cursor.enterBlock(this.#cursor.loaded, contents());
+      this.#drive(SETTLED);
+    } else if (this.#walk!.isBorrowing === true) {
+      this.#cursor.block.moveTo(contents());
+    }
+    this.#isElsewhere = false;
     this.#walk!.isBorrowing = false;
     super.skip(entries, contents);
   }
@@ -99,6 +119,7 @@ export class TableEntries extends EntryCursor {
       this.#handle.endWalk(walk);
       if (walk.isBorrowing === true) this.#cursor.forgetBlock();
     }
+    this.#isElsewhere = false;
     this.#walk = { reverse, fillsCache: this.#fillsCache, ahead: undefined, isBorrowing: false };
   }
 
@@ -218,6 +239,14 @@ export class LevelEntries extends EntryCursor {
 
   override get block(): EntryBlock {
     return this.entries!.block;
+  }
+
+  override nextStored(into: Uint8Array, take: (start: number, length: number) => void, most: number, isLong: boolean): number {
+    return this.entries!.nextStored(into, take, most, isLong);
+  }
+
+  override passStored(entered: number): void {
+    this.entries!.passStored(entered);
   }
 
   override skip(entries: number, contents: () => Uint8Array): void {

@@ -1,6 +1,6 @@
 import type { BlockCache, FileIdentity, ReadingOptions, SyncSource } from '@bloom/sstable';
-import { BlockReader, type BlockSearch, dataBlockSearches, DataBlocks, type MutableTableStats, newTableStats, type OpenTable, ReadAhead, type ReadGate, readingFor, StoredScratch, SyncReadAhead, TableLookup, type TableTrace } from '@bloom/sstable/internal';
-import type { Signal } from '@bloom/bytes';
+import { BlockReader, type BlockSearch, type ByteRange, dataBlockSearches, DataBlocks, type MutableTableStats, newTableStats, type OpenTable, ReadAhead, type ReadGate, readingFor, readRangeAtOnce, readRangeInto, StoredScratch, SyncReadAhead, TableLookup, type TableTrace } from '@bloom/sstable/internal';
+import type { Bytes, Signal } from '@bloom/bytes';
 import { type FolderFile, withoutPromises } from '../folder/folder.js';
 import { type FolderReading, noteStale, type ReadableTable, readBlock, type TableWalk } from '../folder/folder-reading.js';
 import type { FileMetadata } from '../format/version-edit.js';
@@ -190,6 +190,29 @@ export class TableHandle implements ReadableTable {
     if (walk === undefined) return this.blocks.readSync(i, source, this.scratch);
     walk.ahead ??= new SyncReadAhead(this.blocks, source, readingFor(this.options).readAheadBytes, isLentTo(walk), walk.fillsCache);
     return (walk.ahead as SyncReadAhead).block(i, walk.isBorrowing);
+  }
+
+  /** Does `readStored` of `DataBlocks`, if the file has bytes at hand, and they can be read. */
+  readStored(i: number, into: Uint8Array, take: (start: number, length: number) => void, most: number): number {
+    try {
+      return this.blocks.readStored(i, into, (range, bytes) => this.#readInto(range, bytes), take, most);
+    } catch {
+      // Those who read the block alone get the error.
+      return 0;
+    }
+  }
+
+  #readInto(range: ByteRange, into: Uint8Array): boolean {
+    const { source } = this;
+    if (source.readAtOnce !== undefined) {
+      const bytes = readRangeAtOnce(source, range, into as Bytes);
+      if (bytes !== undefined && (bytes.buffer !== into.buffer || bytes.byteOffset !== into.byteOffset)) into.set(bytes);
+      return bytes !== undefined;
+    }
+    const { readInto } = source as Partial<SyncSource>;
+    if (readInto === undefined) return false;
+    readRangeInto(source as SyncSource, range, into);
+    return true;
   }
 
   /** Ends the reads ahead of a walk. */

@@ -99,6 +99,12 @@ export function missingCodec(type: number): string {
   return `there is no codec for its compression type ${type}: ${remedy}`;
 }
 
+/** Whether the checksum of a stored block is that of its bytes. */
+export function hasRightChecksum(block: Uint8Array): boolean {
+  const end = block.length - 4;
+  return uint32At(block, end) === maskedCrc32c(block, end);
+}
+
 /** Whether the contents of a block are stored without compression. */
 export function isPlain(block: Uint8Array): boolean {
   return block[block.length - BLOCK_TRAILER_LENGTH] === NO_COMPRESSION;

@@ -2,7 +2,7 @@ import { CorruptionError, type Place } from '@bloom/bytes';
 import { isBytewiseOrder } from '../format/bytewise-order.js';
 import type { IndexBlock } from '../format/index-block.js';
 import { isOwnSnappy, lendingSnappyDecoder, SNAPPY_TYPE } from '../compression/snappy.js';
-import { BLOCK_TRAILER_LENGTH, type BlockDecoding, decodeStoredBlock, isPlain } from '../format/stored-block.js';
+import { BLOCK_TRAILER_LENGTH, type BlockDecoding, decodeStoredBlock, hasRightChecksum, isPlain } from '../format/stored-block.js';
 import { BlockCache } from './block-cache.js';
 import type { BlockScratch } from './block-scratch.js';
 import { type OpenTable, readUnreadFilter } from './open.js';
@@ -223,6 +223,33 @@ export class DataBlocks {
     }
     this.#count(stored);
     return scratch.decode(stored, this.#placeOf(i), this.#table.decoding);
+  }
+
+  /**
+   * Reads stored blocks from `i` on, which are adjacent in the file, and verifies their checksums: for a caller that decodes blocks without
+   * compression and those of Snappy itself, and leaves the others to `decode`. The cache does not keep them.
+   *
+   * @param into receives what is read.
+   * @param read reads a range; false where the bytes are not at hand.
+   * @param take gets each block: where it starts in `into`, and the length of its contents as stored, which the type and the checksum follow.
+   * @param most how many blocks are taken at most.
+   * @returns how many were taken: 0 also where a block is in the cache or damaged.
+   */
+  readStored(i: number, into: Uint8Array, read: (range: ByteRange, into: Uint8Array) => boolean, take: (start: number, length: number) => void, most: number): number {
+    const snappy = this.#table.decoding.codecs.get(SNAPPY_TYPE);
+    if (!this.isReadable(i) || this.inMemory(i) !== undefined || snappy === undefined || !isOwnSnappy(snappy)) return 0;
+    const { last, range } = this.adjacent(i, 1, into.length);
+    if (range.length > into.length || !read(range, into.subarray(0, range.length))) return 0;
+    let taken = 0;
+    for (; taken < most && i + taken <= last; taken++) {
+      const { offset, length } = this.rangeOf(i + taken);
+      const start = offset - range.offset;
+      const stored = into.subarray(start, start + length);
+      if (!hasRightChecksum(stored)) break;
+      this.#count(stored);
+      take(start, length - BLOCK_TRAILER_LENGTH);
+    }
+    return taken;
   }
 
   #count(stored: Uint8Array): void {

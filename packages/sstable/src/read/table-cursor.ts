@@ -78,6 +78,23 @@ export class TableCursor {
     return this.#enter(this.#loaded + 1, 'first');
   }
 
+  /** The number of the block that is loaded. */
+  get loaded(): number {
+    return this.#loaded;
+  }
+
+  /** Takes block `i` for the loaded one, as its entries were visited elsewhere: only `nextBlock`, `enterBlock` and seeks after `forgetBlock` may follow. */
+  passTo(i: number): void {
+    this.#loaded = i;
+  }
+
+  /** Moves to the first entry of block `i`, which has one, given its contents. */
+  enterBlock(i: number, contents: Uint8Array): void {
+    this.#wanted = i;
+    this.#landing = 'first';
+    this.supply(contents);
+  }
+
   /** Has the next move ask for its block also if that is loaded, as the contents are no longer there. */
   forgetBlock(): void {
     this.#loaded = -1;
