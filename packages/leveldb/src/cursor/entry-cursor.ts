@@ -76,11 +76,11 @@ export abstract class EntryCursor {
    * @param into receives what is read.
    * @param take gets each block, as in `readStored` of `DataBlocks`.
    * @param most how many blocks are taken at most.
-   * @param isLong whether the walk may leave the cache as it is even if it should fill it.
+   * @param readBytes how many bytes of blocks the walk has read one by one.
    * @returns how many were taken.
    */
   // eslint-disable-next-line @typescript-eslint/no-unused-vars -- there are none
-  nextStored(into: Uint8Array, take: (start: number, length: number) => void, most: number, isLong: boolean): number {
+  nextStored(into: Uint8Array, take: (start: number, length: number) => void, most: number, readBytes: number): number {
     return 0;
   }
 

@@ -1,3 +1,4 @@
+import type { Bytes } from '@bloom/bytes';
 import type { FolderReading } from '../folder/folder-reading.js';
 import type { EntryCursor } from './entry-cursor.js';
 import type { MergeCursor } from './merge-cursor.js';
@@ -14,14 +15,12 @@ export const UNSETTLED = 2;
 /** The kernel declines the next entry, or a block: `end` is called, and the walk goes on without it. */
 export const DECLINED = 3;
 
+/** Copies of entries share this many bytes, except those of long entries, so that keeping one does not keep much more in memory. */
+const SHARED_BYTES = 2 ** 13;
+const MAX_SHARED_ENTRY = SHARED_BYTES / 8;
+
 /** A run is copied into at least this many bytes. */
 const MIN_RUN_BYTES = 2 ** 13;
-
-/**
- * A walk that fills the cache reads this many blocks one by one, half a megabyte. It then reads several at a time, which the cache does not keep:
- * they would replace what lookups need, and a kernel merges them in the time that cached ones take.
- */
-const BLOCKS_BEFORE_STORED = 128;
 
 /**
  * A walk forward over the visible entries of a merge, in runs that a kernel packs.
@@ -40,8 +39,12 @@ export class PackedWalk {
   readonly #kernel: VisibleKernel;
   readonly #merge: MergeCursor;
   readonly #samples: ReadSamples | undefined;
-  /** How many blocks the sources have moved to one by one. */
-  #blocks = 0;
+  /** Copies of the run's bytes from `#copiedStart` to `#copiedEnd`. */
+  #copied = new ArrayBuffer(0);
+  #copiedStart = 0;
+  #copiedEnd = 0;
+  /** Bytes of the blocks to which the sources have moved one by one. */
+  #readBytes = 0;
   /** The source that moves to its next block. */
   #moving: EntryCursor | undefined;
 
@@ -96,8 +99,7 @@ export class PackedWalk {
       const source = this.#merge.sources[first]!;
       const entered = kernel.enteredOf(first);
       if (entered > 0) source.passStored(entered);
-      if (kernel.offerStored((into, take, most) => source.nextStored(into, take, most, this.#blocks >= BLOCKS_BEFORE_STORED))) continue;
-      this.#blocks++;
+      if (kernel.offerStored((into, take, most) => source.nextStored(into, take, most, this.#readBytes))) continue;
       if (!source.nextBlock()) {
         this.#moving = source;
         return UNSETTLED;
@@ -116,12 +118,38 @@ export class PackedWalk {
 
   /** Gives the kernel the block that a source has moved to. @returns whether it takes it. */
   #enter(source: EntryCursor): boolean {
-    if (source.valid) return this.#kernel.enter(source.block!.contents);
+    if (source.valid) {
+      const { contents } = source.block!;
+      this.#readBytes += contents.length;
+      return this.#kernel.enter(contents);
+    }
     this.#kernel.leave();
     return true;
   }
 
+  /**
+   * Copies of the key and the value at `place` of `ends`. Many share memory, as those of a `ByteCopier` do.
+   *
+   * @returns undefined when they are too long for that.
+   */
+  pairAt(place: number, keyStart: number): [Bytes, Bytes] | undefined {
+    const { ends } = this;
+    const valueStart = ends[place]!;
+    const valueEnd = ends[place + 1]!;
+    if (valueEnd - keyStart > MAX_SHARED_ENTRY) return undefined;
+    if (valueEnd > this.#copiedEnd || keyStart < this.#copiedStart) {
+      let last = place + 2;
+      while (last < this.endsEnd && ends[last + 1]! - keyStart <= SHARED_BYTES) last += 2;
+      this.#copiedStart = keyStart;
+      this.#copiedEnd = ends[last - 1]!;
+      this.#copied = this.bytes.slice(keyStart, this.#copiedEnd).buffer;
+    }
+    const from = this.#copiedStart;
+    return [new Uint8Array(this.#copied, keyStart - from, valueStart - keyStart), new Uint8Array(this.#copied, valueStart - from, valueEnd - valueStart)];
+  }
+
   #copyRun(entries: number): void {
+    this.#copiedEnd = 0;
     const { runAt, runLength, endsAt, words } = this.#kernel;
     if (runLength > this.bytes.length) this.bytes = new Uint8Array(runLength * 2);
     this.bytes.set(this.#kernel.bytes.subarray(runAt, runAt + runLength));

@@ -4,9 +4,10 @@
  *
  * Source: LevelDB, db/db_iter.cc.
  */
+import type { Bytes } from '@bloom/bytes';
 import { mustBeBytes } from '@bloom/bytes/internal';
 import { DELETION, INTERNAL_KEY_TRAILER_LENGTH, VALUE } from '@bloom/sstable/database';
-import { compareInternalBytes, type ManyEntries, type Side } from '@bloom/sstable/internal';
+import { type ByteCopier, compareInternalBytes, type ManyEntries, type Side } from '@bloom/sstable/internal';
 import type { DamagePolicy } from '../folder/damage.js';
 import { afterVersions, beforeVersions, SequenceBound, typeOf } from '../format/database-key.js';
 import type { Entry } from './entry-cursor.js';
@@ -141,9 +142,22 @@ export class VisibleCursor {
     this.keyStart = 0;
   }
 
+  /** Copies of the key and the value. */
+  pair(copier: ByteCopier): [Bytes, Bytes] {
+    const { keyStart } = this;
+    return (
+      this.packed?.pairAt(this.place - 2, keyStart) ?? [
+        copier.copyRange(this.keyBytes, keyStart, keyStart + this.keyLength),
+        copier.copyRange(this.valueBytes, this.valueStart, this.valueEnd),
+      ]
+    );
+  }
+
   /** Has the entry copied. @returns whether it was. */
   passTo(many: ManyEntries): boolean {
-    return many.take(this.keyBytes, this.keyStart, this.keyStart + this.keyLength, this.valueBytes, this.valueStart, this.valueEnd);
+    if (!many.admits(this.keyBytes, this.keyStart, this.keyStart + this.keyLength)) return false;
+    many.add(this.pair(many.copier));
+    return true;
   }
 
   #start(reverse: boolean, settled: boolean): boolean {

@@ -185,7 +185,7 @@ export abstract class AsyncBaseReader extends BaseReader implements AsyncIterabl
 
   /** The entries of a range, as copies, in order. */
   entries(range: AsyncDatabaseKeyRange = {}): AsyncIterableIterator<[Bytes, Bytes]> {
-    return this.#iterate('entries', range, (cursor) => [this.#path.copyKey(cursor), this.#path.copyValue(cursor)]);
+    return this.#iterate('entries', range, (cursor) => this.#path.copyPair(cursor));
   }
 
   /** The keys of a range, as copies, in order. */

@@ -205,6 +205,10 @@ export class ReadPath {
     return view.cursor(sequence, fillsCache, this.#observer?.sampler(), prefix, bounds);
   }
 
+  copyPair(cursor: VisibleCursor): [Bytes, Bytes] {
+    return cursor.pair(this.copier);
+  }
+
   copyKey({ keyBytes, keyStart, keyLength }: VisibleCursor): Bytes {
     return this.copier.copyRange(keyBytes, keyStart, keyStart + keyLength);
   }

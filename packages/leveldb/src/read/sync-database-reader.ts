@@ -100,7 +100,7 @@ export class SyncDatabaseReader extends BaseReader implements Iterable<[Bytes, B
 
   /** The entries of a range, as copies, in order. */
   entries(range: DatabaseKeyRange = {}): IterableIterator<[Bytes, Bytes]> {
-    return this.#path.iterateAtOnce('entries', range, (cursor) => [this.#path.copyKey(cursor), this.#path.copyValue(cursor)]);
+    return this.#path.iterateAtOnce('entries', range, (cursor) => this.#path.copyPair(cursor));
   }
 
   /** The keys of a range, as copies, in order. */

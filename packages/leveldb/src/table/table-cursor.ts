@@ -9,6 +9,12 @@ import type { FileMetadata } from '../format/version-edit.js';
 /** A block without entries, which replaces a damaged one: a walk skips it. */
 const EMPTY_BLOCK = Uint8Array.of(0, 0, 0, 0, 1, 0, 0, 0);
 
+/**
+ * A walk that fills the cache fills this part of it, block by block. It then reads several blocks at a time, which the cache does not keep: they would
+ * replace what lookups need, and a kernel merges them in the time that cached ones take.
+ */
+const FILLED_PARTS = 16;
+
 /** Moves over a table's entries. */
 export class TableEntries extends EntryCursor {
   readonly #handle: TableHandle;
@@ -71,8 +77,8 @@ export class TableEntries extends EntryCursor {
     return this.#drive(this.#cursor.nextBlock());
   }
 
-  override nextStored(into: Uint8Array, take: (start: number, length: number) => void, most: number, isLong: boolean): number {
-    if (!this.#damage.isStrict || (this.#fillsCache && this.#handle.blocks.hasCache && !isLong)) return 0;
+  override nextStored(into: Uint8Array, take: (start: number, length: number) => void, most: number, readBytes: number): number {
+    if (!this.#damage.isStrict || (this.#fillsCache && readBytes < this.#handle.blocks.cacheBytes / FILLED_PARTS)) return 0;
     return this.#handle.readStored(this.#cursor.loaded + 1, into, take, most);
   }
 
@@ -241,8 +247,8 @@ export class LevelEntries extends EntryCursor {
     return this.entries!.block;
   }
 
-  override nextStored(into: Uint8Array, take: (start: number, length: number) => void, most: number, isLong: boolean): number {
-    return this.entries!.nextStored(into, take, most, isLong);
+  override nextStored(into: Uint8Array, take: (start: number, length: number) => void, most: number, readBytes: number): number {
+    return this.entries!.nextStored(into, take, most, readBytes);
   }
 
   override passStored(entered: number): void {

@@ -258,7 +258,7 @@ export class Database extends AsyncBaseReader {
 
   /** Synchronous `entries`. @throws as {@link getSync}, when a step has to read. */
   entriesSync(range: DatabaseKeyRange = {}): IterableIterator<[Bytes, Bytes]> {
-    return this.#path.iterateAtOnce('entriesSync', range, (cursor) => [this.#path.copyKey(cursor), this.#path.copyValue(cursor)]);
+    return this.#path.iterateAtOnce('entriesSync', range, (cursor) => this.#path.copyPair(cursor));
   }
 
   /** Synchronous `keys`. @throws as {@link entriesSync}. */

@@ -54,6 +54,11 @@ export class DataBlocks {
     return this.#cache !== undefined;
   }
 
+  /** The most bytes of blocks that are kept. */
+  get cacheBytes(): number {
+    return this.#cache?.maxBytes ?? 0;
+  }
+
   /** The table's filter, as long as it has not been read. */
   get unread(): UnreadFilter | undefined {
     return this.#table.unread;

@@ -38,7 +38,8 @@ const PREV_MANY: Record<keyof AsyncPrevManyOptions, true> = { maxBytes: true, gt
 export class ManyEntries {
   readonly entries: [Bytes, Bytes][] = [];
   readonly signal: Signal | undefined;
-  readonly #copier: ByteCopier;
+  /** What copies keys and values. */
+  readonly copier: ByteCopier;
   readonly #compare: CompareRange;
   readonly #reverse: boolean;
   readonly #to: Bound | undefined;
@@ -61,21 +62,28 @@ export class ManyEntries {
     this.#to = new KeyBounds(reverse ? { gt, gte, reverse } : { lt, lte }, compare).to;
     this.#compare = compare;
     this.#reverse = reverse;
-    this.#copier = copier;
+    this.copier = copier;
   }
 
   /** Takes the entry, if it is not beyond the end. @returns whether it did. */
   take(keyBytes: Uint8Array, keyStart: number, keyEnd: number, valueBytes: Uint8Array, valueStart: number, valueEnd: number): boolean {
+    if (!this.admits(keyBytes, keyStart, keyEnd)) return false;
+    this.add([this.copier.copyRange(keyBytes, keyStart, keyEnd), this.copier.copyRange(valueBytes, valueStart, valueEnd)]);
+    return true;
+  }
+
+  /** Whether the entry with the key `keyBytes[keyStart, keyEnd)` is not beyond the end. */
+  admits(keyBytes: Uint8Array, keyStart: number, keyEnd: number): boolean {
     if (this.entries.length >= this.#count || this.#bytes >= this.#maxBytes) return false;
     const to = this.#to;
-    if (to !== undefined) {
-      const order = this.#compare(keyBytes, keyStart, keyEnd, to.key, 0, to.key.length);
-      if (order === 0 ? !to.inclusive : order < 0 === this.#reverse) return false;
-    }
-    const key = this.#copier.copyRange(keyBytes, keyStart, keyEnd);
-    const value = this.#copier.copyRange(valueBytes, valueStart, valueEnd);
-    this.#bytes += key.length + value.length;
-    this.entries.push([key, value]);
-    return true;
+    if (to === undefined) return true;
+    const order = this.#compare(keyBytes, keyStart, keyEnd, to.key, 0, to.key.length);
+    return order === 0 ? to.inclusive : order < 0 !== this.#reverse;
+  }
+
+  /** Adds copies of an entry. */
+  add(entry: [Bytes, Bytes]): void {
+    this.#bytes += entry[0].length + entry[1].length;
+    this.entries.push(entry);
   }
 }
