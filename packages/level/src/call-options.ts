@@ -1,25 +1,27 @@
 /**
- * Which arguments and options the calls of a level take. Options of other names are allowed, since other packages on abstract-level pass
- * their own on; other spellings of known names are not, since a level would silently do something else than was asked for.
+ * The arguments and options that the calls of a level take. Options with unknown names are allowed, because other packages on abstract-level
+ * pass their own. Other spellings of known names are not, because the level would silently ignore them.
  */
 import { mustBeBoolean, mustBePlain, mustHaveAtMost, mustNotMisspell } from '@bloom/bytes/internal';
 import type { ClearRange } from '@bloom/leveldb';
 import type { LevelOptions, OpenOptions } from './level-options.js';
 
-/** What a call takes. */
+/** The arguments of a call. */
 interface CallForm {
   /** In words, for messages. */
   readonly takes: string;
-  /** At which place its options are: the last. */
+  /** The position of its options, which come last. */
   readonly optionsAt: number;
   readonly known: Readonly<Record<string, true>>;
-  /** What to use in place of options of other libraries. */
+  /** The options to use in place of other libraries' options. */
   readonly hints?: Readonly<Record<string, string>>;
-  /** Whether what it ignored would be lost, so that it takes nothing but options at their place, and no further argument. */
+  /** Whether ignoring an argument would lose something. Such a call takes nothing but options in their position, and no further argument. */
   readonly isStrict: boolean;
 }
 
-/** Of abstract-level, classic-level, browser-level, memory-level and many-level, which have a meaning there: a level may be opened with them. */
+/**
+ * Options of abstract-level, classic-level, browser-level, memory-level and many-level that have a meaning there: a level may be opened with them.
+ */
 const FOREIGN = { passive: true, prefix: true, version: true, storeEncoding: true, retry: true } as const;
 
 const OPEN_OPTIONS: Record<keyof OpenOptions, true> & typeof FOREIGN = {
@@ -64,10 +66,10 @@ const READ_OPTIONS = { ...ENCODINGS, snapshot: true, fillCache: true } as const;
 const WRITE_OPTIONS = { ...ENCODINGS, sync: true, sublevel: true } as const;
 const WRITE_HINTS = { fsync: 'did you mean sync?', durable: 'did you mean sync?' };
 const RANGE_OPTIONS = { ...READ_OPTIONS, gt: true, gte: true, lt: true, lte: true, reverse: true, limit: true } as const;
-/** The last is of streams, which pass all of their options on. */
+/** The last one is for streams, which pass all of their options on. */
 const ITERATOR_OPTIONS = { ...RANGE_OPTIONS, keys: true, values: true, highWaterMarkBytes: true, signal: true, highWaterMark: true } as const;
 
-/** Bounds by the names that other libraries have for them. Without a bound, all entries would be deleted. */
+/** The names of bounds in other libraries. If they were ignored, all entries would be deleted. */
 const CLEAR_HINTS: Readonly<Record<string, string>> = {
   ...Object.fromEntries(['start', 'begin', 'from', 'min', 'since'].map((name) => [name, 'did you mean gte?'])),
   ...Object.fromEntries(['end', 'to', 'max', 'until'].map((name) => [name, 'did you mean lte?'])),
@@ -104,7 +106,7 @@ export type CheckedCall = keyof typeof CALL_FORMS;
 /** The calls of a chained batch. */
 export const BATCH_FORMS = {
   put: write('a key, a value and options', 2),
-  // abstract-level's tests give it text, and need that to be ignored.
+  // abstract-level's tests pass text, which must be ignored.
   del: { ...write('a key and options', 1), isStrict: false },
   clear: { takes: 'no arguments', optionsAt: -1, known: {}, isStrict: true },
   write: write('options', 0),
@@ -117,7 +119,7 @@ export const BATCH_FORMS = {
 export function mustBeArguments(call: string, form: CallForm, given: readonly unknown[]): void {
   const options = given[form.optionsAt];
   if (form.isStrict) mustHaveAtMost(call, form.takes, form.optionsAt + 1, lengthOf(given));
-  // Null is none, as in abstract-level.
+  // Null counts as none, as in abstract-level.
   if (options === undefined || options === null) return;
   if (!form.isStrict && typeof options !== 'object') return;
   mustNotMisspell(call, options, form.known, form.hints);
@@ -125,7 +127,7 @@ export function mustBeArguments(call: string, form: CallForm, given: readonly un
   if (form.known === WRITE_OPTIONS && sync !== undefined) mustBeBoolean('sync', sync);
 }
 
-/** Whether options have only names that the call has, so that nothing else has to be checked: a quick look for calls that are made often. */
+/** Whether options have only names that the call knows, so that nothing else has to be checked: a quick check for frequent calls. */
 export function isPlain({ known }: CallForm, options: unknown): boolean {
   if (typeof options !== 'object' || options === null) return false;
   for (const name in options) if (known[name] !== true) return false;
@@ -133,7 +135,7 @@ export function isPlain({ known }: CallForm, options: unknown): boolean {
   return sync === undefined || typeof sync === 'boolean';
 }
 
-/** How many arguments there are, without those at the end that are undefined. */
+/** The number of arguments, without undefined ones at the end. */
 function lengthOf(given: readonly unknown[]): number {
   let length = given.length;
   while (length > 0 && given[length - 1] === undefined) length--;

@@ -1,6 +1,5 @@
 /**
- * abstract-level's classes with checks of what calls are given, and with the reason why a level could not be opened in the errors of the
- * calls that need it.
+ * abstract-level's classes with checks of arguments. Errors of calls that need an open level have the reason why it could not be opened.
  */
 import { AbstractLevel, AbstractSublevel } from 'abstract-level';
 import { BATCH_FORMS, CALL_FORMS, type CheckedCall, isPlain, mustBeArguments, mustBeClearable } from './call-options.js';
@@ -8,20 +7,20 @@ import { BATCH_FORMS, CALL_FORMS, type CheckedCall, isPlain, mustBeArguments, mu
 /** A method of a class of abstract-level. */
 type Method = (this: Level, ...given: unknown[]) => unknown;
 
-/** What is used of a level here. */
+/** The part of a level that is used here. */
 interface Level {
   readonly status: string;
 }
 
-/** Where a level has the functions that are called when it is open. */
+/** The functions that a level calls when it is open. */
 interface Hooked {
   readonly hooks: { readonly postopen: { run: (options: unknown) => unknown } };
 }
 
-/** The errors of calls that need an open level, and those of iterators that are closed as it fails to open. */
+/** The codes of errors of calls that need an open level, and of iterators that are closed because it fails to open. */
 const NOT_OPEN: ReadonlySet<unknown> = new Set(['LEVEL_DATABASE_NOT_OPEN', 'LEVEL_ITERATOR_NOT_OPEN']);
 
-/** Why levels and sublevels could not be opened the last time. */
+/** The reasons why levels and sublevels could not be opened the last time. */
 const failures = new WeakMap<Level, unknown>();
 
 /** Why a level could not be opened; undefined for one that was open. */
@@ -29,7 +28,7 @@ export function openFailure(level: Level): unknown {
   return failures.get(level);
 }
 
-/** Waits for what a level has to do to be open. Its error is noted before abstract-level refuses the calls that wait. */
+/** Waits for a step of a level's opening. Its error is recorded before abstract-level refuses the calls that wait. */
 export async function noted(level: Level, step: unknown): Promise<void> {
   try {
     await step;
@@ -40,7 +39,7 @@ export async function noted(level: Level, step: unknown): Promise<void> {
   }
 }
 
-/** What is behind an error that says only that a level is not open. */
+/** The reason for an error that only says that a level is not open. */
 function reasonOf(error: unknown): unknown {
   return isNotOpen(error) && error.cause !== undefined ? reasonOf(error.cause) : error;
 }
@@ -49,7 +48,7 @@ function isNotOpen(error: unknown): error is Error {
   return error instanceof Error && NOT_OPEN.has((error as { readonly code?: unknown }).code);
 }
 
-/** The error, with the reason why the level could not be opened as its cause if it says only that it is not open. */
+/** The error, with the reason why the level could not be opened as its cause if it only says that the level is not open. */
 function explained(level: Level, error: unknown): unknown {
   const cause = failures.get(level);
   if (cause !== undefined && isNotOpen(error) && error.cause === undefined) Object.defineProperty(error, 'cause', { value: cause, writable: true, configurable: true });
@@ -72,7 +71,7 @@ function callExplained(level: Level, call: () => unknown): unknown {
   }
 }
 
-/** Makes the errors of an iterator say why the level could not be opened that is being opened. */
+/** Gives the errors of an iterator the reason why the level could not be opened. */
 function explainIterator(level: Level, iterator: unknown): void {
   const methods = iterator as Record<string, Method>;
   for (const name of ['next', 'nextv', 'all']) {
@@ -81,7 +80,7 @@ function explainIterator(level: Level, iterator: unknown): void {
   }
 }
 
-/** Makes the chained batch of a sublevel check what it is given. */
+/** Makes the chained batch of a sublevel check its arguments. */
 function checkBatch(batch: unknown): unknown {
   const methods = batch as Record<string, Method>;
   const check = (name: keyof typeof BATCH_FORMS, around: (call: () => unknown) => unknown): void => {
@@ -94,16 +93,16 @@ function checkBatch(batch: unknown): unknown {
       });
   };
   for (const name of ['put', 'del', 'clear'] as const) check(name, (call) => call());
-  // A promise, as its other errors come in one.
+  // A promise, as for its other errors.
   check('write', (call) => new Promise((resolve) => resolve(call())));
   return batch;
 }
 
-/** Calls that fail at once rather than in a promise. */
+/** Calls that fail synchronously. */
 const AT_ONCE: ReadonlySet<CheckedCall> = new Set<CheckedCall>(['getSync', 'iterator', 'keys', 'values', 'sublevel']);
 const WALKS: ReadonlySet<CheckedCall> = new Set<CheckedCall>(['iterator', 'keys', 'values']);
 
-/** Makes a call that has options, or whose level is not open. */
+/** Makes a call that has options, or on a level that is not open. */
 function checked(level: Level, name: CheckedCall, call: Method, given: unknown[]): unknown {
   try {
     mustBeArguments(`BloomLevel.${name}`, CALL_FORMS[name], given);
@@ -132,7 +131,7 @@ function withChecks<Base>(base: Base): Base {
   const Abstract = base as unknown as new (...given: unknown[]) => KeyCalls;
   const before = Abstract.prototype as unknown as Record<string, Method>;
 
-  /** The calls that are made most often have methods of their own: one function for all of them took a tenth of the time of a `get`. */
+  /** The most frequent calls have their own methods: one function for all of them took a tenth of the time of a `get`. */
   class Checked extends Abstract {
     override get(key: unknown, options?: unknown, extra?: unknown): unknown {
       if (extra === undefined && this.status === 'open' && (options === undefined || isPlain(CALL_FORMS.get, options))) return super.get(key, options);
@@ -166,14 +165,14 @@ function withChecks<Base>(base: Base): Base {
       return checked(this, name, before[name]!, given);
     });
   }
-  // That of a level checks itself.
+  // The batch of a level checks its arguments itself.
   define('_chainedBatch', function () {
     return checkBatch(before._chainedBatch!.call(this));
   });
   define('snapshot', function (...given) {
     return callExplained(this, () => before.snapshot!.apply(this, given));
   });
-  // What is called while the level is being opened.
+  // Calls while the level is being opened.
   define('deferAsync', function (...given) {
     return explainedLater(this, before.deferAsync!.apply(this, given));
   });
@@ -183,8 +182,8 @@ function withChecks<Base>(base: Base): Base {
   define('open', function (options) {
     const { postopen } = (this as unknown as Hooked).hooks;
     const { run } = postopen;
-    // abstract-level looks it up at once. It leaves no other way to learn that a hook failed without a further promise, and with one,
-    // `close` would come before those who wait for `open`.
+    // abstract-level looks it up synchronously. It offers no other way to learn that a hook failed without a further promise, and with one, `close`
+    // would run before the calls that wait for `open`.
     postopen.run = (given) => noted(this, new Promise((resolve) => resolve(run(given))));
     try {
       const opening = before.open!.call(this, options);

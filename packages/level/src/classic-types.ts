@@ -1,4 +1,4 @@
-/** The type names of classic-level that have others here, so that imports of types need no change. */
+/** Type names of classic-level that are called differently here, so that imports of types need no change. */
 import type {
   AbstractBatchOperation,
   AbstractChainedBatch,

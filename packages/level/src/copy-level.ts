@@ -5,20 +5,20 @@ const VIEWS = { keyEncoding: 'view', valueEncoding: 'view' } as const;
 
 type Bytes = Uint8Array;
 
-/** What is used of the level that is copied. */
+/** The part of the source level that is used. */
 export interface CopySource {
-  /** All entries in the order of their keys, or those behind a key, as bytes. */
+  /** All entries in the order of their keys, or those after a key, as bytes. */
   iterator(options: { readonly gt?: Bytes; readonly keyEncoding: 'view'; readonly valueEncoding: 'view' }): {
     nextv(size: number): Promise<[key: unknown, value: unknown][]>;
     close(): Promise<void>;
   };
 }
 
-/** What is used of the level that it is copied to. */
+/** The part of the target level that is used. */
 export interface CopyTarget {
-  /** The value of the mark, by which a copy goes on; undefined before the first. */
+  /** The value of the mark, with which a copy continues; undefined before the first batch. */
   get(key: Bytes, options: typeof VIEWS): Promise<unknown>;
-  /** The first keys, to see whether anything is there. */
+  /** The first keys, to find out whether the level is empty. */
   keys(options: { readonly limit: number; readonly keyEncoding: 'view' }): { all(): Promise<unknown[]> };
   /** Adds entries, all or none. */
   batch(operations: { readonly type: 'put'; readonly key: Bytes; readonly value: Bytes }[], options: typeof VIEWS): Promise<void>;
@@ -26,11 +26,11 @@ export interface CopyTarget {
   del(key: Bytes, options: { readonly keyEncoding: 'view'; readonly sync: true }): Promise<void>;
 }
 
-/** How far a copy has come. */
+/** The progress of a copy. */
 export interface CopyProgress {
-  /** Entries that are in the target, those of earlier calls included. */
+  /** The number of entries in the target, including those of earlier calls. */
   readonly entries: number;
-  /** Bytes of the keys and values that this call has copied. */
+  /** The bytes of the keys and values that this call has copied. */
   readonly byteLength: number;
 }
 
@@ -38,17 +38,17 @@ export interface CopyProgress {
 export interface CopyOptions {
   /** Called after each batch. */
   readonly onProgress?: ((progress: CopyProgress) => void) | undefined;
-  /** Ends the copy between two batches. Called again, it goes on. */
+  /** Ends the copy between two batches. Another call continues it. */
   readonly signal?: AbortSignal | undefined;
-  /** The key, in the target, under which it is noted how far the copy has come. No entry may have it. Default: `'\x00copyLevel'`. */
+  /** The key in the target under which the progress of the copy is stored. No entry may have it. Default: `'\x00copyLevel'`. */
   readonly mark?: string | undefined;
 }
 
-/** What a copy has done. */
+/** The result of a copy. */
 export interface CopyResult {
-  /** Entries that were copied, by this call and by earlier ones that were interrupted. */
+  /** The number of entries that were copied, by this call and by earlier ones that were interrupted. */
   readonly entries: number;
-  /** Those of them that this call has copied. */
+  /** The number of entries that this call has copied. */
   readonly copiedNow: number;
 }
 
@@ -56,15 +56,15 @@ const COPY_OPTIONS: Record<keyof CopyOptions, true> = { onProgress: true, signal
 
 const DEFAULT_MARK = '\0copyLevel';
 
-/** Bytes of keys and values that a batch is to have. */
+/** The size of a batch, in bytes of keys and values. */
 const BATCH_BYTES = 2 ** 20;
 const MAX_BATCH_ENTRIES = 1000;
 
 /**
- * Copies all entries of an abstract-level database, such as a browser-level, to another one, as bytes. After an interruption it goes on
- * where it was: each batch also writes, under a key of its own, which entry was the last. That key is deleted at the end.
+ * Copies all entries of an abstract-level database, such as a browser-level, to another one, as bytes. After an interruption, another call
+ * continues: each batch also stores the key of its last entry under a separate key, the mark. The mark is deleted at the end.
  *
- * @param to a level that is empty, or to which the copy was begun.
+ * @param to a level that is empty, or that has the first part of the copy.
  * @throws RangeError when `to` has other entries, or `from` has one with the key of the mark; LevelError `LEVEL_ABORTED`.
  */
 export async function copyLevel(from: CopySource, to: CopyTarget, options: CopyOptions = {}): Promise<CopyResult> {
@@ -101,7 +101,7 @@ export async function copyLevel(from: CopySource, to: CopyTarget, options: CopyO
   return { entries, copiedNow: entries - before };
 }
 
-/** How many entries there are (f64, little-endian), and the key of the last. */
+/** The number of entries (f64, little-endian), and the key of the last one. */
 function encodeMark(entries: number, key: Bytes): Bytes {
   const bytes = new Uint8Array(8 + key.length);
   new DataView(bytes.buffer).setFloat64(0, entries, true);
@@ -109,7 +109,7 @@ function encodeMark(entries: number, key: Bytes): Bytes {
   return bytes;
 }
 
-/** @throws RangeError for what is no mark. */
+/** @throws RangeError for a value that is not a mark. */
 function decodeMark(bytes: Bytes): { readonly entries: number; readonly key: Bytes } {
   const entries = bytes.length < 8 ? -1 : new DataView(bytes.buffer, bytes.byteOffset).getFloat64(0, true);
   if (!Number.isSafeInteger(entries) || entries < 0) throw new RangeError('the level to copy to has an entry under the key of the mark that is no mark');

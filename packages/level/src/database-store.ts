@@ -8,12 +8,12 @@ import { bytesOf, makerOf, type Stored, type StoredFormat } from './stored-forma
 
 const SYNCED = { sync: true } as const;
 
-/** What a level reads and writes: a database, or the reader of one that others write. */
+/** The store of a level: a database, or a reader of a database that others write. */
 export class DatabaseStore implements LevelStore {
   readonly #opened: Database | DatabaseReader;
   readonly #formats: ByteFormats;
   readonly #keys: LentKeys;
-  /** Reads that are under way, for which `close` waits. */
+  /** Pending reads, for which `close` waits. */
   #reading = 0;
   #onIdle: (() => void) | undefined;
   #hasWritingEnded = false;
@@ -32,7 +32,7 @@ export class DatabaseStore implements LevelStore {
     this.#keys = new LentKeys(formats);
   }
 
-  /** Another store on the same database, which others use too. @param end what its `close` does instead of closing the database. */
+  /** Another store on the same database, which others use too. @param end is called in `close` instead of closing the database. */
   lent(end: () => Promise<void>): DatabaseStore {
     return new DatabaseStore(this.#opened, this.#formats, this.#folder, end);
   }
@@ -97,7 +97,7 @@ export class DatabaseStore implements LevelStore {
     return this.#writable('snapshot()', 'LEVEL_NOT_SUPPORTED').snapshot();
   }
 
-  /** The sequence of the latest write that is seen. */
+  /** The sequence of the latest visible write. */
   get lastSequence(): bigint {
     return this.#opened.lastSequence;
   }
@@ -128,7 +128,7 @@ export class DatabaseStore implements LevelStore {
     }
   }
 
-  /** Whether a call failed because the folder was deleted, as cleanup code does: then there is nothing left to clear or to keep. */
+  /** Whether a call failed because the folder was deleted, as cleanup code does. There is nothing left to clear or to keep then. */
   async #isGone(error: unknown): Promise<boolean> {
     if (this.#folder === undefined || !hasFolderChanged(error)) return false;
     try {
@@ -139,7 +139,7 @@ export class DatabaseStore implements LevelStore {
     }
   }
 
-  /** What is open, for what only a database that is written can do. @throws LevelError otherwise. */
+  /** The open database, for calls that only a writable database supports. @throws LevelError otherwise. */
   #writable(call = 'a write', code: 'LEVEL_READONLY' | 'LEVEL_NOT_SUPPORTED' = 'LEVEL_READONLY'): Database {
     if (this.#opened instanceof Database) return this.#opened;
     throw new LevelError(code, `Database was opened with readOnly: it does not support ${call}`);
@@ -160,7 +160,7 @@ export class DatabaseStore implements LevelStore {
     throw levelErrorOf(error);
   };
 
-  /** Waits for a read, which `close` waits for too. */
+  /** Waits for a read, for which `close` waits too. */
   async #during<T>(reading: Promise<T>): Promise<T> {
     this.#reading++;
     try {
@@ -237,8 +237,9 @@ class DatabaseBatch implements StoreBatch {
 }
 
 /**
- * Not an array literal. When many arrays of one literal survive, V8 makes the next ones in its old generation, and there they keep alive all
- * that they refer to until the whole heap is collected: a fifth of a walk through 100,000 entries was garbage collection, and is a hundredth.
+ * Not an array literal. When many arrays of one literal survive, V8 creates the next ones in its old generation, where they keep everything
+ * alive that they refer to until the whole heap is collected. Garbage collection was a fifth of a walk through 100,000 entries, and is now a
+ * hundredth.
  */
 const entryOf = (...entry: [key: Stored | undefined, value: Stored | undefined]): Item => entry;
 
@@ -255,7 +256,7 @@ export class DatabaseWalk implements StoreWalk {
   readonly #countsKeys: boolean;
   readonly #countsValues: boolean;
 
-  /** @param during counts a read that `close` of the store waits for. */
+  /** @param during counts a read for which `close` of the store waits. */
   constructor(walk: RangeWalk, formats: ByteFormats, form: ItemForm, during: (reading: Promise<void>) => Promise<void>) {
     const { kind, keyFormat, valueFormat, withKeys, withValues } = form;
     const makeKey = makerOf(formats, keyFormat);
@@ -275,12 +276,12 @@ export class DatabaseWalk implements StoreWalk {
     this.#walk.seek(key);
   }
 
-  /** The key of the last item that was read; undefined when there is nothing more to come. */
+  /** The key of the last item that was read; undefined when there are no more items. */
   get position(): Uint8Array | undefined {
     return this.#walk.position?.slice();
   }
 
-  /** Makes the next item the one behind a `position` of a walk through the same range. */
+  /** Makes the item after a `position` of a walk through the same range the next one. */
   goOn(position: Uint8Array | undefined): void {
     this.#walk.goOn(position);
   }

@@ -1,4 +1,4 @@
-/** What `BloomLevel` does with a folder as a whole. */
+/** The calls of `BloomLevel` about a whole folder. */
 import { Database, DatabaseError, DatabaseReader, type Folder, type RepairOptions, type RepairReport, type WritableFolder } from '@bloom/leveldb';
 import type { ByteFormats } from './byte-formats.js';
 import { databaseOptionsOf, readerOptionsOf } from './database-options.js';
@@ -12,7 +12,7 @@ export async function openDatabase(folder: WritableFolder, options: OpenOptions,
   return new DatabaseStore(await Database.open(folder, databaseOptionsOf(options)), formats, folder);
 }
 
-/** Opens the database of a folder that is only read. */
+/** Opens the database of a folder for reading only. */
 export async function openReader(folder: Folder, options: OpenOptions, formats: ByteFormats): Promise<LevelStore> {
   if (options.errorIfExists === true) throw new TypeError('errorIfExists must be false with readOnly, which opens a database that exists');
   return new DatabaseStore(await DatabaseReader.open(folder, readerOptionsOf(options)), formats);

@@ -36,7 +36,7 @@ type StartWorker = LevelOptions<unknown, unknown>['worker'];
 
 declare const isSecureContext: boolean | undefined;
 
-/** @throws LevelError `LEVEL_NOT_SUPPORTED` where there are no workers, and in a page that may not keep files. */
+/** @throws LevelError `LEVEL_NOT_SUPPORTED` where there are no workers, and in a page that must not store files. */
 function mustHaveWorkers(location: string): void {
   if (typeof isSecureContext !== 'undefined' && !isSecureContext) {
     const problem = `${JSON.stringify(location)} names no folder here: browsers keep files for pages that came over HTTPS or from this machine`;
@@ -47,7 +47,7 @@ function mustHaveWorkers(location: string): void {
   throw new LevelError('LEVEL_NOT_SUPPORTED', problem);
 }
 
-/** The worker that comes with the package. Bundlers know this form. */
+/** The worker that comes with the package. Bundlers recognize this form. */
 function startWorker(): WorkerLike {
   return new Worker!(new URL('./level-worker.js', import.meta.url), { type: 'module' });
 }
@@ -87,7 +87,7 @@ async function inWorker<T>(location: string, worker: StartWorker = startWorker, 
   }
 }
 
-/** How a call about a path in the origin private file system is made. */
+/** How calls about a path in the origin private file system are made. */
 export interface InWorker {
   /** As the option of the constructor. */
   readonly worker?: StartWorker;
@@ -110,8 +110,8 @@ export class BloomLevel<KDefault = string, VDefault = string> extends StoreLevel
   /**
    * Opens the database on the next tick; operations wait until it is open.
    *
-   * @param location the path of a folder in the origin private file system, which is opened in a worker, once for all pages that give the
-   *   path; or a folder of `@bloom/leveldb`, such as `WritableMemoryFolder`; for `readOnly` also one that cannot be written to, such as
+   * @param location the path of a folder in the origin private file system, which is opened in a worker, once for all pages that use the path;
+   *   or a folder of `@bloom/leveldb`, such as `WritableMemoryFolder`; for `readOnly` also one that cannot be written to, such as
    *   `DirectoryFolder` and `HttpFolder`.
    * @throws TypeError for another location, LevelError `LEVEL_NOT_SUPPORTED` for a string where there are no workers.
    */
@@ -132,7 +132,7 @@ export class BloomLevel<KDefault = string, VDefault = string> extends StoreLevel
   }
 
   /**
-   * Rebuilds a database that cannot be opened from what can be read of it, as `Database.repair` of `@bloom/leveldb` does.
+   * Rebuilds a database that cannot be opened from its readable parts, as `Database.repair` of `@bloom/leveldb` does.
    *
    * @param options such as the comparator, policy and codecs of the database; for a path, which is repaired in a worker, only `worker`.
    * @returns what was kept, and what was lost.

@@ -1,20 +1,20 @@
 import { CorruptionError, DatabaseError, FolderError } from '@bloom/leveldb';
 
 /**
- * What a level says beside the codes of abstract-level. The codes are stable, and those of classic-level.
+ * The codes of a level's errors in addition to those of abstract-level. They are stable, and are those of classic-level where it has them.
  *
  * - `LEVEL_LOCKED`: another process or another level has the folder open for writing.
  * - `LEVEL_CORRUPTION`: bytes of the database are not those that were written.
  * - `LEVEL_IO_ERROR`: the folder failed to read or to write.
- * - `LEVEL_NO_SPACE`: the quota of the origin, in a browser, is used up. What was written before is there. Once there is room, the level is
- *   written again when one of the pages that use it has closed and opened it.
+ * - `LEVEL_NO_SPACE`: the quota of the origin, in a browser, is used up. Earlier writes are intact. Once there is space, the level can be
+ *   written to again after one of the pages that use it has closed and opened it.
  * - `LEVEL_DATABASE_NOT_OPEN`: the database is closed.
  * - `LEVEL_ABORTED`: the signal of an iterator was aborted.
- * - `LEVEL_READONLY`: a level that was opened with `readOnly` was to be written.
- * - `LEVEL_SNAPSHOT_LOST`: the page or thread that had the database open for this one ended after writes that the iterator or snapshot does
- *   not see, or a page opened it again after `LEVEL_NO_SPACE`.
- * - `LEVEL_NOT_SUPPORTED`: a level that was opened with `readOnly` does not have the method, or a level that was opened without
- *   it has no `refresh`; or a string is no folder on this host.
+ * - `LEVEL_READONLY`: a write to a level that was opened with `readOnly`.
+ * - `LEVEL_SNAPSHOT_LOST`: the page or thread that had the database open for this one ended, after writes that the iterator or snapshot does
+ *   not include, or a page opened it again after `LEVEL_NO_SPACE`.
+ * - `LEVEL_NOT_SUPPORTED`: a level that was opened with `readOnly` does not have the method, or a level that was opened without it has no
+ *   `refresh`; or a string does not name a folder on this host.
  */
 export type LevelErrorCode =
   | 'LEVEL_LOCKED'
@@ -27,7 +27,7 @@ export type LevelErrorCode =
   | 'LEVEL_SNAPSHOT_LOST'
   | 'LEVEL_NOT_SUPPORTED';
 
-/** An error with a code of abstract-level; `cause` is that of the folder or the database, where there is one. */
+/** An error with a code of abstract-level; its `cause` is the error of the folder or the database, if there is one. */
 export class LevelError extends Error {
   readonly code: LevelErrorCode;
 
@@ -38,13 +38,13 @@ export class LevelError extends Error {
   }
 }
 
-/** The error of a call that needs an open level. @param cause why it could not be opened; undefined where that was not tried, or it is closed. */
+/** The error of a call that needs an open level. @param cause why it could not be opened; undefined if that was not tried, or it is closed. */
 export function notOpen(cause: unknown, call?: string): LevelError {
   const problem = call === undefined ? 'Database is not open' : `Database is not open: cannot call ${call}`;
   return new LevelError('LEVEL_DATABASE_NOT_OPEN', problem, cause === undefined ? undefined : { cause });
 }
 
-/** The error with the code that classic-level has for it. One for which it has none, such as a caller's mistake, is returned as it is. */
+/** The error with classic-level's code for it. An error without such a code, such as a caller's mistake, is returned unchanged. */
 export function levelErrorOf(error: unknown): unknown {
   const code = codeOf(error);
   return code === undefined ? error : new LevelError(code, (error as Error).message, { cause: error });
@@ -67,11 +67,11 @@ function codeOf(error: unknown): LevelErrorCode | undefined {
     }
   }
   if (isBrowserError(error)) return error.name === 'QuotaExceededError' ? 'LEVEL_NO_SPACE' : 'LEVEL_IO_ERROR';
-  // As Node marks errors of the system.
+  // Node marks errors of the system in this way.
   return error instanceof Error && 'syscall' in error ? 'LEVEL_IO_ERROR' : undefined;
 }
 
-/** Whether a browser's storage failed. An abort is what a caller asked for. */
+/** Whether a browser's storage failed. An abort was requested by the caller. */
 function isBrowserError(error: unknown): error is Error {
   const { DOMException } = globalThis as unknown as { readonly DOMException?: new () => Error };
   return DOMException !== undefined && error instanceof DOMException && error.name !== 'AbortError';

@@ -4,17 +4,17 @@ import type { Item, Signal, StoreWalk } from './level-store.js';
 import { ReadAheadLoop } from './read-ahead-loop.js';
 import { boundOf, type Stored } from './stored-format.js';
 
-/** How many entries `next` reads ahead at most, so that a loop over `next` gives others their turn. */
+/** The most entries that `next` reads ahead, so that a loop over `next` lets other work run. */
 const MAX_READ_AHEAD = 1000;
 
-/** What an iterator is told by abstract-level, beside its range. */
+/** The options that abstract-level passes to an iterator besides its range. */
 export interface IteratorOptions {
   readonly highWaterMarkBytes?: unknown;
   readonly signal?: Signal | null;
   readonly snapshot?: unknown;
 }
 
-/** Decodes what is stored. */
+/** Decodes stored bytes. */
 interface Decoder {
   decode(stored: Stored): unknown;
 }
@@ -26,7 +26,7 @@ function decoderIn(options: IteratorOptions, name: symbol): Decoder | undefined 
   return (options as Readonly<Record<symbol, Decoder | undefined>>)[name];
 }
 
-/** An iterator: how many items it has given and may give, and how it is closed. */
+/** An iterator: the number of items that it has returned and may return, and how to close it. */
 interface Counted {
   readonly count: number;
   readonly limit: number;
@@ -39,13 +39,13 @@ class ItemReader<T extends Item> {
   readonly #formats: ByteFormats;
   readonly #highWaterMark: number;
   readonly #signal: Signal | undefined;
-  /** Whether the iterator has a snapshot of the caller's: abstract-level checks with each item that it is still open. */
+  /** Whether the iterator uses a snapshot of the caller's: abstract-level checks with each item that it is still open. */
   readonly #hasSnapshot: boolean;
-  /** What was read ahead, from `#position` on. */
+  /** The items that were read ahead, from `#position` on. */
   #ahead: T[] = [];
   #position = 0;
   #looped = 0;
-  /** Whether the next read is the first since the beginning or a `seek`: mostly only one entry is wanted then. */
+  /** Whether the next read is the first since the beginning or a `seek`: usually only one entry is needed then. */
   #isFirst = true;
 
   constructor(walk: StoreWalk, formats: ByteFormats, options: IteratorOptions) {
@@ -63,7 +63,7 @@ class ItemReader<T extends Item> {
     return this.#ahead.length - this.#position;
   }
 
-  /** How many items loops have given, which abstract-level does not count. */
+  /** The number of items that loops have returned, which abstract-level does not count. */
   get looped(): number {
     return this.#looped;
   }
@@ -89,7 +89,7 @@ class ItemReader<T extends Item> {
     return this.#read(Math.min(size, limit - count));
   }
 
-  /** All items that are left. abstract-level's own `_all` does not count what loops have given, and would exceed the limit. */
+  /** All remaining items. abstract-level's own `_all` does not count the items that loops have returned, and would exceed the limit. */
   async all(counted: Counted): Promise<T[]> {
     const items: T[] = [];
     for (;;) {
@@ -100,7 +100,7 @@ class ItemReader<T extends Item> {
     }
   }
 
-  /** @param generator of abstract-level. @param decode as abstract-level does; undefined where its decoders are not known. */
+  /** @param generator of abstract-level. @param decode decodes as abstract-level does; undefined if its decoders are not known. */
   loop<U>(counted: Counted, generator: AsyncGenerator<U, void, unknown>, decode: ((item: T) => U) | undefined): AsyncGenerator<U, void, unknown> {
     if (this.#hasSnapshot || decode === undefined) return generator;
     const takeAhead = (): U | undefined => {
@@ -162,7 +162,7 @@ export class EntryIterator<Database, K, V> extends AbstractIterator<Database, K,
     return super.count + this.#items.looped;
   }
 
-  /** How many entries were read ahead. */
+  /** The number of entries that were read ahead. */
   get cached(): number {
     return this.#items.cached;
   }
@@ -208,7 +208,7 @@ export class KeyIterator<Database, K> extends AbstractKeyIterator<Database, K> {
     return super.count + this.#items.looped;
   }
 
-  /** How many keys were read ahead. */
+  /** The number of keys that were read ahead. */
   get cached(): number {
     return this.#items.cached;
   }
@@ -254,7 +254,7 @@ export class ValueIterator<Database, K, V> extends AbstractValueIterator<Databas
     return super.count + this.#items.looped;
   }
 
-  /** How many values were read ahead. */
+  /** The number of values that were read ahead. */
   get cached(): number {
     return this.#items.cached;
   }

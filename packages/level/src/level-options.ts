@@ -41,19 +41,19 @@ type DatabaseLevelOptions = Pick<
 /** How to open a level. `createIfMissing` and `errorIfExists` are abstract-level's. */
 export interface OpenOptions extends AbstractOpenOptions, DatabaseLevelOptions {
   /**
-   * Whether blocks of new tables are compressed with Snappy, or the codec to compress them with. Default: the codec of `codecs` with
-   * which the tables of the database are compressed, or else true.
+   * Whether blocks of new tables are compressed with Snappy, or the codec to compress them with. Default: the codec among `codecs` with which
+   * the tables of the database are compressed, otherwise true.
    */
   readonly compression?: boolean | Exclude<DatabaseOptions['compression'], string>;
-  /** Bytes of the cache of blocks; 0 for none. Default: 8 MiB. */
+  /** The size of the block cache in bytes; 0 for none. Default: 8 MiB. */
   readonly cacheSize?: number | undefined;
   /**
-   * As of `Database.open` of `@bloom/leveldb`. Default: `'empty'`, with which opening a database whose log is empty writes nothing.
+   * See `Database.open` of `@bloom/leveldb`. Default: `'empty'`, with which opening a database whose log is empty writes nothing.
    */
   readonly reuseLogs?: DatabaseOptions['reuseLogs'];
   /**
-   * In Node, lets several threads of the process open the database of a path. The first one has it open, and the others send their calls
-   * to it. Default: false, with which they get `LEVEL_LOCKED`.
+   * In Node, lets several threads of the process open the database of a path. The first one opens it, and the others send their calls to that
+   * thread. Default: false, with which the others get `LEVEL_LOCKED`.
    */
   readonly multithreading?: boolean | undefined;
 }
@@ -61,19 +61,19 @@ export interface OpenOptions extends AbstractOpenOptions, DatabaseLevelOptions {
 /** Options of the constructor of `BloomLevel`. */
 export interface LevelOptions<K, V> extends AbstractDatabaseOptions<K, V>, Omit<OpenOptions, 'passive'> {
   /**
-   * Opens the database as it is, without a lock, beside a process that has it open for writing, and changes nothing in the
-   * folder. What is written afterwards is seen after `refresh`. Default: false.
+   * Opens the database as it is, without a lock, even while another process has it open for writing, and changes nothing in the folder. Later
+   * writes are visible after `refresh`. Default: false.
    */
   readonly readOnly?: boolean | undefined;
   /**
-   * In browsers: starts the worker that has the database of a path open, in which `serveLevels` of `@bloom/level/worker` is called.
-   * Default: one that comes with the package.
+   * In browsers: starts the worker that opens the database of a path. The worker must call `serveLevels` of `@bloom/level/worker`. Default: the
+   * worker that comes with the package.
    */
   readonly worker?: (() => WorkerLike) | undefined;
 }
 
 interface FillsCache {
-  /** Taken for the sake of programs written for classic-level: what single keys are read from stays in the cache. */
+  /** Accepted for programs written for classic-level. Blocks that single keys are read from always stay in the cache. */
   readonly fillCache?: boolean | undefined;
 }
 
@@ -100,11 +100,10 @@ export interface BatchOptions<K, V> extends AbstractBatchOptions<K, V>, Synced {
 /** Options of a chained batch's `write`. */
 export interface ChainedBatchWriteOptions extends AbstractChainedBatchWriteOptions, Synced {}
 
-/** What `iterator`, `keys` and `values` take besides abstract-level's options. */
+/** Options of `iterator`, `keys` and `values` besides abstract-level's. */
 export interface ReadAheadOptions {
   /**
-   * How many bytes of keys and values `nextv`, and what `next` reads ahead, may have before no further entry is added.
-   * Default: 16 KiB.
+   * The size of keys and values, in bytes, after which `nextv`, and the reading ahead of `next`, add no further entry. Default: 16 KiB.
    */
   readonly highWaterMarkBytes?: number | undefined;
   /** Whether blocks that are read stay in the cache. Default: true. */
@@ -118,7 +117,7 @@ export type KeyIteratorOptions<K> = AbstractKeyIteratorOptions<K> & ReadAheadOpt
 /** Options of `values`. */
 export type ValueIteratorOptions<K, V> = AbstractValueIteratorOptions<K, V> & ReadAheadOptions;
 
-/** How the ends of a range are encoded. Default: the level's key encoding. */
+/** The encoding of the ends of a range. Default: the level's key encoding. */
 export interface StartEndOptions<K> {
   readonly keyEncoding?: string | Transcoder.PartialEncoder<K> | undefined;
 }

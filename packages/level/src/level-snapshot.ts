@@ -1,7 +1,7 @@
 import { AbstractSnapshot } from 'abstract-level';
 import type { LevelStore, StoreSnapshot } from './level-store.js';
 
-/** Its types do not say that it takes the options that `_snapshot` is given. */
+/** Its types do not include the options that `_snapshot` receives. */
 const SnapshotWithOptions = AbstractSnapshot as new (options: unknown) => AbstractSnapshot;
 
 /** The snapshot of `BloomLevel.snapshot`. */
@@ -19,13 +19,13 @@ export class LevelSnapshot extends SnapshotWithOptions {
   }
 
   /**
-   * The snapshot to read at; undefined where the level was closed since it was taken, and opened again: abstract-level then refuses every
-   * read at it, but an iterator only once it is read from.
+   * The snapshot to read at; undefined if the level was closed and opened again since it was taken. abstract-level then refuses every read at
+   * it, but an iterator only when it is first read.
    *
-   * @throws TypeError when it is the snapshot of another level, where it means nothing.
+   * @throws TypeError for the snapshot of another level, where it has no meaning.
    */
   snapshotOf(level: object, store: LevelStore): StoreSnapshot | undefined {
-    if (level !== this.#level) throw new TypeError('snapshot must be one of this database');
+    if (level !== this.#level) throw new TypeError('snapshot must be a snapshot of this database');
     return store === this.#store ? this.#snapshot : undefined;
   }
 

@@ -4,10 +4,10 @@ import type { Stored, StoredFormat } from './stored-format.js';
 
 export type Signal = NonNullable<AsyncReadOptions['signal']>;
 
-/** An entry, of which an iterator may leave out a part; or a key, or a value. */
+/** An entry, of which an iterator may omit a part; or a key, or a value. */
 export type Item = Stored | [key: Stored | undefined, value: Stored | undefined];
 
-/** What of each entry a walk gives, and in which formats. */
+/** The parts of each entry that a walk returns, and their formats. */
 export interface ItemForm {
   readonly kind: 'entries' | 'keys' | 'values';
   readonly keyFormat: StoredFormat;
@@ -17,7 +17,7 @@ export interface ItemForm {
   readonly withValues: boolean;
 }
 
-/** A state of a store that is held. */
+/** A state of a store that is kept. */
 export interface StoreSnapshot {
   release(): void;
 }
@@ -31,18 +31,18 @@ export interface WalkOptions {
   readonly signal: Signal | undefined;
 }
 
-/** A walk through the items of a range, as they were when it began. */
+/** A walk through the items of a range, in their state when it began. */
 export interface StoreWalk {
-  /** How many bytes to read at once, unless the caller says so. */
+  /** The number of bytes to read at once, unless the caller sets it. */
   readonly readAheadBytes: number;
-  /** Makes the next item the one of `key`, or the next one after it in the walk's direction. Outside of the range there is none. */
+  /** Makes the item of `key`, or the next one after it in the walk's direction, the next item. Outside of the range there is none. */
   seek(key: Uint8Array): void;
-  /** The next items: up to `size`, and none after those that have more than `highWaterMark` bytes. None are there at the end. */
+  /** The next items: up to `size`, and no further one once they have more than `highWaterMark` bytes. Empty at the end. */
   read(size: number, highWaterMark: number): Promise<Item[]>;
   close(): void;
 }
 
-/** Writes that are made at once. */
+/** Writes that are made atomically. */
 export interface StoreBatch {
   put(key: Stored, value: Stored): void;
   delete(key: Stored): void;
@@ -50,9 +50,9 @@ export interface StoreBatch {
   write(sync: boolean): Promise<void>;
 }
 
-/** What a level reads and writes while it is open: a database here, or one in a worker. What it throws has the codes of levels. */
+/** The data of a level while it is open: a database in this thread, or one in a worker. Its errors have the codes of levels. */
 export interface LevelStore {
-  /** Without a promise where the value is at hand. */
+  /** Returns no promise if the value is in memory. */
   get(key: Stored, format: StoredFormat, snapshot: StoreSnapshot | undefined): Stored | undefined | Promise<Stored | undefined>;
   getSync(key: Stored, format: StoredFormat, snapshot: StoreSnapshot | undefined): Stored | undefined;
   getMany(keys: readonly Stored[], format: StoredFormat, snapshot: StoreSnapshot | undefined): Promise<(Stored | undefined)[]>;
@@ -61,7 +61,7 @@ export interface LevelStore {
   put(key: Stored, value: Stored, sync: boolean): Promise<void>;
   delete(key: Stored, sync: boolean): Promise<void>;
   batch(): StoreBatch;
-  /** @param limit how many entries to delete. */
+  /** @param limit the number of entries to delete. */
   clear(range: ByteRange, snapshot: StoreSnapshot | undefined, limit: number): Promise<void>;
   walk(options: WalkOptions): StoreWalk;
   snapshot(): StoreSnapshot;
@@ -69,6 +69,6 @@ export interface LevelStore {
   compactRange(start: Uint8Array, end: Uint8Array): Promise<void>;
   property(name: string): string;
   refresh(): Promise<boolean>;
-  /** Waits for the calls that are under way. */
+  /** Waits for pending calls. */
   close(): Promise<void>;
 }

@@ -29,10 +29,10 @@ export type {
   ValueIteratorOptions,
 } from './level-options.js';
 
-/** Of all `Buffer`s, and on Node.js also of other bytes, without the `Buffer` over them that would take as long to make as a key to decode. */
+/** Used for all `Buffer`s, and on Node.js also for other bytes, without making a `Buffer` over them, which would take as long as decoding a key. */
 const { utf8Slice } = Buffer.prototype as { readonly utf8Slice?: (this: Uint8Array, start: number, end: number) => string };
 
-/** Whether the host's `utf8Slice` takes bytes that are no `Buffer`. */
+/** Whether the host's `utf8Slice` accepts bytes that are not a `Buffer`. */
 function slicesAllBytes(): boolean {
   try {
     return utf8Slice!.call(new Uint8Array([0, 0xc3, 0xbc]), 1, 3) === '\u00fc';
@@ -54,7 +54,7 @@ const host: LevelHost = {
   bytesOf: (text) => Buffer.from(text),
   textOf: slicesAllBytes() ? (bytes, start, end) => utf8Slice!.call(bytes, start, end) : textOf,
   bufferOf: (bytes, start, end) => Buffer.from(bytes.subarray(start, end)),
-  // As in classic-level: there are programs that call methods of `Buffer`, and others that take all of its memory for the value.
+  // As in classic-level: some programs call methods of `Buffer`, and others use all of its memory as the value.
   viewOf: (bytes, start, end) => Buffer.from(bytes.slice(start, end).buffer),
 };
 
@@ -98,7 +98,7 @@ export class BloomLevel<KDefault = string, VDefault = string> extends StoreLevel
   }
 
   /**
-   * Rebuilds a database that cannot be opened from what can be read of it, as `Database.repair` of `@bloom/leveldb` does.
+   * Rebuilds a database that cannot be opened from its readable parts, as `Database.repair` of `@bloom/leveldb` does.
    *
    * @param options such as the comparator, policy and codecs of the database.
    * @returns what was kept, and what was lost.

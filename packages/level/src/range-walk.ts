@@ -1,7 +1,7 @@
 import type { AsyncReadOptions, CursorEntry, DatabaseCursor } from '@bloom/leveldb';
 import { LevelError } from './level-error.js';
 
-/** A range of keys as abstract-level has it, in bytes. */
+/** A range of keys in abstract-level's form, in bytes. */
 export interface ByteRange {
   readonly gt: Uint8Array | undefined;
   readonly gte: Uint8Array | undefined;
@@ -26,8 +26,7 @@ function boundOf(inclusive: Uint8Array | undefined, exclusive: Uint8Array | unde
 }
 
 /**
- * Walks through the entries of a range, which `seek` can send to any place within it. It sees the database as it was when the walk
- * began.
+ * Walks through the entries of a range, in which `seek` can move it to any place. It shows the database as it was when the walk began.
  */
 export class RangeWalk {
   readonly cursor: DatabaseCursor;
@@ -37,7 +36,7 @@ export class RangeWalk {
   readonly #last: Bound | undefined;
   readonly #signal: Signal | undefined;
   readonly #options: { readonly signal: Signal } | undefined;
-  /** Where the next move goes: to the range's first entry, to that of a key, or on from the entry that the cursor is on. */
+  /** The target of the next move: the range's first entry, the entry of a key, or the one after the current entry. */
   #start: Bound | 'first' | undefined = 'first';
   #isOver = false;
 
@@ -52,32 +51,32 @@ export class RangeWalk {
     this.#options = signal === undefined ? undefined : { signal };
   }
 
-  /** Makes the next entry the one of `key`, or the next one after it in the walk's direction. Outside of the range there is none. */
+  /** Makes the entry of `key`, or the next one after it in the walk's direction, the next entry. Outside of the range there is none. */
   seek(key: Uint8Array): void {
     this.#isOver = this.#isBefore(key, this.#first) || this.#isBehind(key, this.#last);
     this.#start = { key, inclusive: true };
   }
 
-  /** The key of the last entry that `run` handed over, valid until the next call; undefined when there is nothing more to come. */
+  /** The key of the last entry that `run` passed on, valid until the next call; undefined when there are no more entries. */
   get position(): Uint8Array | undefined {
     return this.#isOver ? undefined : this.cursor.key;
   }
 
-  /** Makes the next entry the one behind a `position`. */
+  /** Makes the entry after a `position` the next one. */
   goOn(position: Uint8Array | undefined): void {
     this.#isOver = position === undefined;
     this.#start = position && { key: position, inclusive: false };
   }
 
-  /** Whether there is nothing more to come, unless by `seek`. */
+  /** Whether there are no more entries, unless `seek` is called. */
   get isOver(): boolean {
     return this.#isOver;
   }
 
   /**
-   * Hands the next entries over, until there is none or `take` returns false.
+   * Passes on the next entries, until there are none or `take` returns false.
    *
-   * @throws LevelError `LEVEL_ABORTED` when the signal was aborted meanwhile, even if nothing had to be read.
+   * @throws LevelError `LEVEL_ABORTED` when the signal was aborted in the meantime, even if nothing had to be read.
    */
   async run(take: (entry: CursorEntry) => boolean): Promise<void> {
     const { cursor } = this;
@@ -106,7 +105,7 @@ export class RangeWalk {
     return this.#reverse ? this.cursor.prev(this.#options) : this.cursor.next(this.#options);
   }
 
-  /** Moves to the first entry of the range, or to the one that was sought. */
+  /** Moves to the first entry of the range, or to the one that `seek` set. */
   async #begin(start: Bound | 'first'): Promise<boolean> {
     const { cursor } = this;
     this.#start = undefined;

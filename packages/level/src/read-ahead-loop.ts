@@ -1,17 +1,17 @@
 /**
- * A `for await` loop over an iterator. It hands over what was read ahead itself, at the cost of one promise an item. Everything else, such as
- * reading, failing and ending, is left to abstract-level's generator, in which each item passes through two async functions.
+ * A `for await` loop over an iterator. It returns items that were read ahead itself, at the cost of one promise per item. Everything else, such
+ * as reading, failing and ending, is left to abstract-level's generator, in which each item passes through two async functions.
  */
 export class ReadAheadLoop<T> implements AsyncGenerator<T, void, unknown> {
   readonly #takeAhead: () => T | undefined;
   readonly #generator: AsyncGenerator<T, void, unknown>;
   readonly #close: () => Promise<void>;
-  /** Calls of the generator that are under way. What is asked for meanwhile comes after them. */
+  /** Pending calls of the generator. Later calls wait for them. */
   #asked = 0;
   #hasBegun = false;
   #isOver = false;
 
-  /** @param takeAhead takes the next item that was read ahead and can be handed over as it is; undefined when there is none. */
+  /** @param takeAhead takes the next item that was read ahead and can be returned as it is; undefined when there is none. */
   constructor(takeAhead: () => T | undefined, generator: AsyncGenerator<T, void, unknown>, close: () => Promise<void>) {
     this.#takeAhead = takeAhead;
     this.#generator = generator;
@@ -51,7 +51,7 @@ export class ReadAheadLoop<T> implements AsyncGenerator<T, void, unknown> {
     }
   }
 
-  /** The generator closes the iterator only if something was asked of it. */
+  /** The generator closes the iterator only if it has been called. */
   async #closeIfBegun(): Promise<void> {
     if (this.#hasBegun) await this.#close();
   }

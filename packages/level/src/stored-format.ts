@@ -1,7 +1,7 @@
 import type { MakeOfBytes } from '@bloom/leveldb';
 import type { ByteFormats } from './byte-formats.js';
 
-/** Keys and values as abstract-level hands them over. */
+/** Keys and values as abstract-level passes them. */
 export type Stored = string | Uint8Array;
 
 /** The formats that need no encoding of abstract-level in between. */
@@ -10,15 +10,15 @@ export type StoredFormat = 'utf8' | 'buffer' | 'view';
 const NO_BYTES = new Uint8Array(0);
 
 /**
- * Keys and values as the database takes them. With the encoding `'view'`, programs also give other views, such as `Float32Array`s, whose
- * bytes classic-level stores. What is neither text nor bytes is left for the database to refuse.
+ * Keys and values as the database takes them. With the encoding `'view'`, programs also pass other views, such as `Float32Array`s, whose bytes
+ * classic-level stores. Anything else is left for the database to refuse.
  */
 export function bytesOf(formats: ByteFormats, stored: Stored): Uint8Array {
   if (typeof stored === 'string') return formats.bytesOf(stored);
   return stored instanceof Uint8Array || !ArrayBuffer.isView(stored) ? stored : bytesIn(stored);
 }
 
-/** The bound of a range. As in classic-level, one that is neither text nor bytes is the empty key. */
+/** The bound of a range. As in classic-level, a bound that is neither text nor bytes is the empty key. */
 export function boundOf(formats: ByteFormats, bound: unknown): Uint8Array {
   if (typeof bound === 'string') return formats.bytesOf(bound);
   return ArrayBuffer.isView(bound) ? bytesIn(bound).slice() : NO_BYTES;
@@ -29,7 +29,7 @@ export function bytesIn({ buffer, byteOffset, byteLength }: ArrayBufferView): Ui
   return new Uint8Array(buffer, byteOffset, byteLength);
 }
 
-/** What makes keys and values in a format. */
+/** Makes keys and values in a format. */
 export function makerOf(formats: ByteFormats, format: StoredFormat): MakeOfBytes<Stored> {
   switch (format) {
     case 'utf8':

@@ -12,7 +12,7 @@ const SERVE_OPTIONS: Record<keyof ServeOptions, true> = { comparator: true, filt
 
 /**
  * Makes a dedicated worker serve the level that its page opens: `new BloomLevel(path, { worker: () => new Worker(…) })`. Only needed for
- * what a page cannot send to a worker, or where a bundler does not find the worker that comes with the package.
+ * options that a page cannot send to a worker, or if a bundler does not find the worker that comes with the package.
  *
  * @param options for every database that the worker opens.
  *

@@ -194,10 +194,10 @@ describe('an error has a code of abstract-level', () => {
     expect(() => level.getProperty(5 as never)).toThrow("The first argument 'property' must be a string");
     const other = await withLetters(inMemory());
     const snapshot = other.snapshot();
-    expect(await rejection(level.get('a', { snapshot }))).toMatchObject({ name: 'TypeError', message: 'snapshot must be one of this database' });
-    expect(() => level.iterator({ snapshot })).toThrow('snapshot must be one of this database');
+    expect(await rejection(level.get('a', { snapshot }))).toMatchObject({ name: 'TypeError', message: 'snapshot must be a snapshot of this database' });
+    expect(() => level.iterator({ snapshot })).toThrow('snapshot must be a snapshot of this database');
     const noSnapshot = { ref: () => undefined, unref: () => undefined } as never;
-    expect(await rejection(level.get('a', { snapshot: noSnapshot }))).toMatchObject({ name: 'TypeError', message: 'snapshot must be one of this database' });
+    expect(await rejection(level.get('a', { snapshot: noSnapshot }))).toMatchObject({ name: 'TypeError', message: 'snapshot must be a snapshot of this database' });
     expect(await level.get('a', { snapshot: null as never })).toBe('A');
     for (const signal of [0, '', 'x', {}] as never[]) {
       const message = expect.stringMatching(/^signal must be an AbortSignal, got /) as unknown;

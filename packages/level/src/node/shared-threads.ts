@@ -15,14 +15,14 @@ import { ThreadHost } from './thread-host.js';
 // Taken at load: test suites replace the host's functions with fake ones.
 const now = performance.now.bind(performance);
 
-/** How long nobody may answer before a locked folder counts as one that is not shared. The thread that has it open may be busy. */
+/** How long to wait for an answer before a locked folder counts as not shared. The thread that has it open may be busy. */
 const PATIENCE_MS = 10_000;
-/** The same for this thread, which is not busy while it waits. */
+/** The same for a wait for this thread, which is not busy while it waits. */
 const OWN_PATIENCE_MS = 500;
-/** How long it is waited for an answer before the lock is tried again, at first and at most. */
+/** How long to wait for an answer before the lock is tried again: the first time, and at most. */
 const FIRST_WAIT_MS = 10;
 const MAX_WAIT_MS = 200;
-/** Opening takes longer than this where there is something to recover; being refused does not. */
+/** Opening takes longer than this if there is something to recover; a refusal does not. */
 const OPENING_MS = 100;
 
 const RECEIVED: ReceivedBytes = {
@@ -31,7 +31,7 @@ const RECEIVED: ReceivedBytes = {
   make: (bytes) => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length),
 };
 
-/** Opens the database of a folder for this thread: here, or in the thread of the process that has it open. */
+/** Opens the database of a folder for this thread: in this thread, or in the thread of the process that has it open. */
 export async function openShared(location: string, options: OpenOptions, formats: ByteFormats): Promise<LevelStore> {
   if (options.lock === 'none') throw new TypeError("multithreading needs the lock of the folder: it cannot be used with lock: 'none'");
   const path = resolve(location);
@@ -58,7 +58,7 @@ export async function openShared(location: string, options: OpenOptions, formats
         if ((error as { readonly code?: unknown }).code !== 'LEVEL_LOCKED') throw error;
         const { heldBy } = (error as { readonly cause: Partial<DatabaseError> }).cause;
         const isElsewhere = heldBy === 'another process';
-        // Once may be chance: the thread ended just now.
+        // The first time may be chance: the thread may just have ended.
         if (isElsewhere && wasElsewhere) throw error;
         wasElsewhere = isElsewhere;
         if (now() - heardAt > (heldBy === 'this thread' ? OWN_PATIENCE_MS : PATIENCE_MS)) throw error;
@@ -85,7 +85,7 @@ function placeOf(path: string, identity: string, options: OpenOptions, makeDatab
   return { path, identity, options, makeDatabase, isThere: () => identityOf(path) === identity };
 }
 
-/** Tells those who look for the database meanwhile that it is being opened. */
+/** Tells threads that look for the database in the meantime that it is being opened. */
 function announceOpening(identity: string, begun: number): ThreadChannel<FolderMessage> {
   const channel = new ThreadChannel<FolderMessage>(folderChannelName(identity), (message) => {
     if ('hello' in message && now() - begun > OPENING_MS) channel.post({ isOpening: true });
@@ -93,7 +93,7 @@ function announceOpening(identity: string, begun: number): ThreadChannel<FolderM
   return channel;
 }
 
-/** Names a folder, under whatever path. */
+/** Identifies a folder, whatever the path to it. */
 function identityOf(path: string): string | undefined {
   const stats: BigIntStats | undefined = statSync(path, { bigint: true, throwIfNoEntry: false });
   return stats && `${stats.dev}:${stats.ino}`;

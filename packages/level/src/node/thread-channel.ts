@@ -1,20 +1,20 @@
 /**
  * How the threads of a process that use one folder find each other. One of them has the database open: the one that holds the lock of the
- * folder. The others send their requests to it. When its thread ends, in whatever way, the system releases the lock, and one of the others
- * takes it, and the database with it.
+ * folder. The others send their requests to it. When its thread ends for any reason, the system releases the lock, and one of the others takes
+ * the lock and opens the database.
  *
  *     channel `@bloom/level DEVICE:INODE`      of the folder: { hello: CLIENT } of those who look for the thread that has it open,
  *                                              { isOpen } of that thread once, { isOpening } of one that is opening it
  *     channel `@bloom/level client CLIENT`     of one user and that thread: { owner: TOKEN, flag, thread }, then requests and answers
  *
- * Node's BroadcastChannels connect the threads of one process, and no other process.
+ * Node's BroadcastChannels connect the threads of one process only.
  */
 import { BroadcastChannel, receiveMessageOnPort } from 'node:worker_threads';
 import type { Answer, Request } from '../worker/level-messages.js';
 
 export type FolderMessage = { readonly hello: string } | { readonly isOpening: true } | { readonly isOpen: true };
 
-/** The token names one user's session. A user that gets another one asks again for what was not answered. */
+/** The token identifies one user's session. A user that gets another token sends its unanswered requests again. */
 export type ClientMessage =
   | { readonly owner: string; readonly flag: SharedArrayBuffer; readonly thread: number }
   | { readonly to: string; readonly requests: readonly Request[] }
@@ -23,14 +23,14 @@ export type ClientMessage =
   | { readonly pong: string }
   | { readonly bye: string };
 
-/** Node takes channels too, which its types do not say. */
+/** Node accepts channels too, which its types do not say. */
 const receive = receiveMessageOnPort as unknown as (channel: BroadcastChannel) => { readonly message: unknown } | undefined;
 
 export class ThreadChannel<Message> {
   readonly #channel: BroadcastChannel;
   readonly #hear: (message: Message) => void;
 
-  /** Does not keep the thread alive. @param hear gets what the others say. */
+  /** Does not keep the thread alive. @param hear receives the others' messages. */
   constructor(name: string, hear: (message: Message) => void) {
     this.#hear = hear;
     this.#channel = new BroadcastChannel(name);
@@ -42,7 +42,7 @@ export class ThreadChannel<Message> {
     this.#channel.postMessage(message);
   }
 
-  /** Hears what has arrived, without a turn of the event loop. */
+  /** Receives the messages that have arrived, without a turn of the event loop. */
   drain(): void {
     for (let received = receive(this.#channel); received !== undefined; received = receive(this.#channel)) this.#hear(received.message as Message);
   }

@@ -16,14 +16,14 @@ const startTimer = setTimeout;
 const stopTimer = clearTimeout;
 const now = performance.now.bind(performance);
 
-/** After how many milliseconds without an answer it is tried whether the folder can be locked, at first and at most. */
+/** After this many milliseconds without an answer, it tries to lock the folder: the first time, and at most. */
 const FIRST_TRY_MS = 50;
 const MAX_TRY_MS = 1000;
 
 /** How long a synchronous call waits for its answer, in milliseconds. */
 const MAX_WAIT_MS = 5000;
 
-/** What a guest needs to open the database itself. */
+/** The parts that a guest needs to open the database itself. */
 export interface GuestPlace {
   readonly path: string;
   /** Of the folder. */
@@ -40,11 +40,11 @@ export class ThreadGuest extends PendingCalls {
   private readonly client = randomUUID();
   private readonly folderChannel: ThreadChannel<FolderMessage>;
   private readonly clientChannel: ThreadChannel<ClientMessage>;
-  /** What it holds in the other thread. */
+  /** Its snapshots and walks in the other thread. */
   private readonly held = new HeldStates();
   private owner: Extract<ClientMessage, { readonly owner: string }> | undefined;
   private isOpen = false;
-  /** Once this thread has the database open. */
+  /** Set once this thread has the database open. */
   private own: { readonly session: LevelSession; readonly host: ThreadHost } | undefined;
   private onNews: () => void = () => undefined;
   private timer: ReturnType<typeof startTimer> | undefined;
@@ -65,7 +65,7 @@ export class ThreadGuest extends PendingCalls {
   /**
    * Looks for the thread that has the database open.
    *
-   * @returns `'found'`; `'opening'` if one is opening it; undefined if nobody answered in `ms`.
+   * @returns `'found'`; `'opening'` if a thread is opening it; undefined if none answered in `ms`.
    */
   async find(ms: number): Promise<'found' | 'opening' | undefined> {
     let hasNews = false as boolean;
@@ -89,7 +89,7 @@ export class ThreadGuest extends PendingCalls {
   }
 
   override async close(): Promise<void> {
-    // What was called before and is still under way is answered first.
+    // Calls that were made earlier and are pending are answered first.
     if (this.own === undefined) return super.close();
     await this.own.host.ownLeaves();
     return super.close();
@@ -144,7 +144,7 @@ export class ThreadGuest extends PendingCalls {
     if ('ping' in message) {
       this.clientChannel.post({ pong: message.ping });
     } else if ('answers' in message) {
-      // What the thread before has answered late is asked again: of a walk, both answers would have the same items.
+      // Late answers of the previous thread are dropped, and the requests sent again: for a walk, both answers would have the same items.
       if (message.from !== this.owner?.owner) return;
       this.hasHeard = true;
       this.settle(message.answers);
@@ -157,7 +157,7 @@ export class ThreadGuest extends PendingCalls {
     }
   }
 
-  /** All that another thread must be asked for that did not have the database open before. */
+  /** All requests that a thread which has just opened the database must receive. */
   #allRequests(): Request[] {
     const again: Request[] = this.isOpen ? [[0, 'open', { createIfMissing: false }], ...this.held.requests] : [];
     return [...again, ...this.unanswered];
@@ -167,7 +167,7 @@ export class ThreadGuest extends PendingCalls {
     this.folderChannel.post({ hello: this.client });
   }
 
-  /** Until all is answered, looks whether the thread that has the database open is still there. Only that keeps this thread alive. */
+  /** Until everything is answered, checks whether the thread that has the database open still exists. Only that keeps this thread alive. */
   #watch(): void {
     if (this.timer !== undefined) {
       this.timer.ref();

@@ -9,11 +9,11 @@ const startTimer = setTimeout;
 const startInterval = setInterval;
 const stopInterval = clearInterval;
 
-/** How often users are asked whether they are still there, in milliseconds. */
+/** The interval of pings to users, in milliseconds. */
 const PING_MS = 10_000;
-/** How many pings in a row a user may miss: a thread that computes hears none. */
+/** How many pings in a row a user may miss: a thread that is computing receives none. */
 const MISSED_PINGS = 6;
-/** How long users may take to say that they are there when this thread's own level is closed. */
+/** How long users may take to answer when this thread's own level is closed. */
 const LAST_PING_MS = 300;
 
 /** Another level that uses the database, in this or another thread. */
@@ -21,7 +21,7 @@ interface Guest {
   readonly token: string;
   readonly session: LevelSession;
   readonly channel: ThreadChannel<ClientMessage>;
-  /** Counts what was sent: a thread that waits for an answer without its event loop waits for that. */
+  /** Counts the messages that were sent: a thread that waits for an answer without its event loop waits for this counter. */
   readonly flag: SharedArrayBuffer;
   missedPings: number;
 }
@@ -66,7 +66,7 @@ export class ThreadHost {
   /** This thread's own level is about to leave the database, which stays open as long as others use it. */
   async ownLeaves(): Promise<void> {
     this.#isOwnClosed = true;
-    // Of those who are gone without a word, none must keep the folder locked. One that is busy finds the database again.
+    // Users that ended without a message must not keep the folder locked. A busy one finds the database again.
     this.#ping();
     for (let waited = 0; waited < LAST_PING_MS && this.#hasSilent; waited += 10) await new Promise((resolve) => startTimer(resolve, 10));
     const silent = [...this.#guests].filter(([, { missedPings }]) => missedPings > 0);

@@ -1,4 +1,4 @@
-/** What is used of browsers: workers, ports, channels and locks. */
+/** The parts of browsers that are used: workers, ports, channels and locks. */
 
 export interface MessagePortLike {
   onmessage: ((event: { readonly data: unknown }) => void) | null;
@@ -6,7 +6,7 @@ export interface MessagePortLike {
   close(): void;
 }
 
-/** What is needed of a `Worker`. */
+/** The part of a `Worker` that is needed. */
 export interface WorkerLike {
   addEventListener(type: 'error', listener: (event: { readonly message?: string }) => void): void;
   postMessage(message: unknown, transfer: readonly unknown[]): void;

@@ -4,16 +4,16 @@ import type { SequenceSnapshot } from '../database-store.js';
 const startTimer = setTimeout;
 const stopTimer = clearTimeout;
 
-/** How long it is held, in milliseconds: by then, those who need it have heard of the worker, unless their pages are frozen. */
+/** How long it is kept, in milliseconds: by then, pages that need it have found the new worker, unless they are frozen. */
 const HELD_MS = 30_000;
 
-/** The state in which a worker opened a database: users of the worker before have iterators and snapshots of it. */
+/** The state in which a worker opened a database: users of the previous worker have iterators and snapshots of it. */
 export class FirstState {
   readonly #snapshot: SequenceSnapshot;
   readonly #timer: ReturnType<typeof startTimer>;
   #holders = 1;
 
-  /** @param snapshot of the state, which is released when nobody holds it any more. */
+  /** @param snapshot of the state, which is released when no one holds it any longer. */
   constructor(snapshot: SequenceSnapshot) {
     this.#snapshot = snapshot;
     this.#timer = startTimer(() => this.#release(), HELD_MS);
@@ -21,7 +21,7 @@ export class FirstState {
     (this.#timer as { unref?(): void }).unref?.();
   }
 
-  /** A snapshot of the state, if it is that of the sequence and is still held. */
+  /** A snapshot of the state, if it has this sequence and is still kept. */
   snapshotAt(sequence: bigint): SequenceSnapshot | undefined {
     if (this.#holders === 0 || sequence !== this.#snapshot.sequence) return undefined;
     this.#holders++;

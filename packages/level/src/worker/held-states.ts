@@ -3,17 +3,20 @@ import type { Answer, Held, LevelCalls, ReadItems, Request } from './level-messa
 interface WalkState {
   readonly asked: Parameters<LevelCalls['walk']>;
   readonly sequence: bigint;
-  /** What takes a new walk to where this one is; undefined at the beginning. */
+  /** The request that moves a new walk to the position of this one; undefined at the beginning. */
   at: Request | undefined;
 }
 
-/** The snapshots and walks that a page has in another worker, as far as they are answered: what a further worker must be asked for to have them too. */
+/**
+ * The snapshots and walks that a page has in another worker, according to the answers: the requests that a further worker must receive to have them
+ * too.
+ */
 export class HeldStates {
   /** Snapshots by their numbers, with their sequences. */
   readonly #snapshots = new Map<Held, bigint>();
   readonly #walks = new Map<Held, WalkState>();
 
-  /** Takes note of what an answered request did. */
+  /** Records the effect of an answered request. */
   answered([, call, ...values]: Request, [, failed, result]: Answer): void {
     if (failed === 1) return;
     const id = values[0] as Held;
@@ -41,11 +44,11 @@ export class HeldStates {
         this.#walks.clear();
         break;
       default:
-      // Nothing else is held.
+      // Nothing else is kept.
     }
   }
 
-  /** Requests that make the same snapshots and walks, where the states are still there. */
+  /** Requests that make the same snapshots and walks, if the states still exist. */
   get requests(): Request[] {
     const requests: Request[] = Array.from(this.#snapshots, ([id, sequence]) => [0, 'snapshot', id, sequence]);
     for (const [id, { asked: [, range, form, fillCache], sequence, at }] of this.#walks) {

@@ -1,12 +1,12 @@
 /**
- * What a page and the worker that has its database open say to each other.
+ * The messages between a page and the worker that has its database open.
  *
  *     page → worker      first { path, client }, with the port for all else; then, through the port, arrays of requests
  *     request            [id, call, ...arguments]
  *     worker → page      arrays of answers; the first is empty, and says that the worker holds the lock `@bloom/level client CLIENT`
  *     answer             [id, 0, result], or [id, 1, error]
  *
- * Requests of one page are begun in their order, and answered in any. Arrays hold what was asked for, or was done, in one turn.
+ * Requests of one page are begun in order, and answered in any order. Arrays hold the requests or answers of one turn.
  */
 import type { RepairReport } from '@bloom/leveldb';
 import type { OpenOptions } from '../level-options.js';
@@ -14,10 +14,10 @@ import type { Item, ItemForm } from '../level-store.js';
 import type { ByteRange } from '../range-walk.js';
 import type { Stored, StoredFormat } from '../stored-format.js';
 
-/** A snapshot, or a walk: numbers that the page gives them. */
+/** A snapshot, or a walk: numbers that the page assigns. */
 export type Held = number;
 
-/** What a worker does for a page, by the names of requests. */
+/** The operations of a worker for a page, by the names of requests. */
 export interface LevelCalls {
   open(options: OpenOptions): Promise<void>;
   close(): Promise<void>;
@@ -29,19 +29,19 @@ export interface LevelCalls {
   hasMany(keys: readonly Stored[], snapshot: Held | undefined): Promise<boolean[]>;
   put(key: Stored, value: Stored, sync: boolean): Promise<void>;
   delete(key: Stored, sync: boolean): Promise<void>;
-  /** @param operations key and value, which is undefined for a deletion, of one after another. */
+  /** @param operations key and value of one operation after another; the value is undefined for a deletion. */
   write(operations: readonly (Stored | undefined)[], sync: boolean): Promise<void>;
   clear(range: ByteRange, snapshot: Held | undefined, limit: number): Promise<void>;
   /**
-   * @param sequence of a snapshot that another worker held, to hold the same state again.
+   * @param sequence of a snapshot in another worker, to keep the same state.
    * @returns the sequence of its state.
    */
   snapshot(id: Held, sequence?: bigint): bigint;
   release(id: Held): void;
-  /** As `snapshot`, of which it keeps the state itself. */
+  /** As `snapshot`, but it keeps the state itself. */
   walk(id: Held, range: ByteRange, form: ItemForm, fillCache: boolean, snapshot: Held | undefined, sequence?: bigint): bigint;
   seek(id: Held, key: Uint8Array): void;
-  /** Makes the next item the one behind a position that another worker answered. */
+  /** Makes the item after a position, which another worker returned, the next one. */
   goOn(id: Held, position: Uint8Array | undefined): void;
   read(id: Held, size: number, highWaterMark: number): Promise<ReadItems>;
   endWalk(id: Held): void;
@@ -50,7 +50,7 @@ export interface LevelCalls {
   property(name: string): string;
 }
 
-/** What was read, and the key of the last item, unless there is nothing more to come. */
+/** The items that were read, and the key of the last one, unless there are no more. */
 export type ReadItems = readonly [items: Item[], position: Uint8Array | undefined];
 
 export type LevelCall = keyof LevelCalls;
@@ -59,7 +59,7 @@ export type Request = readonly [id: number, call: LevelCall, ...values: unknown[
 
 export type Answer = readonly [id: number, failed: 0, result: unknown] | readonly [id: number, failed: 1, error: SentError];
 
-/** An error on its way. */
+/** An error in a message. */
 export interface SentError {
   readonly name: string;
   readonly message: string;
@@ -67,12 +67,12 @@ export interface SentError {
   readonly cause: SentError | undefined;
 }
 
-/** The first message to a worker. A port comes with it. */
+/** The first message to a worker. It comes with a port. */
 export interface Greeting {
   readonly path: string;
-  /** Names the page among all that use the path. */
+  /** Identifies the page among all that use the path. */
   readonly client: string;
 }
 
-/** The lock that a worker holds as long as it is there, and the channel to it. */
+/** The lock that a worker holds as long as it exists, and the channel to it. */
 export const lockOfClient = (client: string): string => `@bloom/level client ${client}`;

@@ -1,9 +1,9 @@
 /**
- * The worker of one page. The workers of all pages that use a path elect one of them, which opens the database, for all: the one that
- * holds the lock of the path. Its own page talks to it through a port. The others' workers pass on what their pages say, through a channel
- * for each of them, and keep each request until it is answered. When the worker that has the database open ends, in whatever way, the lock
- * goes to the next, which says so, and gets the requests that were not answered again. The others' iterators and snapshots go on there, if
- * their state is the one in which it opened the database.
+ * The worker of one page. The workers of all pages that use a path elect one of them, which opens the database for all: the one that holds the
+ * lock of the path. Its own page talks to it through a port. The other workers pass on their pages' requests, each through its own channel, and
+ * keep each request until it is answered. When the worker that has the database open ends for any reason, the lock goes to the next, which
+ * announces itself, and receives the unanswered requests again. The other pages' iterators and snapshots continue there, if their state is the
+ * one in which it opened the database.
  *
  *     lock       `@bloom/level PATH`             held by the worker that has the database open
  *     lock       `@bloom/level client CLIENT`    held by every worker, so that it is noticed when it ends
@@ -22,10 +22,10 @@ import { type ServeOptions, SharedDatabase } from './shared-database.js';
 type PathMessage = { readonly hello: string } | { readonly owner: string };
 type ClientMessage = { readonly owner: string } | { readonly to: string; readonly requests: readonly Request[] } | { readonly from: string; readonly answers: Answer[] };
 
-/** One name for all ways to write a path. */
+/** One name for all spellings of a path. */
 const lockOf = (path: string): string => `@bloom/level ${path.split('/').filter((name) => name !== '' && name !== '.').join('/')}`;
 
-/** Another page's worker, at the worker that has the database open. */
+/** Another page's worker, in the worker that has the database open. */
 interface Guest {
   readonly session: LevelSession;
   readonly channel: MessagePortLike;
@@ -41,26 +41,26 @@ export class LevelServer {
   private readonly onEnd: () => void;
   private readonly pathChannel: MessagePortLike;
   private readonly clientChannel: MessagePortLike;
-  /** What its page has asked for and no answer came to. */
+  /** The unanswered requests of its page. */
   private readonly pending = new Map<number, Request>();
   private readonly guests = new Map<string, Guest>();
-  /** What its page holds in another worker. */
+  /** The snapshots and walks of its page in another worker. */
   private readonly held = new HeldStates();
-  /** With which options the page's level is open, for the next worker that has the database. */
+  /** The options with which the page's level is open, for the next worker that opens the database. */
   private openWith: Request | undefined;
   /** Its page's session, once this worker has the database open. */
   private own: LevelSession | undefined;
-  /** Which worker has the database open, where it is another. */
+  /** The other worker that has the database open, if there is one. */
   private owner: string | undefined;
-  /** Whether it holds its own lock. Until then, a worker that waits for that lock would get it, and take this worker for one that has ended. */
+  /** Whether it holds its own lock. Until then, a worker that waits for that lock would get it, and assume that this worker has ended. */
   private hasLock = false;
   private isLeaving = false;
-  /** Lets the next worker have the database, from when on this one answers nobody. */
+  /** Lets the next worker open the database. From then on, this one answers no requests. */
   private endElection: () => void = () => undefined;
   private hasEnded = false;
   private readonly waiting = new AbortController();
 
-  /** @param onEnd called when the worker has no more to do. */
+  /** @param onEnd called when the worker has nothing left to do. */
   constructor({ path, client }: Greeting, port: MessagePortLike, formats: ByteFormats, options: ServeOptions, onEnd: () => void) {
     this.path = path;
     this.client = client;
@@ -80,7 +80,7 @@ export class LevelServer {
     });
   }
 
-  /** Looks for the worker that has the database open, and waits to be that. */
+  /** Looks for the worker that has the database open, and waits to become that worker. */
   #join(): void {
     this.pathChannel.postMessage({ hello: this.client } satisfies PathMessage);
     const elected = (): Promise<void> =>
@@ -98,7 +98,7 @@ export class LevelServer {
     );
   }
 
-  /** Has the lock: opens the database, for its own page and for all others. */
+  /** The lock is held: opens the database, for its own page and for all others. */
   #become(): void {
     this.owner = undefined;
     this.own = new LevelSession(this.database, (answers) => this.#answered(answers));
@@ -110,7 +110,7 @@ export class LevelServer {
     if ('hello' in message) {
       if (this.own !== undefined && !this.hasEnded) this.#welcome(message.hello);
     } else if (this.hasLock) {
-      // The new one knows nobody yet.
+      // The new worker does not know any of the others yet.
       this.pathChannel.postMessage({ hello: this.client } satisfies PathMessage);
     }
   }
@@ -142,11 +142,11 @@ export class LevelServer {
     this.#leaveIfDone();
   }
 
-  /** What the worker says that has the database open. */
+  /** Handles the messages of the worker that has the database open. */
   #hearOwner(message: ClientMessage): void {
     if (this.own !== undefined) return;
     if ('answers' in message) {
-      // What the worker before has answered late is asked again: of a walk, both answers would have the same items.
+      // Late answers of the previous worker are dropped, and the requests sent again: for a walk, both answers would have the same items.
       if (message.from === this.owner) this.#answered(message.answers);
     } else if ('owner' in message && message.owner !== this.owner) {
       this.owner = message.owner;
@@ -154,7 +154,7 @@ export class LevelServer {
     }
   }
 
-  /** What the page asks for. */
+  /** Handles the requests of the page. */
   #ask(requests: readonly Request[]): void {
     for (const request of requests) this.pending.set(request[0], request);
     if (this.own !== undefined) this.own.handle(requests);
@@ -165,7 +165,7 @@ export class LevelServer {
     if (requests.length > 0) this.clientChannel.postMessage({ to: this.owner!, requests } satisfies ClientMessage);
   }
 
-  /** All that a worker has to be told that did not have the database open before. */
+  /** All requests that a worker which has just opened the database must receive. */
   #unanswered(): Request[] {
     return [...(this.openWith === undefined ? [] : [this.openWith, ...this.held.requests]), ...this.pending.values()];
   }
@@ -187,7 +187,7 @@ export class LevelServer {
     if (isClosed) this.#leave();
   }
 
-  /** The page is done with the worker. */
+  /** The page no longer needs the worker. */
   #leave(): void {
     this.openWith = undefined;
     this.isLeaving = true;
@@ -195,13 +195,13 @@ export class LevelServer {
     else this.#leaveIfDone();
   }
 
-  /** Lets the next worker have the database, unless others use it here. */
+  /** Lets the next worker open the database, unless others use it here. */
   #leaveIfDone(): void {
     if (this.isLeaving && this.guests.size === 0) this.endElection();
   }
 }
 
-/** From how many bytes on a buffer is handed over rather than copied. */
+/** From this many bytes on, a buffer is transferred instead of copied. */
 const LARGE_BYTES = 16 * 2 ** 10;
 
 /** The buffer of a large value, which the page gets instead of a copy. */
@@ -209,7 +209,7 @@ function largeBuffer([, failed, result]: Answer): unknown[] {
   return failed === 0 && result instanceof Uint8Array && result.length >= LARGE_BYTES && result.length === result.buffer.byteLength ? [result.buffer] : [];
 }
 
-/** The request that opens a level again that was open. */
+/** The request that reopens a level that was open. */
 function openedAgain([, call, options]: Request): Request {
   return [0, call, { ...(options as OpenOptions), errorIfExists: false }];
 }

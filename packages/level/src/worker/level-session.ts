@@ -9,7 +9,7 @@ import type { DatabaseUser, SharedDatabase } from './shared-database.js';
 // Taken at load: test suites replace the host's functions with fake ones.
 const onMicrotask = queueMicrotask;
 
-/** What one page does with the database of a path, in the worker that has it open. */
+/** The work for one page on the database of a path, in the worker that has it open. */
 export class LevelSession implements DatabaseUser {
   readonly #database: SharedDatabase;
   readonly #answer: (answers: Answer[]) => void;
@@ -17,10 +17,10 @@ export class LevelSession implements DatabaseUser {
   readonly #snapshots = new Map<Held, SequenceSnapshot>();
   readonly #calls: LevelCalls;
   readonly #underWay = new Set<Promise<unknown>>();
-  /** While the database is being opened: what was asked for meanwhile waits. */
+  /** Set while the database is being opened: requests wait for it. */
   #opening: Promise<unknown> | undefined;
   #isOpen = false;
-  /** Why the database could not be opened the last time, in this worker, which may be a further one. */
+  /** The reason why the database could not be opened the last time, in this worker, which may be a further one. */
   #failure: unknown;
   #answers: Answer[] = [];
 
@@ -57,7 +57,7 @@ export class LevelSession implements DatabaseUser {
     return this.#store.property(name);
   }
 
-  /** Ends what the page has begun, whether it asked for that or is gone. */
+  /** Ends everything that the page has begun, whether the page requested that or has ended. */
   async end(): Promise<void> {
     this.letGo();
     if (!this.#isOpen) return;
@@ -72,7 +72,7 @@ export class LevelSession implements DatabaseUser {
     this.#snapshots.clear();
   }
 
-  /** @param before what has to be over first. */
+  /** @param before must have ended first. */
   async #make([id, call, ...values]: Request, before: Promise<unknown> | undefined): Promise<Answer> {
     try {
       if (before !== undefined) await before;
@@ -136,7 +136,7 @@ export class LevelSession implements DatabaseUser {
         if (sequence !== undefined) {
           const taken = this.#snapshotAt(sequence);
           begin(taken);
-          // A walk keeps what it sees.
+          // A walk keeps its state.
           taken.release();
           return sequence;
         }
@@ -160,7 +160,7 @@ export class LevelSession implements DatabaseUser {
     };
   }
 
-  /** The state of a sequence that the page held in another worker. @throws LevelError `LEVEL_SNAPSHOT_LOST`. */
+  /** The state of a sequence that the page kept in another worker. @throws LevelError `LEVEL_SNAPSHOT_LOST`. */
   #snapshotAt(sequence: bigint): SequenceSnapshot {
     const snapshot = this.#database.snapshotAt(sequence);
     if (snapshot === undefined) throw lost();

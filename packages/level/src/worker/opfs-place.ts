@@ -2,7 +2,7 @@ import { WritableOpfsFolder } from '@bloom/leveldb/opfs';
 import { browser } from './browser-parts.js';
 import type { SharedPlace } from './shared-database.js';
 
-/** How much room there must be to open a database again. */
+/** How much space must be free to open a database again. */
 const ROOM_BYTES = 16 * 2 ** 20;
 
 /** A path in the origin private file system. */
@@ -10,7 +10,7 @@ export function opfsPlace(path: string): SharedPlace {
   return {
     path,
     folder: () => new WritableOpfsFolder(path),
-    /** Whether the origin may store more, as far as the browser says. */
+    /** Whether the origin may store more, according to the browser. */
     async canReopen() {
       const { quota = Infinity, usage = 0 } = (await browser.navigator.storage?.estimate?.()) ?? {};
       return quota - usage >= ROOM_BYTES;

@@ -15,7 +15,7 @@ interface Pending {
 type Arguments<Call extends LevelCall> = Parameters<LevelCalls[Call]>;
 type Result<Call extends LevelCall> = Promise<Awaited<ReturnType<LevelCalls[Call]>>>;
 
-/** The calls to a database that is open elsewhere. What is asked for in one turn is sent in one message. */
+/** The calls to a database that is open elsewhere. The requests of one turn are sent in one message. */
 export abstract class PendingCalls {
   readonly #pending = new Map<number, Pending>();
   #asked: Request[] = [];
@@ -28,7 +28,7 @@ export abstract class PendingCalls {
     });
   }
 
-  /** Makes a call whose failure shows in those that need what it did. */
+  /** Makes a call whose failure is reported by the calls that depend on it. */
   tell<Call extends LevelCall>(call: Call, ...values: Arguments<Call>): void {
     this.call(call, ...values).catch(() => undefined);
   }
@@ -38,7 +38,7 @@ export abstract class PendingCalls {
     try {
       await this.call('close');
     } catch (error) {
-      // With the place where it was open, the database was closed too.
+      // The database was closed together with the place where it was open.
       if (this.#failure === undefined) throw error;
     }
     this.fail('the level is closed');
@@ -55,7 +55,7 @@ export abstract class PendingCalls {
     this.refuse(this.#failure);
   }
 
-  /** Lets the calls fail that are not answered, and none of those that follow. */
+  /** Rejects the unanswered calls, but not later ones. */
   protected refuse(error: unknown): void {
     const pending = [...this.#pending.values()];
     this.#pending.clear();
@@ -65,7 +65,7 @@ export abstract class PendingCalls {
 
   protected abstract send(requests: readonly Request[]): void;
 
-  /** Makes a call of which the outcome is told before `ask` returns, if `wait` gets its answer. */
+  /** Makes a call whose outcome is known before `ask` returns, if `wait` gets its answer. */
   protected callNow<Call extends LevelCall>(values: [Call, ...Arguments<Call>], wait: (isAnswered: () => boolean) => void): Awaited<ReturnType<LevelCalls[Call]>> {
     let outcome: { readonly result: Awaited<ReturnType<LevelCalls[Call]>> } | { readonly error: unknown } | undefined;
     const id = this.#ask(values, (result) => (outcome = { result }), (error) => (outcome = { error }));
@@ -89,12 +89,12 @@ export abstract class PendingCalls {
     }
   }
 
-  /** Is told of each answer. */
+  /** Receives each answer. */
   protected answered(_request: Request, _answer: Answer): void {
-    // Nothing to do, unless what is held elsewhere must be made again.
+    // Nothing to do, unless snapshots and walks must be made again elsewhere.
   }
 
-  /** What was sent and has no answer. */
+  /** Requests that were sent and are not answered. */
   protected get unanswered(): Request[] {
     const unsent = new Set(this.#asked);
     return Array.from(this.#pending.values(), ({ request }) => request).filter((request) => !unsent.has(request));
@@ -125,7 +125,7 @@ export abstract class PendingCalls {
     try {
       this.send(asked);
     } catch (error) {
-      // One of them has what cannot be sent, such as a function.
+      // One of them contains something that cannot be sent, such as a function.
       for (const [id] of asked) this.#take(id)?.reject(error);
     }
   }

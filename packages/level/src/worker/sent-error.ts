@@ -1,10 +1,10 @@
 import { LevelError, type LevelErrorCode } from '../level-error.js';
 import type { SentError } from './level-messages.js';
 
-/** How deep the causes of an error go that is sent. */
+/** The depth of causes that are sent with an error. */
 const MAX_CAUSES = 5;
 
-/** An error as it is sent: what browsers copy of one has no code. */
+/** An error in the form in which it is sent: browsers do not copy its code. */
 export function sentErrorOf(error: unknown, depth = 0): SentError {
   const { name, message, code, cause } = (typeof error === 'object' && error !== null ? error : { message: String(error) }) as Partial<SentError>;
   return {

@@ -7,38 +7,38 @@ import { databaseOptionsOf } from '../database-options.js';
 import type { OpenOptions } from '../level-options.js';
 import { FirstState } from './first-state.js';
 
-/** What a worker of one's own gives to every database that it opens: what pages cannot send. */
+/** The options that a caller's worker gives to every database that it opens: those that pages cannot send. */
 export type ServeOptions = Pick<OpenOptions, 'comparator' | 'filterPolicy' | 'filterPolicies' | 'codecs' | 'onEvent' | 'compression'>;
 
-/** Who uses a shared database. */
+/** A user of a shared database. */
 export interface DatabaseUser {
   /** Forgets the walks and snapshots of a database that is closed. */
   letGo(): void;
 }
 
-/** Where a shared database is. */
+/** The place of a shared database. */
 export interface SharedPlace {
   /** For messages. */
   readonly path: string;
   /** The folder, for one opening. */
   folder(): WritableFolder;
-  /** Whether a database that can no longer be written may be opened again: an attempt that fails would end reading too. */
+  /** Whether a database that can no longer be written to may be opened again: a failed attempt would end reading too. */
   canReopen(): Promise<boolean>;
 }
 
-/** The database of a path, open once for all that use it: with the options of the first. */
+/** The database of a path, opened once for all its users: with the options of the first. */
 export class SharedDatabase {
   readonly #place: SharedPlace;
   readonly #formats: ByteFormats;
   readonly #options: ServeOptions;
   #store: DatabaseStore | undefined;
-  /** Why it could not be opened the last time. */
+  /** The reason why it could not be opened the last time. */
   #failure: unknown;
-  /** The state in which it was opened, for users of the worker that had it open before. */
+  /** The state in which it was opened, for users of the previous worker. */
   #first: FirstState | undefined;
-  /** Those who use it: what they hold is told when it ends. */
+  /** Its users, who are notified when the database is closed. */
   readonly #users = new Set<DatabaseUser>();
-  /** Openings and closings are made one after another. */
+  /** Openings and closings run one after another. */
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(place: SharedPlace, formats: ByteFormats, options: ServeOptions) {
@@ -47,13 +47,13 @@ export class SharedDatabase {
     this.#options = options;
   }
 
-  /** What is open. @throws LevelError `LEVEL_DATABASE_NOT_OPEN`. */
+  /** The open database. @throws LevelError `LEVEL_DATABASE_NOT_OPEN`. */
   get store(): DatabaseStore {
     if (this.#store === undefined) throw notOpen(this.#failure);
     return this.#store;
   }
 
-  /** Opens the database, unless it is open; opens it again if it could not be written any more, and there is room. */
+  /** Opens the database, unless it is open; opens it again if it could no longer be written to, and there is space. */
   join(user: DatabaseUser, options: OpenOptions): Promise<void> {
     return this.#inTurn(async () => {
       if (this.#store?.hasWritingEnded === true && (await this.#place.canReopen())) await this.#end();
@@ -69,8 +69,8 @@ export class SharedDatabase {
   }
 
   /**
-   * A snapshot of the state of a sequence, if that is the present state or the one in which the database was opened: it is the same then
-   * as it was in the worker that had the database open before.
+   * A snapshot of the state of a sequence, if that is the current state or the one in which the database was opened: it is then the same as in
+   * the previous worker.
    */
   snapshotAt(sequence: bigint): SequenceSnapshot | undefined {
     return sequence === this.store.lastSequence ? this.store.snapshot() : this.#first?.snapshotAt(sequence);
@@ -96,14 +96,14 @@ export class SharedDatabase {
     }
   }
 
-  /** Closes the database, which its users go on to use when it is open again. */
+  /** Closes the database. Its users continue when it is open again. */
   async #end(): Promise<void> {
-    // What it could not write is known to those who wrote it.
+    // Whoever made the writes that failed already knows.
     await this.#takeStore()?.close().catch(() => undefined);
     for (const user of this.#users) user.letGo();
   }
 
-  /** What was open, of which nobody else knows any more. */
+  /** The previous store, which nothing else refers to. */
   #takeStore(): DatabaseStore | undefined {
     const store = this.#store;
     this.#store = undefined;

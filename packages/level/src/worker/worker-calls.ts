@@ -14,7 +14,7 @@ export class WorkerCalls extends PendingCalls {
   /** Ends the wait for the end of the worker. */
   readonly #ending = new AbortController();
 
-  /** @param start starts the worker, with `serveLevels` in it. */
+  /** @param start starts the worker, which calls `serveLevels`. */
   constructor(path: string, start: () => WorkerLike) {
     super();
     const { port1, port2 } = new browser.MessageChannel();
@@ -48,7 +48,7 @@ export class WorkerCalls extends PendingCalls {
     this.#port.postMessage(requests);
   }
 
-  /** Fails when the worker has ended, of which browsers tell nobody but by its lock. */
+  /** Fails when the worker has ended. Browsers show that only by its lock. */
   #awaitEnd(client: string): void {
     const ended = (): undefined => {
       this.fail('the worker of the level was ended');
@@ -79,7 +79,7 @@ const SENT = [
   'reuseLogs',
 ] as const;
 
-/** Options that have functions, which cannot be sent. */
+/** Options that contain functions, which cannot be sent. */
 const NOT_SENT = ['comparator', 'filterPolicy', 'filterPolicies', 'codecs', 'onEvent'] as const;
 
 /** The options that are sent to a worker. @throws TypeError for one that cannot be sent. */

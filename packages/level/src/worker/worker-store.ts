@@ -5,14 +5,14 @@ import { bytesIn, type Stored, type StoredFormat } from '../stored-format.js';
 import type { Held } from './level-messages.js';
 import type { PendingCalls } from './pending-calls.js';
 
-/** What is made of bytes that were sent, which are plain arrays. */
+/** Makes the results from the bytes that were sent, which are plain arrays. */
 export interface ReceivedBytes {
-  /** In which formats the bytes are not left as they are. */
+  /** The formats in which bytes are converted. */
   readonly formats: ReadonlySet<StoredFormat>;
   make(bytes: Uint8Array): Uint8Array;
 }
 
-/** What a level reads and writes: a database that is open in a worker, or in another thread. */
+/** The store of a level whose database is open in a worker, or in another thread. */
 export class WorkerStore implements LevelStore {
   readonly #calls: PendingCalls;
   readonly #bytes: ReceivedBytes;
@@ -96,7 +96,7 @@ export class WorkerStore implements LevelStore {
     return this.#calls.close();
   }
 
-  /** What a worker sends as bytes, in the format that was asked for. */
+  /** Bytes from a worker, in the requested format. */
   #received(stored: Stored | undefined, format: StoredFormat): Stored | undefined {
     return stored !== undefined && this.#bytes.formats.has(format) ? this.#bytes.make(stored as Uint8Array) : stored;
   }
@@ -142,7 +142,7 @@ class WorkerBatch implements StoreBatch {
   }
 }
 
-/** How many bytes a walk reads ahead: a message takes as long as reading thousands of them. */
+/** The number of bytes that a walk reads ahead: a message takes as long as reading thousands of them. */
 const READ_AHEAD_BYTES = 128 * 2 ** 10;
 
 class WorkerWalk implements StoreWalk {
@@ -152,7 +152,7 @@ class WorkerWalk implements StoreWalk {
   readonly #itemOf: ((item: Item) => Item) | undefined;
   readonly #signal: Signal | undefined;
 
-  /** @param itemOf makes of an item that was sent the one that was asked for. */
+  /** @param itemOf makes the requested item from an item that was sent. */
   constructor(calls: PendingCalls, id: Held, itemOf: ((item: Item) => Item) | undefined, signal: Signal | undefined) {
     this.#calls = calls;
     this.#id = id;
@@ -192,12 +192,12 @@ class WorkerWalk implements StoreWalk {
   }
 }
 
-/** What is sent must have a buffer of its own: with a view, the whole buffer would be copied. What is not bytes is refused by the database. */
+/** Bytes that are sent must have their own buffer: with a view, the whole buffer would be copied. The database refuses anything that is not bytes. */
 function own(stored: Stored): Stored {
   return ArrayBuffer.isView(stored) && stored.byteLength < stored.buffer.byteLength ? bytesIn(stored).slice() : stored;
 }
 
-/** `Buffer`s are made where they are asked for. */
+/** `Buffer`s are made in the thread that requested them. */
 function sent(format: StoredFormat): StoredFormat {
   return format === 'buffer' ? 'view' : format;
 }
