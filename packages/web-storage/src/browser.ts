@@ -1,6 +1,6 @@
 import type { BlobFolder } from './indexed-db/external-objects.js';
 
-/** What is needed of a `FileSystemDirectoryHandle`. */
+/** The part of a `FileSystemDirectoryHandle` that is needed. */
 export interface BlobDirectoryLike {
   getDirectoryHandle(name: string): Promise<BlobDirectoryLike>;
   getFileHandle(name: string): Promise<{ getFile(): Promise<{ arrayBuffer(): Promise<ArrayBuffer> }> }>;

@@ -13,17 +13,17 @@ export interface DecodedEntry {
    */
   readonly place: Readonly<Record<string, string | number>>;
   readonly key: unknown;
-  /** Undefined for a deletion, and where there is an `error`. */
+  /** Undefined for a deletion, and if there is an `error`. */
   readonly value: unknown;
-  /** False where the value has an object that this reader does not know, behind which nothing could be read, and where there is an `error`. */
+  /** False if the value has an object that this reader does not know, after which nothing could be read, and if there is an `error`. */
   readonly isComplete: boolean;
   /** Why the key or the value cannot be read. */
   readonly error: WebStorageError | undefined;
 }
 
 /**
- * Decodes single entries of a folder that a browser wrote, whichever storage it holds: for programs that walk through the folder's entries
- * themselves, such as all versions of them.
+ * Decodes single entries of a folder that a browser wrote, from any of its storages: for programs that walk through the folder's entries
+ * themselves, for example through all their versions.
  *
  * @example
  * ```ts
@@ -71,7 +71,7 @@ export class EntryDecoder {
    * Decodes an entry.
    *
    * @param value undefined for a deletion.
-   * @returns undefined for an entry that is no record or item, such as metadata or an entry of an index.
+   * @returns undefined for an entry that is not a record or item, such as metadata or an entry of an index.
    */
   async decode(key: Uint8Array, value: Uint8Array | undefined): Promise<DecodedEntry | undefined> {
     return this.#decode(key, value);

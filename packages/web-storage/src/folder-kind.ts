@@ -1,17 +1,17 @@
 import type { StorageKind } from './recognized-storage.js';
 
-/** What the LevelDB folder of a profile is, as far as its path says. */
+/** The storage to which a LevelDB folder of a profile belongs, according to its path. */
 export interface FolderKind {
-  /** Undefined for a database of another kind, or where the contents have to tell. */
+  /** Undefined for a database of another kind, or if only the contents can show it. */
   readonly storage: StorageKind | undefined;
-  /** Such as `IndexedDB of https://example.com`, or the path. */
+  /** For example `IndexedDB of https://example.com`, or the path. */
   readonly title: string;
 }
 
 const INDEXED_DB = '.indexeddb.leveldb';
 const BLOBS = '.indexeddb.blob';
 
-/** Folders of Chromium that hold no page's data, by the ends of their paths. */
+/** Folders of Chromium without data of pages, by the ends of their paths. */
 const OTHERS: readonly (readonly [end: string, title: string])[] = [
   ['Service Worker/Database', 'Service workers'],
   ['Sync Data/LevelDB', 'Sync'],
@@ -31,7 +31,7 @@ const OTHERS: readonly (readonly [end: string, title: string])[] = [
 ];
 
 /**
- * What a folder is by its path in the profile.
+ * The storage to which a folder belongs, according to its path in the profile.
  *
  * Source: Chromium, the paths in content/browser, components/services/storage and chrome/common/chrome_constants.cc.
  */
@@ -47,7 +47,7 @@ export function kindOfFolder(path: string): FolderKind {
 }
 
 /**
- * The origin in the name of an IndexedDB folder or in its metadata: scheme, host and port, 0 for the usual one.
+ * The origin in the name of an IndexedDB folder or in its metadata: scheme, host and port, where 0 is the default port.
  *
  * @example
  * ```ts
@@ -61,7 +61,7 @@ export function originText(name: string): string {
   return `${scheme}://${host}${port === '0' ? '' : `:${port}`}`;
 }
 
-/** The folder with the blobs of an IndexedDB folder; undefined where there is none. */
+/** The folder with the blobs of an IndexedDB folder; undefined if there is none. */
 export function blobFolderOf(path: string): string | undefined {
   if (path.endsWith(INDEXED_DB)) return `${path.slice(0, -INDEXED_DB.length)}${BLOBS}`;
   return endsIn(path, 'IndexedDB/indexeddb.leveldb') ? path.replace(/indexeddb\.leveldb$/u, 'indexeddb.blob') : undefined;

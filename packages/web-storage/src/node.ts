@@ -13,7 +13,7 @@ export class NodeBlobFolder implements BlobFolder {
     this.path = path;
   }
 
-  /** The blob folder next to a folder of IndexedDB; undefined where the name of that does not end in `.leveldb`. */
+  /** The blob folder next to a folder of IndexedDB; undefined if the folder's name does not end in `.leveldb`. */
   static beside(path: string): NodeBlobFolder | undefined {
     return LEVELDB_SUFFIX.test(path) ? new NodeBlobFolder(path.replace(LEVELDB_SUFFIX, '.blob')) : undefined;
   }

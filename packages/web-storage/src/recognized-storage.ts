@@ -2,11 +2,11 @@ import { type AsyncReaderOptions, DatabaseReader, type Folder } from '@bloom/lev
 import { comparatorName } from '@bloom/leveldb/inspect';
 import { idbComparator } from '@bloom/leveldb/idb-comparator';
 
-/** What a LevelDB folder of a browser holds. */
+/** The storage that a LevelDB folder of a browser contains. */
 export type StorageKind = 'indexeddb' | 'local-storage' | 'session-storage';
 
 /**
- * Tells which storage a folder holds, by its comparator and its keys; undefined for another database.
+ * Finds out which storage a folder contains, by its comparator and its keys; undefined for another database.
  *
  * @throws what `comparatorName` and `DatabaseReader.open` throw.
  */

@@ -1,5 +1,5 @@
 /**
- * What can be wrong with something that a browser stored. The codes are stable.
+ * The problems of data that a browser stored. The codes are stable.
  *
  * - `BLOOM_BAD_KEY`: a key does not have the form that its folder gives to keys.
  * - `BLOOM_BAD_VALUE`: the bytes of a value are not what Chromium writes.
@@ -18,7 +18,7 @@ export type WebStorageErrorCode =
   | 'BLOOM_UNSUPPORTED_VALUE'
   | 'BLOOM_MISSING_BLOB';
 
-/** The parts of what a browser stored that an error can be about. */
+/** The structures that an error can be about. */
 export type StoredStructure = 'key' | 'value' | 'metadata' | 'blob entry' | 'blob';
 
 /** A key, a value or a blob cannot be read; the LevelDB folder around it is sound. */
@@ -26,9 +26,9 @@ export class WebStorageError extends Error {
   override readonly name = 'WebStorageError';
   readonly code: WebStorageErrorCode;
   readonly structure: StoredStructure;
-  /** Bytes from the start of the structure to what is wrong. */
+  /** The offset of the problem from the start of the structure, in bytes. */
   readonly offset: number;
-  /** What is wrong, without the place. */
+  /** The problem, without its place. */
   readonly problem: string;
 
   constructor(code: WebStorageErrorCode, structure: StoredStructure, offset: number, problem: string, options?: ErrorOptions) {

@@ -1,5 +1,5 @@
 /**
- * The blobs, files and file handles of a record, as an entry of their own.
+ * The blobs, files and file handles of a record, in a separate entry.
  *
  *     type (u8)                            0 blob · 1 file · 2 handle
  *     blob                                 blob number (varint), MIME type (text), size (varint)
@@ -77,7 +77,7 @@ function blobPath(databaseId: number, blobNumber: number): string {
   return `${databaseId.toString(16)}/${folder}/${blobNumber.toString(16)}`;
 }
 
-/** Where the files of blobs are: the folder `….indexeddb.blob` next to `….indexeddb.leveldb`. */
+/** The folder with the files of blobs: `….indexeddb.blob`, next to `….indexeddb.leveldb`. */
 export interface BlobFolder {
   /** The contents of a file, such as `1/00/2`; undefined when there is none. */
   read(path: string): Promise<Uint8Array | undefined>;

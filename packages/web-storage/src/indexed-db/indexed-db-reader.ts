@@ -10,9 +10,9 @@ import { encodeKey, GREATEST_KEY, type IndexedDbKey, LEAST_KEY, readKey } from '
 import { type DatabaseInformation, DATABASE_NAME, DatabaseMetadata, decodeDatabaseName, type IndexDescription, type KeyPath, SCHEMA_KEY, schemaVersion, type StoreDescription } from './metadata.js';
 import { decodeRecord, deletedRecord, readRecordKey, readRecordVersion, type StoredRecord, unreadable } from './record.js';
 
-/** How to read a folder of IndexedDB. All of it has a default. */
+/** How to read a folder of IndexedDB. Every option has a default. */
 export interface IndexedDbOptions extends Omit<AsyncReaderOptions, 'comparators' | 'filterPolicies' | 'insistOnBytewise'> {
-  /** Where blobs, files and large values are. Without it they are errors `BLOOM_MISSING_BLOB`. */
+  /** The source of blobs, files and large values. Without it, reading them is an error `BLOOM_MISSING_BLOB`. */
   readonly blobs?: BlobFolder | undefined;
   /** The most bytes that a compressed value may have. Default: 256 MiB. */
   readonly maxValueBytes?: number | undefined;
@@ -26,15 +26,15 @@ export interface RecordRange {
   readonly lte?: IndexedDbKey | undefined;
   /** From the last record to the first. */
   readonly reverse?: boolean | undefined;
-  /** The most records. */
+  /** The most records to read. */
   readonly limit?: number | undefined;
 }
 
-/** A record with where it is. */
+/** A record with its place. */
 export interface PlacedRecord extends StoredRecord {
-  /** Undefined where the database was deleted. */
+  /** Undefined if the database was deleted. */
   readonly database: DatabaseInformation | undefined;
-  /** Undefined where the store was deleted. */
+  /** Undefined if the store was deleted. */
   readonly store: StoreDescription | undefined;
   /** The ids of database and store. */
   readonly place: { readonly database: number; readonly store: number };
@@ -139,7 +139,7 @@ export class IndexedDbReader {
   }
 
   /**
-   * Decodes an entry of the folder that is a record, such as one that `DatabaseReader` or `storedEntries` gave.
+   * Decodes an entry of the folder that is a record, for example one that `DatabaseReader` or `storedEntries` returned.
    *
    * @param bytes the value of the entry; undefined for a deletion.
    * @returns undefined for an entry of another kind, such as one of an index.
@@ -163,7 +163,7 @@ export class IndexedDbReader {
     return { context: await this.#contextOf(place.database, place.store), database, store: database?.stores.find(({ id }) => id === place.store) };
   }
 
-  /** The value of a record. @returns undefined when there is none with this key. @throws WebStorageError where it cannot be read. */
+  /** The value of a record. @returns undefined when there is none with this key. @throws WebStorageError if it cannot be read. */
   async get(database: Pick<DatabaseInformation, 'id'>, store: Pick<StoreDescription, 'id' | 'keyPath' | 'autoIncrement'>, key: IndexedDbKey): Promise<unknown> {
     const entryKey = encodePrefix({ database: database.id, store: store.id, index: RECORDS }, encodeKey(key));
     const bytes = await this.#reader.get(entryKey);
@@ -173,7 +173,7 @@ export class IndexedDbReader {
     return record.value;
   }
 
-  /** What is needed to decode the values of a store, apart from their bytes. */
+  /** The data that is needed to decode the values of a store, apart from their bytes. */
   async #contextOf(database: number, store: number): Promise<StoreContext> {
     const { blobs } = this.#options;
     const place = { database, store, index: EXTERNAL_OBJECTS };
@@ -191,7 +191,7 @@ export class IndexedDbReader {
     return record;
   }
 
-  /** The record that an entry of an index leads to; undefined where the entry is stale. */
+  /** The record to which an entry of an index leads; undefined if the entry is stale. */
   async #indexed(entryKey: Uint8Array, entryValue: Uint8Array, store: Pick<StoreDescription, 'keyPath' | 'autoIncrement'>, context: StoreContext): Promise<StoredRecord | undefined> {
     let key: IndexedDbKey | undefined;
     let primaryKey: IndexedDbKey | undefined;
@@ -211,7 +211,7 @@ export class IndexedDbReader {
   }
 }
 
-/** The primary key at the end of the key of an entry, behind the obsolete sequence; undefined where there is none. */
+/** The primary key at the end of the key of an entry, after the obsolete sequence; undefined if there is none. */
 function primaryKeyOf(reader: ByteReader): IndexedDbKey | undefined {
   if (reader.isAtEnd) return undefined;
   reader.varint64();
@@ -231,7 +231,7 @@ interface StoreContext {
 /** Of a store whose description is gone. */
 const NO_KEY = { keyPath: undefined, autoIncrement: false };
 
-/** Where an entry is, if it is a record; undefined for another one. */
+/** The place of an entry, if it is a record; undefined for any other entry. */
 function recordPlace(entryKey: Uint8Array): KeyPrefix | undefined {
   try {
     const place = readPrefix(new ByteReader(entryKey, 'key'));
@@ -242,12 +242,12 @@ function recordPlace(entryKey: Uint8Array): KeyPrefix | undefined {
   }
 }
 
-/** What is known of a store by its id. */
+/** The description of a store, by its id. */
 interface FoundStore extends Pick<PlacedRecord, 'database' | 'store'> {
   readonly context: StoreContext;
 }
 
-/** The range of the folder that has a range of an index, or of the records themselves. */
+/** The range of the folder that contains a range of an index, or of the records themselves. */
 function rangeOf(place: { readonly database: number; readonly store: number; readonly index: number }, { gt, gte, lt, lte, reverse = false }: RecordRange) {
   const isIndex = place.index >= FIRST_INDEX;
   // The key of an index is followed by the sequence 0 and the primary key.
@@ -262,12 +262,12 @@ function rangeOf(place: { readonly database: number; readonly store: number; rea
   };
 }
 
-/** Sets the key that a generator gave, as a page sees it: it is not stored within the value. What cannot be set stays as it is. */
+/** Sets the generated key, as a page sees it: it is not stored within the value. A value on which it cannot be set stays as it is. */
 function injectKey(value: unknown, keyPath: Exclude<KeyPath, readonly string[] | undefined>, key: IndexedDbKey): void {
   const names = keyPath.split('.');
   let object = value;
   for (const [i, name] of names.entries()) {
-    // Objects of the browser are others here than in the page.
+    // Objects of the browser have other types here than in the page.
     if (typeof object !== 'object' || object === null || object instanceof HostObject || object instanceof StoredBlob || ArrayBuffer.isView(object)) return;
     const isLast = i === names.length - 1;
     const own = Object.getOwnPropertyDescriptor(object, name);

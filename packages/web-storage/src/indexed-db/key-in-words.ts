@@ -14,10 +14,10 @@ const DATABASE: Readonly<Record<number, string>> = {
 const STORE: readonly string[] = ['name', 'key path', 'auto-increment', 'evictable', 'last version', 'highest index id', 'has key path', 'key generator'];
 const INDEX: readonly string[] = ['name', 'unique', 'key path', 'multi-entry'];
 
-/** What keys of metadata are about, by their type. */
+/** The subjects of metadata keys, by their type. */
 export const INDEXED_DB_FIELDS = { GLOBAL, DATABASE, STORE, INDEX } as const;
 
-/** A key of a folder of IndexedDB in words; undefined when it is none. */
+/** A key of a folder of IndexedDB in words; undefined for any other key. */
 export function indexedDbKey(key: Uint8Array): string | undefined {
   try {
     return describe(new ByteReader(key, 'key'));
@@ -82,7 +82,7 @@ function indexEntry(reader: ByteReader, index: number): string {
   const start = `, index ${index}: ${key}`;
   if (reader.remaining === 0) return start;
   const sequence = reader.varint64();
-  // The primary key that an index leads to, if there is one.
+  // The primary key to which an index leads, if there is one.
   const primary = reader.remaining === 0 ? '' : ` → ${keyText(reader)}`;
   return `${start}${sequence === 0 ? '' : `, sequence ${sequence}`}${primary}`;
 }

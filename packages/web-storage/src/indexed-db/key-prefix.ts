@@ -10,14 +10,14 @@
  */
 import type { ByteReader } from '../value/byte-reader.js';
 
-/** Which part of the folder a key is in. */
+/** The part of the folder that a key is in. */
 export interface KeyPrefix {
   readonly database: number;
   readonly store: number;
   readonly index: number;
 }
 
-/** Index ids with a meaning of their own; what pages make starts at 30. */
+/** Index ids with a special meaning; those of pages' indexes start at 30. */
 export const RECORDS = 1;
 export const EXISTENCE = 2;
 export const EXTERNAL_OBJECTS = 3;
@@ -33,7 +33,7 @@ export function readPrefix(reader: ByteReader): KeyPrefix {
   };
 }
 
-/** A prefix, and what follows it in the key. */
+/** A prefix, and the rest of the key. */
 export function encodePrefix({ database, store, index }: KeyPrefix, ...rest: readonly (Uint8Array | readonly number[])[]): Uint8Array {
   const ids = [littleEndianBytes(database), littleEndianBytes(store), littleEndianBytes(index)] as const;
   const parts = [[((ids[0].length - 1) << 5) | ((ids[1].length - 1) << 2) | (ids[2].length - 1)], ...ids, ...rest];

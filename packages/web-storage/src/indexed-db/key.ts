@@ -11,7 +11,7 @@ import { putVarint, varintLength } from '@bloom/bytes';
 import type { ByteReader } from '../value/byte-reader.js';
 import { WebStorageError } from '../web-storage-error.js';
 
-/** A key: what `IDBCursor.key` gives to a page. */
+/** A key, as `IDBCursor.key` returns it to a page. */
 export type IndexedDbKey = number | string | Date | ArrayBuffer | readonly IndexedDbKey[];
 
 export const NULL = 0;
@@ -21,10 +21,10 @@ const NUMBER = 3;
 const ARRAY = 4;
 export const MINIMUM = 5;
 const BINARY = 6;
-/** IndexedDB itself refuses keys that are nested more deeply than about 2000; the stack lasts for more. */
+/** IndexedDB itself refuses keys that are nested more deeply than about 2000; the stack allows more. */
 const MAX_DEPTH = 2000;
 
-/** Sorts before all keys, and after all. */
+/** Sort before and after all keys. */
 export const LEAST_KEY = Uint8Array.of(MINIMUM);
 export const GREATEST_KEY = Uint8Array.of(NULL);
 
@@ -58,7 +58,7 @@ export function readText(reader: ByteReader): string {
   return reader.utf16(reader.varint64() * 2, false);
 }
 
-/** Encodes a key, to look it up. @throws TypeError for what is no valid key. */
+/** Encodes a key, to look it up. @throws TypeError for an invalid key. */
 export function encodeKey(key: IndexedDbKey): Uint8Array {
   const bytes = new Uint8Array(encodedLength(key, 0));
   putKey(bytes, 0, key);

@@ -17,7 +17,7 @@ import { readText } from './key.js';
 import { indexedDbKey } from './key-in-words.js';
 import { WebStorageError } from '../web-storage-error.js';
 
-/** The property, or the properties, of values that are their keys; undefined where keys are not part of the values. */
+/** The property or properties of values that are their keys; undefined if keys are not part of the values. */
 export type KeyPath = string | readonly string[] | undefined;
 
 /** An index of an object store. */
@@ -38,7 +38,7 @@ export interface StoreDescription {
   readonly name: string | undefined;
   readonly keyPath: KeyPath;
   readonly autoIncrement: boolean;
-  /** The next key that the key generator gives; undefined where the store has none, or none was given yet. */
+  /** The next key of the key generator; undefined if the store has none, or it has not generated a key yet. */
   readonly nextKey: number | undefined;
   readonly indexes: readonly IndexDescription[];
 }
@@ -98,7 +98,7 @@ function errorAbout(subject: string, error: unknown): WebStorageError {
 
 type Fields<T> = { -readonly [K in keyof T]?: T[K] | undefined };
 
-/** Takes the entries about one database, one after another. */
+/** Receives the entries about one database, one after another. */
 export class DatabaseMetadata {
   /** Why entries cannot be read. */
   readonly errors: WebStorageError[] = [];

@@ -27,7 +27,7 @@ function isWrapped(bytes: Uint8Array, how: number): boolean {
   return bytes[0] === VERSION_TAG && bytes[1] === WRAPPED && bytes[2] === how;
 }
 
-/** Decodes a value, synchronously where it is in the record itself, as nearly all are. @throws WebStorageError. */
+/** Decodes a value, synchronously if it is in the record itself, as nearly all are. @throws WebStorageError. */
 export function decodeRecordValue(bytes: Uint8Array, context: ValueContext, maxValueBytes: number): DecodedValue | Promise<DecodedValue> {
   if (isWrapped(bytes, IN_BLOB)) return decodeFromBlob(bytes, context, maxValueBytes);
   return decodeValue(decompressed(bytes, maxValueBytes), context);

@@ -15,13 +15,13 @@ export interface StoredRecord {
   readonly primaryKey: IndexedDbKey | undefined;
   /** What the page stored; undefined where there is an `error`. */
   readonly value: unknown;
-  /** False where the value has an object that this reader does not know, behind which nothing could be read. */
+  /** False if the value has an object that this reader does not know, after which nothing could be read. */
   readonly isComplete: boolean;
   /** Why the key or the value cannot be read. */
   readonly error: WebStorageError | undefined;
 }
 
-/** What is needed to decode a record, apart from its entry. */
+/** The data that is needed to decode a record, apart from its entry. */
 export interface RecordContext {
   /** The entry with its blobs and files. */
   readonly externalObjects: Uint8Array | undefined;
@@ -32,14 +32,14 @@ export interface RecordContext {
   readonly maxValueBytes: number | undefined;
 }
 
-/** Where the key of an entry is, and what follows its prefix. */
+/** The place of an entry's key, and the rest after its prefix. */
 export function readRecordKey(entryKey: Uint8Array): { readonly place: KeyPrefix; readonly encodedKey: Uint8Array } {
   const reader = new ByteReader(entryKey, 'key');
   const place = readPrefix(reader);
   return { place, encodedKey: entryKey.subarray(reader.position) };
 }
 
-/** The version of a record or of an entry of an index, and where the rest starts. */
+/** The version of a record or of an entry of an index, and the start of the rest. */
 export function readRecordVersion(bytes: Uint8Array): { readonly version: number; readonly start: number } {
   const reader = new ByteReader(bytes, 'value');
   return { version: reader.varint64(), start: reader.position };

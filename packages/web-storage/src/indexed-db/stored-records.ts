@@ -16,7 +16,7 @@ export interface StoredRecordsOptions extends StoredVersionsOptions {
   readonly maxValueBytes?: number | undefined;
 }
 
-/** A version of a record that is stored, whether it counts or not. */
+/** A stored version of a record, current or not. */
 export interface StoredRecordVersion extends StoredRecord {
   readonly kind: 'value' | 'deletion';
   /** The id of its database. */
@@ -32,9 +32,9 @@ export interface StoredRecordVersion extends StoredRecord {
 /**
  * All versions of records that a folder still holds, overwritten and deleted ones too: log by log and table by table.
  *
- * It reads the folder twice, first for the blobs of the records, and needs neither a MANIFEST nor all of the tables. The blobs of
- * deleted records are mostly gone; they are errors of their records then. A browser leaves truncated tables behind when it is closed, so
- * damage is skipped, unless `damage` is `'strict'`; `onDropped` receives what was skipped.
+ * It reads the folder twice, first for the blobs of the records, and needs neither a MANIFEST nor all of the tables. The blobs of deleted
+ * records are usually gone; their records then have an `error`. A browser leaves truncated tables behind when it is closed, so damage is
+ * skipped, unless `damage` is `'strict'`; `onDropped` receives what was skipped.
  *
  * @example
  * ```ts

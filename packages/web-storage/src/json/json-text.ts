@@ -4,7 +4,7 @@ import type { JsonValue } from './tagged-json.js';
 import { tooLong } from './too-long.js';
 
 /**
- * What `JSON.stringify` gives, also for values that are nested too deeply for it.
+ * The result of `JSON.stringify`, even for values that are nested too deeply for it.
  *
  * @throws WebStorageError BLOOM_TOO_LARGE for a text that is longer than the host's longest string, about 512 Mi characters in V8.
  */
@@ -21,7 +21,7 @@ export function jsonText(value: JsonValue): string {
   }
 }
 
-/** Texts and values that follow, the next one last. */
+/** The remaining texts and values, the next one last. */
 type Pending = { readonly text: string } | { readonly value: JsonValue };
 
 function deepText(root: JsonValue): string {

@@ -12,7 +12,7 @@ export type JsonValue = null | boolean | number | string | JsonValue[] | { [name
 
 /** How to convert a value. */
 export interface TaggedJsonOptions {
-  /** The file that the bytes of a blob have been copied to, for the member `file`; undefined where there is none. */
+  /** The file to which the bytes of a blob were copied, for the member `file`; undefined if there is none. */
   readonly fileOf?: ((blob: StoredBlob) => string | undefined) | undefined;
 }
 
@@ -25,7 +25,7 @@ interface Part {
   readonly name: string | number;
 }
 
-/** Where the JSON of an object is. */
+/** The place of an object's JSON. */
 interface Place {
   readonly holder: JsonObject | JsonValue[];
   readonly name: string | number;
@@ -89,7 +89,7 @@ class Conversion {
     set(holder, name, { $type: 'reference', id: this.#idOf(this.#places.get(value)!) });
   }
 
-  /** The id of an object that has a second reference. The first one becomes `shared`. */
+  /** The id of an object that has a second reference. The JSON of the first one becomes `shared`. */
   #idOf(place: Place): number {
     if (place.id !== undefined) return place.id;
     place.id = ++this.#lastId;
@@ -127,7 +127,7 @@ class Conversion {
     return this.#plainJson(object as Record<string, unknown>);
   }
 
-  /** Elements that are converted in their order, after what is converted now. */
+  /** Elements that are converted in order, after the current ones. */
   #elements(values: readonly unknown[]): JsonValue[] {
     const array: JsonValue[] = new Array<JsonValue>(values.length).fill(null);
     this.#follow(values.map((value, name) => ({ value, holder: array, name })));
@@ -210,7 +210,7 @@ class Conversion {
 
 const LONE_SURROGATE = /\p{Surrogate}/u;
 
-/** What JSON has is itself. @throws TypeError. */
+/** A value that JSON has is itself. @throws TypeError. */
 function primitiveJson(value: unknown): JsonValue {
   switch (typeof value) {
     case 'string':

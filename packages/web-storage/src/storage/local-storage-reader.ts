@@ -24,7 +24,7 @@ const ENTRY = 0x5f;
 
 /** An origin that has stored something. */
 export interface StoredOrigin {
-  /** Such as `https://example.com`, or `https://frame.com/^0https://example.com` for a frame within another site. */
+  /** For example `https://example.com`, or `https://frame.com/^0https://example.com` for a frame within another site. */
   readonly storageKey: string;
   readonly lastModified: Date | undefined;
   readonly lastAccessed: Date | undefined;
@@ -38,13 +38,13 @@ export interface StorageItem {
   readonly storageKey: string | undefined;
   /** Undefined where it cannot be read. */
   readonly key: string | undefined;
-  /** Undefined where it cannot be read. */
+  /** Undefined if it cannot be read. */
   readonly value: string | undefined;
   /** Why the key or the value cannot be read. */
   readonly error: WebStorageError | undefined;
 }
 
-/** A version of an item that is stored, whether it counts or not. */
+/** A stored version of an item, current or not. */
 export interface StorageItemVersion extends StorageItem {
   /** A deletion has no value. */
   readonly kind: 'value' | 'deletion';
@@ -98,7 +98,7 @@ export class LocalStorageReader {
   /**
    * The items of an origin, or of all. One that cannot be read has an `error`, and the iteration continues.
    *
-   * @throws CorruptionError where the folder is damaged.
+   * @throws CorruptionError if the folder is damaged.
    */
   async *items(storageKey?: string): AsyncGenerator<StorageItem, void, undefined> {
     const prefix = storageKey === undefined ? Uint8Array.of(ENTRY) : ascii(`_${storageKey}\0`);
@@ -119,7 +119,7 @@ export async function* storedItems(folder: Folder, options: StoredVersionsOption
   }
 }
 
-/** Decodes an entry of the folder that is an item; undefined for another one. @param entryValue undefined for a deletion. */
+/** Decodes an entry of the folder if it is an item; otherwise undefined. @param entryValue undefined for a deletion. */
 export function decodeStoredItem(entryKey: Uint8Array, entryValue: Uint8Array | undefined): StorageItem | undefined {
   return entryKey[0] === ENTRY ? decodeItem(entryKey, entryValue) : undefined;
 }
@@ -140,7 +140,7 @@ function decodeItem(entryKey: Uint8Array, entryValue: Uint8Array | undefined): S
   }
 }
 
-/** Decodes a string behind its form. @throws WebStorageError. */
+/** Decodes a string after its form. @throws WebStorageError. */
 function decodeString(bytes: Uint8Array, structure: 'key' | 'value', start: number): string {
   const reader = new ByteReader(bytes, structure, start);
   const form = reader.byte();
@@ -149,7 +149,7 @@ function decodeString(bytes: Uint8Array, structure: 'key' | 'value', start: numb
   throw reader.bad(`unknown form of a string ${form}`, start);
 }
 
-/** What can be read of the metadata of an origin: a damaged message hides no origin. */
+/** The readable part of an origin's metadata: a damaged message does not hide the origin. */
 function protocolBufferOf(bytes: Uint8Array): ReadonlyMap<number, number> {
   try {
     return readProtocolBuffer(bytes);
@@ -159,7 +159,7 @@ function protocolBufferOf(bytes: Uint8Array): ReadonlyMap<number, number> {
   }
 }
 
-/** The varints of a message by their numbers; other fields are passed over. */
+/** The varints of a message by their numbers; other fields are skipped. */
 function readProtocolBuffer(bytes: Uint8Array): Map<number, number> {
   const reader = new ByteReader(bytes, 'metadata');
   const fields = new Map<number, number>();

@@ -25,7 +25,7 @@ const MAP_KEY = /^map-(\d+)-/u;
 /** `map-`, a number and a hyphen. */
 const LONGEST_START = 32;
 
-/** What a tab has stored for an origin. */
+/** The items that a tab has stored for an origin. */
 export interface SessionNamespace {
   /** The GUID of the tab. */
   readonly namespace: string;
@@ -40,7 +40,7 @@ export interface SessionItem extends Omit<StorageItem, 'storageKey'> {
   readonly map: string | undefined;
 }
 
-/** A version of an item that is stored, whether it counts or not. */
+/** A stored version of an item, current or not. */
 export interface SessionItemVersion extends SessionItem {
   /** A deletion has no value. */
   readonly kind: 'value' | 'deletion';
@@ -70,7 +70,7 @@ export class SessionStorageReader {
     await this.close();
   }
 
-  /** Which tab has which map, for which origin. */
+  /** The map of each tab and origin. */
   async namespaces(): Promise<SessionNamespace[]> {
     const namespaces: SessionNamespace[] = [];
     for await (const [key, value] of this.#reader.entries({ prefix: new TextEncoder().encode(NAMESPACE) })) {
@@ -80,7 +80,10 @@ export class SessionStorageReader {
     return namespaces;
   }
 
-  /** The items of a map, or of all. One that cannot be read has an `error`, and the iteration continues. @throws CorruptionError where the folder is damaged. */
+  /**
+   * The items of a map, or of all. One that cannot be read has an `error`, and the iteration continues. @throws CorruptionError if the folder is
+   * damaged.
+   */
   async *items(map?: string): AsyncGenerator<SessionItem, void, undefined> {
     const prefix = new TextEncoder().encode(map === undefined ? MAP : `${MAP}${map}-`);
     for await (const [key, value] of this.#reader.entries({ prefix })) {
@@ -103,7 +106,7 @@ export async function* storedSessionItems(folder: Folder, options: StoredVersion
   }
 }
 
-/** Decodes an entry of the folder that is an item; undefined for another one. @param entryValue undefined for a deletion. */
+/** Decodes an entry of the folder if it is an item; otherwise undefined. @param entryValue undefined for a deletion. */
 export function decodeSessionItem(entryKey: Uint8Array, entryValue: Uint8Array | undefined): SessionItem | undefined {
   const beginning = new ByteReader(entryKey, 'key').latin1(Math.min(entryKey.length, LONGEST_START));
   if (!beginning.startsWith("map-")) return undefined;

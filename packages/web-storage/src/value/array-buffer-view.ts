@@ -1,12 +1,12 @@
 /** ArrayBuffers and their views, as V8 describes them: the kind of a view, its offset and length in bytes, flags. */
 import { HostObject } from './host-object.js';
 
-/** A resizable ArrayBuffer reserves its largest length at once; one that asks for more is made with a fixed length. */
+/** A resizable ArrayBuffer reserves its largest length immediately; one with a larger maximum is made with a fixed length. */
 const MAX_RESERVED_BYTES = 2 ** 28;
 
 type ViewConstructor = new (buffer: ArrayBuffer, byteOffset: number, length?: number) => ArrayBufferView;
 
-/** The views by their tags: name, bytes of an element. A host may not have all of them. */
+/** The views by their tags: name, and bytes per element. A host may not have all of them. */
 const VIEWS: Readonly<Record<string, readonly [name: string, elementBytes: number]>> = {
   b: ['Int8Array', 1],
   B: ['Uint8Array', 1],
@@ -26,7 +26,7 @@ const VIEWS: Readonly<Record<string, readonly [name: string, elementBytes: numbe
 /** A flag of a view. */
 const TRACKS_LENGTH = 1;
 
-/** What is stored of a view. */
+/** The stored description of a view. */
 export interface ViewDescription {
   readonly kind: string;
   readonly byteOffset: number;
@@ -34,7 +34,7 @@ export interface ViewDescription {
   readonly flags: number;
 }
 
-/** Makes a view, or a {@link HostObject} where the host lacks its kind. @returns what is wrong, if it does not fit its buffer. */
+/** Makes a view, or a {@link HostObject} if the host does not have its kind. @returns the problem, if it does not fit its buffer. */
 export function viewOf(buffer: ArrayBuffer, { kind, byteOffset, byteLength, flags }: ViewDescription): object | string {
   const view = VIEWS[kind];
   if (view === undefined) return `unknown kind of view ${JSON.stringify(kind)}`;

@@ -25,14 +25,14 @@ const TRAILER_PLACE_BYTES = 12;
 /** From this version on, the settings of an image precede its size. */
 const IMAGE_SETTINGS = 18;
 
-/** What a value was decoded to. */
+/** The result of decoding a value. */
 export interface DecodedValue {
   readonly value: unknown;
-  /** False where it has an object of an unknown kind, behind which nothing could be read. */
+  /** False if it has an object of an unknown kind, after which nothing could be read. */
   readonly isComplete: boolean;
 }
 
-/** What belongs to a value and is stored elsewhere. */
+/** The parts of a value that are stored elsewhere. */
 export interface ValueContext {
   /** The blobs and files of the record, in the order of their indexes. */
   readonly externalObjects?: readonly ExternalObject[] | undefined;
@@ -40,13 +40,13 @@ export interface ValueContext {
   readonly externalObjectsError?: WebStorageError | undefined;
   /** Reads a file of the blob folder by its number. */
   readonly readBlob?: ((blobNumber: number) => Promise<Uint8Array>) | undefined;
-  /** Names that values of the same store have had so far. */
+  /** The property names that values of the same store have had so far. */
   readonly names?: PropertyNames | undefined;
 }
 
 /**
- * Decodes a value as Blink serializes it for IndexedDB, from Chromium 57 on, or as `v8.serialize` of Node.js writes it, but for
- * Node's own host objects.
+ * Decodes a value as Blink serializes it for IndexedDB, from Chromium 57 on, or as `v8.serialize` of Node.js writes it, except for Node's own
+ * host objects.
  *
  * @throws WebStorageError BLOOM_BAD_VALUE, BLOOM_TOO_DEEP or BLOOM_UNSUPPORTED_VALUE.
  */
@@ -65,7 +65,7 @@ let names: PropertyNames | undefined;
 interface Envelope {
   /** Blink's version; undefined where it is V8's. */
   readonly version: number | undefined;
-  /** Where V8's value starts. */
+  /** The start of V8's value. */
   readonly end: number;
 }
 

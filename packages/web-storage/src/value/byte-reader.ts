@@ -1,4 +1,4 @@
-/** The parts that stored keys and values consist of: varints, doubles, strings. */
+/** The elements of stored keys and values: varints, doubles, strings. */
 import { VarintReader } from '@bloom/bytes';
 import { type StoredStructure, WebStorageError } from '../web-storage-error.js';
 
@@ -54,7 +54,7 @@ export class ByteReader extends VarintReader {
     return this.bytes.subarray(start, this.position);
   }
 
-  /** Up to 2^32 - 1; what is above is dropped, as V8 drops it. */
+  /** Up to 2^32 - 1; higher bits are dropped, as in V8. */
   override varint32(): number {
     const { bytes, position } = this;
     // Nearly all have one byte.
@@ -98,7 +98,7 @@ export class ByteReader extends VarintReader {
     return fromUnits(bytes.subarray(start, end));
   }
 
-  /** UTF-8 of `length` bytes. @param isStrict whether what is not UTF-8 is refused, or read as U+FFFD, as V8 reads it. */
+  /** UTF-8 of `length` bytes. @param isStrict whether invalid UTF-8 is refused, or read as U+FFFD, as in V8. */
   utf8(length: number, isStrict = true): string {
     const start = this.position;
     const bytes = this.take(length);

@@ -1,20 +1,20 @@
 import { WebStorageError } from '../web-storage-error.js';
 
 /**
- * An object of the browser that JavaScript alone does not have, such as a `DOMRect` or a `CryptoKey`, as it was stored.
+ * A stored object of the browser that JavaScript alone does not have, such as a `DOMRect` or a `CryptoKey`.
  *
  * A `Blob` and a `File` are {@link StoredBlob}s.
  */
 export class HostObject {
-  /** The name of its interface, such as `'DOMRect'`; undefined where this reader does not know the tag. */
+  /** The name of its interface, such as `'DOMRect'`; undefined if this reader does not know the tag. */
   readonly interfaceName: string | undefined;
-  /** What was stored of it, by the names that the interface has for it. */
+  /** Its stored fields, by their names in the interface. */
   readonly fields: Readonly<Record<string, unknown>>;
   /** The tag that is stored, an ASCII character. */
   readonly tag: string;
   /**
-   * For an unknown object, all bytes that follow its tag: where it ends is not known, so that what follows it in the value is in them
-   * too, and the value is incomplete. Otherwise undefined.
+   * For an unknown object, all bytes that follow its tag. Its end is not known, so they also contain the rest of the value, which is
+   * incomplete. Otherwise undefined.
    */
   readonly bytes: Uint8Array | undefined;
 
@@ -46,7 +46,7 @@ export class StoredBlob {
   readonly kind: 'blob' | 'file';
   /** Its place in the list of the record's blobs. */
   readonly index: number;
-  /** Its MIME type, which may be empty; undefined where the record has no entry for it. */
+  /** Its MIME type, which may be empty; undefined if the record has no entry for it. */
   readonly type: string | undefined;
   /** In bytes; undefined where the record has no entry for it, and for a `File` that was stored before Chromium 83. */
   readonly size: number | undefined;
@@ -54,7 +54,7 @@ export class StoredBlob {
   readonly name: string | undefined;
   /** When a `File` was last modified; undefined if it was stored before Chromium 83. */
   readonly lastModified: Date | undefined;
-  /** The number of its file; undefined where the record has no entry for it. */
+  /** The number of its file; undefined if the record has no entry for it. */
   readonly blobNumber: number | undefined;
   /** Why the entry for it cannot be read; undefined where it can, or where there is none. */
   readonly error: WebStorageError | undefined;

@@ -1,8 +1,8 @@
-/** Property names of up to this length are kept, because records of a store mostly have the same. */
+/** Property names of up to this length are kept, because records of a store usually have the same ones. */
 export const MAX_KEPT_NAME = 32;
 const KEPT_NAMES = 1024;
 
-/** Names of properties by their bytes: making a string, and finding the engine's own for it, takes most of the time of an object. */
+/** Property names by their bytes. Making a string and finding the engine's own copy takes most of the time of decoding an object. */
 export class PropertyNames {
   readonly #names: (string | undefined)[] = new Array<string | undefined>(KEPT_NAMES);
 

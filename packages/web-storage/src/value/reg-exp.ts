@@ -13,14 +13,14 @@ const REGEXP_FLAGS: readonly (readonly [bit: number, flag: string])[] = [
 ];
 const ALL_REGEXP_FLAGS = REGEXP_FLAGS.reduce((all, [bit]) => all | bit, 0);
 
-/** A RegExp, or a {@link HostObject} where the host does not know its syntax. @returns undefined for unknown flags. */
+/** A RegExp, or a {@link HostObject} if the host does not know its syntax. @returns undefined for unknown flags. */
 export function regExpOf(source: string, bits: number): object | undefined {
   if ((bits & ~ALL_REGEXP_FLAGS) !== 0) return undefined;
   const flags = REGEXP_FLAGS.map(([bit, flag]) => ((bits & bit) === 0 ? '' : flag)).join('');
   try {
     return new RegExp(source, flags);
   } catch {
-    // A newer syntax than this host's.
+    // Its syntax is newer than this host.
     return new HostObject('RegExp', 'R', { source, flags });
   }
 }

@@ -87,9 +87,9 @@ const HOLES_HAVE_A_TAG = 11;
 const VIEWS_HAVE_FLAGS = 14;
 const LENGTHS_OF_64_BITS = 16;
 
-/** How deeply objects may be nested. The stack of most hosts ends earlier, which is the same error. */
+/** How deeply objects may be nested. The stack of most hosts overflows earlier, which is the same error. */
 const MAX_DEPTH = 10_000;
-/** V8 keeps an array in a hash table once it was longer than this, however short it is made then. Otherwise it reserves 8 bytes for each hole. */
+/** V8 keeps an array in a hash table once it was longer than this, even if it is shortened later. Otherwise it reserves 8 bytes for each hole. */
 const LONGEST_ARRAY = 2 ** 32 - 1;
 
 /** Reads the objects of a host within a value. */
@@ -97,7 +97,7 @@ export interface HostObjectReader {
   /**
    * Reads an object, whose first byte, its tag, is at the position of `reader`.
    *
-   * @returns undefined where the tag is unknown.
+   * @returns undefined if the tag is unknown.
    */
   readHostObject(reader: V8ValueReader): object | undefined;
 }
@@ -107,7 +107,7 @@ export class V8ValueReader extends ByteReader {
   /** The version of V8's format. */
   readonly version: number;
   readonly #host: HostObjectReader | undefined;
-  /** The objects by their ids; undefined where one is not read to its end. */
+  /** The objects by their ids; undefined for one that is not read to its end yet. */
   #objects: (object | undefined)[] = [];
   #depth = 0;
   /** Whether views have flags although views of this version have none. */
@@ -122,7 +122,7 @@ export class V8ValueReader extends ByteReader {
     this.version = this.#header();
   }
 
-  /** False where the value has an object that this reader does not know: what follows that object is missing then. */
+  /** False if the value has an object that this reader does not know: everything after that object is missing. */
   get isComplete(): boolean {
     return this.isWhole;
   }
@@ -133,7 +133,7 @@ export class V8ValueReader extends ByteReader {
     try {
       return this.#whole(start);
     } catch (error) {
-      if (isStackOverflow(error)) throw new WebStorageError('BLOOM_TOO_DEEP', 'value', this.position, 'objects are nested more deeply than the stack lasts', { cause: error });
+      if (isStackOverflow(error)) throw new WebStorageError('BLOOM_TOO_DEEP', 'value', this.position, 'objects are nested more deeply than the stack allows', { cause: error });
       if (error instanceof RangeError) throw new WebStorageError('BLOOM_BAD_VALUE', 'value', this.position, error.message, { cause: error });
       throw error;
     }
@@ -159,7 +159,7 @@ export class V8ValueReader extends ByteReader {
 
   #header(): number {
     const start = this.position;
-    if (this.bytes[start] !== VERSION_TAG) throw new WebStorageError('BLOOM_UNSUPPORTED_VALUE', 'value', start, 'has no version: it is no serialized value, or one from before Chromium 57');
+    if (this.bytes[start] !== VERSION_TAG) throw new WebStorageError('BLOOM_UNSUPPORTED_VALUE', 'value', start, 'has no version: it is not a serialized value, or is one from before Chromium 57');
     this.position++;
     const version = this.varint32();
     if (version < OLDEST_V8_VERSION || version > LATEST_V8_VERSION) {
@@ -178,7 +178,7 @@ export class V8ValueReader extends ByteReader {
         const value = this.varint32();
         return (value >>> 1) ^ -(value & 1);
       }
-      // Two frames of the stack for a level, so that it lasts for as many levels as V8's.
+      // Two stack frames per level, so that the stack allows as many levels as V8's.
       case OBJECT: {
         const object = this.#add<Record<string, unknown>>({});
         this.#enter();
@@ -250,7 +250,7 @@ export class V8ValueReader extends ByteReader {
         return this.value();
       default:
         this.position--;
-        // Before there was a tag for objects of the host, each of these had its own among V8's.
+        // Before there was a tag for objects of the host, each of them had its own tag among V8's.
         if (this.version < EXPLICIT_HOST_TAG) return this.#hostObject();
         throw this.bad(`unknown tag ${quoted(type)}`);
     }
@@ -274,7 +274,7 @@ export class V8ValueReader extends ByteReader {
     }
   }
 
-  /** Whether the next tag is `type`, which is passed over then. */
+  /** Whether the next tag is `type`, which is then skipped. */
   #isNext(type: number): boolean {
     const { bytes } = this;
     while (bytes[this.position] === PADDING) this.position++;
@@ -306,7 +306,7 @@ export class V8ValueReader extends ByteReader {
     while (!this.#isNext(end)) {
       const start = this.position;
       const key = this.#propertyName();
-      // V8 writes the length of an array apart, and it can only be set to a length.
+      // V8 writes the length of an array separately, and it can only be set to a length.
       if (key === 'length' && end !== END_OBJECT) throw this.bad('the length of an array is among its properties', start);
       const value = this.value();
       // An assignment to it would set the prototype.
@@ -454,7 +454,7 @@ export class V8ValueReader extends ByteReader {
     const start = this.position;
     let object = this.#host?.readHostObject(this);
     if (object === undefined) {
-      // Where it ends is not known.
+      // Its end is not known.
       this.position = start;
       const type = String.fromCharCode(this.byte());
       object = new HostObject(undefined, type, {}, this.take(this.remaining).slice());
