@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { keyOrderOf } from '../src/format/database-key.js';
 import { bytewiseComparator } from '@bloom/sstable';
 import { Memtable } from '../src/memtable/memtable.js';
-import { copiedMemtable } from '../src/write/copied-memtable.js';
+import { copiedMemtable } from '../src/write/memtable-copy.js';
 
 const { compareInternalKeys } = keyOrderOf(bytewiseComparator);
 const VALUE = 1;
