@@ -1,6 +1,6 @@
 /** What a page stores for the tests of web-storage, and what it says that it has stored. */
 import { type Random, seeded } from '@bloom/bytes/internal';
-import { describeClone, type HostKinds, randomClone, randomText } from '@bloom/fixtures/random-clone';
+import { cryptoKeyText, describeClone, type HostKinds, randomClone, randomText } from '@bloom/fixtures/random-clone';
 import type { DescribedRecord, Stored } from '../described-storage.js';
 
 /** Objects of the browser that a page may store, by their interfaces, with the properties that make them. */
@@ -16,10 +16,36 @@ function wellFormed(random: Random): string {
   return randomText(random).replace(/[\ud800-\udfff]/gu, '\ufffd');
 }
 
+function fileText({ name, type, size, lastModified }: File): string {
+  return `File ${name} ${type} ${size} ${lastModified}`;
+}
+
+/** A buffer that can grow, or a view that grows with it; of a fixed length in older browsers. */
+function resizableBuffer(random: Random): object {
+  const buffer = new (ArrayBuffer as new (length: number, options: object) => ArrayBuffer)(8 * random.below(3), { maxByteLength: 32 });
+  new Uint8Array(buffer).set(random.bytes(buffer.byteLength));
+  return random.pick([buffer, new Uint16Array(buffer), new Uint8Array(buffer, 0, buffer.byteLength >> 1)]);
+}
+
+/** Keys of the Web Crypto API, one of each kind that Blink stores differently. */
+const cryptoKeys: CryptoKey[] = [];
+
+async function makeCryptoKeys(): Promise<void> {
+  const { subtle } = crypto;
+  const made = [
+    await subtle.generateKey({ name: 'AES-GCM', length: 256 }, true, ['encrypt', 'decrypt']),
+    await subtle.generateKey({ name: 'HMAC', hash: 'SHA-512' }, false, ['sign', 'verify']),
+    await subtle.generateKey({ name: 'ECDSA', namedCurve: 'P-384' }, true, ['sign', 'verify']),
+    await subtle.generateKey({ name: 'RSA-OAEP', modulusLength: 1024, publicExponent: Uint8Array.of(1, 0, 1), hash: 'SHA-256' }, true, ['encrypt', 'decrypt', 'wrapKey', 'unwrapKey']),
+    await subtle.importKey('raw', Uint8Array.of(1, 2, 3), 'PBKDF2', false, ['deriveKey', 'deriveBits']),
+  ];
+  for (const keys of made) cryptoKeys.push(...('publicKey' in keys ? [keys.publicKey, keys.privateKey] : [keys]));
+}
+
 const hosts: HostKinds = {
   make(random) {
     const numbers = () => [random.below(100), random.below(100) / 4, -random.below(100), random.uint32()];
-    switch (random.below(8)) {
+    switch (random.below(14)) {
       case 0:
         return new DOMPoint(...numbers());
       case 1:
@@ -32,6 +58,21 @@ const hosts: HostKinds = {
         return new ImageData(1 + random.below(4), 1 + random.below(4));
       case 5:
         return new File([random.bytes(random.below(2000)) as Uint8Array<ArrayBuffer>], `file ${random.below(100)}.txt`, { type: 'text/plain', lastModified: random.uint32() * 100 });
+      case 7:
+        return new DOMMatrixReadOnly(Array.from({ length: 16 }, () => random.below(9)));
+      case 8:
+        return new DOMRectReadOnly(...numbers());
+      case 9:
+        return new DOMQuad({ x: 1, y: random.below(9) }, { x: 2, z: random.below(9) }, {}, { w: 2 });
+      case 10: {
+        const transfer = new DataTransfer();
+        for (let i = random.below(3); i > 0; i--) transfer.items.add(new File(['text'], `file ${i}.txt`, { type: 'text/plain', lastModified: random.uint32() * 100 }));
+        return transfer.files;
+      }
+      case 11:
+        return resizableBuffer(random);
+      case 12:
+        return random.pick(cryptoKeys);
       case 6:
         return new DOMMatrix(Array.from({ length: 16 }, () => random.below(9)));
       default:
@@ -44,8 +85,12 @@ const hosts: HostKinds = {
     if (names !== undefined) return `${name} ${names.map((field) => (object as Record<string, unknown>)[field]).join(' ')}`;
     if (object instanceof DOMException) return `DOMException ${object.name} ${JSON.stringify(object.message)}`;
     if (object instanceof ImageData) return `ImageData ${object.width} ${object.height} ${[...object.data].join(' ')}`;
-    if (object instanceof DOMMatrix) return `DOMMatrix ${[...object.toFloat64Array()].join(' ')}`;
-    if (object instanceof File) return `File ${object.name} ${object.type} ${object.size} ${object.lastModified}`;
+    // DOMMatrix is one, too.
+    if (object instanceof DOMMatrixReadOnly) return `${name} ${[...object.toFloat64Array()].join(' ')}`;
+    if (object instanceof DOMQuad) return `DOMQuad ${[object.p1, object.p2, object.p3, object.p4].map(({ x, y, z, w }) => `${x} ${y} ${z} ${w}`).join(' ')}`;
+    if (object instanceof CryptoKey) return cryptoKeyText(object);
+    if (object instanceof FileList) return `FileList ${Array.from(object, fileText).join(', ')}`;
+    if (object instanceof File) return fileText(object);
     if (object instanceof Blob) return `Blob ${object.type} ${object.size}`;
     return undefined;
   },
@@ -95,6 +140,7 @@ function randomKey(random: Random, depth = 0): IDBValidKey {
  */
 export async function store(seed: number, count: number, hasLarge = true): Promise<void> {
   const random = seeded(seed);
+  await makeCryptoKeys();
   (await openAt('values', 1, (database) => database.createObjectStore('clones'))).close();
   const database = await openAt('values', 7, (upgraded, transaction) => {
     const notes = upgraded.createObjectStore('notes', { keyPath: 'meta.id', autoIncrement: true });
