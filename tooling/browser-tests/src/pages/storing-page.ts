@@ -42,10 +42,20 @@ async function makeCryptoKeys(): Promise<void> {
   for (const keys of made) cryptoKeys.push(...('publicKey' in keys ? [keys.publicKey, keys.privateKey] : [keys]));
 }
 
+/** Handles of files and folders; none in browsers of before 2020. */
+const handles: FileSystemHandle[] = [];
+
+async function makeHandles(): Promise<void> {
+  const storage = navigator.storage as Partial<StorageManager>;
+  const root = await storage.getDirectory?.();
+  if (root === undefined) return;
+  handles.push(await root.getDirectoryHandle('a folder', { create: true }), await root.getFileHandle('ein Käse.txt', { create: true }));
+}
+
 const hosts: HostKinds = {
   make(random) {
     const numbers = () => [random.below(100), random.below(100) / 4, -random.below(100), random.uint32()];
-    switch (random.below(14)) {
+    switch (random.below(15)) {
       case 0:
         return new DOMPoint(...numbers());
       case 1:
@@ -73,6 +83,8 @@ const hosts: HostKinds = {
         return resizableBuffer(random);
       case 12:
         return random.pick(cryptoKeys);
+      case 13:
+        return handles.length === 0 ? new DOMPoint(...numbers()) : random.pick(handles);
       case 6:
         return new DOMMatrix(Array.from({ length: 16 }, () => random.below(9)));
       default:
@@ -88,6 +100,7 @@ const hosts: HostKinds = {
     // DOMMatrix is one, too.
     if (object instanceof DOMMatrixReadOnly) return `${name} ${[...object.toFloat64Array()].join(' ')}`;
     if (object instanceof DOMQuad) return `DOMQuad ${[object.p1, object.p2, object.p3, object.p4].map(({ x, y, z, w }) => `${x} ${y} ${z} ${w}`).join(' ')}`;
+    if (name === 'FileSystemFileHandle' || name === 'FileSystemDirectoryHandle') return `${name} ${(object as FileSystemHandle).name}`;
     if (object instanceof CryptoKey) return cryptoKeyText(object);
     if (object instanceof FileList) return `FileList ${Array.from(object, fileText).join(', ')}`;
     if (object instanceof File) return fileText(object);
@@ -141,6 +154,7 @@ function randomKey(random: Random, depth = 0): IDBValidKey {
 export async function store(seed: number, count: number, hasLarge = true): Promise<void> {
   const random = seeded(seed);
   await makeCryptoKeys();
+  await makeHandles();
   (await openAt('values', 1, (database) => database.createObjectStore('clones'))).close();
   const database = await openAt('values', 7, (upgraded, transaction) => {
     const notes = upgraded.createObjectStore('notes', { keyPath: 'meta.id', autoIncrement: true });

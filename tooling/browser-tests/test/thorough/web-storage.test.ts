@@ -13,7 +13,7 @@ const TYPES = [
   'undefined', 'null', 'true', 'NaN', '-0', 'Infinity', '0n', 'Date ', 'RegExp ', 'Map {', 'Set {', 'Array(', 'Object {', 'Object true', 'Object "', 'ArrayBuffer ', 'ArrayBuffer of at most',
   'Int8Array', 'Uint8Array', 'Uint8ClampedArray', 'Int16Array', 'Uint16Array', 'Int32Array', 'Uint32Array', 'Float32Array', 'Float64Array', 'BigInt64Array', 'BigUint64Array', 'DataView',
   'Error "', 'EvalError', 'RangeError', 'ReferenceError', 'SyntaxError', 'TypeError', 'URIError', ' cause ', 'Blob ', 'File ', 'FileList ', 'ImageData ', 'DOMException ',
-  'DOMPoint ', 'DOMPointReadOnly', 'DOMRect ', 'DOMRectReadOnly', 'DOMQuad', 'DOMMatrix ', 'DOMMatrixReadOnly', 'CryptoKey secret', 'CryptoKey public', 'CryptoKey private',
+  'DOMPoint ', 'DOMPointReadOnly', 'DOMRect ', 'DOMRectReadOnly', 'DOMQuad', 'DOMMatrix ', 'DOMMatrixReadOnly', 'FileSystemFileHandle ein Käse.txt', 'FileSystemDirectoryHandle', 'CryptoKey secret', 'CryptoKey public', 'CryptoKey private',
 ];
 
 const seeds = Number(process.env.BLOOM_STORED_SEEDS ?? 1);
