@@ -1,6 +1,14 @@
 // Walks in the kernel come to the same entries and errors as those that go entry by entry. `thorough/packed-walk.test.ts` compares more of them.
-import { expect, test } from 'vitest';
-import { compareWalks } from './walk-job.js';
+import { Database, type DatabaseCursor, MemoryFolder, SyncDatabaseReader, type SyncDatabaseCursor, WritableMemoryFolder } from '@bloom/leveldb';
+import { compareInternalBytes } from '@bloom/sstable/internal';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { MergeCursor } from '../src/cursor/merge-cursor.js';
+import { FILLED, PackedWalk, UNSETTLED } from '../src/cursor/packed-walk.js';
+import { VisibleKernel } from '../src/cursor/visible-kernel.js';
+import { type FolderReading, othersTurn } from '../src/folder/folder-reading.js';
+import { Memtable } from '../src/memtable/memtable.js';
+import { MemtableCursor } from '../src/memtable/memtable-cursor.js';
+import { compareWalks, withoutKernel } from './walk-job.js';
 
 test('random walks over random tables and memtables', async () => {
   const { moves, samples } = await compareWalks(0, 40, false);
@@ -12,4 +20,147 @@ test('random walks over damaged tables', async () => {
   const { moves, failures } = await compareWalks(0, 60, true);
   expect(moves).toBeGreaterThan(10_000);
   expect(failures).toBeGreaterThan(20);
+});
+
+const COUNT = 3000;
+const keyOf = (i: number): string => `key ${String(i).padStart(5, '0')}`;
+
+/** The files of a database of the keys below `COUNT`, some of them in its log. */
+async function files(): Promise<Map<string, Uint8Array>> {
+  const folder = new WritableMemoryFolder();
+  const database = await Database.open(folder);
+  for (let i = 0; i < COUNT; i++) await database.put(keyOf((i * 7) % COUNT), `value ${i}`);
+  await database.compactRange();
+  for (let i = 0; i < COUNT; i += 10) await database.put(keyOf(i), 'overwritten');
+  await database.close();
+  return folder.files();
+}
+
+/** How many more walks could have a kernel. */
+function freeKernels(): number {
+  const owner = {};
+  const taken: VisibleKernel[] = [];
+  for (let kernel = VisibleKernel.take(owner); kernel !== undefined; kernel = VisibleKernel.take(owner)) taken.push(kernel);
+  for (const kernel of taken) kernel.giveBack();
+  return taken.length;
+}
+
+const shown = ({ key, value }: SyncDatabaseCursor | DatabaseCursor): string => `${new TextDecoder().decode(key)}: ${new TextDecoder().decode(value)}`;
+
+describe('a kernel', () => {
+  test('is taken by long walks alone, and given back at the end, when the walk turns or goes elsewhere, and when it is closed', async () => {
+    const reader = SyncDatabaseReader.open(new MemoryFolder(await files()));
+    const most = freeKernels();
+    const cursor = reader.cursor();
+    const walk = (moves: number): void => {
+      cursor.seekToFirst();
+      for (let i = 0; i < moves; i++) cursor.next();
+    };
+    walk(10);
+    expect(freeKernels()).toBe(most);
+    walk(20);
+    expect(freeKernels()).toBe(most - 1);
+    expect([cursor.prev(), shown(cursor)]).toEqual([true, `${keyOf(19)}: value ${(19 * 2143) % COUNT}`]);
+    expect(freeKernels()).toBe(most);
+    for (const elsewhere of [() => cursor.seek(keyOf(7)), () => cursor.seekToLast(), () => walk(COUNT), () => cursor.close()]) {
+      walk(20);
+      expect(freeKernels()).toBe(most - 1);
+      elsewhere();
+      expect(freeKernels()).toBe(most);
+    }
+    reader.close();
+  });
+
+  test('is not needed: of many walks at the same time some have none, and all come to the same entries', async () => {
+    const reader = SyncDatabaseReader.open(new MemoryFolder(await files()));
+    const cursors = Array.from({ length: 20 }, () => reader.cursor());
+    for (const cursor of cursors) cursor.seekToFirst();
+    for (let i = 0; i < COUNT; i++) {
+      const all = new Set(cursors.map(shown));
+      expect([...all]).toEqual([`${keyOf(i)}: ${i % 10 === 0 ? 'overwritten' : `value ${(i * 2143) % COUNT}`}`]);
+      for (const cursor of cursors) expect(cursor.next()).toBe(i < COUNT - 1);
+      if (i === 30) expect(freeKernels()).toBe(0);
+    }
+    for (const cursor of cursors) cursor.close();
+    reader.close();
+  });
+
+  test('is loaded by the first long walk of a reader that reads later', async () => {
+    vi.resetModules();
+    const { DatabaseReader } = await import('@bloom/leveldb');
+    const { VisibleKernel: Kernel } = await import('../src/cursor/visible-kernel.js');
+    const reader = await DatabaseReader.open(new MemoryFolder(await files()));
+    expect(Kernel.take({})).toBeUndefined();
+    await vi.waitFor(() => expect(Kernel.take({})).toBeDefined());
+    await reader.close();
+  });
+
+  test('that was given back while a block was being read is left alone when the block is there', () => {
+    const memtable = new Memtable(compareInternalBytes);
+    for (let i = 0; i < 1000; i++) memtable.add(BigInt(i), 1, new TextEncoder().encode(keyOf(i)), 0, 9, 0, 9);
+    /** Reads its blocks later. */
+    class LaterEntries extends MemtableCursor {
+      override nextBlock(): boolean {
+        return false;
+      }
+
+      override *settle(): FolderReading<void> {
+        yield* othersTurn();
+        super.nextBlock();
+      }
+    }
+    const begin = (): PackedWalk => {
+      const merge = new MergeCursor([new LaterEntries(memtable)], compareInternalBytes);
+      merge.seekToFirst();
+      return PackedWalk.begin(merge, 1000n, new Uint8Array(0), 0, undefined)!;
+    };
+    const first = begin();
+    expect([first.fill(), first.fill()]).toEqual([FILLED, UNSETTLED]);
+    const settling = first.settle();
+    settling.next();
+    first.abandon();
+    const second = begin();
+    expect(second.fill()).toBe(FILLED);
+    expect(settling.next().done).toBe(true);
+    expect(second.fill()).toBe(UNSETTLED);
+    expect([...second.settle()]).toHaveLength(1);
+    expect(second.fill()).toBe(FILLED);
+    second.abandon();
+  });
+
+  test('gives the same copies of entries as a walk without it, and those stay as they are', async () => {
+    const reader = SyncDatabaseReader.open(new MemoryFolder(await files()));
+    const read = async (): Promise<unknown> => {
+      const cursor = reader.cursor();
+      cursor.seekToFirst();
+      const some = cursor.nextMany(700);
+      const more = cursor.nextMany(COUNT, { lt: keyOf(2500) });
+      const rest = [...reader.entries({ gte: keyOf(2500) })];
+      cursor.close();
+      return Promise.resolve([some, more, rest]);
+    };
+    const inKernel = await read();
+    expect(inKernel).toEqual(await withoutKernel(read));
+    expect((inKernel as unknown[][]).flat()).toHaveLength(COUNT);
+    reader.close();
+  });
+});
+
+describe('without WebAssembly', () => {
+  afterEach(() => {
+    vi.unstubAllGlobals();
+    vi.resetModules();
+  });
+
+  test('there is no kernel, and walks go entry by entry', async () => {
+    const contents = await files();
+    vi.stubGlobal('WebAssembly', undefined);
+    vi.resetModules();
+    const { SyncDatabaseReader: Reader } = await import('@bloom/leveldb');
+    const { VisibleKernel: Kernel } = await import('../src/cursor/visible-kernel.js');
+    const reader = Reader.open(new MemoryFolder(contents));
+    expect(Kernel.take({})).toBeUndefined();
+    expect([...reader.keys()]).toHaveLength(COUNT);
+    reader.close();
+  });
 });

@@ -1,7 +1,7 @@
-import type { Bytes } from '@bloom/bytes';
 import type { FolderReading } from '../folder/folder-reading.js';
 import type { EntryCursor } from './entry-cursor.js';
 import type { MergeCursor } from './merge-cursor.js';
+import { PackedRun } from './packed-run.js';
 import type { ReadSamples } from './read-samples.js';
 import { AT_SAMPLE, DONE, NEEDS_BLOCK, VisibleKernel } from './visible-kernel.js';
 
@@ -15,13 +15,6 @@ export const UNSETTLED = 2;
 /** The kernel declines the next entry, or a block: `end` is called, and the walk goes on without it. */
 export const DECLINED = 3;
 
-/** Copies of entries share this many bytes, except those of long entries, so that keeping one does not keep much more in memory. */
-const SHARED_BYTES = 2 ** 13;
-const MAX_SHARED_ENTRY = SHARED_BYTES / 8;
-
-/** A run is copied into at least this many bytes. */
-const MIN_RUN_BYTES = 2 ** 13;
-
 /**
  * A walk forward over the visible entries of a merge, in runs that a kernel packs.
  *
@@ -30,23 +23,15 @@ const MIN_RUN_BYTES = 2 ** 13;
  * where the kernel is.
  */
 export class PackedWalk {
-  /** The user keys and values of the run, one after another: valid until the next run. */
-  bytes: Uint8Array = new Uint8Array(MIN_RUN_BYTES);
-  /** Where each of them ends in `bytes`: from `endsStart` to `endsEnd`. */
-  ends: Uint32Array = new Uint32Array(0);
-  endsStart = 0;
-  endsEnd = 0;
+  readonly run = new PackedRun();
   readonly #kernel: VisibleKernel;
   readonly #merge: MergeCursor;
   readonly #samples: ReadSamples | undefined;
-  /** Copies of the run's bytes from `#copiedStart` to `#copiedEnd`. */
-  #copied = new ArrayBuffer(0);
-  #copiedStart = 0;
-  #copiedEnd = 0;
   /** Bytes of the blocks to which the sources have moved one by one. */
   #readBytes = 0;
   /** The source that moves to its next block. */
   #moving: EntryCursor | undefined;
+  #isOver = false;
 
   private constructor(kernel: VisibleKernel, merge: MergeCursor, samples: ReadSamples | undefined) {
     this.#kernel = kernel;
@@ -91,7 +76,7 @@ export class PackedWalk {
       }
       const { entries } = kernel;
       if (entries > 0) {
-        this.#copyRun(entries);
+        this.run.fill(kernel, entries);
         return FILLED;
       }
       if (why !== NEEDS_BLOCK) return why === DONE ? ENDED : DECLINED;
@@ -113,7 +98,8 @@ export class PackedWalk {
     const moving = this.#moving!;
     this.#moving = undefined;
     yield* moving.settle();
-    return this.#enter(moving);
+    // It may have been abandoned meanwhile, and the kernel be another walk's.
+    return this.#isOver || this.#enter(moving);
   }
 
   /** Gives the kernel the block that a source has moved to. @returns whether it takes it. */
@@ -125,37 +111,6 @@ export class PackedWalk {
     }
     this.#kernel.leave();
     return true;
-  }
-
-  /**
-   * Copies of the key and the value at `place` of `ends`. Many share memory, as those of a `ByteCopier` do.
-   *
-   * @returns undefined when they are too long for that.
-   */
-  pairAt(place: number, keyStart: number): [Bytes, Bytes] | undefined {
-    const { ends } = this;
-    const valueStart = ends[place]!;
-    const valueEnd = ends[place + 1]!;
-    if (valueEnd - keyStart > MAX_SHARED_ENTRY) return undefined;
-    if (valueEnd > this.#copiedEnd || keyStart < this.#copiedStart) {
-      let last = place + 2;
-      while (last < this.endsEnd && ends[last + 1]! - keyStart <= SHARED_BYTES) last += 2;
-      this.#copiedStart = keyStart;
-      this.#copiedEnd = ends[last - 1]!;
-      this.#copied = this.bytes.slice(keyStart, this.#copiedEnd).buffer;
-    }
-    const from = this.#copiedStart;
-    return [new Uint8Array(this.#copied, keyStart - from, valueStart - keyStart), new Uint8Array(this.#copied, valueStart - from, valueEnd - valueStart)];
-  }
-
-  #copyRun(entries: number): void {
-    this.#copiedEnd = 0;
-    const { runAt, runLength, endsAt, words } = this.#kernel;
-    if (runLength > this.bytes.length) this.bytes = new Uint8Array(runLength * 2);
-    this.bytes.set(this.#kernel.bytes.subarray(runAt, runAt + runLength));
-    this.ends = words;
-    this.endsStart = endsAt;
-    this.endsEnd = endsAt + entries * 2;
   }
 
   /** The user key whose further versions are passed over: a view that is valid until the next call. */
@@ -173,11 +128,13 @@ export class PackedWalk {
       if (source.valid) source.skip(kernel.movesOf(i), () => kernel.contentsOf(i) ?? source.block!.contents.slice());
     }
     this.#merge.lineUp();
+    this.#isOver = true;
     kernel.giveBack();
   }
 
   /** Lets the kernel go, for a walk that goes elsewhere. */
   abandon(): void {
+    this.#isOver = true;
     if (this.#samples !== undefined) this.#samples.unsampled = this.#kernel.unsampled;
     this.#kernel.giveBack();
   }

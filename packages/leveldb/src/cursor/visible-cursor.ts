@@ -146,7 +146,7 @@ export class VisibleCursor {
   pair(copier: ByteCopier): [Bytes, Bytes] {
     const { keyStart } = this;
     return (
-      this.packed?.pairAt(this.place - 2, keyStart) ?? [
+      this.packed?.run.pairAt(this.place - 2, keyStart) ?? [
         copier.copyRange(this.keyBytes, keyStart, keyStart + this.keyLength),
         copier.copyRange(this.valueBytes, this.valueStart, this.valueEnd),
       ]
@@ -196,11 +196,11 @@ export class VisibleCursor {
 
   #nextPacked(packed: PackedWalk): boolean {
     const { place } = this;
-    if (place === packed.endsEnd) {
+    const { ends, endsEnd } = packed.run;
+    if (place === endsEnd) {
       this.valid = false;
       return this.#fill(packed);
     }
-    const { ends } = packed;
     this.keyStart = this.valueEnd;
     this.valueStart = ends[place]!;
     this.keyLength = this.valueStart - this.keyStart;
@@ -213,13 +213,14 @@ export class VisibleCursor {
   #fill(packed: PackedWalk): boolean {
     switch (packed.fill()) {
       case FILLED:
-        this.keyBytes = this.valueBytes = packed.bytes;
+        this.keyBytes = this.valueBytes = packed.run.bytes;
         this.valueEnd = 0;
-        this.place = packed.endsStart;
+        this.place = packed.run.endsStart;
         return (this.valid = this.#nextPacked(packed));
       case UNSETTLED:
         return false;
       case ENDED:
+        this.#leave();
         return true;
       default:
         this.#unpack(packed);
