@@ -200,6 +200,8 @@ export class ThreadGuest extends PendingCalls {
     try {
       await database.join(keeper, { ...options, errorIfExists: false });
     } catch (error) {
+      // The level may have been closed meanwhile.
+      if (this.hasEnded) return;
       if ((error as { readonly code?: unknown }).code === 'LEVEL_LOCKED') this.#sayHello();
       else this.refuse(error);
       return;
