@@ -60,7 +60,7 @@ const PROGRAMS = [
     folder: 'node_modules/@tbd54566975/dwn-sdk-js',
     replaced: 'node_modules/level',
     exported: 'Level',
-    command: (folder) => [join(folder, '../../mocha/bin/mocha.js'), '--exit', 'dist/esm/tests/**/*.spec.js'],
+    command: (folder) => [join(folder, '../../mocha/bin/mocha.js'), '--exit', '--timeout', '60000', 'dist/esm/tests/**/*.spec.js'],
   },
 ];
 

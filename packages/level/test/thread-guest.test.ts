@@ -25,3 +25,19 @@ test('a level that is closed while it tries to open the database says nothing mo
     post.mockRestore();
   }
 });
+
+test('a level that waits for the thread that opens the database says hello once in a second', async () => {
+  const post = vi.spyOn(ThreadChannel.prototype, 'post');
+  const place = { path: 'nowhere', identity: '0:1', options: {}, isThere: () => true, makeDatabase: () => undefined as never };
+  const guest = new ThreadGuest(place);
+  try {
+    for (let i = 0; i < 10; i++) expect(await guest.find(10)).toBe(undefined);
+    expect(post.mock.calls).toEqual([[{ hello: expect.any(String) as string }]]);
+    await delay(1000);
+    await guest.find(10);
+    expect(post.mock.calls.length).toBe(2);
+  } finally {
+    guest.fail('the test has ended');
+    post.mockRestore();
+  }
+});

@@ -20,6 +20,12 @@ const now = performance.now.bind(performance);
 const FIRST_TRY_MS = 50;
 const MAX_TRY_MS = 1000;
 
+/**
+ * How long it is waited before the thread that has the database open is looked for again. All threads hear that, and a hundred that start
+ * at once would be busy with it. A thread that opens the database says so.
+ */
+const HELLO_MS = 1000;
+
 /** How long a synchronous call waits for its answer, in milliseconds. */
 const MAX_WAIT_MS = 5000;
 
@@ -49,6 +55,7 @@ export class ThreadGuest extends PendingCalls {
   private onNews: () => void = () => undefined;
   private timer: ReturnType<typeof startTimer> | undefined;
   private tryMs = FIRST_TRY_MS;
+  private saidHelloAt = -Infinity;
   private hasHeard = false;
   private hasEnded = false;
 
@@ -69,7 +76,7 @@ export class ThreadGuest extends PendingCalls {
    */
   async find(ms: number): Promise<'found' | 'opening' | undefined> {
     let hasNews = false as boolean;
-    this.#sayHello();
+    if (now() - this.saidHelloAt >= HELLO_MS) this.#sayHello();
     await new Promise<void>((resolve) => {
       const timer = startTimer(resolve, ms);
       this.onNews = () => {
@@ -164,6 +171,7 @@ export class ThreadGuest extends PendingCalls {
   }
 
   #sayHello(): void {
+    this.saidHelloAt = now();
     this.folderChannel.post({ hello: this.client });
   }
 
