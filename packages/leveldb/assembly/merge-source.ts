@@ -187,7 +187,11 @@ export function enterStored(source: u32): bool {
   } else if (type != 0) {
     return false;
   }
-  if (!supply(source, contents, length, keyOf(s)) || advanceInOrder(s) != ON_ENTRY) return false;
+  if (!supply(source, contents, length, keyOf(s)) || advanceInOrder(s) != ON_ENTRY) {
+    // As before: the source has no further entry.
+    store<u32>(s, load<u32>(s, END), NEXT);
+    return false;
+  }
   clearMoves(source);
   store<u32>(s, u32(stored + 8), STORED);
   store<u32>(s, left - 1, STORED_LEFT);

@@ -214,10 +214,10 @@ export class VisibleKernel {
    */
   offerStored(read: (into: Uint8Array, take: (start: number, length: number) => void, most: number) => number): boolean {
     const source = this.#kernel.first();
-    const slot = this.#slots[source];
-    if (slot === undefined) return false;
     const entered = this.#kernel.enteredOf(source);
     this.#kernel.supplyStored(source, 0, 0, 0, 0);
+    const slot = this.#slots[source];
+    if (slot === undefined) return false;
     // What it did not take it would not take again.
     const isRefused = slot.isOffered && entered === 0;
     slot.isOffered = false;
