@@ -4,7 +4,7 @@ import { seeded } from '@bloom/fixtures';
 import { type FilterPolicy, FittedBloomFilterPolicy } from '@bloom/policy';
 import { bytewiseComparator, type Codec, MemorySink, TableBuilder, type TableBuilderOptions } from '@bloom/sstable';
 import { decodeInternalKey, encodeInternalKey } from '@bloom/sstable/database';
-import { compareInternalBytes } from '@bloom/sstable/internal';
+import { BlockSearch, compareInternalBytes } from '@bloom/sstable/internal';
 import { expect } from 'vitest';
 import { mergeByEntries } from '../src/compact/compacted-tables.js';
 import type { CompactionContext } from '../src/compact/compaction-context.js';
@@ -215,6 +215,26 @@ export function damaged(random: Random, { plan, files, ...job }: Job): Job {
     bytes[offset + at] = random.pick([random.below(256), 0, 0xff, 0x80, bytes[offset + at]! ^ 1]);
   }
   if (random.below(8) > 0) new DataView(bytes.buffer).setUint32(offset + size + 1, maskedCrc32c(bytes.subarray(offset, offset + size + 1)), true);
+  return { plan, files: new Map([...files, [name, bytes]]), ...job };
+}
+
+/** Damages the value's length or the key of an entry behind the first ones of a data block. The checksum is that of the damaged bytes. */
+export function damagedEntry(random: Random, { plan, files, ...job }: Job): Job {
+  const file = random.pick(plan.inputs.flat());
+  const name = tableFileName(file.number);
+  const bytes = files.get(name)!.slice();
+  const { index } = runSync(new WritableMemoryFolder(files), new TableCache(100, {}, settingsOf({}).opening, null).open(file)).table;
+  const i = random.below(index.length);
+  const [offset, size] = [index.offsetOf(i), index.sizeOf(i)];
+  const block = new BlockSearch(compareInternalBytes, 'data block');
+  block.reset(bytes.subarray(offset, offset + size), offset);
+  const starts: number[] = [];
+  for (let more = block.seekToFirst(); more; more = block.next()) if (block.keyLength > block.shared) starts.push(block.entryStart);
+  // The three lengths, of which these have one byte each, come before the key.
+  const start = offset + random.pick(starts.slice(starts.length >> 1));
+  if (random.below(2) === 0) bytes[start + 2] = random.pick([0x7f, 0xff, bytes[start + 2]! + 1]);
+  else bytes[start + 3] = random.pick([0, 0xff]);
+  new DataView(bytes.buffer).setUint32(offset + size + 1, maskedCrc32c(bytes.subarray(offset, offset + size + 1)), true);
   return { plan, files: new Map([...files, [name, bytes]]), ...job };
 }
 

@@ -21,7 +21,7 @@ import { MemtableCursor } from '../src/memtable/memtable-cursor.js';
 import { TableCache, ViewTables } from '../src/table/table-cache.js';
 import { LevelEntries } from '../src/table/table-cursor.js';
 import { settingsOf } from '../src/write/database-options.js';
-import { damaged, type Job, randomEntries, randomJob, type Random, type Stored } from './merge-job.js';
+import { damaged, damagedEntry, type Job, randomEntries, randomJob, type Random, type Stored } from './merge-job.js';
 
 provideVisibleKernel(VISIBLE_KERNEL);
 
@@ -53,7 +53,7 @@ function randomContents(random: Random, isDamaged: boolean): Contents {
     }
     return memtable;
   });
-  return { job: isDamaged ? damaged(random, job) : job, memtables, added: randomEntries(random, 300, 2) };
+  return { job: isDamaged ? random.pick([damaged, damagedEntry])(random, job) : job, memtables, added: randomEntries(random, 300, 2) };
 }
 
 /** What a walk comes to: each entry, and each error. */
