@@ -50,8 +50,7 @@ export class DatabaseStore implements LevelStore {
   getSync(key: Stored, format: StoredFormat, snapshot: StoreSnapshot | undefined): Stored | undefined {
     const database = this.#writable('getSync()', 'LEVEL_NOT_SUPPORTED');
     try {
-      const value = database.getSync(this.#keys.bytesOf(key), readingOf(snapshot));
-      return value && makerOf(this.#formats, format)(value, 0, value.length);
+      return database.getAsSync(this.#keys.bytesOf(key), makerOf(this.#formats, format), readingOf(snapshot));
     } catch (error) {
       throw levelErrorOf(error);
     }

@@ -198,6 +198,25 @@ test('getAs gives what is made of a value that is at hand without a promise', as
   expect(() => reader.getAs(KEYS[0]!, textOf)).toThrow(expect.objectContaining({ code: 'BLOOM_CLOSED' }) as Error);
 });
 
+test('getAsSync gives what getAs makes of a value, also of one that has to be read', async () => {
+  const folder = new WritableMemoryFolder();
+  await using database = await Database.open(folder, { cache: null });
+  for (const [i, key] of KEYS.entries()) await database.put(key, `value ${i}`);
+  const { sequence } = database.snapshot();
+  await database.put(KEYS[0]!, 'new');
+  await database.compactRange();
+  for (const [i, key] of KEYS.entries()) expect(database.getAsSync(key, textOf, { sequence })).toBe(`value ${i}`);
+  expect(database.getAsSync(KEYS[0]!, textOf)).toBe('new');
+  expect(database.getAsSync(utf8('absent'), () => 'called')).toBeUndefined();
+  const refuse = (): never => {
+    throw new Error('not this one');
+  };
+  expect(() => database.getAsSync(KEYS[0]!, refuse)).toThrow('not this one');
+  expect(database.getAsSync(KEYS[1]!, textOf)).toBe('value 1');
+  expect(() => database.getAsSync(KEYS[0]!, 'text' as never)).toThrow(new TypeError('make must be a function, got string'));
+  expect(() => database.getAsSync(KEYS[0]!, textOf, { sequence, other: 1 } as object)).toThrow(/getAsSync.*other/);
+});
+
 test('getAs and getManyAs call the function for an empty value and not for an absent key, and return undefined if it does', async () => {
   const database = await Database.open(new WritableMemoryFolder());
   await database.put(utf8('empty'), new Uint8Array(0));

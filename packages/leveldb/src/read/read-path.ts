@@ -222,6 +222,11 @@ export class ReadPath {
     return this.valueOf(this.#lookUpAtOnce(call, key, options));
   }
 
+  /** `getAs`, synchronously. */
+  makeAtOnce<T>(call: string, key: Uint8Array | string, make: MakeOfBytes<T>, options: SequenceOptions | undefined): T | undefined {
+    return this.madeOf(this.#lookUpAtOnce(call, key, options), make);
+  }
+
   /** Whether there is a value of `key`, synchronously. */
   hasAtOnce(call: string, key: Uint8Array | string, options: SequenceOptions | undefined): boolean {
     return this.isFound(this.#lookUpAtOnce(call, key, options));

@@ -1,5 +1,5 @@
 import type { Bytes, Signal } from '@bloom/bytes';
-import { bytesOf, mustBeBoolean, mustBeBytes, mustBeOptions, mustHaveAtMost } from '@bloom/bytes/internal';
+import { bytesOf, mustBeBoolean, mustBeBytes, mustBeFunction, mustBeOptions, mustHaveAtMost } from '@bloom/bytes/internal';
 import type { SignalOptions } from '@bloom/sstable';
 import type { SequenceOptions } from '@bloom/sstable/database';
 import { signalOf } from '@bloom/sstable/internal';
@@ -8,7 +8,7 @@ import { beforeVersions } from '../format/database-key.js';
 import { runAsync } from '../folder/folder-reading.js';
 import type { DatabaseKeyRange } from '../read/database-range.js';
 import type { LookupExplanation } from '../read/lookup-explanation.js';
-import { type DatabaseCursorOptions, ReadPath, type StoredVersion } from '../read/read-path.js';
+import { type DatabaseCursorOptions, type MakeOfBytes, ReadPath, type StoredVersion } from '../read/read-path.js';
 import type { SyncDatabaseCursor } from '../read/sync-database-cursor.js';
 import type { View } from '../read/view.js';
 import { isMissing, mustBeWritable, type WritableFolder } from '../folder/writable-folder.js';
@@ -239,6 +239,20 @@ export class Database extends AsyncBaseReader {
    */
   getSync(key: Uint8Array | string, options?: SequenceOptions): Bytes | undefined {
     return this.#path.getAtOnce('getSync', key, options);
+  }
+
+  /**
+   * Synchronous `getAs`.
+   *
+   * @throws as {@link getSync}, what `make` throws, and a TypeError when it is no function.
+   * @example
+   * ```ts
+   * const text = database.getAsSync('hello', (bytes, start, end) => decoder.decode(bytes.subarray(start, end)));
+   * ```
+   */
+  getAsSync<T>(key: Uint8Array | string, make: MakeOfBytes<T>, options?: SequenceOptions): T | undefined {
+    mustBeFunction('make', make);
+    return this.#path.makeAtOnce('getAsSync', key, make, options);
   }
 
   /** Synchronous `has`. @throws as {@link getSync}. */
