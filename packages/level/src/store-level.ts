@@ -297,7 +297,7 @@ export abstract class StoreLevel<KDefault = string, VDefault = string> extends C
   #snapshotIn(store: LevelStore, { snapshot }: ReadOptions): StoreSnapshot | undefined {
     // Null is none, as in abstract-level.
     if (snapshot === undefined || snapshot === null) return undefined;
-    if (!(snapshot instanceof LevelSnapshot)) throw new TypeError('snapshot must be one of this database');
+    if (!(snapshot instanceof LevelSnapshot)) throw new TypeError('snapshot must be a snapshot of this database');
     return snapshot.snapshotOf(this, store);
   }
 

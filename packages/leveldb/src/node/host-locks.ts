@@ -10,7 +10,6 @@
  *   (both lack functions of libuv that it calls).
  */
 import { existsSync, statSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import process from 'node:process';
 import { DatabaseError } from '../folder/database-error.js';
 import { type CLibrary, CLibraryLocks } from './c-library-locks.js';
@@ -172,9 +171,10 @@ function requiredAddOn(name: string): unknown {
 
 function required(name: string): unknown {
   try {
-    return createRequire(import.meta.url)(name);
+    // Not imported: bundles to ES modules often declare `createRequire` at their start, for CommonJS packages in them.
+    return process.getBuiltinModule('node:module').createRequire(import.meta.url)(name);
   } catch {
-    // A bundler may leave `import.meta.url` undefined, or set it to where the file was on the machine that made the bundle.
+    // Node.js before 20.16 has no such function. A bundler may leave `import.meta.url` undefined, or set it to where the file was on the machine that made the bundle.
     return undefined;
   }
 }
