@@ -41,7 +41,7 @@ describe('colours', () => {
   const coloured = (env: Record<string, string>): Promise<boolean> =>
     bloom(['get', 'absent.ldb', 'a'], scratch.path, '', { FORCE_COLOR: '', NO_COLOR: '', ...env }).then(({ stderr }) => stderr !== 'bloom: absent.ldb: no such file or folder\n');
 
-  test('are for terminals, unless FORCE_COLOR asks for them', async () => {
+  test('are for terminals, unless FORCE_COLOR is set', async () => {
     expect(await coloured({})).toBe(false);
     expect(await coloured({ FORCE_COLOR: '1' })).toBe(true);
     expect(await coloured({ FORCE_COLOR: '0' })).toBe(false);

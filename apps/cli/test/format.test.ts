@@ -221,7 +221,7 @@ describe('the columns of a format', () => {
     expect(printed(format, [(columns as Partial<Columns>).facts === undefined ? [row[0], row[1]] : row], columns)).toBe(text);
   });
 
-  test('of csv: an empty cell alone on its line is quoted, since an empty line is no record', () => {
+  test('of csv: an empty cell alone on its line is quoted, since an empty line is not a record', () => {
     expect(printed('csv', [['', '']], { value: false })).toBe('key\n""\n');
   });
 });

@@ -86,7 +86,7 @@ describe('--decode', () => {
     ]);
   });
 
-  test('says what cannot be decoded, prints the rest, and exits with 1', async () => {
+  test('reports what cannot be decoded, prints the rest, and exits with 1', async () => {
     const folder = await levelOf('damaged', [['_https://a.example\0\x01a', '\x07?'], ['_https://a.example\0\x01b', '\x01fine']]);
     const { code, stdout, stderr } = await bloom(['scan', '--decode', folder], scratch.path);
     expect([code, stdout.toString()]).toEqual([1, 'https://a.example\ta\t\nhttps://a.example\tb\tfine\n']);
@@ -118,7 +118,7 @@ describe('ls and export', () => {
     symlinkSync(profile, join(profile, 'link'));
   });
 
-  test('ls lists each database with what it is and how many entries it has', async () => {
+  test('ls lists each database with its kind and its number of entries', async () => {
     const listed = linesOf(await bloomPrints(['ls', '--json', 'profile'], scratch.path)).map((line) => JSON.parse(line) as Record<string, unknown>);
     const counts = await Promise.all(listed.map(async ({ path }) => Number((await bloomPrints(['count', String(path)], scratch.path)).split('\t')[0]!.trim().split(/\s/u)[0])));
     expect(listed.map(({ path, what, storage, problem }) => [path, what, storage, problem])).toEqual([
@@ -131,7 +131,7 @@ describe('ls and export', () => {
     expect(await bloomPrints(['ls', 'profile'], scratch.path)).toMatch(/^folder +what +entries +size +in use by\nIndexedDB\/https_a/u);
   });
 
-  test('ls says what cannot be read, and what has no database in it', async () => {
+  test('ls reports unreadable folders, and folders without a database', async () => {
     cpSync(join(profile, 'Session Storage'), scratch.at('broken/Session Storage'), { recursive: true });
     truncateSync(scratch.at('broken/Session Storage/MANIFEST-000001'), 0);
     const { code, stdout } = await bloom(['ls', 'broken'], scratch.path);

@@ -52,7 +52,7 @@ describe('a MANIFEST with right checksums that somebody has changed', () => {
     await expect(verifyPublished(store)).rejects.toMatchObject({ code: 'BLOOM_NOT_PUBLISHED' });
   });
 
-  test('is refused at a refresh, and the reader goes on with what it has', async () => {
+  test('is refused at a refresh, and the reader keeps its state', async () => {
     const store = await storeWith({});
     await using reader = await openLater(store);
     const other = manifestName(123_456_789_012n);

@@ -91,7 +91,7 @@ describe('merge', () => {
     expect(isClosed).toBe(true);
   });
 
-  test('passes on what a run throws, and its signal', async () => {
+  test('passes on the errors of a run, and the signal to it', async () => {
     const failing = {
       // eslint-disable-next-line require-yield
       async *entries(): AsyncGenerator<BulkEntry[]> {

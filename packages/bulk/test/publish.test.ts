@@ -148,7 +148,7 @@ describe('PartWriter', () => {
     for (const [i, { first }] of parts.slice(1).entries()) expect(Buffer.compare(parts[i]!.last, first)).toBeLessThan(0);
   });
 
-  test('refuses a key that is not after the one before, also across parts and for another kind, and goes on', async () => {
+  test('refuses a key that is not after the previous one, also across parts and for another kind, and continues', async () => {
     const writer = new PartWriter({ sequence: 1n });
     writer.put(keyAt(5), utf8('five'));
     expect(() => writer.put(keyAt(5), utf8('again'))).toThrow(RangeError);
@@ -207,7 +207,7 @@ describe('assemble', () => {
     expect(await codeOf(assemble(damaged, [part!]))).toBe('BLOOM_OTHER_BYTES');
   });
 
-  test('refuses another order of keys, among the parts and than what is published', async () => {
+  test('refuses another order of keys, among the parts and different from the published one', async () => {
     const store = new MemoryStore();
     const [part] = await partsOf(store, entriesOf(range(0, 100)), 1n);
     expect(await codeOf(assemble(store, [{ ...part!, comparator: 'another' }]))).toBe('BLOOM_OTHER_COMPARATOR');
@@ -232,7 +232,7 @@ describe('assemble', () => {
     expect(await codeOf(deliver(store, entriesOf([7]), 7n))).toBe('BLOOM_NO_LEVEL');
   });
 
-  test('takes a delivery without parts, which is what was published before, and a database without any', async () => {
+  test('takes a delivery without parts, which publishes the previous state, and a database without any', async () => {
     const store = await twoDeliveries();
     const previous = (await readPublication(store))!;
     const same = await assemble(store, [], { previous });
@@ -260,7 +260,7 @@ describe('assemble', () => {
 });
 
 describe('publish', () => {
-  test('refuses what was not assembled on what is current, and writes nothing over it', async () => {
+  test('refuses a database that was not assembled from the current one, and overwrites nothing', async () => {
     const store = new MemoryStore();
     const parts = await partsOf(store, base, 1n);
     const first = await assemble(store, parts);

@@ -80,7 +80,7 @@ describe('the state of an object', () => {
 });
 
 describe('an answer', () => {
-  test('that says nothing of length or time is no description of an object', async () => {
+  test('without a length or a time is not a description of an object', async () => {
     const head = (headers: Record<string, string>) => storeAnswered(() => new Response(null, { headers })).head('123456.ldb');
     const time = 'Thu, 01 Jan 2026 00:00:00 GMT';
     await expect(head({ 'last-modified': time })).rejects.toMatchObject(failed);
@@ -89,7 +89,7 @@ describe('an answer', () => {
     expect(await head({ 'content-length': '5', 'last-modified': time })).toMatchObject({ byteLength: 5, modifiedMs: Date.UTC(2026, 0, 1) });
   });
 
-  test('that is no list, or one that is cut or says nothing of length or time, is refused', async () => {
+  test('that is not a list, or is truncated, or has no length or time, is refused', async () => {
     const names = async (...answers: Response[]) => (await collected(storeAnswered(() => answers.shift()!).list())).map(({ name }) => name);
     const more = (token: string) => `<IsTruncated>true</IsTruncated>${token}`;
     await expect(names(new Response('<html>log in</html>'))).rejects.toMatchObject(failed);
@@ -110,7 +110,7 @@ describe('an answer', () => {
     await expect(names(`<EncodingType>url</EncodingType>${listed('100% ü+b/1')}`)).rejects.toMatchObject(failed);
   });
 
-  test('is asked for again after RequestTimeout, which S3 says with 400', async () => {
+  test('is requested again after RequestTimeout, which S3 sends with status 400', async () => {
     let tries = 0;
     const store = storeAnswered(() => (tries++ === 0 ? new Response('<Error><Code>RequestTimeout</Code></Error>', { status: 400 }) : new Response('x', { headers: { etag: '"1"' } })));
     expect((await store.get('CURRENT'))!.etag).toBe('"1"');
@@ -118,7 +118,7 @@ describe('an answer', () => {
     expect(tries).toBe(3);
   });
 
-  test('that redirects is not followed: the request has credentials, and the region is said where the answer tells it', async () => {
+  test('with a redirect is not followed, because the request has credentials; the error names the region if the answer has it', async () => {
     const redirects: (string | undefined)[] = [];
     const store = storeAnswered(({ redirect }) => {
       redirects.push(redirect);
@@ -203,12 +203,12 @@ describe('an address', () => {
   }
   const addressed = (address: string, environment: Record<string, string> = {}) => requestsOf((fetch) => s3StoreOf(address, { ...ENVIRONMENT, ...environment }, { fetch }));
 
-  test('of s3: has a prefix as it is: with spaces, percent signs and letters of any alphabet', async () => {
+  test('of s3: takes the prefix unchanged: with spaces, percent signs and letters of any alphabet', async () => {
     expect(await addressed('s3://bucket/100% of/a%20b/ü?#+')).toEqual(['https://bucket.s3.us-east-1.amazonaws.com/100%25%20of/a%2520b/%C3%BC%3F%23%2B/CURRENT', 'https://bucket.s3.us-east-1.amazonaws.com/ 100% of/a%20b/ü?#+/']);
     for (const address of ['s3://bucket/a/../b', 's3://bucket/./b', 's3://bucket/..']) expect(() => s3StoreOf(address, ENVIRONMENT)).toThrow(RangeError);
   });
 
-  test('of s3: takes the server of the environment as it is, also where it looks like one with a bucket, or has a path', async () => {
+  test('of s3: takes the server of the environment unchanged, even if it looks like one with a bucket, or has a path', async () => {
     const endpoint = 'https://bucket.vpce-1a2b-5e6f.s3.us-east-1.vpce.amazonaws.com';
     expect(await addressed('s3://mine/words', { AWS_ENDPOINT_URL_S3: endpoint })).toEqual([`${endpoint}/mine/words/CURRENT`, `${endpoint}/mine/ words/`]);
     const path = 'https://project.example.org/storage/v1/s3';
@@ -226,7 +226,7 @@ describe('an address', () => {
     ]);
   });
 
-  test('of a bucket goes with a prefix; one that is no address, has no bucket or cannot be decoded is refused', async () => {
+  test('of a bucket goes with a prefix; one that is not an address, has no bucket or cannot be decoded is refused', async () => {
     expect(await requestsOf((fetch) => new S3Store('http://127.0.0.1:1/base/bucket', { credentials, fetch, prefix: 'a b/' }))).toEqual(['http://127.0.0.1:1/base/bucket/a%20b/CURRENT', 'http://127.0.0.1:1/base/bucket/ a b/']);
     for (const url of ['http://127.0.0.1:1/', 'http://127.0.0.1:1/bucket/100%/', 'bucket', 'file:///bucket/words/', '']) {
       expect(() => storeAnswered(() => new Response(''), {}, url), url).toThrow(/url must/);

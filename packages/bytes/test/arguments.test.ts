@@ -104,7 +104,7 @@ describe('mustBeSignal', () => {
     expect(() => mustBeSignal('signal', AbortSignal.abort())).not.toThrow();
   });
 
-  test('rejects a controller, and says what to pass', () => {
+  test('rejects a controller, and names what to pass instead', () => {
     const message = 'signal must be an AbortSignal, got an AbortController: pass its signal';
     expect(() => mustBeSignal('signal', new AbortController())).toThrow(new TypeError(message));
   });
@@ -134,7 +134,7 @@ describe('mustHaveMethods', () => {
 });
 
 describe('mustHaveAtMost', () => {
-  test('refuses an argument too many, with what the call takes', () => {
+  test('refuses one argument too many, and lists those that the call takes', () => {
     expect(() => mustHaveAtMost('openShelf', 'a name', 1, 2)).toThrow(new TypeError('openShelf takes a name, got 2 arguments'));
     expect(() => mustHaveAtMost('closeShelf', 'no arguments', 0, 1)).toThrow(new TypeError('closeShelf takes no arguments, got 1 argument'));
     expect(() => mustHaveAtMost('openShelf', 'a name', 1, 1)).not.toThrow();

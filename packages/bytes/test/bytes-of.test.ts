@@ -7,7 +7,7 @@ test('encodes text as UTF-8', () => {
   expect(bytesOf('key', '')).toEqual(new Uint8Array(0));
 });
 
-test('returns everything else as it is', () => {
+test('returns everything else unchanged', () => {
   const bytes = Uint8Array.of(1, 2);
   expect(bytesOf('key', bytes)).toBe(bytes);
   expect(bytesOf('key', 7 as unknown as string)).toBe(7);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { plainBytes } from '../src/plain-bytes.js';
 
-test('a plain array is returned as it is', () => {
+test('a plain array is returned itself', () => {
   const bytes = Uint8Array.of(1, 2, 3);
   expect(plainBytes(bytes)).toBe(bytes);
 });

@@ -6,7 +6,7 @@ describe('an output of unknown length', () => {
     expect([new GrowingOutput(100, 1000), new GrowingOutput(1000, 100), new GrowingOutput(0, 0)].map(({ bytes }) => bytes.length)).toEqual([100, 100, 0]);
   });
 
-  test('keeps what was written when it grows, doubles while it may, and has at most the limit', () => {
+  test('keeps its bytes when it grows, doubles while it may, and never exceeds the limit', () => {
     const output = new GrowingOutput(4, 100);
     const lengths = new Set<number>();
     for (let i = 0; i < 100; i++) {
@@ -18,7 +18,7 @@ describe('an output of unknown length', () => {
     expect([...output.toBytes()]).toEqual(Array.from({ length: 100 }, (_, i) => i));
   });
 
-  test('grows to what is needed where that is more than twice as much, and not at all while there is room', () => {
+  test('grows to the needed length if that is more than twice as much, and not at all while there is room', () => {
     const output = new GrowingOutput(4, 100);
     output.length = 3;
     const { bytes } = output;

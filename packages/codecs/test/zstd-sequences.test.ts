@@ -100,7 +100,7 @@ describe('the tables of sequences', () => {
     judges.expectRead(zstdFrame([rawBlock(ABC), ...sections.map((section, i) => block([i, i], TWO, section))]), state.contents);
   });
 
-  test.each([0x40, 0x10, 0x04])('are not there to be used again at first, or by another frame (%i)', (part) => {
+  test.each([0x40, 0x10, 0x04])('cannot be repeated at the start of a frame, or from another frame (%i)', (part) => {
     // Three times this is the kind of a table that is used again.
     const stream = frameWith(1, 3 * part, 0, 0, 0, 1);
     judges.expectRefused(stream, 'there is no FSE table to use again');
@@ -248,7 +248,7 @@ describe('the contents of a block', () => {
     judges.expectFaulty(zstdFrame([rawBlock(ABC), block([1, 1], [again(1, 1, 1023)])], parts), tooLong);
   });
 
-  test('have no more literals than there are', () => {
+  test('have at most the literals of the block', () => {
     const message = 'the sequences use more literals than the block has';
     expectRead([1, 2], [again(2, 1, 3)]);
     judges.expectRefused(zstdFrame([block([1, 2], [again(3, 1, 3)])]), message);

@@ -77,7 +77,7 @@ describe.each(Object.entries(implementations))('the checksum %s', (_, implementa
   });
 
   // LevelDB, util/crc32c_test.cc: Values and Extend.
-  test('tells "a" from "foo", and continues "hello " with "world"', () => {
+  test('distinguishes "a" from "foo", and continues "hello " with "world"', () => {
     expect(crc(ascii('a'), 0)).not.toBe(crc(ascii('foo'), 0));
     expect(crc(ascii('world'), crc(ascii('hello '), 0))).toBe(crc(ascii('hello world'), 0));
   });
@@ -139,7 +139,7 @@ describe.each(Object.entries(implementations))('the checksum %s', (_, implementa
     expect(crc(new Uint8Array(length), 0)).toBe(model(new Uint8Array(length)));
   });
 
-  test.each([0, 1, 255, 256, 257, 4096, 32_768, 32_769, 100_000])('of the first %d bytes does not depend on those behind them', (length) => {
+  test.each([0, 1, 255, 256, 257, 4096, 32_768, 32_769, 100_000])('of the first %d bytes does not depend on the bytes after them', (length) => {
     const prefix = seeded(length).bytes(length);
     const expected = model(prefix);
     for (const behind of [0, 4, 5, 300, 70_000]) {

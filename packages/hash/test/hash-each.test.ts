@@ -185,7 +185,7 @@ describe.each(['with the kernel', 'where WebAssembly is missing', 'where WebAsse
     expect([...out]).toEqual([...before, ...new Array<number>(40 - bad).fill(9)]);
   });
 
-  test('bytes that are no Uint8Array are refused', async () => {
+  test('bytes that are not a Uint8Array are refused', async () => {
     const hashEach = await hashEachOf();
     const offsets = new Uint32Array(41);
     expect(() => hashEach('a' as unknown as Uint8Array, offsets, 1)).toThrow(new TypeError('bytes must be a Uint8Array, got string'));

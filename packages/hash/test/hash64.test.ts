@@ -82,7 +82,7 @@ test('two million keys that are alike have different hashes', () => {
   expect(hashes.findIndex((hash, i) => hash === hashes[i - 1])).toBe(-1);
 });
 
-test('rejects what is no bytes, and ranges that are not within them', () => {
+test('rejects values other than bytes, and ranges outside of them', () => {
   expect(() => hash64('a' as unknown as Uint8Array, 0)).toThrow(new TypeError('data must be a Uint8Array, got string'));
   const lanes = new Uint32Array(2);
   expect(() => hash64Range(Uint16Array.of(1) as unknown as Uint8Array, 0, 1, 0, lanes)).toThrow('bytes must be a Uint8Array');

@@ -304,7 +304,7 @@ describe('a level that could not be opened', () => {
     }
   });
 
-  test('says why with readOnly, where there is no database', async () => {
+  test('reports the reason with readOnly if there is no database', async () => {
     const level = new BloomLevel(new WritableMemoryFolder(), { readOnly: true });
     expect(await rejection(level.get('a'))).toMatchObject({ code: 'LEVEL_DATABASE_NOT_OPEN', cause: { code: 'LEVEL_CORRUPTION' } });
     expect(await rejection(level.refresh())).toMatchObject({ code: 'LEVEL_DATABASE_NOT_OPEN', cause: { code: 'LEVEL_CORRUPTION' } });

@@ -23,7 +23,7 @@ test('a copy has all entries, as bytes, and nothing else', async () => {
   expect(await to.iterator(hex).all()).toEqual(await from.iterator(hex).all());
 });
 
-test('a copy that was interrupted goes on where it was', async () => {
+test('a copy that was interrupted continues where it stopped', async () => {
   const from = await filled(3000);
   const to = newLevel();
   const abort = new AbortController();

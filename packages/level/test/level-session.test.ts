@@ -5,7 +5,7 @@ import { LevelSession } from '../src/worker/level-session.js';
 import { opfsPlace } from '../src/worker/opfs-place.js';
 import { SharedDatabase } from '../src/worker/shared-database.js';
 
-test('a worker that could not open the database says why in the answers to what is asked for afterwards', async () => {
+test('a worker that could not open the database gives the reason in its later answers', async () => {
   const all: Answer[] = [];
   // There is no origin private file system here.
   const session = new LevelSession(new SharedDatabase(opfsPlace('words'), webFormats, {}), (answers) => void all.push(...answers));

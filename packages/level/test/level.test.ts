@@ -43,7 +43,7 @@ describe('a location', () => {
     await Promise.all(levels.map((level) => level.close()));
   });
 
-  test('of a level that has no folder for it is refused at once, where there is no file system', async () => {
+  test('for which the level has no folder is refused immediately on a host without a file system', async () => {
     const web = (await import('../src/index.js')).BloomLevel;
     expect(() => new web('database')).toThrow(expect.objectContaining({ name: 'LevelError', code: 'LEVEL_NOT_SUPPORTED' }));
     const level = await withLetters(new web(new WritableMemoryFolder()));
@@ -54,7 +54,7 @@ describe('a location', () => {
 });
 
 describe('classic-level', () => {
-  test('reads what was written here, and the other way round', async () => {
+  test('reads what this package wrote, and vice versa', async () => {
     const path = newPath();
     const entries = Array.from({ length: 500 }, (_, i) => [`key ${String(i).padStart(4, '0')}`, `välue ${i}`] as const);
     const ours = new BloomLevel(path);
@@ -510,7 +510,7 @@ describe('close', () => {
 });
 
 describe('readOnly', () => {
-  test('opens beside a level that writes, and sees what that wrote after refresh', async () => {
+  test('opens while another level writes, and shows its writes after refresh', async () => {
     const path = newPath();
     const writer = await withLetters(new BloomLevel(path));
     const reader = new BloomLevel(path, { readOnly: true });

@@ -133,7 +133,7 @@ describe('a call with an argument too many', () => {
     await database.close();
   });
 
-  test('is refused by what opens, deletes and repairs databases, which is left as it is', async () => {
+  test('is refused when opening, deleting or repairing a database, which stays unchanged', async () => {
     const written = new WritableMemoryFolder();
     await (await Database.open(written)).close();
     const before = written.files();
@@ -145,7 +145,7 @@ describe('a call with an argument too many', () => {
     expect(written.files()).toEqual(before);
   });
 
-  test('is refused by a batch, which keeps what it has', () => {
+  test('is refused by a batch, which keeps its operations', () => {
     const batch = new WriteBatch().put(key, value);
     const loose = batch as unknown as Loose;
     expect(messageOf(caught(() => loose.put!(key, value, key, value)))).toBe('WriteBatch.put takes a key and a value, got 4 arguments');
@@ -164,7 +164,7 @@ describe('a call with an argument too many', () => {
     expect(messageOf(caught(() => node.delete!('b', 'a')))).toBe('WritableNodeFolder.delete takes a name, got 2 arguments');
   });
 
-  test('is refused by what removes a folder, which it does not look at', async () => {
+  test('is refused when removing a folder, without reading it', async () => {
     const folder = new WritableNodeFolder('nowhere') as unknown as Loose;
     expect(messageOf(await rejection(folder.removeFolder!('sub') as Promise<void>))).toBe('WritableNodeFolder.removeFolder takes no arguments, got 1 argument');
   });

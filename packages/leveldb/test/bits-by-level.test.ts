@@ -58,7 +58,7 @@ describe('bits per key by level', () => {
     await database.close();
   });
 
-  test("'auto' gives upper levels more, and describe() says what that is worth", async () => {
+  test("'auto' gives upper levels more, and describe() reports the effect", async () => {
     // What the lowest level has not spent is left for the others.
     const { folder, database } = await layered({ bitsPerKey: 'auto' }, { bitsPerKey: [8] });
     expect(await probesByLevel(folder, database)).toEqual([[10], [8], [5], [], [], [], []]);
@@ -71,7 +71,7 @@ describe('bits per key by level', () => {
     await database.close();
   });
 
-  test('{ average } is what the filters come to: random databases', async () => {
+  test('{ average } is the average of the filters: random databases', async () => {
     for (const average of [4, 10, 16]) {
       const folder = new WritableMemoryFolder();
       const random = seeded(average);
@@ -126,7 +126,7 @@ describe('bits per key by level', () => {
     await reader.close();
   });
 
-  test('a thread that writes the tables is told their bits', async () => {
+  test('a thread that writes the tables gets their bits', async () => {
     const folder = new ThreadedMemoryFolder();
     const database = await Database.open(folder, { ...small, writeBufferSize: 4 * 2 ** 20, bitsPerKey: [20, 0, 15] });
     // So large that they are sent to the thread.

@@ -41,7 +41,7 @@ describe('bits of a compaction', () => {
     ['of a few tables', 3, 2, 2 * MEBIBYTE, 20_000],
     ['of more than the level can hold', 90, 40, 2 * MEBIBYTE, 20_000],
     ['of tables with many small entries', 2, 1, 2 * MEBIBYTE, 400_000],
-  ])('%s are those of its output, in the level below, beside the tables that stay', async (_, merged, into, size, keys) => {
+  ])('%s are those of its output, in the level below, together with the tables that stay', async (_, merged, into, size, keys) => {
     const upper = files(merged, size, keys, 12);
     const lower = files(into, size, keys, 9);
     const [top, staying, beside, deep] = [files(2, MEBIBYTE, 8000, 20), files(1, size, keys, 12), files(9, size, keys, 9), files(400, size, keys, 8)];

@@ -200,7 +200,7 @@ describe('the inputs of a compaction', () => {
     expect(compacted({ 1: [file(1, 'd', 'h')], 2: [file(2, 'i', 'j')] }, 1, 1).below).toEqual([[], [], [], [], []]);
   });
 
-  test('are moved as they are when there is one, none of the next level, and no more than ten times the size of a table below', () => {
+  test('are moved unchanged if there is only one, none of the next level, and at most ten times the size of a table below', () => {
     const isMoved = (levels: Readonly<Record<number, readonly FileMetadata[]>>, ...numbers: number[]): boolean => compacted(levels, 1, ...numbers).isTrivialMove;
     expect(isMoved({ 1: [file(1, 'a', 'c', 2 ** 40)], 3: [file(2, 'a', 'b', 4 * MIB), file(3, 'c', 'd', 6 * MIB)] }, 1)).toBe(true);
     expect(isMoved({ 1: [file(1, 'a', 'c')], 3: [file(2, 'a', 'b', 4 * MIB), file(3, 'c', 'd', 6 * MIB + 1)] }, 1)).toBe(false);
@@ -253,7 +253,7 @@ describe('the compaction that is due', () => {
     expect(picked(stateOf({ 0: [1, 2, 3].map((n) => file(n, 'a', 'b')), 1: [file(4, 'a', 'b', 10 * MIB - 1)] }))).toBeUndefined();
   });
 
-  test('begins with the first table behind the level’s pointer, and at the end of the level from the front', () => {
+  test('begins with the first table after the level’s pointer, and at the end of the level with the first table', () => {
     expect(picked(stateOf(full))).toEqual([1, [1], []]);
     expect(picked(stateOf(full, [[1, keyOf('b', 7)]]))).toEqual([1, [1], []]);
     expect(picked(stateOf(full, [[1, keyOf('c', 101)]]))).toEqual([1, [1], []]);

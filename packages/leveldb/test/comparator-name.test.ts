@@ -25,14 +25,14 @@ describe('the name of the comparator is that of', () => {
     expect(await nameIn(files)).toBe('two');
   });
 
-  test('the newest MANIFEST that has it where CURRENT is gone, damaged or names nothing', async () => {
+  test('the newest MANIFEST that has it if CURRENT is missing, damaged or names a missing file', async () => {
     const files = { 'MANIFEST-000002': manifestOf('two'), 'MANIFEST-000010': manifestOf('ten'), 'MANIFEST-000011': manifestOf(undefined) };
     expect(await nameIn(files)).toBe('ten');
     expect(await nameIn({ ...files, CURRENT: utf8('MANIFEST-000002') })).toBe('ten');
     expect(await nameIn({ ...files, CURRENT: utf8('MANIFEST-000009\n') })).toBe('ten');
   });
 
-  test('a record behind a damaged one', async () => {
+  test('a record after a damaged one', async () => {
     const manifest = logOf([Uint8Array.of(99), encodeVersionEdit({ comparator: 'behind' })]);
     expect(await nameIn({ CURRENT: utf8('MANIFEST-000002\n'), 'MANIFEST-000002': manifest })).toBe('behind');
   });

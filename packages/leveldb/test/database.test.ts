@@ -197,7 +197,7 @@ describe('as in LevelDB’s own tests', () => {
     await database.close();
   });
 
-  test('compactions leave no files behind (FilesDeletedAfterCompaction)', async () => {
+  test('compactions leave no unneeded files (FilesDeletedAfterCompaction)', async () => {
     const folder = new WritableMemoryFolder();
     const database = await Database.open(folder, small);
     await database.put(utf8('foo'), utf8('v2'));

@@ -80,7 +80,7 @@ describe('events', () => {
     await database.close();
   });
 
-  test('tell what a compaction drops: versions that a newer one hides, and deletions that hide nothing', async () => {
+  test('report what a compaction drops: versions that a newer one hides, and deletions that hide nothing', async () => {
     const events: DatabaseEvent[] = [];
     const database = await Database.open(new WritableMemoryFolder(), { onEvent: (event) => events.push(event) });
     for (let i = 0; i < 3; i++) await database.put(utf8('often'), utf8(String(i)));
@@ -100,7 +100,7 @@ describe('events', () => {
     await database.close();
   });
 
-  test('say why a compaction was chosen: because a level is full, or because lookups pass a table in vain', async () => {
+  test('report why a compaction was chosen: because a level is full, or because lookups search a table without success', async () => {
     const events: DatabaseEvent[] = [];
     const database = await Database.open(new WritableMemoryFolder(), { onEvent: (event) => events.push(event) });
     for (let table = 0; table < 8; table++) {
@@ -117,7 +117,7 @@ describe('events', () => {
     await database.close();
   });
 
-  test('tell of a replayed log: what it held, and the table that it became', async () => {
+  test('report a replayed log: its contents, and the table that it became', async () => {
     const folder = new WritableMemoryFolder();
     const database = await Database.open(folder);
     await putMany(database, 7);
@@ -137,7 +137,7 @@ describe('events', () => {
     await third.close();
   });
 
-  test('tell of damaged records that were left out', async () => {
+  test('report damaged records that were left out', async () => {
     const folder = new WritableMemoryFolder();
     const database = await Database.open(folder);
     await putMany(database, 3);
@@ -152,7 +152,7 @@ describe('events', () => {
     await again.close();
   });
 
-  test('tell once that writing has ended, and why', async () => {
+  test('report once that writing has ended, and the reason', async () => {
     const folder = new WritableMemoryFolder();
     const events: DatabaseEvent[] = [];
     const database = await Database.open(folder, { onEvent: (event) => events.push(event) });
@@ -189,7 +189,7 @@ describe('events', () => {
     expect(ofKind(there.events, 'compaction-ended').reduce((sum, { shadowedDropped }) => sum + shadowedDropped, 0)).toBe(2 * 1300 + 1);
   });
 
-  test('change not a byte of what is written', async () => {
+  test('do not change a byte of the written files', async () => {
     const files = async (options: DatabaseOptions): Promise<Map<string, Uint8Array>> => {
       const folder = new WritableMemoryFolder();
       const script = new Script(folder, { ...small, ...options });
@@ -236,7 +236,7 @@ describe('a listener', () => {
     }
   });
 
-  test('that calls the database gets what it asks for after the work that it was told of', async () => {
+  test('that calls the database is answered after the work of the event', async () => {
     const asked: Promise<void>[] = [];
     const database: Database = await Database.open(new WritableMemoryFolder(), {
       onEvent: (event) => {
@@ -271,7 +271,7 @@ describe('a listener', () => {
     await again.close();
   });
 
-  test('that is no function is refused before anything is read', async () => {
+  test('that is not a function is refused before anything is read', async () => {
     const folder = new WritableMemoryFolder();
     const error = await rejection(Database.open(folder, { onEvent: 'log' as never }));
     expect(error).toEqual(new TypeError('onEvent must be a function'));

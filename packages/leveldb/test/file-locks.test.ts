@@ -47,7 +47,7 @@ class LockTable {
   }
 }
 
-test('a file that nobody has locked gets both locks', () => {
+test('a file that no one has locked gets both locks', () => {
   const table = new LockTable();
   expect(takeLocks(table.locksOf('us'), 3)).toEqual({ isTaken: true, noFlock: undefined });
   expect(Object.fromEntries(table.holders)).toEqual({ fcntl: 'us', flock: 'us' });

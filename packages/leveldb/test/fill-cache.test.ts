@@ -32,7 +32,7 @@ const readers: Record<string, (cache: BlockCache) => Promise<DatabaseReader | Sy
   Database: (cache) => Database.open(new WritableNodeFolder(path, { thread: false }), { cache }),
 };
 
-test.each(Object.entries(readers))('walks and cursors of a %s leave the cache as it is with fillCache: false', async (_, open) => {
+test.each(Object.entries(readers))('walks and cursors of a %s do not change the cache with fillCache: false', async (_, open) => {
   const cache = new BlockCache(2 ** 24);
   const database = await open(cache);
   await database.get(keys[1000]!);

@@ -109,7 +109,7 @@ test('a call that never settles breaks the law that makes it', async () => {
   await expect(law.run()).rejects.toThrow(/list\(\) does not settle within 20 ms/);
 });
 
-test('folders are disposed of when their law is over, also when it is broken', async () => {
+test('folders are disposed of when their law has ended, even if it is broken', async () => {
   const disposed: WritableFolder[] = [];
   const [law] = folderLaws(() => Object.assign(new RightFolder(), { open: () => Promise.reject(new Error('broken')) }), { dispose: (folder) => void disposed.push(folder) });
   await expect(law!.run()).rejects.toThrow('open("CURRENT") fails: Error: broken');

@@ -161,7 +161,7 @@ test.each(goldenDatabases().filter(({ damage, comparator, open }) => damage === 
   },
 );
 
-test('a MANIFEST that RocksDB left beside the one that CURRENT names makes the folder nobody else’s, and counts where there is no CURRENT', async () => {
+test('a MANIFEST that RocksDB left next to the one that CURRENT names does not count, but does if there is no CURRENT', async () => {
   const written = new WritableMemoryFolder();
   const database = await Database.open(written);
   await database.put(utf8('key'), utf8('value'));

@@ -176,7 +176,7 @@ describe.each(all.filter(({ cuts }) => cuts.length > 0))('the log of $name', (go
 });
 
 describe.each(all.filter((golden: ExpectedDatabase) => golden.openBytewise !== undefined))('$name, which has another comparator', (golden) => {
-  test('is refused without its comparator, and the error says what the caller can do', () => {
+  test('is refused without its comparator, and the error names a remedy', () => {
     const error = caught(() => SyncDatabaseReader.open(new MemoryFolder(folderFiles(golden.path))));
     expect(error).toMatchObject({ code: 'BLOOM_UNKNOWN_COMPARATOR' });
     for (const word of [golden.comparator!, 'storedEntries', 'insistOnBytewise']) expect((error as Error).message).toContain(word);

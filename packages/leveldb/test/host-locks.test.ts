@@ -64,7 +64,7 @@ test('Node.js on Linux without either add-on is refused with the names of both',
   expect(refusal).toMatchObject({ code: 'BLOOM_NO_LOCK', message: expect.stringMatching(/@koromix\/koffi-linux-arm64 or fs-native-extensions, and neither.*lock: 'none'$/) as string });
 });
 
-test('a platform without a prebuilt add-on is told from one where the add-on is not installed', async () => {
+test('a platform without a prebuilt add-on is distinguished from one where the add-on is not installed', async () => {
   const host = { platform: 'linux', arch: 'riscv64', versions: NODE };
   const importAddOn = (): Promise<never> => Promise.reject(new Error("Cannot find addon '.'"));
   expect(await rejection(hostLocks(host, importAddOn))).toMatchObject({ message: expect.stringMatching(/cannot be loaded here \(linux on riscv64\): use a platform for which it is prebuilt, .*lock: 'none'$/) as string });
@@ -101,7 +101,7 @@ test('a C library that cannot be called is a refusal with its cause', async () =
   expect(refusal).toMatchObject({ code: 'BLOOM_NO_LOCK', message: expect.stringMatching(/--allow-ffi.*lock: 'none'$/) as string, cause });
 });
 
-test('a file system that refuses locks is told from a lock that is held', async () => {
+test('a file system that refuses locks is distinguished from a lock that is held', async () => {
   const calls: number[] = [];
   const answers = { holder: 0, set: -1, ask: -1 };
   vi.stubGlobal('Deno', {

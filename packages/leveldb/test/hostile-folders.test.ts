@@ -153,7 +153,7 @@ describe('a repair of a folder whose CURRENT', () => {
 
 describe('destroy', () => {
   test.each([[['2024.log', '7.ldb', 'notes.txt']], [['000003.log']], [['LOG', 'LOG.old', '2024.log']], [['LOCK', '2024.log']], [['000005.ldb', '000007.sst']]])(
-    'leaves %j, which is no database',
+    'leaves %j, which is not a database',
     async (names) => {
       const path = mkdtempSync(join(root, 'no-database-'));
       for (const name of names) writeFileSync(join(path, name), 'mine');
@@ -169,7 +169,7 @@ describe('destroy', () => {
     expect(readdirSync(path).sort()).toEqual(['000001.LOG', '0000012.ldb', '2024.log', 'MANIFEST-7', 'notes.txt']);
   });
 
-  test('deletes the links of a database, not what they lead to, and the contents of a folder behind a link', async () => {
+  test('deletes the links of a database, not their targets, and the contents of a folder that a link leads to', async () => {
     const path = await someDatabase();
     const outside = mkdtempSync(join(root, 'outside-'));
     writeFileSync(join(outside, 'target'), 'precious');
@@ -182,7 +182,7 @@ describe('destroy', () => {
     expect(readFileSync(join(outside, 'target'), 'utf8')).toBe('precious');
   });
 
-  test('deletes all that it can when something cannot be deleted, and says what', async () => {
+  test('deletes all that it can when something cannot be deleted, and names that', async () => {
     const path = await someDatabase();
     mkdirSync(join(path, '000001.log'));
     expect(await rejection(Database.destroy(new WritableNodeFolder(path)))).toMatchObject({ path: join(path, '000001.log') });

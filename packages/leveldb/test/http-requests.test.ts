@@ -106,7 +106,7 @@ describe('a database of six tables over HTTP', () => {
     await reader.close();
   });
 
-  test('takes 2 requests for each table that is asked first, and then 1', async () => {
+  test('takes 2 requests for the first lookup in each table, and then 1', async () => {
     const reader = await DatabaseReader.open(listed(), { cache: null });
     const keys = await oneInEach();
     for (const [i, key] of keys.entries()) {
@@ -181,7 +181,7 @@ describe('a database of six tables over HTTP', () => {
     }
   });
 
-  test('opens all its tables with the database if it is told to', async () => {
+  test('opens all its tables with the database if the option says so', async () => {
     const reader = await DatabaseReader.open(listed(), { openTables: 'at-opening' });
     expect(requests.filter((request) => request.endsWith('.ldb'))).toHaveLength(6);
     requests = [];
@@ -191,7 +191,7 @@ describe('a database of six tables over HTTP', () => {
   });
 });
 
-test('a folder on disk or in memory opens its tables with the database, unless it is told otherwise', async () => {
+test('a folder on disk or in memory opens its tables with the database, unless the option says otherwise', async () => {
   const eager = await DatabaseReader.open(new MemoryFolder(files));
   expect(eager.filterStatus.state).toBe('used');
   const lazy = await DatabaseReader.open(new MemoryFolder(files), { openTables: 'when-needed' });

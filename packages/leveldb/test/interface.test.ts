@@ -71,7 +71,7 @@ test.each(['in memory', 'in Node.js'])('the reads of a database without promises
   }
 });
 
-test('a walk without promises sees what it saw when it began, while the database is written and compacted', async () => {
+test('a walk without promises shows the state in which it began, while the database is written and compacted', async () => {
   const database = await filled(new WritableMemoryFolder());
   const expected = [...database.entriesSync()];
   const walk = database.entriesSync();

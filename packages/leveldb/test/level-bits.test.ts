@@ -76,7 +76,7 @@ describe('bits by level', () => {
     expect(below(2)).toBe(below(undefined));
   });
 
-  test('tables that are written one after another come to the average, with fractions of a bit', () => {
+  test('tables that are written one after another reach the average, with fractions of a bit', () => {
     const level: FilteredTable[] = [];
     const above = tables(5, 1000);
     for (let i = 0; i < 50; i++) {

@@ -30,6 +30,6 @@ test.each(calls)('%s reports the limits of the lock in an event, and nothing whe
   expect(await eventsOf(new WritableMemoryFolder())).toEqual([]);
 });
 
-test.each(calls)('%s refuses an onEvent that is no function', async (_, call) => {
+test.each(calls)('%s refuses an onEvent that is not a function', async (_, call) => {
   expect(await rejection(call(new WritableMemoryFolder(), { onEvent: 5 as never }))).toBeInstanceOf(TypeError);
 });

@@ -219,13 +219,13 @@ describe('a replay of a log', () => {
     expect(lastSequence).toBe(5n);
   });
 
-  test('tells the highest sequence by the headers of its batches, also without a target for them', () => {
+  test('reports the highest sequence by the headers of its batches, also without a target for them', () => {
     expect(replayed([put(3, 'a', 'b', 'c')], {}).lastSequence).toBe(5n);
     expect(replayed([put(7, 'a'), put(3, 'b')], {}).lastSequence).toBe(7n);
     expect(replayed([], {}).lastSequence).toBe(0n);
   });
 
-  test('tells damage after the operations before it, by its part', () => {
+  test('reports damage after the operations before it, by its part', () => {
     const found: unknown[] = [];
     const target: LogReplayTarget = {
       batch: (batch) => {
@@ -274,7 +274,7 @@ describe('the records of a file', () => {
     ]);
   });
 
-  test('are read from the end of what was read before to an end that is given, and without a checksum where nobody reads on', () => {
+  test('are read from the end of the last reading to a given end, and without a checksum if no one continues reading', () => {
     const records = [put(1, 'a'), put(2, 'b'), put(3, 'c')];
     const ends = [1, 2, 3].map((count) => logOf(records.slice(0, count)).length);
     const bytes = logOf(records);

@@ -35,7 +35,7 @@ describe.each(Object.entries(damagedRecords))('of a batch %s', (_, { record, key
   const files = databaseWith(record);
   const place = (found: Pick<CorruptionError, 'code' | 'offset' | 'file'>) => ({ code: found.code, offset: found.offset, file: found.file });
 
-  test('everybody who reads the log says the same, and takes the same operations', async () => {
+  test('all readers of the log report the same damage and take the same operations', async () => {
     const { findings } = await verifyDatabase(new MemoryFolder(files));
     expect(findings).toHaveLength(1);
     const [{ code, offset, file, problem: reason }] = findings as [(typeof findings)[0]];
@@ -80,7 +80,7 @@ test('a batch without operations has no sequence, for readers as for the writer'
   await database.close();
 });
 
-test('of a log that is longer than what is read at once, stored entries come before all of it is read', async () => {
+test('of a log that is longer than one read, stored entries come before all of it is read', async () => {
   const value = new Uint8Array(2 ** 20);
   const records = Array.from({ length: 10 }, (_, i) => recordOf({ sequence: i + 1, operations: [[utf8(String(i)), value]] }));
   const files = assembleDatabase({ tables: [] }).set('000009.log', logOf(records));

@@ -85,7 +85,7 @@ test('a MANIFEST has up to 1 GiB, and one byte more is refused by its length', (
 });
 
 describe('CURRENT', () => {
-  test('is a name and a newline, and the name is believed as it is', () => {
+  test('is a name and a newline, and the name is not checked', () => {
     expect(encodeCurrent('MANIFEST-000002')).toEqual(utf8('MANIFEST-000002\n'));
     for (const name of ['MANIFEST-000002', '', 'any file', 'MANIFEST-000002\r', 'one\ntwo', '\ufeffname', 'ü']) {
       expect(decodeCurrent(encodeCurrent(name), place)).toBe(name);

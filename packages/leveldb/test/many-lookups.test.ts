@@ -143,7 +143,7 @@ test('a read that fails fails the call, which waits for the other reads that wer
   expect(await reader.getMany(KEYS)).toHaveLength(KEYS.length);
 });
 
-test('an iterator that throws, or a key that is no Uint8Array, fails the call, whatever is being read', async () => {
+test('an iterator that throws, or a key that is not a Uint8Array, fails the call, whatever is being read', async () => {
   for (const kind of ['at hand', 'turn', 'later', 'failing'] as const) {
     folder.next = () => kind;
     function* failing(): Generator<Uint8Array> {
@@ -181,7 +181,7 @@ test('an iterator that aborts the call, or closes the reader, fails the call', a
 
 const textOf = (bytes: Uint8Array, start: number, end: number): string => Buffer.from(bytes.subarray(start, end)).toString();
 
-test('getAs gives what is made of a value that is at hand without a promise', async () => {
+test('getAs returns its result without a promise if the value is in memory', async () => {
   expect(reader.getAs(KEYS[7]!, textOf)).toBe('value 7'.repeat(5));
   for (const kind of ['turn', 'later'] as const) {
     folder.next = () => kind;

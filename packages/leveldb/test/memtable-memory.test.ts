@@ -96,7 +96,7 @@ describe('a batch', () => {
     expect(reader.problem).toBe('bad WriteBatch Put');
   });
 
-  test('for which there is no memory is damage of its place, and any other failure is thrown as it is', () => {
+  test('for which there is no memory is damage at its place, and any other failure is thrown unchanged', () => {
     const failing = (error: Error): Memtable => ({ add: () => { throw error; } }) as unknown as Memtable;
     const place = { structure: 'write batch', offset: 7, file: '000004.log' } as const;
     const full = new MemtableFull('no room');

@@ -133,7 +133,7 @@ test('sequences of up to 56 bits are stored exactly', () => {
   expect(found).toEqual(sequences);
 });
 
-test.each(walks)('a lookup of keys $kind finds what a search finds in $order order, while entries are added and the index is made and grows', ({ kind, compareRange }) => {
+test.each(walks)('a lookup of keys $kind finds the same as a search in $order order, while entries are added and the index is made and grows', ({ kind, compareRange }) => {
   const userKeyOf = USER_KEYS[kind]!;
   for (let seed = 0; seed < 4; seed++) {
     const random = seeded(seed);
@@ -157,7 +157,7 @@ test.each(walks)('a lookup of keys $kind finds what a search finds in $order ord
   }
 });
 
-test('a lookup finds what a search finds while the index is made part by part, and entries are added before and behind its parts', () => {
+test('a lookup finds the same as a search while the index is made part by part, and entries are added before and after its parts', () => {
   for (let seed = 0; seed < 8; seed++) {
     const random = seeded(seed);
     const memtable = new Memtable(compareInternalKeys);
@@ -279,7 +279,7 @@ test('a memtable makes room for the expected bytes at once, at least 1,024, and 
   expect(hex(memtable.arena.subarray(0, 5000))).toBe(hex(arena));
 });
 
-test('an entry is a copy where the one before it has the same internal key, and of copies a walk over entries visits the one added last', () => {
+test('an entry is a copy if the previous one has the same internal key, and a walk over entries visits only the copy added last', () => {
   const memtable = new Memtable(compareInternalKeys);
   const [a, b] = [Uint8Array.of(1), Uint8Array.of(1, 0)];
   const values: [userKey: Uint8Array, sequence: bigint, type: number, value: number][] = [
@@ -296,7 +296,7 @@ test('an entry is a copy where the one before it has the same internal key, and 
   expect(visited).toEqual([7, 6, 8, 9, 4, 11, 2]);
 });
 
-test('every move in a memtable is over at once, and finds nothing where there is nothing', () => {
+test('every move in a memtable ends synchronously, and finds nothing if there is nothing', () => {
   for (const memtable of [new Memtable(compareInternalKeys), new Memtable(orders.reverse)]) {
     const key = encodeInternalKey({ userKey: Uint8Array.of(1), sequence: 5n, type: 1 });
     const moves = (cursor: MemtableCursor): [isOver: boolean, isValid: boolean][] => [

@@ -26,7 +26,7 @@ async function addTable(folder: WritableMemoryFolder, options: DatabaseOptions, 
 
 const keysFrom = (prefix: string): string[] => Array.from({ length: 100 }, (_, i) => `${prefix}${i}`);
 
-test('opening a database without its codec is refused, the error names the package that has it, and nothing changes', async () => {
+test('opening a database without its codec is refused, the error names the package that provides it, and nothing changes', async () => {
   const folder = new WritableMemoryFolder();
   await addTable(folder, compressed, keysFrom('a'));
   await addTable(folder, plain, keysFrom('b'));

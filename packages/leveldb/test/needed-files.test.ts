@@ -10,7 +10,7 @@ test('logs are listed in the order of their numbers, under the names that their 
   expect(listedLogs(names)).toEqual([1n, 9n, 10n, 1_000_000n]);
 });
 
-test('a database needs the logs from its log number on, and the previous log; a log that is not there is not missed', () => {
+test('a database needs the logs from its log number on, and the previous log; a missing log is not an error', () => {
   const names = ['000003.log', '000005.log', '000006.log', '000008.log', '000009.log'];
   expect(neededLogs(names, { logNumber: 8n, previousLogNumber: 0n })).toEqual([8n, 9n]);
   expect(neededLogs(names, { logNumber: 8n, previousLogNumber: 5n })).toEqual([5n, 8n, 9n]);

@@ -38,7 +38,7 @@ function writeBeforeCurrent(folder: GatedFolder, log: string, bytes: Uint8Array,
 }
 
 describe('refresh', () => {
-  test('sees what was written before it was called, also when another refresh runs', async () => {
+  test('makes earlier writes visible, even while another refresh runs', async () => {
     const folder = gated({ logs: [{ number: 3, batches: [{ sequence: 1, operations: [[utf8('a'), utf8('old')]] }] }] });
     const database = await DatabaseReader.open(folder);
     const gate = new Gate();
@@ -220,7 +220,7 @@ describe('getMany', () => {
     expect(folder.openFiles).toEqual([]);
   });
 
-  test('that fails is over when its lookups are over', async () => {
+  test('that fails ends when its lookups have ended', async () => {
     const folder = gated({ tables: [tableOf(5)] });
     const database = await DatabaseReader.open(folder, { cache: null });
     let reads = 0;
@@ -542,7 +542,7 @@ test('a cursor that is closed while it moves is on no entry, and holds no table'
   expect(folder.openFiles).toEqual([]);
 });
 
-test('a second close of a database is over when the first is', async () => {
+test('a second close of a database ends when the first does', async () => {
   const folder = new WritableMemoryFolder();
   const database = await Database.open(folder);
   const put = database.put(utf8('a'), new Uint8Array(3_000_000));
@@ -599,7 +599,7 @@ describe('a comparator that throws', () => {
   });
 });
 
-test('closing a reader whose folder fails to close files is no unhandled rejection', async () => {
+test('closing a reader whose folder fails to close files causes no unhandled rejection', async () => {
   const files = assembleDatabase({ tables: [tableOf(5)] });
   const inner = new MemoryFolder(files);
   const folder = {

@@ -300,7 +300,7 @@ describe('recovering', () => {
     expect(database.describe().dropped.map(({ file, reason }) => `${file}: ${reason}`)).toContain('000003.log: checksum mismatch');
   });
 
-  test.each([0xff000000, 1, 4096])('a block is left out of all walks and seeks if one of its restarts is %i behind a right checksum', (offset) => {
+  test.each([0xff000000, 1, 4096])('a block is left out of all walks and seeks if one of its restarts is %i despite a right checksum', (offset) => {
     // Its restarts are changed when it is decompressed: so the checksum is right.
     const codec = {
       type: 9,
@@ -462,7 +462,7 @@ test('refuses invalid options and arguments, and calls after close', async () =>
   expect(await rejection(promised.refresh())).toBeInstanceOf(TypeError);
 });
 
-describe('entries behind a right checksum that are none of a database', () => {
+describe('entries with a right checksum that are not a database’s', () => {
   const key = (sequence: bigint, type: number): Uint8Array => encodeInternalKey({ userKey: utf8('k'), sequence, type });
   // The order of internal keys puts what is too short to be one first.
   const WRONG: Record<string, Uint8Array> = { 'of an unknown type': key(9n, 5), 'too short': utf8('short') };
@@ -524,7 +524,7 @@ test('a cursor whose seek throws is on no entry, and moves from there are none',
 });
 
 describe('storedEntries', () => {
-  test('says what it leaves out of logs as LevelDB does', async () => {
+  test('reports what it leaves out of logs as LevelDB does', async () => {
     const operations = [[utf8('a'), utf8('1')]] as const;
     const files = assembleDatabase({ logs: [{ number: 3, batches: [1, 2, 3].map((sequence) => ({ sequence, operations })) }] });
     files.get('000003.log')![0]! ^= 1;

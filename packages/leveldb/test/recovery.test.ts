@@ -246,7 +246,7 @@ describe('a log that is appended to', () => {
     expect(folder.files().get('000006.log')).toEqual(logs[6]);
   });
 
-  test('goes on where it ends, and opening it changes neither it nor the MANIFEST', async () => {
+  test('continues at its end, and opening changes neither it nor the MANIFEST', async () => {
     for (const log of [logs[4], new Uint8Array(0)]) {
       const folder = new WritableMemoryFolder(filesOf({ 4: log }));
       const manifest = folder.files().get('MANIFEST-000002');
@@ -274,7 +274,7 @@ describe('a log that is appended to', () => {
     expect(await isReused([...keys, [1976, 0]], { maxBlockBytes: 2 ** 16 })).toBe(false);
   });
 
-  test('without a whole record is left as it is where it is torn, and so is the MANIFEST', async () => {
+  test('without a whole record is left unchanged if it is torn, and so is the MANIFEST', async () => {
     const folder = new WritableMemoryFolder(filesOf({ 4: logs[4].subarray(0, -1) }));
     const manifest = folder.files().get('MANIFEST-000002');
     expect(await stateOf(folder, { reuseLogs: true })).toMatchObject({ entries: [], log: 6n });
@@ -318,7 +318,7 @@ describe('a table of the MANIFEST', () => {
     }
   });
 
-  test('that is listed and is no file counts as missing', async () => {
+  test('that is listed and is not a file counts as missing', async () => {
     class Odd extends WritableMemoryFolder {
       override identityOf(name: string): ReturnType<WritableMemoryFolder['identityOf']> {
         return name === '000005.ldb' || name === '000005.sst' ? undefined : super.identityOf(name);

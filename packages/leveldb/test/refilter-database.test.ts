@@ -181,7 +181,7 @@ describe('an end in the middle', () => {
     expect(failed).toBeGreaterThan(2);
   });
 
-  test('is refused for what is no signal, before anything is read', async () => {
+  test('is refused for a value that is not a signal, before anything is read', async () => {
     expect(await rejection(Database.refilter(new WritableMemoryFolder(), { lock: 'none', signal: true as never }))).toBeInstanceOf(TypeError);
   });
 });
@@ -213,20 +213,20 @@ describe('a database with the order of IndexedDB', () => {
     expect(await Database.refilter(folder, { lock: 'none', comparator: idbComparator, filterPolicy: fitted })).toMatchObject({ written: 0, kept: 1 });
   });
 
-  test('is left as it is with a policy that tells its equal keys apart, which the default does', async () => {
+  test('is left unchanged with a policy that distinguishes its equal keys, as the default does', async () => {
     const folder = await filled();
     const before = folder.files();
     expect(await rejection(Database.refilter(folder, { lock: 'none', comparator: idbComparator }))).toBeInstanceOf(RangeError);
     expect(folder.files()).toEqual(before);
   });
 
-  test('idbFilterPolicyOf takes neither what is no policy nor a policy with equal keys', () => {
+  test('idbFilterPolicyOf refuses a value that is not a policy, and a policy with equal keys', () => {
     expect(() => idbFilterPolicyOf({} as never)).toThrow(TypeError);
     expect(() => idbFilterPolicyOf(idbFilterPolicy)).toThrow(new RangeError('policy must tell all keys apart, but leveldb.BuiltinBloomFilter2 treats keys as equal by "idb_cmp1"'));
   });
 });
 
-describe('refused, and left as it is, is', () => {
+describe('refused, and left unchanged, is', () => {
   test.each<[string, Map<string, Uint8Array>, object, object]>([
     ['a folder without a database', new Map(), {}, { code: 'BLOOM_DATABASE_MISSING' }],
     ['a database whose comparator was not given', assembleDatabase({ comparator: reverseComparator }), {}, { code: 'BLOOM_UNKNOWN_COMPARATOR' }],

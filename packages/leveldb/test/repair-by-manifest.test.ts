@@ -63,7 +63,7 @@ describe('a repair of a database with an obsolete table', () => {
     await mustBeSound(folder);
   });
 
-  test('goes by the newest intact MANIFEST if CURRENT names a file that is not there', async () => {
+  test('uses the newest intact MANIFEST if CURRENT names a missing file', async () => {
     const folder = await withObsoleteTable();
     const files: Map<string, Uint8Array> = folder.files();
     const [manifest] = namesOf(files.keys(), /^MANIFEST/);
@@ -77,7 +77,7 @@ describe('a repair of a database with an obsolete table', () => {
     expect(await keysOf(copy)).toEqual(['a', 'c']);
   });
 
-  test('merges it if asked to work from tables alone, and says so', async () => {
+  test('merges it if told to use tables alone, and reports that', async () => {
     const folder = await withObsoleteTable();
     const tables = namesOf(folder.list(), /ldb$/);
     const report = await Database.repair(folder, { fromTablesAlone: true });
@@ -266,7 +266,7 @@ describe('a repair', () => {
     expect(last).toBeLessThan(5000);
   });
 
-  test('takes the newest of several intact MANIFESTs if there is no CURRENT', async () => {
+  test('uses the newest of several intact MANIFESTs if there is no CURRENT', async () => {
     const { files, entries, obsolete } = await databaseWithLeftovers(7);
     const manifests = namesOf(obsolete.keys(), /^MANIFEST/);
     expect(manifests.length).toBeGreaterThan(0);

@@ -162,7 +162,7 @@ describe('a database that another of the same shape replaced', () => {
     for (const maxOpenFiles of kind === 'an HttpFolder' ? [1000] : [11, 1000]) {
       for (const isSettled of kind.includes('NodeFolder') ? [true, false] : [false]) {
         const when = isSettled ? '' : ', at once,';
-        test(`in ${kind}${when} with at most ${maxOpenFiles} open files, gives values of one at a time, and refresh tells it`, async () => {
+        test(`in ${kind}${when} with at most ${maxOpenFiles} open files, gives values of one at a time, and refresh reports the replacement`, async () => {
           const { folder, replace } = make(databaseOf('old'));
           // The host can tell one change from the next once the clock has moved on.
           if (isSettled) await settled(folder);
@@ -193,7 +193,7 @@ describe('a database that another of the same shape replaced', () => {
     }
   }
 
-  test('is told without promises too', () => {
+  test('is reported without promises too', () => {
     const { folder, replace } = kinds['a SyncNodeFolder that is renamed away']!(databaseOf('old'));
     const reader = SyncDatabaseReader.open(folder as SyncFolder, { maxOpenFiles: 12, cache: null });
     expect(reader.getMany(KEYS).map(text)).toEqual(['old', 'old', 'old', 'old']);
@@ -204,7 +204,7 @@ describe('a database that another of the same shape replaced', () => {
     reader.close();
   });
 
-  test('is told by a log that does not start as it did, where the host knows nothing of its files', async () => {
+  test('is recognized by a log that starts differently, if the host gives no identities', async () => {
     const files = new Map(databaseOf('old'));
     const unknown: Folder = {
       list: () => [...files.keys()],
@@ -224,7 +224,7 @@ describe('a database that another of the same shape replaced', () => {
   });
 
   for (const moment of ['list', 'CURRENT', 'MANIFEST-000001', '000006.log', '000002.ldb', '000004.ldb'] as const) {
-    test(`while it is opened and refreshed, when ${moment} was asked for, is one or the other`, async () => {
+    test(`while it is opened and refreshed, when ${moment} was requested, is one or the other`, async () => {
       for (let skipped = 0; skipped < 4; skipped++) {
         const { folder, replace } = kinds['a NodeFolder that is renamed away']!(databaseOf('old'));
         let left = skipped;
@@ -289,7 +289,7 @@ describe('refresh', () => {
     }
   });
 
-  test('reads on, and not all again, after a younger database took the place', () => {
+  test('continues reading, without reading everything again, after a newer database took the place', () => {
     const batches = (count: number) => Array.from({ length: count }, (_, i) => ({ sequence: i + 1, operations: [[utf8(`k${i + 1}`), utf8('v')]] as const }));
     const files = assembleDatabase({ logs: [{ number: 3, batches: batches(900) }] });
     const read: number[] = [];

@@ -43,7 +43,7 @@ describe('levels as they will be', () => {
     expect(shapeAbove(93)).toEqual([3, 4, 49, 125, 0, 0, 0]);
   });
 
-  test('it fills the level below before it goes on', () => {
+  test('it fills the level below before it continues', () => {
     const { levels: settled } = settledLevels(levels(8, 20, 10), { level: 2, ...none });
     expect(shapeOf(settled)).toEqual([3, 4, 31, 0, 0, 0, 0]);
     expect(fallenOf(settled)).toEqual([0, 0, 21, 0, 0, 0, 0]);

@@ -112,7 +112,7 @@ async function contents(options?: HttpFolderOptions): Promise<unknown> {
 const RIGHT = { keys: ['a', 'b'], logs: [9] };
 const manifest = (): string => [...files.keys()].find((name) => name.startsWith('MANIFEST'))!;
 
-describe.each(Object.entries(fallbacks))('behind a server that answers with %s', (kind, answer) => {
+describe.each(Object.entries(fallbacks))('on a server that answers with %s', (kind, answer) => {
   beforeEach(() => {
     fallback = answer;
   });
@@ -127,7 +127,7 @@ describe.each(Object.entries(fallbacks))('behind a server that answers with %s',
     expect(await contents()).toEqual(RIGHT);
   });
 
-  test('files that are not there are absent', async () => {
+  test('missing files are absent', async () => {
     for (const name of ['000006.ldb', '000006.sst', '000006.log', 'MANIFEST-000099']) expect(await folder().open(name), name).toBeUndefined();
   });
 
@@ -154,12 +154,12 @@ describe.each(Object.entries(fallbacks))('behind a server that answers with %s',
     expect(error).toMatchObject({ code: 'BLOOM_NOT_A_TABLE' });
   });
 
-  test('a MANIFEST that is not there is said to be missing', async () => {
+  test('a missing MANIFEST is reported as missing', async () => {
     files.delete(manifest());
     expect(await rejection(contents())).toMatchObject({ code: 'BLOOM_BAD_CURRENT', message: expect.stringContaining('which is missing') as unknown });
   });
 
-  test.runIf(/page|nginx|XHTML/.test(kind) && !kind.startsWith('a line'))('CURRENT that is not there is said to be a page', async () => {
+  test.runIf(/page|nginx|XHTML/.test(kind) && !kind.startsWith('a line'))('a missing CURRENT is reported as a page', async () => {
     files.delete('CURRENT');
     expect(await rejection(contents())).toMatchObject({ name: 'HttpError', code: 'BLOOM_HTTP_PAGE', message: expect.stringContaining('HTML page') as unknown });
   });
@@ -175,7 +175,7 @@ test('a table is found whose length is requested with HEAD', async () => {
   expect(await contents({ tailBytes: 0 })).toEqual(RIGHT);
 });
 
-test('a server that answers 404 gets no request for files that nobody has made', async () => {
+test('a server that answers 404 gets no requests for files that cannot exist', async () => {
   fallback = (_, response) => response.writeHead(404, { 'content-type': 'text/html' }).end(PAGE);
   expect(await contents()).toEqual(RIGHT);
   expect(requests.filter((name) => name.length > 'MANIFEST-000000'.length)).toEqual([]);
@@ -194,7 +194,7 @@ test.each(['404', 'a page labelled as bytes'])('a page that comes for one log al
   expect(await rejection(contents())).toMatchObject({ code: 'BLOOM_HTTP_PAGE' });
 });
 
-test('looks once how the server answers, and twice at CURRENT, for all logs that are not there', async () => {
+test('probes the server once, and CURRENT twice, for all missing logs', async () => {
   fallback = fallbacks['a page labelled as bytes']!;
   await contents();
   expect(requests.filter((name) => name.length > 'MANIFEST-000000'.length).map((name) => name.slice(-4))).toEqual(['.log', '.ldb']);
@@ -233,7 +233,7 @@ describe('a login that expires', () => {
 describe('a server that answers 403', () => {
   const forbids: Answer = (_, response) => response.writeHead(403, { 'content-type': 'application/xml' }).end('<Error><Code>AccessDenied</Code></Error>');
 
-  test('for all that is not there has the logs and tables that can be read', async () => {
+  test('for all missing files has the logs and tables that can be read', async () => {
     fallback = forbids;
     expect(await contents()).toEqual(RIGHT);
   });

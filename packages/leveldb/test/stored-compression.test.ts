@@ -214,7 +214,7 @@ describe('a new table has the compression', () => {
     expect(await typesWritten(damaged, { codecs })).toEqual([0, 1]);
   });
 
-  test('of zstd where the codec writes that, and else of Snappy, which who reads zstd reads too', async () => {
+  test('of zstd if the codec writes that, otherwise of Snappy, which programs with zstd read too', async () => {
     const tables = [['a', zstd]] as const;
     expect(await typesWritten(await folderOf(...tables), { codecs: [zstdOrZlib] })).toEqual([0, 1]);
     expect(await typesWritten(await folderOf(...tables), { codecs: [reading(zstd)] })).toEqual([0, 1]);
@@ -234,7 +234,7 @@ describe('a new table has the compression', () => {
   });
 });
 
-test('a thread that writes tables is told which codecs the tables need, and of no others', async () => {
+test('a thread that writes tables gets the codecs that the tables need, and no others', async () => {
   const toldBy = async (folder: WritableMemoryFolder, options: DatabaseOptions): Promise<TableThreadSettings> => {
     const told: TableThreadSettings[] = [];
     const startTableThread = (settings: TableThreadSettings): undefined => void told.push(settings);
@@ -261,11 +261,11 @@ describe('storedCompression', () => {
     ['Snappy where no table needs a codec', [['a', 'snappy'], ['b', 'none']], { type: 1, name: 'snappy' }],
     ['none where no block is compressed', [['a', 'none']], { type: 0, name: 'none' }],
     ['nothing where there is no table', [], undefined],
-  ] as const)('tells %s, without a codec', async (_, tables, compression) => {
+  ] as const)('recognizes %s, without a codec', async (_, tables, compression) => {
     expect(await storedCompression(await folderOf(...tables))).toEqual(compression);
   });
 
-  test('tells the compression of a folder that cannot be opened, and passes over damaged tables', async () => {
+  test('finds the compression of a folder that cannot be opened, and skips damaged tables', async () => {
     const folder = await folderOf(['a', deflate], ['b', 'snappy']);
     folder.delete('CURRENT');
     const newest = [...folder.files().keys()].filter((name) => name.endsWith('.ldb')).sort().at(-1)!;

@@ -9,7 +9,7 @@ import { caught } from './caught.js';
 const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
 
 describe('a memtable', () => {
-  test('says that there is no memory for an entry, and stays as it was', () => {
+  test('reports that there is no memory for an entry, and stays unchanged', () => {
     const memtable = new Memtable(compareInternalBytes);
     const bytes = utf8('key');
     memtable.add(1n, 1, bytes, 0, 3, 0, 3);

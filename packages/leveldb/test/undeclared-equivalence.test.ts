@@ -147,7 +147,7 @@ test('with the keyEquivalence that the error asks for, the newest of such keys c
   expect(textOf(database.getSync(utf8('aPPle')))).toBe('3');
 });
 
-test('a log of an order that tells such keys apart is refused, and is not changed', async () => {
+test('a log of an order that distinguishes such keys is refused, and stays unchanged', async () => {
   const database = await Database.open(folder, { comparator: distinguishing });
   await database.put(utf8('Apple'), utf8('1'));
   await database.put(utf8('apple'), utf8('2'));

@@ -117,7 +117,7 @@ describe('with the layout of a record', () => {
     ]);
   });
 
-  test('a record continues behind a trailer, as it does for a reader', () => {
+  test('a record continues after a trailer, as it does for a reader', () => {
     const first = fragmentsOf([2, B - 10]);
     const bytes = new Uint8Array(Buffer.concat([first, new Uint8Array(3), fragmentsOf([4, 5])]));
     expect(readLog(bytes).records).toHaveLength(1);
@@ -139,7 +139,7 @@ describe('with the layout of a record', () => {
     ['a LAST fragment without a start', [[4, 4], [1, 5]], ['7+4 fragment 0: payload', '18+5 record 0: field 0 = of 5']],
     ['an unknown type within a record', [[2, 4], [9, 5], [4, 6], [1, 1]], ['7+4 fragment 0: payload', '18+5 fragment 1: payload', '30+6 fragment 2: payload', '43+1 record 0: field 0 = of 1']],
     ['a record without its LAST fragment', [[1, 4], [2, 5], [3, 6]], ['7+4 record 0: field 0 = of 4', '18+5 fragment 1: payload', '30+6 fragment 2: payload']],
-  ] as const)('%s is no record, and is labelled by fragments', (_, fragments, expected) => {
+  ] as const)('%s is not a record, and is labelled by fragments', (_, fragments, expected) => {
     expect(contents(logLayout(fragmentsOf(...fragments), fieldsOf(100)))).toEqual(expected);
   });
 
@@ -177,7 +177,7 @@ describe('with the layout of a record', () => {
   });
 });
 
-test('fragments of no record are given one after another, before the log behind them is walked', () => {
+test('fragments without a record are returned one after another, before the rest of the log is walked', () => {
   const bytes = fragmentsOf([3, 4], [3, 4]);
   const ranges = logRanges(bytes);
   for (let i = 0; i < 4; i++) ranges.next();

@@ -319,7 +319,7 @@ describe('damage', () => {
     ['cut header', 5, 30],
     ['cut payload', 15, 30],
     ['cut record', B + 20, 2 * B],
-  ])('the tail is what is behind the last whole record: a %s', (problem, byteLength, length) => {
+  ])('the tail is the part after the last whole record: a %s', (problem, byteLength, length) => {
     const bytes = written([big('a', 100), big('b', length)]).subarray(0, 107 + byteLength);
     expect(readLog(bytes)).toMatchObject({ records: [{ offset: 0 }], drops: [], tail: { offset: 107, byteLength, problem } });
   });
@@ -392,7 +392,7 @@ describe('a record that is larger than maxRecordLength', () => {
     }
   });
 
-  test('is dropped once where it is cut off, and one of exactly that length is read', () => {
+  test('is dropped once if it is truncated, and one of exactly that length is read', () => {
     const bytes = written([new Uint8Array(500_000)]).subarray(0, 300_000);
     expect(read(bytes)).toMatchObject({ records: [], drops: [{ offset: 0, reason: 'record too large' }] });
     expect(read(written([new Uint8Array(MAX)]))).toMatchObject({ records: [MAX], drops: [] });
@@ -405,7 +405,7 @@ describe('a record that is larger than maxRecordLength', () => {
     expect(read(written([new Uint8Array(70_000)], large)).records).toEqual([70_000]);
   });
 
-  test('has more bytes than the limit: fragments of exactly so many are kept, and one more is too many', () => {
+  test('has more bytes than the limit: fragments of exactly the limit are kept, and one more is too many', () => {
     const read = (...fragments: (readonly [number, number])[]): unknown[] => {
       const found: unknown[] = [];
       const reader = new LogReader({ record: ({ length }) => found.push(length), drop: ({ reason }) => found.push(reason) }, 0, { maxRecordLength: B });
@@ -482,7 +482,7 @@ describe('reading piece by piece', () => {
     expect(() => reader.finish()).toThrow(new TypeError('the reader is finished'));
   });
 
-  test('a record in one fragment of a block that came whole is a view of what was pushed', () => {
+  test('a record in one fragment of a complete block is a view of the pushed bytes', () => {
     const bytes = written([big('a', B - 20), 'b', big('c', B)]);
     const records: Uint8Array[] = [];
     const reader = new LogReader({ record: (record) => records.push(record) });

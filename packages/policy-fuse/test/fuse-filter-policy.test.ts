@@ -178,7 +178,7 @@ describe('a filter', () => {
   });
 });
 
-test('17,000 keys of which 8 bits tell apart take 10.2 bits each, and 0.39% of others match', () => {
+test('17,000 keys that 8 bits distinguish take 10.2 bits each, and 0.39% of others match', () => {
   const random = seeded(17);
   const filter = make(Array.from({ length: 17_000 }, () => random.bytes(16)));
   expect((filter.length * 8) / 17_000).toBeLessThan(10.2);

@@ -22,7 +22,7 @@ describe('policies compared', () => {
     expect(ten!.batchNanoseconds).toBeGreaterThan(0);
   });
 
-  test('are asked for keys that are like the given ones, and not for these', () => {
+  test('are queried with keys that are similar to the given ones, but not with these', () => {
     const keys = Array.from({ length: 500 }, (_, i) => new TextEncoder().encode(`key${String(2 * i).padStart(6, '0')}`));
     const stored = new Set(keys.map((key) => Buffer.from(key).toString()));
     let near = 0;

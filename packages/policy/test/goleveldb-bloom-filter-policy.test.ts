@@ -53,7 +53,7 @@ test('absent keys match as rarely as with LevelDB, and twice as often if the two
   expect(other).toBeLessThan(0.03);
 });
 
-test('what is no key and no filter is refused', () => {
+test('a value that is neither a key nor a filter is refused', () => {
   expect(() => policy.keyMayMatch('a' as never, new Uint8Array(9))).toThrow(TypeError);
   expect(() => policy.keyMayMatch(utf8('a'), [1, 2] as never)).toThrow(TypeError);
   expect(() => policy.keyMayMatchRange(utf8('a'), 0, 2, new Uint8Array(9), 0, 9)).toThrow(RangeError);

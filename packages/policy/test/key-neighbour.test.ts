@@ -33,7 +33,7 @@ describe('the neighbours of a key', () => {
     expect(neighbours('x', 'ABCZ').slice(0, 2)).toEqual(['ABDA', 'ABCY']);
   });
 
-  test('count bytes as a big-endian number where the key is no text', () => {
+  test('count bytes as a big-endian number if the key is not text', () => {
     const key = fromHex('00000000000001ff');
     expect([...neighboursOf(key, 0)].slice(0, 2).map(hex)).toEqual(['0000000000000200', '00000000000001fe']);
   });

@@ -54,7 +54,7 @@ describe('filters with prefixes', () => {
     expect(() => policy.prefixMayMatch('user' as never, new Uint8Array(9))).toThrow(/^prefix must be a Uint8Array/);
   });
 
-  test('a policy whose prefixes cannot be asked is no policy, or is asked for keys alone', () => {
+  test('a policy whose prefixes cannot be queried is not a policy, or is queried for keys only', () => {
     const { name } = policy;
     const createFilter = (): undefined => undefined;
     const keyMayMatch = (): boolean => true;

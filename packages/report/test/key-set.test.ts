@@ -14,7 +14,7 @@ function collision(): readonly [Uint8Array, Uint8Array] {
   throw new RangeError('a million keys have a million hashes');
 }
 
-test('a set has a key once, and tells keys of one hash apart', () => {
+test('a set has a key once, and distinguishes keys with the same hash', () => {
   const [a, b] = collision();
   const keys = new KeySet();
   expect([a, b, a.slice(), b.slice(), new Uint8Array(0), new Uint8Array(0)].map((key) => keys.add(key))).toEqual([true, true, false, false, true, false]);

@@ -95,7 +95,7 @@ test('a read that ends after close leaves nothing in the shared cache', async ()
   expect(cache.byteLength).toBe(0);
 });
 
-test('an aborted signal ends the opening, but has no effect on a walk that is over', async () => {
+test('an aborted signal ends the opening, but has no effect on a walk that has ended', async () => {
   const source = new MemorySource(tableOf('abc'));
   await expect(Table.open(source, { signal: AbortSignal.abort() })).rejects.toThrow('aborted');
   const controller = new AbortController();

@@ -255,7 +255,7 @@ describe('getMany', () => {
     expect(most).toBe(8);
   });
 
-  test('fails as a whole when one read fails, and leaves nothing behind', async () => {
+  test('fails as a whole when one read fails, and leaves nothing pending', async () => {
     const { table, source } = await opened({ gapBytes: 0 });
     const failure = new Error('no');
     source.answer = (part, { offset }) => {

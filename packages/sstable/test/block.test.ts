@@ -97,7 +97,7 @@ test('a walk without a block is on no entry', () => {
   expect([walk.valid, walk.next(), walk.prev(), walk.seekToFirst(), walk.seekToLast(), walk.valid]).toEqual(Array(6).fill(false));
 });
 
-test('a cursor past either end is on no entry, and next and prev are no-ops', () => {
+test('a cursor past either end is not on an entry, and next and prev are no-ops', () => {
   const cursor = cursorOn(build([[utf8('a'), utf8('1')], [utf8('b'), utf8('2')], [utf8('c'), utf8('3')]], 16));
   const ends = [
     () => cursor.seekToLast() && cursor.next(),

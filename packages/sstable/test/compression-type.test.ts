@@ -71,7 +71,7 @@ describe('the compression type of a table', () => {
     for (let offset = 0; offset < 14; offset++) for (let value = 0; value < 256; value++) changed(offset, value);
   });
 
-  test('of bytes that are no table is an error', () => {
+  test('of bytes that are not a table is an error', () => {
     expect(caught(() => read(new Uint8Array(1000)))).toMatchObject({ code: 'BLOOM_NOT_A_TABLE' });
     expect(caught(() => read(new Uint8Array(3)))).toMatchObject({ code: 'BLOOM_NOT_A_TABLE' });
   });

@@ -83,7 +83,7 @@ describe('a filter', () => {
     expect(table.explain(key)).toMatchObject({ filter: { answer: 'unreadable', policyName: 'leveldb.BuiltinBloomFilter2', number: 0 }, outcome: { kind: 'value' } });
   });
 
-  test('of an unknown policy is not asked, and the state says why', () => {
+  test('of an unknown policy is not used, and the state has the reason', () => {
     expect(tableWith(Uint8Array.of(0, 0, 0, 0, 11), 'another').explain(key)).toMatchObject({ filter: { answer: 'not-asked', state: 'unknown-policy' }, outcome: { kind: 'value' } });
   });
 

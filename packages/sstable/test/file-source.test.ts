@@ -285,7 +285,7 @@ describe('the identity of a file', () => {
     while ((await stat(other)).ctimeMs <= ctimeMs);
   }
 
-  test('is the same for both sources and for the path, and undefined for what is no file', async () => {
+  test('is the same for both sources and for the path, and undefined for anything but a file', async () => {
     const source = await FileSource.open(path);
     const sync = SyncFileSource.open(path);
     for (const identity of [sync.identity, fileIdentity(path)]) expect(identity).toEqual(source.identity);

@@ -26,7 +26,7 @@ for (const compression of ['none', 'snappy'] as const) {
   const path = join(root, compression);
   writeFileSync(path, bytes);
 
-  test.each(Object.entries(sources))(`scans and cursors leave the cache as it is, and use it, on ${compression} blocks of %s`, async (_, open) => {
+  test.each(Object.entries(sources))(`scans and cursors use the cache without changing it, on ${compression} blocks of %s`, async (_, open) => {
     const cache = new BlockCache(2 ** 24);
     const source = await open(bytes, path);
     const table = source instanceof SyncFileSource ? SyncTable.open(source, { cache }) : await Table.open(source, { cache });

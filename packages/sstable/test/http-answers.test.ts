@@ -73,7 +73,7 @@ describe('an empty file', () => {
   test.each([
     ['HEAD has no length', (head: ServerResponse) => head.writeHead(200).end()],
     ['HEAD is refused', (head: ServerResponse) => head.writeHead(405).end()],
-  ])('is not what a 416 without a length means where %s', async (_, toHead) => {
+  ])('is not concluded from a 416 without a length if %s', async (_, toHead) => {
     server.misbehave = ({ method }, response) => {
       if (method === 'HEAD') toHead(response);
       else response.writeHead(416).end();
@@ -82,7 +82,7 @@ describe('an empty file', () => {
     expect(await rejection(HttpSource.open(server.url, fast))).toMatchObject({ code: 'BLOOM_HTTP_STATUS', status: 416 });
   });
 
-  test('is not what a 416 with another length means where HEAD has a length of 0', async () => {
+  test('is not concluded from a 416 with another length if HEAD has a length of 0', async () => {
     server.misbehave = ({ method }, response) => {
       if (method === 'HEAD') response.writeHead(200, { 'content-length': 0 }).end();
       else response.writeHead(416, { 'content-range': 'bytes */500' }).end();
@@ -289,7 +289,7 @@ describe('a 206', () => {
     ['of a range that ends before it starts', 'it sends bytes 5000-4999', { 'content-range': `bytes 5000-4999/${file.length}` }],
     ['in other units', 'it sends lines 5000-8999', { 'content-range': 'lines 5000-8999/*' }],
     ['of a range that cannot be parsed', 'it sends 5000-8999', { 'content-range': '5000-8999' }],
-  ])('%s is refused with an error that says what the server sent', async (_, problem, headers) => {
+  ])('%s is refused with an error that names what the server sent', async (_, problem, headers) => {
     getting((response) => response.writeHead(206, { ...server.headers(), 'content-range': right, ...headers }).end(file.subarray(5000, 9000)));
     const error = await readError();
     expect(error).toMatchObject({ code: 'BLOOM_HTTP_FAILED' });
@@ -351,7 +351,7 @@ describe('a weak ETag', () => {
   });
 });
 
-test('the error for a hidden length says what the caller can do', async () => {
+test('the error for a hidden length names a remedy', async () => {
   server.misbehave = ({ method }, response) =>
     Boolean(method === 'HEAD' ? response.writeHead(405).end() : response.writeHead(206, { 'content-range': 'bytes 0-0/*' }).end('a'));
   const error = await rejection(HttpSource.open(server.url));

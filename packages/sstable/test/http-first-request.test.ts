@@ -64,14 +64,14 @@ const wrong: [string, (response: ServerResponse) => unknown][] = [
 ];
 
 describe('a server that answers a request for the end of the file with', () => {
-  test.each(wrong)('%s is asked with HEAD, and every entry is right', async (_, answer) => {
+  test.each(wrong)('%s gets a HEAD request, and every entry is right', async (_, answer) => {
     answeringSuffix(answer);
     const source = await HttpSource.open(server.url, { retries: 0 });
     expect(methods()).toEqual(['GET', 'HEAD']);
     await mustBeRight(source);
   });
 
-  test.each(wrong)('%s, and refuses HEAD, is asked for the first byte', async (_, answer) => {
+  test.each(wrong)('%s, and refuses HEAD, gets a request for the first byte', async (_, answer) => {
     answeringSuffix(answer);
     const { misbehave } = server;
     server.misbehave = (request, response, number) =>
@@ -81,7 +81,7 @@ describe('a server that answers a request for the end of the file with', () => {
     await mustBeRight(source);
   });
 
-  test.each([401, 403, 404, 410])('%d is not asked again', async (status) => {
+  test.each([401, 403, 404, 410])('%d is not retried', async (status) => {
     server.misbehave = (_, response) => Boolean(response.writeHead(status).end());
     expect(await rejection(HttpSource.open(server.url, fast))).toMatchObject({ code: 'BLOOM_HTTP_STATUS', status });
     expect(methods()).toEqual(['GET']);
@@ -204,7 +204,7 @@ describe('in a page', () => {
     return calls;
   };
 
-  test('of another origin the length is requested with HEAD, because the browser would ask the server about a suffix range first', async () => {
+  test('of another origin the length is requested with HEAD, because the browser would send a preflight request for a suffix range', async () => {
     vi.stubGlobal('location', { origin: 'https://example.org' });
     expect(await asked('https://files.example.org/table.ldb')).toEqual(['HEAD']);
     vi.stubGlobal('location', { origin: 'null' });

@@ -147,7 +147,7 @@ describe('lookups', () => {
     }
   });
 
-  test('of a SyncTable read the filters when needed, if they are told to', () => {
+  test('of a SyncTable read the filters when needed, if the option says so', () => {
     const table = SyncTable.open(new MemorySource(file), { tailBytes: 48, filters: 'when-needed' });
     for (const key of scattered(COUNT, true, 100)) expect(table.get(key)).toHaveLength(16);
     expect(table.filterStatus.state).toBe('unread');
@@ -172,7 +172,7 @@ describe('simultaneous lookups', () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  test('take no more than 16 requests at the same time', async () => {
+  test('make at most 16 requests at the same time', async () => {
     let isHeld = false;
     let sent = 0;
     let open = 0;
@@ -293,7 +293,7 @@ describe('filters that are read when needed', () => {
     }
   });
 
-  test('are read at once in a table of a database that is opened as a plain one, because only they tell that it is none', async () => {
+  test('are read immediately in a table of a database that is opened as a plain one, because only they show that it is not', async () => {
     const versions = Array.from({ length: 60_000 }, (_, i): [Uint8Array, Uint8Array] => [Uint8Array.of(...keyAt(2 * i), 1, 5, 0, 0, 0, 0, 0, 0), utf8('value of some length')]);
     server.bytes = buildTable(versions, { comparator: internalKeyComparator(), filterPolicy: internalKeyPolicy(new BloomFilterPolicy()), compression: 'none' });
     const table = await openRemote(server);

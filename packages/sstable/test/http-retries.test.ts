@@ -94,7 +94,7 @@ describe('a server that sends Retry-After', () => {
     expect((error as Error).message).toMatch(/asks to wait \d+ s$/);
   });
 
-  test('with every response gets no more than the allowed retries', async () => {
+  test('with every response gets at most the allowed retries', async () => {
     const { waits: each, error } = await waits(answering([503, '3'], [429, '3'], [503, '3'], [503, '3']));
     expect(each).toEqual([3000, 3000, 3000]);
     expect(error).toMatchObject({ code: 'BLOOM_HTTP_STATUS', status: 503 });

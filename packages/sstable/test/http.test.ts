@@ -52,7 +52,7 @@ describe('a table on a static server', () => {
     expect(table.filterStatus.state).toBe('used');
   });
 
-  test('takes two requests to open if it is asked to begin with HEAD', async () => {
+  test('takes two requests to open if it begins with HEAD', async () => {
     await Table.open(await HttpSource.open(server.url, { tailBytes: 0 }));
     expect(server.requests.map(({ method }) => method)).toEqual(['HEAD', 'GET']);
     expect(server.ranges).toEqual([[file.length - 65536, 65536]]);

@@ -138,7 +138,7 @@ describe('a prefix', () => {
     expect(table.mayContainPrefix(new TextEncoder().encode('zebra/'))).toBe(false);
   });
 
-  test('of a length beyond that of the filters is asked for by its first bytes', async () => {
+  test('longer than those of the filters is looked up by its first bytes', async () => {
     const fixed = new PrefixFilterPolicy(prefixOfLength(8));
     const table = await Table.open(new MemorySource(build(even, { filterPolicy: fixed })), { filterPolicies: [fixed] });
     expect(table.mayContainPrefix(even[40]!)).toBe(true);

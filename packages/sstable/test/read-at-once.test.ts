@@ -72,7 +72,7 @@ test.each<[string, () => () => boolean]>([
   expect(source.largest).toBeLessThanOrEqual(64 * 2 ** 10);
 });
 
-describe('a table whose bytes are at hand', () => {
+describe('a table whose bytes are in memory', () => {
   const opened = async (): Promise<{ table: Table; source: PartlyAtHand }> => {
     const source = new PartlyAtHand(() => true);
     const table = await Table.open(source, { cache: null });
@@ -80,7 +80,7 @@ describe('a table whose bytes are at hand', () => {
     return { table, source };
   };
 
-  test('is asked for a single block by get, and for no more blocks than ten entries need', async () => {
+  test('reads a single block for get, and only the needed blocks for ten entries', async () => {
     const { table, source } = await opened();
     await table.get(keys[3000]!);
     await collect(table.entries({ gte: keys[3000]!, limit: 10 }));
@@ -156,7 +156,7 @@ test.each([null, false, 0, '', 'bytes', [1]])('what is neither bytes nor undefin
   }
 });
 
-test('a source whose readAtOnce is no function is refused when the table is opened', async () => {
+test('a source whose readAtOnce is not a function is refused when the table is opened', async () => {
   const source = { byteLength: bytes.length, read: () => bytes, readAtOnce: true };
   expect(((await rejection(Table.open(source as unknown as Source))) as Error).message).toBe('source.readAtOnce must be a function, got boolean');
 });

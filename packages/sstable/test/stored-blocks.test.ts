@@ -120,7 +120,7 @@ describe('adjacent blocks', () => {
     expect(file.reads).toBe(reads);
   });
 
-  test('are not given out of what was read together once the signal is aborted', async () => {
+  test('are not returned from a joint read once the signal is aborted', async () => {
     const file = randomFile(100_000);
     const controller = new AbortController();
     const stored = new StoredBlocks(file, { signal: controller.signal });
@@ -135,7 +135,7 @@ describe('adjacent blocks', () => {
   });
 });
 
-test('random blocks have their bytes, and no more than three times as many are read', async () => {
+test('random blocks have their bytes, and at most three times as many are read', async () => {
   const { below } = seeded(2);
   for (let round = 0; round < 200; round++) {
     const file = randomFile(20_000);

@@ -130,7 +130,7 @@ describe.each([['ends early', undefined], ['fails', new Error('EIO: i/o error, r
     expect(sameEntries(found, entries.slice(0, found.length))).toBe(true);
   });
 
-  test('a cursor still finds what it found before', () => {
+  test('a cursor still finds the same entries', () => {
     const source = new CopyingSource(bytes);
     const table = SyncTable.open(source, { cache: null });
     const cursor = table.cursor();

@@ -61,7 +61,7 @@ describe('a written table', () => {
     expect(same).toEqual([true, true, true, true]);
   });
 
-  test('does not wait for entries that an asynchronous iterator has at hand', async () => {
+  test('does not wait for entries that an asynchronous iterator already has', async () => {
     let turns = 0;
     let left = 1000;
     const turnsAtEntry: number[] = [];

@@ -41,7 +41,7 @@ describe('decodeValue', () => {
     expect(() => decodeValue(hex(bytes))).toThrow(expect.objectContaining({ code: 'BLOOM_BAD_VALUE' }) as Error);
   });
 
-  test('gives a view that tracks a buffer whose length is no multiple of its elements the elements that there are', () => {
+  test('gives a view that tracks a buffer whose length is not a multiple of its elements only whole elements', () => {
     const { value } = decodeValue(hex(`${ENVELOPE}7e 0a28 01000000020000000304 56 44 00 00 03`));
     expect([...(value as Uint32Array)]).toEqual([1, 2]);
   });
@@ -170,7 +170,7 @@ describe('a damaged item', () => {
   });
 });
 
-test('storedRecords passes over a truncated table that a browser left behind, and reports it', async () => {
+test('storedRecords skips a truncated table that a browser left, and reports it', async () => {
   const written = await indexedDb([recordOf(7, serialize('seven'))]);
   const files = new Map<string, Uint8Array>([['000099.ldb', ascii('cut off')]]);
   for (const name of written.list()) {

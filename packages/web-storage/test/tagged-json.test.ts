@@ -97,7 +97,7 @@ describe('taggedJson', () => {
     }
   });
 
-  test('leaves what JSON has as it is', () => {
+  test('leaves values of JSON unchanged', () => {
     const value = { a: [1, 'é', true, null, { b: [] }], 'c d': 0.1 };
     expect(taggedJson(value)).toEqual(value);
   });

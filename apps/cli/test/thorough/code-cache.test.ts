@@ -58,7 +58,7 @@ beforeEach(async () => {
 });
 
 describe('the first run of a command', () => {
-  test('writes its cache beside the program, which later runs use and leave as it is', async () => {
+  test('writes its cache next to the program, and later runs use it unchanged', async () => {
     expect(await run(ENTRY)).toEqual(FOUND);
     expect(namesIn(caches())).toEqual([expect.stringMatching(/^get-[0-9a-f]{16}-v\d/)]);
     const { ino } = statSync(only(caches()));
@@ -73,7 +73,7 @@ describe('the first run of a command', () => {
     expect((await run(['help'])).stdout).toContain(CHANGED);
   });
 
-  test('writes into the user’s folder for caches where nothing can be written beside the program, and later runs use it', async () => {
+  test('writes into the user’s folder for caches if it cannot write next to the program, and later runs use it', async () => {
     writeFileSync(caches(), 'not a folder');
     expect(await run(ENTRY)).toEqual(FOUND);
     expect(namesIn(userCaches())).toEqual([expect.stringMatching(/^get-/)]);
@@ -186,7 +186,7 @@ describe('--version', () => {
     for (const option of ['--version', '-V']) expect(await run([option])).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' });
   });
 
-  test('gets the same answer behind a command', async () => {
+  test('gets the same answer after a command', async () => {
     const { stdout } = await run(['--version']);
     expect(await run(['get', '--version'])).toEqual({ code: 0, stdout, stderr: '' });
   });

@@ -59,7 +59,7 @@ describe('salvage', () => {
     expect(await bloomPrints(['scan', 'found.ldb'], scratch.path)).toBe(await bloomPrints(['scan', whole], scratch.path));
   });
 
-  test('leaves no file behind when the new table cannot be written', async () => {
+  test('leaves no file when the new table cannot be written', async () => {
     const { code, stderr } = await bloom(['salvage', flipped, '-o', 'missing/saved.ldb'], scratch.path);
     expect({ code, lines: stderr.split('\n').length }).toEqual({ code: 2, lines: 2 });
   });

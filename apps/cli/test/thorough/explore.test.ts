@@ -58,7 +58,7 @@ describe('explore', () => {
     });
   });
 
-  test('serves one table, and not the files beside it', async () => {
+  test('serves one table, and not the files next to it', async () => {
     await explored('capitals.ldb', async (page) => {
       expect(page.hash).toBe('#/table?url=files/capitals.ldb');
       expect((await answerTo(page, '/files/capitals.ldb')).body).toEqual(scratch.read('capitals.ldb'));

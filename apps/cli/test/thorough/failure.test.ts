@@ -178,7 +178,7 @@ describe('a failure is one line on standard error, with exit code 2:', () => {
   });
 });
 
-test('a failed build leaves nothing behind', () => {
+test('a failed build leaves no files', () => {
   expect(existsSync(`${scratch.path}/out.ldb`)).toBe(false);
   expect(readdirSync(scratch.path).filter((name) => name.startsWith('.'))).toEqual([]);
 });

@@ -76,7 +76,7 @@ describe('bloom filter compare', () => {
     expect((await compare(scratch.write('versions.ldb', sink.toBytes()), '--internal')).keys).toBe(500);
   });
 
-  test('says what is missing, or too much', async () => {
+  test('names missing and surplus arguments', async () => {
     const fails = async (...args: string[]): Promise<string> => {
       const { code, stdout, stderr } = await bloom(['filter', 'compare', ...args], scratch.path);
       expect(code).not.toBe(0);

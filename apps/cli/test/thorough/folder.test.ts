@@ -112,7 +112,7 @@ describe("a database's folder", () => {
     expect(skipped.stderr).toMatch(/^bloom: \S*000003\.log: left out [\d,]+ bytes at offset \d+: checksum mismatch\n/);
   });
 
-  test('an unknown comparator is a failure that says what the user can do', async () => {
+  test('an unknown comparator is a failure that names a remedy', async () => {
     const { path } = database('reverse');
     const { code, stderr } = await bloom(['scan', path], scratch.path);
     expect(code).toBe(2);

@@ -60,7 +60,7 @@ describe.runIf(process.platform === 'linux')('a path that is not a regular file'
 describe('an input that cannot be read', () => {
   const isRoot = process.getuid?.() === 0;
 
-  test.runIf(process.platform === 'linux')('is a failure of one line that leaves no file behind', async () => {
+  test.runIf(process.platform === 'linux')('is a failure of one line that leaves no file', async () => {
     scratch.write('secret.tsv', 'a\t1\n');
     scratch.write('secret.ldb', 'not for everyone');
     chmodSync(scratch.at('secret.tsv'), 0);

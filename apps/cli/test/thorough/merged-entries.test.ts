@@ -47,7 +47,7 @@ const orderOf = (comparator: Comparator): ConstructorParameters<typeof MergedEnt
 test.each([
   ['bytewise', bytewiseComparator],
   ['reverse', reverse],
-])('of each key, the entry of the first table that has it is given, in %s order', (_, comparator) => {
+])('for each key, the entry of the first table that has it is returned, in %s order', (_, comparator) => {
   const random = seeded(1);
   const parts = ['', '\0', '\0\0', 'a', 'ab', 'aaaaaaaaaaaaaaaa', '\xff', '\xff\xff'];
   for (let round = 0; round < 400; round++) {

@@ -59,7 +59,7 @@ describe("a world of Minecraft's", () => {
     await succeeds(['destroy', name, '--yes']);
   });
 
-  test('that has only a log gets raw deflate, known by the level.dat beside its folder', async () => {
+  test('that has only a log gets raw deflate, recognized by the level.dat next to its folder', async () => {
     for (const [folder, types] of [['some/db', [0, 1]], ['log-world/db', [0, 4]]] as const) {
       await succeeds(['load', scratch.at(folder), '-', '-q'], lines(100));
       if (folder.startsWith('log')) scratch.write('log-world/level.dat', 'a level');
@@ -88,7 +88,7 @@ describe("a world of Minecraft's", () => {
   });
 });
 
-test('a database whose codec only reads is refused with what the command line can do about it', async () => {
+test('a database whose codec can only decompress is refused, with a remedy for the command line', async () => {
   scratch.write(
     'codecs.mjs',
     `import { deflateRawSync, inflateRawSync } from 'node:zlib';

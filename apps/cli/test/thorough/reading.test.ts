@@ -97,7 +97,7 @@ describe('a log, a MANIFEST and standard input', () => {
     }
   });
 
-  test('damage of a log without a name is placed in what was named', async () => {
+  test('damage in a log without a name is reported for the named input', async () => {
     const log = readFileSync(join(pathOf('log-damaged'), '000003.log'));
     scratch.write('some-log', log);
     const damage = 'log record at offset 48207: checksum mismatch (17329 bytes); --damage skip reads the rest\n';
@@ -158,12 +158,12 @@ test("keys of Chromium's databases are text on wish", async () => {
 });
 
 describe('a stranger', () => {
-  test.runIf(process.platform === 'linux')('who writes to a full device is told so', async () => {
+  test.runIf(process.platform === 'linux')('a full device is reported', async () => {
     const { code, stderr } = await shell('bloom scan letters.ldb > /dev/full', scratch.path);
     expect({ code, stderr }).toEqual({ code: 2, stderr: 'bloom: standard output: no space left on the device\n' });
   });
 
-  test('who names a gzip file like a table is told so, also by commands that write', async () => {
+  test('a gzip file with the name of a table is reported, also by commands that write', async () => {
     await build('letters.ldb', [], scratch.path, 'a\t1\nab\t2\nb\t3\nc\t4\n');
     scratch.write('gzip.ldb', gzipSync(scratch.read('letters.ldb')));
     for (const line of ['scan gzip.ldb', 'convert gzip.ldb -o never.ldb', 'merge letters.ldb gzip.ldb -o never.ldb', 'diff gzip.ldb letters.ldb']) {
@@ -172,7 +172,7 @@ describe('a stranger', () => {
     }
   });
 
-  test('who names text like a table is led to build', async () => {
+  test('for text with the name of a table, build is suggested', async () => {
     scratch.write('letters.tsv', 'é\t1\n'.repeat(200));
     for (const line of ['scan letters.tsv', 'convert letters.tsv -o never.ldb', 'merge letters.ldb letters.tsv -o never.ldb']) {
       const { code, stderr } = await bloomLine(line, scratch.path);
@@ -180,7 +180,7 @@ describe('a stranger', () => {
     }
   });
 
-  test('who names a URL where only a file can be is told so, without what may be secret in it', async () => {
+  test('a URL where only a file is possible is reported, without its secret parts', async () => {
     const before = readdirSync(scratch.path).sort();
     for (const line of [
       'build https://u:secret@host/x.tsv?t=secret -o never.ldb',
@@ -206,21 +206,21 @@ describe('a stranger', () => {
     expect(readdirSync(scratch.path).sort()).toEqual(before);
   });
 
-  test('who misspells a policy or a comparator is told which ones there are', async () => {
+  test('for a misspelt policy or comparator, the known ones are listed', async () => {
     const policy = await bloom(['build', 'letters.tsv', '-o', 'never.ldb', '--policy', 'ribon'], scratch.path);
     expect(policy).toMatchObject({ code: 2, stderr: expect.stringMatching(/^bloom: ribon: is none of bloom, fitted, goleveldb-bloom, blocked, ribbon, fuse, and no package of this name is installed/) as string });
     const order = await bloom(['scan', 'letters.ldb', '--comparator', 'bytewise'], scratch.path);
     expect(order).toMatchObject({ code: 2, stderr: expect.stringMatching(/^bloom: bytewise: is none of leveldb\.BytewiseComparator, idb_cmp1, and no package/) as string });
   });
 
-  test('who names standard input twice is told so', async () => {
+  test('naming standard input twice is reported', async () => {
     const table = readFileSync(scratch.at('letters.ldb'));
     for (const command of ['scan', 'verify', 'layout']) {
       expect(await bloom([command, '-', '-'], scratch.path, table)).toMatchObject({ code: 2, stderr: expect.stringMatching(/-: stdin can be read only once\n$/) as string });
     }
   });
 
-  test.each(['jsonl', 'csv'])('who builds from versions in %s does not get deleted keys back', async (format) => {
+  test.each(['jsonl', 'csv'])('building from versions in %s does not bring deleted keys back', async (format) => {
     const versions = await bloomPrints(['scan', '--all-versions', pathOf('levels'), '-f', format], scratch.path);
     expect(versions).toContain('deletion');
     for (const command of [['build', '-', '--sort', '-o', 'never.ldb'], ['load', 'never-db', '-', '--batch-size', '64M']]) {
@@ -234,7 +234,7 @@ describe('a stranger', () => {
     expect(await bloomPrints(['scan', 'own.ldb'], scratch.path)).toBe('a\t1\n');
   });
 
-  test('who verifies a table of an unknown codec gets one finding, and advice', async () => {
+  test('verifying a table of an unknown codec gives one finding, and advice', async () => {
     scratch.write('codec.mjs', `
       import { deflateRawSync, inflateRawSync } from 'node:zlib';
       export default { name: 'mine', type: 77, compress: (bytes) => deflateRawSync(bytes), decompress: (bytes) => inflateRawSync(bytes) };
@@ -247,7 +247,7 @@ describe('a stranger', () => {
     expect((await bloom(['verify', 'mine.ldb', '--codec', './codec.mjs'], scratch.path)).code).toBe(0);
   });
 
-  test.runIf(process.platform === 'linux')('who verifies a folder that is being written is told who has it open', async () => {
+  test.runIf(process.platform === 'linux')('verifying a folder that is being written names the process that has it open', async () => {
     await bloom(['load', 'busy', '-', '--compact', '-q'], scratch.path, 'a\t1\n');
     const table = join('busy', readdirSync(scratch.at('busy')).find((name) => name.endsWith('.ldb'))!);
     const writer = spawn(process.execPath, [program, 'load', 'busy', '-', '-q'], { cwd: scratch.path });
@@ -265,7 +265,7 @@ describe('a stranger', () => {
     expect(stderr).toMatch(/^bloom: busy: the process node \(\d+\) has it open, and its writes during the check can look like damage: verify a copy made by bloom copy$/m);
   });
 
-  test('who closes the pipe sees no error', async () => {
+  test('closing the pipe causes no error', async () => {
     const lines = Array.from({ length: 100_000 }, (_, i) => `key${String(i).padStart(6, '0')}\tvalue`);
     await build('many.ldb', [], scratch.path, lines.join('\n'));
     const { stdout, stderr } = await shell('bloom scan many.ldb | head -1; echo ${PIPESTATUS[0]}', scratch.path);

@@ -22,7 +22,7 @@ describe('tables that other programs wrote', () => {
   });
 });
 
-describe('a file that is no table, and none of a database', () => {
+describe('a file that is neither a table nor part of a database', () => {
   // One file of each kind: one for each other magic number.
   const kinds = new Map(files.filter(({ isTable, path }) => !isTable && !/\d+\.log$|MANIFEST-\d+$|CURRENT$/.test(path)).map((file) => [file.magic, file]));
 

@@ -65,7 +65,7 @@ describe('refilter of a table', () => {
     expect(await bloom(['verify', 'fitted.ldb'], scratch.path)).toMatchObject({ code: 0 });
   });
 
-  test('of a database makes filters of user keys, and says that it took the keys for those of one, unless it is told so or quiet', async () => {
+  test('of a database makes filters of user keys, and reports that it took the keys for a database’s, unless an option says so or it is quiet', async () => {
     const { code, stderr } = await bloom(['refilter', 'internal.ldb', '-o', 'refiltered.ldb'], scratch.path);
     expect(code).toBe(0);
     expect(stderr).toMatch(/^bloom: internal\.ldb: its keys look like internal keys of a database [^\n]*\nbloom: refiltered\.ldb: 20,000 entries/);
@@ -235,7 +235,7 @@ describe('refilter of a folder', () => {
     expect(await summaryOf([folder])).toMatchObject({ written: 0 });
   });
 
-  test('in the order of IndexedDB gets the policy that was asked for, also when it is loaded and compacted', async () => {
+  test('in the order of IndexedDB gets the requested policy, also when it is loaded and compacted', async () => {
     const { path } = realDatabases().find(({ comparator }) => comparator === 'idb_cmp1')!;
     cpSync(path, scratch.at('indexeddb'), { recursive: true });
     await bloom(['compact', 'indexeddb', '-q'], scratch.path);

@@ -117,7 +117,7 @@ describe('size of a folder', () => {
     expect(await sizes([join('folder', log), '--by-separator', '/'])).toEqual({ 'c/': logBytes });
   });
 
-  test('goes on behind --prefix, and adds up what is beyond --limit', async () => {
+  test('continues below --prefix, and adds up the groups beyond --limit', async () => {
     const all = await sizes(['folder', '--prefix', 'b/', '--by-prefix', '3']);
     expect(Object.keys(all).sort()).toEqual(['b/000', 'b/001', 'b/002']);
     const largest = await sizes(['folder', '--prefix', 'b/', '--by-prefix', '3', '--limit', '1']);

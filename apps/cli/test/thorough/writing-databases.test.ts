@@ -75,7 +75,7 @@ describe('copy', () => {
     expect(await bloom(['verify', 'live-copy'], scratch.path)).toMatchObject({ code: 0 });
   });
 
-  test('refuses what exists, and what is no database', async () => {
+  test('refuses an existing target, and a folder that is not a database', async () => {
     mkdirSync(scratch.at('empty'), { recursive: true });
     expect(await bloom(['copy', 'empty', 'new'], scratch.path)).toMatchObject({ code: 2, stderr: 'bloom: empty: it has no CURRENT, so it is not a database, or it is damaged\n' });
     expect(await bloom(['copy', sound[0]!.path, 'empty'], scratch.path)).toMatchObject({ code: 2, stderr: 'bloom: empty: already exists: choose a new folder\n' });
@@ -88,7 +88,7 @@ describe('copy', () => {
 });
 
 describe('a folder that another program has open for writing', () => {
-  test('is not written, and the message says who has it', async () => {
+  test('is not written, and the message names the process that has it', async () => {
     const database = await Database.open(new WritableNodeFolder(scratch.at('locked')));
     for (const args of [['put', 'locked', 'a', 'b'], ['delete', 'locked', 'a'], ['compact', 'locked'], ['repair', 'locked'], ['destroy', '--yes', 'locked']]) {
       const { code, stderr } = await bloomProcess(args, scratch.path);
@@ -251,7 +251,7 @@ describe('a comparator, a policy and a codec of modules', () => {
 });
 
 describe('repair', () => {
-  test('makes a database of what is left, and says what was lost', async () => {
+  test('makes a database of what is left, and reports what was lost', async () => {
     const plain = goldenDatabases().find(({ name }) => name === 'levels')!;
     const path = scratch.at('damaged');
     cpSync(plain.path, path, { recursive: true });

@@ -62,7 +62,7 @@ test('30 days of changes and deletions, merged on the way, equal a sorted map on
 });
 
 describe('collectGarbage', () => {
-  test('keeps what is young, what publishers that lost have written among it, and says without deleting what it would delete', async () => {
+  test('keeps recent objects, including those of publishers that lost, and in a dry run lists what it would delete', async () => {
     let now = Date.now() - 10 * DAY;
     const store = new MemoryStore('garbage', () => now);
     await deliver(store, entriesOf(range(0, 100)), 1n);

@@ -101,7 +101,7 @@ test('refresh takes one request where nothing was published, two where something
   expect(await collected(reader.entries({ gte: keyAt(100), lt: keyAt(120) }))).toHaveLength(20);
 });
 
-test('a part that was collected is said to be gone, and the reader goes on after a refresh', async () => {
+test('a part that was collected is reported as missing, and the reader works again after a refresh', async () => {
   await using reader = await DatabaseReader.open(folder());
   const gone = [...files].filter(([name]) => name.endsWith('.ldb'));
   const parts = await collected(writeParts(store, entries(0, 1000, 1), { sequence: 9n }));

@@ -107,7 +107,7 @@ describe('a folder as a store', () => {
   });
 });
 
-describe("a store behind S3's API", () => {
+describe("a store with S3's API", () => {
   const faults: S3Fault[] = [
     { kind: 'status', status: 500 },
     { kind: 'status', status: 503, headers: { 'retry-after': '0' } },
@@ -137,7 +137,7 @@ describe("a store behind S3's API", () => {
     expect(fake.bytes('123456.ldb')).toBeUndefined();
   });
 
-  test('gives up after its retries, and says what the server answered', async () => {
+  test('gives up after its retries, and reports the server’s answer', async () => {
     const fake = emptyS3();
     fake.fault = () => ({ kind: 'status', status: 503 });
     const error = await failureOf(fake.store({ retries: 2 }).get('CURRENT'));
@@ -247,7 +247,7 @@ describe('publishing to a server that fails', () => {
     }
   });
 
-  test('is told that it won, when the answer was lost, also where another publication followed', async () => {
+  test('learns that it won when the answer was lost, even if another publication followed', async () => {
     for (const isFollowed of [false, true]) {
       const fake = emptyS3();
       const store = fake.store();

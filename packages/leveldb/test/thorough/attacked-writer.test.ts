@@ -171,7 +171,7 @@ describe.each(seeds)('with seed %i', (seed) => {
     expect(readdirSync(outside)).toEqual(['target']);
   });
 
-  test('a folder that is replaced, moved or deleted at any time stops its writer, and what took its place stays as it is', async () => {
+  test('a folder that is replaced, moved or deleted at any time stops its writer, and its replacement stays unchanged', async () => {
     const writer = newWriter(seed);
     const { random, path } = writer;
     for (let round = 0; round < 8; round++) {

@@ -224,7 +224,7 @@ describe('the logs that a database needs', () => {
     });
   }
 
-  test('are no reason to open a database for writing that lacks a table, whatever else bears its number', async () => {
+  test('do not allow opening a database for writing that lacks a table, even if another file has its number', async () => {
     for (const other of ['5.ldb', '5.log', '000005.log', '000005.dbtmp', 'MANIFEST-000005']) {
       const files = databaseWith({});
       files.set(other, files.get('000005.ldb')!);

@@ -133,7 +133,7 @@ describe(`${ENTRIES} entries in levels`, () => {
     }
   });
 
-  test.runIf(native !== undefined)('LevelDB uses the filters: it reads as many blocks in vain', () => {
+  test.runIf(native !== undefined)('LevelDB uses the filters: it makes as many wasted reads', () => {
     for (const [path, { wasted }] of [[paths.uniform, uniform], [paths.auto, auto]] as const) {
       const copy = `${path}-leveldb`;
       cpSync(path, copy, { recursive: true });

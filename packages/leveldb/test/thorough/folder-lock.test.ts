@@ -173,7 +173,7 @@ describe('a LOCK file that is deleted while the database is open', () => {
     await classic.close();
   });
 
-  test('is told by writes that are not synced after a second, and else when the database is closed', async () => {
+  test('is noticed by unsynced writes after a second, and otherwise when the database is closed', async () => {
     const path = mkdtempSync(join(root, 'unlocked-'));
     const database = await open(path);
     await database.put(utf8('a'), utf8('1'), { sync: true });

@@ -188,7 +188,7 @@ describe('filters that would need too large a block', () => {
 });
 
 describe('a MANIFEST', () => {
-  test('that is said to have a TiB is refused at once, also behind HTTP, and verified and repaired all the same', async () => {
+  test('that claims to have a TiB is refused immediately, even over HTTP, and is verified and repaired nevertheless', async () => {
     const TIB = 2 ** 40;
     let requests = 0;
     const files = small();

@@ -52,7 +52,7 @@ describe('the worker thread that writes tables', () => {
     expect(here.files!.length).toBeGreaterThan(4);
   });
 
-  test('is told the bits of each level', async () => {
+  test('gets the bits of each level', async () => {
     const [onThread, inSlices] = await Promise.all([run('levelsOnThread'), run('levelsInSlices')]);
     expect(onThread.jobs.done).toBeGreaterThan(0);
     expect(onThread.jobs.failed).toBe(0);
@@ -65,7 +65,7 @@ describe('the worker thread that writes tables', () => {
     expect(found.files).toEqual(here.files);
   });
 
-  test('goes on for the other databases when one is closed while its entries are packed', async () => {
+  test('continues for the other databases when one is closed while its entries are packed', async () => {
     expect(await run('sharedCloses')).toMatchObject({ workers: 1, compacting: '0 ended, 1 more done, nothing lost' });
   });
 

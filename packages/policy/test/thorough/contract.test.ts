@@ -50,11 +50,11 @@ class RightInRanges extends Right {
   }
 }
 
-describe('a policy that asks in ranges keeps every law', () => {
+describe('a policy that is queried by ranges keeps every law', () => {
   for (const law of policyLaws(() => new RightInRanges(), { lendBuffers: true })) test(law.name, law.run);
 });
 
-describe('a policy whose subclass replaces keyMayMatch alone is not asked in ranges, and keeps every law', () => {
+describe('a policy whose subclass replaces keyMayMatch alone is not queried by ranges, and keeps every law', () => {
   class Replaced extends RightInRanges {
     override readonly name = 'test.Replaced';
 

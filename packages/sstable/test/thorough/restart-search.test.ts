@@ -99,7 +99,7 @@ describe.each(ORDERS)('a search for $name', (order) => {
     }
   });
 
-  test('finds what a walk finds in a damaged block too, and gives up where the walk reports damage', () => {
+  test('finds the same as a walk in a damaged block too, and gives up where the walk reports damage', () => {
     const random = seeded(83);
     let reported = 0;
     let found = 0;
@@ -128,7 +128,7 @@ test('a search in another order gives up at once', () => {
   expect(new RestartSearch(backwards).search(contents, keys[0]!, 0, keys[0]!.length)).toBe(UNKNOWN);
 });
 
-test.each([0, 1, 7])('%i bytes are no block to search', (length) => {
+test.each([0, 1, 7])('%i bytes are not a block to search', (length) => {
   const key = Uint8Array.of(1);
   expect(new RestartSearch(compareBytes).search(new Uint8Array(length), key, 0, 1)).toBe(UNKNOWN);
 });
