@@ -30,7 +30,7 @@ const workers = [];
 process.on('worker', (worker) => workers.push(worker));
 
 /** The requests to the thread, and whether they succeeded. */
-const jobs = { done: 0, failed: 0 };
+const jobs = { done: 0, failed: 0, givenBack: 0 };
 
 class CountingFolder extends WritableNodeFolder {
   /** @override @param {import('@bloom/leveldb/internal').TableThreadSettings} settings */
@@ -60,6 +60,11 @@ class CountingFolder extends WritableNodeFolder {
       },
       /** @param {import('@bloom/leveldb/internal').MemtableArrays} memtable @param {bigint} number @param {number | undefined} bitsPerKey */
       flush: (memtable, number, bitsPerKey) => counted(thread.flush(memtable, number, bitsPerKey)),
+      takeSpare: () => {
+        const spare = thread.takeSpare?.();
+        if (spare !== undefined && spare.arena.length > 0) jobs.givenBack++;
+        return spare;
+      },
       close: () => thread.close(),
     };
   }
