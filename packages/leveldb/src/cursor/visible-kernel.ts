@@ -8,19 +8,13 @@
 import { growMemory, instantiateKernel, type Kernel } from '@bloom/bytes/internal';
 import type { ReadSamples } from './read-samples.js';
 
-// Why the kernel returns: numbers of `assembly/visible-kernel.ts`.
+// Why the kernel returns an empty run: numbers of `assembly/visible-kernel.ts`. With any other it declines the entry at hand.
 /** There are no further entries. */
 export const DONE = 0;
-/** The run has no room for the next entry. */
-export const RUN_FULL = 1;
 /** The first source has no further entry in its block. */
 export const NEEDS_BLOCK = 2;
-/** A sample is due before the entry at hand. */
+/** A sample is due before the entry at hand; also where the run is not empty. */
 export const AT_SAMPLE = 3;
-/** It declines the entry at hand, which may be damaged, and all that follow. */
-export const DECLINED = 4;
-/** It declines the entry at hand because of its length. */
-export const TOO_LONG = 5;
 
 /** Larger blocks are not given to the kernel. */
 const MAX_BLOCK_BYTES = 2 ** 18;
