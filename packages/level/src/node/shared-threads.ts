@@ -16,12 +16,15 @@ import { ThreadHost } from './thread-host.js';
 const now = performance.now.bind(performance);
 
 /** How long to wait for an answer before a locked folder counts as not shared. The thread that has it open may be busy. */
-const PATIENCE_MS = 10_000;
+const PATIENCE_MS = 30_000;
 /** The same for a wait for this thread, which is not busy while it waits. */
 const OWN_PATIENCE_MS = 500;
-/** How long to wait for an answer before the lock is tried again: the first time, and at most. */
+/**
+ * How long to wait for an answer before the lock is tried again: the first time, and at most. Each attempt reads which files the process has
+ * open, to find who holds the lock: a hundred waiting threads would be busy with it.
+ */
 const FIRST_WAIT_MS = 10;
-const MAX_WAIT_MS = 200;
+const MAX_WAIT_MS = 1000;
 /** Opening takes longer than this if there is something to recover; a refusal does not. */
 const OPENING_MS = 100;
 
