@@ -137,7 +137,7 @@ describe('a loop', () => {
       await one.close();
       return seen;
     };
-    const ours = await entriesOf(new BloomLevel(new WritableMemoryFolder()) as unknown as ClassicLevel);
+    const ours = await entriesOf(new BloomLevel(new WritableMemoryFolder()));
     const theirs = await entriesOf(new ClassicLevel(join(root, 'classic')));
     rmSync(root, { recursive: true });
     expect(ours).toHaveLength(1387);
