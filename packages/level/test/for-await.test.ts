@@ -137,6 +137,7 @@ describe('a loop', () => {
       await one.close();
       return seen;
     };
+    // eslint-disable-next-line @typescript-eslint/no-unsafe-class-instance-assignment -- a BloomLevel takes the place of a ClassicLevel
     const ours = await entriesOf(new BloomLevel(new WritableMemoryFolder()));
     const theirs = await entriesOf(new ClassicLevel(join(root, 'classic')));
     rmSync(root, { recursive: true });
