@@ -60,7 +60,8 @@ export function start(visibleSequence: u64, hidden: u32, isSampled: bool, bytesU
   samples = isSampled;
   unsampled = bytesUntilSample;
   mustMove = false;
-  isCounted = false;
+  // The walk starts at an entry that the caller has counted.
+  isCounted = true;
   isBad = false;
   hiddenAt = HIDDEN_AT;
   hiddenLength = hidden;
@@ -116,6 +117,12 @@ export function clear(): void {
 /** Packs entries up to where the caller is needed. */
 export function fill(): u32 {
   const why = pack();
+  if ((why == DECLINED || why == TOO_LONG) && isCounted && samples) {
+    // The caller counts it again, or the next call does.
+    const s = sourceAt(firstSource());
+    unsampled += keyLengthOf(s) + valueLengthOf(s);
+    isCounted = false;
+  }
   store<u32>(RESULT_AT, entries);
   store<u32>(RESULT_AT, length, 4);
   store<u32>(RESULT_AT, u32(hiddenAt), 8);

@@ -1,11 +1,15 @@
 // Walks in the kernel come to the same entries and errors as those that go entry by entry. `thorough/packed-walk.test.ts` compares more of them.
 import { Database, type DatabaseCursor, MemoryFolder, SyncDatabaseReader, type SyncDatabaseCursor, WritableMemoryFolder } from '@bloom/leveldb';
+import { bytewiseComparator } from '@bloom/sstable';
 import { compareInternalBytes } from '@bloom/sstable/internal';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { MergeCursor } from '../src/cursor/merge-cursor.js';
 import { FILLED, PackedWalk, UNSETTLED } from '../src/cursor/packed-walk.js';
+import { VisibleCursor } from '../src/cursor/visible-cursor.js';
 import { VisibleKernel } from '../src/cursor/visible-kernel.js';
+import { DamagePolicy } from '../src/folder/damage.js';
 import { type FolderReading, othersTurn } from '../src/folder/folder-reading.js';
+import { keyOrderOf } from '../src/format/database-key.js';
 import { Memtable } from '../src/memtable/memtable.js';
 import { MemtableCursor } from '../src/memtable/memtable-cursor.js';
 import { compareWalks, withoutKernel } from './walk-job.js';
@@ -20,6 +24,29 @@ test('random walks over damaged tables', async () => {
   const { moves, failures } = await compareWalks(0, 60, true);
   expect(moves).toBeGreaterThan(10_000);
   expect(failures).toBeGreaterThan(20);
+});
+
+test('a whole walk takes the same samples in the kernel as entry by entry, also of entries that are too long for it', async () => {
+  const memtable = new Memtable(compareInternalBytes);
+  for (let i = 0; i < 600; i++) {
+    const entry = new Uint8Array(9 + (i % 100 === 50 ? 20_000 : 100));
+    entry.set(new TextEncoder().encode(`key ${String(i).padStart(5, '0')}`));
+    // Two versions of each key, the older of which is not visible and is sampled nevertheless.
+    for (const sequence of [1n, 2n]) memtable.add(sequence, 1, entry, 0, 9, 9, entry.length);
+  }
+  const walk = (): Promise<string[]> => {
+    const sampled: string[] = [];
+    const sampler = { period: () => 700, take: (key: Uint8Array) => void sampled.push(String(key)) };
+    const cursor = new VisibleCursor(new MergeCursor([new MemtableCursor(memtable)], compareInternalBytes), keyOrderOf(bytewiseComparator), 10n, new DamagePolicy(true), sampler);
+    let entries = 0;
+    for (cursor.seekToFirst(); cursor.valid; cursor.next()) entries++;
+    cursor.close();
+    expect(entries).toBe(600);
+    return Promise.resolve(sampled);
+  };
+  const inKernel = await walk();
+  expect(inKernel.length).toBeGreaterThan(300);
+  expect(inKernel).toEqual(await withoutKernel(walk));
 });
 
 const COUNT = 3000;
