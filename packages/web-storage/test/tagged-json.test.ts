@@ -191,3 +191,12 @@ describe('jsonText', () => {
     expect(jsonText([{}, [], { a: [] }])).toBe('[{},[],{"a":[]}]');
   });
 });
+
+test('writes the units of a long string with a lone surrogate in a small multiple of the memory of its digits', () => {
+  const text = `\ud800${'a'.repeat(10e6)}`;
+  const before = process.resourceUsage().maxRSS;
+  const { utf16 } = taggedJson(text) as { utf16: string };
+  expect([utf16.length, utf16.slice(0, 8), utf16.slice(-4)]).toEqual([40_000_004, 'd8000061', '0061']);
+  // In KiB. An array of the digits of each unit took 700 MiB.
+  expect(process.resourceUsage().maxRSS - before).toBeLessThan(250 * 1024);
+});

@@ -231,11 +231,19 @@ function primitiveJson(value: unknown): JsonValue {
   }
 }
 
+/** How many units to write at once: an array of all of them takes ten times the memory of their digits. */
+const UNITS_AT_ONCE = 4096;
+
 /** Four hexadecimal digits for each UTF-16 unit. */
 function utf16Digits(text: string): string {
-  const units: string[] = [];
-  for (let i = 0; i < text.length; i++) units.push(text.charCodeAt(i).toString(16).padStart(4, '0'));
-  return units.join('');
+  let digits = '';
+  for (let start = 0; start < text.length; start += UNITS_AT_ONCE) {
+    const units: string[] = [];
+    const end = Math.min(text.length, start + UNITS_AT_ONCE);
+    for (let i = start; i < end; i++) units.push(text.charCodeAt(i).toString(16).padStart(4, '0'));
+    digits += units.join('');
+  }
+  return digits;
 }
 
 function bufferJson(buffer: ArrayBuffer): JsonValue {
