@@ -1,6 +1,15 @@
-import { readFile } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { BlobFolder } from './indexed-db/external-objects.js';
+import { WebStorageError } from './web-storage-error.js';
+
+/** The most bytes that `readFile` of Node.js reads. */
+const MAX_FILE_BYTES = 2 ** 31 - 1;
+
+/** What the system says where there is no file. */
+const NO_FILE = ['ENOENT', 'ENOTDIR', 'EISDIR'];
+/** What it says of a file that only others may read, and of links that lead to each other. */
+const NOT_READABLE = ['EACCES', 'EPERM', 'ELOOP'];
 
 const LEVELDB_SUFFIX = /\.leveldb[/\\]?$/u;
 
@@ -18,12 +27,24 @@ export class NodeBlobFolder implements BlobFolder {
     return LEVELDB_SUFFIX.test(path) ? new NodeBlobFolder(path.replace(LEVELDB_SUFFIX, '.blob')) : undefined;
   }
 
-  /** Reads a file. */
+  /**
+   * Reads a file; undefined if there is none.
+   *
+   * @throws WebStorageError BLOOM_TOO_LARGE for a file of 2 GiB or more, BLOOM_MISSING_BLOB for one that must not be read; otherwise the
+   *   system's error.
+   */
   async read(path: string): Promise<Uint8Array | undefined> {
+    const file = join(this.path, path);
     try {
-      return await readFile(join(this.path, path));
+      const facts = await stat(file);
+      // Reading a pipe or a device might not end.
+      if (!facts.isFile()) return undefined;
+      if (facts.size > MAX_FILE_BYTES) throw new WebStorageError('BLOOM_TOO_LARGE', 'blob', 0, `the file ${path} has ${facts.size} bytes, more than can be read at once`);
+      return await readFile(file);
     } catch (error) {
-      if (['ENOENT', 'ENOTDIR', 'EISDIR'].includes((error as { code?: string }).code ?? '')) return undefined;
+      const { code = '' } = error as { code?: string };
+      if (NO_FILE.includes(code)) return undefined;
+      if (NOT_READABLE.includes(code)) throw new WebStorageError('BLOOM_MISSING_BLOB', 'blob', 0, `the file ${path} cannot be read: ${code}`, { cause: error });
       throw error;
     }
   }

@@ -2,10 +2,11 @@
  * The problems of data that a browser stored. The codes are stable.
  *
  * - `BLOOM_BAD_KEY`: a key does not have the form that its folder gives to keys.
- * - `BLOOM_BAD_VALUE`: the bytes of a value are not what Chromium writes.
+ * - `BLOOM_BAD_VALUE`: the bytes of a value are not what Chromium writes, or the file of a blob has another size than its record says.
  * - `BLOOM_BAD_METADATA`: the folder's description of its databases, stores or origins cannot be decoded.
  * - `BLOOM_TOO_DEEP`: objects are nested more deeply than this reader follows.
- * - `BLOOM_TOO_LARGE`: a compressed value would take more memory than the caller's limit, or its JSON is longer than the host's longest string.
+ * - `BLOOM_TOO_LARGE`: a compressed value would take more memory than the caller's limit, its JSON is longer than the host's longest string, or
+ *   the file of a blob is too long to be read at once.
  * - `BLOOM_UNSUPPORTED_VALUE`: the value has a newer version than this reader knows, or one from before Chromium 57.
  * - `BLOOM_MISSING_BLOB`: a value or a blob is in a file that does not exist.
  */

@@ -77,7 +77,8 @@ export class StoredBlob {
   /**
    * Reads its bytes.
    *
-   * @throws WebStorageError BLOOM_MISSING_BLOB where its file is not there, or no blob folder was given; its `error` where there is one.
+   * @throws WebStorageError BLOOM_MISSING_BLOB where its file is not there, or no blob folder was given; BLOOM_BAD_VALUE where its file has
+   *   another size; BLOOM_TOO_LARGE where Node.js cannot read its file at once; its `error` where there is one.
    */
   async bytes(): Promise<Uint8Array> {
     // Chromium makes no file for an empty one.
@@ -86,6 +87,10 @@ export class StoredBlob {
     if (this.#read === undefined || this.blobNumber === undefined) {
       throw new WebStorageError('BLOOM_MISSING_BLOB', 'blob', 0, this.blobNumber === undefined ? 'the record has no entry for this blob' : 'no blob folder was given');
     }
-    return this.#read(this.blobNumber);
+    const contents = await this.#read(this.blobNumber);
+    if (this.size !== undefined && contents.length !== this.size) {
+      throw new WebStorageError('BLOOM_BAD_VALUE', 'blob', 0, `its file has ${contents.length} bytes instead of ${this.size}`);
+    }
+    return contents;
   }
 }
