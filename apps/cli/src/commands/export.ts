@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { NodeFolder, SyncNodeFolder } from '@bloom/leveldb/node';
 import { counted } from '@bloom/report';
-import { kindOfFolder, recognizeStorage } from '@bloom/web-storage';
+import { kindOfFolder } from '@bloom/web-storage';
 import type { Command } from 'commander';
 import { EXIT, Failure, failureOf, mustBeWrittenHere } from '../failure.js';
 import { addDamageOption, type DamageOptions } from '../inputs/folder-argument.js';
@@ -10,7 +10,7 @@ import { folderFailure } from '../inputs/opened-folder.js';
 import { interruptible } from '../interruption.js';
 import { makeFolder } from '../outputs/new-folder.js';
 import { addSummaryOption, printSummary, type SummaryOptions } from '../outputs/summary.js';
-import { storageByName } from '../web-storage/decoded-entries.js';
+import { storageByName, storageIn } from '../web-storage/decoded-entries.js';
 import { exportFolder, type ExportedFolderFacts, type ExportOptions } from '../web-storage/exported-folder.js';
 import { type FoundFolder, foundFolders } from '../web-storage/found-folders.js';
 import { DistinctNames, safeName } from '../web-storage/safe-name.js';
@@ -101,7 +101,7 @@ async function exportFound(root: string, found: FoundFolder, temporary: string, 
   const facts = { path: found.name === '' ? '.' : found.name, what: title };
   let storage: ReportedFolder['storage'] = null;
   try {
-    const kind = (await recognizeStorage(new NodeFolder(found.path), { damage: options.damage })) ?? storageByName(found.path);
+    const kind = await storageIn(new NodeFolder(found.path), found.path, { damage: options.damage });
     if (kind === undefined) return { ...facts, storage, problem: 'not exported: bloom scan prints its entries' };
     storage = kind;
     const name = names.nameFor(folderName(found, title));

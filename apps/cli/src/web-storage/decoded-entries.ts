@@ -1,6 +1,6 @@
 /** The entries of a folder that a browser wrote, decoded as pages stored them. */
 import { resolve } from 'node:path';
-import type { Dropped } from '@bloom/leveldb';
+import { type AsyncReaderOptions, CorruptionError, type Dropped, type Folder } from '@bloom/leveldb';
 import { storedEntries } from '@bloom/leveldb/inspect';
 import { EntryDecoder, kindOfFolder, recognizeStorage, type StorageKind } from '@bloom/web-storage';
 import { NodeBlobFolder } from '@bloom/web-storage/node';
@@ -32,7 +32,7 @@ export async function withDecodedEntries(given: string, options: WantedEntries, 
     const blobs = location.kind === 'folder' ? NodeBlobFolder.beside(path) : undefined;
     const dropped: Dropped[] = [];
     if (allVersions && wanted.isAll) {
-      const kind = (await recognizeStorage(folder, { codecs, damage })) ?? storageByName(path);
+      const kind = await storageIn(folder, path, { codecs, damage });
       if (kind === undefined) throw notStorage(path);
       try {
         await work(path, storedVersions(folder, kind, { blobs, codecs, damage, onDropped: (drop) => dropped.push(drop) }));
@@ -64,6 +64,17 @@ export async function withDecodedEntries(given: string, options: WantedEntries, 
 
 function notStorage(path: string): Failure {
   return new Failure(`${path}: is not IndexedDB, Local Storage or Session Storage: omit --decode`);
+}
+
+/** What storage a folder contains, or, where its CURRENT or its MANIFEST is missing or damaged, what its name says. @throws what `recognizeStorage` does. */
+export async function storageIn(folder: Folder, path: string, options: AsyncReaderOptions): Promise<StorageKind | undefined> {
+  const byName = storageByName(path);
+  try {
+    return (await recognizeStorage(folder, options)) ?? byName;
+  } catch (error) {
+    if (byName !== undefined && error instanceof CorruptionError) return byName;
+    throw error;
+  }
 }
 
 /** What the names of a folder say: a damaged one shows nothing else. */

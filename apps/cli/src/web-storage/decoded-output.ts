@@ -6,7 +6,7 @@
  *
  * Keys and values that are not strings are JSON with the tags of `taggedJson`.
  */
-import { entryJson, jsonText, taggedJson } from '@bloom/web-storage';
+import { entryJson, jsonText, taggedJson, WebStorageError } from '@bloom/web-storage';
 import { EXIT } from '../failure.js';
 import { ByteBuffer } from '../formats/byte-buffer.js';
 import { drain, flush, note } from '../outputs/output.js';
@@ -50,9 +50,8 @@ export class DecodedOutput {
   /** Prints the entries of one input, as many as are wanted. */
   async print(path: string, entries: AsyncIterable<ReadEntry>): Promise<void> {
     if (this.isFull) return;
-    for await (const entry of entries) {
-      if (this.#format === 'jsonl') this.#printJson(entry);
-      else this.#printTsv(entry);
+    for await (const read of entries) {
+      const entry = this.#printed(read);
       if (entry.error !== undefined) {
         this.#failures++;
         if (this.#format === 'tsv') note(`${path}: ${placeText(entry)}, ${entry.key === undefined ? 'a key' : `key ${textOf(entry.key)}`}: ${entry.error.message}`);
@@ -66,6 +65,24 @@ export class DecodedOutput {
   async flush(): Promise<void> {
     await flush(this.#out);
     if (this.#failures > 0) process.exitCode = EXIT.no;
+  }
+
+  /** Prints an entry. @returns it, with an error where its value cannot be written as JSON. */
+  #printed(entry: ReadEntry): ReadEntry {
+    try {
+      this.#print(entry);
+      return entry;
+    } catch (error) {
+      if (!(error instanceof WebStorageError) || entry.error !== undefined) throw error;
+      const unprinted = { ...entry, value: undefined, isComplete: false, error };
+      this.#print(unprinted);
+      return unprinted;
+    }
+  }
+
+  #print(entry: ReadEntry): void {
+    if (this.#format === 'jsonl') this.#printJson(entry);
+    else this.#printTsv(entry);
   }
 
   #printJson(entry: ReadEntry): void {

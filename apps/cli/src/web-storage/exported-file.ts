@@ -1,12 +1,14 @@
 import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { entryJson, type StoredBlob, taggedJson, WebStorageError } from '@bloom/web-storage';
+import { entryJson, type JsonEntry, jsonText, type JsonValue, type StoredBlob, taggedJson, WebStorageError } from '@bloom/web-storage';
 import type { ByteBuffer } from '../formats/byte-buffer.js';
 import { type ReadEntry, versionOf } from './read-entry.js';
 import { DistinctNames } from './safe-name.js';
 
 /** How many bytes to collect before writing to a file. */
 const WRITE_BYTES = 2 ** 20;
+/** The longest key in the report, as JSON: a page can nest 2,000 arrays, each of which the report would put on lines of their own. */
+const REPORTED_KEY_LENGTH = 200;
 /** How many errors the report names for each file. */
 const NAMED_ERRORS = 100;
 
@@ -50,19 +52,30 @@ export class ExportedFile {
   /** Adds a line for an entry, after saving its blobs. @throws the system's error. */
   async add(entry: ReadEntry): Promise<void> {
     this.#records++;
-    const { key, isComplete, error } = entry;
-    const notice = error ?? (isComplete ? undefined : INCOMPLETE);
+    const line = await this.#line(entry);
+    // The JSON of a value can be longer than the longest string.
+    const error = entry.error ?? (line instanceof WebStorageError ? line : undefined);
+    const notice = error ?? (entry.isComplete ? undefined : INCOMPLETE);
     if (notice !== undefined) {
       this.#unreadable++;
-      this.#note(key, notice);
+      this.#note(entry.key, notice);
     }
-    this.#out.utf8(`${await this.#line(entry)}\n`);
+    this.#out.utf8(`${line instanceof WebStorageError ? entryJson({ ...shownOf(entry), error: line }) : line}\n`);
     if (this.#out.length >= WRITE_BYTES) this.flush();
   }
 
-  async #line(entry: ReadEntry): Promise<string> {
-    // The place is in the report, once for the whole file.
-    const shown = { ...entry, place: undefined, version: versionOf(entry) };
+  /** @returns the error of a value that cannot be written as JSON. */
+  async #line(entry: ReadEntry): Promise<string | WebStorageError> {
+    try {
+      return await this.#lineWithBlobs(entry);
+    } catch (error) {
+      if (error instanceof WebStorageError) return error;
+      throw error;
+    }
+  }
+
+  async #lineWithBlobs(entry: ReadEntry): Promise<string> {
+    const shown = shownOf(entry);
     const blobs = new Set<StoredBlob>();
     const line = entryJson(shown, {
       fileOf(blob) {
@@ -110,9 +123,21 @@ export class ExportedFile {
   }
 
   #note(key: unknown, { code, message }: Pick<WebStorageError, 'code' | 'message'>): void {
-    if (this.#errors.length < NAMED_ERRORS) this.#errors.push({ ...(key !== undefined && { key: taggedJson(key) }), code, message });
+    if (this.#errors.length < NAMED_ERRORS) this.#errors.push({ ...reportedKey(key), code, message });
   }
 }
 
 /** What is wrong with a value that holds an object of an unknown kind. */
 const INCOMPLETE = { code: 'BLOOM_UNSUPPORTED_VALUE', message: 'has an object of an unknown kind: what follows it is missing' } as const;
+
+/** An entry without its place, which is in the report, once for the whole file. */
+function shownOf(entry: ReadEntry): JsonEntry {
+  return { ...entry, place: undefined, version: versionOf(entry) };
+}
+
+/** The member `key` of an error in the report; a key that is too long is only in the file. */
+function reportedKey(key: unknown): { readonly key?: JsonValue } {
+  if (key === undefined) return {};
+  const json = taggedJson(key);
+  return jsonText(json).length <= REPORTED_KEY_LENGTH ? { key: json } : {};
+}

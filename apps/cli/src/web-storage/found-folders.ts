@@ -3,6 +3,7 @@ import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { failureOf } from '../failure.js';
 import { note } from '../outputs/output.js';
+import { storageByName } from './decoded-entries.js';
 
 /** A folder that was found. */
 export interface FoundFolder {
@@ -13,8 +14,11 @@ export interface FoundFolder {
   readonly bytes: number;
 }
 
+/** Logs and tables. */
+const CONTENTS = /^\d+\.(?:log|ldb|sst)$/u;
+
 /**
- * Finds the folders that have a CURRENT and a MANIFEST. Links to folders are not followed, and folders that cannot be read are noted.
+ * Finds the folders that have a CURRENT and a MANIFEST, and those with the name of a storage that have lost one of them. Links to folders are not followed, and folders that cannot be read are noted.
  *
  * @throws Failure when the first folder cannot be read.
  */
@@ -35,7 +39,8 @@ export function* foundFolders(root: string): Generator<FoundFolder, void, undefi
       note(failure instanceof Error ? failure.message : String(failure));
       continue;
     }
-    if (files.includes('CURRENT') && files.some((file) => /^MANIFEST-\d+$/u.test(file))) yield { path, name, bytes: files.reduce((sum, file) => sum + sizeOf(join(path, file)), 0) };
+    const isWhole = files.includes('CURRENT') && files.some((file) => /^MANIFEST-\d+$/u.test(file));
+    if (isWhole || (storageByName(path) !== undefined && files.some((file) => CONTENTS.test(file)))) yield { path, name, bytes: files.reduce((sum, file) => sum + sizeOf(join(path, file)), 0) };
     waiting.push(...inside.sort((a, b) => (a.name < b.name ? 1 : -1)));
   }
 }
