@@ -1,5 +1,5 @@
 import type { LabelledRange } from '@bloom/bytes';
-import { FIRST, FragmentReader, FULL, LAST, LOG_BLOCK_LENGTH, MIDDLE, TYPE_NAMES } from './log-fragment.js';
+import { FIRST, FragmentReader, FULL, LAST, LOG_BLOCK_LENGTH, MIDDLE, TYPE_NAMES } from './log-format.js';
 
 /**
  * What the bytes of a record are: each byte once, in order, with offsets from the start of the record.

@@ -7,7 +7,7 @@
  * Source: LevelDB, db/log_reader.cc.
  */
 import { mustBeBytes, mustBeOptions, mustBeWhole } from '@bloom/bytes/internal';
-import { FIRST, FragmentReader, FULL, LAST, LOG_BLOCK_LENGTH, type LogDropReason, MIDDLE } from './log-fragment.js';
+import { FIRST, FragmentReader, FULL, LAST, LOG_BLOCK_LENGTH, type LogDropReason, MIDDLE } from './log-format.js';
 
 /** Bytes of a log that are not part of any readable record. */
 export interface LogDrop {

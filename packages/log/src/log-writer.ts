@@ -4,7 +4,7 @@
  * Source: LevelDB, db/log_writer.cc.
  */
 import { mustBeBytes, mustBeWhole, PrefixViews } from '@bloom/bytes/internal';
-import { FIRST, FULL, LAST, LOG_BLOCK_LENGTH, LOG_HEADER_LENGTH, MIDDLE, putFragment } from './log-fragment.js';
+import { FIRST, FULL, LAST, LOG_BLOCK_LENGTH, LOG_HEADER_LENGTH, MIDDLE, putFragment } from './log-format.js';
 
 /** Where the bytes of a log go. */
 export interface LogSink {

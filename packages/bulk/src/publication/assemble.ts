@@ -42,11 +42,11 @@ export interface Assembly extends PublishedState {
 }
 
 /**
-  * Assembles parts into a database: the base, a delivery above what is published, or a merge of some of its levels.
+ * Assembles parts into a database: the base, a delivery above what is published, or a merge of some of its levels.
  *
-  * One listing of the store checks that it has every part, complete. Nothing is written.
+ * One listing of the store checks that it has every part, complete. Nothing is written.
  *
-  * @param store the store of the parts. For several stores, an object whose `list` returns the objects of all of them.
+ * @param store the store of the parts. For several stores, an object whose `list` returns the objects of all of them.
  * @param parts in any order. A part of `previous` in a level that is replaced can be among them: it stays as it is.
  * @throws BulkError `BLOOM_OVERLAP`, `BLOOM_MISSING_PART`, `BLOOM_OTHER_BYTES`, `BLOOM_OTHER_COMPARATOR`, `BLOOM_OLD_SEQUENCE` or
  *   `BLOOM_NO_LEVEL`; and what the store throws.
@@ -169,7 +169,7 @@ async function mustBeStored(store: Pick<Store, 'name' | 'list'>, listed: readonl
 }
 
 /**
-  * The two levels to merge before the next delivery: the neighbours with the fewest bytes. Undefined while there is a
+ * The two levels to merge before the next delivery: the neighbours with the fewest bytes. Undefined while there is a
  * level left for the delivery.
  */
 export function levelsToMerge({ levels }: PublishedState): [upper: number, lower: number] | undefined {

@@ -53,7 +53,7 @@ const RETRIES = 3;
 const RETRY_DELAY_MS = 100;
 
 /**
-  * A store in a Cloudflare R2 bucket, for a Worker that has the bucket as a binding. Elsewhere, use `S3Store`.
+ * A store in a Cloudflare R2 bucket, for a Worker that has the bucket as a binding. Elsewhere, use `S3Store`.
  *
  * @example
  * ```ts

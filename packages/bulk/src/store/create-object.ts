@@ -4,7 +4,7 @@ import { sha256Hex } from '../part/sha256.js';
 import type { NewObject, Store } from './store.js';
 
 /**
-  * The age in milliseconds at which an existing object is written again, so that {@link collectGarbage} sees that it is still needed. Not
+ * The age in milliseconds at which an existing object is written again, so that {@link collectGarbage} sees that it is still needed. Not
  * earlier, because some servers then change its ETag, and open readers have to refresh.
  */
 export const RENEWAL_MS = 3_600_000;
@@ -13,7 +13,7 @@ export const RENEWAL_MS = 3_600_000;
 const MAX_ATTEMPTS = 100;
 
 /**
-  * Makes sure that an object is in a store and will not soon be collected as garbage.
+ * Makes sure that an object is in a store and will not soon be collected as garbage.
  *
  * @throws BulkError `BLOOM_OTHER_BYTES` when there are other bytes under its name.
  */

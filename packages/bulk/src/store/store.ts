@@ -1,7 +1,7 @@
 /**
-  * The storage of a published database's objects.
+ * The storage of a published database's objects.
  *
-  * Objects are written whole, and all but CURRENT only once. A store needs one more ability: to replace
+ * Objects are written whole, and all but CURRENT only once. A store needs one more ability: to replace
  * CURRENT only if it is still the one that the caller has read.
  */
 import type { Bytes, Signal } from '@bloom/bytes';
@@ -34,7 +34,7 @@ export interface NewObject {
 }
 
 /**
-  * The result of a replacement. `'unknown'`: a failed request may have taken effect, and a later one was refused.
+ * The result of a replacement. `'unknown'`: a failed request may have taken effect, and a later one was refused.
  */
 export type Replacement = 'replaced' | 'refused' | 'unknown';
 
