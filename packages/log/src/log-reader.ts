@@ -1,7 +1,7 @@
 /**
-  * Reads the records of a log file, and reports what was dropped and why.
+ * Reads the records of a log file, and reports what was dropped and why.
  *
-  * After damage, the rest of its block is dropped, and so is a record that crosses into or out of that block; reading continues at the next
+ * After damage, the rest of its block is dropped, and so is a record that crosses into or out of that block; reading continues at the next
  * block. A record that is truncated by the end of the file is not damage: the writer was stopped, or is still writing.
  *
  * Source: LevelDB, db/log_reader.cc.
@@ -40,7 +40,7 @@ export interface LogReaderOptions {
 /** Receives what a {@link LogReader} finds. */
 export interface LogReading {
   /**
-    * Receives a record.
+   * Receives a record.
    *
    * @param record the bytes that were added. A record in one fragment is a view of what was pushed, or of a copy of its block.
    * @param offset bytes from the start of the file to the record's first header.
@@ -51,7 +51,7 @@ export interface LogReading {
 }
 
 /**
-  * Reads a log in chunks, as they are read from a file.
+ * Reads a log in chunks, as they are read from a file.
  *
  * @example
  * ```ts
@@ -251,7 +251,7 @@ export interface LogRecord {
 }
 
 /**
-  * All records of a log in memory, the dropped bytes, and the tail.
+ * All records of a log in memory, the dropped bytes, and the tail.
  *
  * @example
  * ```ts

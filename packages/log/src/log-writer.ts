@@ -1,5 +1,5 @@
 /**
-  * Writes the records of a log file.
+ * Writes the records of a log file.
  *
  * Source: LevelDB, db/log_writer.cc.
  */
