@@ -4,8 +4,9 @@
  * It returns to its caller at least once for each block. Whatever it cannot do, or finds damaged, it declines: the caller then does the
  * whole work again without it, and gets that path's result or error.
  */
-import { growMemory, instantiateKernel, type Kernel } from '@bloom/bytes/internal';
+import { instantiateKernel, type Kernel } from '@bloom/bytes/internal';
 import type { TableBuilderOptions } from '@bloom/sstable';
+import { type BlockRoom, KernelMemory } from '../cursor/kernel-memory.js';
 import type { MemtableArrays } from '../folder/table-thread.js';
 import { LINKS } from '../memtable/memtable.js';
 import type { TableFile } from '../table/table-file.js';
@@ -41,10 +42,6 @@ const MAX_BLOCK_SIZE = 2 ** 18;
 const MIN_BLOCK_LIMIT = 2 ** 22;
 /** A larger memtable is written without a kernel. */
 const MAX_WALKED_BYTES = 2 ** 24;
-/** A source's block gets room for at least this many bytes. */
-const MIN_SLOT_BYTES = 2 ** 13;
-/** The kernel reads and writes whole words past the ends of its areas. */
-const SLACK = 64;
 
 /** How many kernels are kept for later work: a compaction's, and that of a flush in the middle of it. */
 const MAX_IDLE = 2;
@@ -101,13 +98,6 @@ export interface MergedEntries {
   readonly deletionsDropped: number;
 }
 
-/** Where a source's blocks are in the kernel's memory. */
-interface Slot {
-  readonly block: number;
-  readonly byteLength: number;
-  readonly key: number;
-}
-
 /** Kernels that no job uses. */
 const idle: MergeKernel[] = [];
 /** Whether the host has refused a kernel. */
@@ -115,28 +105,22 @@ let isRefused = false;
 
 /** A kernel, for one job at a time. Its memory has 10 MiB, of which a compaction touches less than one, and grows to at most 32 MiB. */
 export class MergeKernel {
-  /** The kernel's memory and the current key in it. The walks of a compaction can use it as an entry. */
-  keyBytes!: Uint8Array;
+  /** Where the current key is in `keyBytes`. The walks of a compaction can use the kernel as an entry. */
   keyStart = 0;
   keyEnd = 0;
   readonly #kernel: KernelExports;
   /**
-   * Addresses that are needed for each block; that of the result is an index of `#words`. Asking the kernel for one takes a tenth of a microsecond.
+   * Addresses that are needed for each block; that of the result is an index of `words`. Asking the kernel for one takes a tenth of a microsecond.
    */
   readonly #places: { readonly added: number; readonly block: number; readonly result: number };
-  #words!: Uint32Array;
-  #filterKeys!: Uint8Array;
-  #filterOffsets!: Uint32Array;
-  #slots: (Slot | undefined)[] = [];
-  /** Where free memory for slots starts. */
-  #free: number;
+  readonly #memory: KernelMemory;
+  #rooms: (BlockRoom | undefined)[] = [];
   /** Where the memtable is: its nodes and its arena, each with its end. */
   #walked: readonly [nodes: number, nodesEnd: number, arena: number, arenaEnd: number] = [0, 0, 0, 0];
 
   private constructor(kernel: KernelExports) {
     this.#kernel = kernel;
-    this.#look();
-    this.#free = kernel.SLOTS_AT.value;
+    this.#memory = new KernelMemory(kernel, kernel.SLOTS_AT.value, kernel.MAX_KEY.value);
     this.#places = { added: kernel.ADDED_AT.value, block: kernel.BLOCK_AT.value, result: kernel.RESULT_AT.value / 4 };
   }
 
@@ -155,6 +139,11 @@ export class MergeKernel {
     if (idle.length < MAX_IDLE && this.keyBytes.length <= KEPT_BYTES) idle.push(this);
   }
 
+  /** The kernel's memory. */
+  get keyBytes(): Uint8Array {
+    return this.#memory.bytes;
+  }
+
   /** The most sources of a merge. */
   get maxSources(): number {
     return this.#kernel.MAX_SOURCES.value;
@@ -169,35 +158,28 @@ export class MergeKernel {
   startWalk({ arena, nodes }: MemtableArrays, shape: BlockShape): boolean {
     if (arena.length + nodes.byteLength > MAX_WALKED_BYTES) return false;
     this.#start(false, 0n, false, shape);
-    const arenaAt = this.#allocate(arena.length);
-    const nodesAt = arenaAt === undefined ? undefined : this.#allocate(nodes.length * 4);
+    const arenaAt = this.#memory.allocate(arena.length);
+    const nodesAt = arenaAt === undefined ? undefined : this.#memory.allocate(nodes.length * 4);
     if (arenaAt === undefined || nodesAt === undefined) return false;
     this.keyBytes.set(arena, arenaAt);
-    this.#words.set(nodes, nodesAt / 4);
+    this.#memory.words.set(nodes, nodesAt / 4);
     this.#walked = [nodesAt, nodesAt + nodes.length * 4, arenaAt, arenaAt + arena.length];
     return true;
   }
 
   #start(drops: boolean, oldestSequence: bigint, asksDeletions: boolean, { blockSize, restartInterval, hasFilter }: BlockShape): void {
-    this.#slots = [];
-    this.#free = this.#kernel.SLOTS_AT.value;
+    this.#rooms = [];
+    this.#memory.clear();
     this.#kernel.start(Number(drops), oldestSequence, Number(asksDeletions), blockSize, restartInterval, Number(hasFilter));
   }
 
   /** Gives a source its next block: a copy. @returns false when the kernel declines it. */
   supply(source: number, contents: Uint8Array): boolean {
-    let slot = this.#slots[source];
-    if (slot === undefined || slot.byteLength < contents.length) {
-      // The old slot is lost, so that a new one is twice as large.
-      const byteLength = Math.max(MIN_SLOT_BYTES, contents.length, (slot?.byteLength ?? 0) * 2);
-      const block = this.#allocate(byteLength);
-      // No key is longer than its block.
-      const key = this.#allocate(Math.min(byteLength, this.#kernel.MAX_KEY.value));
-      if (block === undefined || key === undefined) return false;
-      this.#slots[source] = slot = { block, byteLength, key };
-    }
-    this.keyBytes.set(contents, slot.block);
-    return this.#kernel.supply(source, slot.block, contents.length, slot.key) !== 0;
+    const room = this.#memory.roomForBlock(this.#rooms[source], contents.length);
+    if (room === undefined) return false;
+    this.#rooms[source] = room;
+    this.keyBytes.set(contents, room.block);
+    return this.#kernel.supply(source, room.block, contents.length, room.key) !== 0;
   }
 
   /** Moves a source to the first entry of its first block. */
@@ -265,7 +247,9 @@ export class MergeKernel {
     this.#kernel.tell();
     const length = this.#result(2);
     if (length === 0) return;
-    table.addFilterKeys({ bytes: this.#filterKeys, offsets: this.#filterOffsets, length });
+    const { KEYS_AT, OFFSETS_AT } = this.#kernel;
+    const { bytes, words } = this.#memory;
+    table.addFilterKeys({ bytes: bytes.subarray(KEYS_AT.value), offsets: words.subarray(OFFSETS_AT.value / 4), length });
     this.#kernel.clearKeys();
   }
 
@@ -297,27 +281,6 @@ export class MergeKernel {
   }
 
   #result(i: number): number {
-    return this.#words[this.#places.result + i]!;
-  }
-
-  /** Makes views of the memory. */
-  #look(): void {
-    const { KEYS_AT, memory: { buffer }, OFFSETS_AT } = this.#kernel;
-    this.keyBytes = new Uint8Array(buffer);
-    this.#words = new Uint32Array(buffer);
-    this.#filterKeys = this.keyBytes.subarray(KEYS_AT.value);
-    this.#filterOffsets = this.#words.subarray(OFFSETS_AT.value / 4);
-  }
-
-  /** Memory for a slot; undefined when there is none left. */
-  #allocate(byteLength: number): number | undefined {
-    const start = this.#free;
-    const end = start + byteLength + SLACK;
-    if (end > this.keyBytes.length) {
-      if (!growMemory(this.#kernel.memory, end)) return undefined;
-      this.#look();
-    }
-    this.#free = Math.ceil(end / SLACK) * SLACK;
-    return start;
+    return this.#memory.words[this.#places.result + i]!;
   }
 }

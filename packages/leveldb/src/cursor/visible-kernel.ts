@@ -5,7 +5,8 @@
  * It returns to its caller whenever a source needs another block. Whatever it cannot do, or finds damaged, it declines: the caller then goes
  * on from there without it, and gets that path's entries or error.
  */
-import { growMemory, instantiateKernel, type Kernel } from '@bloom/bytes/internal';
+import { instantiateKernel, type Kernel } from '@bloom/bytes/internal';
+import { type BlockRoom, KernelMemory, SLACK } from './kernel-memory.js';
 import type { ReadSamples } from './read-samples.js';
 
 // Why the kernel returns an empty run: numbers of `assembly/visible-kernel.ts`. With any other it declines the entry at hand.
@@ -18,10 +19,6 @@ export const AT_SAMPLE = 3;
 
 /** Larger blocks are not given to the kernel. */
 const MAX_BLOCK_BYTES = 2 ** 18;
-/** Room for this many bytes of a source's block is made at least. */
-const MIN_SLOT_BYTES = 2 ** 13;
-/** The kernel reads and writes whole words past the ends of its areas. */
-const SLACK = 64;
 
 /** A source's first stored blocks have at most this many bytes, and each further ones twice as many, up to what a file reads at once. */
 const MIN_STORED_BYTES = 2 ** 13;
@@ -64,11 +61,9 @@ interface KernelExports extends Kernel {
   fill(): number;
 }
 
-/** Where a source's blocks are in the kernel's memory. */
-interface Slot {
-  readonly block: number;
-  readonly byteLength: number;
-  readonly key: number;
+/** What a source has in the kernel's memory. */
+interface SourceRooms {
+  room: BlockRoom;
   /** Where stored blocks are, with the list of them behind them; 0 for none. */
   stored: number;
   /** The most bytes of the next ones. */
@@ -94,9 +89,6 @@ export function provideVisibleKernel(module: string): void {
 
 /** A kernel, for one walk at a time. */
 export class VisibleKernel {
-  /** The kernel's memory. */
-  bytes!: Uint8Array;
-  words!: Uint32Array;
   /** Where each key and each value of the run ends, from its start: from this index of `words` on. */
   readonly endsAt: number;
   /** Where in `bytes` the run is. */
@@ -104,18 +96,15 @@ export class VisibleKernel {
   readonly #kernel: KernelExports;
   /** An index of `words`. Asking the kernel takes a tenth of a microsecond. */
   readonly #resultAt: number;
-  readonly #maxKey: number;
-  #slots: (Slot | undefined)[] = [];
-  /** Where the free memory starts. */
-  #free = 0;
+  readonly #memory: KernelMemory;
+  #sources: (SourceRooms | undefined)[] = [];
 
   private constructor(kernel: KernelExports) {
     this.#kernel = kernel;
     this.endsAt = kernel.ENDS_AT.value / 4;
     this.runAt = kernel.RUN_AT.value;
     this.#resultAt = kernel.RESULT_AT.value / 4;
-    this.#maxKey = kernel.MAX_KEY.value;
-    this.#look();
+    this.#memory = new KernelMemory(kernel, kernel.SLOTS_AT.value, kernel.MAX_KEY.value);
   }
 
   /** A kernel for a walk, which gives it back; undefined where there is none now. The first calls load its code, for later ones. */
@@ -145,6 +134,15 @@ export class VisibleKernel {
     if (idle.length < MAX_IDLE && this.bytes.length <= KEPT_BYTES) idle.push(this);
   }
 
+  /** The kernel's memory, in bytes and in words of 32 bits. */
+  get bytes(): Uint8Array {
+    return this.#memory.bytes;
+  }
+
+  get words(): Uint32Array {
+    return this.#memory.words;
+  }
+
   /** The most sources of a walk. */
   get maxSources(): number {
     return this.#kernel.MAX_SOURCES.value;
@@ -157,10 +155,10 @@ export class VisibleKernel {
    * @returns false when the key is too long.
    */
   start(sequence: bigint, key: Uint8Array, keyLength: number, unsampled: number | undefined): boolean {
-    if (keyLength > this.#maxKey) return false;
+    if (keyLength > this.#kernel.MAX_KEY.value) return false;
     this.bytes.set(key.subarray(0, keyLength), this.#kernel.HIDDEN_AT.value);
-    this.#slots = [];
-    this.#free = this.#kernel.SLOTS_AT.value;
+    this.#sources = [];
+    this.#memory.clear();
     this.#kernel.start(sequence, keyLength, Number(unsampled !== undefined), unsampled ?? 0);
     return true;
   }
@@ -192,7 +190,7 @@ export class VisibleKernel {
 
   /** A copy of the block that a source is in; undefined when the kernel declined it because of its length. */
   contentsOf(source: number): Uint8Array | undefined {
-    return this.#slots[source] && this.bytes.slice(this.#kernel.contentsStart(source), this.#kernel.contentsEnd(source));
+    return this.#sources[source] && this.bytes.slice(this.#kernel.contentsStart(source), this.#kernel.contentsEnd(source));
   }
 
   /** How many stored blocks a source has entered since it was given them. */
@@ -210,29 +208,29 @@ export class VisibleKernel {
     const source = this.#kernel.first();
     const entered = this.#kernel.enteredOf(source);
     this.#kernel.supplyStored(source, 0, 0, 0, 0);
-    const slot = this.#slots[source];
-    if (slot === undefined) return false;
-    // What it did not take it would not take again.
-    const isRefused = slot.isOffered && entered === 0;
-    slot.isOffered = false;
-    if (isRefused) return false;
-    if (slot.stored === 0) {
-      const stored = this.#allocate(MAX_STORED_BYTES + SLACK + MAX_STORED * 8);
+    const rooms = this.#sources[source];
+    if (rooms === undefined) return false;
+    // A block that the kernel has declined once would be declined again.
+    const wasDeclined = rooms.isOffered && entered === 0;
+    rooms.isOffered = false;
+    if (wasDeclined) return false;
+    if (rooms.stored === 0) {
+      const stored = this.#memory.allocate(MAX_STORED_BYTES + SLACK + MAX_STORED * 8);
       if (stored === undefined) return false;
-      slot.stored = stored;
+      rooms.stored = stored;
     }
-    const { stored } = slot;
+    const { stored } = rooms;
     const list = stored + MAX_STORED_BYTES + SLACK;
     let at = list / 4;
     const take = (start: number, length: number): void => {
       this.words[at++] = stored + start;
       this.words[at++] = length;
     };
-    const count = read(this.bytes.subarray(stored, stored + slot.storedBytes), take, MAX_STORED);
+    const count = read(this.bytes.subarray(stored, stored + rooms.storedBytes), take, MAX_STORED);
     if (count === 0) return false;
-    slot.storedBytes = Math.min(slot.storedBytes * 2, MAX_STORED_BYTES);
-    slot.isOffered = true;
-    this.#kernel.supplyStored(source, list, count, slot.block, slot.byteLength);
+    rooms.storedBytes = Math.min(rooms.storedBytes * 2, MAX_STORED_BYTES);
+    rooms.isOffered = true;
+    this.#kernel.supplyStored(source, list, count, rooms.room.block, rooms.room.byteLength);
     return true;
   }
 
@@ -278,44 +276,20 @@ export class VisibleKernel {
   }
 
   #supply(source: number, contents: Uint8Array): boolean {
-    const slot = contents.length > MAX_BLOCK_BYTES ? undefined : this.#slotFor(source, contents.length);
-    if (slot === undefined) {
-      this.#slots[source] = undefined;
+    const had = this.#sources[source];
+    const room = contents.length > MAX_BLOCK_BYTES ? undefined : this.#memory.roomForBlock(had?.room, contents.length);
+    if (room === undefined) {
+      this.#sources[source] = undefined;
       return this.#kernel.supply(source, 0, 0, 0) !== 0;
     }
-    this.bytes.set(contents, slot.block);
-    slot.isOffered = false;
-    return this.#kernel.supply(source, slot.block, contents.length, slot.key) !== 0;
-  }
-
-  /** Memory for a source's block; undefined when there is none left. */
-  #slotFor(source: number, length: number): Slot | undefined {
-    const slot = this.#slots[source];
-    if (slot !== undefined && slot.byteLength >= length) return slot;
-    // The old memory is lost, so that a new one is twice as large.
-    const byteLength = Math.max(MIN_SLOT_BYTES, length, (slot?.byteLength ?? 0) * 2);
-    const block = this.#allocate(byteLength);
-    // No key is longer than its block.
-    const key = this.#allocate(Math.min(byteLength, this.#maxKey));
-    return block === undefined || key === undefined ? undefined : (this.#slots[source] = { block, byteLength, key, stored: slot?.stored ?? 0, storedBytes: slot?.storedBytes ?? MIN_STORED_BYTES, isOffered: false });
-  }
-
-  #allocate(byteLength: number): number | undefined {
-    const start = this.#free;
-    const end = start + byteLength + SLACK;
-    if (end > this.bytes.length) {
-      if (!growMemory(this.#kernel.memory, end)) return undefined;
-      this.#look();
+    if (had === undefined) {
+      this.#sources[source] = { room, stored: 0, storedBytes: MIN_STORED_BYTES, isOffered: false };
+    } else {
+      had.room = room;
+      had.isOffered = false;
     }
-    this.#free = Math.ceil(end / SLACK) * SLACK;
-    return start;
-  }
-
-  /** Makes views of the memory. */
-  #look(): void {
-    const { buffer } = this.#kernel.memory;
-    this.bytes = new Uint8Array(buffer);
-    this.words = new Uint32Array(buffer);
+    this.bytes.set(contents, room.block);
+    return this.#kernel.supply(source, room.block, contents.length, room.key) !== 0;
   }
 }
 
