@@ -5,8 +5,8 @@ import { type Crc32c, plainCrc32c } from './plain-crc32c.js';
 /** For fewer bytes, copying them into the kernel and calling it takes longer than the plain TypeScript. */
 const MIN_KERNEL_BYTES = 256;
 /**
- * The kernel is made when there were more bytes than this in calls that could have used it. Making it takes a millisecond in a new process,
- * as plain TypeScript needs for 8 KiB there, and opening a database often takes fewer.
+ * The kernel is compiled after this many bytes in calls that could have used it. In a new process, compiling it takes longer than the checksums
+ * of a small database, which plain TypeScript computes.
  */
 const BYTES_BEFORE_KERNEL = 16 * 2 ** 10;
 

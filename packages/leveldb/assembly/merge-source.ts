@@ -28,7 +28,7 @@ const VALUE: usize = 32;
 const VALUE_LENGTH: usize = 36;
 /** The first eight bytes of the user key as a big-endian number, with zeros after its end. */
 const HEAD: usize = 40;
-/** How many entries the source has moved since `supply` or `place`. */
+/** The number of entries by which the source has moved since `supply` or `place`. */
 const MOVES: usize = 48;
 /** Memory for the contents of a compressed block, and its bytes. */
 const SLOT: usize = 52;
@@ -38,7 +38,7 @@ const STORED: usize = 60;
 const STORED_LEFT: usize = 64;
 const ENTERED: usize = 68;
 
-/** What a move comes to. */
+/** The results of a move. */
 export const ON_ENTRY: u32 = 0;
 export const ENDED: u32 = 1;
 export const BAD: u32 = 2;
@@ -116,7 +116,7 @@ export function clearSources(): void {
   memory.fill(SOURCES_AT, 0, usize(MAX_SOURCES * SOURCE_BYTES));
 }
 
-/** Counts the moves of a source from the entry that it is on. */
+/** Starts to count the moves of a source at its current entry. */
 export function clearMoves(source: u32): void {
   store<u32>(sourceAt(source), 0, MOVES);
 }
@@ -139,8 +139,8 @@ export function movesOf(source: u32): u32 {
 }
 
 /**
- * Gives a source stored blocks, which come after its block and were verified: each by its start and the length of its contents, uint32,
- * in the list at `stored`. Its type follows the contents. Contents are decompressed to `slot`.
+ * Gives a source the stored blocks after its current block. Their checksums have been verified. The list at `stored` has two uint32 for each
+ * block: the address of its contents, and their length. The type byte follows the contents. Compressed contents are decompressed to `slot`.
  */
 export function supplyStored(source: u32, stored: usize, count: u32, slot: usize, slotBytes: u32): void {
   const s = sourceAt(source);
@@ -161,12 +161,12 @@ export function contentsStart(source: u32): u32 {
   return load<u32>(sourceAt(source), BLOCK);
 }
 
-/** Where they end. */
+/** Where they end, including the restarts. */
 export function contentsEnd(source: u32): u32 {
   return load<u32>(sourceAt(source), RESTARTS_END) + 4;
 }
 
-/** Moves a source to the first entry of its next stored block. @returns false when it has none, or that cannot be read: then it has none left. */
+/** Moves a source to the first entry of its next stored block. @returns false when it has none, or cannot read it: then it has none left. */
 export function enterStored(source: u32): bool {
   const s = sourceAt(source);
   const left = load<u32>(s, STORED_LEFT);
@@ -179,7 +179,7 @@ export function enterStored(source: u32): bool {
   if (type == 1) {
     const end = contents + length;
     length = varint(contents, end);
-    // Longer varints, and what is wrong with them, are left to the caller.
+    // The caller handles longer varints, and reports damage.
     if (varintEnd == 0 || varintEnd > contents + 3 || length > load<u32>(s, SLOT_BYTES)) return false;
     const slot = usize(load<u32>(s, SLOT));
     if (!decompress(varintEnd, end, slot, slot + length)) return false;
@@ -204,7 +204,7 @@ export function advance(s: usize): u32 {
   return step(s, false);
 }
 
-/** {@link advance}, in which a key that comes before the last one is damage, also where that was in the block before. */
+/** {@link advance}, for which a key before the previous one is damage, even if the previous one was in another block. */
 export function advanceInOrder(s: usize): u32 {
   return step(s, true);
 }
@@ -263,7 +263,7 @@ function step(s: usize, checksOrder: bool): u32 {
   return ON_ENTRY;
 }
 
-/** Puts `unshared` bytes behind the first `shared` of the key. @returns whether that does not come before the key of `hadLength` that was there. */
+/** Replaces the key, which has `hadLength` bytes, by its first `shared` bytes and `unshared` new ones. @returns false when it then comes earlier. */
 // @ts-ignore: decorator
 @inline
 function copyInOrder(key: usize, hadLength: u32, shared: u32, at: usize, unshared: u32): bool {

@@ -1,4 +1,4 @@
-// AssemblyScript. The sources that are on an entry, in the order of these entries; of equal ones that of the lower source first.
+// AssemblyScript. The sources that are on an entry, in the order of their entries. Of two equal entries, that of the lower source comes first.
 import { isBefore } from './merge-source';
 
 /** Their numbers: uint32. */

@@ -9,12 +9,12 @@ import { clearQueue, dequeue, enqueue, firstSource, queued, sink } from './sourc
 export { contentsEnd, contentsStart, enteredOf, movesOf, supply, supplyStored } from './merge-source';
 export { MAX_KEY, MAX_SOURCES } from './merge-source';
 
-/** Past the end of each area, for copies and comparisons of whole words. */
+/** Unused bytes after each area, because copies and comparisons use whole words. */
 const SLACK: usize = 64;
 
-/** What `fill` tells: uint32. */
+/** The results of `fill`: uint32. */
 export const RESULT_AT: usize = 0x3000;
-/** The user key whose further versions are hidden. */
+/** The user key whose older versions are hidden. */
 export const HIDDEN_AT: usize = 0x4000;
 /** Where each packed key and each packed value ends, from the start of the run: uint32. */
 export const ENDS_AT: usize = HIDDEN_AT + MAX_KEY + SLACK;
@@ -44,9 +44,9 @@ let unsampled: u32 = 0;
 
 /** Whether the first source must move before its entry is taken. */
 let mustMove: bool = false;
-/** Whether the entry at hand was sampled or counted. */
+/** Whether the bytes of the current entry were counted for samples. */
 let isCounted: bool = false;
-/** Whether an entry cannot be read, or is not in order. */
+/** Whether the next entry is damaged or out of order. */
 let isBad: bool = false;
 let hiddenAt: usize = HIDDEN_AT;
 let hiddenLength: u32 = 0;
@@ -54,7 +54,7 @@ let hiddenLength: u32 = 0;
 let entries: u32 = 0;
 let length: u32 = 0;
 
-/** Starts a walk behind the user key of `hidden` bytes at `HIDDEN_AT`. */
+/** Starts a walk after the user key of `hidden` bytes at `HIDDEN_AT`. */
 export function start(visibleSequence: u64, hidden: u32, isSampled: bool, bytesUntilSample: u32): void {
   sequence = visibleSequence;
   samples = isSampled;
@@ -70,14 +70,14 @@ export function start(visibleSequence: u64, hidden: u32, isSampled: bool, bytesU
   clear();
 }
 
-/** Lines a source up that is on the entry at `position` of its block. */
+/** Moves a source to the entry at `position` of its block, and adds it to the queue. */
 export function place(source: u32, position: u32): bool {
   if (placeSource(source, position) != ON_ENTRY) return false;
   enqueue(source);
   return true;
 }
 
-/** Moves the source that needed a block to the first entry of the one that it was given. */
+/** Moves the source that needed a block to the first entry of its new block. */
 export function enter(): bool {
   const source = firstSource();
   if (advanceInOrder(sourceAt(source)) != ON_ENTRY) return false;
@@ -93,14 +93,14 @@ export function first(): u32 {
   return firstSource();
 }
 
-/** Removes the source that needs a block, and has none. */
+/** Removes the source that needs a block, because it has no further one. */
 export function leave(): void {
   dequeue();
   mustMove = false;
   isCounted = false;
 }
 
-/** Notes that the entry at hand was sampled. */
+/** Records that the current entry was sampled. */
 export function sampled(bytesUntilSample: u32): void {
   unsampled = bytesUntilSample;
   isCounted = true;
@@ -114,7 +114,7 @@ export function clear(): void {
   length = 0;
 }
 
-/** Packs entries up to where the caller is needed. */
+/** Packs entries until the caller is needed. @returns the reason. */
 export function fill(): u32 {
   const why = pack();
   if ((why == DECLINED || why == TOO_LONG) && isCounted && samples) {

@@ -54,14 +54,14 @@ export abstract class EntryCursor {
   /** REQUIRES: the cursor is on an entry. */
   abstract prev(): boolean;
 
-  /** The block that the entry is in; undefined where entries are not in blocks. REQUIRES: the cursor is on an entry. */
+  /** The block that the entry is in; undefined if entries are not in blocks. REQUIRES: the cursor is on an entry. */
   get block(): EntryBlock | undefined {
     return undefined;
   }
 
   /**
-   * Moves to the first entry behind the block, whose contents are then lent only until anything else is read: after it, only `block`,
-   * `nextBlock`, seeks, and `skip` may be called.
+   * Moves to the first entry of the next block. The contents of that block are valid only until anything else is read, so only `block`,
+   * `nextBlock`, `skip` and seeks may be called then.
    *
    * REQUIRES: the cursor is on an entry of a block, and its last move went forward.
    */
@@ -70,27 +70,27 @@ export abstract class EntryCursor {
   }
 
   /**
-   * Reads stored blocks behind the block, whose checksums are right, if that is done at once: then they are entered elsewhere, or `nextBlock`
-   * reads the first of them again.
+   * Reads the stored blocks that come next and verifies their checksums, if that needs no waiting. The caller either decodes them itself and
+   * calls `passStored`, or calls `nextBlock`, which reads the first of them again.
    *
-   * @param into receives what is read.
-   * @param take gets each block, as in `readStored` of `DataBlocks`.
-   * @param most how many blocks are taken at most.
-   * @param readBytes how many bytes of blocks the walk has read one by one.
-   * @returns how many were taken.
+   * @param into receives the stored bytes.
+   * @param take is called for each block, as by `readStored` of `DataBlocks`.
+   * @param most the most blocks to take.
+   * @param readBytes the bytes of the blocks that the walk has read one by one so far.
+   * @returns the number of blocks taken.
    */
-  // eslint-disable-next-line @typescript-eslint/no-unused-vars -- there are none
+  // eslint-disable-next-line @typescript-eslint/no-unused-vars -- entries in memory have no stored blocks
   nextStored(into: Uint8Array, take: (start: number, length: number) => void, most: number, readBytes: number): number {
     return 0;
   }
 
-  /** Notes that a number of stored blocks were entered. After it, as after `nextBlock`. */
+  /** Moves past stored blocks that the caller has decoded itself. The same methods may be called then as after `nextBlock`. */
   passStored(entered: number): void {
-    throw new Error(`it has given no stored blocks, of which ${entered} could have been entered`);
+    throw new Error(`the cursor has no stored blocks, so it cannot move past ${entered}`);
   }
 
-  /** Moves on by entries of the block, if any. After it, all may be called. @param contents of the block: a copy, if that is needed. */
-  // eslint-disable-next-line @typescript-eslint/no-unused-vars -- those whose blocks are lent need them
+  /** Moves forward by entries of the block. Then all methods may be called again. @param contents returns a copy of the block's contents. */
+  // eslint-disable-next-line @typescript-eslint/no-unused-vars -- only cursors whose contents are not valid for long need the copy
   skip(entries: number, contents: () => Uint8Array): void {
     for (let left = entries; left > 0; left--) this.next();
   }

@@ -61,7 +61,7 @@ export class MergeCursor extends EntryCursor {
     for (const source of this.sources) source.close();
   }
 
-  /** Goes on forward from where the sources are, which were moved one by one. */
+  /** Continues forward after the sources were moved one by one. */
   lineUp(): void {
     this.#reverse = false;
     this.#queue.line(false);

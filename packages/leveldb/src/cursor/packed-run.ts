@@ -1,17 +1,17 @@
 import type { Bytes } from '@bloom/bytes';
 import type { VisibleKernel } from './visible-kernel.js';
 
-/** A run is copied into at least this many bytes. */
+/** The initial size of the array for a run, in bytes. */
 const MIN_RUN_BYTES = 2 ** 13;
 
-/** Copies of entries share this many bytes, except those of long entries, so that keeping one does not keep much more in memory. */
+/** Copies of short entries share an array of this many bytes, so that a program that keeps one copy does not keep much more in memory. */
 const SHARED_BYTES = 2 ** 13;
 const MAX_SHARED_ENTRY = SHARED_BYTES / 8;
 
 /**
  * User keys and values that a kernel has packed, one after another: (key | value)*
  *
- * A copy, so that views of it stay as they are when the kernel goes on for another walk.
+ * The bytes are a copy, so that views of them do not change when another walk gets the kernel.
  */
 export class PackedRun {
   /** Valid until the next run. */
@@ -39,7 +39,7 @@ export class PackedRun {
   /**
    * Copies of the key and the value at `place` of `ends`. Many share memory, as those of a `ByteCopier` do.
    *
-   * @returns undefined when they are too long for that.
+   * @returns undefined if they are too long to share memory.
    */
   pairAt(place: number, keyStart: number): [Bytes, Bytes] | undefined {
     const { ends } = this;

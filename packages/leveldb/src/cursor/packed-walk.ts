@@ -5,22 +5,22 @@ import { PackedRun } from './packed-run.js';
 import type { ReadSamples } from './read-samples.js';
 import { AT_SAMPLE, DONE, NEEDS_BLOCK, VisibleKernel } from './visible-kernel.js';
 
-// What filling a run comes to.
+// The results of `fill`.
 /** The run has entries. */
 export const FILLED = 0;
 /** There are no further entries. */
 export const ENDED = 1;
-/** Something must be read first: `settle` does that, and then the run can be filled. */
+/** Something must be read first: `settle` does that, and then `fill` is called again. */
 export const UNSETTLED = 2;
-/** The kernel declines the next entry, or a block: `end` is called, and the walk goes on without it. */
+/** The kernel declines the next entry, or a block: the walk calls `end` and continues without it. */
 export const DECLINED = 3;
 
 /**
  * A walk forward over the visible entries of a merge, in runs that a kernel packs.
  *
- * A run ends where a source needs another block, so that a walk reads no earlier than one that goes entry by entry, and fails at the same
- * entry. In each block, the sources of the merge stay on the entry that they were on when the kernel got the block; `end` moves them to
- * where the kernel is.
+ * A run ends where a source needs another block. So a walk in runs reads blocks no earlier than a walk entry by entry, and fails at the same
+ * entry. While the kernel is within a block, the source stays on the entry at which the kernel got the block; `end` moves it to where the
+ * kernel is.
  */
 export class PackedWalk {
   readonly run = new PackedRun();
@@ -43,7 +43,7 @@ export class PackedWalk {
    * Begins a walk where the sources of a merge are.
    *
    * @param sequence at which entries are visible.
-   * @param keyLength of the user key, at the start of `keyBytes`, whose versions are passed over.
+   * @param keyLength of the user key, at the start of `keyBytes`, whose versions are skipped.
    * @returns undefined when there is no kernel, or it declines.
    */
   static begin(merge: MergeCursor, sequence: bigint, keyBytes: Uint8Array, keyLength: number, samples: ReadSamples | undefined): PackedWalk | undefined {
@@ -93,12 +93,12 @@ export class PackedWalk {
     }
   }
 
-  /** Completes what filling a run waits for. @returns whether the kernel takes the block. */
+  /** Reads what `fill` waits for. @returns whether the kernel takes the block. */
   *settle(): FolderReading<boolean> {
     const moving = this.#moving!;
     this.#moving = undefined;
     yield* moving.settle();
-    // It may have been abandoned meanwhile, and the kernel be another walk's.
+    // The walk may have been abandoned meanwhile, and another one may have its kernel.
     return this.#isOver || this.#enter(moving);
   }
 
@@ -113,12 +113,12 @@ export class PackedWalk {
     return true;
   }
 
-  /** The user key whose further versions are passed over: a view that is valid until the next call. */
+  /** The user key whose older versions are skipped: a view that is valid until the next call. */
   get hiddenKey(): Uint8Array {
     return this.#kernel.hiddenKey;
   }
 
-  /** Moves the sources to where the kernel is, for a walk without it, and lets it go. */
+  /** Moves the sources to where the kernel is, so that the walk can continue without it, and returns the kernel. */
   end(): void {
     const kernel = this.#kernel;
     if (this.#samples !== undefined) this.#samples.unsampled = kernel.unsampled;
@@ -132,7 +132,7 @@ export class PackedWalk {
     kernel.giveBack();
   }
 
-  /** Lets the kernel go, for a walk that goes elsewhere. */
+  /** Returns the kernel without moving the sources, because the walk continues somewhere else. */
   abandon(): void {
     this.#isOver = true;
     if (this.#samples !== undefined) this.#samples.unsampled = this.#kernel.unsampled;

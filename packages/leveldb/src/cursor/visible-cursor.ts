@@ -20,7 +20,7 @@ import { type ReadSampler, ReadSamples } from './read-samples.js';
 /** Neither `VALUE` nor `DELETION`: an entry that is skipped. */
 const PASSED_OVER = -1;
 
-/** A walk gets a kernel once it has moved forward by this many entries: shorter ones are over before that would pay. */
+/** A walk gets a kernel after it has moved forward by this many entries. For shorter walks a kernel does not pay off. */
 const MOVES_BEFORE_KERNEL = 16;
 /** The most moves between two attempts to get one. */
 const MOST_MOVES_BEFORE_KERNEL = 2 ** 12;
@@ -59,7 +59,7 @@ export class VisibleCursor {
   /** The walk forward in a kernel, and the place in its run. */
   private packed: PackedWalk | undefined;
   private place = 0;
-  /** How many more moves forward are made before a kernel is asked for. */
+  /** The number of moves forward until the next attempt to get a kernel. */
   private movesLeft = MOVES_BEFORE_KERNEL;
   private movesBefore = MOVES_BEFORE_KERNEL;
 
@@ -130,7 +130,7 @@ export class VisibleCursor {
     this.entries.close();
   }
 
-  /** Leaves the entry, to go elsewhere. */
+  /** Leaves the current entry before a seek. */
   #leave(): void {
     this.valid = false;
     this.movesLeft = this.movesBefore = MOVES_BEFORE_KERNEL;
@@ -153,7 +153,7 @@ export class VisibleCursor {
     );
   }
 
-  /** Has the entry copied. @returns whether it was. */
+  /** Passes the entry to `many`, which copies it. @returns whether it did. */
   passTo(many: ManyEntries): boolean {
     if (!many.admits(this.keyBytes, this.keyStart, this.keyStart + this.keyLength)) return false;
     many.add(this.pair(many.copier));
@@ -172,7 +172,7 @@ export class VisibleCursor {
     return this.reverse ? this.#backward() : this.#forward();
   }
 
-  /** Has a kernel go on with the walk. @returns whether there is one that does. */
+  /** Continues the walk in a kernel. @returns false when there is none. */
   #pack(): boolean {
     this.movesBefore = Math.min(this.movesBefore * 2, MOST_MOVES_BEFORE_KERNEL);
     this.movesLeft = this.movesBefore;
@@ -180,7 +180,7 @@ export class VisibleCursor {
     return this.packed !== undefined;
   }
 
-  /** Goes on entry by entry from where the kernel is. */
+  /** Continues entry by entry from where the kernel is. */
   #unpack(packed: PackedWalk): void {
     const { hiddenKey } = packed;
     if (hiddenKey.length > this.kept.length) this.kept = new Uint8Array(hiddenKey.length * 2);

@@ -2,19 +2,19 @@
  * The inner loop of walks forward in WebAssembly, `assembly/visible-kernel.ts`: it merges the entries of blocks, leaves out what is not
  * visible, and packs the user keys and values of the others.
  *
- * It returns to its caller whenever a source needs another block. Whatever it cannot do, or finds damaged, it declines: the caller then goes
- * on from there without it, and gets that path's entries or error.
+ * It returns to its caller whenever a source needs another block. It declines what it cannot do and what is damaged: the caller then
+ * continues from there entry by entry, and gets the entries or the error of that path.
  */
 import { instantiateKernel, type Kernel } from '@bloom/bytes/internal';
 import { type BlockRoom, KernelMemory, SLACK } from './kernel-memory.js';
 import type { ReadSamples } from './read-samples.js';
 
-// Why the kernel returns an empty run: numbers of `assembly/visible-kernel.ts`. With any other it declines the entry at hand.
+// Why the kernel returns an empty run: numbers of `assembly/visible-kernel.ts`. Any other number means that it declines the current entry.
 /** There are no further entries. */
 export const DONE = 0;
 /** The first source has no further entry in its block. */
 export const NEEDS_BLOCK = 2;
-/** A sample is due before the entry at hand; also where the run is not empty. */
+/** A sample is due at the current entry. In this case the run need not be empty. */
 export const AT_SAMPLE = 3;
 
 /** Larger blocks are not given to the kernel. */
@@ -26,9 +26,9 @@ const MAX_STORED_BYTES = 2 ** 16;
 /** How many of them there are at most. */
 const MAX_STORED = 512;
 
-/** How many walks have a kernel at the same time. Others go entry by entry. */
+/** The most walks that have a kernel at the same time. Others go entry by entry. */
 const MAX_TAKEN = 8;
-/** How many kernels are kept for later walks. */
+/** The most kernels to keep for later walks. */
 const MAX_IDLE = 2;
 /** A kernel whose memory has grown further is not kept. */
 const KEPT_BYTES = 2 ** 20;
@@ -64,9 +64,9 @@ interface KernelExports extends Kernel {
 /** What a source has in the kernel's memory. */
 interface SourceRooms {
   room: BlockRoom;
-  /** Where stored blocks are, with the list of them behind them; 0 for none. */
+  /** The area for stored blocks, which their list follows; 0 if there is none yet. */
   stored: number;
-  /** The most bytes of the next ones. */
+  /** The most bytes of stored blocks to read next time. */
   storedBytes: number;
   /** Whether the source was given stored blocks that it has not entered. */
   isOffered: boolean;
@@ -79,10 +79,10 @@ let isLoading = false;
 let isRefused = false;
 /** Kernels that no walk uses. */
 const idle: VisibleKernel[] = [];
-/** The others. A walk that nobody refers to any more, and nobody closed, does not keep its kernel. */
+/** Kernels in use. If a walk is garbage-collected without being closed, another walk gets its kernel. */
 const taken: { readonly kernel: VisibleKernel; readonly walk: WeakRef<object> }[] = [];
 
-/** Lets walks have kernels. @param module the WebAssembly module, in hexadecimal. */
+/** Provides the code of the kernel. @param module the WebAssembly module, in hexadecimal. */
 export function provideVisibleKernel(module: string): void {
   code = module;
 }
@@ -94,7 +94,7 @@ export class VisibleKernel {
   /** Where in `bytes` the run is. */
   readonly runAt: number;
   readonly #kernel: KernelExports;
-  /** An index of `words`. Asking the kernel takes a tenth of a microsecond. */
+  /** An index of `words`. It is kept here because reading an export of the kernel takes a tenth of a microsecond. */
   readonly #resultAt: number;
   readonly #memory: KernelMemory;
   #sources: (SourceRooms | undefined)[] = [];
@@ -107,7 +107,7 @@ export class VisibleKernel {
     this.#memory = new KernelMemory(kernel, kernel.SLOTS_AT.value, kernel.MAX_KEY.value);
   }
 
-  /** A kernel for a walk, which gives it back; undefined where there is none now. The first calls load its code, for later ones. */
+  /** A kernel, which the walk must return; undefined if there is none now. The first call starts to load the code, for later calls. */
   static take(walk: object): VisibleKernel | undefined {
     if (isRefused) return undefined;
     if (code === undefined) {
@@ -149,9 +149,9 @@ export class VisibleKernel {
   }
 
   /**
-   * Starts a walk behind a user key, the first `keyLength` of `key`, over what is visible at `sequence`.
+   * Starts a walk over what is visible at `sequence`, after the user key in the first `keyLength` bytes of `key`.
    *
-   * @param unsampled how many bytes of keys and values come before the next sample; undefined for no samples.
+   * @param unsampled the number of bytes of keys and values before the next sample; undefined for no samples.
    * @returns false when the key is too long.
    */
   start(sequence: bigint, key: Uint8Array, keyLength: number, unsampled: number | undefined): boolean {
@@ -163,7 +163,7 @@ export class VisibleKernel {
     return true;
   }
 
-  /** Lines up a source that is on the entry at `position` of a block, which is copied. @returns false when the kernel declines it. */
+  /** Adds a source that is on the entry at `position` of a block, which is copied. @returns false when the kernel declines it. */
   place(source: number, contents: Uint8Array, position: number): boolean {
     return this.#supply(source, contents) && this.#kernel.place(source, position) !== 0;
   }
@@ -183,7 +183,7 @@ export class VisibleKernel {
     return this.#kernel.first();
   }
 
-  /** How many entries of its block a source has moved on since it was given that. */
+  /** The number of entries by which a source has moved since it got its block. */
   movesOf(source: number): number {
     return this.#kernel.movesOf(source);
   }
@@ -193,13 +193,13 @@ export class VisibleKernel {
     return this.#sources[source] && this.bytes.slice(this.#kernel.contentsStart(source), this.#kernel.contentsEnd(source));
   }
 
-  /** How many stored blocks a source has entered since it was given them. */
+  /** The number of stored blocks that a source has entered since it got them. */
   enteredOf(source: number): number {
     return this.#kernel.enteredOf(source);
   }
 
   /**
-   * Has the source that needs a block read stored ones, from which it goes on.
+   * Reads the stored blocks that come next for the source that needs a block, and gives them to it.
    *
    * @param read reads blocks, as `nextStored` of an `EntryCursor` does.
    * @returns whether it has some.
@@ -254,13 +254,13 @@ export class VisibleKernel {
     return this.words[this.#resultAt + 1]!;
   }
 
-  /** The user key whose further versions are hidden: a view that is valid until the next call. */
+  /** The user key whose older versions are hidden: a view that is valid until the next call. */
   get hiddenKey(): Uint8Array {
     const start = this.words[this.#resultAt + 2]!;
     return this.bytes.subarray(start, start + this.words[this.#resultAt + 3]!);
   }
 
-  /** Has the entry at hand sampled, and goes on. */
+  /** Takes the samples that are due at the current entry. */
   sample(samples: ReadSamples): void {
     const at = this.#resultAt;
     const keyStart = this.words[at + 5]!;
@@ -293,7 +293,7 @@ export class VisibleKernel {
   }
 }
 
-/** A kernel of a walk that nobody refers to any more. */
+/** The kernel of a walk that was garbage-collected. */
 function unusedKernel(): VisibleKernel | undefined {
   const i = taken.length < MAX_TAKEN ? -1 : taken.findIndex(({ walk }) => walk.deref() === undefined);
   return i < 0 ? undefined : taken.splice(i, 1)[0]!.kernel;
@@ -304,7 +304,7 @@ function load(): void {
   isLoading = true;
   import('./visible-kernel.wasm.js').then(
     ({ VISIBLE_KERNEL }) => provideVisibleKernel(VISIBLE_KERNEL),
-    // As where a page is offline: the next walk tries again.
+    // The page may be offline. The next walk tries again.
     () => void (isLoading = false),
   );
 }

@@ -2,7 +2,7 @@ import { putVarint } from '@bloom/bytes';
 import { copyBytes } from '@bloom/bytes/internal';
 import { HEAD, type Memtable } from './memtable.js';
 
-/** The first block has at most this many bytes, unless its first entry is longer, and each further one twice as many, so that a short walk copies few entries. */
+/** The first block has at most this many bytes, unless its first entry is longer. Each further block may have twice as many: a short walk copies few entries. */
 const FIRST_BYTES = 2 ** 10;
 const MOST_BYTES = 2 ** 13;
 /** Three varint32. */
@@ -19,7 +19,7 @@ export class MemtableBlock {
   #bytes = new Uint8Array(0);
   #most = FIRST_BYTES;
 
-  /** Takes the entries from a node on. */
+  /** Replaces the contents with the entries from the node `first` on. */
   fill(memtable: Memtable, first: number): void {
     const { nodes } = this;
     nodes.length = 0;

@@ -35,7 +35,7 @@ const ABBREVIATION = 4;
 /** The offset of a node's links in `MemtableArrays.nodes`. */
 export const LINKS = 6;
 
-/** The most bytes to expect of a memtable because another had them: that may have been one large batch. */
+/** The largest capacity that a memtable takes over from the one before it, which may have needed it for a single large batch. */
 const MAX_EXPECTED_BYTES = 8 * 2 ** 20;
 
 /** The index is made, and grows, once there has been a lookup for each group of this many entries: it costs more than a few searches. */
@@ -96,7 +96,7 @@ export class Memtable {
     try {
       return new Memtable(compareInternalKeys, Math.min(arena.length, MAX_EXPECTED_BYTES), Math.min(nodes.length, MAX_EXPECTED_BYTES / 4));
     } catch {
-      // There is no memory for that much.
+      // The host may have too little memory for that.
       return new Memtable(compareInternalKeys);
     }
   }

@@ -222,8 +222,8 @@ interface AskedJob {
 /** A worker, and the jobs that it has not answered yet. It keeps the process alive only while it has some. */
 class TableWorker {
   hasEnded = false;
-  // Bundlers find the worker's own imports only where both calls are one expression. With V8's own limit for the young generation, 48 MB, a
-  // million entries are written no faster.
+  // Bundlers find the worker's own imports only where both calls are one expression. V8's own limit for the young generation, 48 MB, would
+  // mostly hold garbage.
   readonly #worker = new Worker(new URL('./table-worker.node.js', import.meta.url), { name: 'bloom-leveldb', resourceLimits: { maxYoungGenerationSizeMb: 8 } });
   readonly #jobs = new Map<number, AskedJob>();
   #lastId = 0;

@@ -30,7 +30,7 @@ const MAX_ATTEMPTS = 100;
 
 /** @throws DatabaseError `BLOOM_LOCKED` when the folder is locked, `BLOOM_NO_LOCK` when it cannot be. */
 export async function lockFolder(path: string): Promise<FolderLock> {
-  // koffi 3.3 ends the whole process if a thread is terminated while it loads the add-on, so a thread that cannot get the lock does not load it.
+  // If a thread is terminated while it loads koffi 3.3, the whole process aborts. So a thread that cannot get the lock does not load it.
   if (!isMainThread) refuseIfLockedHere(path);
   const locks = await hostLocks();
   // From here on nothing is awaited: two calls must not open LOCK at the same time.
@@ -67,7 +67,7 @@ export async function lockFolder(path: string): Promise<FolderLock> {
   throw new DatabaseError('BLOOM_LOCKED', `${path} is repeatedly deleted and created`);
 }
 
-/** @throws DatabaseError `BLOOM_LOCKED` when another thread of this process has locked the folder, as far as the system lists locks. */
+/** @throws DatabaseError `BLOOM_LOCKED` when another thread of this process has locked the folder. Only Linux lists locks. */
 function refuseIfLockedHere(path: string): void {
   const id = lockIdentity(path);
   if (id === undefined || locked.has(id)) return;

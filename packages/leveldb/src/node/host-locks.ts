@@ -159,7 +159,7 @@ const KOFFI_FILES: Readonly<Record<string, { readonly glibc: string; readonly mu
 };
 
 /**
- * The package, loaded by `require`; undefined where that fails.
+ * The package, loaded by `require`; undefined if that fails.
  *
  * Most of a process's first `open` was the import of koffi. In milliseconds, `import()` takes 5.6, `require` 3.4, and `require` of the add-on
  * alone 2.1: otherwise the package first reads from Node's own program file which C library it uses.
@@ -171,10 +171,10 @@ function requiredAddOn(name: string): unknown {
 
 function required(name: string): unknown {
   try {
-    // Not imported: bundles to ES modules often declare `createRequire` at their start, for CommonJS packages in them.
+    // `createRequire` is not imported, because bundles often declare it at their start, for the CommonJS packages in them.
     return process.getBuiltinModule('node:module').createRequire(import.meta.url)(name);
   } catch {
-    // Node.js before 20.16 has no such function. A bundler may leave `import.meta.url` undefined, or set it to where the file was on the machine that made the bundle.
+    // A bundler may leave `import.meta.url` undefined, or set it to a path on the machine that made the bundle.
     return undefined;
   }
 }

@@ -24,8 +24,8 @@ export class BlockCache {
   // which the garbage collector must also free, takes longer than reading a block of the system's memory into it. Blocks that
   // were given to callers who may hold on to them are exempt: `get` marks them.
   //
-  // Such a lookup makes no object that lives as long as its block. With three small ones, a million lookups took 40 MB more at their peak,
-  // because what lives that long is moved to V8's old generation, which grows until it is collected.
+  // Such a lookup creates no object that lives as long as its block: V8 moves such objects to its old generation, which grows until it is
+  // collected.
 
   readonly #blocks = new RecentBlocks<KeptBlock>();
   #byteLength = 0;

@@ -6,9 +6,9 @@ const INITIAL_SLOTS = 8;
 /**
  * Values by the ids of blocks, in the order of their last use.
  *
- * A value is in a slot, whose number is its place in these arrays. Slots are linked in the order of their use, and those of a bucket, which
- * have the same low bits in their ids, are linked too. Numbers in typed arrays leave no garbage: a `Map` copies itself after so many
- * deletions, and in a million lookups that evict a block each that was half of all memory that the garbage collector found in use.
+ * Each value has a slot, which is its index in these arrays. The slots are linked in the order of their use. They are also linked by hash
+ * bucket, which the low bits of the id select. Typed arrays leave no garbage, unlike a `Map`, which is copied whenever many of its entries
+ * have been deleted.
  */
 export class RecentBlocks<T extends object> {
   #values: (T | undefined)[] = new Array<T | undefined>(INITIAL_SLOTS).fill(undefined);
@@ -32,7 +32,7 @@ export class RecentBlocks<T extends object> {
     return this.#size;
   }
 
-  /** The value of `id`, which counts as used last from now on; undefined where there is none. */
+  /** The value of `id`, which counts as used last from now on; undefined if there is none. */
   use(id: number): T | undefined {
     const slot = this.#slotOf(id);
     if (slot === NONE) return undefined;
@@ -55,13 +55,13 @@ export class RecentBlocks<T extends object> {
     this.#size++;
   }
 
-  /** Removes the value of `id`. @returns it; undefined where there is none. */
+  /** Removes the value of `id`. @returns it; undefined if there is none. */
   remove(id: number): T | undefined {
     const slot = this.#slotOf(id);
     return slot === NONE ? undefined : this.#removeSlot(slot);
   }
 
-  /** Removes the value that was used least recently. @returns it; undefined where there are no values. */
+  /** Removes the value that was used least recently. @returns it; undefined if there are no values. */
   removeOldest(): T | undefined {
     const slot = this.#newer[NONE]!;
     return slot === NONE ? undefined : this.#removeSlot(slot);
