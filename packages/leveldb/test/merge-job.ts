@@ -201,41 +201,44 @@ export async function outcome(merge: (plan: CompactionPlan, context: CompactionC
   }
 }
 
-/** Damages a byte of a data block. Its checksum is that of the damaged bytes. */
-export function damaged(random: Random, { plan, files, ...job }: Job): Job {
+/** Has a data block of a table damaged, usually with a checksum of the damaged bytes. */
+function withDamage(random: Random, { plan, files, ...job }: Job, damage: (bytes: Uint8Array, offset: number, size: number) => void, checksums: number): Job {
   const file = random.pick(plan.inputs.flat());
   const name = tableFileName(file.number);
   const bytes = files.get(name)!.slice();
   const { index } = runSync(new WritableMemoryFolder(files), new TableCache(100, {}, settingsOf({}).opening, null).open(file)).table;
   const i = random.below(index.length);
   const [offset, size] = [index.offsetOf(i), index.sizeOf(i)];
-  for (let changes = 1 + random.below(2); changes > 0; changes--) {
-    // Mostly lengths and restarts, and what is close to them.
-    const at = random.pick([random.below(size), random.below(Math.min(size, 16)), size - 1 - random.below(Math.min(size, 12))]);
-    bytes[offset + at] = random.pick([random.below(256), 0, 0xff, 0x80, bytes[offset + at]! ^ 1]);
-  }
-  if (random.below(8) > 0) new DataView(bytes.buffer).setUint32(offset + size + 1, maskedCrc32c(bytes.subarray(offset, offset + size + 1)), true);
+  damage(bytes, offset, size);
+  if (random.below(8) < checksums) new DataView(bytes.buffer).setUint32(offset + size + 1, maskedCrc32c(bytes.subarray(offset, offset + size + 1)), true);
   return { plan, files: new Map([...files, [name, bytes]]), ...job };
 }
 
-/** Damages the value's length or the key of an entry behind the first ones of a data block. The checksum is that of the damaged bytes. */
-export function damagedEntry(random: Random, { plan, files, ...job }: Job): Job {
-  const file = random.pick(plan.inputs.flat());
-  const name = tableFileName(file.number);
-  const bytes = files.get(name)!.slice();
-  const { index } = runSync(new WritableMemoryFolder(files), new TableCache(100, {}, settingsOf({}).opening, null).open(file)).table;
-  const i = random.below(index.length);
-  const [offset, size] = [index.offsetOf(i), index.sizeOf(i)];
-  const block = new BlockSearch(compareInternalBytes, 'data block');
-  block.reset(bytes.subarray(offset, offset + size), offset);
-  const starts: number[] = [];
-  for (let more = block.seekToFirst(); more; more = block.next()) if (block.keyLength > block.shared) starts.push(block.entryStart);
-  // The three lengths, of which these have one byte each, come before the key.
-  const start = offset + random.pick(starts.slice(starts.length >> 1));
-  if (random.below(2) === 0) bytes[start + 2] = random.pick([0x7f, 0xff, bytes[start + 2]! + 1]);
-  else bytes[start + 3] = random.pick([0, 0xff]);
-  new DataView(bytes.buffer).setUint32(offset + size + 1, maskedCrc32c(bytes.subarray(offset, offset + size + 1)), true);
-  return { plan, files: new Map([...files, [name, bytes]]), ...job };
+/** Damages bytes of a data block. The checksum is that of the damaged bytes, in seven of eight cases. */
+export function damaged(random: Random, job: Job): Job {
+  const damage = (bytes: Uint8Array, offset: number, size: number): void => {
+    for (let changes = 1 + random.below(2); changes > 0; changes--) {
+      // Mostly lengths and restarts, and what is close to them.
+      const at = random.pick([random.below(size), random.below(Math.min(size, 16)), size - 1 - random.below(Math.min(size, 12))]);
+      bytes[offset + at] = random.pick([random.below(256), 0, 0xff, 0x80, bytes[offset + at]! ^ 1]);
+    }
+  };
+  return withDamage(random, job, damage, 7);
+}
+
+/** Damages the value's length or the key of an entry in the second half of a data block. The checksum is that of the damaged bytes. */
+export function damagedEntry(random: Random, job: Job): Job {
+  const damage = (bytes: Uint8Array, offset: number, size: number): void => {
+    const block = new BlockSearch(compareInternalBytes, 'data block');
+    block.reset(bytes.subarray(offset, offset + size), offset);
+    const starts: number[] = [];
+    for (let more = block.seekToFirst(); more; more = block.next()) if (block.keyLength > block.shared) starts.push(block.entryStart);
+    // The three lengths, of which these have one byte each, come before the key.
+    const start = offset + random.pick(starts.slice(starts.length >> 1));
+    if (random.below(2) === 0) bytes[start + 2] = random.pick([0x7f, 0xff, bytes[start + 2]! + 1]);
+    else bytes[start + 3] = random.pick([0, 0xff]);
+  };
+  return withDamage(random, job, damage, 8);
 }
 
 /** A memtable of random entries, some of them copies, as the replay of a log with a record twice has them. */
