@@ -11,7 +11,7 @@ const encoder = new TextEncoder();
 /** As `Buffer` decodes: a byte order mark is part of the text. */
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
-/** Text and plain bytes, where there is nothing of Node. A worker makes no `Buffer`s: what it sends arrives as plain bytes anyway. */
+/** Text and plain bytes, on hosts without Node's `Buffer`. A worker needs no `Buffer`s, because messages turn them into plain bytes. */
 export const webFormats: ByteFormats = {
   bytesOf: (text) => {
     const { length } = text;

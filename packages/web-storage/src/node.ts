@@ -6,9 +6,9 @@ import { WebStorageError } from './web-storage-error.js';
 /** The most bytes that `readFile` of Node.js reads. */
 const MAX_FILE_BYTES = 2 ** 31 - 1;
 
-/** What the system says where there is no file. */
+/** The system's codes for a missing file. */
 const NO_FILE = ['ENOENT', 'ENOTDIR', 'EISDIR'];
-/** What it says of a file that only others may read, and of links that lead to each other. */
+/** Its codes for a file that this user may not read, and for links that form a loop. */
 const NOT_READABLE = ['EACCES', 'EPERM', 'ELOOP'];
 
 const LEVELDB_SUFFIX = /\.leveldb[/\\]?$/u;

@@ -87,7 +87,7 @@ async function sessionVersions(folder: StoredFolder, place: StoragePlace): Promi
   );
 }
 
-/** What all versions of a record or an item have in common. One whose key cannot be read stands for itself. */
+/** The name that all versions of a record or an item share. A version whose key cannot be read has a name of its own. */
 function nameOf({ sequence }: Version, key: unknown, place: string): string {
   return key === undefined ? `${sequence}` : `${place} ${lineOf(key, KEY_LENGTH)}`;
 }

@@ -21,8 +21,8 @@ const FIRST_TRY_MS = 50;
 const MAX_TRY_MS = 1000;
 
 /**
- * How long it is waited before the thread that has the database open is looked for again. All threads hear that, and a hundred that start
- * at once would be busy with it. A thread that opens the database says so.
+ * How long to wait before asking again which thread has the database open. Every thread receives the question, so a hundred threads that start
+ * at once would be busy with it. A thread that opens the database announces it by itself.
  */
 const HELLO_MS = 1000;
 

@@ -46,7 +46,7 @@ export interface StoreDescription {
 /** A database of an origin. */
 export interface DatabaseInformation {
   readonly id: number;
-  /** Such as `https_example.com_0@1`: scheme, host, port, and what Chromium writes behind them. Undefined where it cannot be read. */
+  /** For example `https_example.com_0@1`: scheme, host, port, and Chromium's suffix. Undefined if it cannot be read. */
   readonly origin: string | undefined;
   /** Undefined where it cannot be read. */
   readonly name: string | undefined;
@@ -62,7 +62,7 @@ export const SCHEMA_KEY = encodePrefix({ database: 0, store: 0, index: 0 }, [0])
 /** What a folder has that does not say: the latest. */
 const LATEST_SCHEMA = 5;
 
-/** The version of a folder's schema. @param value of the entry with {@link SCHEMA_KEY}; undefined where there is none. */
+/** The version of a folder's schema. @param value of the entry with {@link SCHEMA_KEY}; undefined if there is none. */
 export function schemaVersion(value: Uint8Array | undefined): number {
   return value === undefined ? LATEST_SCHEMA : littleEndian(value);
 }

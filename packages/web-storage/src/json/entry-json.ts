@@ -23,7 +23,7 @@ export interface JsonEntry {
   readonly key?: unknown;
   /** Left out where it is undefined or the same as `key`. */
   readonly primaryKey?: unknown;
-  /** Left out for a deletion, and where there is an `error`. */
+  /** Absent for a deletion, and if there is an `error`. */
   readonly value: unknown;
   readonly isComplete: boolean;
   /** Why it cannot be read. */

@@ -36,7 +36,7 @@ export interface DecodedValue {
 export interface ValueContext {
   /** The blobs and files of the record, in the order of their indexes. */
   readonly externalObjects?: readonly ExternalObject[] | undefined;
-  /** Why the list of the blobs and files ends early: the error of those that it lacks. */
+  /** Why the list of blobs and files is incomplete: the error of the missing ones. */
   readonly externalObjectsError?: WebStorageError | undefined;
   /** Reads a file of the blob folder by its number. */
   readonly readBlob?: ((blobNumber: number) => Promise<Uint8Array>) | undefined;

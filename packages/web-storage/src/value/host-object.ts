@@ -56,11 +56,11 @@ export class StoredBlob {
   readonly lastModified: Date | undefined;
   /** The number of its file; undefined if the record has no entry for it. */
   readonly blobNumber: number | undefined;
-  /** Why the entry for it cannot be read; undefined where it can, or where there is none. */
+  /** Why its entry cannot be read; undefined if it can, or if there is no entry. */
   readonly error: WebStorageError | undefined;
   readonly #read: ((blobNumber: number) => Promise<Uint8Array>) | undefined;
 
-  /** @param given the entry for it, or why that cannot be read; undefined where there is none. */
+  /** @param given its entry, or why that cannot be read; undefined if there is none. */
   constructor(kind: 'blob' | 'file', index: number, given: ExternalObject | WebStorageError | undefined, read: ((blobNumber: number) => Promise<Uint8Array>) | undefined) {
     const [entry, error] = given instanceof WebStorageError ? [undefined, given] : [given, undefined];
     this.kind = kind;
@@ -78,7 +78,7 @@ export class StoredBlob {
    * Reads its bytes.
    *
    * @throws WebStorageError BLOOM_MISSING_BLOB where its file is not there, or no blob folder was given; BLOOM_BAD_VALUE where its file has
-   *   another size; BLOOM_TOO_LARGE where Node.js cannot read its file at once; its `error` where there is one.
+   *   another size; BLOOM_TOO_LARGE if Node.js cannot read its file in one call; its `error` if there is one.
    */
   async bytes(): Promise<Uint8Array> {
     // Chromium makes no file for an empty one.

@@ -1,5 +1,5 @@
 /**
- * Errors as V8 serializes them, behind the tag `r`.
+ * Errors as V8 serializes them, after the tag `r`.
  *
  *     kind                E, R, F, S, T or U; without it, it is an Error
  *     m, string           message
