@@ -9,6 +9,12 @@ import { PageServer } from './page-server.js';
 const built = join(import.meta.dirname, '../dist');
 const executablePath = findChromium();
 
+/**
+ * The end of Playwright's log when no frame was drawn: it waits for two frames that show an element in the same place. On a busy machine
+ * Chromium can stop drawing a page for a minute. With colours, the log ends with the code that resets them.
+ */
+const NO_FRAMES = /waiting for element to be visible, enabled and stable(?:\W*22m)?\s*$/;
+
 /** How a page is opened. */
 export interface PageOptions extends BrowserContextOptions {
   /** Gives the page storage and clipboard of its own. */
@@ -23,13 +29,16 @@ export interface InChromium {
   readonly open: (hash: string, options?: PageOptions) => Promise<ExplorerPage>;
 }
 
-/** Tests of the built page in a real browser. If there is none, they are skipped with a message. */
+/**
+ * Tests of the built page in a real browser. If there is none, they are skipped with a message. A test is retried once on a new page if the
+ * browser drew no frames.
+ */
 export function describeInChromium(name: string, define: (given: InChromium) => void): void {
   if (executablePath === undefined) {
     test.skip(`no Chromium on the PATH (Debian: apt-get install chromium), so ${name} is not tested`, () => {});
     return;
   }
-  describe(name, () => {
+  describe(name, { retry: { count: 1, condition: NO_FRAMES } }, () => {
     let browser: Browser;
     let server: PageServer;
     let shared: BrowserContext;
@@ -49,20 +58,18 @@ export function describeInChromium(name: string, define: (given: InChromium) => 
       await browser.close();
       await server.stop();
     });
-    afterEach(async () => {
+    afterEach(async ({ task }) => {
       const complaints = [...reusable, ...own].flatMap((page) => page.complaints);
       await Promise.all(own.splice(0).map((page) => page.close()));
       const ours = new Set([...reusable, ...idle].map(({ page }) => page));
       // Those that a link of a page opened.
       await Promise.all(shared.pages().filter((page) => !ours.has(page)).map((page) => page.close()));
+      const hasFailed = task.result?.state === 'fail';
       for (const page of reusable.splice(0)) {
-        try {
-          await page.reset();
-          idle.push(page);
-        } catch {
-          // The test closed it, or it hangs.
-          await page.close();
-        }
+        // A page that the test closed, or that hangs, cannot be reset.
+        const isReset = !hasFailed && (await page.reset().then(() => true, () => false));
+        if (isReset) idle.push(page);
+        else await page.close();
       }
       expect(complaints).toEqual([]);
     });
