@@ -5,7 +5,8 @@
  * - `BLOOM_BAD_VALUE`: the bytes of a value are not what Chromium writes, or the file of a blob has another size than its record says.
  * - `BLOOM_BAD_METADATA`: the folder's description of its databases, stores or origins cannot be decoded.
  * - `BLOOM_TOO_DEEP`: objects are nested more deeply than this reader follows.
- * - `BLOOM_TOO_LARGE`: a compressed value would take more memory than the caller's limit, its JSON is longer than the host's longest string, or
+ * - `BLOOM_TOO_LARGE`: a compressed value, or the objects of a key or value, would take more memory than the caller's limit, an array has more
+ *   than 2^26 elements, an object more than 2^24 properties, the JSON of a value is longer than the host's longest string, or
  *   the file of a blob is too long to be read at once.
  * - `BLOOM_UNSUPPORTED_VALUE`: the value has a newer version than this reader knows, or one from before Chromium 57.
  * - `BLOOM_MISSING_BLOB`: a value or a blob is in a file that does not exist.

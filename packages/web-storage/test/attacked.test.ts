@@ -2,31 +2,16 @@
 import process from 'node:process';
 import { serialize } from 'node:v8';
 import { describe, expect, test } from 'vitest';
-import { Database, type Folder, MemoryFolder, WritableMemoryFolder } from '@bloom/leveldb';
-import { idbComparator, idbFilterPolicy } from '@bloom/leveldb/idb-comparator';
+import { type Folder, MemoryFolder } from '@bloom/leveldb';
 import { decodeValue, encodeKey, type HostObject, IndexedDbReader, LocalStorageReader, SessionStorageReader, StoredBlob, storedItems, storedRecords, storedSessionItems } from '../src/index.js';
+import { collected, folderOf, indexedDbOf } from './written-folders.js';
 
 const hex = (text: string): Uint8Array => new Uint8Array(Buffer.from(text.replace(/\s/gu, ''), 'hex'));
 const ascii = (text: string): Uint8Array => new Uint8Array(Buffer.from(text, 'latin1'));
 const ENVELOPE = 'ff15fe000000000000000000000000ff10';
 
-async function collected<T>(walk: AsyncIterable<T>): Promise<T[]> {
-  const all: T[] = [];
-  for await (const item of walk) all.push(item);
-  return all;
-}
-
-async function folderOf(entries: readonly (readonly [Uint8Array, Uint8Array])[], options = {}): Promise<WritableMemoryFolder> {
-  const folder = new WritableMemoryFolder();
-  const database = await Database.open(folder, options);
-  for (const [key, value] of entries) await database.put(key, value);
-  await database.close();
-  return folder;
-}
-
 const store = { id: 1, keyPath: undefined, autoIncrement: false } as const;
 const recordOf = (key: number, value: Uint8Array): [Uint8Array, Uint8Array] => [Uint8Array.from([0, 1, 1, 1, ...encodeKey(key)]), Uint8Array.from([1, ...value])];
-const indexedDb = (records: readonly (readonly [Uint8Array, Uint8Array])[]) => folderOf(records, { comparator: idbComparator, filterPolicy: idbFilterPolicy });
 
 describe('decodeValue', () => {
   test('reads sparse arrays of 33 million elements in the memory of their elements', () => {
@@ -107,7 +92,7 @@ describe('a key of a generator', () => {
     ['id', { n: 1 }, { n: 1, id: 7 }],
     ['a.b', { a: 1 }, { a: 1 }],
   ])('at %s leaves what cannot be set', async (keyPath, stored, expected) => {
-    const reader = await IndexedDbReader.open(await indexedDb([recordOf(7, serialize(stored))]));
+    const reader = await IndexedDbReader.open(await indexedDbOf([recordOf(7, serialize(stored))]));
     const [record] = await collected(reader.records({ id: 1 }, { ...store, keyPath, autoIncrement: true }));
     expect(record!.error).toBeUndefined();
     expect(record!.value).toEqual(expected);
@@ -116,7 +101,7 @@ describe('a key of a generator', () => {
 
   test('does not write to the objects that represent those of the browser', async () => {
     const point = hex(`${ENVELOPE}5c51${'0000000000000000'.repeat(4)}`);
-    const reader = await IndexedDbReader.open(await indexedDb([recordOf(7, point)]));
+    const reader = await IndexedDbReader.open(await indexedDbOf([recordOf(7, point)]));
     const [record] = await collected(reader.records({ id: 1 }, { ...store, keyPath: 'interfaceName', autoIncrement: true }));
     expect(record!.value).toMatchObject({ interfaceName: 'DOMPoint' });
     await reader.close();
@@ -124,7 +109,7 @@ describe('a key of a generator', () => {
 
   test('does not reach a prototype', async () => {
     for (const keyPath of ['__proto__.polluted', 'constructor.prototype.polluted']) {
-      const reader = await IndexedDbReader.open(await indexedDb([recordOf(7, serialize({}))]));
+      const reader = await IndexedDbReader.open(await indexedDbOf([recordOf(7, serialize({}))]));
       await collected(reader.records({ id: 1 }, { ...store, keyPath, autoIncrement: true }));
       await reader.close();
     }
@@ -134,7 +119,7 @@ describe('a key of a generator', () => {
 
 test('a damaged entry of an index is the error of its record, and the iteration continues', async () => {
   const entry = (key: number, value: readonly number[]): [Uint8Array, Uint8Array] => [Uint8Array.from([0, 1, 1, 30, ...encodeKey(key), 0, ...encodeKey(7)]), Uint8Array.from(value)];
-  const folder = await indexedDb([recordOf(7, serialize('seven')), entry(1, [0x80]), entry(2, [1, ...encodeKey(7)])]);
+  const folder = await indexedDbOf([recordOf(7, serialize('seven')), entry(1, [0x80]), entry(2, [1, ...encodeKey(7)])]);
   const reader = await IndexedDbReader.open(folder);
   const records = await collected(reader.records({ id: 1 }, store, { index: { id: 30 } }));
   expect(records.map(({ key, primaryKey, value, error }) => [key, primaryKey, value, error?.code])).toEqual([
@@ -146,7 +131,7 @@ test('a damaged entry of an index is the error of its record, and the iteration 
 
 test('a database whose first upgrade was aborted is not listed', async () => {
   const databaseKey = (id: number): [Uint8Array, Uint8Array] => [Uint8Array.from([0, 0, 0, 0, 201, 0, 1, 0, 0x60 + id]), Uint8Array.from([id, 0, 0, 0, 0, 0, 0, 0])];
-  const folder = await indexedDb([databaseKey(1), databaseKey(2), [Uint8Array.from([0, 2, 0, 0, 4]), Uint8Array.of(3)]]);
+  const folder = await indexedDbOf([databaseKey(1), databaseKey(2), [Uint8Array.from([0, 2, 0, 0, 4]), Uint8Array.of(3)]]);
   const reader = await IndexedDbReader.open(folder);
   expect((await reader.databases()).map(({ id, name: text, version }) => [id, text, version])).toEqual([[2, 'b', 3]]);
   await reader.close();
@@ -182,7 +167,7 @@ describe('a damaged item', () => {
 });
 
 test('storedRecords skips a truncated table that a browser left, and reports it', async () => {
-  const written = await indexedDb([recordOf(7, serialize('seven'))]);
+  const written = await indexedDbOf([recordOf(7, serialize('seven'))]);
   const files = new Map<string, Uint8Array>([['000099.ldb', ascii('cut off')]]);
   for (const name of written.list()) {
     const file = written.open(name)!;

@@ -1,8 +1,6 @@
 // Damage in one place of a folder hides nothing else.
 import { serialize } from 'node:v8';
 import { describe, expect, test } from 'vitest';
-import { Database, WritableMemoryFolder } from '@bloom/leveldb';
-import { idbComparator, idbFilterPolicy } from '@bloom/leveldb/idb-comparator';
 import {
   encodeKey,
   EntryDecoder,
@@ -14,29 +12,13 @@ import {
   storedRecords,
   storedSessionItems,
 } from '../src/index.js';
+import { collected, type Entry, folderOf, indexedDbOf } from './written-folders.js';
 
 const ascii = (text: string): Uint8Array => new Uint8Array(Buffer.from(text, 'latin1'));
 const utf16 = (text: string): Uint8Array => new Uint8Array(Buffer.from(text, 'utf16le').swap16());
 const bytesOf = (...parts: readonly (number | Uint8Array)[]): Uint8Array => Uint8Array.from(parts.flatMap((part) => (typeof part === 'number' ? [part] : [...part])));
 const text = (value: string): Uint8Array => bytesOf(value.length, utf16(value));
 
-type Entry = readonly [Uint8Array, Uint8Array];
-
-async function collected<T>(walk: AsyncIterable<T>): Promise<T[]> {
-  const all: T[] = [];
-  for await (const item of walk) all.push(item);
-  return all;
-}
-
-async function folderOf(entries: readonly Entry[], options = {}): Promise<WritableMemoryFolder> {
-  const folder = new WritableMemoryFolder();
-  const database = await Database.open(folder, options);
-  for (const [key, value] of entries) await database.put(key, value);
-  await database.close();
-  return folder;
-}
-
-const indexedDb = (entries: readonly Entry[]): Promise<WritableMemoryFolder> => folderOf(entries, { comparator: idbComparator, filterPolicy: idbFilterPolicy });
 const store = { id: 1, keyPath: undefined, autoIncrement: false } as const;
 const record = (encodedKey: Uint8Array, value: unknown): Entry => [bytesOf(0, 1, 1, 1, encodedKey), bytesOf(1, serialize(value))];
 
@@ -58,7 +40,7 @@ describe('a damaged key of IndexedDB', () => {
   ];
 
   test.each(damagedKeys)('with %s is the error of its record, and the records around it are read', async (_, damaged) => {
-    const folder = await indexedDb([record(encodeKey(1), 'one'), record(damaged, 'lost key'), record(encodeKey('z'), 'last')]);
+    const folder = await indexedDbOf([record(encodeKey(1), 'one'), record(damaged, 'lost key'), record(encodeKey('z'), 'last')]);
     await using reader = await IndexedDbReader.open(folder);
     const sound = [[1, 1, 'one', undefined], ['z', 'z', 'last', undefined]];
     const bad = [undefined, undefined, undefined, 'BLOOM_BAD_KEY'];
@@ -74,7 +56,7 @@ describe('a damaged key of IndexedDB', () => {
   });
 
   test('is not in a range with two ends of its own', async () => {
-    const folder = await indexedDb([record(bytesOf(9, 1), 'lost key'), record(encodeKey(1), 'one'), record(encodeKey(2), 'two')]);
+    const folder = await indexedDbOf([record(bytesOf(9, 1), 'lost key'), record(encodeKey(1), 'one'), record(encodeKey(2), 'two')]);
     await using reader = await IndexedDbReader.open(folder);
     expect((await collected(reader.records({ id: 1 }, store, { gte: 1, lte: 2 }))).map(({ value }) => value)).toEqual(['one', 'two']);
     expect((await collected(reader.records({ id: 1 }, store, { reverse: true, limit: 1 }))).map(({ value }) => value)).toEqual(['two']);
@@ -83,7 +65,7 @@ describe('a damaged key of IndexedDB', () => {
   // In an index, a byte after the number is the sequence that Chromium wrote there once.
   test.each(damagedKeys.filter(([name]) => !name.includes('after it')))('of an index with %s is the error of its record, and the entries around it are followed', async (_, damaged) => {
     const entry = (key: Uint8Array): Entry => [bytesOf(0, 1, 1, 30, key, 0, encodeKey(7)), bytesOf(1, encodeKey(7))];
-    const folder = await indexedDb([record(encodeKey(7), 'seven'), entry(encodeKey(1)), [bytesOf(0, 1, 1, 30, damaged), bytesOf(1, encodeKey(7))], entry(encodeKey('z'))]);
+    const folder = await indexedDbOf([record(encodeKey(7), 'seven'), entry(encodeKey(1)), [bytesOf(0, 1, 1, 30, damaged), bytesOf(1, encodeKey(7))], entry(encodeKey('z'))]);
     await using reader = await IndexedDbReader.open(folder);
     const records = (await collected(reader.records({ id: 1 }, store, { index: { id: 30 } }))).map(({ key, primaryKey, value, error }) => [key, primaryKey, value, error?.code]);
     expect(records).toHaveLength(3);
@@ -93,7 +75,7 @@ describe('a damaged key of IndexedDB', () => {
 
 describe('damaged metadata of IndexedDB', () => {
   test('of one store or index is an error of its database, which hides no other store, index or database', async () => {
-    const folder = await indexedDb([
+    const folder = await indexedDbOf([
       ...described(
         ofStore(1, 0, utf16('first')),
         ofStore(1, 1, bytesOf(0, 0, 9)),
@@ -126,7 +108,7 @@ describe('damaged metadata of IndexedDB', () => {
   });
 
   test('of the name of a database leaves its records readable by its id', async () => {
-    const folder = await indexedDb([
+    const folder = await indexedDbOf([
       [bytesOf(0, 0, 0, 0, 201, text('https_a_0@1'), 9, 0), bytesOf(1)],
       [bytesOf(0, 1, 0, 0, 4), bytesOf(2)],
       ofStore(1, 0, utf16('first')),
@@ -142,7 +124,7 @@ describe('damaged metadata of IndexedDB', () => {
 
   test('of the version of a database does not hide the database', async () => {
     for (const version of [[[bytesOf(0, 1, 0, 0, 4), bytesOf(0x80)]], []] as const) {
-      const folder = await indexedDb([[bytesOf(0, 0, 0, 0, 201, text('https_a_0@1'), text('d')), bytesOf(1)], ...version, ofStore(1, 0, utf16('first'))]);
+      const folder = await indexedDbOf([[bytesOf(0, 0, 0, 0, 201, text('https_a_0@1'), text('d')), bytesOf(1)], ...version, ofStore(1, 0, utf16('first'))]);
       await using reader = await IndexedDbReader.open(folder);
       expect((await reader.databases()).map(({ name, version: number, stores, errors }) => [name, number, stores.length, errors.length])).toEqual([['d', 0, 1, version.length]]);
     }
@@ -155,7 +137,7 @@ test('a damaged entry about blobs hides no value: the blobs before the damage ar
   const value = bytesOf(1, 0xff, 0x11, 0xff, 0x0d, 0x41, 2, ...blob(0), ...blob(1), 0x24, 0, 2);
   const key = encodeKey(7);
   const blobEntry = (encodedKey: Uint8Array, contents: Uint8Array): Entry => [bytesOf(0, 1, 1, 3, encodedKey), contents];
-  const folder = await indexedDb([
+  const folder = await indexedDbOf([
     [bytesOf(0, 1, 1, 1, key), value],
     blobEntry(key, bytesOf(0, 5, text('a/b'), 3, 0, 6, 200)),
     record(encodeKey(8), 'without blobs'),
@@ -199,7 +181,7 @@ describe('a damaged key', () => {
 let stopper: AbortController;
 
 test.each([
-  ['storedRecords', async () => storedRecords(await indexedDb([record(encodeKey(1), 'one'), record(encodeKey(2), 'two')]), { signal: stopper.signal })],
+  ['storedRecords', async () => storedRecords(await indexedDbOf([record(encodeKey(1), 'one'), record(encodeKey(2), 'two')]), { signal: stopper.signal })],
   ['storedItems', async () => storedItems(await folderOf([[ascii('_a\0\x01a'), ascii('\x01x')], [ascii('_a\0\x01b'), ascii('\x01x')]]), { signal: stopper.signal })],
   ['storedSessionItems', async () => storedSessionItems(await folderOf([[ascii('map-0-a'), ascii('x\0')], [ascii('map-0-b'), ascii('x\0')]]), { signal: stopper.signal })],
 ])('%s ends at the next version when its signal is aborted', async (_, open) => {

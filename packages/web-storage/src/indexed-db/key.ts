@@ -8,7 +8,7 @@
  * Source: Chromium, content/browser/indexed_db/docs/leveldb_coding_scheme.md.
  */
 import { putVarint, varintLength } from '@bloom/bytes';
-import type { ByteReader } from '../value/byte-reader.js';
+import { BUFFER_WEIGHT, type ByteReader } from '../value/byte-reader.js';
 import { WebStorageError } from '../web-storage-error.js';
 
 /** A key, as `IDBCursor.key` returns it to a page. */
@@ -28,7 +28,7 @@ const MAX_DEPTH = 2000;
 export const LEAST_KEY = Uint8Array.of(MINIMUM);
 export const GREATEST_KEY = Uint8Array.of(NULL);
 
-/** Reads a key. @throws WebStorageError BLOOM_BAD_KEY or BLOOM_TOO_DEEP. */
+/** Reads a key. @throws WebStorageError BLOOM_BAD_KEY, BLOOM_TOO_DEEP or BLOOM_TOO_LARGE. */
 export function readKey(reader: ByteReader, depth = 0): IndexedDbKey {
   if (depth > MAX_DEPTH) throw new WebStorageError('BLOOM_TOO_DEEP', reader.structure, reader.position, `more than ${MAX_DEPTH} arrays are nested`);
   const type = reader.byte();
@@ -36,14 +36,17 @@ export function readKey(reader: ByteReader, depth = 0): IndexedDbKey {
     case TEXT:
       return readText(reader);
     case DATE:
+      reader.countObject();
       return new Date(reader.double());
     case NUMBER:
       return reader.double();
     case BINARY:
+      reader.countObject(BUFFER_WEIGHT);
       return reader.take(reader.varint64()).slice().buffer;
     case ARRAY: {
       const count = reader.varint64();
       if (count > reader.remaining) throw reader.bad(`an array of ${count} keys in ${reader.remaining} bytes`);
+      reader.countObject();
       const keys: IndexedDbKey[] = [];
       for (let i = 0; i < count; i++) keys.push(readKey(reader, depth + 1));
       return keys;

@@ -10,7 +10,7 @@
  */
 import { snappyCodec } from '@bloom/sstable';
 import { ByteReader } from '../value/byte-reader.js';
-import { type DecodedValue, decodeValue, type ValueContext } from '../value/blink-value.js';
+import { type DecodedValue, decodeValue, DEFAULT_MAX_VALUE_BYTES, type ValueContext } from '../value/blink-value.js';
 import { WebStorageError } from '../web-storage-error.js';
 
 const VERSION_TAG = 0xff;
@@ -20,20 +20,17 @@ const IN_BLOB = 1;
 const COMPRESSED = 2;
 const HEADER_BYTES = 3;
 
-/** The most bytes that a compressed value may have. */
-export const DEFAULT_MAX_VALUE_BYTES = 2 ** 28;
-
 function isWrapped(bytes: Uint8Array, how: number): boolean {
   return bytes[0] === VERSION_TAG && bytes[1] === WRAPPED && bytes[2] === how;
 }
 
 /** Decodes a value, synchronously if it is in the record itself, as nearly all are. @throws WebStorageError. */
-export function decodeRecordValue(bytes: Uint8Array, context: ValueContext, maxValueBytes: number): DecodedValue | Promise<DecodedValue> {
-  if (isWrapped(bytes, IN_BLOB)) return decodeFromBlob(bytes, context, maxValueBytes);
-  return decodeValue(decompressed(bytes, maxValueBytes), context);
+export function decodeRecordValue(bytes: Uint8Array, context: ValueContext): DecodedValue | Promise<DecodedValue> {
+  if (isWrapped(bytes, IN_BLOB)) return decodeFromBlob(bytes, context);
+  return decodeValue(decompressed(bytes, context), context);
 }
 
-async function decodeFromBlob(bytes: Uint8Array, context: ValueContext, maxValueBytes: number): Promise<DecodedValue> {
+async function decodeFromBlob(bytes: Uint8Array, context: ValueContext): Promise<DecodedValue> {
   const reader = new ByteReader(bytes, 'value', HEADER_BYTES);
   const size = reader.varint64();
   const index = reader.varint64();
@@ -44,10 +41,10 @@ async function decodeFromBlob(bytes: Uint8Array, context: ValueContext, maxValue
   }
   const contents = await context.readBlob(entry.blobNumber);
   if (contents.length !== size) throw new WebStorageError('BLOOM_BAD_VALUE', 'value', 0, `is in a file of its own, which has ${contents.length} bytes instead of ${size}`);
-  return decodeValue(decompressed(contents, maxValueBytes), context);
+  return decodeValue(decompressed(contents, context), context);
 }
 
-function decompressed(bytes: Uint8Array, maxValueBytes: number): Uint8Array {
+function decompressed(bytes: Uint8Array, { maxValueBytes = DEFAULT_MAX_VALUE_BYTES }: ValueContext): Uint8Array {
   if (!isWrapped(bytes, COMPRESSED)) return bytes;
   try {
     return snappyCodec.decompress(bytes.subarray(HEADER_BYTES), maxValueBytes);

@@ -5,7 +5,7 @@ import { WebStorageError } from '../web-storage-error.js';
 import { decodeExternalObjects } from './external-objects.js';
 import { type KeyPrefix, readPrefix } from './key-prefix.js';
 import { type IndexedDbKey, readKey } from './key.js';
-import { DEFAULT_MAX_VALUE_BYTES, decodeRecordValue } from './record-value.js';
+import { decodeRecordValue } from './record-value.js';
 
 /** A record of an object store. */
 export interface StoredRecord {
@@ -59,10 +59,10 @@ export async function decodeRecord(entryKey: Uint8Array, bytes: Uint8Array, cont
   let key: IndexedDbKey | undefined;
   try {
     key = recordKeyOf(entryKey);
-    const { names, readBlob, maxValueBytes = DEFAULT_MAX_VALUE_BYTES } = context;
+    const { names, readBlob, maxValueBytes } = context;
     const external = context.externalObjects === undefined ? undefined : decodeExternalObjects(context.externalObjects, context.schema);
-    const valueContext = { externalObjects: external?.objects, externalObjectsError: external?.error, readBlob, names };
-    const decoded = await decodeRecordValue(bytes.subarray(readRecordVersion(bytes).start), valueContext, maxValueBytes);
+    const valueContext = { externalObjects: external?.objects, externalObjectsError: external?.error, readBlob, names, maxValueBytes };
+    const decoded = await decodeRecordValue(bytes.subarray(readRecordVersion(bytes).start), valueContext);
     return { key, primaryKey: key, value: decoded.value, isComplete: decoded.isComplete, error: undefined };
   } catch (error) {
     return unreadable(key, key, error);

@@ -13,7 +13,7 @@ import { ByteReader } from './byte-reader.js';
 import { readCryptoKey } from './crypto-key.js';
 import { type ExternalObject, HostObject, StoredBlob } from './host-object.js';
 import { PropertyNames } from './property-names.js';
-import { type HostObjectReader, V8ValueReader } from './v8-value.js';
+import { HOST_OBJECT_WEIGHT, type HostObjectReader, V8ValueReader } from './v8-value.js';
 import type { WebStorageError } from '../web-storage-error.js';
 
 const VERSION_TAG = 0xff;
@@ -24,6 +24,10 @@ const FIRST_WITH_TRAILER = 21;
 const TRAILER_PLACE_BYTES = 12;
 /** From this version on, the settings of an image precede its size. */
 const IMAGE_SETTINGS = 18;
+
+/** The most bytes that a compressed value may have. */
+export const DEFAULT_MAX_VALUE_BYTES = 2 ** 27;
+const BYTES_PER_OBJECT = 16;
 
 /** The result of decoding a value. */
 export interface DecodedValue {
@@ -40,6 +44,12 @@ export interface ValueContext {
   readonly externalObjectsError?: WebStorageError | undefined;
   /** Reads a file of the blob folder by its number. */
   readonly readBlob?: ((blobNumber: number) => Promise<Uint8Array>) | undefined;
+  /**
+   * The most bytes that a compressed value may have. An object takes more memory than its bytes, so a value may have one object for every 16
+   * of them: maps count as two, buffers as three, objects of the browser as four, errors as 16. Default: 128 MiB; Chromium refuses to store
+   * values above 127 MiB.
+   */
+  readonly maxValueBytes?: number | undefined;
   /** The property names that values of the same store have had so far. */
   readonly names?: PropertyNames | undefined;
 }
@@ -48,12 +58,13 @@ export interface ValueContext {
  * Decodes a value as Blink serializes it for IndexedDB, from Chromium 57 on, or as `v8.serialize` of Node.js writes it, except for Node's own
  * host objects.
  *
- * @throws WebStorageError BLOOM_BAD_VALUE, BLOOM_TOO_DEEP or BLOOM_UNSUPPORTED_VALUE.
+ * @throws WebStorageError BLOOM_BAD_VALUE, BLOOM_TOO_DEEP, BLOOM_TOO_LARGE or BLOOM_UNSUPPORTED_VALUE.
  */
 export function decodeValue(bytes: Uint8Array, context: ValueContext = {}): DecodedValue {
   const envelope = readEnvelope(bytes);
   const host = new BlinkObjects(envelope.version, context);
-  const reader = new V8ValueReader(bytes, envelope.end, host, context.names ?? (names ??= new PropertyNames()));
+  const { maxValueBytes = DEFAULT_MAX_VALUE_BYTES } = context;
+  const reader = new V8ValueReader(bytes, envelope.end, host, context.names ?? (names ??= new PropertyNames()), Math.ceil(maxValueBytes / BYTES_PER_OBJECT));
   host.version ??= reader.version;
   const value = reader.read();
   return { value, isComplete: reader.isComplete };
@@ -131,7 +142,7 @@ class BlinkObjects implements HostObjectReader {
       case 'L': {
         const count = reader.varint32();
         if (count > reader.remaining) throw reader.bad(`a list of ${count} files in ${reader.remaining} bytes`);
-        return new HostObject('FileList', type, { files: Array.from({ length: count }, () => this.#blob('file', reader)) });
+        return new HostObject('FileList', type, { files: Array.from({ length: count }, () => this.#blob('file', counting(reader))) });
       }
       case 'b':
         return new HostObject('Blob', type, { uuid: text(reader), type: text(reader), size: reader.varint64() });
@@ -140,7 +151,7 @@ class BlinkObjects implements HostObjectReader {
       case 'l': {
         const count = reader.varint32();
         if (count > reader.remaining) throw reader.bad(`a list of ${count} files in ${reader.remaining} bytes`);
-        return new HostObject('FileList', type, { files: Array.from({ length: count }, () => new HostObject('File', 'f', this.#file(reader))) });
+        return new HostObject('FileList', type, { files: Array.from({ length: count }, () => new HostObject('File', 'f', this.#file(counting(reader)))) });
       }
       case '#':
         return new HostObject('ImageData', type, this.#image(reader, false));
@@ -230,6 +241,12 @@ function settingOf(name: string, value: number): unknown {
   if (name === 'pixelFormat') return PIXEL_FORMATS[value] ?? value;
   if (name === 'originClean' || name === 'isPremultiplied') return value !== 0;
   return value;
+}
+
+/** The reader, which has counted another object. */
+function counting(reader: ByteReader): ByteReader {
+  reader.countObject(HOST_OBJECT_WEIGHT);
+  return reader;
 }
 
 /** A length and UTF-8. */

@@ -29,7 +29,7 @@
 import { WebStorageError } from '../web-storage-error.js';
 import { newBuffer, viewOf } from './array-buffer-view.js';
 import { readBigInt } from './big-int.js';
-import { ByteReader } from './byte-reader.js';
+import { BUFFER_WEIGHT, ByteReader } from './byte-reader.js';
 import { HostObject } from './host-object.js';
 import { MAX_KEPT_NAME, type PropertyNames } from './property-names.js';
 import {
@@ -92,6 +92,17 @@ const MAX_DEPTH = 10_000;
 /** V8 keeps an array in a hash table once it was longer than this, even if it is shortened later. Otherwise it reserves 8 bytes for each hole. */
 const LONGEST_ARRAY = 2 ** 32 - 1;
 
+/** V8 ends the process when it cannot make room for another element, which it cannot beyond 89 million. */
+const MAX_ELEMENTS = 2 ** 26;
+/** V8 ends the process beyond 22 million properties of an object. */
+const MAX_PROPERTIES = 2 ** 24;
+
+/** The weights of objects that take more memory than an empty object, or, for errors, whose stack takes time. */
+const MAP_WEIGHT = 2;
+const REGEXP_WEIGHT = 2;
+const ERROR_WEIGHT = 16;
+export const HOST_OBJECT_WEIGHT = 4;
+
 /** Reads the objects of a host within a value. */
 export interface HostObjectReader {
   /**
@@ -111,12 +122,12 @@ export class V8ValueReader extends ByteReader {
   #objects: (object | undefined)[] = [];
   #depth = 0;
   /** Whether views have flags although views of this version have none. */
-  #hasEarlyFlags = false;
+  private hasEarlyFlags = false;
   private isWhole = true;
   private readonly names: PropertyNames;
 
-  constructor(bytes: Uint8Array, position: number, host: HostObjectReader | undefined, names: PropertyNames) {
-    super(bytes, 'value', position);
+  constructor(bytes: Uint8Array, position: number, host: HostObjectReader | undefined, names: PropertyNames, maxObjects?: number) {
+    super(bytes, 'value', position, maxObjects);
     this.#host = host;
     this.names = names;
     this.version = this.#header();
@@ -147,9 +158,10 @@ export class V8ValueReader extends ByteReader {
       try {
         this.position = start;
         this.#objects = [];
+        this.counted = 0;
         this.#depth = 0;
         this.isWhole = true;
-        this.#hasEarlyFlags = true;
+        this.hasEarlyFlags = true;
         return this.value();
       } catch {
         throw error;
@@ -239,6 +251,7 @@ export class V8ValueReader extends ByteReader {
         return this.#regExp();
       case ERROR: {
         this.#enter();
+        this.countObject(ERROR_WEIGHT);
         const error = readError(this, this.#objects);
         this.#depth--;
         return error;
@@ -287,9 +300,16 @@ export class V8ValueReader extends ByteReader {
     if (++this.#depth > MAX_DEPTH) throw new WebStorageError('BLOOM_TOO_DEEP', 'value', this.position, `more than ${MAX_DEPTH} objects are nested`);
   }
 
-  #add<T extends object>(object: T): T {
+  #add<T extends object>(object: T, weight = 1): T {
+    this.countObject(weight);
     this.#objects.push(object);
     return object;
+  }
+
+  /** Makes room for an object that is made after its parts are read. @returns its id. */
+  #reserve(weight = 1): number {
+    this.countObject(weight);
+    return this.#objects.push(undefined) - 1;
   }
 
   #reference(): object {
@@ -312,7 +332,7 @@ export class V8ValueReader extends ByteReader {
       // An assignment to it would set the prototype.
       if (key === '__proto__') Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true });
       else object[key] = value;
-      count++;
+      if (++count > MAX_PROPERTIES) throw new WebStorageError('BLOOM_TOO_LARGE', 'value', start, `an object has more than ${MAX_PROPERTIES} properties`);
       if (!this.isWhole) return;
     }
     this.#mustBeCount(count, 'properties');
@@ -346,6 +366,7 @@ export class V8ValueReader extends ByteReader {
     const length = this.varint32();
     // Each element takes a byte at least.
     if (length > this.remaining) throw this.bad(`an array of ${length} elements in ${this.remaining} bytes`, start);
+    if (length > MAX_ELEMENTS) throw new WebStorageError('BLOOM_TOO_LARGE', 'value', start, `an array has ${length} elements, more than ${MAX_ELEMENTS}`);
     const array = this.#add<unknown[]>([]);
     for (let i = 0; i < length; i++) {
       if (this.#isNext(HOLE)) continue;
@@ -375,7 +396,7 @@ export class V8ValueReader extends ByteReader {
 
   #map(): Map<unknown, unknown> {
     this.#enter();
-    const map = this.#add(new Map<unknown, unknown>());
+    const map = this.#add(new Map<unknown, unknown>(), MAP_WEIGHT);
     let count = 0;
     while (!this.#isNext(END_MAP)) {
       const key = this.value();
@@ -390,7 +411,7 @@ export class V8ValueReader extends ByteReader {
 
   #set(): Set<unknown> {
     this.#enter();
-    const set = this.#add(new Set<unknown>());
+    const set = this.#add(new Set<unknown>(), MAP_WEIGHT);
     let count = 0;
     while (!this.#isNext(END_SET)) {
       set.add(this.value());
@@ -404,14 +425,14 @@ export class V8ValueReader extends ByteReader {
 
   /** Its id comes before that of the string in it. */
   #boxedString(): object {
-    const id = this.#objects.push(undefined) - 1;
+    const id = this.#reserve();
     const object = Object(this.string()) as object;
     this.#objects[id] = object;
     return object;
   }
 
   #regExp(): object {
-    const id = this.#objects.push(undefined) - 1;
+    const id = this.#reserve(REGEXP_WEIGHT);
     const source = this.string();
     const start = this.position;
     const bits = this.varint32();
@@ -426,7 +447,7 @@ export class V8ValueReader extends ByteReader {
   }
 
   #arrayBuffer(isResizable: boolean): unknown {
-    const id = this.#objects.push(undefined) - 1;
+    const id = this.#reserve(BUFFER_WEIGHT);
     const length = this.#length();
     const start = this.position;
     const maxByteLength = isResizable ? this.#length() : length;
@@ -443,14 +464,14 @@ export class V8ValueReader extends ByteReader {
     const kind = String.fromCharCode(this.varint32());
     const byteOffset = this.#length();
     const byteLength = this.#length();
-    const flags = this.version >= VIEWS_HAVE_FLAGS || this.#hasEarlyFlags ? this.varint32() : 0;
+    const flags = this.version >= VIEWS_HAVE_FLAGS || this.hasEarlyFlags ? this.varint32() : 0;
     const view = viewOf(buffer, { kind, byteOffset, byteLength, flags });
     if (typeof view === 'string') throw this.bad(view, start);
     return this.#add(view);
   }
 
   #hostObject(): object {
-    const id = this.#objects.push(undefined) - 1;
+    const id = this.#reserve(HOST_OBJECT_WEIGHT);
     const start = this.position;
     let object = this.#host?.readHostObject(this);
     if (object === undefined) {
