@@ -1,6 +1,7 @@
 // What an attack on the decoded commands found: values that a page may store, or that someone may have put into a folder.
 import { execFileSync } from 'node:child_process';
-import { cpSync, readFileSync, rmSync, truncateSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { cpSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { dataPath } from '@bloom/fixtures';
 import { Database } from '@bloom/leveldb';
@@ -18,7 +19,7 @@ const ENVELOPE = Buffer.from('ff15fe000000000000000000000000ff10', 'hex');
 const linesOf = (text: string): string[] => text.split('\n').slice(0, -1);
 
 interface Report {
-  readonly folders: { path: string; problem: string | null; files?: { records: number; unreadable: number; missingBlobs: number; errors: { key?: unknown; code: string }[] }[] }[];
+  readonly folders: { path: string; problem: string | null; dropped?: object[]; files?: { file: string; records: number; unreadable: number; missingBlobs: number; errors: { key?: unknown; code: string }[] }[] }[];
 }
 
 const reportOf = (folder: string): Report => JSON.parse(readFileSync(scratch.at(`${folder}/report.json`), 'utf8')) as Report;
@@ -121,5 +122,39 @@ describe.each(['CURRENT', 'MANIFEST-000001'])('a folder of Local Storage that ha
     const folder = reportOf(`${profile}-versions`).folders.find(({ path }) => path === 'Local Storage/leveldb');
     expect(folder!.problem).toBeNull();
     expect(folder!.files!.reduce((sum, { records }) => sum + records, 0)).toBeGreaterThan(40);
+  });
+});
+
+describe('a folder with a damaged block', () => {
+  const RECORDS = 1000;
+  let folder: string;
+  beforeAll(async () => {
+    folder = await indexedDb('damaged', Array.from({ length: RECORDS }, (_, i) => [i, Buffer.concat([ENVELOPE, Buffer.from('2264', 'hex'), randomBytes(100)])] as const));
+    const path = scratch.at(folder);
+    const database = await Database.open(new WritableNodeFolder(path), { comparator: idbComparator, filterPolicy: idbFilterPolicy });
+    await database.compactRange();
+    await database.close();
+    const table = join(path, readdirSync(path).find((name) => name.endsWith('.ldb'))!);
+    const bytes = readFileSync(table);
+    bytes[bytes.length >> 1]! ^= 1;
+    writeFileSync(table, bytes);
+  });
+
+  test('is exported up to the block, as the report says, or around it', async () => {
+    const exported = async (output: string, ...options: string[]) => {
+      expect(await bloom(['export', folder, '-o', output, '-q', ...options], scratch.path)).toMatchObject({ code: 1 });
+      const [{ problem, files, dropped }] = reportOf(output).folders as [Report['folders'][number]];
+      const lines = files!.flatMap(({ file }) => linesOf(readFileSync(scratch.at(`${output}/${file}`), 'utf8')));
+      expect(lines).toHaveLength(files!.reduce((sum, { records }) => sum + records, 0));
+      return { problem, records: lines.length, dropped };
+    };
+    const strict = await exported('damaged-export');
+    expect(strict.problem).toContain('checksum');
+    expect(strict.records).toBeGreaterThan(RECORDS / 4);
+    expect(strict.records).toBeLessThan(RECORDS * 3 / 4);
+    const skipped = await exported('damaged-skip', '--damage', 'skip');
+    expect(skipped).toMatchObject({ problem: null, dropped: [{ file: expect.stringMatching(/\.ldb$/u) as string, code: 'BLOOM_BAD_CHECKSUM' }] });
+    expect(skipped.records).toBeGreaterThan(RECORDS * 0.9);
+    expect(skipped.records).toBeLessThan(RECORDS);
   });
 });

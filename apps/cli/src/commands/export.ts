@@ -21,11 +21,11 @@ interface ExportCommandOptions extends SummaryOptions, DamageOptions {
 }
 
 /** What the report says of each folder that was found. */
-interface ReportedFolder extends Partial<ExportedFolderFacts> {
+interface ReportedFolder extends Partial<Omit<ExportedFolderFacts, 'error'>> {
   readonly path: string;
   readonly what: string;
   readonly storage: string | null;
-  /** Why it was not exported. */
+  /** Why it, or the rest of it, was not exported. */
   readonly problem: string | null;
 }
 
@@ -66,15 +66,18 @@ async function exportStorage(path: string, options: ExportCommandOptions): Promi
   const [records, unreadable, blobs, missingBlobs] = [sum((file) => file.records), sum((file) => file.unreadable), sum((file) => file.blobs), sum((file) => file.missingBlobs)];
   const failed = folders.filter(({ storage, problem }) => storage !== null && problem !== null).length;
   const damagedMetadata = exported.flatMap(({ databases }) => databases ?? []).reduce((total, { errors }) => total + errors.length, 0);
-  if (unreadable + missingBlobs + damagedMetadata + failed > 0) process.exitCode = EXIT.no;
+  // Among all versions are those in tables that no longer belong to the database, which a browser truncates.
+  const dropped = allVersions ? 0 : exported.reduce((total, folder) => total + folder.dropped!.length, 0);
+  if (unreadable + missingBlobs + damagedMetadata + dropped + failed > 0) process.exitCode = EXIT.no;
   const losses = [
     ...(unreadable > 0 ? [`${counted(unreadable, 'record')} could not be read`] : []),
     ...(missingBlobs > 0 ? [`${counted(missingBlobs, 'blob')} missing`] : []),
     ...(damagedMetadata > 0 ? [`${counted(damagedMetadata, 'metadata entry')} could not be read`] : []),
-    ...(failed > 0 ? [`${counted(failed, 'folder')} could not be read`] : []),
+    ...(dropped > 0 ? [`${counted(dropped, 'damaged place')} left out`] : []),
+    ...(failed > 0 ? [`${counted(failed, 'folder')} could not be read in full`] : []),
   ];
   const text = `${options.output}: ${counted(records, 'record')} in ${counted(files.length, 'file')}, ${counted(blobs, 'blob')}${losses.length > 0 ? `; ${losses.join(', ')}: see report.json` : ''}`;
-  await printSummary(options, text, { source: path, output: options.output, folders: exported.length, files: files.length, records, blobs, unreadable, missingBlobs, damagedMetadata, failedFolders: failed });
+  await printSummary(options, text, { source: path, output: options.output, folders: exported.length, files: files.length, records, blobs, unreadable, missingBlobs, damagedMetadata, dropped, failedFolders: failed });
 }
 
 /** Exports all folders in `path`. @throws Failure when there are none. */
@@ -105,12 +108,17 @@ async function exportFound(root: string, found: FoundFolder, temporary: string, 
     if (kind === undefined) return { ...facts, storage, problem: 'not exported: bloom scan prints its entries' };
     storage = kind;
     const name = names.nameFor(folderName(found, title));
-    return { ...facts, storage, problem: null, ...(await exportFolder(found.path, kind, join(temporary, name), name, options)) };
+    const { error, ...exported } = await exportFolder(found.path, kind, join(temporary, name), name, options);
+    return { ...facts, storage, problem: error === undefined ? null : problemOf(error), ...exported };
   } catch (error) {
+    return { ...facts, storage: storage ?? storageByName(found.path) ?? null, problem: problemOf(error) };
+  }
+
+  /** @throws the error of what could not be written, or of an interruption, which end the export. */
+  function problemOf(error: unknown): string {
     const failure = folderFailure(found.path, new SyncNodeFolder(found.path), error);
-    // What could not be written ends the export.
     if (!(failure instanceof Failure) || options.signal.aborted || String((error as { path?: unknown }).path).startsWith(temporary)) throw error;
-    return { ...facts, storage: storage ?? storageByName(found.path) ?? null, problem: failure.message };
+    return failure.message;
   }
 }
 

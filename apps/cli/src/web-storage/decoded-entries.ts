@@ -18,6 +18,8 @@ export interface WantedEntries extends FolderOptions {
   readonly wanted?: WantedRange;
   readonly reverse?: true | undefined;
   readonly allVersions?: true | undefined;
+  /** Called for each damaged part of a file that was left out. They are also noted on standard error. */
+  readonly onDropped?: ((dropped: Dropped) => void) | undefined;
 }
 
 /** Does `work` with the entries of a database that a browser wrote. @throws Failure when it is none. */
@@ -31,13 +33,17 @@ export async function withDecodedEntries(given: string, options: WantedEntries, 
     const codecs = knownCodecs(plugins);
     const blobs = location.kind === 'folder' ? NodeBlobFolder.beside(path) : undefined;
     const dropped: Dropped[] = [];
+    const report = (): void => {
+      noteDropped(path, dropped);
+      for (const drop of dropped) options.onDropped?.(drop);
+    };
     if (allVersions && wanted.isAll) {
       const kind = await storageIn(folder, path, { codecs, damage });
       if (kind === undefined) throw notStorage(path);
       try {
         await work(path, storedVersions(folder, kind, { blobs, codecs, damage, onDropped: (drop) => dropped.push(drop) }));
       } finally {
-        noteDropped(path, dropped);
+        report();
       }
       return;
     }
@@ -56,7 +62,7 @@ export async function withDecodedEntries(given: string, options: WantedEntries, 
         await database.close();
       }
     } finally {
-      noteDropped(path, dropped);
+      report();
       await decoder.close();
     }
   });

@@ -1,8 +1,10 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Dropped } from '@bloom/leveldb';
 import { NodeFolder } from '@bloom/leveldb/node';
 import { type DatabaseInformation, IndexedDbReader, type StorageKind } from '@bloom/web-storage';
 import { ByteBuffer } from '../formats/byte-buffer.js';
+import { droppedJson } from '../inputs/opened-folder.js';
 import { withDecodedEntries } from './decoded-entries.js';
 import { type ExportedFacts, ExportedFile } from './exported-file.js';
 import type { ReadEntry } from './read-entry.js';
@@ -12,7 +14,12 @@ import { DistinctNames } from './safe-name.js';
 export interface ExportedFolderFacts {
   /** Of IndexedDB, with their object stores and indexes. */
   readonly databases?: readonly (Omit<DatabaseInformation, 'errors'> & { readonly errors: readonly { readonly code: string; readonly message: string }[] })[];
+  /** With the records that were read before an `error`. */
   readonly files: readonly ExportedFacts[];
+  /** The damaged parts of files that were left out. */
+  readonly dropped: readonly object[];
+  /** Why the rest of the folder was not exported. */
+  readonly error?: unknown;
 }
 
 /** What to export, and how. */
@@ -27,22 +34,26 @@ export interface ExportOptions {
  *
  * @param target the folder for them.
  * @param name of `target` in the report.
- * @throws Failure when the folder cannot be read; the system's error when a file cannot be written.
+ * @throws the error of a folder whose databases cannot be listed; the system's error when a file cannot be made.
  */
 export async function exportFolder(path: string, storage: StorageKind, target: string, name: string, options: ExportOptions): Promise<ExportedFolderFacts> {
   const files = new ExportedFiles(target, name);
   const databases = storage === 'indexeddb' && !options.allVersions ? await databasesIn(path, options) : undefined;
   // Stores without records have files too.
   for (const database of databases ?? []) for (const store of database.stores) files.fileFor({ database: database.name ?? database.id, store: store.name ?? store.id });
-  await withDecodedEntries(path, options, async (_, entries) => {
+  const dropped: object[] = [];
+  const onDropped = (drop: Dropped): void => void dropped.push(droppedJson(drop));
+  const error = await withDecodedEntries(path, { ...options, onDropped }, async (_, entries) => {
     for await (const entry of entries) {
       options.signal.throwIfAborted();
       await files.add(entry);
     }
-  });
+  }).catch((reason: unknown) => reason);
   return {
     ...(databases !== undefined && { databases: databases.map((database) => ({ ...database, errors: database.errors.map(({ code, message }) => ({ code, message })) })) }),
     files: files.finish(),
+    dropped,
+    ...(error !== undefined && { error }),
   };
 }
 
