@@ -13,8 +13,8 @@ interface Row {
 const ROWS: readonly Row[] = [
   { what: 'build a filter from one buffer of keys', other: 'leveldb', figures: ['build-filter'] },
   { what: 'build a filter from an array of keys', other: 'leveldb', figures: ['build-filter-from-list'] },
-  { what: 'ask a filter for a batch of keys', other: 'leveldb', figures: ['probe-batch-present', 'probe-batch-absent'] },
-  { what: 'ask a filter for one key', other: 'leveldb', figures: ['probe-present', 'probe-absent'], isInReadme: true },
+  { what: 'test a batch of keys with a filter', other: 'leveldb', figures: ['probe-batch-present', 'probe-batch-absent'] },
+  { what: 'test a key with a filter', other: 'leveldb', figures: ['probe-present', 'probe-absent'], isInReadme: true },
   { what: 'build a table', other: 'leveldb', figures: ['build-table', 'build-table-snappy'] },
   { what: 'scan a table with a cursor', other: 'leveldb', figures: ['scan', 'scan-file', 'scan-snappy'] },
   { what: 'open a table', other: 'leveldb', figures: ['open', 'open-sync'] },
@@ -31,13 +31,13 @@ const ROWS: readonly Row[] = [
   { what: 'compact a database', other: 'classic-level', figures: ['db-write-compact'] },
   { what: 'open and close a database', other: 'classic-level', figures: ['db-open'] },
   { what: '`get`, uncached', other: 'classic-level', figures: ['db-uncached-get'] },
-  { what: 'ten entries from a random key on, uncached', other: 'classic-level', figures: ['db-uncached-range'] },
+  { what: 'ten entries starting at a random key, uncached', other: 'classic-level', figures: ['db-uncached-range'] },
   { what: '16 concurrent `get`s, uncached', other: 'classic-level', figures: ['db-uncached-get-16'] },
   { what: '`getMany`, uncached', other: 'classic-level', figures: ['db-uncached-get-many'] },
   { what: '`getSync`, uncached', other: 'classic-level', figures: ['db-uncached-get-sync'], isInReadme: true },
   { what: '`get`, uncached', other: 'lmdb', figures: ['db-uncached-get'], isInReadme: true },
   { what: '16 concurrent `get`s, uncached', other: 'lmdb', figures: ['db-uncached-get-16'] },
-  { what: 'ten entries from a random key on, uncached', other: 'lmdb', figures: ['db-uncached-range'] },
+  { what: 'ten entries starting at a random key, uncached', other: 'lmdb', figures: ['db-uncached-range'] },
 ];
 
 const NAMES: Readonly<Record<string, string>> = { leveldb: 'LevelDB 1.23, C++' };
@@ -90,7 +90,7 @@ The machine: ${machine}. It shares its processors with others, so ratios vary by
 
 ## More
 
-- [All figures](tooling/benchmarks/RESULTS.md): every comparison, goals that are met and not met with the reasons, HTTP, the command,
+- [All figures](tooling/benchmarks/RESULTS.md): every comparison, the goals that are met and missed, with reasons, and figures for HTTP, the command,
   levels, memory, and false positive rates for different kinds of keys.
 - \`npx pnpm@10 bench --quick\` measures on your machine. \`npx pnpm@10 bench --write NAME\` stores a run and writes these pages.
 `;
