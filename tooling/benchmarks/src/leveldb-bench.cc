@@ -1,6 +1,8 @@
 // LevelDB's part of the benchmark. It reads requests, one per line, and answers each with a line.
 //
 //   leveldb-bench FOLDER                 stdin: requests; FOLDER is for its files
+//   leveldb-bench JOB FOLDER ENTRIES     one job of the benchmark of whole processes, on the database in FOLDER;
+//                                        prints microseconds of processor time, KiB of peak memory, and a sum
 //
 //   version                          -> version 1.23
 //   check JOB SIZE                   -> check NUMBER            does the work once; equal work gives equal numbers
@@ -20,6 +22,8 @@
 #include <leveldb/table.h>
 #include <leveldb/table_builder.h>
 #include <leveldb/write_batch.h>
+
+#include <sys/resource.h>
 
 #include <cstdint>
 #include <cstdio>
@@ -651,6 +655,84 @@ std::map<std::string, std::function<Work(size_t)>> Jobs(const std::string& folde
   };
 }
 
+// A job of processes.ts, with LevelDB's defaults except for the filter policy.
+// "-plain" after its name: without compression.
+void RunInProcess(std::string job, const std::string& path, size_t n) {
+  const auto policy = NewPolicy();
+  const size_t plain = job.rfind("-plain");
+  leveldb::Options options = TableOptions(policy.get(), plain == std::string::npos ? leveldb::kSnappyCompression : leveldb::kNoCompression);
+  job = job.substr(0, plain);
+  options.create_if_missing = true;
+  leveldb::DB* opened;
+  Check(leveldb::DB::Open(options, path, &opened));
+  std::unique_ptr<leveldb::DB> db(opened);
+  // Making values takes time.
+  const std::vector<std::string> values = job.rfind("fill", 0) == 0 ? AllValues() : std::vector<std::string>();
+  char key[kKeyLength];
+  uint32_t sum = 0;
+  const auto key_at = [&](size_t i) {
+    WriteKey(i, n, true, key);
+    return Slice(key, kKeyLength);
+  };
+  const auto walk = [&](size_t limit, bool reverse) {
+    std::unique_ptr<leveldb::Iterator> it(db->NewIterator(leveldb::ReadOptions()));
+    if (reverse) {
+      it->SeekToLast();
+    } else {
+      it->SeekToFirst();
+    }
+    for (size_t i = 0; i < limit && it->Valid(); i++) {
+      sum += static_cast<uint8_t>(it->key()[kKeyLength - 1]) + static_cast<uint8_t>(it->value()[0]);
+      if (reverse) {
+        it->Prev();
+      } else {
+        it->Next();
+      }
+    }
+    Check(it->status());
+  };
+  const auto get = [&](size_t count) {
+    std::string value;
+    for (size_t i = 0; i < count; i++) {
+      Check(db->Get(leveldb::ReadOptions(), key_at(RandomAt(kLookupSeed, i) % n), &value));
+      sum += static_cast<uint8_t>(value[0]);
+    }
+  };
+  if (job == "fill-batches") {
+    leveldb::WriteBatch batch;
+    for (size_t i = 0; i < n; i++) {
+      const size_t index = i * 7919 % n;
+      batch.Put(key_at(index), values[index % kValues]);
+      if ((i + 1) % 1000 != 0 && i + 1 < n) continue;
+      Check(db->Write(leveldb::WriteOptions(), &batch));
+      batch.Clear();
+    }
+  } else if (job == "fill-random" || job == "fill-ordered") {
+    for (size_t i = 0; i < n; i++) {
+      const size_t index = job == "fill-random" ? i * 7919 % n : i;
+      Check(db->Put(leveldb::WriteOptions(), key_at(index), values[index % kValues]));
+    }
+  } else if (job == "compact") {
+    db->CompactRange(nullptr, nullptr);
+  } else if (job == "scan" || job == "scan-reverse") {
+    walk(n, job == "scan-reverse");
+  } else if (job == "scan-first") {
+    walk(n / 10, false);
+  } else if (job == "get") {
+    get(n / 10);
+  } else if (job == "get-all") {
+    get(n);
+  } else if (job != "open") {
+    std::fprintf(stderr, "no such job: %s\n", job.c_str());
+    std::exit(1);
+  }
+  db.reset();
+  rusage usage;
+  getrusage(RUSAGE_SELF, &usage);
+  const auto micros = [](const timeval& time) { return int64_t{time.tv_sec} * 1000000 + time.tv_usec; };
+  std::cout << micros(usage.ru_utime) + micros(usage.ru_stime) << " " << usage.ru_maxrss << " " << sum << std::endl;
+}
+
 int64_t Nanoseconds(clockid_t clock) {
   timespec now;
   clock_gettime(clock, &now);
@@ -660,8 +742,12 @@ int64_t Nanoseconds(clockid_t clock) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  if (argc == 4) {
+    RunInProcess(argv[1], argv[2], std::stoul(argv[3]));
+    return 0;
+  }
   if (argc != 2) {
-    std::fprintf(stderr, "usage: leveldb-bench FOLDER\n");
+    std::fprintf(stderr, "usage: leveldb-bench FOLDER, or leveldb-bench JOB FOLDER ENTRIES\n");
     return 1;
   }
   const auto jobs = Jobs(argv[1]);

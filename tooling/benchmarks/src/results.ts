@@ -9,6 +9,7 @@ import { type Comparison, comparisonTable, goalLine, markdownTable, ratio, size 
 import { type FilterRun, filterTable } from './filter-table.js';
 import { speedPage, withSpeedTable } from './speed-table.js';
 import { type KeyCounts, keyCountTables } from './key-counts.js';
+import { type ProcessRun, processSection } from './process-table.js';
 import { type StructuredCell, structuredTables } from './structured-tables.js';
 
 /** The measurements of one run. */
@@ -121,6 +122,9 @@ const LEVELS = 'levels.json';
 /** What `level-bench` of `@bloom/browser-tests` has measured: rows of a table. */
 const BROWSER_LEVELS = 'browser-levels.json';
 
+/** What `processes.ts` has measured. */
+const PROCESSES = 'processes.json';
+
 /** The measurements of levels. */
 export interface LevelRun {
   readonly machine: Machine;
@@ -150,7 +154,7 @@ const KEY_COUNTS = 'key-counts.json';
 const FILTER_POLICIES = 'filter-policies.json';
 
 /** What is not a run of `bench`. */
-const NO_RUNS = [COMMAND, HTTP_REQUESTS, EVENT_LOOP, LEVELS, BROWSER_LEVELS, FILTER_POLICIES, STRUCTURED_KEYS, KEY_COUNTS];
+const NO_RUNS = [PROCESSES, COMMAND, HTTP_REQUESTS, EVENT_LOOP, LEVELS, BROWSER_LEVELS, FILTER_POLICIES, STRUCTURED_KEYS, KEY_COUNTS];
 
 /** What the tables of structured keys show, and why. */
 const STRUCTURED_REASONS = `About 1% of most absent keys pass LevelDB's filter, up to 1.5% where it has 100,000 keys and more. There are two exceptions, for
@@ -200,6 +204,12 @@ export function writeEventLoop(packageFolder: string, rows: readonly (readonly s
   writePage(packageFolder);
 }
 
+/** Stores what `processes.ts` measured, and writes the page. */
+export function writeProcessFigures(packageFolder: string, run: ProcessRun): void {
+  writeFileSync(join(packageFolder, 'results', PROCESSES), `${JSON.stringify(run)}\n`);
+  writePage(packageFolder);
+}
+
 /** Stores `run` under `name` and writes the page. */
 export function writeResults(packageFolder: string, name: string, run: Run): void {
   const folder = join(packageFolder, 'results');
@@ -228,9 +238,10 @@ export function pagesOf(packageFolder: string): Map<string, string> {
   const counts = files.includes(KEY_COUNTS) ? (JSON.parse(readFileSync(join(folder, KEY_COUNTS), 'utf8')) as KeyCounts[]) : [];
   const eventLoop = files.includes(EVENT_LOOP) ? (JSON.parse(readFileSync(join(folder, EVENT_LOOP), 'utf8')) as string[][]) : [];
   const levels = files.includes(LEVELS) ? (JSON.parse(readFileSync(join(folder, LEVELS), 'utf8')) as LevelRun) : undefined;
+  const processes = files.includes(PROCESSES) ? (JSON.parse(readFileSync(join(folder, PROCESSES), 'utf8')) as ProcessRun) : undefined;
   const browserLevels = files.includes(BROWSER_LEVELS) ? (JSON.parse(readFileSync(join(folder, BROWSER_LEVELS), 'utf8')) as string[][]) : [];
   const filters = files.includes(FILTER_POLICIES) ? (JSON.parse(readFileSync(join(folder, FILTER_POLICIES), 'utf8')) as FilterRun) : undefined;
-  const page = resultsPage(runs, names, plotted, command, structured, counts, httpRequests, filters, eventLoop, levelsSection(levels, browserLevels));
+  const page = resultsPage(runs, names, plotted, command, structured, counts, httpRequests, filters, eventLoop, processes === undefined ? '' : processSection(processes), levelsSection(levels, browserLevels));
   return new Map([
     ['tooling/benchmarks/RESULTS.md', page],
     ['RESULTS.md', speedPage(runs, machineLine(last.machine))],
@@ -249,6 +260,7 @@ function resultsPage(
   httpRequests: readonly (readonly string[])[],
   filters: FilterRun | undefined,
   eventLoop: readonly (readonly string[])[],
+  processes: string,
   levels: string,
 ): string {
   const last = runs.at(-1)!;
@@ -300,7 +312,7 @@ the server imitates. \`npx pnpm@10 --filter @bloom/benchmarks http-requests\` me
 
 ${markdownTable(['', 'requests', 'bytes', 'time'], httpRequests)}
 
-${eventLoop.length === 0 ? '' : eventLoopSection(eventLoop)}## The command
+${eventLoop.length === 0 ? '' : eventLoopSection(eventLoop)}${processes}## The command
 
 Whole processes, medians of alternating runs, with tables of 5 million entries of keys of 16 and values of 100 bytes.
 \`npx pnpm@10 --filter @bloom/benchmarks command\` measures on your machine.

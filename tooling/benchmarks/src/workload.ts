@@ -62,6 +62,13 @@ export function lookupKeys(n: number, present: boolean): Uint8Array {
   return keys;
 }
 
+/** The key of the `i`-th lookup among `n` entries. */
+export function lookupKey(i: number, n: number): Uint8Array {
+  const key = new Uint8Array(KEY_LENGTH);
+  writeKey(randomAt(LOOKUP_SEED, i) % n, n, true, key, 0);
+  return key;
+}
+
 /** Splits concatenated keys into arrays. */
 export function separate(keys: Uint8Array): Uint8Array[] {
   return Array.from({ length: keys.length / KEY_LENGTH }, (_, i) => keys.slice(i * KEY_LENGTH, (i + 1) * KEY_LENGTH));

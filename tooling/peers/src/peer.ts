@@ -52,11 +52,16 @@ export class Peer {
     return this.#unavailable;
   }
 
+  /** How the program is started, or why it cannot be built on this machine. */
+  async command(): Promise<ProgramCommand | string> {
+    return (await this.unavailableReason()) ?? this.#command!;
+  }
+
   /** Starts a process, which has no database open yet. */
   async start(): Promise<PeerProcess> {
-    const reason = await this.unavailableReason();
-    if (reason !== undefined) throw new Error(`${this.name}: ${reason}`);
-    return new PeerProcess(this.name, this.#command!);
+    const command = await this.command();
+    if (typeof command === 'string') throw new Error(`${this.name}: ${command}`);
+    return new PeerProcess(this.name, command);
   }
 
   /** Starts a process for the time of `use`, and kills it afterwards. */

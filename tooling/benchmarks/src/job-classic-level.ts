@@ -1,0 +1,8 @@
+// classic-level as process-job.ts uses it: with its defaults.
+import { ClassicLevel } from 'classic-level';
+import type { JobDatabase } from './job-database.js';
+import { jobsOfLevel } from './job-level.js';
+
+export function open(path: string): Promise<JobDatabase> {
+  return jobsOfLevel(new ClassicLevel<Uint8Array, Uint8Array>(path, { keyEncoding: 'view', valueEncoding: 'view' }));
+}

@@ -1,0 +1,68 @@
+// The figures of whole processes as a table.
+import type { Spread } from './measure.js';
+import type { ProcessContender } from './process-figures.js';
+import { type Machine, machineLine } from './machine.js';
+import { markdownTable, ratio } from './report.js';
+
+/** A comparison with one program. */
+export interface ProcessRow {
+  readonly what: string;
+  readonly unit: 'time' | 'memory';
+  readonly other: ProcessContender;
+  /** Medians, in microseconds or KiB. */
+  readonly ours: number;
+  readonly theirs: number;
+  /** Ours divided by theirs, over the rounds. */
+  readonly ratio: Spread;
+  readonly goal: number | undefined;
+}
+
+/** The measurements of whole processes. */
+export interface ProcessRun {
+  readonly machine: Machine;
+  readonly entries: number;
+  readonly rounds: number;
+  readonly rows: readonly ProcessRow[];
+}
+
+const COLUMNS = ['', 'what', 'against', 'ours', 'theirs', 'ratio', 'spread', 'at most'];
+
+export function processTable(rows: readonly ProcessRow[]): string {
+  return markdownTable(
+    COLUMNS,
+    rows.map(({ what, unit, other, ours, theirs, ratio: { median, least, greatest }, goal }) => [
+      goal === undefined ? '' : median <= goal ? 'met' : 'not met',
+      what,
+      other,
+      amount(unit, ours),
+      amount(unit, theirs),
+      ratio(median),
+      `${ratio(least)}–${ratio(greatest)}`,
+      goal === undefined ? '' : String(goal),
+    ]),
+  );
+}
+
+function amount(unit: ProcessRow['unit'], value: number): string {
+  const thousands = value / (unit === 'time' ? 1000 : 1024);
+  return `${thousands < 100 ? thousands.toFixed(1) : thousands.toFixed(0)} ${unit === 'time' ? 'ms' : 'MiB'}`;
+}
+
+/** Why goals are not met. */
+const LIMITS: readonly string[] = [];
+
+export function processSection({ machine, entries, rounds, rows }: ProcessRun): string {
+  return `## Whole processes
+
+A process for each job on a database of ${entries.toLocaleString('en')} entries, with Snappy and filters of 10 bits per key: processor time of
+all its threads, or peak resident memory, less those of a process of Node.js that does nothing. Medians of ${rounds} alternating rounds. All
+programs do the same work, and the entries that they read are compared.
+\`npx pnpm@10 --filter @bloom/benchmarks processes\` measures on your machine.
+
+${processTable(rows)}
+
+${LIMITS.map((limit) => `- ${limit}\n`).join('')}
+${machineLine(machine)}
+
+`;
+}
