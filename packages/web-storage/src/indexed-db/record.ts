@@ -5,7 +5,7 @@ import { WebStorageError } from '../web-storage-error.js';
 import { decodeExternalObjects } from './external-objects.js';
 import { type KeyPrefix, readPrefix } from './key-prefix.js';
 import { type IndexedDbKey, readKey } from './key.js';
-import { decodeRecordValue } from './record-value.js';
+import { decodeRecordValue } from './wrapped-value.js';
 
 /** A record of an object store. */
 export interface StoredRecord {
