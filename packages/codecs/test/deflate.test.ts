@@ -2,9 +2,10 @@ import { deflateSync } from 'node:zlib';
 import { sampleContents, seeded } from '@bloom/fixtures';
 import { allCodecs, deflateCodec, mojangCodecs, zlibCodec, zstdCodec, zstdOrZlibCodec } from '@bloom/codecs';
 import { describe, expect, test } from 'vitest';
-import { caught, sameBytes } from './caught.js';
+import { caught } from '@bloom/fixtures/caught';
 import { cases, implementations } from './deflate-cases.js';
 import { rawBlock, skippedFrame, zstdFrame } from './zstd-frame.js';
+import { sameBytes } from './outcome.js';
 
 // What takes longer, such as many random streams, is in zlib.test.ts.
 

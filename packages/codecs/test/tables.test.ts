@@ -4,9 +4,10 @@ import { allCodecs, deflateCodec, mojangCodecs, zlibCodec, zstdCodec, zstdOrZlib
 import { type Codec, MemorySink, MemorySource, snappyCodec, SyncTable, Table, TableBuilder, type TableBuilderOptions } from '@bloom/sstable';
 import { salvagedEntries, tableLayout, verifyTable } from '@bloom/sstable/inspect';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { caught, sameBytes } from './caught.js';
+import { caught } from '@bloom/fixtures/caught';
 import { ReferenceZstd } from './reference-zstd.js';
 import { repeatedBlock, zstdFrame } from './zstd-frame.js';
+import { sameBytes } from './outcome.js';
 
 async function collect(items: AsyncIterable<unknown>): Promise<void> {
   for await (const _ of items);

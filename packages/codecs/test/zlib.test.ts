@@ -2,8 +2,9 @@ import process from 'node:process';
 import { constants, type deflateSync } from 'node:zlib';
 import { mutatedStream, type Random, sampleContents, seeded } from '@bloom/fixtures';
 import { describe, expect, test } from 'vitest';
-import { caught, sameBytes, unlessThrown } from './caught.js';
+import { caught } from '@bloom/fixtures/caught';
 import { cases } from './deflate-cases.js';
+import { sameBytes, unlessThrown } from './outcome.js';
 
 /** The number of streams to compare; the long run sets it. */
 const STREAMS = Number(process.env.BLOOM_STREAMS ?? 800);

@@ -1,9 +1,10 @@
 import { referenceStreams, sampleContents, seeded } from '@bloom/fixtures';
 import { zstdCodec } from '@bloom/codecs';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { caught, sameBytes, unlessThrown } from './caught.js';
+import { caught } from '@bloom/fixtures/caught';
 import { ReferenceZstd } from './reference-zstd.js';
 import { compressedBlock, rawBlock, repeatedBlock, sequenceBlock, skippedFrame, zstdFrame } from './zstd-frame.js';
+import { sameBytes, unlessThrown } from './outcome.js';
 
 const MAX_BYTES = 2 ** 20;
 

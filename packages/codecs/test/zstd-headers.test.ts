@@ -1,10 +1,11 @@
 import { allocations } from '@bloom/fixtures/allocations';
 import { zstdCodec, zstdOrZlibCodec } from '@bloom/codecs';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { caught, sameBytes } from './caught.js';
+import { caught } from '@bloom/fixtures/caught';
 import { type Block, changedAt, compressedBlock, type FrameParts, rawBlock, repeatedBlock, skippedFrame, zstdFrame } from './zstd-frame.js';
 import { ZstdJudges } from './zstd-judges.js';
 import { rawLiterals, repeatedLiterals } from './zstd-literals.js';
+import { sameBytes } from './outcome.js';
 
 let judges: ZstdJudges;
 beforeAll(async () => {

@@ -1,7 +1,8 @@
 import { zstdCodec } from '@bloom/codecs';
 import { expect } from 'vitest';
-import { caught, sameBytes } from './caught.js';
+import { caught } from '@bloom/fixtures/caught';
 import { ReferenceZstd } from './reference-zstd.js';
+import { sameBytes } from './outcome.js';
 
 const MAX_BYTES = 2 ** 20;
 

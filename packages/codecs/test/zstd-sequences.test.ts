@@ -2,7 +2,7 @@ import { allocations } from '@bloom/fixtures/allocations';
 import { seeded } from '@bloom/fixtures';
 import { zstdCodec } from '@bloom/codecs';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { caught } from './caught.js';
+import { caught } from '@bloom/fixtures/caught';
 import { type Block, compressedBlock, type FrameParts, rawBlock, repeatedBlock, zstdFrame } from './zstd-frame.js';
 import { ZstdJudges } from './zstd-judges.js';
 import { rawLiterals, repeatedLiterals } from './zstd-literals.js';

@@ -3,7 +3,7 @@ import { zstdCodec } from '@bloom/codecs';
 import { lastSetBit, padded, peekBits } from '../src/zstd/bits.js';
 import { buildFseTable, readShares } from '../src/zstd/fse-table.js';
 import { type HuffmanTable, readHuffmanTable } from '../src/zstd/huffman-table.js';
-import { caught } from './caught.js';
+import { caught } from '@bloom/fixtures/caught';
 import { describedShares, forwardBits } from './fse-description.js';
 import { ReferenceZstd } from './reference-zstd.js';
 import { compressedBlock, zstdFrame } from './zstd-frame.js';

@@ -4,9 +4,10 @@ import { allocations } from '@bloom/fixtures/allocations';
 import { referenceCodec, ZSTD_CHECKSUM, ZSTD_SMALL_WINDOW, ZSTD_WITHOUT_SIZE } from '@bloom/native';
 import { zstdCodec } from '@bloom/codecs';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { caught, sameBytes, unlessThrown } from './caught.js';
+import { caught } from '@bloom/fixtures/caught';
 import { ReferenceZstd } from './reference-zstd.js';
 import { compressedBlock, MAGIC, rawBlock, repeatedBlock, zstdFrame } from './zstd-frame.js';
+import { sameBytes, unlessThrown } from './outcome.js';
 
 /** The number of streams to compare; the long run sets it. */
 const STREAMS = Number(process.env.BLOOM_STREAMS ?? 2000);

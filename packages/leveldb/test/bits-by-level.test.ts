@@ -4,7 +4,7 @@ import { storedEntries } from '@bloom/leveldb/inspect';
 import { bytewiseComparator, MemorySource } from '@bloom/sstable';
 import { tableLayout } from '@bloom/sstable/inspect';
 import { describe, expect, test } from 'vitest';
-import { rejection } from './caught.js';
+import { rejection } from '@bloom/fixtures/caught';
 import { collect } from './collect.js';
 import { ThreadedMemoryFolder } from './threaded-memory-folder.js';
 import { small } from './some-database.js';

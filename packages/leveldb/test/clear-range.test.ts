@@ -2,7 +2,7 @@ import { seeded } from '@bloom/bytes/internal';
 import { Database, type ClearRange, type DatabaseEvent, type DatabaseOptions, WritableMemoryFolder, WriteBatch } from '@bloom/leveldb';
 import { verifyDatabase } from '@bloom/leveldb/inspect';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { rejection } from './caught.js';
+import { rejection } from '@bloom/fixtures/caught';
 import { collect } from './collect.js';
 import { reverseComparator } from './reverse-comparator.js';
 

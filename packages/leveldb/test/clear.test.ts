@@ -6,7 +6,7 @@ import { Database, DatabaseReader, type DatabaseEvent, type DatabaseOptions, Wri
 import { verifyDatabase } from '@bloom/leveldb/inspect';
 import { WritableNodeFolder } from '@bloom/leveldb/node';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { rejection } from './caught.js';
+import { rejection } from '@bloom/fixtures/caught';
 import { collect } from './collect.js';
 
 const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);

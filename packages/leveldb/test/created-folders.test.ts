@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Database } from '@bloom/leveldb';
 import { WritableNodeFolder } from '@bloom/leveldb/node';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { rejection } from './caught.js';
+import { rejection } from '@bloom/fixtures/caught';
 
 let root = '';
 beforeAll(() => void (root = mkdtempSync(join(tmpdir(), 'bloom-created-'))));

@@ -2,7 +2,7 @@ import { bytewiseComparator } from '@bloom/sstable';
 import { encodeInternalKey, MAX_SEQUENCE } from '@bloom/sstable/database';
 import { describe, expect, test } from 'vitest';
 import { afterVersions, beforeVersions, keyOrderOf, seekKey, SequenceBound, typeOf } from '../src/format/database-key.js';
-import { caught } from './caught.js';
+import { caught } from '@bloom/fixtures/caught';
 import { reverseComparator } from './reverse-comparator.js';
 
 const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);

@@ -3,7 +3,7 @@ import { DatabaseReader, SyncDatabaseReader, type SyncFolder, type SyncFolderFil
 import { BlockCache } from '@bloom/sstable';
 import { expect, test } from 'vitest';
 import { assembleDatabase } from './assemble-database.js';
-import { caught, rejection } from './caught.js';
+import { caught, rejection } from '@bloom/fixtures/caught';
 
 const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
 const text = (bytes: Uint8Array | undefined): string | undefined => bytes && new TextDecoder().decode(bytes);

@@ -1,7 +1,7 @@
 import { Database, type DatabaseEvent, type DatabaseOptions, MemoryFolder, WritableMemoryFolder, WriteBatch } from '@bloom/leveldb';
 import { storedEntries } from '@bloom/leveldb/inspect';
 import { describe, expect, test } from 'vitest';
-import { rejection } from './caught.js';
+import { rejection } from '@bloom/fixtures/caught';
 import { collect } from './collect.js';
 import { EventModel } from './event-model.js';
 import { randomScript } from './random-script.js';

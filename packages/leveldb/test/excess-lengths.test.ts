@@ -3,7 +3,7 @@ import { verifyDatabase } from '@bloom/leveldb/inspect';
 import { readLog } from '@bloom/log';
 import { describe, expect, test } from 'vitest';
 import { assembleDatabase, logOf } from './assemble-database.js';
-import { caught } from './caught.js';
+import { caught } from '@bloom/fixtures/caught';
 
 // iq80's LevelDB in Java asks its table builder for the length of a table that a compaction has made, and gets four bytes more than the
 // file has. thorough/peer-turns.test.ts has such folders of its own.

@@ -14,7 +14,7 @@ import {
   WritableMemoryFolder,
 } from '@bloom/leveldb';
 import { describe, expect, test } from 'vitest';
-import { caught, rejection } from './caught.js';
+import { caught, rejection } from '@bloom/fixtures/caught';
 import { reverseComparator } from './reverse-comparator.js';
 import { small, someDatabase } from './some-database.js';
 

@@ -2,7 +2,7 @@ import { turns } from '@bloom/fixtures/event-loop';
 import { Database, DatabaseError, type WritableFile, WritableMemoryFolder } from '@bloom/leveldb';
 import type { TableThread } from '@bloom/leveldb/internal';
 import { describe, expect, test } from 'vitest';
-import { rejection } from './caught.js';
+import { rejection } from '@bloom/fixtures/caught';
 
 const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
 

@@ -1,7 +1,7 @@
 import { BloomFilterPolicy, FittedBloomFilterPolicy } from '@bloom/policy';
 import { Database, type DatabaseOptions, WritableMemoryFolder, WriteBatch } from '@bloom/leveldb';
 import { describe, expect, test } from 'vitest';
-import { rejection } from './caught.js';
+import { rejection } from '@bloom/fixtures/caught';
 import { ThreadedMemoryFolder } from './threaded-memory-folder.js';
 
 const ENTRIES = 10_000;

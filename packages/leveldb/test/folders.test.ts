@@ -8,7 +8,7 @@ import { NodeFolder, SyncNodeFolder } from '@bloom/leveldb/node';
 import { MemorySource } from '@bloom/sstable';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { assembleDatabase, type DatabaseParts } from './assemble-database.js';
-import { caught, rejection } from './caught.js';
+import { caught, rejection } from '@bloom/fixtures/caught';
 import { collect } from './collect.js';
 import { reverseComparator } from './reverse-comparator.js';
 

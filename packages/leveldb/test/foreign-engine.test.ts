@@ -9,7 +9,7 @@ import { storedEntriesSync, verifyDatabase } from '@bloom/leveldb/inspect';
 import { WritableNodeFolder } from '@bloom/leveldb/node';
 import { LogWriter } from '@bloom/log';
 import { afterEach, describe, expect, test } from 'vitest';
-import { caught } from './caught.js';
+import { caught } from '@bloom/fixtures/caught';
 import { collect } from './collect.js';
 
 const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);

@@ -5,7 +5,7 @@ import { storedEntries, storedEntriesSync } from '@bloom/leveldb/inspect';
 import { NodeFolder, SyncNodeFolder } from '@bloom/leveldb/node';
 import { encodeInternalKey } from '@bloom/sstable/database';
 import { describe, expect, test } from 'vitest';
-import { caught, rejection } from './caught.js';
+import { caught, rejection } from '@bloom/fixtures/caught';
 import { collect } from './collect.js';
 import { reverseComparator } from './reverse-comparator.js';
 

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import process from 'node:process';
 import { afterEach, expect, test, vi } from 'vitest';
 import { hostLocks, type ImportAddOn } from '../src/node/host-locks.js';
-import { rejection } from './caught.js';
+import { rejection } from '@bloom/fixtures/caught';
 
 const linux = { platform: 'linux', arch: 'x64' };
 

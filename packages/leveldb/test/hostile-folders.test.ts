@@ -7,7 +7,7 @@ import process from 'node:process';
 import { Database, type WritableFolder, WritableMemoryFolder } from '@bloom/leveldb';
 import { WritableNodeFolder } from '@bloom/leveldb/node';
 import { afterAll, describe, expect, test } from 'vitest';
-import { rejection } from './caught.js';
+import { rejection } from '@bloom/fixtures/caught';
 import { collect } from './collect.js';
 
 const root = mkdtempSync(join(tmpdir(), 'bloom-hostile-'));

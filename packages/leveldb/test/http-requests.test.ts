@@ -5,7 +5,7 @@ import { seeded } from '@bloom/fixtures';
 import { Database, DatabaseReader, MemoryFolder, WritableMemoryFolder } from '@bloom/leveldb';
 import { HttpFolder, type HttpFolderOptions } from '@bloom/leveldb/http';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { rejection } from './caught.js';
+import { rejection } from '@bloom/fixtures/caught';
 import { Gate } from './gated-folder.js';
 
 const ENTRIES = 10_000;

@@ -7,7 +7,7 @@ import { storedEntries, storedEntriesSync } from '@bloom/leveldb/inspect';
 import { BackgroundThread, WritableNodeFolder } from '@bloom/leveldb/node';
 import { seeded } from '@bloom/bytes/internal';
 import { expect, test } from 'vitest';
-import { caught, rejection } from './caught.js';
+import { caught, rejection } from '@bloom/fixtures/caught';
 import { collect } from './collect.js';
 
 const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);

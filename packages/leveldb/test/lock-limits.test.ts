@@ -1,7 +1,7 @@
 // A lock that does not keep out all programs is reported by each call that takes it.
 import { Database, type DatabaseEvent, type FolderLock, WritableMemoryFolder } from '@bloom/leveldb';
 import { expect, test } from 'vitest';
-import { rejection } from './caught.js';
+import { rejection } from '@bloom/fixtures/caught';
 
 class PartlyLockedFolder extends WritableMemoryFolder {
   override lock(): FolderLock {

@@ -12,7 +12,7 @@ import { type LogMemtable, replayLog } from '../src/memtable/log-memtable.js';
 import { LogReplay, type LogReplayTarget, type SkippedDamage } from '../src/memtable/log-replay.js';
 import { MemtableCursor } from '../src/memtable/memtable-cursor.js';
 import { logOf, recordOf } from './assemble-database.js';
-import { caught } from './caught.js';
+import { caught } from '@bloom/fixtures/caught';
 
 const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
 const order = keyOrderOf(bytewiseComparator);

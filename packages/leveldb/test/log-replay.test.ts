@@ -2,7 +2,7 @@ import { type CorruptionError, Database, DatabaseReader, type Dropped, MemoryFol
 import { storedEntries, storedEntriesSync, verifyDatabase } from '@bloom/leveldb/inspect';
 import { describe, expect, test } from 'vitest';
 import { assembleDatabase, logOf, recordOf } from './assemble-database.js';
-import { caught, rejection } from './caught.js';
+import { caught, rejection } from '@bloom/fixtures/caught';
 import { collect } from './collect.js';
 
 const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);

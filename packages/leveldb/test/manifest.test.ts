@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { decodeCurrent, encodeCurrent } from '../src/format/current.js';
 import { ManifestBuilder, mustBeManifestLength } from '../src/format/manifest.js';
 import { encodeVersionEdit, type VersionEdit } from '../src/format/version-edit.js';
-import { caught } from './caught.js';
+import { caught } from '@bloom/fixtures/caught';
 
 const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
 const place = { structure: 'MANIFEST', offset: 7, file: 'MANIFEST-000002' } as const;

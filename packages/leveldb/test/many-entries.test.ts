@@ -5,7 +5,7 @@ import { Database, type DatabaseCursor, DatabaseReader, MemoryFolder, type SyncD
 import { NodeFolder, WritableNodeFolder } from '@bloom/leveldb/node';
 import { boundedCursorProblem, randomBounds, seeded } from '@bloom/fixtures';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { caught, rejection } from './caught.js';
+import { caught, rejection } from '@bloom/fixtures/caught';
 
 const root = mkdtempSync(join(tmpdir(), 'bloom-many-entries-'));
 const path = join(root, 'database');

@@ -4,7 +4,7 @@ import { seeded } from '@bloom/fixtures';
 import { Database, DatabaseReader, type Folder, type FolderFile, WritableMemoryFolder } from '@bloom/leveldb';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { assembleDatabase } from './assemble-database.js';
-import { rejection } from './caught.js';
+import { rejection } from '@bloom/fixtures/caught';
 
 const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
 const KEYS = Array.from({ length: 120 }, (_, i) => utf8(`key ${String(i).padStart(3, '0')}`));

@@ -8,7 +8,7 @@ import { MemtableCursor } from '../src/memtable/memtable-cursor.js';
 import { MemtableFull } from '../src/memtable/memtable-full.js';
 import { ParkMiller } from '../src/memtable/park-miller.js';
 import { hasSequences, WriteBatch, WriteBatchReader } from '../src/format/write-batch.js';
-import { caught } from './caught.js';
+import { caught } from '@bloom/fixtures/caught';
 
 /** Bytes of the keys and values that were put, and `leveldb.approximate-memory-usage` after each put: measured with LevelDB 1.23. */
 const MEASURED: readonly (readonly [key: number, value: number, memory: number])[] = [

@@ -2,7 +2,7 @@ import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { Database, type DatabaseOptions, WritableMemoryFolder } from '@bloom/leveldb';
 import type { Codec } from '@bloom/sstable';
 import { expect, test } from 'vitest';
-import { rejection } from './caught.js';
+import { rejection } from '@bloom/fixtures/caught';
 
 const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
 const value = utf8('value '.repeat(30));

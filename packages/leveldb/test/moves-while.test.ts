@@ -1,6 +1,6 @@
 import { Database, WritableMemoryFolder } from '@bloom/leveldb';
 import { expect, test } from 'vitest';
-import { rejection } from './caught.js';
+import { rejection } from '@bloom/fixtures/caught';
 
 const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
 const text = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);

@@ -7,7 +7,7 @@ import { readLog } from '@bloom/log';
 import { bytewiseComparator } from '@bloom/sstable';
 import { describe, expect, test } from 'vitest';
 import { assembleDatabase, logOf, recordOf, type TableParts } from './assemble-database.js';
-import { caught, rejection } from './caught.js';
+import { caught, rejection } from '@bloom/fixtures/caught';
 import { collect } from './collect.js';
 import { Gate, GatedFolder } from './gated-folder.js';
 

@@ -7,7 +7,7 @@ import { bytewiseComparator, type Comparator, MemorySink, TableBuilder } from '@
 import { encodeInternalKey, internalKeyComparator } from '@bloom/sstable/database';
 import { describe, expect, test } from 'vitest';
 import { assembleDatabase, type DatabaseParts, logOf, recordOf, type TableParts, type Version } from './assemble-database.js';
-import { caught, rejection } from './caught.js';
+import { caught, rejection } from '@bloom/fixtures/caught';
 import { collect } from './collect.js';
 
 // Names in CamelCase are those of cases in LevelDB, db/db_test.cc, db/recovery_test.cc and db/corruption_test.cc.

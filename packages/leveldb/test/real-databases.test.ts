@@ -6,7 +6,7 @@ import { NodeFolder, SyncNodeFolder } from '@bloom/leveldb/node';
 import { readLog } from '@bloom/log';
 import type { Codec } from '@bloom/sstable';
 import { describe, expect, test } from 'vitest';
-import { caught, rejection } from './caught.js';
+import { caught, rejection } from '@bloom/fixtures/caught';
 import { collect } from './collect.js';
 
 // Every folder in tooling/fixtures/data/real with a CURRENT file and a row in golden-db/real.json gives tests here.

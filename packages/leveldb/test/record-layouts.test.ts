@@ -4,7 +4,7 @@ import { encodeInternalKey } from '@bloom/sstable/database';
 import { describe, expect, test } from 'vitest';
 import { decodeVersionEdit, encodeVersionEdit, versionEditLayout } from '../src/format/version-edit.js';
 import { WriteBatch, writeBatchLayout } from '../src/format/write-batch.js';
-import { caught } from './caught.js';
+import { caught } from '@bloom/fixtures/caught';
 import { expectWhole } from './expect-whole.js';
 
 const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);

@@ -1,7 +1,7 @@
 import { Database, type DatabaseOptions, encodeVersionEdit, type VersionEdit, WritableMemoryFolder } from '@bloom/leveldb';
 import { describe, expect, test } from 'vitest';
 import { assembleDatabase, logOf, type LogParts, recordOf, type TableParts } from './assemble-database.js';
-import { rejection } from './caught.js';
+import { rejection } from '@bloom/fixtures/caught';
 import { collect } from './collect.js';
 
 // What the logs of a folder hold when it is opened for writing. LevelDB's own cases are in leveldb-cases.test.ts.

@@ -4,7 +4,7 @@ import { Database, type Folder, type RefilterProgress, type WritableFile, Writab
 import { idbComparator, idbFilterPolicy, idbFilterPolicyOf } from '@bloom/leveldb/idb-comparator';
 import { describe, expect, test } from 'vitest';
 import { assembleDatabase } from './assemble-database.js';
-import { rejection } from './caught.js';
+import { rejection } from '@bloom/fixtures/caught';
 import { PowerCutFolder, type Remains } from './power-cut-folder.js';
 import { reverseComparator } from './reverse-comparator.js';
 import { asMap, entriesOf, mustBeSound, small, someDatabase } from './some-database.js';

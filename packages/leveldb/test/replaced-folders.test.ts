@@ -11,7 +11,7 @@ import { NodeFolder, SyncNodeFolder } from '@bloom/leveldb/node';
 import { MemorySource } from '@bloom/sstable';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { assembleDatabase } from './assemble-database.js';
-import { caught, rejection } from './caught.js';
+import { caught, rejection } from '@bloom/fixtures/caught';
 
 const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
 const text = (bytes: Uint8Array | undefined): string | undefined => bytes && new TextDecoder().decode(bytes);

@@ -5,7 +5,7 @@ import process from 'node:process';
 import { Database, DatabaseReader } from '@bloom/leveldb';
 import { NodeFolder, WritableNodeFolder } from '@bloom/leveldb/node';
 import { afterAll, afterEach, expect, test } from 'vitest';
-import { rejection } from './caught.js';
+import { rejection } from '@bloom/fixtures/caught';
 import { collect } from './collect.js';
 
 const root = mkdtempSync(join(tmpdir(), 'bloom-replaced-'));

@@ -7,7 +7,7 @@ import type { FilterPolicy } from '@bloom/policy';
 import { type Codec, MemorySource, snappyCodec } from '@bloom/sstable';
 import { tableLayout } from '@bloom/sstable/inspect';
 import { describe, expect, test } from 'vitest';
-import { rejection } from './caught.js';
+import { rejection } from '@bloom/fixtures/caught';
 import { collect } from './collect.js';
 
 const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);

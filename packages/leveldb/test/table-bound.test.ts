@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { Memtable } from '../src/memtable/memtable.js';
 import { MemtableFull } from '../src/memtable/memtable-full.js';
 import { TableBound } from '../src/memtable/table-bound.js';
-import { caught } from './caught.js';
+import { caught } from '@bloom/fixtures/caught';
 
 const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
 

@@ -1,6 +1,6 @@
 import { Database, type DatabaseCursor, DatabaseReader, SyncDatabaseReader, WritableMemoryFolder, WriteBatch } from '@bloom/leveldb';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { caught, rejection } from './caught.js';
+import { caught, rejection } from '@bloom/fixtures/caught';
 import { collect } from './collect.js';
 
 const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);

@@ -2,7 +2,7 @@
 import { bytewiseComparator, type Comparator, ComparatorError, Database, DatabaseReader, SyncDatabaseReader, WritableMemoryFolder, WriteBatch } from '@bloom/leveldb';
 import { verifyDatabase } from '@bloom/leveldb/inspect';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { rejection } from './caught.js';
+import { rejection } from '@bloom/fixtures/caught';
 
 const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
 const textOf = (bytes: Uint8Array | undefined): string | undefined => bytes && Buffer.from(bytes).toString();

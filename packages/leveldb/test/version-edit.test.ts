@@ -3,7 +3,7 @@ import { fromHex } from '@bloom/fixtures';
 import { encodeInternalKey } from '@bloom/sstable/database';
 import { expect, test } from 'vitest';
 import { decodeVersionEdit, encodeVersionEdit } from '../src/format/version-edit.js';
-import { caught } from './caught.js';
+import { caught } from '@bloom/fixtures/caught';
 
 // LevelDB, db/version_edit_test.cc.
 

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { keyOrderOf, seekKey } from '../src/format/database-key.js';
 import { type FileMetadata, LEVEL_COUNT } from '../src/format/version-edit.js';
 import { Version, VersionBuilder, versionProblems } from '../src/format/version.js';
-import { caught } from './caught.js';
+import { caught } from '@bloom/fixtures/caught';
 
 const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
 const order = keyOrderOf(bytewiseComparator);

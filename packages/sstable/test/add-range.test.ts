@@ -3,7 +3,7 @@ import { BloomFilterPolicy } from '@bloom/policy';
 import { expect, test } from 'vitest';
 import { encodeInternalKey, internalKeyComparator, internalKeyPolicy } from '../src/database.js';
 import { bytewiseComparator, type Comparator, MemorySink, TableBuilder, type TableBuilderOptions } from '../src/index.js';
-import { caught } from './caught.js';
+import { caught } from '@bloom/fixtures/caught';
 
 const reverse: Comparator = {
   name: 'test.Reverse',

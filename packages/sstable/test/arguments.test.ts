@@ -8,7 +8,7 @@ import { BlockCache, type Codec, MemorySink, MemorySource, type Source, SyncTabl
 import { outlineTable } from '@bloom/sstable/inspect';
 import { SyncFileSource, writeTable } from '@bloom/sstable/node';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { caught, rejection } from './caught.js';
+import { caught, rejection } from '@bloom/fixtures/caught';
 import { gate } from './sources.js';
 
 const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);

@@ -7,7 +7,7 @@ import { openTable, openTableSync } from '@bloom/sstable/node';
 import { describe, expect, test } from 'vitest';
 import { assembleTable, blockOf } from './assemble-table.js';
 import { buildTable } from './build-table.js';
-import { caught, rejection } from './caught.js';
+import { caught, rejection } from '@bloom/fixtures/caught';
 import { hex, numberedEntries, sameEntries, utf8 } from './entries.js';
 import { gate, WatchedSource } from './sources.js';
 

@@ -5,7 +5,7 @@ import { profileTable, salvageTable, tableLayout, verifyTable } from '@bloom/sst
 import { type BlobLike, BlobSource } from '@bloom/sstable/blob';
 import { describe, expect, test } from 'vitest';
 import { buildTable } from './build-table.js';
-import { rejection } from './caught.js';
+import { rejection } from '@bloom/fixtures/caught';
 import { collect, numberedEntries, sameBytes, sameEntries } from './entries.js';
 
 const goldens = goldenTables();

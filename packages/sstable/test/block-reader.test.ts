@@ -4,7 +4,7 @@ import { BlockCache, Table } from '@bloom/sstable';
 import { describe, expect, test } from 'vitest';
 import { BLOCK_TRAILER_LENGTH } from '../src/format/stored-block.js';
 import { buildTable } from './build-table.js';
-import { rejection } from './caught.js';
+import { rejection } from '@bloom/fixtures/caught';
 import { putTogether, type StoredPart, takeApart } from './damage.js';
 import { collect, numberedEntries, sameBytes, sameEntries, utf8 } from './entries.js';
 import { gate, WatchedSource } from './sources.js';

@@ -7,7 +7,7 @@ import { BlockSearch } from '../src/format/block-search.js';
 import { BlockWalk } from '../src/format/block-walk.js';
 import { compareBytes, type CompareRange } from '../src/format/bytewise-order.js';
 import { compareRangeOf } from '../src/format/checked-comparator.js';
-import { caught } from './caught.js';
+import { caught } from '@bloom/fixtures/caught';
 import { hex, sameEntries, utf8 } from './entries.js';
 
 type Entry = readonly [Uint8Array, Uint8Array];

@@ -3,7 +3,7 @@ import { mustBeBytes } from '@bloom/bytes/internal';
 import { BlockCache, type Codec, MemorySource, type ReadingOptions, SyncTable, Table, type TableOptions } from '@bloom/sstable';
 import { describe, expect, test } from 'vitest';
 import { buildTable } from './build-table.js';
-import { caught } from './caught.js';
+import { caught } from '@bloom/fixtures/caught';
 import { putTogether, takeApart } from './damage.js';
 import { collect, numberedEntries, sameEntries } from './entries.js';
 import { WatchedSource } from './sources.js';

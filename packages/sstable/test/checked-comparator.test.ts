@@ -9,7 +9,7 @@ import { compareBytes, compareInternalBytes } from '../src/format/bytewise-order
 import { checkedComparator } from '../src/format/checked-comparator.js';
 import { InternalKeyComparator } from '../src/format/internal-key.js';
 import { buildTable } from './build-table.js';
-import { rejection } from './caught.js';
+import { rejection } from '@bloom/fixtures/caught';
 import { utf8 } from './entries.js';
 
 const lowerCase = (key: Uint8Array): Uint8Array => key.map((byte) => (byte >= 0x41 && byte <= 0x5a ? byte | 0x20 : byte));

@@ -2,7 +2,7 @@ import { goldenTables, realTables } from '@bloom/fixtures';
 import { MemorySink, MemorySource, TableBuilder } from '@bloom/sstable';
 import { readCompression } from '@bloom/sstable/internal';
 import { describe, expect, test } from 'vitest';
-import { caught } from './caught.js';
+import { caught } from '@bloom/fixtures/caught';
 
 /** The compression type, and how many bytes were read for it. */
 function read(bytes: Uint8Array): { readonly type: number | undefined; readonly bytesRead: number } {

@@ -5,7 +5,7 @@ import { BloomFilterPolicy } from '@bloom/policy';
 import { describe, expect, test } from 'vitest';
 import { type BlockHandle, encodeBlockHandle } from '../src/format/block-handle.js';
 import { buildTable } from './build-table.js';
-import { caught, rejection } from './caught.js';
+import { caught, rejection } from '@bloom/fixtures/caught';
 import { putTogether, takeApart } from './damage.js';
 import { hex, numberedEntries, sameBytes, utf8 } from './entries.js';
 import { storedDataBlocks } from './stored-data-blocks.js';

@@ -4,7 +4,7 @@ import { CorruptionError, MemorySource, SyncTable, Table, UnsupportedError } fro
 import { encryptedContentId } from '@bloom/sstable/internal';
 import { verifyTable } from '@bloom/sstable/inspect';
 import { expect, test } from 'vitest';
-import { caught } from './caught.js';
+import { caught } from '@bloom/fixtures/caught';
 
 const id = '3f2504e0-4f89-41d3-9a0c-0305e82c3301';
 const table = folderFiles(foreignFolders().find(({ name }) => name === 'minecraft-marketplace')!.path).get('000005.ldb')!;

@@ -6,7 +6,7 @@ import { DatabaseTable, encodeInternalKey, internalKeyComparator, internalKeyPol
 import { BloomFilterPolicy } from '@bloom/policy';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { buildTable } from './build-table.js';
-import { caught, rejection } from './caught.js';
+import { caught, rejection } from '@bloom/fixtures/caught';
 import { collect, numberedEntries, sameBytes } from './entries.js';
 import { gate } from './sources.js';
 

@@ -7,7 +7,7 @@ import { turns } from '@bloom/fixtures/event-loop';
 import { CorruptionError, SyncTable, Table } from '@bloom/sstable';
 import { fileIdentity, FileSource, SyncFileSource, writeTable } from '@bloom/sstable/node';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { caught, rejection } from './caught.js';
+import { caught, rejection } from '@bloom/fixtures/caught';
 import { collect, hex, numberedEntries, sameBytes, sameEntries } from './entries.js';
 import { replaceReads } from './replace-reads.js';
 

@@ -5,7 +5,7 @@ import { BlockCache, MemorySource, type Source, SyncTable, Table } from '@bloom/
 import { FileSource, SyncFileSource } from '@bloom/sstable/node';
 import { afterAll, expect, test } from 'vitest';
 import { buildTable } from './build-table.js';
-import { caught } from './caught.js';
+import { caught } from '@bloom/fixtures/caught';
 import { collect, numberedEntries, sameEntries } from './entries.js';
 
 const root = mkdtempSync(join(tmpdir(), 'bloom-fill-cache-'));

@@ -5,7 +5,7 @@ import { seeded } from '@bloom/bytes/internal';
 import { describe, expect, test } from 'vitest';
 import { assembleTable, blockOf } from './assemble-table.js';
 import { buildTable } from './build-table.js';
-import { caught } from './caught.js';
+import { caught } from '@bloom/fixtures/caught';
 import { hex, utf8 } from './entries.js';
 
 // Keys are a name and one byte of version, newest first as in a database. Index keys may be anything between two blocks, even

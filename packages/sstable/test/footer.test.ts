@@ -3,7 +3,7 @@ import { CorruptionError, UnsupportedError } from '@bloom/sstable';
 import { expect, test } from 'vitest';
 import type { Place } from '@bloom/bytes';
 import { decodeFooter, encodeFooter, FOOTER_LENGTH, footerLayout } from '../src/format/footer.js';
-import { caught } from './caught.js';
+import { caught } from '@bloom/fixtures/caught';
 import { hex } from './entries.js';
 
 const place: Place = { structure: 'footer', offset: 26, file: 'a.ldb' };

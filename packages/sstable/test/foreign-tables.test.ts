@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { decodeFooter, FOOTER_LENGTH } from '../src/format/footer.js';
 import { assembleTable } from './assemble-table.js';
 import { buildTable } from './build-table.js';
-import { caught, rejection } from './caught.js';
+import { caught, rejection } from '@bloom/fixtures/caught';
 import { type Changes, putTogether, type StoredPart, takeApart } from './damage.js';
 import { collect, hex, numberedEntries, sameEntries, utf8 } from './entries.js';
 import { WatchedSource } from './sources.js';

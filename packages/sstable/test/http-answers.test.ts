@@ -5,7 +5,7 @@ import { Table } from '@bloom/sstable';
 import { type Fetch, HttpSource, type HttpSourceOptions } from '@bloom/sstable/http';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { buildTable } from './build-table.js';
-import { rejection } from './caught.js';
+import { rejection } from '@bloom/fixtures/caught';
 import { collect, numberedEntries, sameBytes, sameEntries } from './entries.js';
 import { StaticServer } from './static-server.js';
 

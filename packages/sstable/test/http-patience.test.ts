@@ -8,7 +8,7 @@ import { Table } from '@bloom/sstable';
 import { type Fetch, HttpSource } from '@bloom/sstable/http';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { buildTable } from './build-table.js';
-import { rejection } from './caught.js';
+import { rejection } from '@bloom/fixtures/caught';
 import { numberedEntries, sameBytes } from './entries.js';
 import { gate } from './sources.js';
 import { StaticServer } from './static-server.js';

@@ -3,7 +3,7 @@ import { Table } from '@bloom/sstable';
 import { type Fetch, HttpError, type HttpResponse, HttpSource, type HttpSourceOptions } from '@bloom/sstable/http';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { buildTable } from './build-table.js';
-import { rejection } from './caught.js';
+import { rejection } from '@bloom/fixtures/caught';
 import { collect, numberedEntries, sameEntries } from './entries.js';
 import { StaticServer } from './static-server.js';
 

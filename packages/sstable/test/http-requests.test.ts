@@ -7,7 +7,7 @@ import { DatabaseTable, internalKeyComparator, internalKeyPolicy } from '@bloom/
 import { type Fetch, HttpSource } from '@bloom/sstable/http';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { buildTable } from './build-table.js';
-import { rejection } from './caught.js';
+import { rejection } from '@bloom/fixtures/caught';
 import { sameBytes, utf8 } from './entries.js';
 import { bytesOf, getEach, keyAt, largeTable, openRemote, scattered } from './request-counts.js';
 import { gate } from './sources.js';

@@ -3,7 +3,7 @@ import '@bloom/fixtures/fakeable-timers';
 import { getEventListeners } from 'node:events';
 import { type Fetch, HttpSource } from '@bloom/sstable/http';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { rejection } from './caught.js';
+import { rejection } from '@bloom/fixtures/caught';
 
 const url = 'https://example.org/table.ldb';
 const never = (): Promise<never> => new Promise(() => {});

@@ -10,7 +10,7 @@ import { compareBytes, compareInternalBytes, type CompareRange } from '../src/fo
 import { compareRangeOf } from '../src/format/checked-comparator.js';
 import { IndexBlock } from '../src/format/index-block.js';
 import { blockOf } from './assemble-table.js';
-import { caught } from './caught.js';
+import { caught } from '@bloom/fixtures/caught';
 import { hex, utf8 } from './entries.js';
 
 const place: Place = { structure: 'index block', offset: 900, file: 'a.ldb' };

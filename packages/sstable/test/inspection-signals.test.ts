@@ -3,7 +3,7 @@ import { MemorySource, type Source } from '@bloom/sstable';
 import { profileTable, salvagedEntries, salvageTable, tableLayout, verifyTable } from '@bloom/sstable/inspect';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { buildTable } from './build-table.js';
-import { rejection } from './caught.js';
+import { rejection } from '@bloom/fixtures/caught';
 import { collect, numberedEntries } from './entries.js';
 
 const bytes = buildTable(numberedEntries(30_000), { compression: 'none' });

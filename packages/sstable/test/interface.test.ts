@@ -9,7 +9,7 @@ import { HttpSource } from '@bloom/sstable/http';
 import { FileSource, openTable, openTableSync, SyncFileSource, writeTable } from '@bloom/sstable/node';
 import { expect, test } from 'vitest';
 import { buildTable } from './build-table.js';
-import { caught, rejection } from './caught.js';
+import { caught, rejection } from '@bloom/fixtures/caught';
 import { numberedEntries, utf8 } from './entries.js';
 
 const entries = numberedEntries(2000);

@@ -24,7 +24,7 @@ import { describe, expect, test } from 'vitest';
 import { compareInternalBytes } from '../src/format/bytewise-order.js';
 import { mayBeInternalKey } from '../src/format/internal-key.js';
 import { buildTable } from './build-table.js';
-import { caught, rejection } from './caught.js';
+import { caught, rejection } from '@bloom/fixtures/caught';
 import { collect, hex, numberedEntries, utf8 } from './entries.js';
 import { show, stored, type Version } from './versions.js';
 

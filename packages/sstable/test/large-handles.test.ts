@@ -11,7 +11,7 @@ import { type BlockHandle, encodeBlockHandle } from '../src/format/block-handle.
 import { encodeFooter, FOOTER_LENGTH } from '../src/format/footer.js';
 import { assembleTable, blockOf, encodeStoredBlock } from './assemble-table.js';
 import { buildTable } from './build-table.js';
-import { caught } from './caught.js';
+import { caught } from '@bloom/fixtures/caught';
 import { utf8 } from './entries.js';
 
 const parts = ['index', 'metaindex', 'filter', 'data'] as const;

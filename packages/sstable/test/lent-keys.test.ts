@@ -3,7 +3,7 @@ import { DatabaseTable, encodeInternalKey, internalKeyComparator, internalKeyPol
 import { BloomFilterPolicy } from '@bloom/policy';
 import { describe, expect, test } from 'vitest';
 import { buildTable } from './build-table.js';
-import { caught, rejection } from './caught.js';
+import { caught, rejection } from '@bloom/fixtures/caught';
 import { collect, hex, numberedEntries, sameEntries, utf8 } from './entries.js';
 import { WatchedSource } from './sources.js';
 

@@ -2,7 +2,7 @@ import { seeded } from '@bloom/fixtures';
 import { MemorySource, type Source, SyncTable, Table } from '@bloom/sstable';
 import { expect, test } from 'vitest';
 import { buildTable } from './build-table.js';
-import { caught, rejection } from './caught.js';
+import { caught, rejection } from '@bloom/fixtures/caught';
 import { numberedEntries, sameEntries, utf8 } from './entries.js';
 
 const entries = numberedEntries(1200, 50);

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import type { Place } from '@bloom/bytes';
 import { decodeMetaindex, encodeMetaindex, isForeignFilter, policyNameOf } from '../src/format/metaindex-block.js';
 import { blockOf } from './assemble-table.js';
-import { caught } from './caught.js';
+import { caught } from '@bloom/fixtures/caught';
 import { hex, utf8 } from './entries.js';
 
 const place: Place = { structure: 'metaindex block', offset: 900, file: 'a.ldb' };

@@ -12,7 +12,7 @@ import {
 } from '@bloom/sstable/database';
 import { describe, expect, test } from 'vitest';
 import { buildTable } from './build-table.js';
-import { rejection } from './caught.js';
+import { rejection } from '@bloom/fixtures/caught';
 import { collect, hex, numberedEntries, sameEntries, utf8 } from './entries.js';
 
 const backwards: Comparator = {

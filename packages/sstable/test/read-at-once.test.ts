@@ -3,7 +3,7 @@ import { BloomFilterPolicy } from '@bloom/policy';
 import { describe, expect, test } from 'vitest';
 import { seeded } from '@bloom/fixtures';
 import { buildTable } from './build-table.js';
-import { rejection } from './caught.js';
+import { rejection } from '@bloom/fixtures/caught';
 import { collect, numberedEntries } from './entries.js';
 
 const entries = numberedEntries(6000, 60);

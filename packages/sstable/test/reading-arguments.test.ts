@@ -4,7 +4,7 @@ import { BlockCache, bytewiseComparator, CorruptionError, MemorySource, SyncTabl
 import { DatabaseTable, decodeInternalKey, encodeInternalKey, internalKeyComparator, internalKeyPolicy, SyncDatabaseTable } from '@bloom/sstable/database';
 import { describe, expect, test } from 'vitest';
 import { buildTable } from './build-table.js';
-import { caught, rejection } from './caught.js';
+import { caught, rejection } from '@bloom/fixtures/caught';
 import { numberedEntries, utf8 } from './entries.js';
 
 const source = new MemorySource(buildTable(numberedEntries(100)));

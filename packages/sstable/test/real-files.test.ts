@@ -13,7 +13,7 @@ import { profileTable } from '@bloom/sstable/inspect';
 import { SyncDatabaseTable } from '@bloom/sstable/database';
 import { FileSource, SyncFileSource } from '@bloom/sstable/node';
 import { describe, expect, test } from 'vitest';
-import { caught, rejection } from './caught.js';
+import { caught, rejection } from '@bloom/fixtures/caught';
 import { collect } from './entries.js';
 
 // Every file in tooling/fixtures/data/real with a row in index.json gives tests here.

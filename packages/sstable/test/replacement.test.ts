@@ -8,7 +8,7 @@ import type { KeyValue } from '@bloom/fixtures';
 import { FolderSyncError, writeTable } from '@bloom/sstable/node';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { buildTable } from './build-table.js';
-import { rejection } from './caught.js';
+import { rejection } from '@bloom/fixtures/caught';
 import { numberedEntries, sameBytes, utf8 } from './entries.js';
 
 const entries = numberedEntries(10);

@@ -3,7 +3,7 @@ import { turns } from '@bloom/fixtures/event-loop';
 import { Table } from '@bloom/sstable';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { buildTable } from './build-table.js';
-import { rejection } from './caught.js';
+import { rejection } from '@bloom/fixtures/caught';
 import { numberedEntries } from './entries.js';
 import { gate, WatchedSource } from './sources.js';
 

@@ -7,7 +7,7 @@ import { afterEach, describe, expect, test, vi } from 'vitest';
 import { compressBy, PlainSnappyCompressor, SnappyCompressorKernel } from '../src/compression/snappy-compressor.js';
 import { decompressBy, plainSnappyDecompressor, SnappyDecompressorKernel } from '../src/compression/snappy-decompressor.js';
 import { buildTable } from './build-table.js';
-import { caught } from './caught.js';
+import { caught } from '@bloom/fixtures/caught';
 import { hex } from './entries.js';
 
 /** The number of streams to compare; the long run sets it. */

@@ -10,7 +10,7 @@ import { BlobSource } from '@bloom/sstable/blob';
 import { HttpSource } from '@bloom/sstable/http';
 import { FileSource, SyncFileSource } from '@bloom/sstable/node';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
-import { rejection } from './caught.js';
+import { rejection } from '@bloom/fixtures/caught';
 import { replaceReads } from './replace-reads.js';
 import { gate } from './sources.js';
 import { StaticServer } from './static-server.js';

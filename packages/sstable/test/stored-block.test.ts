@@ -10,7 +10,7 @@ import {
   storedBlockTrailerLayout,
 } from '../src/format/stored-block.js';
 import { encodeStoredBlock } from './assemble-table.js';
-import { caught } from './caught.js';
+import { caught } from '@bloom/fixtures/caught';
 import { hex, utf8 } from './entries.js';
 
 const place: Place = { structure: 'data block', offset: 4096, file: 'a.ldb' };

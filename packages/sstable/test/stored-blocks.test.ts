@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { BLOCK_TRAILER_LENGTH } from '../src/format/stored-block.js';
 import { StoredBlocks } from '../src/inspect/stored-blocks.js';
 import { buildTable } from './build-table.js';
-import { rejection } from './caught.js';
+import { rejection } from '@bloom/fixtures/caught';
 import { numberedEntries } from './entries.js';
 
 const place = { structure: 'data block' } as const;

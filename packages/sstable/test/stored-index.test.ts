@@ -10,7 +10,7 @@ import { BYTES_PER_ENTRY, DecodedIndex } from '../src/format/decoded-index.js';
 import { IndexBlock } from '../src/format/index-block.js';
 import { LOOKUP_COST, StoredIndex } from '../src/format/stored-index.js';
 import { blockOf } from './assemble-table.js';
-import { caught } from './caught.js';
+import { caught } from '@bloom/fixtures/caught';
 import { hex, utf8 } from './entries.js';
 
 const place: Place = { structure: 'index block', offset: 900, file: 'a.ldb' };

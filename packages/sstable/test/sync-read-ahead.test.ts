@@ -4,7 +4,7 @@ import { encodeBlockHandle } from '../src/format/block-handle.js';
 import { encodeFooter } from '../src/format/footer.js';
 import { blockOf } from './assemble-table.js';
 import { buildTable } from './build-table.js';
-import { caught } from './caught.js';
+import { caught } from '@bloom/fixtures/caught';
 import { sealed } from './damage.js';
 import { hex, numberedEntries, sameEntries } from './entries.js';
 

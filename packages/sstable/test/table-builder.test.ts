@@ -12,7 +12,7 @@ import {
 import { profileTable } from '@bloom/sstable/inspect';
 import { describe, expect, test } from 'vitest';
 import { buildTable } from './build-table.js';
-import { caught } from './caught.js';
+import { caught } from '@bloom/fixtures/caught';
 import { hex, numberedEntries, sameBytes, sameEntries, utf8 } from './entries.js';
 
 const empty = new Uint8Array();

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { SyncTable } from '@bloom/sstable';
 import { SyncFileSource, TableWriter } from '@bloom/sstable/node';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { rejection } from './caught.js';
+import { rejection } from '@bloom/fixtures/caught';
 import { utf8 } from './entries.js';
 
 let folder: string;

@@ -4,7 +4,7 @@ import { BlockCache, CorruptionError, MemorySource, type Source, SyncTable, type
 import { profileTable } from '@bloom/sstable/inspect';
 import { describe, expect, test } from 'vitest';
 import { buildTable } from './build-table.js';
-import { caught, rejection } from './caught.js';
+import { caught, rejection } from '@bloom/fixtures/caught';
 import { collect, hex, numberedEntries, sameBytes, sameEntries, utf8 } from './entries.js';
 import { gate, WatchedSource } from './sources.js';
 

@@ -2,7 +2,7 @@
 import { MemorySink, MemorySource, SyncTable, Table, TableBuilder, type TableBuilderOptions } from '@bloom/sstable';
 import { DatabaseTable, encodeInternalKey, internalKeyComparator, SyncDatabaseTable } from '@bloom/sstable/database';
 import { describe, expect, test } from 'vitest';
-import { caught, rejection } from './caught.js';
+import { caught, rejection } from '@bloom/fixtures/caught';
 import { utf8 } from './entries.js';
 
 const WORDS = ['', 'apple', 'apricot', 'pear', 'pêche', '桃', '🍑'];

@@ -10,7 +10,7 @@ import { decodeFooter, encodeFooter, FOOTER_LENGTH } from '../src/format/footer.
 import { BLOCK_TRAILER_LENGTH } from '../src/format/stored-block.js';
 import { assembleTable, blockOf } from './assemble-table.js';
 import { buildTable } from './build-table.js';
-import { rejection } from './caught.js';
+import { rejection } from '@bloom/fixtures/caught';
 import { putTogether, snappyBomb, takeApart } from './damage.js';
 import { numberedEntries, utf8 } from './entries.js';
 import { WatchedSource } from './sources.js';

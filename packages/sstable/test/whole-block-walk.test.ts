@@ -2,7 +2,7 @@ import { CorruptionError, putVarint } from '@bloom/bytes';
 import { describe, expect, test } from 'vitest';
 import { BlockBuilder } from '../src/format/block-builder.js';
 import { WholeBlockWalk } from '../src/format/whole-block-walk.js';
-import { caught } from './caught.js';
+import { caught } from '@bloom/fixtures/caught';
 
 const MIB = 2 ** 20;
 

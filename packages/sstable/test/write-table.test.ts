@@ -9,7 +9,7 @@ import { MemorySource, SyncTable } from '@bloom/sstable';
 import { writeTable } from '@bloom/sstable/node';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { buildTable } from './build-table.js';
-import { rejection } from './caught.js';
+import { rejection } from '@bloom/fixtures/caught';
 import { numberedEntries, sameBytes, sameEntries, utf8 } from './entries.js';
 import { gate } from './sources.js';
 

@@ -8,7 +8,7 @@ import { nativeDatabase } from '@bloom/native';
 import { encodeInternalKey } from '@bloom/sstable/database';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { assembleDatabase, logOf, recordOf } from '../assemble-database.js';
-import { caught, rejection } from '../caught.js';
+import { caught, rejection } from '@bloom/fixtures/caught';
 import { collect } from '../collect.js';
 
 const native = nativeDatabase();

@@ -11,7 +11,7 @@ import { WritableNodeFolder, NodeFolder, SyncNodeFolder } from '@bloom/leveldb/n
 import { ClassicLevel } from 'classic-level';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { bundledProgram } from '../bundled-program.js';
-import { rejection } from '../caught.js';
+import { rejection } from '@bloom/fixtures/caught';
 
 // LevelDB's locks belong to the process, and are lost when it closes any descriptor of LOCK.
 

@@ -6,7 +6,7 @@ import { Database } from '@bloom/leveldb';
 import { WritableNodeFolder } from '@bloom/leveldb/node';
 import { type Peer, PeerError, peers } from '@bloom/peers';
 import { afterAll, describe, expect, test } from 'vitest';
-import { rejection } from '../caught.js';
+import { rejection } from '@bloom/fixtures/caught';
 
 // Go and Rust lock LOCK with flock; LevelDB, Java, Pebble and RocksDB with fcntl, which does not see flock on Linux.
 

@@ -8,7 +8,7 @@ import { CorruptionError, Database, DatabaseError, DatabaseReader, FolderError, 
 import { NodeFolder, WritableNodeFolder } from '@bloom/leveldb/node';
 import { type Operation, type Peer, type PeerProcess, peers } from '@bloom/peers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { rejection } from '../caught.js';
+import { rejection } from '@bloom/fixtures/caught';
 import { collect } from '../collect.js';
 
 // Folders of other programs, sound and damaged, are repaired. tooling/long-tests has a run of 200 sound and 300 damaged ones of each.

@@ -8,7 +8,7 @@ import { verifyDatabase } from '@bloom/leveldb/inspect';
 import { NodeFolder, WritableNodeFolder } from '@bloom/leveldb/node';
 import { type Operation, type Peer, type PeerProcess, peers } from '@bloom/peers';
 import { afterAll, expect, test } from 'vitest';
-import { rejection } from '../caught.js';
+import { rejection } from '@bloom/fixtures/caught';
 import { collect } from '../collect.js';
 
 // Another program and Database take turns on one folder, each reading what the other wrote and writing more.

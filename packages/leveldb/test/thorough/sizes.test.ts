@@ -7,7 +7,7 @@ import { BloomFilterPolicy, type FilterPolicy } from '@bloom/policy';
 import { MemorySource } from '@bloom/sstable';
 import { describe, expect, test } from 'vitest';
 import { assembleDatabase, logOf, recordOf } from '../assemble-database.js';
-import { caught, rejection } from '../caught.js';
+import { caught, rejection } from '@bloom/fixtures/caught';
 import { collect } from '../collect.js';
 
 const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);

@@ -15,7 +15,7 @@ import {
 import { describe, expect, test } from 'vitest';
 import { decodeStoredBlock } from '../../src/format/stored-block.js';
 import { buildTable } from '../build-table.js';
-import { caught, rejection } from '../caught.js';
+import { caught, rejection } from '@bloom/fixtures/caught';
 import { putTogether, sealed, snappyBomb, takeApart } from '../damage.js';
 import { collect, numberedEntries, sameBytes, sameEntries } from '../entries.js';
 import { zlibCodecs } from '../zlib-codecs.js';

@@ -7,7 +7,7 @@ import { decodeFooter, encodeFooter, FOOTER_LENGTH } from '../../src/format/foot
 import { BLOCK_TRAILER_LENGTH } from '../../src/format/stored-block.js';
 import { assembleTable, blockOf } from '../assemble-table.js';
 import { buildTable } from '../build-table.js';
-import { caught, rejection } from '../caught.js';
+import { caught, rejection } from '@bloom/fixtures/caught';
 import { collect, hex, numberedEntries, sameBytes, utf8 } from '../entries.js';
 
 function isCoded(error: unknown): boolean {

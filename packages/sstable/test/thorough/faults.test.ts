@@ -13,7 +13,7 @@ import { writeTable } from '@bloom/sstable/node';
 import { build } from 'tsup';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { buildTable } from '../build-table.js';
-import { rejection } from '../caught.js';
+import { rejection } from '@bloom/fixtures/caught';
 import { numberedEntries, sameBytes, sameEntries } from '../entries.js';
 import { versionEntries } from '../version-entries.js';
 

@@ -9,7 +9,7 @@ import { BlockCache, type Codec, CorruptionError, MemorySource, snappyCodec, typ
 import { FileSource, SyncFileSource } from '@bloom/sstable/node';
 import { afterAll, describe, expect, test } from 'vitest';
 import { buildTable } from '../build-table.js';
-import { caught, rejection } from '../caught.js';
+import { caught, rejection } from '@bloom/fixtures/caught';
 import { sameBytes } from '../entries.js';
 
 const root = mkdtempSync(join(tmpdir(), 'bloom-stored-scratch-'));

@@ -1,13 +1,3 @@
-/** The error that `run` throws, or undefined. */
-export function caught(run: () => unknown): unknown {
-  try {
-    run();
-    return undefined;
-  } catch (error) {
-    return error;
-  }
-}
-
 /** The result of `run`, or undefined when it throws. */
 export function unlessThrown<T>(run: () => T): T | undefined {
   try {
