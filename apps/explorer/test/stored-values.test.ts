@@ -111,6 +111,11 @@ test('a tree is opened a part at a time, at any depth and length', () => {
   expect([text.text.length, text.textLength, tree.text(text.id).length]).toEqual([1002, 5000, 5000]);
 });
 
+test('a BigInt that is too long for decimal digits is in hexadecimal, and cut to the line', () => {
+  expect(leafText(-(1n << 65536n))).toBe(`-0x1${'0'.repeat(16384)}n`);
+  expect(leafText(1n << 65536n, 5)).toBe('0x100n');
+});
+
 test('a tree has the entries of a Map by their keys, and keys with parts can be opened', () => {
   const tree = new ValueTree();
   const root = tree.root('value', new Map<unknown, unknown>([['a', 1], [{ x: 1 }, { y: 2 }]]));

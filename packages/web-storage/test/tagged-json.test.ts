@@ -109,6 +109,9 @@ describe('taggedJson', () => {
   test.each<[string, unknown, JsonValue]>([
     ['a Date', new Date(0), { $type: 'Date', value: '1970-01-01T00:00:00.000Z' }],
     ['an invalid Date', new Date(Number.NaN), { $type: 'Date', value: null }],
+    ['a BigInt that is too long for decimal digits', 1n << 65535n, { $type: 'bigint', value: `0x8${'0'.repeat(16383)}` }],
+    ['a negative one', -(1n << 65536n), { $type: 'bigint', value: `-0x1${'0'.repeat(16384)}` }],
+    ['the longest BigInt in decimal digits', (1n << 65535n) - 1n, { $type: 'bigint', value: String((1n << 65535n) - 1n) }],
     ['a BigInt', -5n, { $type: 'bigint', value: '-5' }],
     ['-0', -0, { $type: 'number', value: '-0' }],
     ['undefined', [undefined], [{ $type: 'undefined' }]],

@@ -1,5 +1,5 @@
 /** Stored values in one line: as lists show them, and as they are searched. */
-import { HostObject, StoredBlob } from '@bloom/web-storage';
+import { HostObject, StoredBlob, taggedJson } from '@bloom/web-storage';
 import { hexDigits } from '@bloom/report';
 
 /** Objects in objects up to this depth are shown in a line. */
@@ -30,7 +30,8 @@ export function leafText(value: unknown, limit = Infinity): string | undefined {
     case 'number':
       return Object.is(value, -0) ? '-0' : String(value);
     case 'bigint':
-      return `${value}n`;
+      // In decimal, a BigInt of a megabyte would take seconds.
+      return `${(taggedJson(value) as { readonly value: string }).value.slice(0, limit)}n`;
     case 'object':
       break;
     default:

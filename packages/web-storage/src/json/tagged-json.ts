@@ -221,7 +221,7 @@ function primitiveJson(value: unknown): JsonValue {
     case 'boolean':
       return value;
     case 'bigint':
-      return { $type: 'bigint', value: String(value) };
+      return { $type: 'bigint', value: bigIntText(value) };
     case 'undefined':
       return { $type: 'undefined' };
     case 'object':
@@ -229,6 +229,14 @@ function primitiveJson(value: unknown): JsonValue {
     default:
       throw new TypeError(`value must not contain a ${typeof value}`);
   }
+}
+
+/** The longest BigInts that are written in decimal: V8 takes 5 ms for one of 2^16 bits, and three seconds for one of a megabyte. */
+const DECIMAL_BITS = 2 ** 16;
+
+function bigIntText(value: bigint): string {
+  if (BigInt.asIntN(DECIMAL_BITS, value) === value) return String(value);
+  return value < 0n ? `-0x${(-value).toString(16)}` : `0x${value.toString(16)}`;
 }
 
 /** How many units to write at once: an array of all of them takes ten times the memory of their digits. */
