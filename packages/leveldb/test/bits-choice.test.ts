@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { type FilteredTable, levelBits } from '../src/compact/level-bits.js';
 import { settledLevels, type SizedTable } from '../src/compact/settled-levels.js';
-import type { CompactionPlan } from '../src/format/compaction-plan.js';
+import type { CompactionPlan } from '../src/folder/table-thread.js';
 import type { FileMetadata } from '../src/format/version-edit.js';
 import type { Version } from '../src/format/version.js';
 import type { Memtable } from '../src/memtable/memtable.js';

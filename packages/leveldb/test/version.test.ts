@@ -63,7 +63,7 @@ test.each([
   ['overlap', [file(1, 'a', 'm'), file(2, 'l', 'z')], 'overlap at level 1'],
   ['share a key with the older version first', [file(1, 'a', 'm', 100n, 5n), file(2, 'm', 'z', 9n)], 'overlap'],
   ['include one table twice', [file(1, 'a', 'b'), file(1, 'c', 'd')], 'listed twice'],
-  ['end before they begin', [file(1, 'b', 'a')], 'wrong way round'],
+  ['end before they begin', [file(1, 'b', 'a')], 'is after its largest key'],
   ['have keys of less than eight bytes', [{ ...file(1, 'a', 'b'), smallest: utf8('abc') }], 'too short'],
 ])('refuses tables of a level that %s', (_, files, problem) => {
   expect(caught(() => versionOf(1, files))).toMatchObject({ code: 'BLOOM_BAD_VERSION', problem: expect.stringContaining(problem) as string });
@@ -115,7 +115,7 @@ test('every problem of a folder’s tables is listed, and their order only where
   const short = { ...file(3, 'a', 'b'), largest: utf8('1234567') };
   const levels = [[file(1, 'b', 'a')], [file(2, 'a', 'd'), file(4, 'e', 'h'), file(2, 'c', 'f')], [file(5, 'a', 'c'), file(6, 'b', 'd')]];
   expect([...versionProblems(levels, order, true)]).toEqual([
-    'the keys of table 1 are the wrong way round',
+    'the smallest key of table 1 is after its largest key',
     'table 2 is listed twice',
     'tables 2 and 2 overlap at level 1',
     'tables 2 and 4 overlap at level 1',
@@ -124,7 +124,7 @@ test('every problem of a folder’s tables is listed, and their order only where
   expect([...versionProblems(levels, order, false)]).toEqual(['table 2 is listed twice']);
   // Keys that are too short cannot be compared with others.
   expect([...versionProblems([...levels, [short]], order, true)]).toEqual([
-    'the keys of table 1 are the wrong way round',
+    'the smallest key of table 1 is after its largest key',
     'table 2 is listed twice',
     'a key of table 3 is too short',
   ]);
@@ -142,5 +142,5 @@ test('an unknown order says nothing of the order of tables', () => {
   const builder = new VersionBuilder();
   builder.apply({ newFiles: levels[1]!.map((one) => ({ level: 1, file: one })) });
   expect(builder.build(order, place, false).files).toHaveLength(2);
-  expect(() => builder.build(order, place)).toThrow('wrong way round');
+  expect(() => builder.build(order, place)).toThrow('is after its largest key');
 });

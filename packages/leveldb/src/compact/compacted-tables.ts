@@ -6,9 +6,8 @@
 import { DELETION, INTERNAL_KEY_TRAILER_LENGTH, VALUE } from '@bloom/sstable/database';
 import { SequenceBound } from '../format/database-key.js';
 import type { EntryCursor } from '../cursor/entry-cursor.js';
-import type { CompactedTables } from '../folder/table-thread.js';
+import type { CompactedTables, CompactionPlan } from '../folder/table-thread.js';
 import { MergeCursor } from '../cursor/merge-cursor.js';
-import type { CompactionPlan } from '../format/compaction-plan.js';
 import { LevelEntries } from '../table/table-cursor.js';
 import { CompactionWalk } from './compaction.js';
 import { LastKey } from './last-key.js';

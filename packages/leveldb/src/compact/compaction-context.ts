@@ -1,7 +1,6 @@
 import type { DamagePolicy } from '../folder/damage.js';
 import type { FolderReading } from '../folder/folder-reading.js';
-import type { WrittenTable } from '../folder/table-thread.js';
-import type { CompactionPlan } from '../format/compaction-plan.js';
+import type { CompactionPlan, WrittenTable } from '../folder/table-thread.js';
 import type { FileMetadata } from '../format/version-edit.js';
 import type { KeyOrder } from '../format/version.js';
 import type { ViewTables } from '../table/table-cache.js';

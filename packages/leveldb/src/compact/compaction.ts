@@ -6,7 +6,7 @@
 import { INTERNAL_KEY_TRAILER_LENGTH } from '@bloom/sstable/database';
 import { beforeVersions, afterVersions } from '../format/database-key.js';
 import type { Entry } from '../cursor/entry-cursor.js';
-import type { CompactionPlan } from '../format/compaction-plan.js';
+import type { CompactionPlan } from '../folder/table-thread.js';
 import type { FileMetadata } from '../format/version-edit.js';
 import { LEVEL_COUNT } from '../format/version-edit.js';
 import type { KeyOrder, Version } from '../format/version.js';

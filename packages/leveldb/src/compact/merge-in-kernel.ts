@@ -1,7 +1,6 @@
 import { compareInternalBytes } from '@bloom/sstable/internal';
 import { Pacer } from '../folder/pacer.js';
-import type { CompactedTables } from '../folder/table-thread.js';
-import type { CompactionPlan } from '../format/compaction-plan.js';
+import type { CompactedTables, CompactionPlan } from '../folder/table-thread.js';
 import { LevelBlocks } from '../table/level-blocks.js';
 import { CompactionWalk } from './compaction.js';
 import { type CompactionContext, sortedInputs } from './compaction-context.js';

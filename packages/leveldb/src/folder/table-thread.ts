@@ -1,7 +1,6 @@
 import type { FilterPolicy } from '@bloom/policy';
 import type { Codec, Comparator, ReadingOptions, TableOptions } from '@bloom/sstable';
 import type { FileMetadata } from '../format/version-edit.js';
-import type { CompactionPlan } from '../format/compaction-plan.js';
 
 /** What a thread needs in addition to LevelDB's own order, filter and compression. */
 export interface ThreadPlugins {
@@ -58,6 +57,17 @@ export interface CompactedTables {
   readonly shadowedDropped: number;
   /** Deletions that were dropped because no older version is left for them to hide. */
   readonly deletionsDropped: number;
+}
+
+/** The tables that a compaction merges, and what it must know of the levels below. Plain data, so that it can be sent to a thread. */
+export interface CompactionPlan {
+  readonly level: number;
+  /** The tables of the level and of the next level, each in the order of the level. */
+  readonly inputs: readonly [readonly FileMetadata[], readonly FileMetadata[]];
+  /** The tables that are not inputs and may hold older versions of the inputs' keys: those of the output level, then those of each level below. */
+  readonly below: readonly (readonly FileMetadata[])[];
+  /** The tables two levels below that overlap. */
+  readonly grandparents: readonly FileMetadata[];
 }
 
 /** A compaction to run. */

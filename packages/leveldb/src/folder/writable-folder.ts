@@ -1,4 +1,4 @@
-/** Where the files of a database are written. */
+/** Where the files of a database are written. LevelDB's counterpart is the writing half of `Env` in include/leveldb/env.h. */
 import type { Signal } from '@bloom/bytes';
 import { mustHaveMethods } from '@bloom/bytes/internal';
 import type { Folder } from './folder.js';
@@ -41,7 +41,7 @@ export interface FolderLock {
  * 10. **`append` neither keeps nor changes the bytes that it receives**: when it has settled, the caller reuses the array.
  * 11. **A file that is open for reading stays as it was** when it was opened, while the file grows: its length, and the bytes that were and
  * will be read.
- * 12. **`openForAppend` continues a file at its end.** It may return undefined instead, and another file is begun.
+ * 12. **`openForAppend` continues a file at its end.** It may return undefined instead, and the caller creates another file.
  * 13. **`create` makes an empty file**, and replaces a file of the same name. Readers of that file read what it held, or get a
  *     `FolderError` `BLOOM_FOLDER_CHANGED`.
  * 14. **`rename` replaces a file of the new name atomically**: at any moment the name has the old file or the new one, complete.
@@ -55,7 +55,7 @@ export interface FolderLock {
  * 19. **Writing to a file that was deleted, replaced or renamed** changes no other file: the bytes are lost, or the write fails. `check`,
  *     if it exists, reports it.
  * 20. **A written file can be synced again**, closed again, and closed without a sync, and then keeps what was appended.
- * 21. **Simultaneous calls do not disturb each other.** Only the calls of one file that is written never overlap.
+ * 21. **Simultaneous calls do not disturb each other.** Only calls to the same `WritableFile` never overlap.
  * 22. **`createFolder` leaves an existing folder as it is; `removeFolder` removes an empty one**, and does nothing otherwise.
  *     A missing folder has no files: `open` and `identityOf` return undefined, and `list` returns an empty array, or fails with the
  *     `code` `ENOENT`.
@@ -65,8 +65,8 @@ export interface FolderLock {
  * 26. **A file that has grown or was replaced has another `identity`**, unless the earlier one was not settled.
  * 27. **Another object for the same place sees every change at once**, in the same process or in another.
  * 28. **Synced bytes survive a power cut**, if the name of the file does.
- * 29. **Names survive a power cut once the folder was synced**: creations, renames and deletions.
- * 30. **A rename has happened or not**, after a power cut.
+ * 29. **Names survive a power cut once the folder has been synced**: creations, renames and deletions.
+ * 30. **A rename has either happened or not happened** after a power cut.
  *
  * The database, in turn, syncs a file before it renames it, and the folder before it relies on a name.
  */

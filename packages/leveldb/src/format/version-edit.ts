@@ -50,7 +50,7 @@ export interface VersionEdit {
   readonly comparator?: string | undefined;
   /** Logs with a lower number are obsolete. */
   readonly logNumber?: bigint | undefined;
-  /** A log with a lower number that is needed too; 0 for none. LevelDB has written 0 for a long time. */
+  /** A log with a lower number that is needed too; 0 for none. LevelDB always writes 0 now. */
   readonly previousLogNumber?: bigint | undefined;
   readonly nextFileNumber?: bigint | undefined;
   readonly lastSequence?: bigint | undefined;
@@ -107,7 +107,7 @@ export function encodeVersionEdit(edit: VersionEdit): Bytes {
  *
  * @param place where the record is.
  * @param onField called after each field with its end in the record.
- * @throws CorruptionError `BLOOM_BAD_VERSION_EDIT`, in LevelDB's words.
+ * @throws CorruptionError `BLOOM_BAD_VERSION_EDIT`, with LevelDB's text.
  */
 export function decodeVersionEdit(record: Uint8Array, place: Place, onField?: (end: number) => void): VersionEdit {
   const bytes = plainBytes(record).slice();

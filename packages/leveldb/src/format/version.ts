@@ -1,7 +1,7 @@
 /**
  * A version: the tables of a database at one moment, by level.
  *
- * Level 0 holds flushed memtables, which may overlap; the newer one has the higher number. The tables of each deeper level are sorted and do
+ * Level 0 holds flushed memtables, which may overlap; of two tables, the newer one has the higher number. The tables of each deeper level are sorted and do
  * not overlap by internal keys, though two of them may share a user key: its newer versions end one table, and its older ones begin the next.
  *
  * Source: LevelDB, db/version_set.cc.
@@ -33,7 +33,7 @@ export class Version {
    * @throws CorruptionError `BLOOM_BAD_VERSION` when the tables cannot be those of one database.
    */
   constructor(levels: readonly (readonly FileMetadata[])[], order: KeyOrder, place: Place, isOrdered = true) {
-    // This is checked before sorting, so that the tables are sorted once: keys that cannot be compared are not sorted.
+    // Keys without a trailer cannot be compared, so tables that have one are not sorted. `versionProblems` reports them.
     const isComparable = levels.every((files) => files.every(({ smallest, largest }) => Math.min(smallest.length, largest.length) >= INTERNAL_KEY_TRAILER_LENGTH));
     this.levels = isComparable ? levels.map((files) => sorted(files, order)) : levels;
     const [problem] = versionProblems(this.levels, order, isOrdered);
@@ -93,7 +93,7 @@ export function firstAtOrAfter(files: readonly FileMetadata[], internalKey: Uint
 }
 
 /**
- * Why tables cannot be those of one database; undefined if they can.
+ * Yields the reasons why tables cannot be those of one database.
  *
  * @param isOrdered whether `order` is the order of the database.
  */
@@ -112,13 +112,13 @@ export function* versionProblems(
       yield `a key of table ${number} is too short`;
       isComparable = false;
     } else if (isOrdered && compare(smallest, largest) > 0) {
-      yield `the keys of table ${number} are the wrong way round`;
+      yield `the smallest key of table ${number} is after its largest key`;
     }
   }
   if (!isComparable) return;
   for (const [level, unsorted] of levels.entries()) {
     if (level === 0) continue;
-    // Most levels are like this: if the tables are disjoint and each has its smallest key first, they are sorted as well.
+    // This holds for most levels: disjoint tables whose smallest keys come first are also sorted.
     if (unsorted.every(({ smallest }, i) => i === 0 || compare(unsorted[i - 1]!.largest, smallest) < 0)) continue;
     const files = sorted(unsorted, order);
     for (let i = 1; i < files.length; i++) {

@@ -42,7 +42,7 @@ export type BatchProblem =
 export class WriteBatch {
   #bytes = NO_BYTES;
   #view: DataView<ArrayBuffer> | undefined;
-  /** The last record: batches of one put are often as long as the one before. */
+  /** The last record, which is returned again if the length is the same: often the case with batches of one put. */
   #record: Bytes | undefined;
   #length = BATCH_HEADER_LENGTH;
   #count = 0;
@@ -57,12 +57,12 @@ export class WriteBatch {
     return this.#length;
   }
 
-  /** @internal The operations as a record has them, after a header that is not filled in: a view that is valid until the next change. */
+  /** @internal The operations as in a record, after an empty header: a view that is valid until the next change. */
   get operations(): Uint8Array {
     return this.#bytes.subarray(0, this.#length);
   }
 
-  /** Adds a put. Of several operations on one key the last one counts. Strings are stored as UTF-8. */
+  /** Adds a put. The last operation on a key takes effect. Strings are stored as UTF-8. */
   put(key: Uint8Array | string, value: Uint8Array | string): this {
     if (arguments.length > 2) mustHaveAtMost('WriteBatch.put', 'a key and a value', 2, arguments.length);
     const keyBytes = bytesOf('key', key);
@@ -229,7 +229,7 @@ export class WriteBatchReader {
   }
 }
 
-/** Whether the sequences of a batch are valid. The highest sequence is reserved: it means all versions of a key. */
+/** Whether the sequences of a batch are valid. The highest sequence is reserved for lookups of all versions of a key. */
 export function hasSequences({ sequence, count }: WriteBatchReader): boolean {
   return sequence + BigInt(count) <= MAX_SEQUENCE;
 }

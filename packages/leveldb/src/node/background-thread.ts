@@ -2,9 +2,8 @@ import { existsSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
 import { mustBeOptions } from '@bloom/bytes/internal';
 import type { FileMetadata } from '../format/version-edit.js';
-import type { CompactionPlan } from '../format/compaction-plan.js';
 import type { FolderPin } from './folder-pin.js';
-import type { CompactedTables, CompactionRequest, MemtableArrays, TableThread, TableThreadSettings, WrittenTable } from '../folder/table-thread.js';
+import type { CompactedTables, CompactionPlan, CompactionRequest, MemtableArrays, TableThread, TableThreadSettings, WrittenTable } from '../folder/table-thread.js';
 
 /** A module that gives a thread comparators, policies and codecs. */
 export interface PluginModule {

@@ -40,11 +40,11 @@ const BYTES_BEFORE_THREAD = 8 * 2 ** 20;
  * Its lock excludes LevelDB, goleveldb and everything that is built on them. It is taken by an optional dependency with native code,
  * `@koromix/koffi-linux-x64` or `-arm64` on Linux and `fs-native-extensions` elsewhere.
  *
- * A relative path is resolved here, so that changing the current directory later has no effect. Files are only ever created, never written to
- * through a link that has their name.
+ * A relative path is resolved here, so that changing the current directory later has no effect. Nothing is written through a link: `create`
+ * makes a new file, and `openForAppend` refuses links.
  *
  * Changes of the folder are not passed to another thread, because the folder could be replaced in the meantime. They block the event loop for
- * some ten microseconds.
+ * about ten microseconds each.
  *
  * @example
  * ```ts
@@ -56,7 +56,7 @@ export class WritableNodeFolder extends NodeFolder implements WritableFolder {
   /** The amount of work that could have gone to the folder's own thread before one was started. */
   #bytesInSlices = 0;
 
-  /** @throws TypeError for an option that is wrong. */
+  /** @throws TypeError for an invalid option. */
   constructor(path: string, options: WritableNodeFolderOptions = {}) {
     mustBeOptions('WritableNodeFolder', options, { thread: true, ...NODE_FOLDER_OPTIONS });
     const { thread = true, readsAtOnce } = options;
@@ -70,7 +70,7 @@ export class WritableNodeFolder extends NodeFolder implements WritableFolder {
       try {
         await syncFolderAt(dirname(made));
       } catch (error) {
-        // A folder that may be written to and not read cannot be synced.
+        // A folder without read permission cannot be synced.
         if (!['EACCES', 'EPERM'].includes(codeOf(error) ?? '')) throw error;
       }
     }
@@ -81,11 +81,11 @@ export class WritableNodeFolder extends NodeFolder implements WritableFolder {
     try {
       await rmdir(this.path);
     } catch {
-      // It has other files, or is a link, a mount point, or in a folder that must not change. LevelDB ignores it too.
+      // It has other files, is a link or a mount point, or its parent must not be changed. LevelDB ignores this too.
     }
   }
 
-  /** The file is opened synchronously, so its asynchronous reads are synchronous too: an asynchronous handle cannot be opened synchronously. */
+  /** Asynchronous reads of this file are also synchronous, because Node cannot open a `FileHandle` synchronously. */
   openSync(name: string): SyncFolderFile | undefined {
     return new SyncNodeFolder(this.path).open(name);
   }
@@ -113,7 +113,7 @@ export class WritableNodeFolder extends NodeFolder implements WritableFolder {
       if (codeOf(error) !== 'ENOENT') throw error;
       return;
     }
-    // Awaited by callers that delete many files: they keep one file open at a time, and one of the process's few I/O threads busy.
+    // Callers that delete many files await this, so that they keep only one file open, and only one of Node's few I/O threads busy.
     if (fd !== undefined) return closeLater(fd);
   }
 
@@ -145,7 +145,7 @@ export class WritableNodeFolder extends NodeFolder implements WritableFolder {
     return this.#bytesInSlices > BYTES_BEFORE_THREAD ? ownThread(pinFolder(this.path), settings) : undefined;
   }
 
-  /** Makes the folder and those that it is in, unless they are there. @returns the paths of those that were made. */
+  /** Creates the folder and its parents, unless they exist. @returns the paths of those that were created. */
   protected makeFolders(): string[] {
     return makeFolders(this.path);
   }
@@ -157,14 +157,14 @@ export class WritableNodeFolder extends NodeFolder implements WritableFolder {
   }
 }
 
-/** The folder `lost`. It must not be a link: files would be moved out of the database. */
+/** The folder `lost`. It must not be a link, through which files would be moved out of the database. */
 class LostNodeFolder extends WritableNodeFolder {
   override async createFolder(): Promise<void> {
     await super.createFolder();
     this.#mustBeFolder();
   }
 
-  /** Not the folder that it is in: were that deleted, `lost` would be that of another. */
+  /** Does not create the parent: if the database was deleted, `lost` would belong to another folder. */
   protected override makeFolders(): string[] {
     return makeFolder(this.path);
   }
@@ -176,7 +176,7 @@ class LostNodeFolder extends WritableNodeFolder {
 
   #mustBeFolder(): void {
     if (lstatSync(this.path, { throwIfNoEntry: false })?.isDirectory() === true) return;
-    throw new DatabaseError('BLOOM_NOT_A_FOLDER', `${this.path} must be a folder, as files are moved into it, and is a link or a file`);
+    throw new DatabaseError('BLOOM_NOT_A_FOLDER', `${this.path} is a link or a file, but must be a folder, because files are moved into it`);
   }
 }
 
@@ -184,10 +184,10 @@ class LostNodeFolder extends WritableNodeFolder {
 const LARGE_BYTES = 512 * 2 ** 10;
 
 /**
- * Opens a large file that is about to be deleted. The system frees its space when it is closed, which another thread can do: for a log of
- * 4 MB that takes 6 ms.
+ * Opens a large file that is about to be deleted. The system frees its space when it is closed, which takes 6 ms for a log of 4 MB and
+ * can be done on another thread.
  *
- * @returns nothing for a small file, or when it cannot be opened.
+ * @returns undefined for a small file, and for one that cannot be opened.
  */
 function holdOpen(path: string): number | undefined {
   // On Windows, an open file keeps its name.
@@ -228,7 +228,7 @@ const FOLDERS_DO_NOT_SYNC: ReadonlySet<string | undefined> = new Set(['EINVAL', 
 const syncLater = promisify(fsync);
 const closeLater = promisify(close);
 
-/** Node's permission model has switched off the call for descriptors. */
+/** For Node's permission model, which forbids `fsync` on a descriptor. */
 async function syncByHandle(path: string): Promise<void> {
   const handle = await open(path, constants.O_RDONLY | constants.O_DIRECTORY);
   try {

@@ -1,6 +1,6 @@
 import { type FilteredTable, levelBits } from '../compact/level-bits.js';
 import { settledLevels, type SizedTable, type SizedTables } from '../compact/settled-levels.js';
-import type { CompactionPlan } from '../format/compaction-plan.js';
+import type { CompactionPlan } from '../folder/table-thread.js';
 import { type FileMetadata, LEVEL_COUNT } from '../format/version-edit.js';
 import type { Version } from '../format/version.js';
 import type { Memtable } from '../memtable/memtable.js';

@@ -8,7 +8,7 @@ import type { Settings } from './database-options.js';
 import type { LostPlaces } from './repair-report.js';
 import type { RepairedTables } from './repaired-tables.js';
 
-/** The largest limit that can be given: a larger batch cannot be saved. */
+/** The largest `maxBlockBytes` that can be given. A larger batch cannot be saved. */
 const MAX_BLOCK_BYTES = 2 ** 30;
 
 /**
@@ -44,7 +44,7 @@ export async function rescueLog(
         if (!(error instanceof CorruptionError)) throw error;
         lose(error.code, error.problem);
       }
-      // A batch may have more operations than its header says, and all of them are to be found.
+      // A batch may have more operations than its header says. The last sequence includes all of them, so that lookups find them.
       if (batch.found > 0) tables.sawSequence(batch.sequence + BigInt(batch.found) - 1n);
     },
     skip: (damage) => lost.add(damage),

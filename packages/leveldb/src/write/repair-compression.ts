@@ -11,11 +11,11 @@ import type { Settings } from './database-options.js';
 import { withCompressionOf } from './stored-compression.js';
 
 /**
- * The settings of a repair, with the codec of the newest table that has one, unless the caller named a compression. The tables may be
- * damaged, and all that are in the folder count.
+ * The settings of a repair: with the codec of the newest table that has one, unless the caller named a compression. All tables in the
+ * folder are searched, including damaged ones.
  *
  * @throws UnsupportedError `BLOOM_UNSUPPORTED_CODEC` when there is no codec for a table, or new tables need one that can only decompress.
- *   Nothing has changed then.
+ *   The folder is still unchanged.
  */
 export async function settingsForRepair(folder: WritableFolder, settings: Settings): Promise<Settings> {
   if (settings.isCompressionNamed) return settings;
@@ -40,7 +40,7 @@ export async function settingsForRepair(folder: WritableFolder, settings: Settin
   }
 }
 
-/** The compression of a block of a table whose entries a repair can save, including a table that has lost its index. */
+/** The codec, of those given, of the first block whose entries can be salvaged. The table may have lost its index. */
 async function savedCompression(name: string, file: FolderFile, { opening }: Settings): Promise<TableCompression | undefined> {
   const { codecs, maxBlockBytes } = opening;
   let last: { readonly codec: Codec; readonly compressed: Uint8Array; readonly contents: Uint8Array } | undefined;
@@ -64,7 +64,7 @@ async function savedCompression(name: string, file: FolderFile, { opening }: Set
   return undefined;
 }
 
-/** Whether a key is that of the first entry of a block, which comes after three lengths. */
+/** Whether `key` is the first key of a block: it follows three varints of 3 to 11 bytes in all. */
 function beginsWithKey(contents: Uint8Array, key: Uint8Array): boolean {
   for (let start = 3; start <= 11 && key.length > 0; start++) if (key.every((byte, i) => contents[start + i] === byte)) return true;
   return false;

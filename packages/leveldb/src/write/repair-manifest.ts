@@ -33,7 +33,7 @@ export class RepairManifest {
   readonly isCurrent: boolean;
   /** The name of the comparator, if it can be read. */
   readonly comparator: string | undefined;
-  /** Whether a part of it cannot be read, except for an unfinished last record. */
+  /** Whether a part of it cannot be read, other than an unfinished last record. */
   readonly isDamaged: boolean;
   /** The tables of its last version that have no file in the folder. */
   readonly missing: readonly FileMetadata[];
@@ -96,14 +96,14 @@ export class RepairManifest {
     return new RepairManifest(name, { isCurrent, comparator: builder.comparator, isDamaged, fields, listed, deleted, names });
   }
 
-  /** Whether all of it can be read, up to its last whole record, and its counters are those of a database. */
+  /** Whether it can be read up to its last whole record, and its counters are valid. */
   get isIntact(): boolean {
     const fields = this.#fields;
     if (this.isDamaged || fields === undefined) return false;
     return fields.nextFileNumber < OPENING_END && fields.logNumber < OPENING_END && fields.lastSequence < MAX_SEQUENCE;
   }
 
-  /** The last sequence that it contains; 0 if that would leave too few for later writes, because no writer reaches it. */
+  /** Its last sequence; 0 if that leaves too few for later writes: no writer reaches such a sequence, so it is wrong. */
   get lastSequence(): bigint {
     const { lastSequence = 0n } = this.#fields ?? {};
     return lastSequence < MAX_SEQUENCE - SEQUENCE_RESERVE ? lastSequence : 0n;
@@ -125,24 +125,24 @@ export class RepairManifest {
   stateOfTable(number: bigint): FileState {
     if (this.#listed.has(number)) return 'listed';
     if (this.#deleted.has(number)) return 'obsolete';
-    // Files are deleted only after the edit that replaces them is on disk. So if each listed table and the log exist, no later
-    // edit counts: a table that is not listed belongs to a flush or a compaction that never ended, and what it was made of is
-    // still there. A torn edit changes nothing of that.
+    // Files are deleted only after the edit that replaces them is on disk. So if all listed tables and the log exist, no later edit
+    // took effect, not even a torn one. A table that is not listed then belongs to an unfinished flush or compaction, and the files
+    // that it was made from still exist.
     if (this.#isComplete && (this.isCurrent || number < this.#fields!.nextFileNumber)) return 'obsolete';
-    // Otherwise edits are missing, which may have added the table: it may have the only copy of an entry.
+    // Otherwise edits are missing. One of them may have added the table, which may then have the only copy of an entry.
     if (number >= this.#fields!.nextFileNumber) return 'unknown';
     const own = parseFileName(this.name);
-    // What was not listed when the MANIFEST was begun was obsolete then.
+    // A table that is older than the MANIFEST and is not listed in it was obsolete when the MANIFEST was created.
     return own?.type === 'manifest' && number < own.number ? 'obsolete' : 'unknown';
   }
 
-  /** What a log in the folder is. Under another name than that of its number nobody reads it. */
+  /** The state of a log in the folder. A log whose name is not the one made from its number is never read, so it is obsolete. */
   stateOfLog(name: string, number: bigint): FileState {
     return isCanonicalName(name) && isLogNeeded(number, this.#fields!) ? 'listed' : 'obsolete';
   }
 }
 
-/** The MANIFEST that a repair goes by: the one that CURRENT names, or else the newest; undefined when none is intact. */
+/** The MANIFEST that a repair uses: the one that CURRENT names, or else the newest; undefined when none is intact. */
 export function chosenManifest(manifests: readonly RepairManifest[]): RepairManifest | undefined {
   const numberOf = ({ name }: RepairManifest): bigint => {
     const file = parseFileName(name);

@@ -6,7 +6,8 @@ import type { Dropped } from '../folder/damage.js';
  * - `replaced`: it is a MANIFEST.
  * - `replayed`: it is a log, whose entries are in tables now.
  * - `damaged`: it is a table, and what could be read of it is in other tables now.
- * - `obsolete`: it is a log or a table that is not part of the database, as the MANIFEST says. It was not read.
+ * - `obsolete`: it is a log or a table that is not part of the database according to the MANIFEST, or a table whose number a sound
+ *   table also has. It was not read.
  */
 export type SetAsideReason = 'replaced' | 'replayed' | 'damaged' | 'obsolete';
 
@@ -21,16 +22,16 @@ export interface SetAside {
 
 /** What a repair did, and what could not be saved. */
 export interface RepairReport {
-  /** The intact MANIFEST that said which files are part of the database; undefined when there is none, or `fromTablesAlone` was set. */
+  /** The intact MANIFEST that determined which files are part of the database; undefined when there is none, or `fromTablesAlone` was set. */
   readonly manifest: string | undefined;
   /**
-   * The tables and logs that were merged although no MANIFEST says that they are part of the database, or where in it: deleted
-   * keys can reappear from them.
+   * The tables and logs that were used although no MANIFEST lists them, or lists the tables at a valid level: deleted keys can
+   * reappear from them.
    */
   readonly guessed: readonly string[];
-  /** The tables that were sound and are part of the database as they were. */
+  /** The sound tables that were kept unchanged. */
   readonly kept: readonly string[];
-  /** The tables that were written, of logs, of damaged tables and of tables that overlapped where their order was not known. */
+  /** The tables that were written: from logs, from damaged tables, and from tables that overlapped and whose order was not known. */
   readonly written: readonly string[];
   /** How many versions of keys these tables hold, deletions included. */
   readonly entries: number;
@@ -44,7 +45,7 @@ export interface RepairReport {
   readonly moreLost: number;
 }
 
-/** The most places of a report: a file of nothing but damage has one every few bytes. */
+/** The most places in a report: a file that is damaged throughout has one every few bytes. */
 const MAX_LOST = 10_000;
 
 /** The places that a repair cannot read, listed up to a limit and counted beyond it. */

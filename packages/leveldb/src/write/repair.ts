@@ -1,7 +1,7 @@
 /**
  * Makes a database from the readable parts of a folder.
  *
- * An intact MANIFEST tells which files are part of the database; only the rest is guessed. Source: LevelDB, db/repair.cc, which does not
+ * An intact MANIFEST determines which files are part of the database; only the rest is guessed. Source: LevelDB, db/repair.cc, which does not
  * read the MANIFEST and so brings deleted keys back from obsolete files. It puts all tables into level 0 unchanged, and decides by their
  * numbers which value of a key is the newest. Here, tables without a known level are merged if they overlap, because compactions do not
  * number tables in the order of their age.
@@ -101,10 +101,10 @@ interface DamagedTable extends NumberedFile {
 }
 
 /**
- * The order of changes makes a repair that is interrupted one that can be begun again. Until the first MANIFEST is set aside the
- * database is what it was, with unneeded tables. From then on CURRENT names a file that is not there, and nobody opens the
- * database or deletes files from it, until CURRENT names the new MANIFEST. A repair in between goes by the new MANIFEST, which
- * is the newest and on disk with all its tables; since every older log is obsolete to it, nothing is read twice.
+ * A repair that was interrupted can be started again, because of the order of its changes. Until the first MANIFEST is set aside,
+ * the database is unchanged, except for additional tables. From then on, CURRENT names a missing file, so nobody can open the
+ * database or delete files from it until CURRENT names the new MANIFEST. A repair that is started in between uses the new MANIFEST,
+ * which is the newest and is on disk with all its tables. All logs are older and obsolete according to it, so no entry is read twice.
  */
 class Repair {
   readonly #folder: WritableFolder;
@@ -113,9 +113,9 @@ class Repair {
   readonly #tables: RepairedTables;
   readonly #lost = new LostPlaces();
   readonly #damaged: DamagedTable[] = [];
-  /** The names of files whose place in the database no MANIFEST tells. */
+  /** The names of the files whose place in the database no MANIFEST gives. */
   readonly #guessed = new Set<string>();
-  /** The files that move to the folder `lost`, MANIFESTs aside. */
+  /** The files that move to the folder `lost`, other than MANIFESTs. */
   readonly #replaced = new Map<string, SetAsideReason>();
 
   constructor(folder: WritableFolder, settings: Settings, isFromTablesAlone: boolean) {
@@ -137,7 +137,7 @@ class Repair {
       // CURRENT may name a file that is not listed.
       tables.takeNumbers(current === undefined ? names : [...names, current]);
       if (manifest !== undefined) {
-        // No new table may get the number of a missing one: a second repair would mistake it for that.
+        // No new table may get the number of a missing one: a second repair would take it for the missing one.
         tables.takeNumber(manifest.lastFileNumber);
         tables.sawSequence(manifest.lastSequence);
       }
@@ -175,7 +175,7 @@ class Repair {
     return manifests;
   }
 
-  /** Reports tables that the MANIFEST lists but that are missing. A MANIFEST that cannot be read to its end may list any. */
+  /** Reports tables that the MANIFEST lists but that are missing. A damaged MANIFEST may list tables that later edits deleted. */
   #reportMissing(manifest: RepairManifest | undefined): void {
     for (const { number, size: byteLength } of manifest?.missing ?? []) {
       this.#lost.add({ file: tableFileName(number), offset: 0, byteLength, reason: 'the MANIFEST lists it, but it is missing', code: 'BLOOM_MISSING_FILE' });
@@ -197,7 +197,7 @@ class Repair {
       return;
     }
     const listed = manifest?.tableOf(number);
-    // LevelDB finds a table by the name that its number gives, the newer one first.
+    // LevelDB opens a table under a name made from its number, and tries `.ldb` before `.sst`.
     const isFound = isCanonicalName(name) && this.#tables.mayKeep(number) && !this.#damaged.some((one) => one.number === number);
     await this.#withFile(name, async (file) => {
       const isKept = isFound && (await isSound(name, file, this.#settings));
@@ -264,7 +264,7 @@ class Repair {
     if (manifests.length + this.#replaced.size > 0) {
       const lost = await LostFiles.open(this.#folder);
       const steps: Iterable<readonly [string, SetAsideReason]>[] = [manifests.map((file) => [file, 'replaced'] as const), this.#replaced];
-      // From the first move on, the database cannot be opened: it would lack the contents of the logs.
+      // MANIFESTs are moved first, so that nobody can open the database while it lacks the contents of the logs.
       for (const files of steps) {
         for (const [file, reason] of files) setAside.push({ file, as: await lost.move(file), reason });
         await lost.sync();
@@ -280,7 +280,7 @@ class Repair {
     for (const name of [...this.#tables.superseded, ...temporary]) await deleteIfPossible(this.#folder, name);
   }
 
-  /** Does nothing if the name is not that of a file. */
+  /** Does nothing if there is no file of this name. */
   async #withFile(name: string, use: (file: FolderFile) => Promise<void>): Promise<void> {
     const file = await this.#folder.open(name);
     if (file === undefined) return;

@@ -19,12 +19,12 @@ import type { Settings } from './database-options.js';
 import { WRITING_END } from './file-numbers.js';
 import type { ListedTable } from './repair-manifest.js';
 
-/** A table with this number or a higher one is rewritten under a lower one. */
+/** A table with this number or a higher one is rewritten with a lower one. */
 const LAST_KEPT_NUMBER = WRITING_END - 2n ** 32n;
 
 /** A table of the repaired database. */
 interface RepairedTable extends SortedTable {
-  /** Its level; undefined while only its sequences tell which of its entries are newer than those of other tables. */
+  /** Its level; undefined while it is unknown. Only sequences then show which entries are newer than those of other tables. */
   readonly level: number | undefined;
 }
 
@@ -139,8 +139,8 @@ export class RepairedTables {
   }
 
   /**
-   * Turns the entries that `save` adds into tables that replace a damaged one. In level 0, a table with another number would have another
-   * age, so there they get no level.
+   * Turns the entries that `save` adds into tables that replace a damaged one. In level 0 the number of a table
+   * determines its age, so tables that replace one of level 0 get no level.
    */
   async replace({ file, level }: ListedTable, save: () => Promise<void>): Promise<void> {
     await this.flush();
@@ -247,7 +247,7 @@ export class RepairedTables {
     return [...misplaced].flatMap((number) => this.#names.get(number) ?? []);
   }
 
-  /** The level of a table that is newer than all that it overlaps; undefined when it is not. @param free the level where it overlaps none. */
+  /** The level for a table that is newer than all tables that it overlaps; undefined for others. @param free the level if it overlaps none. */
   #levelAbove(table: RepairedTable, others: readonly RepairedTable[], free: number): number | undefined {
     let highest = LEVEL_COUNT;
     for (const { level, file, newest } of others) {
@@ -259,7 +259,7 @@ export class RepairedTables {
     return highest === LEVEL_COUNT ? free : Math.max(highest - 1, 0);
   }
 
-  /** Tables by their smallest keys. */
+  /** Tables sorted by their smallest keys. */
   #sorted(tables: readonly RepairedTable[]): RepairedTable[] {
     return [...tables].sort((a, b) => compareInternal(this.#order, a.file.smallest, b.file.smallest));
   }
@@ -310,7 +310,7 @@ export class RepairedTables {
   }
 }
 
-/** The first level below level 0 that may hold that many bytes. */
+/** The first level below level 0 whose limit is at least `bytes`. */
 function levelFor(bytes: number): number {
   let level = 1;
   while (level < LEVEL_COUNT - 1 && bytes > maxBytesOf(level)) level++;

@@ -33,7 +33,7 @@ export async function isSound(name: string, source: Source, { opening }: Setting
   return findings.length === 0;
 }
 
-/** The first and the last key of a sound table, their number, and their sequences; undefined if a key is not a database's. */
+/** The first and the last key of a sound table, the number of its entries, and their sequences; undefined if a key is not an internal key. */
 export async function scanTable(folder: WritableFolder, number: bigint, size: number, tables: RepairedTables): Promise<SortedTable | undefined> {
   let smallest: Uint8Array = NO_KEY;
   let largest: Uint8Array = NO_KEY;
@@ -85,7 +85,7 @@ export async function salvageTable(name: string, file: FolderFile, { opening }: 
   if (entries === 0 && report.lost.length === 0 && file.byteLength > 0) {
     lost.add({ file: name, offset: 0, byteLength: file.byteLength, reason: 'no entries can be found', code: 'BLOOM_NOT_A_TABLE' });
   }
-  if (badKeys > 0) lost.add({ file: name, offset: 0, reason: `keys that are not a database's: ${badKeys}`, code: 'BLOOM_BAD_INTERNAL_KEY' });
+  if (badKeys > 0) lost.add({ file: name, offset: 0, reason: `keys that are not internal keys: ${badKeys}`, code: 'BLOOM_BAD_INTERNAL_KEY' });
 }
 
 function codeAt(findings: readonly Finding[], offset: number): string {

@@ -10,9 +10,8 @@ import type { WritableFolder } from '../folder/writable-folder.js';
 import { writeCompactedTables } from '../compact/compacted-tables.js';
 import type { CompactionContext } from '../compact/compaction-context.js';
 import { writeFlushedTable } from '../compact/flushed-table.js';
-import type { CompactionPlan } from '../format/compaction-plan.js';
 import { type DatabaseOptions, type Settings, settingsOf } from './database-options.js';
-import type { CompactedTables, MemtableArrays, NeededPlugins, TableThreadSettings, ThreadPlugins, WrittenTable } from '../folder/table-thread.js';
+import type { CompactedTables, CompactionPlan, MemtableArrays, NeededPlugins, TableThreadSettings, ThreadPlugins, WrittenTable } from '../folder/table-thread.js';
 
 /** A folder for a worker thread. It reads synchronously, because nothing else waits for the worker's event loop. */
 export type ThreadFolder = SyncFolder & Pick<WritableFolder, 'create'>;
