@@ -1,4 +1,4 @@
-// pako: a port of zlib to JavaScript, with all of its checks, which follows zlib's releases.
+// pako is a port of zlib to JavaScript with all of its checks.
 import { deflate as deflateWithHeader, deflateRaw, Z_BUF_ERROR, Z_NO_FLUSH, Z_OK, Z_STREAM_END, zlibInflate, zlibInflateInit2, ZStream } from 'pako';
 import { GrowingOutput } from './growing-output.js';
 

@@ -25,7 +25,7 @@ export function inflate(compressed: Uint8Array, isRaw: boolean, maxBytes: number
 }
 
 function tooLong(maxBytes: number): RangeError {
-  return new RangeError(`the contents have more than ${maxBytes} bytes, the limit`);
+  return new RangeError(`the contents have more than the limit of ${maxBytes} bytes`);
 }
 
 /** Compresses `contents` to a zlib stream, or to raw deflate. */

@@ -4,7 +4,7 @@ export class GrowingOutput {
   length = 0;
   readonly #maxBytes: number;
 
-  /** @param expected the bytes to allocate at once, if the limit allows. */
+  /** @param expected the number of bytes to allocate first, if the limit allows it. */
   constructor(expected: number, maxBytes: number) {
     this.bytes = new Uint8Array(Math.min(expected, maxBytes));
     this.#maxBytes = maxBytes;
@@ -14,7 +14,7 @@ export class GrowingOutput {
   reserve(byteLength: number): void {
     const needed = this.length + byteLength;
     if (needed <= this.bytes.length) return;
-    if (needed > this.#maxBytes) throw new RangeError(`the contents have more than ${this.#maxBytes} bytes, the limit`);
+    if (needed > this.#maxBytes) throw new RangeError(`the contents have more than the limit of ${this.#maxBytes} bytes`);
     const larger = new Uint8Array(Math.min(this.#maxBytes, Math.max(needed, 2 * this.bytes.length)));
     larger.set(this.bytes.subarray(0, this.length));
     this.bytes = larger;

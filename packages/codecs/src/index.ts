@@ -16,7 +16,7 @@ import { isZstd } from './zstd/frame.js';
 
 export { deflateCodec, zlibCodec, zstdCodec };
 
-/** Type 2, which is zstd in Google's LevelDB and zlib in Mojang's. Reads both, told apart by the first bytes; writes zlib. */
+/** Type 2, which is zstd in Google's LevelDB and zlib in Mojang's. Reads both, which it distinguishes by the first bytes; writes zlib. */
 export const zstdOrZlibCodec: Codec = {
   type: 2,
   name: 'zstd or zlib',

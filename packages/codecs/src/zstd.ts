@@ -5,7 +5,7 @@ import { decodeZstd } from './zstd/frame.js';
  * zstd: type 2 in Google's LevelDB. Reads only.
  *
  * Accepts what `ZSTD_decompress` of the reference implementation accepts: any number of frames, and skippable frames, with
- * nothing after them. Content sizes and content checksums are compared, and dictionaries are refused.
+ * nothing after them. Content sizes and content checksums are verified, and dictionaries are refused.
  *
  * Depending on its version and the processor, the reference also accepts some damaged frames that RFC 8878 calls faulty.
  * They are refused here: Huffman streams that are not consumed to the last bit; compressed blocks whose contents are longer

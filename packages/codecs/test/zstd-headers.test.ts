@@ -100,10 +100,10 @@ describe('the window of a frame', () => {
   ])('%o limits the literals of a block, and a compressed block itself', (parts, most) => {
     const length = parts.contentBytes ?? most;
     judges.expectRead(zstdFrame([compressed(most)], parts), Array<number>(length).fill(0x61));
-    judges.expectRefused(zstdFrame([compressed(most + 1)], parts), `a block has ${most + 1} literals, the most is ${most}`);
+    judges.expectRefused(zstdFrame([compressed(most + 1)], parts), `a block has ${most + 1} literals, the maximum is ${most}`);
     const fill = bytes(most - 4);
     judges.expectRefused(zstdFrame([compressedBlock([...rawLiterals(fill, 3), 9]), compressed(1)], parts), 'the tables of the sequences are truncated');
-    judges.expectRefused(zstdFrame([compressedBlock([...rawLiterals(fill, 3), 9, 0]), compressed(1)], parts), `a block has ${most + 1} bytes, the most is ${most}`);
+    judges.expectRefused(zstdFrame([compressedBlock([...rawLiterals(fill, 3), 9, 0]), compressed(1)], parts), `a block has ${most + 1} bytes, the maximum is ${most}`);
   });
 
   test('does not limit raw blocks and repeated bytes', () => {
@@ -111,8 +111,8 @@ describe('the window of a frame', () => {
   });
 
   test('of more than 2 GiB is refused', () => {
-    judges.expectRefused(zstdFrame([rawBlock(ABC)], { windowLog: 32 }), 'the window has 2^32 bytes, the most is 2^31');
-    judges.expectRefused(zstdFrame([rawBlock(ABC)], { windowLog: 41, windowEighths: 7 }), 'the window has 2^41 bytes, the most is 2^31');
+    judges.expectRefused(zstdFrame([rawBlock(ABC)], { windowLog: 32 }), 'the window has 2^32 bytes, the maximum is 2^31');
+    judges.expectRefused(zstdFrame([rawBlock(ABC)], { windowLog: 41, windowEighths: 7 }), 'the window has 2^41 bytes, the maximum is 2^31');
   });
 });
 
@@ -200,7 +200,7 @@ describe('a block', () => {
     const stream = zstdFrame([repeatedBlock(5, 0x1f0f01)], { windowLog: 27 });
     expect(sameBytes(zstdCodec.decompress(stream, 2 ** 21), new Uint8Array(0x1f0f01).fill(5))).toBe(true);
     expect(() => zstdCodec.decompress(stream, 0x1f0f00)).toThrow(RangeError);
-    expect(() => zstdCodec.decompress(zstdFrame([rawBlock(ABC)]), 2)).toThrow(new RangeError('the contents have more than 2 bytes, the limit'));
+    expect(() => zstdCodec.decompress(zstdFrame([rawBlock(ABC)]), 2)).toThrow(new RangeError('the contents have more than the limit of 2 bytes'));
   });
 });
 
@@ -211,7 +211,7 @@ describe('the checksum of a frame', () => {
     const frame = zstdFrame([rawBlock(ABC)], { checksum });
     judges.expectRead(frame, ABC);
     judges.expectRead(Uint8Array.of(...frame, ...frame, ...skippedFrame([])), [...ABC, ...ABC]);
-    judges.expectRefused(zstdFrame([rawBlock(ABC)], { checksum: [0x99, 0x09, 0x77, 0xac] }), 'the checksum of the contents is 2893482393, their bytes give 2910259609');
+    judges.expectRefused(zstdFrame([rawBlock(ABC)], { checksum: [0x99, 0x09, 0x77, 0xac] }), 'the checksum of the contents is 2910259609, but 2893482393 is stored');
   });
 
   test('is refused where it is truncated', () => {

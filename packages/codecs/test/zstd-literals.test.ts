@@ -49,8 +49,8 @@ describe('literals as they are', () => {
   test('must fit the largest block', () => {
     for (const form of [1, 3] as const) {
       judges.expectRead(zstdFrame([compressedBlock([...repeatedLiterals(1, 1024, form), 0])], { windowLog: 10 }), Array<number>(1024).fill(1));
-      judges.expectRefused(zstdFrame([compressedBlock([...repeatedLiterals(1, 1025, form), 0])], { windowLog: 10 }), 'a block has 1025 literals, the most is 1024');
-      judges.expectRefused(zstdFrame([compressedBlock([...rawLiterals(numbers(1025), form).slice(0, 900), 0])], { windowLog: 10 }), 'a block has 1025 literals, the most is 1024');
+      judges.expectRefused(zstdFrame([compressedBlock([...repeatedLiterals(1, 1025, form), 0])], { windowLog: 10 }), 'a block has 1025 literals, the maximum is 1024');
+      judges.expectRefused(zstdFrame([compressedBlock([...rawLiterals(numbers(1025), form).slice(0, 900), 0])], { windowLog: 10 }), 'a block has 1025 literals, the maximum is 1024');
     }
   });
 });
@@ -93,14 +93,14 @@ describe('literals in a Huffman code', () => {
 
   test('may not use a table of another frame', () => {
     const frame = frameOf(huffmanLiterals([0, 2, 6], { weights: FEW }));
-    judges.expectRefused(Uint8Array.of(...frame, ...frameOf(huffmanLiterals([0, 2], { weights: FEW, isTreeless: true }))), 'there is no Huffman table to use again');
+    judges.expectRefused(Uint8Array.of(...frame, ...frameOf(huffmanLiterals([0, 2], { weights: FEW, isTreeless: true }))), 'there is no Huffman table to reuse');
   });
 
   test('need a block of five bytes', () => {
     const section = huffmanLiterals([1], { weights: EQUAL, isTreeless: true });
     expect(section).toHaveLength(4);
     judges.expectRefused(frameWith(section), 'a block is too short for compressed literals');
-    judges.expectRefused(frameWith([...section, 0]), 'there is no Huffman table to use again');
+    judges.expectRefused(frameWith([...section, 0]), 'there is no Huffman table to reuse');
     judges.expectRead(zstdFrame([compressedBlock([...huffmanLiterals([0], { weights: EQUAL }), 0]), compressedBlock([...section, 0])]), [0, 1]);
   });
 
@@ -177,8 +177,8 @@ describe('literals in a Huffman code', () => {
     const literals = pick(1024, FEW);
     const parts = { windowLog: 10 };
     judges.expectRead(frameWith([...huffmanLiterals(literals, { weights: FEW, form: 2 }), 0], parts), literals);
-    judges.expectRefused(frameWith([...huffmanLiterals(literals, { weights: FEW, form: 2, length: 1025 }), 0], parts), 'a block has 1025 literals, the most is 1024');
-    judges.expectRefused(frameWith([...huffmanLiterals(literals, { weights: FEW, form: 3, length: 2 ** 18 - 1 }), 0], parts), 'a block has 262143 literals, the most is 1024');
+    judges.expectRefused(frameWith([...huffmanLiterals(literals, { weights: FEW, form: 2, length: 1025 }), 0], parts), 'a block has 1025 literals, the maximum is 1024');
+    judges.expectRefused(frameWith([...huffmanLiterals(literals, { weights: FEW, form: 3, length: 2 ** 18 - 1 }), 0], parts), 'a block has 262143 literals, the maximum is 1024');
   });
 
   test('are followed by the sequences of their block, and by other blocks', () => {

@@ -103,8 +103,8 @@ describe('the tables of sequences', () => {
   test.each([0x40, 0x10, 0x04])('cannot be repeated at the start of a frame, or from another frame (%i)', (part) => {
     // Three times this is the kind of a table that is used again.
     const stream = frameWith(1, 3 * part, 0, 0, 0, 1);
-    judges.expectRefused(stream, 'there is no FSE table to use again');
-    judges.expectRefused(Uint8Array.of(...zstdFrame([rawBlock(ABC), block([1, 2, 3], TWO)]), ...stream), 'there is no FSE table to use again');
+    judges.expectRefused(stream, 'there is no FSE table to reuse');
+    judges.expectRefused(Uint8Array.of(...zstdFrame([rawBlock(ABC), block([1, 2, 3], TWO)]), ...stream), 'there is no FSE table to reuse');
   });
 
   test('of one symbol have a symbol that is defined', () => {
@@ -126,7 +126,7 @@ describe('the tables of sequences', () => {
     const tooMany = describedTable(counts(symbols + 1, 2 ** accuracy), accuracy);
     judges.expectRefused(frameWith(1, kind, ...tooMany.description, 0, 0, 0, 1), 'the shares of an FSE table do not add up');
     const tooExact = describedTable(counts(symbols, 2 ** (accuracy + 1)), accuracy + 1);
-    judges.expectRefused(frameWith(1, kind, ...tooExact.description, 0, 0, 0, 1), `an FSE table has an accuracy of ${accuracy + 1}, the most is ${accuracy}`);
+    judges.expectRefused(frameWith(1, kind, ...tooExact.description, 0, 0, 0, 1), `an FSE table has an accuracy of ${accuracy + 1}, the maximum is ${accuracy}`);
     // A description that the block's end cuts.
     const cut = describedTable(counts(symbols, 2 ** accuracy), accuracy).description.slice(0, -1);
     judges.expectRefused(frameWith(1, kind, ...cut), 'the shares of an FSE table do not add up');
@@ -278,10 +278,10 @@ describe('the contents of a block', () => {
     const { length } = zstdCodec.decompress(stream, 120_104);
     expect(length).toBe(120_104);
     for (const limit of [0, 3, 40_003, 40_004, 120_103]) {
-      expect(caught(() => zstdCodec.decompress(stream, limit))).toEqual(new RangeError(`the contents have more than ${limit} bytes, the limit`));
+      expect(caught(() => zstdCodec.decompress(stream, limit))).toEqual(new RangeError(`the contents have more than the limit of ${limit} bytes`));
     }
     const rest = zstdFrame([block([1, 2, 3, 4], [again(1, 1, 3)])]);
-    expect(caught(() => zstdCodec.decompress(rest, 6))).toEqual(new RangeError('the contents have more than 6 bytes, the limit'));
+    expect(caught(() => zstdCodec.decompress(rest, 6))).toEqual(new RangeError('the contents have more than the limit of 6 bytes'));
     expect(zstdCodec.decompress(rest, 7)).toEqual(Uint8Array.of(1, 1, 1, 1, 2, 3, 4));
   });
 });

@@ -32,7 +32,7 @@ describe('the description of an FSE table', () => {
   test('is refused when it has too many symbols or too high an accuracy', () => {
     expect(() => readShares(bytes, 0, end, counts.length - 2, 9)).toThrow('do not add up');
     expect(readShares(bytes, 0, end, counts.length - 1, 9).symbols).toBe(counts.length);
-    expect(() => readShares(bytes, 0, end, 35, 5)).toThrow('an FSE table has an accuracy of 6, the most is 5');
+    expect(() => readShares(bytes, 0, end, 35, 5)).toThrow('an FSE table has an accuracy of 6, the maximum is 5');
   });
 });
 
@@ -109,7 +109,7 @@ describe('the weights of a Huffman code that are stored as they are', () => {
   test('give codes of up to 12 bits', () => {
     const { table } = read(storedWeights([12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1]));
     expect([table.bits, table.codes.length, table.codes[0], table.codes[1], table.codes[4095]]).toEqual([12, 4096, 11 | (12 << 8), 12 | (12 << 8), 1 << 8]);
-    expect(() => read(storedWeights([13, 1]))).toThrow(new Error('a Huffman weight is 13, the most is 12'));
+    expect(() => read(storedWeights([13, 1]))).toThrow(new Error('a Huffman weight is 13, the maximum is 12'));
   });
 
   test.each([

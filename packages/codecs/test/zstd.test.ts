@@ -94,8 +94,8 @@ const beyondTheRfcBefore = [
   'the sequences are truncated',
   'a reserved bit is set before the sequences',
   'bytes follow a block without sequences',
-  'there is no Huffman table to use again',
-  /^a block has \d+ (bytes|literals), the most is \d+$/,
+  'there is no Huffman table to reuse',
+  /^a block has \d+ (bytes|literals), the maximum is \d+$/,
   /^a match is 0 bytes back/,
   /^the window has/,
 ];

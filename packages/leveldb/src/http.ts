@@ -41,7 +41,7 @@ const START_BYTES = 4 * 2 ** 20;
 const PUBLISHED_TAIL_BYTES = 256 * 2 ** 10;
 
 /**
- * A folder behind a URL. Files are read with Range requests, as far as they are needed: CURRENT, the MANIFEST and each log with one request, a
+ * A folder behind a URL. Only the needed parts of files are read, with Range requests: CURRENT, the MANIFEST and each log with one request, a
  * table with one request when it is first needed, and one for each block.
  *
  * A file is absent if the server answers 404, or with the page that it sends for missing files, as servers of single-page apps do. A file
@@ -65,7 +65,7 @@ export class HttpFolder implements Folder {
   readonly #absent = new AbsentAnswer((name, signal) => this.#request(name, signal));
   /** Whether the server has sent a file of the folder, so that it can be reached. */
   #hasServed = false;
-  /** The current request of CURRENT, and the one that begins after it. */
+  /** The current request for CURRENT, and the one that begins after it. */
   #look: Promise<void> = Promise.resolve();
   #nextLook: Promise<void> | undefined;
 

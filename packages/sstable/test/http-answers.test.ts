@@ -194,7 +194,7 @@ describe('a whole file instead of a range', () => {
     getting(sendWhole(file));
     const error = await readError({ ...fast, maxWholeBytes: 100_000 });
     expect(error).toMatchObject({ code: 'BLOOM_HTTP_NO_RANGES', status: 200 });
-    expect((error as Error).message).toMatch(/no ranges: it sends the whole file of \d+ bytes, and the limit is 100000 bytes/);
+    expect((error as Error).message).toMatch(/does not support ranges: it sends the whole file of \d+ bytes, but the limit is 100000 bytes/);
     expect(server.requests).toHaveLength(1);
   });
 

@@ -20,11 +20,11 @@ export interface FolderStoreOptions {
 const FOLDER_STORE_OPTIONS: Record<keyof FolderStoreOptions, true> = { patienceMs: true };
 const DEFAULT_PATIENCE_MS = 60_000;
 
-/** A store that is a folder of the file system, also one that a web server serves. */
+/** A store in a folder of the file system, which a web server can serve. */
 export class FolderStore implements Store {
-  /** The path, as it was given. */
+  /** The path as given. */
   readonly name: string;
-  /** The path from the root. */
+  /** The absolute path. */
   readonly path: string;
   readonly #patienceMs: number;
 
@@ -39,7 +39,7 @@ export class FolderStore implements Store {
     signal?.throwIfAborted();
     try {
       const bytes = new Uint8Array(await readFile(this.#pathOf(name)));
-      // Only CURRENT is asked for its state, and it is as short as that.
+      // Only CURRENT is replaced, and its contents are short, so they serve as its ETag.
       return { bytes, etag: Buffer.from(bytes.subarray(0, MAX_ETAG_BYTES)).toString('base64') };
     } catch (error) {
       if (codeOf(error) === 'ENOENT') return undefined;
@@ -58,7 +58,7 @@ export class FolderStore implements Store {
     }
   }
 
-  /** The file gets its name by a link, which fails if there is one: at once, and only with all of its bytes. */
+  /** Writes a temporary file and links it to the name, so that the file appears complete. `link` fails if the name exists. */
   async create(object: NewObject, signal?: Signal): Promise<boolean> {
     signal?.throwIfAborted();
     const { name } = object;
@@ -82,7 +82,7 @@ export class FolderStore implements Store {
     signal?.throwIfAborted();
     const { name } = object;
     try {
-      // What is there has these bytes already.
+      // An existing file has the same bytes.
       if (await this.#isRenewed(name)) return;
       const temporary = await this.#writeTemporary(object);
       await this.#renameOver(temporary, name);
@@ -91,7 +91,7 @@ export class FolderStore implements Store {
     }
   }
 
-  /** CURRENT is compared and renamed while LevelDB's lock of the folder is held, which the system releases when a process ends. */
+  /** Compares and renames CURRENT while it holds LevelDB's lock of the folder. The system releases the lock when the process ends. */
   async replace(object: NewObject, etag: string | undefined, signal?: Signal): Promise<Replacement> {
     const { name } = object;
     const lock = await this.#lock(signal);
@@ -139,7 +139,7 @@ export class FolderStore implements Store {
     return join(this.path, name);
   }
 
-  /** Writes the bytes to a file of another name, and makes sure that they are on the disk. */
+  /** Writes the bytes to a temporary file and syncs it. */
   async #writeTemporary({ name, bytes }: NewObject): Promise<string> {
     const temporary = this.#pathOf(`.${name}.${randomBytes(8).toString('hex')}.tmp`);
     const create = () => open(temporary, 'wx', 0o644);
@@ -188,7 +188,7 @@ export class FolderStore implements Store {
       } catch (error) {
         if (!(error instanceof DatabaseError && error.code === 'BLOOM_LOCKED') || Date.now() >= end) throw this.#failed('lock it', error);
       }
-      // Not all at the same moment.
+      // Random, so that waiting publishers do not retry at the same moment.
       await delay(waitMs * (0.5 + Math.random()));
     }
   }

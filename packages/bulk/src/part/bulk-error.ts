@@ -2,14 +2,14 @@
  * Why parts cannot be assembled or a database cannot be published. The codes are stable.
  *
  * - `BLOOM_BAD_PART`: a line is not the description of a part.
- * - `BLOOM_MISSING_PART`: a part is not in the store.
+ * - `BLOOM_MISSING_PART`: the store does not have a part.
  * - `BLOOM_OTHER_BYTES`: the bytes of an object in the store do not match its name.
  * - `BLOOM_OVERLAP`: two parts of one level overlap, or one is given twice.
  * - `BLOOM_OTHER_COMPARATOR`: parts, or a delivery and the publication, have different comparators.
  * - `BLOOM_OLD_SEQUENCE`: a delivery's sequence is not higher than those of the levels below it, or not lower than those above.
- * - `BLOOM_NO_LEVEL`: there is no level left above the published ones: merge two levels first.
- * - `BLOOM_CONFLICT`: another publication came first. Read it, and continue from there.
- * - `BLOOM_NOT_PUBLISHED`: there is a database that this package has not published.
+ * - `BLOOM_NO_LEVEL`: each level above the lowest has parts: merge two levels first.
+ * - `BLOOM_CONFLICT`: another publication came first: read it, and assemble the parts on it.
+ * - `BLOOM_NOT_PUBLISHED`: the store has a database that this package did not publish.
  * - `BLOOM_STORE_FAILED`: the store refused or failed a call; `status` is the status of its answer, if there was one.
  */
 export type BulkErrorCode =
@@ -28,7 +28,7 @@ export type BulkErrorCode =
 export class BulkError extends Error {
   override readonly name = 'BulkError';
   readonly code: BulkErrorCode;
-  /** The object in question, if it is about one. */
+  /** The object that the error is about, if there is one. */
   readonly file: string | undefined;
   /** The HTTP status of the store's answer, if there was one. */
   readonly status: number | undefined;

@@ -24,12 +24,12 @@ export function numberOfSha256(sha256: string): bigint {
   return BigInt(`0x${sha256.slice(0, 16)}`) >> 2n;
 }
 
-/** The name of the part of a number. */
+/** The name of the part with this number. */
 export function partName(number: bigint): string {
   return `${padded(number)}.ldb`;
 }
 
-/** The name of the MANIFEST of a number. */
+/** The name of the MANIFEST with this number. */
 export function manifestName(number: bigint): string {
   return `MANIFEST-${padded(number)}`;
 }
@@ -39,7 +39,7 @@ export function replacedName(manifest: string): string {
   return manifest + REPLACED;
 }
 
-/** What an object is, by its name. */
+/** The meaning of an object's name. */
 export type ObjectName =
   | { readonly type: 'current' }
   | { readonly type: 'part'; readonly number: bigint }
@@ -47,7 +47,7 @@ export type ObjectName =
   /** The mark of a MANIFEST that was replaced. */
   | { readonly type: 'replaced'; readonly manifest: string };
 
-/** What the object called `name` is; undefined if it does not belong to a published database: such an object is left alone. */
+/** The meaning of a name; undefined if the object does not belong to a published database. */
 export function parseObjectName(name: string): ObjectName | undefined {
   if (name.endsWith(REPLACED)) {
     const manifest = name.slice(0, -REPLACED.length);

@@ -159,7 +159,7 @@ export class PartWriter {
     if (kind === 'deletion') this.deletions++;
   }
 
-  /** Several versions of a key would be in order for the table, but a part has only one of each key. */
+  /** A part has one entry per key, although a table could have several versions of a key. */
   #mustBeAfter(key: Uint8Array, before: Uint8Array | undefined): void {
     if (before === undefined) return;
     const difference = this.comparator.compare(before, key);

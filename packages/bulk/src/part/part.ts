@@ -1,5 +1,5 @@
 /**
- * The description of a part, and its form as a line of JSON, which the tasks of a job pass on:
+ * The description of a part, and its form as a line of JSON, which tasks of a job pass to each other:
  *
  *     {"number":"1262190158462219392","bytes":16793600,"sha256":"46107f…","comparator":"leveldb.BytewiseComparator",
  *      "sequence":"7","entries":140000,"deletions":0,"first":"6b6579","firstKind":"value","last":"6b7a","lastKind":"value"}

@@ -13,7 +13,7 @@ import type { Store, StoredObject } from '../store/store.js';
 import { sizeOf } from './listed-parts.js';
 import { encodeManifest, LEVEL_COUNT, type PublishedPart, type PublishedState } from './publication.js';
 
-/** What parts are assembled with. */
+/** How to assemble parts. */
 export interface AssembleOptions {
   /** The current publication, as returned by {@link readPublication}. Omit it for the first publication, or to start again. */
   readonly previous?: PublishedState | undefined;
@@ -35,9 +35,9 @@ export interface Assembly extends PublishedState {
   readonly bytes: Bytes;
   /** Of `bytes`, in hexadecimal. */
   readonly sha256: string;
-  /** What it was assembled on, which must still be current when it is published; undefined for a first publication. */
+  /** The publication on which it is based, which must still be current when this one is published; undefined for the first. */
   readonly previous: PublishedState | undefined;
-  /** The level into which the parts came. */
+  /** The level into which the parts were put. */
   readonly level: number;
 }
 
@@ -76,7 +76,7 @@ export async function assemble(store: Pick<Store, 'name' | 'list'>, parts: reado
 
 function mustBeOfOrder(name: string, previous: PublishedState | undefined, parts: readonly (Part | PublishedPart)[]): void {
   if (previous !== undefined && previous.comparator !== name) {
-    throw new BulkError('BLOOM_OTHER_COMPARATOR', `the published database has the order ${previous.comparator}, the parts have ${name}`);
+    throw new BulkError('BLOOM_OTHER_COMPARATOR', `the published database has the order ${previous.comparator}, but the parts have ${name}`);
   }
   for (const part of parts) {
     if (!('comparator' in part) || part.comparator === name) continue;
@@ -127,19 +127,19 @@ function mustBeListedOnce(levels: readonly (readonly FileMetadata[])[]): void {
   }
 }
 
-/** Makes sure that the parts added to a level are newer than those of all levels below it. LevelDB determines that by the sequence. */
+/** Checks that the parts added to a level are newer than those of all levels below it, by their sequences, as in LevelDB. */
 function mustGrow(added: readonly PublishedPart[], levels: readonly (readonly PublishedPart[])[], previous: PublishedState | undefined, level: number, replaces: readonly number[]): void {
   const sequences = (among: readonly (readonly PublishedPart[])[]): bigint[] => among.flat().map(({ sequence }) => sequence);
   const refuse = (sequence: bigint, bound: string): never => {
-    throw new BulkError('BLOOM_OLD_SEQUENCE', `a part for level ${level} has the sequence ${sequence}, which is not ${bound}: write the parts again with another one`);
+    throw new BulkError('BLOOM_OLD_SEQUENCE', `a part for level ${level} has the sequence ${sequence}, which is not ${bound}: write the parts again with another sequence`);
   };
   const below = highest(sequences(levels.slice(level + 1)));
   const above = sequences(levels.slice(0, level)).reduce<bigint | undefined>((least, sequence) => (least === undefined || sequence < least ? sequence : least), undefined);
   const isDelivery = previous !== undefined && replaces.length === 0;
   for (const sequence of sequences([added])) {
-    if (below !== undefined && sequence <= below) refuse(sequence, `above ${below}, that of a level below`);
-    if (above !== undefined && sequence >= above) refuse(sequence, `below ${above}, that of a level above`);
-    // Readers recognize a new publication by it.
+    if (below !== undefined && sequence <= below) refuse(sequence, `above ${below}, the sequence of a level below`);
+    if (above !== undefined && sequence >= above) refuse(sequence, `below ${above}, the sequence of a level above`);
+    // Readers recognize a new publication by its sequence.
     if (isDelivery && sequence <= previous.lastSequence) refuse(sequence, `above ${previous.lastSequence}, the last one published`);
   }
 }
@@ -148,7 +148,7 @@ function highest(sequences: readonly bigint[]): bigint | undefined {
   return sequences.reduce<bigint | undefined>((most, sequence) => (most === undefined || sequence > most ? sequence : most), undefined);
 }
 
-/** @throws BulkError unless the store has all parts, each with the right number of bytes and, where the store knows it, the right SHA-256. */
+/** @throws BulkError unless the store has all parts, each with the right number of bytes and, if the store knows it, the right SHA-256. */
 async function mustBeStored(store: Pick<Store, 'name' | 'list'>, listed: readonly FileMetadata[], parts: readonly (Part | PublishedPart)[], signal: Signal | undefined): Promise<void> {
   const stored = new Map<bigint, StoredObject>();
   for await (const object of store.list(signal)) {
@@ -164,13 +164,13 @@ async function mustBeStored(store: Pick<Store, 'name' | 'list'>, listed: readonl
     if (object.byteLength !== size || (object.sha256 !== undefined && sha256 !== undefined && object.sha256 !== sha256)) {
       throw new BulkError('BLOOM_OTHER_BYTES', `${file} in ${store.name} has ${object.byteLength} bytes, expected ${size} with the SHA-256 ${sha256 ?? 'in its name'}`, { file });
     }
-    if (decodeInternalKey(smallest) === undefined) throw new BulkError('BLOOM_BAD_PART', `the first key of ${file} is too short for a database's`, { file });
+    if (decodeInternalKey(smallest) === undefined) throw new BulkError('BLOOM_BAD_PART', `the first key of ${file} is too short for an internal key`, { file });
   }
 }
 
 /**
- * The two levels to merge before the next delivery: the neighbours with the fewest bytes. Undefined while there is a
- * level left for the delivery.
+ * The two levels to merge before the next delivery: the neighbours with the fewest bytes. Undefined while a level is free for
+ * the delivery.
  */
 export function levelsToMerge({ levels }: PublishedState): [upper: number, lower: number] | undefined {
   const used = levels.flatMap((parts, level) => (parts.length > 0 ? [level] : []));

@@ -5,7 +5,7 @@ import { parseObjectName, partName } from '../part/object-name.js';
 import type { Store, StoredObject } from '../store/store.js';
 import { readManifest, readPublication } from './publication.js';
 
-/** What to delete. */
+/** Which objects to delete. */
 export interface GarbageOptions {
   /** The number of replaced publications that stay readable, the most recent ones. Default: 3. */
   readonly keep?: number | undefined;
@@ -16,7 +16,7 @@ export interface GarbageOptions {
   readonly graceMs?: number | undefined;
   /** Only reports what would be deleted. Default: false. */
   readonly isDryRun?: boolean | undefined;
-  /** The time in milliseconds since 1970. Default: that of this machine, which must agree with the store's to a few minutes. */
+  /** The time in milliseconds since 1970. Default: the clock of this machine, which may differ from the store's by a few minutes. */
   readonly nowMs?: number | undefined;
   readonly signal?: Signal | undefined;
 }
@@ -28,7 +28,7 @@ const DEFAULT_GRACE_MS = 24 * 3_600_000;
 
 /** The deleted objects. */
 export interface GarbageReport {
-  /** The names of the objects that were deleted, or would be. */
+  /** The names of the objects that were deleted, or would be deleted. */
   readonly deleted: readonly string[];
   /** Their bytes. */
   readonly freedBytes: number;
@@ -59,9 +59,9 @@ export async function collectGarbage(store: Store, options: GarbageOptions = {})
   if (signal !== undefined) mustBeSignal('signal', signal);
   const objects: StoredObject[] = [];
   for await (const object of store.list(signal)) objects.push(object);
-  // After the list: what is published since then has parts that are young, or that this MANIFEST lists as well.
+  // Read after the list: parts that are published in between are young, or this MANIFEST lists them too.
   const current = await readPublication(store, signal);
-  if (current === undefined) throw new BulkError('BLOOM_NOT_PUBLISHED', `${store.name} has no CURRENT, so the parts that are needed are unknown`);
+  if (current === undefined) throw new BulkError('BLOOM_NOT_PUBLISHED', `${store.name} has no CURRENT, so it is unknown which parts are needed`);
   // An object of unknown age is young.
   const isYoung = ({ modifiedMs }: StoredObject): boolean => !(nowMs - modifiedMs >= graceMs);
   const manifests = keptManifests(objects, current.manifest, keep, isYoung);
@@ -93,7 +93,7 @@ export async function collectGarbage(store: Store, options: GarbageOptions = {})
   return { deleted: deleted.map(({ name }) => name), freedBytes: deleted.reduce((sum, { byteLength }) => sum + byteLength, 0), manifests };
 }
 
-/** Deletes objects, except for those that somebody has written again since they were listed: a job that makes the same part needs it. */
+/** Deletes objects, except those that were written again after they were listed, because another job needs the same part. */
 async function deleteOld(store: Store, garbage: readonly StoredObject[], isYoung: (object: StoredObject) => boolean, signal: Signal | undefined): Promise<StoredObject[]> {
   const deleted: StoredObject[] = [];
   for (const object of garbage) {
@@ -113,10 +113,10 @@ function keptManifests(objects: readonly StoredObject[], current: string, keep: 
     return name?.type === 'replaced' && name.manifest !== current && there.has(name.manifest) ? [{ object, manifest: name.manifest }] : [];
   });
   replaced.sort((a, b) => b.object.modifiedMs - a.object.modifiedMs || (a.manifest < b.manifest ? -1 : 1));
-  // Some stores have times in seconds: of those that were replaced in the same one, none is known to be the last.
+  // Some stores round times to seconds, so it is unknown which of the MANIFESTs replaced in the same second was the last.
   const oldestMs = replaced[keep - 1]?.object.modifiedMs ?? Infinity;
   const last = replaced.filter(({ object }, i) => i < keep || object.modifiedMs === oldestMs || isYoung(object)).map(({ manifest }) => manifest);
-  // One that is about to be published has no mark yet.
+  // A MANIFEST that is about to be published has no mark yet.
   const young = objects.filter((object) => parseObjectName(object.name)?.type === 'manifest' && isYoung(object)).map(({ name }) => name);
   return [...new Set([current, ...last, ...young])];
 }

@@ -10,9 +10,9 @@ import type { PublishedPart, PublishedState } from './publication.js';
 
 /** Where parts come from. */
 export interface EnsurePartsOptions {
-  /** The store that has the parts that are new. Default: the same one, whose parts are then only checked. */
+  /** The store that has the new parts. Default: the same store, whose parts are then only checked. */
   readonly from?: Store | undefined;
-  /** What is published. Its parts are not read; only their presence is checked. */
+  /** The current publication. Its parts are not read; only their presence is checked. */
   readonly previous?: PublishedState | undefined;
   readonly signal?: Signal | undefined;
 }
@@ -28,8 +28,8 @@ export interface EnsuredParts {
 }
 
 /**
- * Makes sure that a store has each part of an assembly with the bytes that its name stands for, and copies those that are new from
- * another store. Call it before `publish` where the parts were not written to this store.
+ * Makes sure that a store has each part of an assembly with the right bytes, and copies new parts from another store. Call it
+ * before `publish` if the parts were not written to this store.
  *
  * @throws BulkError `BLOOM_MISSING_PART` or `BLOOM_OTHER_BYTES`; and what the stores throw.
  */
@@ -59,7 +59,7 @@ async function mustBeListed(store: Store, parts: readonly PublishedPart[], signa
     const file = partName(number);
     const byteLength = lengths.get(file);
     if (byteLength === undefined) throw missing(store, file);
-    if (byteLength !== size) throw otherBytes(store, file, `it has ${byteLength} bytes, and is to have ${size}`);
+    if (byteLength !== size) throw otherBytes(store, file, `it has ${byteLength} bytes, expected ${size}`);
   }
 }
 
@@ -78,7 +78,7 @@ async function check(store: Store, part: PublishedPart, signal: Signal | undefin
   const isKnown = isSha256 && numberOfSha256(found.sha256) === part.number && found.byteLength === part.size;
   if (isKnown && !isOld) return;
   const { bytes, sha256 } = await soundBytes(store, part, signal);
-  // So that it is not collected before it is published.
+  // The part is renewed, so that it is not deleted as garbage before it is published.
   if (isOld) await store.put({ name, bytes, sha256 }, signal);
 }
 

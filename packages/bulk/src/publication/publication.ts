@@ -1,4 +1,4 @@
-/** What is published in a store: CURRENT, and the MANIFEST that it names. */
+/** The publication in a store: CURRENT, and the MANIFEST that it names. */
 import { type Bytes, CorruptionError, type Place, type Signal } from '@bloom/bytes';
 import { mustBeSignal, mustHaveMethods } from '@bloom/bytes/internal';
 import { decodeVersionEdit, encodeVersionEdit, type FileMetadata, type VersionEdit } from '@bloom/leveldb';
@@ -30,17 +30,17 @@ export interface PublishedState {
   readonly levels: readonly (readonly PublishedPart[])[];
 }
 
-/** What is published now. */
+/** The current publication. */
 export interface Publication extends PublishedState {
   /** The state of CURRENT, for {@link publish}. */
   readonly etag: string;
 }
 
 /**
- * Reads what is published: two requests.
+ * Reads the current publication in two requests.
  *
  * @returns undefined where there is no CURRENT.
- * @throws BulkError `BLOOM_NOT_PUBLISHED` when it is a database that this package has not published.
+ * @throws BulkError `BLOOM_NOT_PUBLISHED` when the store has a database that this package did not publish.
  * @throws CorruptionError when CURRENT or the MANIFEST is damaged.
  */
 export async function readPublication(store: Store, signal?: Signal): Promise<Publication | undefined> {
@@ -55,14 +55,14 @@ export async function readPublication(store: Store, signal?: Signal): Promise<Pu
       const { comparator, lastSequence, levels } = await readManifest(store, manifest, signal);
       return { manifest, comparator, lastSequence, levels, etag };
     } catch (error) {
-      // It may have been replaced and collected in between: then CURRENT names another one by now.
+      // The MANIFEST may have been replaced and deleted in between. CURRENT then names another one.
       if (!(error instanceof CorruptionError && error.code === 'BLOOM_MISSING_FILE') || manifest === missing) throw error;
       missing = manifest;
     }
   }
 }
 
-/** Which MANIFEST CURRENT names, and in which state CURRENT is; undefined where there is none. */
+/** The name of the MANIFEST in CURRENT, and CURRENT's ETag; undefined if there is no CURRENT. */
 export async function readCurrent(store: Store, signal?: Signal): Promise<Pick<Publication, 'manifest' | 'etag'> | undefined> {
   const current = await store.get(CURRENT, signal);
   return current && { manifest: decodeCurrent(current.bytes, store), etag: current.etag };
@@ -73,7 +73,7 @@ export function encodeCurrent(manifest: string): Bytes {
   return new TextEncoder().encode(`${manifest}\n`);
 }
 
-/** The name of the MANIFEST. @throws BulkError `BLOOM_NOT_PUBLISHED` when it is none that this package writes. */
+/** The name of the MANIFEST. @throws BulkError `BLOOM_NOT_PUBLISHED` when this package does not write such a name. */
 function decodeCurrent(bytes: Uint8Array, store: Store): string {
   const text = new TextDecoder().decode(bytes);
   const name = text.slice(0, -1);
@@ -81,7 +81,7 @@ function decodeCurrent(bytes: Uint8Array, store: Store): string {
   throw notPublished(store, `CURRENT holds ${JSON.stringify(text.slice(0, 100))}, which is not the name of a MANIFEST and a newline`);
 }
 
-/** What a MANIFEST says, and its bytes. */
+/** The contents of a MANIFEST, and its bytes. */
 export interface ReadManifest extends PublishedState {
   readonly bytes: Bytes;
   /** Of `bytes`, in hexadecimal. */
@@ -91,7 +91,7 @@ export interface ReadManifest extends PublishedState {
 /**
  * Reads a MANIFEST, published or not, and verifies that its bytes match its name.
  *
- * @throws CorruptionError `BLOOM_MISSING_FILE` when there is none; BulkError `BLOOM_NOT_PUBLISHED` when it is another database's.
+ * @throws CorruptionError `BLOOM_MISSING_FILE` when it is missing; BulkError `BLOOM_NOT_PUBLISHED` when another program wrote it.
  */
 export async function readManifest(store: Store, name: string, signal?: Signal): Promise<ReadManifest> {
   const place: Place = { structure: 'MANIFEST', offset: 0, file: name };
@@ -138,7 +138,7 @@ function decodeManifest(bytes: Uint8Array, name: string, store: Store): Publishe
   for (const { level, file } of newFiles) {
     const sequence = decodeInternalKey(file.smallest)?.sequence;
     if (level === 0 || sequence === undefined || decodeInternalKey(file.largest)?.sequence !== sequence) {
-      throw notPublished(store, `${name} has table ${file.number} in level ${level}, whose entries do not have one sequence`);
+      throw notPublished(store, `the entries of table ${file.number} in level ${level} of ${name} have more than one sequence`);
     }
     // Readers would see nothing of it.
     if (sequence > lastSequence) throw notPublished(store, `${name} has table ${file.number} with the sequence ${sequence}, which is above ${lastSequence}, its last`);

@@ -11,7 +11,7 @@ import { encodeCurrent, type Publication, readCurrent } from './publication.js';
 /** How to publish. */
 export interface PublishOptions {
   /**
-   * The `etag` of the publication that is to be replaced, and null where there must be none. Default: the publication on which
+   * The `etag` of the publication to replace; null if there must be none. Default: the publication on which
    * the assembly is based must still be current.
    */
   readonly ifMatch?: string | null | undefined;
@@ -24,7 +24,7 @@ const PUBLISH_OPTIONS: Record<keyof PublishOptions, true> = { ifMatch: true, sig
 export interface PublishResult {
   /** The name of the MANIFEST. */
   readonly manifest: string;
-  /** Whether this call published it: false if it was already published, as when a task runs again. */
+  /** Whether this call published it. False if it was already published, for example when a task runs again. */
   readonly isNew: boolean;
 }
 
@@ -32,10 +32,10 @@ export interface PublishResult {
  * Publishes an assembly: writes its MANIFEST, and makes CURRENT name it, unless another publication came first. CURRENT
  * names a complete database at every moment, whatever fails.
  *
- * The order of requests is: MANIFEST; CURRENT is read; a mark that the MANIFEST that it names is replaced; CURRENT is replaced.
+ * It writes the MANIFEST, reads CURRENT, marks the MANIFEST that CURRENT names as replaced, and replaces CURRENT.
  *
- * @throws BulkError `BLOOM_CONFLICT` when another publication came first; `BLOOM_STORE_FAILED` when the store fails. It may
- *   then be published or not: repeat the call to find out.
+ * @throws BulkError `BLOOM_CONFLICT` when another publication came first; `BLOOM_STORE_FAILED` when the store fails:
+ *   repeat the call to find out whether the assembly is published.
  */
 export async function publish(store: Store, assembly: Assembly, options: PublishOptions = {}): Promise<PublishResult> {
   mustHaveAtMost('publish', 'a store, an assembly and options', 3, arguments.length);
@@ -49,7 +49,7 @@ export async function publish(store: Store, assembly: Assembly, options: Publish
   if (before?.manifest === manifest) return { manifest, isNew: false };
   const isExpected = ifMatch === undefined ? before?.manifest === assembly.previous?.manifest : (before?.etag ?? null) === ifMatch;
   if (!isExpected) throw conflict(store, manifest, before);
-  // A mark of its own that was there before says nothing of this call.
+  // This MANIFEST may have been marked as replaced before this call. The mark is then no evidence below.
   const wasReplaced = (await store.head(replacedName(manifest), signal)) !== undefined;
   if (before !== undefined) await store.put(await emptyObject(replacedName(before.manifest)), signal);
   const current = encodeCurrent(manifest);
@@ -57,13 +57,13 @@ export async function publish(store: Store, assembly: Assembly, options: Publish
   if (answer === 'replaced') return { manifest, isNew: true };
   const now = await readCurrent(store, signal);
   if (now?.manifest === manifest) return { manifest, isNew: answer === 'unknown' };
-  // A request that seemed to have failed replaced CURRENT, and another publication has replaced it since.
+  // A request that seemed to fail did replace CURRENT, and another publication has replaced it since.
   if (answer === 'unknown' && !wasReplaced && (await store.head(replacedName(manifest), signal)) !== undefined) return { manifest, isNew: true };
   throw conflict(store, manifest, now);
 }
 
 function conflict(store: Store, manifest: string, now: Pick<Publication, 'manifest'> | undefined): BulkError {
-  const problem = `another publication came first: CURRENT in ${store.name} names ${now?.manifest ?? 'nothing'}. Read it, and assemble ${manifest} anew on it`;
+  const problem = `another publication came first: CURRENT in ${store.name} names ${now?.manifest ?? 'nothing'}. Read it, and assemble ${manifest} again on it`;
   return new BulkError('BLOOM_CONFLICT', problem, { file: CURRENT });
 }
 

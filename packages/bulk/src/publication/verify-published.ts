@@ -12,11 +12,11 @@ import type { Store } from '../store/store.js';
 import { forEachPart, sizeOf, storedLengths } from './listed-parts.js';
 import { type PublishedPart, readPublication } from './publication.js';
 
-/** How thoroughly to look. */
+/** How to verify. */
 export interface VerifyPublishedOptions {
   /**
    * `'entries'` reads each part and checks its bytes, its blocks, its filters and its entries. `'bytes'` checks only that the bytes match
-   * the name. `'names'` only asks the store whether the parts are there, and how long they are. Default: `'entries'`.
+   * the name. `'names'` checks only that the store has the parts with the right lengths. Default: `'entries'`.
    */
   readonly depth?: 'names' | 'bytes' | 'entries' | undefined;
   /** The order of the keys. Default: bytewise. */
@@ -28,7 +28,7 @@ export interface VerifyPublishedOptions {
 
 const VERIFY_OPTIONS: Record<keyof VerifyPublishedOptions, true> = { depth: true, comparator: true, filterPolicies: true, codecs: true, signal: true };
 
-/** Something that is wrong with a published database. */
+/** A problem of a published database. */
 export interface PublishedFinding {
   /** The object. */
   readonly file: string;
@@ -46,7 +46,7 @@ export interface PublishedReport {
   readonly byteLength: number;
   /** Entries of all parts, deletions included; 0 unless the depth is `'entries'`. */
   readonly entries: number;
-  /** Empty where nothing is wrong. */
+  /** Empty if there are no problems. */
   readonly findings: readonly PublishedFinding[];
 }
 
@@ -76,7 +76,7 @@ export async function verifyPublished(store: Store, options: VerifyPublishedOpti
     const add = (code: string, problem: string): void => void findings.push({ file, code, problem });
     const byteLength = lengths.get(file);
     if (byteLength === undefined) add('BLOOM_MISSING_PART', `${store.name} does not have it`);
-    else if (byteLength !== part.size) add('BLOOM_OTHER_BYTES', `it has ${byteLength} bytes, the MANIFEST says ${part.size}`);
+    else if (byteLength !== part.size) add('BLOOM_OTHER_BYTES', `it has ${byteLength} bytes, but ${part.size} according to the MANIFEST`);
     else if (depth !== 'names') {
       // Not added in one expression, in which the sum would be that from before the part was read.
       const verified = await verifyPart(store, part, options, comparator, add);
@@ -87,7 +87,7 @@ export async function verifyPublished(store: Store, options: VerifyPublishedOpti
   return { manifest: publication.manifest, parts: parts.length, byteLength: sizeOf(parts), entries, findings };
 }
 
-/** What is wrong with the order of parts. */
+/** Problems of the order of parts. */
 function* levelFindings(levels: readonly (readonly PublishedPart[])[], comparator: Comparator): Generator<PublishedFinding, void, undefined> {
   let above: bigint | undefined;
   for (const parts of levels) {
@@ -96,16 +96,16 @@ function* levelFindings(levels: readonly (readonly PublishedPart[])[], comparato
       const file = partName(part.number);
       const before = parts[i - 1];
       if (before !== undefined && comparator.compare(before.largest.subarray(0, -8), part.smallest.subarray(0, -8)) >= 0) {
-        yield { file, code: 'BLOOM_OVERLAP', problem: `it overlaps ${partName(before.number)}, or is listed behind it` };
+        yield { file, code: 'BLOOM_OVERLAP', problem: `it overlaps ${partName(before.number)}, or its keys are before those of that part` };
       }
-      if (above !== undefined && part.sequence >= above) yield { file, code: 'BLOOM_OLD_SEQUENCE', problem: `its sequence ${part.sequence} is not below ${above} of a level above it` };
+      if (above !== undefined && part.sequence >= above) yield { file, code: 'BLOOM_OLD_SEQUENCE', problem: `its sequence ${part.sequence} is not below ${above}, the sequence of a level above` };
       if (least === undefined || part.sequence < least) least = part.sequence;
     }
     above = least;
   }
 }
 
-/** Reads and checks a part. @returns how many entries it has, as far as they were looked at. */
+/** Reads and checks a part. @returns the number of entries that were checked. */
 async function verifyPart(
   store: Store,
   part: PublishedPart,
@@ -143,11 +143,11 @@ async function verifyPart(
       for (const [key] of some) {
         const { sequence, type } = decodeInternalKey(key) ?? {};
         if (sequence === part.sequence && (type === VALUE || type === DELETION)) continue;
-        add('BLOOM_BAD_INTERNAL_KEY', `an entry has the sequence ${sequence ?? 'none'} and the type ${type ?? 'none'}, and the part ${part.sequence}`);
+        add('BLOOM_BAD_INTERNAL_KEY', `an entry has the sequence ${sequence ?? 'none'} and the type ${type ?? 'none'}, but the part has the sequence ${part.sequence}`);
         break;
       }
     }
-    if (!isSame(first, part.smallest) || !isSame(last, part.largest)) add('BLOOM_BAD_VERSION', 'its first and last key are not those that the MANIFEST says');
+    if (!isSame(first, part.smallest) || !isSame(last, part.largest)) add('BLOOM_BAD_VERSION', 'its first and last keys differ from those in the MANIFEST');
   } catch (error) {
     if (!(error instanceof CorruptionError || error instanceof UnsupportedError)) throw error;
     add(error.code, error.problem);

@@ -122,7 +122,7 @@ export class R2Store implements Store {
     await this.#tried(`delete ${name}`, name, signal, () => this.#bucket.delete(this.#prefix + name));
   }
 
-  /** Serves the requests of an `HttpFolder` from the bucket. The folder retries them, and checks what it reads. */
+  /** Serves the requests of an `HttpFolder` from the bucket. The folder retries failed requests and checks the responses. */
   folder(): Folder {
     const answer: Fetch = async (url, { method, headers }) => {
       const key = this.#prefix + decodeURIComponent(url.slice(BASE.length));

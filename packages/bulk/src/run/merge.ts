@@ -4,7 +4,7 @@ import type { Comparator } from '@bloom/sstable';
 import { comparatorOf } from '@bloom/sstable/internal';
 import type { BulkEntry, BulkRange, Run } from './run.js';
 
-/** Which entries are merged, and how. */
+/** Which entries to merge, and how. */
 export interface MergeOptions extends BulkRange {
   /** The order of the keys. Default: bytewise. */
   readonly comparator?: Comparator | undefined;
@@ -24,7 +24,7 @@ const MANY = 1024;
 /**
  * Merges runs: for each key, the entry of the first run that has it.
  *
- * @param runs the newest first.
+ * @param runs from the newest to the oldest.
  * @returns the entries in ascending order of their keys, several at a time.
  * @throws TypeError for a wrong argument; RangeError when a run is not in ascending order. Errors of a run are passed on.
  */
@@ -79,7 +79,7 @@ async function* merged(
 /** The next entry of a run. */
 class RunHead {
   entry: BulkEntry | undefined;
-  /** The place of the run: the newest has 0. */
+  /** The position of the run in the list; the newest has 0. */
   readonly age: number;
   readonly #iterator: AsyncIterator<readonly BulkEntry[]>;
   readonly #comparator: Comparator;
@@ -93,7 +93,7 @@ class RunHead {
     this.#comparator = comparator;
   }
 
-  /** Moves to the next entry, if it is at hand. */
+  /** Moves to the next entry, if it is in memory. */
   advance(): boolean {
     const next = this.#entries[this.#next];
     if (next === undefined) return false;
@@ -156,7 +156,7 @@ class HeadHeap {
     heads[i] = head;
   }
 
-  /** Puts the top, which has moved on, where it belongs. */
+  /** Restores the order of the heap after the run on top has moved to its next entry. */
   sink(): void {
     const heads = this.#heads;
     const head = heads[0]!;

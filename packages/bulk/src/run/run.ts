@@ -24,7 +24,7 @@ export interface Run {
 const MANY = 1024;
 const MANY_BYTES = 256 * 2 ** 10;
 
-/** The entries of a table whose keys are plain ones, such as one that `writeTable` of `@bloom/sstable` writes. */
+/** The entries of a table with plain keys, such as one written by `writeTable` of `@bloom/sstable`. */
 export function tableRun(table: Table): Run {
   return { entries: (range, signal) => storedEntries(table, range.gte, range.lt, signal) };
 }
@@ -93,7 +93,7 @@ export function arrayRun(entries: readonly BulkEntry[], comparator?: Comparator)
   };
 }
 
-/** The user key of a key as it is stored. */
+/** The user key of an internal key. */
 export function userKeyOf(stored: Uint8Array): Uint8Array {
   return stored.subarray(0, Math.max(0, stored.length - INTERNAL_KEY_TRAILER_LENGTH));
 }
@@ -122,6 +122,6 @@ function isSameUserKey(before: Uint8Array, stored: Uint8Array, table: Table): bo
 }
 
 function badKey(stored: Uint8Array, file: string | undefined): CorruptionError {
-  const problem = `a key of ${stored.length} bytes is neither that of a value nor that of a deletion in a database: its keys may be plain ones`;
+  const problem = `a key of ${stored.length} bytes is not an internal key of a value or a deletion: the table may have plain keys`;
   return new CorruptionError('BLOOM_BAD_INTERNAL_KEY', { structure: 'file', offset: 0, file }, problem);
 }

@@ -6,21 +6,21 @@ import { comparatorOf, type OpenTable, readOpenTable, readRange } from '@bloom/s
 import type { FileMetadata } from '@bloom/leveldb';
 import { userKeyOf } from './run.js';
 
-/** How sorted tables are read to split what they hold. */
+/** How to split the contents of sorted tables. */
 export interface SplitOptions extends Pick<TableOptions, 'codecs' | 'maxBlockBytes'> {
   /** The order of the keys. Default: bytewise. */
   readonly comparator?: Comparator | undefined;
-  /** Whether the tables are those of a database, such as parts, or have plain keys. Default: `'plain'`. */
+  /** Whether the tables have the keys of a database, like parts, or plain keys. Default: `'plain'`. */
   readonly keys?: 'plain' | 'database' | undefined;
   readonly signal?: Signal | undefined;
 }
 
 const SPLIT_OPTIONS: Record<keyof SplitOptions, true> = { comparator: true, keys: true, signal: true, codecs: true, maxBlockBytes: true };
 
-/** How many places of one table are looked at: of larger ones, every second block, or every third, and so on. */
+/** The most places of one table that are sampled. Of a larger table, every second or third block is sampled, and so on. */
 const MAX_SAMPLES = 2 ** 16;
 
-/** A key, and how many bytes come before it and after the last such key. */
+/** A key, and the number of bytes between the previous sample and this key. */
 interface Sample {
   readonly key: Uint8Array;
   readonly bytes: number;
@@ -30,8 +30,8 @@ interface Sample {
  * Finds keys that split the contents of sorted tables into ranges of about the same number of bytes, from the tables' indexes alone.
  *
  * @param n the number of ranges.
- * @returns at most `n - 1` keys in ascending order: range `i` is from key `i - 1` on, and before key `i`. The same tables always
- *   give the same keys, whatever their order. There are fewer where the tables have fewer blocks.
+ * @returns at most `n - 1` keys in ascending order: range `i` starts at key `i - 1` and ends before key `i`. The same tables always
+ *   give the same keys, whatever their order. There are fewer if the tables have fewer blocks.
  * @throws CorruptionError when a table cannot be opened.
  */
 export async function split(sources: readonly Source[], n: number, options: SplitOptions = {}): Promise<Uint8Array[]> {

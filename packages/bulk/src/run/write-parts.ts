@@ -14,7 +14,7 @@ export interface WritePartsOptions extends PartOptions {
 
 const WRITE_PARTS_OPTIONS: Record<keyof WritePartsOptions, true> = { ...PART_OPTIONS, signal: true };
 
-/** An entry to write: a {@link BulkEntry}, whose key and value can also be text, which stands for its UTF-8. */
+/** An entry to write: a {@link BulkEntry} whose key and value can also be strings, which are stored as UTF-8. */
 export type BulkInputEntry = BulkEntry | readonly [key: Uint8Array | string, value: Uint8Array | string | undefined];
 
 /** Entries in ascending order of their keys, several at a time: the result of {@link merge}, or arrays of entries. */
@@ -24,7 +24,7 @@ export type BulkInput = AsyncIterable<readonly BulkInputEntry[]> | Iterable<read
  * Writes entries as parts into a store. Equal parts are stored once, so a task can be repeated, or run twice at the same time.
  *
  * @returns the description of each part as soon as it is in the store.
- * @throws TypeError or RangeError for a wrong option, or keys that are not ascending; BulkError of the store.
+ * @throws TypeError or RangeError for an invalid option, or keys that are not ascending; BulkError when the store fails.
  */
 export async function* writeParts(store: Store, entries: BulkInput, options: WritePartsOptions): AsyncGenerator<Part, void, undefined> {
   mustHaveMethods('store', store, 'a store', ['create', 'put', 'head']);

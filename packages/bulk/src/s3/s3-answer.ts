@@ -1,5 +1,5 @@
 /**
- * What S3 answers: XML of a few known elements, and errors with a code.
+ * Responses of S3: XML with a few known elements, and errors with a code.
  *
  * Source: the Amazon S3 API Reference, ListObjectsV2, CreateMultipartUpload and Error Responses.
  */
@@ -8,11 +8,11 @@ import type { StoredObject } from '../store/store.js';
 /** A page of a list. */
 export interface ListPage {
   readonly objects: readonly StoredObject[];
-  /** Where the next page begins; undefined for the last. */
+  /** The token of the next page; undefined for the last page. */
   readonly next: string | undefined;
 }
 
-/** A page of the objects whose keys begin with `prefix`, which their names are without; undefined for anything else. */
+/** A page of the objects whose keys begin with `prefix`. Names are without the prefix. Undefined if `xml` is not such a page. */
 export function decodeListPage(xml: string, prefix: string): ListPage | undefined {
   if (!xml.includes('<ListBucketResult')) return undefined;
   const objects: StoredObject[] = [];
@@ -21,7 +21,7 @@ export function decodeListPage(xml: string, prefix: string): ListPage | undefine
     const key = keyOf(elementOf(contents!, 'Key') ?? '', isEncoded, prefix);
     if (key === undefined) return undefined;
     const name = key.slice(prefix.length);
-    // What lies in folders within is none of the database's.
+    // Objects in folders below the prefix do not belong to the database.
     if (!key.startsWith(prefix) || name === '' || name.includes('/')) continue;
     const object = describedObject(name, elementOf(contents!, 'Size') ?? null, elementOf(contents!, 'LastModified') ?? null);
     if (object === undefined) return undefined;
@@ -32,13 +32,13 @@ export function decodeListPage(xml: string, prefix: string): ListPage | undefine
   return isTruncated && (next ?? '') === '' ? undefined : { objects, next };
 }
 
-/** What a server says of an object; undefined where it does not say how long it is, or from when: a wrong guess could delete it. */
+/** The description of an object; undefined if the response lacks the length or the date, because a wrong date could delete the object. */
 export function describedObject(name: string, length: string | null, modified: string | null): StoredObject | undefined {
   const modifiedMs = Date.parse(modified ?? '');
   return length !== null && /^[0-9]+$/.test(length) && !Number.isNaN(modifiedMs) ? { name, byteLength: Number(length), modifiedMs } : undefined;
 }
 
-/** A key, which was asked for encoded as in URLs. Some servers do not say whether it is, and some ignore that. */
+/** A decoded key. It was requested in URL encoding, but some servers ignore that, and some do not say whether it is encoded. */
 function keyOf(text: string, isEncoded: boolean, prefix: string): string | undefined {
   if (!isEncoded && text.startsWith(prefix)) return text;
   try {
@@ -48,7 +48,7 @@ function keyOf(text: string, isEncoded: boolean, prefix: string): string | undef
   }
 }
 
-/** The contents of the first element of a name; undefined where there is none. */
+/** The contents of the first element of a name; undefined if there is none. */
 export function elementOf(xml: string, name: string): string | undefined {
   const text = new RegExp(`<${name}>([^<]*)</${name}>`).exec(xml)?.[1];
   return text?.replace(/&(?:amp|lt|gt|quot|apos|#([0-9]+)|#x([0-9a-f]+));/gi, (entity: string, decimal?: string, hex?: string) => {

@@ -181,7 +181,7 @@ export class S3Store implements Store {
     this.#mustBe(answer, [200], `find ${name}`, name);
     const sha256 = answer.header(SHA256_HEADER) ?? undefined;
     const object = describedObject(name, answer.header('content-length'), answer.header('last-modified'));
-    if (object === undefined) throw this.#odd(`find ${name}`, 'its answer does not say how long it is, or from when', name);
+    if (object === undefined) throw this.#odd(`find ${name}`, 'the response lacks its length or its date', name);
     return { ...object, sha256 };
   }
 

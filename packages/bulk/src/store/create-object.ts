@@ -32,10 +32,10 @@ export async function createObject(store: Store, object: NewObject, signal?: Sig
     if (Date.now() - found.modifiedMs >= RENEWAL_MS) await store.put(object, signal);
     return;
   }
-  throw new BulkError('BLOOM_STORE_FAILED', `${store.name} reports both that the object ${name} exists and that it does not`, { file: name });
+  throw new BulkError('BLOOM_STORE_FAILED', `${store.name} reports that the object ${name} exists, and also that it does not`, { file: name });
 }
 
-/** The SHA-256 of an object, by its bytes. */
+/** The SHA-256 of an object, computed from its bytes. */
 async function storedSha256(store: Store, name: string, signal: Signal | undefined): Promise<string | undefined> {
   const found = await store.get(name, signal);
   return found && sha256Hex(found.bytes);

@@ -69,7 +69,7 @@ export class MemoryStore implements Store {
     return { name: this.name, isPublished: true, open: (name) => openIn(this.#objects, name) };
   }
 
-  /** The bytes of each object by its name, as they are now. */
+  /** The current bytes of each object by its name. */
   files(): Map<string, Uint8Array> {
     return new Map([...this.#objects].map(([name, { bytes }]) => [name, bytes]));
   }
@@ -88,7 +88,7 @@ function described(name: string, { bytes, sha256, modifiedMs }: Kept): StoredObj
   return { name, byteLength: bytes.length, sha256, modifiedMs };
 }
 
-/** Lets other calls come in between, as any other store does. */
+/** Lets other calls run in between, as in any other store. */
 async function turn(signal: Signal | undefined): Promise<void> {
   await Promise.resolve();
   signal?.throwIfAborted();

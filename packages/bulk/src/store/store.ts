@@ -14,7 +14,7 @@ export interface StoredObject {
   readonly byteLength: number;
   /** When it was last written, in milliseconds since 1970, by the store's clock. */
   readonly modifiedMs: number;
-  /** The SHA-256 that its writer gave with it, in hexadecimal, where the store keeps it. */
+  /** The SHA-256 that its writer passed, in hexadecimal, if the store keeps it. */
   readonly sha256?: string | undefined;
 }
 
@@ -25,11 +25,11 @@ export interface ReadObject {
   readonly etag: string;
 }
 
-/** Bytes that are to be written. */
+/** An object to write. */
 export interface NewObject {
   readonly name: string;
   readonly bytes: Uint8Array;
-  /** Their SHA-256 in hexadecimal, with which the store verifies that all have arrived. */
+  /** The SHA-256 of the bytes in hexadecimal, with which the store verifies that all bytes have arrived. */
   readonly sha256: string;
 }
 
@@ -40,10 +40,10 @@ export type Replacement = 'replaced' | 'refused' | 'unknown';
 
 /** A store of objects, such as a folder or a bucket. A store does its own retries: the errors that it throws are final. */
 export interface Store {
-  /** Names the store in errors. */
+  /** The name of the store in error messages. */
   readonly name: string;
 
-  /** Reads a whole object; undefined where there is none. */
+  /** Reads a whole object; undefined if there is none. */
   get(name: string, signal?: Signal): Promise<ReadObject | undefined>;
 
   /** What the store reports about an object; undefined if there is none. */
@@ -52,13 +52,13 @@ export interface Store {
   /** Writes an object, unless there is one of that name. @returns whether it was written, by this or an earlier attempt of the same call. */
   create(object: NewObject, signal?: Signal): Promise<boolean>;
 
-  /** Writes an object whether or not there is one: only for bytes that are the same each time. */
+  /** Writes an object, whether or not it exists: only for objects whose bytes never change. */
   put(object: NewObject, signal?: Signal): Promise<void>;
 
   /**
       * Replaces an object if its state is still the one that the caller has read.
    *
-   * @param etag of {@link get}; undefined: there must be none.
+   * @param etag from {@link get}; undefined if the object must not exist.
    */
   replace(object: NewObject, etag: string | undefined, signal?: Signal): Promise<Replacement>;
 
@@ -76,7 +76,7 @@ export interface Store {
  * Checks the arguments with which an object is deleted: without a name, some services would delete the whole bucket.
  *
  * @param given how many arguments there are.
- * @throws TypeError, which names the call.
+ * @throws TypeError that names the call.
  */
 export function mustNameOne(call: string, name: unknown, given: number): void {
   mustHaveAtMost(call, 'a name and a signal', 2, given);

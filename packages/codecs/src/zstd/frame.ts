@@ -64,7 +64,7 @@ function readFrameHeader({ bytes, view }: PaddedStream, position: number, end: n
   if (!isSingleSegment) {
     const descriptor = bytes[position++]!;
     const log = 10 + (descriptor >>> 3);
-    if (log > MAX_WINDOW_LOG) throw new Error(`the window has 2^${log} bytes, the most is 2^${MAX_WINDOW_LOG}`);
+    if (log > MAX_WINDOW_LOG) throw new Error(`the window has 2^${log} bytes, the maximum is 2^${MAX_WINDOW_LOG}`);
     windowBytes = 2 ** log + 2 ** (log - 3) * (descriptor & 7);
   }
   for (let i = 0; i < idLength; i++) {
@@ -132,7 +132,7 @@ export function decodeZstd(compressed: Uint8Array, maxBytes: number): Uint8Array
     if (end - position < MIN_FRAME_BYTES) throw new Error(`${end - position} bytes follow the last frame`);
     const magic = stream.view.getUint32(position, true);
     if (isSkipped(magic)) {
-      // A size that is cut is read from the padding, and its header ends after the stream in any case.
+      // A truncated size is read from the padding. The check below fails then, because the header ends after the stream.
       position += SKIPPED_HEADER_BYTES + stream.view.getUint32(position + 4, true);
       if (position > end) throw new Error('a skippable frame is truncated');
       continue;
@@ -160,7 +160,7 @@ function decodeBlocks(stream: PaddedStream, { contentBytes, maxBlockBytes, hasCh
     const block = readBlockHeader(stream, position, end);
     const { kind, size, start } = block;
     if (kind === 2) {
-      if (size > maxBlockBytes) throw new Error(`a block has ${size} bytes, the most is ${maxBlockBytes}`);
+      if (size > maxBlockBytes) throw new Error(`a block has ${size} bytes, the maximum is ${maxBlockBytes}`);
       const literals = readLiterals(stream, start, block.end, maxBlockBytes, huffman);
       huffman = literals.table;
       executeSequences(stream, literals.position, block.end, literals, state, output, frameStart, maxBlockBytes);
@@ -178,6 +178,6 @@ function decodeBlocks(stream: PaddedStream, { contentBytes, maxBlockBytes, hasCh
   if (position + CHECKSUM_BYTES > end) throw new Error('the checksum of the contents is truncated');
   const stored = stream.view.getUint32(position, true);
   const actual = xxh64Low(output.bytes, frameStart, output.length);
-  if (stored !== actual) throw new Error(`the checksum of the contents is ${stored}, their bytes give ${actual}`);
+  if (stored !== actual) throw new Error(`the checksum of the contents is ${actual}, but ${stored} is stored`);
   return position + CHECKSUM_BYTES;
 }

@@ -1,6 +1,6 @@
 /**
- * Decoding tables of FSE (finite state entropy). A state is a row of the table. The row has a symbol, and says how many bits
- * to read for the next state.
+ * Decoding tables of FSE (finite state entropy). A state is a row of the table. The row has a symbol, and the number
+ * of bits to read for the next state.
  *
  * A table is described by the number of rows of each symbol:
  *
@@ -42,7 +42,7 @@ export function readShares(bytes: Uint8Array, position: number, end: number, max
   };
   const accuracy = peek(4) + 5;
   bit += 4;
-  if (accuracy > maxAccuracy) throw new Error(`an FSE table has an accuracy of ${accuracy}, the most is ${maxAccuracy}`);
+  if (accuracy > maxAccuracy) throw new Error(`an FSE table has an accuracy of ${accuracy}, the maximum is ${maxAccuracy}`);
   let remaining = (1 << accuracy) + 1;
   let threshold = 1 << accuracy;
   let width = accuracy + 1;
@@ -81,7 +81,7 @@ export function readShares(bytes: Uint8Array, position: number, end: number, max
   return { counts, symbols, accuracy, position: (bit + 7) >>> 3 };
 }
 
-/** Builds the table of these shares, which add up. */
+/** Builds the table of these shares, which must add up to all rows. */
 export function buildFseTable({ counts, symbols, accuracy }: Omit<Shares, 'position'>): FseTable {
   const size = 1 << accuracy;
   const rows = new Uint32Array(size);

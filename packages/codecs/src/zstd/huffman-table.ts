@@ -75,7 +75,7 @@ function buildHuffmanTable(weights: Uint8Array, count: number): HuffmanTable {
   let total = 0;
   for (let i = 0; i < count; i++) {
     const weight = weights[i]!;
-    if (weight > MAX_CODE_BITS) throw new Error(`a Huffman weight is ${weight}, the most is ${MAX_CODE_BITS}`);
+    if (weight > MAX_CODE_BITS) throw new Error(`a Huffman weight is ${weight}, the maximum is ${MAX_CODE_BITS}`);
     total += (1 << weight) >> 1;
   }
   const bits = 32 - Math.clz32(total);

@@ -15,11 +15,11 @@ import { type HuffmanTable, readHuffmanTable } from './huffman-table.js';
 
 /** The literals of a block. */
 export interface Literals {
-  /** An array that contains them, from `start` on. */
+  /** An array that contains them, starting at `start`. */
   readonly bytes: Uint8Array;
   readonly start: number;
   readonly length: number;
-  /** The Huffman table that the next block may use again. */
+  /** The Huffman table, which the next block may reuse. */
   readonly table: HuffmanTable | undefined;
   /** The position of the byte after them in the stream. */
   readonly position: number;
@@ -44,7 +44,7 @@ export function readLiterals(
   const kind = bytes[position]! & 3;
   const form = (bytes[position]! >>> 2) & 3;
   const mustFit = (length: number): void => {
-    if (length > maxLength) throw new Error(`a block has ${length} literals, the most is ${maxLength}`);
+    if (length > maxLength) throw new Error(`a block has ${length} literals, the maximum is ${maxLength}`);
   };
   if (kind < 2) {
     const headerBytes = form === 1 ? 2 : form === 3 ? 3 : 1;
@@ -73,7 +73,7 @@ export function readLiterals(
     ({ table, position: start } = readHuffmanTable(stream, start, streamEnd));
     if (start >= streamEnd) throw new Error('the literals are truncated');
   } else if (table === undefined) {
-    throw new Error('there is no Huffman table to use again');
+    throw new Error('there is no Huffman table to reuse');
   }
   const literals = new Uint8Array(length);
   if (isSingle) {

@@ -39,7 +39,7 @@ interface TableKind {
   readonly predefined: FseTable;
 }
 
-/** Symbols with these numbers of extra bits, which cover the numbers from `first` on without a gap. */
+/** Symbols with these numbers of extra bits, which cover the numbers from `first` without a gap. */
 function symbolsFrom(first: number, bits: readonly number[]): Symbols {
   const bases = new Uint32Array(bits.length);
   let base = first;
@@ -147,7 +147,7 @@ function readTable(
       return { table: buildFseTable(shares), position: shares.position };
     }
     default:
-      if (before === undefined) throw new Error('there is no FSE table to use again');
+      if (before === undefined) throw new Error('there is no FSE table to reuse');
       return { table: before, position };
   }
 }

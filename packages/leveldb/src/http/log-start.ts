@@ -6,7 +6,7 @@ import { LOG_BLOCK_LENGTH, LOG_HEADER_LENGTH } from '@bloom/log';
 const MAX_TYPE = 4;
 
 /**
- * Whether a log or a MANIFEST can begin with these bytes: with a whole fragment, or with a part of one that ends with the file.
+ * Whether a log or a MANIFEST can begin with these bytes: with a complete fragment, or with one that is truncated by the end of the file.
  *
  * @param bytes the first block, or all of a shorter file.
  */

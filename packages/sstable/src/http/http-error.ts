@@ -4,12 +4,12 @@
  * - `BLOOM_HTTP_STATUS`: the server answers with an error status, or a redirect without an address.
  * - `BLOOM_HTTP_NO_RANGES`: the server sends the whole file instead of a range, and it is larger than `maxWholeBytes`.
  * - `BLOOM_HTTP_ENCODED`: the server compresses the file in transit, so its ranges are not ranges of the file.
- * - `BLOOM_HTTP_PAGE`: the server answers with an HTML page, as servers of single-page apps do for files that they do not have, and
- *   networks that want a login.
+ * - `BLOOM_HTTP_PAGE`: the server answers with an HTML page, as servers of single-page apps do for missing files, and networks
+ *   that require a login.
  * - `BLOOM_HTTP_CHANGED`: the file is no longer the one that was opened.
  * - `BLOOM_HTTP_NO_LENGTH`: the server does not say how long the file is.
- * - `BLOOM_HTTP_STALLED`: in every try, nothing arrived for `stallMs`, or data arrived too slowly.
- * - `BLOOM_HTTP_FAILED`: in every try, the request failed or the answer broke off, with the reason in `cause`; or the
+ * - `BLOOM_HTTP_STALLED`: in every attempt, nothing arrived for `stallMs`, or data arrived too slowly.
+ * - `BLOOM_HTTP_FAILED`: in every attempt, the request failed or the response was cut off, with the reason in `cause`; or the
  *   answer is not the requested range.
  */
 export type HttpErrorCode =

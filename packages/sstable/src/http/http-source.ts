@@ -8,10 +8,10 @@ import { Transport, type TransportOptions } from './transport.js';
 
 /** How to reach a table. Every option has a default. */
 export interface HttpSourceOptions extends TransportOptions {
-  /** Length of the file in bytes, if known: then opening requests nothing. */
+  /** Length of the file in bytes, if known: opening then sends no request. */
   readonly byteLength?: number | undefined;
   /**
-   * How many bytes at the end of the file to request when it is opened, where the footer and the index of a table are. The
+   * How many bytes at the end of the file to request on opening: a table has its footer and index there. The
    * response also gives the length of the file. 0 requests the length alone, with HEAD. Default: 64 KiB, and 0 in a page of
    * another origin, where the browser would send a further request to ask the server whether this one is allowed.
    */
@@ -70,7 +70,7 @@ export class HttpSource implements Source {
    * Requests the end of the file, or its start; the answer says how long it is. If the server does not answer with what was
    * requested, the length is requested with HEAD or, if that fails for any reason, with a range of one byte.
    *
-   * @throws TypeError or RangeError for a wrong address or option; HttpError with a code of {@link HttpErrorCode}.
+   * @throws TypeError or RangeError for an invalid address or option; HttpError with a code of {@link HttpErrorCode}.
    */
   static async open(url: string | { readonly href: string }, options: HttpSourceOptions = {}): Promise<HttpSource> {
     const address: unknown = typeof url === 'string' ? url : (url as typeof url | null | undefined)?.href;
@@ -85,12 +85,12 @@ export class HttpSource implements Source {
     return this.#file.identity;
   }
 
-  /** How many bytes at the end of the file are held, which came with its length. They are released when one read covers all of them. */
+  /** The number of bytes at the end of the file that are held: they arrived with its length. A read that covers all of them releases them. */
   get heldTailBytes(): number {
     return this.#file.heldTailBytes;
   }
 
-  /** The bytes of a range, if an earlier answer brought them and they are still held; undefined otherwise. They stay held. */
+  /** The bytes of a range, if they are held from an earlier response; undefined otherwise. They stay held. */
   heldBytes(offset: number, length: number): Bytes | undefined {
     mustLieInside(offset, length, this);
     return this.#file.heldBytes(offset, length);
@@ -123,7 +123,7 @@ const DEFAULT_MAX_WHOLE_BYTES = 8 * 2 ** 20;
  * longer, and opening requests the rest.
  */
 const DEFAULT_TAIL_BYTES = 64 * 2 ** 10;
-/** The file is not there, or not for this caller: another kind of request would not change that. */
+/** The file is missing, or this caller must not read it: another kind of request would not change that. */
 const FINAL: readonly number[] = [401, 403, 404, 410];
 /** A server may answer with only a part of a range, but not with so little that it takes more requests than this. */
 const MAX_PARTS = 1024;
@@ -168,7 +168,7 @@ class RemoteFile {
   /** Whether the answer to HEAD said that the file is empty, which alone is no proof. */
   #seemsEmpty = false;
   readonly #first: FirstRange;
-  /** Whether the file was looked at, because it is labelled as a page. Scripts that serve files often forget to label them. */
+  /** Whether the start of the file was checked because it is labelled as a page. Scripts that serve files often send a wrong label. */
   #isVetted = false;
   #held: Held | undefined;
   /** The whole file, from a server without ranges. */
@@ -190,7 +190,7 @@ class RemoteFile {
   get identity(): FileIdentity | undefined {
     const { etag = null, modified = null } = this.#version ?? {};
     if (etag === null && modified === null) return undefined;
-    // A file that grew is another version, so nothing says which file it is.
+    // HTTP has no identity of a file apart from its version, so both fields are the version.
     const state = `${etag}\n${modified}\n${this.#fileLength}`;
     return { file: state, state, isSettled: true };
   }
@@ -227,14 +227,14 @@ class RemoteFile {
     if (!(await this.#seemsRight(signal))) throw this.#page();
   }
 
-  /** Whether the file is none that is labelled as an HTML page and begins like one, as far as is known. */
+  /** Whether the file is not an HTML page, as far as is known: a page has that label and begins like one. */
   async #seemsRight(signal: Signal | undefined): Promise<boolean> {
     if (this.#isVetted || this.#version === undefined || this.#fileLength === undefined) return true;
     const length = Math.min(this.#fileLength, PAGE_START_BYTES);
     try {
       if (length > 0 && this.#version.isHtml && isMarkup(this.heldBytes(0, length) ?? (await this.#read(0, length, signal)))) return false;
     } catch (error) {
-      // What came was no part of the file that is there.
+      // The bytes received were not part of the file.
       if (error instanceof HttpError && error.code === 'BLOOM_HTTP_CHANGED') return false;
       throw error;
     }
@@ -257,7 +257,7 @@ class RemoteFile {
     if (held === undefined) return this.#fetch(offset, length, signal);
     const heldEnd = held.offset + held.bytes.length;
     const end = offset + length;
-    // What is held is at the start or at the end of the file, so nothing is missing on both sides of it.
+    // The held bytes are at the start or the end of the file, so bytes are missing on one side only.
     const [missing, missingEnd] = held.offset === 0 ? [Math.max(offset, heldEnd), end] : [offset, Math.min(end, held.offset)];
     if (missing === offset && missingEnd === end) return this.#fetch(offset, length, signal);
     const fetched = missing < missingEnd ? await this.#fetch(missing, missingEnd - missing, signal) : undefined;
@@ -289,8 +289,8 @@ class RemoteFile {
   }
 
   /**
-   * Requests the start or the end of the file. An answer of any other kind is ignored: some servers take `bytes=-48` for the
-   * first bytes, some refuse it, and some hide Content-Range from the page.
+   * Requests the start or the end of the file. Any other answer is ignored: some servers read `bytes=-48` as the first
+   * bytes, some refuse it, and some hide Content-Range from the page.
    */
   async #askFirst(signal: Signal | undefined): Promise<void> {
     const { isStart, byteLength } = this.#first;
@@ -304,7 +304,7 @@ class RemoteFile {
       const refusal = this.transport.refusal(answer);
       if (refusal instanceof Retriable || FINAL.includes(answer.status)) throw refusal;
     };
-    // A range at the start is understood by every server. One at the end may be what a server, or a browser, rejects.
+    // Every server supports a range at the start. A server or a browser may reject one at the end.
     if (isStart) return this.transport.request(parts, signal, take);
     try {
       await this.transport.once(parts, signal, take);
@@ -319,7 +319,7 @@ class RemoteFile {
     const { isStart, byteLength } = this.#first;
     const { first, last, fileLength } = parseContentRange(answer.header('content-range') ?? '') ?? {};
     if (first === undefined || last === undefined || fileLength === undefined || last < first || last >= fileLength) return false;
-    // A server may send fewer bytes, at the start only the first ones, and at the end only the last ones.
+    // A server may send fewer bytes: of a range at the start only the first ones, of a range at the end only the last ones.
     if (isStart ? first !== 0 || last >= byteLength : last !== fileLength - 1 || first < fileLength - byteLength) return false;
     if (isEncoded(answer) || (answer.header('content-type') ?? '').startsWith('multipart/')) return false;
     this.#check(answer, undefined);
@@ -333,7 +333,7 @@ class RemoteFile {
     return true;
   }
 
-  /** Takes the whole file, if it is no larger than the limit. A server may have ranges although it ignores those at the end. */
+  /** Takes the whole file, if it is no larger than the limit. A server may support ranges although it ignores those at the end. */
   async #takeFirstWhole(answer: Answer): Promise<boolean> {
     if ((wholeNumber(answer.header('content-length')) ?? 0) > this.#maxWholeBytes || isEncoded(answer)) return false;
     try {
@@ -345,7 +345,7 @@ class RemoteFile {
     return true;
   }
 
-  /** Whether a refusal says that the file is empty: then it has no range. */
+  /** Whether a refusal means that the file is empty, because an empty file has no ranges. */
   #isEmpty(answer: Answer): boolean {
     if (parseContentRange(answer.header('content-range') ?? '')?.fileLength !== 0) return false;
     this.#checkLength(0);
@@ -353,13 +353,13 @@ class RemoteFile {
     return true;
   }
 
-  /** Sends HEAD. Whatever goes wrong, a GET may still work: some servers refuse HEAD, and some links are signed for GET. */
+  /** Sends HEAD. If it fails for any reason, a GET may still work: some servers refuse HEAD, and some URLs are signed for GET. */
   async #askLength(signal: Signal | undefined): Promise<void> {
     try {
       const answer = await this.transport.once({ method: 'HEAD', headers: {} }, signal, (head) => Promise.resolve(head));
       const length = wholeNumber(answer.header('content-length'));
       if (answer.status !== 200) throw this.transport.refusal(answer);
-      // The length of compressed contents is not that of the file. A length of 0 may be that of the answer to HEAD.
+      // The length of compressed contents is not that of the file. A length of 0 may describe the empty answer to HEAD.
       if (length !== undefined && length > 0 && !isEncoded(answer)) this.#check(answer, length);
       this.#seemsEmpty = length === 0;
     } catch (error) {
@@ -411,7 +411,7 @@ class RemoteFile {
     const bytes = known !== undefined && known > this.#maxWholeBytes ? undefined : await answer.body(this.#maxWholeBytes);
     if (bytes === undefined) {
       const size = known === undefined ? '' : ` of ${known} bytes`;
-      const problem = `the server has no ranges: it sends the whole file${size}, and the limit is ${this.#maxWholeBytes} bytes`;
+      const problem = `the server does not support ranges: it sends the whole file${size}, but the limit is ${this.#maxWholeBytes} bytes`;
       throw this.transport.error('BLOOM_HTTP_NO_RANGES', problem, { status: 200 });
     }
     // fetch itself rejects a truncated response, so this one was decompressed, and Content-Encoding was hidden from the page.
@@ -427,13 +427,13 @@ class RemoteFile {
     // Some servers, such as npm's http-server, do not send the length here, and a browser may hide it from the page.
     if (this.#seemsEmpty && offset === 0) fileLength ??= 0;
     if (fileLength !== undefined) this.#checkLength(fileLength);
-    else if (this.#fileLength !== undefined) throw this.#changed(`length: there is no byte ${offset} any more`);
+    else if (this.#fileLength !== undefined) throw this.#changed(`length: it no longer has a byte ${offset}`);
     // Every range of an empty file is refused.
     if (fileLength === 0 && offset === 0) return EMPTY;
     throw this.transport.refusal(answer);
   }
 
-  /** @throws HttpError `BLOOM_HTTP_CHANGED` when the answer is of another version of the file than the first one. */
+  /** @throws HttpError `BLOOM_HTTP_CHANGED` when the answer has another version of the file than the first one. */
   #check(answer: Answer, fileLength: number | undefined): void {
     const etag = answer.header('etag');
     const modified = answer.header('last-modified');
@@ -456,7 +456,7 @@ class RemoteFile {
 
   async #mustBePlain(answer: Answer): Promise<void> {
     if (!isEncoded(answer)) return;
-    // `fetch` decompresses it. A part of it may be no stream of its own.
+    // `fetch` decompresses it, but a part of a compressed stream may not be a valid stream.
     const bytes = isHtmlPage(answer) ? await answer.body(this.#maxWholeBytes).catch(() => undefined) : undefined;
     if (bytes !== undefined && isMarkup(bytes)) throw this.#page();
     throw this.#encoded(`Content-Encoding is ${answer.header('content-encoding')}`);

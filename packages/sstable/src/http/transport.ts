@@ -42,8 +42,8 @@ export interface TransportOptions {
   readonly retries?: number | undefined;
   /**
    * Milliseconds to wait before the first retry. The wait doubles with each further one, up to a minute. If the server
-   * asks for a longer wait with Retry-After, it gets it; if it asks for more than a minute, there is no retry. Default:
-   * 200.
+   * asks for a longer wait with Retry-After, that wait is used; if it asks for more than a minute, there is no retry.
+   * Default: 200.
    */
   readonly retryDelayMs?: number | undefined;
 }
@@ -57,16 +57,16 @@ export interface RequestParts {
 const DEFAULT_STALL_MS = 30_000;
 const DEFAULT_RETRIES = 3;
 const DEFAULT_RETRY_DELAY_MS = 200;
-/** The longest wait before a retry; after this time a caller would rather have the error. */
+/** The longest wait before a retry. After this time, an error is more useful to the caller. */
 const MAX_RETRY_DELAY_MS = 60_000;
-/** Any usable network is faster: without it, a server that sends a byte now and then would hold a read for hours. */
+/** The least speed, which any usable network exceeds. Without it, a server that sends single bytes could delay a read for hours. */
 const MIN_BYTES_PER_SECOND = 1024;
 /** With a longer timeout, setTimeout fires at once. */
 const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 
-/** How the target of a redirect answers once it has expired, as signed addresses do. */
+/** The statuses of the target of a redirect that has expired, for example a signed address. */
 const EXPIRED: readonly number[] = [401, 403, 404, 410];
-/** Statuses below 500 that are worth a retry. */
+/** Statuses below 500 after which a retry may succeed. */
 const TEMPORARY: readonly number[] = [408, 425, 429];
 
 declare const fetch: Fetch;
@@ -77,7 +77,7 @@ export class Transport {
   readonly url: string;
   readonly #fetch: Fetch;
   readonly #redirects: Redirects;
-  /** Where the last good answer came from. Going there directly saves the redirect and stays with one mirror. */
+  /** The source of the last good answer. Later requests go there directly, which saves the redirect and stays with one mirror. */
   #route: Route;
   readonly #stallMs: number;
   readonly #retries: number;
@@ -86,10 +86,10 @@ export class Transport {
   readonly #ends = new Set<(reason: unknown) => void>();
   #isClosed = false;
 
-  /** @throws TypeError for an address or headers that `fetch` rejects; RangeError for a wrong option. */
+  /** @throws TypeError for an address or headers that `fetch` rejects; RangeError for an invalid option. */
   constructor(url: string, options: TransportOptions) {
     this.url = url;
-    // Looked up for each request and called without `this`: browsers demand that, and tests replace it.
+    // Called without `this`, as browsers require, and looked up for each request, because tests replace it.
     this.#fetch = options.fetch ?? ((...request) => fetch(...request));
     this.#stallMs = Math.min(mustBeWhole('stallMs', options.stallMs ?? DEFAULT_STALL_MS, 1), MAX_TIMEOUT_MS);
     this.#retries = mustBeWhole('retries', options.retries ?? DEFAULT_RETRIES, 0);
@@ -124,10 +124,10 @@ export class Transport {
       });
     } catch (error) {
       if (error instanceof HttpError || signal?.aborted === true || this.#isClosed) throw error;
-      // It may be that only the mirror failed to which the server had redirected.
+      // Perhaps only the mirror failed to which the server had redirected.
       this.#route = this.#redirects.start;
       // Any other error came from reading the body.
-      throw error instanceof Retriable ? error : new Retriable(this.error('BLOOM_HTTP_FAILED', 'the answer broke off', { cause: error }));
+      throw error instanceof Retriable ? error : new Retriable(this.error('BLOOM_HTTP_FAILED', 'the response was cut off', { cause: error }));
     }
   }
 
@@ -150,7 +150,8 @@ export class Transport {
   /** Ends all requests under way, and refuses later ones. */
   close(): void {
     this.#isClosed = true;
-    // Where they are bound to other requests, which cannot be ended from here, they fail when their answers are there.
+    // On hosts whose objects are bound to the request that created them, those of other requests cannot be aborted here. They fail
+    // when their answers arrive.
     if (isRequestBound()) return;
     for (const end of this.#ends) end(closedError());
   }
@@ -169,7 +170,7 @@ export class Transport {
   refusal(answer: Answer): HttpError | Retriable {
     const { status } = answer;
     const waitMs = retryAfterMs(answer.header('retry-after'));
-    const without = answer.hadHeaders ? '' : ' to a request without the given headers, which are not sent along with a redirect';
+    const without = answer.hadHeaders ? '' : ' to a request without the given headers, which are not sent to the target of a redirect';
     const wait = waitMs === 0 ? '' : `, and asks to wait ${Math.ceil(waitMs / 1000)} s`;
     const error = this.error('BLOOM_HTTP_STATUS', `the server answers ${status}${without}${wait}`, { status });
     return status < 500 && !TEMPORARY.includes(status) ? error : new Retriable(error, waitMs);
