@@ -2,10 +2,10 @@ import { parentPort } from 'node:worker_threads';
 import { Failure } from './failure.js';
 import type { ThreadAnswer } from './inputs/worker-thread.js';
 
-/** What is answered to a call. */
+/** The answer to a call. */
 export interface CallAnswer {
   readonly value: unknown;
-  /** Memory of the value that goes to the thread that called. */
+  /** Buffers of the value that are transferred to the calling thread. */
   readonly transferred?: readonly ArrayBuffer[];
 }
 

@@ -3,7 +3,7 @@ import { writeSync } from 'node:fs';
 import { version } from '../package.json';
 import { loadProgram } from './code-cache.js';
 
-// Answered without the program, which takes longer to load than anything that it does here.
+// Answered here, because loading the program takes longer than answering.
 if (!(isVersionWanted() && printed(`${version}\n`))) void loadProgram().run();
 
 function isVersionWanted(): boolean {
@@ -11,7 +11,7 @@ function isVersionWanted(): boolean {
   return (option === '--version' || option === '-V') && others.length === 0;
 }
 
-/** Prints to standard output. @returns false if it cannot be written to: the program knows what to do then. */
+/** Prints to standard output. @returns false if that fails: the program then handles the error. */
 function printed(text: string): boolean {
   try {
     writeSync(1, text);

@@ -2,8 +2,8 @@
  * Loads the program, a single file, with V8's code cache: compiled functions, which spare most of the time that a short
  * command takes. The first run of each command writes the cache, and later ones read it.
  *
- * V8 runs whatever a cache holds, and a damaged one can crash it. So a cache counts only if nobody can have written it but
- * this user and the owner of the program, who decides what it does anyway, and it has a checksum.
+ * V8 runs the code in a cache without checks, and a damaged cache can crash it. So a cache is used only if its checksum is right
+ * and only this user and the owner of the program can have written it.
  *
  * V8 refuses a cache of another version or other flags of V8. Of the source it compares only the length, so the name of a
  * cache has the hash of the program, and it also tells one build of Node from another.
@@ -41,12 +41,12 @@ const PROGRAM_HASH = '__PROGRAM_HASH__';
 const NO_FOLLOW = (constants as { readonly O_NOFOLLOW?: number }).O_NOFOLLOW ?? 0;
 /** A CRC-32. */
 const CHECKSUM_BYTES = 4;
-/** V8 drops functions that have not run for a while: after a run of more processor time, those of the start are missing. */
+/** V8 drops functions that have not run for a while, so after a longer run the functions of the start are missing. */
 const MAX_RUN_MICROSECONDS = 1e6;
 /** Caches that are older, such as those of other versions, are deleted when another one is written. */
 const MAX_AGE_MS = 30 * 24 * 3600 * 1000;
 
-/** Loads `program.cjs`, which lies beside this file. */
+/** Loads `program.cjs` from the folder of this file. */
 export function loadProgram(): typeof Program {
   const file = join(__dirname, 'program.cjs');
   const require = createRequire(file);
@@ -55,7 +55,7 @@ export function loadProgram(): typeof Program {
 
   const cache = new CodeCache(file);
   const cachedData = cache.read();
-  // It is ASCII, which takes a quarter of the time to read so.
+  // The program is ASCII. Reading it as Latin-1 takes a quarter of the time.
   const script = new Script(`(function (exports, require, module, __filename, __dirname) {${readFileSync(file, 'latin1')}\n})`, {
     filename: file,
     cachedData,
@@ -71,7 +71,7 @@ export function loadProgram(): typeof Program {
   return module.exports as typeof Program;
 }
 
-/** The code cache of a command: beside the program if that can be written, else in the user's folder for caches. */
+/** The code cache of a command: in the program's folder if that is writable, otherwise in the user's folder for caches. */
 class CodeCache {
   readonly #program: string;
   readonly #name: string;
@@ -92,7 +92,7 @@ class CodeCache {
     return undefined;
   }
 
-  /** Writes the cache where that is possible, whole or not at all. */
+  /** Writes the cache completely or not at all. Does nothing if it cannot be written. */
   write(content: () => Buffer): void {
     for (const folder of this.#folders()) if (this.#writeIn(folder, content)) return;
   }
@@ -125,7 +125,7 @@ class CodeCache {
     // Two first runs write two files, and the later one gets the name.
     const temporary = join(folder, `${this.#name}.${process.pid}`);
     try {
-      // Root leaves nothing in the folders of others, who could not delete it.
+      // Root does not write to folders of other users, who could not delete the file.
       if (process.geteuid !== undefined && ownerOf(nearestFolder(folder)) !== process.geteuid()) return false;
       mkdirSync(folder, { recursive: true, mode: 0o755 });
       if (!this.#isSafe(lstatSync(folder))) return false;
@@ -144,14 +144,14 @@ class CodeCache {
   }
 }
 
-/** The content with its CRC-32 behind it. */
+/** The content followed by its CRC-32. */
 function sealed(content: Buffer): Buffer {
   const checksum = Buffer.alloc(CHECKSUM_BYTES);
   checksum.writeUInt32LE(crc32(content));
   return Buffer.concat([content, checksum]);
 }
 
-/** The content that was {@link sealed}; undefined if it was damaged since. */
+/** The content of a {@link sealed} buffer; undefined if it is damaged. */
 function unsealed(stored: Buffer): Buffer | undefined {
   const end = stored.length - CHECKSUM_BYTES;
   if (end < 0) return undefined;
@@ -173,7 +173,7 @@ function userCaches(): string | undefined {
   const { LOCALAPPDATA, XDG_CACHE_HOME } = process.env;
   if (process.platform === 'win32') return LOCALAPPDATA;
   if (process.platform === 'darwin') return join(homedir(), 'Library/Caches');
-  // Elsewhere than in an absolute path, the variable does not count.
+  // A relative path in the variable is ignored.
   return XDG_CACHE_HOME?.startsWith('/') ? XDG_CACHE_HOME : join(homedir(), '.cache');
 }
 

@@ -1,4 +1,4 @@
-/** The commands by what they are for, under the headings of the help. */
+/** The commands by their purpose, under the headings of the help. */
 export const COMMAND_GROUPS = {
   'Look:': ['ls', 'get', 'scan', 'find', 'count', 'stat', 'verify', 'layout', 'diff', 'explore', 'export'],
   'Write:': ['build', 'merge', 'convert', 'put', 'delete', 'load', 'compact', 'copy', 'destroy'],
@@ -10,14 +10,14 @@ export const COMMAND_GROUPS = {
 
 export type CommandName = (typeof COMMAND_GROUPS)[keyof typeof COMMAND_GROUPS][number];
 
-/** The commands that have commands below them. */
+/** The commands that have subcommands. */
 const SUBCOMMANDS: Readonly<Partial<Record<CommandName, readonly string[]>>> = {
   bulk: ['part', 'split', 'assemble', 'publish', 'gc'],
   advise: ['filters', 'compression'],
   filter: ['size', 'test'],
 };
 
-/** Names that commands had before. */
+/** Former names of commands. */
 const ALIASES: Readonly<Record<string, readonly string[]>> = {
   size: ['count', '--bytes'],
   compression: ['advise', 'compression'],
@@ -29,7 +29,7 @@ export function isCommandName(word: string | undefined): word is CommandName {
   return Object.values(COMMAND_GROUPS).some((names: readonly string[]) => names.includes(word!));
 }
 
-/** The arguments with the command's name of today, and `COMMAND --help` for `help COMMAND`. */
+/** The arguments with the command's current name, and `COMMAND --help` for `help COMMAND`. */
 export function todaysArguments(args: readonly string[]): readonly string[] {
   const [first = '', second] = args;
   if (first === 'help' && second !== undefined) {

@@ -9,7 +9,7 @@ import type { DecodingOrder, PieceAnswer, PieceOrder } from './inputs/decoding-t
 
 const { form, state } = workerData as DecodingOrder;
 const decoder = decoderOf(form, state);
-/** How many entries there were in the last piece: the next one will have as many. */
+/** The number of entries in the last piece, which the next one is expected to have too. */
 let expected = 1024;
 
 answerCalls(({ bytes, spare }: PieceOrder) => {

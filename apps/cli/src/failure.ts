@@ -13,7 +13,7 @@ export const EXIT = {
   failure: 2,
 } as const;
 
-/** What the exit codes mean, for the help. */
+/** The meanings of the exit codes, for the help. */
 export const EXIT_MEANINGS: readonly (readonly [code: number, meaning: string])[] = [
   [EXIT.ok, 'success: found, or nothing wrong'],
   [EXIT.no, 'an absent key, a difference, damage or loss, or a lost race'],
@@ -39,12 +39,12 @@ export function failureOf(file: string, error: unknown): unknown {
   return error;
 }
 
-/** Whether a path is the URL of something, which may be where only files can be. */
+/** Whether a path is a URL, which some arguments cannot be. */
 export function isUrl(path: string): boolean {
   return /^[a-z][a-z0-9+.-]*:\/\//i.test(path);
 }
 
-/** What is wrong with a URL where only files can be, without what may be secret in it. */
+/** The problem of a URL that is given instead of a file. Secrets in the URL are left out. */
 export function urlProblem(url: string): string {
   const shown = url.replace(/(?<=^[^/]*:\/\/)[^/?#]*@|[?#].*$/gs, '');
   if (/^https?:/i.test(url)) return `${shown}: is a URL where a file is needed: download it and pass the copy`;
@@ -52,12 +52,12 @@ export function urlProblem(url: string): string {
   return `${shown}: is not a URL that can be read: use http:// or https://`;
 }
 
-/** @throws Failure for a URL where a file or folder is to be written, of which the system would make folders here. */
+/** @throws Failure for a URL as an output: the system would create local folders from it. */
 export function mustBeWrittenHere(path: string): void {
   if (isUrl(path)) throw new Failure(`${urlProblem(path).split(': is ')[0]!}: is a URL where a local path is needed`);
 }
 
-/** What is wrong in a file, and where, without the name of the file. */
+/** A problem and its place in a file, without the name of the file. */
 export function placedProblem({ structure, offset, problem: given }: Pick<Finding, 'structure' | 'offset' | 'problem'>): string {
   const problem = withoutAdvice(given);
   if (structure === 'file' || structure === 'folder' || structure === 'MANIFEST') return problem;

@@ -25,7 +25,7 @@ const RARE_OPTIONS: ReadonlySet<string> = new Set([
 
 export const HELP_ALL = '--help-all';
 
-/** The options of a command, as the help lists them. @param all also rare ones. */
+/** The options of a command, as the help lists them. @param all whether to include rare options. */
 export function optionsOf(command: Command, all: boolean): Option[] {
   const options = new Help().visibleOptions(command);
   const usual = options.filter(({ long }) => !RARE_OPTIONS.has(long!));

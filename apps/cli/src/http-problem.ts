@@ -1,34 +1,34 @@
-/** What servers do wrong, as text. Without the code that sends requests, which most runs of `bloom` do not need. */
+/** Problems with servers, as text. This file does not import the code that sends requests, which most runs of `bloom` do not need. */
 import type { HttpError } from '@bloom/sstable/http';
 import { withoutAdvice } from './library-advice.js';
 
-/** The variable that has headers, one per line. */
+/** The environment variable with headers, one per line. */
 export const HEADERS_VARIABLE = 'BLOOM_HTTP_HEADERS';
 
 export function isHttpError(error: unknown): error is HttpError {
   return error instanceof Error && error.name === 'HttpError' && 'code' in error && String(error.code).startsWith('BLOOM_HTTP_');
 }
 
-/** What is wrong with a server or its answers, and what can be done. */
+/** The problem with a server or its answers, and what the user can do. */
 export function httpProblem(error: HttpError): string {
   const problem = withoutAdvice(error.message.startsWith(`${error.url}: `) ? error.message.slice(error.url.length + 2) : error.message);
   const cause = causeOf(error);
   const text = cause === undefined || problem.includes(cause) ? problem : `${problem} (${cause})`;
   switch (error.code) {
     case 'BLOOM_HTTP_STATUS':
-      if (error.status === 401 || error.status === 403) return `${text}: give what the server asks for with --header or ${HEADERS_VARIABLE}`;
+      if (error.status === 401 || error.status === 403) return `${text}: pass the headers that the server requires with --header or ${HEADERS_VARIABLE}`;
       return error.status === 404 || error.status === 410 ? `${text}: there is no such file` : text;
     case 'BLOOM_HTTP_NO_RANGES':
     case 'BLOOM_HTTP_ENCODED':
     case 'BLOOM_HTTP_NO_LENGTH':
-      return `${text}: download it, and read the copy`;
+      return `${text}: download the file and read the copy`;
     case 'BLOOM_HTTP_PAGE':
-      return `${text}: there may be no such file, or the server wants a login: give what it asks for with --header or ${HEADERS_VARIABLE}`;
+      return `${text}: there may be no such file, or the server requires a login: pass headers with --header or ${HEADERS_VARIABLE}`;
     case 'BLOOM_HTTP_CHANGED':
       return `${text}: try again`;
     case 'BLOOM_HTTP_STALLED':
     case 'BLOOM_HTTP_FAILED':
-      return `${text}: try again, or download it and read the copy`;
+      return `${text}: try again, or download the file and read the copy`;
   }
 }
 

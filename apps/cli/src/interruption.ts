@@ -13,7 +13,7 @@ export class Interrupted extends Error {
   /**
    * Ends the program with the signal, as if it had not been caught. Shells report 128 plus the signal's number.
    *
-   * `process.exit` alone would wait for a read that is under way, forever if it reads a pipe without a writer.
+   * `process.exit` alone would wait for a read in progress, and forever for a pipe without a writer.
    */
   endProgram(): never {
     process.kill(process.pid, this.signal);
@@ -22,7 +22,7 @@ export class Interrupted extends Error {
 }
 
 /**
- * Runs work that has something to clean up when a signal ends the program: `signal` is aborted with
+ * Runs work that must clean up when a signal ends the program: `signal` is aborted with
  * {@link Interrupted}. A second signal ends the program at once.
  */
 export async function interruptible<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
@@ -52,7 +52,7 @@ export async function deliverSignals(): Promise<void> {
   await new Promise(setImmediate);
 }
 
-/** What `promise` settles with. @throws the reason of the signal as soon as it is aborted. */
+/** The result of `promise`. @throws the reason of the signal as soon as it is aborted. */
 export async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   signal.throwIfAborted();
   let abort!: () => void;

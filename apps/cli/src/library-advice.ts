@@ -1,4 +1,4 @@
-/** The advice at the end of a library's message that is about its options, which the command does not have. */
+/** Advice at the end of library messages that refers to options which the command does not have. */
 const ADVICE: readonly RegExp[] = [
   /: give one in codecs$/,
   /: give codecs\b.*$/,
@@ -14,7 +14,7 @@ const ADVICE: readonly RegExp[] = [
   /: make sure that nobody else writes to it, and give lock: 'none'$/,
 ];
 
-/** A message of a library as a message of the command: without advice that only programs can follow, and without names of options. */
+/** A library message as a message of the command: without advice for programmers, and without names of options. */
 export function withoutAdvice(problem: string): string {
   const plain = ADVICE.reduce((text, advice) => text.replace(advice, ''), problem);
   return plain.replace(/(?:half of )?\bmaxBlockBytes is (?=\d)/, 'the limit is ');

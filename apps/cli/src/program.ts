@@ -47,7 +47,7 @@ const HELP_COMMAND = ['help [command]', 'show the help of a command'] as const;
 /**
  * The program, without its commands.
  *
- * @param help is given the help and the version, which are written in the end: to a full device, that fails.
+ * @param help receives the help and the version. They are written at the end, where an error of a full device can be reported.
  * @param showsAll whether the help lists rare options.
  */
 function programWith(help: ByteBuffer, showsAll: boolean): Command {
@@ -59,7 +59,7 @@ function programWith(help: ByteBuffer, showsAll: boolean): Command {
     .helpCommand(...HELP_COMMAND)
     .exitOverride()
     .configureHelp({
-      // All commands have options. Without the word, the list fits 80 columns.
+      // All commands have options, so the usage omits `[options]`. The list then fits 80 columns.
       subcommandTerm(command) {
         return Help.prototype.subcommandTerm.call(this, command).replace(' [options]', '');
       },
@@ -101,7 +101,7 @@ Examples:
 /** Runs the program with the arguments of the process, and ends the process. */
 export async function run(): Promise<never> {
   endWithReader();
-  // No error is shown as a stack trace.
+  // Errors are not shown as stack traces.
   process.on('uncaughtException', (error) => {
     process.exitCode = explain(error);
     void exit();
@@ -110,7 +110,7 @@ export async function run(): Promise<never> {
   return exit();
 }
 
-/** Runs a command and sets the exit code of the process. @param streams those of the process, if they are not given. */
+/** Runs a command and sets the exit code of the process. @param streams default: those of the process. */
 export async function runCommand(given: readonly string[], streams?: StandardStreams): Promise<void> {
   setStandardStreams(streams);
   const help = new ByteBuffer();
@@ -134,17 +134,17 @@ export async function runCommand(given: readonly string[], streams?: StandardStr
 
 /** Adds the command that was named, or all of them, for the help and for suggestions. */
 async function addCommands(program: Command, name: string | undefined): Promise<void> {
-  // Completion is for all of them.
+  // Completion needs all commands.
   const isOne = name !== 'completion' && name !== undefined && Object.hasOwn(commands, name);
   for (const [heading, names] of Object.entries(COMMAND_GROUPS)) {
     program.commandsGroup(heading);
     for (const command of names) if (!isOne || command === name) (await commands[command]())(program);
   }
-  // Set once more, for the group: commands with commands below them have taken over the first.
+  // Set again for the group, because commands with subcommands have copied the first setting.
   program.helpCommand(...HELP_COMMAND);
 }
 
-/** What is wrong with the command line, and where to read more. */
+/** The problem of the command line, and which help to read. */
 function problemOf({ code, message }: CommanderError, args: readonly string[]): string {
   const problem = message.replace(/^error: /, '').replace(/\n(\(Did you mean .*\?\))$/, ' $1');
   const words = commandWords(args).join(' ');
@@ -154,18 +154,18 @@ function problemOf({ code, message }: CommanderError, args: readonly string[]): 
   return problem;
 }
 
-/** Stack traces without what may be secret in the URLs of a cause. */
+/** A stack trace without the queries of URLs, which may be secret. */
 function withoutQueries(text: string): string {
   return text.replace(/\b(https?:\/\/)(?:[^\s/@'"]*@)?([^\s?#'"]*)(?:[?#][^\s'":,)]*)?/gi, '$1$2');
 }
 
-/** Prints what went wrong in one line. @returns the exit code. */
+/** Prints an error in one line. @returns the exit code. */
 function explain(error: unknown, args: readonly string[] = []): number {
   if (process.env.BLOOM_DEBUG) standardError().write(`${terminalLines(Buffer.from(withoutQueries(inspect(error))))}\n`);
   if (error instanceof Interrupted) error.endProgram();
   if (error instanceof CommanderError) {
     if (error.exitCode === 0) return EXIT.ok;
-    // Without a command, the help has been shown.
+    // Without a command, the help has already been shown.
     if (error.code !== 'commander.help') note(problemOf(error, args), 'red');
     return EXIT.failure;
   }

@@ -2,14 +2,14 @@ import type { Readable, Writable } from 'node:stream';
 
 /** The standard streams of a run of the program. */
 export interface StandardStreams {
-  /** The descriptor of standard input. It is read without `stdin`, which would make Node set a pipe so that reads do not wait. */
+  /** The descriptor of standard input. It is read directly, because `stdin` would make reads of a pipe non-blocking. */
   readonly stdinFd: number;
   readonly stdin: Readable & { readonly isTTY?: boolean };
   readonly stdout: Writable & { readonly isTTY?: boolean };
   readonly stderr: Writable & { readonly isTTY?: boolean };
 }
 
-/** Those of the process, each opened when it is first used: opening standard error takes Node 2 ms. */
+/** The streams of the process. Each is opened at its first use, because opening standard error takes 2 ms. */
 const processStreams: StandardStreams = {
   stdinFd: 0,
   get stdin() {
@@ -25,7 +25,7 @@ const processStreams: StandardStreams = {
 
 let used = processStreams;
 
-/** The streams of the command that runs. */
+/** The streams of the current command. */
 export function standardStreams(): StandardStreams {
   return used;
 }

@@ -17,12 +17,12 @@ interface AssembleCommandOptions {
 /** What `bloom bulk assemble` prints, and `bloom bulk publish` reads. */
 export interface AssemblyLine {
   readonly manifest: string;
-  /** The MANIFEST that it was assembled on, which must still be published; null where there must be none. */
+  /** The MANIFEST on which it is based, which must still be published; null if there must be none. */
   readonly previous: string | null;
   readonly comparator: string;
-  /** A string, as all sequences. */
+  /** A string, like all sequences. */
   readonly lastSequence: string;
-  /** The level into which the parts came. */
+  /** The level into which the parts were put. */
   readonly level: number;
   /** All parts of the database, and their bytes. */
   readonly parts: number;
@@ -32,7 +32,7 @@ export interface AssemblyLine {
 export function addAssemble(program: Command): void {
   program
     .command('assemble')
-    .summary('make a database of parts')
+    .summary('make a database from parts')
     .description(
       'Makes a database from the parts in a STORE, whose DESCRIPTIONs bloom bulk part printed: writes its MANIFEST there, and prints one JSON object for bloom bulk publish. Refuses parts that are missing, overlap or have another order. Publishes nothing.',
     )
@@ -63,7 +63,7 @@ async function assembleParts(given: string, descriptions: readonly string[], opt
     const parts = descriptions.flatMap(partsIn);
     if (parts.length === 0 && options.replaces === undefined) throw new Failure('the descriptions are empty: there are no parts');
     const previous = options.previous === undefined ? undefined : await readPublication(published);
-    // A task that runs again after its parts were published.
+    // The task runs again after its parts were published.
     const line = (previous && publishedBefore(previous, parts, options.replaces)) ?? (await assembled(store, published, parts, previous, { replaces: options.replaces, comparator }));
     await printJson(line);
   } catch (error) {
@@ -85,19 +85,19 @@ async function assembled(
     if (error instanceof RangeError) throw new Failure(`--replaces: ${error.message}`, { cause: error });
     const levels = error instanceof BulkError && error.code === 'BLOOM_NO_LEVEL' ? previous && levelsToMerge(previous) : undefined;
     if (levels === undefined) throw error;
-    throw new Failure(`there is no level left above what is published: merge two first, with bloom bulk part --levels ${levels.join(',')} and bloom bulk assemble --replaces ${levels.join(',')}`, { cause: error });
+    throw new Failure(`no level is free above the published parts: merge two levels first, with bloom bulk part --levels ${levels.join(',')} and bloom bulk assemble --replaces ${levels.join(',')}`, { cause: error });
   }
   const { manifest, bytes, sha256, level } = assembly;
   await store.create({ name: manifest, bytes, sha256 });
   return lineOf(assembly, previous?.manifest ?? null, level);
 }
 
-/** The line of what is published, if that is what the parts were assembled to. */
+/** The line for the current publication, if it already contains these parts. */
 function publishedBefore(previous: PublishedState, parts: readonly Part[], replaces: readonly number[] | undefined): AssemblyLine | undefined {
   const numbers = new Set(parts.map(({ number }) => number));
   const level = previous.levels.findIndex((listed) => listed.length === numbers.size && listed.every(({ number }) => numbers.has(number)));
   if (level < 0 || numbers.size === 0) return undefined;
-  // Without --replaces, the parts are a delivery, which is above everything else.
+  // Without --replaces, the parts are a delivery, which is in the highest level.
   if (replaces === undefined && previous.levels.slice(0, level).some((listed) => listed.length > 0)) return undefined;
   return lineOf(previous, previous.manifest, level);
 }
@@ -107,7 +107,7 @@ function lineOf({ manifest, comparator, lastSequence, levels }: PublishedState, 
   return { manifest, previous, comparator, lastSequence: lastSequence.toString(), level, parts: all.length, bytes: all.reduce((sum, { size }) => sum + size, 0) };
 }
 
-/** What two stores have: the new parts, and those that are published. */
+/** The objects of two stores: the new parts, and the published ones. */
 function bothOf(store: Store, published: Store): Pick<Store, 'name' | 'list'> {
   return {
     name: `${store.name} or ${published.name}`,
@@ -121,7 +121,7 @@ function bothOf(store: Store, published: Store): Pick<Store, 'name' | 'list'> {
 function partsIn(path: string): Part[] {
   const name = nameOfFile(path);
   const text = readWholeFile(path).toString();
-  // A task that was killed while it printed leaves a line without an end.
+  // A task that is killed while it prints leaves an incomplete line.
   if (text !== '' && !text.endsWith('\n')) throw new Failure(`${name}: the last line is incomplete: the task that printed it did not finish`);
   return text.split('\n').flatMap((line, i) => {
     if (line.trim() === '') return [];

@@ -89,7 +89,7 @@ export function addInputOptions(command: Command): Command {
     .option('--hex', 'keys and values are in hexadecimal, as scan --hex prints them');
 }
 
-/** How the inputs are written. @throws Failure for options that do not go together. */
+/** The format of the inputs. @throws Failure for options that contradict each other. */
 export function inputForm({ format, hex, versions }: InputOptions): InputForm {
   if (hex && (format === 'base64' || format === 'kv')) throw new Failure(`--hex is not for ${format}`);
   if (versions && format === 'words') throw new Failure('--versions is not for words, which are keys without types: use --format tsv');
@@ -111,7 +111,7 @@ async function build(paths: readonly string[], options: BuildOptions): Promise<v
 
 interface Written {
   readonly tables: readonly WrittenTable[];
-  /** How many entries were replaced by later ones with the same key. */
+  /** The number of entries that were replaced by later ones with the same key. */
   readonly replaced: number;
 }
 
@@ -177,7 +177,7 @@ async function writtenSorted(
   }
 }
 
-/** Versions that have a sequence each. */
+/** Versions, each with a sequence. */
 function numberedVersions(inputs: DecodedInputs): BatchSource {
   return mapped(inputs, (batch) => {
     for (let i = 0; i < batch.length; i++) {
@@ -187,7 +187,7 @@ function numberedVersions(inputs: DecodedInputs): BatchSource {
   });
 }
 
-/** Turns an error of writing tables into a failure. A RangeError is that of an input that exceeds a limit of the builder. */
+/** Turns an error of writing tables into a failure. A RangeError means that an input exceeds a limit of the builder. */
 export function outputFailure(output: string, error: unknown): unknown {
   return error instanceof RangeError ? new Failure(`${output}: ${error.message}`, { cause: error }) : writingFailure(output, error);
 }
@@ -199,7 +199,7 @@ function replacedText(replaced: number, versions: boolean): string {
     : `${count(replaced)} entries were replaced by later ones with ${same}`;
 }
 
-/** What was written, and how long it took: for people, and for JSON. */
+/** What was written and how long it took, as text and as JSON. */
 export function tableSummary(
   tables: readonly WrittenTable[],
   { output, filter, maxTableSize }: Pick<BuildOptions, 'output' | 'filter' | 'maxTableSize'>,

@@ -22,7 +22,7 @@ interface CompressionOptions extends InputOptions {
   readonly quiet?: true;
 }
 
-/** Those that are tried by default. */
+/** The block sizes that are tried by default, in bytes. */
 const BLOCK_SIZES = [4, 16, 64].map((kibibytes) => kibibytes * 2 ** 10);
 
 export function addCompression(program: Command): void {
@@ -51,12 +51,12 @@ Examples:
     .action(compression);
 }
 
-/** A table that is built to see how large it is. */
+/** A table that is built only to measure its size. */
 class TrialTable {
   readonly compression: string;
   readonly blockSize: number;
   bytes = 0;
-  /** Milliseconds that building it took so far. */
+  /** Milliseconds spent on building it so far. */
   time = 0;
   readonly #builder: TableBuilder;
 

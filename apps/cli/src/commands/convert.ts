@@ -90,7 +90,7 @@ async function convert(path: string, options: ConvertOptions): Promise<void> {
   }
 }
 
-/** Writes the entries of a source, which is closed. */
+/** Writes the entries of a source, and closes the source. */
 async function written(input: string, given: BatchSource, plain: TableBuilderOptions, options: ConvertOptions): Promise<void> {
   const started = performance.now();
   const { output, keys, sequence = 1, maxTableSize } = options;
@@ -111,7 +111,7 @@ async function written(input: string, given: BatchSource, plain: TableBuilderOpt
   }
 }
 
-/** Entries of plain keys as values of a database, written one after another from a sequence on. */
+/** Entries with plain keys as values of a database, with ascending sequences that start at `first`. */
 function withSequences(source: BatchSource, first: bigint): BatchSource {
   let sequence = first;
   return mapped(source, (plain) => {

@@ -17,12 +17,12 @@ interface CountOptions extends InputOptions, GroupOptions {
   readonly json?: true;
 }
 
-/** What is counted of one input. */
+/** The counts of one input. */
 interface Counted {
   readonly name: string;
   /** Entries, or bytes with --bytes. */
   readonly amount: number;
-  /** Of a database's table, where entries are versions. */
+  /** Only for a database's table, whose entries are versions. */
   readonly deletions?: number;
 }
 
@@ -132,7 +132,7 @@ async function entriesIn(given: string, { kind, file }: Input, groups: PrefixGro
   return { name: path, amount, deletions };
 }
 
-/** What says whether a key is wanted, and counts it in its group; undefined where all are, and there are no groups. */
+/** Returns whether a key is wanted, and counts it in its group; undefined if all keys are wanted and there are no groups. */
 function keptBy({ isGrouped }: PrefixGroups, { keeps, of }: OrderedGroups, sums: GroupSums): ((key: Uint8Array) => boolean) | undefined {
   if (!isGrouped) return keeps;
   return (key) => {
@@ -142,7 +142,7 @@ function keptBy({ isGrouped }: PrefixGroups, { keeps, of }: OrderedGroups, sums:
   };
 }
 
-/** Counts without a promise for each where the steps need none. */
+/** Counts entries. It makes no promise per entry if `steps` is synchronous. */
 async function countOf<T>(steps: Iterable<T> | AsyncIterable<T>, keeps: ((step: T) => boolean) | undefined): Promise<number> {
   let found = 0;
   const take = (step: T): void => {

@@ -1,4 +1,4 @@
-/** What `scan`, `get` and `find` do with `--decode`. */
+/** `scan`, `get` and `find` with `--decode`. */
 import { EXIT, Failure } from '../failure.js';
 import type { FormatName } from '../formats/format.js';
 import type { WantedRange } from '../inputs/key-range.js';
@@ -22,7 +22,7 @@ export async function scanDecoded(paths: readonly string[], wanted: WantedRange,
   }
 }
 
-/** What `get` and `find` look for. */
+/** The options of `get` and `find`. */
 interface KeyOptions extends InputOptions {
   readonly format?: FormatName | undefined;
   readonly hex?: true;
@@ -30,9 +30,9 @@ interface KeyOptions extends InputOptions {
 }
 
 /**
- * Prints what inputs have for decoded keys: a text, or a key of another type as JSON.
+ * Prints the entries of decoded keys. A key is a text, or JSON for a key of another type.
  *
- * @param isPlain whether to print values alone, where no format was given.
+ * @param isPlain whether to print only values if no format was given.
  */
 export async function findDecoded(paths: readonly string[], keys: readonly string[], options: KeyOptions, isPlain: boolean): Promise<void> {
   if (options.hex) throw new Failure('--decode takes keys as text: omit --hex');

@@ -11,7 +11,7 @@ interface DeleteOptions extends DatabaseCommandOptions, RangeOptions, Pick<Summa
   readonly sync?: true;
 }
 
-/** Operations of a batch. */
+/** The number of operations in a batch. */
 const BATCH_OPERATIONS = 10_000;
 
 export function addDelete(program: Command): void {
@@ -53,7 +53,7 @@ async function remove(path: string, keys: readonly string[], options: DeleteOpti
       if (hasRange ? keeps?.(key) === false : !database.hasSync(key)) continue;
       batch.delete(key);
       count++;
-      // The keys that are named are deleted by one batch. A range may have any number.
+      // The given keys are deleted in one batch. A range may need several.
       if (!hasRange || batch.count < BATCH_OPERATIONS) continue;
       await database.write(batch);
       batch = new WriteBatch();

@@ -44,7 +44,7 @@ async function destroy(path: string, options: DestroyOptions): Promise<void> {
     if (!files.some((name) => name === 'CURRENT' || parseFileName(name)?.type === 'manifest')) {
       throw new Failure(`${path}: there is no database: it has neither CURRENT nor a MANIFEST`);
     }
-    // Before anybody is asked.
+    // Checked before the user is asked.
     await mustBeLevelDb(path);
     const bytes = files.reduce((sum, name) => sum + (statSync(join(path, name), { throwIfNoEntry: false })?.size ?? 0), 0);
     const what = `${counted(files.length, 'file')}, ${count(bytes)} bytes`;
@@ -61,7 +61,7 @@ async function isWanted(path: string, what: string): Promise<boolean> {
   const { stdin } = standardStreams();
   if (stdin.isTTY !== true) throw new Failure(`${path}: cannot ask for confirmation: stdin is not a terminal; pass --yes`);
   standardError().write(terminalLine(`Delete the database in ${path} (${what})? [y/N] `));
-  // Without an output, the terminal stays as it is: Ctrl-C ends the program, and TERM may be dumb.
+  // Without `output`, readline does not change the terminal: Ctrl-C ends the program, and TERM may be dumb.
   const lines = createInterface({ input: stdin });
   try {
     const [answer] = (await Promise.race([once(lines, 'line'), once(lines, 'close')])) as [answer?: string];

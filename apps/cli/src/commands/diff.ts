@@ -24,7 +24,7 @@ interface DiffOptions extends InputOptions {
   readonly json?: true;
 }
 
-/** What separates the sign from the entry, in the formats in which an entry can have one. */
+/** The separator between the sign and the entry, for the formats that support signs. */
 const SIGN_ENDS = { tsv: '\t', jsonl: '', csv: ',', hex: '\t', base64: '\t', raw: '\t', words: '\t' } as const satisfies Partial<Record<FormatName, string>>;
 
 type SignedFormat = keyof typeof SIGN_ENDS;
@@ -72,7 +72,7 @@ async function diff(oldPath: string, newPath: string, options: DiffOptions): Pro
   );
 }
 
-/** One entry after another of what comes in batches. */
+/** Walks through the entries of batches one by one. */
 class EntryWalk {
   readonly source: VisibleEntries;
   #batch: EntryBatch | undefined;
@@ -91,7 +91,7 @@ class EntryWalk {
     return this.#batch!.value(this.#i);
   }
 
-  /** Moves to the next entry, or to the first. @returns whether there is one, without a promise where it is at hand. */
+  /** Moves to the next entry, or to the first. @returns whether there is one; a promise only if the next batch must be read. */
   next(): boolean | Promise<boolean> {
     if (this.#batch !== undefined && ++this.#i < this.#batch.length) return true;
     return this.#read();
@@ -114,7 +114,7 @@ class Differences {
   readonly #out = new ByteBuffer();
   readonly #printer: Printer;
   readonly #printsEntries: boolean;
-  /** Whether it is enough to know that there are any. */
+  /** Whether to stop at the first difference. */
   readonly #stopsAtFirst: boolean;
   readonly #signEnd: string;
 

@@ -13,7 +13,7 @@ interface ExploreOptions {
   readonly open: boolean;
 }
 
-/** The built page, which the build puts beside the program. */
+/** The built page, which the build copies into the program's folder. */
 const PAGE = join(__dirname, 'explorer');
 
 export function addExplore(program: Command): void {
@@ -59,7 +59,7 @@ async function explore(path: string, { port, open }: ExploreOptions): Promise<vo
   });
 }
 
-/** Opens an address with the program of the system for it. Where there is none, the address that was printed remains. */
+/** Opens an address with the system's program for it. If there is none, the user still has the printed address. */
 async function openInBrowser(address: string): Promise<void> {
   const { spawn } = await import('node:child_process');
   const program = process.platform === 'darwin' ? 'open' : process.platform === 'win32' ? 'explorer.exe' : 'xdg-open';

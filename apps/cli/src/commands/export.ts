@@ -20,7 +20,7 @@ interface ExportCommandOptions extends SummaryOptions, DamageOptions {
   readonly allVersions?: true;
 }
 
-/** What the report says of each folder that was found. */
+/** The entry of a folder in the report. */
 interface ReportedFolder extends Partial<Omit<ExportedFolderFacts, 'error'>> {
   readonly path: string;
   readonly what: string;
@@ -114,7 +114,7 @@ async function exportFound(root: string, found: FoundFolder, temporary: string, 
     return { ...facts, storage: storage ?? storageByName(found.path) ?? null, problem: problemOf(error) };
   }
 
-  /** @throws the error of what could not be written, or of an interruption, which end the export. */
+  /** @throws write errors and interruptions, which end the export. */
   function problemOf(error: unknown): string {
     const failure = folderFailure(found.path, new SyncNodeFolder(found.path), error);
     if (!(failure instanceof Failure) || options.signal.aborted || String((error as { path?: unknown }).path).startsWith(temporary)) throw error;
@@ -122,7 +122,7 @@ async function exportFound(root: string, found: FoundFolder, temporary: string, 
   }
 }
 
-/** What the files of a folder are put under, such as `IndexedDB https_example.com_0`. */
+/** The name of the output folder for a folder's files, such as `IndexedDB https_example.com_0`. */
 function folderName({ name }: FoundFolder, title: string): string {
   if (name === '') return safeName(title);
   return name.replace(/\.indexeddb\.leveldb$|\/leveldb$/u, '').replaceAll('/', ' ');

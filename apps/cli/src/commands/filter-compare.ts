@@ -9,7 +9,7 @@ import { printJson, printLines } from '../outputs/output.js';
 import { aligned } from '../outputs/screen-text.js';
 import { shippedPolicies } from '../plugins/shipped-policy.js';
 
-/** Filters of more keys have LevelDB's rate or a worse one: its bits are chosen for this many. */
+/** The number of keys for which the bits per key are chosen. Filters with more keys have about the same rate, or a worse one. */
 const CHOSEN_FOR_KEYS = 10_000;
 const MOST_KEYS = 10_000_000;
 
@@ -19,7 +19,7 @@ export interface CompareOptions extends InputOptions {
   readonly json?: true;
 }
 
-/** A policy, and how it is named on the command line. */
+/** A policy, and its name on the command line. */
 interface Candidate {
   readonly given: string;
   readonly policy: FilterPolicy;
@@ -38,7 +38,7 @@ export async function compareFilters(table: string | undefined, options: Compare
   else await printLines(linesOf(rows, rate));
 }
 
-/** The keys of a table, of a database's the user keys, each once. */
+/** The distinct keys of a table; for a database's table, the user keys. */
 async function keysOf(table: string, options: CompareOptions): Promise<Uint8Array[]> {
   const tracing = await tracingFor(options);
   const location = await recognised(table, { ...options, tracing });
@@ -58,11 +58,11 @@ async function keysOf(table: string, options: CompareOptions): Promise<Uint8Arra
   });
 }
 
-/** The shipped policies with the fewest bits with which they keep to the rate, as far as they can. */
+/** The shipped policies, each with the fewest bits that reach the rate, if it can be reached. */
 async function candidatesFor(rate: number, keys: number): Promise<Candidate[]> {
   const bloomBits = bloomBitsPerKey(rate, Math.min(keys, CHOSEN_FOR_KEYS));
   const fuseBits = rate >= 2 ** -8 ? 8 : 16;
-  // One cache line for each key costs a tenth of the bits at a rate of 1%.
+  // At a rate of 1%, filters with one cache line per key need a tenth more bits.
   const blockedBits = Math.min(64, Math.ceil(idealBitsPerKey(rate) * 1.04));
   const chosen: [keyof typeof shippedPolicies, number][] = [
     ...(bloomBits === undefined ? [] : [['bloom', bloomBits] satisfies [keyof typeof shippedPolicies, number]]),

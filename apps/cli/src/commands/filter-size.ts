@@ -13,11 +13,11 @@ interface FilterSizeOptions {
 }
 
 const KEY_BYTES = 16;
-/** Absent keys to ask for. Of a rate of 1%, this measures the rate to a few percent of itself. */
+/** The number of absent keys that are tried. They measure a rate of 1% to within a few percent of its value. */
 const ASKED = 200_000;
-/** Small filters differ from each other: so many keys are in filters, where a filter has fewer. */
+/** Small filters differ from each other, so several are made, with this many keys in all. */
 const MADE_KEYS = 20_000;
-/** With a rate, Bloom filters of one line need more bits than LevelDB's: so many more are tried. */
+/** To reach a rate, filters of one cache line need more bits than LevelDB's: at most this many more are tried. */
 const MORE_BITS = 20;
 
 interface Size {
@@ -37,7 +37,7 @@ export async function filterSize(keys: number, { rate = 0.01, bitsPerKey, json }
     return size;
   };
   const bits = bitsPerKey ?? bloomBitsPerKey(rate, keys);
-  if (bits === undefined) notes.push(`bloom: its 32-bit hash cannot reach ${rateText(rate)} with so many keys`);
+  if (bits === undefined) notes.push(`bloom: its 32-bit hash cannot reach ${rateText(rate)} with this many keys`);
   else await add(`bloom:${bits}`);
   await addBlocked();
   if (bitsPerKey === undefined) {
@@ -50,7 +50,7 @@ export async function filterSize(keys: number, { rate = 0.01, bitsPerKey, json }
   if (json) await printJson({ keys, rate: bitsPerKey === undefined ? rate : null, policies: sizes });
   else await printLines([...aligned([['policy', 'bytes', 'bits per key', 'absent keys that match'], ...rows]), ...notes]);
 
-  /** Bits are added until the rate is reached, since no formula tells what a line costs. */
+  /** Adds bits until the rate is reached, because there is no formula for filters of one cache line. */
   async function addBlocked(): Promise<void> {
     if (bitsPerKey !== undefined) {
       await add(`blocked:${bitsPerKey}`);
@@ -68,7 +68,7 @@ export async function filterSize(keys: number, { rate = 0.01, bitsPerKey, json }
   }
 }
 
-/** Makes filters of random keys, and asks them for others. */
+/** Makes filters of random keys, and tries other keys with them. */
 function measured(policy: string, filterPolicy: FilterPolicy, keys: number): Size {
   const made = Math.max(1, Math.ceil(MADE_KEYS / keys));
   const asksPerFilter = Math.ceil(ASKED / made);
@@ -84,7 +84,7 @@ function measured(policy: string, filterPolicy: FilterPolicy, keys: number): Siz
   return { policy, bytes: Math.round(each), bitsPerKey: (each * 8) / keys, rate: passed / (made * asksPerFilter) };
 }
 
-/** Different ones, as 16 random bytes are. */
+/** Distinct keys: 16 random bytes each. */
 function randomKeys(count: number): Uint8Array[] {
   const bytes = randomBytes(count * KEY_BYTES);
   return Array.from({ length: count }, (_, i) => bytes.subarray(i * KEY_BYTES, (i + 1) * KEY_BYTES));

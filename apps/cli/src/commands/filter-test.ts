@@ -22,16 +22,16 @@ interface FilterTestOptions extends InputOptions {
 }
 
 const USUAL_POLICIES = ['bloom:10', 'blocked:10', 'ribbon:0.01', 'fuse:8'];
-/** Absent keys that are made from the table's own. */
+/** The number of absent keys that are derived from the table's keys. */
 const MADE_ABSENT = 20_000;
 
-/** What filters of a policy cost, and what they let pass. */
+/** The size and the measured false positive rate of a policy's filters. */
 interface Tested {
   readonly policy: string;
   readonly bytes: number;
   readonly bitsPerKey: number | null;
   readonly rate: number | null;
-  /** In theory; null where there is no formula. */
+  /** The theoretical rate; null if there is no formula. */
   readonly expectedRate: number | null;
 }
 
@@ -48,7 +48,7 @@ export async function filterTest(given: string, options: FilterTestOptions): Pro
     const tested = [await ownFilters(file, blocks, absent)];
     for (const name of options.policy ?? USUAL_POLICIES) {
       const policy = await loadPolicy(name);
-      if (policy.keyEquivalence !== order?.keyEquivalence) note(`--policy ${name}: treats other keys as equal than the order of the table, so it is skipped`);
+      if (policy.keyEquivalence !== order?.keyEquivalence) note(`--policy ${name}: skipped, because it does not treat the same keys as equal as the order of the table does`);
       else tested.push(otherFilters(name, policy, blocks, absent, file.comparator));
     }
     await print(file.path, blocks, absent.length, tested, options);
@@ -85,7 +85,7 @@ function absentKeys(file: SyncTableFile, blocks: readonly (readonly Uint8Array[]
 function madeAbsent(blocks: readonly (readonly Uint8Array[])[]): Uint8Array[] {
   const keys = blocks.flat();
   const made: Uint8Array[] = [];
-  // A generator whose sequence is the same in every run (MINSTD).
+  // A generator with the same sequence in every run (MINSTD).
   let state = 1;
   const below = (limit: number): number => (state = (state * 48_271) % 0x7fff_ffff) % limit;
   for (let i = 0; i < MADE_ABSENT * 2 && made.length < MADE_ABSENT && keys.length > 0; i++) {
@@ -117,7 +117,7 @@ async function ownFilters(file: SyncTableFile, blocks: readonly (readonly Uint8A
     filterPolicies: isInternal ? [internalKeyPolicy(policy)] : [policy],
   });
   const trial = tryFilters({ table, policy, entries: profile.entries, keys: isInternal ? databaseKeys : plainKeys });
-  // Past the last key no filter is asked, and none needs to be.
+  // After the last key of the table no filter is used.
   const last = blocks.at(-1)?.at(-1);
   const asked = absent.filter((key) => last !== undefined && file.comparator.compare(key, last) < 0);
   const passed = asked.filter((key) => table.mayContain(isInternal ? encodeInternalKey({ userKey: key, sequence: MAX_SEQUENCE, type: MAX_TYPE }) : key)).length;
@@ -163,7 +163,7 @@ function otherFilters(name: string, policy: FilterPolicy, blocks: readonly (read
 function expectedRateOf(policy: FilterPolicy, blocks: readonly (readonly Uint8Array[])[]): number | null {
   if (policy instanceof BloomFilterPolicy && policy.bitsPerKey > 0 && blocks.length > 0) {
     const probes = probesFor(policy.bitsPerKey);
-    // Weighted by keys, since as many absent keys are asked of a block.
+    // Weighted by keys: the number of absent keys tried in a block is proportional to its keys.
     const rates = blocks.map(({ length }) => length * idealFalsePositiveRate({ bitsPerKey: Math.max(64, length * policy.bitsPerKey) / length, probes, keys: length }));
     return rates.reduce((sum, rate) => sum + rate, 0) / blocks.reduce((sum, { length }) => sum + length, 0);
   }

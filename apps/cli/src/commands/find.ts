@@ -32,7 +32,7 @@ interface Found {
   readonly key: Uint8Array;
   readonly value: Uint8Array;
   readonly file: string;
-  /** Of a table that belongs to a database. */
+  /** For a table that belongs to a database. */
   readonly level?: number | undefined;
   readonly sequence?: bigint;
   readonly kind: string | number;
@@ -105,7 +105,7 @@ async function foundInTable(file: TableFile, key: Uint8Array): Promise<readonly 
   const found: Found[] = [];
   if (!file.isInternal) {
     const table = openTable(file);
-    // The filter may say that there is nothing to read.
+    // If the filter says no, nothing is read.
     if (isSearchable && !table.mayContain(key)) return found;
     for await (const [other, value] of table.entries(range)) if (isWanted(other)) found.push({ key: other, value, file: path, kind: 'value' });
     return found;
@@ -116,7 +116,7 @@ async function foundInTable(file: TableFile, key: Uint8Array): Promise<readonly 
   return found;
 }
 
-/** What counts of a database, by its index; then what is left in files that do not, such as tables that were compacted. */
+/** First the versions in the files of the database, found by index; then those in obsolete files, such as compacted tables. */
 async function foundInDatabase({ path, database, folder, plugins }: DatabaseFile, key: Uint8Array): Promise<readonly Found[]> {
   const inUse: StoredVersion[] = await database.versions(key);
   const { levels, logs, dropped } = database.describe();

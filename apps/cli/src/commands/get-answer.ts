@@ -1,4 +1,4 @@
-/** What `get` was asked, and what an input has for a key. */
+/** The options of `get`, and the result of a lookup in one input. */
 import type { StoredVersion } from '@bloom/leveldb';
 import type { FormatName } from '../formats/format.js';
 import type { InputOptions } from '../inputs/opened-input.js';
@@ -12,11 +12,11 @@ export interface GetOptions extends InputOptions {
   readonly format?: FormatName;
 }
 
-/** What an input has for a key. */
+/** The result of a lookup in one input. */
 export type Answer =
   | { readonly kind: 'value'; readonly value: Uint8Array }
   | { readonly kind: 'versions'; readonly versions: readonly StoredVersion[] }
-  /** So that no older input is asked. */
+  /** A deletion ends the lookup, so that older inputs are not searched. */
   | { readonly kind: 'deleted' };
 
 export const DELETED: Answer = { kind: 'deleted' };

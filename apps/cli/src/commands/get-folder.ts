@@ -3,7 +3,7 @@ import { explanationLines } from '../outputs/explanation.js';
 import { note } from '../outputs/output.js';
 import { type Answer, DELETED, type GetOptions, type Lookup } from './get-answer.js';
 
-/** Looks keys up in a database. @param isLast whether no other input is asked, so that a deletion need not be told from nothing. */
+/** Looks keys up in a database. @param isLast whether this is the last input, where a deletion need not be distinguished from an absent key. */
 export function databaseLookup({ path, database }: DatabaseFile, { allVersions, explain }: GetOptions, isLast: boolean): Lookup {
   noteDropped(path, database.describe().dropped);
   const newest = async (key: Uint8Array): Promise<Answer | undefined> => {
@@ -32,7 +32,7 @@ export function databaseLookup({ path, database }: DatabaseFile, { allVersions, 
       case 'absent':
         return undefined;
       case 'failed':
-        // The same lookup again, for the error that it throws.
+        // Repeats the lookup to throw its error.
         return newest(key);
     }
   };

@@ -19,7 +19,7 @@ import { DECODE_OPTION } from './decode-option.js';
 import { type Answer, DELETED, type GetOptions, type Lookup } from './get-answer.js';
 
 const LF = 10;
-/** So many blocks are read in less time than the filters of a large table. */
+/** Up to this many keys, reading their blocks takes less time than reading the filters of a large table. */
 const FEW_KEYS = 32;
 /** How many characters to show of a key that is not found. */
 const SHOWN_CHARACTERS = 200;
@@ -88,7 +88,7 @@ async function get(first: string, rest: readonly string[], options: GetOptions, 
         note(`${shownKey(texts[i]!)}: not found`);
       }
     } finally {
-      // Prints what was found before a failure.
+      // Values that were found before a failure are printed.
       await printer.flush();
     }
     for (const input of inputs) {
@@ -97,7 +97,7 @@ async function get(first: string, rest: readonly string[], options: GetOptions, 
   });
 }
 
-/** Which arguments are inputs and which are keys: with several before `--`, these are inputs. */
+/** Splits the arguments into inputs and keys. All arguments before `--` are inputs if there are several. */
 function argumentsOf(all: readonly string[], { keys }: GetOptions, command: Command): { paths: readonly string[]; texts: string[] } {
   const { rawArgs } = command.parent as Command & { readonly rawArgs: readonly string[] };
   const dashes = rawArgs.indexOf('--');
@@ -153,7 +153,7 @@ async function noteSearch({ path }: TableFile, key: Uint8Array, search: TableSea
   note(`${path}: ${searchLine(key, search)}`);
 }
 
-/** A lookup of keys in a table whose order is unknown: it walks through all of it, once. */
+/** A lookup of keys in a table whose order is unknown: it reads the whole table once. */
 function walkedLookup<T, Found>(
   keys: readonly Uint8Array[],
   entries: Iterable<T> | AsyncIterable<T>,
@@ -184,7 +184,7 @@ function textOf(key: Uint8Array): string {
   return Buffer.from(key.buffer, key.byteOffset, key.length).toString('latin1');
 }
 
-/** Prints what the first input has that knows the key. @returns whether there is anything to print. */
+/** Prints the result of the first input that has the key. @returns whether anything was printed. */
 async function printFirst(inputs: readonly Input[], lookups: readonly Lookup[], key: Uint8Array, print: PrintAnswer): Promise<boolean> {
   for (const [i, lookup] of lookups.entries()) {
     const answer = await lookup(key);
@@ -236,7 +236,7 @@ function entryPrinter({ format = 'tsv', hex, allVersions }: GetOptions): AnswerP
   };
 }
 
-/** A key as it was given; quotes if it is empty. */
+/** A key as given; quotes if it is empty. */
 function shownKey(text: string): string {
   if (text === '') return '""';
   return text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS)}…` : text;

@@ -78,13 +78,13 @@ async function layoutInput(given: string, options: LayoutCommandOptions): Promis
   }
   const printTable = (path: string, source: SyncSource, codecs: readonly Codec[] = allCodecs): Promise<void> =>
     print(path, source, tableLayout(source, { codecs, detail: blocks ? 'blocks' : 'fields' }), asJson);
-  // CURRENT and the like have no structure, and are one range.
+  // Files such as CURRENT have no structure, and are one range.
   if (type !== undefined && type !== 'table') return withSource(fileLocation(given), options, (path, source) => printTable(path, source));
   if (location.kind === 'folder') return layoutFolder(location.path, asJson);
   if (location.kind === 'remote-folder') throw new Failure(`${shownName(given)}: a folder at a URL cannot be listed: pass a file in it, or use bloom stat`);
   const found = await recognised(given, options);
   if (isDatabase(found)) {
-    // A log without a log's name, or a MANIFEST without a MANIFEST's.
+    // A log or a MANIFEST under another name.
     if (found.kind === 'folder' || found.kind === 'remote-folder') throw new Failure(`${shownName(given)}: a folder at a URL cannot be listed: pass a file in it, or use bloom stat`);
     return withSource(found, options, (path, source) => {
       const records = looksLikeManifest(source) ? versionEditLayout : writeBatchLayout;
@@ -100,19 +100,19 @@ async function layoutInput(given: string, options: LayoutCommandOptions): Promis
   });
 }
 
-/** The name of a single file, which says what it is; undefined for a folder, and for what has no name. */
+/** The name of a single file, which determines its type; undefined for a folder and for an input without a name. */
 function fileNameOf(location: Location): string | undefined {
   if (location.kind === 'folder' || location.kind === 'remote-folder') return location.file;
   if (location.kind === 'file' || location.kind === 'log') return basename(location.path);
   return location.kind === 'remote-file' || location.kind === 'remote-log' ? basename(location.url.pathname) : undefined;
 }
 
-/** A file by its path or URL, whatever its name says. */
+/** A file by its path or URL, independent of its name. */
 function fileLocation(given: string): TableLocation {
   return /^https?:/i.test(given) ? { kind: 'remote-file', url: new URL(given) } : { kind: 'file', path: given };
 }
 
-/** Accepts any damage before the magic number, since the footer leads to what is left. @throws the error of opening any other file. */
+/** Accepts any damage before the magic number, because the footer leads to the remaining blocks. @throws the error of opening for other files. */
 function mustEndAsTable(file: SyncTableFile): void {
   try {
     openTable(file);

@@ -21,7 +21,7 @@ interface LoadOptions extends DatabaseCommandOptions, InputOptions, SummaryOptio
   readonly compact?: true;
 }
 
-/** The most bytes of one batch that a database takes. */
+/** The most bytes of a batch that a database accepts. */
 const MOST_BATCH_BYTES = 2 ** 27;
 
 export function addLoad(program: Command): void {
@@ -75,7 +75,7 @@ async function load(path: string, inputPaths: readonly string[], options: LoadOp
   try {
     await interruptible(async (signal) => {
       await operations.prepare(signal);
-      // Before the folder is opened, or made.
+      // This happens before the folder is opened or created.
       const whole = options.atomic ? await wholeBatch(path, operations, signal) : undefined;
       await withDatabase(path, options, true, async (database) => {
         const sync = options.sync === true;
@@ -98,7 +98,7 @@ async function load(path: string, inputPaths: readonly string[], options: LoadOp
   await printSummary(options, `${path}: ${counted(entries, 'entry')} written${deleted}; ${seconds.toFixed(2)} s`, figures);
 }
 
-/** Everything in one batch. @throws Failure when it is too large. */
+/** One batch of all entries. @throws Failure when it is too large. */
 async function wholeBatch(path: string, operations: Operations, signal: AbortSignal): Promise<WriteBatch> {
   const batch = new WriteBatch();
   while (await unlessAborted(operations.addTo(batch, MOST_BATCH_BYTES), signal)) {

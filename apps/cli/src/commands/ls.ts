@@ -15,11 +15,11 @@ interface LsOptions {
   readonly json?: true;
 }
 
-/** What is listed of a folder. */
+/** The facts of a listed folder. */
 interface ListedFolder {
   readonly folder: FoundFolder;
   readonly kind: FolderKind;
-  /** Undefined where the folder cannot be read. */
+  /** Undefined if the folder cannot be read. */
   readonly entries: number | undefined;
   readonly problem: string | undefined;
   readonly inUseBy: readonly string[];
@@ -91,7 +91,7 @@ async function listFolder(root: string, found: FoundFolder): Promise<ListedFolde
 
 const TITLES: Readonly<Record<StorageKind, string>> = { indexeddb: 'IndexedDB', 'local-storage': 'Local Storage', 'session-storage': 'Session Storage' };
 
-/** What a folder is by its contents, where its path does not tell. */
+/** The kind of a folder by its contents, if its path does not determine it. */
 async function refined(kind: FolderKind, path: string): Promise<FolderKind> {
   const storage = await recognizeStorage(new NodeFolder(path), { damage: 'skip' });
   return storage === undefined ? kind : { storage, title: TITLES[storage] };
@@ -101,7 +101,7 @@ function jsonOf({ folder, kind, entries, problem, inUseBy }: ListedFolder): obje
   return { path: folder.path, what: whatIs(folder, kind), storage: kind.storage ?? null, entries: entries ?? null, bytes: folder.bytes, inUseBy, problem: problem ?? null };
 }
 
-/** The title says the path of a folder that is not known. */
+/** The description of a folder. The title of an unknown folder is its path. */
 function whatIs({ name }: FoundFolder, { title, storage }: FolderKind): string {
   return storage === undefined && (title === name || name === '') ? 'database' : title;
 }

@@ -76,7 +76,7 @@ async function merge(paths: readonly string[], options: MergeOptions): Promise<v
       mustBeWritable(output, file.stat);
       if (maxTableSize !== undefined) mustNotBeReplaced(name, output);
     }
-    // It starts while keys are looked at.
+    // The thread starts while keys are sampled.
     thread = MergingThread.start(files);
     const isInternal = options.internal ?? (await haveInternalKeys(files, plugins));
     const tableOptions = isInternal ? internalOptions(tableBuilderOptions(options, plugins)) : tableBuilderOptions(options, plugins);
@@ -110,14 +110,14 @@ export function namesIn(path: string): string[] {
   return lines.filter((line) => line !== '');
 }
 
-/** Whether the tables are those of a database, as the first is. @throws Failure when some are and some are not. */
+/** Whether the tables have internal keys. @throws Failure when only some of them do. */
 export async function haveInternalKeys(files: readonly OpenedFile[], plugins: Plugins): Promise<boolean> {
   const [first, ...others] = files;
   const isInternal = await hasInternalKeys(first!, plugins);
   for (const file of others) {
     const key = firstKey(file, plugins);
     if (key === undefined || looksInternal(key) === isInternal) continue;
-    // A plain key may look like one of a database.
+    // A plain key may look like an internal key.
     if (isInternal === (await hasInternalKeys(file, plugins))) continue;
     const [internal, plain] = isInternal ? [first!, file] : [file, first!];
     throw new Failure(`${internal.name} has internal keys of a database and ${plain.name} has plain keys: bloom convert --keys plain converts the former`);

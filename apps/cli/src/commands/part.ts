@@ -41,7 +41,7 @@ interface PartCommandOptions extends TableOptions, InputOptions, KeyFormOptions,
 
 type Entries = AsyncGenerator<readonly BulkEntry[], void, undefined>;
 
-/** How many entries of a table are handed on at a time. */
+/** The number of a table's entries that are passed on at a time. */
 const MANY = 4096;
 
 export function addPart(program: Command): void {
@@ -98,7 +98,7 @@ async function part(given: readonly string[], options: PartCommandOptions): Prom
   const { bitsPerKey, filter, policy = [], sequence, partSize } = options;
   const plugins = await loadPlugins(options);
   const { filterPolicy, ...tableOptions } = tableBuilderOptions(options, plugins);
-  // Left out, it has the default of parts.
+  // If omitted, parts have their own default.
   const isPolicyGiven = !filter || bitsPerKey !== undefined || policy.length > 0;
   const partOptions = { ...tableOptions, ...(isPolicyGiven && { filterPolicy }), sequence, partBytes: partSize };
   const store = storeOf(options.output);
@@ -125,11 +125,11 @@ async function part(given: readonly string[], options: PartCommandOptions): Prom
   note(`${options.output}: ${counted(written.parts, 'part')}, ${counted(written.entries, 'entry')}, ${counted(written.bytes, 'byte')}; ${((performance.now() - started) / 1000).toFixed(2)} s`);
 }
 
-/** What is to be written. */
+/** The entries to write. */
 interface PartInput {
   entries(signal: AbortSignal): Entries;
   close(): void;
-  /** What to throw instead of an error of writing. */
+  /** The failure to throw instead of an error of writing. */
   failureOf(error: unknown): unknown;
 }
 
@@ -152,7 +152,7 @@ async function inputOf(names: readonly string[], options: PartCommandOptions, pl
   return tableInput(names, range, options, plugins);
 }
 
-/** Whether a table is named: by its name, or by how it ends. */
+/** Whether a name or the last bytes of a file are those of a table. */
 function isTable(name: string): boolean {
   if (/^https?:/i.test(name)) return true;
   if (name === '-') return false;
@@ -165,7 +165,7 @@ function isTable(name: string): boolean {
       closeSync(file);
     }
   } catch {
-    // Whoever opens it says why it cannot be opened.
+    // The code that opens it reports why it cannot be opened.
     return false;
   }
 }
@@ -186,7 +186,7 @@ function decodedInput(names: readonly string[], options: PartCommandOptions, plu
     let deletions = await unlessAborted(deleted.next(), signal);
     let i = 0;
     let n = 0;
-    // A batch is valid until the next one is asked for: what was made of it is handed on before.
+    // A batch is valid only until the next one is requested, so its entries are passed on before that.
     while (batch !== undefined || deletions !== undefined) {
       const some: BulkEntry[] = [];
       while ((batch === undefined || i < batch.length) && (deletions === undefined || n < deletions.length)) {
@@ -250,7 +250,7 @@ async function tableInput(names: readonly string[], range: KeyBounds, options: P
   try {
     for (const name of names) files.push(await openFile(name, options));
     const isInternal = options.internal ?? (await haveInternalKeys(files, plugins));
-    if (options.dropDeletions && !isInternal) throw new Failure('--drop-deletions is for tables of a database: those with plain keys have none');
+    if (options.dropDeletions && !isInternal) throw new Failure('--drop-deletions is for tables of a database: tables with plain keys have no deletions');
     const source = await mergeTables({ files, plugins: options, isInternal, range });
     const progress = new Progress('merging', 'entries', undefined, options.quiet !== true);
     return {
@@ -283,7 +283,7 @@ async function tableInput(names: readonly string[], range: KeyBounds, options: P
   }
 }
 
-/** Adds the newest version of each key of tables of a database, which comes first. */
+/** Adds the newest version of each key of a database's tables, which is the first one of the key. */
 function newestVersions({ comparator = bytewiseComparator }: Plugins, dropDeletions: boolean): (stored: Uint8Array, value: Uint8Array, to: BulkEntry[]) => void {
   let last: Uint8Array | undefined;
   return (stored, value, to) => {
@@ -292,7 +292,7 @@ function newestVersions({ comparator = bytewiseComparator }: Plugins, dropDeleti
     if (length < 0 || (type !== VALUE && type !== DELETION)) throw new Failure('a key is not an internal key of a database: --no-internal reads tables with plain keys');
     const key = stored.subarray(0, length);
     if (last !== undefined && comparator.compare(last, key) === 0) return;
-    // Its batch is gone when the next one is there.
+    // Copied, because the batch becomes invalid when the next one is read.
     last = key.slice();
     if (type === VALUE) to.push([key, value]);
     else if (!dropDeletions) to.push([key, undefined]);

@@ -61,7 +61,7 @@ async function publishAssembly(assemblyPath: string, fromPath: string, storePath
 async function published(manifest: string, from: Store, store: Store, expected: string | null, signal: AbortSignal): Promise<object> {
   const current: Publication | undefined = await readPublication(store, signal);
   if (current?.manifest === manifest) return { manifest, isPublished: true, isNew: false, previous: expected === manifest ? null : expected, newParts: 0, newBytes: 0 };
-  // Said before parts are copied that nobody needs.
+  // Reported before parts are copied, because they would not be needed.
   if ((current?.manifest ?? null) !== expected) throw new BulkError('BLOOM_CONFLICT', 'another publication came first');
   const assembly: Assembly = { ...(await readManifest(from, manifest, signal)), previous: current, level: 0 };
   const { parts, byteLength } = await ensureParts(store, assembly, { from, previous: current, signal });

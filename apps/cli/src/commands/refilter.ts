@@ -72,7 +72,7 @@ function policyOf({ filter, bitsPerKey }: RefilterOptions, { policies }: Plugins
   return filter ? (policies[0] ?? new FittedBloomFilterPolicy(bitsPerKey)) : null;
 }
 
-/** @throws Failure for a policy that tells apart keys that are equal in the order: its filters would leave out present keys. */
+/** @throws Failure for a policy that distinguishes keys that are equal in the order: its filters would deny stored keys. */
 function mustGoWith(path: string, policy: FilterPolicy | null, comparator: Comparator | undefined): void {
   if (policy === null || policy.keyEquivalence === comparator?.keyEquivalence) return;
   throw new Failure(`${path}: the filters of ${policy.name} do not treat the same keys as equal as ${comparator?.name ?? bytewiseComparator.name} does: name another policy with --policy, or write no filters with --no-filter`);
@@ -132,7 +132,7 @@ async function refilterFile(input: string, options: RefilterOptions): Promise<vo
     if (!options.quiet) noteAssumption(file, options);
     const filterPolicy = isInternal ? policy && internalKeyPolicy(policy) : policy;
     const { codecs, maxBlockBytes } = opening;
-    // Its blocks are read for their keys, and then copied.
+    // Each block is read twice: for its keys, and to be copied.
     const progress = new Progress(name, 'bytes', 2 * source.byteLength, !options.quiet);
     const { entries, filters, filterBytes, fileBytes } = await interruptible(async (signal) => {
       try {
@@ -151,7 +151,7 @@ async function refilterFile(input: string, options: RefilterOptions): Promise<vo
   });
 }
 
-/** Undefined for what is no file. */
+/** Undefined if the input is not a file. */
 function statOf(input: string): BigIntStats | undefined {
   try {
     return input === '-' ? fstatSync(0, { bigint: true }) : statSync(input, { bigint: true, throwIfNoEntry: false });
@@ -160,7 +160,7 @@ function statOf(input: string): BigIntStats | undefined {
   }
 }
 
-/** A source that says how many bytes have been read of it. */
+/** A source that reports how many bytes have been read. */
 function watched(source: Source, onRead: (bytesRead: number) => void): Source {
   let bytesRead = 0;
   return {

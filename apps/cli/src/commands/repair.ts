@@ -15,7 +15,7 @@ type RepairOptions = DatabaseCommandOptions & Pick<SummaryOptions, 'json'> & { r
 export function addRepair(program: Command): void {
   const command = program
     .command('repair')
-    .summary('make a database of what can still be read')
+    .summary('rebuild a database from its readable parts')
     .description(
       "Rebuilds a database's folder that cannot be opened from its logs and tables. Damaged and obsolete files move to the folder lost in it. Prints each loss on a line, and exits with 1 if there is any.",
     )
@@ -25,7 +25,7 @@ export function addRepair(program: Command): void {
     .addHelpText(
       'after',
       `
-An intact MANIFEST says which files are part of the database. If there is none,
+An intact MANIFEST determines which files are part of the database. If there is none,
 or with --from-tables-alone, deleted keys may reappear from files that the
 database no longer used. To be able to try again, copy the folder first.
 
@@ -47,7 +47,7 @@ async function repair(path: string, options: RepairOptions): Promise<void> {
     if (lost.length + moreLost > 0) process.exitCode = EXIT.no;
     const parts = [`${counted(kept.length, 'table')} kept`, `${counted(written.length, 'table')} written`, counted(entries, 'entry')];
     const basis = manifest === null ? 'without a MANIFEST' : `by ${manifest}`;
-    parts.push(guessed.length === 0 ? basis : `${basis}, ${counted(guessed.length, 'file')} merged by guess: deleted keys may have reappeared`);
+    parts.push(guessed.length === 0 ? basis : `${basis}, ${counted(guessed.length, 'file')} of unknown age were used: deleted keys may have reappeared`);
     if (setAside.length > 0) parts.push(`${counted(setAside.length, 'file')} moved to lost`);
     const summary = { folder: path, manifest, guessed, kept: kept.length, written: written.length, entries, setAside, lost: lost.map(droppedJson), moreLost };
     await printSummary(options, `${path}: ${parts.join(', ')}`, summary);

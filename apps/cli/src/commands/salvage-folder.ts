@@ -19,16 +19,16 @@ import { NothingSaved, type SalvagedTable, writeSalvaged } from './salvaged-tabl
 /** How many entries to write between two checks for signals. */
 const ENTRIES_AT_ONCE = 1000;
 
-/** What can be read from a database. */
+/** The readable entries of a database. */
 interface Readable {
   readonly tableOptions: TableBuilderOptions;
   readonly entries: Iterable<Entry>;
-  /** What was left out so far. */
+  /** The damage that was skipped so far. */
   readonly dropped: () => readonly Dropped[];
   readonly close: () => void;
 }
 
-/** What was saved of one input. */
+/** The result of salvaging one input. */
 export interface Saved {
   /** False when nothing could be saved. */
   readonly isWritten: boolean;
@@ -36,16 +36,16 @@ export interface Saved {
   readonly isInternal: boolean;
   /** The summary in one line. */
   readonly text: string;
-  /** What was lost, one item per line. */
+  /** The losses, one per line. */
   readonly lostLines: readonly string[];
-  /** All of it, for JSON. */
+  /** The same facts as JSON. */
   readonly figures: object;
 }
 
 /**
  * Writes the readable entries of a database to a table of plain keys. Does not change the folder.
  *
- * @param head what each line about the folder begins with.
+ * @param head the start of each line about the folder.
  */
 export async function salvageFolder(path: string, table: SalvagedTable, plugins: Plugins, head: string): Promise<Saved> {
   const { output } = table;

@@ -79,7 +79,7 @@ async function salvage(paths: readonly string[], options: SalvageCommandOptions)
   await salvageSeveral(inputs, options);
 }
 
-/** What is salvaged: a table, or without a location a folder. */
+/** A table to salvage, or a folder if there is no location. */
 interface DamagedInput {
   readonly path: string;
   readonly location: TableLocation | undefined;
@@ -89,7 +89,7 @@ async function damagedInput(path: string, options: SalvageCommandOptions): Promi
   return { path, location: isFolder(path) ? undefined : await tableLocation(path, options) };
 }
 
-/** Writes what can be saved of several inputs to one table: of equal keys, the entry of the first input counts. */
+/** Writes the readable entries of several inputs to one table. If several have a key, the entry of the first one is kept. */
 async function salvageSeveral(inputs: readonly DamagedInput[], options: SalvageCommandOptions): Promise<void> {
   const { output } = options;
   const started = performance.now();
@@ -109,7 +109,7 @@ async function salvageSeveral(inputs: readonly DamagedInput[], options: SalvageC
       }
       if (!saved.isWritten) continue;
       if (isInternal !== undefined && isInternal !== saved.isInternal) {
-        throw new Failure(`${name}: its keys are ${saved.isInternal ? "a database's" : 'plain'}, and those before are not: salvage them separately`);
+        throw new Failure(`${name}: it has ${saved.isInternal ? 'internal' : 'plain'} keys, unlike the inputs before it: salvage them separately`);
       }
       isInternal = saved.isInternal;
     }
@@ -141,7 +141,10 @@ async function mergeInto(output: string, files: readonly OpenedFile[], isInterna
   }
 }
 
-/** Opens a part and takes its name away, so that the system removes it however the process ends. Windows cannot do that: there it is copied. */
+/**
+ * Opens a part and deletes its name, so that the system removes the file however the process ends. Windows cannot do that, so the part
+ * is copied there.
+ */
 async function openNameless(path: string, output: string): Promise<OpenedFile> {
   if (process.platform === 'win32') {
     const file = await openTableFile({ kind: 'memory', path: output, source: new MemorySource(readFileSync(path), output) }, {});
@@ -168,7 +171,7 @@ function mustNotBeInput(path: string, output: string): void {
 /**
  * Writes what can be saved of an input.
  *
- * @param head what each line about the input begins with.
+ * @param head the start of each line about the input.
  */
 async function salvageOne({ path, location }: DamagedInput, table: SalvagedTable, options: SalvageCommandOptions, head = ''): Promise<Saved> {
   const { anyOrder, output } = options;
@@ -226,7 +229,7 @@ function jsonOf({ entries, dataBlocks, foundBlocks, outOfOrder, findings, moreFi
   };
 }
 
-/** What is salvaged is a table, even where its bytes look like something else. */
+/** The location of the input, which is a table even if its bytes look like something else. */
 async function tableLocation(path: string, options: SalvageCommandOptions): Promise<TableLocation> {
   const location = locate(path);
   if (location.kind === 'log' || location.kind === 'folder') throw new Failure(`${path}: is a file of a database, not a table: pass the folder`);
@@ -260,7 +263,7 @@ function lostSomething({ findings, lost, outOfOrder }: SalvageReport): boolean {
   return findings.length > 0 || lost.length > 0 || outOfOrder > 0;
 }
 
-/** Accepts keys in any order. The index keys are then whole keys, which are right in any order. */
+/** Accepts keys in any order. Index keys are then complete keys, which are valid in any order. */
 const orderOfTheFile: Comparator = {
   name: 'bloom.OrderOfTheFile',
   compare: () => -1,

@@ -5,7 +5,7 @@ import { writingFailure } from '../outputs/writable-output.js';
 
 type Entries = AsyncGenerator<readonly [Uint8Array, Uint8Array], void, undefined>;
 
-/** Where the saved entries of an input go. */
+/** The table to which the saved entries of an input are written. */
 export interface SalvagedTable {
   /** The table that the user named. */
   readonly output: string;
@@ -15,7 +15,7 @@ export interface SalvagedTable {
   readonly onWritten?: () => Promise<void>;
 }
 
-/** Ends the writing of a table that would have no entries: then there is no file. */
+/** Thrown to end the writing of a table that would have no entries: no file is created. */
 export class NothingSaved extends Error {
   override readonly name = 'NothingSaved';
 }
@@ -25,7 +25,7 @@ export async function writeSalvaged(table: SalvagedTable, entries: (signal: Abor
   await interruptible(async (signal) => {
     try {
       await writeTable(table.path, entries(signal), { ...options, signal });
-      // The table is complete, and a signal that comes now is too late.
+      // The table is complete, so a signal that arrives now has no effect on it.
       if (table.onWritten === undefined) return;
       await table.onWritten();
     } catch (error) {

@@ -1,4 +1,4 @@
-/** What `scan` prints of an entry, by its options. */
+/** The columns that `scan` prints, according to its options. */
 import type { StoredEntry } from '@bloom/leveldb';
 import type { DatabaseEntry } from '@bloom/sstable/database';
 import type { Columns, FactName } from '../formats/format-contract.js';
@@ -9,7 +9,7 @@ import type { KeyDecoderName } from '../decoded-keys/key-decoders.js';
 import type { RangeOptions } from '../inputs/key-range.js';
 import type { InputOptions } from '../inputs/opened-input.js';
 
-/** What `scan` was asked to print. */
+/** The options of `scan`. */
 export interface ScanOptions extends InputOptions, RangeOptions {
   readonly allVersions?: true;
   readonly live?: true;
@@ -23,12 +23,12 @@ export interface ScanOptions extends InputOptions, RangeOptions {
 }
 
 export function columnsOf({ keysOnly, valuesOnly, hex, format }: ScanOptions, facts: readonly FactName[] = []): Columns {
-  // kv has no place for facts; the stored key has them.
+  // kv has no columns for facts, but the stored key contains them.
   const shown = format === 'kv' || format === 'words' || keysOnly || valuesOnly ? [] : facts;
   return { key: valuesOnly !== true, value: keysOnly !== true, facts: shown, hex: hex === true };
 }
 
-/** What to print of a version; in kv, under the key that a database stores. */
+/** Makes the entry to print from a version. In kv, its key is the internal key. */
 export function versionPrinter(
   format: FormatName,
   { facts }: Columns,

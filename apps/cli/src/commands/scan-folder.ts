@@ -31,7 +31,7 @@ async function scanDatabase({ path, database }: DatabaseFile, wanted: WantedRang
   }
 }
 
-/** Prints what each file of a database stores. Without bounds and --live that needs neither MANIFEST nor comparator. */
+/** Prints the entries of each file of a database. Without bounds and --live, this needs neither MANIFEST nor comparator. */
 function scanAllVersions(location: DatabaseLocation, wanted: WantedRange, options: ScanOptions & RemoteOptions, output: EntryOutput): Promise<void> {
   const { format, damage = 'strict', live } = options;
   if (wanted.isAll && !live) {

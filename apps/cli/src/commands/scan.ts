@@ -20,7 +20,7 @@ export function addScan(program: Command): void {
     .command('scan')
     .summary('print entries in order')
     .description(
-      "Prints the entries of tables, folders and logs in key order, or those in a range of keys; several INPUTs are printed one after another. For a database's folder or a log, prints the newest version of each key that is not deleted. For a table of a database, prints user key, sequence, type and value; bounds are user keys. A MANIFEST stands for the folder that it describes.",
+      "Prints the entries of tables, folders and logs in key order, or those in a range of keys; several INPUTs are printed one after another. For a database's folder or a log, prints the newest version of each key that is not deleted. For a table of a database, prints user key, sequence, type and value; bounds are user keys. A MANIFEST is read as the folder that it describes.",
     )
     .argument('<input...>', 'tables, folders, logs, MANIFESTs, URLs of them; - is standard input');
   addLimitOption(addRangeOptions(command))
@@ -100,7 +100,7 @@ async function scanTable(given: string, file: TableFile, wanted: WantedRange, op
   const { limit } = output;
   const canSeek = file.isSearchable || wanted.isAll;
   const { range, keeps } = wanted.in(canSeek ? comparator : undefined, (a, b) => comparator.compare(a, b));
-  // Bytewise, where nothing else is known of the order.
+  // Bytewise if the order is unknown.
   const asked = { ...range, reverse, ...(keeps === undefined && { limit }) };
   if (!file.isInternal) {
     const table: SyncTable | Table = openTable(file);
@@ -110,7 +110,7 @@ async function scanTable(given: string, file: TableFile, wanted: WantedRange, op
   }
   const { format } = options;
   const table = await openDatabaseTable(file, { cache: null });
-  // kv prints entries as stored, so what they look like matters only to bounds.
+  // kv prints entries as stored, so the form of keys matters only for bounds.
   if (format !== 'kv' || !wanted.isAll) noteAssumption(file, options);
   noteDatabase(given);
   const columns = columnsOf(options, ['sequence', 'type']);

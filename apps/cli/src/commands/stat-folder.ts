@@ -13,7 +13,7 @@ import { namedRows } from '../outputs/screen-text.js';
 import { knownCodecs } from '../plugins/known-plugins.js';
 import type { Plugins } from '../plugins/plugin-options.js';
 
-/** Prints what a database consists of. Skips damaged parts and reports them, since users look for these. */
+/** Prints the parts of a database. Skips damaged parts and reports them. */
 export async function statFolder(location: DatabaseLocation, options: InputOptions, asJson: boolean): Promise<void> {
   await withDatabase(location, { ...options, damage: 'skip' }, async ({ path, database, folder, plugins }) => {
     const description = database.describe();
@@ -22,7 +22,7 @@ export async function statFolder(location: DatabaseLocation, options: InputOptio
   });
 }
 
-/** How many unnecessary reads fitted filters would save, by a sample of the tables that have filters of LevelDB's policy. */
+/** The number of unnecessary reads that fitted filters would save, estimated from a sample of the tables with filters of LevelDB's policy. */
 async function fittedOf({ comparator, levels }: DatabaseDescription, folder: SyncFolder, plugins: Plugins): Promise<SampledTrial | undefined> {
   if (comparator !== bytewiseComparator.name) return undefined;
   const { name: bloom } = new BloomFilterPolicy();
@@ -61,7 +61,7 @@ function tableText({ byteLength, smallest, largest, filterStatus }: TableDescrip
 }
 
 function logText({ name, byteLength, entries, tail }: LogDescription): string {
-  const end = tail === undefined ? '' : `; ends in ${counted(tail.byteLength, 'byte')} of a record that is cut off (${tail.problem})`;
+  const end = tail === undefined ? '' : `; ends in ${counted(tail.byteLength, 'byte')} of a truncated record (${tail.problem})`;
   return `${name}, ${counted(byteLength, 'byte')}, ${counted(entries, 'operation')}${end}`;
 }
 

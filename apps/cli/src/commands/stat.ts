@@ -52,7 +52,7 @@ interface Findings {
   readonly fitted: FittedTrial | undefined;
   /** The stored sizes of the data blocks. */
   readonly sizes: SizeHistogram;
-  /** Whether --comparator named the order. */
+  /** Whether --comparator gave the order. */
   readonly isNamedOrder: boolean;
 }
 
@@ -93,7 +93,7 @@ async function statTable(location: TableLocation, options: StatOptions & RemoteO
     noteAssumption(file, options);
     const { path, isInternal } = file;
     const { filterPolicies: policies = [new BloomFilterPolicy()] } = file.opening;
-    // The one whose filters the table has is watched.
+    // Counts what the policy of the stored filters answers.
     const used = policyNames(openTable(file).filterStatus);
     const policy = new WatchedPolicy(policies.find(({ name }) => used.includes(name)));
     const opening = { ...file.opening, filterPolicies: [policy, ...policies.filter(({ name }) => name !== policy.name)] };

@@ -20,7 +20,7 @@ export async function verifyFolder(location: DatabaseLocation, options: InputOpt
       filterPolicies: [...(filterPolicies ?? []), idbFilterPolicy],
     };
     const { findings, moreFindings, unchecked, comparator, tables, logs } = await verifyDatabase(await listed(folder, plugins), checking);
-    // A folder without a database is bad input, as a missing file is, and so is the database of another engine.
+    // A folder without a database and a database of another engine are bad input, like a missing file.
     const [first] = findings;
     if (first?.code === 'BLOOM_UNSUPPORTED_FORMAT' && first.structure === 'folder') throw new Failure(`${path}: ${first.problem}`);
     if (first?.code === 'BLOOM_NOT_A_DATABASE' && tables.length + logs.length === 0) throw new Failure(`${path}: ${first.problem}`);
@@ -34,7 +34,7 @@ export async function verifyFolder(location: DatabaseLocation, options: InputOpt
   });
 }
 
-/** Says that another process has the folder open: what it changes meanwhile looks like damage. */
+/** Notes that another process has the folder open, because its changes during the check look like damage. */
 function noteWriters(location: DatabaseLocation): void {
   if (location.kind !== 'folder') return;
   const holders = lockHolders(location.path);
@@ -42,7 +42,7 @@ function noteWriters(location: DatabaseLocation): void {
   note(`${location.path}: the process ${holders.join(' or ')} has it open, and its writes during the check can look like damage: verify a copy made by bloom copy`);
 }
 
-/** The folder, or where it cannot be listed, one that has the files that belong to the database. */
+/** The folder, or, if it cannot be listed, a folder with the files that belong to the database. */
 async function listed(folder: Folder, plugins: Plugins): Promise<Folder> {
   if (folder.list !== undefined) return folder;
   const database = await openDatabase(folder, plugins, { damage: 'skip' });
@@ -52,12 +52,12 @@ async function listed(folder: Folder, plugins: Plugins): Promise<Folder> {
   return { name: folder.name, isRemote: folder.isRemote, list: () => names, open: (name, signal) => folder.open(name, signal) };
 }
 
-/** Whether the library's text is of no use here. */
+/** Whether the command has its own text for a finding. */
 function isOwnText({ code }: DatabaseFinding): boolean {
   return code === 'BLOOM_NOT_A_DATABASE' || code === 'BLOOM_UNKNOWN_COMPARATOR';
 }
 
-/** What is wrong, after the name of the file. @param comparator the name that the MANIFEST has. */
+/** The problem, without the name of the file. @param comparator the name in the MANIFEST. */
 function problemOf(finding: DatabaseFinding, comparator: string | undefined): string {
   switch (finding.code) {
     case 'BLOOM_NOT_A_DATABASE':
@@ -65,7 +65,7 @@ function problemOf(finding: DatabaseFinding, comparator: string | undefined): st
     case 'BLOOM_UNKNOWN_COMPARATOR':
       return `${unknownOrderText(comparator)}, so the order cannot be checked: pass --comparator MODULE, or skip the check with --any-order`;
     default:
-      // The name of the file says which structure it is.
+      // The name of the file determines the structure, so it is omitted.
       return finding.structure === 'CURRENT' ? finding.problem : placedProblem(finding);
   }
 }

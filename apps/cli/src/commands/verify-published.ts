@@ -10,7 +10,7 @@ import { printVerified } from '../outputs/verification-report.js';
 import { knownCodecs, knownPolicies } from '../plugins/known-plugins.js';
 import { loadPlugins, type Plugins } from '../plugins/plugin-options.js';
 
-/** Checks what is published in a bucket. */
+/** Verifies the database published in a bucket. */
 export async function verifyBucket(address: string, options: InputOptions, asJson: boolean): Promise<void> {
   await report(address, storeOf(address), await loadPlugins(options), asJson);
 }
@@ -27,7 +27,7 @@ export async function verifyPublishedFolder(location: DatabaseLocation, options:
     try {
       if ((await readPublication(store)) === undefined) return false;
     } catch (error) {
-      // What is damaged is shown as of any database.
+      // Damage is reported as for any database.
       if (error instanceof BulkError || error instanceof CorruptionError) return false;
       throw error;
     }
@@ -50,7 +50,7 @@ async function report(path: string, store: Store, plugins: Plugins, asJson: bool
   await printVerified({ path, seen, lines, more: 0, unchecked: '', figures: { ...figures, findings } }, asJson);
 }
 
-/** What a folder that is only read has, as a store: its list is that of what is published. */
+/** A store that reads from a folder. It lists the published files. */
 function storeOfFolder(folder: Folder): Store {
   const store: Pick<Store, 'name' | 'get' | 'list'> = {
     name: folder.name ?? 'the folder',

@@ -12,7 +12,7 @@ import { addPluginOptions } from '../plugins/plugin-options.js';
 import { noteCodecs, printVerified, uncheckedText } from '../outputs/verification-report.js';
 import { verifyFolder } from './verify-folder.js';
 
-/** Enough for a block of usual size: without a footer there is not much to verify, so it should not take long. */
+/** How far into a file without a footer to search for blocks: enough for a block of usual size. */
 const SEARCH_BYTES = 2 ** 20;
 
 interface VerifyCommandOptions extends InputOptions {
@@ -25,7 +25,7 @@ export function addVerify(program: Command): void {
     .command('verify')
     .summary('look for damage')
     .description(
-      "Checks every checksum, handle, key, index key and filter of tables; for a database's folder, those of all its tables, and the MANIFEST and logs. A MANIFEST stands for the folder that it describes. Prints one finding per line, and exits with 1 if there is any.",
+      "Checks every checksum, handle, key, index key and filter of tables; for a database's folder, those of all its tables, and the MANIFEST and logs. A MANIFEST is read as the folder that it describes. Prints one finding per line, and exits with 1 if there is any.",
     )
     .argument('<input...>', 'tables, folders, logs, MANIFESTs, URLs of them; - is standard input; s3://BUCKET/PREFIX for a published database');
   addRemoteOptions(addPluginOptions(command));

@@ -3,7 +3,7 @@ import { minecraftKey } from '@bloom/report';
 import { indexedDbKey } from '@bloom/web-storage';
 import type { KeyDecoderName } from './key-decoders.js';
 
-/** Makes the words of keys, as bytes. A key that is none of the program's, or is text already, stays as it is. */
+/** Returns the text of keys as bytes. A key that the program does not write, or that is text already, is returned unchanged. */
 export function keyDecoder(name: KeyDecoderName): (key: Uint8Array) => Uint8Array {
   const wordsOf = name === 'chromium' ? indexedDbKey : minecraftKey;
   return (key) => {

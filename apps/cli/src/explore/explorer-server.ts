@@ -1,4 +1,4 @@
-/** Serves the explorer and the files of one folder, which it only reads, to this machine. */
+/** Serves the explorer and the files of one folder, read-only, to this machine. */
 import { createReadStream, lstatSync, readdirSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { extname, join } from 'node:path';
@@ -23,13 +23,13 @@ export interface ServedFiles {
   readonly isServed: (name: string) => boolean;
 }
 
-/** Listens on a port of this machine that no other machine can reach. @param port 0 for any that is free. */
+/** Listens on a port that only this machine can reach. @param port 0 for any free port. */
 export async function serveExplorer(files: ServedFiles, port: number): Promise<Server> {
   const server = createServer((request, response) => {
     try {
       answer(files, request, response);
     } catch {
-      // The file, or the folder, is no longer there.
+      // The file or the folder was deleted.
       response.writeHead(404).end();
     }
   });
@@ -52,14 +52,14 @@ function answer({ page, folder, isServed }: ServedFiles, request: IncomingMessag
     return;
   }
   const { port } = request.socket.address() as { port: number };
-  // A page of another host whose name was made to lead here must not read the files.
+  // Other host names are refused, so that a page cannot read the files through a DNS name that points to this machine.
   if (![`${LOOPBACK}:${port}`, `localhost:${port}`].includes(request.headers.host ?? '')) {
     response.writeHead(403).end();
     return;
   }
   const path = decodedPath(request.url ?? '/');
   const file = path.replace(/^files\//, '');
-  // Only names that a listing has lead to a file, so no path leads out of the two folders.
+  // Only names from a listing are served, so no path leads out of the two folders.
   if (file !== path) {
     if (isServed(file) && readdirSync(folder).includes(file)) send(join(folder, file), request, response, OTHER_TYPE);
     else response.writeHead(404).end();
@@ -67,7 +67,7 @@ function answer({ page, folder, isServed }: ServedFiles, request: IncomingMessag
   else response.writeHead(404).end();
 }
 
-/** The path of a URL without its slash; that of the page if it is empty, and of no file if it cannot be decoded. */
+/** The path of a URL without its slash; the path of the page if it is empty, and a path of no file if it cannot be decoded. */
 function decodedPath(url: string): string {
   try {
     return decodeURIComponent(url.replace(/[?#].*$/s, '').slice(1)) || 'index.html';
@@ -76,7 +76,7 @@ function decodedPath(url: string): string {
   }
 }
 
-/** Sends a file, or the range of it that was asked for. */
+/** Sends a file, or the requested range of it. */
 function send(path: string, { method, headers }: IncomingMessage, response: ServerResponse, type: string): void {
   const stat = lstatSync(path);
   if (!stat.isFile()) {
@@ -99,7 +99,7 @@ function send(path: string, { method, headers }: IncomingMessage, response: Serv
   createReadStream(path, { start, end: end - 1 }).on('error', () => response.destroy()).pipe(response);
 }
 
-/** The start and end of the one range that a header asks for; undefined for the whole file. */
+/** The start and the end of the range in a Range header; undefined for the whole file. */
 function rangeOf(header: string | undefined, size: number): readonly [start: number, end: number] | 'unsatisfiable' | undefined {
   const [, first = '', last = ''] = /^bytes=(\d*)-(\d*)$/.exec(header ?? '') ?? [];
   if (first === '' && last === '') return undefined;

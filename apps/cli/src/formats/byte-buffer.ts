@@ -14,13 +14,13 @@ const BASE64_BYTES = 3 * 2 ** 18;
 
 /** The longest escape: `\\xHH`. */
 const MAX_ESCAPE_BYTES = 4;
-/** For longer texts, it is worth a look how long they are with their escapes, instead of allocating the most. */
+/** For longer texts, the length with escapes is computed first, instead of allocating the maximum. */
 const MAX_UNCOUNTED_BYTES = 2 ** 20;
 
 /** Collects bytes before they are written. */
 export class ByteBuffer {
   length = 0;
-  /** Where the last entry starts. */
+  /** The start of the last entry. */
   entryStart = 0;
   #buffer = Buffer.allocUnsafe(128 * 1024);
   #view = dataViewOf(this.#buffer);
@@ -57,7 +57,7 @@ export class ByteBuffer {
     this.entryStart = this.length;
   }
 
-  /** Drops what the last entry has appended. */
+  /** Removes the last entry. */
   dropEntry(): void {
     this.length = this.entryStart;
   }
@@ -121,8 +121,8 @@ export class ByteBuffer {
   }
 
   /**
-   * Appends a line of two columns, a TAB between them, with escapes. The bytes are given by arrays and places in them, since views of
-   * them take longer to make than the line.
+   * Appends a line of two columns, a TAB between them, with escapes. Bytes are passed as arrays and positions, because creating views takes
+   * longer than writing the line.
    */
   escapedLine(key: Uint8Array, keyEnd: number, value: Uint8Array, valueStart: number, valueEnd: number): void {
     const length = keyEnd + valueEnd - valueStart + 2;
@@ -168,7 +168,7 @@ export class ByteBuffer {
   }
 }
 
-/** Keeps the view of the array that was used last: many entries are in one array. */
+/** Keeps the view of the last array, because many entries are in one array. */
 class LastView {
   #bytes: Uint8Array = new Uint8Array(0);
   #view = dataViewOf(this.#bytes);

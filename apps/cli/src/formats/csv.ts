@@ -51,7 +51,7 @@ function printer({ key: hasKey, value: hasValue, facts: names, hex }: Columns): 
 function mustBeQuoted(bytes: Uint8Array): boolean {
   const { length } = bytes;
   if (length === 0) return false;
-  // Some programs cut spaces off, and take the text after a byte order mark.
+  // Some programs trim spaces and skip a byte order mark.
   if (bytes[0] === 0x20 || bytes[length - 1] === 0x20 || bytes[0] === 0xef) return true;
   for (let i = 0; i < length; i++) {
     const byte = bytes[i]!;
@@ -72,13 +72,13 @@ function putQuoted(bytes: Uint8Array, out: ByteBuffer): void {
   out.byte(QUOTE);
 }
 
-/** What a decoder needs to know of the pieces before, besides the state of every decoder. */
+/** What a decoder needs to know about earlier pieces, in addition to the state of every decoder. */
 interface CsvStart {
   readonly isQuoted: boolean;
   readonly columns: CsvColumns | undefined;
 }
 
-/** Which cells of a record are the key and the value, and how they are written. */
+/** Which cells of a record are the key and the value, and whether they are in hexadecimal. */
 interface CsvColumns {
   readonly key: number;
   readonly isKeyHex: boolean;
@@ -91,9 +91,9 @@ interface CsvColumns {
 
 export class CsvDecoder implements EntryDecoder {
   readonly unit = 'line';
-  /** What the first record says; undefined until it has been read. */
+  /** The columns according to the first record; undefined until it has been read. */
   #columns: CsvColumns | undefined;
-  /** How many line breaks there were before the incomplete record. */
+  /** The number of line breaks before the incomplete record. */
   #lines: number;
   /** The pieces of an incomplete record, and whether their end is in quotes. */
   #begun: Uint8Array[];
@@ -156,7 +156,7 @@ export class CsvDecoder implements EntryDecoder {
       const cells = cellsOf(record, from);
       if (this.#columns === undefined) this.#columns = columnsOf(cells, this.#hasVersions);
       else putEntry(cells, this.#columns, this.#hasVersions, batch, this.#lines + 1);
-      if (batch.end - before > MAX_ENTRY_BYTES) throw new LineError(`longer than ${MAX_ENTRY_BYTES} bytes, the most that an entry may have`);
+      if (batch.end - before > MAX_ENTRY_BYTES) throw new LineError(`longer than ${MAX_ENTRY_BYTES} bytes, the maximum for an entry`);
     } catch (error) {
       batch.end = before;
       if (error instanceof LineError) throw this.#error(error.message);
@@ -185,7 +185,7 @@ function cellsOf(record: Uint8Array, start: number): Uint8Array[] {
   }
 }
 
-/** A cell, and where the comma behind it is, or the end of the record. */
+/** A cell, and the position of the comma after it or of the end of the record. */
 interface Cell {
   readonly bytes: Uint8Array;
   readonly end: number;

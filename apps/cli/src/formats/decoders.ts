@@ -1,4 +1,4 @@
-/** What reads each format. */
+/** The decoder of each format. */
 import { base64Field } from './base64.js';
 import { CsvDecoder } from './csv.js';
 import type { DecoderState, EntryDecoder } from './entry.js';
@@ -13,12 +13,12 @@ import { decodeTsvLine } from './tsv.js';
 import { versionDecoder } from './version-input.js';
 import { wordDecoder } from './words.js';
 
-/** How an input is written, in a form that can be handed to another thread. */
+/** The format of an input, in a form that can be sent to another thread. */
 export interface InputForm {
   readonly format: FormatName;
-  /** Whether keys and values are in hexadecimal, in a format that does not say so itself. */
+  /** Whether keys and values are in hexadecimal, for formats that do not show this themselves. */
   readonly hex: boolean;
-  /** Whether entries are versions of keys, with types and sequences: a batch has them under the keys that a database stores. */
+  /** Whether entries are versions of keys, with types and sequences. A batch stores them under internal keys. */
   readonly versions?: boolean;
 }
 
@@ -31,7 +31,7 @@ const lineDecoders = {
   words: ({ hex }) => wordDecoder(hex ? hexField : plainField),
 } satisfies Partial<Record<FormatName, (form: InputForm) => LineDecoder>>;
 
-/** Only of formats in which versions can be told apart. */
+/** Only for formats that can represent versions. */
 const versionDecoders: typeof lineDecoders = {
   ...lineDecoders,
   tsv: ({ hex }) => versionDecoder(hex ? hexField : escapedField),

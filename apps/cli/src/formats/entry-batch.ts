@@ -1,6 +1,6 @@
 import { RangeCopier } from '@bloom/bytes/internal';
 
-/** Entries as arrays that can be handed to another thread. */
+/** Entries as arrays that can be transferred to another thread. */
 export interface PackedBatch {
   readonly length: number;
   readonly bytes: Uint8Array<ArrayBuffer>;
@@ -8,12 +8,12 @@ export interface PackedBatch {
   readonly positions: Float64Array<ArrayBuffer>;
 }
 
-/** A batch in the form in which it can be handed over. */
+/** A batch in the form in which it can be transferred. */
 export function packed({ length, bytes, ends, positions }: PackedBatch): PackedBatch {
   return { length, bytes, ends, positions };
 }
 
-/** What has to be handed over with a batch. */
+/** The buffers to transfer with a batch. */
 export function buffersOf({ bytes, ends, positions }: PackedBatch): ArrayBuffer[] {
   return [bytes.buffer, ends.buffer, positions.buffer];
 }
@@ -22,15 +22,15 @@ export function buffersOf({ bytes, ends, positions }: PackedBatch): ArrayBuffer[
  * Entries that were decoded from an input, one after another in one array: an entry costs a few numbers instead of objects.
  */
 export class EntryBatch implements PackedBatch {
-  /** How many entries there are. */
+  /** The number of entries. */
   length = 0;
   /** Key, value, key, value, and so on; then room for more. */
   bytes: Uint8Array<ArrayBuffer>;
-  /** Where the key of each entry ends, and where its value does. A key starts where the value before it ends. */
+  /** The ends of each entry's key and value. A key starts where the previous value ends. */
   ends: Uint32Array<ArrayBuffer>;
-  /** Where each entry is in the input: its line, from 1, or its offset in bytes. */
+  /** The position of each entry in the input: its line, from 1, or its offset in bytes. */
   positions: Float64Array<ArrayBuffer>;
-  /** How many of the bytes are used. */
+  /** The number of bytes in use. */
   end = 0;
   readonly #copier = new RangeCopier();
 
@@ -67,7 +67,7 @@ export class EntryBatch implements PackedBatch {
     this.length = this.end = 0;
   }
 
-  /** Makes room for so many more bytes of keys and values, which the caller writes at `end`. */
+  /** Makes room for `byteLength` more bytes of keys and values, which the caller writes at `end`. */
   reserve(byteLength: number): void {
     const needed = this.end + byteLength;
     if (needed <= this.bytes.length) return;
@@ -110,7 +110,7 @@ export class EntryBatch implements PackedBatch {
     this.push(end, this.end, position);
   }
 
-  /** A batch of what {@link PackedBatch} has. Entries can be added after `clear`. */
+  /** A batch from a {@link PackedBatch}. Entries can be added after `clear`. */
   static of({ length, bytes, ends, positions }: PackedBatch): EntryBatch {
     const batch = new EntryBatch(0, 0);
     batch.length = length;
@@ -131,5 +131,5 @@ export class EntryBatch implements PackedBatch {
   }
 }
 
-/** Adds the bytes that the column `line[start, end)` stands for. @throws LineError when it stands for none. */
+/** Decodes the column `line[start, end)` and adds its bytes. @throws LineError when it is invalid. */
 export type FieldDecoder = (line: Uint8Array, start: number, end: number, batch: EntryBatch) => void;

@@ -6,19 +6,19 @@ export type Entry = readonly [key: Uint8Array, value: Uint8Array];
 /** The most bytes of key and value together, so that their block stays far below the limit of readers. */
 export const MAX_ENTRY_BYTES = 128 * 2 ** 20;
 
-/** Where a decoder is between two pieces, in a form that can be handed to another thread. */
+/** The state of a decoder between two pieces, in a form that can be sent to another thread. */
 export interface DecoderState {
   /** The {@link EntryDecoder.position} of the last entry. */
   readonly position: number;
-  /** The bytes of the entry that has begun. */
+  /** The bytes of the incomplete entry. */
   readonly begun: Uint8Array<ArrayBuffer>;
-  /** What a format remembers of the start of its input, such as the order of columns. */
+  /** What a format needs from the start of its input, such as the order of columns. */
   readonly start?: unknown;
 }
 
 /** Finds the entries in the bytes of an input, which come in pieces of any size. */
 export interface EntryDecoder {
-  /** What positions count. */
+  /** The unit of positions. */
   readonly unit: 'line' | 'offset';
   /** Adds copies of the entries that end in the next piece, whose memory can be used again afterwards. @throws InputError when the bytes are not in the format: the entries before it have been added. */
   decode(bytes: Uint8Array, batch: EntryBatch): void;
@@ -41,17 +41,17 @@ export class InputError extends Error {
   }
 }
 
-/** The output format cannot represent the entry such that it could be read back. */
+/** The output format cannot represent the entry so that it can be read back. */
 export class OutputError extends Error {
   override readonly name = 'OutputError';
 }
 
-/** What is wrong with a line. */
+/** A line is not in its format. */
 export class LineError extends Error {
   override readonly name = 'LineError';
 }
 
-/** @throws LineError for the type and the sequence of a deletion, as `scan` prints versions: its empty value is none. */
+/** @throws LineError for a deletion in the form in which `scan` prints versions, which would become an empty value. */
 export function mustBeNoDeletion(type: unknown, sequence: unknown): void {
   if (type !== 'deletion' || typeof sequence !== 'string' || !/^\d+$/.test(sequence)) return;
   throw new LineError('a deletion among versions of keys, which would become an empty value: scan a folder without --all-versions, or convert a table with --keys plain, for the newest values; build and load keep it as a deletion with --versions');

@@ -7,7 +7,7 @@
  *     \r     CR
  *     \xHH   any byte, in two hexadecimal digits
  *
- * Bytes are printed with \xHH that are another control character, part of a byte order mark, or not UTF-8.
+ * Other control characters, byte order marks and bytes that are not UTF-8 are printed as \xHH.
  */
 import { HEX_DIGITS } from './hex-digits.js';
 import { LineError } from './entry.js';
@@ -25,9 +25,9 @@ const DIGITS = Buffer.from('0123456789abcdef', 'latin1');
 const LETTER_X = 0x78;
 
 /**
- * Copies `bytes[start, end)` to `out` at `at`, four bytes at a time, which takes half the time of single ones.
+ * Copies `bytes[start, end)` to `out` at `at`, four bytes at a time, which takes half the time of single bytes.
  *
- * @returns 0 if all of them are printed as they are. Bytes beyond ASCII are not, since they have to be checked.
+ * @returns 0 if all of them are printed unchanged; otherwise a byte needs an escape, or is beyond ASCII and has to be checked.
  */
 export function copyPlain(bytes: DataView, start: number, end: number, out: DataView, at: number): number {
   let found = 0;
@@ -40,7 +40,7 @@ export function copyPlain(bytes: DataView, start: number, end: number, out: Data
       found |= (word - 0x20202020) | (word + 0x01010101) | ((word ^ 0x5c5c5c5c) - 0x01010101);
       out.setInt32(at + i - start, word, true);
       if (i === last) return found & 0x80808080;
-      // The last four may overlap those before.
+      // The last four bytes may overlap the four before.
       i = Math.min(i + 4, last);
     }
   }
@@ -52,7 +52,7 @@ export function copyPlain(bytes: DataView, start: number, end: number, out: Data
   return found & 0x80;
 }
 
-/** How many bytes `bytes[start, …)` has with escapes. */
+/** The length of `bytes[start, …)` with escapes, in bytes. */
 export function escapedLength(bytes: Uint8Array, start: number): number {
   const { length } = bytes;
   let escaped = 0;
@@ -110,8 +110,8 @@ function putHexEscape(byte: number, out: Uint8Array, at: number): number {
 }
 
 /**
- * How many bytes the character of more than one byte has that starts at `i`, in UTF-8 (RFC 3629, section 4); 0 when there is none,
- * and for a byte order mark.
+ * The length of the UTF-8 character of two or more bytes that starts at `i` (RFC 3629, section 4); 0 if there is none, and for a
+ * byte order mark.
  */
 function characterLength(bytes: Uint8Array, i: number): number {
   const first = bytes[i]!;
@@ -134,7 +134,7 @@ function isContinuation(byte: number): boolean {
   return (byte & 0xc0) === 0x80;
 }
 
-/** What each letter after a backslash means. */
+/** The meaning of each letter after a backslash. */
 const MEANINGS = new Map(Object.entries(SHORT_ESCAPES).map(([byte, letter]) => [letter!, Number(byte)]));
 
 /** Reads a column with escapes. */
@@ -157,7 +157,7 @@ export const escapedField: FieldDecoder = (line, start, end, batch) => {
     }
     const high = i + 3 < end && kind === LETTER_X ? HEX_DIGITS[line[i + 2]!]! : 0xff;
     const low = high > 15 ? 0xff : HEX_DIGITS[line[i + 3]!]!;
-    if (low > 15) throw new LineError('a backslash that begins none of \\\\, \\t, \\n, \\r and \\xHH; --format raw takes bytes as they are');
+    if (low > 15) throw new LineError('a backslash that does not begin one of \\\\, \\t, \\n, \\r and \\xHH; --format raw takes bytes as they are');
     bytes[to++] = high * 16 + low;
     i += 3;
   }

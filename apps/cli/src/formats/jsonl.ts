@@ -1,7 +1,7 @@
 /**
  * One JSON object per line, `{"key":"…","value":"…"}`: both strings, stored as UTF-8. Bytes that are not UTF-8 are in `keyHex` and
- * `valueHex` instead, in hexadecimal. `keyBase64` and `valueBase64` are read too. Other members are ignored, but a deletion is no entry:
- * among versions of keys, it has its `type`.
+ * `valueHex` instead, in hexadecimal. `keyBase64` and `valueBase64` are read too. Other members are ignored, but an object whose
+ * `type` says that it is a deletion is rejected.
  */
 import { LineError, mustBeNoDeletion } from './entry.js';
 import { base64Bytes } from './base64.js';
@@ -29,7 +29,7 @@ export function decodeJsonLine(bytes: Uint8Array, start: number, end: number, ba
   batch.add(key, decodeMember(json, 'value'), number);
 }
 
-/** Reads a line that has a type and perhaps a sequence too. Without a type it is a value; a deletion needs no value. */
+/** Reads a line that may have a type and a sequence. Without a type it is a value. A deletion needs no value. */
 export function decodeJsonVersion(bytes: Uint8Array, start: number, end: number, batch: EntryBatch, number: number): void {
   const json = objectIn(bytes, start, end);
   const { type = 'value', sequence } = json;
@@ -49,7 +49,7 @@ export function decodeJsonVersion(bytes: Uint8Array, start: number, end: number,
   batch.push(keyEnd, batch.end, number);
 }
 
-/** The object of a line. Members that it does not have of its own are undefined. */
+/** The object of a line. Inherited members are undefined. */
 function objectIn(bytes: Uint8Array, start: number, end: number): Partial<Record<string, unknown>> {
   const line = bytes.subarray(start, end);
   if (line.length > SMALL_LINE_BYTES) mustHaveFewValues(line);
@@ -84,7 +84,7 @@ function putMember(line: Record<string, string>, name: 'key' | 'value', bytes: U
   else line[name] = text;
 }
 
-/** The bytes of a key or a value: as text, or in hexadecimal or base64 under a name that says so. */
+/** The bytes of a key or a value, which is a text, or in hexadecimal or base64 under the name for that. */
 function decodeMember(json: object, name: 'key' | 'value'): Uint8Array {
   const names = [name, `${name}Hex`, `${name}Base64`];
   const given = names.filter((member) => Object.hasOwn(json, member));
@@ -102,14 +102,14 @@ function decodeMember(json: object, name: 'key' | 'value'): Uint8Array {
   return bytes;
 }
 
-/** The bytes of two hexadecimal digits each; undefined where the text is anything else. */
+/** The bytes of pairs of hexadecimal digits; undefined for any other text. */
 function hexTextBytes(text: string): Uint8Array | undefined {
   const bytes = Buffer.from(text, 'hex');
-  // Node stops at what is not hexadecimal.
+  // Node stops at the first character that is not a hexadecimal digit.
   return bytes.length * 2 === text.length ? bytes : undefined;
 }
 
-/** Counts characters that start or separate values, in bytes that may not even be UTF-8. */
+/** Counts the characters that start or separate values. The bytes need not be UTF-8. */
 function mustHaveFewValues(line: Uint8Array): void {
   const [quote, backslash, comma, bracket, brace] = Buffer.from('"\\,[{', 'latin1');
   let values = 0;

@@ -19,16 +19,16 @@ export const kv = {
 
 export class KvDecoder implements EntryDecoder {
   readonly unit = 'offset';
-  /** Where the incomplete entry starts. */
+  /** The offset of the incomplete entry. */
   #next: number;
   /** The pieces of that entry so far. Nothing is allocated for a length before its bytes arrive. */
   #begun: Uint8Array[];
   #begunLength: number;
-  /** How many bytes of that entry are needed before decoding it can proceed. */
+  /** The number of bytes of that entry that are needed to continue decoding. */
   #needed = 2 * LENGTH_BYTES;
   readonly #hasVersions: boolean;
 
-  /** @param hasVersions whether keys must be those that a database stores. */
+  /** @param hasVersions whether keys must be internal keys. */
   constructor(state?: DecoderState, hasVersions = false) {
     this.#hasVersions = hasVersions;
     this.#next = state?.position ?? 0;
@@ -75,7 +75,7 @@ export class KvDecoder implements EntryDecoder {
     return { position: this.#next, begun: new Uint8Array(Buffer.concat(this.#begun)) };
   }
 
-  /** The length of the entry at `start`, or a lower bound if the bytes so far do not tell it. */
+  /** The length of the entry at `start`, or a lower bound if its lengths have not been read yet. */
   #entryLength(view: DataView, start: number): number {
     const available = view.byteLength - start;
     if (available < LENGTH_BYTES) return 2 * LENGTH_BYTES;
@@ -97,7 +97,7 @@ export class KvDecoder implements EntryDecoder {
     if (byteLength <= MAX_ENTRY_BYTES) return;
     throw new InputError(
       `offset ${this.#next}`,
-      `an entry of at least ${byteLength} bytes, the limit is ${MAX_ENTRY_BYTES}: not a kv file?`,
+      `an entry of at least ${byteLength} bytes, the maximum is ${MAX_ENTRY_BYTES}: is it a kv file?`,
     );
   }
 }

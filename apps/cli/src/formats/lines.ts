@@ -14,14 +14,14 @@ const SHORT_LINE = 96;
  * Adds the entry of the line `bytes[start, end)`, without its line break.
  *
  * @param number the number of the line, from 1.
- * @throws LineError that says what is wrong with the line.
+ * @throws LineError when the line is not in the format.
  */
 export type LineDecoder = (bytes: Uint8Array, start: number, end: number, batch: EntryBatch, number: number) => void;
 
 /**
  * Decodes entries of one line each.
  *
- * Lines end in LF or CR LF; the last one need not. They are not decoded as text: that is up to the format. A UTF-8 byte
+ * Lines end in LF or CR LF, which the last line may lack. The format decides whether a line is decoded as text. A UTF-8 byte
  * order mark at the start is skipped.
  */
 export class LinesDecoder implements EntryDecoder {
@@ -106,11 +106,11 @@ export class LinesDecoder implements EntryDecoder {
   }
 
   #tooLong(number: number): InputError {
-    return new InputError(`line ${number}`, `longer than ${MAX_ENTRY_BYTES} bytes, the most that an entry may have`);
+    return new InputError(`line ${number}`, `longer than ${MAX_ENTRY_BYTES} bytes, the maximum for an entry`);
   }
 }
 
-/** Where the line that begins at `start` has its LF; -1 if it has none. */
+/** The position of the LF of the line that starts at `start`; -1 if there is none. */
 function lineEnd(bytes: Uint8Array, start: number): number {
   const near = Math.min(bytes.length, start + SHORT_LINE);
   for (let i = start; i < near; i++) if (bytes[i] === LF) return i;
@@ -118,8 +118,8 @@ function lineEnd(bytes: Uint8Array, start: number): number {
 }
 
 /**
- * Makes what puts a byte order mark before a text that starts with one, since a reader skips the first one. Called with the first
- * bytes of each line.
+ * Returns a function that is called with the first bytes of each line. If the text starts with a byte order mark, it puts another
+ * one before it, because readers skip the first one.
  */
 export function markBeforeMark(): (bytes: Uint8Array, out: ByteBuffer) => void {
   let isFirst = true;

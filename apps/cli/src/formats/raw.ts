@@ -1,4 +1,4 @@
-/** One entry per line: the key, a TAB, the value, all bytes as they are. The first TAB in the line is the separator. */
+/** One entry per line: the key, a TAB, the value, with all bytes unchanged. The first TAB in the line is the separator. */
 import { endsInCarriageReturn, LF } from '@bloom/report';
 import type { ByteBuffer } from './byte-buffer.js';
 import { OutputError } from './entry.js';

@@ -46,7 +46,7 @@ export function tabPrinter({ key: hasKey, value: hasValue, facts: { length: fact
   };
 }
 
-/** Reads a column of bytes as they are. */
+/** Reads a column whose bytes are unchanged. */
 export const plainField: FieldDecoder = (line, start, end, batch) => batch.put(line, start, end);
 
 /** Reads lines of a key and a value. The first TAB is the separator. */

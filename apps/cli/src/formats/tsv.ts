@@ -26,7 +26,7 @@ function printer(columns: Columns): Printer {
 /** Up to this many bytes, a loop is faster than a copy of a view. */
 const MAX_LOOPED_BYTES = 48;
 
-/** Reads a line without escapes at once, and leaves others to `decodeEscapedLine`. */
+/** Reads a line without escapes. Lines with escapes are read by `decodeEscapedLine`. */
 export function decodeTsvLine(line: Uint8Array, start: number, end: number, batch: EntryBatch, number: number): void {
   batch.reserve(end - start);
   const { bytes } = batch;

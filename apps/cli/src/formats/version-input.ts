@@ -1,37 +1,37 @@
 /**
  * Versions of keys in an input, as `scan` prints those of a database: the key, its sequence, its type, perhaps its file, and the value.
- * The batch has them under the key that a database stores, of which a version without a sequence has the highest.
+ * The batch stores them under internal keys. A version without a sequence gets the highest sequence.
  */
 import { decodeInternalKey, INTERNAL_KEY_TRAILER_LENGTH, MAX_SEQUENCE, MAX_TYPE, typeOfKind } from '@bloom/sstable/database';
 import { LineError } from './entry.js';
 import type { EntryBatch, FieldDecoder } from './entry-batch.js';
 import type { LineDecoder } from './lines.js';
 
-/** That of a version in whose line none stands. No database reaches it: in lookups it stands for all versions of a key. */
+/** The sequence of a version whose line has none. No database reaches it, because lookups use it for all versions of a key. */
 const NO_SEQUENCE = MAX_SEQUENCE;
 
 const TAB = 9;
-/** The cells of a line: with a sequence and with a file, or without. */
+/** The number of cells of a line, without and with a sequence and a file. */
 const LEAST_CELLS = 3;
 const MOST_CELLS = 5;
 
-/** The parts of a key in a batch of versions. @returns no sequence where the input has none. */
+/** The parts of a key in a batch of versions. @returns undefined as the sequence if the input has none. */
 export function versionOf(key: Uint8Array): { readonly userKey: Uint8Array; readonly sequence: bigint | undefined; readonly type: number } {
   const { userKey, sequence, type } = decodeInternalKey(key)!;
   return { userKey, sequence: sequence === NO_SEQUENCE ? undefined : sequence, type };
 }
 
-/** Ends the key that is being written. @param sequence as the input has it; undefined where it has none. @throws LineError */
+/** Ends the key that is being written. @param sequence from the input; undefined if it has none. @throws LineError */
 export function putVersion(type: unknown, sequence: unknown, batch: EntryBatch): void {
   let trailer = (sequence === undefined ? NO_SEQUENCE : sequenceOf(sequence)) * 256n + BigInt(typeOf(type));
   batch.reserve(INTERNAL_KEY_TRAILER_LENGTH);
   for (let i = 0; i < INTERNAL_KEY_TRAILER_LENGTH; i++, trailer >>= 8n) batch.bytes[batch.end++] = Number(trailer & 0xffn);
 }
 
-/** What is wrong with a key that a database is said to have stored; undefined if nothing is. */
+/** Why bytes are not an internal key; undefined if they are. */
 export function storedKeyProblem(key: Uint8Array): string | undefined {
   const stored = decodeInternalKey(key);
-  if (stored === undefined) return `a key of ${key.length} bytes, which has no place for sequence and type: are these versions?`;
+  if (stored === undefined) return `a key of ${key.length} bytes is too short for sequence and type: are these versions?`;
   return stored.sequence === NO_SEQUENCE ? `the sequence ${NO_SEQUENCE}, which no database reaches` : undefined;
 }
 
@@ -58,7 +58,7 @@ export function versionDecoder(decodeField: FieldDecoder): LineDecoder {
   };
 }
 
-/** Where each cell of a line ends; one more than there may be is enough. */
+/** The ends of the cells of a line, up to one cell more than a line may have. */
 function cellEnds(line: Uint8Array, start: number, end: number): number[] {
   const ends: number[] = [];
   for (let from = start; ends.length < MOST_CELLS; ) {

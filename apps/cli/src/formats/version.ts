@@ -3,7 +3,7 @@ import type { StoredEntry } from '@bloom/leveldb';
 import { type DatabaseEntry, encodeInternalKey, typeOfKind } from '@bloom/sstable/database';
 import type { FactName } from './format-contract.js';
 
-/** What is known of a version that may be in any level, in the order of the columns. */
+/** The facts about a version, in the order of the columns. */
 export function factsOf(version: DatabaseEntry | StoredEntry, names: readonly FactName[]): string[] {
   return names.map((name) => {
     switch (name) {
@@ -19,7 +19,7 @@ export function factsOf(version: DatabaseEntry | StoredEntry, names: readonly Fa
   });
 }
 
-/** The key of a version as a database stores it: with its sequence and its type behind it. */
+/** The internal key of a version. */
 export function storedKey({ key, sequence, kind }: DatabaseEntry | StoredEntry): Uint8Array {
   return encodeInternalKey({ userKey: key, sequence, type: typeOfKind(kind) });
 }

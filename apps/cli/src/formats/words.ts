@@ -1,5 +1,5 @@
 /**
- * One key per line, its bytes as they are; its value is the number of the line, from 1, in decimal.
+ * One key per line, with its bytes unchanged; its value is the number of the line, from 1, in decimal.
  */
 import { LineError } from './entry.js';
 import type { FieldDecoder } from './entry-batch.js';
@@ -14,7 +14,7 @@ export const words = {
   printer,
 } satisfies Format;
 
-/** @param decodeField how the word is written in the line. */
+/** @param decodeField decodes the word in a line. */
 export function wordDecoder(decodeField: FieldDecoder): LineDecoder {
   return (line, start, end, batch, number) => {
     // An empty line is far more likely a mistake than an empty word.

@@ -1,14 +1,14 @@
 import type { EntryBatch } from '../formats/entry-batch.js';
 
-/** Entries in batches, from wherever they come. */
+/** A source of entries in batches. */
 export interface BatchSource {
-  /** The next batch, which is valid until the one after it is asked for; undefined at the end. */
+  /** The next batch, which is valid until the following one is requested; undefined at the end. */
   next(): Promise<EntryBatch | undefined>;
-  /** Ends the reading, also in the middle. */
+  /** Ends reading, at any time. */
   close(): void;
 }
 
-/** A source of batches that are made of another source's. */
+/** A source whose batches are made from those of another source. */
 export function mapped(source: BatchSource, map: (batch: EntryBatch) => EntryBatch): BatchSource {
   return {
     async next() {

@@ -1,10 +1,10 @@
 /**
  * Copies a database's folder while another program may write to it.
  *
- * The MANIFEST is read first: it lists the tables, which never change, and says which logs are needed. Tables and logs are
- * copied, and then the MANIFEST is compared with what was read of it. If nothing was added, the tables that it lists and the
- * logs belong together: what was written to a log since it was copied is simply not in the copy. Otherwise the round is
- * repeated, and only what is new is copied. A log is copied anew in each round, as it grows.
+ * The MANIFEST is read first: it lists the tables, which never change, and determines which logs are needed. Tables and logs are
+ * copied, and then the MANIFEST is compared with its first reading. If nothing was added, the tables and the logs belong
+ * together; writes to a log after it was copied are not in the copy. Otherwise the round is repeated, and only new files are
+ * copied. A log is copied again in each round, because it grows.
  */
 import { constants, existsSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { copyFile, open, readFile } from 'node:fs/promises';
@@ -15,7 +15,7 @@ import { Failure, failureOf, isSystemError } from '../failure.js';
 import { makeFolder } from '../outputs/new-folder.js';
 import { mustBeLevelDb } from './foreign-folder.js';
 
-/** How often a round is repeated because the folder changed. */
+/** The number of rounds after which the copy fails because the folder keeps changing. */
 const MAX_ROUNDS = 1000;
 
 /** What was copied. */
@@ -37,7 +37,7 @@ export async function copyFolder(path: string, target: string, signal: AbortSign
   }
 }
 
-/** What a MANIFEST says. */
+/** The contents of a MANIFEST. */
 interface Contents {
   readonly manifest: string;
   readonly bytes: Uint8Array;
@@ -51,11 +51,11 @@ class FolderCopy {
   readonly #path: string;
   readonly #target: string;
   readonly #signal: AbortSignal;
-  /** The tables that are copied already. */
+  /** The tables that have been copied. */
   readonly #tables = new Set<string>();
-  /** The MANIFEST that was damaged the last time. */
+  /** The MANIFEST that was damaged in the last round. */
   #damaged: Uint8Array | undefined;
-  /** The tables that were missing the last time, and how often they were. */
+  /** The tables that were missing in the last round, and the number of rounds in which they were missing. */
   #missed = '';
   #missedTimes = 0;
 
@@ -74,7 +74,7 @@ class FolderCopy {
     throw new Failure(`${this.#path}: another program keeps changing the folder: try again`);
   }
 
-  /** @returns undefined when the folder changed meanwhile. */
+  /** @returns undefined when the folder changed in the meantime. */
   async #round(): Promise<CopiedFolder | undefined> {
     const contents = await this.#contents();
     if (contents === undefined) return undefined;
@@ -90,7 +90,7 @@ class FolderCopy {
     for (const name of needed.tables) this.#tables.add(name);
     for (const name of needed.logs) if (!(await this.#copy(name))) return undefined;
     const after = await this.#contents();
-    // By its bytes: the Java port writes into room that it allocated ahead, so that the length stays the same.
+    // Compared by its bytes, because the Java port writes into space allocated in advance, and the length stays the same.
     if (after?.manifest !== contents.manifest || Buffer.compare(after.bytes, contents.bytes) !== 0) return undefined;
     await this.#write(contents.manifest, contents.bytes);
     await this.#write('CURRENT', Buffer.from(`${contents.manifest}\n`, 'latin1'));
@@ -99,7 +99,7 @@ class FolderCopy {
     return { files: names.length, bytes: names.reduce((sum, name) => sum + statSync(join(this.#target, name)).size, 0) };
   }
 
-  /** What the MANIFEST says now; undefined when it was replaced while it was read. */
+  /** The current contents of the MANIFEST; undefined when it was replaced while it was read. */
   async #contents(): Promise<Contents | undefined> {
     const current = await this.#read('CURRENT');
     if (current === undefined) throw new Failure(`${this.#path}: it has no CURRENT, so it is not a database, or it is damaged`);
@@ -113,13 +113,13 @@ class FolderCopy {
     }
     const parsed = this.#parsed(manifest, bytes);
     if (!(parsed instanceof Error)) return { manifest, ...parsed };
-    // It may have been read while it was truncated, or written in place. The same again is damage.
+    // It may have been read while another program wrote it. If it has the same bytes in the next round, it is damaged.
     if (this.#damaged !== undefined && Buffer.compare(this.#damaged, bytes) === 0) throw parsed;
     this.#damaged = bytes;
     return undefined;
   }
 
-  /** @returns the failure that it is damaged, if it is. */
+  /** @returns the contents, or a failure if the MANIFEST is damaged. */
   #parsed(manifest: string, bytes: Uint8Array): Omit<Contents, 'manifest'> | Error {
     const tables = new Set<bigint>();
     let [logNumber, previousLogNumber] = [0n, 0n];
@@ -136,7 +136,7 @@ class FolderCopy {
     return { bytes: tail === undefined ? bytes : bytes.subarray(0, tail.offset), tables, logNumber, previousLogNumber };
   }
 
-  /** The names of the tables and the logs that are needed; undefined when a table is not there any more. */
+  /** The names of the tables and the logs that are needed; undefined when a table is missing. */
   #neededFiles({ tables, logNumber, previousLogNumber }: Contents): { readonly tables: readonly string[]; readonly logs: readonly string[] } | undefined {
     const found = new Map<bigint, string>();
     const logs: string[] = [];
@@ -170,7 +170,7 @@ class FolderCopy {
     }
   }
 
-  /** @returns whether the file was there. */
+  /** @returns whether the file exists. */
   async #copy(name: string): Promise<boolean> {
     this.#signal.throwIfAborted();
     const target = join(this.#target, name);
@@ -214,7 +214,7 @@ async function syncFolder(path: string): Promise<void> {
   try {
     await handle.sync();
   } catch {
-    // Not every file system can.
+    // Not all file systems support this.
   } finally {
     await handle.close();
   }

@@ -7,9 +7,9 @@ import { DecodingThread } from './decoding-thread.js';
 import type { Input } from './input.js';
 import { mustBeEntries, UnfitInput } from './recognised-file.js';
 
-/** An input with more bytes than this is decoded on a thread, which takes some 30 ms to start. */
+/** An input with more bytes than this is decoded on a thread, which takes about 30 ms to start. */
 const BYTES_HERE = 4 * 2 ** 20;
-/** How many pieces are read before those before them have been asked for. */
+/** The number of pieces that are read ahead. */
 const PIECES_AHEAD = 6;
 
 /** The entries of an input, in batches. The input is decoded on a thread if it is long. */
@@ -19,20 +19,20 @@ export class DecodedInput {
   readonly #input: Input;
   readonly #form: InputForm;
   readonly #onBytes: (bytesRead: number) => void;
-  /** Decodes the pieces that are decoded here. */
+  /** Decodes the pieces that are decoded on this thread. */
   readonly #decoder: EntryDecoder;
   #thread: DecodingThread | undefined;
-  /** Whether no thread has been asked for yet. */
+  /** Whether no thread has been requested yet. */
   #mayHaveThread = true;
   /** The next pieces, in order. */
   readonly #next: Promise<DecodedPiece | undefined>[] = [];
-  /** Settles when the piece before has been read. */
+  /** Settles when the previous piece has been read. */
   #reading: Promise<unknown> = Promise.resolve();
   #bytesRead = 0;
   /** The batch that was returned last. */
   #given: EntryBatch | undefined;
   #atEnd = false;
-  /** What is wrong after the last batch that was returned. */
+  /** The error after the last batch that was returned. */
   #error: unknown;
 
   /** @param onBytes called after each piece with the number of bytes read so far. */
@@ -46,13 +46,13 @@ export class DecodedInput {
     if ((input.byteLength ?? 0) > BYTES_HERE) this.#startThread();
   }
 
-  /** The next batch, which is valid until the one after it is asked for; undefined at the end. @throws Failure that names the input. */
+  /** The next batch, which is valid until the following one is requested; undefined at the end. @throws Failure that names the input. */
   async next(): Promise<EntryBatch | undefined> {
     if (this.#error !== undefined) throw this.#failure(this.#error);
     const ahead = this.#thread === undefined ? 1 : PIECES_AHEAD;
     while (this.#next.length < ahead) {
       const piece = this.#piece();
-      // It is awaited later: until then, its error is no unhandled one.
+      // The promise is awaited later. Until then, its rejection must not count as unhandled.
       piece.catch(() => undefined);
       this.#next.push(piece);
     }
@@ -75,7 +75,7 @@ export class DecodedInput {
     this.#thread?.close();
   }
 
-  /** What went wrong at an entry, as a failure that names the input. */
+  /** A problem of an entry, as a failure that names the input. */
   failureAt(position: number, problem: string): Failure {
     return new Failure(`${this.name}: ${this.unit} ${position}: ${problem}`);
   }
@@ -88,10 +88,10 @@ export class DecodedInput {
     if (thread !== undefined) this.#input.pieces.spare = (byteLength) => thread.spare(byteLength);
   }
 
-  /** The next piece, which is read once the one before it has been, and decoded while the one after it is read. */
+  /** The next piece. It is read after the previous one, and decoded while the following one is read. */
   #piece(): Promise<DecodedPiece | undefined> {
     const reading = this.#reading.then(() => this.#read());
-    // Pieces are decoded in their order. What is thrown here is thrown for the pieces after it too.
+    // Pieces are decoded in order. An error applies to all following pieces too.
     const decoding = reading.then((begun) => begun?.decoding);
     this.#reading = reading;
     return decoding;

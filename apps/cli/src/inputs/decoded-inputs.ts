@@ -9,18 +9,18 @@ import type { BatchSource } from './batch-source.js';
 import { DecodedInput } from './decoded-input.js';
 import { openInput, type NamedInput } from './input.js';
 
-/** Where an entry is. */
+/** The place of an entry. */
 interface Place {
   readonly input: DecodedInput;
   readonly position: number;
   readonly key: Uint8Array;
 }
 
-/** The order in which entries must be. */
+/** The required order of entries. */
 interface OrderOptions {
   readonly comparator?: Comparator | undefined;
   readonly sort?: string;
-  /** Whether the entries are versions, of which the newest of a key comes first. */
+  /** Whether the entries are versions: the newest version of a key comes first. */
   readonly versions?: boolean | undefined;
 }
 
@@ -73,7 +73,7 @@ export class DecodedInputs implements BatchSource {
     this.#input?.close();
   }
 
-  /** What is wrong with the entry `i` of the batch that was returned last, as a failure that names its place. */
+  /** A problem of entry `i` of the last returned batch, as a failure that names its place. */
   failureAt(i: number, problem: string): Failure {
     const { input, position } = this.#placeIn(this.#batch!, i);
     return input.failureAt(position, problem);

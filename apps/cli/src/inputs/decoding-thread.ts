@@ -4,35 +4,35 @@ import { buffersOf, EntryBatch, packed, type PackedBatch } from '../formats/entr
 import type { DecodedPiece } from './decoded-piece.js';
 import { WorkerThread } from './worker-thread.js';
 
-/** What the thread is started with. */
+/** The data with which the thread starts. */
 export interface DecodingOrder {
   readonly form: InputForm;
   readonly state: DecoderState;
 }
 
-/** What the thread is given. */
+/** A message to the thread. */
 export interface PieceOrder {
   /** The bytes of a piece; undefined for the end. */
   readonly bytes: Uint8Array<ArrayBuffer> | undefined;
-  /** A batch whose memory can be used again. */
+  /** A batch whose memory can be reused. */
   readonly spare: PackedBatch | undefined;
 }
 
-/** The entries of a piece, and what is wrong after them. */
+/** The entries of a piece, and the error after them. */
 export interface PieceAnswer {
   readonly batch: PackedBatch;
-  /** The bytes of the piece, whose memory can be used again. */
+  /** The bytes of the piece, whose memory can be reused. */
   readonly bytes: Uint8Array<ArrayBuffer> | undefined;
   readonly error: { readonly place: string; readonly problem: string } | undefined;
 }
 
-/** How many pieces and batches to keep for later. */
+/** The number of pieces and batches that are kept for reuse. */
 const SPARES = 8;
 
 /** Decodes an input on a worker thread. */
 export class DecodingThread {
   readonly #thread: WorkerThread;
-  /** Memory that has come back from the thread, and goes to it again: allocating it anew would take an eighth of the time of a build. */
+  /** Memory that the thread has returned, for reuse. Allocating it each time would take an eighth of the time of a build. */
   readonly #pieces: Uint8Array<ArrayBuffer>[] = [];
   readonly #batches: EntryBatch[] = [];
 
@@ -40,14 +40,14 @@ export class DecodingThread {
     this.#thread = thread;
   }
 
-  /** @param state where the decoding has come to. @returns undefined where there can be no thread for it. */
+  /** @param state the state of the decoding so far. @returns undefined if a thread cannot be used. */
   static start(form: InputForm, state: DecoderState): DecodingThread | undefined {
     const order: DecodingOrder = { form, state };
     const thread = WorkerThread.start('decoding-thread.cjs', order);
     return thread && new DecodingThread(thread);
   }
 
-  /** Decodes the next piece, or the end. The bytes are gone afterwards. */
+  /** Decodes the next piece, or the end. The bytes are transferred and cannot be used afterwards. */
   async decode(bytes: Uint8Array | undefined): Promise<DecodedPiece> {
     const own = bytes && owned(bytes);
     const spare = this.#batches.pop();
@@ -58,13 +58,13 @@ export class DecodingThread {
     return { batch: EntryBatch.of(answer.batch), error: error && new InputError(error.place, error.problem) };
   }
 
-  /** Memory for a piece of so many bytes, if there is any. */
+  /** Memory for a piece of `byteLength` bytes, if there is any to reuse. */
   spare(byteLength: number): Uint8Array<ArrayBuffer> | undefined {
     const i = this.#pieces.findIndex(({ buffer }) => buffer.byteLength === byteLength);
     return i < 0 ? undefined : this.#pieces.splice(i, 1)[0];
   }
 
-  /** Takes back a batch that nobody uses any more. */
+  /** Takes back a batch that is no longer used. */
   giveBack(batch: EntryBatch): void {
     if (this.#batches.length < SPARES) this.#batches.push(batch);
   }
@@ -74,9 +74,9 @@ export class DecodingThread {
   }
 }
 
-/** The bytes in a buffer of their own, which can be handed over. */
+/** The bytes in their own buffer, which can be transferred. */
 function owned(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   const { buffer, byteOffset, byteLength } = bytes;
-  // Of a piece that was read into memory of its own, only the end may be missing.
+  // A piece that was read into its own buffer starts at 0, and may end before the buffer does.
   return byteOffset === 0 && byteLength > buffer.byteLength / 2 && buffer instanceof ArrayBuffer ? new Uint8Array(buffer, byteOffset, byteLength) : new Uint8Array(bytes);
 }

@@ -9,28 +9,28 @@ import { writeSortedRun } from './sorted-run.js';
 import { TemporaryFile } from './temporary-file.js';
 import { WorkerThread } from './worker-thread.js';
 
-/** Bytes of a batch of sorted entries. */
+/** The size of a batch of sorted entries, in bytes. */
 const BATCH_BYTES = 2 ** 19;
 
-/** How entries are sorted. */
+/** How to sort entries. */
 export interface SortOptions {
   /** The most bytes of entries to keep in memory. */
   readonly memoryBytes: number;
-  /** About how many bytes of entries there will be, if that is known. */
+  /** The approximate number of bytes of all entries, if known. */
   readonly expectedBytes?: number | undefined;
-  /** Where what does not fit is written. */
+  /** The folder for entries that do not fit into memory. */
   readonly folder: string;
   readonly comparator: Comparator | undefined;
-  /** The same, for a thread. */
+  /** The same plug-ins in a form that a thread can load. */
   readonly plugins: PluginOptions;
-  /** Whether the keys are those of a database, with sequence and type, in its order. */
+  /** Whether the keys are internal keys. */
   readonly isInternal?: boolean | undefined;
 }
 
-/** What the thread that writes runs is started with. */
+/** The data with which the thread that writes runs starts. */
 export interface SortingOrder {
   readonly plugins: PluginOptions;
-  /** Whether the keys are those of a database, with sequence and type. */
+  /** Whether the keys are internal keys. */
   readonly isInternal: boolean;
 }
 
@@ -49,21 +49,21 @@ export interface WrittenRun {
 }
 
 /**
- * Sorts any number of entries, and keeps the last of each key. What does not fit into memory is written to sorted runs, which are
- * merged.
+ * Sorts any number of entries, and keeps the last of each key. Entries that do not fit into memory are written to sorted runs, which
+ * are merged.
  *
- * A thread writes a run while the next entries are added, so that each of the two has half of the memory. The thread is started at
- * once where the entries are known to be too many, and otherwise after the first run, which takes all of the memory.
+ * A thread writes a run while the next entries are added, so each of them has half of the memory. The thread is started immediately
+ * if the entries are known not to fit; otherwise it is started after the first run, which uses all of the memory.
  */
 export class EntrySorter {
-  /** How many entries were added. */
+  /** The number of entries added. */
   length = 0;
   readonly #options: SortOptions;
   readonly #comparator: Comparator;
   #entries: SortedEntries;
   /** Memory of entries that were written. */
   #spare: SortedEntries | undefined;
-  /** The oldest first. */
+  /** From the oldest to the newest. */
   readonly #runs: TemporaryFile[] = [];
   #thread: WorkerThread | undefined;
   /** The run that the thread writes. */
@@ -111,7 +111,7 @@ export class EntrySorter {
     for (const run of this.#runs.splice(0)) run.close();
   }
 
-  /** Writes the entries to a run, or hands them to the thread, once that has written those before. */
+  /** Writes the entries to a run, or sends them to the thread when it has written the previous ones. */
   async #writeRun(): Promise<void> {
     await this.#writing;
     const run = new TemporaryFile(this.#options.folder);
@@ -128,7 +128,7 @@ export class EntrySorter {
       this.#spare = new SortedEntries(this.#comparator, spare);
       this.#spare.clear();
     });
-    // It is awaited later: until then, its error is no unhandled one.
+    // The promise is awaited later. Until then, its rejection must not count as unhandled.
     writing.catch(() => undefined);
     this.#writing = writing;
     this.#entries = this.#spare ?? new SortedEntries(this.#comparator);

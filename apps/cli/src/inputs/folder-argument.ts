@@ -22,18 +22,18 @@ export function isFolder(path: string): boolean {
   try {
     return path !== '' && statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
   } catch {
-    // Opening it as a file will report the error.
+    // The error is reported when the path is opened as a file.
     return false;
   }
 }
 
-/** @throws Failure for --internal and --no-internal, which are for tables. */
+/** @throws Failure for --internal and --no-internal, which only apply to tables. */
 export function mustNotInsist(path: string, { internal }: KeyFormOptions, kind: 'folder' | 'log' = 'folder'): void {
   if (internal === undefined) return;
   throw new Failure(`${path}: is a ${kind}, whose keys are always user keys: omit ${internal ? '--internal' : '--no-internal'}`);
 }
 
-/** @throws Failure for an option that is only for folders. */
+/** @throws Failure for an option that only applies to folders, if the path is not a folder. */
 export function mustBeForFolder(path: string, option: string, value: unknown): void {
   if (value === undefined) return;
   throw new Failure(`${path}: is not a folder: ${option} is for folders`);

@@ -1,4 +1,4 @@
-// Its `promises` are loaded when they are first used, and no command that reads tables uses them.
+// `fs.promises` is loaded at its first use. Commands that read tables never use it.
 import { type BigIntStats, fstatSync, promises, statSync } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
@@ -8,20 +8,20 @@ import { folderProblem, mustNotBeTable } from './recognised-file.js';
 
 const READ_BYTES = 2 ** 20;
 
-/** An input that was named, and found. */
+/** An input that exists, by its name. */
 export interface NamedInput {
   readonly path: string;
   readonly stat: BigIntStats;
 }
 
-/** What entries are read from: a file of any kind, or standard input. */
+/** An open input: a file of any kind, or standard input. */
 export interface Input {
-  /** As it was given. */
+  /** The path as given. */
   readonly path: string;
   /** The name in messages. */
   readonly name: string;
   readonly pieces: InputPieces;
-  /** Its length in bytes; undefined if it has no length, as a pipe. */
+  /** Its length in bytes; undefined if it has none, for example a pipe. */
   readonly byteLength: number | undefined;
 }
 
@@ -29,13 +29,13 @@ export interface Input {
 export interface InputPieces {
   /** The next piece; undefined at the end. */
   next(): Promise<Uint8Array | undefined>;
-  /** Ends the reading, also while a piece is awaited. */
+  /** Ends reading, also while a piece is awaited. */
   close(): void;
-  /** Asked for memory of so many bytes for a piece, where pieces can be read into any. */
+  /** If set, returns memory of `byteLength` bytes into which a piece can be read. */
   spare?: (byteLength: number) => Uint8Array<ArrayBuffer> | undefined;
 }
 
-/** What kind of file `path` is, or standard input for `-`. @throws Failure when it cannot be an input. */
+/** The status of the file at `path`, or of standard input for `-`. @throws Failure when it cannot be an input. */
 export function inputStat(path: string): BigIntStats {
   if (path === '') throw new Failure('the name of the input is empty');
   try {
@@ -48,7 +48,7 @@ export function inputStat(path: string): BigIntStats {
   }
 }
 
-/** Finds several inputs. @throws Failure when one of them cannot be one, or standard input is named twice. */
+/** Finds several inputs. @throws Failure when one of them cannot be an input, or standard input is named twice. */
 export function findInputs(paths: readonly string[]): readonly NamedInput[] {
   if (paths.filter((path) => path === '-').length > 1) throw new Failure('-: stdin can be read only once');
   return paths.map((path) => {
@@ -76,7 +76,7 @@ export async function openInput({ path, stat }: NamedInput): Promise<Input> {
   }
 }
 
-/** The pieces of a stream, as they come. */
+/** The pieces of a stream, as they arrive. */
 class StreamPieces implements InputPieces {
   readonly #stream: Readable;
   readonly #pieces: AsyncIterator<Uint8Array>;
@@ -115,7 +115,7 @@ class FilePieces implements InputPieces {
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    // A read that is under way ends first.
+    // A read in progress ends first.
     this.#handle.close().catch(() => undefined);
   }
 }

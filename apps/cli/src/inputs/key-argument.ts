@@ -4,7 +4,7 @@ import { Failure } from '../failure.js';
 /** A key or bound from the command line. @throws Failure when it is not UTF-8 or, with --hex, not hexadecimal. */
 export function keyArgument(text: string, isHex: boolean): Uint8Array {
   if (!isHex) {
-    // Node replaces bytes that are not UTF-8 with this character, so this may not be the key that was meant.
+    // Node replaces bytes that are not UTF-8 with this character, so the key may be another one than the user typed.
     if (text.includes('\ufffd')) throw new Failure(`${JSON.stringify(text)} is not UTF-8: pass the key in hexadecimal, with --hex`);
     return Buffer.from(text, 'utf8');
   }
@@ -13,7 +13,7 @@ export function keyArgument(text: string, isHex: boolean): Uint8Array {
   return bytes;
 }
 
-/** {@link keyArgument} of an option that may be left out. */
+/** {@link keyArgument} for an optional option. */
 export function keyOption(text: string | undefined, isHex: boolean): Uint8Array | undefined {
   return text === undefined ? undefined : keyArgument(text, isHex);
 }

@@ -36,7 +36,7 @@ export async function keyFormOf(source: Source, table: SyncTable | Table | undef
   return evidence.keyForm();
 }
 
-/** The result of `work`; undefined when the table is damaged or not supported, which the command itself reports later. */
+/** The result of `work`; undefined when the table is damaged or not supported, which the command reports later. */
 export async function undamaged<T>(work: () => T | Promise<T>): Promise<T | undefined> {
   try {
     return await work();
@@ -51,7 +51,7 @@ function isDamage(error: unknown): boolean {
 }
 
 /**
- * Adds keys from the start of the table, and from its end. Of a remote one, whose blocks take a request each, only from the start.
+ * Adds keys from the start and the end of the table. For a remote table, only from the start, because each block takes a request.
  *
  * @param ends receives the first and the last key of the two.
  */
@@ -68,7 +68,7 @@ async function sampleKeys(table: SyncTable | Table, evidence: KeyEvidence, ends:
   }
 }
 
-/** Looks whether the index leads to these keys, as filters would show. */
+/** Checks that lookups by the index find these keys. */
 async function seekKeys(table: SyncTable | Table, evidence: KeyEvidence, keys: readonly Uint8Array[]): Promise<void> {
   const cursor = table.cursor();
   for (const key of keys) {
@@ -89,7 +89,7 @@ async function sampleFromStart(table: SyncTable | Table, evidence: KeyEvidence, 
       ends[i === 0 ? 0 : 1] = key;
       bytes += key.length;
       evidence.add(key, table);
-      // Waits only for promises, as most keys are in the current block.
+      // Awaits only promises, because most keys are in the current block.
       const step = cursor.next();
       more = typeof step === 'boolean' ? step : await step;
     }

@@ -4,7 +4,7 @@ import { type Command, Option } from 'commander';
 import { keyOption } from './key-argument.js';
 import { wholeNumber } from './whole-number.js';
 
-/** Which keys a command was asked for. */
+/** The options that select a range of keys. */
 export interface RangeOptions {
   readonly prefix?: string;
   readonly gt?: string;
@@ -30,7 +30,7 @@ export function addLimitOption(command: Command): Command {
 
 type Bounds = Readonly<Partial<Record<'gt' | 'gte' | 'lt' | 'lte', Uint8Array | undefined>>>;
 
-/** The keys that a command was asked for: those within bounds that begin with a prefix. */
+/** The selected keys: those within the bounds that begin with the prefix. */
 export class WantedRange {
   readonly #bounds: Bounds;
   readonly #prefix: Uint8Array | undefined;
@@ -46,15 +46,15 @@ export class WantedRange {
     return this.#prefix === undefined && !this.#hasBounds;
   }
 
-  /** Whether a key that is not in the range by its order shows that only in comparisons. */
+  /** Whether there is a bound, for which keys have to be compared. */
   get #hasBounds(): boolean {
     return Object.values(this.#bounds).some((bound) => bound !== undefined);
   }
 
   /**
-   * What to ask a table or a database for, and what of that to keep.
+   * The range to read from a table or a database, and a test of which keys in it to keep.
    *
-   * @param comparator the order in which it is; undefined when it is in none, and has to be read from start to end.
+   * @param comparator the order of the keys; undefined if it is unknown, so that everything has to be read.
    */
   in(comparator: Pick<Comparator, 'name'> | undefined, compare: (a: Uint8Array, b: Uint8Array) => number): { readonly range: Bounds; readonly keeps: ((key: Uint8Array) => boolean) | undefined } {
     const prefix = this.#prefix;
@@ -72,7 +72,7 @@ export class WantedRange {
           begins?.(key) !== false,
       };
     }
-    // In bytewise order, keys of one prefix are next to each other.
+    // In bytewise order, keys with the same prefix are adjacent.
     if (prefix !== undefined && !this.#hasBounds && comparator.name === bytewiseComparator.name) {
       return { range: { gte: prefix, lt: successorOf(prefix) }, keeps: undefined };
     }
@@ -89,7 +89,7 @@ function successorOf(prefix: Uint8Array): Uint8Array | undefined {
   let length = prefix.length;
   while (length > 0 && prefix[length - 1] === 0xff) length--;
   if (length === 0) return undefined;
-  // Not slice(): a Buffer's slice is a view, and the prefix would change.
+  // Not slice(), because the slice of a Buffer is a view, and the prefix would change.
   const successor = new Uint8Array(prefix.subarray(0, length));
   successor[length - 1]!++;
   return successor;

@@ -3,19 +3,19 @@ import { basename, dirname } from 'node:path';
 import type { SyncSource } from '@bloom/sstable';
 import { Failure, isSystemError, urlProblem } from '../failure.js';
 
-/** What an argument of a reading command names. */
+/** The kind of thing that an argument of a reading command names. */
 export type Location =
-  /** A table, as far as its name says: what is in it shows when it is opened. */
+  /** A table according to its name. Its contents are checked when it is opened. */
   | { readonly kind: 'file'; readonly path: string }
   | { readonly kind: 'pipe'; readonly path: string }
   | { readonly kind: 'log'; readonly path: string }
   | { readonly kind: 'stdin' }
-  /** What was read from standard input or a pipe. */
+  /** The contents of standard input or a pipe. */
   | { readonly kind: 'memory'; readonly path: string; readonly source: SyncSource }
   | { readonly kind: 'memory-log'; readonly path: string; readonly source: SyncSource }
   /**
-   * A database; `current` is a MANIFEST to read instead of the one that CURRENT names, and `file` the file that was named and
-   * stands for its folder.
+   * A database. `current` is a MANIFEST to read instead of the one that CURRENT names. `file` is the file that was given instead
+   * of its folder.
    */
   | { readonly kind: 'folder'; readonly path: string; readonly current?: string; readonly file?: string }
   | RemoteLocation;
@@ -24,10 +24,10 @@ export type RemoteLocation =
   | { readonly kind: 'remote-file'; readonly url: URL }
   | { readonly kind: 'remote-log'; readonly url: URL }
   | { readonly kind: 'remote-folder'; readonly url: URL; readonly current?: string; readonly file?: string }
-  /** A URL whose end says nothing: a folder if there is a CURRENT in it. */
+  /** A URL whose end does not show its kind: it is a folder if it has a CURRENT. */
   | { readonly kind: 'remote'; readonly url: URL };
 
-/** What the path or URL names. A path where nothing is counts as that of a file, whose opening says what is wrong. */
+/** The location of a path or URL. A path that does not exist is treated as a file: opening it reports the error. */
 export function locate(path: string): Location {
   if (path === '-') return { kind: 'stdin' };
   if (/^https?:/i.test(path)) return locateRemote(path);
@@ -53,7 +53,7 @@ function locateRemote(path: string): RemoteLocation {
   return { kind: /\.(?:ldb|sst)$/.test(name) ? 'remote-file' : 'remote', url };
 }
 
-/** The name of what is read, in messages: a URL without what may be secret in it. */
+/** The name of an input in messages. Secrets in a URL are left out. */
 export function shownName(path: string): string {
   if (path === '-') return 'standard input';
   if (!/^https?:/i.test(path) || !URL.canParse(path)) return path;
@@ -70,7 +70,7 @@ function statOf(path: string): ReturnType<typeof statSync> | undefined {
   }
 }
 
-// As LevelDB names them (db/filename.cc); not by its parser, which most runs of `bloom` for a table do not need.
+// LevelDB's file names (db/filename.cc). The parser of @bloom/leveldb is not loaded for this, because most runs for a table do not need it.
 function isManifest(name: string): boolean {
   return /^MANIFEST-\d+$/.test(name);
 }

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 
 /**
  * The other processes that have locked the file LOCK of a folder, such as `node (1234)`: with LevelDB's lock, this library's or
- * goleveldb's. Where the system does not list locks, those that have the file open: the holder is among them. Empty where
- * the system lists neither: only Linux does, and only the processes of the same user.
+ * goleveldb's. If the system does not list locks, the processes that have the file open, which include the holder. Empty if
+ * the system lists neither: only Linux does, and only for processes of the same user.
  */
 export function lockHolders(folder: string): string[] {
   const open: string[] = [];
@@ -20,18 +20,18 @@ export function lockHolders(folder: string): string[] {
       if (descriptors.some((fd) => hasLock(id, fd))) holders.push(name);
     }
   } catch {
-    // Without /proc nobody can be named.
+    // Without /proc, processes are unknown.
   }
   return holders.length > 0 ? holders : open;
 }
 
-/** The descriptors that a process has of a file. */
+/** The descriptors of a process for a file. */
 function descriptorsOf(id: string, file: string): string[] {
   const descriptors = join('/proc', id, 'fd');
   try {
     return readdirSync(descriptors).filter((fd) => linkOf(join(descriptors, fd)) === file);
   } catch {
-    // It has ended, or it is another user's.
+    // The process has ended, or belongs to another user.
     return [];
   }
 }

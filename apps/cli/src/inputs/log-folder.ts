@@ -1,4 +1,4 @@
-/** Folders that are made of a file: a database of one log, and one whose CURRENT names another MANIFEST. */
+/** Folders made from a file: a database of one log, and a database read by another MANIFEST than that in CURRENT. */
 import { encodeVersionEdit, type Folder, MemoryFolder, parseFileName, type SyncFolder } from '@bloom/leveldb';
 import { type LogSink, LogWriter } from '@bloom/log';
 
@@ -9,7 +9,7 @@ const ANY_NUMBER = 3n;
  * A database that consists of one log.
  *
  * @param name the log's name, for messages.
- * @param comparator the name of the order of its keys, which a log does not say.
+ * @param comparator the name of the order of its keys, which is not stored in a log.
  */
 export function folderOfLog(bytes: Uint8Array, name: string, comparator: string): SyncFolder {
   const type = parseFileName(name);

@@ -1,18 +1,18 @@
 import type { PluginOptions } from '../plugins/plugin-options.js';
 
-/** The ends of a range of keys; left out: without end. */
+/** The bounds of a range of keys. An omitted bound is unlimited. */
 export interface KeyBounds {
   readonly gte?: Uint8Array | undefined;
   readonly lt?: Uint8Array | undefined;
 }
 
-/** What is merged, in a form that can be handed to another thread: descriptors are those of the process. */
+/** The tables to merge, in a form that can be sent to another thread. Descriptors are valid in all threads of the process. */
 export interface MergeOrder {
-  /** The newest first. */
+  /** From the newest to the oldest. */
   readonly files: readonly { readonly name: string; readonly fd: number; readonly byteLength: number }[];
   readonly plugins: PluginOptions;
-  /** Whether the keys are those of a database, with sequence and type. */
+  /** Whether the keys are internal keys. */
   readonly isInternal: boolean;
-  /** Only keys from `gte` on, and before `lt`: keys of users, also where those of the tables have sequence and type. */
+  /** The range of keys to merge: user keys, even if the tables have internal keys. */
   readonly range?: KeyBounds;
 }

@@ -5,7 +5,7 @@ import type { EntryBatch } from '../formats/entry-batch.js';
 import type { KeyBounds } from './merge-order.js';
 import { BytewiseKeys, ComparedKeys, type MergedKeys } from './merged-keys.js';
 
-/** A cursor failed: that of the table of this age. */
+/** The cursor of the table with this age failed. */
 export class CursorError extends Error {
   override readonly name = 'CursorError';
 
@@ -30,8 +30,7 @@ export interface MergedOrder {
 }
 
 /**
- * The entries of several tables as one sequence. Of entries with equal keys, the one of the newest table is given, and the
- * others are left out.
+ * The entries of several tables as one sequence. Of entries with equal keys, only the one of the newest table is returned.
  *
  * A tournament of cursors: the one with the first key wins, and each node on its way keeps the cursor that lost to it there. After it
  * has moved on, it is compared with the losers on its way again: 4 comparisons for 10 tables, where a heap needs 7.
@@ -39,7 +38,7 @@ export interface MergedOrder {
  * Source: Knuth, The Art of Computer Programming, volume 3, section 5.4.1.
  */
 export class MergedEntries {
-  /** That of the newest table first. The way of cursor `i` goes from node `(i + cursors.length) >> 1` to its half, and so on to node 1. */
+  /** The cursor of the newest table is the first. The path of cursor `i` goes from node `(i + cursors.length) >> 1` to its half, and so on to node 1. */
   readonly #cursors: readonly SyncCursor[];
   readonly #keyCopiers: readonly RangeCopier[];
   readonly #valueCopiers: readonly RangeCopier[];
@@ -86,7 +85,7 @@ export class MergedEntries {
     return true;
   }
 
-  /** Moves the winner on, whose key is `bytes[start, end)`. */
+  /** Advances the winner, whose key is `bytes[start, end)`. */
   #advance(bytes: Uint8Array, start: number, end: number): void {
     const i = this.#winner;
     if (!this.#isInRange(i)) this.#keys.end(i);

@@ -1,7 +1,7 @@
 import type { SyncCursor } from '@bloom/sstable';
 import type { CompareRange } from '@bloom/sstable/internal';
 
-/** The keys that cursors are on, of which the first is to be found. Cursors are named by their numbers. */
+/** The current keys of cursors, in which the first key is searched. Cursors are identified by their numbers. */
 export interface MergedKeys {
   /** Cursor `i` has moved for the first time. */
   begin(i: number): void;
@@ -69,18 +69,18 @@ export class ComparedKeys implements MergedKeys {
 
 /** More than the longest common start of two keys. */
 const MOST = 2 ** 32;
-/** How many values the last part of a code can have: a byte has 256, and the end of the key two. */
+/** The number of values of the last part of a code: 256 for a byte, and two for the end of the key. */
 const VALUES = 512;
 const LAST_PART = VALUES - 1;
-/** The key ends where it differs: it is equal to the other one. */
+/** The key is equal to the other key. */
 const EQUAL = 0;
-/** The key is empty, and was compared with none. */
+/** The key is empty and has not been compared. */
 const EMPTY = 1;
 const FIRST_BYTE = 2;
 const OVER = Infinity;
 
 /**
- * Keys in bytewise order, as codes: how much a key has in common with the key that it lost to, and its first other byte.
+ * Keys in bytewise order, as codes: the number of bytes that a key shares with the key that it lost to, and its next byte.
  *
  *     (2^32 - common bytes) * 512 + first other byte + 2
  *
@@ -151,7 +151,7 @@ export class BytewiseKeys implements MergedKeys {
   }
 }
 
-/** The code of a key that has so many bytes in common with the key that it lost to. */
+/** The code of a key that shares `common` bytes with the key that it lost to. */
 function codeOf(bytes: Uint8Array, length: number, common: number): number {
   return (MOST - common) * VALUES + (common === length ? EQUAL : bytes[common]! + FIRST_BYTE);
 }

@@ -11,14 +11,14 @@ import { CursorError, KeyOrderError, MergedEntries } from './merged-entries.js';
 import { DescriptorSource } from './sorted-run.js';
 import { tableFailure } from './table-advice.js';
 
-/** Bytes of a batch. */
+/** The size of a batch, in bytes. */
 const BATCH_BYTES = 2 ** 19;
-/** Bytes that all tables together are read ahead, of which each has a part. */
+/** The read-ahead of all tables together, in bytes. */
 const READ_AHEAD_BYTES = 32 * 2 ** 20;
 const MOST_READ_AHEAD_BYTES = 2 ** 20;
 const LEAST_READ_AHEAD_BYTES = 16 * 2 ** 10;
 
-/** The entries of several tables as one sequence, in batches. Of equal keys, the entry of the newest table is given. */
+/** The entries of several tables as one sequence, in batches. Of equal keys, the entry of the newest table is returned. */
 export class MergedTables implements BatchSource {
   readonly #merged: MergedEntries;
   readonly #names: readonly string[];
@@ -30,7 +30,7 @@ export class MergedTables implements BatchSource {
     this.#names = names;
   }
 
-  /** @throws Failure that names the table that is damaged. */
+  /** @throws Failure that names the damaged table. */
   static async open({ files, plugins: given, isInternal, range = {} }: MergeOrder): Promise<MergedTables> {
     const plugins = await loadPlugins(given);
     const userComparator: Comparator = plugins.comparator ?? bytewiseComparator;
@@ -67,13 +67,13 @@ export class MergedTables implements BatchSource {
   }
 }
 
-/** The ends of a range among keys with sequence and type. */
+/** The bounds of a range as internal keys. */
 function storedBounds({ gte, lt }: KeyBounds): KeyBounds {
   const beforeAllVersions = (userKey: Uint8Array): Uint8Array => encodeInternalKey({ userKey, sequence: MAX_SEQUENCE, type: MAX_TYPE });
   return { gte: gte && beforeAllVersions(gte), lt: lt && beforeAllVersions(lt) };
 }
 
-/** What `work` returns. @throws its errors as failures that name the table. */
+/** The result of `work`. @throws its errors as failures that name the table. */
 function named<T>(names: readonly string[], work: () => T): T {
   try {
     return work();

@@ -5,14 +5,14 @@ import type { MergeOrder } from './merge-order.js';
 import { MergedTables } from './merged-tables.js';
 import { WorkerThread } from './worker-thread.js';
 
-/** How many batches the thread makes before they are asked for. */
+/** The number of batches that the thread makes in advance. */
 const BATCHES_AHEAD = 4;
-/** Tables with fewer bytes are merged here: a thread takes some 50 ms to start. */
+/** Tables with fewer bytes are merged on this thread, because a new thread takes about 50 ms to start. */
 const BYTES_HERE = 8 * 2 ** 20;
 
-/** Merges tables, on a thread if that pays. @param thread one that was started before for these tables. */
+/** Merges tables, on a thread if that is faster. @param thread a thread that was started for these tables. */
 export async function mergeTables({ files, plugins, ...rest }: MergeOrder, thread = MergingThread.start(files)): Promise<BatchSource> {
-  // Only what can be sent to a thread.
+  // Only properties that can be sent to a thread.
   const order = { files: files.map(({ name, fd, byteLength }) => ({ name, fd, byteLength })), plugins: pluginOptionsOf(plugins), ...rest };
   if (thread === undefined) return MergedTables.open(order);
   thread.merge(order);
@@ -29,7 +29,7 @@ export class MergingThread implements BatchSource {
     this.#thread = thread;
   }
 
-  /** @returns undefined where a thread does not pay, or there can be none. */
+  /** @returns undefined if a thread is not worth it or cannot be started. */
   static start(files: MergeOrder['files']): MergingThread | undefined {
     const bytes = files.reduce((sum, { byteLength }) => sum + byteLength, 0);
     const thread = bytes <= BYTES_HERE ? undefined : WorkerThread.start('merging-thread.cjs');
@@ -53,7 +53,7 @@ export class MergingThread implements BatchSource {
 
   #ask(order?: MergeOrder): void {
     const batch = this.#thread.call<PackedBatch | undefined>(order).then((made) => made && EntryBatch.of(made));
-    // It is awaited later: until then, its error is no unhandled one.
+    // The promise is awaited later. Until then, its rejection must not count as unhandled.
     batch.catch(() => undefined);
     this.#batches.push(batch);
   }

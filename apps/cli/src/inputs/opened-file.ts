@@ -1,4 +1,4 @@
-/** Tables as open files, which threads can read too. What is not a file is copied to a temporary one. */
+/** Tables as open files, which threads can read too. Other inputs are copied to a temporary file. */
 import { type BigIntStats, closeSync, fstatSync, openSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { type Source, SyncTable } from '@bloom/sstable';
@@ -14,7 +14,7 @@ import { DescriptorSource } from './sorted-run.js';
 import { tableFailure } from './table-advice.js';
 import { TemporaryFile } from './temporary-file.js';
 
-/** Bytes that are copied at once. */
+/** The number of bytes copied at a time. */
 const COPIED_BYTES = 4 * 2 ** 20;
 
 /** A table that is open. */
@@ -22,7 +22,7 @@ export interface OpenedFile {
   readonly name: string;
   readonly fd: number;
   readonly byteLength: number;
-  /** Of what was named, which must not be overwritten. */
+  /** The status of the given file, which must not be overwritten. */
   readonly stat: BigIntStats;
   close(): void;
 }
@@ -38,7 +38,7 @@ export async function openFile(given: string, options: RemoteOptions): Promise<O
   return openTableFile(location, options);
 }
 
-/** Opens what is known to be a table. @throws Failure that names it. */
+/** Opens a file that is known to be a table. @throws Failure that names it. */
 export async function openTableFile(location: TableLocation, options: RemoteOptions): Promise<OpenedFile> {
   const name = nameOf(location);
   try {
@@ -75,7 +75,7 @@ async function copied(name: string, source: Pick<Source, 'byteLength'> & { read(
   }
 }
 
-/** Whether the keys of a table are those of a database. @throws Failure when it cannot be opened. */
+/** Whether the keys of a table are internal keys. @throws Failure when it cannot be opened. */
 export async function hasInternalKeys({ name, fd, byteLength }: OpenedFile, plugins: Plugins): Promise<boolean> {
   const source = new DescriptorSource(fd, byteLength);
   try {

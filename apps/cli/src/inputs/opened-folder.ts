@@ -17,7 +17,7 @@ import { folderOfLog, withCurrent } from './log-folder.js';
 import { type RemoteOptions, withSource } from './opened-source.js';
 import { looksLikeManifest } from './recognised-file.js';
 
-/** How many places of damage to name per folder. */
+/** The number of damaged places that are named per folder. */
 const SHOWN_DROPS = 20;
 
 /** A database that a command reads. */
@@ -29,7 +29,7 @@ export interface DatabaseFile {
   readonly plugins: Plugins;
 }
 
-/** Where a whole database is; a log counts as one. */
+/** The location of a database. A log is read as one. */
 export type DatabaseLocation = Extract<Location, { kind: 'folder' | 'remote-folder' | 'log' | 'remote-log' | 'memory-log' }>;
 
 export interface FolderOptions extends DamageOptions, PluginOptions, RemoteOptions {
@@ -39,7 +39,7 @@ export interface FolderOptions extends DamageOptions, PluginOptions, RemoteOptio
 /** A log is read into memory. LevelDB starts a new log at 1 GiB at the latest. */
 const MAX_LOG_BYTES = 2 ** 31;
 
-/** Opens a database, does `work` with it, and closes it. Failures name the file. */
+/** Opens a database, runs `work` with it, and closes it. Failures name the file. */
 export function withDatabase<T>(location: DatabaseLocation, options: FolderOptions, work: (file: DatabaseFile) => T | Promise<T>): Promise<T> {
   return withDatabaseFolder(location, options, async (path, folder, plugins) => {
     const database = await openDatabase(folder, plugins, { damage: options.damage });
@@ -55,7 +55,7 @@ export function withDatabase<T>(location: DatabaseLocation, options: FolderOptio
   });
 }
 
-/** Does `work` with the folder of a database. Failures name the file. */
+/** Runs `work` with the folder of a database. Failures name the file. */
 export async function withDatabaseFolder<T>(
   location: DatabaseLocation,
   options: FolderOptions,
@@ -90,7 +90,7 @@ export async function withDatabaseFolder<T>(
   }
 }
 
-/** The readers' options for what `bloom` knows and what the command line names. */
+/** The readers' options: the plug-ins of `bloom`, and those that the command line names. */
 export async function readerOptions(plugins: Plugins): Promise<Required<Pick<ReaderOptions, 'codecs' | 'comparators' | 'filterPolicies'>>> {
   const { comparator } = plugins;
   const policies = await allShippedPolicies();
@@ -101,7 +101,7 @@ export async function readerOptions(plugins: Plugins): Promise<Required<Pick<Rea
   };
 }
 
-/** Does `work` with the files of a folder. Failures name the file. */
+/** Runs `work` with the files of a folder. Failures name the file. */
 async function withFolderFailures<T>(path: string, folder: Folder, { damage = 'strict' }: DamageOptions, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -112,7 +112,7 @@ async function withFolderFailures<T>(path: string, folder: Folder, { damage = 's
   }
 }
 
-/** Opens the database in a folder, with the comparator that it names if that is known. */
+/** Opens the database in a folder, with the comparator that its MANIFEST names, if it is known. */
 export async function openDatabase(folder: SyncFolder, plugins: Plugins, options: ReaderOptions): Promise<SyncDatabaseReader>;
 export async function openDatabase(folder: Folder, plugins: Plugins, options: ReaderOptions): Promise<SyncDatabaseReader | DatabaseReader>;
 export async function openDatabase(folder: Folder, plugins: Plugins, options: ReaderOptions): Promise<SyncDatabaseReader | DatabaseReader> {
@@ -127,7 +127,7 @@ export async function openDatabase(folder: Folder, plugins: Plugins, options: Re
   }
 }
 
-/** Whether the folder answers at once. Only those behind URLs do not. */
+/** Whether the folder is synchronous. All folders are, except those behind URLs. */
 export function isSync(folder: Folder): folder is SyncFolder {
   return folder.isRemote !== true;
 }
@@ -138,7 +138,7 @@ export function folderFailure(path: string, folder: Folder, error: unknown): unk
     return new Failure(`${fileIn(path, error.file)}: ${folderProblem(error)}`, { cause: error });
   }
   if (error instanceof UnsupportedError && error.code === 'BLOOM_UNKNOWN_COMPARATOR') {
-    const advice = 'give the order with --comparator MODULE; without it, scan --all-versions prints what each file stores, and verify --any-order checks everything but the order';
+    const advice = 'pass the order with --comparator MODULE; without it, scan --all-versions prints what each file stores, and verify --any-order checks everything but the order';
     return new Failure(`${fileIn(path, error.file)}: ${orderProblem(folder, error)}; ${advice}`, { cause: error });
   }
   if (error instanceof CorruptionError && error.code === 'BLOOM_NOT_A_DATABASE' && hasLogsOrTables(folder)) {
@@ -149,25 +149,25 @@ export function folderFailure(path: string, folder: Folder, error: unknown): unk
 
 function orderProblem(folder: Folder, { problem }: UnsupportedError): string {
   if (isSync(folder)) return unknownOrderText(comparatorNameSync(folder));
-  // The reader's words have the name, and its advice is for programs.
+  // The reader's message contains the name, and its advice is for programmers.
   return `${problem.replace(/, which was not given.*/s, '')}, which bloom does not know`;
 }
 
 function folderProblem({ code, message }: FolderError): string {
   if (code === 'BLOOM_FOLDER_BUSY') return 'another program keeps changing the folder: try again';
-  // Tables behind URLs are opened when they are needed, and may never have been there.
-  if (/ is gone\b/.test(message)) return 'the MANIFEST lists it, but it is missing: it was deleted just now, so try again, or the folder is incomplete, as bloom verify says';
+  // Tables behind URLs are opened when they are needed, so a missing one may never have existed.
+  if (/ is gone\b/.test(message)) return 'the MANIFEST lists it, but it is missing: either it was just deleted, so try again, or the folder is incomplete, which bloom verify shows';
   return 'it was changed while it was read: try again';
 }
 
-/** The path of a file in a folder, or of the folder itself. @param file a path or only a name, as errors have it. */
+/** The path of a file in a folder, or of the folder itself. @param file the path or the name in an error. */
 export function fileIn(path: string, file: string | undefined): string {
-  // A log that is read as a database has the path of the file.
+  // The path of a log that is read as a database is that of the file.
   if (file === undefined || file === path || isOneFile(path)) return path;
   return path.includes('://') ? `${path.replace(/\/$/, '')}/${basename(file)}` : join(path, basename(file));
 }
 
-/** Whether what is read as a folder is one log. */
+/** Whether the folder is made from a single log. */
 function isOneFile(path: string): boolean {
   return path.includes('://') ? !path.endsWith('/') : !isFolder(path);
 }
@@ -176,7 +176,7 @@ function isPlaced(error: unknown): error is CorruptionError | UnsupportedError {
   return error instanceof CorruptionError || error instanceof UnsupportedError;
 }
 
-/** That `bloom` does not know the order of a database's keys. @param name the name of the comparator, if that is known. */
+/** The message that `bloom` does not know the order of a database's keys. @param name the name of the comparator, if known. */
 export function unknownOrderText(name: string | undefined): string {
   return `its keys are in the order of ${name === undefined ? 'a comparator' : `the comparator ${quotedName(name)}`}, which bloom does not know`;
 }
@@ -191,32 +191,32 @@ export function hasLogsOrTables(folder: Folder): boolean {
 
 const READ_FILES = 'bloom repair makes a database of its logs and tables, and bloom salvage a table';
 
-/** What can be done about damage in a folder; undefined if nothing can. */
+/** What the user can do about damage in a folder; undefined if nothing. */
 function adviceFor(folder: Folder, damage: 'strict' | 'skip', error: unknown): string | undefined {
   if (error instanceof UnsupportedError && error.code === 'BLOOM_UNSUPPORTED_CODEC') return '--codec MODULE reads it with a codec for this type';
   if (!(error instanceof CorruptionError) || error.code === 'BLOOM_TOO_LARGE') return undefined;
   if (error.code === 'BLOOM_NOT_A_DATABASE') return hasLogsOrTables(folder) ? READ_FILES : undefined;
   const type = parseFileName(basename(error.file ?? ''))?.type;
-  // CURRENT may name a log or a table as the MANIFEST.
+  // CURRENT may name a log or a table instead of a MANIFEST.
   const isOfManifest = ['CURRENT', 'MANIFEST', 'version edit'].includes(error.structure);
   if (isOfManifest || (type !== 'log' && type !== 'table')) return READ_FILES;
-  // The message ends with what a repair does. Without the table, older versions of its keys would come back.
+  // The message says what a repair does. Skipping the table would bring back older versions of its keys.
   if (error.code === 'BLOOM_TRUNCATED' && /\ba repair keeps\b/.test(error.problem)) return 'bloom repair does this';
   return damage === 'strict' ? '--damage skip reads the rest' : 'bloom salvage copies what can still be read';
 }
 
-/** Prints to standard error what was left out of a folder. */
+/** Prints to standard error which parts of a folder were skipped. */
 export function noteDropped(path: string, dropped: readonly Dropped[]): void {
   for (const drop of dropped.slice(0, SHOWN_DROPS)) note(`${fileIn(path, drop.file)}: ${droppedText(drop)}`);
   if (dropped.length > SHOWN_DROPS) note(`${path}: ${count(dropped.length - SHOWN_DROPS)} more places were skipped`);
 }
 
-/** What was left out of a file, for JSON. */
+/** A skipped part of a file, for JSON. */
 export function droppedJson({ file, offset, byteLength, reason, code }: Dropped): object {
   return { file: basename(file), offset, bytes: byteLength ?? null, reason, code };
 }
 
-/** What was left out of a file, without the name of the file. */
+/** A skipped part of a file, as text without the name of the file. */
 export function droppedText({ offset, byteLength, reason }: Dropped): string {
   return `left out ${byteLength === undefined ? `at offset ${offset}` : placedBytes(byteLength, offset)}: ${reason}`;
 }

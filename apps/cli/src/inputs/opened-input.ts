@@ -8,17 +8,17 @@ import { nameOf, readWhole, type RemoteOptions, type TableLocation } from './ope
 import { RECORD_HEADER_BYTES, TABLE_MAGIC } from './recognised-file.js';
 import { type KeyFormOptions, type TableFile, withReadTable } from './opened-table.js';
 
-/** What an argument of a reading command is, opened. */
+/** An opened input of a reading command. */
 export type Input = { readonly kind: 'table'; readonly file: TableFile } | { readonly kind: 'database'; readonly file: DatabaseFile };
 
 export interface InputOptions extends KeyFormOptions, DamageOptions, PluginOptions, RemoteOptions {
-  /** As that of tables that are opened. */
+  /** As for opening a table. */
   readonly isWithoutFilters?: boolean;
 }
 
 const GZIP_MAGIC = Buffer.from('1f8b', 'hex');
 
-/** Opens what the command line names, does `work` with it, and closes it. Failures name it. */
+/** Opens an input, runs `work` with it, and closes it. Failures name the input. */
 export async function withInput<T>(given: string, options: InputOptions, work: (input: Input) => T | Promise<T>): Promise<T> {
   const location = await recognised(given, options);
   if (isDatabase(location)) {
@@ -29,7 +29,7 @@ export async function withInput<T>(given: string, options: InputOptions, work: (
   return withReadTable(location, options, (file) => work({ kind: 'table', file }));
 }
 
-/** {@link withInput} for several at once. */
+/** {@link withInput} for several inputs, which are open at the same time. */
 export function withInputs<T>(given: readonly string[], options: InputOptions, work: (inputs: readonly Input[]) => Promise<T>): Promise<T> {
   const open = (i: number, inputs: readonly Input[]): Promise<T> =>
     i === given.length ? work(inputs) : withInput(given[i]!, options, (input) => open(i + 1, [...inputs, input]));
@@ -40,7 +40,7 @@ export function isDatabase(location: DatabaseLocation | TableLocation): location
   return ['folder', 'remote-folder', 'log', 'remote-log', 'memory-log'].includes(location.kind);
 }
 
-/** Where something is, and whether it is a table or a database, which may show only in its bytes. */
+/** The location of an input, and whether it is a table or a database, which may be visible only in its bytes. */
 export async function recognised(given: string, { header = [], tracing }: RemoteOptions): Promise<DatabaseLocation | TableLocation> {
   const location: Location = locate(given);
   switch (location.kind) {
@@ -67,7 +67,7 @@ function isNamedTable(path: string): boolean {
   return /\.(?:ldb|sst)$/.test(path);
 }
 
-/** What a file is whose name does not say it. One that cannot be read counts as a table, whose opening says why. */
+/** The kind of a file whose name does not show it. An unreadable file counts as a table: opening it reports why. */
 function kindOfFile(path: string): 'file' | 'log' {
   const start = Buffer.alloc(RECORD_HEADER_BYTES);
   const end = Buffer.alloc(TABLE_MAGIC.length);
@@ -86,7 +86,7 @@ function kindOfFile(path: string): 'file' | 'log' {
   }
 }
 
-/** @throws Failure for a file that is known to be something else. */
+/** @throws Failure for a file of a known other kind. */
 function kindOf(path: string, start: Uint8Array, end: Uint8Array): 'file' | 'log' {
   if (TABLE_MAGIC.equals(end)) return 'file';
   if (GZIP_MAGIC.equals(start.subarray(0, GZIP_MAGIC.length))) {

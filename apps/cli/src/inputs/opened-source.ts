@@ -12,11 +12,11 @@ import type { Trace } from './trace.js';
 export interface RemoteOptions {
   readonly header?: readonly string[];
   readonly trace?: true;
-  /** What --trace counts; the command makes it. */
+  /** The counters of --trace, which the command creates. */
   readonly tracing?: Trace | undefined;
 }
 
-/** Where a single file is, which need not be a table. */
+/** The location of a single file, which need not be a table. */
 export type TableLocation = Exclude<Location, { kind: 'folder' | 'remote-folder' | 'remote' }>;
 
 /** Adds --header. */
@@ -33,7 +33,7 @@ export function addRemoteOptions(command: Command): Command {
     .option('--trace', 'print to standard error what is read: requests, bytes, answers of filters');
 }
 
-/** What --trace counts; undefined without it. */
+/** The counters of --trace; undefined without it. */
 export async function tracingFor({ trace }: RemoteOptions): Promise<Trace | undefined> {
   return trace === undefined ? undefined : new (await import('./trace.js')).Trace();
 }
@@ -45,8 +45,8 @@ export function nameOf(location: TableLocation): string {
 }
 
 /**
- * Opens a file, does `work` with it, and closes it. What cannot be read at any place, such as a pipe, is read into memory first; so is
- * what is behind a URL. Failures name the file.
+ * Opens a file, runs `work` with it, and closes it. Inputs without random access, such as pipes, and files behind URLs are read into
+ * memory first. Failures name the file.
  */
 export async function withSource<T>(
   location: TableLocation,

@@ -10,12 +10,12 @@ import { keyFormOf, undamaged } from './key-form.js';
 import { tableFailure } from './table-advice.js';
 import { nameOf, type RemoteOptions, type TableLocation, withSource } from './opened-source.js';
 
-/** The options about a table's keys; undefined if it is up to the keys themselves. */
+/** The options about a table's keys; undefined if the keys determine their form. */
 export interface KeyFormOptions {
   readonly internal?: boolean;
 }
 
-/** Adds the options that override what the keys of a table look like. */
+/** Adds the options that override the detected form of a table's keys. */
 export function addKeyFormOptions(command: Command): Command {
   // Commander's conflicts() cannot tell the two apart, because both set the same property.
   const given = new Set<string>();
@@ -43,9 +43,9 @@ export interface TableFile<T extends SyncTable | Table = SyncTable | Table> {
   readonly source: T extends SyncTable ? SyncSource : Source;
   /** The table with plain keys; undefined when it cannot be opened. */
   readonly table: T | undefined;
-  /** What opens it. */
+  /** The options with which it is opened. */
   readonly opening: TableOptions;
-  /** Whether to read its keys as internal keys, because they look like it or because of the option. */
+  /** Whether to read its keys as internal keys, because they look like internal keys or because of the option. */
   readonly isInternal: boolean;
   /** The order of its keys, or of its user keys. */
   readonly comparator: Comparator;
@@ -55,7 +55,7 @@ export interface TableFile<T extends SyncTable | Table = SyncTable | Table> {
   readonly isSearchable: boolean;
 }
 
-/** A table that is read without promises: a file, or one that is in memory. */
+/** A table that is read synchronously: a file, or a table in memory. */
 export type SyncTableFile = TableFile<SyncTable>;
 
 /** The filters of smaller files are read in less than a millisecond. */
@@ -64,19 +64,19 @@ const LARGE_BYTES = 8 * 2 ** 20;
 interface OpeningOptions extends KeyFormOptions, PluginOptions {
   /** How far into the file to search for keys if footer and index do not lead to any. Default: not at all. */
   readonly searchBytes?: number;
-  /** Whether to do without the filters of a large file, which take longer to read than the blocks of the few lookups that they would end. */
+  /** Whether to ignore the filters of a large file, if reading them takes longer than reading the blocks that they would save. */
   readonly isWithoutFilters?: boolean;
 }
 
 /**
- * Opens the table that the command line names, does `work` with it, and closes it. Failures name the table. One that is behind a
- * URL, or in a pipe, is read into memory first.
+ * Opens a table, runs `work` with it, and closes it. Failures name the table. A table behind a URL or in a pipe is read into memory
+ * first.
  */
 export function withTableFile<T>(location: TableLocation, options: OpeningOptions & RemoteOptions, work: (file: SyncTableFile) => T | Promise<T>): Promise<T> {
   return withSource(location, options, (path, source) => withTable(path, source, options, (opening) => SyncTable.open(source, opening), work));
 }
 
-/** {@link withTableFile}, but one behind a URL is read with requests for what is needed of it. */
+/** Like {@link withTableFile}, but of a table behind a URL, only the needed parts are requested. */
 export async function withReadTable<T>(location: TableLocation, options: OpeningOptions & RemoteOptions, work: (file: TableFile) => T | Promise<T>): Promise<T> {
   if (location.kind !== 'remote-file') return withTableFile(location, options, work as (file: SyncTableFile) => T | Promise<T>);
   const path = nameOf(location);
@@ -106,7 +106,7 @@ async function withTable<T, Opened extends SyncTable | Table>(
   try {
     const plugins = await loadPlugins(given);
     const { comparator } = plugins;
-    // Without a cache, as commands read few blocks more than once.
+    // Without a cache, because commands rarely read a block twice.
     let opening: TableOptions = { codecs: knownCodecs(plugins), cache: null, filters: leavesFilters ? 'never' : undefined };
     let table = await undamaged(() => open(opening));
     const policies = await policiesFor(table, plugins, comparator);
@@ -114,9 +114,9 @@ async function withTable<T, Opened extends SyncTable | Table>(
       opening = { ...opening, comparator, filterPolicies: policies };
       table = await undamaged(() => open(opening));
     }
-    // A command that reads it says what is wrong when it needs the table, which is without promises.
+    // For a remote table, this throws the error now. For other tables, the command opens the table synchronously and gets the error then.
     if (table === undefined && source.isRemote === true) await open(opening);
-    // The keys say whether they are internal only where the order is bytewise.
+    // Keys show whether they are internal only in bytewise order.
     const keyForm = await keyFormOf(source, comparator === undefined ? table : await undamaged(() => open({ codecs: opening.codecs, cache: null })), searchBytes);
     // The filters are the last evidence.
     if (leavesFilters && internal === undefined && keyForm.isInternal) return await withTable(path, source, { ...options, isWithoutFilters: false }, open, work);
@@ -137,7 +137,7 @@ async function withTable<T, Opened extends SyncTable | Table>(
   }
 }
 
-/** The policies to open a table with, where the default is not enough. */
+/** The policies with which to open a table, if the default is not enough. */
 async function policiesFor(table: SyncTable | Table | undefined, plugins: Plugins, comparator: Comparator | undefined): Promise<FilterPolicy[] | undefined> {
   const status = table?.filterStatus;
   const shipped = status?.state === 'unknown-policy' ? await (await import('../plugins/shipped-policy.js')).shippedPoliciesOf(status.policyNames) : [];
@@ -145,7 +145,7 @@ async function policiesFor(table: SyncTable | Table | undefined, plugins: Plugin
   return knownPolicies(plugins, [new BloomFilterPolicy(), ...shipped], comparator);
 }
 
-/** The table with plain keys. @throws why it could not be opened. */
+/** The table with plain keys. @throws the reason why it could not be opened. */
 export function openTable({ source, table, opening }: SyncTableFile): SyncTable;
 export function openTable({ source, table, opening }: TableFile): SyncTable | Table;
 export function openTable({ source, table, opening }: TableFile): SyncTable | Table {

@@ -7,7 +7,7 @@ import type { BatchSource } from './batch-source.js';
 import type { DecodedInputs } from './decoded-inputs.js';
 import { EntrySorter } from './entry-sorter.js';
 
-/** Bytes of a sequence in front of a key that is sorted by it. */
+/** The length of the sequence before a key that is sorted by it, in bytes. */
 const SEQUENCE_BYTES = 7;
 
 export interface OperationOptions {
@@ -15,21 +15,21 @@ export interface OperationOptions {
   readonly versions: boolean;
   /** The most bytes of versions to keep in memory while they are sorted. */
   readonly memoryBytes: number;
-  /** Where what does not fit is written. */
+  /** The folder for versions that do not fit into memory. */
   readonly folder: string;
 }
 
-/** What a database is to do: a put for each entry, or a put or a deletion for each version of the inputs. */
+/** The operations to write: a put for each entry, or a put or a deletion for each version in the inputs. */
 export class Operations {
-  /** How many deletions there were so far. */
+  /** The number of deletions so far. */
   deletions = 0;
   readonly #inputs: DecodedInputs;
   readonly #options: OperationOptions;
-  /** Versions by their sequences; undefined where they come as they are. */
+  /** Versions sorted by their sequences; undefined if they keep the order of the inputs. */
   #sorted: BatchSource | undefined;
   #sorter: EntrySorter | undefined;
   #isPrepared = false;
-  /** Whether versions have sequences, as the first of them. */
+  /** Whether versions have sequences, like the first one. */
   #isNumbered: boolean | undefined;
   #batch: EntryBatch | undefined;
   #next = 0;
@@ -39,7 +39,7 @@ export class Operations {
     this.#options = options;
   }
 
-  /** Reads all versions, if they have sequences, which say their order. Called before {@link addTo}. @throws Failure for a wrong input. */
+  /** Reads all versions if they have sequences, because these determine the order. Called before {@link addTo}. @throws Failure for an invalid input. */
   async prepare(signal: AbortSignal): Promise<void> {
     if (!this.#options.versions) return;
     this.#isPrepared = true;
@@ -54,7 +54,7 @@ export class Operations {
     this.#sorted = await unlessAborted(sorter.sorted(), signal);
   }
 
-  /** Adds the next operations to a batch, until it has so many bytes. @returns whether there may be more. */
+  /** Adds the next operations to a batch, until it has `maxBytes`. @returns whether there may be more. */
   async addTo(batch: WriteBatch, maxBytes: number): Promise<boolean> {
     if (this.#batch === undefined) {
       this.#batch = await (this.#sorted ?? this.#inputs).next();
@@ -99,7 +99,7 @@ export class Operations {
     this.deletions++;
   }
 
-  /** The versions under keys whose bytes are in their order; of one sequence and key, a value comes after a deletion, as in a database. */
+  /** The versions with keys whose bytes sort by sequence. For the same sequence and key, a value comes after a deletion, as in a database. */
   #bySequence(batch: EntryBatch): EntryBatch {
     const sorting = new EntryBatch(batch.bytes.length, batch.length);
     for (let i = 0; i < batch.length; i++) {
@@ -115,12 +115,12 @@ export class Operations {
     return sorting;
   }
 
-  /** @throws Failure for a version that a database cannot be told to write. */
+  /** @throws Failure for a version that cannot be written to a database. */
   #checkedVersion(batch: EntryBatch, i: number): ReturnType<typeof versionOf> {
     const version = versionOf(batch.key(i));
     const isNumbered = version.sequence !== undefined;
     this.#isNumbered ??= isNumbered;
-    if (isNumbered !== this.#isNumbered) throw this.#inputs.failureAt(i, isNumbered ? 'a sequence, and entries before have none' : 'no sequence, and entries before have one');
+    if (isNumbered !== this.#isNumbered) throw this.#inputs.failureAt(i, isNumbered ? 'a sequence, but earlier entries have none' : 'no sequence, but earlier entries have one');
     if (version.type !== VALUE && version.type !== DELETION) throw this.#inputs.failureAt(i, `the type ${version.type}, which LevelDB does not write`);
     if (version.type === DELETION && batch.valueEnd(i) > batch.keyEnd(i)) throw this.#inputs.failureAt(i, 'a deletion with a value');
     return version;

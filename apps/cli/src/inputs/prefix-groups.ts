@@ -5,14 +5,14 @@ import { keyOption } from './key-argument.js';
 import { type RangeOptions, WantedRange } from './key-range.js';
 import { wholeNumber } from './whole-number.js';
 
-/** By what keys are counted together. */
+/** The options that group keys. */
 export interface GroupOptions extends RangeOptions {
   readonly byPrefix?: number;
   readonly bySeparator?: string;
   readonly limit?: number;
 }
 
-/** Adds --by-prefix, --by-separator and --limit. @param what is shown of each prefix. */
+/** Adds --by-prefix, --by-separator and --limit. @param what the figure that is printed for each prefix. */
 export function addGroupOptions(command: Command, what: string): Command {
   return command
     .addOption(new Option('--by-prefix <n>', `print ${what} of each prefix of N bytes`).argParser(wholeNumber(1, 1024)).conflicts('bySeparator'))
@@ -20,13 +20,13 @@ export function addGroupOptions(command: Command, what: string): Command {
     .addOption(new Option('--limit <n>', 'print only the N largest prefixes, and the sum of the others').argParser(wholeNumber(0, Number.MAX_SAFE_INTEGER)));
 }
 
-/** A prefix as text of one character per byte; {@link NO_PREFIX} where a key has no separator. */
+/** A prefix as text with one character per byte; {@link NO_PREFIX} for keys without a separator. */
 export type Group = string;
 
 export const NO_PREFIX: Group = 'none';
 const PREFIX_MARK = '+';
 
-/** The keys between two others are in several groups, or may be. */
+/** The keys between two others are, or may be, in several groups. */
 export const SEVERAL = Symbol('several groups');
 
 /** The bytes of a prefix; undefined for keys without one. */
@@ -34,16 +34,16 @@ export function prefixOf(group: Group): Uint8Array | undefined {
   return group === NO_PREFIX ? undefined : Buffer.from(group.slice(PREFIX_MARK.length), 'latin1');
 }
 
-/** The keys that a command was asked for, in groups of the same prefix; without --by-prefix and --by-separator, in one group. */
+/** The selected keys in groups of the same prefix; without --by-prefix and --by-separator, in one group. */
 export class PrefixGroups {
   readonly isGrouped: boolean;
   readonly #wanted: WantedRange;
   readonly #byPrefix: number | undefined;
   readonly #separator: Uint8Array | undefined;
-  /** Bytes of --prefix, behind which prefixes go on. */
+  /** The length of --prefix in bytes. Prefixes of groups continue after it. */
   readonly #from: number;
 
-  /** @throws Failure for options that do not go together. */
+  /** @throws Failure for options that contradict each other. */
   constructor(options: GroupOptions) {
     const { byPrefix, bySeparator, limit, prefix, hex } = options;
     this.isGrouped = byPrefix !== undefined || bySeparator !== undefined;
@@ -56,9 +56,9 @@ export class PrefixGroups {
   }
 
   /**
-   * The groups of what is in an order.
+   * The groups of keys in an order.
    *
-   * @param comparator the order; undefined where it is unknown.
+   * @param comparator the order; undefined if it is unknown.
    */
   in(comparator: Pick<Comparator, 'name'> | undefined, compare: (a: Uint8Array, b: Uint8Array) => number): OrderedGroups {
     const { range, keeps } = this.#wanted.in(this.#wanted.isAll ? (comparator ?? bytewiseComparator) : comparator, compare);
@@ -74,7 +74,7 @@ export class PrefixGroups {
       (gte === undefined || (first !== undefined && compare(first, gte) >= 0)) &&
       (lt === undefined || compare(last, lt) < 0) &&
       (lte === undefined || compare(last, lte) <= 0);
-    // In bytewise order, keys of one prefix are next to each other.
+    // In bytewise order, keys with the same prefix are adjacent.
     const mayShare = !this.isGrouped || comparator?.name === bytewiseComparator.name;
     const isOrdered = comparator !== undefined;
     const isOne = this.#wanted.isAll && !this.isGrouped;
@@ -97,7 +97,7 @@ export class PrefixGroups {
     return end === undefined ? NO_PREFIX : PREFIX_MARK + Buffer.from(key.buffer, key.byteOffset, end).toString('latin1');
   }
 
-  /** Where the first separator ends that is not at the very beginning, as that of `!name!key` is. */
+  /** The end of the first separator that is not at the start of the key, unlike the first one in `!name!key`. */
   #separatorEnd(key: Uint8Array, separator: Uint8Array): number | undefined {
     const at = Buffer.from(key.buffer, key.byteOffset, key.length).indexOf(separator, this.#from + 1);
     return at < 0 ? undefined : at + separator.length;
@@ -116,16 +116,16 @@ export class PrefixGroups {
 
 /** Groups of keys that are in an order. */
 export interface OrderedGroups {
-  /** The keys between which all groups are. */
+  /** The range that contains all groups. */
   readonly range: ReturnType<WantedRange['in']>['range'];
-  /** Which of these are wanted; undefined for all. */
+  /** Which keys in the range are selected; undefined for all. */
   readonly keeps: ReturnType<WantedRange['in']>['keeps'];
-  /** The group of a key; undefined when it is not wanted. */
+  /** The group of a key; undefined if the key is not selected. */
   readonly of: (key: Uint8Array) => Group | undefined;
   /**
-   * The group of all keys from `first` to `last`, as far as it is known from these two; undefined when none of them is wanted.
+   * The group of all keys from `first` to `last`, if these two determine it; undefined if none of the keys is selected.
    *
-   * @param first undefined when it is not known.
+   * @param first undefined if it is unknown.
    */
   readonly between: (first: Uint8Array | undefined, last: Uint8Array) => Group | typeof SEVERAL | undefined;
 }

@@ -1,4 +1,4 @@
-/** Recognises files by their first and last bytes: those that have no entries in a format that `build` reads, and MANIFESTs. */
+/** Recognises files by their first and last bytes: MANIFESTs, and files that are not in a format that `build` reads. */
 import { closeSync, existsSync, fstatSync, openSync, readSync } from 'node:fs';
 import { join } from 'node:path';
 import type { SyncSource } from '@bloom/sstable';
@@ -8,9 +8,9 @@ import { Failure, failureOf } from '../failure.js';
 /** The last bytes of a LevelDB table. */
 export const TABLE_MAGIC = Buffer.from('57fb808b247547db', 'hex');
 
-/** Of a log's record: checksum, length, type. */
+/** The length of the header of a log's record: checksum, length and type. */
 export const RECORD_HEADER_BYTES = 7;
-/** Of the first field of a MANIFEST: tag, length, and as much of a comparator's name as fills the place of a log's sequence. */
+/** The bytes of a MANIFEST's first field that lie where a log has a sequence: tag, length, and the start of the comparator's name. */
 const FIRST_FIELD_BYTES = 8;
 
 interface Kind {
@@ -18,7 +18,7 @@ interface Kind {
   readonly text: string;
 }
 
-/** By the hexadecimal digits of their first bytes. */
+/** Kinds of files by the hexadecimal digits of their first bytes. */
 const KINDS: readonly Kind[] = [
   { starts: ['1f8b08'], text: 'is compressed with gzip: gunzip -c FILE | bloom build -' },
   { starts: ['28b52ffd'], text: 'is compressed by zstd: zstd -dc FILE | bloom build -' },
@@ -30,7 +30,7 @@ const KINDS: readonly Kind[] = [
 /** The most bytes of a start. */
 const START_BYTES = 16;
 
-/** @param start the first bytes of an input. @throws Failure, without the input's name, when they are those of another kind of file. */
+/** @param start the first bytes of an input. @throws UnfitInput when they are those of another kind of file. */
 export function mustBeEntries(start: Uint8Array, format: FormatName): void {
   // Any bytes can be the length of a key.
   if (format === 'kv') return;
@@ -71,7 +71,7 @@ function open(path: string): number {
   }
 }
 
-/** What to do with a folder that was given as an input. */
+/** The problem of a folder that was given as an input, and what to do with it. */
 export function folderProblem(path: string): string {
   return existsSync(join(path, 'CURRENT')) ? 'is the folder of a database: bloom convert writes its entries to a table' : 'is a folder';
 }

@@ -8,16 +8,16 @@ import { HEADERS_VARIABLE } from '../http-problem.js';
 import { type RemoteLocation, shownName } from './location.js';
 import type { Trace } from './trace.js';
 
-/** More is not kept in memory, as commands that read all of a file do. */
+/** The largest file that is read into memory, as commands do that read whole files. */
 const MAX_WHOLE_BYTES = 2 ** 31;
-/** From each end of a file, to see what it is. */
+/** The number of bytes at each end of a file that show its kind. */
 const KIND_BYTES = 16;
-/** Of a table's magic number. */
+/** The length of a table's magic number. */
 const TABLE_END_BYTES = 8;
 
 type Transport = Pick<HttpSourceOptions, 'fetch' | 'headers'>;
 
-/** How requests are sent. @param given the --header options. @throws Failure for what is no header, without showing it. */
+/** How requests are sent. @param given the --header options. @throws Failure for an invalid header, without printing it. */
 export function transportOf(url: URL, given: readonly string[], trace: Trace | undefined): Transport {
   const lines = (process.env[HEADERS_VARIABLE] ?? '').split('\n').filter((line) => line.trim() !== '');
   const headers: Record<string, string> = {};
@@ -35,7 +35,7 @@ export function transportOf(url: URL, given: readonly string[], trace: Trace | u
   return { headers, fetch: trace === undefined ? send : trace.fetch(send) };
 }
 
-/** The address to request: user and password are in a header. */
+/** The address to request, without user and password, which are sent in a header. */
 function addressOf(url: URL): string {
   const address = new URL(url);
   address.username = address.password = '';
@@ -51,7 +51,7 @@ export function openRemoteFile(url: URL, transport: Transport): Promise<HttpSour
 export async function downloaded(url: URL, transport: Transport): Promise<MemorySource> {
   const source: Source = await HttpSource.open(addressOf(url), { ...transport, tailBytes: 0 });
   const { byteLength } = source;
-  if (byteLength > MAX_WHOLE_BYTES) throw new Failure(`${url.origin}${url.pathname}: the table has more than 2 GiB, which this command would read whole: download it first`);
+  if (byteLength > MAX_WHOLE_BYTES) throw new Failure(`${url.origin}${url.pathname}: the table has more than 2 GiB, and this command would read it into memory: download it first`);
   const bytes = byteLength === 0 ? new Uint8Array(0) : await source.read(0, byteLength);
   return new MemorySource(bytes, source.name);
 }
@@ -59,15 +59,15 @@ export async function downloaded(url: URL, transport: Transport): Promise<Memory
 /** The folder behind a URL. */
 export function remoteFolder(url: URL, transport: Transport): Folder {
   const folder = addressOf(new URL('./', url));
-  // A token in the address is that of each file.
+  // A token in the address applies to each file.
   const { search } = url;
   return search === '' ? new HttpFolder(folder, transport) : new HttpFolder((name) => folder + encodeURIComponent(name) + search, transport);
 }
 
 /**
- * What a URL names whose end does not say it: a folder if there is a CURRENT in it.
+ * The location of a URL whose end does not show its kind: a folder if it has a CURRENT.
  *
- * @param kindOf what a file is, by its first and last bytes.
+ * @param kindOf the kind of a file by its first and last bytes.
  */
 export async function resolved(
   location: Extract<RemoteLocation, { kind: 'remote' }>,
@@ -87,7 +87,7 @@ export async function resolved(
     const kind = await kindBehind(location.url, transport, kindOf);
     return { kind: kind === 'log' ? 'remote-log' : 'remote-file', url: location.url };
   } catch (error) {
-    // Opening it as a table says what is wrong.
+    // Opening it as a table reports the problem.
     if (!(error instanceof HttpError)) throw error;
     return { kind: 'remote-file', url: location.url };
   }

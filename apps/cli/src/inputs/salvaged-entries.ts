@@ -1,2 +1,2 @@
-// A file of its own, so that it can be loaded by itself, and a bundle has nothing else of the package.
+// A separate file that is loaded on demand, so that its bundle has nothing else of the package.
 export { salvagedEntries } from '@bloom/sstable/inspect';

@@ -3,19 +3,19 @@ import { bytewiseComparator, type Comparator } from '@bloom/sstable';
 import { compareRangeOf, type CompareRange } from '@bloom/sstable/internal';
 import type { EntryBatch } from '../formats/entry-batch.js';
 
-/** Bytes of a page. */
+/** The size of a page in bytes. */
 const PAGE_BYTES = 4 * 2 ** 20;
 /** A larger entry gets a page of its own, so that no more than a quarter of a page stays empty. */
 const MAX_SHARED_BYTES = PAGE_BYTES / 4;
-/** The numbers of an entry's place. */
+/** Bytes per entry for its place. */
 const PLACE_BYTES = 16;
-/** The numbers of an entry while it is sorted: its prefix, and its place in two orders. */
+/** Bytes per entry during sorting: its prefix, and its place in two orders. */
 const SORTING_BYTES = 16;
-/** How many bytes of a key are sorted by their digits, half of them in each of two numbers. */
+/** The number of bytes of a key that are sorted as digits, half of them in each of two numbers. */
 const PREFIX_BYTES = 8;
 const HALF_PREFIX_BYTES = PREFIX_BYTES / 2;
 
-/** Entries that were added, as arrays that can be handed to another thread. */
+/** Added entries, as arrays that can be transferred to another thread. */
 export interface PackedEntries {
   readonly length: number;
   readonly pages: readonly Uint8Array<ArrayBuffer>[];
@@ -25,15 +25,15 @@ export interface PackedEntries {
   readonly valueLength: Uint32Array<ArrayBuffer>;
 }
 
-/** What has to be handed over with them. */
+/** The buffers to transfer with them. */
 export function buffersOfEntries({ pages, page, offset, keyLength, valueLength }: PackedEntries): ArrayBuffer[] {
   return [...pages, page, offset, keyLength, valueLength].map(({ buffer }) => buffer);
 }
 
-/** Memory of entries. */
+/** Memory for entries. */
 interface Page {
   readonly bytes: Uint8Array<ArrayBuffer>;
-  /** Copies entries out of it: sorted ones are now of this page and now of that. */
+  /** Copies entries from it. Each page has its own copier, because successive sorted entries are in different pages. */
   readonly copier: RangeCopier;
 }
 
@@ -44,7 +44,7 @@ interface Page {
  * the arrays double, and 16 more for sorting.
  */
 export class SortedEntries {
-  /** How many entries were added. */
+  /** The number of entries added. */
   length = 0;
   /** The order of the keys; undefined for bytewise order. */
   readonly #compare: CompareRange | undefined;
@@ -57,12 +57,12 @@ export class SortedEntries {
   /** The page that is being filled, and the bytes used in it. */
   #filled = -1;
   #filledLength = Infinity;
-  /** Where each entry is: its page, and the offset of its key there. Its value follows the key. */
+  /** The place of each entry: its page, and the offset of its key there. The value follows the key. */
   #page = new Uint32Array(1024);
   #offset = new Uint32Array(1024);
   #keyLength = new Uint32Array(1024);
   #valueLength = new Uint32Array(1024);
-  /** How many bytes all keys begin with. */
+  /** The number of bytes that all keys have in common at their start. */
   #common = 0;
   /** The bytes of each key after those, as two numbers with the same order. */
   #high = new Uint32Array(0);
@@ -71,7 +71,7 @@ export class SortedEntries {
 
   /**
    * @param comparator the order of the keys. Default: bytewise.
-   * @param packed the entries that there are already. Default: none.
+   * @param packed initial entries. Default: none.
    */
   constructor(comparator: Comparator = bytewiseComparator, packed?: PackedEntries) {
     this.#compare = comparator === bytewiseComparator ? undefined : compareRangeOf(comparator);
@@ -85,7 +85,7 @@ export class SortedEntries {
     this.#valueLength = packed.valueLength;
   }
 
-  /** About how many bytes are in use, or will be when the entries are sorted. */
+  /** The approximate number of bytes in use, including those needed for sorting. */
   get memoryBytes(): number {
     return this.#pageBytes + this.#page.length * PLACE_BYTES + this.length * SORTING_BYTES;
   }
@@ -107,13 +107,13 @@ export class SortedEntries {
     this.length++;
   }
 
-  /** The entries, to be handed over: these here are not used any more then. */
+  /** The entries for a transfer, after which this object must not be used. */
   packed(): PackedEntries {
     const pages = this.#pages.map(({ bytes }) => bytes);
     return { length: this.length, pages, page: this.#page, offset: this.#offset, keyLength: this.#keyLength, valueLength: this.#valueLength };
   }
 
-  /** Removes all entries, and keeps the memory for the next. */
+  /** Removes all entries, and keeps the memory for new ones. */
   clear(): void {
     this.length = 0;
     for (const page of this.#pages) if (page.bytes.length === PAGE_BYTES) this.#spare.push(page);
@@ -123,14 +123,14 @@ export class SortedEntries {
     this.#high = this.#low = this.#order = new Uint32Array(0);
   }
 
-  /** Removes all entries, and the memory that they took. */
+  /** Removes all entries, and releases their memory. */
   release(): void {
     this.clear();
     this.#spare = [];
     this.#page = this.#offset = this.#keyLength = this.#valueLength = new Uint32Array(0);
   }
 
-  /** Sorts the entries. @returns how many were replaced by a later one with the same key. */
+  /** Sorts the entries. @returns the number of entries that were replaced by a later one with the same key. */
   sort(): number {
     const { order, compare } = this.#compare === undefined ? this.#inBytewiseOrder() : this.#inOrderOf(this.#compare);
     let kept = 0;
@@ -163,7 +163,10 @@ export class SortedEntries {
     return { order, compare };
   }
 
-  /** Few comparisons are left after sorting by the numbers, even if the keys all begin alike, as `user:…` or numbers with zeros do. */
+  /**
+   * Takes the prefixes after the bytes that all keys share, so that few comparisons remain after sorting by prefixes, even for keys such
+   * as `user:…`.
+   */
   #takePrefixes(): void {
     let common = this.length === 0 ? 0 : this.#keyLength[0]!;
     for (let i = 1; i < this.length && common > 0; i++) common = this.#commonWithFirst(i, common);
@@ -179,7 +182,7 @@ export class SortedEntries {
     }
   }
 
-  /** Whether two entries are left to be sorted by comparisons: in bytewise order, only those with the same prefix. */
+  /** Whether two entries still have to be compared: in bytewise order, only those with the same prefix. */
   #isOfRun(a: number, b: number): boolean {
     return this.#compare !== undefined || this.#sameDigits(a, b);
   }
@@ -188,7 +191,7 @@ export class SortedEntries {
     return this.#high[a] === this.#high[b] && this.#low[a] === this.#low[b];
   }
 
-  /** How many bytes key `i` begins with as the first key does, at most `most`. */
+  /** The number of bytes, at most `most`, that key `i` shares with the first key at its start. */
   #commonWithFirst(i: number, most: number): number {
     const [first, firstStart] = [this.#bytesOf(0), this.#offset[0]!];
     const [bytes, start] = [this.#bytesOf(i), this.#offset[i]!];
@@ -203,13 +206,13 @@ export class SortedEntries {
     return this.#pages[this.#page[i]!]!.bytes;
   }
 
-  /** How many entries there are after `sort`. */
+  /** The number of entries after `sort`. */
   get sortedLength(): number {
     return this.#order.length;
   }
 
   /**
-   * Adds the entries from number `first` on, after `sort`, to `batch`, until that has `maxBytes`.
+   * After `sort`, adds the entries from number `first` to `batch`, until it has `maxBytes`.
    *
    * @returns the number of the next entry.
    */
@@ -226,7 +229,7 @@ export class SortedEntries {
     return n;
   }
 
-  /** Compares two keys whose prefixes are equal. Where they are because of padding, the lengths decide. */
+  /** Compares two keys whose prefixes are equal. If that is because of padding, the lengths decide. */
   #compareRests(a: number, b: number): number {
     const pageA = this.#bytesOf(a);
     const pageB = this.#bytesOf(b);
@@ -272,7 +275,7 @@ function grown(from: Uint32Array<ArrayBuffer>, to: Uint32Array<ArrayBuffer>): Ui
   return to;
 }
 
-/** The first of `bytes[start, end)` as a number, padded with zeros. */
+/** The first bytes of `bytes[start, end)` as a number, padded with zeros. */
 function numberAt(bytes: Uint8Array, start: number, end: number): number {
   let number = 0;
   for (let i = start; i < start + HALF_PREFIX_BYTES; i++) number = (number << 8) | (i < end ? bytes[i]! : 0);
@@ -284,7 +287,7 @@ const DIGIT_BITS = 11;
 const DIGITS = 2 ** DIGIT_BITS;
 
 /**
- * The places in `high` and `low` in the order of the numbers there: `high` decides before `low`. Equal ones stay in the
+ * The places in `high` and `low` in the order of the numbers there: `high` decides before `low`. Equal numbers keep the
  * order of their places.
  *
  * A radix sort: two million numbers take half the time of a merge sort that compares them.

@@ -4,10 +4,10 @@ import { EntryBatch } from '../formats/entry-batch.js';
 import type { SortedEntries } from './sorted-entries.js';
 import type { AppendedFile } from './temporary-file.js';
 
-/** Bytes of a block of a run. Runs are only read from start to end. */
+/** The block size of a run in bytes. Runs are only read from start to end. */
 const BLOCK_BYTES = 64 * 2 ** 10;
 
-/** Bytes of entries that are copied out of their pages at a time: they fit into the processor's cache. */
+/** The number of bytes of entries that are copied at a time: they fit into the processor's cache. */
 const BATCH_BYTES = 64 * 2 ** 10;
 
 /** Sorts entries, and writes them to a table in a file. @throws the system's error when it cannot be written. */
@@ -29,7 +29,7 @@ export function writeSortedRun(file: AppendedFile, entries: SortedEntries, compa
   builder.finish();
 }
 
-/** The bytes of a file that is open already, in this thread or another. */
+/** The bytes of a file that this or another thread has opened. */
 export class DescriptorSource implements SyncSource {
   constructor(
     readonly fd: number,

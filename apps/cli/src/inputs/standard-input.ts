@@ -1,12 +1,12 @@
-/** Standard input, read to its end at once. */
+/** Reads standard input to its end, synchronously. */
 import { fstatSync, readFileSync, readSync } from 'node:fs';
 import { Failure, failureOf, isSystemError } from '../failure.js';
 import { type StandardStreams, standardStreams } from '../standard-streams.js';
 
 const FIRST_BYTES = 64 * 2 ** 10;
-/** Between two attempts to read what is not there yet, in milliseconds. */
+/** Milliseconds between two attempts to read input that has not arrived yet. */
 const WAIT_MS = 2;
-/** Whose input has been read. */
+/** The streams whose input has been read. */
 const readStreams = new WeakSet<StandardStreams>();
 
 /** The bytes of a file, or of standard input for `-`. @throws Failure that names it. */
@@ -23,14 +23,14 @@ export function nameOfFile(path: string): string {
   return path === '-' ? 'standard input' : path;
 }
 
-/** All of standard input. Other programs may have set it so that reads do not wait (`O_NONBLOCK` is shared with them), so this waits itself. */
+/** All of standard input. Another program may have set `O_NONBLOCK`, which it shares, so that reads do not wait. This function waits in that case. */
 export function readStandardInput(): Buffer {
   const streams = standardStreams();
   if (readStreams.has(streams)) throw new Failure('-: stdin can be read only once');
   readStreams.add(streams);
-  // In bigints: after another `fstatSync` of a pipe, Node does not resolve links to packages that are loaded later.
+  // With bigints: after an `fstatSync` of a pipe without bigints, Node does not resolve links to packages that are loaded later.
   const stat = fstatSync(streams.stdinFd, { bigint: true });
-  // One more, so that the end is seen without more memory.
+  // One byte more, so that the end is seen without growing the buffer.
   let bytes = Buffer.allocUnsafe(stat.isFile() && stat.size >= FIRST_BYTES ? Number(stat.size) + 1 : FIRST_BYTES);
   let length = 0;
   for (;;) {
@@ -42,14 +42,14 @@ export function readStandardInput(): Buffer {
   }
 }
 
-/** @returns how many bytes were read, 0 at the end; undefined when there are none yet. */
+/** @returns how many bytes were read, 0 at the end; undefined if none have arrived yet. */
 function readSome(fd: number, bytes: Uint8Array, offset: number): number | undefined {
   try {
     return readSync(fd, bytes, offset, bytes.length - offset, null);
   } catch (error) {
     if (!isSystemError(error)) throw error;
     if (error.code === 'EAGAIN') return undefined;
-    // So Windows ends a pipe.
+    // Windows ends a pipe this way.
     if (error.code === 'EOF') return 0;
     throw error;
   }

@@ -1,4 +1,4 @@
-/** Where published databases and their parts lie: a folder, or a bucket. */
+/** The store of a published database and its parts: a folder or a bucket. */
 import { BulkError, type Store } from '@bloom/bulk';
 import { FolderStore } from '@bloom/bulk/node';
 import { s3StoreOf } from '@bloom/bulk/s3';
@@ -18,10 +18,10 @@ export function isBucket(text: string): boolean {
   return /^s3:/i.test(text);
 }
 
-/** The store that an argument names. @throws Failure for another address, or a variable that is missing. */
+/** The store that an argument names. @throws Failure for an invalid address or a missing variable. */
 export function storeOf(text: string): Store {
   if (text === '') throw new Failure('the name of the store is empty');
-  if (/^https?:/i.test(text)) throw new Failure('a store is a folder, or s3://BUCKET/PREFIX: AWS_ENDPOINT_URL gives the address of another server than Amazon\'s');
+  if (/^https?:/i.test(text)) throw new Failure('a store is a folder, or s3://BUCKET/PREFIX: AWS_ENDPOINT_URL sets the address of a server other than Amazon\'s');
   if (!isBucket(text)) return new FolderStore(text);
   const { AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL } = process.env;
   for (const [name, value] of Object.entries({ AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL })) {
@@ -38,7 +38,7 @@ export function storeOf(text: string): Store {
   }
 }
 
-/** What parts, a store or a published database are wrong with, as a failure. Returns other errors unchanged. */
+/** Turns an error of parts, a store or a published database into a failure. Returns other errors unchanged. */
 export function storeFailure(error: unknown): unknown {
   if (error instanceof BulkError) return new Failure(`${error.message} (${error.code})`, { cause: error });
   if (error instanceof CorruptionError) return new Failure(`${error.file === undefined ? '' : `${error.file}: `}${placedProblem(error)} (${error.code})`, { cause: error });

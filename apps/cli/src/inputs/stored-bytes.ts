@@ -1,6 +1,6 @@
 /**
- * How many bytes of files the keys of a range take. All bytes of a file are counted: each data block is shared among its entries by their
- * bytes in it, and what is no data block, such as filters and index, in proportion. The groups of all keys together have all bytes.
+ * Counts the bytes of files that the keys of a range take. Each data block is divided among its entries by their bytes in it. Other
+ * blocks, such as filters and index, are divided in proportion, so the groups of all keys together have all bytes of the files.
  */
 import { varintLength } from '@bloom/bytes';
 import { FolderError, type Folder } from '@bloom/leveldb';
@@ -16,20 +16,20 @@ import type { TableFile } from './opened-table.js';
 import { type Group, type GroupSums, type OrderedGroups, SEVERAL } from './prefix-groups.js';
 import { openListed, storedIn } from './stored-files.js';
 
-/** Behind a stored block: the type of its compression and its checksum. */
+/** After a stored block: the type of its compression and its checksum. */
 const BLOCK_TRAILER_BYTES = 5;
-/** How many entries of a block are looked at together. */
+/** The number of entries of a block that are processed together. */
 const ENTRIES_AT_ONCE = 256;
-/** Bytes of a restart in a block, and of their number. */
+/** Bytes of a restart in a block, and of the number of restarts. */
 const RESTART_BYTES = 4;
-/** The type of an operation in a log. */
+/** Bytes of the type of an operation in a log. */
 const TYPE_BYTES = 1;
 
-/** Shares the bytes of one file among groups. */
+/** Divides the bytes of one file among groups. */
 class FileShares {
   readonly #shares = new Map<Group | undefined, number>();
 
-  /** @param share any measure that is the same for the whole file. @param group undefined for keys that are not wanted. */
+  /** @param share any measure that is the same for the whole file. @param group undefined for keys that are not selected. */
   add(group: Group | undefined, share: number): void {
     this.#shares.set(group, (this.#shares.get(group) ?? 0) + share);
   }
@@ -49,12 +49,12 @@ class FileShares {
   }
 }
 
-/** How a table is read. */
+/** How to read a table. */
 interface BlockReading {
   readonly codecs: readonly Codec[] | undefined;
-  /** Whether its keys have sequence and type. */
+  /** Whether its keys are internal keys. */
   readonly isInternal: boolean;
-  /** A key that none of the table comes before, where one is known. */
+  /** A key at or before all keys of the table, if known. */
   readonly first?: Uint8Array;
 }
 
@@ -83,7 +83,7 @@ export async function addDatabaseBytes({ path, database, folder, plugins }: Data
   }
   for (const { name, byteLength } of logs) {
     const shares = new FileShares();
-    // What is damaged in a log was reported when it was opened.
+    // Damage in a log was reported when it was opened.
     for await (const { key, value, kind } of storedIn(folder, [name], { damage })) {
       const valueBytes = kind === 'deletion' ? 0 : varintLength(value.length) + value.length;
       shares.add(groups.of(key), TYPE_BYTES + varintLength(key.length) + key.length + valueBytes);
@@ -102,7 +102,7 @@ async function withTableOf(folder: Folder, name: string, work: (source: Source) 
   }
 }
 
-/** Adds the bytes of the blocks of a table. Blocks whose keys are all in one group, as the index says, are not read. */
+/** Adds the bytes of the blocks of a table. Blocks whose keys are all in one group according to the index are not read. */
 async function addBlocks(source: Source, { codecs, isInternal, first }: BlockReading, groups: OrderedGroups, sums: GroupSums): Promise<void> {
   const userKeyOf = (key: Uint8Array): Uint8Array | undefined => (isInternal ? decodeInternalKey(key)?.userKey : key);
   const plain: TableOptions = { codecs, filters: 'never', filterPolicies: [] };
@@ -122,17 +122,17 @@ async function addBlocks(source: Source, { codecs, isInternal, first }: BlockRea
     }
     const block = await inspectBlock(source, 'data block', { offset, size: length - BLOCK_TRAILER_BYTES }, { codecs });
     const place = { structure: 'data block', offset, file } as const;
-    // Decoding it in the usual way gives the error for what is wrong with all of it.
+    // The usual decoder throws the error for a damaged block.
     if (block.problem !== undefined) blocks.decode(i, await readRange(source, { offset, length }));
     if (block.entryProblem !== undefined) throw new CorruptionError('BLOOM_BAD_BLOCK', place, block.entryProblem.problem);
     const end = block.contents!.length - RESTART_BYTES * (block.restartCount + 1);
     for (let from = 0; from < block.entryCount; from += ENTRIES_AT_ONCE) {
-      // One more, which says where the last of the others ends.
+      // One more entry, whose start is the end of the last one.
       const entries = block.entries(from, from + ENTRIES_AT_ONCE + 1);
       for (let n = 0; n < Math.min(ENTRIES_AT_ONCE, entries.length); n++) {
         const { key, offset: start } = entries[n]!;
         const userKey = userKeyOf(key);
-        if (userKey === undefined) throw new CorruptionError('BLOOM_BAD_INTERNAL_KEY', place, `a key of ${key.length} bytes is too short for a database's`);
+        if (userKey === undefined) throw new CorruptionError('BLOOM_BAD_INTERNAL_KEY', place, `a key of ${key.length} bytes is too short for an internal key`);
         shares.add(groups.of(userKey), (((entries[n + 1]?.offset ?? end) - start) / end) * length);
       }
     }

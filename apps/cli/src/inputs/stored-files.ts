@@ -1,9 +1,9 @@
-/** What single files of a folder store. */
+/** The entries of single files of a folder. */
 import type { Folder, FolderFile, StoredEntry, SyncFolderFile } from '@bloom/leveldb';
 import { storedEntries, storedEntriesSync } from '@bloom/leveldb/inspect';
 import { isSync } from './opened-folder.js';
 
-/** The entries of these files, unmerged. @param names as the MANIFEST gives them: a table may have the older ending. */
+/** The entries of these files, unmerged. @param names as in the MANIFEST: a table may have the older extension `.sst`. */
 export function storedIn(folder: Folder, names: readonly string[], options: Parameters<typeof storedEntries>[1]): Iterable<StoredEntry> | AsyncIterable<StoredEntry> {
   const list = (): readonly string[] => names;
   if (!isSync(folder)) return storedEntries({ name: folder.name, isRemote: true, list, open: (name) => openListed(folder, name) }, options);

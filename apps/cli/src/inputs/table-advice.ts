@@ -3,16 +3,16 @@ import { CorruptionError, type SyncSource, UnsupportedError } from '@bloom/sstab
 import { Failure, failureOf } from '../failure.js';
 
 const GZIP_MAGIC = '1f8b';
-/** How much of a file shows whether it is text. */
+/** The number of bytes at the start of a file that show whether it is text. */
 const TEXT_BYTES = 512;
 
-/** Turns an error about a table into a failure that names it and says what can be done. Returns other errors unchanged. */
+/** Turns an error about a table into a failure that names it and gives advice. Returns other errors unchanged. */
 export function tableFailure(name: string, source: Pick<SyncSource, 'byteLength' | 'read'> | undefined, error: unknown, isInternal: boolean): unknown {
   const failure = failureOf(name, error);
   if (!(failure instanceof Failure && (error instanceof CorruptionError || error instanceof UnsupportedError))) return failure;
-  // Nothing can be done about a file without bytes.
+  // There is no advice for an empty file.
   if (source?.byteLength === 0) return failure;
-  // The error says which program opens it.
+  // The error names the program that opens it.
   if (error.code === 'BLOOM_UNSUPPORTED_FORMAT') return failure;
   return new Failure(`${failure.message}; ${adviceFor(name, source, error, isInternal)}`, { cause: error });
 }
@@ -26,14 +26,14 @@ function adviceFor(name: string, source: Pick<SyncSource, 'byteLength' | 'read'>
   if (source !== undefined && isGzip(source)) return `it is compressed with gzip: decompress it first, for example gunzip -c < ${name} | bloom scan -`;
   if (source !== undefined && isPage(source)) return 'it looks like an HTML page, which a server may have sent in its place';
   if (source !== undefined && isText(source)) return 'it looks like text: bloom build makes a table of entries, one per line';
-  return 'if it is a part of one, bloom salvage copies what can still be read';
+  return 'if it is a part of a table, bloom salvage copies the readable entries';
 }
 
 /** Whether the first bytes are UTF-8 without control characters, as no block of a table is. */
 function isText(source: Pick<SyncSource, 'byteLength' | 'read'>): boolean {
   try {
     const start = source.read(0, Math.min(source.byteLength, TEXT_BYTES));
-    // A character may be cut off at the end.
+    // The last character may be truncated.
     const text = new TextDecoder('utf-8', { fatal: true }).decode(start, { stream: true });
     return !/[^\P{Cc}\t\n\r]/u.test(text);
   } catch {

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { closeSync, constants, openSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** A file that is open already, in this thread or another, and is written from its start on. */
+/** A file that this or another thread has opened, and that is written from its start. */
 export class AppendedFile {
   byteLength = 0;
 
@@ -22,15 +22,15 @@ export class AppendedFile {
 const NAMELESS = 0o20000000;
 
 /**
- * A file that has no name once it is open, so that the system removes it however the process ends. Linux makes it without a name
- * on most file systems; elsewhere the name is removed as soon as the file is open. Windows cannot remove the name of an open
- * file: there it is removed when it is closed.
+ * A file without a name, so that the system removes it however the process ends. Linux creates it without a name on most file
+ * systems. Elsewhere the name is deleted after the file is opened. Windows cannot delete the name of an open file, so the file is
+ * deleted there when it is closed.
  */
 export class TemporaryFile extends AppendedFile {
-  /** The file's name, where it still has one. */
+  /** The file's path, if it still has one. */
   readonly #path: string | undefined;
 
-  /** @throws the system's error when the file cannot be made. */
+  /** @throws the system's error when the file cannot be created. */
   constructor(folder: string) {
     const nameless = openNameless(folder);
     const path = join(folder, `.bloom.${randomBytes(6).toString('hex')}.tmp`);
@@ -46,13 +46,13 @@ export class TemporaryFile extends AppendedFile {
   }
 }
 
-/** A descriptor of a new file that never has a name; undefined where the system or the file system has no such files. */
+/** A descriptor of a new file that never has a name; undefined if the system or the file system does not support this. */
 function openNameless(folder: string): number | undefined {
   if (process.platform !== 'linux') return undefined;
   try {
     return openSync(folder, NAMELESS | constants.O_DIRECTORY | constants.O_RDWR, 0o600);
   } catch {
-    // If the folder is what is wrong, opening a file by name says so.
+    // If the folder is the problem, opening a file by name reports it.
     return undefined;
   }
 }

@@ -1,8 +1,8 @@
-/** Standard input that somebody types. A file of its own, for `node:tty` takes a millisecond to load. */
+/** Whether standard input is a terminal. A separate file, because loading `node:tty` takes a millisecond. */
 import { isatty } from 'node:tty';
 import { standardStreams } from '../standard-streams.js';
 
-/** Whether it is a terminal. Asking `process.stdin` for that would make Node take it over, which sets a pipe so that reads do not wait. */
+/** Whether standard input is a terminal. `process.stdin` is not used, because accessing it makes reads of a pipe non-blocking. */
 export function isTerminalInput(): boolean {
   return isatty(standardStreams().stdinFd);
 }

@@ -1,4 +1,4 @@
-/** What --trace reports on standard error: the reads or requests of a command, their bytes, and what filters answered. */
+/** The report of --trace on standard error: the reads or requests of a command, their bytes, and the answers of filters. */
 import type { Folder, FolderFile, ReaderStats, SyncFolder, SyncFolderFile } from '@bloom/leveldb';
 import { count, counted } from '@bloom/report';
 import type { Source, SyncSource, TableStats } from '@bloom/sstable';
@@ -7,18 +7,18 @@ import { note } from '../outputs/output.js';
 
 type Fetch = NonNullable<HttpSourceOptions['fetch']>;
 
-/** Counts what is read. Without --trace there is none, and nothing is counted. */
+/** Counts reads. Without --trace there is no such object, and nothing is counted. */
 export class Trace {
   #reads = 0;
   #requests = 0;
   #bytes = 0;
 
-  /** The source, whose reads are counted. */
+  /** A source that counts the reads of `source`. */
   source<T extends Source | SyncSource>(source: T): T {
     return this.#file(source);
   }
 
-  /** The folder, whose files' reads are counted. */
+  /** A folder that counts the reads of the files in `folder`. */
   folder<T extends Folder | SyncFolder>(folder: T): T {
     const open = (name: string, ...rest: unknown[]): unknown => {
       const file = Reflect.apply(folder.open.bind(folder) as (...args: unknown[]) => unknown, undefined, [name, ...rest]) as FolderFile | undefined | Promise<FolderFile | undefined>;
@@ -53,7 +53,7 @@ export class Trace {
     const read = this.#requests > 0 ? `${counted(this.#requests, 'request')}, ${counted(this.#bytes, 'byte')}` : `${counted(this.#reads, 'read')}, ${counted(this.#bytes, 'byte')}`;
     const { filterNegatives, filterTruePositives, filterFalsePositives, filtersUnread, blockReads } = stats;
     const asked = filterNegatives + filterTruePositives + filterFalsePositives;
-    const answers = asked === 0 ? 'filters not asked' : `filters said no ${times(filterNegatives)} and maybe ${times(asked - filterNegatives)}, ${count(filterFalsePositives)} of them wrongly`;
+    const answers = asked === 0 ? 'filters not used' : `filters said no ${times(filterNegatives)} and maybe ${times(asked - filterNegatives)}, ${count(filterFalsePositives)} of them falsely`;
     const unread = filtersUnread === 0 ? '' : `, ${counted(filtersUnread, 'lookup')} without filters, which had not been read`;
     note(`${name}: ${read}; ${counted(blockReads, 'data block')} read; ${answers}${unread}`);
   }
@@ -67,7 +67,7 @@ export class Trace {
         return (offset: number, ...rest: [number | Uint8Array, ...unknown[]]): unknown => {
           const result: unknown = (value as (...args: unknown[]) => unknown)(offset, ...rest);
           const [length] = rest;
-          // What `readAtOnce` leaves to `read` is counted there.
+          // Reads that `readAtOnce` leaves to `read` are counted there.
           if (result === undefined) return result;
           if (target.isRemote !== true) {
             this.#reads++;
@@ -80,7 +80,7 @@ export class Trace {
   }
 }
 
-/** A member as the target itself has it: its private fields are not those of a proxy. */
+/** A member bound to the target, because a proxy does not have the private fields of its target. */
 function boundMember(target: object, member: PropertyKey): unknown {
   const value: unknown = Reflect.get(target, member, target);
   return typeof value === 'function' ? (value as (...args: unknown[]) => unknown).bind(target) : value;

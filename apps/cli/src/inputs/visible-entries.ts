@@ -1,4 +1,4 @@
-/** What a reader of a table or a database sees: the newest value of each key, in order. */
+/** The visible entries of a table or a database: the newest value of each key, in order. */
 import { idbComparator } from '@bloom/leveldb/idb-comparator';
 import { bytewiseComparator, type Comparator } from '@bloom/sstable';
 import { DELETION, INTERNAL_KEY_TRAILER_LENGTH } from '@bloom/sstable/database';
@@ -11,15 +11,15 @@ import { hasInternalKeys, type OpenedFile, openTableFile } from './opened-file.j
 import { type DatabaseFile, noteDropped, withDatabase } from './opened-folder.js';
 import { type InputOptions, isDatabase, recognised } from './opened-input.js';
 
-/** Bytes of a batch. */
+/** The size of a batch in bytes. */
 const BATCH_BYTES = 2 ** 19;
 
-/** The visible entries of a table or a database, and the order that they are in. */
+/** The visible entries of a table or a database, and their order. */
 export interface VisibleEntries extends BatchSource {
   readonly comparator: Comparator;
 }
 
-/** Opens what the command line names, does `work` with its visible entries, and closes it. Failures name it. */
+/** Opens an input, runs `work` with its visible entries, and closes it. Failures name the input. */
 export async function withVisible<T>(given: string, options: InputOptions, work: (entries: VisibleEntries) => Promise<T>): Promise<T> {
   if (given === '') throw new Failure('the name of the table is empty');
   const location = await recognised(given, options);
@@ -33,7 +33,7 @@ export async function withVisible<T>(given: string, options: InputOptions, work:
   }
 }
 
-/** {@link withVisible} of a table that is open. */
+/** {@link withVisible} for an open table. */
 export async function withVisibleOf<T>(file: OpenedFile, options: InputOptions, isInternal: boolean, work: (entries: VisibleEntries) => Promise<T>): Promise<T> {
   const comparator = (await loadPlugins(options)).comparator ?? bytewiseComparator;
   const merged = await mergeTables({ files: [file], plugins: options, isInternal });
@@ -59,13 +59,13 @@ function newestVersions(source: BatchSource, comparator: Comparator): BatchSourc
       last = userKey;
       if (key[userEnd] !== DELETION) newest.add(userKey, versions.value(i), 0);
     }
-    // The batch may be used again.
+    // The batch may be reused.
     last = last?.slice();
     return newest;
   });
 }
 
-/** The visible entries of a database that is open. It is closed by what has opened it. */
+/** The visible entries of an open database. The caller closes the database. */
 export function databaseEntries({ path, database, plugins }: DatabaseFile): VisibleEntries {
   const { comparator: name } = database.describe();
   const all: Iterable<readonly [Uint8Array, Uint8Array]> | AsyncIterable<readonly [Uint8Array, Uint8Array]> = database.entries();

@@ -4,13 +4,13 @@ import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { Failure, failureOf } from '../failure.js';
 
-/** What a thread answers to a call, as `answerCalls` sends it: errors lose their class and the properties of the system on the way. */
+/** The answer of a thread to a call, as sent by `answerCalls`. Errors lose their class and the system's properties when they are sent. */
 export type ThreadAnswer = { readonly value: unknown } | { readonly problem: ThreadProblem };
 
 export interface ThreadProblem {
   readonly name: string;
   readonly message: string;
-  /** Whether the message is for people. */
+  /** Whether the message is that of a Failure. */
   readonly isFailure: boolean;
   readonly system: { readonly code: string | undefined; readonly syscall: string | undefined; readonly errno: number | undefined };
 }
@@ -23,7 +23,7 @@ interface Waiting {
 /** A worker thread that answers calls one after another. */
 export class WorkerThread {
   readonly #worker: Worker;
-  /** The calls that are not answered yet, in order. */
+  /** The calls without an answer yet, in order. */
   readonly #waiting: Waiting[] = [];
   #ended: Error | undefined;
 
@@ -41,8 +41,8 @@ export class WorkerThread {
   /**
    * Starts a thread.
    *
-   * @param program the name of its program, a file beside this one.
-   * @returns undefined where there is one processor or no program, or the process may not have another thread.
+   * @param program the name of its program, a file in the folder of this one.
+   * @returns undefined if there is only one processor, no program, or no permission for another thread.
    */
   static start(program: string, workerData?: unknown): WorkerThread | undefined {
     const path = join(__dirname, program);
@@ -54,7 +54,7 @@ export class WorkerThread {
     }
   }
 
-  /** Has the thread answer. @param transferred memory that the thread takes over. */
+  /** Calls the thread. @param transferred buffers that are transferred to the thread. */
   call<T>(order: unknown, transferred: readonly ArrayBuffer[] = []): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       if (this.#ended !== undefined) {
@@ -66,7 +66,7 @@ export class WorkerThread {
     });
   }
 
-  /** Ends the thread, also in the middle of a call. */
+  /** Ends the thread, even during a call. */
   async close(): Promise<void> {
     await this.#worker.terminate();
   }

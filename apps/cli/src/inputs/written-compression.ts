@@ -8,12 +8,12 @@ import { note } from '../outputs/output.js';
 import { compressionOf, type TableOptions } from '../outputs/table-options.js';
 import type { Plugins } from '../plugins/plugin-options.js';
 
-/** The compressions of blocks that Minecraft writes. It reads these, and blocks that are not compressed. */
+/** The compressions that Minecraft writes. It reads these and uncompressed blocks. */
 const MINECRAFTS = ['zlib', 'deflate'];
 
 /**
- * How new tables of a folder are compressed: as --compression says; undefined for what its tables have. In a world of Minecraft's whose
- * tables do not tell, as where there is only a log, it is raw deflate.
+ * The compression of new tables in a folder: that of --compression, or undefined to keep that of the existing tables. In a Minecraft
+ * world without compressed tables, for example with only a log, it is raw deflate.
  */
 export async function writtenCompression(path: string, options: Pick<TableOptions, 'compression'>, plugins: Plugins): Promise<DatabaseOptions['compression']> {
   if (options.compression === undefined) {
@@ -27,7 +27,7 @@ export async function writtenCompression(path: string, options: Pick<TableOption
   return compression;
 }
 
-/** Whether a folder is that of a world's database, which is beside the world's level.dat. */
+/** Whether a folder is the database of a Minecraft world, whose parent folder has a level.dat. */
 function isWorld(path: string): boolean {
   const whole = resolve(path);
   return basename(whole) === 'db' && existsSync(join(dirname(whole), 'level.dat'));
@@ -37,7 +37,7 @@ async function compressionIn(path: string): Promise<StoredCompression | undefine
   try {
     return await storedCompression(new SyncNodeFolder(path));
   } catch {
-    // Opening the database will report what is wrong, and there may be none yet.
+    // Opening the database reports problems, and there may be no database yet.
     return undefined;
   }
 }

@@ -22,7 +22,7 @@ import { wholeNumber } from './whole-number.js';
 import { writtenCompression } from './written-compression.js';
 import { WrittenFolder } from './written-folder.js';
 
-/** From which the thread that writes tables has plug-ins, beside this program. */
+/** The module in the program's folder from which the thread that writes tables loads plug-ins. */
 const THREAD_PLUGINS = pathToFileURL(join(__dirname, 'thread-plugins.cjs')).href;
 
 /** The options of commands that write to a folder. */
@@ -39,7 +39,7 @@ export function addDatabaseOptions(command: Command): Command {
   return addPluginOptions(command);
 }
 
-/** The options of a `Database`, with the order that the folder's MANIFEST names. @throws Failure when that order is unknown. */
+/** The options of a `Database`, with the order that the folder's MANIFEST names. @throws Failure when the order is unknown. */
 export async function databaseOptionsOf(path: string, options: DatabaseCommandOptions): Promise<DatabaseOptions> {
   mustBeWrittenHere(path);
   const plugins = await loadPlugins(options);
@@ -57,7 +57,7 @@ export async function databaseOptionsOf(path: string, options: DatabaseCommandOp
   };
 }
 
-/** Undefined for that of the library, which depends on the comparator. */
+/** The filter policy; undefined for the library's default, which depends on the comparator. */
 function filterPolicyOf({ filter, bitsPerKey }: DatabaseCommandOptions, [given]: readonly FilterPolicy[], comparator: Comparator): FilterPolicy | null | undefined {
   if (!filter) return null;
   if (given !== undefined) return given;
@@ -65,7 +65,7 @@ function filterPolicyOf({ filter, bitsPerKey }: DatabaseCommandOptions, [given]:
   return bitsPerKey === undefined ? undefined : new BloomFilterPolicy(bitsPerKey);
 }
 
-/** A policy for the keys of a database: of IndexedDB's, some are equal although their bytes differ. */
+/** A policy for the keys of a database. Some keys of IndexedDB are equal although their bytes differ. */
 export function policyInOrder(policy: FilterPolicy, comparator: Comparator): FilterPolicy {
   return isIndexedDb(comparator) && policy.keyEquivalence === undefined ? idbFilterPolicyOf(policy) : policy;
 }
@@ -80,7 +80,7 @@ export function comparatorOf(path: string, { comparator }: Plugins): Comparator 
   try {
     name = comparatorNameSync(new SyncNodeFolder(path));
   } catch {
-    // Opening the database will report what is wrong.
+    // Opening the database reports the problem.
   }
   if (comparator !== undefined) {
     if (name === undefined || name === comparator.name) return comparator;
@@ -92,13 +92,13 @@ export function comparatorOf(path: string, { comparator }: Plugins): Comparator 
   throw new Failure(`${path}: its keys are in the order of the comparator ${quotedName(name)}, which bloom does not have: pass it with --comparator`);
 }
 
-/** What the thread that writes tables must know of the options. */
+/** The options that the thread that writes tables needs. */
 function threadOptionsOf(options: DatabaseCommandOptions): ThreadOptions {
   const { bitsPerKey } = options;
   return { ...pluginOptionsOf(options), ...(bitsPerKey !== undefined && { bitsPerKey }) };
 }
 
-/** Opens a database for writing, does `work` with it, and closes it. @throws Failure that names the folder. */
+/** Opens a database for writing, runs `work` with it, and closes it. @throws Failure that names the folder. */
 export async function withDatabase<T>(path: string, options: DatabaseCommandOptions, createIfMissing: boolean, work: (database: Database) => Promise<T>): Promise<T> {
   const settings = { ...(await databaseOptionsOf(path, options)), createIfMissing };
   try {
@@ -115,26 +115,26 @@ export async function withDatabase<T>(path: string, options: DatabaseCommandOpti
   }
 }
 
-/** Turns an error about a database that is written into a failure with a line to show. Returns other errors unchanged. */
+/** Turns an error of a database that is open for writing into a failure with one line. Returns other errors unchanged. */
 export function databaseFailure(path: string, error: unknown): unknown {
   if (error instanceof DatabaseError) return new Failure(databaseProblem(path, error), { cause: error });
   if (error instanceof RangeError) return new Failure(`${path}: ${withoutAdvice(error.message)}`, { cause: error });
   const failure = folderFailure(path, new SyncNodeFolder(path), error);
   if (!(failure instanceof Failure)) return failure;
-  if (error instanceof CorruptionError) return new Failure(`${failure.message}; bloom repair makes a database of what can be read`, { cause: error });
+  if (error instanceof CorruptionError) return new Failure(`${failure.message}; bloom repair makes a database of the readable entries`, { cause: error });
   if (error instanceof UnsupportedError && error.code === 'BLOOM_UNSUPPORTED_CODEC') return new Failure(`${failure.message}: ${codecAdvice(error)}`, { cause: error });
   return failure;
 }
 
-/** What can be done where a codec is missing, or only reads. */
+/** The advice for a codec that is missing, or that cannot compress. */
 function codecAdvice({ message }: UnsupportedError): string {
   return message.includes('does not write') ? '--compression says how to write' : 'name a codec with --codec';
 }
 
 function databaseProblem(path: string, { code, message: given, cause }: DatabaseError): string {
   const message = withoutAdvice(given);
-  if (code === 'BLOOM_DATABASE_MISSING') return `${path}: there is no database: bloom put and bloom load make one`;
-  if (code === 'BLOOM_WRITING_ENDED' && cause instanceof Error) return `${path}: ${withoutAdvice(cause.message)}: what was written before can be read`;
+  if (code === 'BLOOM_DATABASE_MISSING') return `${path}: there is no database: bloom put and bloom load create one`;
+  if (code === 'BLOOM_WRITING_ENDED' && cause instanceof Error) return `${path}: ${withoutAdvice(cause.message)}: earlier writes can be read`;
   if (code === 'BLOOM_NO_LOCK' && isSystemError(cause)) return (failureOf(join(path, 'LOCK'), cause) as Failure).message;
   if (code === 'BLOOM_LOCKED') {
     const holders = lockHolders(path);

@@ -7,7 +7,7 @@ import type { Columns, Format, Printer } from '../formats/format-contract.js';
 import { type FormatName, formats } from '../formats/format.js';
 import { drain, flush } from './output.js';
 
-/** An entry with what is known of it beside key and value. */
+/** An entry with facts other than key and value. */
 export interface PrintedEntry {
   readonly key: Uint8Array;
   readonly value: Uint8Array;
@@ -15,7 +15,7 @@ export interface PrintedEntry {
   readonly facts: readonly string[];
 }
 
-/** How many entries are printed between two looks at whether there is enough for a write. */
+/** The number of entries that are printed between two checks whether to write. */
 const ENTRIES_AT_ONCE = 512;
 
 export const NO_FACTS: readonly string[] = [];
@@ -24,15 +24,15 @@ export const NO_FACTS: readonly string[] = [];
 export class EntryOutput {
   readonly #format: FormatName;
   readonly #out = new ByteBuffer();
-  /** How many entries may still be printed. */
+  /** The number of entries that may still be printed. */
   #left: number;
   readonly #decodeKey: ((key: Uint8Array) => Uint8Array) | undefined;
   #printer: Printer | undefined;
   #columns = '';
 
   /**
-   * @param limit how many entries are printed at most.
-   * @param decodeKey what is printed instead of a key.
+   * @param limit the most entries to print.
+   * @param decodeKey returns the text to print instead of a key.
    * @throws Failure when the format is not for a terminal, and standard output is one.
    */
   constructor(format: FormatName, limit = Infinity, decodeKey?: (key: Uint8Array) => Uint8Array) {
@@ -45,12 +45,12 @@ export class EntryOutput {
     this.#decodeKey = decodeKey;
   }
 
-  /** Whether no more entries are wanted. */
+  /** Whether the limit has been reached. */
   get isFull(): boolean {
     return this.#left <= 0;
   }
 
-  /** How many entries to ask an input for; undefined for all. */
+  /** The number of entries to read from an input; undefined for all. */
   get limit(): number | undefined {
     return this.#left === Infinity ? undefined : this.#left;
   }
@@ -59,7 +59,7 @@ export class EntryOutput {
    * Prints entries.
    *
    * @param path the input, for errors.
-   * @param entryOf what to print of one of `steps`; undefined leaves it out.
+   * @param entryOf returns the entry to print for one of `steps`; undefined to skip it.
    */
   async print<T>(path: string, columns: Columns, steps: Iterable<T> | AsyncIterable<T>, entryOf: (step: T) => PrintedEntry | undefined): Promise<void> {
     const { print } = this.#begin(columns);
@@ -74,9 +74,9 @@ export class EntryOutput {
   }
 
   /**
-   * Prints the entries from where a cursor is to the end, without views of them.
+   * Prints the entries from the cursor's position to the end without creating views of them.
    *
-   * @returns false where this format has no way to do so, and nothing was printed.
+   * @returns false if the format does not support this, and nothing was printed.
    */
   async printRest(path: string, columns: Columns, cursor: SyncCursor, move: () => boolean): Promise<boolean> {
     const { printRange } = this.#begin(columns);
@@ -92,7 +92,7 @@ export class EntryOutput {
       for (let i = 0; more && i < ENTRIES_AT_ONCE && this.#left > 0; i++) {
         printRange(cursor.keyBytes, cursor.keyLength, cursor.valueBytes, cursor.valueStart, cursor.valueStart + cursor.valueLength, out);
         this.#left--;
-        // If the next one cannot be read, this one stays.
+        // If the next entry cannot be read, this one is still printed.
         out.begin();
         more = cursor.next();
       }
@@ -116,12 +116,12 @@ export class EntryOutput {
     });
   }
 
-  /** Writes what is left. */
+  /** Writes the remaining output. */
   flush(): Promise<void> {
     return flush(this.#out);
   }
 
-  /** The printer for these columns. Its head is printed where they differ from those of the input before. */
+  /** The printer for these columns. Its head is printed if the columns differ from those of the previous input. */
   #begin(columns: Columns): Printer {
     const name = JSON.stringify(columns);
     if (this.#printer !== undefined && this.#columns === name) return this.#printer;
@@ -133,7 +133,7 @@ export class EntryOutput {
     return this.#printer;
   }
 
-  /** The printer, which prints the keys decoded. */
+  /** A printer that prints decoded keys. */
   #decoding(printer: Printer): Printer {
     const decodeKey = this.#decodeKey;
     if (decodeKey === undefined) return printer;
@@ -167,14 +167,14 @@ export class EntryOutput {
         if (this.isFull) return;
       }
     } finally {
-      // What was printed before an error is written before its message.
+      // Output from before an error is written before the error's message.
       await flush(out);
     }
   }
 
   #failure(path: string, error: unknown): unknown {
     const format = this.#format;
-    // JSON lines are made as one string, which has a maximum length.
+    // A JSON line is created as one string, and strings have a maximum length.
     if (error instanceof RangeError) return new Failure(`${path}: an entry is too long for one line of ${format}: use --format kv`);
     if (!(error instanceof OutputError)) return error;
     return new Failure(`${path}: ${error.message}, which ${format} cannot represent: use --format tsv, which escapes it`);

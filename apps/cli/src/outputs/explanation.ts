@@ -1,4 +1,4 @@
-/** How a key was looked up in a database, as text. */
+/** The explanation of a lookup in a database, as text. */
 import type { AskedTable, FoundVersion, LookupExplanation, LookupStep, NotAsked } from '@bloom/leveldb';
 import type { TableSearch } from '@bloom/sstable';
 import { count, counted } from '@bloom/report';
@@ -6,12 +6,12 @@ import { placedProblem } from '../failure.js';
 import { keyText } from './key-text.js';
 
 const REASONS: Readonly<Record<NotAsked, string>> = {
-  empty: 'not asked: it is empty',
-  'out-of-range': 'not asked: the key is out of range',
+  empty: 'not searched: it is empty',
+  'out-of-range': 'not searched: the key is out of range',
   'not-reached': 'not reached',
 };
 
-/** A line for the lookup and one for each source, in the order in which they were asked. */
+/** A line for the lookup and one for each source, in the order in which they were searched. */
 export function explanationLines({ key, sequence, steps, outcome }: LookupExplanation): string[] {
   const rows = steps.map((step) => [nameOf(step), textOf(step)] as const);
   const width = Math.max(0, ...rows.map(([name]) => name.length));
@@ -47,7 +47,7 @@ function textOf(step: LookupStep): string {
   return `${searchText(step)}: ${foundText(step.found)}`;
 }
 
-/** What was asked and read of a table. */
+/** The search of a table, as text. */
 function searchText({ search: { blockCount, block, filter, searched }, wasOpen }: Pick<AskedTable, 'search' | 'wasOpen'>): string {
   const parts: string[] = wasOpen ? [] : ['opened'];
   if (block !== undefined) parts.push(`block ${count(block.number + 1)} of ${count(blockCount)}`);

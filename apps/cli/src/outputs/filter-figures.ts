@@ -1,18 +1,18 @@
-/** What the filters of a table cost, and what that gives, in words and bars. */
+/** The size of a table's filters and their false positive rates, as text and bars. */
 import { idealFalsePositiveRate, probesFor } from '@bloom/policy';
 import { count } from '@bloom/report';
 import type { TableProfile } from '@bloom/sstable/inspect';
 import { bars } from './screen-text.js';
 
-/** The bytes of a filter block behind its filters: where the offsets begin, and for how many bytes of data each filter is. */
+/** The bytes at the end of a filter block: the start of the offsets, and the range of the file per filter. */
 const TAIL_BYTES = 5;
-/** The place of a filter in its block. */
+/** Bytes of the offset of a filter. */
 const OFFSET_BYTES = 4;
-/** LevelDB makes no smaller filters; the number of probes is in one byte more. */
+/** The least number of bits in a LevelDB filter, without the byte for the number of probes. */
 const LEAST_BITS = 64;
-/** Bits per key that are drawn. */
+/** The bits per key for which bars are drawn. */
 const DRAWN_BITS = [2, 4, 6, 8, 10, 12, 14, 16, 20];
-/** More bits per key than this part above what was asked for have a reason that is worth a line. */
+/** From this ratio of actual to requested bits per key, the reason is printed. */
 const WORTH_A_REASON = 1.15;
 
 /** The bits per key with which a Bloom filter has this number of probes: the `bitsPerKey` with which the table was written. */
@@ -21,7 +21,7 @@ export function askedBits(probes: number): { readonly least: number; readonly mo
   return fitting.length === 0 ? undefined : { least: fitting[0]!, most: fitting.at(-1)! };
 }
 
-/** Why filters have more bits per key than were asked for; undefined if they do not. */
+/** Why filters have more bits per key than requested; undefined if they do not. */
 export function reasonOfBits({ entries, filters, filterBytes, dataBlocks }: TableProfile, probes: number): string | undefined {
   const asked = askedBits(probes);
   if (asked === undefined || entries === 0) return undefined;
@@ -35,7 +35,7 @@ export function reasonOfBits({ entries, filters, filterBytes, dataBlocks }: Tabl
   else reasons.push(`each filter is rounded up to bytes, with one more for its probes`);
   reasons.push(`${(placeBits / entries).toFixed(2)} are for the ${filters === 1 ? 'offset of the filter' : `offsets of the ${count(filters)} filters`}`);
   const range = asked.least === asked.most ? String(asked.least) : `${asked.least} or ${asked.most}`;
-  return `${range} were asked for; ${reasons.join('; ')}`;
+  return `${range} were requested; ${reasons.join('; ')}`;
 }
 
 /** The rates of Bloom filters by their bits, each a bar on a logarithmic scale. @param own the bits per key to mark. */
@@ -49,13 +49,13 @@ export function rateCurve(own: number | undefined): string[] {
   );
 }
 
-/** A rate in percent, with two digits that count. */
+/** A rate in percent with two significant digits. */
 export function rateText(rate: number): string {
   const percent = rate * 100;
   return `${percent >= 0.1 || percent === 0 ? percent.toFixed(2) : percent.toPrecision(2)}%`;
 }
 
-/** How many blocks have a size, in powers of two. */
+/** The number of blocks by size, in powers of two. */
 export class SizeHistogram {
   readonly #buckets = new Map<number, number>();
 
@@ -64,7 +64,7 @@ export class SizeHistogram {
     this.#buckets.set(power, (this.#buckets.get(power) ?? 0) + 1);
   }
 
-  /** From the smallest sizes to the largest, with the gaps between. */
+  /** The rows from the smallest size to the largest, including empty ones. */
   get rows(): readonly { readonly from: number; readonly to: number; readonly blocks: number }[] {
     const powers = [...this.#buckets.keys()];
     if (powers.length === 0) return [];

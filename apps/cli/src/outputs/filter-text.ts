@@ -35,7 +35,7 @@ export function policyNames(status: FilterStatus): readonly string[] {
   return 'policyName' in status ? [status.policyName] : [];
 }
 
-/** What is wrong with a filter. */
+/** The problem of a filter. */
 export function problemOf(error: Error): string {
   return error instanceof CorruptionError || error instanceof UnsupportedError ? placedProblem(error) : error.message;
 }

@@ -1,4 +1,4 @@
-/** How many unnecessary reads fitted filters would save: the same absent neighbours, tried with the filters that a table has and with fitted ones. */
+/** Measures how many unnecessary reads fitted filters would save: tries the same absent neighbours with a table's own filters and with fitted ones. */
 import { type FilterPolicy, FittedBloomFilterPolicy } from '@bloom/policy';
 import { count, countMatching, databaseKeys, type FilterTrial, KeySet, plainKeys, tryFilters, WatchedPolicy } from '@bloom/report';
 import { CorruptionError, type SyncSource, SyncTable, type TableOptions, UnsupportedError } from '@bloom/sstable';
@@ -6,25 +6,25 @@ import { internalKeyComparator, internalKeyPolicy } from '@bloom/sstable/databas
 import { profileTable, refilterTable } from '@bloom/sstable/inspect';
 import { askedBits } from './filter-figures.js';
 
-/** The time is that of reading the table once more and making its filters. Larger tables are not tried. */
+/** Larger tables are not tried: a trial takes as long as reading the table again and building its filters. */
 export const MAX_FITTED_TABLE_BYTES = 256 * 2 ** 20;
-/** Of a folder, tables of about this many bytes are tried, each up to the bytes of the next constant. */
+/** The approximate number of bytes of a folder's tables that are tried. Tables larger than the next constant are left out. */
 const SAMPLED_BYTES = 4 * 2 ** 20;
 const MAX_SAMPLED_TABLE_BYTES = 32 * 2 ** 20;
-/** The rates of fewer neighbours say nothing. */
+/** With fewer neighbours, the rates are not meaningful. */
 const LEAST_TRIED = 100;
-/** The bits per key of bloom refilter without an option. */
+/** The default bits per key of `bloom refilter`. */
 const DEFAULT_BITS = 10;
-/** Fitted filters of more bytes than this share of those that a table has would be compared with other bits per key. */
+/** The most bytes of fitted filters, relative to a table's own filters, for a fair comparison. */
 const MOST_BYTES = 1.05;
 
 /** The absent neighbours of stored keys that were tried, and how many of them pass. */
 export interface FittedTrial {
   readonly tried: number;
-  /** With the filters that there are. */
+  /** The number that pass the existing filters. */
   readonly passed: number;
   readonly fitted: number;
-  /** Of the fitted filters. */
+  /** The bits per key of the fitted filters. */
   readonly bitsPerKey: number;
 }
 
@@ -32,15 +32,15 @@ export interface FittedTrial {
 export interface TriedTable {
   readonly source: SyncSource;
   readonly codecs: TableOptions['codecs'];
-  /** As which keys are stored. */
+  /** Whether the keys are internal keys. */
   readonly isInternal: boolean;
   readonly filterBytes: number;
   readonly trial: FilterTrial;
-  /** Those that the trial has collected. */
+  /** The neighbours that the trial has collected. */
   readonly neighbours: KeySet;
 }
 
-/** Undefined where nothing can be compared. */
+/** The trial of a table; undefined if the filters cannot be compared. */
 export async function fittedTrial(tried: TriedTable): Promise<FittedTrial | undefined> {
   const { source, codecs, isInternal, filterBytes, trial, neighbours } = tried;
   const passed = trial.falsePositives?.neighbours?.passed;
@@ -56,14 +56,14 @@ export async function fittedTrial(tried: TriedTable): Promise<FittedTrial | unde
 
 /** The trial of a sample of a database's tables, whose keys are in bytewise order. Tables that cannot be read, and those with other bits per key than the first, are left out. */
 export interface SampledTrial extends FittedTrial {
-  /** How many of the tables were tried. */
+  /** The number of tables that were tried. */
   readonly tables: number;
 }
 
 type OpenedSource = SyncSource & { close?(): void };
 
 /**
- * The sum of the trials of tables from all parts of a database, of about 4 MiB together. Undefined where fitted filters let no fewer pass.
+ * The sum of the trials of tables from all parts of a database, of about 4 MiB together. Undefined if fitted filters do not let fewer pass.
  *
  * @param tables the sources of all tables, which are opened as they are needed.
  */
@@ -92,7 +92,7 @@ async function trialOf(open: () => OpenedSource | undefined, codecs: TableOption
   let source: OpenedSource | undefined;
   try {
     source = open();
-    // Another program may have deleted it since.
+    // Another program may have deleted the table.
     if (source === undefined) return undefined;
     const { entries, filterBytes } = await profileTable(source, { codecs, comparator: internalKeyComparator(), filterPolicies: [internalKeyPolicy(policy)] });
     const table = openedTable(source, policy, codecs, true);
@@ -112,13 +112,13 @@ function openedTable(source: SyncSource, policy: FilterPolicy, codecs: TableOpti
   return SyncTable.open(source, { ...order, codecs, cache: null });
 }
 
-/** The trial, if fitted filters let fewer of enough neighbours pass, by more than two standard deviations: less can be chance. */
+/** The trial, if fitted filters let fewer of enough neighbours pass by more than two standard deviations; a smaller difference may be random. */
 export function ifSaving<T extends FittedTrial>(trial: T): T | undefined {
   const { tried, passed, fitted } = trial;
   return tried >= LEAST_TRIED && passed - fitted > 2 * Math.sqrt(passed) ? trial : undefined;
 }
 
-/** What fitted filters would let pass, and the arguments of the command that makes them. */
+/** The number of neighbours that fitted filters would let pass, and the command that builds the filters. */
 export function fittedText({ tried, passed, fitted, bitsPerKey }: FittedTrial, args: string, sample = ''): string {
   const bits = bitsPerKey === DEFAULT_BITS ? '' : ` --bits-per-key ${bitsPerKey}`;
   return `would let ${count(fitted)} of ${count(tried)} neighbours${sample} pass instead of ${count(passed)}: bloom refilter ${args}${bits}`;

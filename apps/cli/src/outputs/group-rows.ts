@@ -5,15 +5,15 @@ import { keyText } from './key-text.js';
 import { Lines } from './output.js';
 
 export interface GroupRowOptions {
-  /** The member of the number in JSON. */
+  /** The name of the number in JSON. */
   readonly member: string;
   readonly hex: boolean;
   readonly json: boolean;
-  /** How many groups are printed at most; the others are added up. */
+  /** The most groups to print. The others are added up. */
   readonly limit: number | undefined;
 }
 
-/** Prints the groups, that with the largest number first. */
+/** Prints the groups, the largest number first. */
 export async function printGroups({ sums }: GroupSums, { member, hex, json, limit = Infinity }: GroupRowOptions): Promise<void> {
   const all = [...sums].sort(([a, first], [b, second]) => second - first || (a < b ? -1 : 1));
   const shown = all.slice(0, limit);
@@ -43,7 +43,7 @@ function prefixText(prefix: Uint8Array | undefined, hex: boolean): string {
   return hex ? hexDigits(prefix) : keyText(prefix, Infinity);
 }
 
-/** As a key in JSON lines: text, or in hexadecimal where it is not UTF-8. */
+/** A prefix in JSON: text, or hexadecimal if it is not UTF-8. */
 function prefixJson(prefix: Uint8Array | undefined, hex: boolean): object {
   if (prefix === undefined) return { prefix: null };
   const text = Buffer.from(prefix).toString('utf8');

@@ -4,9 +4,9 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { Failure, failureOf } from '../failure.js';
 
 /**
- * Makes a folder completely or not at all: `fill` writes to a folder next to it, which then gets the name.
+ * Creates a folder completely or not at all: `fill` writes to a temporary folder next to it, which is then renamed.
  *
- * @throws Failure when the folder exists, or cannot be made; what `fill` throws.
+ * @throws Failure when the folder exists or cannot be created; errors of `fill`.
  */
 export async function makeFolder<T>(target: string, signal: AbortSignal, fill: (temporary: string) => Promise<T>): Promise<T> {
   if (target === '') throw new Failure('the name of the new folder is empty');

@@ -15,7 +15,7 @@ export interface WrittenTable extends TableInfo {
 
 /**
  * Where entries are written: one table, or tables of limited size, `words-000001.ldb` and so on for the output `words.ldb`, and
- * `words.list` with their names, one a line. Numbered tables are written to a temporary folder and get their names when the last one is
+ * `words.list` with their names, one per line. Numbered tables are written to a temporary folder and get their names when the last one is
  * complete; the list comes last.
  */
 export class OutputTables {
@@ -36,7 +36,7 @@ export class OutputTables {
     this.#temporary = temporary;
   }
 
-  /** @param maxTableSize after this many bytes of data another table begins; undefined for one table. */
+  /** @param maxTableSize the number of bytes of data after which another table begins; undefined for one table. */
   static async create(path: string, options: TableBuilderOptions, maxTableSize: number | undefined): Promise<OutputTables> {
     const temporary = maxTableSize === undefined ? undefined : join(dirname(path), `.${basename(path).slice(0, 24)}.${randomBytes(6).toString('hex')}.tmp`);
     if (temporary !== undefined) mkdirSync(temporary);
@@ -64,7 +64,7 @@ export class OutputTables {
     return this.#writer.byteLength >= this.#maxTableSize;
   }
 
-  /** @throws what `TableBuilder.addRange` does. */
+  /** @throws as `TableBuilder.addRange`. */
   addRange(keyBytes: Uint8Array, keyStart: number, keyEnd: number, valueBytes: Uint8Array, valueStart: number, valueEnd: number): void {
     this.#writer.addRange(keyBytes, keyStart, keyEnd, valueBytes, valueStart, valueEnd);
   }
@@ -75,7 +75,7 @@ export class OutputTables {
     await this.#begin();
   }
 
-  /** Gives all tables their names. @returns what they consist of, in order. */
+  /** Gives all tables their names. @returns the tables in order. */
   async finish(signal: Signal): Promise<readonly WrittenTable[]> {
     const temporary = this.#temporary;
     if (temporary === undefined) return [{ path: this.#path, ...(await this.#writer.finish(signal)) }];
@@ -91,7 +91,7 @@ export class OutputTables {
     return this.#tables;
   }
 
-  /** Removes what was written. Does nothing after `finish`. */
+  /** Deletes the written tables. Does nothing after `finish`. */
   async abandon(): Promise<void> {
     if (this.#isFinished) return;
     await this.#writer.abandon();

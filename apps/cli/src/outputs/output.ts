@@ -4,20 +4,20 @@ import { type StandardStreams, standardStreams } from '../standard-streams.js';
 import { styled } from './colour.js';
 import { terminalJson, terminalLine, terminalLines } from './terminal-text.js';
 
-/** How many bytes to collect before writing to standard output. */
+/** The number of bytes to collect before writing to standard output. */
 const WRITE_BYTES = 64 * 1024;
 
-/** Writes what `out` has collected if it is enough for a write. */
+/** Writes the collected bytes if there are enough for a write. */
 export function drain(out: ByteBuffer): Promise<void> | undefined {
   return out.length < WRITE_BYTES ? undefined : flush(out);
 }
 
 /**
- * Writes all that `out` has collected, and waits for it, so that output for a slow reader does not pile up in memory.
+ * Writes all collected bytes and waits for the write, so that output for a slow reader does not accumulate in memory.
  *
  * On a terminal, control characters are escaped; files and pipes get the bytes.
  *
- * @param isSafe whether there are no control characters but those of colours.
+ * @param isSafe whether colours are the only control characters.
  */
 export async function flush(out: ByteBuffer, isSafe = false): Promise<void> {
   if (out.length === 0) return;
@@ -43,7 +43,7 @@ export class Lines {
     return drain(this.#out);
   }
 
-  /** Adds a value as a line of JSON, which is never shortened. */
+  /** Adds a value as a line of JSON, which is never truncated. */
   json(value: object): Promise<void> | undefined {
     this.#out.utf8(`${terminalJson(value)}\n`);
     return drain(this.#out);
@@ -69,7 +69,7 @@ export async function printJson(value: object): Promise<void> {
 }
 
 /**
- * Ends the program quietly, with the current exit code, once nobody reads its output any more, as in `bloom scan | head`.
+ * Ends the program silently with the current exit code when its output is no longer read, as in `bloom scan | head`.
  */
 export function endWithReader(): void {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
@@ -95,13 +95,13 @@ export function standardError(): StandardStreams['stderr'] {
   return usedErrors;
 }
 
-/** Prints a line to standard error. @param colour of its first word, on a terminal. */
+/** Prints a line to standard error. @param colour the colour of its first word on a terminal. */
 export function note(line: string, colour?: 'red'): void {
   const stream = standardError();
   stream.write(`${colour === undefined ? 'bloom:' : styled(colour, 'bloom:', stream)} ${terminalLine(line)}\n`);
 }
 
-/** Ends the program once all notes are written: `process.exit` alone drops those that a slow reader has not read yet. */
+/** Ends the program after all notes are written. `process.exit` alone would drop those that a slow reader has not read yet. */
 export async function exit(): Promise<never> {
   const errors = usedErrors;
   if (errors !== undefined && errors.writableLength > 0) {
@@ -111,6 +111,6 @@ export async function exit(): Promise<never> {
       });
     });
   }
-  // Input that is still open would keep the program alive.
+  // Open input would keep the program running.
   process.exit();
 }

@@ -2,16 +2,16 @@ import { count } from '@bloom/report';
 import { SingleBar } from 'cli-progress';
 import { standardError } from './output.js';
 
-/** How long work takes before its progress is shown. */
+/** Milliseconds after which the progress of work is shown. */
 const QUIET_MS = 1000;
-/** How often a counter is drawn. */
+/** Milliseconds between two updates of the progress. */
 const REDRAW_MS = 100;
 const MEGABYTE = 1e6;
 
-/** What is counted. */
+/** The unit of the progress. */
 export type ProgressUnit = 'bytes' | 'entries';
 
-/** Shows the progress of long work, its rate and the time that is left, on a terminal and only if the work takes long. */
+/** Shows the progress of work, its rate and the remaining time, on a terminal and only if the work takes long. */
 export class Progress {
   readonly #isShown: boolean;
   readonly #start = performance.now();
@@ -21,12 +21,12 @@ export class Progress {
   #bar: SingleBar | undefined;
   #drawn = 0;
 
-  /** @param total the final value; undefined when it is unknown. */
+  /** @param total the final value; undefined if it is unknown. */
   constructor(label: string, unit: ProgressUnit, total: number | undefined, isWanted: boolean) {
     this.#label = label;
     this.#unit = unit;
     this.#total = total;
-    // A dumb terminal cannot draw over what it shows.
+    // A dumb terminal cannot overwrite a line.
     this.#isShown = isWanted && standardError().isTTY === true && process.env.TERM !== 'dumb';
   }
 
@@ -42,11 +42,11 @@ export class Progress {
       return;
     }
     this.#bar ??= startBar(this.#label, this.#total);
-    // The input may have grown since.
+    // The input may have grown in the meantime.
     this.#bar.update(Math.min(value, this.#total), { rate });
   }
 
-  /** Clears what was shown. */
+  /** Clears the progress line. */
   stop(): void {
     this.#bar?.stop();
     if (this.#bar === undefined && this.#drawn > 0) standardError().write('\r\x1b[K');

@@ -1,13 +1,13 @@
 /** Text for screens of 80 columns. */
 
 const COLUMNS = 80;
-/** The columns of the longest bar. */
+/** The length of the longest bar in columns. */
 const BAR_COLUMNS = 40;
 
-/** Whether bars can be drawn with blocks: a terminal that is dumb may show nothing of them. */
+/** The character of bars. A dumb terminal may not show block characters. */
 const BAR = process.env.TERM === 'dumb' ? '#' : '█';
 
-/** Rows of a name and a text. Texts that are too long go on in the next line, below themselves. */
+/** Rows of a name and a text. Long texts continue in the next line, below their start. */
 export function namedRows(rows: readonly (readonly [name: string, text: string])[]): string[] {
   const width = Math.max(0, ...rows.map(([name]) => name.length));
   return rows.flatMap(([name, text]) =>
@@ -15,7 +15,7 @@ export function namedRows(rows: readonly (readonly [name: string, text: string])
   );
 }
 
-/** The text in lines of up to `columns` characters, broken at spaces; a longer word keeps its line to itself. */
+/** The text in lines of up to `columns` characters, broken at spaces. A longer word has its own line. */
 function wrapped(text: string, columns: number): string[] {
   const lines: string[] = [];
   let line = '';
@@ -40,7 +40,7 @@ export function bars(shares: readonly { readonly name: string; readonly share: n
   });
 }
 
-/** A size in the unit in which it is a short number. */
+/** A size in the unit that gives a short number. */
 export function shortSize(bytes: number): string {
   for (const [unit, name] of [[2 ** 40, 'TiB'], [2 ** 30, 'GiB'], [2 ** 20, 'MiB'], [2 ** 10, 'KiB']] as const) {
     if (bytes >= unit) return `${Number.isInteger(bytes / unit) ? bytes / unit : (bytes / unit).toFixed(1)} ${name}`;
@@ -48,7 +48,7 @@ export function shortSize(bytes: number): string {
   return `${bytes} B`;
 }
 
-/** The rows of a table: the first column to the left, the others to the right. */
+/** The rows of a table: the first column is aligned left, the others right. */
 export function aligned(rows: readonly (readonly string[])[]): string[] {
   const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
   return rows.map((row) => row.map((cell, column) => (column === 0 ? cell.padEnd(widths[column]!) : cell.padStart(widths[column]!))).join('  '));

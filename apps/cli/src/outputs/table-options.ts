@@ -18,7 +18,7 @@ export interface TableOptions extends PluginOptions {
   readonly compression?: string;
 }
 
-/** Adds what tells how a table is written. */
+/** Adds the options for writing tables. */
 export function addTableOptions(command: Command): Command {
   command
     .addOption(new Option('--bits-per-key <n>', 'bits of filter per key (default: 10)').argParser(wholeNumber(1, 1000)).conflicts('policy'))
@@ -60,12 +60,12 @@ export function internalOptions(options: TableBuilderOptions): TableBuilderOptio
   return { ...options, comparator: internalKeyComparator(comparator), filterPolicy: filterPolicy && internalKeyPolicy(filterPolicy) };
 }
 
-/** The policy to write with; null for none. */
+/** The policy of new filters; null for none. */
 export function policyOf({ filter, bitsPerKey }: TableOptions, { policies }: Plugins): FilterPolicy | null {
   return filter ? (policies[0] ?? new BloomFilterPolicy(bitsPerKey)) : null;
 }
 
-/** How to compress, by the name of a codec. */
+/** The compression with a name. */
 export function compressionOf({ compression = 'snappy' }: Pick<TableOptions, 'compression'>, { codecs }: Plugins): 'none' | 'snappy' | Codec {
   if (compression === 'none' || compression === 'snappy') return compression;
   const writers = [...codecs, zlibCodec, deflateCodec].filter((codec) => codec.compress !== undefined);

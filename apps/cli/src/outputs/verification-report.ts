@@ -1,24 +1,24 @@
-/** What a verification of tables found, as text. */
+/** The result of a verification as text. */
 import { counted } from '@bloom/report';
 import type { Finding, Unchecked } from '@bloom/sstable/inspect';
 import { EXIT } from '../failure.js';
 import { note, printJson, printLines } from './output.js';
 
-/** What was found in one input. */
+/** The result for one input. */
 export interface Verified {
   readonly path: string;
   /** What was verified; empty for the input itself. */
   readonly seen: string;
   readonly lines: readonly string[];
-  /** Findings that are not among the lines. */
+  /** The number of findings that are not listed. */
   readonly more: number;
-  /** What was not verified, as {@link uncheckedText} says it. */
+  /** The parts that were not verified, from {@link uncheckedText}. */
   readonly unchecked: string;
-  /** All of it, for JSON. */
+  /** The same facts as JSON. */
   readonly figures: object;
 }
 
-/** Prints what was found, and sets the exit code. @returns whether anything was found and printed as text. */
+/** Prints the result, and sets the exit code. @returns whether findings were printed as text. */
 export async function printVerified({ path, seen, lines, more, unchecked, figures }: Verified, asJson: boolean): Promise<boolean> {
   if (lines.length > 0) process.exitCode = EXIT.no;
   if (asJson) {
@@ -32,7 +32,7 @@ export async function printVerified({ path, seen, lines, more, unchecked, figure
 }
 
 /**
- * What could not be checked, and why: "; not checked: key order (the comparator is unknown)". Empty if all was checked.
+ * The parts that could not be checked, and why: "; not checked: key order (the comparator is unknown)". Empty if all was checked.
  *
  * @param anyOrder whether --any-order was given, which is then the reason for leaving out the order.
  */
@@ -41,7 +41,7 @@ export function uncheckedText(unchecked: readonly Unchecked[], anyOrder: boolean
   return parts.size === 0 ? '' : `; not checked: ${[...parts].join(', ')}`;
 }
 
-/** Says how blocks can be read whose codec `bloom` does not have. */
+/** Notes how to read blocks whose codec `bloom` does not have. */
 export function noteCodecs(path: string, findings: readonly Pick<Finding, 'code'>[]): void {
   if (findings.some(({ code }) => code === 'BLOOM_UNSUPPORTED_CODEC')) note(`${path}: --codec MODULE supplies the codec that can read these blocks`);
 }

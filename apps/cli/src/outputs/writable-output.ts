@@ -3,12 +3,17 @@ import { basename, dirname } from 'node:path';
 import { Failure, failureOf, isSystemError, mustBeWrittenHere } from '../failure.js';
 import { isSameFile } from './same-file.js';
 
-/** Checks before long work that the output can be written. @param input undefined for what is no file. @throws Failure if not, or if that would overwrite the input. */
+/**
+ * Checks before long work that the output can be written.
+ *
+ * @param input undefined if it is not a file.
+ * @throws Failure if the output cannot be written, or would overwrite the input.
+ */
 export function mustBeWritable(output: string, input: BigIntStats | undefined): void {
   if (output === '') throw new Failure('the name of the table to write is empty');
   if (output === '-') {
     throw new Failure(
-      '-: a table cannot be written to standard output, since it gets its name only when it is complete: name a file (./- for one with this name)',
+      '-: a table cannot be written to standard output, because it gets its name only when it is complete: pass a file name (./- for a file named -)',
     );
   }
   if (basename(output) === '' || output.endsWith('/')) throw new Failure(`${output}: names a folder, not a file`);

@@ -3,15 +3,15 @@ import type { BatchSource } from '../inputs/batch-source.js';
 import { interruptible, unlessAborted } from '../interruption.js';
 import { OutputTables, type WrittenTable } from './output-tables.js';
 
-/** What a writing tells, and asks. */
+/** Callbacks of writing entries. */
 export interface WritingCalls {
   /** Called with the number of entries written so far. */
   readonly onEntries?: (entries: number) => void;
-  /** What to throw instead of the error of the entry `i` of the last batch. */
+  /** Returns the error to throw instead of the error of entry `i` of the last batch. */
   readonly failureOf?: (error: unknown, i: number) => unknown;
 }
 
-/** Writes all entries of a source. @throws what the source and the output throw, and the reason of the signal. */
+/** Writes all entries of a source. @throws errors of the source and the output, and the reason of the signal. */
 export async function writeEntries(source: BatchSource, out: OutputTables, signal: AbortSignal, { onEntries, failureOf }: WritingCalls = {}): Promise<void> {
   for (;;) {
     const batch = await unlessAborted(source.next(), signal);

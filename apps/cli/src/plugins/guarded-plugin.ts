@@ -3,12 +3,12 @@ import { ComparatorError } from '@bloom/sstable';
 import { Failure } from '../failure.js';
 
 /**
- * A plug-in whose errors name the module that it is from, and what it was doing.
+ * A plug-in whose errors name its module and the function that failed.
  *
- * The methods run on the plug-in itself, since they may use private fields. A RangeError of a codec's `decompress` stays one,
- * because it says that the contents are larger than what was allowed.
+ * The methods run on the plug-in itself, because they may use private fields. A RangeError of a codec's `decompress` is passed on,
+ * because it means that the contents exceed the limit.
  *
- * @param given the module, as the command line names it.
+ * @param given the module as named on the command line.
  */
 export function guarded<T extends { readonly name: string }>(given: string, kind: string, plugin: T): T {
   const guard: Record<string, unknown> = {};
@@ -23,7 +23,7 @@ export function guarded<T extends { readonly name: string }>(given: string, kind
         return Reflect.apply(value as (...args: unknown[]) => unknown, plugin, args);
       } catch (error) {
         if (error instanceof ComparatorError) throw new Failure(`${given}: ${error.message}`, { cause: error });
-        // A checked comparator has a compareRange, which calls the compare of the module.
+        // A checked comparator has a `compareRange`, which calls the module's `compare`.
         const called = name === 'compareRange' ? 'compare' : name;
         const problem = `${given}: ${called} of the ${kind} ${quotedName(plugin.name)} failed: ${textOf(error)}`;
         throw name === 'decompress' && error instanceof RangeError ? new RangeError(problem, { cause: error }) : new Failure(problem, { cause: error });
@@ -33,7 +33,7 @@ export function guarded<T extends { readonly name: string }>(given: string, kind
   return guard as unknown as T;
 }
 
-/** The names of an object's members, also of those that it inherits from classes. */
+/** The names of an object's members, including those inherited from classes. */
 function membersOf(value: object): Set<string> {
   const names = new Set<string>();
   let object: object | null = value;

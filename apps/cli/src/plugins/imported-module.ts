@@ -4,25 +4,25 @@ import { pathToFileURL } from 'node:url';
 import { constants, Script } from 'node:vm';
 import { Failure } from '../failure.js';
 
-/** A module that the command line names, with the export that it names after `#`. */
+/** A module named on the command line, and the export that is named after `#`. */
 export interface ImportedModule {
-  /** As it was given, for messages. */
+  /** The argument as given, for messages. */
   readonly given: string;
   readonly exports: Readonly<Record<string, unknown>>;
-  /** The export that was named; undefined if none was. */
+  /** The named export; undefined if none was named. */
   readonly exportName: string | undefined;
 }
 
 /** A path, as opposed to the name of a package. */
 const PATH = /^(?:\.{0,2}[/\\]|[a-z]:[/\\]|file:)/i;
-/** What Node can load as a module. Anything else in a path is part of a package's name. */
+/** Files that Node can load as a module. Other paths are names of packages. */
 const MODULE_FILE = /\.[cm]?[jt]s$/;
 
 /**
- * Imports a module: a file, by its path from the current folder, or  a package that is installed there or next to `bloom`.
+ * Imports a module: a file by its path from the current folder, or a package that is installed there or next to `bloom`.
  *
  * @param given `MODULE` or `MODULE#EXPORT`.
- * @param ownNames what `bloom` has itself, and could have been meant.
+ * @param ownNames names that `bloom` itself has, for the message.
  * @throws Failure when it cannot be loaded.
  */
 export async function importModule(given: string, ownNames: readonly string[] = []): Promise<ImportedModule> {
@@ -44,7 +44,7 @@ async function importFrom(specifier: string, isFile: boolean): Promise<Record<st
   try {
     return await importerIn(process.cwd())(specifier);
   } catch (error) {
-    // A package that is installed globally, as `bloom` itself is.
+    // A package that is installed globally, like `bloom` itself.
     if (isFile || !isMissing(error)) throw error;
     return importerIn(__dirname)(specifier);
   }
@@ -63,7 +63,7 @@ function importerIn(folder: string): (specifier: string) => Promise<Record<strin
   return (specifier) => withoutExperimentalWarning(() => importer(specifier));
 }
 
-/** Node warns once that the constant above is experimental, which is nothing to users of `bloom`. */
+/** Node warns once that the constant above is experimental, which does not concern users of `bloom`. */
 function withoutExperimentalWarning<T>(work: () => T): T {
   const emitWarning = process.emitWarning.bind(process);
   process.emitWarning = (warning: string | Error, ...rest: unknown[]) => {

@@ -1,10 +1,10 @@
-/** What can be read: what `bloom` has itself, and what the command line names. */
+/** The plug-ins for reading: those of `bloom`, and those that the command line names. */
 import { allCodecs } from '@bloom/codecs';
 import type { FilterPolicy } from '@bloom/policy';
 import type { Codec, Comparator } from '@bloom/sstable';
 import type { Plugins } from './plugin-options.js';
 
-/** All codecs; one that was given replaces another of its type. */
+/** All codecs. A given codec replaces another of its type. */
 export function knownCodecs({ codecs }: Plugins): readonly Codec[] {
   if (codecs.length === 0) return allCodecs;
   const byType = new Map([...allCodecs, ...codecs].map((codec) => [codec.type, codec]));
@@ -12,9 +12,9 @@ export function knownCodecs({ codecs }: Plugins): readonly Codec[] {
 }
 
 /**
- * The policies whose filters can be asked: those that were given first, then `others` with other names.
+ * The policies whose filters can be used: first the given ones, then `others` with other names.
  *
- * @param comparator the order of the keys. A policy that has other keys equal than it cannot be asked.
+ * @param comparator the order of the keys. A policy that treats other keys as equal cannot be used.
  */
 export function knownPolicies({ policies }: Plugins, others: readonly FilterPolicy[], comparator?: Comparator): FilterPolicy[] {
   const byName = new Map([...others, ...policies].map((policy) => [policy.name, policy]));

@@ -2,20 +2,20 @@ import type { Codec, Comparator } from '@bloom/sstable';
 import type { FilterPolicy } from '@bloom/policy';
 import { type Command, Option } from 'commander';
 
-/** The options that name plug-ins, as they were given. */
+/** The options that name plug-ins, as given. */
 export interface PluginOptions {
   readonly comparator?: string;
   readonly policy?: readonly string[];
   readonly codec?: readonly string[];
 }
 
-/** What the command line names beside what `bloom` has itself. */
+/** The plug-ins that the command line names, in addition to those of `bloom`. */
 export interface Plugins {
-  /** The order of the keys; undefined when none was given. */
+  /** The order of the keys; undefined if none was given. */
   readonly comparator: Comparator | undefined;
-  /** In the order in which they were given: a command that writes uses the first. */
+  /** In the given order. A command that writes uses the first. */
   readonly policies: readonly FilterPolicy[];
-  /** Those that come later replace earlier ones of the same type. */
+  /** Later codecs replace earlier ones of the same type. */
   readonly codecs: readonly Codec[];
 }
 
@@ -32,7 +32,7 @@ export function addPluginOptions(command: Command): Command {
     .addOption(new Option('--codec <module>', 'a module that exports a codec or an array of codecs; repeatable').argParser(several));
 }
 
-/** Only these of a command's options, as a thread gets them. */
+/** Only these options of a command, for a thread. */
 export function pluginOptionsOf({ comparator, policy, codec }: PluginOptions): PluginOptions {
   return { ...(comparator !== undefined && { comparator }), ...(policy !== undefined && { policy }), ...(codec !== undefined && { codec }) };
 }

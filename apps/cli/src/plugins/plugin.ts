@@ -7,7 +7,7 @@ import { guarded } from './guarded-plugin.js';
 import { type ImportedModule, importModule } from './imported-module.js';
 import { shippedPolicies, shippedPolicy } from './shipped-policy.js';
 
-/** A comparator: a module, or the name of one that `bloom` has. */
+/** Loads a comparator: a module, or the name of one of `bloom`'s. */
 export async function loadComparator(given: string): Promise<Comparator> {
   const known = [bytewiseComparator, idbComparator].find(({ name }) => name === given);
   if (known !== undefined) return known;
@@ -15,19 +15,19 @@ export async function loadComparator(given: string): Promise<Comparator> {
   return guarded(given, 'comparator', checkedComparator(comparator));
 }
 
-/** A policy: a module, or one that `bloom` has, such as `ribbon` or `blocked:12`. */
+/** Loads a policy: a module, or one of `bloom`'s, such as `ribbon` or `blocked:12`. */
 export async function loadPolicy(given: string): Promise<FilterPolicy> {
   return (await shippedPolicy(given)) ?? guarded(given, 'filter policy', exportOf(await importModule(given, Object.keys(shippedPolicies)), 'filter policy', isPolicy, 'name, createFilter and keyMayMatch'));
 }
 
-/** Codecs: a module that exports one, or an array of them. */
+/** Loads codecs: a module that exports one codec, or an array of codecs. */
 export async function loadCodecs(given: string): Promise<readonly Codec[]> {
   const found = exportOf(await importModule(given), 'codec', isCodecs, 'type (1 to 255), name and decompress, or an array of such objects');
   return (Array.isArray(found) ? (found as readonly Codec[]) : [found as Codec]).map((codec) => guarded(given, 'codec', codec));
 }
 
 /**
- * The export that was named, the default export, or the only one that fits. A class is instantiated.
+ * The named export, the default export, or the only one that fits. A class is instantiated.
  *
  * @throws Failure when there is none, or several.
  */
@@ -40,7 +40,7 @@ function exportOf<T>({ given, exports, exportName }: ImportedModule, kind: strin
   }
   const main = exports.default === undefined ? undefined : instanceOf(given, exports.default);
   if (fits(main)) return main;
-  // The default export of a module in CommonJS is the object with all its exports, which are also named ones.
+  // The default export of a CommonJS module is the object with all its exports, which are also named exports.
   const found = Object.entries(exports).filter(([name, value]) => name !== 'default' && mayFit(value, fits));
   const [first, second] = found;
   if (first === undefined) throw new Failure(`${given}: the module exports no ${kind}, which has ${members}: it exports ${namesOf(exports)}`);
@@ -51,7 +51,7 @@ function exportOf<T>({ given, exports, exportName }: ImportedModule, kind: strin
   return instanceOf(given, first[1]) as T;
 }
 
-/** Whether a value fits or, as it would be wrong to run every class of a module, is a class whose prototype does. */
+/** Whether a value fits, or is a class whose prototype fits. Classes are not instantiated for the test. */
 function mayFit(value: unknown, fits: (value: unknown) => boolean): boolean {
   if (typeof value !== 'function') return fits(value);
   const prototype: unknown = value.prototype;

@@ -1,19 +1,19 @@
-/** The filter policies that `bloom` has. All but LevelDB's are loaded when they are needed. */
+/** The filter policies of `bloom`. All except LevelDB's are loaded on demand. */
 import { BloomFilterPolicy, type FilterPolicy, FittedBloomFilterPolicy, GoleveldbBloomFilterPolicy } from '@bloom/policy';
 import { Failure } from '../failure.js';
 
 interface ShippedPolicy {
-  /** What its filters carry in a table. */
+  /** The name of its filters in a table. */
   readonly storedName: string;
-  /** Whether it is used only if it was given: another policy reads its filters, or other programs used the name for other filters. */
+  /** Whether it is used only if it was given, because another policy reads its filters, or other programs used its name for other filters. */
   readonly isOnRequest?: boolean;
-  /** What the number after the colon is. */
+  /** The meaning of the number after the colon. */
   readonly parameter: string;
-  /** @throws RangeError for a parameter that it does not have. */
+  /** @throws RangeError for an invalid parameter. */
   readonly make: (parameter: number | undefined) => Promise<FilterPolicy>;
 }
 
-/** By the name on the command line. */
+/** The policies by their names on the command line. */
 export const shippedPolicies = {
   bloom: {
     storedName: 'leveldb.BuiltinBloomFilter2',
@@ -46,14 +46,14 @@ export const shippedPolicies = {
   fuse: {
     storedName: 'bloom.BinaryFuseFilter',
     parameter: 'bits of a fingerprint, 8 or 16',
-    // Its constructor checks that it is one of the two.
+    // The constructor checks that the number is one of these two.
     make: async (bits) => new (await import('@bloom/policy-fuse')).FuseFilterPolicy(bits as 8 | 16 | undefined),
   },
 } satisfies Record<string, ShippedPolicy>;
 
 export type ShippedPolicyName = keyof typeof shippedPolicies;
 
-/** The policy that is named on the command line, such as `ribbon` or `ribbon:0.001`; undefined when it is none of these. */
+/** The policy named on the command line, such as `ribbon` or `ribbon:0.001`; undefined if `bloom` has no policy of that name. */
 export async function shippedPolicy(given: string): Promise<FilterPolicy | undefined> {
   const colon = given.indexOf(':');
   const name = colon < 0 ? given : given.slice(0, colon);
@@ -70,17 +70,17 @@ export async function shippedPolicy(given: string): Promise<FilterPolicy | undef
   }
 }
 
-/** The policies that are used without being given. */
+/** The policies that are used by default. */
 function usualPolicies(): ShippedPolicy[] {
   return Object.values<ShippedPolicy>(shippedPolicies).filter(({ isOnRequest }) => isOnRequest !== true);
 }
 
-/** Those of the usual policies whose filters carry one of these names. */
+/** The default policies whose filters have one of these names. */
 export function shippedPoliciesOf(storedNames: readonly string[]): Promise<FilterPolicy[]> {
   return Promise.all(usualPolicies().filter(({ storedName }) => storedNames.includes(storedName)).map(({ make }) => make(undefined)));
 }
 
-/** All usual ones, for files whose filters are not known yet. */
+/** All default policies, for files whose filters are not known yet. */
 export function allShippedPolicies(): Promise<FilterPolicy[]> {
   return Promise.all(usualPolicies().map(({ make }) => make(undefined)));
 }

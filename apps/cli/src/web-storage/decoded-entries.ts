@@ -1,4 +1,4 @@
-/** The entries of a folder that a browser wrote, decoded as pages stored them. */
+/** The entries of a folder that a browser wrote, decoded to the values that pages stored. */
 import { resolve } from 'node:path';
 import { type AsyncReaderOptions, CorruptionError, type Dropped, type Folder } from '@bloom/leveldb';
 import { storedEntries } from '@bloom/leveldb/inspect';
@@ -22,13 +22,13 @@ export interface WantedEntries extends FolderOptions {
   readonly onDropped?: ((dropped: Dropped) => void) | undefined;
 }
 
-/** Does `work` with the entries of a database that a browser wrote. @throws Failure when it is none. */
+/** Runs `work` with the entries of a database that a browser wrote. @throws Failure when it is another database. */
 export async function withDecodedEntries(given: string, options: WantedEntries, work: (path: string, entries: AsyncIterable<ReadEntry>) => Promise<void>): Promise<void> {
   const location = await recognised(given, options);
   if (!isDatabase(location)) throw new Failure(`${given}: is a table: --decode needs the whole folder`);
   await withDatabaseFolder(location, options, async (path, folder, plugins) => {
     const { wanted = new WantedRange({}), allVersions } = options;
-    // A browser leaves truncated tables behind when it is closed.
+    // A browser may leave truncated tables when it is closed.
     const damage = options.damage ?? (allVersions ? 'skip' : 'strict');
     const codecs = knownCodecs(plugins);
     const blobs = location.kind === 'folder' ? NodeBlobFolder.beside(path) : undefined;
@@ -72,7 +72,7 @@ function notStorage(path: string): Failure {
   return new Failure(`${path}: is not IndexedDB, Local Storage or Session Storage: omit --decode`);
 }
 
-/** What storage a folder contains, or, where its CURRENT or its MANIFEST is missing or damaged, what its name says. @throws what `recognizeStorage` does. */
+/** The kind of storage in a folder; by its name if CURRENT or the MANIFEST is missing or damaged. @throws as `recognizeStorage`. */
 export async function storageIn(folder: Folder, path: string, options: AsyncReaderOptions): Promise<StorageKind | undefined> {
   const byName = storageByName(path);
   try {
@@ -83,7 +83,7 @@ export async function storageIn(folder: Folder, path: string, options: AsyncRead
   }
 }
 
-/** What the names of a folder say: a damaged one shows nothing else. */
+/** The kind of storage according to the folder's path, which is all that a damaged folder shows. */
 export function storageByName(path: string): StorageKind | undefined {
   return kindOfFolder(resolve(path).replaceAll('\\', '/')).storage;
 }

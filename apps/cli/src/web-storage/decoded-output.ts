@@ -15,20 +15,20 @@ import { type ReadEntry, VERSION_FACTS, versionOf } from './read-entry.js';
 const TAB = 9;
 const LF = 10;
 
-/** The formats that decoded entries have. */
+/** The formats for decoded entries. */
 export const DECODED_FORMATS = ['tsv', 'jsonl'] as const;
 
 export type DecodedFormat = (typeof DECODED_FORMATS)[number];
 
-/** What to print of each entry. */
+/** The parts of an entry to print. */
 export interface DecodedColumns {
   readonly key: boolean;
   readonly value: boolean;
-  /** Place and facts. */
+  /** Whether to print place and facts. */
   readonly place: boolean;
 }
 
-/** Prints decoded entries. Those that cannot be decoded are noted, and the exit code tells of them. */
+/** Prints decoded entries. Entries that cannot be decoded are noted, and set the exit code. */
 export class DecodedOutput {
   readonly #format: DecodedFormat;
   readonly #columns: DecodedColumns;
@@ -42,12 +42,12 @@ export class DecodedOutput {
     this.#left = limit;
   }
 
-  /** Whether no more entries are wanted. */
+  /** Whether the limit has been reached. */
   get isFull(): boolean {
     return this.#left <= 0;
   }
 
-  /** Prints the entries of one input, as many as are wanted. */
+  /** Prints the entries of one input, up to the limit. */
   async print(path: string, entries: AsyncIterable<ReadEntry>): Promise<void> {
     if (this.isFull) return;
     for await (const read of entries) {
@@ -61,13 +61,13 @@ export class DecodedOutput {
     }
   }
 
-  /** Writes what is left. */
+  /** Writes the remaining output. */
   async flush(): Promise<void> {
     await flush(this.#out);
     if (this.#failures > 0) process.exitCode = EXIT.no;
   }
 
-  /** Prints an entry. @returns it, with an error where its value cannot be written as JSON. */
+  /** Prints an entry. @returns the entry, with an error if its value cannot be written as JSON. */
   #printed(entry: ReadEntry): ReadEntry {
     try {
       this.#print(entry);
@@ -110,12 +110,12 @@ function isDeletion(facts: readonly string[]): boolean {
   return facts[VERSION_FACTS.indexOf('type')] === 'deletion';
 }
 
-/** Where an entry is, in one column. */
+/** The place of an entry, in one column. */
 export function placeText({ place }: ReadEntry): string {
   return Object.values(place).join('/');
 }
 
-/** A key or a value as text: a string itself, and everything else as JSON, also a string that UTF-8 cannot represent. */
+/** A key or a value as text: a string unchanged, everything else as JSON, including a string that UTF-8 cannot represent. */
 export function textOf(value: unknown): string {
   const json = taggedJson(value);
   return typeof json === 'string' ? json : jsonText(json);

@@ -5,14 +5,14 @@ import type { ByteBuffer } from '../formats/byte-buffer.js';
 import { type ReadEntry, versionOf } from './read-entry.js';
 import { DistinctNames } from './safe-name.js';
 
-/** How many bytes to collect before writing to a file. */
+/** The number of bytes to collect before writing to a file. */
 const WRITE_BYTES = 2 ** 20;
 /** The longest key in the report, as JSON: a page can nest 2,000 arrays, each of which the report would put on lines of their own. */
 const REPORTED_KEY_LENGTH = 200;
-/** How many errors the report names for each file. */
+/** The most errors that the report names for each file. */
 const NAMED_ERRORS = 100;
 
-/** What the report says of a file. */
+/** The entry of a file in the report. */
 export interface ExportedFacts {
   readonly file: string;
   readonly place: ReadEntry['place'];
@@ -37,9 +37,9 @@ export class ExportedFile {
   readonly #errors: { key?: unknown; code: string; message: string }[] = [];
 
   /**
-   * Makes the empty file.
+   * Creates the empty file.
    *
-   * @param out for lines that wait to be written: of all files, one at a time uses it.
+   * @param out collects lines before they are written. All files share it, and one file uses it at a time.
    * @throws the system's error.
    */
   constructor(path: string, place: ReadEntry['place'], out: ByteBuffer) {
@@ -92,7 +92,7 @@ export class ExportedFile {
     return entryJson(shown, { fileOf: (blob) => paths.get(blob) });
   }
 
-  /** Writes what is left. @throws the system's error. */
+  /** Writes the remaining lines. @throws the system's error. */
   flush(): void {
     if (this.#out.length === 0) return;
     appendFileSync(this.#path, this.#out.view());
@@ -104,7 +104,7 @@ export class ExportedFile {
     return { file, place: this.#place, records: this.#records, unreadable: this.#unreadable, blobs: this.#blobs, missingBlobs: this.#missingBlobs, errors: this.#errors };
   }
 
-  /** @returns the path of the blob's file, from the folder of this file; undefined where its bytes are not there. */
+  /** @returns the path of the blob's file, from the folder of this file; undefined if its bytes are missing. */
   async #save(blob: StoredBlob, key: unknown): Promise<string | undefined> {
     let bytes: Uint8Array;
     try {
@@ -127,15 +127,15 @@ export class ExportedFile {
   }
 }
 
-/** What is wrong with a value that holds an object of an unknown kind. */
+/** The error of a value that contains an object of an unknown kind. */
 const INCOMPLETE = { code: 'BLOOM_UNSUPPORTED_VALUE', message: 'has an object of an unknown kind: what follows it is missing' } as const;
 
-/** An entry without its place, which is in the report, once for the whole file. */
+/** An entry without its place, which the report has once for the whole file. */
 function shownOf(entry: ReadEntry): JsonEntry {
   return { ...entry, place: undefined, version: versionOf(entry) };
 }
 
-/** The member `key` of an error in the report; a key that is too long is only in the file. */
+/** The member `key` of an error in the report. A key that is too long is only in the file. */
 function reportedKey(key: unknown): { readonly key?: JsonValue } {
   if (key === undefined) return {};
   const json = taggedJson(key);

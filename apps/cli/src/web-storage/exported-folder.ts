@@ -10,9 +10,9 @@ import { type ExportedFacts, ExportedFile } from './exported-file.js';
 import type { ReadEntry } from './read-entry.js';
 import { DistinctNames } from './safe-name.js';
 
-/** What the report says of a folder. */
+/** The facts about a folder in the report. */
 export interface ExportedFolderFacts {
-  /** Of IndexedDB, with their object stores and indexes. */
+  /** Databases of IndexedDB, with their object stores and indexes. */
   readonly databases?: readonly (Omit<DatabaseInformation, 'errors'> & { readonly errors: readonly { readonly code: string; readonly message: string }[] })[];
   /** With the records that were read before an `error`. */
   readonly files: readonly ExportedFacts[];
@@ -22,7 +22,7 @@ export interface ExportedFolderFacts {
   readonly error?: unknown;
 }
 
-/** What to export, and how. */
+/** How to export. */
 export interface ExportOptions {
   readonly damage?: 'strict' | 'skip' | undefined;
   readonly allVersions?: true | undefined;
@@ -33,13 +33,13 @@ export interface ExportOptions {
  * Writes a JSON Lines file for each object store, origin or map of a folder.
  *
  * @param target the folder for them.
- * @param name of `target` in the report.
+ * @param name the name of `target` in the report.
  * @throws the error of a folder whose databases cannot be listed; the system's error when a file cannot be made.
  */
 export async function exportFolder(path: string, storage: StorageKind, target: string, name: string, options: ExportOptions): Promise<ExportedFolderFacts> {
   const files = new ExportedFiles(target, name);
   const databases = storage === 'indexeddb' && !options.allVersions ? await databasesIn(path, options) : undefined;
-  // Stores without records have files too.
+  // Stores without records get files too.
   for (const database of databases ?? []) for (const store of database.stores) files.fileFor({ database: database.name ?? database.id, store: store.name ?? store.id });
   const dropped: object[] = [];
   const onDropped = (drop: Dropped): void => void dropped.push(droppedJson(drop));
@@ -66,7 +66,7 @@ async function databasesIn(path: string, { damage }: ExportOptions): Promise<Dat
   }
 }
 
-/** The files of a folder, by what is in them. */
+/** The output files of a folder, by their contents. */
 class ExportedFiles {
   readonly #target: string;
   readonly #name: string;
@@ -101,7 +101,7 @@ class ExportedFiles {
     return file;
   }
 
-  /** Writes what is left. */
+  /** Writes the remaining lines. */
   finish(): ExportedFacts[] {
     this.#current?.flush();
     return [...this.#files.values()].map(({ name, file }) => file.facts(`${this.#name}/${name}`));

@@ -1,16 +1,16 @@
-/** The LevelDB folders in a profile, an app's folder or any other one. */
+/** Finds the LevelDB folders in a profile, an app's folder or any other folder. */
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { failureOf } from '../failure.js';
 import { note } from '../outputs/output.js';
 import { storageByName } from './decoded-entries.js';
 
-/** A folder that was found. */
+/** A LevelDB folder. */
 export interface FoundFolder {
   readonly path: string;
-  /** From where the search began, with `/`; empty for that folder itself. */
+  /** The path from the start of the search, with `/`; empty for that folder itself. */
   readonly name: string;
-  /** Of all of its files. */
+  /** Bytes of all its files. */
   readonly bytes: number;
 }
 
@@ -18,7 +18,7 @@ export interface FoundFolder {
 const CONTENTS = /^\d+\.(?:log|ldb|sst)$/u;
 
 /**
- * Finds the folders that have a CURRENT and a MANIFEST, and those with the name of a storage that have lost one of them. Links to folders are not followed, and folders that cannot be read are noted.
+ * Finds the folders that have a CURRENT and a MANIFEST, and those with the name of a storage that lack one of these files. Links to folders are not followed, and unreadable folders are noted.
  *
  * @throws Failure when the first folder cannot be read.
  */
@@ -46,6 +46,6 @@ export function* foundFolders(root: string): Generator<FoundFolder, void, undefi
 }
 
 function sizeOf(path: string): number {
-  // A browser may have deleted it.
+  // A browser may have deleted the folder.
   return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 }

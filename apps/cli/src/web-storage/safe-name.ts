@@ -1,13 +1,13 @@
-/** Names of files made of texts that a page chose. */
+/** File names made from texts that a page chose. */
 
-/** Bytes of UTF-8. File systems allow 255 for a name with its ending. */
+/** In bytes of UTF-8. File systems allow 255 for a name with its extension. */
 const MAX_NAME_BYTES = 120;
 
-// Separators, what Windows refuses, control characters, marks that change the direction of text, and halves of surrogate pairs.
+// Separators, characters that Windows refuses, control characters, marks that change the direction of text, and halves of surrogate pairs.
 const UNSAFE = /[/\\:*?"<>|]|\p{Cc}|\p{Cf}|\p{Zl}|\p{Zp}|\p{Cs}/gu;
 const RESERVED = /^(?:con|prn|aux|nul|com[\d\u00b9\u00b2\u00b3]|lpt[\d\u00b9\u00b2\u00b3]|conin\$|conout\$)(?:\.|$)/iu;
 
-/** A name that every file system takes, and that cannot lead to another folder. */
+/** A name that every file system accepts, and that cannot lead to another folder. */
 export function safeName(text: string): string {
   let name = '';
   let bytes = 0;
@@ -21,18 +21,18 @@ export function safeName(text: string): string {
   return name === '' || RESERVED.test(name) ? `_${name}` : name;
 }
 
-/** Gives each text a name that no other has in its folder, also where the file system does not tell upper from lower case. */
+/** Gives each text a name that is unique in its folder, even if the file system ignores case. */
 export class DistinctNames {
   readonly #taken: Set<string>;
-  /** The numbers that were given last: a page can choose very many names that become the same. */
+  /** The last number given for each name: a page can choose many names that become the same. */
   readonly #numbers = new Map<string, number>();
 
-  /** @param taken names that something else has, in lower case. */
+  /** @param taken names that are already used, in lower case. */
   constructor(taken: readonly string[] = []) {
     this.#taken = new Set(taken);
   }
 
-  /** @param ending such as `.jsonl`. */
+  /** @param ending the extension, such as `.jsonl`. */
   nameFor(text: string, ending = ''): string {
     const name = safeName(text);
     const numbered = comparedName(`${name}${ending}`);

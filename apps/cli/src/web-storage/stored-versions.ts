@@ -1,4 +1,4 @@
-/** All versions of records and items, also of a folder that has lost its MANIFEST or some of its tables. */
+/** All versions of records and items, even of a folder without its MANIFEST or some of its tables. */
 import type { Dropped, Folder } from '@bloom/leveldb';
 import type { StoredEntriesOptions } from '@bloom/leveldb/inspect';
 import {
@@ -20,7 +20,7 @@ interface VersionsOptions extends StoredEntriesOptions {
   readonly onDropped: (dropped: Dropped) => void;
 }
 
-/** Reads file by file. Names of databases, stores and origins are ids where the folder cannot be opened as a database. @throws what `storedEntries` does. */
+/** Reads file by file. If the folder cannot be opened as a database, databases, stores and origins have ids instead of names. @throws as `storedEntries`. */
 export function storedVersions(folder: Folder, kind: StorageKind, options: VersionsOptions): AsyncGenerator<ReadEntry, void, undefined> {
   if (kind === 'indexeddb') return recordVersions(folder, options);
   return kind === 'local-storage' ? itemVersions(folder, options) : sessionVersions(folder, options);
@@ -63,7 +63,7 @@ async function* sessionVersions(folder: Folder, options: VersionsOptions): Async
   }
 }
 
-/** What `work` gives; `otherwise` where the folder is damaged. */
+/** The result of `work`; `otherwise` if the folder is damaged. */
 async function unlessDamaged<T>(otherwise: T, work: () => Promise<T>): Promise<T> {
   try {
     return await work();

@@ -118,7 +118,7 @@ describe("a database's folder", () => {
     expect(code).toBe(2);
     expect(stderr).toBe(
       `bloom: ${join(path, 'MANIFEST-000002')}: its keys are in the order of the comparator "test.ReverseBytewiseComparator", which bloom ` +
-        'does not know; give the order with --comparator MODULE; without it, scan --all-versions prints what each file stores, and verify --any-order checks everything but the order\n',
+        'does not know; pass the order with --comparator MODULE; without it, scan --all-versions prints what each file stores, and verify --any-order checks everything but the order\n',
     );
     const verified = await bloom(['verify', path], scratch.path);
     expect(verified.stdout.toString()).toMatch(/which bloom does not know, so the order cannot be checked: pass --comparator MODULE, or skip the check with --any-order \(BLOOM_UNKNOWN_COMPARATOR\)\n$/);

@@ -91,8 +91,8 @@ describe('an error of a module names it and what it was doing, and leaves the ou
     [`COMPARE=1 bloom compact db ${WRITING}`, COMPARE],
     [`COMPARE=3 bloom delete db a ${WRITING}`, COMPARE],
     // First on the thread that writes tables.
-    [`CREATE=1 bloom load new large.tsv ${WRITING}`, `new: ${CREATE}: what was written before can be read`],
-    [`COMPRESS=1 bloom load new large.tsv ${WRITING}`, `new: ${COMPRESS}: what was written before can be read`],
+    [`CREATE=1 bloom load new large.tsv ${WRITING}`, `new: ${CREATE}: earlier writes can be read`],
+    [`COMPRESS=1 bloom load new large.tsv ${WRITING}`, `new: ${COMPRESS}: earlier writes can be read`],
   ])('%s', async (line, problem) => {
     const before = readdirSync(scratch.path).filter((name) => name !== 'new');
     const output = scratch.read('out.ldb');

@@ -362,7 +362,7 @@ describe('URLs', () => {
   test('get headers, which are never printed', async () => {
     const url = `${base}/private/letters.ldb`;
     const refused = await bloom(['get', url, 'a'], scratch.path);
-    expect(refused).toMatchObject({ code: 2, stderr: expect.stringMatching(/401: give what the server asks for with --header or BLOOM_HTTP_HEADERS\n$/) as string });
+    expect(refused).toMatchObject({ code: 2, stderr: expect.stringMatching(/401: pass the headers that the server requires with --header or BLOOM_HTTP_HEADERS\n$/) as string });
     const { code, stdout, stderr } = await bloom(['get', url, 'a', '-H', 'Authorization: Bearer secret', '--trace'], scratch.path);
     expect({ code, stdout: stdout.toString() }).toEqual({ code: 0, stdout: '1\n' });
     expect(stderr).toMatch(/^bloom: request: GET letters\.ldb, bytes -65536: 206, [\d,]+ bytes, \d+ ms$/m);
@@ -404,7 +404,7 @@ describe('URLs', () => {
 
   test('of a folder that lacks a table say so', async () => {
     const { code, stderr } = await bloom(['scan', `${base}/missing-table/`], scratch.path);
-    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringMatching(/missing-table\/000007\.ldb: the MANIFEST lists it, but it is missing: .*as bloom verify says\n$/) as string });
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringMatching(/missing-table\/000007\.ldb: the MANIFEST lists it, but it is missing: .*which bloom verify shows\n$/) as string });
     expect(await bloom(['size', `${base}/missing-table/`, '--by-prefix', '30'], scratch.path)).toMatchObject({ code: 2, stdout: Buffer.from('') });
     const verified = await bloom(['verify', `${base}/missing-table/`], scratch.path);
     expect(verified.code).toBe(1);
@@ -414,7 +414,7 @@ describe('URLs', () => {
   test('of a folder in another order name it', async () => {
     const { code, stderr } = await bloom(['scan', `${base}/reverse/`], scratch.path);
     expect(code).toBe(2);
-    expect(stderr).toContain('MANIFEST-000002: its keys are in the order of the comparator "test.ReverseBytewiseComparator", which bloom does not know; give the order with --comparator');
+    expect(stderr).toContain('MANIFEST-000002: its keys are in the order of the comparator "test.ReverseBytewiseComparator", which bloom does not know; pass the order with --comparator');
     expect((await bloom(['scan', `${base}/reverse/`, '--comparator', './reverse.mjs'], scratch.path)).stdout).toEqual(
       (await bloom(['scan', pathOf('reverse'), '--comparator', './reverse.mjs'], scratch.path)).stdout,
     );

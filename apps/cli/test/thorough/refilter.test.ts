@@ -126,7 +126,7 @@ describe('refilter of a table', () => {
     ['plain.ldb -o x.ldb --comparator ./case.mjs', /^plain\.ldb: the filters of leveldb\.BuiltinBloomFilter2 do not treat the same keys as equal as test\.Case does: name another policy/],
     ['source -o x.ldb', 'source: is a folder, which is rewritten in place: omit --output, or copy it first with bloom copy'],
     ['source --internal', 'source: is a folder, whose keys are always user keys: omit --internal'],
-    ['no-database', 'no-database: there is no database: bloom put and bloom load make one'],
+    ['no-database', 'no-database: there is no database: bloom put and bloom load create one'],
     ['plain.ldb -o x.ldb --policy fitted:0.5', /^--policy fitted:0\.5: /],
   ])('is refused and changes nothing: bloom refilter %s', async (line, problem) => {
     mkdirSync(scratch.at('no-database'), { recursive: true });

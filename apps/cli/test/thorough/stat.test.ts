@@ -170,7 +170,7 @@ describe('stat', () => {
         'filter policy    leveldb.BuiltinBloomFilter2, used',
         'filters          1: 18 bytes',
         'bits per key     48.00, 6 probes',
-        '                 9 or 10 were asked for; a filter has at least 64, and these',
+        '                 9 or 10 were requested; a filter has at least 64, and these',
         '                 have 3.0 keys each; 24.00 are for the offset of the filter',
         'false positives  R: N of 20,000 absent keys passed; independent probes',
         '                 would give 0.02%',

@@ -195,7 +195,7 @@ describe('wrong versions are refused with their place, and nothing is written,',
     ['tsv', `a\t${MOST}\tvalue\tv\n`, `line 1: the sequence of a version must be a whole number below ${MOST}`],
     ['tsv', 'a\t1\tput\tv\n', 'line 1: the type of a version must be value, deletion, or the number of the type of another program'],
     ['tsv', 'a\t1\t256\tv\n', 'line 1: the type of a version must be value, deletion, or the number of the type of another program'],
-    ['tsv', 'a\\q\t1\tvalue\tv\n', 'line 1: a backslash that begins none of \\\\, \\t, \\n, \\r and \\xHH; --format raw takes bytes as they are'],
+    ['tsv', 'a\\q\t1\tvalue\tv\n', 'line 1: a backslash that does not begin one of \\\\, \\t, \\n, \\r and \\xHH; --format raw takes bytes as they are'],
     ['hex', '6\t1\tvalue\t\n', 'line 1: not hexadecimal: an odd number of digits'],
     ['jsonl', '{"key":"a","value":"1","sequence":1.5}\n', `line 1: the sequence of a version must be a whole number below ${MOST}`],
     ['jsonl', '{"key":"a","type":"value"}\n', 'line 1: no "value"'],
@@ -204,7 +204,7 @@ describe('wrong versions are refused with their place, and nothing is written,',
     ['csv', 'key,value\na,1\n', 'line 1: there is no column named type, which says what is a value and what a deletion'],
     ['csv', 'key,sequence,type,value\na,,value,1\n', `line 2: the sequence of a version must be a whole number below ${MOST}`],
     ['csv', 'key,value,type\na,1\n', 'line 2: the type of a version must be value, deletion, or the number of the type of another program'],
-    ['kv', kv([Buffer.from('short'), new Uint8Array(0)]), 'offset 0: a key of 5 bytes, which has no place for sequence and type: are these versions?'],
+    ['kv', kv([Buffer.from('short'), new Uint8Array(0)]), 'offset 0: a key of 5 bytes is too short for sequence and type: are these versions?'],
     ['kv', kv([key(3n, 1), new Uint8Array(2)], [key(MOST, 1), new Uint8Array(0)]), `offset 19: the sequence ${MOST}, which no database reaches`],
   ])('in %s: %j', async (format, input, problem) => {
     for (const command of [['load', 'never'], ['load', 'never', '--atomic'], ['build', '-o', 'never.ldb', '--sort']]) {
@@ -215,8 +215,8 @@ describe('wrong versions are refused with their place, and nothing is written,',
   });
 
   test.each([
-    ['a\t1\tvalue\tv\nb\tvalue\tv\n', 'line 2: no sequence, and entries before have one'],
-    ['a\tvalue\tv\nb\t1\tvalue\tv\n', 'line 2: a sequence, and entries before have none'],
+    ['a\t1\tvalue\tv\nb\tvalue\tv\n', 'line 2: no sequence, but earlier entries have one'],
+    ['a\tvalue\tv\nb\t1\tvalue\tv\n', 'line 2: a sequence, but earlier entries have none'],
     ['a\t1\tdeletion\tv\n', 'line 1: a deletion with a value'],
     ['a\tdeletion\tv\n', 'line 1: a deletion with a value'],
     ['a\t1\t2\tv\n', 'line 1: the type 2, which LevelDB does not write'],

@@ -159,10 +159,10 @@ describe('wrong use is one line, and changes nothing', () => {
     ['put db a b --value-from x', 'no value given: pass it as an argument, or in a file with --value-from'],
     ['put db a --value-from absent', 'absent: no such file or folder'],
     ['put db 6 00 --hex', '"6" is not hexadecimal: it must have two digits per byte'],
-    ['delete none a', 'none: there is no database: bloom put and bloom load make one'],
+    ['delete none a', 'none: there is no database: bloom put and bloom load create one'],
     ['delete db', 'pass keys, or a range of keys with --prefix, --gte or --lt'],
     ['delete db a --lt b', 'pass either keys or a range of keys, not both'],
-    ['compact none', 'none: there is no database: bloom put and bloom load make one'],
+    ['compact none', 'none: there is no database: bloom put and bloom load create one'],
     ['destroy --yes none', 'none: no such file or folder'],
     ['load db absent.tsv', 'absent.tsv: no such file or folder'],
     ['load db x.tsv --comparator ./absent.mjs', /^\.\/absent\.mjs: /],
@@ -275,7 +275,7 @@ describe('repair', () => {
     cpSync(scratch.at('leftovers'), scratch.at('leftovers-too'), { recursive: true });
     expect((await run('repair leftovers')).stderr).toMatch(/^bloom: leftovers: 1 table kept, 0 tables written, 1 entry, by MANIFEST-[0-9]{6}, [0-9] files moved to lost\n$/);
     expect((await run('scan leftovers')).stdout.toString()).toBe('a\t1\n');
-    expect((await run('repair --from-tables-alone leftovers-too')).stderr).toContain('without a MANIFEST, 3 files merged by guess: deleted keys may have reappeared');
+    expect((await run('repair --from-tables-alone leftovers-too')).stderr).toContain('without a MANIFEST, 3 files of unknown age were used: deleted keys may have reappeared');
     expect((await run('scan leftovers-too')).stdout.toString()).toBe('a\t1\nb\t2\n');
   });
 });
