@@ -15,6 +15,6 @@ render(
   document.getElementById('explorer')!,
 );
 if (import.meta.env.PROD && 'serviceWorker' in navigator && isSecureContext) {
-  // Keeps the page for when there is no network. Without it, the page works as long as its server does.
+  // Lets the page work offline. Without it, the page needs its server.
   navigator.serviceWorker.register('./service-worker.js').catch(() => undefined);
 }

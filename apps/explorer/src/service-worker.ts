@@ -1,9 +1,8 @@
 /**
- * Keeps the page for when there is no network: all of its files, and nothing else. What a reader opens by its URL is
- * never kept.
+ * Stores the files of the page, so that it works offline. Files that the user opens by URL are never stored.
  */
 
-/** What is used of a service worker's scope: TypeScript has types for pages or for workers, not for both. */
+/** The part of a service worker's scope that is used, because TypeScript has types for pages or for workers, not for both. */
 interface Scope {
   readonly registration: { readonly scope: string };
   readonly clients: { claim(): Promise<void> };
@@ -47,7 +46,7 @@ async function answer(request: Request): Promise<Response> {
   const cache = await caches.open(CACHE);
   const kept = await cache.match(request.url.split(/[?#]/)[0]!);
   if (kept === undefined) {
-    // A sample folder has no files but those that are kept. A reader that looks for further logs is told so, with a network or without.
+    // A sample folder has only the stored files. Requests for other logs get a 404, online and offline.
     if (request.url.startsWith(new URL('samples/', scope.registration.scope).href)) return new Response(null, { status: 404 });
     return fetch(request);
   }

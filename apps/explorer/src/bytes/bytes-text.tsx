@@ -5,13 +5,13 @@ import { KEY_FORM_TITLES, KEY_FORMS, type KeyForm, partsOf, valueParts } from '.
 interface BytesTextProps {
   readonly bytes: Uint8Array;
   readonly form: KeyForm;
-  /** How many bytes there are, where `bytes` are only the first of them. */
+  /** The number of all bytes, if `bytes` has only the first of them. */
   readonly byteLength?: number | undefined;
-  /** Whether they are a value, which has no form of keys. */
+  /** Whether the bytes are a value. Forms for keys do not apply to it. */
   readonly isValue?: boolean | undefined;
 }
 
-/** Bytes as text, in the chosen form. Escaped bytes are marked. */
+/** Bytes as text in the chosen form. Escaped bytes are marked. */
 export function BytesText({ bytes, form, byteLength = bytes.length, isValue = false }: BytesTextProps) {
   if (byteLength === 0) return <span class="bytes-empty">empty</span>;
   return (

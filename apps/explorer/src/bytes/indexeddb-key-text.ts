@@ -1,9 +1,9 @@
-/** Keys of Chromium's IndexedDB as they are typed: in the words in which `indexedDbKey` shows them, whole or their beginning. */
+/** Parses keys of Chromium's IndexedDB, or their beginnings, from the text that `indexedDbKey` shows for them. */
 import { putVarint } from '@bloom/bytes';
 import { hexBytes } from '@bloom/report';
 import { INDEXED_DB_FIELDS } from '@bloom/web-storage';
 
-/** The key, or the beginning of one; undefined for other words. */
+/** The key, or the beginning of a key; undefined for other text. */
 export function typedIndexedDbKey(text: string): Uint8Array | undefined {
   try {
     const reader = new TextReader(text);
@@ -83,7 +83,7 @@ function key(reader: TextReader): number[] {
   return [3, ...double(Number(reader.match(/-?(?:Infinity|NaN|[\d.]+(?:e[+-]?\d+)?)/y)))];
 }
 
-/** The sizes of the ids, and the ids. */
+/** The prefix of a key: the sizes of the ids, and the ids. */
 function prefix(database: number, store = 0, index = 0): number[] {
   const ids = [database, store, index].map(littleEndian);
   return [((ids[0]!.length - 1) << 5) | ((ids[1]!.length - 1) << 2) | (ids[2]!.length - 1), ...ids.flat()];
@@ -111,7 +111,7 @@ function double(number: number): number[] {
   return [...bytes];
 }
 
-/** Reads words. Throws SyntaxError where they are not what they must be. */
+/** Parses text. Its methods throw a SyntaxError if the text does not match. */
 class TextReader {
   readonly #text: string;
   #position = 0;
@@ -138,7 +138,7 @@ class TextReader {
     if (!this.take(word)) throw new SyntaxError(word);
   }
 
-  /** The number of the name that the rest is. */
+  /** The number of the name that the rest of the text equals. */
   takeOneOf(names: Readonly<Record<number, string>> | readonly string[]): number | undefined {
     const rest = this.#text.slice(this.#position);
     const found = Object.entries(names).find(([, name]) => name === rest);
@@ -167,7 +167,7 @@ class TextReader {
     return found;
   }
 
-  /** @param pattern a sticky one. */
+  /** @param pattern a sticky regular expression. */
   tryMatch(pattern: RegExp): string | undefined {
     pattern.lastIndex = this.#position;
     const found = pattern.exec(this.#text)?.[0];

@@ -1,7 +1,7 @@
-/** Ways to show bytes. The forms themselves are in a file of their own, which the first view does not need. */
+/** Ways to show bytes. Their code is in another file, which the first view does not load. */
 export const KEY_FORMS = ['text', 'hex', 'numbers', 'indexeddb', 'minecraft'] as const;
 export type KeyForm = (typeof KEY_FORMS)[number];
 
-/** Ways to type bytes: every way to show them that says all of them. */
+/** Ways to type bytes: the ways to show them that preserve all bytes. */
 export const TYPINGS = ['text', 'hex', 'indexeddb', 'minecraft'] as const;
 export type Typing = (typeof TYPINGS)[number];

@@ -1,4 +1,4 @@
-/** Ways to show bytes to people. */
+/** Ways to show bytes as text. */
 import { hexBytes, hexDigits, hexNumber, minecraftKey, typedMinecraftKey } from '@bloom/report';
 import { indexedDbKey } from '@bloom/web-storage';
 import { typedIndexedDbKey } from './indexeddb-key-text.js';
@@ -14,23 +14,23 @@ export const KEY_FORM_TITLES: Record<KeyForm, string> = {
   minecraft: 'Minecraft',
 };
 
-/** The form in which the keys of a file are shown unless another one is chosen. */
+/** The default form of a file's keys. */
 export function usualKeyForm({ isIndexedDb, isMinecraft }: { readonly isIndexedDb: boolean; readonly isMinecraft: boolean }): KeyForm {
   return isIndexedDb ? 'indexeddb' : isMinecraft ? 'minecraft' : 'text';
 }
 
-/** A piece of text, or of bytes that are no text and are written as escapes. */
+/** A piece of text, or of bytes that are not text and are shown as escapes. */
 export interface TextPart {
   readonly text: string;
   readonly isEscaped: boolean;
 }
 
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-/** Control characters, those that turn the direction of text, and others that cannot be seen. */
+/** Control characters, characters that change the direction of text, and invisible characters. */
 // eslint-disable-next-line no-control-regex -- control characters are what it looks for
 const INVISIBLE = /[\u0000-\u001f\u007f-\u00a0\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff]/u;
 
-/** How long the UTF-8 character that starts with `byte` is; 0 for a byte that starts none. */
+/** The length of the UTF-8 character that starts with `byte`; 0 if no character starts with it. */
 function characterLength(byte: number): number {
   if (byte < 0x80) return 1;
   if (byte < 0xc2) return 0;
@@ -43,7 +43,7 @@ function isHexDigit(byte: number | undefined): boolean {
   return byte !== undefined && /[0-9a-f]/i.test(String.fromCharCode(byte));
 }
 
-/** Bytes as UTF-8 where they are, escapes like `\x00` where they are not. */
+/** Bytes as UTF-8 where they are valid, otherwise as escapes such as `\x00`. */
 export function textParts(bytes: Uint8Array): TextPart[] {
   const parts: TextPart[] = [];
   let text = '';
@@ -63,7 +63,7 @@ export function textParts(bytes: Uint8Array): TextPart[] {
         character = undefined;
       }
     }
-    // A backslash that would read as an escape is one.
+    // A backslash that would look like an escape is escaped.
     const isAmbiguous = character === '\\' && bytes[i + 1] === 0x78 && isHexDigit(bytes[i + 2]) && isHexDigit(bytes[i + 3]);
     if (character !== undefined && !isAmbiguous && !INVISIBLE.test(character)) {
       if (escaped !== '') flush();
@@ -79,12 +79,12 @@ export function textParts(bytes: Uint8Array): TextPart[] {
   return parts;
 }
 
-/** Pairs of digits, told apart. */
+/** Pairs of hexadecimal digits, separated by spaces. */
 export function hexOf(bytes: Uint8Array): string {
   return hexDigits(bytes, ' ');
 }
 
-/** Bytes as the numbers that programs store: whole ones both ways round, otherwise byte by byte. */
+/** Bytes as numbers: whole numbers in both byte orders, otherwise byte by byte. */
 export function numbersOf(bytes: Uint8Array): string {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   switch (bytes.length) {
@@ -107,7 +107,7 @@ function bothWays(little: number | bigint, big: number | bigint): string {
   return little === big ? String(little) : `${little} (little-endian) · ${big} (big-endian)`;
 }
 
-/** The bytes in a form that was chosen; as text where they are not of that form. */
+/** The bytes in the chosen form, or as text if they do not have that form. */
 export function partsOf(bytes: Uint8Array, form: KeyForm): TextPart[] {
   switch (form) {
     case 'text':
@@ -127,20 +127,20 @@ export function partsOf(bytes: Uint8Array, form: KeyForm): TextPart[] {
   }
 }
 
-/** How the keys of a database are typed unless another way is chosen. */
+/** The default way to type the keys of a database. */
 export function usualTyping(facts: { readonly isIndexedDb: boolean; readonly isMinecraft: boolean }): Typing {
   const form = usualKeyForm(facts);
   return form === 'numbers' ? 'text' : form;
 }
 
-/** The ways to type keys that are worth a choice. */
+/** The ways to type keys that are offered. */
 export function typingOptions(facts: { readonly isIndexedDb: boolean; readonly isMinecraft: boolean }): readonly (readonly [Typing, string])[] {
   const usual = usualTyping(facts);
   const names: readonly Typing[] = usual === 'text' || usual === 'hex' ? ['text', 'hex'] : [usual, 'text', 'hex'];
   return names.map((name) => [name, KEY_FORM_TITLES[name]]);
 }
 
-/** The bytes that a reader typed; undefined where the words are none of that form. In text, `\x00` is a byte, as it is shown. */
+/** The bytes of typed text; undefined if the text does not have that form. In text, `\x00` means a byte, as it is shown. */
 export function typedBytes(text: string, typing: Typing): Uint8Array | undefined {
   switch (typing) {
     case 'text':
@@ -154,7 +154,7 @@ export function typedBytes(text: string, typing: Typing): Uint8Array | undefined
   }
 }
 
-/** What is wrong with words that are no bytes. */
+/** The messages for text that cannot be parsed. */
 export const TYPING_HELP: Readonly<Record<Typing, string>> = {
   text: '',
   hex: 'Hexadecimal digits come in pairs of 0 to 9 and a to f.',
@@ -162,7 +162,7 @@ export const TYPING_HELP: Readonly<Record<Typing, string>> = {
   minecraft: '',
 };
 
-/** Bytes as they would be typed, so that {@link typedBytes} gives the same bytes; in digits where no words do. */
+/** Text from which {@link typedBytes} makes the same bytes, in the preferred form if possible, otherwise in hexadecimal. */
 export function typedForm(bytes: Uint8Array, preferred: Typing): { readonly key: string; readonly typing: Typing } {
   for (const typing of [preferred, 'text'] as const) {
     const key = partsOf(bytes, typing).map(({ text }) => text).join('');
@@ -178,12 +178,12 @@ function textBytes(text: string): Uint8Array {
   return Uint8Array.from(parts.flatMap((part) => [...part]));
 }
 
-/** Values of IndexedDB's own records are texts of UTF-16, big-endian: as those where they are, otherwise as any bytes. */
+/** Values of IndexedDB's metadata are often big-endian UTF-16: their text; undefined for other bytes. */
 function utf16Text(bytes: Uint8Array): string | undefined {
   if (bytes.length < 4 || bytes.length % 2 === 1) return undefined;
   let text = '';
   for (let i = 0; i < bytes.length; i += 2) text += String.fromCharCode(bytes[i]! * 256 + bytes[i + 1]!);
-  // Half of the units at least have a 0, as in texts of Latin letters: any bytes could be text of other scripts.
+  // At least half of the units must have a zero byte, as in text of Latin letters, because any bytes could be text of other scripts.
   const zeros = bytes.filter((byte, i) => i % 2 === 0 && byte === 0).length;
   return zeros * 4 >= bytes.length && !INVISIBLE.test(text) ? JSON.stringify(text) : undefined;
 }

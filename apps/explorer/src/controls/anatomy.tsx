@@ -1,4 +1,4 @@
-/** A part of a file or folder: the class of its colour, how wide it is drawn, and what it is for. */
+/** A part of a file or folder: the class of its colour, its width, and its purpose. */
 export interface AnatomyPart {
   readonly colour: string;
   readonly share: number;
@@ -6,7 +6,7 @@ export interface AnatomyPart {
   readonly text: string;
 }
 
-/** What there is to see, before anything is open: parts side by side, each with a sentence. */
+/** A picture of the parts of a file or folder, shown before anything is open. */
 export function Anatomy({ label, parts }: { readonly label: string; readonly parts: readonly AnatomyPart[] }) {
   return (
     <ol class="anatomy" aria-label={label} style={{ '--columns': parts.map(({ share }) => `minmax(0, ${share}fr)`).join(' ') }}>

@@ -11,7 +11,7 @@ interface SegmentedProps<Name extends string> {
   readonly hideLegend?: boolean;
 }
 
-/** One of a few, all in sight. */
+/** A choice of one of a few options, all of which are visible. */
 export function Segmented<Name extends string>({ legend, name, value, options, onChange, hideLegend }: SegmentedProps<Name>) {
   return (
     <fieldset class="segmented-field">
@@ -35,7 +35,7 @@ interface NumberFieldProps {
   readonly max: number;
   readonly step?: number;
   readonly hint?: ComponentChildren;
-  /** With a slider beside it: its largest value, where the field itself takes more. */
+  /** If set, a slider is shown too, up to this value. The field itself accepts larger values. */
   readonly sliderMax?: number;
   readonly onChange: (value: number) => void;
 }
@@ -94,17 +94,17 @@ export function NumberField({ label, value, min, max, step = 1, hint, sliderMax,
 interface DropProps {
   readonly title: string;
   readonly explanation: ComponentChildren;
-  /** Whether a folder is wanted. */
+  /** Whether to ask for a folder. */
   readonly folder?: boolean;
   readonly sampleLabel: string;
   readonly onFiles: (files: readonly DroppedFile[]) => void;
-  /** Where an address is taken too. */
+  /** If set, an address can be entered too. */
   readonly url?: { readonly label: string; readonly placeholder: string; readonly onOpen: (url: string) => void };
   readonly onSample: () => void;
   readonly children?: ComponentChildren;
 }
 
-/** Where a view without anything to show asks for it. */
+/** Asks for a file, a folder or an address in a view that has nothing to show. */
 export function Drop({ title, explanation, folder, url: address, sampleLabel, onFiles, onSample, children }: DropProps) {
   const [over, setOver] = useState(false);
   const [url, setUrl] = useState('');
@@ -165,7 +165,7 @@ export function Drop({ title, explanation, folder, url: address, sampleLabel, on
   );
 }
 
-/** Work that takes a while. */
+/** The progress of long work. */
 export function Progress({ label, done, total, onCancel }: { readonly label: string; readonly done: number; readonly total: number; readonly onCancel: () => void }) {
   const id = useId();
   const percent = total === 0 ? 0 : Math.min(100, Math.floor((done / total) * 100));

@@ -1,24 +1,24 @@
 /** A file that was dropped or picked. */
 export interface DroppedFile {
-  /** From the folder that was dropped, which is the first part of it; of a single file, its name. */
+  /** The path from the dropped folder, whose name comes first; the name of a single file. */
   readonly path: string;
   readonly file: File;
 }
 
-/** Folders this deep in a dropped one are looked into. */
+/** The depth to which dropped folders are searched. */
 const MAX_DEPTH = 8;
-/** At most this many names are read, since a whole disk may have been dropped. */
+/** The most names that are read, because a whole disk may be dropped. */
 const MAX_NAMES = 100_000;
 
-/** What was dropped: its files, and for folders a way to list them again, since a running program changes them. */
+/** Dropped files, and, for folders, a way to list them again, because a running program changes them. */
 export interface Dropped {
   readonly files: readonly DroppedFile[];
   readonly again: (() => Promise<readonly DroppedFile[]>) | undefined;
 }
 
-/** The files that were dropped: single ones whatever they are, and of folders, at any depth, those with names of LevelDB's, or of engines that are mistaken for it, and blobs of IndexedDB. */
+/** The dropped files: all single files; from folders, those named like files of LevelDB or of similar engines, and blobs of IndexedDB. */
 export async function droppedFiles(transfer: DataTransfer): Promise<Dropped> {
-  // Entries have to be taken before the event ends.
+  // Entries must be read before the event ends.
   const entries = Array.from(transfer.items, (item) => item.webkitGetAsEntry()).filter((entry) => entry !== null);
   if (!entries.some(({ isDirectory }) => isDirectory)) return { files: Array.from(transfer.files, (file) => ({ path: file.name, file })), again: undefined };
   const list = (): Promise<DroppedFile[]> => filesOf(entries);
@@ -26,7 +26,7 @@ export async function droppedFiles(transfer: DataTransfer): Promise<Dropped> {
 }
 
 async function filesOf(entries: readonly FileSystemEntry[]): Promise<DroppedFile[]> {
-  // Loaded when a folder is dropped: the first view needs nothing of LevelDB.
+  // Loaded when a folder is dropped, because the first view does not need it.
   const [{ parseFileName }, { isForeignName }, { isInBlobFolder }] = await Promise.all([import('@bloom/leveldb'), import('@bloom/leveldb/inspect'), import('@bloom/web-storage')]);
   const found: DroppedFile[] = [];
   let level: readonly FileSystemEntry[] = entries;
@@ -49,12 +49,12 @@ async function filesOf(entries: readonly FileSystemEntry[]): Promise<DroppedFile
   return found;
 }
 
-/** The files that an input was given. */
+/** The files of a file input. */
 export function pickedFiles(files: Iterable<File>): DroppedFile[] {
   return Array.from(files, (file) => ({ path: file.webkitRelativePath || file.name, file }));
 }
 
-/** A file; undefined where a running program has deleted it since it was listed. */
+/** A file; undefined if a running program has deleted it after it was listed. */
 function fileOf(entry: FileSystemFileEntry): Promise<File | undefined> {
   return new Promise((resolve, reject) => entry.file(resolve, (error) => (error.name === 'NotFoundError' ? resolve(undefined) : reject(error))));
 }
@@ -63,7 +63,7 @@ async function entriesOf(directory: FileSystemDirectoryEntry): Promise<FileSyste
   const reader = directory.createReader();
   const entries: FileSystemEntry[] = [];
   for (;;) {
-    // It gives a hundred or so at a time.
+    // It returns about a hundred at a time.
     const some = await new Promise<FileSystemEntry[]>((resolve, reject) => reader.readEntries(resolve, reject));
     if (some.length === 0) return entries;
     entries.push(...some);

@@ -2,10 +2,10 @@ import type { ComponentChildren } from 'preact';
 
 interface RowsProps {
   readonly label?: string;
-  /** Further classes. */
+  /** Additional CSS classes. */
   readonly kind?: string;
   readonly caption?: ComponentChildren;
-  /** An empty one heads the names of the rows. */
+  /** An empty heading is for the column of row names. */
   readonly headings: readonly ComponentChildren[];
   readonly children: ComponentChildren;
 }

@@ -12,7 +12,7 @@ export function byteSize(bytes: number): string {
   return `${value.toFixed(value < 10 ? 1 : 0)} ${units[unit]}`;
 }
 
-/** A rate of 0 to 1 as a percentage, with as many digits as say something. */
+/** A rate from 0 to 1 as a percentage with a useful number of digits. */
 export function percent(rate: number): string {
   const value = rate * 100;
   if (value === 0) return '0%';

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 
-/** As the style sheets say of narrow screens. */
+/** The media query for narrow screens, as in the style sheets. */
 const NARROW = '(max-width: 480px)';
 
 /** Whether the window is narrow, such as that of a phone. */

@@ -1,7 +1,7 @@
 import { type RefObject } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 
-/** How far from the window content is loaded. */
+/** The distance from the window at which content is loaded. */
 const MARGIN = '900px';
 
 /** Loads a value when the element comes near the window. */

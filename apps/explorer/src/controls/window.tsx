@@ -3,11 +3,11 @@ import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import { useNarrow } from './use-narrow.js';
 
 const ROW_HEIGHT = 34;
-/** Of rows whose last cell has a line of its own. */
+/** The height of rows whose last cell has its own line. */
 const STACKED_ROW_HEIGHT = 56;
-/** Rows above and below those in sight. */
+/** The number of extra rows above and below the visible ones. */
 const MARGIN = 8;
-/** Browsers draw no element higher than some 16 million pixels: longer lists are scrolled by parts of them. */
+/** Browsers do not draw elements higher than about 16 million pixels. Longer lists are scaled. */
 const MAX_HEIGHT = 8_000_000;
 
 interface WindowProps<Row> {
@@ -15,9 +15,9 @@ interface WindowProps<Row> {
   readonly rowCount: number;
   /** `grid-template-columns` of each row. */
   readonly columns: string;
-  /** Narrower than this, the list scrolls sideways. */
+  /** Below this width, the list scrolls horizontally. */
   readonly minWidth?: string;
-  /** On narrow screens: the columns of all cells but the last, which is below them over the whole width. */
+  /** On narrow screens: the columns of all cells except the last, which is below them with the full width. */
   readonly stackedColumns?: string;
   readonly headings: readonly string[];
   readonly height?: number;
@@ -30,7 +30,7 @@ interface WindowProps<Row> {
   readonly onSelect?: ((number: number, row: Row) => void) | undefined;
 }
 
-/** A list of any length: only the rows in sight are in the document. */
+/** A list of any length. Only the visible rows are in the document. */
 export function WindowedRows<Row>(props: WindowProps<Row>) {
   const { label, rowCount, stackedColumns, headings, height = 420, load, loadKey, row, rowClass, selected, onSelect } = props;
   const isStacked = useNarrow() && stackedColumns !== undefined;
@@ -56,7 +56,7 @@ export function WindowedRows<Row>(props: WindowProps<Row>) {
     let current = true;
     const rows = load(start, end);
     if (rows instanceof Promise) {
-      // A failure is shown by whoever loads.
+      // `load` shows its failures.
       rows.then((loadedRows) => current && setLoaded({ key: loadKey, start, rows: loadedRows }), () => undefined);
     } else setLoaded({ key: loadKey, start, rows });
     return () => void (current = false);

@@ -5,7 +5,7 @@ import { Task } from '../worker/task.js';
 import type { AbsentLookups, DatabaseFacts, DatabasePage, DroppedFacts, EntryRange, LookupTrace, VersionFacts } from './database-facts.js';
 import type { FolderOrigin } from './folder-origin.js';
 
-/** A database that is open in a worker of its own. */
+/** A database that is open in its own worker. */
 export class DatabaseClient {
   readonly origin: FolderOrigin;
   readonly facts: DatabaseFacts;

@@ -13,7 +13,7 @@ export interface LevelTableFacts {
   readonly byteLength: number;
   readonly smallest: BoundFacts;
   readonly largest: BoundFacts;
-  /** Of the filter: used, absent, … */
+  /** The status of the filter: used, absent, … */
   readonly filter: string;
 }
 
@@ -21,7 +21,7 @@ export interface LogFacts {
   readonly name: string;
   readonly byteLength: number;
   readonly entries: number;
-  /** The end of the file, if it is not a whole record. */
+  /** The incomplete record at the end of the file, if there is one. */
   readonly tail: string | undefined;
 }
 
@@ -43,7 +43,7 @@ export interface DatabaseFacts {
   readonly logs: readonly LogFacts[];
   readonly dropped: readonly DroppedFacts[];
   readonly byteLength: number;
-  /** Of the entries that are visible. */
+  /** The first visible key. */
   readonly firstKey: Clipped | undefined;
   readonly lastKey: Clipped | undefined;
   readonly isIndexedDb: boolean;
@@ -58,11 +58,11 @@ export interface DatabaseRow {
 /** A page of entries. */
 export interface DatabasePage {
   readonly rows: readonly DatabaseRow[];
-  /** Whether there are more behind it. */
+  /** Whether there are more after this page. */
   readonly hasMore: boolean;
 }
 
-/** Which entries; keys are bytes. */
+/** A range of entries. Keys are bytes. */
 export interface EntryRange {
   readonly gte?: Uint8Array | undefined;
   readonly gt?: Uint8Array | undefined;
@@ -81,7 +81,7 @@ export interface VersionFacts {
 
 export type FilterAnswer = 'no' | 'maybe' | 'no filter' | 'damaged';
 
-/** How one table is searched. */
+/** The search of one table. */
 export interface TableTrace {
   readonly file: string;
   readonly level: number;
@@ -89,11 +89,11 @@ export interface TableTrace {
   readonly index: {
     readonly entries: number;
     readonly compared: readonly { readonly entry: number; readonly key: Clipped; readonly order: 'before' | 'at or after' }[];
-    /** Undefined: the key is after all blocks. */
+    /** Undefined if the key is after all blocks. */
     readonly block: { readonly number: number; readonly offset: number; readonly size: number } | undefined;
   };
   readonly filter: { readonly answer: FilterAnswer; readonly number: number; readonly from: number; readonly to: number; readonly byteLength: number } | undefined;
-  /** The search of the block, where it was read. */
+  /** The search of the block, if it was read. */
   readonly block:
     | {
         readonly restarts: number;
@@ -130,7 +130,7 @@ export interface AbsentLookups {
   readonly readsWithoutFilters: number;
   readonly falsePositives: number;
   readonly filterNegatives: number;
-  /** Lookups that failed, because damage may hide their keys: fewer where filters rule the damaged blocks out. */
+  /** Lookups that failed because damage may hide their keys: fewer if filters exclude the damaged blocks. */
   readonly failuresWithFilters: number;
   readonly failuresWithoutFilters: number;
   /** One of the keys. */

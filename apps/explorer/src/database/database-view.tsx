@@ -17,7 +17,7 @@ import { LevelMap } from './level-map.js';
 import { fileOfFolder } from './file-of-folder.js';
 import { folderAt, sampleDatabase } from './folder-origin.js';
 
-/** Databases up to this size are counted when they are opened. */
+/** The entries of databases up to this size are counted when they are opened. */
 const EAGER_COUNT_BYTES = 32 * 2 ** 20;
 
 /** Asks for a database. */
@@ -28,7 +28,7 @@ export function DatabaseDrop({ view }: { readonly view: 'database' | 'lookup' })
     <Drop
       folder
       title="Open a database"
-      explanation="Drop the folder that has a file named CURRENT: of a browser’s storage, a game world, a chain. It stays on your machine, and is never changed."
+      explanation="Drop the folder that has a file named CURRENT: of a browser’s storage, a game world, a chain. It stays on your machine and is never changed."
       url={{
         label: 'Address of a folder',
         placeholder: 'https://…/database/',
@@ -123,7 +123,7 @@ export function DatabaseStatus({ view }: { readonly view: 'database' | 'lookup' 
   );
 }
 
-/** The page's message about an unknown comparator. The library's own message is written for programmers. */
+/** The page's message about an unknown comparator, because the library's message is for programmers. */
 function unknownOrder(message: string): string {
   const name = /“([^”]+)”|"([^"]+)"/.exec(message);
   return `Its keys are sorted in an order of its own${name === null ? '' : `, ${name[1] ?? name[2]!}`}, which this page does not know. The database is whole; only the program that wrote it knows the order.`;
@@ -131,7 +131,7 @@ function unknownOrder(message: string): string {
 
 /** From the newest to the oldest. */
 const PARTS = [
-  { colour: 'filter', share: 1.4, title: 'Log', text: 'The newest writes, in the order in which they came.' },
+  { colour: 'filter', share: 1.4, title: 'Log', text: 'The newest writes, in the order in which they were made.' },
   { colour: 'level-0', share: 2, title: 'Level 0', text: 'A full log becomes a table here. Key ranges of tables may overlap.' },
   { colour: 'level-1', share: 3, title: 'Level 1', text: 'Merged from level 0. No two tables overlap, so a lookup asks at most one.' },
   { colour: 'level-2', share: 5, title: 'Level 2 and deeper', text: 'Each level holds about ten times as much as the one above. Most of the data is here.' },
@@ -268,7 +268,7 @@ function DroppedCard({ dropped }: { readonly dropped: readonly DroppedFacts[] })
     return (
       <section class="card" aria-label="Damage">
         <h2>Damage</h2>
-        <p class="notice is-good">Nothing was left out of what was read so far.</p>
+        <p class="notice is-good">Nothing has been skipped so far.</p>
       </section>
     );
   }
@@ -287,7 +287,7 @@ function DroppedCard({ dropped }: { readonly dropped: readonly DroppedFacts[] })
               : {reason}
               {byteLength !== undefined && ` (${counted(byteLength, 'byte')})`}
             </p>
-            <p class="small">Everything else is shown, as LevelDB would. A get whose answer may hide there fails instead of guessing.</p>
+            <p class="small">All other entries are shown, as in LevelDB. A get whose entry may be in the damaged part fails.</p>
             <p class="small">
               <code>{code}</code>
             </p>

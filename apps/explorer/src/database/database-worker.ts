@@ -16,7 +16,7 @@ function database(): InspectedDatabase {
   return opened;
 }
 
-/** The page has chosen the folder: paths say nothing more. */
+/** A file without its path, because the page has already chosen the folder. */
 function withoutPath(file: File): FileLike {
   return { name: file.name, size: file.size, slice: (start, end) => file.slice(start, end) };
 }

@@ -13,18 +13,18 @@ import type { DatabaseClient } from './database-client.js';
 import type { DatabasePage, DatabaseRow, EntryRange, VersionFacts } from './database-facts.js';
 import { type EntrySearch, FIRST_PAGE } from './entry-search.js';
 
-/** Entries of one page. */
+/** The number of entries on a page. */
 const PAGE_ROWS = 500;
 
-/** The page that is shown; the next one may be on its way. */
+/** The page that is shown. The next one may be loading. */
 interface ShownPage extends DatabasePage {
   readonly number: number;
   readonly step: EntryRange;
-  /** Another one for each page that comes, so that lists notice it. */
+  /** Different for each loaded page, so that lists notice the change. */
   readonly id: number;
 }
 
-/** The first key that does not begin with `prefix`; undefined when all further keys do. */
+/** The first key after all keys that begin with `prefix`; undefined if there is none. */
 function afterPrefix(prefix: Uint8Array): Uint8Array | undefined {
   let length = prefix.length;
   while (length > 0 && prefix[length - 1] === 0xff) length--;
@@ -34,7 +34,7 @@ function afterPrefix(prefix: Uint8Array): Uint8Array | undefined {
   return next;
 }
 
-/** The entries of a database: searched, a page at a time, with all versions of the one that is selected. */
+/** The entries of a database, searched and shown page by page, with all versions of the selected one. */
 export function EntryBrowser({ client, onRead }: { readonly client: DatabaseClient; readonly onRead: () => void }) {
   const id = useId();
   const session = useSession();

@@ -1,10 +1,10 @@
 import { type Typing, TYPINGS } from '../bytes/key-form-names.js';
 import type { EntryRange } from './database-facts.js';
 
-/** Which entries of a database are listed. */
+/** The entries of a database to list. */
 export interface EntrySearch {
   readonly by: 'prefix' | 'range';
-  /** Undefined: as is usual for such a database. */
+  /** Undefined for the database's default. */
   readonly typing: Typing | undefined;
   readonly prefix: string;
   readonly from: string;

@@ -1,14 +1,14 @@
 import type { DroppedFile } from '../controls/dropped-files.js';
 import { SAMPLE_DATABASE_FILES, sampleUrl } from '../session/sample-url.js';
 
-/** Where a folder comes from. */
+/** The origin of a folder. */
 export type FolderOrigin = (
   | { readonly kind: 'files'; readonly name: string; readonly files: readonly File[] }
-  | { readonly kind: 'url'; readonly name: string; readonly url: string; /** The names of the files, where they are known. */ readonly files?: readonly string[] }
+  | { readonly kind: 'url'; readonly name: string; readonly url: string; /** The names of the files, if they are known. */ readonly files?: readonly string[] }
 ) & {
-  /** Whether keys are read in bytewise order, though the database has another one, which the page does not know. */
+  /** Whether to read keys in bytewise order, although the database has another order, which the page does not know. */
   readonly isForcedBytewise?: boolean | undefined;
-  /** Whether the database is read although tables are missing. */
+  /** Whether to read the database although tables are missing. */
   readonly hasGaps?: boolean | undefined;
 };
 
@@ -18,7 +18,7 @@ export function sampleDatabase(): FolderOrigin {
   return { kind: 'url', name: SAMPLE_NAME, url: sampleUrl('database/'), files: SAMPLE_DATABASE_FILES };
 }
 
-/** The databases among files that were dropped or picked: one for each CURRENT, or all files as one where there is none. */
+/** The databases among dropped or picked files: one for each CURRENT, or one of all files if there is no CURRENT. */
 export function droppedFolders(dropped: readonly DroppedFile[]): FolderOrigin[] {
   const folders = new Map<string, File[]>();
   for (const { path, file } of dropped) {
@@ -28,12 +28,12 @@ export function droppedFolders(dropped: readonly DroppedFile[]): FolderOrigin[] 
     else files.push(file);
   }
   const databases = [...folders].filter(([, files]) => files.some(({ name }) => name === 'CURRENT'));
-  // Without CURRENT, opening reports what is missing.
+  // Without CURRENT, opening reports the missing file.
   const chosen = databases.length > 0 ? databases : [...folders].sort(([, a], [, b]) => b.length - a.length).slice(0, 1);
   return chosen.map(([path, files]) => ({ kind: 'files', name: (chosen.length > 1 ? path : path.split('/').at(-1)!) || 'dropped folder', files }));
 }
 
-/** The folder at `url`; undefined where that is no URL. */
+/** The folder at `url`; undefined if it is not a URL. */
 export function folderAt(url: string): FolderOrigin | undefined {
   try {
     const { href } = new URL(url.endsWith('/') ? url : `${url}/`, document.baseURI);

@@ -2,8 +2,8 @@ import { decodeVersionEdit, type Folder, parseFileName } from '@bloom/leveldb';
 import { readLog } from '@bloom/log';
 
 /**
- * A folder that lacks tables, as one that can be opened. LevelDB looks only whether some file has the number of each table,
- * and misses a table when it reads it: so does a reader for which damage is no reason to stop.
+ * Makes a folder that lacks tables openable. LevelDB checks only whether a file has the number of each table, and notices a
+ * missing table when it reads it. A reader that skips damage does the same.
  *
  * Source: LevelDB, db/db_impl.cc, `DBImpl::Recover`.
  */
@@ -20,7 +20,7 @@ export async function folderWithGaps(folder: Folder): Promise<Folder> {
   };
 }
 
-/** The numbers of the tables that the MANIFEST has. */
+/** The numbers of the tables in the MANIFEST. */
 async function tablesOf(folder: Folder): Promise<ReadonlySet<bigint>> {
   const current = await contentsOf(folder, 'CURRENT');
   const name = new TextDecoder().decode(current).trim();

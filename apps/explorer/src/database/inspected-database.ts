@@ -19,10 +19,10 @@ import type {
 } from './database-facts.js';
 import { clipped, lookupTrace } from './traced-lookup.js';
 
-/** What a list shows of a value. */
+/** The number of bytes of a value that a list shows. */
 const ROW_VALUE_BYTES = 300;
 const VALUE_BYTES = 64 * 1024;
-/** Tables whose index and filter are kept open for traces. */
+/** The number of tables whose index and filter are kept in memory for traces. */
 const KEPT_TABLES = 32;
 
 /** An open database and everything that the page shows of it. */
@@ -56,12 +56,12 @@ export class InspectedDatabase {
       }
       for await (const key of reader.keys({ limit: 1, reverse: true })) lastKey = key.slice();
     } catch {
-      // Damage is reported where it is read on purpose.
+      // Damage is reported when the user reads it.
     }
     return new InspectedDatabase(folder, reader, factsOf(name, description, [firstKey, lastKey], seen > 0 && minecraft > seen / 2), options);
   }
 
-  /** What was left out so far: it grows with what is read. */
+  /** The damage skipped so far. It grows with what is read. */
   dropped(): DatabaseFacts['dropped'] {
     return droppedOf(this.#reader.describe());
   }
@@ -87,7 +87,7 @@ export class InspectedDatabase {
     return versions.map(({ kind, sequence, value, file, level }) => ({ kind, sequence: sequence.toString(), value: clipped(value, ROW_VALUE_BYTES), file, level }));
   }
 
-  /** Counts what is visible. */
+  /** Counts the visible entries. */
   async count(work: Work): Promise<number> {
     let entries = 0;
     const before = this.#reader.stats.bytesRead;
@@ -183,7 +183,7 @@ export class InspectedDatabase {
   }
 }
 
-/** Opens a database in the order that it names. Each order needs its own filter policies. */
+/** Opens a database with the comparator that it names. Each comparator needs its own filter policies. */
 async function openReader(folder: Folder, insistOnBytewise: boolean, signal: AbortSignal): Promise<{ reader: DatabaseReader; options: AsyncReaderOptions }> {
   const common = { codecs: allCodecs, damage: 'skip', openTables: 'at-opening', filters: 'at-opening' } as const;
   const attempts: AsyncReaderOptions[] = [common, { ...common, comparators: [idbComparator], filterPolicies: [idbFilterPolicy] }];
@@ -200,7 +200,7 @@ async function openReader(folder: Folder, insistOnBytewise: boolean, signal: Abo
   throw unknown;
 }
 
-/** Whether the database has the key; undefined where damage may hide it. */
+/** Whether the database has the key; undefined if damage may hide it. */
 async function has(reader: DatabaseReader, key: Uint8Array): Promise<boolean | undefined> {
   try {
     return await reader.has(key);
@@ -216,7 +216,7 @@ function droppedOf({ dropped }: DatabaseDescription): DatabaseFacts['dropped'] {
 
 export function factsOf(name: string, description: DatabaseDescription, [firstKey, lastKey]: readonly (Uint8Array | undefined)[], isMinecraft: boolean): DatabaseFacts {
   const { comparator, lastSequence, manifest, nextFileNumber, levels, logs } = description;
-  // Bounds are compared with keys: they go whole.
+  // Bounds are compared with keys, so they are not clipped.
   const bound = ({ userKey, sequence }: { userKey: Uint8Array; sequence: bigint }) => ({ userKey: clipped(userKey, Infinity), sequence: sequence.toString() });
   return {
     name,

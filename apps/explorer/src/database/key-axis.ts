@@ -3,33 +3,33 @@ import { commonStart } from '@bloom/report';
 import { bytewiseComparator, type Comparator } from '@bloom/sstable';
 import type { DatabaseFacts } from './database-facts.js';
 
-/** `bytes`: as far apart as the keys are, read as numbers. `even`: all bounds of tables at equal distances. */
+/** `bytes`: distances are those of the keys as numbers. `even`: all bounds of tables have equal distances. */
 export type KeyScale = 'bytes' | 'even';
 
-/** Where keys are drawn, from left to right in the order of the database. */
+/** The positions of keys, from left to right in the order of the database. */
 export interface KeyAxis {
   /** The ends of the axis; undefined without keys. */
   readonly ends: { readonly first: Uint8Array; readonly last: Uint8Array } | undefined;
-  /** 0 to 1. There is room on both sides for keys before the first and after the last. */
+  /** From 0 to 1. There are margins on both sides for keys before the first and after the last. */
   position(key: Uint8Array): number;
 }
 
-/** The room left and right, for keys before and after all. */
+/** The margins left and right, for keys before and after all tables. */
 const MARGIN = 0.025;
-/** Two bounds are drawn at least this far apart, so that a key between two tables is seen to be in neither. */
+/** The least distance between two bounds, so that a key between two tables is visibly in neither. */
 const LEAST_GAP = 0.008;
-/** The most that these gaps take of the axis. */
+/** The largest share of the axis for these gaps. */
 const MOST_GAPS = 0.6;
-/** How close to a bound a key next to it is drawn, as a share of the gap. */
+/** The distance of a key from an adjacent bound, as a share of the gap. */
 const NEAREST = 0.25;
-/** The most bytes that a number holds exactly. */
+/** The most bytes that a number represents exactly. */
 const NUMBER_BYTES = 6;
 
 export function keyOrderOf({ isIndexedDb }: DatabaseFacts): Comparator {
   return isIndexedDb ? idbComparator : bytewiseComparator;
 }
 
-/** An axis for all tables of a database. Between their bounds, a key is where its order puts it, whatever the scale. */
+/** An axis for all tables of a database. A key between two bounds is drawn between them in every scale. */
 export function keyAxis(facts: DatabaseFacts, scale: KeyScale): KeyAxis {
   const order = keyOrderOf(facts);
   const { firstKey, lastKey } = facts;
@@ -67,7 +67,7 @@ export function keyAxis(facts: DatabaseFacts, scale: KeyScale): KeyAxis {
   };
 }
 
-/** Keys as numbers, by the bytes after `start`, which all have in common. */
+/** Keys as numbers, from the bytes after `start`. All keys have the bytes before it in common. */
 function numbersAfter(start: number): (key: Uint8Array) => number {
   return (key) => {
     let number = 0;

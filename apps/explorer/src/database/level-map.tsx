@@ -7,12 +7,12 @@ import { byteSize } from '../controls/sizes.js';
 import type { DatabaseFacts, LevelTableFacts } from './database-facts.js';
 import { keyAxis, type KeyScale } from './key-axis.js';
 
-/** More tables of one level than these are too narrow to touch. */
+/** The most tables of a level that are drawn as bars: more would be too narrow to touch. */
 const MOST_BARS = 300;
-/** The part of a key that a title shows. */
+/** The number of bytes of a key that a title shows. */
 const SHOWN_BYTES = 80;
 
-/** What a lookup did with a table or log. */
+/** The result of a lookup in a table or log. */
 export type Visit = 'found' | 'read' | 'skipped' | 'failed' | 'not asked';
 
 interface LevelMapProps {
@@ -20,24 +20,24 @@ interface LevelMapProps {
   readonly form: KeyForm;
   readonly onOpen: (name: string) => void;
   readonly lookup?: LookupPath | undefined;
-  /** By name, what is done to tables at the moment: a word for their names. */
+  /** What is currently done to tables, by name: a word to show after their names. */
   readonly marks?: ReadonlyMap<string, string> | undefined;
 }
 
-/** The key of a lookup, and where it went so far. */
+/** The key of a lookup, and its path so far. */
 export interface LookupPath {
   readonly key: Uint8Array;
-  /** By name, what it did with logs and tables. */
+  /** The results in logs and tables, by name. */
   readonly visits: ReadonlyMap<string, Visit>;
-  /** The levels that it came to, and whether it went through all their tables. */
+  /** The levels that it reached, and whether it searched all their tables. */
   readonly levels: ReadonlyMap<number, boolean>;
 }
 
-/** Levels one above the other, each table where its keys are. */
+/** The levels of a database. Each table is drawn at the position of its keys. */
 export function LevelMap({ facts, form, onOpen, lookup, marks }: LevelMapProps) {
   const tables = facts.levels.flat();
   const axes = useMemo(() => ({ bytes: keyAxis(facts, 'bytes'), even: keyAxis(facts, 'even') }), [facts]);
-  // Keys that bunch together say more when they are spread evenly.
+  // Keys that are close together are easier to see when they are spread evenly.
   const widthOf = ({ smallest, largest }: LevelTableFacts): number => axes.bytes.position(largest.userKey.bytes) - axes.bytes.position(smallest.userKey.bytes);
   const isBunched = tables.length > 1 && tables.filter((table) => widthOf(table) < 0.02).length > tables.length / 2;
   const [chosen, setChosen] = useState<KeyScale>();
@@ -90,7 +90,7 @@ export function LevelMap({ facts, form, onOpen, lookup, marks }: LevelMapProps) 
             <span class="filter-swatch" aria-hidden="true" /> has a filter
           </li>
           <li>
-            <span class="filter-swatch has-no-filter" aria-hidden="true" /> dashed: has none that can be asked, so every lookup that comes by reads a block
+            <span class="filter-swatch has-no-filter" aria-hidden="true" /> dashed: has none that can be used, so every lookup in its range reads a block
           </li>
         </ul>
       )}
@@ -124,10 +124,10 @@ interface LanesProps {
 }
 
 function Lanes({ tables, level, form, position, onOpen, lookup, marks, visitOf }: LanesProps) {
-  // Level 0 overlaps: each table has a lane of its own, the newest on top. Deeper levels need one.
+  // Tables of level 0 overlap, so each has its own lane, the newest on top. Deeper levels need one lane.
   const lanes = level === 0 ? [...tables].sort((a, b) => Number(BigInt(b.number) - BigInt(a.number))).map((table) => [table]) : [tables];
   const shown = lanes.slice(0, 40);
-  // The line of the key goes no further than the lookup.
+  // The line of the key ends where the lookup ends.
   const lastAsked = Math.max(...shown.map((lane, i) => (lane.some(({ name }) => lookup?.visits.has(name) === true) ? i : -1)));
   const isCrossed = (lane: number): boolean => lookup?.levels.has(level) === true && (lane <= lastAsked || lookup.levels.get(level) === true);
   const plain = (bytes: Uint8Array): string => partsOf(bytes.subarray(0, SHOWN_BYTES), form).map(({ text }) => text).join('');

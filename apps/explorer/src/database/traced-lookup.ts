@@ -1,4 +1,4 @@
-/** The library's explanation of a lookup, with the keys that it compared, taken from the blocks that it searched. */
+/** Adds the compared keys, from the searched blocks, to the library's explanation of a lookup. */
 import type { AskedTable, FoundVersion, LookupExplanation } from '@bloom/leveldb';
 import type { LookupFailure } from '@bloom/sstable';
 import { decodeInternalKey } from '@bloom/sstable/database';
@@ -9,7 +9,7 @@ import type { FailureFacts } from '../worker/failure.js';
 import type { LookupTrace, TableTrace, TraceStep } from './database-facts.js';
 
 const CLIPPED_BYTES = 200;
-/** What is shown of the value that was found. */
+/** The number of bytes of a found value that are shown. */
 const VALUE_BYTES = 64 * 1024;
 
 export function clipped(bytes: Uint8Array, limit = CLIPPED_BYTES): Clipped {
@@ -89,7 +89,7 @@ function failureOf({ name, code, structure, offset, problem, file }: LookupFailu
   return { name, message: problem, code, structure, offset, file: file ?? fallback };
 }
 
-/** The entries of an index that halving compares on the way to `entry`. */
+/** The entries of an index that the binary search compares on the way to `entry`. */
 function comparedEntries(index: InspectedBlock, entry: number): TableTrace['index']['compared'] {
   const compared: TableTrace['index']['compared'][number][] = [];
   let left = 0;
@@ -104,7 +104,7 @@ function comparedEntries(index: InspectedBlock, entry: number): TableTrace['inde
   return compared;
 }
 
-/** The restarts that halving compares on the way to the one from which the lookup walked, and the entries that it walked. */
+/** The restarts that the binary search compares, and the entries that the lookup scans from the last of them. */
 function walkedEntries(block: InspectedBlock, { restart, walkStart, walkEnd }: NonNullable<AskedTable['search']['searched']>): Pick<NonNullable<TableTrace['block']>, 'compared' | 'walked'> {
   const entries = block.entries(0, block.entryCount);
   const keyAt = (position: number): Clipped | undefined => {

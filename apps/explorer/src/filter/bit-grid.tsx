@@ -9,10 +9,10 @@ import type { FilterBits } from './filter-bits.js';
 interface BitGridProps {
   readonly label: string;
   readonly filter: FilterBits;
-  /** While a key is added: the filter as it was. */
+  /** The filter before the key, while a key is being added. */
   readonly before?: FilterBits | undefined;
   readonly probing: Pick<Probing, 'kind' | 'probes' | 'firstZero' | 'wasAdded'> | undefined;
-  /** How many probes are shown already. */
+  /** The number of probes shown so far. */
   readonly shownProbes: number;
   readonly selected: number | undefined;
   readonly onSelect: (bit: number) => void;
@@ -20,25 +20,25 @@ interface BitGridProps {
 
 interface Grid {
   readonly cell: number;
-  /** Between two bytes, which are groups of eight bits. */
+  /** The gap between two bytes. */
   readonly byteGap: number;
   readonly bytesPerRow: number;
   readonly rowHeight: number;
   readonly rows: number;
-  /** Rows of a cache line, which has room below it; 0 where none is drawn. */
+  /** The number of rows of a cache line, which has a gap below it; 0 if cache lines are not drawn. */
   readonly lineRows: number;
 }
 
 const LEAST_BYTE_GAP = 8;
 const MARGIN = 5;
 const MAX_HEIGHT = 420;
-/** Between two cache lines. */
+/** The gap between two cache lines. */
 const LINE_GAP = 8;
 const PULSE_MS = 420;
-/** Bits that the key does not look at step back behind those that it does. */
+/** The opacity of bits that the key does not use. */
 const DIMMED = 0.6;
 
-/** The fewest bytes per row with bits that are not too large. Rows fill the width. */
+/** The layout of the grid: the fewest bytes per row for which bits are not too large. Rows fill the width. */
 function gridFor(bits: number, width: number): Grid {
   const hasLines = bits >= LINE_BYTES * 8 && bits % (LINE_BYTES * 8) === 0;
   const largest = bits <= 160 ? 42 : bits <= 700 ? 24 : bits <= 3000 ? 16 : bits <= 20_000 ? 11 : 7;
@@ -52,7 +52,7 @@ function gridFor(bits: number, width: number): Grid {
   return { cell, byteGap, bytesPerRow, rowHeight: cell + (cell >= 24 ? 6 : cell >= 15 ? 4 : 2), rows: Math.ceil(bits / 8 / bytesPerRow), lineRows: hasLines ? LINE_BYTES / bytesPerRow : 0 };
 }
 
-/** All bits of a filter: the set ones filled, those of the key that is looked up coloured and numbered. */
+/** All bits of a filter. Bits that are 1 are filled; those of the key in question are coloured and numbered. */
 export function BitGrid({ label, filter, before, probing, shownProbes, selected, onSelect }: BitGridProps) {
   const { box, width } = useWidth();
   const canvas = useRef<HTMLCanvasElement>(null);
@@ -104,7 +104,7 @@ export function BitGrid({ label, filter, before, probing, shownProbes, selected,
       const lastRow = Math.min(grid.rows, rowAt(top + height) + 2);
       const lastBit = Math.min(bits, lastRow * grid.bytesPerRow * 8);
       if (grid.lineRows > 0) {
-        // A bar beside each cache line: thick where the key leads.
+        // A bar next to each cache line, which is thick for the line of the key.
         const touched = new Set(shown.map(({ bit }) => Math.floor(bit / (LINE_BYTES * 8))));
         for (let line = Math.floor(firstRow / grid.lineRows); line * grid.lineRows < lastRow; line++) {
           context.fillStyle = touched.has(line) ? ink : lineColour;

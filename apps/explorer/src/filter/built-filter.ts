@@ -24,13 +24,13 @@ export const POLICY_TITLES: Record<PolicyName, string> = { leveldb: 'LevelDB’s
 
 /** How a key is looked up or added, step by step. */
 export interface Probing extends KeyBits {
-  /** Adding: what a probe finds is what was there before. */
+  /** If a key is being added, probes show the bits from before. */
   readonly kind: 'asking' | 'adding';
   readonly key: string;
   readonly wasAdded: boolean;
 }
 
-/** The filter's answer to a key and whether it is right, or that the key was added. */
+/** The filter's answer for a key and whether it is right, or that the key was added. */
 export type Verdict = 'no' | 'true positive' | 'false positive' | 'added';
 
 export function verdictOf({ kind, firstZero, wasAdded }: Probing): Verdict {
@@ -39,30 +39,30 @@ export function verdictOf({ kind, firstZero, wasAdded }: Probing): Verdict {
   return wasAdded ? 'true positive' : 'false positive';
 }
 
-/** A lookup ends at the first 0; a key is added with all of its bits. */
+/** The number of probes that are needed: a lookup ends at the first 0, and adding a key uses all its bits. */
 export function neededProbes({ kind, firstZero, probes }: Probing): number {
   return firstZero === undefined || kind === 'adding' ? probes.length : firstZero + 1;
 }
 
-/** How large a filter is. */
+/** The size of a filter. */
 export interface FilterSize {
   readonly bitsPerKey: number;
   readonly expectedKeys: number;
-  /** Undefined: as many as the policy takes for the bits per key. */
+  /** Undefined for the number that the policy uses for the bits per key. */
   readonly probes: number | undefined;
   /** Replaces the length that the policy would compute from the number of keys. */
   readonly byteLength?: number | undefined;
 }
 
 /**
- * Sizes for both policies, in the same number of bytes: those of whole cache lines, with the bits per key that these give.
+ * Sizes of the same number of bytes for both policies: whole cache lines, and the resulting bits per key.
  */
 export function equalSize({ bitsPerKey, expectedKeys, probes }: FilterSize): FilterSize {
   const byteLength = blockedByteLength(expectedKeys, bitsPerKey);
   return { bitsPerKey: Math.max(1, Math.floor(((byteLength - 1) * 8) / expectedKeys)), expectedKeys, probes, byteLength };
 }
 
-/** A filter of a size that was chosen, filled with keys. */
+/** A filter of a chosen size, filled with keys. */
 export class BuiltFilter extends FilterBits {
   readonly keys: readonly string[];
   readonly #added: ReadonlySet<string>;
@@ -81,7 +81,7 @@ export class BuiltFilter extends FilterBits {
     return { kind: 'asking', key, ...this.bitsOf(encoder.encode(key)), wasAdded: this.#added.has(key) };
   }
 
-  /** How `key`, which this filter has, was added to one that was the same but for it. */
+  /** The addition of `key`, which this filter has, to `before`, the same filter without it. */
   additionOf(key: string, before: BuiltFilter): Probing {
     const asked = this.probingOf(key);
     const seen = new Set<number>();
@@ -94,7 +94,7 @@ export class BuiltFilter extends FilterBits {
     return { ...asked, kind: 'adding', probes, firstZero: firstZero < 0 ? undefined : firstZero };
   }
 
-  /** The keys that set each of `bits`, in one pass over all keys. */
+  /** The keys that set each of `bits`, found in one pass over all keys. */
   ownersOf(bits: Iterable<number>): ReadonlyMap<number, readonly string[]> {
     const owners = new Map<number, string[]>(Array.from(bits, (bit) => [bit, []]));
     for (const key of this.keys) {
@@ -103,12 +103,12 @@ export class BuiltFilter extends FilterBits {
     return owners;
   }
 
-  /** The share of absent keys that an ideal filter of this size with these keys lets pass. */
+  /** The false positive rate of an ideal filter of this size with these keys. */
   expectedRate(keys = this.keys.length): number {
     return keys === 0 ? 0 : idealFalsePositiveRate({ bitsPerKey: this.bits / keys, probes: this.probes, keys });
   }
 
-  /** The share of certainly absent keys that this filter lets pass. */
+  /** The measured false positive rate of this filter. */
   measuredRate(): MeasuredRate {
     return measuredRate((key) => this.mayMatch(key));
   }
@@ -116,7 +116,7 @@ export class BuiltFilter extends FilterBits {
 
 function filledBytes(policy: PolicyName, { bitsPerKey, expectedKeys, byteLength, probes }: FilterSize, keys: readonly string[]): Uint8Array {
   const encoded = keys.map((key) => encoder.encode(key));
-  // Without keys there is nothing to fit to.
+  // Without keys, a filter cannot be fitted.
   if (policy === 'fitted' && keys.length > 0) return buildFilter(new FittedBloomFilterPolicy(bitsPerKey), encoded);
   if (policy !== 'blocked') {
     const bytes = new Uint8Array(byteLength ?? filterByteLength(expectedKeys, bitsPerKey));
@@ -131,12 +131,12 @@ function filledBytes(policy: PolicyName, { bitsPerKey, expectedKeys, byteLength,
 const ABSENT_KEYS = 10_000;
 
 export interface MeasuredRate {
-  /** How many absent keys got a maybe. */
+  /** The number of absent keys with the answer maybe. */
   readonly passed: number;
   readonly asked: number;
 }
 
-/** Tests 10,000 keys that are certainly absent. */
+/** Measures the rate with 10,000 keys that are certainly absent. */
 export function measuredRate(mayMatch: (key: Uint8Array) => boolean): MeasuredRate {
   let passed = 0;
   for (const key of absentKeys()) if (mayMatch(key)) passed++;

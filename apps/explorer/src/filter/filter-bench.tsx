@@ -6,21 +6,21 @@ import { FilterBytes } from './filter-bytes.js';
 
 interface BenchProps {
   readonly filter: BuiltFilter;
-  /** While a key is added: the filter as it was. */
+  /** The filter before the key, while a key is being added. */
   readonly before: BuiltFilter | undefined;
   readonly probing: Probing;
-  /** How many probes are shown already. */
+  /** The number of probes shown so far. */
   readonly shown: number;
   readonly isOneOfTwo: boolean;
 }
 
-/** One filter in numbers: how the key is looked up, its bytes. */
+/** One filter in numbers: the calculation of a key's bits, and the bytes of the filter. */
 export function FilterBench({ filter, before, probing, shown: shownOfAll, isOneOfTwo }: BenchProps) {
   const needed = neededProbes(probing);
   const isAsked = probing.key !== '';
   const isAdding = probing.kind === 'adding';
   const shown = isAsked ? Math.min(shownOfAll, needed) : 0;
-  // Before its last step, what is added is not there yet.
+  // Before the last step, the key is not added yet.
   const stored = before !== undefined && shown < needed ? before : filter;
   const probedBytes = useMemo(() => new Set(probing.probes.slice(0, shown).map(({ bit }) => bit >> 3)), [probing, shown]);
   const firstZeroByte = !isAdding && probing.firstZero !== undefined && shown > probing.firstZero ? probing.probes[probing.firstZero]!.bit >> 3 : undefined;

@@ -3,26 +3,26 @@ import { bloomProbes } from '@bloom/policy';
 import { blockedBloomProbes } from '@bloom/policy-blocked';
 import type { PolicyName } from './filter-state.js';
 
-/** A probe of a key, with what it found. */
+/** A probe of a key, and the bit that it found. */
 export interface Probe {
   readonly hash: number;
   readonly bit: number;
   readonly isSet: boolean;
 }
 
-/** Where a key leads in a filter. */
+/** The bits of a key in a filter. */
 export interface KeyBits {
   readonly hash: number;
-  /** LevelDB's: what is added from one probe to the next. */
+  /** LevelDB's filter: the difference from one probe to the next. */
   readonly delta: number | undefined;
-  /** The blocked filter's: the line that all probes fall into. */
+  /** The blocked filter: the cache line of all probes. */
   readonly line: number | undefined;
   readonly probes: readonly Probe[];
-  /** The first probe that meets a zero, or undefined when none does. */
+  /** The first probe that finds a 0; undefined if none does. */
   readonly firstZero: number | undefined;
 }
 
-/** The bits of a filter as it is stored: bits, then a byte with the number of probes. */
+/** The bits of a filter in its stored form: bits, then a byte with the number of probes. */
 export class FilterBits {
   readonly policy: PolicyName;
   readonly bytes: Uint8Array;
@@ -38,7 +38,7 @@ export class FilterBits {
     this.setBits = setBits;
   }
 
-  /** How many bits there are to set: those of the last byte, which holds the number of probes, are not among them. */
+  /** The number of bits, without those of the last byte, which holds the number of probes. */
   get bits(): number {
     return (this.bytes.length - 1) * 8;
   }

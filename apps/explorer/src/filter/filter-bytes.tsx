@@ -2,10 +2,10 @@ import { hexNumber } from '@bloom/report';
 import { WindowedRows } from '../controls/window.js';
 import type { BuiltFilter } from './built-filter.js';
 
-/** They fit a narrow screen. */
+/** The number of bytes in a row, which fit a narrow screen. */
 const ROW_BYTES = 8;
 
-/** The filter as it would be stored: its bits, and in the last byte the number of probes. */
+/** The filter in its stored form: its bits, and the number of probes in the last byte. */
 export function FilterBytes({ filter, probedBytes, firstZeroByte }: { readonly filter: BuiltFilter; readonly probedBytes: ReadonlySet<number>; readonly firstZeroByte: number | undefined }) {
   const { bytes } = filter;
   const rows = Math.ceil(bytes.length / ROW_BYTES);

@@ -15,7 +15,7 @@ const MOST_KEYS_WITH_OWNERS = 2000;
 
 const LINE_BITS = LINE_BYTES * 8;
 
-/** Number of bits listed, apart from further ones that the answer needs. */
+/** The number of bits listed, in addition to those that the answer needs. */
 const MOST_TILES = 9;
 
 /** Windows up to this width have the style of small screens. */
@@ -24,7 +24,7 @@ const SMALL_WIDTH = 600;
 interface StageProps {
   readonly state: FilterState;
   readonly filters: readonly BuiltFilter[];
-  /** While a key is added: the filters as they were. */
+  /** The filters before the key, while a key is being added. */
   readonly before: readonly BuiltFilter[] | undefined;
   readonly probings: readonly Probing[];
   readonly steps: ProbeSteps;
@@ -36,7 +36,7 @@ interface StageProps {
   readonly onShowFalsePositive: () => void;
 }
 
-/** A key, the bits that it leads to, the answer, and the reason for it. */
+/** A key, its bits, the answer, and the reason for it. */
 export function FilterStage({ state, filters, before, probings, steps, message, onQuery, onAdd, onShowAdding, onShowNo, onShowFalsePositive }: StageProps) {
   const id = useId();
   const stage = useRef<HTMLElement>(null);
@@ -70,7 +70,7 @@ export function FilterStage({ state, filters, before, probings, steps, message, 
   ];
   const act = (run: () => void): void => {
     run();
-    // What happens is to be seen, on a small screen too.
+    // Scrolls on small screens, so that the result is visible.
     const element = stage.current!;
     if (innerWidth <= SMALL_WIDTH) element.scrollIntoView({ behavior: prefersReducedMotion() ? 'auto' : 'smooth' });
   };
@@ -147,14 +147,14 @@ export function FilterStage({ state, filters, before, probings, steps, message, 
 
 const LESSON_OF = { added: 1, no: 2, 'true positive': 3, 'false positive': 3 } as const;
 
-/** What is asked first. */
+/** The first key in question. */
 const GUESS = 'pear';
-/** Number of added words that are named. */
+/** The number of added words that are named. */
 const NAMED_WORDS = 14;
 
-/** The keys that are in the filter, abridged. */
+/** The keys in the filter, abbreviated. */
 function AddedWords({ keys, query }: { readonly keys: readonly string[]; readonly query: string }) {
-  // The one that is asked about, or was added last, is among those that are named.
+  // The key in question, or the last added key, is always named.
   const last = keys.includes(query) ? query : undefined;
   const named = keys.length <= NAMED_WORDS ? keys : [...keys.slice(0, NAMED_WORDS - 1).filter((key) => key !== last), ...(last === undefined ? [] : [last])];
   const rest = keys.length - named.length;

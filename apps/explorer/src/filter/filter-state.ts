@@ -2,34 +2,34 @@ import { FEWEST_KEYS, type KeyPattern, KEY_PATTERNS, MOST_KEYS } from './fit-pat
 import { KEY_SAMPLES } from './key-samples.js';
 import { keptKeys, nameOfKeys } from './own-keys.js';
 
-/** The policies whose filters are rows of bits, which the page draws. */
+/** The policies whose filters are rows of bits, which the page can draw. */
 export const POLICY_NAMES = ['leveldb', 'fitted', 'blocked'] as const;
 export type PolicyName = (typeof POLICY_NAMES)[number];
 /** `both`: LevelDB's filter and the blocked one, in equal bytes. */
 export type PolicyChoice = PolicyName | 'both';
 
-/** What the reader chose. All of it is in the URL. */
+/** The choices of the user. They are stored in the URL, unless noted otherwise. */
 export interface FilterState {
-  /** How the size was chosen: by bits per key, or by the rate that is wanted. */
+  /** How the size is chosen: by bits per key, or by the wanted rate. */
   readonly sizing: 'bits' | 'rate';
   readonly bitsPerKey: number;
-  /** 0 to 1. */
+  /** From 0 to 1. */
   readonly wantedRate: number;
   readonly expectedKeys: number;
-  /** Undefined: as many as the policy takes. */
+  /** Undefined for the policy's own number. */
   readonly probes: number | undefined;
   readonly policy: PolicyChoice;
-  /** Of LevelDB's filter, where it is shorter than its policy makes one: the row of the story. Undefined: as the policy does. */
+  /** The length of LevelDB's filter if it is shorter than usual, as in the story. Undefined for the policy's own length. */
   readonly byteLength: number | undefined;
-  /** Keys that were added, in order, each once. */
+  /** The added keys, in order and without duplicates. */
   readonly keys: readonly string[];
   /** The key being tested; empty at first. */
   readonly query: string;
   /** Whether the key has just been added. The page then shows the addition instead of a test. Not in the URL. */
   readonly isAdding: boolean;
-  /** How many keys the URL stands for that this browser does not have. */
+  /** The number of keys in the URL that this browser does not have. */
   readonly lostKeys: number;
-  /** Where LevelDB's filters and fitted ones are compared: keys in each filter, and which keys. */
+  /** The comparison of LevelDB's filters with fitted ones: the number of keys in each filter, and the pattern of keys. */
   readonly fitKeys: number;
   readonly fitPattern: KeyPattern;
 }
@@ -37,11 +37,11 @@ export interface FilterState {
 export const MAX_EXPECTED_KEYS = 10_000_000;
 export const MAX_BITS_PER_KEY = 50;
 export const MAX_PROBES_BY_HAND = 30;
-/** LevelDB's filters have more. */
+/** Filters up to this size are shorter than LevelDB makes them. */
 const MAX_ROW_BITS = 64;
 /** At most this many keys can be added. */
 export const MAX_KEYS = 100_000;
-/** Longer links break in mails and chats. */
+/** Longer links are often broken by mail and chat programs. */
 const MAX_KEY_CHARACTERS = 6000;
 
 export const INITIAL: FilterState = {
@@ -95,7 +95,7 @@ export function stateFromParams(params: URLSearchParams): FilterState {
   };
 }
 
-/** @returns also whether all keys fitted: those that do not are for {@link keepKeys}. */
+/** @returns the parameters, and whether all keys fitted. Keys that do not fit are stored by {@link keepKeys}. */
 export function paramsFromState(state: FilterState): { readonly params: URLSearchParams; readonly isWhole: boolean } {
   const params = new URLSearchParams();
   if (state.sizing === 'rate') params.set('rate', String(state.wantedRate));

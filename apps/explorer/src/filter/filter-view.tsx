@@ -23,14 +23,14 @@ import { useProbeSteps } from './probe-steps.js';
 import { RateCard } from './rate-card.js';
 import { useBitsForRate } from './use-rates.js';
 
-/** Number of keys shown as chips. */
+/** The number of keys shown as chips. */
 const SHOWN_KEYS = 80;
 
 export function FilterView() {
   const session = useSession();
   const state = useSessionState((all) => all.filter);
   const change = (part: Partial<FilterState>): void => {
-    // Another size is one that LevelDB makes.
+    // Other sizes are sizes that LevelDB makes.
     const isSized = 'bitsPerKey' in part || 'expectedKeys' in part || 'wantedRate' in part;
     session.change({ filter: { ...session.state.filter, ...(isSized && { byteLength: undefined }), ...part } });
   };
@@ -40,7 +40,7 @@ export function FilterView() {
   const bitsPerKey = state.sizing === 'rate' ? Math.min(wanted.answer ?? state.bitsPerKey, MAX_BITS_PER_KEY) : state.bitsPerKey;
   const policies: readonly PolicyName[] = state.policy === 'both' ? ['leveldb', 'blocked'] : [state.policy];
   const wantedSize = { bitsPerKey, expectedKeys: state.expectedKeys, probes: state.probes, ...(state.policy === 'leveldb' && { byteLength: state.byteLength }) };
-  // Two policies are compared in the same number of bytes.
+  // Two policies are compared with the same number of bytes.
   const size = state.policy === 'both' ? equalSize(wantedSize) : wantedSize;
   const buildOf = (keys: readonly string[]): BuiltFilter[] => policies.map((policy) => new BuiltFilter(policy, size, keys));
   const sizeKey = JSON.stringify([state.policy, size]);
@@ -136,7 +136,7 @@ interface NearSectionProps<Props> {
   readonly props: Props;
 }
 
-/** A card that is loaded, and measures what it shows, when the reader comes near. */
+/** A card that is loaded when it comes near the window. */
 function NearSection<Props extends object>({ title, className = '', load, props }: NearSectionProps<Props>) {
   const id = useId();
   const { ref, loaded: Card, problem } = useNear(load);
@@ -248,7 +248,7 @@ function KeysCard({ state, onAdd, onChange }: KeysCardProps) {
 interface SizeCardProps {
   readonly state: FilterState;
   readonly bitsPerKey: number;
-  /** With both policies: their common bits per key. */
+  /** The common bits per key of both policies. */
   readonly equalBits: number;
   readonly wanted: { readonly answer: number | undefined; readonly isCurrent: boolean };
   readonly filters: readonly BuiltFilter[];

@@ -28,7 +28,7 @@ interface FitCardProps {
   readonly onChange: (part: { readonly fitKeys?: number; readonly fitPattern?: KeyPattern }) => void;
 }
 
-/** How the rate depends on the number of keys: with LevelDB's length, and with a fitted one. */
+/** The rate by number of keys, with LevelDB's length and with a fitted length. */
 export function FitCard({ keys, pattern, onChange }: FitCardProps) {
   const id = useId();
   const client = useMemo(() => new FitClient(), []);
@@ -40,7 +40,7 @@ export function FitCard({ keys, pattern, onChange }: FitCardProps) {
     setFailure(undefined);
     void client.measure(pattern, keys, () => setMeasured((times) => times + 1), controller.signal).then(setFailure);
     return () => controller.abort();
-    // Another number of keys is among those that are being measured.
+    // Other numbers of keys are already being measured.
   }, [pattern]);
   const points = client.points(pattern);
   const here = points.get(keys);

@@ -7,7 +7,7 @@ import { FEWEST_KEYS, MOST_KEYS } from './fit-patterns.js';
 
 const LEFT = 46;
 const BOTTOM = 40;
-/** The figures of the marked number of keys stand above the lines. */
+/** The space above the lines for the figures of the marked number of keys. */
 const TOP = 34;
 const RIGHT = 14;
 /** The chart's size in its own units: fewer on a narrow screen, so that its text keeps its size. */
@@ -21,11 +21,11 @@ interface FitChartProps {
   readonly points: FitPoints;
   readonly keys: number;
   readonly label: string;
-  /** The reader drags the mark. The slider does the same by keyboard. */
+  /** Called when the user drags the mark. The slider does the same by keyboard. */
   readonly onKeys: (keys: number) => void;
 }
 
-/** The rates of both policies by number of keys. The reader's number is marked. */
+/** The rates of both policies by number of keys. The chosen number is marked. */
 export function FitChart({ points, keys, label, onKeys }: FitChartProps) {
   const { width, height } = useNarrow() ? NARROW_SIZE : WIDE_SIZE;
   const x = (count: number): number => LEFT + ((count - FEWEST_KEYS) / (MOST_KEYS - FEWEST_KEYS)) * (width - LEFT - RIGHT);
@@ -88,7 +88,7 @@ export function FitChart({ points, keys, label, onKeys }: FitChartProps) {
   );
 }
 
-/** What the chart shows, in words. */
+/** A description of the chart. */
 export function chartInWords(points: FitPoints, keys: number): string {
   const all = [...points.values()];
   const here = points.get(keys);

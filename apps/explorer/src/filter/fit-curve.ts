@@ -1,24 +1,24 @@
-/** How LevelDB's filters and fitted ones do for different numbers of keys. */
+/** Measures LevelDB's filters and fitted ones for different numbers of keys. */
 import { type Random, seeded } from '@bloom/bytes/internal';
 import { BloomFilterPolicy, buildFilter, type FilterPolicy, FittedBloomFilterPolicy } from '@bloom/policy';
 import { FEWEST_KEYS, type KeyPattern, MOST_KEYS } from './fit-patterns.js';
 
 export const FIT_BITS_PER_KEY = 10;
-/** Numbers stored are this far apart: the one between two of them is an absent neighbour of both. */
+/** The distance of stored numbers: the number between two of them is an absent neighbour of both. */
 const GAP = 2;
-/** Numbers begin anywhere below. */
+/** The first number is below this one. */
 const NUMBERS = 1_000_000;
-/** Bytes of a random key: enough that no two keys are the same. */
+/** The length of a random key in bytes: enough to make all keys distinct. */
 const RANDOM_BYTES = 16;
-/** Each point is measured with at least this many stored keys, in filters of different keys. */
+/** The least number of stored keys per point, in filters of different keys. */
 const KEYS_PER_POINT = 2000;
 const SEED = 0x66697474;
 
 /** The filters of one policy, for different keys. */
 export interface FitFigures {
-  /** The share of absent keys, 0 to 1, to which the filters answer “maybe”. */
+  /** The share of absent keys, from 0 to 1, for which the filters answer “maybe”. */
   readonly rate: number;
-  /** Lengths in bytes, with the byte that holds the number of probes. */
+  /** Lengths in bytes, including the byte for the number of probes. */
   readonly bytes: FitRange;
   readonly probes: FitRange;
 }
@@ -29,7 +29,7 @@ export interface FitRange {
   readonly mean: number;
 }
 
-/** What was measured with filters of one number of keys. */
+/** The measurement for one number of keys. */
 export interface FitPoint {
   readonly keys: number;
   readonly filters: number;
@@ -56,7 +56,7 @@ export class FitMeasurement {
   }
 }
 
-/** All numbers of keys, `first` before all others, then from coarse to fine: the curve has its shape early. */
+/** All numbers of keys: `first`, then from coarse to fine, so that the curve has its shape early. */
 export function measuringOrder(first: number): number[] {
   const order = new Set([first]);
   for (const step of [8, 4, 2, 1]) for (let keys = FEWEST_KEYS; keys <= MOST_KEYS; keys += step) order.add(keys);
@@ -73,7 +73,7 @@ function numberedKeys(pattern: 'digits' | 'bytes', keys: number, first: number):
   return { stored: numbers.filter((_, i) => i % GAP === 0), absent: numbers.filter((_, i) => i % GAP !== 0) };
 }
 
-/** The key of a number. */
+/** The key for a number. */
 export function numberedKey(pattern: 'digits' | 'bytes', number: number): Uint8Array {
   if (pattern === 'digits') return new TextEncoder().encode(String(number).padStart(16, '0'));
   const key = new Uint8Array(8);
@@ -81,13 +81,13 @@ export function numberedKey(pattern: 'digits' | 'bytes', number: number): Uint8A
   return key;
 }
 
-/** Random keys have no neighbours that anybody would ask for: the absent ones are random too. */
+/** Random stored keys and random absent keys, because random keys have no meaningful neighbours. */
 function randomKeys(keys: number, random: Random): Keys {
   const some = (): Uint8Array[] => Array.from({ length: keys }, () => random.bytes(RANDOM_BYTES));
   return { stored: some(), absent: some() };
 }
 
-/** What the filters of a policy come to. */
+/** The figures of a policy's filters. */
 class Tally {
   readonly #policy: FilterPolicy;
   readonly #bytes: number[] = [];

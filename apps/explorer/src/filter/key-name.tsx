@@ -1,4 +1,4 @@
-/** A key in a sentence or list. Leading and trailing spaces are drawn, because they count. */
+/** A key in a sentence or list. Leading and trailing spaces are visible, because they count. */
 export function KeyName({ name }: { readonly name: string }) {
   return (
     <>
@@ -13,7 +13,7 @@ export function KeyName({ name }: { readonly name: string }) {
   );
 }
 
-/** What is to be said of a key whose spaces are easily missed; undefined for any other. */
+/** The warning about a key whose spaces are easily overlooked; undefined for other keys. */
 export function spaceWarning(key: string): string | undefined {
   const places = [/^\s/.test(key) ? 'begins' : '', /\s$/.test(key) ? 'ends' : ''].filter((place) => place !== '');
   if (key === '' || places.length === 0) return undefined;

@@ -20,7 +20,7 @@ export const KEY_SAMPLES = {
   },
 } as const;
 
-/** Keys that are looked for when a false positive is wanted: none of them is in a sample. */
+/** Keys that are tried to find a false positive. None of them is in a sample. */
 export function* strangers(): Generator<string, void, undefined> {
   yield* [
     'pear', 'peach', 'melon', 'papaya', 'quince', 'lychee', 'guava', 'date', 'olive', 'raspberry', 'currant', 'elderberry',

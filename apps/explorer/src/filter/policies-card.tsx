@@ -11,10 +11,10 @@ import { measuredRate } from './built-filter.js';
 import { KeyName } from './key-name.js';
 
 const encoder = new TextEncoder();
-/** The rates that a ribbon filter can have. */
+/** The range of rates of a ribbon filter. */
 const LEAST_RATE = 2 ** -16;
 const MOST_RATE = 0.5;
-/** What an ideal Bloom filter’s rate is multiplied by for each bit per key. */
+/** The factor by which each bit per key lowers the rate of an ideal Bloom filter. */
 const RATE_PER_BIT = 0.6185;
 
 interface Row {
@@ -24,7 +24,7 @@ interface Row {
   readonly policy: FilterPolicy;
 }
 
-/** Every policy of this project, set up for a number of bits per key. */
+/** All policies of this project, configured for a number of bits per key. */
 function policiesOf(bitsPerKey: number): readonly Row[] {
   const rate = Math.min(MOST_RATE, Math.max(LEAST_RATE, RATE_PER_BIT ** bitsPerKey));
   return [

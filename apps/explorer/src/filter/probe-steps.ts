@@ -2,10 +2,10 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { prefersReducedMotion } from '../shell/theme.js';
 
 const STEP_MS = 340;
-/** However many probes there are. */
+/** The longest duration of the animation, for any number of probes. */
 const MOST_MS = 2600;
 
-/** Where the reader is among the probes of a key. */
+/** The position of the animation among the probes of a key. */
 export interface ProbeSteps {
   readonly shown: number;
   readonly needed: number;
@@ -13,7 +13,7 @@ export interface ProbeSteps {
   readonly goTo: (step: number) => void;
 }
 
-/** Plays `needed` steps whenever `subject` changes, though not when the page opens or where less motion is wanted. */
+/** Plays `needed` steps whenever `subject` changes, but not when the page opens, and not with reduced motion. */
 export function useProbeSteps(subject: unknown, needed: number): ProbeSteps {
   const [shown, setShown] = useState(needed);
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);

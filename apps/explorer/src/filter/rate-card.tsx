@@ -7,26 +7,26 @@ import type { BuiltFilter } from './built-filter.js';
 import { RateChart, type RateSeries } from './rate-chart.js';
 import { useDesignedRates } from './use-rates.js';
 
-/** The chart goes at least as far. */
+/** The least end of the axis. */
 const USUAL_MOST_BITS = 24;
-/** From here on, the share of absent keys that have the hash of a stored one is worth a sentence. */
+/** The share of absent keys with the hash of a stored key from which the card mentions it. */
 const NOTABLE_COLLISIONS = 1e-5;
 
-/** Of a filter of the same size with the best number of probes. LevelDB's have at least 64 bits. */
+/** The rate of an ideal filter of the same size with the best number of probes. LevelDB's filters have at least 64 bits. */
 function idealRate(bitsPerKey: number, keys: number): number {
   const bits = Math.max(bitsPerKey, MIN_BITS / keys);
   return idealFalsePositiveRate({ bitsPerKey: bits, probes: bestProbes(bits), keys });
 }
 
 interface RateCardProps {
-  /** One, or two of the same size. */
+  /** One filter, or two of the same size. */
   readonly filters: readonly BuiltFilter[];
   readonly bitsPerKey: number;
   readonly expectedKeys: number;
   readonly hasOwnProbes: boolean;
 }
 
-/** How good the filters are: measured, for LevelDB's on average, and for an ideal one, over bits per key. */
+/** The measured rates of the filters, and the rates of LevelDB's average and of an ideal filter by bits per key. */
 export function RateCard({ filters, bitsPerKey, expectedKeys, hasOwnProbes }: RateCardProps) {
   const id = useId();
   const first = filters[0]!;
@@ -39,7 +39,7 @@ export function RateCard({ filters, bitsPerKey, expectedKeys, hasOwnProbes }: Ra
     [most, expectedKeys],
   );
   const points = [...designed].filter(([bits]) => bits <= most).sort(([a], [b]) => a - b);
-  // A logarithmic axis has no place for 0.
+  // A logarithmic axis has no 0.
   const leveldb = points.filter(([, rate]) => rate > 0);
   const lastBits = leveldb.at(-1)?.[0];
   const series: RateSeries[] = [{ name: 'ideal', points: ideal }];

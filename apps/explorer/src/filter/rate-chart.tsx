@@ -6,7 +6,7 @@ const LEFT = 58;
 const BOTTOM = 34;
 const TOP = 14;
 const RIGHT = 14;
-/** The lowest rate that is drawn. */
+/** The lowest rate of the axis. */
 const LOWEST = 1e-6;
 
 /** A line of the chart. */
@@ -15,12 +15,12 @@ export interface RateSeries {
   readonly points: readonly (readonly [x: number, rate: number])[];
 }
 
-/** A filter that was measured. */
+/** A measured filter. */
 export interface RateDot {
   readonly kind: 'leveldb' | 'fitted' | 'blocked';
   readonly label: string;
   readonly x: number;
-  /** 0 is drawn at the foot: it is less than what 10,000 keys can show. */
+  /** A rate of 0 is drawn at the bottom: it is lower than 10,000 keys can measure. */
   readonly rate: number;
 }
 

@@ -11,7 +11,7 @@ export class RateClient {
     return this.#ask<number>('rate', [bitsPerKey, keys]);
   }
 
-  /** The fewest bits per key that keep to `rate`; undefined: none do. */
+  /** The fewest bits per key that reach `rate`; undefined if none do. */
   bitsPerKey(rate: number, keys: number): Promise<number | undefined> {
     return this.#ask('bitsPerKey', [rate, keys]);
   }

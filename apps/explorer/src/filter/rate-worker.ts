@@ -2,7 +2,7 @@ import { bloomBitsPerKey, bloomFalsePositiveRate } from '@bloom/policy';
 import { serveCalls } from '../worker/serve-calls.js';
 import type { Work } from '../worker/calls.js';
 
-// They make filters and ask them, up to a second long.
+// The methods build and test filters, which takes up to a second.
 serveCalls({
   rate: (_: Work, bitsPerKey: number, keys: number) => bloomFalsePositiveRate({ bitsPerKey, keys }),
   bitsPerKey: (_: Work, rate: number, keys: number) => bloomBitsPerKey(rate, keys),

@@ -11,7 +11,7 @@ import { type FailureFacts, failureFacts } from '../worker/failure.js';
 import { BitGrid } from './bit-grid.js';
 import { FilterBits } from './filter-bits.js';
 
-/** Number of keys named, of a filter or of those that set a bit. */
+/** The most keys that are named: of a filter, or of those that set a bit. */
 const NAMED_KEYS = 6;
 
 interface PictureProps {
@@ -22,7 +22,7 @@ interface PictureProps {
   readonly form: KeyForm;
 }
 
-/** A filter of a table: its bits, those of a key, and the answer. */
+/** A filter of a table, the bits of a key in it, and the answer. */
 export function StoredFilterPicture({ number, load, asked, form }: PictureProps) {
   const [stored, setStored] = useState<StoredFilter>();
   const [failure, setFailure] = useState<FailureFacts>();

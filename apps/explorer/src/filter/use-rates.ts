@@ -2,12 +2,12 @@ import { useEffect, useState } from 'preact/hooks';
 import { useSession } from '../session/use-session.js';
 
 const DELAY_MS = 150;
-/** The curve may wait until the reader pauses. */
+/** The delay before the curve is measured, so that it starts when the user pauses. */
 const CURVE_DELAY_MS = 500;
-/** With more keys, one rate takes a second. */
+/** From this many keys on, measuring a rate takes a second. */
 const MANY_KEYS = 100_000;
 
-/** The fewest bits per key that keep to `rate`, the last answer while the next is worked out; a current one that is undefined: none do. */
+/** The fewest bits per key that reach `rate`. While they are computed, the last answer. A current answer that is undefined means that none do. */
 export function useBitsForRate(rate: number, keys: number, isWanted: boolean): { readonly answer: number | undefined; readonly isCurrent: boolean } {
   const { wishes } = useSession();
   const [state, setState] = useState<{ readonly key: string; readonly answer: number | undefined }>();
@@ -26,20 +26,20 @@ export function useBitsForRate(rate: number, keys: number, isWanted: boolean): {
   return { answer: state?.answer, isCurrent: state?.key === key };
 }
 
-/** The bits per key at which the curve of LevelDB's filter is measured; `first` is wanted most. */
+/** The bits per key at which the curve of LevelDB's filter is measured, starting with `first`. */
 function curveBits(first: number, keys: number, most: number): readonly number[] {
   const step = keys > MANY_KEYS ? 4 : 2;
   const bits = Array.from({ length: Math.floor(most / step) }, (_, i) => (i + 1) * step);
   return [...new Set([first, 1, ...bits, most])];
 }
 
-/** Rates by bits per key, and whether all of the curve is measured. */
+/** Rates by bits per key, and whether the whole curve is measured. */
 export interface DesignedRates {
   readonly rates: ReadonlyMap<number, number>;
   readonly isWhole: boolean;
 }
 
-/** Measures the rates of LevelDB's filters of `keys` keys: first that of `first` bits per key, then the others one after another. */
+/** Measures the rates of LevelDB's filters of `keys` keys: first that of `first` bits per key, then the others. */
 export function useDesignedRates(first: number, keys: number, most: number): DesignedRates {
   const { rates } = useSession();
   const [state, setState] = useState<{ readonly keys: number; readonly rates: ReadonlyMap<number, number> }>({ keys, rates: new Map() });
@@ -52,7 +52,7 @@ export function useDesignedRates(first: number, keys: number, most: number): Des
         setState((before) => ({ keys, rates: new Map(before.keys === keys ? before.rates : []).set(bits, rate) }));
       }
     };
-    // It is cancelled where something else is asked.
+    // The measurement is cancelled by the next one.
     const timer = setTimeout(() => void work().catch(() => undefined), CURVE_DELAY_MS);
     return () => {
       isOver = true;

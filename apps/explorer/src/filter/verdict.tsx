@@ -12,12 +12,12 @@ const WORDS = {
 interface VerdictProps {
   readonly filter: BuiltFilter;
   readonly probing: Probing;
-  /** How many probes are shown already. */
+  /** The number of probes shown so far. */
   readonly shown: number;
   readonly isOneOfTwo: boolean;
 }
 
-/** The filter's answer to a key, in words; while probes are played, the result of the last one. */
+/** The filter's answer for a key as text; during the animation, the result of the last probe. */
 export function Verdict({ filter, probing, shown, isOneOfTwo }: VerdictProps) {
   const { kind, key, probes, firstZero } = probing;
   const title = isOneOfTwo && <p class="small muted">{POLICY_TITLES[filter.policy]}</p>;

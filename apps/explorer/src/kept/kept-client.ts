@@ -2,9 +2,9 @@ import { BloomLevel } from '@bloom/level';
 import { OpfsFolder } from '@bloom/leveldb/opfs';
 import { failureFacts, type FailureFacts } from '../worker/failure.js';
 
-/** In the browser's own file system, of this origin. */
+/** The path in the origin private file system. */
 const PATH = 'bloom-explorer/kept';
-/** How many entries are listed. */
+/** The number of entries that are listed. */
 export const LISTED_ENTRIES = 200;
 
 export type KeptEntry = readonly [key: string, value: string];
@@ -15,10 +15,10 @@ export interface KeptFile {
   readonly byteLength: number;
 }
 
-/** What a key was found to have. */
+/** The result of a lookup. */
 export interface KeptAnswer {
   readonly key: string;
-  /** undefined where there is none. */
+  /** Undefined if the key is absent. */
   readonly value: string | undefined;
 }
 
@@ -31,16 +31,16 @@ export interface KeptState {
   readonly failure: FailureFacts | undefined;
 }
 
-/** The database that this browser keeps, which all tabs with the page share. */
+/** The database in this browser, which all tabs with this page share. */
 export class KeptClient {
   state: KeptState = { entries: undefined, hasMore: false, files: [], answer: undefined, failure: undefined };
   readonly #folder = new OpfsFolder(PATH);
   readonly #changed: () => void;
-  /** Tells other tabs that there is something else to read. */
+  /** Notifies other tabs of changes. */
   readonly #channel = new BroadcastChannel(PATH);
   readonly #level: BloomLevel;
   #isClosed = false;
-  /** Readings and writes are made one after another, in the order in which they were asked for. */
+  /** The last call: reads and writes run one after another, in the order of their calls. */
   #last: Promise<void> = Promise.resolve();
 
   /** @param changed called when the state has changed. */
@@ -67,7 +67,7 @@ export class KeptClient {
     this.#do(async () => this.#set({ answer: { key, value: await this.#level.get(key) } }));
   }
 
-  /** The files of the folder as they are now. */
+  /** The current files of the folder. */
   async filesNow(): Promise<File[]> {
     const files: File[] = [];
     for (const { name } of await this.#listFiles()) {
@@ -77,7 +77,7 @@ export class KeptClient {
     return files;
   }
 
-  /** Closes the level. Other tabs go on. */
+  /** Closes the level in this tab. Other tabs continue. */
   close(): void {
     this.#isClosed = true;
     this.#channel.close();
@@ -102,7 +102,7 @@ export class KeptClient {
     try {
       return await this.#level.iterator({ limit: LISTED_ENTRIES + 1 }).all();
     } catch (error) {
-      // The tab that had the database open was closed meanwhile.
+      // The tab that had the database open was closed in the meantime.
       if ((error as { readonly code?: unknown }).code === 'LEVEL_SNAPSHOT_LOST') return this.#firstEntries();
       throw error;
     }

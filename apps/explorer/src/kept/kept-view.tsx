@@ -10,7 +10,7 @@ import { KeptClient, type KeptState, LISTED_ENTRIES } from './kept-client.js';
 
 const NO_STATE: KeptState = { entries: undefined, hasMore: false, files: [], answer: undefined, failure: undefined };
 
-/** A database in the browser's own file system, which is there again when the page is loaded again. */
+/** A database in the origin private file system, which persists when the page is reloaded. */
 export function KeptView() {
   const [, redraw] = useReducer((drawn: number) => drawn + 1, 0);
   const client = useRef<KeptClient | undefined>(undefined);
@@ -115,7 +115,7 @@ function Entries({ client, state: { entries, hasMore } }: Shown) {
       ) : entries.length === 0 ? (
         <p class="muted">Nothing yet. Put the first entry.</p>
       ) : (
-        // In the tab order, so that it can be scrolled with keys.
+        // Focusable, so that it can be scrolled with the keyboard.
         <div class="scrolls kept-entries" role="group" aria-label="Entries, in the order of their keys" tabIndex={0}>
           <Rows headings={['Key', 'Value']}>
             {entries.map(([key, value]) => (

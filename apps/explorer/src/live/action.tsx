@@ -1,14 +1,14 @@
 import type { ComponentChildren } from 'preact';
 
 interface ActionProps {
-  /** Whether it can be done now. */
+  /** Whether the button can be pressed now. */
   readonly isReady: boolean;
   readonly isPrimary?: boolean;
   readonly onPress: () => void;
   readonly children: ComponentChildren;
 }
 
-/** A button that keeps the focus while it cannot be pressed: what it begins ends in a moment, or one step later. */
+/** A button that keeps the focus while it cannot be pressed, which is usually for a moment or until the next step. */
 export function Action({ isReady, isPrimary, onPress, children }: ActionProps) {
   return (
     <button type="button" class={isPrimary === true ? 'is-primary' : ''} aria-disabled={!isReady} onClick={() => isReady && onPress()}>

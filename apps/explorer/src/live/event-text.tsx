@@ -8,16 +8,16 @@ const REASONS = {
   manual: 'it was asked for',
 } as const;
 
-/** An event of the list: several writes to one log are one. */
+/** An event in the list. Several writes to one log are shown as one event. */
 export interface ShownEvent {
   readonly id: number;
   readonly event: LiveEvent;
-  /** Of writes: how many records and operations. */
+  /** For writes, the number of records and operations. */
   readonly records: number;
   readonly operations: number;
 }
 
-/** The newest first. */
+/** The events from the newest to the oldest. */
 export function shownEvents(events: readonly NumberedEvent[]): ShownEvent[] {
   const shown: ShownEvent[] = [];
   for (const { id, event } of events) {
@@ -32,7 +32,7 @@ export function shownEvents(events: readonly NumberedEvent[]): ShownEvent[] {
   return shown.reverse();
 }
 
-/** What happened, and why. */
+/** The description of an event, with its reason. */
 export function EventText({ shown: { event, records, operations } }: { readonly shown: ShownEvent }) {
   switch (event.kind) {
     case 'write-logged':

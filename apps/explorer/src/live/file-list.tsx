@@ -1,7 +1,7 @@
 import { byteSize } from '../controls/sizes.js';
 import type { FileState } from './live-facts.js';
 
-/** The files of the folder, and what a power failure would leave of each. */
+/** The files of the folder, and the part of each that would survive a power failure. */
 export function FileList({ files }: { readonly files: readonly FileState[] }) {
   return (
     <div class="live-files">

@@ -8,7 +8,7 @@ import { TraceSteps } from '../lookup/trace-steps.js';
 import type { LiveClient, WatchedVersion } from './live-client.js';
 import type { LiveState } from './live-facts.js';
 
-/** What a list shows of a value. */
+/** The number of bytes of a value that a list shows. */
 const SHOWN_BYTES = 28;
 
 interface KeyWatchProps {
@@ -17,7 +17,7 @@ interface KeyWatchProps {
   readonly keyBytes: Uint8Array;
 }
 
-/** What is stored of the key, and how it is found, now or in a snapshot that is held. */
+/** The stored versions of a key, and its lookup in the current state or in a snapshot. */
 export function KeyWatch({ client, state, keyBytes }: KeyWatchProps) {
   const id = useId();
   const [chosen, setChosen] = useState<number>();

@@ -7,13 +7,13 @@ import { Watchable } from '../session/watchable.js';
 
 const KEPT_EVENTS = 300;
 
-/** A version of the key that is watched. */
+/** A version of the watched key. */
 export interface WatchedVersion extends VersionFacts {
-  /** Whether no file and no memtable has it any more. */
+  /** Whether it is no longer in any file or memtable. */
   readonly isGone: boolean;
 }
 
-/** The live database, in a worker of its own. It works on while other views are looked at. */
+/** The live database in its own worker. It continues while other views are shown. */
 export class LiveClient extends Watchable {
   state: LiveState | undefined;
   events: readonly NumberedEvent[] = [];
@@ -30,7 +30,7 @@ export class LiveClient extends Watchable {
     void this.#follow();
   }
 
-  /** Has the database do something. If that fails, the failure is shown. */
+  /** Runs an action of the database, and shows its failure. */
   act(action: (live: Remote<LiveDatabase>) => Promise<unknown>): void {
     void this.#ask(() => action(this.#live));
   }
@@ -112,7 +112,7 @@ export class LiveClient extends Watchable {
   }
 }
 
-/** Versions that were seen before and are not stored any more are kept, as gone. */
+/** Adds earlier versions that are no longer stored, marked as gone. */
 function watchedVersions(before: readonly WatchedVersion[], now: readonly VersionFacts[]): readonly WatchedVersion[] {
   const all = new Map(before.map((version) => [version.sequence, { ...version, isGone: true }]));
   for (const version of now) all.set(version.sequence, { ...version, isGone: false });

@@ -31,7 +31,7 @@ class Opening {
   }
 }
 
-/** A database in memory that can be watched while it works, and that crashes on request. */
+/** A database in memory that can be watched while it works, and can be crashed. */
 export class LiveDatabase {
   #opening: Opening;
   #pace: PaceName;
@@ -44,7 +44,7 @@ export class LiveDatabase {
   #running = 0;
   #versions = 0;
   #problem: string | undefined;
-  /** Of the memtable that was switched last. */
+  /** The bytes of the last memtable that was switched. */
   #switchedBytes = 0;
   #making: Making | undefined;
   readonly #tables = new Map<string, LiveTable>();
@@ -55,15 +55,15 @@ export class LiveDatabase {
 
   constructor(pace: PaceName) {
     this.#pace = pace;
-    // A new database is made at once: its first files are no part of what is shown.
+    // A new database is created without pauses, because its first files are not part of the demonstration.
     this.#opening = this.#newOpening([], 'at-once');
     void this.#open(this.#opening, undefined).then(() => this.setPace(this.#pace));
   }
 
-  /** The state, as soon as it is another than `number`. @param lastEvent the last event that the caller has. */
+  /** The state, as soon as its number differs from `number`. @param lastEvent the last event that the caller has. */
   async state(number: number, lastEvent: number): Promise<LiveState> {
     if (number === this.#number) await new Promise<void>((resolve) => (this.#listener = resolve));
-    // Whatever else happens now is in the same state.
+    // Other changes in the same turn are part of the same state.
     await new Promise((resolve) => setTimeout(resolve, 15));
     const { database, folder, pace, snapshots } = this.#opening;
     const facts = database && factsOf('the live database', database.describe(), [undefined, undefined], false);
@@ -137,7 +137,7 @@ export class LiveDatabase {
     this.#changed();
   }
 
-  /** Ends the database as a crash does, and opens what is left of its files. */
+  /** Ends the database as in a crash, and opens it from the files that survive. */
   async crash(how: Crash): Promise<void> {
     const before = this.#opening;
     const { database } = before;
@@ -166,7 +166,7 @@ export class LiveDatabase {
     return { key, sequence, trace: await lookupTrace(explanation, (name) => this.#openTable(name)), versions };
   }
 
-  /** The entries from `key` on, as a cursor finds them. */
+  /** The entries from `key` on, found by a cursor. */
   async seek(key: Uint8Array, sequence: string | undefined): Promise<LiveSeek> {
     const rows: LiveSeek['rows'][number][] = [];
     const cursor = this.#database.cursor({ sequence: sequence === undefined ? undefined : BigInt(sequence) });
@@ -177,7 +177,7 @@ export class LiveDatabase {
       }
       return { rows, hasMore: false };
     } finally {
-      // It would keep the files of its version from being deleted.
+      // An open cursor would prevent the deletion of the files of its version.
       cursor.close();
     }
   }
@@ -205,7 +205,7 @@ export class LiveDatabase {
     return new Opening(files, pace, () => this.#changed());
   }
 
-  /** @param lost counts what the crash before lost. */
+  /** @param lost counts the writes that the previous crash lost. */
   async #open(opening: Opening, lost: LostWrites | undefined): Promise<void> {
     this.#problem = undefined;
     this.#making = undefined;
@@ -214,7 +214,7 @@ export class LiveDatabase {
     try {
       opening.database = await Database.open(opening.folder, {
         writeBufferSize: WRITE_BUFFER_SIZE,
-        // What the database holds in memory is then the memtables alone.
+        // Without caches, the database's memory is only its memtables.
         cache: null,
         onEvent: (event) => {
           if (opening.hasEnded) return;
@@ -233,7 +233,7 @@ export class LiveDatabase {
   #end(opening: Opening, error: Error): void {
     opening.hasEnded = true;
     opening.pace.end(error);
-    // Its calls fail, and nothing waits for them.
+    // Its calls fail, and their failures are ignored.
     opening.database?.close().catch(() => undefined);
     opening.database = undefined;
   }
@@ -245,7 +245,7 @@ export class LiveDatabase {
     try {
       await work(this.#database);
     } catch (error) {
-      // A crash was asked for.
+      // A crash was requested.
       if (!opening.hasEnded) throw error;
     } finally {
       this.#running--;
@@ -303,7 +303,7 @@ export class LiveDatabase {
         if (this.#tables.has(table.table)) this.#tables.set(table.table, { ...table, fills });
         this.#changed();
       },
-      // It was deleted again, or the power failed.
+      // The table was already deleted, or the power failed.
       () => undefined,
     );
   }
@@ -331,7 +331,7 @@ export class LiveDatabase {
   async #watchOn(): Promise<void> {
     this.#isWatching = true;
     while (this.#mustWatchAgain) {
-      // By then, a logged write is in the memtable.
+      // At that time, a logged write is in the memtable.
       await new Promise((resolve) => setTimeout(resolve, 0));
       this.#mustWatchAgain = false;
       const { database } = this.#opening;

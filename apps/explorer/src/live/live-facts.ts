@@ -3,7 +3,7 @@ import type { DatabaseEvent, TableMade } from '@bloom/leveldb';
 import type { DatabaseFacts, DatabaseRow, LookupTrace, VersionFacts } from '../database/database-facts.js';
 import type { PaceName } from './pace.js';
 
-/** A file, and how much of it would survive a power failure. */
+/** A file, and the number of bytes that would survive a power failure. */
 export interface FileState {
   readonly name: string;
   readonly byteLength: number;
@@ -12,14 +12,14 @@ export interface FileState {
   readonly isNamed: boolean;
 }
 
-/** What the database tells, and what is done to it. */
+/** Events of the database, and actions on it. */
 export type LiveEvent =
   | DatabaseEvent
   | { readonly kind: 'crashed'; readonly how: Crash; readonly lastSequence: string }
   /** @see LostWrites, which counts what is lost. */
   | { readonly kind: 'reopened'; readonly lost: number };
 
-/** The program alone, or all of the machine. */
+/** Only the program, or the whole machine. */
 export type Crash = 'program' | 'power';
 
 export interface NumberedEvent {
@@ -30,19 +30,19 @@ export interface NumberedEvent {
 export interface MemtableState {
   readonly log: string;
   readonly entries: number;
-  /** Bytes, as LevelDB counts them. */
+  /** In bytes, as LevelDB counts them. */
   readonly memoryUsage: number;
-  /** Whether it is being made a table. */
+  /** Whether it is being written as a table. */
   readonly isFlushing: boolean;
 }
 
-/** A filter of a table: how many of its bits are 1. Without bits where no key begins in its range. */
+/** A filter of a table, and the number of its bits that are 1. It has no bits if no block begins in its range. */
 export interface FilterFill {
   readonly byteLength: number;
   readonly setBits: number;
 }
 
-/** A table as it was made. */
+/** A table and its filters. */
 export interface LiveTable extends TableMade {
   /** Its filters in the order of the file. */
   readonly fills: readonly FilterFill[];
@@ -59,33 +59,33 @@ export interface SnapshotState {
 }
 
 export interface LiveState {
-  /** Counts the changes: a state with a higher number is a later one. */
+  /** The number of changes. A later state has a higher number. */
   readonly number: number;
-  /** Without: the database is being opened. */
+  /** Undefined while the database is being opened. */
   readonly facts: DatabaseFacts | undefined;
-  /** Why it cannot be opened, or why nothing more is written. */
+  /** Why the database cannot be opened, or why writing has ended. */
   readonly problem: string | undefined;
   readonly memtables: readonly MemtableState[];
-  /** At which a memtable becomes a table. */
+  /** The size at which a memtable becomes a table, in bytes. */
   readonly writeBufferSize: number;
   readonly files: readonly FileState[];
   readonly tables: readonly LiveTable[];
   readonly making: Making | undefined;
   readonly snapshots: readonly SnapshotState[];
-  /** The newest events; those that the page has are left out. */
+  /** The newest events, without those that the page already has. */
   readonly events: readonly NumberedEvent[];
   readonly pace: PaceName;
-  /** What waits for its turn. */
+  /** The steps that wait for their turn. */
   readonly waiting: readonly string[];
   /** Calls that have not ended. */
   readonly running: number;
-  /** How often a version was installed. */
+  /** The number of installed versions. */
   readonly versions: number;
-  /** What is stored of the key that is watched. */
+  /** The stored versions of the watched key. */
   readonly watched: readonly VersionFacts[];
 }
 
-/** What was looked up. */
+/** The result of a lookup. */
 export interface LiveLookup {
   readonly key: Uint8Array;
   readonly sequence: string | undefined;
@@ -94,7 +94,7 @@ export interface LiveLookup {
   readonly versions: number;
 }
 
-/** Where a cursor stopped. */
+/** The position of a cursor. */
 export interface LiveSeek {
   readonly rows: readonly DatabaseRow[];
   readonly hasMore: boolean;

@@ -12,8 +12,8 @@ interface DiskFile {
 /**
  * A folder in memory that knows which bytes were synced, and whose changes can be slowed down.
  *
- * A power failure leaves the least that a disk may keep: of each file what was synced, under the names that were there when
- * the folder was synced.
+ * A power failure leaves only what a disk must keep: the synced bytes of each file, under the names at the last sync of the
+ * folder.
  */
 export class LiveFolder implements WritableFolder {
   readonly name = 'the live database';
@@ -30,7 +30,7 @@ export class LiveFolder implements WritableFolder {
     this.#named = new Map(this.#files);
   }
 
-  /** The files after a crash of the program: everything that it wrote. */
+  /** The files after a crash of the program, with everything that was written. */
   afterCrash(): Map<string, Uint8Array> {
     return this.#memory.files();
   }
@@ -124,7 +124,7 @@ export class LiveFolder implements WritableFolder {
       sync: async () => {
         await this.#pace.pass(`sync ${file.name}`);
         const stored = this.#memory.open(file.name);
-        // A file that was deleted while it was written has nothing to keep.
+        // A file that was deleted while it was open has nothing to keep.
         if (stored !== undefined && this.#files.get(file.name) === file) file.synced = stored.read(0, stored.byteLength).slice();
       },
       close: () => writer.close(),

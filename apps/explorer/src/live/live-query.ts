@@ -1,6 +1,6 @@
 import { PACES, type PaceName } from './pace.js';
 
-/** What the view of the live database shows. */
+/** The state of the view of the live database. */
 export interface LiveQuery {
   readonly key: string;
   readonly pace: PaceName;

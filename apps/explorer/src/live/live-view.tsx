@@ -192,7 +192,7 @@ function Picture({ client, state }: { readonly client: LiveClient; readonly stat
     );
   }
   const open = (name: string): void => void client.file(name).then((file) => session.openTable({ kind: 'file', file }), () => undefined);
-  // What was looked up in another version went to other tables.
+  // A lookup in another version searched other tables.
   const path = lookup?.versions === versions ? pathOf(lookup.key, lookup.trace.steps, true) : undefined;
   const entries = facts.levels.flat().reduce((sum, { name }) => sum + (tables.find(({ table }) => table === name)?.entries ?? 0), 0);
   const marks = new Map(making?.kind === 'compaction' ? making.inputs.map((name) => [name, 'being merged']) : []);

@@ -3,10 +3,10 @@ import type { Making } from './live-facts.js';
 
 /**
  * Counts the writes that a crash lost: those that were in memtables, and that opening finds neither in a log nor in the table
- * that was being made of one. The last sequence does not say it: the MANIFEST can have learnt of writes that no file has.
+ * that was being written. The last sequence does not show this, because the MANIFEST may include writes that no file has.
  */
 export class LostWrites {
-  /** Of the memtables at the time of the crash, the oldest first. */
+  /** The numbers of entries of the memtables at the time of the crash, the oldest first. */
   readonly #entries: readonly number[];
   readonly #flushing: string | undefined;
   #replayed = 0;
@@ -24,9 +24,9 @@ export class LostWrites {
     for (const { table } of event.tables) this.#replayedTables.add(table);
   }
 
-  /** @param levels of the database that is open again. */
+  /** @param levels the levels of the reopened database. */
   count({ levels }: DatabaseDescription): number {
-    // The MANIFEST had the new table before those who read could see it. A log that is replayed may have made one of that name.
+    // The MANIFEST had the new table before readers could see it. A replayed log may have created a table of that name.
     const isFlushed = levels.flat().some(({ name }) => name === this.#flushing) && !this.#replayedTables.has(this.#flushing!);
     const safe = this.#replayed + (isFlushed ? this.#entries[0]! : 0);
     return Math.max(0, this.#entries.reduce((sum, entries) => sum + entries, 0) - safe);

@@ -5,7 +5,7 @@ import type { FileState, LiveState } from './live-facts.js';
 
 interface MemoryMapProps {
   readonly state: LiveState;
-  /** What a lookup did with the memtables, by the names of their logs. */
+  /** The results of a lookup in the memtables, by the names of their logs. */
   readonly visits: LookupPath['visits'] | undefined;
   readonly onOpen: ((name: string) => void) | undefined;
 }

@@ -1,8 +1,8 @@
-/** How fast a database may change its folder. */
+/** The speed at which a database changes its folder. */
 export type PaceName = (typeof PACES)[number];
 export const PACES = ['at-once', 'slow', 'step'] as const;
 
-/** How long a step takes in slow motion. */
+/** The duration of a step in slow motion, in milliseconds. */
 const STEP_MS = 160;
 
 interface Step {
@@ -11,7 +11,7 @@ interface Step {
   readonly refuse: (error: unknown) => void;
 }
 
-/** Lets the steps of a database pass: at once, one after another with pauses, or each when it is asked to. */
+/** Controls the steps of a database: without pauses, with pauses, or one at a time on request. */
 export class Pace {
   readonly #changed: () => void;
   #name: PaceName;
@@ -19,18 +19,18 @@ export class Pace {
   #timer: ReturnType<typeof setTimeout> | undefined;
   #end: Error | undefined;
 
-  /** @param changed called when other steps wait than before. */
+  /** @param changed called when the waiting steps change. */
   constructor(name: PaceName, changed: () => void) {
     this.#name = name;
     this.#changed = changed;
   }
 
-  /** What the steps that wait would do, the next one first. */
+  /** Descriptions of the waiting steps, the next one first. */
   get waiting(): readonly string[] {
     return this.#waiting.map(({ what }) => what);
   }
 
-  /** Waits for a step's turn; undefined where it has it already. @param what it does. */
+  /** Waits for a step's turn; undefined if it need not wait. @param what the description of the step. */
   pass(what: string): Promise<void> | undefined {
     if (this.#end !== undefined) return Promise.reject(this.#end);
     if (this.#name === 'at-once' && this.#waiting.length === 0) return undefined;
@@ -41,7 +41,7 @@ export class Pace {
     });
   }
 
-  /** Lets the next step pass. */
+  /** Runs the next step. */
   step(): void {
     const next = this.#waiting.shift();
     if (next === undefined) return;
@@ -58,7 +58,7 @@ export class Pace {
     this.#changed();
   }
 
-  /** Refuses every step from now on. */
+  /** Rejects all further steps. */
   end(error: Error): void {
     this.#end = error;
     clearTimeout(this.#timer);

@@ -2,7 +2,7 @@ import { count, counted } from '@bloom/report';
 import { byteSize, percent } from '../controls/sizes.js';
 import type { FilterFill, LiveState, LiveTable } from './live-facts.js';
 
-/** Tables as they are made, each with its filters: how many of their bits are 1. */
+/** The tables, each with the share of bits that are 1 in its filters. */
 export function TableFilters({ state: { tables, facts } }: { readonly state: LiveState }) {
   if (tables.length === 0) return null;
   const levels = new Map(facts?.levels.flatMap((files, level) => files.map(({ name }) => [name, level] as const)));
@@ -20,7 +20,7 @@ export function TableFilters({ state: { tables, facts } }: { readonly state: Liv
           </li>
         ))}
       </ul>
-      <p class="small muted">A square is the filter for 2 KiB of the file, the darker the more of its bits are 1. It is hollow where no block begins in those 2 KiB: blocks have 4.</p>
+      <p class="small muted">A square is the filter for 2 KiB of the file. Darker squares have more bits that are 1. A square is hollow if no block begins in its 2 KiB, because blocks have 4 KiB.</p>
     </div>
   );
 }

@@ -1,14 +1,14 @@
 import { seeded } from '@bloom/bytes/internal';
 import { WriteBatch } from '@bloom/leveldb';
 
-/** How many users there are: fewer than writes, so that most keys have several versions. */
+/** The number of users: fewer than writes, so that most keys have several versions. */
 const USERS = 600;
 const OPERATIONS = 1000;
 const BATCH_OPERATIONS = 50;
 /** One in this many operations is a deletion. */
 const DELETION_PERIOD = 10;
 
-/** A thousand made-up writes in batches: the same ones each time, for the same `round`. */
+/** A thousand generated writes in batches. The same `round` always gives the same writes. */
 export function* visits(round: number): Generator<WriteBatch> {
   const encoder = new TextEncoder();
   const random = seeded(round);

@@ -10,10 +10,10 @@ import { partsOf } from '../bytes/key-form.js';
 import { clipped } from '../table/clipped.js';
 import type { LogFileFacts, OperationFacts, RecordRow } from './log-facts.js';
 
-/** LevelDB starts a new log at 4 MiB. A much larger file is not a log of LevelDB. */
+/** The largest file that is read. LevelDB starts a new log at 4 MiB by default. */
 const MAX_BYTES = 512 * 2 ** 20;
 const CLIPPED_BYTES = 400;
-/** Number of writes listed per batch. */
+/** The number of writes listed per batch. */
 const MOST_OPERATIONS = 1000;
 /** Whether a file is a log or MANIFEST, by its name or else by its first block. */
 export async function isLog(source: Source): Promise<boolean> {
@@ -81,14 +81,14 @@ export class InspectedLog {
     });
   }
 
-  /** What the bytes of a record are. */
+  /** The meaning of the bytes of a record. */
   layout(number: number): LabelledRange[] {
     const start = this.#records[number]!.offset;
     const blockStart = start - (start % LOG_BLOCK_LENGTH);
     const ranges: LabelledRange[] = [];
     const layoutOf = this.facts.holds === 'edits' ? versionEditLayout : writeBatchLayout;
     const end = this.#records[number + 1]?.offset ?? Infinity;
-    // Records before it in its block are walked too: only blocks have known starts.
+    // Starts at the block, because only the starts of blocks are known.
     for (const range of logRanges(this.#bytes.subarray(blockStart, end === Infinity ? undefined : end), (record) => layoutOf(record))) {
       const offset = range.offset + blockStart;
       if (offset >= start) ranges.push({ ...range, offset });
@@ -116,7 +116,7 @@ function operationsOf(record: Uint8Array, most: number): { readonly rows: Operat
   return { rows, count, problem: batch.problem };
 }
 
-/** The changes of an edit, in words; undefined where the record is not an edit. */
+/** The changes of an edit as text; undefined if the record is not an edit. */
 function editOf(record: Uint8Array): string[] | undefined {
   try {
     const edit = decodeVersionEdit(record, { structure: 'MANIFEST', offset: 0 });

@@ -5,14 +5,14 @@ import type { Clipped } from '../table/table-facts.js';
 export interface LogFileFacts {
   readonly name: string;
   readonly byteLength: number;
-  /** What its records are: batches of writes, or edits of the version. */
+  /** The type of its records: batches of writes, or version edits. */
   readonly holds: 'batches' | 'edits';
   readonly records: number;
   readonly fragments: number;
   readonly operations: number;
   /** Parts that are not records, in the order of the file. */
   readonly damage: readonly { readonly offset: number; readonly byteLength: number; readonly reason: string }[];
-  /** The end of the file, if it is not a whole record: the writer stopped there, or is still writing. */
+  /** The incomplete record at the end of the file, if there is one: the writer stopped there, or is still writing. */
   readonly tail: { readonly offset: number; readonly byteLength: number; readonly problem: string } | undefined;
   readonly isIndexedDb: boolean;
   readonly isMinecraft: boolean;
@@ -31,10 +31,10 @@ export interface RecordRow {
   readonly offset: number;
   readonly byteLength: number;
   readonly fragments: number;
-  /** Of a batch. */
+  /** For a batch. */
   readonly operations: readonly OperationFacts[];
   readonly operationCount: number;
-  /** Of an edit, in words. */
+  /** For an edit, as text. */
   readonly changes: readonly string[];
   /** The reason why it cannot be decoded. */
   readonly problem: string | undefined;

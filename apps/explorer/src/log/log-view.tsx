@@ -10,10 +10,10 @@ import { useSession, useSessionState } from '../session/use-session.js';
 import type { LogClient } from '../table/table-client.js';
 import type { RecordLayout, RecordRow } from './log-facts.js';
 
-/** Number of bytes whose meaning is listed at once. */
+/** The number of ranges that are listed at once. */
 const SHOWN_RANGES = 400;
 
-/** A log or MANIFEST: its records, the fragments that they are cut into, and what they say. */
+/** A log or MANIFEST: its records, their fragments, and their contents. */
 export function LogView({ client }: { readonly client: LogClient }) {
   const session = useSession();
   const place = useSessionState((state) => state.place);
@@ -31,7 +31,7 @@ export function LogView({ client }: { readonly client: LogClient }) {
         </p>
       )}
       <section class="card" aria-label="Contents">
-        <h2>{isManifest ? 'A MANIFEST: what the database consists of, as a list of changes' : 'A log: the newest writes, in the order in which they came'}</h2>
+        <h2>{isManifest ? 'A MANIFEST: what the database consists of, as a list of changes' : 'A log: the newest writes, in the order in which they were made'}</h2>
         <p class="muted">
           {isManifest
             ? 'Each record is an edit: tables that come into a level or leave it. Added up, they are the database.'

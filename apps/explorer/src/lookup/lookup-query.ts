@@ -1,9 +1,9 @@
 import { type Typing, TYPINGS } from '../bytes/key-form-names.js';
 
-/** The key that is looked up, as it was typed. */
+/** The key to look up, as typed. */
 export interface LookupQuery {
   readonly key: string;
-  /** Undefined: as is usual for such a database. */
+  /** Undefined for the database's default. */
   readonly typing: Typing | undefined;
 }
 

@@ -20,7 +20,7 @@ import { useTask } from '../worker/task.js';
 import type { LookupQuery } from './lookup-query.js';
 import { TraceSteps } from './trace-steps.js';
 
-/** In the order in which they are asked. */
+/** The stages of a lookup, in their order. */
 const STAGES = [
   { colour: 'filter', share: 1, title: '1 · Log', text: 'Is it among the newest writes? Then the lookup ends here.' },
   { colour: 'index', share: 1, title: '2 · Index of a table', text: 'Which block would hold the key? Only tables whose range it falls into are asked.' },
@@ -92,7 +92,7 @@ function Lookup({ client }: { readonly client: DatabaseClient }) {
 
   const tryPresent = (): void => {
     void client.page({}, 200).then(({ rows }) => {
-      // A key that cannot be typed this way would change how all later keys are typed, so it is chosen only if there is no other.
+      // A key that cannot be typed this way would change the way of typing for later keys, so it is used only if there is no other.
       const typed = rows.map(({ key }) => typedForm(key.bytes, typing));
       const alike = typed.filter((form) => form.typing === typing);
       const from = alike.length > 0 ? alike : typed;
@@ -230,7 +230,7 @@ function Lookup({ client }: { readonly client: DatabaseClient }) {
   );
 }
 
-/** What the steps did with each log and table, and which levels they came to. */
+/** The results of the steps in each log and table, and the levels that they reached. */
 export function pathOf(key: Uint8Array, steps: readonly TraceStep[], isOver: boolean): LookupPath {
   const visits = new Map<string, Visit>();
   const levels = new Map<number, boolean>();

@@ -14,13 +14,13 @@ interface StepsProps extends FilterAccess {
   readonly total: number;
 }
 
-/** The key that is looked up, and how the filters that were asked are read, where their bits are to be shown. */
+/** The key of the lookup, and a function that reads the filters, to show their bits. */
 interface FilterAccess {
   readonly asked: Uint8Array;
   readonly storedFilter?: ((file: string, number: number) => Promise<StoredFilter>) | undefined;
 }
 
-/** The steps of a lookup, one under the other. */
+/** The steps of a lookup. */
 export function TraceSteps({ steps, form, total, asked, storedFilter }: StepsProps) {
   return (
     <ol class="trace" aria-label={`Steps ${steps.length} of ${total}`}>

@@ -4,15 +4,15 @@ import { CallError, type FailureFacts, failureFacts } from '../worker/failure.js
 export interface Opened<Origin, Client> {
   readonly client: Client | undefined;
   readonly opening: Origin | undefined;
-  /** What could not be opened, and why. */
+  /** The origin that could not be opened, and the reason. */
   readonly failed: { readonly origin: Origin; readonly failure: FailureFacts } | undefined;
-  /** The name of a file or folder that the URL asks for, and that the page no longer has. */
+  /** The name of a file or folder in the URL that the page no longer has. */
   readonly lost: string | undefined;
 }
 
 export const NOTHING_OPEN = { client: undefined, opening: undefined, failed: undefined, lost: undefined } as const;
 
-/** Opens one file or folder at a time. The previous one stays open until the next one is. */
+/** Opens one file or folder at a time. The previous one stays open until the next one is open. */
 export class Opener<Origin, Client extends { readonly origin: Origin; close(): void }> {
   #state: Opened<Origin, Client> = NOTHING_OPEN;
   #controller: AbortController | undefined;
@@ -24,7 +24,7 @@ export class Opener<Origin, Client extends { readonly origin: Origin; close(): v
     this.#changed = changed;
   }
 
-  /** What is open, or will be as far as is known. */
+  /** The open origin, or the one being opened. */
   get origin(): Origin | undefined {
     const { client, opening, failed } = this.#state;
     return opening ?? failed?.origin ?? client?.origin;
@@ -56,7 +56,7 @@ export class Opener<Origin, Client extends { readonly origin: Origin; close(): v
     this.#set({ ...this.#state, opening: undefined });
   }
 
-  /** @param lost the name of what should be open instead, and cannot be. */
+  /** @param lost the name of a file or folder that should be open but is no longer available. */
   close(lost?: string): void {
     this.#controller?.abort();
     this.#controller = undefined;

@@ -1,4 +1,4 @@
-/** The files of the sample database, listed so that the page requests no log that does not exist. */
+/** The files of the sample database, listed so that the page does not request logs that do not exist. */
 export const SAMPLE_DATABASE_FILES: readonly string[] = [
   'CURRENT',
   'MANIFEST-000002',

@@ -1,6 +1,5 @@
 /**
- * What is open and what each view shows: the one place that knows. The URL has the state of the view that is shown, so that a
- * link leads back to it.
+ * The open files and the state of each view. The URL contains the state of the current view, so that a link restores it.
  */
 import { DatabaseClient } from '../database/database-client.js';
 import { EVERYTHING, type EntrySearch, paramsOfSearch, searchFromParams } from '../database/entry-search.js';
@@ -27,30 +26,30 @@ import { Watchable } from './watchable.js';
 export interface SessionState {
   readonly view: View;
   readonly story: StoryState;
-  /** The step of the story that stands alone in another page, by `?embed=` in the URL. */
+  /** The only step of the story that is shown when it is embedded in another page, from `?embed=` in the URL. */
   readonly embedded: number | undefined;
   readonly filter: FilterState;
   readonly table: Opened<FileOrigin, FileClient>;
   readonly place: TablePlace;
   readonly database: Opened<FolderOrigin, DatabaseClient>;
-  /** Databases that were dropped together: the reader chooses one. */
+  /** Databases that were dropped together, from which the user chooses one. */
   readonly choices: readonly FolderOrigin[];
   readonly storage: Opened<ProfileOrigin, StorageClient>;
   readonly stored: StorageSearch;
-  /** How the keys of the database are shown; undefined: as is usual for such a database. */
+  /** The form in which keys of the database are shown; undefined for its default. */
   readonly keyForm: KeyForm | undefined;
   readonly search: EntrySearch;
   readonly query: LookupQuery;
   readonly live: LiveQuery;
 }
 
-/** What a view changes while it is used. */
+/** The parts of the state that views change. */
 export type ViewState = Pick<SessionState, 'story' | 'filter' | 'place' | 'keyForm' | 'search' | 'query' | 'live' | 'stored'>;
 
-/** The parts of the state that belong to a database, as they are when it has just been opened. */
+/** The initial values of the parts of the state that belong to a database. */
 const NEW_DATABASE = { keyForm: undefined, search: EVERYTHING, query: NO_QUERY, choices: [] };
 
-/** Browsers slow down pages that change their URL with each key. */
+/** The delay of URL changes, because browsers throttle pages that change their URL with each keystroke. */
 const URL_DELAY_MS = 100;
 
 export class Session extends Watchable {
@@ -67,23 +66,23 @@ export class Session extends Watchable {
     (origin, signal) => StorageClient.open(origin, { signal }),
     (storage) => this.#opened({ storage }),
   );
-  /** What is measured: for the wish of the reader, and for the curve. */
+  /** Measurements: for the wanted rate, and for the curve. */
   readonly wishes = new RateClient();
   readonly rates = new RateClient();
-  /** What was dropped, by the names that the URL has: a step back finds them again as long as the page is there. */
+  /** Dropped files by their names in the URL, so that going back finds them while the page is open. */
   readonly #droppedFiles = new Map<string, FileOrigin>();
   readonly #droppedFolders = new Map<string, FolderOrigin>();
-  /** By the files of a database that is shown alone. */
+  /** Profiles by the files of a database that is shown alone. */
   readonly #profilesOfFiles = new WeakMap<readonly File[], ProfileOrigin>();
   readonly #droppedProfiles = new Map<string, ProfileOrigin>();
-  /** The filter's part of the URL is long where many keys were typed. */
+  /** The filter's parameters, cached because they are long if many keys were typed. */
   #filterParams: { readonly of: FilterState; readonly params: URLSearchParams } | undefined;
   #urlTimer: ReturnType<typeof setTimeout> | undefined;
   /** The hash that was last written or followed. */
   #hash = location.hash;
   #live: LiveClient | undefined;
 
-  /** Takes up what the URL says, and follows it from then on. */
+  /** Takes the state from the URL, and follows its changes. */
   start(): void {
     this.#set({ embedded: stepFrom(new URLSearchParams(location.search).get('embed')) });
     this.#follow();
@@ -95,21 +94,21 @@ export class Session extends Watchable {
     return this.#state;
   }
 
-  /** Changes what the views show, without a step in the history. */
+  /** Changes the state of views without a step in the history. */
   change(part: Partial<ViewState>): void {
     this.#set(part);
     clearTimeout(this.#urlTimer);
     this.#urlTimer = setTimeout(() => this.saveUrl(), URL_DELAY_MS);
   }
 
-  /** Goes to a view, which is as it was left but for `part`. Back undoes it. */
+  /** Goes to a view, which keeps its state except for `part`. Back returns from it. */
   show(view: View, part: Partial<ViewState> = {}): void {
     this.saveUrl();
     this.#set({ ...part, view });
     this.#write('push');
   }
 
-  /** Opens what was dropped onto the page or picked, whatever is shown. @param again lists it again. */
+  /** Opens dropped or picked files in any view. @param again lists them again. */
   take(dropped: readonly DroppedFile[], again?: Dropped['again']): void {
     const [first] = dropped;
     if (first === undefined) return;
@@ -121,7 +120,7 @@ export class Session extends Watchable {
   }
 
   async #takeFolders(dropped: readonly DroppedFile[], again: Dropped['again']): Promise<void> {
-    // The first view needs nothing of what browsers store.
+    // Loaded on demand, because the first view does not need it.
     const { isOfBrowser, profileOf } = await import('../storage/dropped-profile.js');
     const { view: shown } = this.#state;
     const profile = profileOf(dropped, again);
@@ -148,26 +147,26 @@ export class Session extends Watchable {
     void this.#tables.open(origin);
   }
 
-  /** @param view where to see it: also in a lookup. */
+  /** @param view the view to show: the database or the lookup. */
   openDatabase(origin: FolderOrigin, view: 'database' | 'lookup' = 'database'): void {
     if (origin.kind === 'files') this.#droppedFolders.set(origin.name, origin);
     this.#goTo(view, this.#databases.origin === undefined, NEW_DATABASE);
     void this.#databases.open(origin);
   }
 
-  /** Shows what a browser stored. */
+  /** Shows the stored data of a browser. */
   openProfile(origin: ProfileOrigin, stored = WHOLE_PROFILE): void {
     if (origin !== sampleProfile) this.#droppedProfiles.set(origin.name, origin);
     this.#goTo('storage', this.#profiles.origin === undefined, { stored });
     void this.#profiles.open(origin);
   }
 
-  /** A database as a profile of its own, with the blobs that were dropped with it; undefined where it is of no browser. */
+  /** A database as its own profile, with the blobs that were dropped with it; undefined if no browser wrote it. */
   storedIn(origin: FolderOrigin): ProfileOrigin | undefined {
     return origin.kind === 'files' ? this.#profilesOfFiles.get(origin.files) : undefined;
   }
 
-  /** Reads what is open again, as it is now. */
+  /** Reads the open profile again. */
   async rereadProfile({ again }: ProfileOrigin): Promise<void> {
     if (again === undefined) return;
     const { profileOf } = await import('../storage/dropped-profile.js');
@@ -192,7 +191,7 @@ export class Session extends Watchable {
     else this.openDatabase(origin);
   }
 
-  /** The live database, which works on while other views are shown. @param start begins with it, the first time. */
+  /** The live database, which continues while other views are shown. @param start creates it the first time. */
   liveDatabase(start: () => LiveClient): LiveClient {
     return (this.#live ??= start());
   }
@@ -215,7 +214,7 @@ export class Session extends Watchable {
     this.#databases.cancel();
   }
 
-  /** The link to a view as it is now. */
+  /** The link to a view in its current state. */
   linkTo(view: View): string {
     return hashOf(view, this.#paramsOf(view));
   }
@@ -236,7 +235,7 @@ export class Session extends Watchable {
     this.#write('replace');
   }
 
-  /** @param isFirst whether the view is empty: then there is nothing to go back to. */
+  /** @param isFirst whether the view was empty, so that no step back is needed. */
   #goTo(view: View, isFirst: boolean, part: Partial<SessionState>): void {
     this.saveUrl();
     const stays = isFirst && view === this.#state.view && location.hash === this.#hash;
@@ -299,7 +298,7 @@ export class Session extends Watchable {
     this.#hash = location.hash;
   }
 
-  /** Shows what the URL says: of a link, Back, or what was typed there. A view without parameters is as it was left. */
+  /** Takes the state from the URL after a link, Back, or typing. A view without parameters keeps its state. */
   #follow(): void {
     clearTimeout(this.#urlTimer);
     this.#urlTimer = undefined;
@@ -344,7 +343,7 @@ export class Session extends Watchable {
     const now = this.#databases.origin;
     if (wanted === undefined) this.#databases.close(name ?? undefined);
     else if (now === undefined || !isSameFolder(now, wanted)) {
-      // What the other of the two views showed was of another database.
+      // The state of the other view belongs to another database.
       this.#set(view === 'database' ? { query: NO_QUERY } : { search: EVERYTHING });
       void this.#databases.open(wanted);
     }

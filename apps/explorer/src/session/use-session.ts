@@ -10,7 +10,7 @@ export function useSession(): Session {
   return session;
 }
 
-/** A part of the session's state. Redraws when it changes. */
+/** A part of the session's state. The component is redrawn when it changes. */
 export function useSessionState<T>(select: (state: SessionState) => T): T {
   const session = useSession();
   const [, redraw] = useReducer((count: number) => count + 1, 0);
@@ -21,7 +21,7 @@ export function useSessionState<T>(select: (state: SessionState) => T): T {
     const update = (): void => {
       if (drawn.current.select(session.state) !== drawn.current.value) redraw(undefined);
     };
-    // It may have changed since this was drawn.
+    // The state may have changed after the component was drawn.
     update();
     return session.subscribe(update);
   }, [session]);

@@ -15,7 +15,7 @@ export class Watchable {
   }
 }
 
-/** Redraws when `watched` changes. */
+/** Redraws the component when `watched` changes. */
 export function useChanges(watched: Watchable): void {
   const [, redraw] = useReducer((count: number) => count + 1, 0);
   useLayoutEffect(() => watched.subscribe(() => redraw(undefined)), [watched]);

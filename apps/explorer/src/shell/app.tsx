@@ -10,7 +10,7 @@ import { type Theme, THEMES, useTheme } from './theme.js';
 const TITLES: Record<View, string> = { story: 'Story', filter: 'Filter', table: 'Table', database: 'Database', storage: 'Storage', lookup: 'Lookup', live: 'Live', kept: 'Kept' };
 const TASKS: Record<View, string> = {
   story: 'What a Bloom filter is, step by step',
-  filter: 'Touch a Bloom filter',
+  filter: 'Try a Bloom filter',
   table: 'Look inside one file',
   database: 'Walk through a folder',
   storage: 'Read what a browser stored',
@@ -39,7 +39,7 @@ export function App() {
   const lastView = useRef(shown);
   useEffect(() => {
     document.title = `${TITLES[shown]} · Bloom explorer`;
-    // A link may lead to a place within the view, which has taken the focus.
+    // A link may lead to a place within the view, which then has the focus.
     if (lastView.current !== shown && main.current?.contains(document.activeElement) !== true) main.current?.focus();
     lastView.current = shown;
   }, [shown]);

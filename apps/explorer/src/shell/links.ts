@@ -1,8 +1,8 @@
 export const REPOSITORY = 'https://github.com/bloom-leveldb/bloom';
 export const DOCUMENTATION = repositoryFolder('docs');
-/** Where browsers and apps store data, and what can be read of it. */
+/** The guide about data of browsers and apps. */
 export const STORED_DATA_GUIDE = `${REPOSITORY}/blob/main/apps/site/pages/guide/browser-storage.md`;
-/** The three jobs, each with what to install. */
+/** The README's section about jobs and packages to install. */
 export const INSTALL = `${REPOSITORY}#readme`;
 
 export function repositoryFolder(path: string): string {

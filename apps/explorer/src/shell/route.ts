@@ -1,10 +1,10 @@
 /** The views that every page links to. */
 export const VIEWS = ['story', 'filter', 'table', 'database', 'storage', 'lookup', 'live'] as const;
-/** With those that only another view leads to. */
+/** Including views that are linked only from another view. */
 const ALL_VIEWS = [...VIEWS, 'kept'] as const;
 export type View = (typeof ALL_VIEWS)[number];
 
-/** What the URL's hash says: `#/filter?bits=10&keys=apple`. */
+/** The parts of the URL's hash, such as `#/filter?bits=10&keys=apple`. */
 export interface Route {
   readonly view: View;
   readonly params: URLSearchParams;

@@ -10,12 +10,12 @@ function storedTheme(): Theme {
     const stored = localStorage.getItem(STORED_AS);
     return THEMES.find((theme) => theme === stored) ?? 'system';
   } catch {
-    // A page whose storage is blocked follows the system.
+    // Storage is blocked: the page uses the system's theme.
     return 'system';
   }
 }
 
-/** The theme, and how to change it. Canvases are told by the event `bloom-theme`. */
+/** The theme, and a function that changes it. The event `bloom-theme` notifies canvases. */
 export function useTheme(): [Theme, (theme: Theme) => void] {
   const [theme, setTheme] = useState(storedTheme);
   useLayoutEffect(() => {
@@ -23,7 +23,7 @@ export function useTheme(): [Theme, (theme: Theme) => void] {
     try {
       localStorage.setItem(STORED_AS, theme);
     } catch {
-      // It holds until the page is closed.
+      // Storage is blocked: the choice lasts until the page is closed.
     }
     dispatchEvent(new Event(THEME_EVENT));
   }, [theme]);
@@ -32,7 +32,7 @@ export function useTheme(): [Theme, (theme: Theme) => void] {
 
 const THEME_EVENT = 'bloom-theme';
 
-/** A number that changes whenever colours do: what draws on a canvas depends on it. */
+/** A number that changes whenever colours change, as a dependency of code that draws on a canvas. */
 export function useColours(): number {
   const [count, setCount] = useState(0);
   useEffect(() => {

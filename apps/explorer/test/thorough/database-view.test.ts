@@ -64,7 +64,7 @@ describeInChromium('the database view', ({ open, server }) => {
     await expect.poll(() => explorer.page.locator('.table-bar.has-no-filter').allTextContents()).toEqual(['000006.ldb']);
     await expect.poll(() => borderOf(explorer, '.table-bar.has-no-filter')).toBe('dashed');
     await expect.poll(() => borderOf(explorer, '.filter-swatch.has-no-filter')).toBe('dashed');
-    await explorer.page.getByRole('list', { name: 'Bars' }).getByText('dashed: has none that can be asked, so every lookup that comes by reads a block').waitFor();
+    await explorer.page.getByRole('list', { name: 'Bars' }).getByText('dashed: has none that can be used, so every lookup in its range reads a block').waitFor();
   });
 
   test.each([
