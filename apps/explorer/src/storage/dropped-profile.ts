@@ -2,7 +2,7 @@ import { blobFolderOf, isInBlobFolder, kindOfFolder } from '@bloom/web-storage';
 import type { Dropped, DroppedFile } from '../controls/dropped-files.js';
 import type { ProfileFolder, ProfileOrigin } from './profile-origin.js';
 
-/** The LevelDB folders among files that were dropped or picked: one for each CURRENT. */
+/** The LevelDB folders among dropped or picked files: one for each CURRENT. */
 export function profileOf(dropped: readonly DroppedFile[], again?: Dropped['again']): ProfileOrigin {
   const byFolder = new Map<string, File[]>();
   for (const { path, file } of dropped) {
@@ -26,7 +26,7 @@ export function profileOf(dropped: readonly DroppedFile[], again?: Dropped['agai
   return { name: root.slice(root.lastIndexOf('/') + 1) || 'dropped folders', folders, again };
 }
 
-/** Whether the paths say that a browser stored them. */
+/** Whether the paths show that a browser wrote the folders. */
 export function isOfBrowser({ folders, name }: ProfileOrigin): boolean {
   return folders.some(({ path }) => kindOfFolder(path === '' ? name : path).storage !== undefined);
 }
@@ -37,10 +37,10 @@ function orderOf({ path }: ProfileFolder): number {
   return ORDER.indexOf(kindOfFolder(path).storage);
 }
 
-/** The folder that all are in. Of a single one, the folder that says what it is. */
+/** The common parent folder. For a single folder, the folder whose name shows its kind. */
 function commonFolder(paths: readonly string[]): string {
   const [first = ''] = paths;
-  // The names of these folders say something only with the one above.
+  // The names of these folders show their kind only together with the parent.
   const depth = paths.length > 1 ? first.lastIndexOf('/') : kindOfFolder(first).storage === undefined ? first.length : first.indexOf('/');
   let root = first.slice(0, Math.max(0, depth));
   while (root !== '' && !paths.every((path) => path === root || path.startsWith(`${root}/`))) root = root.slice(0, Math.max(0, root.lastIndexOf('/')));

@@ -5,7 +5,7 @@ import type { EntryPlace, EntrySource, StoredEntry } from './stored-entry.js';
 import type { StoragePlace } from './storage-place.js';
 import type { DamageMode, StoredFolder } from './stored-folder.js';
 
-/** Everything at a place that counts, in the order of the keys. Folders are opened as they are reached. */
+/** All current entries at a place, in the order of the keys. Folders are opened when they are reached. */
 export async function* entrySources(folders: readonly StoredFolder[], place: StoragePlace): AsyncGenerator<EntrySource, void, undefined> {
   for (const folder of folders) {
     if (place.folder !== undefined && place.folder !== folder.path) continue;
@@ -28,7 +28,7 @@ export async function* entrySources(folders: readonly StoredFolder[], place: Sto
   }
 }
 
-/** An entry that says why a folder cannot be read. */
+/** An entry with the reason why a folder cannot be read. */
 export function failedSource(folder: StoredFolder, error: unknown): EntrySource {
   return {
     // eslint-disable-next-line @typescript-eslint/require-await
@@ -38,7 +38,7 @@ export function failedSource(folder: StoredFolder, error: unknown): EntrySource 
   };
 }
 
-/** The place of what is wrong with a folder as a whole, or with some of its items. */
+/** The place for problems of a whole folder, or of some of its items. */
 function folderPlace({ path, title }: StoredFolder): EntryPlace {
   return { folder: path, labels: [title], names: { folder: title } };
 }
@@ -69,7 +69,7 @@ function recordSource(folder: StoredFolder, database: DatabaseInformation, store
   };
 }
 
-/** A store; its names are numbers where they cannot be read. */
+/** The place of a store. Names that cannot be read are replaced by numbers. */
 export function storePlace({ path, title }: StoredFolder, database: Pick<DatabaseInformation, 'id' | 'origin' | 'name'>, store: Pick<StoreDescription, 'id' | 'name'>): EntryPlace {
   const origin = database.origin === undefined ? title.replace(/^IndexedDB of /u, '') : originText(database.origin);
   return {
@@ -93,7 +93,7 @@ function itemSource<Item extends Pick<StorageItem, 'key' | 'value' | 'error'>>(
   };
 }
 
-/** Where an item is: the members that an exported line has for it. Empty where it does not say. */
+/** The place of an item: its members in an exported line. Empty if unknown. */
 export type ItemPlace = DecodedEntry['place'];
 
 export function itemEntry(folder: StoredFolder, { key, value, error }: Pick<StorageItem, 'key' | 'value' | 'error'>, place: ItemPlace): StoredEntry {
@@ -103,7 +103,7 @@ export function itemEntry(folder: StoredFolder, { key, value, error }: Pick<Stor
   return { key, primaryKey: undefined, value, isComplete: true, error, where, version: undefined };
 }
 
-/** Where an item of Local Storage is. */
+/** The place of an item of Local Storage. */
 export function localPlace({ storageKey }: Pick<StorageItem, 'storageKey'>): ItemPlace {
   return storageKey === undefined ? {} : { origin: storageKey };
 }
@@ -123,8 +123,8 @@ async function* mapped<From, To>(from: AsyncGenerator<From, void, undefined>, to
 }
 
 /**
- * Walks to the first damage, gives an entry about it, and continues with a reader that skips damage. Both give the same entries
- * before it, which are the ones that the second walk leaves out.
+ * Walks to the first damage, yields an entry about it, and continues with a reader that skips damage. The second walk leaves out
+ * the entries before the damage, because the first one has yielded them.
  */
 async function* pastDamage(where: EntryPlace, { problem: known }: StoredFolder, signal: AbortSignal, open: (damage: DamageMode) => Promise<AsyncGenerator<StoredEntry, void, undefined>>): AsyncGenerator<StoredEntry, void, undefined> {
   let given = 0;
@@ -136,7 +136,7 @@ async function* pastDamage(where: EntryPlace, { problem: known }: StoredFolder, 
     }
     return;
   } catch (error) {
-    // What is wrong with the whole folder has a row of its own.
+    // A problem of the whole folder has its own row.
     if (error !== known) yield damageEntry(where, error);
     if (!(error instanceof CorruptionError)) return;
     problem = error.message;

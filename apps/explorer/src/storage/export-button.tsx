@@ -6,7 +6,7 @@ import { saveAs } from './save-as.js';
 import type { StorageClient } from './storage-client.js';
 import type { StorageSearch } from './storage-place.js';
 
-/** Saves what is shown, all of it, as JSON Lines. */
+/** Saves all rows of the current search as JSON Lines. */
 export function ExportButton({ client, search, name }: { readonly client: StorageClient; readonly search: StorageSearch; readonly name: string }) {
   const [written, setWritten] = useState<number>();
   const [failure, setFailure] = useState<FailureFacts>();

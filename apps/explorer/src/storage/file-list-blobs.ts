@@ -1,6 +1,6 @@
 import type { BlobFolder } from '@bloom/web-storage';
 
-/** The files of a blob folder that was dropped or picked. */
+/** The files of a dropped or picked blob folder. */
 export class FileListBlobs implements BlobFolder {
   readonly #files: ReadonlyMap<string, File>;
 

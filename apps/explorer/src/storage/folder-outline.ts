@@ -3,7 +3,7 @@ import { type DatabaseInformation, type KeyPath, originText, type StoreDescripti
 import type { OutlineNode } from './storage-facts.js';
 import type { StoredFolder } from './stored-folder.js';
 
-/** What a folder holds: databases with their stores and indexes, origins, or tabs. */
+/** The contents of a folder: databases with their stores and indexes, origins, or tabs. */
 export async function outlineOf(folder: StoredFolder): Promise<readonly OutlineNode[]> {
   switch (await folder.kind) {
     case 'indexeddb':
@@ -63,7 +63,7 @@ function keyPathText(keyPath: KeyPath): string {
   return typeof keyPath === 'string' ? keyPath || 'the value' : (keyPath ?? []).join(' and ');
 }
 
-/** Tabs by their origins: tabs with the same map show the same items. */
+/** Tabs by their origins. Tabs with the same map have the same items. */
 async function sessionNodes(folder: StoredFolder): Promise<readonly OutlineNode[]> {
   const byOrigin = new Map<string, Map<string, number>>();
   for (const { storageKey, map } of await (await folder.session('skip')).namespaces()) {
@@ -85,7 +85,7 @@ async function sessionNodes(folder: StoredFolder): Promise<readonly OutlineNode[
   });
 }
 
-/** A storage key in words: `^0` stands before the site that a frame is in. */
+/** A storage key as text. The site that contains the frame follows `^0`. */
 export function storageKeyText(storageKey: string): string {
   const [origin, site] = storageKey.split('^0', 2).map((part) => part.replace(/\/$/u, ''));
   return site === undefined ? origin! : `${origin} in ${site}`;

@@ -5,10 +5,10 @@ import { failureFacts } from '../worker/failure.js';
 import { matches } from './row-list.js';
 import type { EntrySource, StoredEntry } from './stored-entry.js';
 
-/** Text that is joined before it becomes a Blob, which browsers keep on the disk. */
+/** The length of text that is collected before it becomes a Blob, which browsers may keep on disk. */
 const PART_LENGTH = 2 ** 20;
 
-/** Everything that matches, a line each. @throws the signal's reason when it is cancelled. */
+/** All matching entries, one per line. @throws the signal's reason when it is cancelled. */
 export async function jsonLines(sources: AsyncGenerator<EntrySource, void, undefined>, find: string, work: Work): Promise<Blob> {
   const parts: Blob[] = [];
   const lowerCase = find.toLowerCase();
@@ -31,7 +31,7 @@ export async function jsonLines(sources: AsyncGenerator<EntrySource, void, undef
   return new Blob([...parts, text], { type: 'application/x-ndjson' });
 }
 
-/** A record or an item with its place, in one line, as `bloom export` writes it; of a version also whether it counts. */
+/** A record or an item with its place, in one line, as `bloom export` writes it; for a version also its state. */
 function lineOf({ error, where, version, ...entry }: StoredEntry): string {
   const place = { ...where.names, ...(version !== undefined && { state: version.state }) };
   const type = version?.state === 'deletion' ? 'deletion' : 'value';

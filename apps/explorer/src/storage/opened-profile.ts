@@ -12,7 +12,7 @@ import type { StoragePlace, StorageSearch } from './storage-place.js';
 import { ValueTree } from './value-tree.js';
 import { versionSources } from './version-sources.js';
 
-/** Texts up to this length are tried as JSON. */
+/** Texts up to this length are parsed as JSON. */
 const MAX_JSON_LENGTH = 2 ** 24;
 
 /** A profile in the worker: its folders, one list of rows, and the values of one row. */
@@ -98,20 +98,20 @@ export class OpenedProfile {
   }
 
   #rows(list: number): RowList {
-    // Another list was asked for since.
+    // Another list was requested in the meantime.
     if (this.#list?.number !== list) throw new DOMException('the list was closed', 'AbortError');
     return this.#list.rows;
   }
 }
 
-/** How many names all rows of a place have in common. */
+/** The number of names that all rows of a place have in common. */
 function depthOf({ folder, database, store, items }: StoragePlace): number {
   if (store !== undefined || items !== undefined) return 3;
   if (database !== undefined) return 2;
   return folder === undefined ? 0 : 1;
 }
 
-/** An object or an array that is stored as JSON; undefined for another text. */
+/** The object or array of a JSON text; undefined for other texts. */
 function jsonOf(text: string): object | undefined {
   if (text.length > MAX_JSON_LENGTH || !/^\s*[[{]/u.test(text)) return undefined;
   try {

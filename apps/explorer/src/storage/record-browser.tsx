@@ -11,7 +11,7 @@ import { isSamePlace, type StoragePlace, type StorageSearch } from './storage-pl
 import { useRowList } from './use-row-list.js';
 import { STATE_TITLES } from './version-state.js';
 
-/** The rows of a place: searched, exported, and one of them in full. */
+/** The rows of a place, with search, export, and the details of one row. */
 export function RecordBrowser({ client, outlines }: { readonly client: StorageClient; readonly outlines: Outlines }) {
   const id = useId();
   const session = useSession();
@@ -102,7 +102,7 @@ export function RecordBrowser({ client, outlines }: { readonly client: StorageCl
   );
 }
 
-/** What is shown, and what it is in. */
+/** The title of the current place, and the places that contain it. */
 function headingOf({ folders, origin }: StorageClient, outlines: Outlines, place: StoragePlace): { readonly title: string; readonly path: string } {
   const folder = folders.find(({ path }) => path === place.folder);
   if (folder === undefined) return { title: 'Everything', path: '' };
@@ -113,7 +113,7 @@ function headingOf({ folders, origin }: StorageClient, outlines: Outlines, place
   return { title: nodes.at(-1)!.title, path: [title, ...nodes.slice(0, -1).map((node) => node.title)].join(' › ') };
 }
 
-/** The nodes from the outside to a place. */
+/** The nodes from the root to a place. */
 function chainTo(nodes: readonly OutlineNode[], place: StoragePlace): readonly OutlineNode[] | undefined {
   for (const node of nodes) {
     if (node.place !== undefined && isSamePlace(node.place, place)) return [node];

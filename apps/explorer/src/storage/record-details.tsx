@@ -8,7 +8,7 @@ import type { RowDetails } from './storage-facts.js';
 import { STATE_TITLES } from './version-state.js';
 import { TreeNode, ValueTreeView } from './value-tree-view.js';
 
-/** A row in full. */
+/** The details of a row. */
 export function RecordDetails({ client, list, row }: { readonly client: StorageClient; readonly list: number; readonly row: number }) {
   const [details, setDetails] = useState<RowDetails>();
   const [failure, setFailure] = useState<FailureFacts>();

@@ -5,21 +5,21 @@ import type { EntrySource, StoredEntry } from './stored-entry.js';
 import type { ListFacts, RowFacts } from './storage-facts.js';
 import { contains, lineOf } from './value-text.js';
 
-/** Rows that are kept. Whoever wants to see further ones searches. */
+/** The most rows that are kept. Further ones can be found by a search. */
 const MAX_ROWS = 50_000;
 const KEY_LENGTH = 200;
 const VALUE_LENGTH = 300;
 
-/** A row, and how to find its entry again. */
+/** A row, and the position of its entry. */
 interface Row {
   readonly facts: RowFacts;
   readonly source: EntrySource;
-  /** How many entries of the source were before it. */
+  /** The number of entries before it in the source. */
   readonly position: number;
   readonly entry: Pick<StoredEntry, 'primaryKey'>;
 }
 
-/** The rows of a place that match, read as far as they were asked for. */
+/** The matching rows of a place, which are read on request. */
 export class RowList {
   readonly #rows: Row[] = [];
   readonly #steps: AsyncGenerator<{ readonly source: EntrySource; readonly position: number; readonly entry: StoredEntry }, void, undefined>;
@@ -30,7 +30,7 @@ export class RowList {
   #isAtEnd = false;
   #busy: Promise<unknown> = Promise.resolve();
 
-  /** @param depth how many names of a place are left out, since all rows have them. */
+  /** @param depth the number of names of a place that are left out, because all rows have them. */
   constructor(sources: AsyncGenerator<EntrySource, void, undefined>, find: string, depth: number) {
     this.#steps = stepsOf(sources, this.#controller.signal);
     this.#find = find.toLowerCase();
@@ -41,7 +41,7 @@ export class RowList {
     return { rowCount: this.#rows.length, examined: this.#examined, state: this.#isAtEnd ? 'end' : this.#rows.length >= MAX_ROWS ? 'full' : 'more' };
   }
 
-  /** Reads on until there are `count` further rows, or nothing more. What was found when it is cancelled stays. */
+  /** Reads until there are `count` further rows, or the end is reached. Rows found before a cancellation are kept. */
   more(work: Work, count: number): Promise<ListFacts> {
     const reading = this.#busy.then(() => this.#read(work, count));
     this.#busy = reading.catch(() => undefined);
@@ -69,7 +69,7 @@ export class RowList {
     return this.#rows.slice(start, end).map(({ facts }) => facts);
   }
 
-  /** The entry of a row, read again: lists keep no values. */
+  /** The entry of a row, which is read again, because lists do not keep values. */
   async entry(number: number, signal: AbortSignal): Promise<StoredEntry> {
     const { source, position, entry } = this.#rows[number]!;
     const again = await source.again?.(entry);
@@ -106,7 +106,7 @@ export function matches({ key, value, error }: StoredEntry, lowerCase: string): 
 
 function rowOf({ key, value, error, where, version }: StoredEntry, depth: number): RowFacts {
   return {
-    // Items have texts only: quotes would say nothing.
+    // Items are always text, so they are shown without quotes.
     key: key === undefined ? '' : where.items !== undefined && typeof key === 'string' ? key.slice(0, KEY_LENGTH) : lineOf(key, KEY_LENGTH),
     value: version?.state === 'deletion' || error !== undefined ? '' : where.items !== undefined && typeof value === 'string' ? value.slice(0, VALUE_LENGTH) : lineOf(value, VALUE_LENGTH),
     where: where.labels.slice(depth).map((name) => name.replace(/^https?:\/\//u, '')).join(' › '),

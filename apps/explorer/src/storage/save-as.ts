@@ -1,7 +1,7 @@
-/** Browsers have started the download by then. */
+/** The delay in milliseconds, after which browsers have started the download. */
 const REVOKED_AFTER_MS = 60_000;
 
-/** Saves a file where the browser saves downloads. */
+/** Saves a file as a download. */
 export function saveAs(blob: Blob, name: string): void {
   const url = URL.createObjectURL(blob);
   const link = document.createElement('a');

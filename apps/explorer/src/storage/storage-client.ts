@@ -3,7 +3,7 @@ import { type ProfileOrigin, sampleProfile } from './profile-origin.js';
 import type { FolderFacts, ListFacts, NodeFacts, OutlineNode, RowDetails, RowFacts } from './storage-facts.js';
 import type { StorageSearch } from './storage-place.js';
 
-/** A profile that is open in a worker of its own. */
+/** A profile that is open in its own worker. */
 export class StorageClient {
   readonly origin: ProfileOrigin;
   readonly folders: readonly FolderFacts[];
@@ -31,7 +31,7 @@ export class StorageClient {
     return this.#calls.call('outline', [folder]);
   }
 
-  /** Starts a list, and ends the one before it. @returns its number. */
+  /** Starts a list, and ends the previous one. @returns its number. */
   list(search: StorageSearch): Promise<number> {
     return this.#calls.call('list', [search]);
   }
@@ -53,7 +53,7 @@ export class StorageClient {
     return this.#calls.call('children', [node, start, end]);
   }
 
-  /** The whole of a text that is shown in part. */
+  /** The whole text of a node whose text is shown in part. */
   text(node: number): Promise<string> {
     return this.#calls.call('text', [node]);
   }
@@ -63,7 +63,7 @@ export class StorageClient {
     return this.#calls.call('file', [node]);
   }
 
-  /** What a list would show if it were read to its end, as JSON Lines. */
+  /** All rows of a search as JSON Lines. */
   lines(search: StorageSearch, options: CallOptions): Promise<Blob> {
     return this.#calls.call('lines', [search], options);
   }

@@ -1,4 +1,4 @@
-/** What the worker tells the page about stored data. */
+/** Messages of the worker to the page about stored data. */
 import type { StorageKind } from '@bloom/web-storage';
 import type { FailureFacts } from '../worker/failure.js';
 import type { StoragePlace } from './storage-place.js';
@@ -9,7 +9,7 @@ export interface FolderFacts {
   readonly path: string;
   readonly title: string;
   readonly byteLength: number;
-  /** Undefined for a database that is none of the three. */
+  /** Undefined for a database of another kind. */
   readonly storage: StorageKind | undefined;
 }
 
@@ -19,42 +19,42 @@ export interface OutlineNode {
   readonly title: string;
   /** Such as `version 3`. */
   readonly detail: string;
-  /** What it shows when it is chosen; undefined for a mere heading. */
+  /** The place that it shows when chosen; undefined for a heading. */
   readonly place: StoragePlace | undefined;
   readonly children: readonly OutlineNode[];
 }
 
-/** What is known of the folders' contents, by their paths; a folder is read when it is opened in the outline. */
+/** The contents of folders by their paths. A folder is read when it is opened in the outline. */
 export type Outlines = ReadonlyMap<string, readonly OutlineNode[] | FailureFacts>;
 
-/** A record or an item, or damage in their place. */
+/** A record or an item, or damage instead of it. */
 export interface RowFacts {
   readonly key: string;
   readonly value: string;
-  /** Its store or origin, where rows of several are listed. */
+  /** Its store or origin, if the list has rows of several. */
   readonly where: string;
   /** Why it cannot be read. */
   readonly error: string | undefined;
-  /** Of a version that is stored: whether it counts. */
+  /** The state of a stored version. */
   readonly state: VersionState | undefined;
 }
 
 /** A list of rows that grows as it is scrolled. */
 export interface ListFacts {
-  /** Rows that are known so far. */
+  /** The number of rows found so far. */
   readonly rowCount: number;
-  /** Records that were read for them. */
+  /** The number of records read so far. */
   readonly examined: number;
   readonly state: 'more' | 'end' | 'full';
 }
 
-/** All about one row. */
+/** The details of a row. */
 export interface RowDetails {
   readonly key: NodeFacts;
-  /** The primary key, where the row is of an index. */
+  /** The primary key, for a row of an index. */
   readonly primaryKey: NodeFacts | undefined;
   readonly value: NodeFacts | undefined;
-  /** A text that is JSON, as a tree. */
+  /** The tree of a text that is JSON. */
   readonly json: NodeFacts | undefined;
   readonly isComplete: boolean;
   readonly failure: FailureFacts | undefined;
@@ -72,8 +72,8 @@ export interface NodeFacts {
   /** The length of a text that is longer than `text`, in UTF-16 units. */
   readonly textLength: number | undefined;
   readonly childCount: number;
-  /** The place of the same object above or before it in the tree: it is shown there. */
+  /** The place in the tree where the same object is already shown. */
   readonly sameAs: string | undefined;
-  /** What can be downloaded: a Blob, a File or bytes. */
+  /** The contents that can be saved: a Blob, a File or bytes. */
   readonly file: { readonly name: string; readonly type: string; readonly size: number | undefined } | undefined;
 }

@@ -23,7 +23,7 @@ interface OutlineProps {
   readonly onOpen: (path: string) => void;
 }
 
-/** Folders, databases, stores, indexes, origins and tabs: whatever rows can be listed of. */
+/** The folders, databases, stores, indexes, origins and tabs whose rows can be listed. */
 export function StorageOutline({ client, outlines, onOpen }: OutlineProps) {
   const session = useSession();
   const stored = useSessionState((state) => state.stored);
@@ -79,7 +79,7 @@ function OtherDatabase({ client, folder: { path, title, byteLength } }: { readon
 
 interface FolderItemProps {
   readonly folder: FolderFacts;
-  /** Then the name of its group says what it is. */
+  /** Whether it is the only folder of its kind: the name of the group then describes it. */
   readonly isSoleOfKind: boolean;
   readonly startsOpen: boolean;
   readonly outlines: Outlines;
@@ -127,7 +127,7 @@ interface NodesProps {
   readonly onShow: (place: StoragePlace) => void;
 }
 
-/** Nodes of one level that are in the document before one asks for all. */
+/** The number of nodes of a level that are shown before the user requests all. */
 const FEW_NODES = 200;
 
 function Nodes({ nodes, shown, onShow }: NodesProps) {
@@ -152,7 +152,7 @@ function Nodes({ nodes, shown, onShow }: NodesProps) {
 function NodeItem({ node, shown, onShow }: { readonly node: OutlineNode } & Omit<NodesProps, 'nodes'>) {
   const { kind, title, detail, place, children } = node;
   const holds = children.some((child) => child.place !== undefined && isSamePlace(shown, child.place));
-  // Stores are what most people look for, indexes are not.
+  // Most users look for stores, not for indexes.
   const [isOpen, setOpen] = useState(kind !== 'store' || holds);
   return (
     <li>
@@ -174,7 +174,7 @@ interface LineProps {
   readonly title: string;
   readonly detail: string;
   readonly kind?: OutlineNode['kind'];
-  /** Undefined where nothing is below it. */
+  /** Undefined if it has no children. */
   readonly isOpen: boolean | undefined;
   readonly onToggle: () => void;
   readonly isShown: boolean;

@@ -1,8 +1,8 @@
-/** What is shown of a profile: everything, a folder, a store, an index, or the items of an origin or a tab. */
+/** A place in a profile: everything, a folder, a store, an index, or the items of an origin or a tab. */
 export interface StoragePlace {
   /** The path of a LevelDB folder; undefined for all of them. */
   readonly folder?: string | undefined;
-  /** The ids of IndexedDB. */
+  /** Ids of IndexedDB. */
   readonly database?: number | undefined;
   readonly store?: number | undefined;
   readonly index?: number | undefined;
@@ -10,7 +10,7 @@ export interface StoragePlace {
   readonly items?: string | undefined;
 }
 
-/** What the view shows, as its URL has it. */
+/** The state of the view, as in the URL. */
 export interface StorageSearch extends StoragePlace {
   /** Text that keys or values must contain; empty for all. */
   readonly find: string;

@@ -15,14 +15,14 @@ import type { StorageClient } from './storage-client.js';
 import type { OutlineNode, Outlines } from './storage-facts.js';
 import { StorageOutline } from './storage-outline.js';
 
-/** Where browsers and apps keep their profiles. */
+/** The folders in which browsers and apps keep their profiles. */
 const PLACES: readonly (readonly [program: string, windows: string, mac: string, linux: string])[] = [
   ['Chrome', '%LOCALAPPDATA%\\Google\\Chrome\\User Data\\Default', '~/Library/Application Support/Google/Chrome/Default', '~/.config/google-chrome/Default'],
   ['Edge', '%LOCALAPPDATA%\\Microsoft\\Edge\\User Data\\Default', '~/Library/Application Support/Microsoft Edge/Default', '~/.config/microsoft-edge/Default'],
   ['Electron apps', '%APPDATA%\\APP', '~/Library/Application Support/APP', '~/.config/APP'],
 ];
 
-/** What a browser or an app stored: IndexedDB, Local Storage and Session Storage, with their values. */
+/** The stored data of a browser or an app: IndexedDB, Local Storage and Session Storage, with their values. */
 export function StorageView() {
   const session = useSession();
   const { client, opening, failed, lost } = useSessionState((state) => state.storage);

@@ -5,12 +5,12 @@ import { saveAs } from './save-as.js';
 import type { StorageClient } from './storage-client.js';
 import type { NodeFacts } from './storage-facts.js';
 
-/** Larger files are only saved. */
+/** Larger files have no preview. */
 const MAX_PREVIEW_BYTES = 16 * 2 ** 20;
-/** What is shown of a text. */
+/** The number of characters of a text that are shown. */
 const MAX_PREVIEW_LENGTH = 20_000;
 
-/** Bytes of the value: shown, if they are a picture or a text, and saved. */
+/** Bytes of a value, with a preview of pictures and texts, and a button to save them. */
 export function StoredFile({ client, node, file }: { readonly client: StorageClient; readonly node: NodeFacts; readonly file: NonNullable<NodeFacts['file']> }) {
   const [preview, setPreview] = useState<{ readonly picture?: string; readonly text?: string }>();
   const [failure, setFailure] = useState<FailureFacts>();

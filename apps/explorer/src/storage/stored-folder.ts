@@ -5,10 +5,10 @@ import { folderWithGaps } from '../database/folder-with-gaps.js';
 import { FileListBlobs } from './file-list-blobs.js';
 import type { ProfileFolder } from './profile-origin.js';
 
-/** How damaged and missing tables are read: `strict` ends a walk there, `skip` passes over them. */
+/** How damaged and missing tables are handled: `strict` ends a walk there, `skip` continues after them. */
 export type DamageMode = 'strict' | 'skip';
 
-/** A folder of the profile, whose readers are opened when they are needed. */
+/** A folder of the profile. Its readers are opened on demand. */
 export class StoredFolder {
   readonly path: string;
   readonly title: string;
@@ -22,7 +22,7 @@ export class StoredFolder {
   #problem: unknown;
   #databases: Promise<readonly DatabaseInformation[]> | undefined;
 
-  /** @param name of the profile, which says what the folder is if it is the profile itself. */
+  /** @param name the name of the profile, which determines the kind of the folder if the folder is the profile itself. */
   constructor({ path, files, blobs }: ProfileFolder, name: string) {
     const { storage, title } = kindOfFolder(path === '' ? name : path);
     this.path = path;
@@ -30,16 +30,16 @@ export class StoredFolder {
     this.byteLength = files.reduce((sum, { size }) => sum + size, 0);
     this.files = new FileListFolder(files.map(withoutPath));
     this.blobs = new FileListBlobs(blobs);
-    // A folder that cannot be opened says why when it is looked into.
+    // A folder that cannot be opened reports the reason when the user opens it.
     this.#kind = storage === undefined ? recognizeStorage(this.files).catch(() => undefined) : Promise.resolve(storage);
   }
 
-  /** Which storage it is, by its path or else by its contents. */
+  /** The kind of storage, by the path or otherwise by the contents. */
   get kind(): Promise<StorageKind | undefined> {
     return this.#kind;
   }
 
-  /** Why `databases()` had to pass over damage; undefined where it had not. */
+  /** The damage that `databases()` skipped; undefined if there was none. */
   get problem(): unknown {
     return this.#problem;
   }
@@ -57,11 +57,11 @@ export class StoredFolder {
   }
 
   async #filesFor(damage: DamageMode): Promise<Folder> {
-    // What is wrong with a MANIFEST that cannot be read is told by the reader.
+    // The reader reports the problem of an unreadable MANIFEST.
     return damage === 'strict' ? this.files : folderWithGaps(this.files).catch(() => this.files);
   }
 
-  /** The databases of IndexedDB: also those of a damaged folder, as far as they can be read. */
+  /** The databases of IndexedDB, including the readable ones of a damaged folder. */
   databases(): Promise<readonly DatabaseInformation[]> {
     this.#databases ??= this.indexedDb('strict')
       .then((reader) => reader.databases())
@@ -73,7 +73,7 @@ export class StoredFolder {
   }
 }
 
-/** The page has chosen the folder: paths say nothing more. */
+/** A file without its path, because the page has already chosen the folder. */
 function withoutPath(file: File): FileLike {
   return { name: file.name, size: file.size, slice: (start, end) => file.slice(start, end) };
 }

@@ -4,18 +4,18 @@ import type { StorageClient } from './storage-client.js';
 import type { ListFacts } from './storage-facts.js';
 import type { StorageSearch } from './storage-place.js';
 
-/** Rows that are read at a time. */
+/** The number of rows that are read at a time. */
 const PORTION = 200;
-/** Rows before the end of the known ones at which further ones are read. */
+/** The distance from the end of the known rows, in rows, at which further rows are read. */
 const MARGIN = 60;
 
 const EMPTY: ListFacts = { rowCount: 0, examined: 0, state: 'more' };
 
 export interface RowListState {
-  /** The number of the list in the worker; undefined until it is there. */
+  /** The number of the list in the worker; undefined until it exists. */
   readonly list: number | undefined;
   readonly facts: ListFacts;
-  /** Records that were read so far, while further rows are read. */
+  /** The number of records read so far, while further rows are read. */
   readonly progress: number | undefined;
   readonly failure: FailureFacts | undefined;
   readonly isStopped: boolean;
@@ -24,13 +24,13 @@ export interface RowListState {
 const NO_LIST: RowListState = { list: undefined, facts: EMPTY, progress: undefined, failure: undefined, isStopped: false };
 
 export interface RowListControl extends RowListState {
-  /** Tells which rows are in sight: further ones are read before they are needed. */
+  /** Reports the last visible row, so that further rows are read before they are needed. */
   readonly see: (end: number) => void;
   readonly stop: () => void;
   readonly goOn: () => void;
 }
 
-/** The rows of a search, read as they are scrolled to. A new search ends the one before it. */
+/** The rows of a search, which are read as the user scrolls. A new search ends the previous one. */
 export function useRowList(client: StorageClient, search: StorageSearch): RowListControl {
   const [state, setState] = useState(NO_LIST);
   const now = useRef(state);

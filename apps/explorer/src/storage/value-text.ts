@@ -1,13 +1,13 @@
-/** Stored values in one line: as lists show them, and as they are searched. */
+/** Stored values as one line of text, for lists and for searches. */
 import { HostObject, StoredBlob, taggedJson } from '@bloom/web-storage';
 import { hexDigits } from '@bloom/report';
 
-/** Objects in objects up to this depth are shown in a line. */
+/** The depth of nested objects that a line shows. */
 const LINE_DEPTH = 2;
-/** Bytes that are shown of an ArrayBuffer. */
+/** The number of bytes of an ArrayBuffer that are shown. */
 const SHOWN_BYTES = 24;
 
-/** What a value is, such as `Array(3)` or `Date`. */
+/** The type of a value, such as `Array(3)` or `Date`. */
 export function typeOf(value: unknown): string {
   if (value === null) return 'null';
   if (typeof value !== 'object') return typeof value;
@@ -52,7 +52,7 @@ function bytesText(bytes: Uint8Array): string {
   return bytes.length > SHOWN_BYTES ? `${shown} …` : shown;
 }
 
-/** A value in a line of about `limit` characters at most. */
+/** A value as a line of at most about `limit` characters. */
 export function lineOf(value: unknown, limit: number): string {
   let text = '';
   const add = (part: string): boolean => {
@@ -82,7 +82,7 @@ export function lineOf(value: unknown, limit: number): string {
   return text.length <= limit ? text : `${text.slice(0, limit)}…`;
 }
 
-/** The parts of an object with their names, in order, without those of what is in them. Holes have none. Keys of Maps can be any value. */
+/** The direct parts of an object with their names, in order. Holes of arrays are left out. Keys of Maps can be any value. */
 export function* partsOf(object: object): Generator<readonly [label: unknown, part: unknown], void, undefined> {
   if (object instanceof Map) yield* object;
   else if (object instanceof Set) {
@@ -102,13 +102,13 @@ export function* partsOf(object: object): Generator<readonly [label: unknown, pa
   }
 }
 
-/** Whether a text is in a value: in its strings, numbers and dates, the names of its properties, and its files. Case does not matter. */
+/** Whether a text is in a value: in its strings, numbers and dates, the names of its properties, and its files. Ignores case. */
 export function contains(value: unknown, lowerCase: string): boolean {
   const seen = new Set<object>();
   const waiting: unknown[] = [value];
   while (waiting.length > 0) {
     const part = waiting.pop();
-    // Elements of a view are numbers, of which nobody looks for one.
+    // Elements of typed arrays are not searched.
     if (ArrayBuffer.isView(part) || part instanceof ArrayBuffer) continue;
     const leaf = typeof part === 'string' ? part : leafText(part);
     if (leaf !== undefined) {

@@ -4,10 +4,10 @@ import type { StorageClient } from './storage-client.js';
 import { StoredFile } from './stored-file.js';
 import type { NodeFacts } from './storage-facts.js';
 
-/** Parts that are in the document before one asks for more. */
+/** The number of parts that are shown before the user requests more. */
 const PORTION = 100;
 
-/** A value, whose parts are read as they are opened. */
+/** A value as a tree whose parts are read when they are opened. */
 export function ValueTreeView({ client, root }: { readonly client: StorageClient; readonly root: NodeFacts }) {
   return (
     <ul class="value-tree" key={root.id} aria-label="Value">
@@ -18,13 +18,13 @@ export function ValueTreeView({ client, root }: { readonly client: StorageClient
 
 export function TreeNode({ client, node, startsOpen = false }: { readonly client: StorageClient; readonly node: NodeFacts; readonly startsOpen?: boolean }) {
   const { id, label, type, text, childCount, sameAs } = node;
-  // Of a view, few want to see the elements.
+  // Elements of typed arrays are rarely of interest.
   const [isOpen, setOpen] = useState(startsOpen && childCount > 0 && node.file === undefined);
   const [parts, setParts] = useState<readonly NodeFacts[]>([]);
   const [limit, setLimit] = useState(PORTION);
   useEffect(() => {
     let current = true;
-    // A closed worker has another row's values.
+    // The worker was closed, or has the values of another row.
     if (isOpen && parts.length < Math.min(limit, childCount)) client.children(id, 0, limit).then((found) => current && setParts(found), () => undefined);
     return () => void (current = false);
   }, [isOpen, limit]);

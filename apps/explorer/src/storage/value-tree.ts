@@ -2,25 +2,25 @@ import { HostObject, StoredBlob } from '@bloom/web-storage';
 import type { NodeFacts } from './storage-facts.js';
 import { leafText, lineOf, partsOf, typeOf } from './value-text.js';
 
-/** What is shown of a text before one asks for the whole. */
+/** The number of characters of a text that are shown before the user requests the whole text. */
 const TEXT_LENGTH = 1000;
 const LINE_LENGTH = 120;
 
 interface Node {
   readonly value: unknown;
   readonly path: string;
-  /** Taken from `partsOf` as far as they were shown. */
+  /** The remaining parts from `partsOf`. */
   readonly parts: Generator<readonly [unknown, unknown], void, undefined> | undefined;
   readonly children: NodeFacts[];
 }
 
-/** The values of a row, part by part as one opens them. An object that is shown already is shown as a reference to its place. */
+/** The values of a row, which are read part by part. An object that is already shown elsewhere becomes a reference to that place. */
 export class ValueTree {
   readonly #nodes: Node[] = [];
-  /** Where each object is shown. */
+  /** The place where each object is shown. */
   readonly #places = new Map<object, string>();
 
-  /** Another root, such as the key. Objects in it are not those of other roots. */
+  /** Adds a root, such as the key. It shares no objects with other roots. */
   root(name: string, value: unknown): NodeFacts {
     return this.#add(undefined, value, name);
   }
@@ -107,7 +107,7 @@ function countParts(value: object): number {
   return parts;
 }
 
-/** A line that begins with the type, which is shown before it. */
+/** A line without its type, which is shown before it. */
 function withoutType(line: string, type: string): string {
   return line.startsWith(`${type} `) ? line.slice(type.length + 1) : line;
 }

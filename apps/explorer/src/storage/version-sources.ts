@@ -7,9 +7,9 @@ import type { StoragePlace } from './storage-place.js';
 import type { StoredFolder } from './stored-folder.js';
 import { lineOf } from './value-text.js';
 
-/** Keys whose newest version is looked up. Of further ones, it is not known whether a version counts. */
+/** The most keys whose newest version is determined. The state of further versions is unknown. */
 const MAX_KEYS = 1_000_000;
-/** Enough of a key to tell it from others. */
+/** The number of characters that distinguish a key from others. */
 const KEY_LENGTH = 400;
 
 interface Version {
@@ -18,13 +18,13 @@ interface Version {
   readonly file: string;
 }
 
-/** A version that is stored, and the name of its record, which all of its versions have. */
+/** A stored version, and the name of its record, which is the same for all versions. */
 interface NamedVersion<Stored extends Version> {
   readonly stored: Stored;
   readonly name: string;
 }
 
-/** Every version at a place that its folders still hold, file by file. The newest one of each record is looked up first. */
+/** All stored versions at a place, file by file. The newest version of each record is determined first. */
 export async function* versionSources(folders: readonly StoredFolder[], place: StoragePlace): AsyncGenerator<EntrySource, void, undefined> {
   for (const folder of folders) {
     if (place.folder !== undefined && place.folder !== folder.path) continue;
@@ -43,7 +43,7 @@ function recordVersions(folder: StoredFolder, place: StoragePlace): EntrySource 
   const places = new Map<string, EntryPlace>();
   return versionSource<StoredRecordVersion>(
     async function* (signal) {
-      // A damaged description hides no record: its stores have their numbers then.
+      // Damaged metadata does not hide records: stores then have numbers instead of names.
       for (const database of await folder.databases().catch(() => [])) {
         for (const store of database.stores) places.set(`${database.id} ${store.id}`, storePlace(folder, database, store));
       }
@@ -87,7 +87,7 @@ async function sessionVersions(folder: StoredFolder, place: StoragePlace): Promi
   );
 }
 
-/** The name that all versions of a record or an item share. A version whose key cannot be read has a name of its own. */
+/** The common name of all versions of a record or an item. A version with an unreadable key has its own name. */
 function nameOf({ sequence }: Version, key: unknown, place: string): string {
   return key === undefined ? `${sequence}` : `${place} ${lineOf(key, KEY_LENGTH)}`;
 }

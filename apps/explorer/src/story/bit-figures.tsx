@@ -1,7 +1,7 @@
 import { Fragment } from 'preact';
 import { Figure } from './lit.js';
 
-/** “bits 4, 17 and 30”, each of which shows its place. */
+/** Text such as “bits 4, 17 and 30”, in which each number highlights its bit. */
 export function BitFigures({ bits: unsorted }: { readonly bits: readonly number[] }) {
   const bits = [...unsorted].sort((a, b) => a - b);
   return (

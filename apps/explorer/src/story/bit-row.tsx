@@ -1,7 +1,7 @@
 import { useWidth } from '../controls/use-width.js';
 import { useLit } from './lit.js';
 
-/** A word and the bits that it leads to. */
+/** A word and its bits. */
 export interface RowWord {
   readonly word: string;
   readonly bits: readonly number[];
@@ -10,28 +10,28 @@ export interface RowWord {
 interface BitRowProps {
   readonly bits: number;
   readonly isSet: (bit: number) => boolean;
-  /** Drawn above: a word that was added, with as many of its bits as are shown already. */
+  /** An added word, drawn above the row, with its bits that are shown so far. */
   readonly added?: RowWord | undefined;
-  /** Which bits the last word made 1. */
+  /** The bits that the last word made 1. */
   readonly fresh?: ReadonlySet<number>;
-  /** Drawn below: a word that is asked about. */
+  /** The word in question, drawn below the row. */
   readonly asked?: RowWord | undefined;
-  /** Whether what is found is shown: not before the reader has predicted it. */
+  /** Whether to show the result, which is hidden until the reader has guessed it. */
   readonly isJudged?: boolean;
-  /** Whether what the bits say is a mistake. */
+  /** Whether the answer of the bits is wrong. */
   readonly isFalse?: boolean;
 }
 
 const WIDE = 560;
 const CHIP = 34;
-/** Between a word and the row. */
+/** The distance between a word and the row. */
 const REACH = 64;
 const ROW_GAP = 30;
 const BYTE_GAP = 7;
 const MAX_CELL = 34;
 const SHOWN_LETTERS = 16;
 
-/** A row of bits, the word that made some of them 1, and the word that is asked about. */
+/** A row of bits, the word that made some of them 1, and the word in question. */
 export function BitRow({ bits, isSet, added, fresh, asked, isJudged = true, isFalse = false }: BitRowProps) {
   const { box, width } = useWidth();
   const lit = useLit();

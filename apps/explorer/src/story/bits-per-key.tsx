@@ -21,7 +21,7 @@ const stored = (): Uint8Array[] => {
 };
 const absent = (): Uint8Array[] => Array.from({ length: KEYS }, (_, i) => encoder.encode(`stranger ${i + 1}`));
 
-/** The absent keys to which a filter with this number of bits per key answers “maybe”. */
+/** The absent keys for which a filter with this number of bits per key answers “maybe”. */
 function passedBy(bitsPerKey: number, keys: readonly Uint8Array[], strangers: readonly Uint8Array[]): { readonly byteLength: number; readonly passed: ReadonlySet<number> } {
   const policy = new BloomFilterPolicy(bitsPerKey);
   const filter = buildFilter(policy, keys);
@@ -104,7 +104,7 @@ function seconds(reads: number): string {
   return ms < 1000 ? `${count(ms)} ms` : `${count(ms / 1000)} s`;
 }
 
-/** All dots of a kind are one line of points: a thousand elements would make the slider slow. */
+/** All dots of a kind are one line of points, because a thousand elements would make the slider slow. */
 function Dots({ passed }: { readonly passed: ReadonlySet<number> }) {
   const lit = useLit();
   const path = (isWanted: (i: number) => boolean): string => {

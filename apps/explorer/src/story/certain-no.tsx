@@ -20,7 +20,7 @@ export function CertainNo() {
   const asked = typed === '' ? proposed : typed;
   const probing = useMemo(() => row.probingOf(asked), [row, asked]);
   const verdict = verdictOf(probing);
-  // The question is about the word that the story proposes. Before it is answered, the picture gives nothing away.
+  // The question is about the story's word. The picture hides the answer until the reader has guessed.
   const isJudged = guess !== undefined;
   const bits = distinctBits(row, asked);
   const zeros = bits.filter((bit) => !row.isSet(bit)).length;

@@ -1,6 +1,6 @@
 import { useLit } from './lit.js';
 
-/** About the seek time and rotational delay of a hard disk. */
+/** The approximate seek time and rotational delay of a hard disk in milliseconds. */
 export const READ_MS = 10;
 
 export type DiskOutcome = 'waiting' | 'no' | 'found' | 'wasted';

@@ -1,4 +1,4 @@
-/** A table whose order ignores trailing spaces, asked with a policy that does not ignore them, and with one that does. */
+/** Lookups in a table whose order ignores trailing spaces, with a policy that does not ignore them and with one that does. */
 import { bloomHash } from '@bloom/hash';
 import { BloomFilterPolicy, bloomProbes, buildFilter, type FilterPolicy, type FilterSink, type KeyList } from '@bloom/policy';
 import { MemorySink, TableBuilder } from '@bloom/sstable';
@@ -7,7 +7,7 @@ import { trailingSpaceComparator, TrailingSpacePolicy } from './trailing-spaces.
 
 /** LevelDB's policy, which records the keys that it receives from the policy around it. */
 class WatchedPolicy implements FilterPolicy {
-  /** A key has three bits in it, as in the steps before: with the usual six, the picture is full of lines. */
+  /** A key has three bits, as in the previous steps. With the usual six, the picture would be full of lines. */
   readonly #policy = new BloomFilterPolicy(FEW_BITS);
   readonly name = this.#policy.name;
   seen: readonly Uint8Array[] = [];
@@ -24,9 +24,9 @@ class WatchedPolicy implements FilterPolicy {
 }
 
 export interface EqualKeys {
-  /** To the table. */
+  /** Whether the table treats the keys as equal. */
   readonly isSameKey: boolean;
-  /** What the filter says. */
+  /** The answer of the filter. */
   readonly mayMatch: boolean;
   readonly bits: number;
   readonly storedBits: readonly number[];
@@ -46,7 +46,7 @@ export function askAnotherForm(stored: string, asked: string, ignoresSpaces: boo
   return { isSameKey: trailingSpaceComparator.compare(storedKey, askedKey) === 0, mayMatch, bits: (filter.length - 1) * 8, storedBits, askedBits: bitsOf(watched.seen[0]!) };
 }
 
-/** What the builder says of such a table with the wrong policy. */
+/** The builder's error for such a table with the wrong policy. */
 export function refusal(): string {
   try {
     new TableBuilder(new MemorySink(), { comparator: trailingSpaceComparator, filterPolicy: new BloomFilterPolicy() });

@@ -6,18 +6,18 @@ interface GuessProps {
   readonly step: number;
   readonly question: ComponentChildren;
   readonly options: readonly string[];
-  /** Which of them is so. */
+  /** The index of the right option. */
   readonly right: number;
-  /** What there is to know, after a guess. */
+  /** The explanation that is shown after a guess. */
   readonly children: ComponentChildren;
 }
 
-/** What was predicted in a step; undefined: nothing yet. */
+/** The guess in a step; undefined if there is none yet. */
 export function useGuess(step: number): number | undefined {
   return useSessionState(({ story }) => story.guesses[step]);
 }
 
-/** A question that the reader answers before the page does. */
+/** A question that the reader answers before the page shows the answer. */
 export function Guess({ step, question, options, right, children }: GuessProps) {
   const session = useSession();
   const id = useId();

@@ -1,9 +1,9 @@
-/** Figures in the text that show in the picture what they stand for. */
+/** Figures in the text that highlight the parts of the picture that they describe. */
 import { type ComponentChildren, createContext } from 'preact';
 import { useContext, useMemo, useState } from 'preact/hooks';
 
 interface Lit {
-  /** The parts of the picture that a figure points at. */
+  /** The parts of the picture that are highlighted. */
   readonly parts: ReadonlySet<string>;
   readonly hover: (parts: readonly string[] | undefined) => void;
   readonly pinned: string | undefined;
@@ -13,7 +13,7 @@ interface Lit {
 const NOTHING: ReadonlySet<string> = new Set();
 const LitContext = createContext<Lit>({ parts: NOTHING, hover: () => undefined, pinned: undefined, pin: () => undefined });
 
-/** A text and the picture that its figures point at. */
+/** A text and a picture in which its figures highlight parts. */
 export function LitParts({ children }: { readonly children: ComponentChildren }) {
   const [hovered, hover] = useState<readonly string[]>();
   const [pinned, setPinned] = useState<readonly string[]>();
@@ -29,12 +29,12 @@ export function LitParts({ children }: { readonly children: ComponentChildren })
   return <LitContext.Provider value={lit}>{children}</LitContext.Provider>;
 }
 
-/** Which parts of the picture are pointed at. */
+/** The highlighted parts of the picture. */
 export function useLit(): ReadonlySet<string> {
   return useContext(LitContext).parts;
 }
 
-/** A figure in the text. The mouse or the focus lights its part of the picture; a click or Enter keeps it lit. */
+/** A figure in the text. The mouse or the focus highlights its part of the picture; a click or Enter keeps it highlighted. */
 export function Figure({ lights, children }: { readonly lights: readonly (string | number)[]; readonly children: ComponentChildren }) {
   const { hover, pinned, pin } = useContext(LitContext);
   const parts = lights.map(String);

@@ -1,4 +1,4 @@
-/** The sample table, looked into by this project's own code. Loaded when the reader comes near it. */
+/** Lookups in the sample table with this project's code. Loaded when the step comes near the window. */
 import { FilterBlockReader } from '@bloom/filter-block';
 import { bloomHash } from '@bloom/hash';
 import { BloomFilterPolicy, bloomProbes } from '@bloom/policy';
@@ -6,7 +6,7 @@ import { MemorySource, SyncTable, type TableExplanation } from '@bloom/sstable';
 import { BLOCK_KINDS, inspectBlock, outlineTable, type TableOutline } from '@bloom/sstable/inspect';
 import { sampleUrl } from '../session/sample-url.js';
 
-/** What a lookup in the table did, and the filter that it asked. */
+/** The result of a lookup in the table, and the filter that it used. */
 export interface TableLookup {
   readonly explanation: TableExplanation;
   readonly filter: Uint8Array | undefined;
@@ -27,7 +27,7 @@ export class LookedUpTable {
 
   static async open(): Promise<LookedUpTable> {
     const response = await fetch(sampleUrl('weather.ldb'));
-    if (!response.ok) throw new Error(`the sample table cannot be had: ${response.status}`);
+    if (!response.ok) throw new Error(`the sample table cannot be loaded: HTTP ${response.status}`);
     const source = new MemorySource(new Uint8Array(await response.arrayBuffer()));
     const policy = new BloomFilterPolicy();
     const outline = await outlineTable(source);

@@ -12,7 +12,7 @@ interface StepProps {
   readonly children: ComponentChildren;
 }
 
-/** One idea: its words, and its picture. */
+/** A step of the story: a text and a picture. */
 export function Step({ number, title, picture, children }: StepProps) {
   const section = useRef<HTMLElement>(null);
   const wanted = useSessionState(({ story }) => story.step === number);
@@ -41,13 +41,13 @@ export function Step({ number, title, picture, children }: StepProps) {
   );
 }
 
-/** Brings a step to the top of the window, and the focus with it. */
+/** Scrolls a step to the top of the window, and focuses it. */
 export function goToStep(section: Element): void {
   section.scrollIntoView();
   section.querySelector<HTMLElement>('.step-title')!.focus({ preventScroll: true });
 }
 
-/** The state of the story, and how to change it. */
+/** The state of the story, and a function that changes it. */
 export function useStory(): [StoryState, (part: Partial<StoryState>) => void] {
   const session = useSession();
   const story = useSessionState((state) => state.story);

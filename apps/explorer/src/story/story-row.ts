@@ -1,30 +1,30 @@
-/** The short row of bits that the story is told with: LevelDB's filter, but for its size. */
+/** The short row of bits in the story: LevelDB's filter except for its size. */
 import { BuiltFilter, verdictOf } from '../filter/built-filter.js';
 import { strangers } from '../filter/key-samples.js';
 
-/** LevelDB's filters have at least 64 bits. So few are soon full. */
+/** The number of bits. LevelDB's filters have at least 64, but a shorter row fills up sooner. */
 export const ROW_BITS = 32;
-/** A byte more than its bits: for the number of probes. */
+/** The bytes of the filter: its bits and a byte for the number of probes. */
 export const ROW_BYTES = ROW_BITS / 8 + 1;
 export const ROW_PROBES = 3;
 
-/** Added for a reader who skipped that. */
+/** The first word, for a reader who has not added one. */
 export const FIRST_WORD = 'hello';
-/** What is never added, unless the reader does. The first of them that gets a no is looked at. */
+/** Words that the story never adds. It uses the first one that gets a no. */
 const TARGETS = ['melon', 'guava', 'peach', 'olive', 'pear'];
-/** Proposed one after another. */
+/** Words that are proposed one after another. */
 const NEXT_WORDS = ['whale', 'zebra', 'otter', 'horse', 'lemur', 'eagle', 'camel', 'panda', 'goose', 'snake', 'mouse', 'koala', 'bison', 'shark', 'moose', 'raven', 'squid', 'llama'];
 
 export function rowOf(words: readonly string[]): BuiltFilter {
   return new BuiltFilter('leveldb', { bitsPerKey: 1, expectedKeys: words.length, probes: ROW_PROBES, byteLength: ROW_BYTES }, words);
 }
 
-/** The row of the story: without a word of the reader's, it has one of ours. */
+/** The words in the row: those of the reader, or the first word if there are none. */
 export function wordsOr(words: readonly string[]): readonly string[] {
   return words.length === 0 ? [FIRST_WORD] : words;
 }
 
-/** A word that was never added, and that the row with the first word alone says a certain no to. */
+/** A word that was never added, and for which the row with only the first word answers no. */
 export function targetOf(words: readonly string[]): string {
   const row = rowOf(words.slice(0, 1));
   for (const word of [...TARGETS, ...strangers()]) {

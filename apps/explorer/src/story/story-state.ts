@@ -1,28 +1,28 @@
-/** What the reader of the story has done so far. */
+/** The state of the story. */
 export interface StoryState {
-  /** Words that were added to the row, in order, each once. The first is of the second step, the others of the fourth. */
+  /** The words added to the row, in order and without duplicates: the first in the second step, the others in the fourth. */
   readonly words: readonly string[];
-  /** The word that is asked about in the third step; empty: the one that the story proposes. */
+  /** The word in question in the third step; empty for the story's own word. */
   readonly asked: string;
   readonly bitsPerKey: number;
   /** The key that is looked up in the real table. */
   readonly tableKey: string;
   /** Whether the filter of the last step ignores trailing spaces, as its table does. */
   readonly ignoresSpaces: boolean;
-  /** What was predicted in each step. Not in the URL: a link shows nobody the answers. */
+  /** The guess in each step. Not in the URL, so that links do not show the answers. */
   readonly guesses: Readonly<Partial<Record<number, number>>>;
   /** The step that a link leads to. */
   readonly step: number | undefined;
 }
 
 export const STEPS = ['A slow disk', 'A row of bits', 'A certain no', 'A wrong “maybe”', 'How many bits', 'In LevelDB', 'A trap'] as const;
-/** Before the reader predicts how the rate changes, and after. */
+/** The bits per key before and after the reader guesses how the rate changes. */
 export const FEW_BITS = 5;
 export const USUAL_BITS = 10;
 export const MOST_BITS = 20;
 export const PRESENT_KEY = 'weather/oslo/2026-01-20';
 export const ABSENT_KEY = 'weather/oslo/2027-01-20';
-/** Longer words would not fit the picture, nor a link. */
+/** Longer words would not fit into the picture and into links. */
 export const MAX_WORD_LENGTH = 40;
 const MAX_WORDS = 64;
 

@@ -16,7 +16,7 @@ import { pageUrl, WayIn } from './way-in.js';
 
 const PICTURES: readonly ComponentType[] = [SlowDisk, FirstWord, CertainNo, FalsePositive, BitsPerKey, RealTable, TrailingSpace];
 
-/** What a Bloom filter is, from a slow disk to LevelDB's bytes. */
+/** The story that explains Bloom filters, from a slow disk to LevelDB's bytes. */
 export function StoryView() {
   return (
     <div class="page story-view">
@@ -35,7 +35,7 @@ export function StoryView() {
   );
 }
 
-/** One step, in another page. */
+/** One step, embedded in another page. */
 export function EmbeddedStep({ number }: { readonly number: number }) {
   const session = useSession();
   const words = useSessionState(({ story }) => story.words);
@@ -54,14 +54,14 @@ export function EmbeddedStep({ number }: { readonly number: number }) {
   );
 }
 
-/** Where the reader is, and the way to another step. */
+/** Links to the steps, which show the current one. */
 function StepLinks() {
   const session = useSession();
   const story = useSessionState((state) => state.story);
   const nav = useRef<HTMLElement>(null);
   const [now, setNow] = useState(1);
   useEffect(() => {
-    // The step that the middle of the window is in.
+    // The step in the middle of the window.
     const observer = new IntersectionObserver(
       (entries) => {
         for (const { isIntersecting, target } of entries) if (isIntersecting) setNow(Number((target as HTMLElement).dataset.step));

@@ -1,9 +1,9 @@
-/** An order of keys that ignores spaces at their end, and the policy that goes with it. */
+/** An order of keys that ignores trailing spaces, and a policy that fits it. */
 import { BloomFilterPolicy, type FilterPolicy, type FilterSink, KeyBuffer, type KeyList } from '@bloom/policy';
 import { bytewiseComparator, type Comparator } from '@bloom/sstable';
 
 const SPACE = 0x20;
-/** Both declare it: that is how a table's builder knows that they belong together. */
+/** Declared by both, so that the builder of a table knows that they fit together. */
 const KEY_EQUIVALENCE = 'trailing-spaces';
 
 function withoutTrailingSpaces(key: Uint8Array): Uint8Array {
@@ -21,7 +21,7 @@ export const trailingSpaceComparator: Comparator = {
   findShortSuccessor: (key) => key,
 };
 
-/** Makes the filters of another policy, from keys without the spaces at their end. */
+/** Makes the filters of another policy from keys without trailing spaces. */
 export class TrailingSpacePolicy implements FilterPolicy {
   readonly keyEquivalence = KEY_EQUIVALENCE;
   readonly name: string;

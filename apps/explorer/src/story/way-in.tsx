@@ -3,17 +3,17 @@ import { useSession, useSessionState } from '../session/use-session.js';
 import { hashOf } from '../shell/route.js';
 import { ROW_BITS, ROW_BYTES, ROW_PROBES, targetOf, wordsOr } from './story-row.js';
 
-/** Whether one step stands alone in another page. */
+/** Whether a step is embedded in another page. */
 export function useIsEmbedded(): boolean {
   return useSessionState(({ embedded }) => embedded !== undefined);
 }
 
-/** A link to a view: out of a page in which one step stands, to the whole of this one. */
+/** A link to a view. From an embedded step, it leads to the whole explorer. */
 export function pageUrl(hash: string, isEmbedded: boolean): string {
   return isEmbedded ? new URL(`./${hash}`, document.baseURI).href : hash;
 }
 
-/** The laboratory, with the very bits that the reader has made. */
+/** The hash of the laboratory with the reader's own row. */
 export function hashOfOwnBits(storyWords: readonly string[]): string {
   const keys = wordsOr(storyWords);
   const { params } = paramsFromState({

@@ -25,9 +25,9 @@ export function FailureNotice({ failure, title }: { readonly failure: FailureFac
   );
 }
 
-/** What to do where a source cannot be read. */
+/** What to do if a source cannot be read. */
 const SOURCE_REMEDIES: Readonly<Record<string, string>> = {
-  BLOOM_FOLDER_CHANGED: 'A running program has written to the folder since. Read it again, or drop it again.',
+  BLOOM_FOLDER_CHANGED: 'A running program has changed the folder. Read it again, or drop it again.',
   BLOOM_HTTP_FAILED: 'The server cannot be reached, or does not allow other pages to read from it (CORS). Download the file and drop it here instead.',
   BLOOM_HTTP_STATUS: 'Check the address. A server that wants you to sign in cannot be read from here.',
   BLOOM_HTTP_PAGE: 'Check the address. Some servers send their page for files that they do not have, or one that asks you to sign in.',

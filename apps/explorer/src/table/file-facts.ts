@@ -1,5 +1,5 @@
 import type { LogFileFacts } from '../log/log-facts.js';
 import type { TableFacts } from './table-facts.js';
 
-/** What a file is. */
+/** The kind of a file, and its facts. */
 export type FileFacts = { readonly kind: 'table'; readonly facts: TableFacts } | { readonly kind: 'log'; readonly facts: LogFileFacts };

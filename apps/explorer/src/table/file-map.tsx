@@ -16,13 +16,13 @@ const FOOTER_BYTES = 48;
 /** The parts of a file, in its order and without gaps, in flat arrays. */
 export interface FileParts {
   readonly parts: Uint8Array;
-  /** One more than there are parts: the last is the end of the file. */
+  /** The start of each part, and the end of the file. */
   readonly starts: Float64Array;
-  /** The number of the block of each part; -1 for what is no block. */
+  /** The number of the block of each part; -1 for parts that are not blocks. */
   readonly blocks: Int32Array;
 }
 
-/** The parts of the file in order. Where blocks overlap, the first one has the bytes. */
+/** The parts of the file in order. Overlapping bytes belong to the first block. */
 export function filePartsOf({ kinds, offsets, sizes, byteLength, footerLayout, findings }: TableFacts): FileParts {
   const most = 2 * kinds.length + 3;
   const parts = new Uint8Array(most);
@@ -57,7 +57,7 @@ export function partTitle({ parts, starts, blocks }: FileParts, i: number): stri
   return `${title}${number}, ${counted(starts[i + 1]! - starts[i]!, 'byte')} at ${count(starts[i]!)}`;
 }
 
-/** The part that byte `offset` is in. */
+/** The part that contains byte `offset`. */
 export function partAt({ starts }: FileParts, offset: number): number {
   let left = 0;
   let right = starts.length - 2;
@@ -72,7 +72,7 @@ export function partAt({ starts }: FileParts, offset: number): number {
 interface FileMapProps {
   readonly fileParts: FileParts;
   readonly byteLength: number;
-  /** Where there is damage. */
+  /** The offsets of damage. */
   readonly findings: readonly number[];
   readonly selected: number;
   readonly onSelect: (part: number) => void;
@@ -85,7 +85,7 @@ const MARKER = 14;
 const HEIGHT = MARKER + STRIP_HEIGHT + GAP + OVERVIEW_HEIGHT;
 const NARROWEST_BYTES = 64;
 
-/** The whole file to scale: a strip that can be zoomed, and under it where in the file that is. */
+/** A map of the file to scale: a strip that can be zoomed, and below it a strip of the whole file. */
 export function FileMap({ fileParts, byteLength, findings, selected, onSelect }: FileMapProps) {
   const { box, width } = useWidth();
   const canvas = useRef<HTMLCanvasElement>(null);
@@ -134,7 +134,7 @@ export function FileMap({ fileParts, byteLength, findings, selected, onSelect }:
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
     context.clearRect(0, 0, width, HEIGHT);
 
-    /** Draws a strip of `[from, to)`; a pixel has the colour of the part that has most to say there. */
+    /** Draws a strip of `[from, to)`. A pixel has the colour of the most important part in it. */
     const strip = (from: number, to: number, top: number, height: number, separate: boolean): void => {
       const scale = width / (to - from);
       let i = partAt(fileParts, from);
@@ -148,7 +148,7 @@ export function FileMap({ fileParts, byteLength, findings, selected, onSelect }:
           i++;
           continue;
         }
-        // Many in one pixel: what is rarer than data shows.
+        // If a pixel has several parts, rarer kinds than data are shown.
         const pixelEnd = Math.floor(x) + 1;
         const last = Math.max(i, Math.min(partCount - 1, partAt(fileParts, Math.min(to - 1, from + pixelEnd / scale))));
         let shown = parts[i]!;
@@ -163,7 +163,7 @@ export function FileMap({ fileParts, byteLength, findings, selected, onSelect }:
     const [from, to] = range;
     const scale = width / (to - from);
     strip(from, to, MARKER, STRIP_HEIGHT, true);
-    // Names, where there is room for them.
+    // Names of parts that are wide enough.
     context.font = `600 12px ${getComputedStyle(element).fontFamily}`;
     context.textBaseline = 'middle';
     if ((to - from) / width < 4096) {
@@ -180,7 +180,7 @@ export function FileMap({ fileParts, byteLength, findings, selected, onSelect }:
     for (const offset of findings) {
       if (offset < from || offset > to) continue;
       const x = (offset - from) * scale;
-      // At the ends of the strip the head stays whole.
+      // At the ends of the strip, the mark is not cut.
       const head = Math.max(6, Math.min(width - 6, x));
       context.beginPath();
       context.moveTo(head - 6, 0);
@@ -198,7 +198,7 @@ export function FileMap({ fileParts, byteLength, findings, selected, onSelect }:
       context.lineWidth = thickness;
       context.strokeRect(x - 1, MARKER - 1, Math.max(3, wide) + 1, STRIP_HEIGHT + 2);
     }
-    // The scale between the two.
+    // The scale between the two strips.
     context.fillStyle = muted;
     context.font = `12px ${getComputedStyle(element).fontFamily}`;
     context.textBaseline = 'middle';

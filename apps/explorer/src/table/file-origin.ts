@@ -1,7 +1,7 @@
 import type { FolderOrigin } from '../database/folder-origin.js';
 import { sampleUrl } from '../session/sample-url.js';
 
-/** Where a file comes from. */
+/** The origin of a file. */
 export type FileOrigin =
   | { readonly kind: 'file'; readonly file: File; /** The database that it was opened out of. */ readonly folder?: FolderOrigin | undefined }
   | { readonly kind: 'url'; readonly url: string; readonly name: string };
@@ -12,7 +12,7 @@ export function sampleTable(): FileOrigin {
   return { kind: 'url', url: sampleUrl(SAMPLE_TABLE), name: SAMPLE_TABLE };
 }
 
-/** The file at `url`; undefined where that is no URL. */
+/** The file at `url`; undefined if it is not a URL. */
 export function fileAt(url: string): FileOrigin | undefined {
   try {
     const { href, pathname } = new URL(url, document.baseURI);

@@ -26,17 +26,17 @@ import { clipped } from './clipped.js';
 import type { BlockFacts, CheckFacts, EntryRow, FilterBlockFacts, FilterRow, FilterState, StoredFilter, TableFacts } from './table-facts.js';
 
 const codecs = allCodecs;
-/** Decoded blocks that are kept. */
+/** The number of decoded blocks that are kept. */
 const KEPT_BLOCKS = 12;
-/** What a list shows of a key or value. */
+/** The number of bytes of a key or value that a list shows. */
 const CLIPPED_BYTES = 400;
-/** What the view of one entry shows. */
+/** The number of bytes that the view of one entry shows. */
 const WHOLE_BYTES = 64 * 1024;
 /** Filter blocks up to this size are read when a table is opened. */
 const EAGER_FILTER_BYTES = 64 * 2 ** 20;
 const FILTER_PREFIX = 'filter.';
 const FOREIGN_FILTERS = /^(full|partitioned)filter\./;
-/** Keys of one filter that the page is sent. */
+/** The most keys of a filter that are sent to the page. */
 const MOST_FILTER_KEYS = 5000;
 const MOST_FILTER_KEY_BYTES = 2 ** 20;
 /** At most this many findings are reported. */
@@ -67,7 +67,7 @@ export class InspectedTable {
     const first = firstData < 0 ? undefined : await inspectBlock(source, 'data block', { offset: offsets[firstData]!, size: sizes[firstData]! }, { codecs, signal });
     const keys = first?.entries(0, 200).map(({ key }) => key) ?? [];
     const evidence = new KeyEvidence();
-    // The filters are not at hand before the whole file is.
+    // The filters are read only together with the whole file.
     for (const key of keys) evidence.add(key, undefined);
     const isDatabase = evidence.isForInternal;
     const userKeys = isDatabase ? keys.map((key) => decodeInternalKey(key)!.userKey) : keys;
@@ -189,7 +189,7 @@ export class InspectedTable {
       if (block.problem !== undefined || block.entryProblem !== undefined) isEveryKey = false;
       for (const { key: stored } of block.entries(0, block.entryCount)) {
         const key = this.facts.isDatabase ? (decodeInternalKey(stored)?.userKey ?? stored) : stored;
-        // Versions of a key follow one another, and set the same bits.
+        // Versions of a key are adjacent and set the same bits.
         const last = keys.at(-1);
         if (last !== undefined && bytewiseComparator.compare(last, key) === 0) continue;
         keyCount++;
@@ -201,7 +201,7 @@ export class InspectedTable {
     return { number, bytes: reader.filterAt(number)?.slice(), from, to, keys, keyCount, isEveryKey };
   }
 
-  /** How large the filters in use are. */
+  /** The size of the filters in use. */
   async storedFilters(signal?: AbortSignal): Promise<{ filterBytes: number; filters: number }> {
     const number = this.#filterBlockNumber();
     if (this.facts.filter.state !== 'used' || number < 0) return { filterBytes: 0, filters: 0 };
@@ -213,7 +213,7 @@ export class InspectedTable {
     return this.outline.kinds.indexOf(BLOCK_KINDS.indexOf('filter block'));
   }
 
-  /** Bytes of the file, as they are. */
+  /** Raw bytes of the file. */
   async bytes(offset: number, length: number, signal: AbortSignal): Promise<Uint8Array> {
     const end = Math.min(offset + length, this.outline.byteLength);
     return end <= offset ? new Uint8Array(0) : (await this.source.read(offset, end - offset, signal)).slice();
@@ -245,7 +245,7 @@ export class InspectedTable {
       });
     let order: Comparator = isIndexedDb ? idbComparator : bytewiseComparator;
     let verification = await verifyAs(order, isIndexedDb ? idbFilterPolicy : new BloomFilterPolicy());
-    // The file does not name its order. Repair tools have been seen to write keys of IndexedDB in the order of their bytes.
+    // The file does not name its order. Some repair tools write keys of IndexedDB in bytewise order.
     if (isIndexedDb && verification.findings.some(isOfOrder)) {
       done = 0;
       const bytewise = await verifyAs(bytewiseComparator, new BloomFilterPolicy());
@@ -300,7 +300,7 @@ export class InspectedTable {
     return new FilterBlockReader(new BloomFilterPolicy(), contents ?? new Uint8Array(0));
   }
 
-  /** How many data blocks start before `offset`. */
+  /** The number of data blocks that start before `offset`. */
   #dataBlocksFrom(offset: number): number {
     const { kinds, offsets } = this.outline;
     let left = 0;

@@ -24,7 +24,7 @@ interface PartProps {
   readonly onGoTo: (offset: number) => void;
 }
 
-/** What is in the part of the file that is selected. */
+/** The details of the selected part of the file. */
 export function PartDetails(props: PartProps) {
   const { client, fileParts, part, findings } = props;
   const start = fileParts.starts[part]!;
@@ -73,7 +73,7 @@ function BlockDetails(props: PartProps & { readonly block: number }) {
         {hasEntries && <Fact name="Restarts">{count(facts.restartCount)}</Fact>}
       </dl>
       {facts.problem !== undefined && facts.contentBytes !== undefined && (
-        <p class="notice is-warn">The contents are shown as they are now. They are not what was written: do not trust them.</p>
+        <p class="notice is-warn">The contents are shown in their current state. They differ from what was written, so do not trust them.</p>
       )}
       {facts.entryProblem !== undefined && (
         <div class="notice is-bad">
@@ -145,12 +145,12 @@ function EntryList({ client, block, facts, form, onGoTo }: PartProps & { readonl
   );
 }
 
-/** A key whose shared part is told apart, where the form leaves its bytes in place. */
+/** A key whose shared part is marked, if the form keeps the order of its bytes. */
 function KeyText({ row, form }: { readonly row: EntryRow; readonly form: KeyForm }) {
   const { shared, key } = row;
   const cut = Math.min(shared, key.bytes.length);
   if ((form !== 'text' && form !== 'hex') || cut === 0 || key.byteLength === 0) return <BytesText bytes={key.bytes} byteLength={key.byteLength} form={form} />;
-  // Do not cut a character in two.
+  // Does not split a character.
   let at = cut;
   if (form === 'text') while (at > 0 && (key.bytes[at]! & 0xc0) === 0x80) at--;
   return (
@@ -244,7 +244,7 @@ function FilterDetails({ client, block, form, onGoTo }: PartProps & { readonly b
   );
 }
 
-/** The bits of one filter, and those of a key that the reader types. */
+/** The bits of one filter, and those of a typed key. */
 function FilterQuestion({ client, number, form }: { readonly client: TableClient; readonly number: number; readonly form: KeyForm }) {
   const id = useId();
   const [typed, setTyped] = useState('');
@@ -272,7 +272,7 @@ function FooterDetails({ client }: PartProps) {
   const fieldOf = (at: number): number => footerLayout.findIndex(({ offset, byteLength: length }) => footerStart + at >= offset && footerStart + at < offset + length);
   return (
     <>
-      <p>The last 48 bytes. A reader starts here: they say where metaindex and index are, and that the file is a table.</p>
+      <p>The last 48 bytes, where reading starts. They contain the places of metaindex and index, and the magic number of tables.</p>
       <code class="footer-bytes" aria-label="Bytes of the footer">
         {Array.from(footerBytes, (byte, at) => (
           <span key={at} class={`footer-byte is-field-${fieldOf(at)}`} title={footerLayout[fieldOf(at)]?.label}>
@@ -298,7 +298,7 @@ function FooterDetails({ client }: PartProps) {
 const ROW_BYTES = 16;
 const READ_ROWS = 256;
 
-/** Bytes of the file, sixteen a row. */
+/** Bytes of the file, sixteen per row. */
 function RawBytes({ client, offset, length, title }: { readonly client: TableClient; readonly offset: number; readonly length: number; readonly title: string }) {
   const load = async (start: number, end: number): Promise<Uint8Array[]> => {
     const wanted = Math.min(end - start, READ_ROWS);

@@ -7,7 +7,7 @@ import { type FileOrigin, nameOfFile } from './file-origin.js';
 import type { TableFacts } from './table-facts.js';
 import type { TableMethods } from './table-worker.js';
 
-/** A file that is open in a worker of its own. */
+/** A file that is open in its own worker. */
 export type FileClient = TableClient | LogClient;
 
 /** Opens a table, log or MANIFEST. */
@@ -43,13 +43,13 @@ class OpenFile {
   }
 }
 
-/** A table that is open in a worker of its own. */
+/** A table that is open in its own worker. */
 export class TableClient extends OpenFile {
   readonly kind = 'table';
   readonly facts: TableFacts;
-  /** Checks every byte. */
+  /** Verifies every byte. */
   readonly check;
-  /** Measures the filters of a table that was checked and is sound. */
+  /** Measures the filters of a table that was verified and is sound. */
   readonly rates;
   readonly trials: TrialRun;
 
@@ -62,7 +62,7 @@ export class TableClient extends OpenFile {
   }
 }
 
-/** A log or MANIFEST that is open in a worker of its own. */
+/** A log or MANIFEST that is open in its own worker. */
 export class LogClient extends OpenFile {
   readonly kind = 'log';
   readonly facts: LogFileFacts;

@@ -12,7 +12,7 @@ export type FilterState =
 export interface TableFacts {
   readonly name: string;
   readonly byteLength: number;
-  /** By the numbers of `BLOCK_KINDS`; in the order of the file. */
+  /** The kind of each block as an index of `BLOCK_KINDS`, in the order of the file. */
   readonly kinds: Uint8Array;
   readonly offsets: Float64Array;
   readonly sizes: Float64Array;
@@ -20,12 +20,12 @@ export interface TableFacts {
   readonly footerLayout: readonly LabelledRange[];
   readonly findings: readonly Finding[];
   readonly filter: FilterState;
-  /** Whether the keys are those of a database: with sequence and type. */
+  /** Whether the keys are internal keys of a database. */
   readonly isDatabase: boolean;
-  /** Whether they look like those of Chromium's IndexedDB, which have an order of their own. */
+  /** Whether they look like keys of Chromium's IndexedDB, which have their own order. */
   readonly isIndexedDb: boolean;
   readonly isMinecraft: boolean;
-  /** Of the first data block. */
+  /** The codec of the first data block. */
   readonly codecName: string | undefined;
 }
 
@@ -44,7 +44,7 @@ export interface BlockFacts {
   readonly entryProblem: Finding | undefined;
 }
 
-/** A value or key that may be too long to be sent whole. */
+/** The start of a value or key, which may be too long to send. */
 export interface Clipped {
   readonly bytes: Uint8Array;
   readonly byteLength: number;
@@ -55,20 +55,20 @@ export interface EntryRow {
   readonly offset: number;
   readonly restart: number | undefined;
   readonly shared: number;
-  /** Of a database's table: the user key. */
+  /** In a database's table, the user key. */
   readonly key: Clipped;
   readonly keyByteLength: number;
   readonly sequence: string | undefined;
   readonly type: number | undefined;
   readonly value: Clipped;
-  /** Of index and metaindex entries. */
+  /** For entries of index and metaindex. */
   readonly handle: { readonly offset: number; readonly size: number } | undefined;
 }
 
 export interface FilterRow {
   readonly number: number;
   readonly state: 'filter' | 'empty' | 'damaged';
-  /** Within the filter block. */
+  /** The offset in the filter block. */
   readonly offset: number;
   readonly byteLength: number;
   /** The range of the file whose blocks it is for. */
@@ -90,19 +90,19 @@ export interface FilterBlockFacts {
 /** One filter of a table. */
 export interface StoredFilter {
   readonly number: number;
-  /** Undefined where it is damaged; its last byte says how many probes a key has. */
+  /** Undefined if it is damaged. The last byte is the number of probes of a key. */
   readonly bytes: Uint8Array | undefined;
   /** The range of the file whose blocks it is for. */
   readonly from: number;
   readonly to: number;
-  /** The keys of these blocks, each once: user keys, in a table of a database. */
+  /** The distinct keys of these blocks; in a database's table, user keys. */
   readonly keys: readonly Uint8Array[];
   readonly keyCount: number;
   /** Whether `keys` holds every key. */
   readonly isEveryKey: boolean;
 }
 
-/** The rates of filters are measured in memory, up to this size of a table. */
+/** The size of the largest table whose filters are measured, which happens in memory. */
 export const MOST_MEASURED_BYTES = 64 * 2 ** 20;
 
 /** The result of checking every byte. */
@@ -112,7 +112,7 @@ export interface CheckFacts {
   readonly moreFindings: number;
   /** What could not be checked, and why. */
   readonly unchecked: readonly string[];
-  /** The contents of the table, as far as they can be read. */
+  /** The readable contents of the table. */
   readonly profile: TableProfile;
   /** Whether the table has no findings. Only then are sizes and filters those that `bloom stat` reports. */
   readonly isSound: boolean;

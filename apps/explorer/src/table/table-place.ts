@@ -1,10 +1,10 @@
 import { KEY_FORMS, type KeyForm } from '../bytes/key-form-names.js';
 
-/** The part of a table that is shown. */
+/** The selected part of a table. */
 export interface TablePlace {
-  /** Where in the file the part that is selected starts. */
+  /** The offset at which the selected part starts. */
   readonly at: number;
-  /** Undefined: as is usual for such a table. */
+  /** Undefined for the table's default. */
   readonly form: KeyForm | undefined;
 }
 

@@ -21,16 +21,16 @@ import type { FileClient, TableClient } from './table-client.js';
 import { type CheckFacts, MOST_MEASURED_BYTES, type TableFacts } from './table-facts.js';
 import type { TablePlace } from './table-place.js';
 
-/** Tables up to this size are checked when they are opened. */
+/** Tables up to this size are verified when they are opened. */
 const EAGER_CHECK_BYTES = 32 * 2 ** 20;
 
-/** Of a key in a sentence. */
+/** The number of bytes of a key that are shown in a sentence. */
 const SHOWN_KEY_BYTES = 100;
 
 /** Parts that show keys, in the chosen form. */
 const KEY_PARTS = new Set([0, 1, 3, 4]);
 
-/** In the order of the file. */
+/** The parts of a table, in the order of the file. */
 const PARTS = [
   { colour: 'data', share: 6, title: 'Data blocks', text: 'Keys and values, sorted, in blocks of a few kilobytes. A lookup reads one of them, or none.' },
   { colour: 'filter', share: 2, title: 'Filters', text: 'A Bloom filter for every 2 KiB of the file. If it says no, the block is not read.' },
@@ -97,7 +97,7 @@ export function TableView() {
   );
 }
 
-/** A file under its name, and the way back to where it lies. */
+/** A file under its name, with a link back to its folder. */
 function OpenedFile({ client }: { readonly client: FileClient }) {
   const session = useSession();
   const folder = folderOfFile(client.origin);
@@ -148,7 +148,7 @@ function OpenedTable({ client }: { readonly client: TableClient }) {
     <>
       {isNoTable && facts.footerLayout.length > 0 && (
         <p class="notice is-bad" role="alert">
-          <strong>This is not a table.</strong> Its last 48 bytes are not the footer of one: the file is something else, or a truncated table.
+          <strong>This is not a table.</strong> Its last 48 bytes are not a table's footer: the file is another kind of file, or a truncated table.
         </p>
       )}
       {facts.footerLayout.length === 0 && (
@@ -308,7 +308,7 @@ function CheckCard({ client, form }: { readonly client: TableClient; readonly fo
   );
 }
 
-/** How often absent keys match the filters. */
+/** The share of absent keys that match the filters. */
 function FalsePositiveFacts({ client, isMeasured, form }: { readonly client: TableClient; readonly isMeasured: boolean; readonly form: KeyForm }) {
   const { result: trial, failure } = useTask(client.rates);
   if (!isMeasured) return <RateFact name="False positives" fact="false-positives" rate={{ notMeasured: 'the table is too large for this page; “bloom stat FILE” measures it' }} />;

@@ -45,7 +45,7 @@ const methods = {
   tryFilters: (work: Work, choice: FilterChoice) => table().trials.try(work, choice),
 };
 
-/** What the page can ask of an open file. */
+/** The methods that the page can call on an open file. */
 export type TableMethods = typeof methods;
 
 serveCalls(methods);

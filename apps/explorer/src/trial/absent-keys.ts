@@ -4,11 +4,11 @@ import { KeySet } from '@bloom/report';
 import { breather } from '../worker/serve-calls.js';
 
 export const ABSENT_KEYS = 10_000;
-/** Keys from which they are made. */
+/** The most stored keys from which absent keys are made. */
 const MOST_PRESENT = 20_000;
-/** After a stored key. */
+/** The number of random bytes after a stored key. */
 const RANDOM_BYTES = 4;
-/** Number of keys between two checks for messages. */
+/** The number of keys between two checks for messages. */
 export const PORTION = 250;
 
 /**
@@ -27,7 +27,7 @@ export async function absentKeys(stored: AsyncIterable<Uint8Array>, isStored: (k
     const key = new Uint8Array(near.length + RANDOM_BYTES);
     key.set(near);
     key.set(random.bytes(RANDOM_BYTES), near.length);
-    // A key that damage may hide is kept too. Its lookup fails, like every lookup that reaches that block.
+    // A key that may be hidden by damage is kept too. Its lookup fails, like every lookup that reaches the damaged block.
     if ((await isStored(key)) !== true) keys.push(key);
     if (tries % PORTION === 0) {
       signal.throwIfAborted();
@@ -38,10 +38,10 @@ export async function absentKeys(stored: AsyncIterable<Uint8Array>, isStored: (k
 }
 
 /**
- * The absent neighbours of stored keys: those whose number is greater or less by one to three, nearest first. Fewer than
- * {@link ABSENT_KEYS} where there are not as many, and none in a table of all numbers but for those after its last key.
+ * The absent neighbours of stored keys: keys whose number is greater or less by one to three, nearest first. There may be
+ * fewer than {@link ABSENT_KEYS}; in a table of all numbers, only the keys after its last one.
  *
- * @param seed a different seed gives different keys, where there are more than enough.
+ * @param seed a different seed gives different keys if there are more than enough.
  */
 export async function absentNeighbours(stored: AsyncIterable<Uint8Array>, isStored: (key: Uint8Array) => Promise<boolean | undefined>, seed: number, signal: AbortSignal): Promise<Uint8Array[]> {
   const present = await firstOf(stored);

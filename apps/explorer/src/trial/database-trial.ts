@@ -4,7 +4,7 @@ import { CorruptionError, MemorySource, type Source } from '@bloom/sstable';
 import type { RefilteredTable } from '@bloom/sstable/inspect';
 import type { Reading, TrialSubject } from './filter-trials.js';
 
-/** All tables of a database, to be read with other filters. */
+/** All tables of a database, for trials with other filters. */
 export async function databaseTrial(
   folder: Folder,
   { levels, manifest }: Pick<DatabaseDescription, 'levels' | 'manifest'>,
@@ -43,7 +43,7 @@ export async function databaseTrial(
   };
 }
 
-/** The folder with other tables. Its MANIFEST says how long they are: a table ends where it says. */
+/** The folder with other tables. Its MANIFEST gets their lengths, because readers take a table's length from it. */
 async function folderOf(folder: Folder, manifest: string, tables: ReadonlyMap<string, RefilteredTable>): Promise<Folder> {
   const file = await folder.open(manifest);
   const records = file === undefined ? [] : readLog(await file.read(0, file.byteLength)).records;

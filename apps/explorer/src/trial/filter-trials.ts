@@ -11,12 +11,12 @@ import { breather } from '../worker/serve-calls.js';
 import { absentKeys, absentNeighbours, PORTION } from './absent-keys.js';
 import type { AbsentKind, FilterChoice, TrialStart, TriedFilters } from './trial-facts.js';
 
-/** Tables up to this total size are read once and kept for further trials. */
+/** Tables up to this total size are kept in memory for further trials. */
 const MOST_KEPT_BYTES = 64 * 2 ** 20;
 
-/** Something that is read with filters of its own. */
+/** A table or database that is read with certain filters. */
 export interface Reading {
-  /** Whether it has the key; undefined where damage may hide it. */
+  /** Whether it has the key; undefined if damage may hide it. */
   has(key: Uint8Array): Promise<boolean | undefined>;
   stats(): TableStats;
   keys(): AsyncIterable<Uint8Array>;
@@ -25,14 +25,14 @@ export interface Reading {
 
 /** A table or database that can be read with other filters. */
 export interface TrialSubject {
-  /** Whether keys are stored with versions, and filters made of what is before them. */
+  /** Whether keys are internal keys. Filters are made from their user keys. */
   readonly hasVersions: boolean;
   readonly isIndexedDb: boolean;
-  /** Its tables by name. */
+  /** The tables by name. */
   readonly tables: ReadonlyMap<string, Source>;
   /** The bytes of the filter blocks that it has. */
   storedFilters(signal: AbortSignal): Promise<{ readonly filterBytes: number; readonly filters: number }>;
-  /** Reads it with `tables` in place of its own. @param policy of user keys; undefined for the filters that are stored. */
+  /** Reads it with `tables` instead of its own. @param policy the policy for user keys; undefined for the stored filters. */
   open(tables: ReadonlyMap<string, RefilteredTable> | undefined, policy: FilterPolicy | undefined, signal: AbortSignal): Promise<Reading>;
 }
 
@@ -47,7 +47,7 @@ export class FilterTrials {
     this.#subject = subject;
   }
 
-  /** @param asked the reader's own keys, or the kind of up to 10,000 absent ones. @param seed a different seed gives different keys. */
+  /** @param asked the user's own keys, or the kind of up to 10,000 absent keys. @param seed a different seed gives different keys. */
   async start(work: Work, asked: readonly Uint8Array[] | AbsentKind, seed: number): Promise<TrialStart> {
     const { signal } = work;
     const reading = await this.#subject.open(undefined, undefined, signal);
@@ -83,7 +83,7 @@ export class FilterTrials {
     }
   }
 
-  /** Builds filters, and looks up the keys with which `start` began. */
+  /** Builds filters, and looks up the keys from `start`. */
   try(work: Work, choice: FilterChoice): Promise<TriedFilters> {
     return this.#try(work, choice);
   }
@@ -158,10 +158,10 @@ function policyOf({ policy, bitsPerKey }: FilterChoice, isIndexedDb: boolean): F
   return isIndexedDb ? forIndexedDb(made) : made;
 }
 
-/** Matches no key, except those that IndexedDB's policy lets pass with any filter. */
+/** A filter that matches no key, except those that IndexedDB's policy lets pass with any filter. */
 const NO_BITS = Uint8Array.of(0, 0, 0, 0, 0, 0, 0, 0, 6);
 
-/** A policy for keys that have several spellings. Those match without asking the filter. */
+/** A policy for keys with several encodings. Such keys match any filter. */
 function forIndexedDb(policy: FilterPolicy): FilterPolicy {
   return {
     name: policy.name,

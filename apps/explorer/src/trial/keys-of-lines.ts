@@ -1,6 +1,6 @@
 import { KeySet, LF, textAfterMark, textOfLine } from '@bloom/report';
 
-/** The keys of a text, one in each line, each once and without its line end. */
+/** The distinct keys in the lines of a text, without line ends. */
 export function keysOfLines(bytes: Uint8Array): Uint8Array[] {
   const text = textAfterMark(bytes);
   const keys: Uint8Array[] = [];

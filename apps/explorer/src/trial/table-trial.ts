@@ -6,7 +6,7 @@ import { DatabaseTable } from '@bloom/sstable/database';
 import type { TableFacts } from '../table/table-facts.js';
 import type { Reading, TrialSubject } from './filter-trials.js';
 
-/** One table, to be read with other filters. */
+/** One table, for trials with other filters. */
 export function tableTrial(source: Source, { name, isDatabase, isIndexedDb }: TableFacts, storedFilters: TrialSubject['storedFilters']): TrialSubject {
   const comparator = isIndexedDb ? idbComparator : bytewiseComparator;
   return {

@@ -15,7 +15,7 @@ const POLICIES: readonly (readonly [TriedPolicy, string])[] = [
   ['fitted', 'LevelDB’s, fitted'],
   ['blocked', 'One cache line per key'],
 ];
-/** Powers of two, as LevelDB reads them. */
+/** The ranges of a filter. LevelDB can read any power of two. */
 const RANGES: readonly (readonly [number, string])[] = [
   [2048, '2 KiB, LevelDB’s'],
   [8192, '8 KiB'],
@@ -31,7 +31,7 @@ interface CardProps {
   readonly form: KeyForm;
 }
 
-/** Other filters for a table or database, built from its keys and tried. */
+/** Trials of other filters for a table or database, built from its keys. */
 export function TrialCard({ run, what, form }: CardProps) {
   const id = useId();
   const file = useRef<HTMLInputElement>(null);

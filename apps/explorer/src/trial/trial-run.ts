@@ -4,22 +4,22 @@ import { keysOfLines } from './keys-of-lines.js';
 import type { AbsentKind, FilterChoice, TrialStart, TriedFilters } from './trial-facts.js';
 import { useChanges, Watchable } from '../session/watchable.js';
 
-/** What is tried, and what came of it. */
+/** The choices and results of trials. */
 interface Trials {
   readonly choice: FilterChoice;
   readonly start: TrialStart | undefined;
-  /** What was tried with the keys of `start`, by its choice. */
+  /** The results with the keys of `start`, by choice. */
   readonly tried: ReadonlyMap<string, TriedFilters>;
-  /** The kind of absent keys, or the file of the reader's own. */
+  /** The kind of absent keys, or the file with the user's own keys. */
   readonly asked: AbsentKind | { readonly file: string };
 }
 
-/** What the page shows of trials. */
+/** The state of trials for the page. */
 export type TrialState = Trials & Pick<TaskState<void>, 'progress' | 'failure'>;
 
-/** Waits while a slider is still moving. */
+/** The delay before a trial, in milliseconds, during which a slider may still move. */
 const DELAY_MS = 150;
-/** Shown in addition to the reader's choice. */
+/** The bits per key that are tried in addition to the user's choice. */
 const COMPARED_BITS = [6, 10, 14];
 
 const FIRST: FilterChoice = { policy: 'leveldb', bitsPerKey: 10, filterRange: 2048 };
@@ -28,19 +28,19 @@ export function keyOfChoice({ policy, bitsPerKey, filterRange }: FilterChoice): 
   return `${policy} ${bitsPerKey} ${filterRange}`;
 }
 
-/** What is compared with a choice: the same filters with other bits per key, and LevelDB's filters with fitted ones. */
+/** The choices to compare with a choice: the same filters with other bits per key, and LevelDB's filters with fitted ones. */
 export function comparedChoices(choice: FilterChoice): FilterChoice[] {
   const sized = [...new Set([...COMPARED_BITS, choice.bitsPerKey])].sort((a, b) => a - b).map((bitsPerKey) => ({ ...choice, bitsPerKey }));
   return choice.policy === 'blocked' ? sized : [...sized, { ...choice, policy: choice.policy === 'fitted' ? 'leveldb' : 'fitted' }];
 }
 
-/** The methods of a worker that has a table or a database open. */
+/** The methods of a worker with an open table or database. */
 interface TrialMethods {
   startTrial(asked: readonly Uint8Array[] | AbsentKind, seed: number): TrialStart;
   tryFilters(choice: FilterChoice): TriedFilters;
 }
 
-/** The trials of a table or database that is open: they and their results are there as long as it is. */
+/** The trials of an open table or database. Their results are kept while it is open. */
 export class TrialRun extends Watchable {
   #state: Trials = { choice: FIRST, start: undefined, tried: new Map(), asked: 'random' };
   #asked: readonly Uint8Array[] | AbsentKind = 'random';
@@ -59,21 +59,21 @@ export class TrialRun extends Watchable {
     return { ...this.#state, progress, failure };
   }
 
-  /** Takes other filters; they are tried at once if a trial has begun. */
+  /** Changes the choice of filters, and tries them if a trial has begun. */
   choose(part: Partial<FilterChoice>): void {
     this.#set({ choice: { ...this.#state.choice, ...part } });
     clearTimeout(this.#timer);
     if (this.#state.start !== undefined) this.#timer = setTimeout(() => void this.#task.start(), DELAY_MS);
   }
 
-  /** Takes the reader's own keys, one in each line of a file. */
+  /** Starts with the user's own keys, one per line of a file. */
   async take(file: File): Promise<void> {
     this.#asked = keysOfLines(new Uint8Array(await file.arrayBuffer()));
     this.#set({ asked: { file: file.name }, start: undefined, tried: new Map() });
     await this.#task.start();
   }
 
-  /** Begins with absent keys, each time with others. */
+  /** Starts with absent keys, different ones each time. */
   async start(asked: AbsentKind): Promise<void> {
     this.#asked = asked;
     this.#set({ asked, start: undefined, tried: new Map() });
@@ -92,7 +92,7 @@ export class TrialRun extends Watchable {
       this.#set({ start });
     }
     const { choice } = this.#state;
-    // The reader's choice first.
+    // The user's choice is tried first.
     for (const wanted of [choice, ...comparedChoices(choice)]) {
       if (this.#state.tried.has(keyOfChoice(wanted))) continue;
       const tried = await worker.tryFilters(wanted);
@@ -107,7 +107,7 @@ export class TrialRun extends Watchable {
   }
 }
 
-/** The state of trials. Redraws when it changes. */
+/** The state of trials. The component is redrawn when it changes. */
 export function useTrials(run: TrialRun): TrialState {
   useChanges(run);
   return run.state;

@@ -1,4 +1,4 @@
-/** Calls from the page to a worker: methods by name, with progress, cancelling, and errors that keep their place in the file. */
+/** Calls from the page to a worker: methods by name, with progress, cancellation, and errors with their place in the file. */
 import type { FailureFacts } from './failure.js';
 
 export type Request =

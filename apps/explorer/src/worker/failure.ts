@@ -1,6 +1,6 @@
 import { CorruptionError, UnsupportedError } from '@bloom/bytes';
 
-/** An error as it goes from a worker to the page, and as the page shows it. */
+/** An error in the form in which a worker sends it and the page shows it. */
 export interface FailureFacts {
   readonly name: string;
   readonly message: string;

@@ -1,7 +1,7 @@
 import type { Reply, Request, Work } from './calls.js';
 import { failureFacts } from './failure.js';
 
-/** What a worker needs of its global scope, whose types TypeScript has for pages or for workers, not for both. */
+/** The part of a worker's global scope that is used, because TypeScript has types for pages or for workers, not for both. */
 interface WorkerScope {
   onmessage: ((event: MessageEvent<Request>) => void) | null;
   postMessage(message: Reply): void;
@@ -14,7 +14,7 @@ export function serveCalls(methods: Methods): void {
   answerCalls((work, method, args) => methods[method]!(work, ...(args as never[])));
 }
 
-/** Answers calls from the page with the methods of an object, which get only the page's arguments. */
+/** Answers calls from the page with the methods of an object, which receive only the page's arguments. */
 export function serveMethods(object: object): void {
   answerCalls((_, method, args) => (object as Readonly<Record<string, (...args: readonly unknown[]) => unknown>>)[method]!(...args));
 }
@@ -34,7 +34,7 @@ function answerCalls(call: (work: Work, method: string, args: readonly unknown[]
     const work: Work = {
       signal: controller.signal,
       progress(done, total) {
-        // The page draws sixty times a second at most.
+        // The page is drawn at most sixty times a second.
         const now = performance.now();
         if (now - lastProgress < 50) return;
         lastProgress = now;
@@ -52,12 +52,12 @@ function answerCalls(call: (work: Work, method: string, args: readonly unknown[]
   }
 }
 
-/** Milliseconds of work after which messages are let in. */
+/** Milliseconds of work after which messages are handled. */
 const WORK_MS = 30;
 
 /**
- * Lets messages in, a request to cancel among them, while much is computed: the function returned waits for them whenever it is
- * called after 30 ms of work. Each of these waits takes 4 ms in browsers, whatever is done between them.
+ * Lets the worker handle messages, such as cancellations, during long computations: when the returned function is called after 30 ms
+ * of work, it waits for messages. Each wait takes 4 ms in browsers.
  */
 export function breather(): () => Promise<void> {
   let last = performance.now();

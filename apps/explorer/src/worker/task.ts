@@ -6,11 +6,11 @@ import { useChanges, Watchable } from '../session/watchable.js';
 export interface TaskState<T> {
   readonly result: T | undefined;
   readonly failure: FailureFacts | undefined;
-  /** While it runs. */
+  /** Defined while the task runs. */
   readonly progress: { readonly done: number; readonly total: number } | undefined;
 }
 
-/** Long work that continues, and whose result is kept, while other views are shown. */
+/** Long work that continues while other views are shown, and whose result is kept. */
 export class Task<T> extends Watchable {
   #state: TaskState<T> = { result: undefined, failure: undefined, progress: undefined };
   #controller: AbortController | undefined;
@@ -25,7 +25,7 @@ export class Task<T> extends Watchable {
     return this.#state;
   }
 
-  /** Whether it ran, or runs. */
+  /** Whether it has run or is running. */
   get wasStarted(): boolean {
     return this.#controller !== undefined;
   }
@@ -57,7 +57,7 @@ export class Task<T> extends Watchable {
   }
 }
 
-/** The state of a task. Redraws when it changes. */
+/** The state of a task. The component is redrawn when it changes. */
 export function useTask<T>(task: Task<T>): TaskState<T> {
   useChanges(task);
   return task.state;

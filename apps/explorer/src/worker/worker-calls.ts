@@ -20,7 +20,7 @@ interface Pending {
   readonly onProgress: CallOptions['onProgress'];
 }
 
-/** The page's end of the calls to a worker. */
+/** Sends the page's calls to a worker. */
 export class WorkerCalls {
   readonly #worker: Worker;
   readonly #pending = new Map<number, Pending>();
@@ -46,7 +46,7 @@ export class WorkerCalls {
     });
   }
 
-  /** The worker's methods, to be called with these options. */
+  /** The worker's methods, which are called with these options. */
   remote<Methods>(options?: CallOptions): Remote<Methods> {
     const call = (_: unknown, method: string) => (...args: readonly unknown[]): Promise<unknown> => this.call(method, args, options);
     return new Proxy({}, { get: call }) as Remote<Methods>;
