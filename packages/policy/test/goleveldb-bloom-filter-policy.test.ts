@@ -55,7 +55,12 @@ test('absent keys match as rarely as with LevelDB, and twice as often if the two
 
 test('a value that is neither a key nor a filter is refused', () => {
   expect(() => policy.keyMayMatch('a' as never, new Uint8Array(9))).toThrow(TypeError);
-  expect(() => policy.keyMayMatch(utf8('a'), [1, 2] as never)).toThrow(TypeError);
+  expect(() => policy.keyMayMatch(utf8('a'), [1, 2] as never)).toThrow(/^filter must be a Uint8Array/);
+  expect(() => policy.keyMayMatchRange(utf8('a'), 0, 1, [1, 2] as never, 0, 2)).toThrow(/^filterBytes must be a Uint8Array/);
+  const detached = Uint8Array.of(1, 2);
+  structuredClone(detached, { transfer: [detached.buffer] });
+  expect(() => policy.keyMayMatch(utf8('a'), detached)).toThrow(/^filter .*detached/);
+  expect(() => policy.keyMayMatchRange(utf8('a'), 0, 1, detached, 0, 0)).toThrow(/^filterBytes .*detached/);
   expect(() => policy.keyMayMatchRange(utf8('a'), 0, 2, new Uint8Array(9), 0, 9)).toThrow(RangeError);
   expect(matches(utf8('a'), new Uint8Array(0))).toBe(false);
 });

@@ -102,6 +102,30 @@ describe('a Bloom filter of hashes', () => {
     }
   });
 
+  test.each([
+    [0.9, 1],
+    [2 ** -1, 1],
+    [2 ** -2, 2],
+    [0.01, 7],
+    [2 ** -31, 31],
+    [2 ** -40, 32],
+  ])('for a rate of %d has %i probes', (rate, probes) => {
+    const filter = new Uint8Array(hashBloomFilterByteLength(3, rate));
+    encodeHashBloomFilter(lanesOf(3), rate, filter);
+    expect(filter.at(-1)).toBe(probes);
+  });
+
+  test('is found at any place of its bytes', () => {
+    const hashes = lanesOf(20);
+    const filter = new Uint8Array(30);
+    encodeHashBloomFilter(hashes, 0.1, filter);
+    const bytes = Uint8Array.from([255, 255, 255, ...filter, 255]);
+    const asked = [...hashes, ...lanesOf(2000)];
+    const answers = (at: Uint8Array, start: number, end: number): boolean[] => Array.from({ length: asked.length / 2 }, (_, i) => hashBloomFilterMayMatch(asked[2 * i]!, asked[2 * i + 1]!, at, start, end));
+    expect(answers(bytes, 3, 33)).toEqual(answers(filter, 0, 30));
+    expect(answers(bytes, 3, 33)).toContain(false);
+  });
+
   test('answers for many keys as for each', () => {
     const keys = KeyBuffer.from(Array.from({ length: 2500 }, () => random.bytes(random.below(9))));
     const filter = new Uint8Array(2000);

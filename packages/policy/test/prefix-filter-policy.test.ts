@@ -24,6 +24,28 @@ describe('filters with prefixes', () => {
     expect(bits).toBe((500 + 40) * 10);
   });
 
+  test('answer for ranges of bytes, whether their policy can or not', () => {
+    const bloom = new BloomFilterPolicy();
+    const plain: FilterPolicy = { name: 'plain', createFilter: (list, dst) => bloom.createFilter(list, dst), keyMayMatch: (key, filter) => bloom.keyMayMatch(key, filter) };
+    let ranges = 0;
+    const inRanges: FilterPolicy = {
+      ...plain,
+      keyMayMatchRange(...range) {
+        ranges++;
+        return bloom.keyMayMatchRange(...range);
+      },
+    };
+    for (const inner of [plain, inRanges]) {
+      const own = new PrefixFilterPolicy(prefixThrough(0x2f), inner);
+      const filter = buildFilter(own, keys);
+      const filterBytes = Uint8Array.of(255, ...filter, 255);
+      for (const key of [...keys, ...keys.map((stored) => utf8(`absent${stored.length}/${stored.at(-1)!}`))]) {
+        expect(own.keyMayMatchRange(Uint8Array.of(0, ...key, 0), 1, 1 + key.length, filterBytes, 1, 1 + filter.length)).toBe(own.keyMayMatch(key, filter));
+      }
+    }
+    expect(ranges).toBe(2 * keys.length);
+  });
+
   test('have a name that says which prefixes, and whose filters', () => {
     expect(policy.name).toBe('bloom.Prefix.through.2f.leveldb.BuiltinBloomFilter2');
     expect(new PrefixFilterPolicy(prefixOfLength(8)).name).toBe('bloom.Prefix.length.8.leveldb.BuiltinBloomFilter2');
