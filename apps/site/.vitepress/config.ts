@@ -25,7 +25,7 @@ const guides = [
   {
     text: 'Use',
     items: [
-      { text: 'What browsers and apps stored', link: '/guide/browser-storage' },
+      { text: 'What browsers and apps store', link: '/guide/browser-storage' },
       { text: 'Files of other programs', link: '/guide/programs' },
       { text: 'Databases', link: '/guide/databases' },
       { text: 'From another library', link: '/guide/from-another-library' },
