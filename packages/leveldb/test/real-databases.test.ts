@@ -1,5 +1,5 @@
 import { inflateRawSync } from 'node:zlib';
-import { entriesSha256, folderFiles, goldenDatabases, type RealDatabase, realDatabases } from '@bloom/fixtures';
+import { dataPath, entriesSha256, folderFiles, goldenDatabases, type RealDatabase, realDatabases } from '@bloom/fixtures';
 import { DatabaseReader, decodeVersionEdit, encodeVersionEdit, MemoryFolder, type ReaderOptions, SyncDatabaseReader, WriteBatch, WriteBatchReader } from '@bloom/leveldb';
 import { idbComparator, idbFilterPolicy } from '@bloom/leveldb/idb-comparator';
 import { NodeFolder, SyncNodeFolder } from '@bloom/leveldb/node';
@@ -53,6 +53,37 @@ describe.each(all.filter(({ open }) => open === 'OK'))('$name', (real) => {
     expect(await database.getMany(entries.map(([key]) => key))).toEqual(entries.map(([, value]) => value));
     await database.close();
   });
+});
+
+describe.each([
+  ['Minecraft', 'real/bedrock-provider/mctestdb', { codecs }],
+  ["Chromium's IndexedDB", 'web-storage/page.indexeddb.leveldb', { comparators: [idbComparator], filterPolicies: [idbFilterPolicy] }],
+] as const)('the filters of %s', (_, path, options) => {
+  /** Looks up the stored keys with another last byte. @returns the number of lookups, and of those that a filter ended. */
+  function absentLookups(filterPolicies: ReaderOptions['filterPolicies']): { absent: number; ended: number } {
+    const database = SyncDatabaseReader.open(new SyncNodeFolder(dataPath(path)), { ...options, filterPolicies });
+    let absent = 0;
+    for (const [key] of database.entries()) {
+      const other = key.slice();
+      other[other.length - 1]! ^= 0x55;
+      if (database.get(other) === undefined) absent++;
+    }
+    const { filterNegatives: ended } = database.stats;
+    database.close();
+    return { absent, ended };
+  }
+
+  test('end more than nine in ten lookups of absent keys', () => {
+    const { absent, ended } = absentLookups('filterPolicies' in options ? options.filterPolicies : undefined);
+    expect(absent).toBeGreaterThan(200);
+    expect(ended).toBeGreaterThan(absent * 0.9);
+  });
+
+  if ('filterPolicies' in options) {
+    test('are not used without idbFilterPolicy', () => {
+      expect(absentLookups(undefined)).toMatchObject({ ended: 0 });
+    });
+  }
 });
 
 describe.each(all.filter(({ open }) => open !== 'OK'))('$name', (real) => {
