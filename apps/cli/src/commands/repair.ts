@@ -25,8 +25,8 @@ export function addRepair(program: Command): void {
     .addHelpText(
       'after',
       `
-An intact MANIFEST determines which files are part of the database. If there is none,
-or with --from-tables-alone, deleted keys may reappear from files that the
+An intact MANIFEST determines which files are part of the database. If there is
+none, or with --from-tables-alone, deleted keys may reappear from files that the
 database no longer used. To be able to try again, copy the folder first.
 
 Examples:

@@ -102,7 +102,7 @@ const failures: [args: string, problem: string][] = [
   ['filter test good.ldb --absent present.txt', 'present.txt: good.ldb contains all of its keys, so there is no absent key to try'],
   // URLs.
   ['scan http://', 'http://: is not a valid URL: use http:// or https:// with a host'],
-  ['scan http://localhost:1/a.ldb', 'http://localhost:1/a.ldb: the request failed (bad port): try again, or download it and read the copy'],
+  ['scan http://localhost:1/a.ldb', 'http://localhost:1/a.ldb: the request failed (bad port): try again, or download the file and read the copy'],
   ['scan http://user:secret@localhost:1/a.ldb?token=secret', 'http://localhost:1/a.ldb: the request failed'],
   ['scan http://localhost:1/a.ldb -H secret', '--header: a header must be NAME: VALUE'],
   // Plug-ins.

@@ -446,7 +446,7 @@ describe('URLs', () => {
     try {
       const { code, stderr } = await bloom(['scan', `${base}/many.ldb`], scratch.path);
       expect(code).toBe(2);
-      expect(stderr).toMatch(/^bloom: http:\/\/localhost:\d+\/many\.ldb: [^\n]*: try again, or download it and read the copy\n$/);
+      expect(stderr).toMatch(/^bloom: http:\/\/localhost:\d+\/many\.ldb: [^\n]*: try again, or download the file and read the copy\n$/);
     } finally {
       whole = Infinity;
     }

@@ -137,6 +137,7 @@ describe('entries', () => {
     expect(printed.trimEnd()).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u);
   });
 
+  if (!hasScript()) test.skip('are not printed to a terminal: there is no script(1) of util-linux', () => {});
   test.runIf(hasScript())('are escaped text on a terminal', async () => {
     await build('shown.ldb', ['-f', 'kv'], scratch.path, formatKv([[key, value]]));
     const onTerminal = async (args: string, env = ''): Promise<string> =>

@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import type { Readable } from 'node:stream';
-import { nativeDatabase } from '@bloom/native';
+import { nativeDatabase, nativeUnavailableReason } from '@bloom/native';
 import { DatabaseReader, type FolderFile, SyncDatabaseReader } from '@bloom/leveldb';
 import { NodeFolder, SyncNodeFolder } from '@bloom/leveldb/node';
 import { describe, expect, test } from 'vitest';
@@ -140,6 +140,7 @@ async function whileWriting(start: (path: string) => Parameters<typeof follow>[0
 
 describe('while another process writes', () => {
   const native = nativeDatabase();
+  if (native === undefined) test.skip(`LevelDB itself does not write: ${nativeUnavailableReason()?.split('\n')[0] ?? ''}`, () => {});
   test.runIf(native !== undefined)(
     'LevelDB: every opening and every refresh shows a state that existed and is not older than the last reported count',
     () => whileWriting((path) => native!.startCounting(path, seconds)),
