@@ -1,3 +1,8 @@
+/**
+ * The tables that a compaction writes.
+ *
+ * Source: LevelDB, db/db_impl.cc, `DBImpl::OpenCompactionOutputFile` and `FinishCompactionOutputFile`.
+ */
 import type { TableBuilderOptions } from '@bloom/sstable';
 import type { WrittenTable } from '../folder/table-thread.js';
 import type { WritableFolder } from '../folder/writable-folder.js';

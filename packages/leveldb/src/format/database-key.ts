@@ -1,3 +1,8 @@
+/**
+ * Internal keys in a database: their order, their bounds, and what makes one valid.
+ *
+ * Source: LevelDB, db/dbformat.cc.
+ */
 import { CorruptionError } from '@bloom/bytes';
 import { type Comparator } from '@bloom/sstable';
 import { decodeInternalKey, DELETION, encodeInternalKey, type InternalKey, INTERNAL_KEY_TRAILER_LENGTH, internalKeyComparator, MAX_SEQUENCE, MAX_TYPE, VALUE } from '@bloom/sstable/database';

@@ -1,3 +1,8 @@
+/**
+ * Puts the operations of write batches into a memtable.
+ *
+ * Source: LevelDB, db/write_batch.cc, `MemTableInserter`.
+ */
 import { CorruptionError, type Place } from '@bloom/bytes';
 import type { Memtable } from './memtable.js';
 import { MemtableFull } from './memtable-full.js';

@@ -1,3 +1,8 @@
+/**
+ * The cursor over a memtable.
+ *
+ * Source: LevelDB, db/memtable.cc, `MemTableIterator`.
+ */
 import type { Side } from '@bloom/sstable/internal';
 import { type EntryBlock, EntryCursor } from '../cursor/entry-cursor.js';
 import { HEAD, type Memtable } from './memtable.js';

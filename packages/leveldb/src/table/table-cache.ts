@@ -1,3 +1,8 @@
+/**
+ * The open tables of a database.
+ *
+ * Source: LevelDB, db/table_cache.cc.
+ */
 import { CorruptionError } from '@bloom/bytes';
 import type { BlockCache, FileIdentity, ReadingOptions, TableOptions, TableStats } from '@bloom/sstable';
 import { type MutableTableStats, newTableStats, type OpenTable, ReadGate, readOpenTable, StoredScratch } from '@bloom/sstable/internal';

@@ -1,3 +1,8 @@
+/**
+ * Cursors over the entries of a table, and of tables without overlap, such as a level.
+ *
+ * Source: LevelDB, table/two_level_iterator.cc and db/version_set.cc, `Version::LevelFileNumIterator`.
+ */
 import { SETTLED, type Side, TableCursor } from '@bloom/sstable/internal';
 import type { DamagePolicy } from '../folder/damage.js';
 import { type EntryBlock, EntryCursor } from '../cursor/entry-cursor.js';

@@ -1,3 +1,8 @@
+/**
+ * Writes blocks of sorted entries; `block.ts` has a picture of their bytes.
+ *
+ * Source: LevelDB, table/block_builder.cc.
+ */
 import { type Bytes, putVarint, varintLength } from '@bloom/bytes';
 import { copyBytes, RangeCopier } from '@bloom/bytes/internal';
 import type { CompareRange } from './bytewise-order.js';

@@ -1,3 +1,8 @@
+/**
+ * Finds a key in a block: a binary search over the restarts, then a scan.
+ *
+ * Source: LevelDB, table/block.cc, `Block::Iter::Seek`.
+ */
 import type { Structure } from '@bloom/bytes';
 import { copyBytes } from '@bloom/bytes/internal';
 import { BlockWalk } from './block-walk.js';

@@ -1,3 +1,8 @@
+/**
+ * Reads the entries of a block one after another; `block.ts` has a picture of their bytes.
+ *
+ * Source: LevelDB, table/block.cc, `Block::Iter`.
+ */
 import { CorruptionError, type Place, type Structure, VarintReader } from '@bloom/bytes';
 import { copyBytes } from '@bloom/bytes/internal';
 import { BackwardPath } from './backward-path.js';

@@ -1,3 +1,8 @@
+/**
+ * The same search as `block-search.ts` for blocks in bytewise order, without assembling keys.
+ *
+ * Source: LevelDB, table/block.cc, `Block::Iter::Seek`.
+ */
 import { VarintReader } from '@bloom/bytes';
 import { uint32At } from './block-walk.js';
 import { compareBytes, compareInternalBytes, type CompareRange, compareTrailers, INTERNAL_KEY_TRAILER_LENGTH } from './bytewise-order.js';

@@ -1,3 +1,4 @@
+/** Destinations for the bytes of a table. LevelDB's counterpart is `WritableFile` in include/leveldb/env.h. */
 import type { Bytes } from '@bloom/bytes';
 /** Where the bytes of a table go. */
 export interface TableSink {

@@ -4,6 +4,7 @@ import type { LawRun } from '../law-run.js';
 import { equal, GuardedSink, LentKeys } from '../lending.js';
 import { patienceWith, type Trial } from '../trial.js';
 
+/** Law 7: `createFilter` only appends to the sink. */
 export function appendsOnly(makePolicy: () => FilterPolicy) {
   return (run: LawRun): void => {
     run.overSamples(({ keys, probes }) => {

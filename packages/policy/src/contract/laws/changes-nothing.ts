@@ -6,6 +6,7 @@ import { randomBytes } from '../sample.js';
 import { show } from '../show.js';
 import { patienceWith, type Trial } from '../trial.js';
 
+/** Law 5: a policy does not change the bytes that it receives. */
 export function changesNothing(makePolicy: () => FilterPolicy, lendBuffers: boolean) {
   return (run: LawRun): void => {
     run.overSamples(({ keys, probes }) => asks(run.trial(makePolicy), keys, [...probes, ...keys.slice(0, 40)], lendBuffers));

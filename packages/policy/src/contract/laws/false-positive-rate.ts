@@ -73,6 +73,7 @@ function scrambled(number: number): number {
   return x ^ (x >>> 15);
 }
 
+/** The optional law that at most a share of absent keys matches. */
 export function rateIsAtMost(makePolicy: () => FilterPolicy, maxRate: number) {
   return (run: LawRun): void => {
     const absentRandom = Array.from({ length: Math.max(...SIZES.map(({ asked }) => asked)) }, () => randomBytes(run.random, 16));

@@ -5,6 +5,7 @@ import { withOneChanged } from '../sample.js';
 import { show } from '../show.js';
 import type { Trial } from '../trial.js';
 
+/** Law 6: a policy does not keep the bytes that it receives. */
 export function keepsNothing(makePolicy: () => FilterPolicy) {
   return (run: LawRun): void => {
     run.overSamples(({ keys, probes }) => {

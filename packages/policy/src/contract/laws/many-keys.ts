@@ -31,6 +31,7 @@ const BESIDE = 21;
 /** So many keys are more than a policy may have kept the answers of in a small array of its own. */
 const KEPT = 3000;
 
+/** Law 12: `keysMayMatch` gives each key the answer of `keyMayMatch`. */
 export function manyKeysAsOne(makePolicy: () => FilterPolicy, lendBuffers: boolean) {
   return (run: LawRun): void => {
     if (makePolicy().keysMayMatch === undefined) return;

@@ -10,6 +10,7 @@ import { Fault, type Trial } from '../trial.js';
 /** Length of a key that has too many bytes to be the arguments of one call, as in `f(...key)`. */
 const LONG_KEY = 140_000;
 
+/** Law 2: `keyMayMatch` never throws, and returns a boolean. */
 export function neverThrows(makePolicy: () => FilterPolicy) {
   return (run: LawRun): void => {
     run.overSamples(({ keys, probes, garbage }) => {

@@ -24,6 +24,7 @@ const GROUP_ASKING_MS = 60;
 /** A policy that takes less than this, in milliseconds, for a filter of 4 MiB of keys is also tried with 17 MiB. */
 const QUICK_MS = 500;
 
+/** Law 1: every added key matches. */
 export function noFalseNegatives(makePolicy: () => FilterPolicy) {
   return (run: LawRun): void => {
     // The same list and sink throughout, as in a filter block.

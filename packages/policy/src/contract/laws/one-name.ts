@@ -11,6 +11,7 @@ import type { Trial } from '../trial.js';
 /** So many keys that, at 10 bits per key, the filter's length does not fit into 16 bits. */
 const MANY = 66_000;
 
+/** Law 8: a name stands for one format. */
 export function oneName(makePolicy: () => FilterPolicy, { tunedOtherwise = [], knownFilters = [] }: PolicyLawsOptions) {
   return (run: LawRun): void => {
     run.step(() => nameProblem(run, makePolicy, tunedOtherwise) ?? foreignName(makePolicy().name, knownFilters));

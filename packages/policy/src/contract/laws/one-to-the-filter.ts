@@ -7,6 +7,7 @@ import { anyKey } from '../sample.js';
 import { show } from '../show.js';
 import type { Trial } from '../trial.js';
 
+/** Law 9: keys that are equal for the comparator are equal for the filter. */
 export function oneToTheFilter(makePolicy: () => FilterPolicy, options: PolicyLawsOptions) {
   return (run: LawRun): void => {
     run.step((random) => equivalenceProblem(run, random, makePolicy, options));

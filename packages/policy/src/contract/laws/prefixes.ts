@@ -27,6 +27,7 @@ const TAILS = ['', '\0', '/', ':', 'a', '\x80', '\xff', '\xff\xff', 'a/b', '::',
 /** The same with every byte, for the first key of a list. */
 const TAILS_OF_EVERY_BYTE = Array.from({ length: 256 }, (_, byte) => Uint8Array.of(byte, 255 - byte));
 
+/** Law 11: the prefix of a key is a prefix, and matches the filters of all keys that have it. */
 export function prefixesHold(makePolicy: () => FilterPolicy, { tunedOtherwise = [], comparator }: PolicyLawsOptions) {
   const compare = comparator === undefined ? compareBytes : (a: Uint8Array, b: Uint8Array): number => comparator.compare(a, b);
   return (run: LawRun): void => {

@@ -13,6 +13,7 @@ const MOST_GROWTH = 12;
 /** Shorter times, in milliseconds, are not judged. */
 const SHORT_MS = 150;
 
+/** Law 10: every call returns in time about proportional to its input. */
 export function returnsInTime(makePolicy: () => FilterPolicy) {
   return (run: LawRun): void => {
     run.step(() => {

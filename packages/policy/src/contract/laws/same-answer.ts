@@ -8,6 +8,7 @@ import { randomBytes, withOneChanged } from '../sample.js';
 import { show } from '../show.js';
 import type { Trial } from '../trial.js';
 
+/** Law 4: the answer depends only on the key and the filter. */
 export function sameAnswer(makePolicy: () => FilterPolicy, lendBuffers: boolean) {
   return (run: LawRun): void => {
     const used = run.trial(makePolicy);

@@ -14,6 +14,7 @@ const MANY_FILTERS_MS = 1000;
 /** Numbers of keys of filters that are made again after one of other keys. */
 const LARGE = [3000, 9000, 70_000];
 
+/** Law 3: the same keys give the same filter. */
 export function sameFilter(makePolicy: () => FilterPolicy) {
   return (run: LawRun): void => {
     // Used for all samples: whatever this instance remembers of earlier ones must have no effect.

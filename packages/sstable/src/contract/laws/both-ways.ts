@@ -1,5 +1,6 @@
 import { type LawRun, shownOrder } from '../law-run.js';
 
+/** Law 2: swapping the keys reverses the order. */
 export function sameBothWays(run: LawRun): void {
   run.overPairs((a, b) => {
     const order = run.order(a, b);

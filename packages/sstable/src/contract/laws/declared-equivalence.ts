@@ -1,6 +1,7 @@
 import { shownKey } from '../../format/comparator-error.js';
 import type { LawRun } from '../law-run.js';
 
+/** Law 4: keys with different bytes are equal only with a `keyEquivalence`. */
 export function declaresEquivalence(run: LawRun): void {
   const { name, keyEquivalence } = run.comparator;
   if (keyEquivalence === undefined) {

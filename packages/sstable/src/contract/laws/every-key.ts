@@ -1,6 +1,7 @@
 import { shownKey } from '../../format/comparator-error.js';
 import { type LawRun, shownError } from '../law-run.js';
 
+/** Law 1: `compare` returns a number for any two keys. */
 export function orders(run: LawRun): void {
   run.overPairs((a, b) => {
     const keys = `compare(${shownKey(a)}, ${shownKey(b)})`;

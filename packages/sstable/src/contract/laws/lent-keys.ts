@@ -2,6 +2,7 @@ import { isSame } from '../../format/bytewise-order.js';
 import { shownKey } from '../../format/comparator-error.js';
 import { type LawRun, orderOf, shownOrder } from '../law-run.js';
 
+/** Law 10: a comparator does not change the keys that it receives. */
 export function changesNothing(run: LawRun): void {
   const { comparator } = run;
   run.overPairs((a, b) => {
@@ -24,6 +25,7 @@ export function changesNothing(run: LawRun): void {
   });
 }
 
+/** Law 11: a comparator does not keep the keys that it receives. */
 export function keepsNothing(run: LawRun): void {
   for (const pool of run.pools) {
     // Arrays of one length, which are used for one key after another.

@@ -1,5 +1,6 @@
 import { type LawRun, shownOrder } from '../law-run.js';
 
+/** Law 9: the same keys get the same answer each time. */
 export function answersAlike(run: LawRun): void {
   for (const pool of run.pools) {
     const pairs = pool.flatMap((a) => pool.map((b) => [a, b] as const));

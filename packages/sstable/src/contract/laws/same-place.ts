@@ -12,6 +12,7 @@ function lent(key: Uint8Array, filler: number): Uint8Array {
   return bytes.subarray(BEFORE, BEFORE + key.length);
 }
 
+/** Law 7: the order depends only on the bytes of the keys. */
 export function readsOnlyKeys(run: LawRun): void {
   run.overPairs((a, b) => {
     const order = run.order(a, b);
@@ -27,6 +28,7 @@ export function readsOnlyKeys(run: LawRun): void {
   });
 }
 
+/** Law 8: `compareRange` answers like `compare`. */
 export function comparesRanges(run: LawRun): void {
   const { comparator } = run;
   if (comparator.compareRange === undefined) return;

@@ -2,6 +2,7 @@ import { isSame } from '../../format/bytewise-order.js';
 import { shownKey } from '../../format/comparator-error.js';
 import { type LawRun, shownError, shownOrder } from '../law-run.js';
 
+/** Law 5: `findShortestSeparator` returns a key at or after its start and before its limit. */
 export function separatesKeys(run: LawRun): void {
   run.overPairs((start, limit) => {
     if (run.order(start, limit) >= 0 || !run.isOrdered(start, limit)) return undefined;
@@ -16,6 +17,7 @@ export function separatesKeys(run: LawRun): void {
   });
 }
 
+/** Law 6: `findShortSuccessor` returns a key at or after its key. */
 export function succeedsKeys(run: LawRun): void {
   for (const key of run.pools.flat()) {
     run.check(() => {

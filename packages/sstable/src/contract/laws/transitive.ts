@@ -1,5 +1,6 @@
 import { type LawRun, type Order, shownOrder } from '../law-run.js';
 
+/** Law 3: the order is transitive. */
 export function isTransitive(run: LawRun): void {
   for (const pool of run.pools) {
     const orders = pool.map((a) => Float64Array.from(pool, (b) => run.order(a, b)));
