@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # Versions: chromium-reader 0.1.1 and dfindexeddb 20260210, from PyPI; Chromium 131, from @sparticuz/chromium 131.0.1 on npm.
 #
-# Expected: IndexedDbReader of chromium-reader gives the databases, object stores and records of a folder of IndexedDB, as its
+# Expected: IndexedDbReader of chromium-reader returns the databases, object stores and records of a folder of IndexedDB, as its
 # documentation shows.
 #
-# Seen: it gives no database, no store and no record of any folder, without an exception. It expects other keys than Chromium writes: it
-# takes the id of a store for the kind of an entry, expects a key of type 0 after the id of the index, and ends the origin in the
+# Seen: it returns no database, no store and no record for any folder, without an exception. It expects other keys than Chromium writes: it
+# reads the id of a store as the kind of an entry, expects a key of type 0 after the id of the index, and ends the origin in the
 # names of databases at the first zero byte, which is in its first character. dfindexeddb finds the record.
 #
 #   chromium-reader: 0 databases, 0 stores, 0 records

@@ -3,9 +3,9 @@
 #
 # Expected: v8.deserialize(v8.serialize(value)) has the same objects in the same places as the value.
 #
-# Seen: in Node.js 14 and 16, every error shifts what later references refer to by one. [error, a, b, a] becomes
+# Seen: in Node.js 14 and 16, every error shifts the targets of later references by one. [error, a, b, a] becomes
 # [error, a, b, b], without an exception. The writer counts an error among the objects that references can refer to, and the reader
-# does not. What is written is right: later versions read the bytes of the earlier ones as they were meant.
+# does not. The written bytes are right: later versions read them correctly.
 #
 # Chromium 83 to 92 have the same V8: pages that read values with errors from IndexedDB get wrong objects, or null for the value.
 #

@@ -5,9 +5,8 @@
 #
 # Seen: puts that are still in the log are lost if LevelDB ran a compaction after them. The compaction records the last
 # sequence number in the MANIFEST, and that number counts the puts in the log. goleveldb skips batches of the log with a
-# lower sequence number than that, without an error, and LevelDB no longer finds them either once goleveldb has opened the
-# folder. Reads are enough to start such a compaction: LevelDB compacts a table after 100 reads that looked into it first
-# and found the key in another. Nothing is lost without a compaction, or if the log is empty at the close.
+# lower sequence number, without an error, and after goleveldb has opened the folder, LevelDB does not find them either. Reads are enough to start such a compaction: LevelDB compacts a table after 100 reads that searched it first
+# and found the key in another one. Nothing is lost without a compaction, or if the log is empty at the close.
 #
 #   without a compaction: LevelDB finds 5 of 5, goleveldb 5, then LevelDB 5
 #   compaction after the puts: LevelDB finds 5 of 5, goleveldb 1, then LevelDB 1

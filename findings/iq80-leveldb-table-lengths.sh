@@ -3,9 +3,9 @@
 #
 # Expected: the Java port writes LevelDB's format, so that LevelDB reads a database that it has closed.
 #
-# Seen: LevelDB does so only until the first compaction. For every table that a compaction has made, the port's MANIFEST gives a
-# length that is 4 bytes more than the file has; tables made from the log have the right one. The port itself does not use
-# the length. LevelDB looks for the footer at the length of the MANIFEST, so it opens the database, but cannot read these
+# Seen: LevelDB reads it only until the first compaction. For every table made by a compaction, the port's MANIFEST has a length
+# that is 4 bytes larger than the file; tables made from the log have the right length. The port itself does not use
+# the length. LevelDB searches the footer at the length in the MANIFEST, so it opens the database, but cannot read these
 # tables. repair_db takes the lengths from the files, and finds every entry.
 #
 #   iq80's LevelDB: 1000 of 1000 keys

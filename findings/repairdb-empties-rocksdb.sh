@@ -2,10 +2,10 @@
 # Versions: plyvel 1.5.1, which contains LevelDB 1.22 (C++); rocksdict 0.3.29, which contains RocksDB 9.8.4.
 #
 # Expected: LevelDB's repair refuses a folder that RocksDB wrote, as LevelDB's open does (“VersionEdit: unknown tag”), or at
-# least reports an error, since it can read none of the tables.
+# least reports an error, because it cannot read any of the tables.
 #
 # Seen: repair_db returns without an error and leaves an empty database. It has moved the MANIFEST and every table into
-# the folder lost/, and both LevelDB and RocksDB open what is left and find nothing. The moved files are unharmed: RocksDB
+# the folder lost/, and both LevelDB and RocksDB open the remaining folder and find nothing. The moved files are unharmed: RocksDB
 # finds every entry again when they and the old CURRENT are put back and the tables of the repair are removed.
 #
 #   LevelDB opens: b'Corruption: VersionEdit: unknown tag'

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # Versions: rusty-leveldb 4.0.2 (Rust, default options); plyvel 1.5.1, which contains LevelDB 1.22 (C++).
 #
-# Expected: a put that has returned outlives its process, however that ends. LevelDB hands each batch to the operating
-# system before it returns, so that only a crash of the whole machine can lose puts that were not synchronous.
+# Expected: a put that has returned survives the end of its process. LevelDB passes each batch to the operating system before it
+# returns, so only a crash of the whole machine can lose puts that were not synchronous.
 #
 # Seen: rusty-leveldb keeps the log in a buffer of the process. Of 100 puts that all returned Ok, a process that ends with
 # exit leaves none: the log has no byte. They are kept if the process calls `flush` first, drops the database, or
-# makes a synchronous write, which also takes the earlier puts along.
+# makes a synchronous write, which also writes the earlier puts.
 #
 #   LevelDB, exit: 100 of 100
 #   rusty-leveldb, exit: 0 of 100

@@ -5,7 +5,7 @@
 # v8.deserialize reads it. That holds for Chromium 147 and earlier, which write version 15 of V8's format.
 #
 # Seen: Chromium 153 stores values in version 16 of V8's format. Every current Node.js reads and writes version 15 at most, and
-# v8.deserialize refuses even { a: 1 }. The bytes after the version are the same in both versions for this value.
+# v8.deserialize refuses even { a: 1 }. For this value, the bytes after the version number are the same in both versions.
 #
 #   Chromium 153 stores { a: 1 } as ff106f22016149027b01
 #   Node.js 20.20.2 writes ff0f6f22016149027b01, and reads of Chromium's: Error: Unable to deserialize cloned data due to invalid or unsupported version.

@@ -1,11 +1,11 @@
-// Orders a database by a comparator of one's own: numbers in decimal, by their size.
+// Orders a database with a custom comparator: decimal numbers by their value.
 import { Database, WritableMemoryFolder } from '@bloom/leveldb';
 import { bytewiseComparator } from '@bloom/sstable';
 import { comparatorLaws } from '@bloom/sstable/contract';
 
 /** @import { Comparator } from '@bloom/sstable' */
 
-/** Of two numbers without leading zeros, the one with more digits is larger. @type {Comparator} */
+/** Compares numbers without leading zeros: the one with more digits is larger. @type {Comparator} */
 const decimalOrder = {
   name: 'example.DecimalOrder',
   compare: (a, b) => a.length - b.length || bytewiseComparator.compare(a, b),
@@ -15,7 +15,7 @@ const decimalOrder = {
 
 const numbers = ['10', '9', '1000', '200'].map((number) => Buffer.from(number));
 for (const law of comparatorLaws(decimalOrder, { keys: numbers })) law.run();
-console.log('it keeps all laws of comparators');
+console.log('the comparator passes all laws');
 
 const database = await Database.open(new WritableMemoryFolder(), { comparator: decimalOrder });
 for (const number of numbers) await database.put(number, Buffer.from(`${number.length} digits`));

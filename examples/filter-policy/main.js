@@ -1,4 +1,4 @@
-// Filters tables with a policy of one's own: 256 bits, of which each key sets one. `policyLaws` of @bloom/policy/contract tests a policy.
+// Filters a table with a custom policy: 256 bits, of which each key sets one. `policyLaws` of @bloom/policy/contract tests policies.
 import { MemorySink, MemorySource, SyncTable, TableBuilder } from '@bloom/sstable';
 
 /** @import { FilterPolicy } from '@bloom/policy' */
@@ -16,7 +16,7 @@ const oneBit = {
     for (const bit of [...keys].map(bitOf)) filter[bit >> 3] = (filter[bit >> 3] ?? 0) | (1 << (bit & 7));
   },
   keyMayMatch(key, filter) {
-    // The answer is "maybe" where a filter has another form.
+    // A filter of another length gets the answer "maybe".
     const bit = bitOf(key);
     return filter.length !== 32 || ((filter[bit >> 3] ?? 0) & (1 << (bit & 7))) !== 0;
   },

@@ -1,4 +1,4 @@
-// Writes a table with 100,000 entries, serves it, and looks two keys up with Range requests.
+// Writes a table with 100,000 entries, serves it, and looks up two keys with Range requests.
 import { createReadStream } from 'node:fs';
 import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { createServer } from 'node:http';
@@ -15,7 +15,7 @@ const keyOf = (i) => Buffer.from(`number ${String(i).padStart(6, '0')}`);
 await writeTable(file, Array.from({ length: 100_000 }, (_, i) => [keyOf(i), Buffer.from(`the square is ${i * i}`)]));
 const { size } = await stat(file);
 
-// Any web server that answers Range requests will do.
+// Any web server that supports Range requests can be used.
 let sent = 0;
 const server = createServer(({ headers }, response) => {
   const [, first, last] = /^bytes=(\d*)-(\d+)$/.exec(headers.range ?? '') ?? [];

@@ -1,5 +1,5 @@
-// Prints what a page stored in Chrome's IndexedDB: its databases, their stores and the first two records of each. Without a path it opens
-// a folder of the test data.
+// Prints the contents of an IndexedDB folder of Chrome: its databases, their stores, and the first two records of each store. Without a
+// path, it opens a folder of the test data.
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { NodeFolder } from '@bloom/leveldb/node';

@@ -1,4 +1,4 @@
-// Publishes a database into a folder, then an update. A reader that is open follows. `@bloom/bulk/s3` does the same with a bucket.
+// Publishes a database in a folder, and then an update. An open reader refreshes to it. `@bloom/bulk/s3` does the same with a bucket.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ const folder = await mkdtemp(join(tmpdir(), 'publish-'));
 const store = new FolderStore(folder);
 
 /**
- * @param {bigint} sequence higher than that of the last delivery
+ * @param {bigint} sequence higher than in the last delivery
  * @param {[key: string, value: string | undefined][]} entries in the order of their keys; `undefined` deletes a key
  */
 async function deliver(sequence, entries) {

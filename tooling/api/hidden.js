@@ -1,5 +1,5 @@
-// Counts the declarations in the types of an entry point that no entry point exports: nobody can import what they declare, and a
-// reader of the types has to pass them. Some are needed, such as the base class of two exported ones.
+// Counts the declarations in the types of an entry point that no entry point exports: they cannot be imported, but readers of the
+// types have to skip them. Some are needed, such as the base class of two exported ones.
 import ts from 'typescript';
 import { entryPoints } from './entry-points.js';
 

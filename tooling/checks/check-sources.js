@@ -1,5 +1,5 @@
-// `npx pnpm@10 check-sources`: runs the checks of the sources, as many at a time as there are cores, and prints what each of them printed
-// when it has ended. After a failure the others still run.
+// `npx pnpm@10 check-sources`: runs the checks of the sources, one per core at a time, and prints the output of each when it has ended.
+// After a failure, the others still run.
 import { join } from 'node:path';
 import { outcomeOf, sideBySide } from './side-by-side.js';
 

@@ -8,7 +8,7 @@ import { defaultServerConditions } from 'vite';
 const conditions = ['bloom-source', ...defaultServerConditions];
 
 /**
- * Folders and files whose test files run in a process each. The others of a folder share one, which is faster, and safe because our modules
+ * Folders and files whose test files each run in their own process. The others of a folder share one, which is faster, and safe because our modules
  * keep no state. In `packages/codecs`, a codec that tests compare with keeps state. The two files of
  * `packages/sstable` have fake timers, which would catch the timers of other files' connections, and the one of `packages/leveldb` has
  * a file system whose syncs wait.

@@ -6,7 +6,7 @@ import { documentsOf, publishedPackages, root } from '@bloom/package-check/publi
 interface PackageDocument {
   /** Its path from the root of the repository. */
   readonly path: string;
-  /** The name of its page below that of the package: `index` for README.md. */
+  /** The name of its page in the folder of the package: `index` for README.md. */
   readonly page: string;
   readonly title: string;
 }

@@ -1,4 +1,4 @@
-/** How to check what is wrong, and code that fixes it. */
+/** How to check for an error, and code that fixes it. */
 interface ErrorHelp {
   /** A command. */
   readonly check?: string;
@@ -8,7 +8,7 @@ interface ErrorHelp {
 
 const NODE = "import { WritableNodeFolder } from '@bloom/leveldb/node';\n\n";
 
-/** Makes another table of everything that can still be read. */
+/** Writes a new table with everything that can still be read. */
 const SALVAGE = `import { salvagedEntries } from '@bloom/sstable/inspect';
 import { FileSource, writeTable } from '@bloom/sstable/node';
 

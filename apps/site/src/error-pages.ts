@@ -20,7 +20,7 @@ try {
 }
 \`\`\``;
 
-/** What one package says of a code. */
+/** The meaning of a code in one package. */
 interface Meaning {
   readonly package: string;
   readonly meaning: string;

@@ -17,7 +17,7 @@ const SECTIONS = [
   ['Further', /^(commands|speed|results|interface|changelogs|story)\.md$/],
 ] as const;
 
-/** A list of all pages with what they are about, for programs that read: https://llmstxt.org. */
+/** A list of all pages with their subjects, for language models: https://llmstxt.org. */
 export function llmsText(): string {
   const paths = readdirSync(pages, { recursive: true, encoding: 'utf8' })
     .map((path) => path.replaceAll('\\', '/'))
@@ -29,7 +29,7 @@ export function llmsText(): string {
       const text = page.replace(/^---\n[^]*?\n---\n/, '');
       const heading = /^# (.+?)(?: \{#.*\})?$/m.exec(text)?.[1] ?? path;
       const paragraph = /^(?!```|[#|<>:-]|Defined in)\S[^\n]+/m.exec(text.slice(text.indexOf('# ')).replace(/^.*\n/, ''))?.[0] ?? '';
-      // Links from here would lead elsewhere.
+      // Relative links would not work from here.
       const first = /^---\n[^]*?^description: (.+)$/m.exec(page)?.[1] ?? paragraph.replace(/\[([^\]]*)\]\([^)]*\)/g, '$1').replaceAll('**', '');
       return `- [${heading}](${process.env.SITE_BASE ?? '/'}${path.replace(/(index)?\.md$/, (end) => (end === 'index.md' ? '' : '.html'))})${first === '' ? '' : `: ${first}`}`;
     });

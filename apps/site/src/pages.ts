@@ -1,4 +1,4 @@
-// Makes the pages that show other files: packages, errors, reference, speed, results, changelogs, sizes, programs; and llms.txt.
+// Generates the pages that are made from other files: packages, errors, reference, speed, results, changelogs, sizes, programs; and llms.txt.
 import { cpSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { publishedPackages, root } from '@bloom/package-check/published-packages.js';

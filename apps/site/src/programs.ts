@@ -2,7 +2,7 @@ import { realDatabases, realFiles, realTables } from '@bloom/fixtures';
 
 const COMPRESSION: Readonly<Record<string, string>> = { 0: 'none', 1: 'Snappy', 2: 'zlib or zstd', 4: 'raw deflate' };
 
-/** Whose files they are, by the start of their paths. */
+/** The programs that wrote the files, by the start of the files' paths. */
 const PROGRAM: readonly (readonly [start: string, program: string])[] = [
   ['bedrock-provider/', 'Minecraft, Bedrock Edition'],
   ['dfindexeddb/chrome/', 'Chromium’s IndexedDB'],
@@ -19,11 +19,11 @@ const PROGRAM: readonly (readonly [start: string, program: string])[] = [
 /** The start of a path for which there is a program. */
 function startOf(path: string): string {
   const found = PROGRAM.find(([start]) => path.startsWith(start));
-  if (found === undefined) throw new Error(`whose file is ${path}?`);
+  if (found === undefined) throw new Error(`no program is known for ${path}`);
   return found[0];
 }
 
-/** What the real files among the test data are, by program. */
+/** A table of the real files among the test data, by program. */
 export function programsTable(): string {
   const repositories = new Map(realFiles().map(({ file, repo }) => [startOf(file), repo]));
   const rows = PROGRAM.map(([start, program]) => {

@@ -1,12 +1,12 @@
 /**
- * Makes pages of readable height of TypeDoc's pages, which have one for each entry point: large classes get pages of their own, and the
- * other exports share some.
+ * Splits TypeDoc's pages, one for each entry point, into pages of readable height: large classes get their own pages, and other exports
+ * share pages.
  */
 
 /** The height that a page may have, in pixels of a window of 1,280; by an estimate, which a test compares with Chromium. */
 const MAX_HEIGHT = 5400;
 const CHARACTERS_PER_LINE = 78;
-/** Of the widest cell of a table. */
+/** The estimated width of a table cell in characters. */
 const CHARACTERS_PER_CELL = 42;
 
 /** An export, such as a class: its section from its heading on. */
@@ -22,7 +22,7 @@ interface Page {
   readonly text: string;
 }
 
-/** Columns of tables that say nothing about the use of a member. */
+/** Columns of tables that do not matter for the use of a member. */
 const DROPPED_COLUMNS = ['Inherited from', 'Overrides', 'Implementation of'];
 
 /** A table without such columns, and without defaults that are all undefined. */
@@ -32,7 +32,7 @@ function compactTable(table: string): string {
   return rows.map((row) => `| ${row.filter((_, i) => isKept[i]).join(' | ')} |\n`).join('');
 }
 
-/** The page without what repeats the rest, and with small parts in a line each instead of below a heading. */
+/** The page without redundant parts, and with small parts in one line each instead of below a heading. */
 function compact(text: string): string {
   return text
     // Some functions have the fragment that the name of their entry point would get.
@@ -51,7 +51,7 @@ function visible(line: string): string {
   return line.replace(/\]\([^)]*\)/g, ']').replace(/&lt;|&gt;/g, '<').replace(/ \{#[^}]*\}/g, '');
 }
 
-/** How high a text is, in pixels. */
+/** The estimated height of a text in pixels. */
 function heightOf(text: string): number {
   let height = 0;
   let isCode = false;
@@ -81,7 +81,7 @@ function itemsOf(text: string): { intro: string; items: Item[] } {
   return { intro, items };
 }
 
-/** Groups parts, in their order, such that no group is too high unless it is a single part. */
+/** Groups parts in their order so that no group is too high, unless it is a single part. */
 function grouped(parts: readonly string[]): string[][] {
   const groups: string[][] = [];
   let height = Infinity;
@@ -97,7 +97,7 @@ function grouped(parts: readonly string[]): string[][] {
   return groups;
 }
 
-/** The pages of one large export. What does not fit on the first is continued, from a member on. */
+/** The pages of one large export. Members that do not fit on the first page are on further pages. */
 function pagesOfItem(folder: string, { name, text }: Item): Page[] {
   const raised = text.replace(/^##(#+ )/gm, '$1');
   // Members have headings, or are the rows of a table.
@@ -109,7 +109,7 @@ function pagesOfItem(folder: string, { name, text }: Item): Page[] {
   }));
 }
 
-/** The pages of one entry point: the first lists what there is. */
+/** The pages of one entry point. The first page lists the exports. */
 function pagesOfEntryPoint(path: string, text: string): { pages: Page[]; lists: (placeOf: (item: string) => string) => string } {
   const { intro, items } = itemsOf(text);
   const large = items.filter((item) => heightOf(item.text) > MAX_HEIGHT / 3);
@@ -141,7 +141,7 @@ function framed(text: string): string {
 
 /**
  * @param pages TypeDoc's pages, by their paths without `.md`
- * @returns all pages, by their paths without `.md`; links lead to where their targets are
+ * @returns all pages, by their paths without `.md`; links lead to the pages of their targets
  */
 export function splitReference(pages: ReadonlyMap<string, string>): Map<string, string> {
   const entryPoints = [...pages].map(([path, whole]) => {

@@ -12,9 +12,9 @@ function entryPoints(): Map<string, string> {
   const found = new Map<string, string>();
   for (const { folder, manifest } of publishedPackages()) {
     for (const [path, target] of Object.entries(manifest.exports)) {
-      // Those for sibling packages promise nothing to others.
+      // Entry points for sibling packages are not public.
       if (path === './internal') continue;
-      // Where Node has an entry point of its own, the other has the same interface.
+      // If Node has its own entry point, the other one has the same interface.
       const source = (target as { readonly 'bloom-source'?: string })['bloom-source'];
       if (source !== undefined) found.set(join(folder, source), manifest.name + path.slice(1));
     }
@@ -22,7 +22,7 @@ function entryPoints(): Map<string, string> {
   return found;
 }
 
-/** What each entry point is for: what its package is, or its row in the README's table of entry points. */
+/** The purpose of each entry point: the description of its package, or its row in the README's table of entry points. */
 function purposes(): Map<string, string> {
   const found = new Map<string, string>();
   for (const { path, manifest } of publishedPackages()) {
@@ -32,7 +32,7 @@ function purposes(): Map<string, string> {
   return found;
 }
 
-/** Puts below the title of each page what the entry point is for, and makes a table of it. */
+/** Adds the purpose of the entry point below the title of each page, and writes a table of all. */
 function addPurposes(folder: string, names: Iterable<string>): void {
   const found = purposes();
   const rows = [...names].sort().map((name) => {
@@ -46,7 +46,7 @@ function addPurposes(folder: string, names: Iterable<string>): void {
   writeFileSync(join(folder, 'index.md'), `# Reference\n\n${intro}\n\n| import | what is there |\n| --- | --- |\n${rows.join('\n')}\n`);
 }
 
-/** Names each module as it is imported. */
+/** Gives each module the name by which it is imported. */
 function nameModules(project: ProjectReflection, names: ReadonlyMap<string, string>): void {
   for (const module of project.children ?? []) {
     const source = module.sources?.[0]?.fullFileName;
@@ -54,14 +54,14 @@ function nameModules(project: ProjectReflection, names: ReadonlyMap<string, stri
   }
 }
 
-/** Puts the headings in comments, such as those of a contract's laws, below the heading of what they describe. */
+/** Lowers the headings in comments, such as those of a contract's laws, below the heading of the described export. */
 function lowerHeadings(project: ProjectReflection): void {
   for (const reflection of Object.values(project.reflections)) {
     for (const part of reflection.comment?.summary ?? []) if (part.kind === 'text') part.text = part.text.replace(/^##? /gm, '#### ');
   }
 }
 
-/** Leaves out where other packages define what they do: that is not in the repository. */
+/** Removes the sources of declarations in other packages, which are not in the repository. */
 function dropForeignSources(folder: string): void {
   for (const name of referencePages(folder)) {
     const page = join(folder, name);
@@ -69,7 +69,7 @@ function dropForeignSources(folder: string): void {
   }
 }
 
-/** Puts pages of readable height in place of TypeDoc's, of which there is one for each entry point. */
+/** Replaces TypeDoc's pages, one for each entry point, with pages of readable height. */
 function splitPages(folder: string): void {
   const whole = new Map(referencePages(folder).map((name) => [name.replaceAll('\\', '/').replace(/\.md$/, ''), readFileSync(join(folder, name), 'utf8')]));
   for (const [path, text] of splitReference(whole)) {
@@ -99,7 +99,7 @@ export async function writeReference(folder: string): Promise<void> {
     excludeProtected: true,
     excludeInternal: true,
     excludeExternals: true,
-    // What Error and EventEmitter have is no news; what BloomLevel has of AbstractLevel is.
+    // Members of Error and EventEmitter are left out; those that BloomLevel inherits from AbstractLevel are not.
     externalPattern: ['**/node_modules/typescript/**', '**/node_modules/@types/node/**'],
     // The types are checked by `typecheck`.
     skipErrorChecking: true,

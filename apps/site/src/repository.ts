@@ -4,7 +4,7 @@ import { withLinks, withoutFragment } from '@bloom/package-check/links.js';
 import { publishedPackages, root } from '@bloom/package-check/published-packages.js';
 import { addressOf, pathOf } from '@bloom/package-check/repository.js';
 
-/** The pages that are written by hand, and those that are made. */
+/** The folders of the pages: written by hand, and generated. */
 export const pages = join(import.meta.dirname, '../pages');
 
 /** The page that shows a file of the repository, or undefined. Its path starts at the root of the site. */
@@ -36,13 +36,13 @@ export function repositoryText(path: string): string {
   });
 }
 
-/** Markdown without what Vue would take for its own: tags and double braces outside of code. */
+/** Markdown in which Vue finds no syntax of its own: without tags and double braces outside of code. */
 export function plainMarkdown(text: string): string {
   const parts = text.split(/(^```[^]*?^```$|`[^`\n]*`)/m);
   return parts.map((part, i) => (i % 2 === 1 ? part : part.replaceAll('<', '&lt;').replaceAll('{{', '&#123;&#123;'))).join('');
 }
 
-/** The fragment that a heading has on GitHub. */
+/** The fragment of a heading on GitHub. */
 export function githubFragment(heading: string): string {
   return heading
     .trim()

@@ -1,9 +1,9 @@
 /**
- * Takes a picture of each page of the built site that is written by hand, and of some that are made: light, dark, and on a phone.
+ * Takes screenshots of the hand-written pages of the built site, and of some generated ones: light, dark, and on a phone.
  *
  *     npx pnpm@10 --filter @bloom/site screenshots FOLDER [NAME]
  *
- * `NAME` is the start of the pages' paths: only those are taken.
+ * Only pages whose paths start with `NAME` are taken.
  */
 import { mkdirSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -19,7 +19,7 @@ const VIEWS = [
 ] as const;
 
 const [folder, wanted = ''] = process.argv.slice(2);
-if (folder === undefined) throw new Error('which folder are the pictures for?');
+if (folder === undefined) throw new Error('pass the folder for the screenshots');
 const executablePath = findChromium();
 if (executablePath === undefined) throw new Error('no Chromium on the PATH');
 const out = resolve(process.env.INIT_CWD ?? '.', folder);

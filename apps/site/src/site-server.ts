@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { extname, join, sep } from 'node:path';
 import process from 'node:process';
 
-/** Where the site is built. */
+/** The folder of the built site. */
 export const dist = join(import.meta.dirname, '../.vitepress/dist');
 
 const TYPES: Readonly<Record<string, string>> = { '.html': 'text/html', '.js': 'text/javascript', '.css': 'text/css', '.svg': 'image/svg+xml', '.png': 'image/png', '.json': 'application/json', '.txt': 'text/plain' };
@@ -17,7 +17,7 @@ export function pagePaths(): string[] {
     .sort();
 }
 
-/** The file at a path below the base, or undefined for a path that leads nowhere or out of the folder. */
+/** The file at a path below the base, or undefined for a path without a file or outside the folder. */
 function fileAt(path: string | undefined): string | undefined {
   if (path === undefined) return undefined;
   try {
@@ -25,15 +25,15 @@ function fileAt(path: string | undefined): string | undefined {
     if (file !== dist && !file.startsWith(dist + sep)) return undefined;
     return path === '' || path.endsWith('/') ? join(file, 'index.html') : file;
   } catch {
-    // The path is badly encoded.
+    // The path is not correctly encoded.
     return undefined;
   }
 }
 
-/** The path of its host below which the site was built. */
+/** The base path for which the site was built. */
 const base = process.env.SITE_BASE ?? '/';
 
-/** Serves the built site, to this machine alone. */
+/** Serves the built site to this machine only. */
 export class SiteServer {
   readonly #server: Server;
 
@@ -41,7 +41,7 @@ export class SiteServer {
     this.#server = server;
   }
 
-  /** @param port the port to try first; 0, the default, and a port that is taken give any free one. */
+  /** @param port the port to try first; 0, the default, or a port that is in use gives any free one. */
   static async start(port = 0): Promise<SiteServer> {
     const server = createServer((request, response) => {
       const path = new URL(request.url!, 'http://localhost').pathname;

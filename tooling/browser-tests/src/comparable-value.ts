@@ -1,12 +1,12 @@
 /**
- * Values in a form in which readers of other languages can be compared: what they all tell apart.
+ * Values in a form that readers in other languages can produce too: it distinguishes what all of them distinguish.
  *
  * | form | values |
  * | --- | --- |
  * | `["whole", "5"]`, `["double", "3ff8…"]` | whole numbers and BigInts; other numbers by their bits, `nan` |
- * | `["text", …]`, `["boolean", …]`, `["null"]`, `["undefined"]` | these, also boxed |
+ * | `["text", …]`, `["boolean", …]`, `["null"]`, `["undefined"]` | these values, also boxed |
  * | `["date", "0"]`, `["pattern", source, flags]` | Date in milliseconds, RegExp with V8's bits for its flags |
- * | `["object", [[name, value], …]]` | objects and Maps by their names; names of Maps that are no texts are forms in JSON |
+ * | `["object", [[name, value], …]]` | objects and Maps by their names; names of Maps that are not texts are forms in JSON |
  * | `["set", […]]`, `["array", [element, …], [[name, value], …]]` | sorted elements; elements and further properties |
  * | `["bytes", hex]`, `["view", kind, offset, length, bytes]` | ArrayBuffer, and views with V8's character for their kind |
  * | `["host", name]`, `["error"]` | an object of the browser, an error |

@@ -1,22 +1,22 @@
-/** What a page says that it has stored, in the texts of `describeClone`. */
+/** The report of a page about its stored data, in the texts of `describeClone`. */
 
-/** A record as the page has it. */
+/** A record as reported by the page. */
 export interface DescribedRecord {
   readonly key: string;
   readonly value: string;
 }
 
-/** An item of Local or Session Storage as the page has it; the texts as JSON, because their surrogates may have no partner. */
+/** An item of Local or Session Storage as reported by the page. Texts are JSON, because they may have unpaired surrogates. */
 export interface DescribedItem {
   readonly key: string;
   readonly value: string;
 }
 
-/** All that a page has stored. */
+/** All stored data of a page. */
 export interface Stored {
-  /** By stores, and by indexes as `store.index`. */
+  /** Records by store, and by index as `store.index`. */
   readonly records: Readonly<Record<string, readonly DescribedRecord[]>>;
-  /** Values that the browser itself does not read back as they were stored. */
+  /** The number of values that the browser itself reads back differently. */
   readonly misread: number;
   readonly local: readonly DescribedItem[];
   readonly session: readonly DescribedItem[];

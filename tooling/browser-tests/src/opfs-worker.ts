@@ -15,7 +15,7 @@ interface FileHandlePrototype {
 }
 declare const FileSystemFileHandle: { readonly prototype: FileHandlePrototype };
 
-/** A law, and how a folder breaks it. */
+/** A law, and the problem of a folder that breaks it. */
 type Checked = readonly [law: string, failure: string | undefined];
 
 async function checked(laws: readonly FolderLaw[]): Promise<Checked[]> {
@@ -41,7 +41,7 @@ async function checkLaws(withMove: boolean): Promise<Checked[]> {
   }
 }
 
-/** Of the folder that is only read, whose files another one writes. */
+/** Checks the laws of reading with a folder whose files another one writes. */
 function checkReadLaws(): Promise<Checked[]> {
   const filled = async (files: ReadonlyMap<string, Uint8Array>): Promise<OpfsFolder> => {
     const folder = newFolder();
@@ -103,7 +103,7 @@ async function failFirst(): Promise<readonly unknown[]> {
 /** What this worker has open. */
 let level: BloomLevel | undefined;
 
-/** Puts values that cannot be compressed until a write fails. @returns how many were acknowledged, and why the next one was not. */
+/** Puts values that cannot be compressed until a write fails. @returns the number of acknowledged puts, and the error of the next one. */
 async function putUntilFull(byteLength: number): Promise<{ readonly count: number; readonly codes: unknown[] }> {
   for (let count = 0; ; count++) {
     try {

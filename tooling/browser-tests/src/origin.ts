@@ -8,7 +8,7 @@ import { build, type Plugin } from 'esbuild';
 import { type BrowserContext, chromium, type Page } from 'playwright-core';
 import { findChromium } from './chromium.js';
 
-/** A server with an origin of its own, which pages have storage in: an empty page at `/`, and scripts. */
+/** A server with its own origin, in which pages can store data: an empty page at `/`, and scripts. */
 export class Origin {
   readonly #server: Server;
 
@@ -38,7 +38,7 @@ export class Origin {
   }
 }
 
-/** A Chromium with a profile on the disk, as users have it: in a private window, files are in the memory of another process. */
+/** A Chromium with a profile on the disk, unlike a private window, which keeps files in the memory of another process. */
 export class BrowserOnDisk {
   readonly #profile = mkdtempSync(join(tmpdir(), 'bloom-profile-'));
   #context: BrowserContext | undefined;
@@ -47,7 +47,7 @@ export class BrowserOnDisk {
     return this.#context!;
   }
 
-  /** Starts Chromium, also after it was killed: with the same profile. */
+  /** Starts Chromium, or restarts it with the same profile. */
   async start(): Promise<void> {
     this.#context = await chromium.launchPersistentContext(this.#profile, { executablePath: findChromium()! });
   }
@@ -92,13 +92,13 @@ export class BrowserOnDisk {
     rmSync(this.#profile, { recursive: true, maxRetries: 5 });
   }
 
-  /** Where Chromium has its files. */
+  /** The folder with Chromium's files. */
   get profile(): string {
     return this.#profile;
   }
 }
 
-/** What abstract-level's suite and tape need of Node, as packages for browsers have it. */
+/** Replacements for the parts of Node that abstract-level's suite and tape need, from packages for browsers. */
 const nodeParts: Plugin = {
   name: 'node-parts',
   setup(build) {

@@ -10,19 +10,19 @@ export const PYTHON_PACKAGES = ['dfindexeddb==20260210', 'chromium-reader==0.1.1
 const environment = join(tmpdir(), `bloom-python-readers-${PYTHON_PACKAGES.join('-').replaceAll(/[^\w.]+/gu, '-')}`);
 const python = join(environment, 'bin/python');
 
-/** What `read_storage.py` calls them. */
+/** The names of the readers in `read_storage.py`. */
 export type PythonReader = 'dfindexeddb' | 'chromium-reader' | 'chromium-values' | 'chromium-local' | 'chromium-session';
 
-/** What a reader says of a record or an item. */
+/** The output of a reader for a record or an item. */
 export interface PythonLine {
   readonly sequence: number;
   readonly key?: Comparable;
   readonly value?: Comparable;
-  /** What it raises instead. */
+  /** The exception that it raises instead. */
   readonly error?: string;
 }
 
-/** Installs the readers, if they are not there yet. @returns why they cannot be had. */
+/** Installs the readers, unless they are installed. @returns the reason if that is impossible. */
 export function installPythonReaders(): string | undefined {
   try {
     if (!existsSync(python)) execFileSync('python3', ['-m', 'venv', environment], { stdio: 'pipe' });

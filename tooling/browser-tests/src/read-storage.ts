@@ -1,4 +1,4 @@
-/** What `@bloom/web-storage` reads of what a page has stored, in the texts that the page has for it. */
+/** Reads the stored data of a page with `@bloom/web-storage`, in the texts of the page's report. */
 import { describeClone, objectsIn, storedHosts } from '@bloom/fixtures/random-clone';
 import { NodeFolder } from '@bloom/leveldb/node';
 import { IndexedDbReader, LocalStorageReader, type SessionItemVersion, SessionStorageReader, StoredBlob, storedSessionItems } from '@bloom/web-storage';

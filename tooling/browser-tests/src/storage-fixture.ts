@@ -1,4 +1,4 @@
-/** The storage in a profile, as fixtures have it. */
+/** Writes the storage of a profile as a fixture. */
 import { cpSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 
@@ -9,7 +9,7 @@ const isData = (path: string): boolean => !['LOCK', 'LOG', 'LOG.old'].includes(b
  * Writes a fixture.
  *
  * @param profile the folder with the storage.
- * @param stored what the page says of it, for `stored.json`.
+ * @param stored the report of the page, for `stored.json`.
  */
 export function writeStorageFixture(target: string, profile: string, stored: object): void {
   rmSync(target, { recursive: true, force: true });

@@ -22,7 +22,7 @@ const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
 const keyOf = (i: number): Uint8Array => utf8(String((i * 7_919) % ENTRIES).padStart(8, '0'));
 const valueOf = (i: number): Uint8Array => utf8(`value ${i} `.repeat(40));
 
-/** As each `entriesSha256` of the fixtures. */
+/** The same hash as each `entriesSha256` of the fixtures. */
 function sha256(entries: Iterable<Entry>): string {
   const hash = createHash('sha256');
   const length = new DataView(new ArrayBuffer(4));
@@ -91,7 +91,7 @@ async function write(thread: boolean): Promise<unknown> {
   return { entries: entries.length, sha256: sha256(entries), jobs, now: now !== undefined && String(now) === String(valueOf(7)) };
 }
 
-/** What opening for writing, with the lock, comes to. */
+/** The result of opening for writing with the lock. */
 async function locked(): Promise<string> {
   try {
     const database = await Database.open(new WritableNodeFolder(path));

@@ -14,12 +14,12 @@ const buildFolder = join(root, 'build');
 const FETCH_MS = 180_000;
 const BUILD_MS = 600_000;
 
-/** A program is missing, or what a build needs cannot be fetched. The tests beside the peer are skipped. */
+/** A program is missing, or the dependencies of a build cannot be fetched. The tests with the peer are skipped. */
 export class UnavailableError extends Error {
   override readonly name = 'UnavailableError';
 }
 
-/** A program that is built from sources in `programs`, with what registries have under pinned versions. */
+/** A program that is built from sources in `programs` and pinned packages of registries. */
 export interface ProgramSource {
   readonly name: string;
   /** A command that prints the version of the toolchain. */
@@ -111,7 +111,7 @@ async function locked(path: string): Promise<() => void> {
 function isRunning(lock: string): boolean {
   try {
     const owner = Number(readFileSync(lock, 'utf8'));
-    // The owner has created the file, and not yet written its number.
+    // The owner has created the file, but not written its process ID yet.
     if (owner === 0) return true;
     process.kill(owner, 0);
     return true;

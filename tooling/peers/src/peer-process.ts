@@ -8,7 +8,7 @@ import type { Readable, Writable } from 'node:stream';
 import type { KeyValue } from '@bloom/fixtures';
 import type { ProgramCommand } from './program-command.js';
 
-/** A put, or a deletion where the value is `undefined`. */
+/** A put, or a deletion if the value is undefined. */
 export type Operation = readonly [key: Uint8Array, value: Uint8Array | undefined];
 
 /** The peer answered `error`, and its message. */
@@ -39,7 +39,7 @@ export class PeerProcess {
     this.#folder = mkdtempSync(join(tmpdir(), 'bloom-peer-'));
     this.#child = spawn(program, args, { stdio: ['pipe', 'pipe', 'pipe'], env: { ...process.env, ...env } });
     this.#child.stdin.on('error', () => {
-      // The answer that does not come says so.
+      // The missing answer reports the end of the process.
     });
     this.#child.on('error', (error) => (this.#errors += error.message));
     this.#child.stderr.on('data', (data: Buffer) => (this.#errors += data.toString()));
@@ -72,7 +72,7 @@ export class PeerProcess {
     await this.#run('compact');
   }
 
-  /** All entries, in the order in which the peer gives them. */
+  /** All entries, in the order of the peer's answer. */
   async dump(): Promise<KeyValue[]> {
     const path = join(this.#folder, 'entries');
     await this.#run(`dump ${path}`);
@@ -87,7 +87,7 @@ export class PeerProcess {
     await this.#run('close');
   }
 
-  /** Ends the process with what is open: nothing is closed, and what the process holds in memory is lost. */
+  /** Kills the process without closing its database: data in its memory is lost. */
   async kill(): Promise<void> {
     const { exitCode, signalCode } = this.#child;
     const ended = exitCode === null && signalCode === null ? once(this.#child, 'exit') : undefined;

@@ -2,29 +2,29 @@ import { UnavailableError } from './built-program.js';
 import { PeerProcess } from './peer-process.js';
 import type { ProgramCommand } from './program-command.js';
 
-/** What is so of a peer, as the tests show. */
+/** The properties of a peer, which tests check. */
 export interface PeerTraits {
-  /** With its version, such as `goleveldb 1.0.0`. */
+  /** The name with the version, such as `goleveldb 1.0.0`. */
   readonly name: string;
-  /** Whose format its folders have. Pebble's earliest format is LevelDB's, with other settings. */
+  /** The format of its folders. Pebble's earliest format is LevelDB's with other settings. */
   readonly format: 'LevelDB' | 'RocksDB' | 'Pebble';
-  /** What it says of a folder that another process has locked. */
+  /** Its error for a folder that another process has locked. */
   readonly refusal: RegExp;
-  /** What a killed process leaves: everything that `apply` wrote, or only what was there at the last `flush`. */
+  /** The writes that survive when its process is killed: all writes of `apply`, or only those before the last `flush`. */
   readonly keeps: 'what is applied' | 'what is flushed';
   /** Whether it has `flush`. */
   readonly flushes: boolean;
   /** Whether it has `compact`. */
   readonly compacts: boolean;
-  /** The name of its tables. One that writes `.sst` opens no `.ldb`; the others open both. */
+  /** The extension of its tables. A peer that writes `.sst` does not open `.ldb`; the others open both. */
   readonly tables: '.ldb' | '.sst';
-  /** The name of the filters in the tables that it writes; `undefined`: none. */
+  /** The name of the filters in its tables; undefined if they have none. */
   readonly filter: string | undefined;
   /** Whether its tables may have an empty key. */
   readonly emptyKeys: boolean;
 }
 
-/** Another program that writes folders like LevelDB's, for tests beside it. */
+/** Another program that writes folders like LevelDB's, for tests that compare with it. */
 export class Peer {
   readonly traits: PeerTraits;
   readonly #built: () => Promise<ProgramCommand>;
@@ -40,7 +40,7 @@ export class Peer {
     return this.traits.name;
   }
 
-  /** Builds the program, unless it is there, and says why it cannot be built on this machine; `undefined` if it can be started. */
+  /** Builds the program if necessary. @returns why it cannot be built on this machine; undefined if it can be started. */
   async unavailableReason(): Promise<string | undefined> {
     if (this.#command !== undefined || this.#unavailable !== undefined) return this.#unavailable;
     try {
@@ -64,7 +64,7 @@ export class Peer {
     return new PeerProcess(this.name, command);
   }
 
-  /** Starts a process for the time of `use`, and kills it afterwards. */
+  /** Starts a process, runs `use` with it, and kills it afterwards. */
   async with<T>(use: (process: PeerProcess) => Promise<T>): Promise<T> {
     const started = await this.start();
     try {

@@ -1,4 +1,4 @@
-/** How a program is started. */
+/** The command that starts a program. */
 export interface ProgramCommand {
   readonly program: string;
   readonly args: readonly string[];

@@ -1,4 +1,4 @@
-/** What a page stores for the tests of web-storage, and what it says that it has stored. */
+/** Stores data in a page for the tests of web-storage, and reports it. */
 import { type Random, seeded } from '@bloom/bytes/internal';
 import { cryptoKeyText, describeClone, type HostKinds, randomClone, randomText } from '@bloom/fixtures/random-clone';
 import type { DescribedRecord, Stored } from '../described-storage.js';
@@ -11,7 +11,7 @@ const geometry: Readonly<Record<string, readonly string[]>> = {
   DOMRectReadOnly: ['x', 'y', 'width', 'height'],
 };
 
-/** Text without surrogates that have no partner, which these places would replace. */
+/** Text without unpaired surrogates, which would be replaced. */
 function wellFormed(random: Random): string {
   return randomText(random).replace(/[\ud800-\udfff]/gu, '\ufffd');
 }
@@ -190,10 +190,10 @@ export async function store(seed: number, count: number, hasLarge = true): Promi
   }
 }
 
-/** Older browsers do not clone all that newer ones do. */
+/** The most attempts to make a value that the browser can clone, because older browsers clone fewer types. */
 const MOST_TRIES = 20;
 
-/** What values were described as when they were stored, in order, with their keys. */
+/** The descriptions of values when they were stored, in order, with their keys. */
 const given: { readonly key: IDBValidKey; readonly value: string }[] = [];
 
 /** Stores a value, and remembers it. @throws DOMException for one that this browser does not clone. */
@@ -247,7 +247,7 @@ function asGiven(records: readonly DescribedRecord[], keys: readonly IDBValidKey
   return { clones, misread };
 }
 
-/** What is stored, by stores, and by indexes as `store.index`. */
+/** The stored records by store, and by index as `store.index`. */
 export async function stored(): Promise<Stored> {
   const database = await promised(indexedDB.open('values'));
   const records: Record<string, DescribedRecord[]> = {};

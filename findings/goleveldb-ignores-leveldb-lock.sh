@@ -6,16 +6,16 @@
 # refused, whichever library it uses.
 #
 # Seen: LevelDB refuses a second LevelDB, and goleveldb a second goleveldb, but each opens a folder that the other has open
-# for writing. LevelDB locks with fcntl(F_SETLK), goleveldb with flock(LOCK_EX), and Linux keeps these two kinds of locks
-# apart. Both programs write without an error, and what the first one wrote is gone once both have closed: the second one
-# has put a MANIFEST of its own into CURRENT.
+# for writing. LevelDB locks with fcntl(F_SETLK), goleveldb with flock(LOCK_EX), and on Linux these two kinds of locks do
+# not conflict. Both programs write without an error, and the writes of the first one are lost when both have closed, because
+# CURRENT then names the MANIFEST of the second one.
 #
 #   second LevelDB: refused
 #   second goleveldb: refused
 #   goleveldb first, then LevelDB: leveldb
 #   LevelDB first, then goleveldb: goleveldb
 #
-# (The last two lines list the keys that are left of two acknowledged puts, `goleveldb` and `leveldb`.)
+# (The last two lines list the remaining keys of two acknowledged puts, `goleveldb` and `leveldb`.)
 #
 # Needs: Linux, Go, Python 3 with pip.
 set -euo pipefail
