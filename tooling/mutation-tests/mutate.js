@@ -135,7 +135,7 @@ const runs = [
   {
     package: 'leveldb',
     part: 'compact',
-    files: ['compaction', 'last-key', 'overlap', 'seek-budget'].map((name) => `src/compact/${name}.ts`),
+    files: ['compaction-walk', 'last-key', 'level-limits', 'overlap', 'pick-compaction', 'seek-budget'].map((name) => `src/compact/${name}.ts`),
     tests: ['compaction'],
   },
   {

@@ -7,7 +7,7 @@ import { describe, expect, test } from 'vitest';
 import { keyOrderOf } from '../src/format/database-key.js';
 import { type FileMetadata, LEVEL_COUNT } from '../src/format/version-edit.js';
 import { Version } from '../src/format/version.js';
-import { boundsOfUserKeys, Compaction } from '../src/compact/compaction.js';
+import { boundsOfUserKeys, Compaction } from '../src/compact/pick-compaction.js';
 import { overlapsLevel } from '../src/compact/overlap.js';
 import { logOf, recordOf } from './assemble-database.js';
 import { collect } from './collect.js';

@@ -9,7 +9,7 @@ import type { EntryCursor } from '../cursor/entry-cursor.js';
 import type { CompactedTables, CompactionPlan } from '../folder/table-thread.js';
 import { MergeCursor } from '../cursor/merge-cursor.js';
 import { LevelEntries } from '../table/table-cursor.js';
-import { CompactionWalk } from './compaction.js';
+import { CompactionWalk } from './compaction-walk.js';
 import { LastKey } from './last-key.js';
 import { Pacer } from '../folder/pacer.js';
 import { ENTRIES_PER_LOOK } from '../table/table-file.js';

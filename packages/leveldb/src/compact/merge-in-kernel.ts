@@ -2,7 +2,7 @@ import { compareInternalBytes } from '@bloom/sstable/internal';
 import { Pacer } from '../folder/pacer.js';
 import type { CompactedTables, CompactionPlan } from '../folder/table-thread.js';
 import { LevelBlocks } from '../table/level-blocks.js';
-import { CompactionWalk } from './compaction.js';
+import { CompactionWalk } from './compaction-walk.js';
 import { type CompactionContext, sortedInputs } from './compaction-context.js';
 import { AT_BOUND, AT_DELETION, BLOCK_ENDED, BLOCK_FULL, blockShapeOf, DONE, KEYS_FULL, LINED_UP, MergeKernel, NEEDS_BLOCK, NEEDS_TABLE } from './merge-kernel.js';
 import { OutputTables } from './output-tables.js';

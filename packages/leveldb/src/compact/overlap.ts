@@ -7,6 +7,9 @@ import { INTERNAL_KEY_TRAILER_LENGTH } from '@bloom/sstable/database';
 import type { FileMetadata } from '../format/version-edit.js';
 import type { KeyOrder, Version } from '../format/version.js';
 
+/** The most bytes, in units of `maxFileSize`, that an output may overlap in the grandparent level. */
+export const MAX_GRANDPARENT_FILES = 10;
+
 /** How two internal keys compare. */
 export function compareInternal({ compareInternalKeys }: KeyOrder, a: Uint8Array, b: Uint8Array): number {
   return compareInternalKeys(a, 0, a.length, b, 0, b.length);

@@ -5,7 +5,8 @@
  * Source: LevelDB, db/db_impl.cc, `DBImpl::MaybeScheduleCompaction` and what it calls.
  */
 import { UnsupportedError } from '@bloom/bytes';
-import { type Compaction, compactionOf, type CompactionState, isTooFull, levelForFlush, pickCompaction } from '../compact/compaction.js';
+import { isTooFull } from '../compact/level-limits.js';
+import { type Compaction, compactionOf, type CompactionState, levelForFlush, pickCompaction } from '../compact/pick-compaction.js';
 import { type KeyBounds, sizeOf } from '../compact/overlap.js';
 import { SeekBudget } from '../compact/seek-budget.js';
 import type { WrittenTable } from '../folder/table-thread.js';

@@ -1,5 +1,5 @@
 import { type InternalKey, INTERNAL_KEY_TRAILER_LENGTH } from '@bloom/sstable/database';
-import { maxBytesOf } from '../compact/compaction.js';
+import { maxBytesOf } from '../compact/level-limits.js';
 import { compareInternal, compareUser, sizeOf } from '../compact/overlap.js';
 import { type SortedTable, writeSortedTables } from '../compact/sorted-tables.js';
 import type { EntryCursor } from '../cursor/entry-cursor.js';

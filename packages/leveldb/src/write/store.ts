@@ -1,5 +1,5 @@
 import type { TableStats } from '@bloom/sstable';
-import { boundsOfUserKeys } from '../compact/compaction.js';
+import { boundsOfUserKeys } from '../compact/pick-compaction.js';
 import { overlapsLevel } from '../compact/overlap.js';
 import type { WritableFolder } from '../folder/writable-folder.js';
 import type { TableFiles } from '../read/base-reader.js';

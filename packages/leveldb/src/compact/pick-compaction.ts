@@ -1,51 +1,20 @@
 /**
- * Which tables to merge into the next level, and where to split the output.
+ * Which tables to merge into the next level.
  *
  * Source: LevelDB, db/version_set.cc.
  */
-import { INTERNAL_KEY_TRAILER_LENGTH } from '@bloom/sstable/database';
 import { beforeVersions, afterVersions } from '../format/database-key.js';
-import type { Entry } from '../cursor/entry-cursor.js';
 import type { CompactionPlan } from '../folder/table-thread.js';
 import type { FileMetadata } from '../format/version-edit.js';
 import { LEVEL_COUNT } from '../format/version-edit.js';
 import type { KeyOrder, Version } from '../format/version.js';
-import { boundsOf, compareInternal, compareUser, type KeyBounds, overlappingFiles, overlapsLevel, sizeOf } from './overlap.js';
+import { fullestLevel } from './level-limits.js';
+import { boundsOf, compareInternal, compareUser, type KeyBounds, MAX_GRANDPARENT_FILES, overlappingFiles, overlapsLevel, sizeOf } from './overlap.js';
 
-/** The number of tables in level 0 that makes a compaction due. */
-const LEVEL_0_TRIGGER = 4;
 /** The deepest level into which a memtable is flushed when no table overlaps it. */
 const MAX_FLUSH_LEVEL = 2;
-/** The most bytes, in units of `maxFileSize`, that an output may overlap in the grandparent level. */
-const MAX_GRANDPARENT_FILES = 10;
 /** The most bytes, in units of `maxFileSize`, up to which a compaction is enlarged. */
 const MAX_EXPANDED_FILES = 25;
-
-/** The size limit of a level from 1 on, in bytes: 10 MiB at level 1, and ten times as much at each next level; the last has none. */
-export function maxBytesOf(level: number): number {
-  return level === LEVEL_COUNT - 1 ? Infinity : 10 * 2 ** 20 * 10 ** (level - 1);
-}
-
-/** The level that is fullest in relation to its limit; a score of 1 makes a compaction due. Source: `VersionSet::Finalize`. */
-export function fullestLevel({ levels, levelBytes }: Version): { readonly level: number; readonly score: number } {
-  let fullest = { level: 0, score: levels[0]!.length / LEVEL_0_TRIGGER };
-  for (let level = 1; level < LEVEL_COUNT - 1; level++) {
-    const score = levelBytes[level]! / maxBytesOf(level);
-    if (score > fullest.score) fullest = { level, score };
-  }
-  return fullest;
-}
-
-/** Whether a level can hold `count` tables of `bytes` bytes without a compaction becoming due. */
-export function fitsInLevel(level: number, count: number, bytes: number): boolean {
-  if (level === 0) return count < LEVEL_0_TRIGGER;
-  return bytes < maxBytesOf(level);
-}
-
-/** Whether a level is so full that a compaction is due. */
-export function isTooFull(version: Version): boolean {
-  return fullestLevel(version).score >= 1;
-}
 
 /** The level for a flushed memtable. Source: `Version::PickLevelForMemTableOutput`. */
 export function levelForFlush(version: Version, order: KeyOrder, { smallest: begin, largest: end }: Pick<FileMetadata, 'smallest' | 'largest'>, maxFileSize: number): number {
@@ -102,70 +71,6 @@ export class Compaction implements CompactionPlan {
   get isTrivialMove(): boolean {
     const [upper, lower] = this.inputs;
     return upper.length === 1 && lower.length === 0 && sizeOf(this.grandparents) <= MAX_GRANDPARENT_FILES * this.#maxFileSize;
-  }
-}
-
-type EntryKey = Pick<Entry, 'keyBytes' | 'keyStart' | 'keyEnd'>;
-
-/** Follows the keys of a compaction in ascending order. */
-export class CompactionWalk {
-  readonly #order: KeyOrder;
-  readonly #maxFileSize: number;
-  readonly #grandparents: readonly FileMetadata[];
-  readonly #below: readonly (readonly FileMetadata[])[];
-  #grandparent = 0;
-  #hasSeenKey = false;
-  /** Bytes of grandparents that the current output has passed. */
-  #overlappedBytes = 0;
-  /** Of each level below the outputs, the first table that may hold the keys to come. */
-  readonly #positions: number[];
-
-  constructor({ grandparents, below }: CompactionPlan, order: KeyOrder, maxFileSize: number) {
-    this.#order = order;
-    this.#maxFileSize = maxFileSize;
-    this.#grandparents = grandparents;
-    this.#below = below;
-    this.#positions = below.map(() => 0);
-  }
-
-  /** Up to this internal key, `stopsBefore` returns false for all keys after the first; undefined when it always does. */
-  get bound(): Uint8Array | undefined {
-    return this.#grandparents[this.#grandparent]?.largest;
-  }
-
-  /** Whether tables below the outputs may hold older versions of keys, so that `isBaseLevelFor` must be asked. */
-  get hasTablesBelow(): boolean {
-    return this.#below.some(({ length }) => length > 0);
-  }
-
-  /** Whether the output ends before the entry's key. Keys must be passed in ascending order. */
-  stopsBefore({ keyBytes, keyStart, keyEnd }: EntryKey): boolean {
-    const grandparents = this.#grandparents;
-    for (; this.#grandparent < grandparents.length; this.#grandparent++) {
-      const { largest, size } = grandparents[this.#grandparent]!;
-      if (this.#order.compareInternalKeys(keyBytes, keyStart, keyEnd, largest, 0, largest.length) <= 0) break;
-      if (this.#hasSeenKey) this.#overlappedBytes += size;
-    }
-    this.#hasSeenKey = true;
-    if (this.#overlappedBytes <= MAX_GRANDPARENT_FILES * this.#maxFileSize) return false;
-    this.#overlappedBytes = 0;
-    return true;
-  }
-
-  /** Whether no table but the inputs can hold an older version of the entry's user key. Keys must be passed in ascending order. */
-  isBaseLevelFor({ keyBytes, keyStart, keyEnd }: EntryKey): boolean {
-    const userKeyEnd = keyEnd - INTERNAL_KEY_TRAILER_LENGTH;
-    const compare = (key: Uint8Array): number =>
-      this.#order.compareUserKeys(keyBytes, keyStart, userKeyEnd, key, 0, key.length - INTERNAL_KEY_TRAILER_LENGTH);
-    for (const [i, files] of this.#below.entries()) {
-      for (; this.#positions[i]! < files.length; this.#positions[i]!++) {
-        const { smallest, largest } = files[this.#positions[i]!]!;
-        if (compare(largest) > 0) continue;
-        if (compare(smallest) >= 0) return false;
-        break;
-      }
-    }
-    return true;
   }
 }
 
