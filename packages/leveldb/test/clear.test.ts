@@ -191,6 +191,43 @@ describe('clear', () => {
     await database.close();
   });
 
+  test('deletes a few unsynced entries with one record of the log, and everything else with the MANIFEST', async () => {
+    const events: DatabaseEvent[] = [];
+    const taken = (): string[] => events.splice(0).map((event) => (event.kind === 'write-logged' ? `${event.operations} logged` : event.kind));
+    const folder = new WritableMemoryFolder();
+    const database = await Database.open(folder, { ...small, onEvent: (event) => void events.push(event) });
+    await fill(database, 400, 'key', 20);
+    taken();
+    await database.clear({ sync: false });
+    expect(taken()).toEqual(['400 logged']);
+    expect(await keysOf(database)).toEqual([]);
+    await database.clear({ sync: false });
+    expect(taken()).toEqual([]);
+    // Deleted entries count too: they are walked over.
+    await fill(database, 300, 'key', 20);
+    taken();
+    await database.clear({ sync: false });
+    expect(taken()).toContain('cleared');
+    for (const range of [{}, { sync: true }]) {
+      await database.put(utf8('one'), utf8('1'));
+      taken();
+      await database.clear(range);
+      expect(taken()).toContain('cleared');
+    }
+    await fill(database, 5);
+    await database.flush();
+    taken();
+    await database.clear({ sync: false });
+    expect(taken()).toContain('cleared');
+    expect(await keysOf(database)).toEqual([]);
+    await fill(database, 3);
+    await database.clear({ sync: false });
+    await database.close();
+    const again = await Database.open(folder, small);
+    expect(await keysOf(again)).toEqual([]);
+    await again.close();
+  });
+
   test('is seen by a reader that refreshes', async () => {
     const folder = new WritableMemoryFolder();
     const database = await Database.open(folder, small);

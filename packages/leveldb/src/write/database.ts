@@ -196,7 +196,9 @@ export class Database extends AsyncBaseReader {
    * Deletes all entries that exist when it is called, or those of a range.
    *
    * Without a range, one edit of the MANIFEST removes all tables and logs from the database. That frees their space, and after a crash
-   * either all entries are there or none. Once the promise settles, the database stays empty after a power failure too.
+   * either all entries are there or none. Once the promise settles, the database stays empty after a power failure too. With `sync: false`,
+   * a few entries that are all in the memtable are deleted by one record of the log instead, which is faster and survives a crash of the process
+   * only.
    *
    * With a range, or while a snapshot needs the entries, each entry is deleted individually, in writes of about 64 KiB: that takes as
    * long as a scan and as many deletions, and a crash may leave some of the entries. Writes made in the meantime wait, and their

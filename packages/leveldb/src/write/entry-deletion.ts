@@ -32,7 +32,10 @@ export interface ClearRange {
   readonly reverse?: boolean;
   /** Only keys that have a value at this sequence, such as that of a snapshot, even if they were overwritten since. Default: the present state. */
   readonly sequence?: bigint;
-  /** Waits until the deletions survive a power failure. Default: false. A clear of the whole database always waits, unless a snapshot is held. */
+  /**
+   * Waits until the deletions survive a power failure. Default: false for a range, true for the whole database. With false, a clear of the
+   * whole database waits nevertheless if it changes the MANIFEST, which it does unless all entries are in a small memtable.
+   */
   readonly sync?: boolean;
 }
 
@@ -45,6 +48,8 @@ const DELETED_BYTES = 64 * 2 ** 10;
 export class EntryDeletion {
   /** Whether it is of all entries of the database. */
   readonly isOfAll: boolean;
+  /** Whether it need not survive a power failure when it has ended. */
+  readonly mayBeUnsynced: boolean;
   readonly #bounds: CursorBounds | undefined;
   readonly #prefix: Uint8Array | undefined;
   readonly #limit: number;
@@ -63,6 +68,7 @@ export class EntryDeletion {
       if (name in range && range[name as keyof ClearRange] === undefined) throw new TypeError(`${name} of Database.clear is undefined, which would delete more than what it was meant to limit: leave it out`);
     }
     const { gt, gte, lt, lte, prefix, sequence, sync = false } = range;
+    this.mayBeUnsynced = range.sync === false;
     const { limit, reverse } = new KeyBounds(range, order.compareUserKeys);
     if (sequence !== undefined) mustBeSequence(sequence);
     mustBeBoolean('sync', sync);
@@ -75,14 +81,14 @@ export class EntryDeletion {
     this.isOfAll = this.#bounds === undefined && limit === Infinity && sequence === undefined;
   }
 
-  /** Deletes the entries that are visible in a view, with one write after another. */
-  async run(view: View, folder: WritableFolder, write: BatchWriter): Promise<void> {
+  /** Deletes the entries that are visible in a view, with one write after another. @param maxBytes bytes of the keys that are deleted with one write. */
+  async run(view: View, folder: WritableFolder, write: BatchWriter, maxBytes = DELETED_BYTES): Promise<void> {
     let left = this.#limit;
     if (left === 0) return;
     const cursor = this.#cursor(view, folder);
     const batch = new WriteBatch();
     const take = ({ key }: { readonly key: Uint8Array }): boolean => {
-      if (left === 0 || batch.byteLength >= DELETED_BYTES) return false;
+      if (left === 0 || batch.byteLength >= maxBytes) return false;
       batch.delete(key);
       left--;
       return true;
