@@ -6,7 +6,6 @@ import { NodeFolder, WritableNodeFolder } from '@bloom/leveldb/node';
 import * as folderCalls from './folder-calls.js';
 import type { LevelHost } from './level-host.js';
 import { isFolder, type LevelOptions } from './level-options.js';
-import { openShared } from './node/shared-threads.js';
 import { mustBeText, StoreLevel } from './store-level.js';
 
 export type { AdditionalIteratorOptions, BatchOperation, ChainedBatch, DatabaseOptions, Iterator, KeyIterator, Snapshot, ValueIterator } from './classic-types.js';
@@ -49,7 +48,8 @@ const host: LevelHost = {
   openFolder: (folder, options) => folderCalls.openDatabase(folder, options, host),
   openFolderToRead: (folder, options) => folderCalls.openReader(folder, options, host),
   writableAt: (location) => new WritableNodeFolder(location),
-  openShared: (location, options) => openShared(location, options, host),
+  // Loaded on demand: few programs share a database between threads.
+  openShared: async (location, options) => (await import('./node/shared-threads.js')).openShared(location, options, host),
   readOnlyFolderAt: (location) => new NodeFolder(location),
   bytesOf: (text) => Buffer.from(text),
   textOf: slicesAllBytes() ? (bytes, start, end) => utf8Slice!.call(bytes, start, end) : textOf,

@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
 import { link, mkdir, open, readdir, readFile, rename, stat, unlink, utimes } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import process from 'node:process';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Signal } from '@bloom/bytes';
 import { mustBeOptions, mustBeWhole } from '@bloom/bytes/internal';

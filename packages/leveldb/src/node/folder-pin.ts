@@ -1,5 +1,4 @@
 import { closeSync, constants, openSync, statSync } from 'node:fs';
-import process from 'node:process';
 import { FolderError } from '../folder/folder.js';
 import { heldLock, identityOf, lockIdentity } from './folder-lock.js';
 import { codeOf } from './system-error.js';

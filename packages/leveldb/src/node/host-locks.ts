@@ -10,7 +10,6 @@
  *   (both lack functions of libuv that it calls).
  */
 import { existsSync, statSync } from 'node:fs';
-import process from 'node:process';
 import { DatabaseError } from '../folder/database-error.js';
 import { type CLibrary, CLibraryLocks } from './c-library-locks.js';
 import type { FileLocks } from './file-locks.js';

@@ -5,7 +5,6 @@
  * A lock of the kind OFDLCK belongs to no process: its number is -1.
  */
 import { readdirSync, readFileSync } from 'node:fs';
-import process from 'node:process';
 import type { LockHolder } from '../folder/database-error.js';
 
 /** Whether a lock of LevelDB's own kind on the file belongs to this process, and would end when any descriptor of the file is closed. */

@@ -1,7 +1,6 @@
 import { close, closeSync, constants, fsync, lstatSync, mkdirSync, openSync, renameSync, unlinkSync } from 'node:fs';
 import { open, rmdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import process from 'node:process';
 import { promisify } from 'node:util';
 import { mustBeOptions, mustHaveAtMost } from '@bloom/bytes/internal';
 import { DatabaseError } from '../folder/database-error.js';

@@ -1,5 +1,4 @@
 import { existsSync } from 'node:fs';
-import process from 'node:process';
 
 /** Linux has this file where it counts, per process, what it reads from disks. */
 const COUNTS = '/proc/self/io';
