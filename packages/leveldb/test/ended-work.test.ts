@@ -1,6 +1,7 @@
 import { seeded } from '@bloom/fixtures';
 import { Database, DatabaseReader, type WritableFile, WritableMemoryFolder } from '@bloom/leveldb';
-import { beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test, vi } from 'vitest';
+import { Gate } from './gated-folder.js';
 import { asMap, entriesOf, small } from './some-database.js';
 
 /** A folder that calls `onTable` before each write to a table. */
@@ -115,4 +116,44 @@ test('an opening or a repair that fails leaves no table in the folder that is no
     }
     expect(failures).toBeGreaterThan(0);
   }
+});
+
+test('a flush makes its table while the log is synced, and deletes the log only after that', async () => {
+  const gate = new Gate();
+  const calls: string[] = [];
+  class SlowFolder extends WritableMemoryFolder {
+    override create(name: string): WritableFile {
+      const file = super.create(name);
+      const kind = name.slice(-3);
+      return {
+        append: (bytes) => {
+          if (kind !== 'log') calls.push(`${kind} written`);
+          return file.append(bytes);
+        },
+        sync: async () => {
+          if (kind === 'log') await gate.pass();
+          calls.push(`${kind} synced`);
+          await file.sync();
+        },
+        close: () => file.close(),
+      };
+    }
+  }
+  const folder = new SlowFolder();
+  const database = await Database.open(folder, small);
+  await database.put('a', '1');
+  const [log] = folder.list().filter((name) => name.endsWith('.log'));
+  calls.length = 0;
+  const flushing = database.flush();
+  const writing = database.put('b', '2');
+  await vi.waitUntil(() => calls.includes('ldb synced'));
+  expect(calls).toEqual(['ldb written', 'ldb synced']);
+  expect(folder.list()).toContain(log);
+  expect(database.getSync('b')).toBeUndefined();
+  gate.open();
+  await Promise.all([flushing, writing]);
+  await database.idle();
+  expect(calls.indexOf('log synced')).toBe(2);
+  expect(folder.list()).not.toContain(log);
+  await database.close();
 });

@@ -246,7 +246,8 @@ export class BackgroundWork {
   }
 
   /** Source: `DBImpl::CompactMemTable`. */
-  async #flush({ memtable, name }: LiveLog): Promise<void> {
+  async #flush(flushed: LiveLog): Promise<void> {
+    const { memtable, name } = flushed;
     const { versions, files, log } = this.state;
     const { onEvent } = this.settings;
     const base = versions.current;
@@ -261,6 +262,7 @@ export class BackgroundWork {
       const written = await this.tables.flush(memtable, number, bitsPerKey);
       const file = written?.file;
       if (file !== undefined) await files.openTables([file]);
+      await flushed.lastSynced();
       this.#mustGoOn();
       const newFiles = file === undefined ? [] : [{ level: level!, file }];
       const milliseconds = now() - start;

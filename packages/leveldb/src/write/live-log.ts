@@ -14,6 +14,7 @@ export class LiveLog implements ViewLog {
   isNamed = false;
   readonly dropped: readonly Dropped[] = [];
   readonly tail = undefined;
+  #lastSync: Promise<void> | undefined;
 
   constructor(file: RecordFile, memtable: Memtable) {
     this.file = file;
@@ -25,6 +26,19 @@ export class LiveLog implements ViewLog {
     const name = logFileName(number);
     const memtable = full === undefined ? new Memtable(compareInternalKeys) : Memtable.following(full, compareInternalKeys);
     return new LiveLog(new RecordFile(number, name, await folder.create(name)), memtable);
+  }
+
+  /** Syncs what was written, after which nothing more is. */
+  beginLastSync(): Promise<void> {
+    this.#lastSync = this.file.isSynced ? Promise.resolve() : this.file.sync();
+    // Whoever waits for it gets the error.
+    this.#lastSync.catch(() => undefined);
+    return this.#lastSync;
+  }
+
+  /** Waits for the last sync, until which the log must not be deleted. */
+  async lastSynced(): Promise<void> {
+    await this.#lastSync;
   }
 
   get number(): bigint {
