@@ -4,7 +4,8 @@ import { bytewiseComparator } from '@bloom/sstable';
 import { compareInternalBytes } from '@bloom/sstable/internal';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { MergeCursor } from '../src/cursor/merge-cursor.js';
-import { FILLED, PackedWalk, UNSETTLED } from '../src/cursor/packed-walk.js';
+import { PackedWalk } from '../src/cursor/packed-walk.js';
+import { FILLED, UNSETTLED } from '../src/cursor/packed-walks.js';
 import { VisibleCursor } from '../src/cursor/visible-cursor.js';
 import { VisibleKernel } from '../src/cursor/visible-kernel.js';
 import { DamagePolicy } from '../src/folder/damage.js';
@@ -12,6 +13,7 @@ import { type FolderReading, othersTurn } from '../src/folder/folder-reading.js'
 import { keyOrderOf } from '../src/format/database-key.js';
 import { Memtable } from '../src/memtable/memtable.js';
 import { MemtableCursor } from '../src/memtable/memtable-cursor.js';
+import { collect } from './collect.js';
 import { compareWalks, withoutKernel } from './walk-job.js';
 
 test('random walks over random tables and memtables', async () => {
@@ -115,11 +117,26 @@ describe('a kernel', () => {
   test('is loaded by the first long walk of a reader that reads later', async () => {
     vi.resetModules();
     const { DatabaseReader } = await import('@bloom/leveldb');
-    const { VisibleKernel: Kernel } = await import('../src/cursor/visible-kernel.js');
+    const { beginPackedWalk } = await import('../src/cursor/packed-walks.js');
+    const loaded = vi.fn();
+    vi.doMock('../src/cursor/packed-walk.js', async (original) => {
+      loaded();
+      return original();
+    });
     const reader = await DatabaseReader.open(new MemoryFolder(await files()));
-    expect(Kernel.take({})).toBeUndefined();
-    await vi.waitFor(() => expect(Kernel.take({})).toBeDefined());
+    expect(loaded).not.toHaveBeenCalled();
+    expect(await collect(reader.keys({ limit: 100 }))).toHaveLength(100);
+    const begin = (): unknown => {
+      const memtable = new Memtable(compareInternalBytes);
+      memtable.add(1n, 1, new TextEncoder().encode('key'), 0, 3, 3, 3);
+      const merge = new MergeCursor([new MemtableCursor(memtable)], compareInternalBytes);
+      merge.seekToFirst();
+      return beginPackedWalk(merge, 1n, new Uint8Array(0), 0, undefined);
+    };
+    await vi.waitFor(() => expect(begin()).toBeDefined());
+    expect(loaded).toHaveBeenCalledOnce();
     await reader.close();
+    vi.doUnmock('../src/cursor/packed-walk.js');
   });
 
   test('that was given back while a block was being read is left alone when the block is there', () => {

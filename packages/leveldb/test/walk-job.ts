@@ -7,8 +7,9 @@ import { expect } from 'vitest';
 import { MergeCursor } from '../src/cursor/merge-cursor.js';
 import type { ReadSampler } from '../src/cursor/read-samples.js';
 import { VisibleCursor } from '../src/cursor/visible-cursor.js';
-import { provideVisibleKernel, VisibleKernel } from '../src/cursor/visible-kernel.js';
-import { VISIBLE_KERNEL } from '../src/cursor/visible-kernel.wasm.js';
+import { PackedWalk } from '../src/cursor/packed-walk.js';
+import { providePackedWalks } from '../src/cursor/packed-walks.js';
+import { VisibleKernel } from '../src/cursor/visible-kernel.js';
 import { DamagePolicy } from '../src/folder/damage.js';
 import { runAsync, runSync } from '../src/folder/folder-reading.js';
 import type { SyncFolder, SyncFolderFile } from '../src/folder/folder.js';
@@ -23,7 +24,7 @@ import { LevelEntries } from '../src/table/table-cursor.js';
 import { settingsOf } from '../src/write/database-options.js';
 import { damaged, damagedEntry, type Job, randomEntries, randomJob, type Random, type Stored } from './merge-job.js';
 
-provideVisibleKernel(VISIBLE_KERNEL);
+providePackedWalks(PackedWalk);
 
 /** A database: the tables of a job, and memtables. */
 interface Contents {

@@ -2,18 +2,9 @@ import type { FolderReading } from '../folder/folder-reading.js';
 import type { EntryCursor } from './entry-cursor.js';
 import type { MergeCursor } from './merge-cursor.js';
 import { PackedRun } from './packed-run.js';
+import { DECLINED, ENDED, FILLED, UNSETTLED } from './packed-walks.js';
 import type { ReadSamples } from './read-samples.js';
 import { AT_SAMPLE, DONE, NEEDS_BLOCK, VisibleKernel } from './visible-kernel.js';
-
-// The results of `fill`.
-/** The run has entries. */
-export const FILLED = 0;
-/** There are no further entries. */
-export const ENDED = 1;
-/** Something must be read first: `settle` does that, and then `fill` is called again. */
-export const UNSETTLED = 2;
-/** The kernel declines the next entry, or a block: the walk calls `end` and continues without it. */
-export const DECLINED = 3;
 
 /**
  * A walk forward over the visible entries of a merge, in runs that a kernel packs.
@@ -64,7 +55,7 @@ export class PackedWalk {
     });
   }
 
-  /** Fills the next run. */
+  /** Fills the next run. @returns `FILLED`, `ENDED`, `UNSETTLED` or `DECLINED`. */
   fill(): number {
     const kernel = this.#kernel;
     kernel.clear();

@@ -14,7 +14,8 @@ import type { Entry } from './entry-cursor.js';
 import type { FolderReading } from '../folder/folder-reading.js';
 import type { KeyOrder } from '../format/version.js';
 import type { MergeCursor } from './merge-cursor.js';
-import { ENDED, FILLED, PackedWalk, UNSETTLED } from './packed-walk.js';
+import type { PackedWalk } from './packed-walk.js';
+import { beginPackedWalk, ENDED, FILLED, UNSETTLED } from './packed-walks.js';
 import { type ReadSampler, ReadSamples } from './read-samples.js';
 
 /** Neither `VALUE` nor `DELETION`: an entry that is skipped. */
@@ -176,7 +177,7 @@ export class VisibleCursor {
   #pack(): boolean {
     this.movesBefore = Math.min(this.movesBefore * 2, MOST_MOVES_BEFORE_KERNEL);
     this.movesLeft = this.movesBefore;
-    if (this.isBytewise) this.packed = PackedWalk.begin(this.entries, this.sequence, this.kept, this.keyLength, this.samples);
+    if (this.isBytewise) this.packed = beginPackedWalk(this.entries, this.sequence, this.kept, this.keyLength, this.samples);
     return this.packed !== undefined;
   }
 

@@ -8,6 +8,7 @@
 import { instantiateKernel, type Kernel } from '@bloom/bytes/internal';
 import { type BlockRoom, KernelMemory, SLACK } from './kernel-memory.js';
 import type { ReadSamples } from './read-samples.js';
+import { VISIBLE_KERNEL } from './visible-kernel.wasm.js';
 
 // Why the kernel returns an empty run: numbers of `assembly/visible-kernel.ts`. Any other number means that it declines the current entry.
 /** There are no further entries. */
@@ -72,20 +73,12 @@ interface SourceRooms {
   isOffered: boolean;
 }
 
-/** The WebAssembly module, in hexadecimal, once it is loaded. */
-let code: string | undefined;
-let isLoading = false;
 /** Whether the host has refused a kernel. */
 let isRefused = false;
 /** Kernels that no walk uses. */
 const idle: VisibleKernel[] = [];
 /** Kernels in use. If a walk is garbage-collected without being closed, another walk gets its kernel. */
 const taken: { readonly kernel: VisibleKernel; readonly walk: WeakRef<object> }[] = [];
-
-/** Provides the code of the kernel. @param module the WebAssembly module, in hexadecimal. */
-export function provideVisibleKernel(module: string): void {
-  code = module;
-}
 
 /** A kernel, for one walk at a time. */
 export class VisibleKernel {
@@ -107,21 +100,17 @@ export class VisibleKernel {
     this.#memory = new KernelMemory(kernel, kernel.SLOTS_AT.value, kernel.MAX_KEY.value);
   }
 
-  /** A kernel, which the walk must return; undefined if there is none now. The first call starts to load the code, for later calls. */
+  /** A kernel, which the walk must return; undefined if there is none now. */
   static take(walk: object): VisibleKernel | undefined {
     if (isRefused) return undefined;
-    if (code === undefined) {
-      load();
-      return undefined;
-    }
-    const kernel = idle.pop() ?? unusedKernel() ?? VisibleKernel.#create(code);
+    const kernel = idle.pop() ?? unusedKernel() ?? VisibleKernel.#create();
     if (kernel !== undefined) taken.push({ kernel, walk: new WeakRef(walk) });
     return kernel;
   }
 
-  static #create(module: string): VisibleKernel | undefined {
+  static #create(): VisibleKernel | undefined {
     if (taken.length >= MAX_TAKEN) return undefined;
-    const exports = instantiateKernel<KernelExports>(module);
+    const exports = instantiateKernel<KernelExports>(VISIBLE_KERNEL);
     isRefused = exports === undefined && taken.length === 0;
     return exports && new VisibleKernel(exports);
   }
@@ -297,14 +286,4 @@ export class VisibleKernel {
 function unusedKernel(): VisibleKernel | undefined {
   const i = taken.length < MAX_TAKEN ? -1 : taken.findIndex(({ walk }) => walk.deref() === undefined);
   return i < 0 ? undefined : taken.splice(i, 1)[0]!.kernel;
-}
-
-function load(): void {
-  if (isLoading) return;
-  isLoading = true;
-  import('./visible-kernel.wasm.js').then(
-    ({ VISIBLE_KERNEL }) => provideVisibleKernel(VISIBLE_KERNEL),
-    // The page may be offline. The next walk tries again.
-    () => void (isLoading = false),
-  );
 }

@@ -1,0 +1,38 @@
+/** How a cursor gets a {@link PackedWalk}, whose code is loaded on demand: a page that only looks up keys does not need it. */
+import type { PackedWalk } from './packed-walk.js';
+
+// The results of `PackedWalk.fill`.
+/** The run has entries. */
+export const FILLED = 0;
+/** There are no further entries. */
+export const ENDED = 1;
+/** Something must be read first: `settle` does that, and then `fill` is called again. */
+export const UNSETTLED = 2;
+/** The kernel declines the next entry, or a block: the walk calls `end` and continues without it. */
+export const DECLINED = 3;
+
+type PackedWalks = Pick<typeof PackedWalk, 'begin'>;
+
+let provided: PackedWalks | undefined;
+let isLoading = false;
+
+/** Provides the code of packed walks, for cursors that cannot wait until it is loaded. */
+export function providePackedWalks(walks: PackedWalks): void {
+  provided = walks;
+}
+
+/** `PackedWalk.begin`; undefined too while its code is missing. The first call starts to load it, for later calls. */
+export function beginPackedWalk(...start: Parameters<PackedWalks['begin']>): PackedWalk | undefined {
+  if (provided !== undefined) return provided.begin(...start);
+  if (!isLoading) load();
+  return undefined;
+}
+
+function load(): void {
+  isLoading = true;
+  import('./packed-walk.js').then(
+    ({ PackedWalk: walks }) => providePackedWalks(walks),
+    // The page may be offline. The next walk tries again.
+    () => void (isLoading = false),
+  );
+}
