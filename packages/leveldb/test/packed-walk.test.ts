@@ -5,7 +5,6 @@ import { compareInternalBytes } from '@bloom/sstable/internal';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { MergeCursor } from '../src/cursor/merge-cursor.js';
 import { PackedWalk } from '../src/cursor/packed-walk.js';
-import { FILLED, UNSETTLED } from '../src/cursor/packed-walks.js';
 import { VisibleCursor } from '../src/cursor/visible-cursor.js';
 import { VisibleKernel } from '../src/cursor/visible-kernel.js';
 import { DamagePolicy } from '../src/folder/damage.js';
@@ -159,16 +158,16 @@ describe('a kernel', () => {
       return PackedWalk.begin(merge, 1000n, new Uint8Array(0), 0, undefined)!;
     };
     const first = begin();
-    expect([first.fill(), first.fill()]).toEqual([FILLED, UNSETTLED]);
+    expect([first.fill(), first.fill()]).toEqual(['filled', 'unsettled']);
     const settling = first.settle();
     settling.next();
     first.abandon();
     const second = begin();
-    expect(second.fill()).toBe(FILLED);
+    expect(second.fill()).toBe('filled');
     expect(settling.next().done).toBe(true);
-    expect(second.fill()).toBe(UNSETTLED);
+    expect(second.fill()).toBe('unsettled');
     expect([...second.settle()]).toHaveLength(1);
-    expect(second.fill()).toBe(FILLED);
+    expect(second.fill()).toBe('filled');
     second.abandon();
   });
 

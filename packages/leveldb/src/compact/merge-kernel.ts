@@ -128,8 +128,10 @@ export class MergeKernel {
   static async take(): Promise<MergeKernel | undefined> {
     const kept = idle.pop();
     if (kept !== undefined || isRefused) return kept;
-    const { MERGE_KERNEL } = await import('./merge-kernel.wasm.js');
-    const exports = instantiateKernel<KernelExports>(MERGE_KERNEL);
+    const loaded = await import('./merge-kernel.wasm.js').catch(() => undefined);
+    // The page may be offline. The next job tries again.
+    if (loaded === undefined) return undefined;
+    const exports = instantiateKernel<KernelExports>(loaded.MERGE_KERNEL);
     isRefused = exports === undefined;
     return exports && new MergeKernel(exports);
   }

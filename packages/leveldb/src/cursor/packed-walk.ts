@@ -2,9 +2,15 @@ import type { FolderReading } from '../folder/folder-reading.js';
 import type { EntryCursor } from './entry-cursor.js';
 import type { MergeCursor } from './merge-cursor.js';
 import { PackedRun } from './packed-run.js';
-import { DECLINED, ENDED, FILLED, UNSETTLED } from './packed-walks.js';
 import type { ReadSamples } from './read-samples.js';
 import { AT_SAMPLE, DONE, NEEDS_BLOCK, VisibleKernel } from './visible-kernel.js';
+
+/**
+ * The outcome of `fill`. `filled`: the run has entries. `ended`: there are no further entries. `unsettled`: something must be read first; `settle`
+ * does that, and then `fill` is called again. `declined`: the kernel declines the next entry, or a block; the walk calls `end` and continues
+ * without it. (Not numbers: a constant that cursors share would be in a file of its own.)
+ */
+export type Filling = 'filled' | 'ended' | 'unsettled' | 'declined';
 
 /**
  * A walk forward over the visible entries of a merge, in runs that a kernel packs.
@@ -55,8 +61,8 @@ export class PackedWalk {
     });
   }
 
-  /** Fills the next run. @returns `FILLED`, `ENDED`, `UNSETTLED` or `DECLINED`. */
-  fill(): number {
+  /** Fills the next run. */
+  fill(): Filling {
     const kernel = this.#kernel;
     kernel.clear();
     for (;;) {
@@ -68,9 +74,9 @@ export class PackedWalk {
       const { entries } = kernel;
       if (entries > 0) {
         this.run.fill(kernel, entries);
-        return FILLED;
+        return 'filled';
       }
-      if (why !== NEEDS_BLOCK) return why === DONE ? ENDED : DECLINED;
+      if (why !== NEEDS_BLOCK) return why === DONE ? 'ended' : 'declined';
       const { first } = kernel;
       const source = this.#merge.sources[first]!;
       const entered = kernel.enteredOf(first);
@@ -78,9 +84,9 @@ export class PackedWalk {
       if (kernel.offerStored((into, take, most) => source.nextStored(into, take, most, this.#readBytes))) continue;
       if (!source.nextBlock()) {
         this.#moving = source;
-        return UNSETTLED;
+        return 'unsettled';
       }
-      if (!this.#enter(source)) return DECLINED;
+      if (!this.#enter(source)) return 'declined';
     }
   }
 

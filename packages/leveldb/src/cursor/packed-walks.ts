@@ -1,16 +1,6 @@
 /** How a cursor gets a {@link PackedWalk}, whose code is loaded on demand: a page that only looks up keys does not need it. */
 import type { PackedWalk } from './packed-walk.js';
 
-// The results of `PackedWalk.fill`.
-/** The run has entries. */
-export const FILLED = 0;
-/** There are no further entries. */
-export const ENDED = 1;
-/** Something must be read first: `settle` does that, and then `fill` is called again. */
-export const UNSETTLED = 2;
-/** The kernel declines the next entry, or a block: the walk calls `end` and continues without it. */
-export const DECLINED = 3;
-
 type PackedWalks = Pick<typeof PackedWalk, 'begin'>;
 
 let provided: PackedWalks | undefined;

@@ -15,7 +15,7 @@ import type { FolderReading } from '../folder/folder-reading.js';
 import type { KeyOrder } from '../format/version.js';
 import type { MergeCursor } from './merge-cursor.js';
 import type { PackedWalk } from './packed-walk.js';
-import { beginPackedWalk, ENDED, FILLED, UNSETTLED } from './packed-walks.js';
+import { beginPackedWalk } from './packed-walks.js';
 import { type ReadSampler, ReadSamples } from './read-samples.js';
 
 /** Neither `VALUE` nor `DELETION`: an entry that is skipped. */
@@ -213,14 +213,14 @@ export class VisibleCursor {
   /** Goes to the first entry of the next run. */
   #fill(packed: PackedWalk): boolean {
     switch (packed.fill()) {
-      case FILLED:
+      case 'filled':
         this.keyBytes = this.valueBytes = packed.run.bytes;
         this.valueEnd = 0;
         this.place = packed.run.endsStart;
         return (this.valid = this.#nextPacked(packed));
-      case UNSETTLED:
+      case 'unsettled':
         return false;
-      case ENDED:
+      case 'ended':
         this.#leave();
         return true;
       default:
