@@ -1,4 +1,4 @@
-import { type ClearRange, type CursorEntry, Database, DatabaseError, DatabaseReader, type DatabaseSnapshot, type WritableFolder, WriteBatch } from '@bloom/leveldb';
+import { type ClearRange, type CursorEntry, Database, DatabaseError, type DatabaseReader, type DatabaseSnapshot, type WritableFolder, WriteBatch } from '@bloom/leveldb';
 import { LevelError, levelErrorOf } from './level-error.js';
 import type { ByteFormats } from './byte-formats.js';
 import { LentKeys } from './lent-keys.js';
@@ -114,7 +114,8 @@ export class DatabaseStore implements LevelStore {
   }
 
   async refresh(): Promise<boolean> {
-    if (this.#opened instanceof DatabaseReader) return this.#during(this.#opened.refresh());
+    // Without DatabaseReader, which a worker need not load.
+    if (!(this.#opened instanceof Database)) return this.#during(this.#opened.refresh());
     throw new LevelError('LEVEL_NOT_SUPPORTED', 'refresh() is for levels that were opened with readOnly: nobody else writes to this one');
   }
 
