@@ -338,7 +338,7 @@ export class BackgroundWork {
   }
 
   async #merge(compaction: Compaction): Promise<void> {
-    const { view, versions, files, held } = this.state;
+    const { versions, files, held } = this.state;
     const { onEvent } = this.settings;
     const outputLevel = compaction.level + 1;
     const numbers: bigint[] = [];
@@ -350,7 +350,8 @@ export class BackgroundWork {
       files.keep(number);
       return number;
     };
-    view.pin();
+    // Without memtables: those that are flushed during the merge would stay in memory until its end.
+    const view = files.viewOf(versions, []);
     let isListed = false;
     try {
       const onTable = onEvent && ((table: WrittenTable) => onEvent({ kind: 'compaction-output', level: outputLevel, table: tableMade(table) }));
