@@ -68,7 +68,7 @@ export function start(isDropping: bool, oldestSequence: u64, asks: bool, blockSi
   asksDeletions = asks;
   hasTable = false;
   boundMode = NEVER;
-  clearQueue();
+  clearQueue(false);
   mustMove = false;
   isCounted = false;
   verdict = UNKNOWN;

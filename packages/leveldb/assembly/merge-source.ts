@@ -1,5 +1,5 @@
 // AssemblyScript. A source of a merge: the entries of one block after another, checked as `BlockWalk` of `@bloom/sstable` checks
-// them in a walk forward.
+// them in the same direction.
 import { decompress } from '../../sstable/assembly/snappy-decompressor';
 import { commonLength, copy, varint, varintEnd } from './bytes';
 
@@ -15,6 +15,7 @@ export const MAX_KEY: u32 = 0x10000;
 export const TRAILER: u32 = 8;
 
 // The fields of a source.
+/** Forward: where the next entry starts. Backward: where the first of the indexed entries starts, or the end if none are. */
 const NEXT: usize = 0;
 const END: usize = 4;
 const BLOCK: usize = 8;
@@ -37,6 +38,19 @@ const SLOT_BYTES: usize = 56;
 const STORED: usize = 60;
 const STORED_LEFT: usize = 64;
 const ENTERED: usize = 68;
+/** Backward: memory for the index of entries and for their keys, and where in the index the current entry is. */
+const INDEX: usize = 72;
+const INDEXED: usize = 76;
+
+/**
+ * Backward, the entries of one restart interval are indexed at a time, in their order: (key's address | its length | value's address | its length)*,
+ * each a uint32. Keys that share bytes with the previous key follow the index.
+ */
+const INDEXED_BYTES: usize = 16;
+const MAX_INDEXED: usize = 1024;
+const INDEXED_KEYS: usize = 0x8000;
+/** Bytes of memory that a source needs for it. */
+export const INDEX_BYTES: usize = MAX_INDEXED * INDEXED_BYTES + INDEXED_KEYS;
 
 /** The results of a move. */
 export const ON_ENTRY: u32 = 0;
@@ -89,6 +103,7 @@ export function headOf(key: usize, length: u32): u64 {
  */
 export function supply(source: u32, block: usize, length: u32, key: usize): bool {
   const s = sourceAt(source);
+  store<u32>(s, u32(block), BLOCK);
   store<u32>(s, u32(block), NEXT);
   store<u32>(s, u32(block), END);
   store<u32>(s, 0, MOVES);
@@ -100,7 +115,6 @@ export function supply(source: u32, block: usize, length: u32, key: usize): bool
   const restart = restartsEnd - (usize(restarts) << 2);
   if (load<u32>(restart) != 0) return false;
   store<u32>(s, u32(restart), END);
-  store<u32>(s, u32(block), BLOCK);
   store<u32>(s, u32(restart), RESTART);
   store<u32>(s, u32(restartsEnd), RESTARTS_END);
   store<u32>(s, 0, RESTART_OFFSET);
@@ -109,6 +123,25 @@ export function supply(source: u32, block: usize, length: u32, key: usize): bool
     store<u32>(s, 0, KEY_LENGTH);
   }
   return true;
+}
+
+/** Prepares a source that was given a block for a walk backward. @returns false when its restarts are not ascending: a search among them is left to the caller. */
+export function supplyIndex(source: u32, index: usize): bool {
+  const s = sourceAt(source);
+  const end = usize(load<u32>(s, END));
+  store<u32>(s, u32(index), INDEX);
+  store<u32>(s, u32(index), INDEXED);
+  const block = usize(load<u32>(s, NEXT));
+  store<u32>(s, u32(end), NEXT);
+  if (block == end) return true;
+  const restartsEnd = usize(load<u32>(s, RESTARTS_END));
+  let before: u32 = 0;
+  for (let restart = usize(load<u32>(s, RESTART)) + 4; restart < restartsEnd; restart += 4) {
+    const offset = load<u32>(restart);
+    if (offset <= before) return false;
+    before = offset;
+  }
+  return before < u32(end - block);
 }
 
 /** Forgets all blocks and keys. */
@@ -130,6 +163,19 @@ export function place(source: u32, position: u32): u32 {
     moved = advance(s);
     if (moved != ON_ENTRY) return moved;
   }
+  clearMoves(source);
+  return moved;
+}
+
+/** {@link place} for a walk backward. */
+export function placeBackward(source: u32, position: u32): u32 {
+  const s = sourceAt(source);
+  const end = usize(load<u32>(s, END));
+  const block = usize(load<u32>(s, BLOCK));
+  if (usize(position) >= end - block) return ENDED;
+  if (!readLengths(block + position, end)) return BAD;
+  store<u32>(s, u32(valueAt + valueLength), NEXT);
+  const moved = retreat(s);
   clearMoves(source);
   return moved;
 }
@@ -166,8 +212,12 @@ export function contentsEnd(source: u32): u32 {
   return load<u32>(sourceAt(source), RESTARTS_END) + 4;
 }
 
-/** Moves a source to the first entry of its next stored block. @returns false when it has none, or cannot read it: then it has none left. */
-export function enterStored(source: u32): bool {
+/**
+ * Moves a source to the first entry of its next stored block, or backward to the last.
+ *
+ * @returns false when it has none, or cannot read it: then it has none left.
+ */
+export function enterStored(source: u32, isBackward: bool): bool {
   const s = sourceAt(source);
   const left = load<u32>(s, STORED_LEFT);
   if (left == 0) return false;
@@ -187,9 +237,9 @@ export function enterStored(source: u32): bool {
   } else if (type != 0) {
     return false;
   }
-  if (!supply(source, contents, length, keyOf(s)) || advanceInOrder(s) != ON_ENTRY) {
+  if (!supply(source, contents, length, keyOf(s)) || (isBackward ? !supplyIndex(source, load<u32>(s, INDEX)) || retreat(s) != ON_ENTRY : advance(s) != ON_ENTRY)) {
     // As before: the source has no further entry.
-    store<u32>(s, load<u32>(s, END), NEXT);
+    store<u32>(s, isBackward ? load<u32>(s, BLOCK) : load<u32>(s, END), NEXT);
     return false;
   }
   clearMoves(source);
@@ -199,26 +249,17 @@ export function enterStored(source: u32): bool {
   return true;
 }
 
-/** Moves a source to its next entry. */
-export function advance(s: usize): u32 {
-  return step(s, false);
-}
+/** The bytes that the key of the entry read last shares with the previous key, its other bytes, and its value. */
+let shared: u32 = 0;
+let unshared: u32 = 0;
+let unsharedAt: usize = 0;
+let valueAt: usize = 0;
+let valueLength: u32 = 0;
 
-/** {@link advance}, for which a key before the previous one is damage, even if the previous one was in another block. */
-export function advanceInOrder(s: usize): u32 {
-  return step(s, true);
-}
-
+/** Reads the lengths of the entry at `at`. @returns false when it is damaged. */
 // @ts-ignore: decorator
 @inline
-function step(s: usize, checksOrder: bool): u32 {
-  const start = usize(load<u32>(s, NEXT));
-  const end = usize(load<u32>(s, END));
-  if (start >= end) return ENDED;
-  let at = start;
-  let shared: u32 = 0;
-  let unshared: u32 = 0;
-  let valueLength: u32 = 0;
+function readLengths(at: usize, end: usize): bool {
   const lengths = load<u32>(at);
   if (end - at >= 3 && (lengths & 0x808080) == 0) {
     shared = lengths & 0x7f;
@@ -227,16 +268,25 @@ function step(s: usize, checksOrder: bool): u32 {
     at += 3;
   } else {
     shared = varint(at, end);
-    if (varintEnd == 0) return BAD;
+    if (varintEnd == 0) return false;
     unshared = varint(varintEnd, end);
-    if (varintEnd == 0) return BAD;
+    if (varintEnd == 0) return false;
     valueLength = varint(varintEnd, end);
-    if (varintEnd == 0) return BAD;
+    if (varintEnd == 0) return false;
     at = varintEnd;
   }
-  if (unshared > u32(end - at)) return BAD;
-  const value = at + unshared;
-  if (valueLength > u32(end - value)) return BAD;
+  if (unshared > u32(end - at)) return false;
+  unsharedAt = at;
+  valueAt = at + unshared;
+  return valueLength <= u32(end - valueAt);
+}
+
+/** Moves a source to its next entry. */
+export function advance(s: usize): u32 {
+  const start = usize(load<u32>(s, NEXT));
+  const end = usize(load<u32>(s, END));
+  if (start >= end) return ENDED;
+  if (!readLengths(start, end)) return BAD;
   if (u32(start) - load<u32>(s, BLOCK) == load<u32>(s, RESTART_OFFSET)) {
     if (shared != 0) return BAD;
     const restart = usize(load<u32>(s, RESTART)) + 4;
@@ -248,36 +298,83 @@ function step(s: usize, checksOrder: bool): u32 {
   // Neither is larger than a block, so that the sum does not wrap.
   const keyLength = shared + unshared;
   if (keyLength < TRAILER || keyLength > MAX_KEY) return BAD;
-  const key = keyOf(s);
-  if (checksOrder) {
-    if (!copyInOrder(key, load<u32>(s, KEY_LENGTH), shared, at, unshared)) return BAD;
-  } else {
-    copy(key + shared, at, unshared);
-  }
-  store<u32>(s, keyLength, KEY_LENGTH);
-  store<u32>(s, u32(value), VALUE);
-  store<u32>(s, valueLength, VALUE_LENGTH);
-  store<u32>(s, u32(value + valueLength), NEXT);
-  store<u64>(s, headOf(key, keyLength - TRAILER), HEAD);
-  store<u32>(s, load<u32>(s, MOVES) + 1, MOVES);
+  copy(keyOf(s) + shared, unsharedAt, unshared);
+  store<u32>(s, u32(valueAt + valueLength), NEXT);
+  land(s, keyOf(s), keyLength, valueAt, valueLength);
   return ON_ENTRY;
 }
 
-/** Replaces the key, which has `hadLength` bytes, by its first `shared` bytes and `unshared` new ones. @returns false when it then comes earlier. */
+/** Moves a source to its previous entry. */
+export function retreat(s: usize): u32 {
+  let indexed = usize(load<u32>(s, INDEXED));
+  if (indexed == usize(load<u32>(s, INDEX))) {
+    const end = usize(load<u32>(s, NEXT));
+    if (end == usize(load<u32>(s, BLOCK))) return ENDED;
+    indexed = indexBefore(s, end);
+    if (indexed == 0) return BAD;
+  }
+  indexed -= INDEXED_BYTES;
+  store<u32>(s, u32(indexed), INDEXED);
+  const key = load<u32>(indexed);
+  store<u32>(s, key, KEY);
+  land(s, key, load<u32>(indexed, 4), load<u32>(indexed, 8), load<u32>(indexed, 12));
+  return ON_ENTRY;
+}
+
+/** Indexes the entries from the last restart before `end` up to there. @returns the index's end; 0 when they are damaged, or too many. */
+function indexBefore(s: usize, end: usize): usize {
+  const block = usize(load<u32>(s, BLOCK));
+  let left = usize(load<u32>(s, RESTART));
+  let right = usize(load<u32>(s, RESTARTS_END)) - 4;
+  while (left < right) {
+    const middle = left + (((right - left + 4) >> 3) << 2);
+    if (block + load<u32>(middle) < end) left = middle;
+    else right = middle - 4;
+  }
+  const start = block + load<u32>(left);
+  const entriesEnd = usize(load<u32>(s, END));
+  const index = usize(load<u32>(s, INDEX));
+  const keysAt = index + MAX_INDEXED * INDEXED_BYTES;
+  let indexed = index;
+  let free = keysAt;
+  let key: usize = 0;
+  let keyLength: u32 = 0;
+  let at = start;
+  while (at < end) {
+    if (!readLengths(at, entriesEnd) || shared > keyLength) return 0;
+    const previous = key;
+    keyLength = shared + unshared;
+    if (keyLength < TRAILER || keyLength > MAX_KEY || indexed == keysAt) return 0;
+    if (shared == 0) {
+      key = unsharedAt;
+    } else {
+      if (free + keyLength > index + INDEX_BYTES) return 0;
+      key = free;
+      copy(key, previous, shared);
+      copy(key + shared, unsharedAt, unshared);
+      free += keyLength;
+    }
+    store<u32>(indexed, u32(key));
+    store<u32>(indexed, keyLength, 4);
+    store<u32>(indexed, u32(valueAt), 8);
+    store<u32>(indexed, valueLength, 12);
+    indexed += INDEXED_BYTES;
+    at = valueAt + valueLength;
+  }
+  if (at != end) return 0;
+  store<u32>(s, u32(start), NEXT);
+  return indexed;
+}
+
+/** Makes an entry a source's current one. */
 // @ts-ignore: decorator
 @inline
-function copyInOrder(key: usize, hadLength: u32, shared: u32, at: usize, unshared: u32): bool {
-  const user = shared + unshared - TRAILER;
-  const hadUser: u32 = hadLength < TRAILER ? 0 : hadLength - TRAILER;
-  const hadTrailer: u64 = hadLength < TRAILER ? u64(-1) : load<u64>(key + hadUser);
-  const least = min(user, hadUser);
-  const common = shared < least ? shared + commonLength(key + shared, at, least - shared) : least;
-  const isAfter = common < least ? load<u8>(at + (common - shared)) > load<u8>(key + common) : user > hadUser;
-  if (!isAfter && (common < least || user < hadUser)) return false;
-  copy(key + shared, at, unshared);
-  if (isAfter || load<u64>(key + user) <= hadTrailer) return true;
-  store<u64>(key + user, hadTrailer);
-  return false;
+function land(s: usize, key: usize, keyLength: u32, value: usize, valueLength: u32): void {
+  store<u32>(s, keyLength, KEY_LENGTH);
+  store<u32>(s, u32(value), VALUE);
+  store<u32>(s, valueLength, VALUE_LENGTH);
+  store<u64>(s, headOf(key, keyLength - TRAILER), HEAD);
+  store<u32>(s, load<u32>(s, MOVES) + 1, MOVES);
 }
 
 /** Compares two internal keys: negative when the first comes before the second. */

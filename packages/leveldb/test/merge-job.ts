@@ -225,19 +225,61 @@ export function damaged(random: Random, job: Job): Job {
   return withDamage(random, job, damage, 7);
 }
 
-/** Damages the value's length or the key of an entry in the second half of a data block. The checksum is that of the damaged bytes. */
+/** Damages a length or the key of an entry in the second half of a data block. The checksum is that of the damaged bytes. */
 export function damagedEntry(random: Random, job: Job): Job {
   const damage = (bytes: Uint8Array, offset: number, size: number): void => {
-    const block = new BlockSearch(compareInternalBytes, 'data block');
-    block.reset(bytes.subarray(offset, offset + size), offset);
-    const starts: number[] = [];
-    for (let more = block.seekToFirst(); more; more = block.next()) if (block.keyLength > block.shared) starts.push(block.entryStart);
+    const starts = entryStarts(bytes.subarray(offset, offset + size));
     // The three lengths, of which these have one byte each, come before the key.
     const start = offset + random.pick(starts.slice(starts.length >> 1));
-    if (random.below(2) === 0) bytes[start + 2] = random.pick([0x7f, 0xff, bytes[start + 2]! + 1]);
-    else bytes[start + 3] = random.pick([0, 0xff]);
+    const damages = [
+      () => (bytes[start] = random.pick([0x7f, bytes[start]! + 1])),
+      () => (bytes[start + 2] = random.pick([0x7f, 0xff, bytes[start + 2]! + 1])),
+      () => (bytes[start + 3] = random.pick([0, 0xff])),
+    ];
+    random.pick(damages)();
   };
   return withDamage(random, job, damage, 8);
+}
+
+/** Replaces the first byte of several keys of some blocks by the greatest or the least one. The checksums are those of the changed bytes. */
+export function disorderedKeys(random: Random, job: Job): Job {
+  const disorder = (bytes: Uint8Array, offset: number, size: number): void => {
+    const contents = bytes.subarray(offset, offset + size);
+    for (const start of entryStarts(contents)) {
+      // Not in a trailer, where it may be the type.
+      const [shared, unshared] = [contents[start]!, contents[start + 1]!];
+      const isShort = shared < 0x80 && unshared < 0x80 && contents[start + 2]! < 0x80;
+      if (isShort && unshared > 8 && random.below(4) === 0) contents[start + 3] = random.pick([0, 0xff]);
+    }
+  };
+  return [1, 2, 3, 4].reduce((disordered) => withDamage(random, disordered, disorder, 8), job);
+}
+
+/** Replaces a restart of some blocks by the start of another entry, an offset within one, or one that is too large. The checksums are those of the changed bytes. */
+export function damagedRestarts(random: Random, job: Job): Job {
+  const damage = (bytes: Uint8Array, offset: number, size: number): void => {
+    const view = new DataView(bytes.buffer, offset, size);
+    const restarts = view.getUint32(size - 4, true);
+    if (restarts === 1) return;
+    // Any but the first, mostly one of the last.
+    const at = size - 4 - 4 * (1 + random.below(Math.min(restarts - 1, 4)));
+    const starts = entryStarts(bytes.subarray(offset, offset + size));
+    view.setUint32(at, random.pick([random.pick(starts), random.below(size), size, 2 ** 32 - 1 - random.below(2 ** 17)]), true);
+  };
+  return [1, 2, 3, 4, 5, 6].reduce((some) => withDamage(random, some, damage, 8), job);
+}
+
+/** Where the entries start whose keys have bytes of their own: those before the first damage. */
+function entryStarts(contents: Uint8Array): number[] {
+  const block = new BlockSearch(compareInternalBytes, 'data block');
+  const starts: number[] = [];
+  try {
+    block.reset(contents, 0);
+    for (let more = block.seekToFirst(); more; more = block.next()) if (block.keyLength > block.shared) starts.push(block.entryStart);
+  } catch (error) {
+    expect(error).toMatchObject({ code: 'BLOOM_BAD_BLOCK' });
+  }
+  return starts;
 }
 
 /** A memtable of random entries, some of them copies, as the replay of a log with a record twice has them. */

@@ -4,6 +4,7 @@ import { bytewiseComparator } from '@bloom/sstable';
 import { compareInternalBytes } from '@bloom/sstable/internal';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { MergeCursor } from '../src/cursor/merge-cursor.js';
+import { PackedRun } from '../src/cursor/packed-run.js';
 import { PackedWalk } from '../src/cursor/packed-walk.js';
 import { VisibleCursor } from '../src/cursor/visible-cursor.js';
 import { VisibleKernel } from '../src/cursor/visible-kernel.js';
@@ -13,45 +14,84 @@ import { keyOrderOf } from '../src/format/database-key.js';
 import { Memtable } from '../src/memtable/memtable.js';
 import { MemtableCursor } from '../src/memtable/memtable-cursor.js';
 import { collect } from './collect.js';
-import { compareWalks, withoutKernel } from './walk-job.js';
+import { damagedRestarts, disorderedKeys } from './merge-job.js';
+import { anyDamage, compareWalks, withoutKernel } from './walk-job.js';
+
+const keyOf = (i: number): string => `key ${String(i).padStart(5, '0')}`;
 
 test('random walks over random tables and memtables', async () => {
-  const { moves, samples } = await compareWalks(0, 40, false);
+  const { moves, samples } = await compareWalks(0, 40);
   expect(moves).toBeGreaterThan(20_000);
   expect(samples).toBeGreaterThan(20);
 });
 
 test('random walks over damaged tables', async () => {
-  const { moves, failures } = await compareWalks(0, 60, true);
+  const { moves, failures } = await compareWalks(0, 60, anyDamage);
   expect(moves).toBeGreaterThan(10_000);
   expect(failures).toBeGreaterThan(20);
 });
 
-test('a whole walk takes the same samples in the kernel as entry by entry, also of entries that are too long for it', async () => {
+test('random walks over tables with damaged restarts, in both directions', async () => {
+  const { moves, failures } = await compareWalks(60_000, 60, damagedRestarts);
+  expect(moves).toBeGreaterThan(10_000);
+  expect(failures).toBeGreaterThan(20);
+});
+
+test('random walks over tables whose keys are out of order, in both directions', async () => {
+  const { moves, failures } = await compareWalks(50_000, 40, disorderedKeys);
+  expect(moves).toBeGreaterThan(10_000);
+  // No walk checks the order: a key that is too small is hidden by a greater one before it.
+  expect(failures).toBe(0);
+});
+
+test('whole walks take the same samples in the kernel as entry by entry, also of entries that are too long for it', async () => {
   const memtable = new Memtable(compareInternalBytes);
   for (let i = 0; i < 600; i++) {
     const entry = new Uint8Array(9 + (i % 100 === 50 ? 20_000 : 100));
-    entry.set(new TextEncoder().encode(`key ${String(i).padStart(5, '0')}`));
+    entry.set(new TextEncoder().encode(keyOf(i)));
     // Two versions of each key, the older of which is not visible and is sampled nevertheless.
     for (const sequence of [1n, 2n]) memtable.add(sequence, 1, entry, 0, 9, 9, entry.length);
   }
-  const walk = (): Promise<string[]> => {
+  const walk = (goesBack: boolean): Promise<string[]> => {
     const sampled: string[] = [];
     const sampler = { period: () => 700, take: (key: Uint8Array) => void sampled.push(String(key)) };
     const cursor = new VisibleCursor(new MergeCursor([new MemtableCursor(memtable)], compareInternalBytes), keyOrderOf(bytewiseComparator), 10n, new DamagePolicy(true), sampler);
     let entries = 0;
-    for (cursor.seekToFirst(); cursor.valid; cursor.next()) entries++;
+    for (goesBack ? cursor.seekToLast() : cursor.seekToFirst(); cursor.valid; goesBack ? cursor.prev() : cursor.next()) entries++;
     cursor.close();
     expect(entries).toBe(600);
     return Promise.resolve(sampled);
   };
-  const inKernel = await walk();
-  expect(inKernel.length).toBeGreaterThan(300);
-  expect(inKernel).toEqual(await withoutKernel(walk));
+  for (const goesBack of [false, true]) {
+    const inKernel = await walk(goesBack);
+    expect(inKernel.length).toBeGreaterThan(300);
+    expect(inKernel).toEqual(await withoutKernel(() => walk(goesBack)));
+  }
+});
+
+test('a walk that does not fail at damage passes over an entry of an unknown type, in the kernel as entry by entry', async () => {
+  const memtable = new Memtable(compareInternalBytes);
+  const bytes = new Uint8Array(100);
+  for (let i = 0; i < 600; i++) {
+    bytes.set(new TextEncoder().encode(keyOf(i)));
+    memtable.add(1n, 1, bytes, 0, 9, 9, 100);
+    if (i % 100 === 50) memtable.add(2n, 7, bytes, 0, 9, 9, 100);
+  }
+  const walk = (goesBack: boolean): Promise<string[]> => {
+    const cursor = new VisibleCursor(new MergeCursor([new MemtableCursor(memtable)], compareInternalBytes), keyOrderOf(bytewiseComparator), 10n, new DamagePolicy(false));
+    const keys: string[] = [];
+    for (goesBack ? cursor.seekToLast() : cursor.seekToFirst(); cursor.valid; goesBack ? cursor.prev() : cursor.next()) keys.push(new TextDecoder().decode(cursor.key));
+    cursor.close();
+    return Promise.resolve(keys);
+  };
+  for (const goesBack of [false, true]) {
+    const inKernel = await walk(goesBack);
+    expect(inKernel).toHaveLength(600);
+    expect(inKernel).toEqual(await withoutKernel(() => walk(goesBack)));
+  }
 });
 
 const COUNT = 3000;
-const keyOf = (i: number): string => `key ${String(i).padStart(5, '0')}`;
 
 /** The files of a database of the keys below `COUNT`, some of them in its log. */
 async function files(): Promise<Map<string, Uint8Array>> {
@@ -90,12 +130,27 @@ describe('a kernel', () => {
     expect(freeKernels()).toBe(most - 1);
     expect([cursor.prev(), shown(cursor)]).toEqual([true, `${keyOf(19)}: value ${(19 * 2143) % COUNT}`]);
     expect(freeKernels()).toBe(most);
-    for (const elsewhere of [() => cursor.seek(keyOf(7)), () => cursor.seekToLast(), () => walk(COUNT), () => cursor.close()]) {
-      walk(20);
-      expect(freeKernels()).toBe(most - 1);
-      elsewhere();
-      expect(freeKernels()).toBe(most);
+    const walkBack = (moves: number): void => {
+      cursor.seekToLast();
+      for (let i = 0; i < moves; i++) cursor.prev();
+    };
+    walkBack(10);
+    expect(freeKernels()).toBe(most);
+    walkBack(20);
+    expect(freeKernels()).toBe(most - 1);
+    expect([cursor.next(), shown(cursor)]).toEqual([true, `${keyOf(COUNT - 20)}: overwritten`]);
+    expect(freeKernels()).toBe(most);
+    for (const there of [walk, walkBack]) {
+      for (const elsewhere of [() => cursor.seek(keyOf(7)), () => cursor.seekToLast(), () => walk(COUNT), () => walkBack(COUNT)]) {
+        there(20);
+        expect(freeKernels()).toBe(most - 1);
+        elsewhere();
+        expect(freeKernels()).toBe(most);
+      }
     }
+    walkBack(20);
+    cursor.close();
+    expect(freeKernels()).toBe(most);
     reader.close();
   });
 
@@ -116,7 +171,7 @@ describe('a kernel', () => {
   test('is loaded by the first long walk of a reader that reads later', async () => {
     vi.resetModules();
     const { DatabaseReader } = await import('@bloom/leveldb');
-    const { beginPackedWalk } = await import('../src/cursor/packed-walks.js');
+    const { packedWalks } = await import('../src/cursor/packed-walks.js');
     const loaded = vi.fn();
     vi.doMock('../src/cursor/packed-walk.js', async (original) => {
       loaded();
@@ -130,7 +185,7 @@ describe('a kernel', () => {
       memtable.add(1n, 1, new TextEncoder().encode('key'), 0, 3, 3, 3);
       const merge = new MergeCursor([new MemtableCursor(memtable)], compareInternalBytes);
       merge.seekToFirst();
-      return beginPackedWalk(merge, 1n, new Uint8Array(0), 0, undefined);
+      return packedWalks()?.forward(undefined, merge, 1n, new Uint8Array(0), 0, undefined);
     };
     await vi.waitFor(() => expect(begin()).toBeDefined());
     expect(loaded).toHaveBeenCalledOnce();
@@ -155,7 +210,7 @@ describe('a kernel', () => {
     const begin = (): PackedWalk => {
       const merge = new MergeCursor([new LaterEntries(memtable)], compareInternalBytes);
       merge.seekToFirst();
-      return PackedWalk.begin(merge, 1000n, new Uint8Array(0), 0, undefined)!;
+      return PackedWalk.forward(new PackedRun(), merge, 1000n, new Uint8Array(0), 0, undefined)!;
     };
     const first = begin();
     expect([first.fill(), first.fill()]).toEqual(['filled', 'unsettled']);
@@ -179,12 +234,19 @@ describe('a kernel', () => {
       const some = cursor.nextMany(700);
       const more = cursor.nextMany(COUNT, { lt: keyOf(2500) });
       const rest = [...reader.entries({ gte: keyOf(2500) })];
+      cursor.seekToLast();
+      const last = cursor.prevMany(700);
+      const before = cursor.prevMany(COUNT, { gte: keyOf(500) });
+      const first = [...reader.entries({ lt: keyOf(500), reverse: true })];
       cursor.close();
-      return Promise.resolve([some, more, rest]);
+      return Promise.resolve([some, more, rest, last, before, first]);
     };
     const inKernel = await read();
     expect(inKernel).toEqual(await withoutKernel(read));
-    expect((inKernel as unknown[][]).flat()).toHaveLength(COUNT);
+    const [some, more, rest, last, before, first] = inKernel as unknown[][];
+    const forward = [...some!, ...more!, ...rest!];
+    expect(forward).toHaveLength(COUNT);
+    expect([...last!, ...before!, ...first!]).toEqual(forward.reverse());
     reader.close();
   });
 });

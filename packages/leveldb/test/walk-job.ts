@@ -42,9 +42,14 @@ function addTo(memtable: Memtable, [key, value]: Stored, after = 0n): void {
   memtable.add(sequence + after, type, bytes, 0, userKey.length, userKey.length, bytes.length);
 }
 
-function randomContents(random: Random, isDamaged: boolean): Contents {
+/** Damages the tables of a job. */
+type Damage = (random: Random, job: Job) => Job;
+
+export const anyDamage: Damage = (random, job) => random.pick([damaged, damagedEntry])(random, job);
+
+function randomContents(random: Random, damage?: Damage): Contents {
   // The other codec cannot decompress.
-  const job = randomJob(random, { compression: isDamaged ? 'none' : random.pick(['none', 'snappy']) });
+  const job = randomJob(random, { compression: damage === undefined ? random.pick(['none', 'snappy']) : 'none' });
   const memtables = Array.from({ length: random.below(3) }, () => {
     const memtable = new Memtable(compareInternalBytes);
     for (const entry of random.shuffle(randomEntries(random, 1 + random.below(400), 3))) {
@@ -54,7 +59,7 @@ function randomContents(random: Random, isDamaged: boolean): Contents {
     }
     return memtable;
   });
-  return { job: isDamaged ? random.pick([damaged, damagedEntry])(random, job) : job, memtables, added: randomEntries(random, 300, 2) };
+  return { job: damage?.(random, job) ?? job, memtables, added: randomEntries(random, 300, 2) };
 }
 
 /** What a walk comes to: each entry, and each error. */
@@ -102,7 +107,7 @@ async function walked({ job, memtables, added }: Contents, seed: number, counts:
         () => move('seek back', () => cursor.seek(key, 'at-or-before')),
       ])();
       for (let legs = random.below(5); legs >= 0; legs--) {
-        const goesBack = random.below(3) === 0;
+        const goesBack = random.below(2) === 0;
         for (let steps = random.pick([1, 5, 20, 100, 1000]); steps > 0 && cursor.valid; steps--) {
           await (goesBack ? move('prev', () => cursor.prev()) : move('next', () => cursor.next()));
           if (random.below(20) === 0 && memtables.length > 0 && next < added.length) addTo(memtables[0]!, added[next++]!, UNSEEN);
@@ -150,11 +155,11 @@ interface Counts {
 }
 
 /** Compares walks in a kernel and entry by entry. @returns how many moves there were, how many of them failed, and how many samples were taken. */
-export async function compareWalks(from: number, seeds: number, isDamaged: boolean): Promise<Counts & { readonly moves: number }> {
+export async function compareWalks(from: number, seeds: number, damage?: Damage): Promise<Counts & { readonly moves: number }> {
   const counts = { failures: 0, samples: 0 };
   let moves = 0;
   for (let seed = from; seed < from + seeds; seed++) {
-    const contents = (): Contents => randomContents(seeded(seed), isDamaged);
+    const contents = (): Contents => randomContents(seeded(seed), damage);
     const inKernel = await walked(contents(), seed, counts);
     const byEntries = await withoutKernel(() => walked(contents(), seed, { failures: 0, samples: 0 }));
     const i = inKernel.findIndex((move, at) => move !== byEntries[at]);

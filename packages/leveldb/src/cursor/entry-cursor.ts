@@ -44,6 +44,8 @@ export abstract class EntryCursor {
    * levels and merges copy nothing.
    */
   entry = new Entry();
+  /** Whether the last seek went backward: then entries and blocks come in the reverse order. */
+  protected reverse = false;
 
   abstract seekToFirst(): boolean;
   abstract seekToLast(): boolean;
@@ -60,17 +62,17 @@ export abstract class EntryCursor {
   }
 
   /**
-   * Moves to the first entry of the next block. The contents of that block are valid only until anything else is read, so only `block`,
-   * `nextBlock`, `skip` and seeks may be called then.
+   * Moves to the first entry of the next block; backward to the last entry of the previous one. The contents of that block are valid only until
+   * anything else is read, so only `block`, `nextBlock`, `skip` and seeks may be called then.
    *
-   * REQUIRES: the cursor is on an entry of a block, and its last move went forward.
+   * REQUIRES: the cursor is on an entry of a block, and its last move went in the direction of the last seek.
    */
   nextBlock(): boolean {
-    return this.next();
+    return this.#step();
   }
 
   /**
-   * Reads the stored blocks that come next and verifies their checksums, if that needs no waiting. The caller either decodes them itself and
+   * Reads the stored blocks that come next in the direction of the last seek, and verifies their checksums, if that needs no waiting. The caller either decodes them itself and
    * calls `passStored`, or calls `nextBlock`, which reads the first of them again.
    *
    * @param into receives the stored bytes.
@@ -89,10 +91,14 @@ export abstract class EntryCursor {
     throw new Error(`the cursor has no stored blocks, so it cannot move past ${entered}`);
   }
 
-  /** Moves forward by entries of the block. Then all methods may be called again. @param contents returns a copy of the block's contents. */
+  /** Moves on by entries of the block. Then all methods may be called again. @param contents returns a copy of the block's contents. */
   // eslint-disable-next-line @typescript-eslint/no-unused-vars -- only cursors whose contents are not valid for long need the copy
   skip(entries: number, contents: () => Uint8Array): void {
-    for (let left = entries; left > 0; left--) this.next();
+    for (let left = entries; left > 0; left--) this.#step();
+  }
+
+  #step(): boolean {
+    return this.reverse ? this.prev() : this.next();
   }
 
   /** Completes a move that returned false. */

@@ -14,7 +14,6 @@ export class MergeCursor extends EntryCursor {
   /** The newest first. */
   readonly sources: readonly EntryCursor[];
   readonly #queue: SourceQueue;
-  #reverse = false;
   /** The sources whose moves have not ended; while `#stepping`, only the first of the queue. */
   #unsettled: EntryCursor[] = [];
   #stepping = false;
@@ -52,7 +51,7 @@ export class MergeCursor extends EntryCursor {
     if (unsettled.length === 1) yield* unsettled[0]!.settle();
     else yield* all(unsettled.map((source) => source.settle()));
     if (this.#stepping) this.#queue.sink();
-    else this.#queue.line(this.#reverse);
+    else this.#queue.line(this.reverse);
     this.#land();
   }
 
@@ -61,17 +60,16 @@ export class MergeCursor extends EntryCursor {
     for (const source of this.sources) source.close();
   }
 
-  /** Continues forward after the sources were moved one by one. */
+  /** Continues after the sources were moved one by one in the direction of the walk. */
   lineUp(): void {
-    this.#reverse = false;
-    this.#queue.line(false);
+    this.#queue.line(this.reverse);
     this.#land();
   }
 
   #start(reverse: boolean, move: (source: EntryCursor) => boolean): boolean {
     this.valid = false;
     this.#stepping = false;
-    this.#reverse = reverse;
+    this.reverse = reverse;
     this.#queue.clear();
     this.#unsettled = this.sources.filter((source) => !move(source));
     if (this.#unsettled.length > 0) return false;

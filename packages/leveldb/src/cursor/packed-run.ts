@@ -1,8 +1,8 @@
 import type { Bytes } from '@bloom/bytes';
 import type { VisibleKernel } from './visible-kernel.js';
 
-/** The initial size of the array for a run, in bytes. */
-const MIN_RUN_BYTES = 2 ** 13;
+const NO_BYTES = new Uint8Array(0);
+const NO_ENDS = new Uint32Array(0);
 
 /** Copies of short entries share an array of this many bytes, so that a program that keeps one copy does not keep much more in memory. */
 const SHARED_BYTES = 2 ** 13;
@@ -11,17 +11,18 @@ const MAX_SHARED_ENTRY = SHARED_BYTES / 8;
 /**
  * User keys and values that a kernel has packed, one after another: (key | value)*
  *
- * The bytes are a copy, so that views of them do not change when another walk gets the kernel.
+ * The bytes are a copy, so that views of them do not change when another walk gets the kernel. A cursor uses the same run for all its walks:
+ * allocating an array takes a third of the time that beginning a walk takes.
  */
 export class PackedRun {
   /** Valid until the next run. */
-  bytes: Uint8Array = new Uint8Array(MIN_RUN_BYTES);
+  bytes: Uint8Array = NO_BYTES;
   /** Where each key and each value ends in `bytes`: from `endsStart` to `endsEnd`. */
-  ends: Uint32Array = new Uint32Array(0);
+  ends: Uint32Array = NO_ENDS;
   endsStart = 0;
   endsEnd = 0;
   /** Copies of the bytes from `#copiedStart` to `#copiedEnd`. */
-  #copied = new ArrayBuffer(0);
+  #copied: ArrayBuffer | undefined;
   #copiedStart = 0;
   #copiedEnd = 0;
 
@@ -54,6 +55,6 @@ export class PackedRun {
       this.#copied = this.bytes.slice(keyStart, this.#copiedEnd).buffer;
     }
     const from = this.#copiedStart;
-    return [new Uint8Array(this.#copied, keyStart - from, valueStart - keyStart), new Uint8Array(this.#copied, valueStart - from, valueEnd - valueStart)];
+    return [new Uint8Array(this.#copied!, keyStart - from, valueStart - keyStart), new Uint8Array(this.#copied!, valueStart - from, valueEnd - valueStart)];
   }
 }

@@ -13,14 +13,14 @@ import { AT_SAMPLE, DONE, NEEDS_BLOCK, VisibleKernel } from './visible-kernel.js
 export type Filling = 'filled' | 'ended' | 'unsettled' | 'declined';
 
 /**
- * A walk forward over the visible entries of a merge, in runs that a kernel packs.
+ * A walk over the visible entries of a merge, in runs that a kernel packs in the order of the walk.
  *
  * A run ends where a source needs another block. So a walk in runs reads blocks no earlier than a walk entry by entry, and fails at the same
  * entry. While the kernel is within a block, the source stays on the entry at which the kernel got the block; `end` moves it to where the
  * kernel is.
  */
 export class PackedWalk {
-  readonly run = new PackedRun();
+  readonly run: PackedRun;
   readonly #kernel: VisibleKernel;
   readonly #merge: MergeCursor;
   readonly #samples: ReadSamples | undefined;
@@ -30,25 +30,38 @@ export class PackedWalk {
   #moving: EntryCursor | undefined;
   #isOver = false;
 
-  private constructor(kernel: VisibleKernel, merge: MergeCursor, samples: ReadSamples | undefined) {
+  private constructor(run: PackedRun, kernel: VisibleKernel, merge: MergeCursor, samples: ReadSamples | undefined) {
+    this.run = run;
     this.#kernel = kernel;
     this.#merge = merge;
     this.#samples = samples;
   }
 
   /**
-   * Begins a walk where the sources of a merge are.
+   * Begins a walk forward where the sources of a merge are.
    *
+   * @param run one that no other walk uses any more; by default a new one.
    * @param sequence at which entries are visible.
    * @param keyLength of the user key, at the start of `keyBytes`, whose versions are skipped.
    * @returns undefined when there is no kernel, or it declines.
    */
-  static begin(merge: MergeCursor, sequence: bigint, keyBytes: Uint8Array, keyLength: number, samples: ReadSamples | undefined): PackedWalk | undefined {
-    const { sources } = merge;
+  static forward(run: PackedRun | undefined, merge: MergeCursor, sequence: bigint, keyBytes: Uint8Array, keyLength: number, samples: ReadSamples | undefined): PackedWalk | undefined {
+    return PackedWalk.#begin(run, merge, samples, (kernel) => kernel.startForward(sequence, keyBytes, keyLength, samples?.unsampled));
+  }
+
+  /** Begins a walk backward where the sources of a merge are. Parameters and result as those of {@link forward}. */
+  static backward(run: PackedRun | undefined, merge: MergeCursor, sequence: bigint, samples: ReadSamples | undefined): PackedWalk | undefined {
+    return PackedWalk.#begin(run, merge, samples, (kernel) => {
+      kernel.startBackward(sequence, samples?.unsampled);
+      return true;
+    });
+  }
+
+  static #begin(run: PackedRun | undefined, merge: MergeCursor, samples: ReadSamples | undefined, start: (kernel: VisibleKernel) => boolean): PackedWalk | undefined {
     const kernel = VisibleKernel.take(merge);
     if (kernel === undefined) return undefined;
-    const walk = new PackedWalk(kernel, merge, samples);
-    if (sources.length <= kernel.maxSources && kernel.start(sequence, keyBytes, keyLength, samples?.unsampled) && walk.#placeAll()) return walk;
+    const walk = new PackedWalk(run ?? new PackedRun(), kernel, merge, samples);
+    if (merge.sources.length <= kernel.maxSources && start(kernel) && walk.#placeAll()) return walk;
     kernel.giveBack();
     return undefined;
   }
@@ -110,9 +123,14 @@ export class PackedWalk {
     return true;
   }
 
-  /** The user key whose older versions are skipped: a view that is valid until the next call. */
+  /** Forward: the user key whose older versions are skipped, a view that is valid until the next call. */
   get hiddenKey(): Uint8Array {
     return this.#kernel.hiddenKey;
+  }
+
+  /** Backward: copies of the newest version of a user key so far; undefined if there is none. */
+  get found(): VisibleKernel['found'] {
+    return this.#kernel.found;
   }
 
   /** Moves the sources to where the kernel is, so that the walk can continue without it, and returns the kernel. */

@@ -1,7 +1,7 @@
 /** How a cursor gets a {@link PackedWalk}, whose code is loaded on demand: a page that only looks up keys does not need it. */
 import type { PackedWalk } from './packed-walk.js';
 
-type PackedWalks = Pick<typeof PackedWalk, 'begin'>;
+type PackedWalks = Pick<typeof PackedWalk, 'forward' | 'backward'>;
 
 let provided: PackedWalks | undefined;
 let isLoading = false;
@@ -11,11 +11,10 @@ export function providePackedWalks(walks: PackedWalks): void {
   provided = walks;
 }
 
-/** `PackedWalk.begin`; undefined too while its code is missing. The first call starts to load it, for later calls. */
-export function beginPackedWalk(...start: Parameters<PackedWalks['begin']>): PackedWalk | undefined {
-  if (provided !== undefined) return provided.begin(...start);
-  if (!isLoading) load();
-  return undefined;
+/** What begins packed walks; undefined while its code is missing. The first call starts to load it, for later calls. */
+export function packedWalks(): PackedWalks | undefined {
+  if (provided === undefined && !isLoading) load();
+  return provided;
 }
 
 function load(): void {

@@ -14,14 +14,17 @@ import type { Entry } from './entry-cursor.js';
 import type { FolderReading } from '../folder/folder-reading.js';
 import type { KeyOrder } from '../format/version.js';
 import type { MergeCursor } from './merge-cursor.js';
+import type { PackedRun } from './packed-run.js';
 import type { PackedWalk } from './packed-walk.js';
-import { beginPackedWalk } from './packed-walks.js';
+import { packedWalks } from './packed-walks.js';
 import { type ReadSampler, ReadSamples } from './read-samples.js';
+
+const NO_BYTES = new Uint8Array(0);
 
 /** Neither `VALUE` nor `DELETION`: an entry that is skipped. */
 const PASSED_OVER = -1;
 
-/** A walk gets a kernel after it has moved forward by this many entries. For shorter walks a kernel does not pay off. */
+/** A walk gets a kernel after it has moved by this many entries in one direction. For shorter walks a kernel does not pay off. */
 const MOVES_BEFORE_KERNEL = 16;
 /** The most moves between two attempts to get one. */
 const MOST_MOVES_BEFORE_KERNEL = 2 ** 12;
@@ -57,10 +60,11 @@ export class VisibleCursor {
 
   /** Memory for the key that is kept, entry by entry. */
   private kept = this.keyBytes;
-  /** The walk forward in a kernel, and the place in its run. */
+  /** The walk in a kernel, and the place in its run. */
   private packed: PackedWalk | undefined;
+  private run: PackedRun | undefined;
   private place = 0;
-  /** The number of moves forward until the next attempt to get a kernel. */
+  /** The number of moves until the next attempt to get a kernel. */
   private movesLeft = MOVES_BEFORE_KERNEL;
   private movesBefore = MOVES_BEFORE_KERNEL;
 
@@ -95,8 +99,8 @@ export class VisibleCursor {
 
   next(): boolean {
     if (!this.valid) return true;
-    if (this.packed !== undefined) return this.#nextPacked(this.packed);
     if (this.reverse) return this.seek(new Uint8Array(this.key), 'after');
+    if (this.packed !== undefined) return this.#nextPacked(this.packed);
     this.valid = false;
     if (--this.movesLeft === 0 && this.#pack()) return this.#go();
     return this.entries.next() && this.#go();
@@ -105,9 +109,11 @@ export class VisibleCursor {
   prev(): boolean {
     if (!this.valid) return true;
     if (!this.reverse) return this.seek(new Uint8Array(this.key), 'before');
+    if (this.packed !== undefined) return this.#nextPacked(this.packed);
     this.valid = false;
     // The entries are already before the versions of this key.
     this.found = false;
+    if (--this.movesLeft === 0) this.#pack();
     return this.#go();
   }
 
@@ -177,22 +183,39 @@ export class VisibleCursor {
   #pack(): boolean {
     this.movesBefore = Math.min(this.movesBefore * 2, MOST_MOVES_BEFORE_KERNEL);
     this.movesLeft = this.movesBefore;
-    if (this.isBytewise) this.packed = beginPackedWalk(this.entries, this.sequence, this.kept, this.keyLength, this.samples);
+    const walks = this.isBytewise ? packedWalks() : undefined;
+    if (walks === undefined) return false;
+    const { entries, sequence, samples, run } = this;
+    this.packed = this.reverse ? walks.backward(run, entries, sequence, samples) : walks.forward(run, entries, sequence, this.kept, this.keyLength, samples);
+    this.run = this.packed?.run ?? run;
     return this.packed !== undefined;
   }
 
   /** Continues entry by entry from where the kernel is. */
   #unpack(packed: PackedWalk): void {
-    const { hiddenKey } = packed;
-    if (hiddenKey.length > this.kept.length) this.kept = new Uint8Array(hiddenKey.length * 2);
-    this.kept.set(hiddenKey);
-    this.keyBytes = this.kept;
-    this.keyStart = 0;
-    this.keyLength = hiddenKey.length;
-    this.hiding = true;
-    this.common = 0;
+    if (this.reverse) {
+      const { found } = packed;
+      this.found = found !== undefined;
+      this.#restoreKey(found?.key ?? NO_BYTES);
+      this.valueBytes = found?.value ?? NO_BYTES;
+      this.valueStart = 0;
+      this.valueEnd = this.valueBytes.length;
+    } else {
+      this.#restoreKey(packed.hiddenKey);
+      this.hiding = true;
+      this.common = 0;
+    }
     this.packed = undefined;
     packed.end();
+  }
+
+  /** Keeps a key of the kernel. */
+  #restoreKey(key: Uint8Array): void {
+    if (key.length > this.kept.length) this.kept = new Uint8Array(key.length * 2);
+    this.kept.set(key);
+    this.keyBytes = this.kept;
+    this.keyStart = 0;
+    this.keyLength = key.length;
   }
 
   #nextPacked(packed: PackedWalk): boolean {
@@ -225,7 +248,7 @@ export class VisibleCursor {
         return true;
       default:
         this.#unpack(packed);
-        return this.#forward();
+        return this.#go();
     }
   }
 

@@ -1,10 +1,11 @@
 /**
- * The inner loop of walks forward in WebAssembly, `assembly/visible-kernel.ts`: it merges the entries of blocks, leaves out what is not
- * visible, and packs the user keys and values of the others.
+ * The inner loop of walks in WebAssembly, `assembly/visible-kernel.ts`: it merges the entries of blocks, leaves out what is not
+ * visible, and packs the user keys and values of the others in the order of the walk.
  *
  * It returns to its caller whenever a source needs another block. It declines what it cannot do and what is damaged: the caller then
  * continues from there entry by entry, and gets the entries or the error of that path.
  */
+import type { Bytes } from '@bloom/bytes';
 import { instantiateKernel, type Kernel } from '@bloom/bytes/internal';
 import { type BlockRoom, KernelMemory, SLACK } from './kernel-memory.js';
 import type { ReadSamples } from './read-samples.js';
@@ -41,13 +42,16 @@ interface Constant {
 interface KernelExports extends Kernel {
   readonly ENDS_AT: Constant;
   readonly HIDDEN_AT: Constant;
+  readonly INDEX_BYTES: Constant;
   readonly MAX_KEY: Constant;
   readonly MAX_SOURCES: Constant;
   readonly RESULT_AT: Constant;
   readonly RUN_AT: Constant;
   readonly SLOTS_AT: Constant;
-  start(sequence: bigint, hiddenLength: number, samples: number, unsampled: number): void;
+  startForward(sequence: bigint, hiddenLength: number, samples: number, unsampled: number): void;
+  startBackward(sequence: bigint, samples: number, unsampled: number): void;
   supply(source: number, block: number, length: number, key: number): number;
+  supplyIndex(source: number, index: number): number;
   supplyStored(source: number, stored: number, count: number, slot: number, slotBytes: number): void;
   enteredOf(source: number): number;
   contentsStart(source: number): number;
@@ -65,6 +69,8 @@ interface KernelExports extends Kernel {
 /** What a source has in the kernel's memory. */
 interface SourceRooms {
   room: BlockRoom;
+  /** Backward: memory for the index of entries. */
+  index: number;
   /** The area for stored blocks, which their list follows; 0 if there is none yet. */
   stored: number;
   /** The most bytes of stored blocks to read next time. */
@@ -91,6 +97,7 @@ export class VisibleKernel {
   readonly #resultAt: number;
   readonly #memory: KernelMemory;
   #sources: (SourceRooms | undefined)[] = [];
+  #isBackward = false;
 
   private constructor(kernel: KernelExports) {
     this.#kernel = kernel;
@@ -138,18 +145,29 @@ export class VisibleKernel {
   }
 
   /**
-   * Starts a walk over what is visible at `sequence`, after the user key in the first `keyLength` bytes of `key`.
+   * Starts a walk forward over what is visible at `sequence`, after the user key in the first `keyLength` bytes of `key`.
    *
    * @param unsampled the number of bytes of keys and values before the next sample; undefined for no samples.
    * @returns false when the key is too long.
    */
-  start(sequence: bigint, key: Uint8Array, keyLength: number, unsampled: number | undefined): boolean {
+  startForward(sequence: bigint, key: Uint8Array, keyLength: number, unsampled: number | undefined): boolean {
     if (keyLength > this.#kernel.MAX_KEY.value) return false;
     this.bytes.set(key.subarray(0, keyLength), this.#kernel.HIDDEN_AT.value);
+    this.#clear(false);
+    this.#kernel.startForward(sequence, keyLength, Number(unsampled !== undefined), unsampled ?? 0);
+    return true;
+  }
+
+  /** Starts a walk backward. Parameters as those of {@link startForward}. */
+  startBackward(sequence: bigint, unsampled: number | undefined): void {
+    this.#clear(true);
+    this.#kernel.startBackward(sequence, Number(unsampled !== undefined), unsampled ?? 0);
+  }
+
+  #clear(isBackward: boolean): void {
+    this.#isBackward = isBackward;
     this.#sources = [];
     this.#memory.clear();
-    this.#kernel.start(sequence, keyLength, Number(unsampled !== undefined), unsampled ?? 0);
-    return true;
   }
 
   /** Adds a source that is on the entry at `position` of a block, which is copied. @returns false when the kernel declines it. */
@@ -157,7 +175,7 @@ export class VisibleKernel {
     return this.#supply(source, contents) && this.#kernel.place(source, position) !== 0;
   }
 
-  /** Gives the source that needs a block its next one, and moves it to the first entry. @returns false when the kernel declines it. */
+  /** Gives the source that needs a block its next one, and moves it to the first entry, or backward to the last. @returns false when the kernel declines it. */
   enter(contents: Uint8Array): boolean {
     return this.#supply(this.#kernel.first(), contents) && this.#kernel.enter() !== 0;
   }
@@ -249,6 +267,15 @@ export class VisibleKernel {
     return this.bytes.subarray(start, start + this.words[this.#resultAt + 3]!);
   }
 
+  /** Backward: copies of the newest version of a user key so far, of which a newer one may follow; undefined if there is none. */
+  get found(): { readonly key: Bytes; readonly value: Bytes } | undefined {
+    const at = this.#resultAt;
+    if (this.words[at + 8] === 0) return undefined;
+    const keyStart = this.runAt + this.runLength;
+    const valueStart = keyStart + this.words[at + 9]!;
+    return { key: this.bytes.slice(keyStart, valueStart), value: this.bytes.slice(valueStart, valueStart + this.words[at + 10]!) };
+  }
+
   /** Takes the samples that are due at the current entry. */
   sample(samples: ReadSamples): void {
     const at = this.#resultAt;
@@ -272,13 +299,16 @@ export class VisibleKernel {
       return this.#kernel.supply(source, 0, 0, 0) !== 0;
     }
     if (had === undefined) {
-      this.#sources[source] = { room, stored: 0, storedBytes: MIN_STORED_BYTES, isOffered: false };
+      const index = this.#isBackward ? this.#memory.allocate(this.#kernel.INDEX_BYTES.value) : 0;
+      if (index === undefined) return false;
+      this.#sources[source] = { room, index, stored: 0, storedBytes: MIN_STORED_BYTES, isOffered: false };
     } else {
       had.room = room;
       had.isOffered = false;
     }
     this.bytes.set(contents, room.block);
-    return this.#kernel.supply(source, room.block, contents.length, room.key) !== 0;
+    if (this.#kernel.supply(source, room.block, contents.length, room.key) === 0) return false;
+    return !this.#isBackward || this.#kernel.supplyIndex(source, this.#sources[source]!.index) !== 0;
   }
 }
 

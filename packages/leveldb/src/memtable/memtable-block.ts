@@ -14,21 +14,24 @@ const RESTARTS = Uint8Array.of(0, 0, 0, 0, 1, 0, 0, 0);
 export class MemtableBlock {
   /** The contents, valid until the next `fill`. */
   contents: Uint8Array = RESTARTS;
+  /** Where in the contents the last entry starts. */
+  lastStart = 0;
   /** The nodes of the entries. Others, which were added since, may be between them. */
   readonly nodes: number[] = [];
   #bytes = new Uint8Array(0);
   #most = FIRST_BYTES;
 
-  /** Replaces the contents with the entries from the node `first` on. */
-  fill(memtable: Memtable, first: number): void {
+  /** Replaces the contents with the entries from a node on, or with those up to it. */
+  fill(memtable: Memtable, from: number, reverse: boolean): void {
     const { nodes } = this;
     nodes.length = 0;
     let byteLength = 0;
-    for (let node = first; node !== HEAD; node = memtable.after(node)) {
+    for (let node = from; node !== HEAD; node = reverse ? memtable.before(node) : memtable.after(node)) {
       byteLength += MAX_LENGTHS_BYTES + memtable.keyLength(node) + memtable.valueLength(node);
       if (nodes.length > 0 && byteLength > this.#most) break;
       nodes.push(node);
     }
+    if (reverse) nodes.reverse();
     this.#most = Math.min(this.#most * 2, MOST_BYTES);
     if (byteLength + RESTARTS.length > this.#bytes.length) this.#bytes = new Uint8Array(byteLength + RESTARTS.length);
     const end = this.#put(memtable);
@@ -44,6 +47,7 @@ export class MemtableBlock {
     for (const node of this.nodes) {
       const keyLength = memtable.keyLength(node);
       const valueLength = memtable.valueLength(node);
+      this.lastStart = end;
       bytes[end++] = 0;
       end = putVarint(bytes, putVarint(bytes, end, keyLength), valueLength);
       const start = memtable.keyStart(node);

@@ -25,14 +25,17 @@ export class MemtableCursor extends EntryCursor {
   }
 
   override seekToFirst(): boolean {
+    this.reverse = false;
     return this.#land(this.#memtable.first);
   }
 
   override seekToLast(): boolean {
+    this.reverse = true;
     return this.#land(this.#memtable.last);
   }
 
   override seek(key: Uint8Array, side: Side): boolean {
+    this.reverse = side === 'before' || side === 'at-or-before';
     switch (side) {
       case 'at-or-after':
         return this.#land(this.#memtable.seek(key));
@@ -53,19 +56,20 @@ export class MemtableCursor extends EntryCursor {
     return this.#land(this.#memtable.before(this.#node));
   }
 
-  /** The entries from this one on, put together as a block. */
+  /** The entries from this one on, or backward up to this one, put together as a block. */
   override get block(): EntryBlock {
     const block = (this.#block ??= new MemtableBlock());
-    if (block.nodes[0] !== this.#node) block.fill(this.#memtable, this.#node);
-    return { contents: block.contents, position: 0 };
+    if (this.#node !== (this.reverse ? block.nodes.at(-1) : block.nodes[0])) block.fill(this.#memtable, this.#node, this.reverse);
+    return { contents: block.contents, position: this.reverse ? block.lastStart : 0 };
   }
 
   override nextBlock(): boolean {
-    return this.#land(this.#memtable.after(this.#block!.nodes.at(-1)!));
+    const { nodes } = this.#block!;
+    return this.#land(this.reverse ? this.#memtable.before(nodes[0]!) : this.#memtable.after(nodes.at(-1)!));
   }
 
   override skip(entries: number): void {
-    if (entries > 0) this.#land(this.#block!.nodes[entries]!);
+    if (entries > 0) this.#land(this.#block!.nodes.at(this.reverse ? -1 - entries : entries)!);
   }
 
   #land(node: number): true {

@@ -79,23 +79,24 @@ export class TableEntries extends EntryCursor {
   override nextBlock(): boolean {
     this.#walk!.isBorrowing = true;
     this.#isElsewhere = false;
-    return this.#drive(this.#cursor.nextBlock());
+    return this.#drive(this.reverse ? this.#cursor.prevBlock() : this.#cursor.nextBlock());
   }
 
   override nextStored(into: Uint8Array, take: (start: number, length: number) => void, most: number, readBytes: number): number {
     if (!this.#damage.isStrict || (this.#fillsCache && readBytes < this.#handle.blocks.cacheBytes / FILLED_PARTS)) return 0;
-    return this.#handle.readStored(this.#cursor.loaded + 1, into, take, most);
+    const step = this.reverse ? -1 : 1;
+    return this.#handle.readStored(this.#cursor.loaded + step, step, into, take, most);
   }
 
   override passStored(entered: number): void {
-    this.#cursor.passTo(this.#cursor.loaded + entered);
+    this.#cursor.passTo(this.#cursor.loaded + (this.reverse ? -entered : entered));
     this.#walk!.isBorrowing = true;
     this.#isElsewhere = true;
   }
 
   override skip(entries: number, contents: () => Uint8Array): void {
     if (this.#isElsewhere) {
-      this.#cursor.enterBlock(this.#cursor.loaded, contents());
+      this.#cursor.enterBlock(this.#cursor.loaded, contents(), this.reverse ? 'last' : 'first');
       this.#drive(SETTLED);
     } else if (this.#walk!.isBorrowing === true) {
       this.#cursor.block.moveTo(contents());
@@ -131,6 +132,7 @@ export class TableEntries extends EntryCursor {
       if (walk.isBorrowing === true) this.#cursor.forgetBlock();
     }
     this.#isElsewhere = false;
+    this.reverse = reverse;
     this.#walk = { reverse, fillsCache: this.#fillsCache, ahead: undefined, isBorrowing: false };
   }
 
@@ -203,7 +205,6 @@ export class LevelEntries extends EntryCursor {
   /** Where the move ends in the table that it reaches. */
   private landing: 'first' | 'last' | Side = 'first';
   private target: Uint8Array = new Uint8Array(0);
-  private reverse = false;
 
   /** Parameters as those of {@link TableEntries}. @param isPassedOver whether to skip an open table. */
   constructor(

@@ -193,9 +193,9 @@ export class TableHandle implements ReadableTable {
   }
 
   /** Does `readStored` of `DataBlocks`, if the file has bytes at hand, and they can be read. */
-  readStored(i: number, into: Uint8Array, take: (start: number, length: number) => void, most: number): number {
+  readStored(i: number, step: 1 | -1, into: Uint8Array, take: (start: number, length: number) => void, most: number): number {
     try {
-      return this.blocks.readStored(i, into, (range, bytes) => this.#readInto(range, bytes), take, most);
+      return this.blocks.readStored(i, step, into, (range, bytes) => this.#readInto(range, bytes), take, most);
     } catch {
       // Those who read the block alone get the error.
       return 0;

@@ -1,5 +1,8 @@
 import { copyBytes } from '@bloom/bytes/internal';
 
+/** The initial size of the array for key bytes: as many as a restart interval of short keys needs. Allocating an array takes as long as several moves. */
+const MIN_OVERWRITTEN = 512;
+
 /**
  * The entries from a restart up to the current one, so that `prev` takes one step instead of a walk from the restart.
  *
@@ -32,7 +35,7 @@ export class BackwardPath {
     this.#starts[this.length++] = entryStart;
     const end = this.#overwrittenEnd + previousKeyLength - shared;
     if (end > this.#overwritten.length) {
-      const grown = new Uint8Array(end * 2);
+      const grown = new Uint8Array(Math.max(MIN_OVERWRITTEN, end * 2));
       grown.set(this.#overwritten.subarray(0, this.#overwrittenEnd));
       this.#overwritten = grown;
     }

@@ -231,7 +231,7 @@ export class DataBlocks {
   }
 
   /**
-   * Reads stored blocks from `i` on, which are adjacent in the file, and verifies their checksums: for a caller that decodes blocks without
+   * Reads stored blocks from `i` on in the direction of `step`, which are adjacent in the file, and verifies their checksums: for a caller that decodes blocks without
    * compression and those of Snappy itself, and leaves the others to `decode`. The cache does not keep them.
    *
    * @param into receives what is read.
@@ -240,14 +240,22 @@ export class DataBlocks {
    * @param most how many blocks are taken at most.
    * @returns how many were taken: 0 also where a block is in the cache or damaged.
    */
-  readStored(i: number, into: Uint8Array, read: (range: ByteRange, into: Uint8Array) => boolean, take: (start: number, length: number) => void, most: number): number {
+  readStored(
+    i: number,
+    step: 1 | -1,
+    into: Uint8Array,
+    read: (range: ByteRange, into: Uint8Array) => boolean,
+    take: (start: number, length: number) => void,
+    most: number,
+  ): number {
     const snappy = this.#table.decoding.codecs.get(SNAPPY_TYPE);
     if (!this.isReadable(i) || this.inMemory(i) !== undefined || snappy === undefined || !isOwnSnappy(snappy)) return 0;
-    const { last, range } = this.adjacent(i, 1, into.length);
+    const { last, range } = this.adjacent(i, step, into.length);
     if (range.length > into.length || !read(range, into.subarray(0, range.length))) return 0;
+    const found = Math.min(most, Math.abs(last - i) + 1);
     let taken = 0;
-    for (; taken < most && i + taken <= last; taken++) {
-      const { offset, length } = this.rangeOf(i + taken);
+    for (; taken < found; taken++) {
+      const { offset, length } = this.rangeOf(i + taken * step);
       const start = offset - range.offset;
       const stored = into.subarray(start, start + length);
       if (!hasRightChecksum(stored)) break;

@@ -78,20 +78,25 @@ export class TableCursor {
     return this.#enter(this.#loaded + 1, 'first');
   }
 
+  /** As {@link seekToFirst}, to the last entry before this block. REQUIRES: the cursor is on an entry. */
+  prevBlock(): number {
+    return this.#enter(this.#loaded - 1, 'last');
+  }
+
   /** The number of the block that is loaded. */
   get loaded(): number {
     return this.#loaded;
   }
 
-  /** Takes block `i` for the loaded one, as its entries were visited elsewhere: only `nextBlock`, `enterBlock` and seeks after `forgetBlock` may follow. */
+  /** Takes block `i` for the loaded one, as its entries were visited elsewhere: only `nextBlock`, `prevBlock`, `enterBlock` and seeks after `forgetBlock` may follow. */
   passTo(i: number): void {
     this.#loaded = i;
   }
 
-  /** Moves to the first entry of block `i`, which has one, given its contents. */
-  enterBlock(i: number, contents: Uint8Array): void {
+  /** Moves to the first or last entry of block `i`, which has one, given its contents. */
+  enterBlock(i: number, contents: Uint8Array, landing: 'first' | 'last'): void {
     this.#wanted = i;
-    this.#landing = 'first';
+    this.#landing = landing;
     this.supply(contents);
   }
 
