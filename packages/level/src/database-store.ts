@@ -7,6 +7,8 @@ import { type ByteRange, RangeWalk } from './range-walk.js';
 import { bytesOf, makerOf, type Stored, type StoredFormat } from './stored-format.js';
 
 const SYNCED = { sync: true } as const;
+/** The memory of a written batch of at most this many bytes is used for a later one: growing it anew leaves as many bytes of garbage as the batch has. */
+const MAX_SPARE_BYTES = 256 * 2 ** 10;
 
 /** The store of a level: a database, or a reader of a database that others write. */
 export class DatabaseStore implements LevelStore {
@@ -17,6 +19,8 @@ export class DatabaseStore implements LevelStore {
   #reading = 0;
   #onIdle: (() => void) | undefined;
   #hasWritingEnded = false;
+  /** An empty batch with the memory of one that was written. */
+  #spareBatch: WriteBatch | undefined;
   readonly #folder: WritableFolder | undefined;
   readonly #end: () => Promise<void>;
 
@@ -77,7 +81,16 @@ export class DatabaseStore implements LevelStore {
   }
 
   batch(): StoreBatch {
-    return new DatabaseBatch(this.#writable(), this.#formats, (writing) => this.#writing(writing));
+    const database = this.#writable();
+    const batch = this.#spareBatch ?? new WriteBatch();
+    this.#spareBatch = undefined;
+    const write = (sync: boolean): Promise<void> => {
+      // It copies the batch.
+      const writing = database.write(batch, sync ? SYNCED : undefined);
+      if (batch.byteLength <= MAX_SPARE_BYTES) this.#spareBatch = batch.clear();
+      return this.#writing(writing);
+    };
+    return new DatabaseBatch(batch, this.#formats, write);
   }
 
   async clear(range: ByteRange, snapshot: StoreSnapshot | undefined, limit: number): Promise<void> {
@@ -209,16 +222,15 @@ function clearRangeOf({ gt, gte, lt, lte, reverse }: ByteRange, snapshot: StoreS
 }
 
 class DatabaseBatch implements StoreBatch {
-  readonly #database: Database;
+  #batch: WriteBatch;
   readonly #formats: ByteFormats;
-  readonly #writing: (write: Promise<void>) => Promise<void>;
-  readonly #batch = new WriteBatch();
+  readonly #write: (sync: boolean) => Promise<void>;
 
-  /** @param writing waits for a write. */
-  constructor(database: Database, formats: ByteFormats, writing: (write: Promise<void>) => Promise<void>) {
-    this.#database = database;
+  /** @param write writes the batch, which then belongs to someone else. */
+  constructor(batch: WriteBatch, formats: ByteFormats, write: (sync: boolean) => Promise<void>) {
+    this.#batch = batch;
     this.#formats = formats;
-    this.#writing = writing;
+    this.#write = write;
   }
 
   put(key: Stored, value: Stored): void {
@@ -234,7 +246,8 @@ class DatabaseBatch implements StoreBatch {
   }
 
   write(sync: boolean): Promise<void> {
-    return this.#writing(this.#database.write(this.#batch, sync ? SYNCED : undefined));
+    this.#batch = new WriteBatch();
+    return this.#write(sync);
   }
 }
 
