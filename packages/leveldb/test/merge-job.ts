@@ -255,16 +255,18 @@ export function disorderedKeys(random: Random, job: Job): Job {
   return [1, 2, 3, 4].reduce((disordered) => withDamage(random, disordered, disorder, 8), job);
 }
 
-/** Replaces a restart of some blocks by the start of another entry, an offset within one, or one that is too large. The checksums are those of the changed bytes. */
+/** Replaces restarts of some blocks by the start of another entry, an offset within one, or one that is too large. The checksums are those of the changed bytes. */
 export function damagedRestarts(random: Random, job: Job): Job {
   const damage = (bytes: Uint8Array, offset: number, size: number): void => {
     const view = new DataView(bytes.buffer, offset, size);
     const restarts = view.getUint32(size - 4, true);
     if (restarts === 1) return;
-    // Any but the first, mostly one of the last.
-    const at = size - 4 - 4 * (1 + random.below(Math.min(restarts - 1, 4)));
     const starts = entryStarts(bytes.subarray(offset, offset + size));
-    view.setUint32(at, random.pick([random.pick(starts), random.below(size), size, 2 ** 32 - 1 - random.below(2 ** 17)]), true);
+    for (let changes = 1 + random.below(2); changes > 0; changes--) {
+      // Any but the first, mostly one of the last.
+      const at = size - 4 - 4 * (1 + random.below(Math.min(restarts - 1, 4)));
+      view.setUint32(at, random.pick([random.pick(starts), random.below(size), size, 2 ** 32 - 1 - random.below(2 ** 17)]), true);
+    }
   };
   return [1, 2, 3, 4, 5, 6].reduce((some) => withDamage(random, some, damage, 8), job);
 }

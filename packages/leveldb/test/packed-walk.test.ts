@@ -115,6 +115,27 @@ function freeKernels(): number {
 
 const shown = ({ key, value }: SyncDatabaseCursor | DatabaseCursor): string => `${new TextDecoder().decode(key)}: ${new TextDecoder().decode(value)}`;
 
+test('walks over keys that are too long for the kernel to index come to all entries', async () => {
+  const folder = new WritableMemoryFolder();
+  const database = await Database.open(folder, { blockSize: 2 ** 17, blockRestartInterval: 64 });
+  const longKey = (i: number): string => `${'long '.repeat(600)}${String(i).padStart(5, '0')}`;
+  const expected: string[] = [];
+  // Two tables, whose blocks the kernel has at the same time.
+  for (const odd of [0, 1]) {
+    for (let i = odd; i < 500; i += 2) await database.put(longKey(i), `${i}`);
+    for (let i = odd; i < 500; i += 2) await database.put(keyOf(i), `${i}`);
+    await database.flush();
+  }
+  await database.close();
+  for (let i = 0; i < 500; i++) expected.push(keyOf(i));
+  for (let i = 0; i < 500; i++) expected.push(longKey(i));
+  const reader = SyncDatabaseReader.open(new MemoryFolder(folder.files()));
+  const texts = (keys: Iterable<Uint8Array>): string[] => [...keys].map((key) => new TextDecoder().decode(key));
+  expect(texts(reader.keys())).toEqual(expected);
+  expect(texts(reader.keys({ reverse: true }))).toEqual(expected.reverse());
+  reader.close();
+});
+
 describe('a kernel', () => {
   test('is taken by long walks alone, and given back at the end, when the walk turns or goes elsewhere, and when it is closed', async () => {
     const reader = SyncDatabaseReader.open(new MemoryFolder(await files()));
