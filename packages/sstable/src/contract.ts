@@ -28,7 +28,7 @@ import { hasName } from './contract/laws/one-name.js';
 import { answersAlike } from './contract/laws/same-answer.js';
 import { comparesRanges, readsOnlyKeys } from './contract/laws/same-place.js';
 import { separatesKeys, succeedsKeys } from './contract/laws/separators.js';
-import { MOST_TIMES, takesLittleTime } from './contract/laws/time.js';
+import { MOST_TIMES, takesLittleTime } from './contract/laws/comparison-time.js';
 import { isTransitive } from './contract/laws/transitive.js';
 import { COMPARATOR_LAWS_OPTIONS, type ComparatorLawsOptions } from './contract/options.js';
 import { mustCompare } from './format/checked-comparator.js';

@@ -11,7 +11,7 @@ import { Failure } from '../failure.js';
 import { type Location, locate, shownName } from '../inputs/location.js';
 import { isDatabase, recognised } from '../inputs/opened-input.js';
 import { addRemoteOptions, type RemoteOptions, type TableLocation, tracingFor, withSource } from '../inputs/opened-source.js';
-import { looksLikeManifest } from '../inputs/recognised-file.js';
+import { looksLikeManifest } from '../inputs/recognized-file.js';
 import { layoutFolder } from './layout-folder.js';
 import { openTable, type SyncTableFile, withTableFile } from '../inputs/opened-table.js';
 import { Lines, note, printLines } from '../outputs/output.js';

@@ -15,7 +15,7 @@ import { mergeTables } from '../inputs/merging-thread.js';
 import { openFile, type OpenedFile } from '../inputs/opened-file.js';
 import { addHeaderOption, type RemoteOptions } from '../inputs/opened-source.js';
 import { addKeyFormOptions, type KeyFormOptions } from '../inputs/opened-table.js';
-import { endsAsTable } from '../inputs/recognised-file.js';
+import { endsAsTable } from '../inputs/recognized-file.js';
 import { STORE_HELP, storeFailure, storeOf } from '../inputs/store-argument.js';
 import { interruptible, unlessAborted } from '../interruption.js';
 import { Lines, note } from '../outputs/output.js';

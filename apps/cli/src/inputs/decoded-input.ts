@@ -5,7 +5,7 @@ import { Failure, failureOf } from '../failure.js';
 import { decoded, type DecodedPiece } from './decoded-piece.js';
 import { DecodingThread } from './decoding-thread.js';
 import type { Input } from './input.js';
-import { mustBeEntries, UnfitInput } from './recognised-file.js';
+import { mustBeEntries, UnfitInput } from './recognized-file.js';
 
 /** An input with more bytes than this is decoded on a thread, which takes about 30 ms to start. */
 const BYTES_HERE = 4 * 2 ** 20;

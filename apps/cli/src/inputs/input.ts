@@ -4,7 +4,7 @@ import type { FileHandle } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import { Failure, failureOf } from '../failure.js';
 import { standardStreams } from '../standard-streams.js';
-import { folderProblem, mustNotBeTable } from './recognised-file.js';
+import { folderProblem, mustNotBeTable } from './recognized-file.js';
 
 const READ_BYTES = 2 ** 20;
 

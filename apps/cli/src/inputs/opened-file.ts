@@ -47,7 +47,7 @@ export async function openTableFile(location: TableLocation, options: RemoteOpti
       return await copied(name, location.source, isStdin ? fstatSync(standardStreams().stdinFd, { bigint: true }) : undefined);
     }
     if (location.kind === 'remote-file') {
-      const { openRemoteFile, transportOf } = await import('./remote.js');
+      const { openRemoteFile, transportOf } = await import('./remote-files.js');
       const source = await openRemoteFile(location.url, transportOf(location.url, options.header ?? [], options.tracing));
       try {
         return await copied(name, source);

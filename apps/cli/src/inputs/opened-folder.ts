@@ -15,7 +15,7 @@ import { type DamageOptions, isFolder, mustNotInsist } from './folder-argument.j
 import { type Location, shownName } from './location.js';
 import { folderOfLog, withCurrent } from './log-folder.js';
 import { type RemoteOptions, withSource } from './opened-source.js';
-import { looksLikeManifest } from './recognised-file.js';
+import { looksLikeManifest } from './recognized-file.js';
 
 /** The number of damaged places that are named per folder. */
 const SHOWN_DROPS = 20;
@@ -73,7 +73,7 @@ export async function withDatabaseFolder<T>(
     case 'remote-folder': {
       const { url, current } = location;
       const path = shownName(url.href);
-      const { remoteFolder, transportOf } = await import('./remote.js');
+      const { remoteFolder, transportOf } = await import('./remote-files.js');
       const remote = remoteFolder(url, transportOf(url, options.header ?? [], tracing));
       const folder = current === undefined ? remote : withCurrent(remote, current);
       return withFolderFailures(path, folder, options, () => work(path, folder, plugins));

@@ -5,7 +5,7 @@ import type { DamageOptions } from './folder-argument.js';
 import { type Location, locate } from './location.js';
 import type { DatabaseFile, DatabaseLocation } from './opened-folder.js';
 import { nameOf, readWhole, type RemoteOptions, type TableLocation } from './opened-source.js';
-import { RECORD_HEADER_BYTES, TABLE_MAGIC } from './recognised-file.js';
+import { RECORD_HEADER_BYTES, TABLE_MAGIC } from './recognized-file.js';
 import { type KeyFormOptions, type TableFile, withReadTable } from './opened-table.js';
 
 /** An opened input of a reading command. */
@@ -45,7 +45,7 @@ export async function recognised(given: string, { header = [], tracing }: Remote
   const location: Location = locate(given);
   switch (location.kind) {
     case 'remote': {
-      const { resolved, transportOf } = await import('./remote.js');
+      const { resolved, transportOf } = await import('./remote-files.js');
       return (await resolved(location, transportOf(location.url, header, tracing), kindOf)) as DatabaseLocation | TableLocation;
     }
     case 'stdin':

@@ -56,7 +56,7 @@ export async function withSource<T>(
   const path = nameOf(location);
   try {
     if (location.kind === 'remote-file' || location.kind === 'remote-log') {
-      const { downloaded, transportOf } = await import('./remote.js');
+      const { downloaded, transportOf } = await import('./remote-files.js');
       return await work(path, await downloaded(location.url, transportOf(location.url, header, tracing)));
     }
     if (location.kind === 'stdin' || location.kind === 'pipe') return await work(path, counted(await readWhole(location), tracing));

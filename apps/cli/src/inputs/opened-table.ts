@@ -80,7 +80,7 @@ export function withTableFile<T>(location: TableLocation, options: OpeningOption
 export async function withReadTable<T>(location: TableLocation, options: OpeningOptions & RemoteOptions, work: (file: TableFile) => T | Promise<T>): Promise<T> {
   if (location.kind !== 'remote-file') return withTableFile(location, options, work as (file: SyncTableFile) => T | Promise<T>);
   const path = nameOf(location);
-  const { openRemoteFile, transportOf } = await import('./remote.js');
+  const { openRemoteFile, transportOf } = await import('./remote-files.js');
   try {
     const source = await openRemoteFile(location.url, transportOf(location.url, options.header ?? [], options.tracing));
     try {

@@ -4,7 +4,7 @@ import { BytesText, KeyFormSwitch } from '../bytes/bytes-text.js';
 import { type KeyForm, typedBytes, typedForm, type Typing, TYPING_HELP, typingOptions, usualKeyForm, usualTyping } from '../bytes/key-form.js';
 import { Segmented } from '../controls/controls.js';
 import { Rows } from '../controls/rows.js';
-import { WindowedRows } from '../controls/window.js';
+import { WindowedRows } from '../controls/windowed-rows.js';
 import { useSession, useSessionState } from '../session/use-session.js';
 import { FailureNotice } from '../table/failure-notice.js';
 import type { Clipped } from '../table/table-facts.js';

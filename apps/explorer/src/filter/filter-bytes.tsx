@@ -1,5 +1,5 @@
 import { hexNumber } from '@bloom/report';
-import { WindowedRows } from '../controls/window.js';
+import { WindowedRows } from '../controls/windowed-rows.js';
 import type { BuiltFilter } from './built-filter.js';
 
 /** The number of bytes in a row, which fit a narrow screen. */

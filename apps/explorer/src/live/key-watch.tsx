@@ -2,7 +2,7 @@ import { count, counted } from '@bloom/report';
 import { Rows } from '../controls/rows.js';
 import { useId, useState } from 'preact/hooks';
 import { BytesText } from '../bytes/bytes-text.js';
-import { Action } from './action.js';
+import { Action } from './action-button.js';
 import { Outcome } from '../lookup/lookup-view.js';
 import { TraceSteps } from '../lookup/trace-steps.js';
 import type { LiveClient, WatchedVersion } from './live-client.js';

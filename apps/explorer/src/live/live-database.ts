@@ -8,7 +8,7 @@ import type { Crash, FilterFill, LiveEvent, LiveLookup, LiveSeek, LiveState, Liv
 import { LiveFolder } from './live-folder.js';
 import { LostWrites } from './lost-writes.js';
 import { Pace, type PaceName } from './pace.js';
-import { visits } from './visits.js';
+import { visits } from './sample-writes.js';
 
 /** The smallest size that LevelDB allows, so that a few hundred writes fill a memtable. */
 const WRITE_BUFFER_SIZE = 64 * 1024;

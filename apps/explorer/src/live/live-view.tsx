@@ -16,7 +16,7 @@ import { LiveClient } from './live-client.js';
 import type { LiveState, Making } from './live-facts.js';
 import type { LiveQuery } from './live-query.js';
 import { FileList } from './file-list.js';
-import { Action } from './action.js';
+import { Action } from './action-button.js';
 import { MemoryMap } from './memory-map.js';
 import type { PaceName } from './pace.js';
 import { TableFilters } from './table-filters.js';

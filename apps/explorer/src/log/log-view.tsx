@@ -5,7 +5,7 @@ import { type KeyForm, usualKeyForm } from '../bytes/key-form.js';
 import { Fact } from '../controls/controls.js';
 import { Rows } from '../controls/rows.js';
 import { byteSize } from '../controls/sizes.js';
-import { WindowedRows } from '../controls/window.js';
+import { WindowedRows } from '../controls/windowed-rows.js';
 import { useSession, useSessionState } from '../session/use-session.js';
 import type { LogClient } from '../table/table-client.js';
 import type { RecordLayout, RecordRow } from './log-facts.js';

@@ -20,7 +20,7 @@ import { paramsOfPlace, placeFromParams, START, type TablePlace } from '../table
 import { type ProfileOrigin, sampleProfile } from '../storage/profile-origin.js';
 import { StorageClient } from '../storage/storage-client.js';
 import { paramsOfStorage, storageFromParams, type StorageSearch, WHOLE_PROFILE } from '../storage/storage-place.js';
-import { NOTHING_OPEN, type Opened, Opener } from './opened.js';
+import { NOTHING_OPEN, type Opened, Opener } from './opener.js';
 import { Watchable } from './watchable.js';
 
 export interface SessionState {

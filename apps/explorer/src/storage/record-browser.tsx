@@ -1,6 +1,6 @@
 import { count, counted } from '@bloom/report';
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
-import { WindowedRows } from '../controls/window.js';
+import { WindowedRows } from '../controls/windowed-rows.js';
 import { useSession, useSessionState } from '../session/use-session.js';
 import { FailureNotice } from '../table/failure-notice.js';
 import { ExportButton } from './export-button.js';

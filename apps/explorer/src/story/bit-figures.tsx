@@ -1,5 +1,5 @@
 import { Fragment } from 'preact';
-import { Figure } from './lit.js';
+import { Figure } from './highlight.js';
 
 /** Text such as “bits 4, 17 and 30”, in which each number highlights its bit. */
 export function BitFigures({ bits: unsorted }: { readonly bits: readonly number[] }) {

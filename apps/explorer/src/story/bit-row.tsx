@@ -1,5 +1,5 @@
 import { useWidth } from '../controls/use-width.js';
-import { useLit } from './lit.js';
+import { useLit } from './highlight.js';
 
 /** A word and its bits. */
 export interface RowWord {

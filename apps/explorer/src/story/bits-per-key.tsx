@@ -5,7 +5,7 @@ import { byteSize } from '../controls/sizes.js';
 import { KEY_SAMPLES } from '../filter/key-samples.js';
 import { READ_MS } from './disk-path.js';
 import { Guess, useGuess } from './guess.js';
-import { Figure, useLit } from './lit.js';
+import { Figure, useLit } from './highlight.js';
 import { Step, useStory } from './step.js';
 import { FEW_BITS, MOST_BITS, USUAL_BITS } from './story-state.js';
 

@@ -4,7 +4,7 @@ import { KeyName } from '../filter/key-name.js';
 import { BitRow } from './bit-row.js';
 import { DiskPath } from './disk-path.js';
 import { Guess, useGuess } from './guess.js';
-import { Figure } from './lit.js';
+import { Figure } from './highlight.js';
 import { Step, useStory } from './step.js';
 import { distinctBits, ROW_BITS, rowOf, targetOf, wordsOr } from './story-row.js';
 import { MAX_WORD_LENGTH } from './story-state.js';

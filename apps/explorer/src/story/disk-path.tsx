@@ -1,4 +1,4 @@
-import { useLit } from './lit.js';
+import { useLit } from './highlight.js';
 
 /** The approximate seek time and rotational delay of a hard disk in milliseconds. */
 export const READ_MS = 10;

@@ -6,7 +6,7 @@ import { useProbeSteps } from '../filter/probe-steps.js';
 import { BitRow } from './bit-row.js';
 import { DiskPath, READ_MS } from './disk-path.js';
 import { Guess, useGuess } from './guess.js';
-import { Figure } from './lit.js';
+import { Figure } from './highlight.js';
 import { Step, useStory } from './step.js';
 import { distinctBits, nextWord, ROW_BITS, rowOf, targetOf, wordsOr } from './story-row.js';
 import { MAX_WORD_LENGTH } from './story-state.js';

@@ -4,7 +4,7 @@ import { KeyName } from '../filter/key-name.js';
 import { useProbeSteps } from '../filter/probe-steps.js';
 import { BitRow } from './bit-row.js';
 import { Guess } from './guess.js';
-import { Figure } from './lit.js';
+import { Figure } from './highlight.js';
 import { Step, useStory } from './step.js';
 import { distinctBits, FIRST_WORD, ROW_BITS, rowOf } from './story-row.js';
 import { MAX_WORD_LENGTH } from './story-state.js';

@@ -3,12 +3,12 @@ import { useId, useMemo } from 'preact/hooks';
 import { byteSize, percent } from '../controls/sizes.js';
 import { hashOf } from '../shell/route.js';
 import { Guess, useGuess } from './guess.js';
-import { Figure, useLit } from './lit.js';
+import { Figure, useLit } from './highlight.js';
 import type { LookedUpTable, TableLookup } from './looked-up-table.js';
 import { Step, useStory } from './step.js';
 import { ABSENT_KEY, PRESENT_KEY } from './story-state.js';
 import { useNear } from '../controls/use-near.js';
-import { pageUrl, useIsEmbedded } from './way-in.js';
+import { pageUrl, useIsEmbedded } from './laboratory-link.js';
 
 export function RealTable() {
   const [{ tableKey }, change] = useStory();

@@ -2,7 +2,7 @@ import { counted } from '@bloom/report';
 import { KEY_SAMPLES } from '../filter/key-samples.js';
 import { DiskIcon, READ_MS } from './disk-path.js';
 import { Guess, useGuess } from './guess.js';
-import { Figure, useLit } from './lit.js';
+import { Figure, useLit } from './highlight.js';
 import { Step } from './step.js';
 
 const ON_DISK: readonly string[] = KEY_SAMPLES.fruit.keys();

@@ -1,8 +1,8 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { useSession, useSessionState } from '../session/use-session.js';
-import { LitParts } from './lit.js';
-import { useIsEmbedded } from './way-in.js';
+import { LitParts } from './highlight.js';
+import { useIsEmbedded } from './laboratory-link.js';
 import { STEPS, type StoryState } from './story-state.js';
 
 interface StepProps {

@@ -12,7 +12,7 @@ import { SlowDisk } from './slow-disk.js';
 import { goToStep } from './step.js';
 import { paramsOfStory, STEPS } from './story-state.js';
 import { TrailingSpace } from './trailing-space.js';
-import { pageUrl, WayIn } from './way-in.js';
+import { pageUrl, WayIn } from './laboratory-link.js';
 
 const PICTURES: readonly ComponentType[] = [SlowDisk, FirstWord, CertainNo, FalsePositive, BitsPerKey, RealTable, TrailingSpace];
 

@@ -3,7 +3,7 @@ import { Segmented } from '../controls/controls.js';
 import { KeyName } from '../filter/key-name.js';
 import { BitRow } from './bit-row.js';
 import { Guess, useGuess } from './guess.js';
-import { Figure } from './lit.js';
+import { Figure } from './highlight.js';
 import { Step, useStory } from './step.js';
 import { useNear } from '../controls/use-near.js';
 

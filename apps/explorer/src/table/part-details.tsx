@@ -6,7 +6,7 @@ import { hexOf, type KeyForm, typedBytes, TYPING_HELP, typingOptions, usualTypin
 import { Fact, Segmented } from '../controls/controls.js';
 import { Rows } from '../controls/rows.js';
 import { byteSize, percent } from '../controls/sizes.js';
-import { WindowedRows } from '../controls/window.js';
+import { WindowedRows } from '../controls/windowed-rows.js';
 import { StoredFilterPicture } from '../filter/stored-filter.js';
 import { type FailureFacts, failureFacts } from '../worker/failure.js';
 import { FailureNotice } from './failure-notice.js';

@@ -22,7 +22,7 @@ import { deleteIfPossible } from './live-files.js';
 import { LiveLog } from './live-log.js';
 import { BitsChoice } from './bits-by-level.js';
 import { CompactionStats } from './properties.js';
-import { firstOfSeveral } from './read-sample.js';
+import { firstOfSeveral } from './cursor-sampler.js';
 import { TableMaker } from './table-maker.js';
 
 // Taken at load: test suites replace the host's functions with fake ones.

@@ -15,11 +15,11 @@ import { isMissing, mustBeWritable, type WritableFolder } from '../folder/writab
 import { isSmallBatch, misfitOf } from '../memtable/batch-entries.js';
 import { WriteBatch } from '../format/write-batch.js';
 import { type DatabaseOptions, holdSettingsOf, settingsOf } from './database-options.js';
-import { destroyDatabase, isDatabase } from './destruction.js';
+import { destroyDatabase, isDatabase } from './destroy.js';
 import { type ClearRange, EntryDeletion } from './entry-deletion.js';
 import { compareInternal } from '../compact/overlap.js';
 import { tablesToText } from './properties.js';
-import { CursorSampler } from './read-sample.js';
+import { CursorSampler } from './cursor-sampler.js';
 import type { RefilterDatabaseOptions, RefilterReport } from './refilter.js';
 import type { RepairOptions } from './repair.js';
 import type { RepairReport } from './repair-report.js';

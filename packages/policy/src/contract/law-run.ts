@@ -4,7 +4,7 @@ import { interrupter, processorMs } from '#contract-host';
 import type { FilterPolicy } from '../policy.js';
 import { PolicyLawError } from './policy-law-error.js';
 import { type Sample, samples, smallest } from './sample.js';
-import { showAll } from './show.js';
+import { showAll } from './shown-bytes.js';
 import { Fault, TooSlow, Trial, Watch } from './trial.js';
 
 // Taken at load: test suites replace the host's functions with fake ones.

@@ -3,7 +3,7 @@ import { processorMs } from '#contract-host';
 import { FilterBuffer } from '../filter-buffer.js';
 import { type FilterPolicy, mayAskInRanges } from '../policy.js';
 import { equal, GuardedSink, LentKeys, Memory, sideBySide } from './lending.js';
-import { show } from './show.js';
+import { show } from './shown-bytes.js';
 
 // Taken at load: test suites replace the host's functions with fake ones.
 const now = /* @__PURE__ */ performance.now.bind(performance);

@@ -3,7 +3,7 @@ import { ascendingKeys, shortKeys } from '../large-lists.js';
 import type { LawRun } from '../law-run.js';
 import { BufferLike, equal, GuardedSink, LentKeys, sideBySide } from '../lending.js';
 import { randomBytes } from '../sample.js';
-import { show } from '../show.js';
+import { show } from '../shown-bytes.js';
 import { patienceWith, type Trial } from '../trial.js';
 
 /** Law 5: a policy does not change the bytes that it receives. */

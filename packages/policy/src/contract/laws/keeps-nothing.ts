@@ -2,7 +2,7 @@ import type { FilterPolicy } from '../../policy.js';
 import type { LawRun } from '../law-run.js';
 import { equal, GuardedSink, LentKeys, Memory } from '../lending.js';
 import { withOneChanged } from '../sample.js';
-import { show } from '../show.js';
+import { show } from '../shown-bytes.js';
 import type { Trial } from '../trial.js';
 
 /** Law 6: a policy does not keep the bytes that it receives. */

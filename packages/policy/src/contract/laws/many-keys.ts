@@ -1,10 +1,10 @@
 import { type FilterPolicy, mayAskForMany } from '../../policy.js';
-import { damaged } from '../garbage.js';
+import { damaged } from '../damaged-filters.js';
 import { shortKeys } from '../large-lists.js';
 import type { LawRun } from '../law-run.js';
 import { BufferLike, equal, LentKeys, noise } from '../lending.js';
 import { randomBytes } from '../sample.js';
-import { show } from '../show.js';
+import { show } from '../shown-bytes.js';
 import { Fault, type Trial } from '../trial.js';
 
 /** More keys than a kernel's memory may take at once, and a number that is no multiple of the lanes of a vector. */

@@ -1,10 +1,10 @@
 import type { FilterPolicy } from '../../policy.js';
-import { damaged, damagedBytes, damagedEnds, patterns } from '../garbage.js';
+import { damaged, damagedBytes, damagedEnds, patterns } from '../damaged-filters.js';
 import { shortKeys } from '../large-lists.js';
 import type { LawRun } from '../law-run.js';
 import { noise } from '../lending.js';
 import { randomBytes } from '../sample.js';
-import { show } from '../show.js';
+import { show } from '../shown-bytes.js';
 import { Fault, type Trial } from '../trial.js';
 
 /** Length of a key that has too many bytes to be the arguments of one call, as in `f(...key)`. */

@@ -4,7 +4,7 @@ import { growingLists, type LargeList, largeLists, largestList } from '../large-
 import type { LawRun } from '../law-run.js';
 import { GuardedSink, LentKeys, noise } from '../lending.js';
 import { withOneChanged } from '../sample.js';
-import { show } from '../show.js';
+import { show } from '../shown-bytes.js';
 import { patienceWith, type Trial } from '../trial.js';
 
 /**

@@ -1,11 +1,11 @@
 import type { FilterPolicy } from '../../policy.js';
-import { damaged } from '../garbage.js';
+import { damaged } from '../damaged-filters.js';
 import { isForeign, knownPolicies, mayMatchMore } from '../known-formats.js';
 import { shortKeys } from '../large-lists.js';
 import type { LawRun } from '../law-run.js';
 import type { KnownFilter, PolicyLawsOptions } from '../options.js';
 import { littleEndian32 } from '../sample.js';
-import { show } from '../show.js';
+import { show } from '../shown-bytes.js';
 import type { Trial } from '../trial.js';
 
 /** So many keys that, at 10 bits per key, the filter's length does not fit into 16 bits. */

@@ -4,7 +4,7 @@ import type { LawRun } from '../law-run.js';
 import { equal } from '../lending.js';
 import type { PolicyLawsOptions } from '../options.js';
 import { anyKey } from '../sample.js';
-import { show } from '../show.js';
+import { show } from '../shown-bytes.js';
 import type { Trial } from '../trial.js';
 
 /** Law 9: keys that are equal for the comparator are equal for the filter. */

@@ -1,13 +1,13 @@
 import type { Random } from '@bloom/bytes/internal';
 import { processorMs } from '#contract-host';
 import { askablePrefixes, type FilterPolicy, type PrefixExtractor } from '../../policy.js';
-import { damaged } from '../garbage.js';
+import { damaged } from '../damaged-filters.js';
 import { shortKeys } from '../large-lists.js';
 import type { LawRun } from '../law-run.js';
 import { equal, GuardedSink, LentKeys, noise } from '../lending.js';
 import type { PolicyLawsOptions } from '../options.js';
 import { compareBytes, randomBytes } from '../sample.js';
-import { show } from '../show.js';
+import { show } from '../shown-bytes.js';
 import { Fault, patienceWith, type Trial } from '../trial.js';
 
 /** Bytes that make a key long. */

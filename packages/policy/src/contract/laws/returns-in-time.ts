@@ -1,6 +1,6 @@
 import { processorMs } from '#contract-host';
 import type { FilterPolicy } from '../../policy.js';
-import { patterns } from '../garbage.js';
+import { patterns } from '../damaged-filters.js';
 import { ascendingKeys, shortKeys } from '../large-lists.js';
 import type { LawRun } from '../law-run.js';
 import { LentKeys, noise } from '../lending.js';

@@ -1,11 +1,11 @@
 import type { Random } from '@bloom/bytes/internal';
 import { processorMs } from '#contract-host';
 import type { FilterPolicy } from '../../policy.js';
-import { damaged } from '../garbage.js';
+import { damaged } from '../damaged-filters.js';
 import type { LawRun } from '../law-run.js';
 import { BufferLike, Memory, sideBySide } from '../lending.js';
 import { randomBytes, withOneChanged } from '../sample.js';
-import { show } from '../show.js';
+import { show } from '../shown-bytes.js';
 import type { Trial } from '../trial.js';
 
 /** Law 4: the answer depends only on the key and the filter. */

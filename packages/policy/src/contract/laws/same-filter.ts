@@ -4,7 +4,7 @@ import { shortKeys } from '../large-lists.js';
 import type { LawRun } from '../law-run.js';
 import { equal, GuardedSink, LentKeys } from '../lending.js';
 import { littleEndian32 } from '../sample.js';
-import { show } from '../show.js';
+import { show } from '../shown-bytes.js';
 import { patienceWith, type Trial } from '../trial.js';
 
 /** Filters that are made between two filters of the same keys: more than a 16-bit counter can count. */
