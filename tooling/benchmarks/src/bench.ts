@@ -42,7 +42,7 @@ if (options.page) {
 }
 const folder = mkdtempSync(join(tmpdir(), 'bloom-bench-'));
 const runs = new FigureRuns({ packageFolder, folder, isQuick: options.quick, pace });
-// Its module is made of native code, and is there for some systems only.
+// Its module is native code, which exists only for some systems.
 await import('lmdb').catch((error: unknown) => runs.unavailable.set('lmdb', String(error)));
 
 try {

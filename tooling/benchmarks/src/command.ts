@@ -58,14 +58,14 @@ function sameFiles(a: string, b: string): boolean {
   return readFileSync(a).equals(readFileSync(b));
 }
 
-/** Runs both alternately, prints the medians, and keeps them. */
+/** Runs both alternately, prints the medians, and stores them. */
 function compare(
   figure: Pick<CommandFigure, 'what' | 'measure' | 'goal'>,
   runOurs: () => number,
   runTheirs: () => number,
   rounds = longRounds,
 ): void {
-  // What was written before would be written to the disk beside what is measured.
+  // Otherwise, earlier writes would reach the disk during the measurement.
   run('sync');
   const times: { readonly ours: number; readonly theirs: number }[] = [];
   for (let round = 0; round < rounds; round++) times.push({ ours: runOurs(), theirs: runTheirs() });

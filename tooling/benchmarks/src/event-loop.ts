@@ -1,7 +1,7 @@
 // Measures how long timers wait while a database is read, with reads made at once and without:
 // `npx pnpm@10 --filter @bloom/benchmarks event-loop [--write] [ENTRIES] [ROUNDS]`. The blocks are in the system's memory (warm), on the
-// disk (cold; python3 drops them from memory), or in a folder each of whose reads takes 20 ms (slow). A machine that does other
-// work takes the processor away for longer than any read: `chrt -f 1` keeps it.
+// disk (cold; python3 drops them from memory), or in a folder each of whose reads takes 20 ms (slow). On a busy machine,
+// other work takes the processor for longer than any read: `chrt -f 1` prevents that.
 import { spawnSync } from 'node:child_process';
 import fs, { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
@@ -25,7 +25,7 @@ const BATCH = 10_000;
 const SLOW_MS = 20;
 const KEY_LENGTH = 16;
 
-/** How many keys one round looks up: a second or so. */
+/** The number of keys that one round looks up in about a second. */
 const lookups = { warm: 40_000, cold: 4000, slow: 100 };
 type State = keyof typeof lookups;
 
@@ -116,7 +116,7 @@ interface Round {
 async function measure(state: State, call: Caller, readsAtOnce: boolean): Promise<Round> {
   const database = await DatabaseReader.open(new NodeFolder(path, { readsAtOnce }), { cache: new BlockCache(SMALL_CACHE_BYTES) });
   const keys = Array.from({ length: lookups[state] }, () => keyAt(Math.floor(Math.random() * entries)));
-  // Opens the tables, and compiles what runs.
+  // Opens the tables, and lets V8 compile the code.
   await call(database, keys.slice(0, 2000));
   if (state === 'cold') dropFromMemory();
   else for (const name of readdirSync(path)) readFileSync(join(path, name));
@@ -147,7 +147,7 @@ function dropFromMemory(): void {
   if (status !== 0) throw new Error('python3 is needed to drop files from memory');
 }
 
-/** Makes each read take as long as one of a folder in a network. @returns a function that undoes it. */
+/** Makes each read as slow as in a network folder. @returns a function that undoes it. */
 function slowReads(): () => void {
   const { read, readSync } = fs;
   const waiting = new Int32Array(new SharedArrayBuffer(4));

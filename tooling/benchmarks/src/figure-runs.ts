@@ -11,7 +11,7 @@ import { compare, type Comparison } from './report.js';
 /** How the figures of one run are measured, and where. */
 export interface FigureRunSettings {
   readonly packageFolder: string;
-  /** Where contenders have their files. */
+  /** The folder for the files of contenders. */
   readonly folder: string;
   readonly isQuick: boolean;
   readonly pace: Pace;
@@ -30,7 +30,7 @@ export class FigureRuns {
     if ('unavailable' in this.#native) this.unavailable.set('leveldb', this.#native.unavailable);
   }
 
-  /** Runs one figure after another, and says so. */
+  /** Runs one figure after another, and prints their names. */
   async run(figures: readonly Figure[]): Promise<Comparison[]> {
     const comparisons: Comparison[] = [];
     for (const [i, figure] of figures.entries()) {
@@ -40,7 +40,7 @@ export class FigureRuns {
     return comparisons;
   }
 
-  /** Of LevelDB; undefined where it is not there. */
+  /** The version of LevelDB; undefined if it is not installed. */
   async levelDbVersion(): Promise<string | undefined> {
     if (this.unavailable.has('leveldb')) return undefined;
     const contender = this.#start('leveldb');

@@ -1,6 +1,6 @@
 import type { DatabaseState } from './database.js';
 
-/** Who does the work. */
+/** The program that does the work. */
 export type ContenderName = 'bloom' | 'leveldb' | 'classic-level' | 'memory-level' | 'lmdb' | 'bloom-filters' | 'bloomfilter';
 
 /** Another contender for a figure. */
@@ -12,7 +12,7 @@ export interface Other {
   readonly by?: string;
   /** The goal: our time is at most this multiple of theirs. */
   readonly goal?: number;
-  /** Above this size it takes too long and is left out. */
+  /** Larger sizes take too long and are left out. */
   readonly maxSize?: number;
   /** Its answers are not compared, because a different filter has different false positives. */
   readonly answersDiffer?: boolean;
@@ -22,11 +22,11 @@ export interface Other {
 export interface Figure {
   /** Also the name of our job. */
   readonly name: string;
-  /** What is done, in words. */
+  /** A description of the work. */
   readonly what: string;
-  /** What times are given per. */
+  /** The unit of work to which times refer. */
   readonly unit: 'hash' | 'key' | 'block' | 'entry' | 'open' | 'call' | 'run';
-  /** What the sizes count. */
+  /** The unit of the sizes. */
   readonly sizeUnit: 'bytes' | 'keys' | 'entries';
   readonly sizes: readonly number[];
   readonly quickSizes: readonly number[];

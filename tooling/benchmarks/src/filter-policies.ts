@@ -1,6 +1,6 @@
 /**
  * Measures each shipped policy at 10^2 to 10^6 keys, with `--long` to 10^7: bits per key, the share of absent keys that match, and
- * nanoseconds of processor time for making a filter and asking it, per key. `--write` stores them in
+ * nanoseconds of processor time per key for building a filter and for lookups. `--write` stores them in
  * results/filter-policies.json and writes RESULTS.md. A number is the most keys to measure.
  *
  * The policies take turns, so that other work of the machine affects all of them alike; times are medians of the rounds.
@@ -56,7 +56,7 @@ function time(count: number, run: () => void): number {
 
 const median = (values: readonly number[]): number => [...values].sort((a, b) => a - b)[values.length >> 1]!;
 
-/** A function of its own for each policy: one that has seen several is slower. */
+/** A separate function for each policy, because a function that has been called with several policies is slower. */
 function asker(): (policy: FilterPolicy, filter: Uint8Array, keys: KeyBuffer) => number {
   // eslint-disable-next-line @typescript-eslint/no-implied-eval -- V8 compiles the same closure only once
   return new Function(
@@ -73,7 +73,7 @@ function asker(): (policy: FilterPolicy, filter: Uint8Array, keys: KeyBuffer) =>
 }
 
 function measure(count: number): FilterRow[] {
-  // Other keys in each round: how many seeds a filter needs depends on them.
+  // Different keys in each round, because the number of seeds that a filter needs depends on them.
   const lists = Array.from({ length: count > 1e6 ? 3 : ROUNDS }, () => randomKeys(count));
   const absent = randomKeys(ABSENT);
   const asked = new KeyBuffer();

@@ -33,7 +33,7 @@ function measuredPercent(policy: FilterPolicy, keyCount: number): string {
     for (let i = 0; i < asksPerFilter; i++) if (policy.keyMayMatch(nextKey(), filter)) falsePositives++;
     asked += asksPerFilter;
   }
-  // With none seen, the rate is, with 95% certainty, below three in all lookups. With a few, the second digit means nothing.
+  // Without false positives, the rate is, with 95% certainty, below three divided by the number of lookups. With a few, only the first digit is meaningful.
   if (falsePositives === 0) return `< ${percent(3 / asked, 1)}`;
   return falsePositives < 100 ? `≈ ${percent(falsePositives / asked, 1)}` : percent(falsePositives / asked);
 }

@@ -1,6 +1,6 @@
 import { markdownTable } from './report.js';
 
-/** One policy's filters of so many keys. Times are nanoseconds for each key. */
+/** The filters of a policy with a certain number of keys. Times are nanoseconds per key. */
 export interface FilterRow {
   readonly keys: number;
   readonly policy: string;
@@ -13,7 +13,7 @@ export interface FilterRow {
   readonly batchNs?: number | undefined;
 }
 
-/** What `filter-policies.ts` measured. */
+/** The measurements of `filter-policies.ts`. */
 export interface FilterRun {
   readonly node: string;
   readonly rows: readonly FilterRow[];

@@ -13,7 +13,7 @@ import { markdownTable } from './report.js';
 
 const PATTERNS = ['padded counter, 0000000000000042', 'id, user:42', 'UUID v4, text', 'ObjectId, hexadecimal', 'SHA-256, 32 bytes', 'uint64, big-endian'];
 const KEYS = 60_000;
-/** A block of 4 KiB has about so many entries with values of 100 bytes. */
+/** The approximate number of entries with values of 100 bytes in a block of 4 KiB. */
 const KEYS_PER_FILTER = 36;
 const VALUE_BYTES = 100;
 const ROUNDS = 15;

@@ -111,7 +111,7 @@ const database = await Database.open(folder, { compression: 'none' });
 for (let i = 0; i < 155_000; i++) await database.put(keyAt(2 * i), random.bytes(100));
 await database.compactRange();
 await database.close();
-// What closing leaves: the files that LevelDB would keep.
+// The files after closing, which LevelDB would keep.
 for (const name of folder.list()) {
   const file = folder.open(name)!;
   files.set(`database/${name}`, file.read(0, file.byteLength).slice());

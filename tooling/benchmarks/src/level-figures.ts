@@ -3,7 +3,7 @@ import type { Figure } from './figures.js';
 
 const SIZES = { sizeUnit: 'entries', sizes: [1e4, 1e5], quickSizes: [1e4] } as const;
 
-/** What is done in one job, and what our time may be at most as a multiple of classic-level's. */
+/** The description of each job, and the goal for our time as a multiple of classic-level's. */
 const JOBS: readonly { readonly job: string; readonly what: string; readonly unit: Figure['unit']; readonly goal: number; readonly isOnDisk?: true }[] = [
   { job: 'put', what: 'put, one after another', unit: 'entry', goal: 0.4 },
   { job: 'batch', what: 'batch of 1,000 puts', unit: 'entry', goal: 1.2 },

@@ -9,7 +9,7 @@ import { allKeys, LOOKUPS, lookupKeys, separate } from './workload.js';
 const BATCH = 1000;
 const MANY = 100;
 
-/** What is used of an abstract-level. */
+/** The methods of an abstract-level that are used. */
 export interface MeasuredLevel {
   open(): Promise<void>;
   close(): Promise<void>;
@@ -27,7 +27,7 @@ export interface MeasuredOptions {
   readonly compression?: false;
 }
 
-/** Makes the level of a path, which is not open yet. */
+/** Creates the level for a path, without opening it. */
 export type MakeLevel = (path: string, options: MeasuredOptions) => MeasuredLevel;
 
 /** The cache holds any database of the benchmark. */
@@ -44,7 +44,7 @@ const valueOf = (i: number): string => String(i).padStart(10, '0').repeat(10);
  * The jobs on levels.
  *
  * @param prefix of their names.
- * @param isOnDisk whether what was written is there when the path is opened again.
+ * @param isOnDisk whether writes persist when the path is opened again.
  */
 export function levelJobs(prefix: string, folder: string, make: MakeLevel, isOnDisk: boolean): Jobs {
   const filled = new Map<string, Promise<MeasuredLevel>>();

@@ -16,7 +16,7 @@ import { type StructuredCell, structuredTables } from './structured-tables.js';
 export interface Run {
   readonly machine: Machine;
   readonly clock: string;
-  /** How many rounds each figure had, and how long each sample took at least. */
+  /** The number of rounds of each figure, and the least duration of each sample. */
   readonly rounds: number;
   readonly sampleMs: number;
   readonly comparisons: readonly Comparison[];
@@ -105,7 +105,7 @@ export interface CommandFigure {
   /** In milliseconds. */
   readonly ours: number;
   readonly theirs: number;
-  /** What is to be at most `goal`: `ours` divided by `theirs`, or what it takes more, in milliseconds. */
+  /** The measure that must be at most `goal`: `ours` divided by `theirs`, or their difference in milliseconds. */
   readonly measure: 'ratio' | 'difference';
   readonly goal: number;
 }
@@ -153,7 +153,7 @@ const KEY_COUNTS = 'key-counts.json';
 /** The file of the last measurement of the policies. */
 const FILTER_POLICIES = 'filter-policies.json';
 
-/** What is not a run of `bench`. */
+/** Files that are not runs of `bench`. */
 const NO_RUNS = [PROCESSES, COMMAND, HTTP_REQUESTS, EVENT_LOOP, LEVELS, BROWSER_LEVELS, FILTER_POLICIES, STRUCTURED_KEYS, KEY_COUNTS];
 
 /** What the tables of structured keys show, and why. */
@@ -224,7 +224,7 @@ export function writePage(packageFolder: string): void {
   for (const [path, text] of pagesOf(packageFolder)) writeFileSync(join(root, path), text);
 }
 
-/** What the stored runs say, by path from the root: all figures, the page "Speed", the README with its table of speed, the plots. */
+/** The generated files by path from the root: all figures, the page "Speed", the README with its table of speed, the plots. */
 export function pagesOf(packageFolder: string): Map<string, string> {
   const folder = join(packageFolder, 'results');
   const files = readdirSync(folder);
@@ -390,7 +390,7 @@ ${markdownTable(header!, rows)}
 `;
 }
 
-/** What stops the goals of levels on Node. */
+/** Why goals of levels on Node are not met. */
 const LEVEL_REASONS = `What stops the others:
 
 - level-get, level-uncached-get, level-uncompressed-get: classic-level takes 24 to 48 µs from run to run, most of it for the trip to a
@@ -409,7 +409,7 @@ const LEVEL_REASONS = `What stops the others:
   quickest runs and 1.3 to 2.5 µs in median runs, so garbage is expensive here. Less of it (1.2 kB for each key in place of 2.8), and
   one wait for the event loop in place of 16, took the time to 0.8 of what it was.`;
 
-/** What stops those in browsers. */
+/** The reasons for the figures in browsers. */
 const BROWSER_LEVEL_REASONS = `A put ends when the file system has accepted the write to the log. Each put takes one call, and 100 concurrent puts share one. In a
 page, a message to the worker and back takes 100 to 200 µs, so a single \`get\` or \`put\` waits for that. Each run follows one that is
 not measured, and a pause of two seconds, in which Chromium clears up behind IndexedDB.`;
@@ -519,7 +519,7 @@ function goals(runs: readonly Run[]): { rows: string[][]; notes: string[] } {
       const shown = ratios.map((value) => (value === undefined ? '' : ratio(value)));
       return [isMet ? 'met' : 'not met', c.figure, size(c.size, c.sizeUnit), by, String(c.goal), ...shown];
     });
-  // Those that are added are gone through as well.
+  // The loop also visits entries that are added during it.
   for (const limit of notes.keys()) {
     for (const [, name] of limit.matchAll(/`([^`]+)`/g)) {
       const other = LIMITS[name!];

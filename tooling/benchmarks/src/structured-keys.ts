@@ -25,7 +25,7 @@ const { values: options } = parseArgs({
   options: { long: { type: 'boolean', default: false }, write: { type: 'boolean', default: false }, only: { type: 'string', default: '' }, counts: { type: 'boolean', default: false } },
 });
 
-/** At so many bits per key, filters of so many keys. */
+/** The bits per key and the numbers of keys that are measured. */
 const SIZES: readonly { readonly keys: number; readonly bits: readonly number[] }[] = [
   { keys: 30, bits: [10] },
   { keys: 100, bits: [10] },
@@ -38,7 +38,7 @@ const SIZES: readonly { readonly keys: number; readonly bits: readonly number[] 
 
 /** How many absent keys of each kind are asked for, over as many filters as that takes. */
 const ASKED = 100_000;
-/** How many keys are made at a time. */
+/** The number of keys that are made at a time. */
 const PORTION = 10_000;
 
 const cells: StructuredCell[] = [];

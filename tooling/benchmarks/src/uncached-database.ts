@@ -4,12 +4,12 @@ import { LOOKUPS, lookupKeys, separate } from './workload.js';
 
 /** The cache of the contenders: a few of the thousands of blocks. */
 export const SMALL_CACHE_BYTES = 64 * 2 ** 10;
-/** The callers that look up keys at once. */
+/** The number of concurrent callers. */
 const CALLERS = 16;
 /** The entries that a short range has. */
 const RANGE_ENTRIES = 10;
 
-/** A database of which almost nothing is cached. */
+/** A database with an almost empty cache. */
 export interface UncachedDatabase {
   get(key: Uint8Array): Promise<Uint8Array | undefined>;
   /** The first `limit` entries from `gte` on. */
