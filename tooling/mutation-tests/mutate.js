@@ -48,14 +48,14 @@ const runs = [
   {
     package: 'policy',
     part: 'fitted',
-    files: ['distinct-hashes', 'filter-fit', 'fit-kernel', 'fitted-bloom-filter-policy', 'key-neighbour', 'key-range'].map(inSource),
+    files: ['filter-fit', 'fit-kernel', 'fitted-bloom-filter-policy', 'key-neighbour'].map(inSource),
     tests: ['fitted-bloom-filter-policy', 'key-neighbour', 'thorough/fitted-contract'],
   },
   {
     package: 'policy',
     part: 'variants',
-    files: ['compare', 'goleveldb-bloom-filter-policy', 'hash-bloom-filter', 'prefix-filter-policy', 'range-reduction'].map(inSource),
-    tests: ['compare', 'goleveldb-bloom-filter-policy', 'hash-bloom-filter', 'prefix-filter-policy', 'thorough/goleveldb-contract', 'thorough/prefix-contract'],
+    files: ['compare', 'distinct-hashes', 'goleveldb-bloom-filter-policy', 'hash-bloom-filter', 'key-range', 'prefix-filter-policy', 'range-reduction'].map(inSource),
+    tests: ['compare', 'goleveldb-bloom-filter-policy', 'hash-bloom-filter', 'key-range', 'prefix-filter-policy', 'thorough/goleveldb-contract', 'thorough/prefix-contract'],
   },
   { package: 'policy', part: 'false-positive-rate', files: ['src/false-positive-rate.ts'], tests: ['thorough/false-positive-rate'] },
   { package: 'policy-blocked', files: ['src/*.ts'] },
