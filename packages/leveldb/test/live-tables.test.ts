@@ -1,6 +1,7 @@
 import { seeded } from '@bloom/fixtures';
 import { expect, test } from 'vitest';
 import type { Version } from '../src/format/version.js';
+import type { Memtable } from '../src/memtable/memtable.js';
 import type { View } from '../src/read/view.js';
 import { LiveTables } from '../src/write/live-tables.js';
 
@@ -34,4 +35,17 @@ test.each([1, 2, 3, 4, 5])('the tables that are needed are those of the current 
     for (let number = 1n; number < next; number++) if (live.has(number) !== needed.has(number)) expect.unreachable(`table ${number} in step ${step}: ${live.has(number)}`);
   }
   expect(next).toBeGreaterThan(1000n);
+});
+
+test('a memtable is shown as long as a view that has it is in use', () => {
+  const live = new LiveTables();
+  const [first, second] = [{}, {}] as unknown as [Memtable, Memtable];
+  const view = { version: versionOf([]), isReleased: false, logs: [{ memtable: first }, { memtable: second }] };
+  const later = { version: versionOf([]), isReleased: false, logs: [{ memtable: second }] };
+  for (const one of [view, later]) live.add(one as unknown as View);
+  expect([live.shows(first), live.shows(second)]).toEqual([true, true]);
+  view.isReleased = true;
+  expect([live.shows(first), live.shows(second)]).toEqual([false, true]);
+  later.isReleased = true;
+  expect([live.shows(first), live.shows(second)]).toEqual([false, false]);
 });

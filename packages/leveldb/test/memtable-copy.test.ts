@@ -48,3 +48,22 @@ test('a memtable that follows a full one has its room from the start, up to 8 Mi
   expect(next.memoryUsage).toBe(full.memoryUsage);
   expect(Memtable.following(filled(100_000), compareInternalKeys).arena.length).toBe(8 * 2 ** 20);
 });
+
+test('a memtable in the memory of another has only its own entries', () => {
+  const used = filled(30_000);
+  const arrays = buffersOf(used.arrays);
+  const next = Memtable.reusing(used, compareInternalKeys);
+  expect([next.count, next.first, next.last]).toEqual([0, 0, 0]);
+  expect(next.seek(used.bounds.smallest)).toBe(0);
+  const fresh = new Memtable(compareInternalKeys);
+  for (const memtable of [next, fresh]) {
+    for (let i = 0; i < 20_000; i++) {
+      const bytes = new TextEncoder().encode(`key ${String((i * 7919) % 20_000).padStart(6, '0')}${'other'.repeat(i % 20)}`);
+      memtable.add(BigInt(i + 1), VALUE, bytes, 0, 10, 10, bytes.length);
+    }
+  }
+  expect(buffersOf(next.arrays).every((buffer, i) => buffer === arrays[i])).toBe(true);
+  expect(next.memoryUsage).toBe(fresh.memoryUsage);
+  expect(Buffer.compare(next.arrays.arena, fresh.arrays.arena)).toBe(0);
+  expect(next.arrays.nodes).toEqual(fresh.arrays.nodes);
+});

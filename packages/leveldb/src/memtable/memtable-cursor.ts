@@ -17,6 +17,7 @@ export class MemtableCursor extends EntryCursor {
   constructor(memtable: Memtable) {
     super();
     this.#memtable = memtable;
+    memtable.isLent = true;
   }
 
   /** Whether the previous entry has the same internal key. */

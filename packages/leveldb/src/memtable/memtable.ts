@@ -64,6 +64,8 @@ export class Memtable {
   private readonly heights = new NodeHeights();
   private readonly memory = new MemtableMemory(MAX_HEIGHT);
   readonly #tableBound = new TableBound();
+  /** Whether a cursor has lent entries, so that somebody may have views of the arena. */
+  isLent = false;
   private readonly abbreviation = new KeyAbbreviation();
   /** The newest entry of each user key, as long as that is worth its memory. Complete only when `unindexed` is HEAD. */
   private index: MemtableHashIndex | undefined;
@@ -99,6 +101,14 @@ export class Memtable {
       // The host may have too little memory for that.
       return new Memtable(compareInternalKeys);
     }
+  }
+
+  /** An empty memtable in the arrays of another, to which nobody refers any more. */
+  static reusing({ arena, nodes }: Memtable, compareInternalKeys: CompareRange): Memtable {
+    const memtable = new Memtable(compareInternalKeys, 0, 0);
+    memtable.#arena.bytes = arena;
+    memtable.nodes = nodes.fill(0, HEAD, LINKS + MAX_HEIGHT);
+    return memtable;
   }
 
   /** A memtable made of the arrays of another. It can only be walked forward: not searched, and not added to. */

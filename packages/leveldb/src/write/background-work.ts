@@ -7,6 +7,7 @@
 import { UnsupportedError } from '@bloom/bytes';
 import { isTooFull } from '../compact/level-limits.js';
 import { type Compaction, compactionOf, type CompactionState, levelForFlush, pickCompaction } from '../compact/pick-compaction.js';
+import { Memtable } from '../memtable/memtable.js';
 import { type KeyBounds, sizeOf } from '../compact/overlap.js';
 import { SeekBudget } from '../compact/seek-budget.js';
 import type { WrittenTable } from '../folder/table-thread.js';
@@ -218,7 +219,7 @@ export class BackgroundWork {
   async #clear(clearing: Clearing): Promise<void> {
     const { versions, held, log: before } = this.state;
     this.clearing = undefined;
-    const log = await LiveLog.create(this.folder, versions.newFileNumber(), versions.order);
+    const log = await LiveLog.create(this.folder, versions.newFileNumber(), new Memtable(versions.order.compareInternalKeys));
     // No await may come between this check and the next step. A snapshot that is made after it sees an empty database.
     if (held.oldest !== undefined) {
       clearing.outcome = 'held';

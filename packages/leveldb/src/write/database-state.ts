@@ -1,6 +1,7 @@
 import { CorruptionError } from '@bloom/bytes';
 import { ComparatorError } from '@bloom/sstable';
 import { DatabaseError } from '../folder/database-error.js';
+import { Memtable } from '../memtable/memtable.js';
 import { Version } from '../format/version.js';
 import { WriteBatchReader } from '../format/write-batch.js';
 import { ClosedError } from '../read/open-state.js';
@@ -27,6 +28,8 @@ export class DatabaseState {
   #view: View;
   #log: LiveLog;
   #flushing: LiveLog | undefined;
+  /** The memtable that became a table last. */
+  #flushed: Memtable | undefined;
   #inserting: Promise<void> | undefined;
   #isClosing = false;
   #failure: DatabaseError | undefined;
@@ -67,8 +70,18 @@ export class DatabaseState {
     this.show();
   }
 
+  /** An empty memtable to follow the full one: in the memory of the one before, unless somebody may still refer to that. */
+  nextMemtable(): Memtable {
+    const { compareInternalKeys } = this.versions.order;
+    const flushed = this.#flushed;
+    this.#flushed = undefined;
+    if (flushed === undefined || flushed.isLent || this.files.shows(flushed)) return Memtable.following(this.#log.memtable, compareInternalKeys);
+    return Memtable.reusing(flushed, compareInternalKeys);
+  }
+
   /** Releases the previous log, whose entries are in a table of the current version. */
   endFlush(): void {
+    this.#flushed = this.#flushing?.memtable;
     this.#flushing = undefined;
     this.show();
   }

@@ -2,6 +2,7 @@ import type { TableStats } from '@bloom/sstable';
 import { DamagePolicy, type Dropped } from '../folder/damage.js';
 import { isCanonicalName, parseFileName } from '../format/file-name.js';
 import { all, type FolderReading, runAsync } from '../folder/folder-reading.js';
+import type { Memtable } from '../memtable/memtable.js';
 import type { ViewLog } from '../memtable/log-memtable.js';
 import { TableCache, ViewTables } from '../table/table-cache.js';
 import type { FilteredTable } from '../compact/level-bits.js';
@@ -59,6 +60,11 @@ export class LiveFiles {
     });
     this.#live.add(view);
     return view;
+  }
+
+  /** Whether a view that may be in use has this memtable. */
+  shows(memtable: Memtable): boolean {
+    return this.#live.shows(memtable);
   }
 
   /** Protects a table that is not part of any version yet from deletion. */

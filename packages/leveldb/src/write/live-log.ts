@@ -1,8 +1,7 @@
 import type { Dropped } from '../folder/damage.js';
 import { logFileName } from '../format/file-name.js';
 import type { ViewLog } from '../memtable/log-memtable.js';
-import { Memtable } from '../memtable/memtable.js';
-import type { KeyOrder } from '../format/version.js';
+import type { Memtable } from '../memtable/memtable.js';
 import type { WritableFolder } from '../folder/writable-folder.js';
 import { RecordFile } from '../folder/record-file.js';
 
@@ -21,10 +20,9 @@ export class LiveLog implements ViewLog {
     this.memtable = memtable;
   }
 
-  /** Creates an empty log, with an empty memtable. @param full the memtable that it follows. */
-  static async create(folder: WritableFolder, number: bigint, { compareInternalKeys }: KeyOrder, full?: Memtable): Promise<LiveLog> {
+  /** Creates an empty log. @param memtable an empty one. */
+  static async create(folder: WritableFolder, number: bigint, memtable: Memtable): Promise<LiveLog> {
     const name = logFileName(number);
-    const memtable = full === undefined ? new Memtable(compareInternalKeys) : Memtable.following(full, compareInternalKeys);
     return new LiveLog(new RecordFile(number, name, await folder.create(name)), memtable);
   }
 

@@ -1,3 +1,4 @@
+import type { Memtable } from '../memtable/memtable.js';
 import type { Version } from '../format/version.js';
 import type { View } from '../read/view.js';
 
@@ -27,6 +28,12 @@ export class LiveTables {
   add(view: View): void {
     if (view.version !== this.#version) this.#replace(view.version);
     this.#views.set(view, this.#versionNumber);
+  }
+
+  /** Whether a view that may be in use has this memtable. */
+  shows(memtable: Memtable): boolean {
+    for (const { isReleased, logs } of this.#views.keys()) if (!isReleased && logs.some((log) => log.memtable === memtable)) return true;
+    return false;
   }
 
   /** Forgets tables that only released views needed. */

@@ -4,6 +4,7 @@
  * Source: LevelDB, db/db_impl.cc, `DB::Open` and `DBImpl::Recover`.
  */
 import { CorruptionError } from '@bloom/bytes';
+import { Memtable } from '../memtable/memtable.js';
 import { DatabaseError } from '../folder/database-error.js';
 import { keyOrderOf } from '../format/database-key.js';
 import { CURRENT, parseFileName, tableFileName } from '../format/file-name.js';
@@ -86,7 +87,7 @@ export async function openVersions(folder: WritableFolder, given: Settings): Pro
     files = new LiveFiles(folder, settings);
     const { files: recovered, isChanged, log: reused, dropped } = await recoverLogs(folder, names, versions, settings);
     made = recovered;
-    const log = reused ?? (await LiveLog.create(folder, versions.newFileNumber(), order));
+    const log = reused ?? (await LiveLog.create(folder, versions.newFileNumber(), new Memtable(order.compareInternalKeys)));
     const change: VersionEdit = { previousLogNumber: 0n, logNumber: log.number, newFiles: recovered.map((file) => ({ level: 0, file })) };
     files.addDropped(dropped);
     return { settings, versions, files, log, names, change: isChanged || !versions.isManifestReused ? change : undefined };

@@ -167,7 +167,7 @@ export class WritePath {
     const syncing = before.beginLastSync();
     let log: LiveLog;
     try {
-      log = await LiveLog.create(this.#folder, number, versions.order, before.memtable);
+      log = await LiveLog.create(this.#folder, number, this.#state.nextMemtable());
     } catch (error) {
       await Promise.allSettled([syncing]);
       versions.reuseFileNumber(number);
