@@ -6,7 +6,7 @@
  * and only this user and the owner of the program can have written it.
  *
  * V8 refuses a cache of another version or other flags of V8. Of the source it compares only the length, so the name of a
- * cache has the hash of the program, and it also tells one build of Node from another.
+ * cache contains the hash of the program, and identifies the build of Node.
  *
  * Node 22 has `module.enableCompileCache`, but what it stores lacks the functions that are compiled when they are first
  * called: `bloom get` takes 7 ms longer with it, of 16, in Node 22 and in Node 24.

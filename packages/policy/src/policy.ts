@@ -80,8 +80,8 @@ export interface FilterPolicy {
   readonly name: string;
 
   /**
-   * Names the rule by which the policy treats keys as equal although their bytes differ. Absent when it tells all keys
-   * apart. Any name will do, as long as the comparator has the same one.
+   * Names the rule by which the policy treats keys as equal although their bytes differ. Absent if it distinguishes
+   * all keys. Any name can be used if the comparator has the same one.
    */
   readonly keyEquivalence?: string | undefined;
 

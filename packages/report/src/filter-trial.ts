@@ -181,7 +181,7 @@ interface Sample {
 class Samples {
   kept: Sample[] = [];
   #bytes = 0;
-  /** One key in so many is kept, each anywhere among them: with a fixed step, all kept numbers could end with the same digit. */
+  /** One of this many keys is kept, at a random position: with a fixed step, all kept numbers could end with the same digit. */
   #stride: number;
   #position = 0;
   #chosen: number;

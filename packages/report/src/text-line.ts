@@ -17,7 +17,7 @@ export function endsInCarriageReturn(bytes: Uint8Array): boolean {
   return bytes[bytes.length - 1] === CR;
 }
 
-/** The text of a line whose LF is cut off. */
+/** The text of a line without its LF. */
 export function textOfLine(line: Uint8Array): Uint8Array {
   return endsInCarriageReturn(line) ? line.subarray(0, -1) : line;
 }

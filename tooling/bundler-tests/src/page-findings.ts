@@ -10,7 +10,7 @@ const DAMAGED_AT = 50;
 export interface PageFindings {
   readonly tableBytes: number;
   readonly entries: number;
-  /** How many of 500 present and of 500 absent keys have a value, and how many of the absent ones the filters told. */
+  /** How many of 500 present and of 500 absent keys have a value, and how many lookups of absent keys the filters ended. */
   readonly present: number;
   readonly absent: number;
   readonly filterNegatives: number;

@@ -37,7 +37,7 @@ export function cargoProgram(name: string): ProgramSource {
   };
 }
 
-/** A program in Python beside the wheels that `requirements.txt` pins. */
+/** A program in Python, with the wheels that `requirements.txt` pins. */
 export function pythonProgram(name: string): ProgramSource {
   return {
     name,

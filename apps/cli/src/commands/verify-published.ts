@@ -16,8 +16,8 @@ export async function verifyBucket(address: string, options: InputOptions, asJso
 }
 
 /**
- * Checks a folder in which a database was published, also behind a URL: beside what is checked of any database, the bytes of each
- * part are those that its name stands for.
+ * Verifies a folder or a URL with a published database. In addition to the checks of any database, it compares the bytes of each part
+ * with its name.
  *
  * @returns false when it is another database.
  */

@@ -5,7 +5,7 @@ import { ComparatorLawError } from './comparator-law-error.js';
 import { keyPools } from './key-pools.js';
 import type { ComparatorLawsOptions } from './options.js';
 
-/** A finding counts if it is found again so many times: another law says that answers do not change. */
+/** A finding counts if it is found again this many times: another law says that answers do not change. */
 const CONFIRMATIONS = 4;
 
 /** An order of two keys: -1, 0 or 1; NaN where the comparator throws, or gives no number. */

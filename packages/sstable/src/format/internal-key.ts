@@ -4,8 +4,8 @@
  *     user key | sequence << 8 | type (u64, little-endian)
  *
  * Order: user keys ascending, then the last eight bytes, as a number, descending, so that the newest version comes first.
- * The table's filters are made from user keys alone, under the user policy's own name. Nothing in a table tells whether
- * its keys are internal keys.
+ * The table's filters are made from user keys alone, under the user policy's own name. A table does not record
+ * whether its keys are internal keys.
  *
  * The comparison itself is in `bytewise-order.ts`, which searches have faster paths for.
  *

@@ -228,7 +228,7 @@ const MAGIC_LENGTH = 8;
 
 /**
  * The positions of whole tables in `bytes`, which start at `offset` of a file. These are values that are tables
- * themselves, and after damage, their blocks must not be mistaken for the file's. A footer tells where its table starts.
+ * themselves, and after damage, their blocks must not be mistaken for the file's. A footer determines where its table starts.
  */
 function tablesInside(bytes: Uint8Array, offset: number, fileBytes: number): [start: number, end: number][] {
   const none = { offset: 0, size: 0 };

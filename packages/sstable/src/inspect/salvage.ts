@@ -437,7 +437,7 @@ function endOf({ offset, size }: BlockHandle): number {
   return offset + size + BLOCK_TRAILER_LENGTH;
 }
 
-/** Accepts keys that come one after another in order, and tells which do not. */
+/** Accepts keys in ascending order, and reports those that are not. */
 class AscendingKeys {
   readonly #compare: CompareRange;
   /** The order of internal keys, as long as all keys look like internal keys; undefined if the caller gave an order. */

@@ -14,7 +14,7 @@ const SYNC_BYTES = 16 << 20;
 
 /**
  * Writes a table to a file, completely or not at all, by a program that adds the entries itself. `writeTable` does the same
- * with the entries of an iterable, and tells how the file takes its place.
+ * with the entries of an iterable, and describes how the file replaces an existing one.
  *
  * Call order: `create ((add | addRange)* drain?)* (finish | abandon)`. Adding is synchronous, and what it gives is kept in
  * memory until `drain`, which is due when {@link isDrainDue} says so.
@@ -113,7 +113,7 @@ export class TableWriter {
   #beginSync(): void {
     this.#unsyncedBytes = 0;
     this.#isSyncing = true;
-    // The system tells of a failure once, so after one there is no other.
+    // The system reports a failure only once, so no further sync is started after one.
     this.#syncing = this.#syncing
       .then(() => this.#replacement.handle.datasync())
       .finally(() => {

@@ -66,7 +66,7 @@ function equivalenceProblem(run: LawRun, random: Random, makePolicy: () => Filte
   if (keyEquivalence !== undefined && typeof keyEquivalence !== 'string') return `keyEquivalence must be a string, got a ${typeof keyEquivalence}`;
   if (makePolicy().keyEquivalence !== keyEquivalence) return 'keyEquivalence differs between instances';
   if (comparator === undefined && keyEquivalence !== undefined && equivalents === undefined) {
-    // Nothing tells which keys are equal, so the law would pass without having tried anything.
+    // It is unknown which keys are equal, so the law would pass without testing anything.
     return 'the policy has a keyEquivalence: pass the option comparator to check it with';
   }
   if (comparator !== undefined && comparator.keyEquivalence !== keyEquivalence) {

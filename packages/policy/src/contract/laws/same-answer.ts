@@ -64,7 +64,7 @@ function answersTo(trial: Trial, asked: readonly Uint8Array[], filters: readonly
   return asked.map((key) => placed.map((filter) => trial.asks(key, filter)));
 }
 
-/** Damaged filters of up to so many keys are lent twice, with other bytes around them. */
+/** Damaged filters of up to this many keys are lent twice, with other bytes around them. */
 const FEW_KEYS = 40;
 /** Room for other bytes on either side. */
 const BESIDE = new Uint8Array(24);
