@@ -13,7 +13,8 @@ export class OpenFileLimit {
 
   /** Reserves a descriptor. @returns false if there is none left. */
   take(): boolean {
-    if (this.#count >= ALWAYS_ALLOWED && this.#count >= (this.#limit ??= readLimit())) return false;
+    this.#limit ??= readLimit();
+    if (this.#count >= this.#limit) return false;
     this.#count++;
     return true;
   }
@@ -23,9 +24,6 @@ export class OpenFileLimit {
     this.#count--;
   }
 }
-
-/** Any process may have this many, so that opening a small database does not read the limit, which takes a twentieth of its time. */
-const ALWAYS_ALLOWED = 2;
 
 /** The descriptors that are left to the program in addition to half of those that the system allows. */
 const OTHERS = 40;
