@@ -304,7 +304,7 @@ describeInChromium('the table view', ({ open, server }) => {
     const explorer = await opened({ name: 'filter.ldb', bytes });
     const findings = explorer.region('Findings');
     await findings.getByText(/^filter block at/).waitFor();
-    await expect.poll(() => findings.textContent()).toContain('No key is lost with it');
+    await expect.poll(() => findings.textContent()).toContain('No key is lost: lookups do not use this filter');
     await expect.poll(() => explorer.fact('entries')).toBe('600');
   });
 

@@ -69,7 +69,11 @@ describe.runIf(native !== undefined)('compared with LevelDB', () => {
     const lines = [...layers, ...Array.from({ length: 130 }, (_, i) => [scan, `put count ${i}`]).flat(), 'property leveldb.num-files-at-level1'];
     const { ours, theirs } = await runBoth(lines, large);
     expect(theirs.properties).toEqual(['0']);
-    expect(ours).toEqual(theirs);
+    expect(ours.properties).toEqual(theirs.properties);
+    // On a busy machine the compaction may end before LevelDB's scan, which then leaves the tables that were merged.
+    const left = theirs.files.filter((file) => !ours.files.includes(file));
+    expect(left.filter((file) => !file.includes('.ldb '))).toEqual([]);
+    expect(theirs.files).toEqual(expect.arrayContaining(ours.files));
   });
 
   test('properties have the same text', async () => {
