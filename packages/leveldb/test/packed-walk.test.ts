@@ -1,4 +1,7 @@
 // Walks in the kernel come to the same entries and errors as those that go entry by entry. `thorough/packed-walk.test.ts` compares more of them.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { Database, type DatabaseCursor, MemoryFolder, SyncDatabaseReader, type SyncDatabaseCursor, WritableMemoryFolder } from '@bloom/leveldb';
 import { bytewiseComparator } from '@bloom/sstable';
 import { compareInternalBytes } from '@bloom/sstable/internal';
@@ -212,6 +215,24 @@ describe('a kernel', () => {
     expect(loaded).toHaveBeenCalledOnce();
     await reader.close();
     vi.doUnmock('../src/cursor/packed-walk.js');
+  });
+
+  test('is used by the first synchronous walk of a database on Node.js, which gives the program no time to load one', async () => {
+    vi.resetModules();
+    const { Database: NewDatabase } = await import('@bloom/leveldb');
+    const { WritableNodeFolder } = await import('@bloom/leveldb/node');
+    const { VisibleKernel: NewKernel } = await import('../src/cursor/visible-kernel.js');
+    const path = mkdtempSync(join(tmpdir(), 'bloom-walk-'));
+    try {
+      const database = await NewDatabase.open(new WritableNodeFolder(path));
+      for (let i = 0; i < 100; i++) await database.put(keyOf(i), 'value');
+      const take = vi.spyOn(NewKernel, 'take');
+      expect([...database.keysSync()]).toHaveLength(100);
+      expect(take).toHaveBeenCalledOnce();
+      await database.close();
+    } finally {
+      rmSync(path, { recursive: true });
+    }
   });
 
   test('that was given back while a block was being read is left alone when the block is there', () => {

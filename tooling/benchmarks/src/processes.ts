@@ -3,7 +3,7 @@
 //
 //   npx pnpm@10 --filter @bloom/benchmarks processes [--entries N] [--rounds N] [--only REGEX] [--write]
 //
-// --write stores the figures, and writes RESULTS.md. A program that cannot be built here is left out.
+// --write stores the figures, in place of earlier ones of the same jobs, and writes RESULTS.md. A program that cannot be built here is left out.
 import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -17,7 +17,7 @@ import { type Spread, spread } from './measure.js';
 import { compileNative } from './native-program.js';
 import { type FolderState, type ProcessContender, type ProcessFigure, processFigures } from './process-figures.js';
 import { type ProcessRow, processTable } from './process-table.js';
-import { writeProcessFigures } from './results.js';
+import { storedProcessRows, writeProcessFigures } from './results.js';
 
 const { values: options } = parseArgs({
   options: {
@@ -51,7 +51,10 @@ try {
   const rows: ProcessRow[] = [];
   for (const figure of processFigures.filter(({ ourJob, what }) => only.test(ourJob) || only.test(what))) rows.push(...measure(commands, figure));
   const machine = describeMachine(packageFolder, undefined);
-  const run = { machine, entries, rounds, rows };
+  const measured = new Set(rows.map(({ what }) => what));
+  const stored = options.write ? storedProcessRows(packageFolder).filter(({ what }) => !measured.has(what)) : [];
+  const inOrder = processFigures.flatMap((figure) => [...rows, ...stored].filter(({ what }) => what === figure.what));
+  const run = { machine, entries, rounds, rows: inOrder };
   console.log(`\n${processTable(run.rows)}\n\n${machineLine(machine)}`);
   if (options.write) writeProcessFigures(packageFolder, run);
 } finally {

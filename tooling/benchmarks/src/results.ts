@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { figures } from './figures.js';
 import type { HttpFigure } from './http.js';
@@ -9,7 +9,7 @@ import { type Comparison, comparisonTable, goalLine, markdownTable, ratio, size 
 import { type FilterRun, filterTable } from './filter-table.js';
 import { speedPage, withSpeedTable } from './speed-table.js';
 import { type KeyCounts, keyCountTables } from './key-counts.js';
-import { type ProcessRun, processSection } from './process-table.js';
+import { type ProcessRow, type ProcessRun, processSection } from './process-table.js';
 import { type StructuredCell, structuredTables } from './structured-tables.js';
 
 /** The measurements of one run. */
@@ -202,6 +202,12 @@ export function writeHttpRequests(packageFolder: string, rows: readonly (readonl
 export function writeEventLoop(packageFolder: string, rows: readonly (readonly string[])[]): void {
   writeFileSync(join(packageFolder, 'results', EVENT_LOOP), `${JSON.stringify(rows, undefined, 2)}\n`);
   writePage(packageFolder);
+}
+
+/** The rows that `processes.ts` has stored. */
+export function storedProcessRows(packageFolder: string): readonly ProcessRow[] {
+  const path = join(packageFolder, 'results', PROCESSES);
+  return existsSync(path) ? (JSON.parse(readFileSync(path, 'utf8')) as ProcessRun).rows : [];
 }
 
 /** Stores what `processes.ts` measured, and writes the page. */

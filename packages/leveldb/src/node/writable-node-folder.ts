@@ -3,6 +3,8 @@ import { open, rmdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { mustBeOptions, mustHaveAtMost } from '@bloom/bytes/internal';
+import { PackedWalk } from '../cursor/packed-walk.js';
+import { providePackedWalks } from '../cursor/packed-walks.js';
 import { DatabaseError } from '../folder/database-error.js';
 import { LOST } from '../format/file-name.js';
 import { mustBePlainName, type SyncFolderFile } from '../folder/folder.js';
@@ -60,6 +62,8 @@ export class WritableNodeFolder extends NodeFolder implements WritableFolder {
     mustBeOptions('WritableNodeFolder', options, { thread: true, ...NODE_FOLDER_OPTIONS });
     const { thread = true, readsAtOnce } = options;
     super(path, { readsAtOnce });
+    // The synchronous walks of a database give the program no time to load the code.
+    providePackedWalks(PackedWalk);
     if (typeof thread !== 'boolean' && !(thread instanceof BackgroundThread)) throw new TypeError('thread must be a boolean or a BackgroundThread');
     this.#thread = thread;
   }
