@@ -7,7 +7,7 @@ import { type ByteRange, RangeWalk } from './range-walk.js';
 import { bytesOf, makerOf, type Stored, type StoredFormat } from './stored-format.js';
 
 const SYNCED = { sync: true } as const;
-/** The memory of a written batch of at most this many bytes is used for a later one: growing it anew leaves as many bytes of garbage as the batch has. */
+/** A written batch of at most this many bytes is cleared and used again, so that its memory need not grow for each batch. */
 const MAX_SPARE_BYTES = 256 * 2 ** 10;
 
 /** The store of a level: a database, or a reader of a database that others write. */

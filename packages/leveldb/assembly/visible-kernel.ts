@@ -207,7 +207,6 @@ function packForward(): u32 {
     const s = sourceAt(firstSource());
     const key = keyOf(s);
     const userLength = keyLengthOf(s) - TRAILER;
-    const valueLength = valueLengthOf(s);
     const trailer = load<u64>(key + userLength);
     const type = u32(trailer) & 0xff;
     if (type > 1) return DECLINED;
@@ -216,13 +215,10 @@ function packForward(): u32 {
         copy(HIDDEN_AT, key, userLength);
         hiddenAt = HIDDEN_AT;
       } else {
-        if (userLength + valueLength > MAX_ENTRY_BYTES) return TOO_LONG;
-        if (!hasRoom(userLength + valueLength)) return RUN_FULL;
-        const at = RUN_AT + length;
-        copy(at, key, userLength);
-        copy(at + userLength, valueOf(s), valueLength);
-        hiddenAt = at;
-        pack(userLength, valueLength);
+        const full = copyCurrent(s);
+        if (full != NOTHING) return full;
+        hiddenAt = RUN_AT + length;
+        pack(userLength, valueLengthOf(s));
       }
       hiddenLength = userLength;
     }
@@ -242,7 +238,6 @@ function packBackward(): u32 {
     const s = sourceAt(firstSource());
     const key = keyOf(s);
     const userLength = keyLengthOf(s) - TRAILER;
-    const valueLength = valueLengthOf(s);
     const trailer = load<u64>(key + userLength);
     const type = u32(trailer) & 0xff;
     if (type > 1) return DECLINED;
@@ -256,14 +251,11 @@ function packBackward(): u32 {
       if (type == 0) {
         found = false;
       } else {
-        if (userLength + valueLength > MAX_ENTRY_BYTES) return TOO_LONG;
-        if (!hasRoom(userLength + valueLength)) return RUN_FULL;
-        const at = RUN_AT + length;
-        copy(at, key, userLength);
-        copy(at + userLength, valueOf(s), valueLength);
+        const full = copyCurrent(s);
+        if (full != NOTHING) return full;
         found = true;
         foundKey = userLength;
-        foundValue = valueLength;
+        foundValue = valueLengthOf(s);
       }
     }
     mustMove = true;
@@ -275,11 +267,18 @@ function packFound(): void {
   found = false;
 }
 
-/** Whether there is room for another entry in the run. */
+/** Copies the user key and the value of a source's entry after the packed entries. @returns what stops the run. */
 // @ts-ignore: decorator
 @inline
-function hasRoom(bytes: u32): bool {
-  return length + bytes <= RUN_BYTES && entries < MAX_ENTRIES;
+function copyCurrent(s: usize): u32 {
+  const userLength = keyLengthOf(s) - TRAILER;
+  const valueLength = valueLengthOf(s);
+  const bytes = userLength + valueLength;
+  if (bytes > MAX_ENTRY_BYTES) return TOO_LONG;
+  if (length + bytes > RUN_BYTES || entries >= MAX_ENTRIES) return RUN_FULL;
+  copy(RUN_AT + length, keyOf(s), userLength);
+  copy(RUN_AT + length + userLength, valueOf(s), valueLength);
+  return NOTHING;
 }
 
 /** Adds the key and the value after the packed entries to them. */

@@ -1,4 +1,4 @@
-// A few bytes can describe an object, of which the heap holds fewer than a value can describe.
+// A few bytes can describe an object, so a value can describe more objects than the heap can hold.
 import { expect, test } from 'vitest';
 import { decodeValue, IndexedDbReader, storedRecords } from '../src/index.js';
 import { encodeKey, type IndexedDbKey, readKey } from '../src/indexed-db/key.js';
@@ -9,7 +9,7 @@ const hex = (text: string): Uint8Array => new Uint8Array(Buffer.from(text.replac
 const varint = (value: number): string => (value > 127 ? ((value & 127) | 128).toString(16) + varint(value >>> 7) : value.toString(16).padStart(2, '0'));
 const tooLarge = (offset: unknown = expect.any(Number)) => expect.objectContaining({ code: 'BLOOM_TOO_LARGE', offset }) as Error;
 
-/** A dense array with so many of an element. */
+/** A dense array that contains an element `count` times. */
 const arrayOf = (count: number, element: string, version = '10'): Uint8Array => hex(`ff${version} 41${varint(count)} ${element.repeat(count)} 2400${varint(count)}`);
 const ENVELOPE = 'ff15fe000000000000000000000000ff10';
 

@@ -19,7 +19,7 @@ describeInChromium('on narrow screens', ({ open }) => {
       const own = grid.locator('.bytes-own').first();
       await own.waitFor();
       const value = grid.getByRole('row').nth(1).getByRole('gridcell').last();
-      // The page is laid out anew some time after its window was resized.
+      // The layout changes some time after the window is resized.
       const layout = async (): Promise<object> => {
         const [box, cell, shown] = await Promise.all([grid, own, value].map((part) => part.boundingBox()));
         const right = box!.x + box!.width;

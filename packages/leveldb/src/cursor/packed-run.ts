@@ -11,8 +11,8 @@ const MAX_SHARED_ENTRY = SHARED_BYTES / 8;
 /**
  * User keys and values that a kernel has packed, one after another: (key | value)*
  *
- * The bytes are a copy, so that views of them do not change when another walk gets the kernel. A cursor uses the same run for all its walks:
- * allocating an array takes a third of the time that beginning a walk takes.
+ * The bytes are a copy, so that views of them do not change when another walk gets the kernel. A cursor uses the same run for all its walks,
+ * so that a short walk allocates no array.
  */
 export class PackedRun {
   /** Valid until the next run. */

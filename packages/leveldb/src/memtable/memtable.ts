@@ -64,7 +64,7 @@ export class Memtable {
   private readonly heights = new NodeHeights();
   private readonly memory = new MemtableMemory(MAX_HEIGHT);
   readonly #tableBound = new TableBound();
-  /** Whether a cursor has lent entries, so that somebody may have views of the arena. */
+  /** Whether a cursor was made for it. Its callers may still have views of the arena. */
   isLent = false;
   private readonly abbreviation = new KeyAbbreviation();
   /** The newest entry of each user key, as long as that is worth its memory. Complete only when `unindexed` is HEAD. */
@@ -103,7 +103,7 @@ export class Memtable {
     }
   }
 
-  /** An empty memtable in the arrays of another, to which nobody refers any more. */
+  /** An empty memtable that takes the arrays of another one, which must not be used any longer. */
   static reusing({ arena, nodes }: Memtable, compareInternalKeys: CompareRange): Memtable {
     const memtable = new Memtable(compareInternalKeys, 0, 0);
     memtable.#arena.bytes = arena;

@@ -26,10 +26,10 @@ export class LiveLog implements ViewLog {
     return new LiveLog(new RecordFile(number, name, await folder.create(name)), memtable);
   }
 
-  /** Syncs what was written, after which nothing more is. */
+  /** Starts the sync after the last write. */
   beginLastSync(): Promise<void> {
     this.#lastSync = this.file.isSynced ? Promise.resolve() : this.file.sync();
-    // Whoever waits for it gets the error.
+    // `lastSynced` and the caller throw the error.
     this.#lastSync.catch(() => undefined);
     return this.#lastSync;
   }

@@ -1,6 +1,6 @@
 import { copyBytes } from '@bloom/bytes/internal';
 
-/** The initial size of the array for key bytes: as many as a restart interval of short keys needs. Allocating an array takes as long as several moves. */
+/** The initial size of the array for key bytes: enough for a restart interval of short keys, so that the array rarely grows. */
 const MIN_OVERWRITTEN = 512;
 
 /**
