@@ -116,31 +116,30 @@ function skipTo(event: Event, element: HTMLElement | null): void {
 }
 
 function CurrentView({ view }: { readonly view: View }) {
-  const [lazy, setLazy] = useState<{ readonly view: View; readonly component: ComponentType }>();
-  const [problem, setProblem] = useState<string>();
+  // Effects run after a frame is drawn, so a view may be left, and the next one shown, before the effect of the first one ends. Views
+  // that have loaded are therefore kept, and none takes the place of another.
+  const [loaded, setLoaded] = useState<Partial<Record<View, ComponentType>>>({});
+  const [problem, setProblem] = useState<{ readonly view: View; readonly message: string }>();
+  const Component = view === 'story' ? StoryView : loaded[view];
   useEffect(() => {
-    if (view === 'story' || lazy?.view === view) return;
-    let current = true;
+    if (view === 'story' || loaded[view] !== undefined) return;
     setProblem(undefined);
     load[view]().then(
-      (component) => current && setLazy({ view, component }),
-      (error: unknown) => current && setProblem(error instanceof Error ? error.message : String(error)),
+      (component) => setLoaded((others) => ({ ...others, [view]: component })),
+      (error: unknown) => setProblem({ view, message: error instanceof Error ? error.message : String(error) }),
     );
-    return () => void (current = false);
   }, [view]);
-  if (view === 'story') return <StoryView />;
-  if (problem !== undefined) {
+  if (Component !== undefined) return <Component />;
+  if (problem?.view === view) {
     return (
       <div class="page">
         <p role="alert" class="notice is-bad">
-          This view could not be loaded: {problem}. Reload the page to try again.
+          This view could not be loaded: {problem.message}. Reload the page to try again.
         </p>
       </div>
     );
   }
-  if (lazy?.view !== view) return <p class="page muted" role="status">Loading…</p>;
-  const Component = lazy.component;
-  return <Component />;
+  return <p class="page muted" role="status">Loading…</p>;
 }
 
 function ThemeSwitch({ theme, onChange }: { readonly theme: Theme; readonly onChange: (theme: Theme) => void }) {

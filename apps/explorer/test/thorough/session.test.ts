@@ -40,6 +40,34 @@ describeInChromium('what is open and shown', ({ open }) => {
     await explorer.page.getByRole('grid', { name: 'Entries of the database' }).waitFor();
   });
 
+  test('a view that is left while it loads does not take the place of the next view, even if the page draws no frames', async () => {
+    const explorer = await open('#/filter', { ownContext: true });
+    const { page } = explorer;
+    await page.locator('#view .field').first().waitFor();
+    const title = await page.getByRole('heading', { level: 1 }).textContent();
+    let release!: () => void;
+    const held = new Promise<void>((resolve) => (release = resolve));
+    await page.route(/lookup-view.*js/, async (route) => {
+      await held;
+      await route.continue();
+    });
+    const requested = page.waitForRequest(/lookup-view.*js/);
+    await to(explorer, 'Lookup');
+    await requested;
+    // Preact runs effects after the next frame, or 35 ms later if there is none.
+    await page.evaluate(() => {
+      const { setTimeout: startTimer } = globalThis;
+      window.requestAnimationFrame = () => 0;
+      window.setTimeout = ((run: () => void, delay = 0) => startTimer(run, delay + 1000)) as typeof setTimeout;
+      location.hash = '#/filter';
+    });
+    const loaded = page.waitForResponse(/lookup-view.*js/);
+    release();
+    await (await loaded).finished();
+    await page.waitForTimeout(3000);
+    await expect.poll(() => page.getByRole('heading', { level: 1 }).allTextContents()).toEqual([title]);
+  });
+
   test('a table that was opened by a link leads to the database that it lies in', async () => {
     const explorer = await open('#/database?sample=1');
     await explorer.page.getByRole('button', { name: /^Table 000008\.ldb/ }).click();
