@@ -199,10 +199,10 @@ const measured = markdownTable(
   [
     [`open ${MANY_PARTS.toLocaleString('en')} parts: ${Math.round(opening!.cpuMs)} ms of processor time, ${Math.round(openings[0]!.cpuMs)} the first time in a process`, opening!.cost],
     ['get in a part that was not opened', cold],
-    ['get in a part that was', warm],
+    ['get in a part that was opened before', warm],
     ['get of an absent key in a part that was not opened', coldAbsent],
-    ['get of an absent key in a part that was', warmAbsent],
-    [`scan of ${SCANNED} entries in a part that was`, scan],
+    ['get of an absent key in a part that was opened before', warmAbsent],
+    [`scan of ${SCANNED} entries in a part that was opened before`, scan],
     ['open one table of 5 million entries', openTable],
     ['get in that table', tableGets],
   ].map(([what, cost]) => {
@@ -235,7 +235,7 @@ const computed = markdownTable(header, [
   ...LEVELS.map((levels) => row(`get, parts not opened, ${levels} ${levels === 1 ? 'level' : 'levels'}`, () => `${count(cold.requests + (levels - 1) * coldAbsent.requests)} requests, ${online({ requests: cold.requests + (levels - 1) * coldAbsent.requests, bytes: cold.bytes + (levels - 1) * coldAbsent.bytes })}`)),
   row('absent get, parts not opened, 6 levels', () => `${count(times(coldAbsent, 6).requests)} requests, ${online(times(coldAbsent, 6))}`),
   row(`scan of a prefix with ${SCANNED} entries, 1 level`, () => `${count(cold.requests - 1 + scan.requests)} requests, ${online({ requests: cold.requests - 1 + scan.requests, bytes: cold.bytes - warm.bytes + scan.bytes })}`),
-  row('share of parts that 1,000 open ones are', (_, partCount) => `${Math.min(100, (1000 / partCount) * 100).toPrecision(2)}%`),
+  row('1,000 open parts, as a share of all parts', (_, partCount) => `${Math.min(100, (1000 / partCount) * 100).toPrecision(2)}%`),
   row(`publish 0.1% of new entries: requests`, (n) => count(2 * Math.ceil((n * DELIVERED) / entriesPerPart) + 6)),
   row('… bytes, with the MANIFEST', (n, _, manifest) => size(((n * DELIVERED) / entriesPerPart) * bytesPerPart + manifest)),
   row('… hours of one core', (n) => ((n * DELIVERED * writeUs) / 3.6e9).toPrecision(2)),
@@ -246,8 +246,8 @@ const computed = markdownTable(header, [
 ]);
 
 const text = `Entries have keys of 16 bytes and values of ${VALUE_BYTES} that do not compress; ${count(entriesPerPart)} of them make a part of ${size(bytesPerPart)}. A core
-writes one in ${writeUs.toFixed(1)} µs and merges one of four runs in ${mergeUs.toFixed(1)} µs, and a part takes ${Math.round(manifestBytesPerPart)} bytes of the MANIFEST. The line has ${ROUND_TRIP_MS} ms from
-request to answer; where times are computed, it has 20 Mbit/s as well.
+writes one in ${writeUs.toFixed(1)} µs and merges one of four runs in ${mergeUs.toFixed(1)} µs, and a part takes ${Math.round(manifestBytesPerPart)} bytes of the MANIFEST. An answer
+arrives ${ROUND_TRIP_MS} ms after its request. The computed times also assume a line of 20 Mbit/s.
 
 ${measured}
 
