@@ -69,7 +69,7 @@ export function speedPage(runs: readonly Runs[], machine: string): string {
   return `# Speed
 
 Each ratio is our time divided by the other program's time, so a ratio above 1 means that we are slower. The worst rows come first.
-A range covers all sizes and all stored runs; each value is the median of alternating rounds on one machine. All programs do the same
+A range covers all data sizes and stored runs; each value is the median of alternating rounds on one machine. All programs do the same
 work on the same data, and their answers are compared. Keys are 16 bytes long, values 100, and filters have 10 bits per key.
 
 ${speedTable(runs, ROWS)}
