@@ -48,7 +48,7 @@ async function compact(path: string, options: CompactOptions): Promise<void> {
     return [first, size()] as const;
   });
   const seconds = secondsSince(started);
-  const text = `${path}: ${counted(after.tables, 'table')} of ${count(after.bytes)} bytes, before ${count(before.tables)} of ${count(before.bytes)}; ${seconds.toFixed(2)} s`;
+  const text = `${path}: ${counted(after.tables, 'table')} of ${count(after.bytes)} bytes (before: ${count(before.tables)} of ${count(before.bytes)}); ${seconds.toFixed(2)} s`;
   await printSummary(options, text, { folder: path, before, after, seconds });
 }
 

@@ -66,7 +66,7 @@ async function diff(oldPath: string, newPath: string, options: DiffOptions): Pro
       await differences.print();
       const { removed, added, changed } = differences;
       if (removed + added + changed > 0) process.exitCode = EXIT.no;
-      const text = `${count(removed)} only in ${oldName}, ${count(added)} only in ${newName}, ${count(changed)} with other values`;
+      const text = `${count(removed)} only in ${oldName}, ${count(added)} only in ${newName}, ${count(changed)} with different values`;
       await printSummary(options, text, { old: oldName, new: newName, removed, added, changed });
     }),
   );

@@ -104,7 +104,7 @@ async function refilterFolder(path: string, options: RefilterOptions): Promise<v
     );
     progress?.stop();
     const seconds = secondsSince(started);
-    const parts = [`${counted(written, 'table')} written`, `${count(kept)} kept`, counted(entries, 'entry'), `${count(byteLength)} bytes, before ${count(byteLengthBefore)}`];
+    const parts = [`${counted(written, 'table')} written`, `${count(kept)} kept`, counted(entries, 'entry'), `${count(byteLength)} bytes (before: ${count(byteLengthBefore)})`];
     await printSummary(options, `${path}: ${parts.join(', ')}; ${seconds.toFixed(2)} s`, { folder: path, written, kept, entries, filterBytes, bytes: byteLength, bytesBefore: byteLengthBefore, seconds });
   } catch (error) {
     progress?.stop();

@@ -17,7 +17,7 @@ export function explanationLines({ key, sequence, steps, outcome }: LookupExplan
   const width = Math.max(0, ...rows.map(([name]) => name.length));
   const end =
     outcome.kind === 'value' || outcome.kind === 'deletion'
-      ? `${outcome.kind === 'value' ? 'a value' : 'deleted'}, by sequence ${count(BigInt(outcome.sequence))} in ${outcome.file}`
+      ? `${outcome.kind === 'value' ? 'a value' : 'deleted'}, sequence ${count(BigInt(outcome.sequence))}, in ${outcome.file}`
       : outcome.kind === 'absent'
         ? 'absent from every source'
         : `failed: ${placedProblem(outcome.error)}`;

@@ -12,7 +12,7 @@ describe('get --explain', () => {
   test('prints the value, and on standard error what the lookup searched and what it did not', async () => {
     const { code, stdout, stderr } = await bloom(['get', '--explain', pathOf('log-batches'), 'pear'], scratch.path);
     expect({ code, stdout: stdout.toString() }).toEqual({ code: 0, stdout: 'blue\n' });
-    expect(stderr).toMatch(/^bloom: "pear" at sequence [0-9,]+: a value, by sequence [0-9,]+ in [0-9]{6}\.log\n(bloom: {3}.*\n)*bloom: {3}[0-9]{6}\.log +in memory, [0-9]+ (entry|entries): a value of 4 bytes, sequence [0-9,]+\n/);
+    expect(stderr).toMatch(/^bloom: "pear" at sequence [0-9,]+: a value, sequence [0-9,]+, in [0-9]{6}\.log\n(bloom: {3}.*\n)*bloom: {3}[0-9]{6}\.log +in memory, [0-9]+ (entry|entries): a value of 4 bytes, sequence [0-9,]+\n/);
   });
 
   test('names the table, the block and the filter of a key that is in a table, and exits with 1 for an absent one', async () => {

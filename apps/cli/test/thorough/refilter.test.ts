@@ -179,7 +179,7 @@ describe('refilter of a folder', () => {
     const before = await neighbourRate(table, '--internal').catch(() => NaN);
     const { code, stderr } = await bloom(['refilter', folder], scratch.path);
     expect(code).toBe(0);
-    expect(stderr).toMatch(/^bloom: people: 1 table written, 0 kept, 20,000 entries, [\d,]+ bytes, before [\d,]+; \d+\.\d\d s\n$/);
+    expect(stderr).toMatch(/^bloom: people: 1 table written, 0 kept, 20,000 entries, [\d,]+ bytes \(before: [\d,]+\); \d+\.\d\d s\n$/);
     expect(await bloomPrints(['scan', folder], scratch.path)).toBe(scanned);
     expect(await bloom(['verify', folder], scratch.path)).toMatchObject({ code: 0 });
     expect(await neighbourRate(`${folder}/${tablesOf(folder)[0]!}`, '--internal')).toBeLessThan(0.2 * before);

@@ -57,7 +57,7 @@ describe('what scan --all-versions --live prints of a folder', () => {
     const versions = await printed(['scan', 'filled', '--all-versions', '--live', ...format]);
     const name = `loaded ${format.join(' ')}`;
     await succeeds(['load', name, '-', '--versions', '-q', ...format], versions);
-    expect(await bloom(['diff', 'filled', name], scratch.path)).toMatchObject({ code: 0, stderr: expect.stringContaining(', 0 with other values\n') as string });
+    expect(await bloom(['diff', 'filled', name], scratch.path)).toMatchObject({ code: 0, stderr: expect.stringContaining(', 0 with different values\n') as string });
     expect((await bloom(['verify', name], scratch.path)).code).toBe(0);
     // Each deletion came along, as far as no table was merged.
     const deletions = (text: Buffer): number => text.toString('latin1').split('\n').filter((line) => line.includes('\tdeletion\t')).length;

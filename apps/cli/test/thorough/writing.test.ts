@@ -18,7 +18,7 @@ test('tables are merged, the newest first, converted and compared', async () => 
   expect({ code, stdout: stdout.toString(), stderr }).toEqual({
     code: 1,
     stdout: '-\tb\t2\n+\tb\tB\n+\tz\t9\n',
-    stderr: 'bloom: 0 only in old.ldb, 1 only in merged.ldb, 1 with other values\n',
+    stderr: 'bloom: 0 only in old.ldb, 1 only in merged.ldb, 1 with different values\n',
   });
 });
 
