@@ -11,7 +11,7 @@ import asc from 'assemblyscript/asc';
  * @property {string} target the source file for the module, a path in the package
  * @property {string} name the name of the constant in `target`
  * @property {number} pages the size of the memory, in pages of 64 KiB
- * @property {number} [maxPages] how far it can grow; not at all when left out
+ * @property {number} [maxPages] the size to which it can grow; `pages` by default
  */
 
 const packages = join(import.meta.dirname, '../../packages');
@@ -24,7 +24,7 @@ const isCheck = process.argv.includes('--check');
 async function compile(folder, { source, pages, maxPages = pages }) {
   /** @type {Uint8Array | undefined} */
   let binary;
-  // Every host that has SIMD also has memory.fill. On other hosts, the module fails to compile.
+  // Every host with SIMD also has memory.fill. A host without them cannot compile the module.
   const options = ['--optimizeLevel', '3', '--noAssert', '--runtime', 'stub', '--enable', 'simd', '--enable', 'bulk-memory'];
   const memory = ['--initialMemory', String(pages), '--maximumMemory', String(maxPages)];
   // `compileString` would also export what the imported sources export.
@@ -43,7 +43,7 @@ async function compile(folder, { source, pages, maxPages = pages }) {
  */
 function sourceFile({ source, name }, binary) {
   const lines = Buffer.from(binary).toString('hex').match(/.{1,108}/g) ?? [];
-  return `// Made of ${source} by tooling/kernels.
+  return `// Generated from ${source} by tooling/kernels.
 
 /** The WebAssembly module, in hexadecimal: longer than base64, but a quarter shorter when compressed. */
 export const ${name} =

@@ -2,7 +2,7 @@ import { arrows, rooms } from './allowed-imports.js';
 
 /** @import { IConfiguration, IForbiddenRuleType } from 'dependency-cruiser' */
 
-/** The site and the explorer have the same colours and fonts. */
+/** The site uses the explorer's colours and fonts. */
 const sharedColours = '^apps/explorer/src/shell/tokens[.]css$';
 
 const packages = Object.keys(arrows).join('|');
@@ -65,7 +65,7 @@ export default {
     },
     {
       name: 'tooling-imports-no-package',
-      comment: 'Benchmarks and the tests of bundles, in browsers and in other hosts import the packages. The rest of tooling imports only @bloom/bytes.',
+      comment: 'Only the benchmarks and the tests of bundles, browsers and hosts import packages. The rest of tooling imports only @bloom/bytes.',
       severity: 'error',
       from: { path: '^tooling/', pathNot: '^tooling/(benchmarks|browser-tests|bundler-tests|host-tests)/' },
       to: { path: '^(packages|apps)/', pathNot: '^packages/bytes/' },
@@ -73,7 +73,7 @@ export default {
     {
       name: 'tooling-stays-out-of-src',
       severity: 'error',
-      // The site shows sizes and addresses of packages, which the checks have.
+      // The site shows the limits of sizes and the addresses from tooling/package-check and tooling/size-limits.
       from: { path: '^(packages|apps)/[^/]+/src/', pathNot: '^apps/site/' },
       to: { path: '^tooling/' },
     },
@@ -101,7 +101,7 @@ export default {
     },
     {
       name: 'no-dev-dependency-in-src',
-      comment: 'The command is published as a bundle, which needs no package; the site is not published as a package.',
+      comment: 'The command is published as a bundle without dependencies; the site is not published as a package.',
       severity: 'error',
       from: { path: '^(packages|apps)/[^/]+/src/', pathNot: '^apps/(cli|site)/' },
       to: { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['type-only'] },

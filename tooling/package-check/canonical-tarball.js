@@ -1,5 +1,5 @@
-// pnpm writes the files of a package into its tarball in the order in which it finds them, which varies. Here they are sorted by name, so
-// that the same files give the same bytes.
+// pnpm writes files into a tarball in the order in which it finds them, which varies. This sorts them by name, so that the same files give
+// the same bytes.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { gunzipSync, gzipSync } from 'node:zlib';
 

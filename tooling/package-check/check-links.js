@@ -1,5 +1,5 @@
-// Checks that links in the repository's Markdown lead to files and headings that exist, and that the files exist which a README in a
-// folder of sources names. Addresses of the repository itself are checked against this checkout; other addresses are not requested.
+// Checks that links in the repository's Markdown lead to existing files and headings, and that the files named in the README of a source folder
+// exist. Addresses of this repository are checked against the checkout. Other addresses are not checked.
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join, posix } from 'node:path';

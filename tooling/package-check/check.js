@@ -30,7 +30,7 @@ async function check({ manifest, tarball }) {
 
   const packedManifest = execFileSync('tar', ['-xzOf', tarball, 'package/package.json'], { encoding: 'utf8' });
   for (const word of ['bloom-source', 'workspace:', 'catalog:', './src/']) {
-    if (packedManifest.includes(word)) problems.push(`package.json still holds ${word}`);
+    if (packedManifest.includes(word)) problems.push(`package.json still contains ${word}`);
   }
 
   const { messages, pkg } = await publint({ pack: { tarball: new Uint8Array(readFileSync(tarball)).buffer }, strict: true });
@@ -60,16 +60,16 @@ try {
   for (const { path, problems } of await sideBySide(packages, async (packed) => ({ path: packed.path, problems: await check(packed) }))) report(path, problems);
   const again = join(folder, 'again');
   mkdirSync(again);
-  report('packed twice, the same bytes', checkReproduced(packages, packAll(again)));
+  report('packing twice gives the same bytes', checkReproduced(packages, packAll(again)));
   const consumer = join(folder, 'consumer');
   mkdirSync(consumer);
-  report('types, as a consumer checks them', await checkConsumerTypes(packages, consumer));
+  report('types compile in a program that uses the packages', await checkConsumerTypes(packages, consumer));
   const project = join(folder, 'project');
   mkdirSync(project);
-  report('sizes, as npm installs them', checkInstalledSizes(packages, project));
+  report('installed sizes', checkInstalledSizes(packages, project));
   const example = join(folder, 'example');
   mkdirSync(example);
-  report('the example, copied into an empty folder', checkCopiedExample(packages, example));
+  report('the example works when copied', checkCopiedExample(packages, example));
 } finally {
   rmSync(folder, { recursive: true });
 }

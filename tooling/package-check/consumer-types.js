@@ -19,7 +19,7 @@ const modules = [
   { module: 'esnext', moduleResolution: 'bundler' },
 ];
 
-/** abstract-level's own types need @types/node, and so do those of what is built on it. */
+/** abstract-level's types need @types/node, and so do the types of packages built on it. */
 const NEEDS_NODE_TYPES = new Set(['@bloom/level', '@bloom/level/worker']);
 
 const hosts = [

@@ -6,7 +6,7 @@ import { packFolder } from './pack.js';
 
 /** @import { Packed } from './pack.js' */
 
-/** The example. It is private, because it is meant to be copied, not installed. */
+/** The example. Its package is private: users copy it and do not install it. */
 const EXAMPLE = 'packages/example-trailing-space-policy';
 
 /** The output of `npm start` as the README shows it, in the block that begins with that command. */

@@ -18,8 +18,8 @@ export function installedLimits() {
 }
 
 /**
- * @param {string} folder of a package, whose own node_modules count for the packages that are in them
- * @returns {number} bytes
+ * @param {string} folder of a package
+ * @returns {number} bytes, without the packages in its own node_modules
  */
 function ownBytes(folder) {
   let bytes = 0;
@@ -84,7 +84,7 @@ function installedSizes(packages, folder) {
 
 /**
  * @param {number} bytes
- * @returns {string} a limit at least 2% above, rounded up
+ * @returns {string} a limit at least 2% above `bytes`
  */
 function limitAbove(bytes) {
   const step = 10 ** Math.floor(Math.log10(bytes)) / 20;

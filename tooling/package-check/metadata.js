@@ -1,5 +1,5 @@
-// Checks what all published packages have in common: the fields of package.json that refer to the repository, and the links of documents,
-// which must work outside the repository. `--write` fixes them.
+// Checks the fields of package.json that all published packages share, and the links in their documents, which must work outside the
+// repository. `--write` fixes them.
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, posix } from 'node:path';
 import sizeLimits from '@bloom/size-limits/limits.js';
@@ -98,7 +98,7 @@ for (const of of publishedPackages()) {
 
 /**
  * @param {Pick<Manifest, 'dependencies' | 'optionalDependencies'>} manifest
- * @returns {string} what npm installs with a package, by its own manifest: packages of this repository first
+ * @returns {string} the packages that npm installs with a package, those of this repository first
  */
 function dependenciesOf({ dependencies = {}, optionalDependencies = {} }) {
   const names = Object.keys(dependencies);
@@ -108,7 +108,7 @@ function dependenciesOf({ dependencies = {}, optionalDependencies = {} }) {
   return [...own, ...others, ...optional].join(', ') || 'nothing';
 }
 
-/** What README.md says of each package: its dependencies, and the limits that `npx pnpm@10 installed-size` and `size` check. */
+/** README.md shows each package's dependencies and the limits that `npx pnpm@10 installed-size` and `size` check. */
 const installed = installedLimits();
 const limits = new Map(sizeLimits.map(({ name, limit }) => [name, limit]));
 const manifests = new Map(publishedPackages().map(({ manifest }) => [manifest.name, manifest]));

@@ -1,4 +1,4 @@
-// Packs every published package, after a build, into a folder, and prints the checksum of each. `--twice` builds
+// Packs the published packages, which must be built, into a folder, and prints their checksums. `--twice` builds
 // everything again, without caches, packs it again and compares the bytes.
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
@@ -23,7 +23,7 @@ if (values.twice) {
   try {
     execFileSync('pnpm', ['build', '--force', '--output-logs=errors-only'], { cwd: root, stdio: ['ignore', 'ignore', 'inherit'] });
     const problems = checkReproduced(packages, packAll(again));
-    console.log(problems.length === 0 ? 'A second build, packed, has the same bytes.' : problems.join('\n'));
+    console.log(problems.length === 0 ? 'Building and packing again gives the same bytes.' : problems.join('\n'));
     if (problems.length > 0) process.exitCode = 1;
   } finally {
     rmSync(again, { recursive: true });

@@ -4,7 +4,7 @@ import { linksOf, withoutFragment } from './links.js';
 
 /** @import { Manifest } from './published-packages.js' */
 
-/** Anything else, such as sources, tests and caches, is there by mistake. The command carries the explorer's page. */
+/** Other files, such as sources, tests and caches, are published by mistake. The command includes the explorer's page. */
 const EXPECTED = /^(package\.json|README\.md|LICENSE|CHANGELOG\.md|docs\/[\w-]+\.md|dist\/([\w.-]+\/)*[\w.-]+\.(js|cjs|js\.map|cjs\.map|d\.ts|d\.cts)|dist\/third-party-notices\.txt|dist\/explorer\/[\w ./-]+)$/;
 
 /**
@@ -26,6 +26,6 @@ export function checkFiles(manifest, files, readme) {
   ];
   return [
     ...[...new Set(wanted)].filter((file) => !present.has(file)).map((file) => `no ${file}`),
-    ...files.filter((file) => !EXPECTED.test(file)).map((file) => `has ${file}, which is not expected`),
+    ...files.filter((file) => !EXPECTED.test(file)).map((file) => `has ${file}, which should not be published`),
   ];
 }

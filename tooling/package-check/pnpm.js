@@ -1,11 +1,11 @@
 import { spawnSync } from 'node:child_process';
 
 /**
- * Runs the pnpm that runs this process. Where there is none, as in a test that is started directly, npx provides it.
+ * Runs pnpm: the one that started this process, or else one from npx, for example in a test that was started directly.
  *
  * @param {readonly string[]} args
  * @param {string} folder where it runs
- * @returns {unknown} the JSON that it prints at last, after what scripts printed
+ * @returns {unknown} the JSON at the end of its output, after the output of scripts
  */
 export function pnpmJson(args, folder) {
   const running = process.env.npm_execpath ?? '';

@@ -15,7 +15,7 @@ export function addressOf(path, kind) {
 
 /**
  * @param {string} address
- * @returns {string | undefined} the path that it names, with its fragment, or undefined for an address outside of the repository
+ * @returns {string | undefined} the path in the repository, with its fragment, or undefined for an address elsewhere
  */
 export function pathOf(address) {
   for (const kind of /** @type {const} */ (['blob', 'tree'])) {

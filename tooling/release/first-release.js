@@ -1,5 +1,5 @@
 // Replaces all waiting changesets with a first release of each package. The folder first-release has a changeset for each package: its text
-// starts the changelog, and `major` means 1.0.0, `minor` 0.1.0. It can be run again until something is published.
+// becomes the changelog, `major` means 1.0.0 and `minor` means 0.1.0. This can be run repeatedly until something is published.
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';

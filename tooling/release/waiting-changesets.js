@@ -1,5 +1,5 @@
 /**
- * Changesets itself makes 1.0.0 of a package when it finds a major before 1.0.0.
+ * Checks a changeset. A major is refused for a package before 1.0.0, because changesets would raise its version to 1.0.0.
  *
  * @param {string} changeset its text
  * @param {ReadonlyMap<string, string>} versions of the published packages, by name
@@ -9,7 +9,7 @@ export function problemsOf(changeset, versions) {
   const [, head = '', text = ''] = /^---\n([^]*?)---\n([^]*)$/.exec(changeset) ?? [];
   const problems = head.trimEnd().split('\n').flatMap((line) => {
     const [, name = '', bump] = /^'([^']+)': (patch|minor|major)$/.exec(line) ?? [];
-    if (bump === undefined) return [`not a package and its bump: ${line}`];
+    if (bump === undefined) return [`not a package name and a bump: ${line}`];
     const version = versions.get(name);
     if (version === undefined) return [`${name} is not published`];
     return bump === 'major' && version.startsWith('0.') ? [`${name} is ${version}: an incompatible change before 1.0.0 is a minor`] : [];

@@ -1,5 +1,5 @@
-// Copies what a release reads and writes: manifests, changelogs, changesets and the published files. A release can be tried in the copy
-// without changing the checkout.
+// Copies the files that a release reads and writes: manifests, changelogs, changesets and the published files. A release can be tried in
+// the copy without changing the checkout.
 import { cpSync, existsSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
 import { packageAt, root } from '@bloom/package-check/published-packages.js';
@@ -28,7 +28,7 @@ export function copyWorkspace(folder) {
       }
     }
   }
-  // pnpm finds the version that `workspace:^` stands for through these.
+  // pnpm follows these links to find the versions for `workspace:^`.
   for (const [name, place] of places) {
     const { manifest } = packageAt(relative(folder, place));
     for (const dependency of Object.keys({ ...manifest.dependencies, ...manifest.devDependencies })) {

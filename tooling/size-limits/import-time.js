@@ -13,7 +13,7 @@ function importMs(entryPoint) {
 }
 
 // The shortest time counts, because other load on the machine only makes an import slower. Entry points that took too long are
-// imported again, in turns, so that a busy moment affects all of them.
+// imported again in turns, so that other load affects all of them alike.
 const shortestMs = entryPoints.map(() => Infinity);
 for (let round = 0; round < ROUNDS; round++) {
   for (const [i, entryPoint] of entryPoints.entries()) {

@@ -1,4 +1,4 @@
-// The size of what a browser downloads for each entry point, bundled with all dependencies, minified and gzipped.
+// The limits of what a browser downloads for each entry point: a bundle with all dependencies, minified and gzipped.
 import { entryPoints } from './entry-points.js';
 
 /** @import { Check } from 'size-limit' */
@@ -10,7 +10,7 @@ const wholeEntryPoints = {
   '@bloom/hash': '3.8 kB',
   // 19 kB of this belong to Database.repair and Database.refilter, and are loaded on the first call.
   '@bloom/leveldb': '126.5 kB',
-  // A page whose database is in a worker loads at most 35 kB of this: tooling/bundler-tests measures it. Besides `@bloom/leveldb`, the rest is mostly abstract-level and the packages buffer and events, which it needs in browsers.
+  // A page whose database is in a worker loads at most 35 kB of this: tooling/bundler-tests measures it. What it has besides `@bloom/leveldb` is mostly abstract-level and its browser dependencies `buffer` and `events`.
   '@bloom/level': '161.3 kB',
   '@bloom/level/worker': '128.4 kB',
   '@bloom/leveldb/browser': '2 kB',
@@ -75,7 +75,7 @@ function check(name, source, limit) {
     name,
     limit,
     gzip: true,
-    // size-limit needs a file, but bundles `source`, whose imports are by name, as a page's own bundler resolves them.
+    // size-limit needs a file. esbuild bundles `source` instead, which imports packages by name, as a page does.
     path: 'package.json',
     /** @param {{ entryPoints: string[] }} config of esbuild, made by size-limit */
     modifyEsbuildConfig: ({ entryPoints: _, ...config }) => ({

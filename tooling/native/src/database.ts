@@ -1,6 +1,7 @@
 import { type ChildProcessByStdio, spawn, spawnSync } from 'node:child_process';
 import type { Readable } from 'node:stream';
 import { formatKv, type KeyValue, parseKv } from '@bloom/fixtures';
+import { answersIn, fields } from './fields.js';
 import { leveldbProgram } from './leveldb-program.js';
 import { compileProgram, type Program } from './program.js';
 
@@ -52,7 +53,7 @@ export class NativeDatabase {
     return snapshots;
   }
 
-  /** The status of `DB::Open`, and all entries; fails if they differ backwards. Changes the folder. */
+  /** The status of `DB::Open` and all entries. Fails if iterating backward gives other entries. Changes the folder. */
   dump(folder: string, options: DatabaseOptions = {}): { readonly status: string; readonly entries: KeyValue[] } {
     const output = this.#run(['dump', folder, ...optionArguments(options)]);
     const end = output.indexOf(0x0a);
@@ -61,22 +62,13 @@ export class NativeDatabase {
 
   /** The value of each key, or `undefined`. Changes the folder. */
   get(folder: string, keys: readonly Uint8Array[], options: DatabaseOptions = {}): (Uint8Array | undefined)[] {
-    const input = Buffer.concat(keys.flatMap((key) => [Buffer.from(Uint32Array.of(key.length).buffer), key]));
-    const output = this.#run(['get', folder, ...optionArguments(options)], input);
-    const view = new DataView(output.buffer, output.byteOffset, output.byteLength);
-    let offset = 0;
-    return keys.map(() => {
-      const found = output[offset] === 1;
-      const start = offset + 5;
-      offset = start + view.getUint32(offset + 1, true);
-      return found ? output.slice(start, offset) : undefined;
-    });
+    const output = this.#run(['get', folder, ...optionArguments(options)], fields(keys));
+    return answersIn(output, keys.length);
   }
 
-  /** How often LevelDB reads the tables, all of them open, to look up each key once. Changes the folder. */
+  /** How many reads of table files LevelDB makes to look up each key once when all tables are already open. Changes the folder. */
   reads(folder: string, keys: readonly Uint8Array[], options: DatabaseOptions = {}): number {
-    const input = Buffer.concat(keys.flatMap((key) => [Buffer.from(Uint32Array.of(key.length).buffer), key]));
-    const output = this.#run(['reads', folder, ...optionArguments(options)], input);
+    const output = this.#run(['reads', folder, ...optionArguments(options)], fields(keys));
     return Number(new DataView(output.buffer, output.byteOffset).getBigUint64(0, true));
   }
 
@@ -103,8 +95,8 @@ export class NativeDatabase {
   }
 
   /**
-   * Starts a writer that counts for some seconds, one batch per count. It prints every 64th count once it is written.
-   * leveldb-database.cc describes the database after each count.
+   * Starts a writer that increments a counter for some seconds, with one batch per count, and prints every 64th count after writing it.
+   * `Count` in leveldb-database.cc says what the database contains after each count.
    */
   startCounting(folder: string, seconds: number): ChildProcessByStdio<null, Readable, null> {
     return spawn(this.#program, ['count', folder, String(seconds)], { stdio: ['ignore', 'pipe', 'inherit'] });

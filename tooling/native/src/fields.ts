@@ -10,3 +10,15 @@ export function fields(list: readonly Uint8Array[]): Uint8Array {
   }
   return bytes;
 }
+
+/** Reads `count` answers, each u8 found, u32 LE length and a value: the values, `undefined` if not found. */
+export function answersIn(bytes: Uint8Array, count: number): (Uint8Array | undefined)[] {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  let offset = 0;
+  return Array.from({ length: count }, () => {
+    const isFound = bytes[offset] === 1;
+    const start = offset + 5;
+    offset = start + view.getUint32(offset + 1, true);
+    return isFound ? bytes.slice(start, offset) : undefined;
+  });
+}

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type ComparatorName, formatKv, type KeyValue, parseKv } from '@bloom/fixtures';
-import { fields } from './fields.js';
+import { answersIn, fields } from './fields.js';
 import { leveldbProgram } from './leveldb-program.js';
 import { compileProgram, type Program } from './program.js';
 
@@ -35,7 +35,7 @@ export interface ReadOptions {
 }
 
 export interface GetOptions extends ReadOptions {
-  /** Whether to use the table's filter, as a lookup in a database does. Default: false, which only searches the block. */
+  /** Whether to check the table's filter first, as a lookup in a database does. Default: false. */
   readonly useFilter?: boolean;
 }
 
@@ -76,14 +76,7 @@ export class NativeLevelDb {
   get(table: TableInput, keys: readonly Uint8Array[], options: GetOptions = {}): (Uint8Array | undefined)[] {
     const filter = options.useFilter === true ? ['--bits-per-key', '10'] : [];
     const output = this.#read('get', table, [...readArguments(options), ...filter], fields(keys));
-    const view = new DataView(output.buffer, output.byteOffset, output.byteLength);
-    let offset = 0;
-    return keys.map(() => {
-      const found = output[offset] === 1;
-      const start = offset + 5;
-      offset = start + view.getUint32(offset + 1, true);
-      return found ? output.slice(start, offset) : undefined;
-    });
+    return answersIn(output, keys.length);
   }
 
   /** For each key, the offset in the file that `Table::ApproximateOffsetOf` returns. */
@@ -98,7 +91,7 @@ export class NativeLevelDb {
     return this.#run(['filter', String(bitsPerKey), ...readArguments(options)], fields(keys));
   }
 
-  /** Whether each key matches, by the Bloom policy. */
+  /** Whether the filter may contain each key, according to the Bloom policy. */
   mayMatch(filter: Uint8Array, keys: readonly Uint8Array[], options: ReadOptions = {}): boolean[] {
     const output = this.#run(['may-match', ...readArguments(options)], fields([filter, ...keys]));
     return Array.from(output, (answer) => answer === 1);

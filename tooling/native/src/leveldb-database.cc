@@ -4,11 +4,11 @@
 //   leveldb-database write FOLDER SEED MODE     random operations -> the contents of each snapshot that is still held
 //                                               MODE close: closes the database, so that no compaction is interrupted;
 //                                               stop: ends without closing it; kill: kills itself during a write
-//   leveldb-database dump FOLDER [options]      -> the status of DB::Open, as text and a newline, then all entries, in order;
-//                                               fails unless they are the same backwards. Changes the folder.
+//   leveldb-database dump FOLDER [options]      -> the status of DB::Open, as text and a newline, then all entries, in order.
+//                                               Fails if iterating backward gives other entries. Changes the folder.
 //   leveldb-database get FOLDER [options]       stdin: keys -> u8 found, u32 length, value; for each key. Changes the folder.
-//   leveldb-database reads FOLDER [options]     stdin: keys -> u64 reads of tables that are open, by gets of the keys. Nothing is
-//                                               cached, and no tables are compacted. Changes the folder.
+//   leveldb-database reads FOLDER [options]     stdin: keys -> u64: how many reads of table files it takes to get each key once, when all
+//                                               tables are open. Without a block cache and compactions. Changes the folder.
 //   leveldb-database fill FOLDER [options]      stdin: entries; puts them in this order and closes the database
 //   leveldb-database script FOLDER [options]    stdin: operations, one per line; see Script. Ends without closing the database.
 //   leveldb-database count FOLDER SECONDS       writes for that long, one batch per count, and prints the counts; see Count
@@ -114,7 +114,7 @@ void Write(const std::string& bytes) {
   if (std::fwrite(bytes.data(), 1, bytes.size(), stdout) != bytes.size() || std::fflush(stdout) != 0) Misuse("stdout is closed");
 }
 
-// All entries, forwards. Fails unless they are the same backwards.
+// All entries in order. Fails if iterating backward gives other entries.
 std::string Entries(leveldb::DB* db, const leveldb::ReadOptions& options) {
   std::string forwards;
   std::vector<std::pair<std::string, std::string>> entries;
@@ -128,11 +128,11 @@ std::string Entries(leveldb::DB* db, const leveldb::ReadOptions& options) {
   size_t left = entries.size();
   for (it->SeekToLast(); it->Valid(); it->Prev()) {
     if (left == 0 || entries[--left].first != it->key() || entries[left].second != it->value()) {
-      Check(Status::Corruption("the entries differ backwards and forwards"));
+      Check(Status::Corruption("iterating backward gives other entries"));
     }
   }
   Check(it->status());
-  if (left != 0) Check(Status::Corruption("there are fewer entries backwards than forwards"));
+  if (left != 0) Check(Status::Corruption("iterating backward gives fewer entries"));
   return forwards;
 }
 
@@ -320,7 +320,7 @@ int Get(const std::string& folder, const Settings& settings) {
   return 0;
 }
 
-// Counts the reads of files, and does no background work, which would count too.
+// Counts reads of files. Does no background work, whose reads would be counted too.
 class CountingEnv : public leveldb::EnvWrapper {
  public:
   CountingEnv() : EnvWrapper(leveldb::Env::Default()) {}
@@ -371,7 +371,7 @@ int Reads(const std::string& folder, Settings settings) {
   }
   const uint64_t reads = env.reads - before;
   Write(std::string(reinterpret_cast<const char*>(&reads), 8));
-  // Closing the database would wait for the background work.
+  // Closing the database would wait for background work, which never runs.
   _exit(0);
 }
 
@@ -392,7 +392,7 @@ int Fill(const std::string& folder, Settings settings) {
   return 0;
 }
 
-// Can hold back background work, so that a write always completes before the work that it schedules.
+// Can delay background work, so that a write always completes before the work that it schedules.
 class SteppedEnv : public leveldb::EnvWrapper {
  public:
   SteppedEnv() : EnvWrapper(leveldb::Env::Default()) {}
@@ -405,7 +405,7 @@ class SteppedEnv : public leveldb::EnvWrapper {
     else target()->Schedule(&SteppedEnv::Run, work);
   }
 
-  // Holds back what is scheduled from now on.
+  // Queues work that is scheduled from now on until Release.
   void Hold() {
     std::unique_lock<std::mutex> lock(mutex_);
     held_ = true;
@@ -568,7 +568,7 @@ int Count(const std::string& folder, double seconds) {
     batch.Put("gone" + std::to_string(i % 10), number);
     batch.Delete("gone" + std::to_string((i - 1) % 10));
     Check(db->Write(leveldb::WriteOptions(), &batch));
-    // The count is printed after the write, so a reader that starts now must see it.
+    // The count is printed after the write, so a reader that starts afterwards must see it.
     if (i % 64 == 0) Write(number + "\n");
     if (i % 5000 == 0) {
       delete db;

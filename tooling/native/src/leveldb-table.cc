@@ -230,7 +230,7 @@ void Build(const char* out, Settings settings) {
   while (!input.AtEnd()) {
     const Slice key = input.Field();
     const Slice value = input.Field();
-    // The builder only asserts this, and release builds have no assertions.
+    // The builder checks the order only with an assertion, which release builds leave out.
     if (last && settings.options.comparator->Compare(*last, key) >= 0) {
       Misuse("keys must ascend: entry " + std::to_string(builder.NumEntries()));
     }

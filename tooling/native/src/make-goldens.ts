@@ -20,7 +20,7 @@ const variants = [
 
 const native = nativeLevelDb();
 if (native === undefined) {
-  throw new Error(`LevelDB, which writes the goldens, is not available: ${nativeUnavailableReason() ?? ''}`);
+  throw new Error(`the goldens are written by LevelDB, which is not available: ${nativeUnavailableReason() ?? ''}`);
 }
 
 const entries = trailingSpaceEntries();

@@ -20,14 +20,14 @@ export interface ProgramSource {
   readonly libraries: readonly (readonly string[])[];
   /** A program that compiles if and only if everything that this one needs is installed. */
   readonly probe: string;
-  /** Arguments with which it succeeds as long as the libraries are installed. */
+  /** Arguments with which the compiled program exits with 0 if its libraries are installed. */
   readonly check: readonly string[];
 }
 
 /**
  * Compiles a program, unless `build/` already has it for the same source.
  *
- * @throws Error when its probe compiles but the program does not, which means that the program is wrong.
+ * @throws Error when the probe compiles but the program does not: then the program has an error.
  */
 export function compileProgram({ name, libraries, probe, check }: ProgramSource): Program {
   const compiler = process.env.CXX ?? 'c++';
@@ -48,7 +48,7 @@ export function compileProgram({ name, libraries, probe, check }: ProgramSource)
       const tried = compile(compiler, probeSource, libs, join(folder, 'probe'));
       if (tried === undefined) {
         mkdirSync(buildFolder, { recursive: true });
-        // Test workers may do this at the same time, so each compiles under its own name and moves the result into place.
+        // Test workers may compile at the same time, so each writes to its own file and renames it at the end.
         const fresh = `${path}.${process.pid}`;
         const error = compile(compiler, source, libs, fresh);
         if (error !== undefined) throw new Error(`${name}.cc does not compile:\n${error}`);
@@ -63,9 +63,9 @@ export function compileProgram({ name, libraries, probe, check }: ProgramSource)
   }
 }
 
-/** `undefined` when it worked, otherwise the reason. */
+/** `undefined` on success, otherwise the error. */
 function compile(compiler: string, file: string, libs: readonly string[], out: string): string | undefined {
   const { error, status, stderr } = spawnSync(compiler, [...flags, file, '-o', out, ...libs], { encoding: 'utf8' });
   if (error !== undefined) return `no C++ compiler: ${error.message}`;
-  return status === 0 ? undefined : `what it needs to compile is not installed: ${stderr.trim()}`;
+  return status === 0 ? undefined : `a header or library is not installed: ${stderr.trim()}`;
 }

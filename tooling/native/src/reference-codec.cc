@@ -3,12 +3,12 @@
 //
 //   version CODEC                      prints the library's version, or fails
 //   encode CODEC LEVEL                 input: contents, each preceded by its length; output: their streams in the same form
-//   decode CODEC MAX_BYTES             input: streams; output: for each a byte, 1 if it is accepted, and the contents
+//   decode CODEC MAX_BYTES             input: streams; output for each: u8, 1 if it is valid; then its contents
 //   time encode CODEC LEVEL ROUNDS     input: contents; prints the nanoseconds per item in the fastest round
 //   time decode CODEC MAX_BYTES ROUNDS
 //
-// CODEC: snappy, zstd. Lengths are u32, little-endian. Snappy has no levels. Added to a level of zstd, 100 means a
-// content checksum, 200 no content size, 400 a window of 1 KiB.
+// CODEC: snappy, zstd. Lengths are u32, little-endian. Snappy has no levels. For zstd, LEVEL can include settings:
+// +100 for a content checksum, +200 for no content size, +400 for a window of 1 KiB.
 #include <dlfcn.h>
 
 #include <algorithm>

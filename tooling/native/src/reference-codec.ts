@@ -1,11 +1,11 @@
 import { spawnSync } from 'node:child_process';
-import { fields } from './fields.js';
+import { answersIn, fields } from './fields.js';
 import { compileProgram, type ProgramSource } from './program.js';
 
 /** The codecs with reference implementations. */
 export type CodecName = 'snappy' | 'zstd';
 
-/** Settings of zstd, added to a level. */
+/** Settings of zstd; add them to the level. */
 export const ZSTD_CHECKSUM = 100;
 export const ZSTD_WITHOUT_SIZE = 200;
 export const ZSTD_SMALL_WINDOW = 400;
@@ -41,17 +41,10 @@ export class ReferenceCodec {
     });
   }
 
-  /** Decompresses each stream: undefined if it is refused or its contents are longer than `maxBytes`. */
+  /** Decompresses each stream: `undefined` if it is invalid or its contents are longer than `maxBytes`. */
   decode(streams: readonly Uint8Array[], maxBytes: number): (Uint8Array | undefined)[] {
     const output = this.#run(['decode', this.name, String(maxBytes)], streams);
-    const view = new DataView(output.buffer, output.byteOffset);
-    let position = 0;
-    return streams.map(() => {
-      const isAccepted = output[position] === 1;
-      const start = position + 5;
-      position = start + view.getUint32(position + 1, true);
-      return isAccepted ? output.slice(start, position) : undefined;
-    });
+    return answersIn(output, streams.length);
   }
 
   /** Nanoseconds per item in the fastest of `rounds`. */

@@ -1,4 +1,4 @@
-// Made of assembly/snappy-decompressor.ts by tooling/kernels.
+// Generated from assembly/snappy-decompressor.ts by tooling/kernels.
 
 /** The WebAssembly module, in hexadecimal: longer than base64, but a quarter shorter when compressed. */
 export const SNAPPY_DECOMPRESSOR =
