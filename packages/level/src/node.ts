@@ -49,7 +49,7 @@ const host: LevelHost = {
   openFolderToRead: (folder, options) => folderCalls.openReader(folder, options, host),
   writableAt: (location) => new WritableNodeFolder(location),
   // Loaded on demand: few programs share a database between threads.
-  openShared: async (location, options) => (await import('./node/shared-threads.js')).openShared(location, options, host),
+  openShared: async (location, options) => (await import('./node/open-shared.js')).openShared(location, options, host),
   readOnlyFolderAt: (location) => new NodeFolder(location),
   bytesOf: (text) => Buffer.from(text),
   textOf: slicesAllBytes() ? (bytes, start, end) => utf8Slice!.call(bytes, start, end) : textOf,

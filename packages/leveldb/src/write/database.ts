@@ -24,7 +24,7 @@ import type { RefilterDatabaseOptions, RefilterReport } from './refilter.js';
 import type { RepairOptions } from './repair.js';
 import type { RepairReport } from './repair-report.js';
 import { DatabaseSnapshot } from './snapshot.js';
-import { Store } from './store.js';
+import { OpenDatabase } from './open-database.js';
 
 /** Options of a write. */
 export interface WriteOptions {
@@ -56,23 +56,23 @@ const MAX_BATCH_BYTES = 128 * 2 ** 20;
  */
 export class Database extends AsyncBaseReader {
   readonly #path: ReadPath;
-  readonly #store: Store;
+  readonly #database: OpenDatabase;
   #closing: Promise<void> | undefined;
 
-  private constructor(store: Store) {
-    const { background } = store;
+  private constructor(opened: OpenDatabase) {
+    const { background } = opened;
     let cursors = 0;
-    const path = new ReadPath({ kind: 'database', className: 'Database' }, store.folder, store.state.view, {
-      writes: store.writes,
+    const path = new ReadPath({ kind: 'database', className: 'Database' }, opened.folder, opened.state.view, {
+      writes: opened.writes,
       onWastedSeek: (first) => background.chargeSeek(first),
       sampler: () => new CursorSampler(++cursors, (key) => background.sampleRead(key)),
     });
-    super(path, store);
+    super(path, opened);
     this.#path = path;
-    this.#store = store;
+    this.#database = opened;
     // The state holds a pin of its own.
-    store.state.view.pin();
-    store.state.onView = (view) => {
+    opened.state.view.pin();
+    opened.state.onView = (view) => {
       view.pin();
       this.#path.show(view);
     };
@@ -92,7 +92,7 @@ export class Database extends AsyncBaseReader {
   static async open(folder: WritableFolder, options: DatabaseOptions = {}): Promise<Database> {
     mustHaveAtMost('Database.open', 'a folder and options', 2, arguments.length);
     mustBeWritable(folder);
-    return new Database(await Store.open(folder, settingsOf(options)));
+    return new Database(await OpenDatabase.open(folder, settingsOf(options)));
   }
 
   /**
@@ -221,7 +221,7 @@ export class Database extends AsyncBaseReader {
     mustHaveAtMost('Database.clear', 'a range', 1, given.length);
     const [range] = given.length === 0 ? [{}] : given;
     if ((range as unknown) === undefined) throw new TypeError('the range of Database.clear is undefined: call clear() without arguments to delete all entries');
-    await this.#store.clear(new EntryDeletion(range, this.#path.view.order));
+    await this.#database.clear(new EntryDeletion(range, this.#path.view.order));
   }
 
   /** Writes all operations of a batch atomically. The batch is copied. */
@@ -308,8 +308,8 @@ export class Database extends AsyncBaseReader {
    */
   snapshot(): DatabaseSnapshot {
     this.#path.mustBeOpen();
-    const { writes } = this.#store;
-    const { held, versions } = this.#store.state;
+    const { writes } = this.#database;
+    const { held, versions } = this.#database.state;
     writes.catchUp();
     const sequence = writes.lastQueued ?? versions.lastSequence;
     held.add(sequence);
@@ -327,13 +327,13 @@ export class Database extends AsyncBaseReader {
     const endBytes = end === undefined ? undefined : bytesOf('end', end);
     if (beginBytes !== undefined) mustBeBytes('begin', beginBytes);
     if (endBytes !== undefined) mustBeBytes('end', endBytes);
-    await this.#store.compactRange(beginBytes, endBytes);
+    await this.#database.compactRange(beginBytes, endBytes);
   }
 
   /** Writes the memtable to a table, and waits for it. */
   async flush(): Promise<void> {
     this.#path.mustBeOpen();
-    await this.#store.flush();
+    await this.#database.flush();
   }
 
   /** The approximate number of bytes that the keys from `start` up to, but not including, `limit` take in tables, without entries in memory. */
@@ -373,11 +373,11 @@ export class Database extends AsyncBaseReader {
     const { version } = this.#path.view;
     switch (name) {
       case 'leveldb.stats':
-        return this.#store.background.stats.toText(version);
+        return this.#database.background.stats.toText(version);
       case 'leveldb.sstables':
         return tablesToText(version);
       case 'leveldb.approximate-memory-usage':
-        return String((this.#store.settings.cache?.byteLength ?? 0) + this.#store.state.memoryUsage);
+        return String((this.#database.settings.cache?.byteLength ?? 0) + this.#database.state.memoryUsage);
     }
     const [, level] = /^leveldb\.num-files-at-level([0-9]{1,20})$/.exec(name) ?? [];
     return level === undefined ? undefined : version.levels[Number(level)]?.length.toString();
@@ -386,12 +386,12 @@ export class Database extends AsyncBaseReader {
   /** Waits for the background work: flushes and compactions. */
   async idle(): Promise<void> {
     this.#path.mustBeOpen();
-    await this.#store.background.idle();
+    await this.#database.background.idle();
   }
 
   /** Waits for pending writes, and closes all files. Further calls return the promise of the first. */
   close(): Promise<void> {
-    if (this.#path.state.close()) this.#closing = this.#store.close();
+    if (this.#path.state.close()) this.#closing = this.#database.close();
     return this.#closing!;
   }
 
@@ -401,7 +401,7 @@ export class Database extends AsyncBaseReader {
   }
 
   #write(call: string, fill: (batch: WriteBatch) => void, options: WriteOptions | undefined): Promise<void> {
-    const { writes } = this.#store;
+    const { writes } = this.#database;
     try {
       this.#path.mustBeOpen();
       if (options !== undefined) {
@@ -420,7 +420,7 @@ export class Database extends AsyncBaseReader {
 
   /** @throws RangeError for a batch that does not fit into a table, before it is in the log: a log with such a batch could not be replayed. */
   #mustFit(batch: WriteBatch): void {
-    const { settings } = this.#store;
+    const { settings } = this.#database;
     const maxBatchBytes = Math.max(MAX_BATCH_BYTES, settings.maxBlockBytes / 2);
     if (batch.byteLength > maxBatchBytes) throw new RangeError(`a batch must have at most ${maxBatchBytes} bytes, got ${batch.byteLength}`);
     // Checked before the record is made, since nearly every batch is small.
@@ -435,7 +435,7 @@ export class Database extends AsyncBaseReader {
     for (const file of version.files) {
       if (compareInternal(order, file.largest, key) <= 0) offset += file.size;
       else if (compareInternal(order, file.smallest, key) <= 0) {
-        const handle = await runAsync(this.#store.folder, tables.open(file), signal);
+        const handle = await runAsync(this.#database.folder, tables.open(file), signal);
         offset += handle.approximateOffset(key);
       }
     }

@@ -22,7 +22,7 @@ const FEW_ENTRIES = 1000;
 const FEW_BYTES = 256 * 2 ** 10;
 
 /** The parts of a database that is open for writing, from its opening to its closing. */
-export class Store implements TableFiles {
+export class OpenDatabase implements TableFiles {
   readonly settings: Settings;
   readonly restarts = 0;
   readonly state: DatabaseState;
@@ -40,14 +40,14 @@ export class Store implements TableFiles {
   }
 
   /** Opens or creates a database. */
-  static async open(folder: WritableFolder, settings: Settings): Promise<Store> {
+  static async open(folder: WritableFolder, settings: Settings): Promise<OpenDatabase> {
     await mustNotLookForeign(folder, settings);
     const hold = await holdDatabaseFolder(folder, settings);
     try {
       const opened = await openVersions(hold.folder, settings);
-      const store = new Store(hold, opened);
-      await store.#start(opened);
-      return store;
+      const database = new OpenDatabase(hold, opened);
+      await database.#start(opened);
+      return database;
     } catch (error) {
       const failure = await openingFailure(hold.folder, error);
       await hold.release();
