@@ -15,6 +15,6 @@ render(
   document.getElementById('explorer')!,
 );
 if (import.meta.env.PROD && 'serviceWorker' in navigator && isSecureContext) {
-  // Lets the page work offline. Without it, the page needs its server.
+  // Lets the page work offline.
   navigator.serviceWorker.register('./service-worker.js').catch(() => undefined);
 }

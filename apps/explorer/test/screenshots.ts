@@ -145,8 +145,8 @@ const SCENES: readonly Scene[] = [
     },
   },
   {
-    name: 'kept',
-    hash: '#/kept',
+    name: 'opfs',
+    hash: '#/opfs',
     async prepare({ page }) {
       for (const [key, value] of [['pear', 'green, and yellow when it is ripe'], ['apple', 'red'], ['fig', 'violet']] as const) {
         await page.getByLabel('Key', { exact: true }).fill(key);

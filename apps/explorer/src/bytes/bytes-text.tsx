@@ -5,7 +5,7 @@ import { KEY_FORM_TITLES, KEY_FORMS, type KeyForm, partsOf, valueParts } from '.
 interface BytesTextProps {
   readonly bytes: Uint8Array;
   readonly form: KeyForm;
-  /** The number of all bytes, if `bytes` has only the first of them. */
+  /** The total number of bytes, if `bytes` has only the first ones. */
   readonly byteLength?: number | undefined;
   /** Whether the bytes are a value. Forms for keys do not apply to it. */
   readonly isValue?: boolean | undefined;

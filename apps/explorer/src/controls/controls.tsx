@@ -11,7 +11,7 @@ interface SegmentedProps<Name extends string> {
   readonly hideLegend?: boolean;
 }
 
-/** A choice of one of a few options, all of which are visible. */
+/** Radio buttons in a row. */
 export function Segmented<Name extends string>({ legend, name, value, options, onChange, hideLegend }: SegmentedProps<Name>) {
   return (
     <fieldset class="segmented-field">
@@ -35,12 +35,12 @@ interface NumberFieldProps {
   readonly max: number;
   readonly step?: number;
   readonly hint?: ComponentChildren;
-  /** If set, a slider is shown too, up to this value. The field itself accepts larger values. */
+  /** If set, there is also a slider, up to this value. The field itself accepts larger values. */
   readonly sliderMax?: number;
   readonly onChange: (value: number) => void;
 }
 
-/** A number field. Values out of range are reported and not applied. */
+/** A number field. Values that are out of range are reported and not applied. */
 export function NumberField({ label, value, min, max, step = 1, hint, sliderMax, onChange }: NumberFieldProps) {
   const id = useId();
   const [typed, setTyped] = useState<string>();
@@ -104,7 +104,7 @@ interface DropProps {
   readonly children?: ComponentChildren;
 }
 
-/** Asks for a file, a folder or an address in a view that has nothing to show. */
+/** Asks for a file, a folder or an address when a view is empty. */
 export function Drop({ title, explanation, folder, url: address, sampleLabel, onFiles, onSample, children }: DropProps) {
   const [over, setOver] = useState(false);
   const [url, setUrl] = useState('');
@@ -118,7 +118,7 @@ export function Drop({ title, explanation, folder, url: address, sampleLabel, on
         setOver(true);
       }}
       onDragLeave={() => setOver(false)}
-      // The page takes what is dropped anywhere on it.
+      // The page handles drops anywhere on it.
       onDrop={() => setOver(false)}
     >
       <svg class="drop-icon" viewBox="0 0 24 24" aria-hidden="true">
@@ -165,7 +165,7 @@ export function Drop({ title, explanation, folder, url: address, sampleLabel, on
   );
 }
 
-/** The progress of long work. */
+/** The progress of a long task. */
 export function Progress({ label, done, total, onCancel }: { readonly label: string; readonly done: number; readonly total: number; readonly onCancel: () => void }) {
   const id = useId();
   const percent = total === 0 ? 0 : Math.min(100, Math.floor((done / total) * 100));
@@ -184,7 +184,7 @@ export function Progress({ label, done, total, onCancel }: { readonly label: str
   );
 }
 
-/** A value with a name. */
+/** A named value. */
 export function Fact({ name, isWide, children }: { readonly name: string; readonly isWide?: boolean; readonly children: ComponentChildren }) {
   return (
     <div class={isWide === true ? 'is-wide' : ''}>

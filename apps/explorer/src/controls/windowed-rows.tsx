@@ -3,7 +3,7 @@ import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import { useNarrow } from './use-narrow.js';
 
 const ROW_HEIGHT = 34;
-/** The height of rows whose last cell has its own line. */
+/** The height of rows whose last cell is below the others. */
 const STACKED_ROW_HEIGHT = 56;
 /** The number of extra rows above and below the visible ones. */
 const MARGIN = 8;
@@ -42,7 +42,7 @@ export function WindowedRows<Row>(props: WindowProps<Row>) {
   const [focused, setFocused] = useState(0);
   const id = useId();
   const scroller = useRef<HTMLDivElement>(null);
-  /** The row that was chosen before it was loaded. */
+  /** A row that the user chose before it was loaded. */
   const chosen = useRef<{ readonly key: string; readonly number: number } | undefined>(undefined);
   const fullHeight = rowCount * rowHeight;
   const shownHeight = Math.min(fullHeight, MAX_HEIGHT);
@@ -111,7 +111,7 @@ export function WindowedRows<Row>(props: WindowProps<Row>) {
       aria-label={label}
       aria-rowcount={rowCount + 1}
       aria-colcount={headings.length}
-      // The row that keys move, for those who cannot see it: it is in the document as long as it is in sight.
+      // Tells screen readers which row has the focus, as long as the row is in the document.
       aria-activedescendant={rowCount > 0 && focused >= start && focused < end ? `${id}-${focused}` : undefined}
       tabIndex={0}
       onScroll={({ currentTarget }) => setTop(currentTarget.scrollTop)}
@@ -127,7 +127,7 @@ export function WindowedRows<Row>(props: WindowProps<Row>) {
       <div role="rowgroup" style={{ height: `${shownHeight}px`, minWidth }}>
         {rows?.rows.map((item, i) => {
           const number = rows.start + i;
-          // Scaled lists are laid out around the place that the scroll bar is at.
+          // In a scaled list, rows are positioned relative to the scroll position.
           const y = ROW_HEIGHT + (scale === 1 ? number * rowHeight : top + (number - first) * rowHeight);
           return (
             <div

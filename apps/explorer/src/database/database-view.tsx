@@ -28,7 +28,7 @@ export function DatabaseDrop({ view }: { readonly view: 'database' | 'lookup' })
     <Drop
       folder
       title="Open a database"
-      explanation="Drop the folder that has a file named CURRENT: of a browser’s storage, a game world, a chain. It stays on your machine and is never changed."
+      explanation="Drop a folder that contains a file named CURRENT, such as a browser’s storage, a game world or a blockchain’s data. It stays on your machine and is never changed."
       url={{
         label: 'Address of a folder',
         placeholder: 'https://…/database/',
@@ -41,7 +41,7 @@ export function DatabaseDrop({ view }: { readonly view: 'database' | 'lookup' })
       onFiles={(files) => session.take(files)}
       onSample={() => session.openDatabase(sampleDatabase(), view)}
     >
-      {lost !== undefined && <p class="notice is-warn">“{lost}” is not kept when the page is left. Drop it again to go on.</p>}
+      {lost !== undefined && <p class="notice is-warn">“{lost}” is a local folder, which the page cannot open by itself. Drop it here to continue.</p>}
     </Drop>
   );
 }
@@ -81,14 +81,14 @@ export function DatabaseStatus({ view }: { readonly view: 'database' | 'lookup' 
         <FailureNotice failure={isOfUnknownOrder ? { ...failed.failure, message: unknownOrder(failed.failure.message) } : failed.failure} title="The database could not be opened." />
       )}
       {failed !== undefined && (
-        <section class="card" aria-label="How to go on">
-          <h2>How to go on</h2>
+        <section class="card" aria-label="What you can do">
+          <h2>What you can do</h2>
           {failed.failure.code === 'BLOOM_MISSING_FILE' && failed.origin.kind === 'files' && failed.origin.hasGaps !== true && (
             <div class="row">
               <button type="button" onClick={() => session.openDatabase({ ...failed.origin, hasGaps: true }, view)}>
                 Read what is there
               </button>
-              <span class="muted small">Keys of the missing tables are missing too, and older versions of them may show.</span>
+              <span class="muted small">Entries of the missing tables are missing too, and older versions of their keys may appear instead.</span>
             </div>
           )}
           {isOfUnknownOrder && (
@@ -96,12 +96,12 @@ export function DatabaseStatus({ view }: { readonly view: 'database' | 'lookup' 
               <button type="button" onClick={() => session.openDatabase({ ...failed.origin, isForcedBytewise: true }, view)}>
                 Read it in the order of its bytes
               </button>
-              <span class="muted small">Some keys may be missed, or come out of order.</span>
+              <span class="muted small">Some keys may be missed or appear out of order.</span>
             </div>
           )}
           {tables.length > 0 ? (
             <>
-              <p>Its tables can be looked at one by one:</p>
+              <p>You can open its tables one by one:</p>
               <ul class="chips">
                 {tables.slice(0, 200).map((file) => (
                   <li key={file.name}>
@@ -114,7 +114,7 @@ export function DatabaseStatus({ view }: { readonly view: 'database' | 'lookup' 
             </>
           ) : (
             <p>
-              The folder must have CURRENT, the MANIFEST that it names, and the tables and logs. “bloom salvage FOLDER” writes what can still be read into a new one.
+              The folder must have CURRENT, the MANIFEST that it names, and the tables and logs. “bloom salvage FOLDER” writes everything that can still be read to a new database.
             </p>
           )}
         </section>
@@ -126,14 +126,14 @@ export function DatabaseStatus({ view }: { readonly view: 'database' | 'lookup' 
 /** The page's message about an unknown comparator, because the library's message is for programmers. */
 function unknownOrder(message: string): string {
   const name = /“([^”]+)”|"([^"]+)"/.exec(message);
-  return `Its keys are sorted in an order of its own${name === null ? '' : `, ${name[1] ?? name[2]!}`}, which this page does not know. The database is whole; only the program that wrote it knows the order.`;
+  return `Its keys are sorted by a comparator that this page does not have${name === null ? '' : `, ${name[1] ?? name[2]!}`}. The database is not damaged, but only the program that wrote it knows this order.`;
 }
 
 /** From the newest to the oldest. */
 const PARTS = [
   { colour: 'filter', share: 1.4, title: 'Log', text: 'The newest writes, in the order in which they were made.' },
   { colour: 'level-0', share: 2, title: 'Level 0', text: 'A full log becomes a table here. Key ranges of tables may overlap.' },
-  { colour: 'level-1', share: 3, title: 'Level 1', text: 'Merged from level 0. No two tables overlap, so a lookup asks at most one.' },
+  { colour: 'level-1', share: 3, title: 'Level 1', text: 'Merged from level 0. No two tables overlap, so a lookup reads at most one.' },
   { colour: 'level-2', share: 5, title: 'Level 2 and deeper', text: 'Each level holds about ten times as much as the one above. Most of the data is here.' },
 ] as const;
 
@@ -146,7 +146,7 @@ export function DatabaseView() {
         <>
           <header class="view-head">
             <h1>Walk through a database</h1>
-            <p class="lead">A LevelDB database is a folder of files. New writes go to a log; tables below it hold the rest, level by level. Open one and see what lies where, and every version of a key.</p>
+            <p class="lead">A LevelDB database is a folder of files. New writes go to a log; everything older is in tables, level by level. Open one to see where its data is, and every version of a key.</p>
           </header>
           {opening === undefined && <Anatomy label="Parts of a database" parts={PARTS} />}
           {opening === undefined && <DatabaseDrop view="database" />}
@@ -275,7 +275,7 @@ function DroppedCard({ dropped }: { readonly dropped: readonly DroppedFacts[] })
   return (
     <section class="card" aria-label="Damage">
       <h2>
-        Left out <span class="muted">{count(dropped.length)}</span>
+        Skipped <span class="muted">{count(dropped.length)}</span>
       </h2>
       <ul class="findings">
         {dropped.slice(0, 50).map(({ file, offset, byteLength, reason, code }) => (
@@ -287,7 +287,7 @@ function DroppedCard({ dropped }: { readonly dropped: readonly DroppedFacts[] })
               : {reason}
               {byteLength !== undefined && ` (${counted(byteLength, 'byte')})`}
             </p>
-            <p class="small">All other entries are shown, as in LevelDB. A get whose entry may be in the damaged part fails.</p>
+            <p class="small">All other entries are shown, as in LevelDB. A get fails if its entry may be in the damaged part.</p>
             <p class="small">
               <code>{code}</code>
             </p>

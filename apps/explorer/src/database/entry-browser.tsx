@@ -20,7 +20,7 @@ const PAGE_ROWS = 500;
 interface ShownPage extends DatabasePage {
   readonly number: number;
   readonly step: EntryRange;
-  /** Different for each loaded page, so that lists notice the change. */
+  /** Different for each loaded page, so that lists load their rows again. */
   readonly id: number;
 }
 
@@ -111,7 +111,7 @@ export function EntryBrowser({ client, onRead }: { readonly client: DatabaseClie
         {by === 'prefix' ? (
           <div class="field grow">
             <label for={`${id}-prefix`}>Keys that begin with</label>
-            <input id={`${id}-prefix`} type="search" class="mono" value={prefix} spellcheck={false} autocapitalize="off" placeholder="all of them" onInput={({ currentTarget }) => change({ prefix: currentTarget.value })} />
+            <input id={`${id}-prefix`} type="search" class="mono" value={prefix} spellcheck={false} autocapitalize="off" placeholder="all keys" onInput={({ currentTarget }) => change({ prefix: currentTarget.value })} />
           </div>
         ) : (
           <>
@@ -120,7 +120,7 @@ export function EntryBrowser({ client, onRead }: { readonly client: DatabaseClie
               <input id={`${id}-from`} type="search" class="mono" value={from} spellcheck={false} autocapitalize="off" placeholder="the first key" onInput={({ currentTarget }) => change({ from: currentTarget.value })} />
             </div>
             <div class="field grow">
-              <label for={`${id}-to`}>To, included</label>
+              <label for={`${id}-to`}>To (inclusive)</label>
               <input id={`${id}-to`} type="search" class="mono" value={to} spellcheck={false} autocapitalize="off" placeholder="the last key" onInput={({ currentTarget }) => change({ to: currentTarget.value })} />
             </div>
           </>
@@ -128,7 +128,7 @@ export function EntryBrowser({ client, onRead }: { readonly client: DatabaseClie
       </div>
       {bounds === undefined && <p class="notice is-warn">{TYPING_HELP[typing]}</p>}
       {failure !== undefined && <FailureNotice failure={failure} title="These entries could not be read." />}
-      {page !== undefined && rows.length === 0 && <p class="muted" role="status">No key here.</p>}
+      {page !== undefined && rows.length === 0 && <p class="muted" role="status">No keys found.</p>}
       {page !== undefined && rows.length > 0 && (
         <>
           <WindowedRows<DatabaseRow>
@@ -201,7 +201,7 @@ function KeyDetails({ client, row, form, typing }: { readonly client: DatabaseCl
           Follow its lookup
         </button>
       </div>
-      {failure !== undefined && <FailureNotice failure={failure} title="Not all of it could be read." />}
+      {failure !== undefined && <FailureNotice failure={failure} title="Some of it could not be read." />}
       {value !== undefined && (
         <div class="entry-bytes" tabIndex={0} role="region" aria-label="Value">
           <BytesText bytes={value.bytes} byteLength={value.byteLength} form={form} isValue />
@@ -209,9 +209,9 @@ function KeyDetails({ client, row, form, typing }: { readonly client: DatabaseCl
       )}
       {versions !== undefined && (
         <>
-          <h4>All versions that are stored, the newest first</h4>
+          <h4>All stored versions, newest first</h4>
           <div class="scrolls">
-            <Rows label="Versions of the key" headings={['Written as', 'Kind', 'Where', 'Value']}>
+            <Rows label="Versions of the key" headings={['Sequence', 'Kind', 'Where', 'Value']}>
               {versions.map(({ sequence, kind, file, level, value: stored }, i) => (
                 <tr key={`${file} ${sequence}`} class={i === 0 ? 'is-newest' : ''}>
                   <td>{count(Number(sequence))}</td>

@@ -7,9 +7,9 @@ import { byteSize } from '../controls/sizes.js';
 import type { DatabaseFacts, LevelTableFacts } from './database-facts.js';
 import { keyAxis, type KeyScale } from './key-axis.js';
 
-/** The most tables of a level that are drawn as bars: more would be too narrow to touch. */
+/** The most tables of a level that are drawn as bars. More bars would be too narrow to click. */
 const MOST_BARS = 300;
-/** The number of bytes of a key that a title shows. */
+/** The number of bytes of a key in a tooltip. */
 const SHOWN_BYTES = 80;
 
 /** The result of a lookup in a table or log. */
@@ -20,7 +20,7 @@ interface LevelMapProps {
   readonly form: KeyForm;
   readonly onOpen: (name: string) => void;
   readonly lookup?: LookupPath | undefined;
-  /** What is currently done to tables, by name: a word to show after their names. */
+  /** What is being done to tables, by name, for the labels of their bars. */
   readonly marks?: ReadonlyMap<string, string> | undefined;
 }
 
@@ -41,7 +41,7 @@ export function LevelMap({ facts, form, onOpen, lookup, marks }: LevelMapProps) 
   const widthOf = ({ smallest, largest }: LevelTableFacts): number => axes.bytes.position(largest.userKey.bytes) - axes.bytes.position(smallest.userKey.bytes);
   const isBunched = tables.length > 1 && tables.filter((table) => widthOf(table) < 0.02).length > tables.length / 2;
   const [chosen, setChosen] = useState<KeyScale>();
-  // The order of IndexedDB is not that of the bytes.
+  // IndexedDB does not sort keys by their bytes.
   const scale = facts.isIndexedDb ? 'even' : (chosen ?? (isBunched ? 'even' : 'bytes'));
   const { ends } = axes[scale];
   const position = (key: Uint8Array): number => axes[scale].position(key);
@@ -58,7 +58,7 @@ export function LevelMap({ facts, form, onOpen, lookup, marks }: LevelMapProps) 
                   {log.name}
                 </button>{' '}
                 <span>{counted(log.entries, 'write')}, {byteSize(log.byteLength)}</span>
-                {log.tail !== undefined && <span class="muted">It ends in the middle of a record ({log.tail}), as after a crash: that write never counted.</span>}
+                {log.tail !== undefined && <span class="muted">It ends in the middle of a record ({log.tail}), as after a crash. That write is ignored.</span>}
               </div>
             </div>
           </li>
@@ -90,12 +90,12 @@ export function LevelMap({ facts, form, onOpen, lookup, marks }: LevelMapProps) 
             <span class="filter-swatch" aria-hidden="true" /> has a filter
           </li>
           <li>
-            <span class="filter-swatch has-no-filter" aria-hidden="true" /> dashed: has none that can be used, so every lookup in its range reads a block
+            <span class="filter-swatch has-no-filter" aria-hidden="true" /> dashed: has no usable filter, so every lookup in its range reads a block
           </li>
         </ul>
       )}
       {lookup !== undefined ? null : tables.length === 0 ? (
-        <p class="muted">No tables yet: everything is in the log.</p>
+        <p class="muted">There are no tables yet: everything is in the log.</p>
       ) : facts.isIndexedDb ? null : (
         <Segmented
           legend="Scale of keys"
@@ -127,7 +127,7 @@ function Lanes({ tables, level, form, position, onOpen, lookup, marks, visitOf }
   // Tables of level 0 overlap, so each has its own lane, the newest on top. Deeper levels need one lane.
   const lanes = level === 0 ? [...tables].sort((a, b) => Number(BigInt(b.number) - BigInt(a.number))).map((table) => [table]) : [tables];
   const shown = lanes.slice(0, 40);
-  // The line of the key ends where the lookup ends.
+  // The key’s line ends where the lookup ended.
   const lastAsked = Math.max(...shown.map((lane, i) => (lane.some(({ name }) => lookup?.visits.has(name) === true) ? i : -1)));
   const isCrossed = (lane: number): boolean => lookup?.levels.has(level) === true && (lane <= lastAsked || lookup.levels.get(level) === true);
   const plain = (bytes: Uint8Array): string => partsOf(bytes.subarray(0, SHOWN_BYTES), form).map(({ text }) => text).join('');

@@ -38,7 +38,7 @@ const PULSE_MS = 420;
 /** The opacity of bits that the key does not use. */
 const DIMMED = 0.6;
 
-/** The layout of the grid: the fewest bytes per row for which bits are not too large. Rows fill the width. */
+/** The layout of the grid: the fewest bytes per row with which bits are not too large. Rows fill the width. */
 function gridFor(bits: number, width: number): Grid {
   const hasLines = bits >= LINE_BYTES * 8 && bits % (LINE_BYTES * 8) === 0;
   const largest = bits <= 160 ? 42 : bits <= 700 ? 24 : bits <= 3000 ? 16 : bits <= 20_000 ? 11 : 7;
@@ -104,7 +104,7 @@ export function BitGrid({ label, filter, before, probing, shownProbes, selected,
       const lastRow = Math.min(grid.rows, rowAt(top + height) + 2);
       const lastBit = Math.min(bits, lastRow * grid.bytesPerRow * 8);
       if (grid.lineRows > 0) {
-        // A bar next to each cache line, which is thick for the line of the key.
+        // A bar next to each cache line, thicker next to the line of the key.
         const touched = new Set(shown.map(({ bit }) => Math.floor(bit / (LINE_BYTES * 8))));
         for (let line = Math.floor(firstRow / grid.lineRows); line * grid.lineRows < lastRow; line++) {
           context.fillStyle = touched.has(line) ? ink : lineColour;
@@ -234,7 +234,7 @@ export function BitGrid({ label, filter, before, probing, shownProbes, selected,
         <canvas ref={canvas} aria-hidden="true" />
       </div>
       <span id={hint} class="visually-hidden">
-        Arrow keys move from bit to bit. The line below says which keys set the bit.
+        Arrow keys move from bit to bit. The line below tells which keys set the bit.
       </span>
     </div>
   );

@@ -14,13 +14,13 @@ interface BenchProps {
   readonly isOneOfTwo: boolean;
 }
 
-/** One filter in numbers: the calculation of a key's bits, and the bytes of the filter. */
+/** The calculation of a key's bits, and the bytes of the filter. */
 export function FilterBench({ filter, before, probing, shown: shownOfAll, isOneOfTwo }: BenchProps) {
   const needed = neededProbes(probing);
   const isAsked = probing.key !== '';
   const isAdding = probing.kind === 'adding';
   const shown = isAsked ? Math.min(shownOfAll, needed) : 0;
-  // Before the last step, the key is not added yet.
+  // The key is added at the last step.
   const stored = before !== undefined && shown < needed ? before : filter;
   const probedBytes = useMemo(() => new Set(probing.probes.slice(0, shown).map(({ bit }) => bit >> 3)), [probing, shown]);
   const firstZeroByte = !isAdding && probing.firstZero !== undefined && shown > probing.firstZero ? probing.probes[probing.firstZero]!.bit >> 3 : undefined;
@@ -29,7 +29,7 @@ export function FilterBench({ filter, before, probing, shown: shownOfAll, isOneO
       {isOneOfTwo && <h2 class="bench-title">{POLICY_TITLES[filter.policy]}</h2>}
       <section class="card bench-steps" aria-label={isOneOfTwo ? `From the key to its bits, ${POLICY_TITLES[filter.policy]}` : 'From the key to its bits'}>
         <h2>From the key to its bits</h2>
-        {isAsked ? <Steps filter={filter} probing={probing} shown={shown} needed={needed} /> : <p class="muted">Ask about a key to see how its bits are worked out.</p>}
+        {isAsked ? <Steps filter={filter} probing={probing} shown={shown} needed={needed} /> : <p class="muted">Ask about a key to see how its bits are calculated.</p>}
       </section>
 
       <section class="card bench-bytes" aria-label={isOneOfTwo ? `The bytes in a file, ${POLICY_TITLES[filter.policy]}` : 'The bytes in a file'}>
@@ -86,7 +86,7 @@ function Steps({ filter, probing, shown, needed }: { readonly filter: BuiltFilte
               <th scope="col">h</th>
               <th scope="col">{isBlocked ? 'bit' : `h mod ${count(filter.bits)}`}</th>
               <th scope="col">Byte, bit</th>
-              <th scope="col">Finds</th>
+              <th scope="col">Result</th>
             </tr>
           </thead>
           <tbody>
@@ -107,7 +107,7 @@ function Steps({ filter, probing, shown, needed }: { readonly filter: BuiltFilte
                     </code>
                   </td>
                   <td>
-                    {i >= needed ? <span class="muted">not checked</span> : !isShown ? '' : probing.kind === 'adding' ? (isSet ? <span class="found-one">1 already</span> : <span class="found-new">0, now 1</span>) : isSet ? <span class="found-one">1</span> : <span class="found-zero">0: never added</span>}
+                    {i >= needed ? <span class="muted">not checked</span> : !isShown ? '' : probing.kind === 'adding' ? (isSet ? <span class="found-one">already 1</span> : <span class="found-new">0, now 1</span>) : isSet ? <span class="found-one">1</span> : <span class="found-zero">0: never added</span>}
                   </td>
                 </tr>
               );

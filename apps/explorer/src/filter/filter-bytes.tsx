@@ -2,7 +2,7 @@ import { hexNumber } from '@bloom/report';
 import { WindowedRows } from '../controls/windowed-rows.js';
 import type { BuiltFilter } from './built-filter.js';
 
-/** The number of bytes in a row, which fit a narrow screen. */
+/** The number of bytes in a row, few enough for a narrow screen. */
 const ROW_BYTES = 8;
 
 /** The filter in its stored form: its bits, and the number of probes in the last byte. */

@@ -10,12 +10,12 @@ import { type FilterState, MAX_KEYS } from './filter-state.js';
 import type { ProbeSteps } from './probe-steps.js';
 import { Verdict } from './verdict.js';
 
-/** With more keys than this, finding those that set a bit takes longer than a frame. */
+/** With more keys than this, the keys that set a bit are not shown: finding them would delay the animation. */
 const MOST_KEYS_WITH_OWNERS = 2000;
 
 const LINE_BITS = LINE_BYTES * 8;
 
-/** The number of bits listed, in addition to those that the answer needs. */
+/** The number of bits that are listed. If the answer needs more, these are listed too. */
 const MOST_TILES = 9;
 
 /** Windows up to this width have the style of small screens. */
@@ -50,20 +50,20 @@ export function FilterStage({ state, filters, before, probings, steps, message, 
   const probes = counted(first.probes, 'bit');
   const lessons = [
     {
-      title: 'Adding a key makes its bits 1',
-      text: `Each key always points to the same ${probes} of the ${count(first.bits)}; a fixed calculation picks them. Adding the key makes them all 1. Nothing ever makes a bit 0 again.`,
+      title: 'Adding a key sets its bits to 1',
+      text: `Each key always maps to the same ${probes} of the ${count(first.bits)}; a fixed calculation picks them. Adding the key sets them all to 1. Nothing ever sets a bit back to 0.`,
       action: 'Add a key and watch',
       run: onShowAdding,
     },
     {
       title: 'A single 0 proves “no”',
-      text: 'Was a key added? Check its bits, always the same ones. If one is 0, the key was never added: adding it would have made that bit 1.',
+      text: 'Was a key added? Check its bits, which are always the same. If one is 0, the key was never added: adding it would have set that bit to 1.',
       action: 'Show me a certain no',
       run: onShowNo,
     },
     {
       title: 'All 1s prove nothing: “maybe”',
-      text: 'If all its bits are 1, the key may have been added. Or other keys that use the same bits made them 1. The filter cannot tell the two cases apart, so it answers “maybe”.',
+      text: 'If all its bits are 1, the key may have been added. Or other keys that use the same bits set them to 1. The filter cannot tell the two cases apart, so it answers “maybe”.',
       action: 'Show me a wrong maybe',
       run: onShowFalsePositive,
     },
@@ -125,7 +125,7 @@ export function FilterStage({ state, filters, before, probings, steps, message, 
         <div role="status" class={isOneOfTwo ? 'side-by-side' : ''}>
           {isEmpty ? (
             <div class="verdict is-question">
-              <p class="verdict-word">Is “{GUESS}” among them?</p>
+              <p class="verdict-word">Is “{GUESS}” one of them?</p>
               <p>The filter cannot read the list. It has only the {count(first.bits)} bits below. What will it say?</p>
               <button type="button" class="is-primary" onClick={() => onQuery(GUESS)}>
                 Ask about “{GUESS}”
@@ -147,7 +147,7 @@ export function FilterStage({ state, filters, before, probings, steps, message, 
 
 const LESSON_OF = { added: 1, no: 2, 'true positive': 3, 'false positive': 3 } as const;
 
-/** The first key in question. */
+/** The key that the page asks about first. */
 const GUESS = 'pear';
 /** The number of added words that are named. */
 const NAMED_WORDS = 14;
@@ -161,7 +161,7 @@ function AddedWords({ keys, query }: { readonly keys: readonly string[]; readonl
   return (
     <p class="added-words">
       {keys.length === 0 ? (
-        <strong>No key was added yet.</strong>
+        <strong>No key has been added yet.</strong>
       ) : (
         <>
           <strong>{counted(keys.length, 'key was', 'keys were')} added:</strong>{' '}
@@ -202,7 +202,7 @@ function Picture({ filter, before, probing, steps, isOneOfTwo, isFirst }: Pictur
   return (
     <section class="picture" aria-labelledby={`${id}-bits`}>
       <div class="picture-head">
-        <h3 id={`${id}-bits`}>{isOneOfTwo ? POLICY_TITLES[filter.policy] : !isAsked ? 'All that the filter stores' : <>The bits of “<KeyName name={probing.key} />”</>}</h3>
+        <h3 id={`${id}-bits`}>{isOneOfTwo ? POLICY_TITLES[filter.policy] : !isAsked ? 'Everything that the filter stores' : <>The bits of “<KeyName name={probing.key} />”</>}</h3>
         {isFirst && isAsked && (
           <div class="row step-buttons">
             <button type="button" onClick={steps.play}>
@@ -211,7 +211,7 @@ function Picture({ filter, before, probing, steps, isOneOfTwo, isFirst }: Pictur
             <button type="button" disabled={steps.shown === 0} onClick={() => steps.goTo(steps.shown - 1)} aria-label="One step back">
               ←
             </button>
-            <button type="button" disabled={steps.shown >= steps.needed} onClick={() => steps.goTo(steps.shown + 1)} aria-label="One step on">
+            <button type="button" disabled={steps.shown >= steps.needed} onClick={() => steps.goTo(steps.shown + 1)} aria-label="One step forward">
               →
             </button>
           </div>
@@ -244,7 +244,7 @@ function Picture({ filter, before, probing, steps, isOneOfTwo, isFirst }: Pictur
       <BitGrid label={isOneOfTwo ? `Bits, ${POLICY_TITLES[filter.policy]}` : 'Bits'} filter={filter} before={before} probing={isAsked ? probing : undefined} shownProbes={shown} selected={selected} onSelect={setSelected} />
       <div class="picture-foot">
         <p class="bit-owners small" role="status">
-          {selected === undefined || selected >= filter.bits ? <span class="muted">Click a bit to see which keys made it 1.</span> : <BitOwners filter={filter} bit={selected} />}
+          {selected === undefined || selected >= filter.bits ? <span class="muted">Click a bit to see which keys set it to 1.</span> : <BitOwners filter={filter} bit={selected} />}
         </p>
         <p class="legend small">
           <span>
@@ -256,10 +256,10 @@ function Picture({ filter, before, probing, steps, isOneOfTwo, isFirst }: Pictur
           {isAdding ? (
             <>
               <span>
-                <span class="swatch is-new" /> made 1 now
+                <span class="swatch is-new" /> set to 1 now
               </span>
               <span>
-                <span class="swatch is-probed" /> was 1 already
+                <span class="swatch is-probed" /> was already 1
               </span>
             </>
           ) : (
@@ -287,9 +287,9 @@ function AddedBit({ number, bit, wasSet, isShown, by }: { readonly number: numbe
       <span class="probe-bit">bit {count(bit)}</span>
       <span class="probe-value">{!isShown ? '?' : wasSet ? '1' : '0→1'}</span>
       <span class="probe-owner">
-        {!isShown ? '' : !wasSet ? 'made 1 now' : by.length === 0 ? '1 already' : (
+        {!isShown ? '' : !wasSet ? 'set to 1 now' : by.length === 0 ? 'already 1' : (
           <>
-            1 already, by <KeyName name={by[0]!} />
+            already 1, by <KeyName name={by[0]!} />
           </>
         )}
       </span>
@@ -309,7 +309,7 @@ function BitOwners({ filter, bit }: { readonly filter: BuiltFilter; readonly bit
   const rest = owners.length - shown.length;
   return (
     <>
-      {place} was made 1 by{' '}
+      {place} was set to 1 by{' '}
       <strong>
         {shown.map((key, i) => (
           <Fragment key={key}>

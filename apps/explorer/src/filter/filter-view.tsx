@@ -30,7 +30,7 @@ export function FilterView() {
   const session = useSession();
   const state = useSessionState((all) => all.filter);
   const change = (part: Partial<FilterState>): void => {
-    // Other sizes are sizes that LevelDB makes.
+    // Only the story’s filter has a length of its own. All other lengths follow from these settings.
     const isSized = 'bitsPerKey' in part || 'expectedKeys' in part || 'wantedRate' in part;
     session.change({ filter: { ...session.state.filter, ...(isSized && { byteLength: undefined }), ...part } });
   };
@@ -54,7 +54,7 @@ export function FilterView() {
     const all = distinctKeys([...state.keys, ...keys]);
     const isNew = all.length > state.keys.length;
     change({ keys: all, lostKeys: 0, isAdding: isNew && query !== undefined, ...(query !== undefined && { query }) });
-    setMessage(isNew ? '' : 'These keys were added before.');
+    setMessage(isNew ? '' : 'These keys have already been added.');
   };
   const stranger = (isWanted: (key: string) => boolean): string | undefined => {
     for (const key of strangers()) if (!state.keys.includes(key) && key !== state.query && isWanted(key)) return key;
@@ -70,12 +70,12 @@ export function FilterView() {
   };
   const showNo = (): void => {
     const key = stranger((candidate) => verdictOf(first.probingOf(candidate)) === 'no');
-    if (key === undefined) setMessage('This filter is so full that every key finds only 1s. Give it more bits.');
+    if (key === undefined) setMessage('This filter is so full that all bits of every key are 1. Give it more bits.');
     else show(key);
   };
   const showFalsePositive = (): void => {
     const key = stranger((candidate) => verdictOf(first.probingOf(candidate)) === 'false positive');
-    if (key === undefined) setMessage('None of 20,000 keys that were never added gets a wrong maybe from this filter. Add keys or give it fewer bits, then try again.');
+    if (key === undefined) setMessage('This filter gives no wrong maybe for any of 20,000 keys that were never added. Add keys or give it fewer bits, then try again.');
     else show(key);
   };
 
@@ -91,7 +91,7 @@ export function FilterView() {
       <header class="filter-hero">
         <h1>“Have I seen this before?”</h1>
         <p class="lead">
-          A Bloom filter answers this without storing what it has seen: all it keeps is a row of bits. Give it words, its <em>keys</em>, and ask about any
+          A Bloom filter answers this without storing what it has seen: it keeps only a row of bits. Give it words, its <em>keys</em>, and ask about any
           word. A <strong class="word-no">no</strong> is certain; a <strong class="word-maybe">maybe</strong> is not.
         </p>
       </header>
@@ -124,7 +124,7 @@ export function FilterView() {
         ))}
       </div>
       <NearSection title="Five policies, the same keys" load={async () => (await import('./policies-card.js')).PoliciesCard} props={{ keys: state.keys, bitsPerKey: size.bitsPerKey, query: state.query }} />
-      <NearSection title="One key more can spoil a filter" className="fit-card" load={async () => (await import('./fit-card.js')).FitCard} props={{ keys: state.fitKeys, pattern: state.fitPattern, onChange: change }} />
+      <NearSection title="One more key can spoil a filter" className="fit-card" load={async () => (await import('./fit-card.js')).FitCard} props={{ keys: state.fitKeys, pattern: state.fitPattern, onChange: change }} />
     </div>
   );
 }
@@ -178,16 +178,16 @@ function KeysCard({ state, onAdd, onChange }: KeysCardProps) {
       </div>
       {state.lostKeys > 0 && (
         <p class="notice is-warn small" role="alert">
-          This link stands for {count(state.lostKeys)} keys that were too many for it. Only the browser tab that made it has them: paste them again.
+          This link was made with {count(state.lostKeys)} keys, which are too many for a link. Only the browser tab that made it has them. Paste them again.
         </p>
       )}
       {keys.length > state.expectedKeys && (
         <p class="notice is-warn small">
-          More than the {count(state.expectedKeys)} it is sized for. It fills up with 1s and says maybe too often.
+          These are more than the {count(state.expectedKeys)} keys that the filter is sized for. It has too many 1s and answers maybe too often.
         </p>
       )}
       {keys.length === 0 ? (
-        <p class="muted">No key yet. Every bit is 0, so the answer to any key is a certain no.</p>
+        <p class="muted">No keys yet. Every bit is 0, so the answer for any key is a certain no.</p>
       ) : (
         <ul class="chips key-chips" aria-label="Keys added">
           {keys.slice(0, SHOWN_KEYS).map((key) => (
@@ -199,7 +199,7 @@ function KeysCard({ state, onAdd, onChange }: KeysCardProps) {
                 type="button"
                 class="chip-remove"
                 aria-label={`Build the filter without ${key}`}
-                title="A filter cannot forget a key: it is built again without it"
+                title="A filter cannot remove a key. It is rebuilt without it."
                 onClick={() => onChange({ keys: keys.filter((other) => other !== key), isAdding: false })}
               >
                 ×
@@ -217,7 +217,7 @@ function KeysCard({ state, onAdd, onChange }: KeysCardProps) {
           setTyped('');
         }}
       >
-        <label for={id}>Add keys, one on each line; spaces count</label>
+        <label for={id}>Add keys, one per line; spaces count</label>
         <textarea id={id} rows={2} value={typed} spellcheck={false} placeholder="Paste as many as you like" onInput={({ currentTarget }) => setTyped(currentTarget.value)} />
         <div class="row">
           <button type="submit" disabled={distinctKeys(typed.split('\n')).length === 0}>
@@ -268,7 +268,7 @@ function SizeCard({ state, bitsPerKey, equalBits, wanted, filters, isWhole, onCh
         value={state.sizing}
         options={[
           ['bits', 'Bits per key'],
-          ['rate', 'Rate wanted'],
+          ['rate', 'Rate'],
         ]}
         onChange={(sizing) => onChange({ sizing, ...(sizing === 'bits' && { bitsPerKey }) })}
       />
@@ -276,16 +276,16 @@ function SizeCard({ state, bitsPerKey, equalBits, wanted, filters, isWhole, onCh
         <NumberField label="Bits per key" value={state.bitsPerKey} min={1} max={MAX_BITS_PER_KEY} sliderMax={20} hint="LevelDB’s usual choice is 10." onChange={(bits) => onChange({ bitsPerKey: bits })} />
       ) : (
         <NumberField
-          label="Absent keys that get a maybe, at most, in %"
+          label="Most absent keys that may get a maybe, in %"
           value={Number((state.wantedRate * 100).toPrecision(6))}
           min={0.0001}
           max={50}
           step={0.1}
           hint={
             !wanted.isCurrent
-              ? 'Trying sizes out…'
+              ? 'Trying sizes…'
               : wanted.answer === undefined
-                ? 'LevelDB’s 32-bit hash cannot reach that rate with any size. Shown: the last size that was found.'
+                ? 'LevelDB’s 32-bit hash cannot reach that rate with any size. The last size that was found is shown.'
                 : `LevelDB’s filter needs ${counted(wanted.answer, 'bit')} per key for that.`
           }
           onChange={(rate) => onChange({ wantedRate: rate / 100 })}
@@ -295,7 +295,7 @@ function SizeCard({ state, bitsPerKey, equalBits, wanted, filters, isWhole, onCh
       {state.policy !== 'fitted' && <div class="field">
         <label class="row check-row">
           <input type="checkbox" checked={state.probes !== undefined} onChange={({ currentTarget }) => onChange({ probes: currentTarget.checked ? first.probes : undefined })} />
-          Choose the number of probes by hand
+          Choose the number of probes yourself
         </label>
         {state.probes !== undefined && (
           <NumberField label="Probes per key" value={state.probes} min={1} max={MAX_PROBES_BY_HAND} sliderMax={30} onChange={(probes) => onChange({ probes })} />
@@ -319,9 +319,9 @@ function SizeCard({ state, bitsPerKey, equalBits, wanted, filters, isWhole, onCh
           : state.policy === 'leveldb'
           ? `${count(state.expectedKeys)} × ${bitsPerKey} bits: ${count(first.bits)} bits. As in LevelDB, at least 64, and in whole bytes.`
           : state.policy === 'fitted'
-          ? `A fitted filter is made for the ${counted(state.keys.length, 'key')} that were added, and not for the expected number: of several lengths and numbers of probes, it has those that let the fewest neighbours of its keys pass. LevelDB reads it as its own.`
-          : 'One cache line: all bits of a key lie in the same 64 bytes, which a processor fetches at once. The filter is made of whole lines.'}
-        {state.policy === 'both' && ` So that the two can be compared, both have ${counted(first.bytes.length, 'byte')} here: ${counted(equalBits, 'bit')} for each expected key.`}
+          ? `A fitted filter is built for the ${counted(state.keys.length, 'key')} that were added, not for the expected number. Of several lengths and numbers of probes, it has those that let the fewest neighbours of its keys pass. LevelDB can use it.`
+          : 'One cache line: all bits of a key are in the same 64 bytes, which a processor fetches at once. The filter consists of whole lines.'}
+        {state.policy === 'both' && ` To make the two comparable, both have ${counted(first.bytes.length, 'byte')} here: ${counted(equalBits, 'bit')} for each expected key.`}
       </p>
       <Keep isWhole={isWhole} filters={filters} />
     </section>
@@ -335,7 +335,7 @@ function Keep({ isWhole, filters }: { readonly isWhole: boolean; readonly filter
     session.saveUrl();
     try {
       await navigator.clipboard.writeText(location.href);
-      setStatus(isWhole ? 'The link is copied. It opens this very filter.' : 'The link is copied, without the keys: they are too many for a link. Only this browser tab has them.');
+      setStatus(isWhole ? 'The link was copied. It opens exactly this filter.' : 'The link was copied without the keys, which are too many for a link. Only this browser tab has them.');
     } catch {
       setStatus('The browser does not let this page copy. The link is in the address bar.');
     }

@@ -17,9 +17,9 @@ const PATTERNS: readonly (readonly [KeyPattern, string])[] = [
   ['random', 'Random'],
 ];
 const ABOUT: Record<KeyPattern, string> = {
-  digits: 'Numbers two apart, such as 0000000000000042 and 0000000000000044. Asked about: the numbers between them, such as 0000000000000043.',
-  bytes: 'Big-endian numbers of 8 bytes, two apart, such as 00 00 00 00 00 00 00 2a and 00 00 00 00 00 00 00 2c. Asked about: the numbers between them.',
-  random: 'Keys of 16 random bytes. Asked about: other random keys. Their hashes are independent, so no length is bad, and fitting changes little.',
+  digits: 'Every second number, such as 0000000000000042 and 0000000000000044. The filter is asked about the numbers between them, such as 0000000000000043.',
+  bytes: 'Every second big-endian number of 8 bytes, such as 00 00 00 00 00 00 00 2a and 00 00 00 00 00 00 00 2c. The filter is asked about the numbers between them.',
+  random: 'Keys of 16 random bytes. The filter is asked about other random keys. Their hashes are independent, so no length is bad, and fitting changes little.',
 };
 
 interface FitCardProps {
@@ -40,7 +40,7 @@ export function FitCard({ keys, pattern, onChange }: FitCardProps) {
     setFailure(undefined);
     void client.measure(pattern, keys, () => setMeasured((times) => times + 1), controller.signal).then(setFailure);
     return () => controller.abort();
-    // Other numbers of keys are already being measured.
+    // One measurement covers all numbers of keys.
   }, [pattern]);
   const points = client.points(pattern);
   const here = points.get(keys);
@@ -49,12 +49,12 @@ export function FitCard({ keys, pattern, onChange }: FitCardProps) {
   return (
     <>
       <p>
-        LevelDB computes a filter’s length from the number of keys alone: {counted(FIT_BITS_PER_KEY, 'bit')} for each. For numbers, some lengths are bad: the hashes of keys that differ only in
-        their last characters lead to the same few bits. With one key more or less, the filter answers <strong class="word-maybe">maybe</strong> to far more or far fewer absent numbers.
+        LevelDB computes a filter’s length from the number of keys alone: {counted(FIT_BITS_PER_KEY, 'bit')} for each. For numbers, some lengths are bad: keys that differ only in
+        their last characters map to the same few bits. With one key more or less, the filter answers <strong class="word-maybe">maybe</strong> to far more or far fewer absent numbers.
       </p>
       <p>
-        A <strong>fitted filter</strong> tries several lengths and numbers of probes, and keeps the one that lets the fewest neighbours of its own keys pass. LevelDB reads it as its own: both numbers are
-        taken from the filter.
+        A <strong>fitted filter</strong> tries several lengths and numbers of probes, and keeps the one that lets the fewest neighbours of its own keys pass. LevelDB can use it, because it takes both numbers
+        from the filter.
       </p>
       <div class="fit-controls">
         <Segmented legend="Keys" name={`${id}-pattern`} value={pattern} options={PATTERNS} onChange={(fitPattern) => onChange({ fitPattern })} />
@@ -95,7 +95,7 @@ export function FitCard({ keys, pattern, onChange }: FitCardProps) {
             </ul>
           </figcaption>
         </figure>
-        <Rows kind="fit-rows" caption={here === undefined ? `Measuring filters of ${counted(keys, 'key')}…` : `${counted(here.filters, 'filter')} of ${counted(keys, 'key')}, each of other keys`} headings={['', 'LevelDB’s', 'Fitted']}>
+        <Rows kind="fit-rows" caption={here === undefined ? `Measuring filters of ${counted(keys, 'key')}…` : `${counted(here.filters, 'filter')} of ${counted(keys, 'key')}, each with different keys`} headings={['', 'LevelDB’s', 'Fitted']}>
           <tr>
             <th scope="row">Absent keys that get a maybe</th>
             <td>

@@ -10,7 +10,7 @@ const BOTTOM = 40;
 /** The space above the lines for the figures of the marked number of keys. */
 const TOP = 34;
 const RIGHT = 14;
-/** The chart's size in its own units: fewer on a narrow screen, so that its text keeps its size. */
+/** The chart's size in its own units. It is smaller on a narrow screen, so that its text keeps its size. */
 const WIDE_SIZE = { width: 720, height: 300 };
 const NARROW_SIZE = { width: 340, height: 270 };
 /** Half the width of the figures above the mark. */
@@ -92,7 +92,7 @@ export function FitChart({ points, keys, label, onKeys }: FitChartProps) {
 export function chartInWords(points: FitPoints, keys: number): string {
   const all = [...points.values()];
   const here = points.get(keys);
-  if (here === undefined) return 'The share of absent keys that get a “maybe”, by the number of keys. Being measured.';
+  if (here === undefined) return 'The share of absent keys that get a “maybe”, by the number of keys. It is being measured.';
   const worst = worstPoint(points)!;
   const mean = (kind: (typeof KINDS)[number]): number => all.reduce((sum, point) => sum + point[kind].rate, 0) / all.length;
   return `The share of absent keys that get a “maybe”, by the number of keys, from ${FEWEST_KEYS} to ${MOST_KEYS}. LevelDB’s length lets ${percent(mean('leveldb'))} pass on average, and most with ${counted(worst.keys, 'key')}: ${percent(worst.leveldb.rate)}. Fitted filters let ${percent(mean('fitted'))} pass on average. With ${counted(keys, 'key')}: ${percent(here.leveldb.rate)} and ${percent(here.fitted.rate)}.`;

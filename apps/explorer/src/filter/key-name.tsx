@@ -17,5 +17,5 @@ export function KeyName({ name }: { readonly name: string }) {
 export function spaceWarning(key: string): string | undefined {
   const places = [/^\s/.test(key) ? 'begins' : '', /\s$/.test(key) ? 'ends' : ''].filter((place) => place !== '');
   if (key === '' || places.length === 0) return undefined;
-  return `This key ${places.join(' and ')} with a space, and spaces count: without it, it is another key, with other bits.`;
+  return `This key ${places.join(' and ')} with a space, and spaces count: without it, this would be another key with other bits.`;
 }

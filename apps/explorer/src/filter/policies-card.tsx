@@ -31,8 +31,8 @@ function policiesOf(bitsPerKey: number): readonly Row[] {
     { title: 'LevelDB’s', folder: 'policy', about: 'Bits anywhere in the filter. LevelDB and its ports read it.', policy: new BloomFilterPolicy(bitsPerKey) },
     { title: 'Fitted', folder: 'policy', about: 'LevelDB’s, with the length and probes that suit its keys best. LevelDB and its ports read it.', policy: new FittedBloomFilterPolicy(bitsPerKey) },
     { title: 'One cache line', folder: 'policy-blocked', about: 'All bits of a key in the same 64 bytes: one memory access for a lookup.', policy: new BlockedBloomFilterPolicy(bitsPerKey) },
-    { title: 'Fuse', folder: 'policy-fuse', about: 'Three fingerprints of 8 bits answer for a key, always at a rate of 0.4%.', policy: new FuseFilterPolicy() },
-    { title: 'Ribbon', folder: 'policy-ribbon', about: `The fewest bytes for a rate: here ${percent(rate)}, that of an ideal Bloom filter with ${counted(bitsPerKey, 'bit')} per key.`, policy: new RibbonFilterPolicy({ rate }) },
+    { title: 'Fuse', folder: 'policy-fuse', about: 'Combines three 8-bit fingerprints for each key. The rate is always 0.4%.', policy: new FuseFilterPolicy() },
+    { title: 'Ribbon', folder: 'policy-ribbon', about: `The fewest bytes for a given rate: here ${percent(rate)}, that of an ideal Bloom filter with ${counted(bitsPerKey, 'bit')} per key.`, policy: new RibbonFilterPolicy({ rate }) },
   ];
 }
 
@@ -54,8 +54,8 @@ export function PoliciesCard({ keys, bitsPerKey, query }: CardProps) {
   return (
     <>
       <p class="muted small">
-        Each policy builds a filter of the {counted(keys.length, 'key')} that were added. Below some hundred keys, fuse and ribbon filters are stored as Bloom filters, which are smaller there: start from 1,000 order numbers to see
-        theirs. Their bits are not bits of keys, so they are not drawn.
+        Each policy builds a filter of the {counted(keys.length, 'key')} that were added. With fewer than a few hundred keys, fuse and ribbon policies build Bloom filters, which are smaller then: start from 1,000 order numbers to see
+        their own kind. Keys do not have bits of their own in them, so they are not drawn.
       </p>
       <div class="scrolls" tabIndex={0} role="region" aria-label="Policies compared">
         <Rows headings={['Policy', 'Bytes', 'Bits per key', 'Absent keys that get a maybe', ...(query === '' ? [] : [<>“<KeyName name={query} />”</>]), 'What it is']}>

@@ -7,9 +7,9 @@ import type { BuiltFilter } from './built-filter.js';
 import { RateChart, type RateSeries } from './rate-chart.js';
 import { useDesignedRates } from './use-rates.js';
 
-/** The least end of the axis. */
+/** The axis ends here or later. */
 const USUAL_MOST_BITS = 24;
-/** The share of absent keys with the hash of a stored key from which the card mentions it. */
+/** The share of absent keys with the hash of a stored key that the card mentions. Smaller ones are not. */
 const NOTABLE_COLLISIONS = 1e-5;
 
 /** The rate of an ideal filter of the same size with the best number of probes. LevelDB's filters have at least 64 bits. */
@@ -55,7 +55,7 @@ export function RateCard({ filters, bitsPerKey, expectedKeys, hasOwnProbes }: Ra
     <section class="card bench-rate" aria-labelledby={`${id}-rate`}>
       <h2 id={`${id}-rate`}>How many absent keys get a maybe?</h2>
       <p class="muted small">
-        Measured: {count(measured[0]!.asked)} keys that were never added are asked about, and those that get a maybe are counted. How often a maybe is wrong is another question: that
+        This is measured with {count(measured[0]!.asked)} keys that were never added. How often a maybe is wrong is another question: that
         depends on how many of the keys you ask about were added.
       </p>
       <dl class="facts">
@@ -100,13 +100,13 @@ export function RateCard({ filters, bitsPerKey, expectedKeys, hasOwnProbes }: Ra
       </ul>
       <p class="muted small">
         Both lines begin at 1 bit per key and end at {count(most)}
-        {isWhole && lastBits !== undefined && lastBits < most && `, LevelDB’s at ${count(lastBits)}: with more, not one of the keys asked about got a maybe, and the axis has no 0`}. LevelDB’s line is the higher one. LevelDB rounds the number of probes down ({counted(bitsPerKey, 'bit')}: {probesFor(bitsPerKey)}, where {bestProbes(bitsHere)} {bestProbes(bitsHere) === 1 ? 'is' : 'are'} best), and all probes of a key follow from one hash of 32 bits, so that those of two keys coincide more often than by chance: more and more
-        bits help less and less.
-        {collisions > NOTABLE_COLLISIONS && ` Among ${count(expectedKeys)} keys, ${percent(collisions)} of absent ones have the very hash of a stored key, and no number of bits tells those apart.`}
+        {isWhole && lastBits !== undefined && lastBits < most && `, LevelDB’s at ${count(lastBits)}: with more, none of the keys got a maybe, and a logarithmic axis has no 0`}. LevelDB’s line is the higher one. LevelDB rounds the number of probes down ({counted(bitsPerKey, 'bit')}: {probesFor(bitsPerKey)}, where {bestProbes(bitsHere)} {bestProbes(bitsHere) === 1 ? 'is' : 'are'} best), and it derives all probes of a key from one 32-bit hash, so those of two keys coincide more often than by chance: each further
+        bit helps less.
+        {collisions > NOTABLE_COLLISIONS && ` Among ${count(expectedKeys)} keys, ${percent(collisions)} of absent ones have the same hash as a stored key, and no number of bits can tell those apart.`}
       </p>
       {filledBits !== undefined && Math.abs(filledBits / bitsPerKey - 1) > 0.2 && !isOneOfTwo && (
         <p class="muted small">
-          It holds {counted(first.keys.length, 'key')} and is sized for {count(expectedKeys)}, so its dot lies {filledBits > bitsPerKey ? 'lower' : 'higher'} than the lines.
+          It holds {counted(first.keys.length, 'key')} and is sized for {count(expectedKeys)}, so its dot is {filledBits > bitsPerKey ? 'lower' : 'higher'} than the lines.
         </p>
       )}
     </section>

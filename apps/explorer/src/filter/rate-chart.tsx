@@ -20,7 +20,7 @@ export interface RateDot {
   readonly kind: 'leveldb' | 'fitted' | 'blocked';
   readonly label: string;
   readonly x: number;
-  /** A rate of 0 is drawn at the bottom: it is lower than 10,000 keys can measure. */
+  /** A rate of 0 is drawn at the bottom: it is too low to be measured with these keys. */
   readonly rate: number;
 }
 

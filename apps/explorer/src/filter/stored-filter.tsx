@@ -11,7 +11,7 @@ import { type FailureFacts, failureFacts } from '../worker/failure.js';
 import { BitGrid } from './bit-grid.js';
 import { FilterBits } from './filter-bits.js';
 
-/** The most keys that are named: of a filter, or of those that set a bit. */
+/** The most keys that are named as having set a bit. */
 const NAMED_KEYS = 6;
 
 interface PictureProps {
@@ -33,10 +33,10 @@ export function StoredFilterPicture({ number, load, asked, form }: PictureProps)
   }, [number]);
   if (failure !== undefined) return <FailureNotice failure={failure} title="The filter could not be read." />;
   if (stored === undefined) return <p class="muted" role="status">Reading…</p>;
-  if (stored.bytes === undefined) return <p class="notice is-warn">This filter is damaged, so it is not used. That costs a read and hides no key.</p>;
-  if (stored.bytes.length < 2) return <p class="notice">Empty: no block starts in its part of the file, so it has no key, and its answer is always no.</p>;
+  if (stored.bytes === undefined) return <p class="notice is-warn">This filter is damaged, so it is not used. That costs a read but hides no key.</p>;
+  if (stored.bytes.length < 2) return <p class="notice">This filter is empty: no block starts in its part of the file, so it has no keys, and its answer is always no.</p>;
   const probes = stored.bytes[stored.bytes.length - 1]!;
-  if (probes === 0 || probes > MAX_PROBES) return <p class="notice is-warn">Its last byte, {probes}, is no number of probes: LevelDB keeps such numbers for other kinds of filter, and takes every key for a maybe.</p>;
+  if (probes === 0 || probes > MAX_PROBES) return <p class="notice is-warn">Its last byte, {probes}, is not a number of probes. LevelDB reserves such values for other kinds of filters and treats every key as a maybe.</p>;
   return <Bits stored={stored} bytes={stored.bytes} asked={asked} form={form} />;
 }
 
@@ -59,15 +59,15 @@ function Bits({ stored, bytes, asked, form }: { readonly stored: StoredFilter; r
           <div class={`notice ${probing.firstZero !== undefined ? 'is-good' : probing.wasAdded ? 'is-answer' : 'is-bad'}`} role="status">
             {probing.firstZero !== undefined ? (
               <p>
-                <strong>Certainly not here.</strong> Bit {count(probing.probes[probing.firstZero]!.bit)} is 0. Each of the {counted(stored.keyCount, 'key')} made its own bits 1, so {keyOf(asked)} is not among them.
+                <strong>Certainly not here.</strong> Bit {count(probing.probes[probing.firstZero]!.bit)} is 0. Each of the {counted(stored.keyCount, 'key')} set its own bits to 1, so {keyOf(asked)} is not among them.
               </p>
             ) : probing.wasAdded ? (
               <p>
-                <strong>Maybe, and rightly so.</strong> All its bits are 1, and {keyOf(asked)} is among the {counted(stored.keyCount, 'key')}.
+                <strong>Maybe, and that is right.</strong> All its bits are 1, and {keyOf(asked)} is among the {counted(stored.keyCount, 'key')}.
               </p>
             ) : (
               <p>
-                <strong>Maybe{stored.isEveryKey ? ', and this time it is wrong' : ''}.</strong> All its bits are 1{stored.isEveryKey ? <>, but other keys made them so: {keyOf(asked)} is not among the {counted(stored.keyCount, 'key')}</> : ''}.
+                <strong>Maybe{stored.isEveryKey ? ', and this time it is wrong' : ''}.</strong> All its bits are 1{stored.isEveryKey ? <>, but other keys set them: {keyOf(asked)} is not among the {counted(stored.keyCount, 'key')}</> : ''}.
               </p>
             )}
           </div>
@@ -84,13 +84,13 @@ function Bits({ stored, bytes, asked, form }: { readonly stored: StoredFilter; r
       <p class="small" role="status" id={id}>
         {selected === undefined ? (
           <span class="muted">
-            {count(filter.setBits)} of {count(filter.bits)} bits are 1 ({percent(filter.setBits / filter.bits)}), {counted(filter.probes, 'probe')} per key, {counted(stored.keyCount, 'key')}. Click a bit, or move to it with the arrow keys, to see which keys made it 1.
+            {count(filter.setBits)} of {count(filter.bits)} bits are 1 ({percent(filter.setBits / filter.bits)}), {counted(filter.probes, 'probe')} per key, {counted(stored.keyCount, 'key')}. Click a bit, or move to it with the arrow keys, to see which keys set it to 1.
           </span>
         ) : owners.length === 0 ? (
-          filter.isSet(selected) ? `Bit ${count(selected)} is 1${stored.isEveryKey ? '.' : ', by a key that is not shown.'}` : `Bit ${count(selected)} is 0: no key uses it.`
+          filter.isSet(selected) ? `Bit ${count(selected)} is 1${stored.isEveryKey ? '.' : '. The key that set it is not shown.'}` : `Bit ${count(selected)} is 0: no key uses it.`
         ) : (
           <>
-            Bit {count(selected)} was made 1 by{' '}
+            Bit {count(selected)} was set to 1 by{' '}
             {owners.slice(0, NAMED_KEYS).map((key, i) => (
               <span key={i}>
                 {i > 0 && ', '}

@@ -6,7 +6,7 @@ const WORDS = {
   added: 'Added.',
   no: 'Certainly not.',
   'true positive': 'Maybe.',
-  'false positive': 'Maybe. But this time it is wrong.',
+  'false positive': 'Maybe, but this time it is wrong.',
 } as const;
 
 interface VerdictProps {
@@ -27,7 +27,7 @@ export function Verdict({ filter, probing, shown, isOneOfTwo }: VerdictProps) {
       <div class="verdict is-looking" aria-hidden="true">
         {title}
         <p class="verdict-word">{kind === 'adding' ? 'Adding…' : 'Looking…'}</p>
-        <p>{kind === 'adding' ? (last === undefined ? `The key leads to ${counted(probes.length, 'bit')}. Each of them becomes 1.` : last.isSet ? `Bit ${count(last.bit)} is 1 already, and stays 1.` : `Bit ${count(last.bit)} was 0. Now it is 1.`) : last === undefined ? `The key leads to ${counted(probes.length, 'bit')}. Are they all 1?` : `Bit ${count(last.bit)} is 1. That proves nothing yet, so look at the next one.`}</p>
+        <p>{kind === 'adding' ? (last === undefined ? `The key maps to ${counted(probes.length, 'bit')}. Each of them becomes 1.` : last.isSet ? `Bit ${count(last.bit)} is already 1 and stays 1.` : `Bit ${count(last.bit)} was 0. Now it is 1.`) : last === undefined ? `The key maps to ${counted(probes.length, 'bit')}. Are they all 1?` : `Bit ${count(last.bit)} is 1. That proves nothing yet, so look at the next one.`}</p>
       </div>
     );
   }
@@ -46,20 +46,20 @@ export function Verdict({ filter, probing, shown, isOneOfTwo }: VerdictProps) {
       <p>
         {verdict === 'added' ? (
           <>
-            {bits === 1 ? 'The bit' : `All ${count(bits)} bits`} of {name} {bits === 1 ? 'is' : 'are'} 1 now: {count(added)} {added === 1 ? 'was' : 'were'} 0 before
-            {added < bits && <>, {count(bits - added)} {bits - added === 1 ? 'was' : 'were'} 1 already because of other keys</>}. Nothing makes them 0 again. Ask about {name}, and the answer is maybe.
+            {bits === 1 ? 'The bit' : `All ${count(bits)} bits`} of {name} {bits === 1 ? 'is' : 'are'} now 1: {count(added)} {added === 1 ? 'was' : 'were'} 0 before
+            {added < bits && <>, {count(bits - added)} {bits - added === 1 ? 'was' : 'were'} already 1 because of other keys</>}. Nothing sets them back to 0. Ask about {name}, and the answer is maybe.
           </>
         ) : verdict === 'no' ? (
           <>
-            Bit {count(probes[firstZero!]!.bit)} is still 0. Adding {name} would have made it 1. So {name} was never added.
+            Bit {count(probes[firstZero!]!.bit)} is still 0. Adding {name} would have set it to 1. So {name} was never added.
           </>
         ) : verdict === 'true positive' ? (
           <>
-            {bits === 1 ? 'The only bit' : `All ${count(bits)} bits`} of {name} {bits === 1 ? 'is' : 'are'} 1. You did add it, so this maybe is right. But the filter cannot be sure: it sees only bits, and other keys make bits 1 too.
+            {bits === 1 ? 'The only bit' : `All ${count(bits)} bits`} of {name} {bits === 1 ? 'is' : 'are'} 1. You did add it, so this maybe is right. But the filter cannot be sure: it sees only bits, and other keys set bits to 1 too.
           </>
         ) : (
           <>
-            You never added {name}. {bits === 1 ? 'Its bit is' : `Its ${count(bits)} bits are`} 1 only because other keys made {bits === 1 ? 'it' : 'them'} 1. This is called a <strong>false positive</strong>.
+            You never added {name}. {bits === 1 ? 'Its bit is' : `Its ${count(bits)} bits are`} 1 only because other keys set {bits === 1 ? 'it' : 'them'} to 1. This is called a <strong>false positive</strong>.
           </>
         )}
       </p>

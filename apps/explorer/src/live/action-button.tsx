@@ -8,7 +8,7 @@ interface ActionProps {
   readonly children: ComponentChildren;
 }
 
-/** A button that keeps the focus while it cannot be pressed, which is usually for a moment or until the next step. */
+/** A button that keeps the focus while it is disabled, which is usually only for a moment. */
 export function Action({ isReady, isPrimary, onPress, children }: ActionProps) {
   return (
     <button type="button" class={isPrimary === true ? 'is-primary' : ''} aria-disabled={!isReady} onClick={() => isReady && onPress()}>

@@ -5,7 +5,7 @@ import type { LiveEvent, NumberedEvent } from './live-facts.js';
 const REASONS = {
   size: 'the level is full',
   seeks: 'too many lookups read it without finding their key',
-  manual: 'it was asked for',
+  manual: 'it was requested',
 } as const;
 
 /** An event in the list. Several writes to one log are shown as one event. */
@@ -38,7 +38,7 @@ export function EventText({ shown: { event, records, operations } }: { readonly 
     case 'write-logged':
       return (
         <>
-          <strong>Logged</strong> {counted(operations, 'operation')} in {counted(records, 'record')} of {event.log}, which has {byteSize(event.logByteLength)} now
+          <strong>Logged</strong> {counted(operations, 'operation')} in {counted(records, 'record')} of {event.log}, which now has {byteSize(event.logByteLength)}
           {event.isSynced ? ', and synced it.' : '.'}
         </>
       );
@@ -51,7 +51,7 @@ export function EventText({ shown: { event, records, operations } }: { readonly 
     case 'cleared':
       return (
         <>
-          <strong>Cleared</strong>: nothing is in the database any more. Writes go to {event.nextLog}.
+          <strong>Cleared</strong>: the database is empty. Writes go to {event.nextLog}.
         </>
       );
     case 'flush-began':
@@ -63,19 +63,19 @@ export function EventText({ shown: { event, records, operations } }: { readonly 
     case 'flush-ended':
       return event.table === undefined ? (
         <>
-          <strong>Flush ended</strong>: the memtable was empty, and made no table.
+          <strong>Flush ended</strong>: the memtable was empty, so there is no new table.
         </>
       ) : (
         <>
           <strong>Flush ended</strong>: {event.table.table} has {counted(event.table.entries, 'entry')} in {byteSize(event.table.byteLength)}, {counted(event.table.filters, 'filter')} of{' '}
-          {counted(event.table.filterBytes, 'byte')}, and goes to level {event.level}.
+          {counted(event.table.filterBytes, 'byte')}, and is added to level {event.level}.
         </>
       );
     case 'compaction-chosen': {
       const [upper, lower] = event.inputs;
       return event.isMove ? (
         <>
-          <strong>Move chosen</strong>: {upper.join(', ')} goes from level {event.level} to level {event.level + 1} as it is, because {REASONS[event.reason]}.
+          <strong>Move chosen</strong>: {upper.join(', ')} moves unchanged from level {event.level} to level {event.level + 1}, because {REASONS[event.reason]}.
         </>
       ) : (
         <>
@@ -93,7 +93,7 @@ export function EventText({ shown: { event, records, operations } }: { readonly 
       return (
         <>
           <strong>Compaction ended</strong>: {count(event.entriesRead)} entries read, {count(event.entriesWritten)} written. {counted(event.shadowedDropped, 'hidden version')} and{' '}
-          {counted(event.deletionsDropped, 'deletion')} are gone.
+          {counted(event.deletionsDropped, 'deletion')} were dropped.
         </>
       );
     case 'version-installed':
@@ -105,14 +105,14 @@ export function EventText({ shown: { event, records, operations } }: { readonly 
     case 'files-deleted':
       return (
         <>
-          <strong>Deleted</strong> {event.files.join(', ')}: nothing needs {event.files.length === 1 ? 'it' : 'them'} any more.
+          <strong>Deleted</strong> {event.files.join(', ')}: {event.files.length === 1 ? 'it is' : 'they are'} no longer needed.
         </>
       );
     case 'log-replayed':
       return (
         <>
           <strong>Log replayed</strong>: {event.log} held {counted(event.operations, 'operation')}
-          {event.tables.length === 0 ? '.' : `, which are in ${event.tables.map(({ table }) => table).join(', ')} now.`}
+          {event.tables.length === 0 ? '.' : `, which are now in ${event.tables.map(({ table }) => table).join(', ')}.`}
         </>
       );
     case 'lock-limited':
@@ -131,13 +131,13 @@ export function EventText({ shown: { event, records, operations } }: { readonly 
       return (
         <>
           <strong>{event.how === 'power' ? 'The power failed' : 'The program crashed'}</strong> after write {count(Number(event.lastSequence))}.{' '}
-          {event.how === 'power' ? 'What was not synced is lost.' : 'What it gave to the system is still there.'}
+          {event.how === 'power' ? 'Everything that was not synced is lost.' : 'Everything that it passed to the operating system is still there.'}
         </>
       );
     case 'reopened':
       return (
         <>
-          <strong>Opened again</strong>: {event.lost === 0 ? 'no write is lost.' : event.lost === 1 ? 'the last write is lost; all before it are there.' : `the last ${count(event.lost)} writes are lost; all before them are there.`}
+          <strong>Reopened</strong>: {event.lost === 0 ? 'no write is lost.' : event.lost === 1 ? 'the last write is lost; all earlier ones are there.' : `the last ${count(event.lost)} writes are lost; all earlier ones are there.`}
         </>
       );
   }

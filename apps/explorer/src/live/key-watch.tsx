@@ -32,20 +32,20 @@ export function KeyWatch({ client, state, keyBytes }: KeyWatchProps) {
           Versions of <BytesText bytes={keyBytes} form="text" />
         </h2>
         {client.watched.length === 0 ? (
-          <p class="muted">Nothing is stored of this key. Put it, or write a thousand.</p>
+          <p class="muted">This key is not stored. Put it, or write a thousand.</p>
         ) : (
-          <div class="scrolls" tabIndex={0} role="group" aria-label="Versions, the newest first">
-            <Rows headings={['Write', 'What', 'Where']}>
+          <div class="scrolls" tabIndex={0} role="group" aria-label="Versions, newest first">
+            <Rows headings={['Write', 'Value', 'Where']}>
               {client.watched.map((version) => (
                 <VersionRow key={version.sequence} version={version} isHeld={snapshots.some((snapshot) => snapshot.sequence === version.sequence)} />
               ))}
             </Rows>
           </div>
         )}
-        <p class="small muted">A compaction drops a version when a newer one hides it from everybody, and a deletion when nothing is left for it to hide. A snapshot keeps what it can see.</p>
+        <p class="small muted">A compaction drops a version once a newer one hides it from every reader, and a deletion once it has nothing left to hide. A snapshot keeps the versions that it can see.</p>
       </section>
       <section class="card" aria-labelledby={`${id}-look`}>
-        <h2 id={`${id}-look`}>Look, now or then</h2>
+        <h2 id={`${id}-look`}>Look it up, now or in the past</h2>
         <fieldset class="live-snapshots">
           <legend>Read the database as of</legend>
           <label class="row check-row">
@@ -76,7 +76,7 @@ export function KeyWatch({ client, state, keyBytes }: KeyWatchProps) {
         {lookup !== undefined && (
           <>
             <p class="small muted">
-              {lookup.sequence === undefined ? 'As it was when you looked' : `As of write ${count(Number(lookup.sequence))}`}: {counted(lookup.trace.reads, 'block')} read, {counted(lookup.trace.saved, 'read')} saved by filters.
+              {lookup.sequence === undefined ? 'As of your lookup' : `As of write ${count(Number(lookup.sequence))}`}: {counted(lookup.trace.reads, 'block')} read, {counted(lookup.trace.saved, 'read')} saved by filters.
             </p>
             <TraceSteps steps={lookup.trace.steps} form="text" total={lookup.trace.steps.length} asked={keyBytes} />
             <Outcome trace={lookup.trace} form="text" />
@@ -84,9 +84,9 @@ export function KeyWatch({ client, state, keyBytes }: KeyWatchProps) {
         )}
         {seek !== undefined && (
           <>
-            <p class="small muted">A cursor merges memtables and levels, and shows the newest version of each key from there on.</p>
+            <p class="small muted">A cursor merges memtables and levels. These are the newest versions of the keys from this one on.</p>
             {seek.rows.length === 0 ? (
-              <p>No key comes at or after it.</p>
+              <p>There is no key at or after this one.</p>
             ) : (
               <ol class="live-seek" aria-label="Entries from the key on">
                 {seek.rows.map(({ key, value }, i) => (
@@ -111,7 +111,7 @@ function VersionRow({ version: { kind, sequence, value, file, level, isGone }, i
       <td>{kind === 'deletion' ? <em>deleted</em> : <BytesText bytes={value.bytes.subarray(0, SHOWN_BYTES)} byteLength={value.byteLength} form="text" isValue />}</td>
       <td>
         {isGone ? <strong>gone</strong> : level === undefined ? `memtable, ${file}` : `level ${level}, ${file}`}
-        {isHeld && !isGone && <span class="muted"> (a snapshot’s last)</span>}
+        {isHeld && !isGone && <span class="muted"> (held by a snapshot)</span>}
       </td>
     </tr>
   );

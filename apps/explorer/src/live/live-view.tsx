@@ -43,15 +43,15 @@ export function LiveView() {
     <div class="page live-view">
       <header class="view-head">
         <h1>A live database</h1>
-        <p class="lead">LevelDB at work, in this page’s memory. Write, and watch the log, the memtable and the levels; crash it, and see what is left.</p>
+        <p class="lead">LevelDB at work in this page’s memory. Write, and watch the log, the memtable and the levels. Crash it, and see what is left.</p>
         <p class="small">
-          It is gone when the page is. <a href={session.linkTo('kept')}>Keep one in this browser</a>, which is there after a reload and in every tab.
+          It disappears with the page. <a href={session.linkTo('opfs')}>Keep a database in this browser</a> instead, and it is there after a reload and in every tab.
         </p>
       </header>
-      {client.failure !== undefined && <FailureNotice failure={client.failure} title="That did not work." />}
+      {client.failure !== undefined && <FailureNotice failure={client.failure} title="This did not work." />}
       {state === undefined ? (
         <p role="status" class="muted">
-          Making a database…
+          Creating a database…
         </p>
       ) : (
         <>
@@ -138,7 +138,7 @@ function Actions({ client, state, query, keyBytes, onKey }: ActionsProps) {
           Start over
         </button>
       </div>
-      <p class="small muted">A thousand are writes to 600 users, a tenth of them deletions. The memtable is the smallest that LevelDB allows, 64 KiB, so that it fills soon.</p>
+      <p class="small muted">“Write a thousand” writes to 600 users; a tenth of the writes are deletions. The memtable has the smallest size that LevelDB allows, 64 KiB, so that it soon fills up.</p>
     </section>
   );
 }
@@ -147,7 +147,7 @@ function PaceCard({ client, state, pace, onPace }: { readonly client: LiveClient
   const [next, ...rest] = state.waiting;
   return (
     <section class="card" aria-label="Pace">
-      <Segmented legend="How fast it writes files" name="live-pace" value={pace} options={PACE_TITLES} onChange={onPace} />
+      <Segmented legend="How fast it changes files" name="live-pace" value={pace} options={PACE_TITLES} onChange={onPace} />
       {pace === 'step' && (
         <div class="row">
           <Action isPrimary isReady={next !== undefined} onPress={() => client.act((live) => live.step())}>
@@ -171,7 +171,7 @@ function PaceCard({ client, state, pace, onPace }: { readonly client: LiveClient
           then {waiting}
         </p>
       ))}
-      <p class="small muted">A step is one change of the folder: bytes appended, a file made, synced, renamed or deleted. Reading never waits.</p>
+      <p class="small muted">A step is one change of the folder: bytes are appended, or a file is created, synced, renamed or deleted. Reads never wait.</p>
     </section>
   );
 }
@@ -183,16 +183,16 @@ function Picture({ client, state }: { readonly client: LiveClient; readonly stat
   if (facts === undefined) {
     return (
       <section class="card" aria-label="The database">
-        <h2>It is being opened</h2>
+        <h2>Opening the database</h2>
         <p role="status" class="muted">
-          The MANIFEST is read, the logs are replayed, and what they held becomes tables.
+          The MANIFEST is read, the logs are replayed, and their contents become tables.
         </p>
         <FileList files={state.files} />
       </section>
     );
   }
   const open = (name: string): void => void client.file(name).then((file) => session.openTable({ kind: 'file', file }), () => undefined);
-  // A lookup in another version searched other tables.
+  // A lookup in an older version may have searched other tables.
   const path = lookup?.versions === versions ? pathOf(lookup.key, lookup.trace.steps, true) : undefined;
   const entries = facts.levels.flat().reduce((sum, { name }) => sum + (tables.find(({ table }) => table === name)?.entries ?? 0), 0);
   const marks = new Map(making?.kind === 'compaction' ? making.inputs.map((name) => [name, 'being merged']) : []);
@@ -201,14 +201,14 @@ function Picture({ client, state }: { readonly client: LiveClient; readonly stat
       <div class="card-head">
         <h2>The database now</h2>
         <p class="small muted">
-          Write <span data-fact="last-sequence">{count(Number(facts.lastSequence))}</span> is the last. <span data-fact="table-entries">{count(entries)}</span> versions are in{' '}
+          The last write is <span data-fact="last-sequence">{count(Number(facts.lastSequence))}</span>. <span data-fact="table-entries">{count(entries)}</span> versions are in{' '}
           <span data-fact="tables">{counted(facts.levels.flat().length, 'table')}</span>.
         </p>
       </div>
       <MemoryMap state={state} visits={path?.visits} onOpen={open} />
       <LevelMap facts={{ ...facts, logs: [] }} form="text" onOpen={open} marks={marks} lookup={path} />
       <p class="live-making" data-fact="making">
-        {making === undefined ? <span class="muted">Nothing is done in the background.</span> : <MakingText making={making} />}
+        {making === undefined ? <span class="muted">There is no background work.</span> : <MakingText making={making} />}
       </p>
       <TableFilters state={state} />
       <FileList files={state.files} />
@@ -235,7 +235,7 @@ function EventList({ client }: { readonly client: LiveClient }) {
     <section class="card" aria-label="What happens">
       <h2>What happens</h2>
       {/* In the tab order, so that it can be scrolled with keys. */}
-      <div class="live-events" role="log" aria-label="Events, the newest first" aria-live="off" tabIndex={0}>
+      <div class="live-events" role="log" aria-label="Events, newest first" aria-live="off" tabIndex={0}>
         <ol>
         {shown.slice(0, SHOWN_EVENTS).map((one) => (
           <li key={one.id} class={`is-${one.event.kind}`} data-event={one.event.kind}>

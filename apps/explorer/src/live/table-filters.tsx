@@ -20,7 +20,7 @@ export function TableFilters({ state: { tables, facts } }: { readonly state: Liv
           </li>
         ))}
       </ul>
-      <p class="small muted">A square is the filter for 2 KiB of the file. Darker squares have more bits that are 1. A square is hollow if no block begins in its 2 KiB, because blocks have 4 KiB.</p>
+      <p class="small muted">A square is the filter for 2 KiB of the file. Darker squares have more bits that are 1. A square is hollow if no block starts in its 2 KiB, because blocks have about 4 KiB.</p>
     </div>
   );
 }
@@ -29,7 +29,7 @@ function Fills({ table: { table, fills } }: { readonly table: LiveTable }) {
   const used = fills.filter(({ byteLength }) => byteLength > 0);
   const ones = used.reduce((sum, fill) => sum + shareOf(fill), 0) / Math.max(1, used.length);
   return (
-    <div class="live-fills" role="img" aria-label={`${count(used.length)} filters of ${table} have bits, of which ${percent(ones)} are 1`}>
+    <div class="live-fills" role="img" aria-label={`${count(used.length)} filters of ${table}: ${percent(ones)} of their bits are 1`}>
       {fills.map((fill, i) => (
         <span key={i} class={fill.byteLength === 0 ? 'is-empty' : ''} style={fill.byteLength === 0 ? undefined : { '--ones': `${Math.round(shareOf(fill) * 100)}%` }} />
       ))}

@@ -27,16 +27,16 @@ export function LogView({ client }: { readonly client: LogClient }) {
     <>
       {isGarbage && (
         <p class="notice is-bad" role="alert">
-          <strong>Not one record of this file can be read.</strong> By its name it is a {isManifest ? 'MANIFEST' : 'log'}; its bytes are something else, or all of it is damaged.
+          <strong>No record of this file can be read.</strong> Its name is that of a {isManifest ? 'MANIFEST' : 'log'}, but it contains something else or is entirely damaged.
         </p>
       )}
       <section class="card" aria-label="Contents">
-        <h2>{isManifest ? 'A MANIFEST: what the database consists of, as a list of changes' : 'A log: the newest writes, in the order in which they were made'}</h2>
+        <h2>{isManifest ? 'A MANIFEST: the tables of the database, as a list of changes' : 'A log: the newest writes, in the order in which they were made'}</h2>
         <p class="muted">
           {isManifest
-            ? 'Each record is an edit: tables that come into a level or leave it. Added up, they are the database.'
-            : 'Each record is a batch of writes that count together or not at all. When the log is full, its keys become a table, with a filter.'}{' '}
-          Records are cut into fragments, so that none crosses a block of 32 KiB.
+            ? 'Each record is an edit, which adds tables to levels or removes them. All edits together give the current tables.'
+            : 'Each record is a batch of writes that are applied together or not at all. When the log is full, its entries become a table with filters.'}{' '}
+          Records are split into fragments, none of which crosses the end of a 32 KiB block.
         </p>
         <dl class="facts">
           <Fact name={isManifest ? 'Edits' : 'Batches'}>
@@ -54,12 +54,12 @@ export function LogView({ client }: { readonly client: LogClient }) {
         </dl>
         {facts.damage.slice(0, 20).map(({ offset, byteLength, reason }) => (
           <p key={offset} class="notice is-bad">
-            <strong>Damaged at {count(offset)}</strong>: {reason}, {counted(byteLength, 'byte')} are left out.
+            <strong>Damaged at {count(offset)}</strong>: {reason}, {counted(byteLength, 'byte')} skipped.
           </p>
         ))}
         {facts.tail !== undefined && (
           <p class="notice is-warn">
-            Its last {counted(facts.tail.byteLength, 'byte')}, at {count(facts.tail.offset)}, are of a truncated record: the writer was stopped, or is still writing. That record does not count.
+            Its last {counted(facts.tail.byteLength, 'byte')}, at {count(facts.tail.offset)}, belong to a truncated record: the writer was stopped or is still writing. That record is ignored.
           </p>
         )}
       </section>
@@ -142,7 +142,7 @@ function RecordDetails({ client, row, form }: { readonly client: LogClient; read
         <details>
           <summary>What each byte is</summary>
           <div class="scrolls">
-            <Rows label="Bytes of the record" headings={['Offset', 'Bytes', 'What they are', 'What they say']}>
+            <Rows label="Bytes of the record" headings={['Offset', 'Bytes', 'Field', 'Value']}>
               {layout.slice(0, SHOWN_RANGES).map(({ offset, byteLength, label, value }) => (
                 <tr key={offset}>
                   <td>{count(offset)}</td>

@@ -23,8 +23,8 @@ import { TraceSteps } from './trace-steps.js';
 /** The stages of a lookup, in their order. */
 const STAGES = [
   { colour: 'filter', share: 1, title: '1 · Log', text: 'Is it among the newest writes? Then the lookup ends here.' },
-  { colour: 'index', share: 1, title: '2 · Index of a table', text: 'Which block would hold the key? Only tables whose range it falls into are asked.' },
-  { colour: 'no', share: 1, title: '3 · Filter', text: 'A certain no saves the read: on to the next table.' },
+  { colour: 'index', share: 1, title: '2 · Index of a table', text: 'Which block would hold the key? Only tables with the key in their range are searched.' },
+  { colour: 'no', share: 1, title: '3 · Filter', text: 'A certain no saves the read. The lookup goes on to the next table.' },
   { colour: 'data', share: 1.4, title: '4 · Block', text: 'A maybe costs a read. Either the key is here, or the maybe was wrong.' },
 ] as const;
 
@@ -39,7 +39,7 @@ export function LookupView() {
         <>
           <header class="view-head">
             <h1>Follow a lookup</h1>
-            <p class="lead">Type a key and see where LevelDB looks for it: in the log first, then level by level. In each table a Bloom filter is asked before a block is read.</p>
+            <p class="lead">Type a key and see where LevelDB looks for it: in the log first, then level by level. In each table, it asks a Bloom filter before it reads a block.</p>
           </header>
           {opening === undefined && <Anatomy label="Steps of a lookup" parts={STAGES} />}
           {opening === undefined && <DatabaseDrop view="lookup" />}
@@ -92,7 +92,7 @@ function Lookup({ client }: { readonly client: DatabaseClient }) {
 
   const tryPresent = (): void => {
     void client.page({}, 200).then(({ rows }) => {
-      // A key that cannot be typed this way would change the way of typing for later keys, so it is used only if there is no other.
+      // Keys that can be typed in the current form are preferred, because other keys would change the form.
       const typed = rows.map(({ key }) => typedForm(key.bytes, typing));
       const alike = typed.filter((form) => form.typing === typing);
       const from = alike.length > 0 ? alike : typed;
@@ -157,22 +157,22 @@ function Lookup({ client }: { readonly client: DatabaseClient }) {
             ))
           ) : (
             <button type="button" class="is-quiet small" onClick={tryPresent}>
-              one that is there
+              a stored key
             </button>
           )}
         </div>
       </section>
-      {failure !== undefined && <FailureNotice failure={failure} title="The lookup could not be finished." />}
+      {failure !== undefined && <FailureNotice failure={failure} title="The lookup failed." />}
       {trace !== undefined && key !== undefined && (
         <section class="card" aria-labelledby={`${id}-path`}>
           <div class="card-head">
             <h2 id={`${id}-path`}>Path of the lookup</h2>
             <ul class="map-legend" aria-label="What the lookup does">
               <li>
-                <span class="visit-swatch is-skipped" aria-hidden="true" /> filter says no: not read
+                <span class="visit-swatch is-skipped" aria-hidden="true" /> the filter says no: not read
               </li>
               <li>
-                <span class="visit-swatch is-read" aria-hidden="true" /> asked or read, not there
+                <span class="visit-swatch is-read" aria-hidden="true" /> searched, not there
               </li>
               <li>
                 <span class="visit-swatch is-found" aria-hidden="true" /> the answer
@@ -194,14 +194,14 @@ function Lookup({ client }: { readonly client: DatabaseClient }) {
                 <button type="button" disabled={shown <= 1} aria-label="One step back" onClick={() => setShown(shown - 1)}>
                   ←
                 </button>
-                <button type="button" disabled={shown >= steps.length} aria-label="One step on" onClick={() => setShown(shown + 1)}>
+                <button type="button" disabled={shown >= steps.length} aria-label="One step forward" onClick={() => setShown(shown + 1)}>
                   →
                 </button>
               </div>
             )}
           </div>
           {trace === undefined ? (
-            <p class="muted">Type a key, or try one of those above.</p>
+            <p class="muted">Type a key, or try one of the keys above.</p>
           ) : (
             <>
               <TraceSteps steps={steps.slice(0, shown)} form={form} total={steps.length} asked={key ?? NO_KEY} storedFilter={(file, number) => client.storedFilter(file, number)} />
@@ -263,7 +263,7 @@ export function Outcome({ trace, form }: { readonly trace: LookupTrace; readonly
     <div role="status" class={`notice ${outcome === 'found' ? 'is-answer' : outcome === 'unknown' ? 'is-bad' : outcome === 'deleted' ? 'is-warn' : ''}`} data-outcome={outcome}>
       <p>
         <strong>
-          {outcome === 'found' ? 'Found.' : outcome === 'deleted' ? 'Deleted: the newest version says so, older ones do not count.' : outcome === 'absent' ? 'Absent: no log and no table has it.' : 'Not known: a damaged part may hide a newer version, so the lookup fails.'}
+          {outcome === 'found' ? 'Found.' : outcome === 'deleted' ? 'Deleted: the newest version is a deletion, so older ones are ignored.' : outcome === 'absent' ? 'Absent: it is in no log and in no table.' : 'Unknown: a damaged part may contain a newer version, so the lookup fails.'}
         </strong>
       </p>
       {value !== undefined && (
@@ -284,7 +284,7 @@ function AbsentCard({ client, form }: { readonly client: DatabaseClient; readonl
     <section class="card" aria-label="Many absent keys">
       <h2>For 10,000 absent keys</h2>
       <p class="muted small">Each is a stored key with four random bytes after it. Key ranges and indexes cannot rule such keys out. Only a filter can.</p>
-      {failure !== undefined && <FailureNotice failure={failure} title="They could not all be looked up." />}
+      {failure !== undefined && <FailureNotice failure={failure} title="Not all of them could be looked up." />}
       {progress !== undefined ? (
         <Progress label="Looking them up" done={progress.done} total={progress.total} onCancel={() => client.absentLookups.cancel()} />
       ) : (
@@ -306,19 +306,19 @@ function AbsentCard({ client, form }: { readonly client: DatabaseClient; readonl
           </div>
           {result.example !== undefined && (
             <p class="small muted">
-              Such as <BytesText bytes={result.example.bytes} byteLength={result.example.byteLength} form={form} />. Each run has other keys.
+              For example <BytesText bytes={result.example.bytes} byteLength={result.example.byteLength} form={form} />. Each run uses different keys.
             </p>
           )}
           {result.failuresWithoutFilters + result.failuresWithFilters > 0 && (
             <p class="notice is-warn">
-              Without filters {counted(result.failuresWithoutFilters, 'lookup')} failed, with them {count(result.failuresWithFilters)}: they came to a damaged block that may hide the key. The others are counted.
+              Without filters {counted(result.failuresWithoutFilters, 'lookup')} failed, with them {count(result.failuresWithFilters)}: they met a damaged block that may contain the key. Only the others are counted.
             </p>
           )}
           {filtered < tables.length && (
             <p class="notice is-warn" data-fact="no-filters">
               {filtered === 0
-                ? 'No table of this database has a filter that can be asked, so each lookup reads a block of every table whose range the key falls into. LevelDB writes filters only where the program that opens the database sets filter_policy.'
-                : `${count(tables.length - filtered)} of ${counted(tables.length, 'table')} have no filter that can be asked: there, each lookup reads a block.`}
+                ? 'No table of this database has a usable filter, so each lookup reads a block of every table with the key in its range. LevelDB writes filters only if the program that opens the database sets filter_policy.'
+                : `${count(tables.length - filtered)} of ${counted(tables.length, 'table')} have no usable filter: there, each lookup reads a block.`}
             </p>
           )}
           <dl class="facts">
@@ -332,7 +332,7 @@ function AbsentCard({ client, form }: { readonly client: DatabaseClient; readonl
               <span data-fact="reads-with">{count(result.readsWithFilters)}</span>
             </Fact>
             <Fact name="Reads saved by filters">{without === 0 ? '–' : percent(1 - result.readsWithFilters / without)}</Fact>
-            <Fact name="False positives">{counted(result.falsePositives, 'read')} <small>for nothing</small></Fact>
+            <Fact name="False positives">{counted(result.falsePositives, 'read')} <small>wasted</small></Fact>
           </dl>
         </>
       )}

@@ -50,7 +50,7 @@ function StepText({ step, form, ...access }: FilterAccess & { readonly step: Tra
           <p>
             {step.outcome === 'nothing'
               ? `Not among its ${counted(step.entries, 'write')}, which are sorted in memory.`
-              : `${step.outcome === 'deleted' ? 'Deleted' : 'Written'} here, as write ${count(Number(step.sequence))}. Nothing newer can exist: the lookup ends.`}
+              : `${step.outcome === 'deleted' ? 'Deleted' : 'Written'} here, as write ${count(Number(step.sequence))}. There cannot be a newer version, so the lookup ends.`}
           </p>
         </>
       );
@@ -58,7 +58,7 @@ function StepText({ step, form, ...access }: FilterAccess & { readonly step: Tra
       return (
         <>
           <h3>Level {step.level}</h3>
-          <p>None of its {counted(step.tables, 'table')} has a range that the key falls into. Nothing is read.</p>
+          <p>None of its {counted(step.tables, 'table')} has the key in its range. Nothing is read.</p>
         </>
       );
     case 'rest':
@@ -83,11 +83,11 @@ function TableStep({ step, form, asked, storedFilter }: FilterAccess & { readonl
               <p>
                 {counted(index.compared.length, 'comparison')} among {counted(index.entries, 'entry')}
                 {index.block === undefined
-                  ? ': the key is after all blocks.'
+                  ? ': the key comes after the last block.'
                   : `: block ${count(index.block.number + 1)}, ${counted(index.block.size, 'byte')} at ${count(index.block.offset)}.`}
               </p>
               <details>
-                <summary>What it was compared with</summary>
+                <summary>Keys it was compared with</summary>
                 <ul class="compared">
                   {index.compared.map(({ entry, key, order }) => (
                     <li key={entry}>
@@ -105,7 +105,7 @@ function TableStep({ step, form, asked, storedFilter }: FilterAccess & { readonl
             <div>
               {filter.answer === 'no' ? (
                 <p>
-                  <strong class="answer-no">No.</strong> Filter {count(filter.number)}{filter.byteLength === 0 ? ', an empty one,' : `, ${counted(filter.byteLength, 'byte')} for blocks from ${count(filter.from)},`} is certain. The
+                  <strong class="answer-no">No.</strong> Filter {count(filter.number)}{filter.byteLength === 0 ? ', which is empty,' : `, ${counted(filter.byteLength, 'byte')} for blocks from ${count(filter.from)},`} is certain. The
                   block is not read.
                 </p>
               ) : filter.answer === 'maybe' ? (
@@ -114,7 +114,7 @@ function TableStep({ step, form, asked, storedFilter }: FilterAccess & { readonl
                   {outcome === 'nothing' && failure === undefined && <strong class="answer-false">A false positive, as it turns out.</strong>}
                 </p>
               ) : (
-                <p>{filter.answer === 'damaged' ? 'Damaged, so it is not used. That costs a read and hides no key.' : 'The table has none: the block must be read.'}</p>
+                <p>{filter.answer === 'damaged' ? 'Damaged, so it is not used. That costs a read but hides no key.' : 'The table has no filter, so the block must be read.'}</p>
               )}
               {storedFilter !== undefined && (filter.answer === 'no' || filter.answer === 'maybe') && filter.byteLength > 1 && (
                 <ShownOnRequest key={`${file} ${filter.number}`} summary="Its bits">
@@ -129,10 +129,10 @@ function TableStep({ step, form, asked, storedFilter }: FilterAccess & { readonl
             <span class="trace-label">Block</span>
             <div>
               <p>
-                Read. {counted(block.compared.length, 'comparison')} to choose among {counted(block.restarts, 'restart')}, then {counted(block.walked.length, 'entry')} walked.
+                Read. {counted(block.compared.length, 'comparison')} to find the restart among {count(block.restarts)}, then {counted(block.walked.length, 'entry')} scanned.
               </p>
               <details>
-                <summary>What was walked</summary>
+                <summary>Keys that were compared and scanned</summary>
                 <ul class="compared">
                   {block.compared.map(({ restart, key, order }) => (
                     <li key={restart}>
@@ -168,8 +168,8 @@ function TableStep({ step, form, asked, storedFilter }: FilterAccess & { readonl
               {outcome === 'found'
                 ? `Found, as write ${count(Number(sequence))}.`
                 : outcome === 'deleted'
-                  ? `A deletion, as write ${count(Number(sequence))}: older versions do not count.`
-                  : 'Not in this table. On to the next.'}
+                  ? `A deletion, as write ${count(Number(sequence))}: older versions are ignored.`
+                  : 'Not in this table. The lookup goes on.'}
             </p>
           </li>
         )}
@@ -178,7 +178,7 @@ function TableStep({ step, form, asked, storedFilter }: FilterAccess & { readonl
   );
 }
 
-/** Content that is loaded and drawn only when it is opened. */
+/** Content that is drawn, and loads its data, only when it is opened. */
 function ShownOnRequest({ summary, children }: { readonly summary: string; readonly children: ComponentChildren }) {
   const [isOpen, setOpen] = useState(false);
   return (

@@ -3,37 +3,37 @@ import { OpfsFolder } from '@bloom/leveldb/opfs';
 import { failureFacts, type FailureFacts } from '../worker/failure.js';
 
 /** The path in the origin private file system. */
-const PATH = 'bloom-explorer/kept';
+const PATH = 'bloom-explorer/database';
 /** The number of entries that are listed. */
 export const LISTED_ENTRIES = 200;
 
-export type KeptEntry = readonly [key: string, value: string];
+export type OpfsEntry = readonly [key: string, value: string];
 
 /** A file of the database's folder. */
-export interface KeptFile {
+export interface OpfsFile {
   readonly name: string;
   readonly byteLength: number;
 }
 
 /** The result of a lookup. */
-export interface KeptAnswer {
+export interface OpfsAnswer {
   readonly key: string;
   /** Undefined if the key is absent. */
   readonly value: string | undefined;
 }
 
-export interface KeptState {
+export interface OpfsState {
   /** The first entries; undefined until they are read. */
-  readonly entries: readonly KeptEntry[] | undefined;
+  readonly entries: readonly OpfsEntry[] | undefined;
   readonly hasMore: boolean;
-  readonly files: readonly KeptFile[];
-  readonly answer: KeptAnswer | undefined;
+  readonly files: readonly OpfsFile[];
+  readonly answer: OpfsAnswer | undefined;
   readonly failure: FailureFacts | undefined;
 }
 
 /** The database in this browser, which all tabs with this page share. */
-export class KeptClient {
-  state: KeptState = { entries: undefined, hasMore: false, files: [], answer: undefined, failure: undefined };
+export class OpfsClient {
+  state: OpfsState = { entries: undefined, hasMore: false, files: [], answer: undefined, failure: undefined };
   readonly #folder = new OpfsFolder(PATH);
   readonly #changed: () => void;
   /** Notifies other tabs of changes. */
@@ -46,7 +46,7 @@ export class KeptClient {
   /** @param changed called when the state has changed. */
   constructor(changed: () => void) {
     this.#changed = changed;
-    this.#level = new BloomLevel(PATH, { worker: () => new Worker(new URL('./kept-worker.ts', import.meta.url), { type: 'module' }) });
+    this.#level = new BloomLevel(PATH, { worker: () => new Worker(new URL('./opfs-worker.ts', import.meta.url), { type: 'module' }) });
     this.#channel.onmessage = () => this.#do(() => this.#read());
     this.#do(() => this.#read());
   }
@@ -98,7 +98,7 @@ export class KeptClient {
     this.#set({ entries: entries.slice(0, LISTED_ENTRIES), hasMore: entries.length > LISTED_ENTRIES, files: await this.#listFiles() });
   }
 
-  async #firstEntries(): Promise<KeptEntry[]> {
+  async #firstEntries(): Promise<OpfsEntry[]> {
     try {
       return await this.#level.iterator({ limit: LISTED_ENTRIES + 1 }).all();
     } catch (error) {
@@ -108,8 +108,8 @@ export class KeptClient {
     }
   }
 
-  async #listFiles(): Promise<KeptFile[]> {
-    const files: KeptFile[] = [];
+  async #listFiles(): Promise<OpfsFile[]> {
+    const files: OpfsFile[] = [];
     for (const name of (await this.#folder.list()).sort()) {
       const file = await this.#folder.open(name);
       if (file !== undefined) files.push({ name, byteLength: file.byteLength });
@@ -129,7 +129,7 @@ export class KeptClient {
     });
   }
 
-  #set(part: Partial<KeptState>): void {
+  #set(part: Partial<OpfsState>): void {
     if (this.#isClosed) return;
     this.state = { ...this.state, ...part };
     this.#changed();

@@ -1,4 +1,4 @@
-import './kept.css';
+import './opfs.css';
 import { count, counted } from '@bloom/report';
 import { useEffect, useId, useReducer, useRef, useState } from 'preact/hooks';
 import { byteSize } from '../controls/sizes.js';
@@ -6,18 +6,18 @@ import { Rows } from '../controls/rows.js';
 import { useSession } from '../session/use-session.js';
 import { FailureNotice } from '../table/failure-notice.js';
 import { failureFacts, type FailureFacts } from '../worker/failure.js';
-import { KeptClient, type KeptState, LISTED_ENTRIES } from './kept-client.js';
+import { OpfsClient, type OpfsState, LISTED_ENTRIES } from './opfs-client.js';
 
-const NO_STATE: KeptState = { entries: undefined, hasMore: false, files: [], answer: undefined, failure: undefined };
+const NO_STATE: OpfsState = { entries: undefined, hasMore: false, files: [], answer: undefined, failure: undefined };
 
 /** A database in the origin private file system, which persists when the page is reloaded. */
-export function KeptView() {
+export function OpfsView() {
   const [, redraw] = useReducer((drawn: number) => drawn + 1, 0);
-  const client = useRef<KeptClient | undefined>(undefined);
+  const client = useRef<OpfsClient | undefined>(undefined);
   const [refused, setRefused] = useState<FailureFacts>();
   useEffect(() => {
     try {
-      client.current = new KeptClient(() => redraw(undefined));
+      client.current = new OpfsClient(() => redraw(undefined));
     } catch (error) {
       setRefused(failureFacts(error));
     }
@@ -27,13 +27,13 @@ export function KeptView() {
   const state = client.current?.state ?? NO_STATE;
   const failure = refused ?? state.failure;
   return (
-    <div class="page kept-view">
+    <div class="page opfs-view">
       <header class="view-head">
         <h1>A database in your browser</h1>
-        <p class="lead">LevelDB’s files, in the file system that this browser keeps for this page. Put something in, reload the page, or open it in a second tab: it is there.</p>
+        <p class="lead">LevelDB’s files, in the private file system that this browser gives to the page. Put something in, then reload the page or open it in a second tab: it is still there.</p>
       </header>
-      {failure !== undefined && <FailureNotice failure={failure} title="That did not work." />}
-      <div class="kept-columns">
+      {failure !== undefined && <FailureNotice failure={failure} title="This did not work." />}
+      <div class="opfs-columns">
         <Form client={client.current} state={state} />
         <Entries client={client.current} state={state} />
       </div>
@@ -43,8 +43,8 @@ export function KeptView() {
 }
 
 interface Shown {
-  readonly client: KeptClient | undefined;
-  readonly state: KeptState;
+  readonly client: OpfsClient | undefined;
+  readonly state: OpfsState;
 }
 
 function Form({ client, state: { answer } }: Shown) {
@@ -80,9 +80,9 @@ function Form({ client, state: { answer } }: Shown) {
           Delete
         </button>
       </div>
-      <p role="status" class="kept-answer" data-fact="answer">
+      <p role="status" class="opfs-answer" data-fact="answer">
         {answer === undefined ? (
-          <span class="muted small">A put is in the log when the entry appears in the list. It survives the tab, the browser and the next visit.</span>
+          <span class="muted small">Once an entry appears in the list, it is in the log. It is still there after the tab or the browser was closed.</span>
         ) : answer.value === undefined ? (
           <>
             There is no <b>{answer.key}</b>.
@@ -101,7 +101,7 @@ function Entries({ client, state: { entries, hasMore } }: Shown) {
   return (
     <section class="card" aria-label="Entries">
       <div class="card-head">
-        <h2>What is in it</h2>
+        <h2>Entries</h2>
         {entries !== undefined && (
           <p class="small muted" data-fact="entries">
             {hasMore ? `the first ${count(LISTED_ENTRIES)} entries` : counted(entries.length, 'entry', 'entries')}
@@ -113,10 +113,10 @@ function Entries({ client, state: { entries, hasMore } }: Shown) {
           Opening…
         </p>
       ) : entries.length === 0 ? (
-        <p class="muted">Nothing yet. Put the first entry.</p>
+        <p class="muted">No entries yet. Put the first one.</p>
       ) : (
         // Focusable, so that it can be scrolled with the keyboard.
-        <div class="scrolls kept-entries" role="group" aria-label="Entries, in the order of their keys" tabIndex={0}>
+        <div class="scrolls opfs-entries" role="group" aria-label="Entries, sorted by key" tabIndex={0}>
           <Rows headings={['Key', 'Value']}>
             {entries.map(([key, value]) => (
               <tr key={key} data-key={key}>
@@ -150,7 +150,7 @@ function Folder({ client, state: { files } }: Shown) {
       setFailure(failureFacts(error));
     }
   }
-  const open = (): Promise<void> => withFiles((all) => session.take(all.map((file) => ({ path: `kept/${file.name}`, file }))));
+  const open = (): Promise<void> => withFiles((all) => session.take(all.map((file) => ({ path: `database/${file.name}`, file }))));
   const openOne = (name: string): Promise<void> =>
     withFiles((all) => {
       const file = all.find((one) => one.name === name);
@@ -159,11 +159,11 @@ function Folder({ client, state: { files } }: Shown) {
   return (
     <section class="card" aria-label="The folder">
       <div class="card-head">
-        <h2>Its folder</h2>
+        <h2>The folder</h2>
         <p class="small muted">The files that LevelDB would write, byte for byte.</p>
       </div>
       {failure !== undefined && <FailureNotice failure={failure} title="The files cannot be read." />}
-      <ul class="kept-files" aria-label="Files">
+      <ul class="opfs-files" aria-label="Files">
         {files.map(({ name, byteLength }) => (
           <li key={name} data-file={name}>
             {/\.(log|ldb)$|^MANIFEST-/.test(name) ? (
@@ -179,9 +179,9 @@ function Folder({ client, state: { files } }: Shown) {
       </ul>
       <div class="row">
         <button type="button" aria-disabled={files.length === 0} onClick={() => files.length > 0 && void open()}>
-          Walk through it
+          Open as a database
         </button>
-        <span class="small muted">opens a copy of the files as they are now in the view of databases</span>
+        <span class="small muted">opens a copy of the current files in the database view</span>
       </div>
     </section>
   );

@@ -1,4 +1,4 @@
-/** The worker that has the kept database open. */
+/** The worker that has the database open. */
 import { serveLevels } from '@bloom/level/worker';
 
 serveLevels();

@@ -267,7 +267,7 @@ export class Session extends Watchable {
       case 'live':
         paramsOfLive(params, live);
         return params;
-      case 'kept':
+      case 'opfs':
         return params;
       case 'storage':
         if (this.#profiles.origin === sampleProfile) params.set('sample', '1');

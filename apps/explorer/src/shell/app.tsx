@@ -7,7 +7,7 @@ import { DOCUMENTATION, INSTALL, REPOSITORY } from './links.js';
 import { type View, VIEWS } from './route.js';
 import { type Theme, THEMES, useTheme } from './theme.js';
 
-const TITLES: Record<View, string> = { story: 'Story', filter: 'Filter', table: 'Table', database: 'Database', storage: 'Storage', lookup: 'Lookup', live: 'Live', kept: 'Kept' };
+const TITLES: Record<View, string> = { story: 'Story', filter: 'Filter', table: 'Table', database: 'Database', storage: 'Storage', lookup: 'Lookup', live: 'Live', opfs: 'In this browser' };
 const TASKS: Record<View, string> = {
   story: 'What a Bloom filter is, step by step',
   filter: 'Try a Bloom filter',
@@ -16,7 +16,7 @@ const TASKS: Record<View, string> = {
   storage: 'Read what a browser stored',
   lookup: 'Follow one key',
   live: 'Watch a database at work',
-  kept: 'Keep a database in this browser',
+  opfs: 'Keep a database in this browser',
 };
 
 type LazyView = Exclude<View, 'story'>;
@@ -27,19 +27,19 @@ const load: Record<LazyView, () => Promise<ComponentType>> = {
   storage: async () => (await import('../storage/storage-view.js')).StorageView,
   lookup: async () => (await import('../lookup/lookup-view.js')).LookupView,
   live: async () => (await import('../live/live-view.js')).LiveView,
-  kept: async () => (await import('../kept/kept-view.js')).KeptView,
+  opfs: async () => (await import('../opfs/opfs-view.js')).OpfsView,
 };
 
 export function App() {
   const session = useSession();
-  // The links of all views have all of it.
+  // Links to views contain the whole state.
   const { view: shown, embedded } = useSessionState((state) => state);
   const [theme, setTheme] = useTheme();
   const main = useRef<HTMLElement>(null);
   const lastView = useRef(shown);
   useEffect(() => {
     document.title = `${TITLES[shown]} · Bloom explorer`;
-    // A link may lead to a place within the view, which then has the focus.
+    // A link to a place within the view has focused it already.
     if (lastView.current !== shown && main.current?.contains(document.activeElement) !== true) main.current?.focus();
     lastView.current = shown;
   }, [shown]);
@@ -67,7 +67,7 @@ export function App() {
             <a
               key={view}
               href={session.linkTo(view)}
-              aria-current={view === shown ? 'page' : view === 'live' && shown === 'kept' ? 'true' : undefined}
+              aria-current={view === shown ? 'page' : view === 'live' && shown === 'opfs' ? 'true' : undefined}
               title={TASKS[view]}
               onClick={() => session.saveUrl()}
             >
@@ -91,8 +91,8 @@ export function App() {
       </main>
       <footer class="colophon">
         <p>
-          Everything happens on this page, in your browser: no file, key or answer leaves it. Built on{' '}
-          <strong>Bloom</strong>, which reads and writes LevelDB’s Bloom filters, tables and databases in TypeScript, exact to the byte.
+          This page works entirely in your browser: no file, key or answer leaves it. Built on{' '}
+          <strong>Bloom</strong>, which reads and writes LevelDB’s Bloom filters, tables and databases in TypeScript, byte for byte.
         </p>
         <ul class="outward" aria-label="About Bloom">
           <li>
@@ -116,8 +116,7 @@ function skipTo(event: Event, element: HTMLElement | null): void {
 }
 
 function CurrentView({ view }: { readonly view: View }) {
-  // Effects run after a frame is drawn, so a view may be left, and the next one shown, before the effect of the first one ends. Views
-  // that have loaded are therefore kept, and none takes the place of another.
+  // Views are kept by name as they load, because a view that the user has left may load after the next one.
   const [loaded, setLoaded] = useState<Partial<Record<View, ComponentType>>>({});
   const [problem, setProblem] = useState<{ readonly view: View; readonly message: string }>();
   const Component = view === 'story' ? StoryView : loaded[view];
@@ -144,7 +143,7 @@ function CurrentView({ view }: { readonly view: View }) {
 
 function ThemeSwitch({ theme, onChange }: { readonly theme: Theme; readonly onChange: (theme: Theme) => void }) {
   const icons: Record<Theme, string> = { system: '◐', light: '☀', dark: '☾' };
-  const names: Record<Theme, string> = { system: 'As the system', light: 'Light', dark: 'Dark' };
+  const names: Record<Theme, string> = { system: 'As in the system', light: 'Light', dark: 'Dark' };
   return (
     <fieldset class="segmented theme-switch">
       <legend class="visually-hidden">Theme</legend>

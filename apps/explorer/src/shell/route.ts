@@ -1,7 +1,7 @@
 /** The views that every page links to. */
 export const VIEWS = ['story', 'filter', 'table', 'database', 'storage', 'lookup', 'live'] as const;
 /** Including views that are linked only from another view. */
-const ALL_VIEWS = [...VIEWS, 'kept'] as const;
+const ALL_VIEWS = [...VIEWS, 'opfs'] as const;
 export type View = (typeof ALL_VIEWS)[number];
 
 /** The parts of the URL's hash, such as `#/filter?bits=10&keys=apple`. */

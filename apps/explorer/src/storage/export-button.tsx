@@ -43,7 +43,7 @@ export function ExportButton({ client, search, name }: { readonly client: Storag
           </button>
         </>
       )}
-      {failure !== undefined && <FailureNotice failure={failure} title="The export ended early, and nothing was saved." />}
+      {failure !== undefined && <FailureNotice failure={failure} title="The export failed, and nothing was saved." />}
     </div>
   );
 }

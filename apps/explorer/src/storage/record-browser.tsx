@@ -46,7 +46,7 @@ export function RecordBrowser({ client, outlines }: { readonly client: StorageCl
         </div>
         <label class="row check-row">
           <input type="checkbox" checked={search.hasVersions} onChange={({ currentTarget }) => change({ hasVersions: currentTarget.checked })} />
-          Deleted and overwritten too
+          Include deleted and overwritten rows
         </label>
       </div>
       {list.failure !== undefined && <FailureNotice failure={list.failure} title="Not everything could be read." />}
@@ -88,10 +88,10 @@ export function RecordBrowser({ client, outlines }: { readonly client: StorageCl
         )}
         {list.isStopped && (
           <button type="button" class="small" onClick={list.goOn}>
-            Go on
+            Continue
           </button>
         )}
-        {state === 'full' && <span class="small">No more rows are listed at once. Search for those that you need, or export all.</span>}
+        {state === 'full' && <span class="small">The list cannot show more rows. Search for the ones that you need, or export all.</span>}
       </div>
       {selected !== undefined && list.list !== undefined && (
         <div ref={details}>

@@ -25,13 +25,13 @@ export function RecordDetails({ client, list, row }: { readonly client: StorageC
   }, [client, list, row]);
   return (
     <section class="entry-details" aria-label="The selected row">
-      {failure !== undefined && <FailureNotice failure={failure} title="It could not be read again." />}
+      {failure !== undefined && <FailureNotice failure={failure} title="The row could not be read again." />}
       {details === undefined && failure === undefined && <p class="muted" role="status">Reading…</p>}
       {details !== undefined && (
         <>
           {details.version !== undefined && (
             <p class="small">
-              <span class="chip">{STATE_TITLES[details.version.state]}</span> written as {count(BigInt(details.version.sequence))}, in {details.version.file}
+              <span class="chip">{STATE_TITLES[details.version.state]}</span> sequence {count(BigInt(details.version.sequence))}, in {details.version.file}
             </p>
           )}
           {details.failure !== undefined && <FailureNotice failure={details.failure} title="This row cannot be read." />}
@@ -69,7 +69,7 @@ export function RecordDetails({ client, list, row }: { readonly client: StorageC
                   />
                 )}
               </div>
-              {!details.isComplete && <p class="notice is-warn">The value holds an object of an unknown kind. What follows it could not be read.</p>}
+              {!details.isComplete && <p class="notice is-warn">The value contains an object of an unknown kind. Everything after it could not be read.</p>}
               <ValueTreeView client={client} root={details.json !== undefined && form === 'json' ? details.json : details.value} />
             </div>
           )}

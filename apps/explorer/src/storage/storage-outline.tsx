@@ -14,7 +14,7 @@ const GROUPS: readonly (readonly [kind: StorageKind | undefined, title: string])
   [undefined, 'Other databases'],
 ];
 
-/** Up to this many folders are opened at once. */
+/** Up to this number of folders, all of them start open. */
 const FEW_FOLDERS = 6;
 
 interface OutlineProps {
@@ -71,7 +71,7 @@ function OtherDatabase({ client, folder: { path, title, byteLength } }: { readon
     if (found !== undefined) session.openDatabase({ kind: 'files', name: path === '' ? client.origin.name : path, files: found.files });
   };
   return (
-    <button type="button" class="outline-name" title={`Open ${path} in the view of databases`} onClick={open}>
+    <button type="button" class="outline-name" title={`Open ${path} in the database view`} onClick={open}>
       {title} <span class="muted small">{byteSize(byteLength)}</span>
     </button>
   );
@@ -79,7 +79,7 @@ function OtherDatabase({ client, folder: { path, title, byteLength } }: { readon
 
 interface FolderItemProps {
   readonly folder: FolderFacts;
-  /** Whether it is the only folder of its kind: the name of the group then describes it. */
+  /** Whether it is the only folder of its kind, which the group's name then describes. */
   readonly isSoleOfKind: boolean;
   readonly startsOpen: boolean;
   readonly outlines: Outlines;
@@ -113,7 +113,7 @@ function FolderItem({ folder: { path, title, byteLength, storage }, isSoleOfKind
       {isOpen && outline !== undefined && !Array.isArray(outline) && 'message' in outline && (
         <>
           <FailureNotice failure={outline} title="This folder could not be read." />
-          <p class="small">“Deleted and overwritten too” lists what is still there.</p>
+          <p class="small">“Include deleted and overwritten rows” lists what is still there.</p>
         </>
       )}
       {isOpen && Array.isArray(outline) && <Nodes nodes={outline as readonly OutlineNode[]} shown={shown} onShow={onShow} />}

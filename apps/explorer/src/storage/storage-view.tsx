@@ -47,12 +47,12 @@ export function StorageView() {
             <Drop
               folder
               title="Open a profile"
-              explanation="Drop a whole profile, the folder of an app, or one of their folders. It stays on your machine, and is never changed. The browser may be running."
+              explanation="Drop a whole profile, the folder of an app, or one of their folders. It stays on your machine and is never changed. The browser may be running."
               sampleLabel="Open the sample"
               onFiles={(files) => session.take(files)}
               onSample={() => session.openProfile(sampleProfile)}
             >
-              {lost !== undefined && <p class="notice is-warn">“{lost}” is not kept when the page is left. Drop it again to go on.</p>}
+              {lost !== undefined && <p class="notice is-warn">“{lost}” is a local folder, which the page cannot open by itself. Drop it here to continue.</p>}
             </Drop>
           )}
           {opening === undefined && <WhereToLook />}
@@ -68,7 +68,7 @@ function WhereToLook() {
   return (
     <section class="card" aria-labelledby="where-title">
       <div class="card-head">
-        <h2 id="where-title">Where to look</h2>
+        <h2 id="where-title">Where profiles are</h2>
         <a href={STORED_DATA_GUIDE}>More apps, and what cannot be decoded</a>
       </div>
       <div class="scrolls" tabIndex={0} role="region" aria-label="Folders of programs">
@@ -108,7 +108,7 @@ function OpenProfile({ client }: { readonly client: StorageClient }) {
           <h1 class="file-name">{origin.name}</h1>
           <div class="row">
             {origin.again !== undefined && (
-              <button type="button" title="Shows what the browser has written since" onClick={() => void session.rereadProfile(origin)}>
+              <button type="button" title="Shows what the browser has written in the meantime" onClick={() => void session.rereadProfile(origin)}>
                 Read again
               </button>
             )}

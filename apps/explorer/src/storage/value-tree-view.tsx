@@ -24,7 +24,7 @@ export function TreeNode({ client, node, startsOpen = false }: { readonly client
   const [limit, setLimit] = useState(PORTION);
   useEffect(() => {
     let current = true;
-    // The worker was closed, or has the values of another row.
+    // A call fails if the worker was closed or has moved on to another row.
     if (isOpen && parts.length < Math.min(limit, childCount)) client.children(id, 0, limit).then((found) => current && setParts(found), () => undefined);
     return () => void (current = false);
   }, [isOpen, limit]);

@@ -12,7 +12,7 @@ interface BitRowProps {
   readonly isSet: (bit: number) => boolean;
   /** An added word, drawn above the row, with its bits that are shown so far. */
   readonly added?: RowWord | undefined;
-  /** The bits that the last word made 1. */
+  /** The bits that the last word set to 1. */
   readonly fresh?: ReadonlySet<number>;
   /** The word in question, drawn below the row. */
   readonly asked?: RowWord | undefined;
@@ -31,7 +31,7 @@ const BYTE_GAP = 7;
 const MAX_CELL = 34;
 const SHOWN_LETTERS = 16;
 
-/** A row of bits, the word that made some of them 1, and the word in question. */
+/** A row of bits, the word that set some of them to 1, and the word in question. */
 export function BitRow({ bits, isSet, added, fresh, asked, isJudged = true, isFalse = false }: BitRowProps) {
   const { box, width } = useWidth();
   const lit = useLit();
@@ -66,7 +66,7 @@ export function BitRow({ bits, isSet, added, fresh, asked, isJudged = true, isFa
   const named = new Set([...(added?.bits ?? []), ...(asked?.bits ?? [])]);
   const say = ({ word, bits: its }: RowWord, verb: string): string => `“${word}” ${verb} ${its.map((bit) => (isJudged ? `bit ${bit}, which is ${isSet(bit) ? 1 : 0}` : `bit ${bit}`)).join('; ')}.`;
   const ones = Array.from({ length: bits }, (_, bit) => bit).filter(isSet);
-  const label = `A row of ${bits} bits, ${ones.length} of them 1. ${added === undefined ? '' : say(added, 'was added:')} ${asked === undefined ? '' : say(asked, 'leads to')}`;
+  const label = `A row of ${bits} bits, ${ones.length} of them 1. ${added === undefined ? '' : say(added, 'was added:')} ${asked === undefined ? '' : say(asked, 'maps to')}`;
   return (
     <div ref={box} class="bit-row">
       {width > 0 && (

@@ -53,7 +53,7 @@ export function BitsPerKey() {
           <Dots passed={passed} />
           <ul class="legend small" aria-label="Dots">
             <li>
-              <span class="dot-swatch is-wrong" aria-hidden="true" /> a wrong “maybe”: {READ_MS} ms for nothing
+              <span class="dot-swatch is-wrong" aria-hidden="true" /> a wrong “maybe”: {READ_MS} ms wasted
             </li>
             <li>
               <span class="dot-swatch" aria-hidden="true" /> a certain “no”: the disk is not read
@@ -71,7 +71,7 @@ export function BitsPerKey() {
               <dd>{byteSize(byteLength)}</dd>
             </div>
             <div>
-              <dt>Wasted on the disk</dt>
+              <dt>Wasted disk time</dt>
               <dd>
                 {seconds(passed.size)} <small>without a filter: {seconds(KEYS)}</small>
               </dd>
@@ -81,10 +81,10 @@ export function BitsPerKey() {
       }
     >
       <p>
-        Here are real filters, of {count(KEYS)} keys: in a database, what is looked up is called a key. Another {count(KEYS)} keys, all absent, are asked about: each dot is one. With {counted(FEW_BITS, 'bit')} of memory for each key, <Figure lights={['wrong']}>{count(few)}</Figure> get a wrong “maybe”.
+        These are real filters with {count(KEYS)} keys, which is what a database calls the words that are looked up. The filter is asked about another {count(KEYS)} keys, which are all absent. Each dot is one of them. With {counted(FEW_BITS, 'bit')} of memory for each key, <Figure lights={['wrong']}>{count(few)}</Figure> get a wrong “maybe”.
       </p>
       <Guess step={5} question={`Twice the memory: ${USUAL_BITS} bits for each key. How many wrong answers are left?`} options={['about half', 'about a tenth', 'none']} right={1}>
-        {counted(USUAL_BITS, 'bit')} leave {count(usual)} of {count(few)}. There is room for each key to make {probesFor(USUAL_BITS)} bits 1 instead of {probesFor(FEW_BITS)}, so {probesFor(USUAL_BITS)} are checked, and one 0 among them is enough for a “no”. The slider stands at {counted(bitsPerKey, 'bit')}, with <Figure lights={['wrong']}>{count(passed.size)}</Figure> wrong: drag it.
+        With {counted(USUAL_BITS, 'bit')}, {count(usual)} of {count(few)} are left. Each key can set {probesFor(USUAL_BITS)} bits to 1 instead of {probesFor(FEW_BITS)}, so {probesFor(USUAL_BITS)} are checked, and a single 0 among them means “no”. The slider is at {counted(bitsPerKey, 'bit')}, with <Figure lights={['wrong']}>{count(passed.size)}</Figure> wrong answers: drag it.
       </Guess>
       {hasGuessed && (
         <div class="row">
@@ -104,7 +104,7 @@ function seconds(reads: number): string {
   return ms < 1000 ? `${count(ms)} ms` : `${count(ms / 1000)} s`;
 }
 
-/** All dots of a kind are one line of points, because a thousand elements would make the slider slow. */
+/** All dots of a kind are one path, because a thousand elements would make the slider slow. */
 function Dots({ passed }: { readonly passed: ReadonlySet<number> }) {
   const lit = useLit();
   const path = (isWanted: (i: number) => boolean): string => {

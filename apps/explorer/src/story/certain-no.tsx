@@ -51,7 +51,7 @@ export function CertainNo() {
           />
           {isJudged && verdict === 'no' && (
             <p class="picture-note is-reason">
-              Adding “<KeyName name={asked} />” would have made bit {zero} a 1, and nothing turns a 1 back into a 0.
+              Adding “<KeyName name={asked} />” would have set bit {zero} to 1, and nothing sets a bit back to 0.
             </p>
           )}
           <DiskPath outcome={!isJudged ? 'waiting' : verdict === 'no' ? 'no' : verdict === 'true positive' ? 'found' : 'wasted'} />
@@ -59,11 +59,11 @@ export function CertainNo() {
       }
     >
       <p>
-        Take a disk with “<KeyName name={first} />” on it and nothing else, so that only “<KeyName name={first} />” was added. The program wants “{proposed}”. Before it goes to the disk, it looks at the bits of “{proposed}”.
+        Suppose that “<KeyName name={first} />” is the only word on the disk, so it is the only word that was added. The program looks for “{proposed}”. Before it reads the disk, it checks the bits of “{proposed}”.
       </p>
-      <Guess step={3} question={`Can these bits tell that “${proposed}” is not on the disk?`} options={['Yes, for certain', 'Only probably', 'They cannot tell']} right={0}>
-        <Figure lights={[proposedZero]}>Bit {proposedZero}</Figure> is 0. Had “{proposed}” been added, it would be 1: adding makes all bits of a word 1, and nothing ever makes one 0 again. So “no” is <strong class="word-no">certain</strong>, and{' '}
-        <Figure lights={['disk']}>the disk is left alone</Figure>.
+      <Guess step={3} question={`Do these bits show that “${proposed}” is not on the disk?`} options={['Yes, for certain', 'Only probably', 'They do not']} right={0}>
+        <Figure lights={[proposedZero]}>Bit {proposedZero}</Figure> is 0. If “{proposed}” had been added, it would be 1: adding a word sets all its bits to 1, and nothing sets a bit back to 0. So “no” is <strong class="word-no">certain</strong>, and{' '}
+        <Figure lights={['disk']}>the disk is not read</Figure>.
       </Guess>
       {isJudged && (
         <>
@@ -77,8 +77,8 @@ export function CertainNo() {
             </div>
           </div>
           <p role="status" data-story-verdict={verdict}>
-            “<KeyName name={asked} />” leads to <BitFigures bits={bits} />.{' '}
-            {verdict === 'no' ? `${zeros === bits.length ? 'All' : zeros} of them ${zeros === 1 ? 'is' : 'are'} 0, and one would be enough: certainly not added.` : verdict === 'true positive' ? 'All of them are 1: it may be there, so the disk is read.' : 'All of them are 1, though it was never added: a wrong “maybe”, the subject of the next step.'}
+            “<KeyName name={asked} />” maps to <BitFigures bits={bits} />.{' '}
+            {verdict === 'no' ? `${zeros === bits.length ? 'All' : zeros} of them ${zeros === 1 ? 'is' : 'are'} 0, and one would be enough: it was certainly not added.` : verdict === 'true positive' ? 'All of them are 1: it may be there, so the disk is read.' : 'All of them are 1, although it was never added: a wrong “maybe”, the subject of the next step.'}
           </p>
         </>
       )}

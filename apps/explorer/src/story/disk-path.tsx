@@ -7,9 +7,9 @@ export type DiskOutcome = 'waiting' | 'no' | 'found' | 'wasted';
 
 const WORDS: Record<DiskOutcome, { readonly filter: string; readonly disk: string; readonly cost: string; readonly note: string }> = {
   waiting: { filter: '?', disk: '?', cost: '?', note: '' },
-  no: { filter: '“No.”', disk: 'not read', cost: '0 ms', note: 'nothing to look for' },
+  no: { filter: '“No.”', disk: 'not read', cost: '0 ms', note: 'no read needed' },
   found: { filter: '“Maybe.”', disk: 'read: found', cost: `${READ_MS} ms`, note: 'well spent' },
-  wasted: { filter: '“Maybe.”', disk: 'read: nothing there', cost: `${READ_MS} ms`, note: 'for nothing' },
+  wasted: { filter: '“Maybe.”', disk: 'read: nothing there', cost: `${READ_MS} ms`, note: 'wasted' },
 };
 
 /** The consequence of a filter's answer for the disk, and the time it takes. */

@@ -44,7 +44,7 @@ export function FalsePositive() {
           <p class="picture-title">
             {isWrong ? (
               <span class="word-false">
-                The filter says “maybe”, though “{target}” was never added.
+                The filter says “maybe”, although “{target}” was never added.
               </span>
             ) : (
               <>
@@ -62,7 +62,7 @@ export function FalsePositive() {
           />
           {isWrong && (
             <p class="picture-note is-reason is-false">
-              Other words made its bits 1: {[...bits].sort((a, b) => a - b).map((bit) => `bit ${bit} by ${owners.get(bit)![0]}`).join(', ')}.
+              Other words set its bits to 1: {[...bits].sort((a, b) => a - b).map((bit) => `bit ${bit} by ${owners.get(bit)![0]}`).join(', ')}.
             </p>
           )}
           <DiskPath outcome={isWrong ? 'wasted' : 'no'} />
@@ -76,7 +76,7 @@ export function FalsePositive() {
         Now add more words, but never “{target}”. The <Figure lights={bits}>bits of “{target}”</Figure> are marked.
       </p>
       <Guess step={4} question={`Can the filter ever say “maybe” about “${target}”, which you never add?`} options={['Never', 'Yes']} right={1}>
-        The words share one row. Once others have made all bits of “{target}” 1, the filter cannot tell. Make it happen:
+        The words share one row. Once other words have set all bits of “{target}” to 1, the filter cannot tell the difference. Make it happen:
       </Guess>
       {guess !== undefined && (
         <>
@@ -97,7 +97,7 @@ export function FalsePositive() {
               add(typed);
             }}
           >
-            <label for={id}>Or a word of yours</label>
+            <label for={id}>Or add your own word</label>
             <div class="field-line">
               <input id={id} type="text" value={typed} maxLength={MAX_WORD_LENGTH} autocomplete="off" autocapitalize="off" spellcheck={false} onInput={({ currentTarget }) => setTyped(currentTarget.value)} />
               <button type="submit" disabled={typed === '' || words.includes(typed)}>
@@ -110,7 +110,7 @@ export function FalsePositive() {
       <div role="status">
         {isWrong && (
           <p class="notice is-bad" data-story-verdict="false positive">
-            <strong>A false positive.</strong> What does it cost? <Figure lights={['cost']}>One read</Figure>: {READ_MS} ms. The disk is read, “{target}” is not there, and the program says so. The program’s answer stays right; it only comes later.
+            <strong>A false positive.</strong> What does it cost? <Figure lights={['cost']}>One read</Figure>: {READ_MS} ms. The disk is read, “{target}” is not there, and the program says so. The program’s answer is still right; it only comes later.
           </p>
         )}
       </div>

@@ -37,10 +37,10 @@ export function FirstWord() {
       }
     >
       <p>
-        A bit is a box that holds 0 or 1. Keep <Figure lights={['row']}>{ROW_BITS} bits</Figure>, numbered from 0 to {ROW_BITS - 1}, in memory, where a look takes next to no time. All are 0. Each word that is stored on the disk is also added here.
+        A bit is a box that holds 0 or 1. Keep <Figure lights={['row']}>{ROW_BITS} bits</Figure>, numbered from 0 to {ROW_BITS - 1}, in memory, where checking them takes almost no time. All are 0. Each word that is stored on the disk is also added here.
       </p>
       <Guess step={2} question="How many bits does it take to add a word?" options={['one for each letter', '3', `all ${ROW_BITS}`]} right={1}>
-        Here it is three, however long the word is. A fixed calculation, a <em>hash</em>, picks them: the same word always leads to the same bits. Try it.
+        Here it is three, however long the word is. A fixed calculation, a <em>hash</em>, picks them, so the same word always maps to the same bits. Try it.
       </Guess>
       <form
         class="field"
@@ -53,15 +53,15 @@ export function FirstWord() {
         <div class="field-line">
           <input id={id} type="text" value={typed} maxLength={MAX_WORD_LENGTH} autocomplete="off" autocapitalize="off" spellcheck={false} onInput={({ currentTarget }) => setTyped(currentTarget.value)} />
           <button type="submit" class={first === undefined ? 'is-primary' : ''} disabled={typed === ''}>
-            {first === undefined ? 'Add it' : 'Clear, and add this word'}
+            {first === undefined ? 'Add it' : 'Clear and add this word'}
           </button>
         </div>
       </form>
       <div role="status">
         {first !== undefined && (
           <p>
-            “<KeyName name={first} />” leads to <BitFigures bits={bits} />
-            {bits.length < 3 && (bits.length === 1 ? ', three times over: in so short a row, that happens' : ', one of them twice: in so short a row, that happens')}. Those bits are 1 now. The word itself is not stored.
+            “<KeyName name={first} />” maps to <BitFigures bits={bits} />
+            {bits.length < 3 && (bits.length === 1 ? ', three times: in such a short row, that happens' : ', one of them twice: in such a short row, that happens')}. Those bits are 1 now. The word itself is not stored.
           </p>
         )}
       </div>

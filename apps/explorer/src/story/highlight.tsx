@@ -1,4 +1,4 @@
-/** Figures in the text that highlight the parts of the picture that they describe. */
+/** Figures in the text that highlight the parts of the picture they describe. */
 import { type ComponentChildren, createContext } from 'preact';
 import { useContext, useMemo, useState } from 'preact/hooks';
 

@@ -8,7 +8,7 @@ export function useIsEmbedded(): boolean {
   return useSessionState(({ embedded }) => embedded !== undefined);
 }
 
-/** A link to a view. From an embedded step, it leads to the whole explorer. */
+/** A link to a view. In an embedded step, it opens the whole explorer. */
 export function pageUrl(hash: string, isEmbedded: boolean): string {
   return isEmbedded ? new URL(`./${hash}`, document.baseURI).href : hash;
 }
@@ -34,8 +34,8 @@ export function WayIn() {
   const words = useSessionState(({ story }) => story.words);
   return (
     <section class="story-end" aria-labelledby="way-in">
-      <h2 id="way-in">Now it is yours</h2>
-      <p>In the laboratory, the same row waits with {words.length > 1 ? `your ${words.length} words` : 'your word'}: click any bit, change the size, or paste a thousand keys.</p>
+      <h2 id="way-in">Your turn</h2>
+      <p>The laboratory has the same row with {words.length > 1 ? `your ${words.length} words` : 'your word'}: click any bit, change the size, or paste a thousand keys.</p>
       <div class="row">
         <a class="button is-primary" href={hashOfOwnBits(words)} onClick={() => session.saveUrl()}>
           Open your {ROW_BITS} bits in the laboratory

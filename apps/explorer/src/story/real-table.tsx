@@ -35,13 +35,13 @@ export function RealTable() {
       }
     >
       <p>
-        The database LevelDB keeps its keys in files like this one: weather reports by city and date. The reports lie in <Figure lights={['data']}>blocks</Figure>, and for every 2 KiB of them there is <Figure lights={['filter']}>a filter</Figure>, with the usual 10 bits of memory for each key.
+        LevelDB, a database, keeps its keys in files like this one, which has weather reports by city and date. The reports are in <Figure lights={['data']}>blocks</Figure>, and every 2 KiB of them have <Figure lights={['filter']}>a filter</Figure> with the usual 10 bits for each key.
       </p>
-      <Guess step={6} question={`The file has ${table === undefined ? 'about 100 KiB' : byteSize(table.outline.byteLength)}. How much of that are filters?`} options={['about 3%', 'about 20%', 'about half']} right={0}>
+      <Guess step={6} question={`The file has ${table === undefined ? 'about 100 KiB' : byteSize(table.outline.byteLength)}. How much of that is filters?`} options={['about 3%', 'about 20%', 'about half']} right={0}>
         <Figure lights={['filter']}>
           {byteSize(filterBytes)}, which is {percent(share)}
         </Figure>
-        . They stay in memory, and save nearly all reads for what is not there. Look a report up:
+        . They stay in memory and save nearly all reads for reports that are not there. Look up a report:
       </Guess>
       {hasGuessed && (
         <>
@@ -151,7 +151,7 @@ function Picture({ table, lookup, tableKey, hasGuessed }: { readonly table: Look
                 “<span class="mono">{tableKey}</span>”? The filter for its block:
               </>
             ) : (
-              'One of its filters; each pair of signs is eight bits:'
+              'One of its filters; each pair of digits is eight bits:'
             )}
           </p>
           <p class="real-bytes" data-real-filter={explanation.filter?.answer === 'no' || explanation.filter?.answer === 'maybe' ? explanation.filter.number : ''}>
@@ -175,7 +175,7 @@ function Picture({ table, lookup, tableKey, hasGuessed }: { readonly table: Look
                 )}
                 {proof !== undefined && (
                   <li>
-                    <span class="hex-byte hex-zero">{hexNumber(filter[proof >> 3]!)}</span> bit {count(proof)}, one of its eight, is 0: the proof
+                    <span class="hex-byte hex-zero">{hexNumber(filter[proof >> 3]!)}</span> one of its eight bits, bit {count(proof)}, is 0: the proof
                   </li>
                 )}
               </>
@@ -188,7 +188,7 @@ function Picture({ table, lookup, tableKey, hasGuessed }: { readonly table: Look
       )}
       {hasGuessed && (
         <p class={`picture-note is-reason ${answer === 'no' || at === undefined ? 'is-no' : 'is-read'}`} data-fact="real-answer">
-          {at === undefined ? 'Not in this file: nothing is read.' : answer === 'no' ? 'Certainly not: no block is read.' : explanation.outcome.kind === 'value' ? 'Maybe: one block is read, and the report is there.' : 'Maybe: one block is read for nothing.'}
+          {at === undefined ? 'Not in this file: nothing is read.' : answer === 'no' ? 'Certainly not: no block is read.' : explanation.outcome.kind === 'value' ? 'Maybe: one block is read, and the report is there.' : 'Maybe: one block is read, but the report is not there.'}
         </p>
       )}
     </>

@@ -50,7 +50,7 @@ function Reads() {
       <p class="fetches-sum">
         {isShown ? (
           <>
-            <strong>{ASKED.length * READ_MS} ms</strong> in all, <strong class="word-false">{absent.length * READ_MS} ms for nothing</strong>
+            <strong>{ASKED.length * READ_MS} ms</strong> in all, <strong class="word-false">{absent.length * READ_MS} ms wasted</strong>
           </>
         ) : (
           'How many of these will be reads?'

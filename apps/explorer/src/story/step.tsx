@@ -16,7 +16,7 @@ interface StepProps {
 export function Step({ number, title, picture, children }: StepProps) {
   const section = useRef<HTMLElement>(null);
   const wanted = useSessionState(({ story }) => story.step === number);
-  // A step that stands alone is all of its page.
+  // An embedded step is the whole page.
   const Title = useIsEmbedded() ? 'h1' : 'h2';
   useEffect(() => {
     if (wanted) goToStep(section.current!);

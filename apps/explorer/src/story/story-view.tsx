@@ -23,7 +23,7 @@ export function StoryView() {
       <header class="story-hero">
         <h1>How a few bits save a slow read</h1>
         <p class="lead">
-          A Bloom filter tells a database what it need not look for. It has two answers: <strong class="word-no">no</strong>, which is certain, and <strong class="word-maybe">maybe</strong>. Six steps show why, and a seventh shows a trap. Guess first, then look. Words with a dotted line show their part of the picture.
+          A Bloom filter tells a database what it does not need to look for. It has two answers: <strong class="word-no">no</strong>, which is certain, and <strong class="word-maybe">maybe</strong>. Six steps show why, and a seventh shows a trap. Guess first, then look. Words with a dotted underline highlight their part of the picture.
         </p>
       </header>
       <StepLinks />

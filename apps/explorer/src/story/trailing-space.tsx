@@ -35,7 +35,7 @@ export function TrailingSpace() {
               </p>
               <BitRow bits={keys.bits} isSet={(bit) => keys.storedBits.includes(bit)} added={{ word: STORED, bits: keys.storedBits }} asked={{ word: ASKED, bits: keys.askedBits }} isJudged={hasGuessed} isFalse={!keys.mayMatch} />
               <p class={`picture-note is-reason ${!hasGuessed ? '' : keys.mayMatch ? 'is-no' : 'is-false'}`} data-fact="space-answer">
-                {!hasGuessed ? 'What will the filter say?' : keys.mayMatch ? 'The filter: “Maybe.” The book is found.' : 'The filter: “No.” The book is there, and is not found.'}
+                {!hasGuessed ? 'What will the filter say?' : keys.mayMatch ? 'The filter: “Maybe.” The book is found.' : 'The filter: “No.” The book is there but is not found.'}
               </p>
             </>
           )}
@@ -46,12 +46,12 @@ export function TrailingSpace() {
         “No” is certain only for exactly the spelling that was added, spaces included. But a table can have its own rule for which keys are equal. In this table of book titles, spaces at the end, shown as ␣, do not count. It stores “{STORED}”. Somebody asks for “<KeyName name={ASKED} />”.
       </p>
       <Guess step={7} question="What does the filter say?" options={['“Maybe”: it is there', '“No”: it is not there']} right={1}>
-        For the filter, a space is a letter like any other: with it, the hash leads to other bits{zero !== undefined && !ignoresSpaces && (
+        To the filter, a space is a character like any other: with it, the hash picks other bits{zero !== undefined && !ignoresSpaces && (
           <>
             , and <Figure lights={[zero]}>bit {zero}</Figure> is 0
           </>
         )}
-        . The filter hides a book that is there. What helps is a filter that follows the table’s rule; switch to it:
+        . The filter hides a book that is there. The solution is a filter that follows the table’s rule. Switch to it:
       </Guess>
       {hasGuessed && (
         <>
@@ -65,9 +65,9 @@ export function TrailingSpace() {
             ]}
             onChange={(value) => change({ ignoresSpaces: value === 'without' })}
           />
-          <p>LevelDB’s documentation warns of this trap, but LevelDB cannot see it. In Bloom, the order of a table and its filter each state what they ignore. Where these differ, no table is written.</p>
+          <p>LevelDB’s documentation warns of this trap, but LevelDB cannot detect it. In Bloom, a table’s comparator and its filter policy both declare what they ignore. If they differ, Bloom does not write the table.</p>
           <details>
-            <summary>What a programmer is told then</summary>
+            <summary>The error that a programmer gets</summary>
             <p class="refusal mono small">{refusal}</p>
           </details>
         </>

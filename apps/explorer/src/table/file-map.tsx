@@ -6,7 +6,7 @@ import { colourOf, useColours } from '../shell/theme.js';
 import type { TableFacts } from './table-facts.js';
 
 /** Names and colours of the map's parts: block kinds by number, then parts that are not blocks. */
-export const PART_TITLES = ['Data', 'Filter', 'Meta', 'Metaindex', 'Index', 'Footer', 'Nothing points here'] as const;
+export const PART_TITLES = ['Data', 'Filter', 'Meta', 'Metaindex', 'Index', 'Footer', 'Unused'] as const;
 const PART_COLOURS = ['data', 'filter', 'meta', 'metaindex', 'index', 'footer', 'unused'] as const;
 const FOOTER_PART = 5;
 const UNUSED_PART = 6;
@@ -180,7 +180,7 @@ export function FileMap({ fileParts, byteLength, findings, selected, onSelect }:
     for (const offset of findings) {
       if (offset < from || offset > to) continue;
       const x = (offset - from) * scale;
-      // At the ends of the strip, the mark is not cut.
+      // Keeps the mark whole at the ends of the strip.
       const head = Math.max(6, Math.min(width - 6, x));
       context.beginPath();
       context.moveTo(head - 6, 0);
@@ -335,7 +335,7 @@ export function FileMap({ fileParts, byteLength, findings, selected, onSelect }:
         />
       </div>
       <p class="file-map-hover small muted" aria-hidden="true">
-        {hovered === undefined ? 'Click a block to open it. Scroll to zoom, drag to move; with keys: arrows, + − 0.' : partTitle(fileParts, hovered)}
+        {hovered === undefined ? 'Click a block to open it. Scroll to zoom, drag to move. Keys: arrows, + − 0.' : partTitle(fileParts, hovered)}
       </p>
       <ul class="map-legend" aria-label="Parts of the file">
         {shares.map(({ title, colour, bytes, count: number }) => (

@@ -43,7 +43,7 @@ export function PartDetails(props: PartProps) {
       ) : fileParts.parts[part] === 5 ? (
         <FooterDetails {...props} />
       ) : (
-        <RawBytes client={client} offset={start} length={end - start} title="No handle of the table leads to these bytes." />
+        <RawBytes client={client} offset={start} length={end - start} title="No handle in the table points to these bytes." />
       )}
     </>
   );
@@ -66,14 +66,14 @@ function BlockDetails(props: PartProps & { readonly block: number }) {
     <>
       <dl class="facts">
         <Fact name="Stored">{byteSize(facts.size)} <small>and a 5-byte trailer</small></Fact>
-        {facts.contentBytes !== undefined && facts.contentBytes !== facts.size && <Fact name="Unpacked">{byteSize(facts.contentBytes)}</Fact>}
+        {facts.contentBytes !== undefined && facts.contentBytes !== facts.size && <Fact name="Uncompressed">{byteSize(facts.contentBytes)}</Fact>}
         <Fact name="Compression">{facts.codecName ?? 'unknown'} <small>type {facts.compressionType}</small></Fact>
         <Fact name="Checksum">{facts.problem?.code === 'BLOOM_BAD_CHECKSUM' ? <span class="is-bad-text">wrong</span> : 'right'}</Fact>
         {hasEntries && <Fact name="Entries">{count(facts.entryCount)}</Fact>}
         {hasEntries && <Fact name="Restarts">{count(facts.restartCount)}</Fact>}
       </dl>
       {facts.problem !== undefined && facts.contentBytes !== undefined && (
-        <p class="notice is-warn">The contents are shown in their current state. They differ from what was written, so do not trust them.</p>
+        <p class="notice is-warn">The contents are shown as they are. They differ from what was written, so do not trust them.</p>
       )}
       {facts.entryProblem !== undefined && (
         <div class="notice is-bad">
@@ -105,7 +105,7 @@ function EntryList({ client, block, facts, form, onGoTo }: PartProps & { readonl
     return () => void (current = false);
   }, [selected]);
   if (facts.entryCount === 0) return <p class="muted">No entries.</p>;
-  const headings = ['#', 'Restart', isDatabase ? 'User key' : 'Key', ...(isDatabase ? ['Sequence', 'Kind'] : []), isData ? 'Value' : 'Leads to'];
+  const headings = ['#', 'Restart', isDatabase ? 'User key' : 'Key', ...(isDatabase ? ['Sequence', 'Kind'] : []), isData ? 'Value' : 'Points to'];
   return (
     <>
       <WindowedRows<EntryRow>
@@ -138,14 +138,14 @@ function EntryList({ client, block, facts, form, onGoTo }: PartProps & { readonl
         ]}
       />
       <p class="muted small">
-        <span class="bytes-shared">Underlined</span>: shared with the key before, so not stored again. ▸ marks a restart, which stores its whole key: a search can start there.
+        <span class="bytes-shared">Underlined</span> bytes are shared with the previous key and not stored again. ▸ marks a restart, which stores its whole key, so a search can start there.
       </p>
       {entry !== undefined && entry.number === selected && <EntryDetails entry={entry} form={form} />}
     </>
   );
 }
 
-/** A key whose shared part is marked, if the form keeps the order of its bytes. */
+/** A key. Its shared part is marked if the form shows bytes in their order. */
 function KeyText({ row, form }: { readonly row: EntryRow; readonly form: KeyForm }) {
   const { shared, key } = row;
   const cut = Math.min(shared, key.bytes.length);
@@ -180,9 +180,9 @@ function EntryDetails({ entry, form }: { readonly entry: EntryRow; readonly form
     <section class="entry-details" aria-label={`Entry ${entry.number + 1}`}>
       <h3>Entry {count(entry.number + 1)}</h3>
       <dl class="facts">
-        <Fact name="Starts at">{count(offset)} <small>of the unpacked block</small></Fact>
+        <Fact name="Starts at">{count(offset)} <small>in the uncompressed block</small></Fact>
         <Fact name="Shared">{counted(shared, 'byte')} <small>{restart === undefined ? '' : `restart ${restart}`}</small></Fact>
-        <Fact name="Stored of the key">{counted(keyByteLength - shared, 'byte')}</Fact>
+        <Fact name="Key bytes stored">{counted(keyByteLength - shared, 'byte')}</Fact>
         <Fact name="Value">{counted(value.byteLength, 'byte')}</Fact>
         {entry.sequence !== undefined && <Fact name="Sequence">{count(Number(entry.sequence))} <small>{kindText(entry.type)}</small></Fact>}
       </dl>
@@ -239,7 +239,7 @@ function FilterDetails({ client, block, form, onGoTo }: PartProps & { readonly b
           ]}
         />
       )}
-      {facts.filterCount > 0 && facts.policyName !== undefined && (selected === undefined ? <p class="muted small">Choose a filter to see its bits, and to ask it about a key.</p> : <FilterQuestion key={selected} client={client} number={selected} form={form} />)}
+      {facts.filterCount > 0 && facts.policyName !== undefined && (selected === undefined ? <p class="muted small">Choose a filter to see its bits and to ask it about a key.</p> : <FilterQuestion key={selected} client={client} number={selected} form={form} />)}
     </>
   );
 }
@@ -272,7 +272,7 @@ function FooterDetails({ client }: PartProps) {
   const fieldOf = (at: number): number => footerLayout.findIndex(({ offset, byteLength: length }) => footerStart + at >= offset && footerStart + at < offset + length);
   return (
     <>
-      <p>The last 48 bytes, where reading starts. They contain the places of metaindex and index, and the magic number of tables.</p>
+      <p>The last 48 bytes, where reading starts. They contain the handles of the metaindex and the index, and the magic number of tables.</p>
       <code class="footer-bytes" aria-label="Bytes of the footer">
         {Array.from(footerBytes, (byte, at) => (
           <span key={at} class={`footer-byte is-field-${fieldOf(at)}`} title={footerLayout[fieldOf(at)]?.label}>
@@ -280,7 +280,7 @@ function FooterDetails({ client }: PartProps) {
           </span>
         ))}
       </code>
-      <Rows headings={['Bytes', 'What they are', 'What they say']}>
+      <Rows headings={['Bytes', 'Field', 'Value']}>
         {footerLayout.map(({ offset, byteLength: length, label, value }, i) => (
           <tr key={offset}>
             <td>

@@ -32,7 +32,7 @@ const KEY_PARTS = new Set([0, 1, 3, 4]);
 
 /** The parts of a table, in the order of the file. */
 const PARTS = [
-  { colour: 'data', share: 6, title: 'Data blocks', text: 'Keys and values, sorted, in blocks of a few kilobytes. A lookup reads one of them, or none.' },
+  { colour: 'data', share: 6, title: 'Data blocks', text: 'Keys and values, sorted, in blocks of a few kilobytes. A lookup reads one of them or none.' },
   { colour: 'filter', share: 2, title: 'Filters', text: 'A Bloom filter for every 2 KiB of the file. If it says no, the block is not read.' },
   { colour: 'index', share: 2, title: 'Index', text: 'Where each block starts, and which keys it can hold.' },
   { colour: 'footer', share: 1.6, title: 'Footer', text: 'The last 48 bytes, where reading starts.' },
@@ -59,7 +59,7 @@ export function TableView() {
     >
       {client === undefined && lost !== undefined && (
         <p class="notice is-warn">
-          “{lost}” is not kept when the page is left. Drop it again to go on.
+          “{lost}” is a local file, which the page cannot open by itself. Drop it here to continue.
         </p>
       )}
     </Drop>
@@ -80,7 +80,7 @@ export function TableView() {
           <header class="view-head">
             <h1>Inside a table</h1>
             <p class="lead">
-              A table is one file of a LevelDB database: sorted keys with their values, and filters that save reads. Open one and see every part of it, down to the byte.
+              A table is one file of a LevelDB database: sorted keys with their values, and filters that save reads. Open one to see every part of it, down to the byte.
             </p>
           </header>
           {opening === undefined && (
@@ -249,12 +249,12 @@ function CheckCard({ client, form }: { readonly client: TableClient; readonly fo
   return (
     <section class="card" aria-label="Contents">
       <h2>Contents</h2>
-      {failure !== undefined && <FailureNotice failure={failure} title="The check could not be finished." />}
+      {failure !== undefined && <FailureNotice failure={failure} title="The check failed." />}
       {progress !== undefined ? (
         <Progress label="Checking every byte" done={progress.done} total={progress.total} onCancel={() => client.check.cancel()} />
       ) : facts === undefined ? (
         <>
-          <p class="muted">Only footer, index and filter were read so far. A check reads all {byteSize(client.facts.byteLength)}: every checksum, the order of keys, and whether each key passes its filter.</p>
+          <p class="muted">Only the footer, the index and the filters have been read so far. A check reads all {byteSize(client.facts.byteLength)} and verifies every checksum, the order of keys, and that each key passes its filter.</p>
           <button type="button" class="is-primary" onClick={() => void client.check.start()}>
             Check the whole file
           </button>
@@ -265,7 +265,7 @@ function CheckCard({ client, form }: { readonly client: TableClient; readonly fo
           <Fact name="Entries">
             <span data-fact="entries">{count(facts.profile.entries)}</span>
           </Fact>
-          {facts.profile.deletions !== undefined && <Fact name="Deletions among them">{count(facts.profile.deletions)}</Fact>}
+          {facts.profile.deletions !== undefined && <Fact name="Of these, deletions">{count(facts.profile.deletions)}</Fact>}
           <Fact name="Data blocks">
             {count(facts.profile.dataBlocks)} {facts.profile.damagedBlocks > 0 && <small>{count(facts.profile.damagedBlocks)} damaged</small>}
           </Fact>
@@ -291,7 +291,7 @@ function CheckCard({ client, form }: { readonly client: TableClient; readonly fo
           {facts.isSound && facts.profile.filters > 0 && bits !== undefined && (
             <Fact name="Bits per key">
               <span data-fact="bits-per-key">{bits.toFixed(2)}</span>{' '}
-              <small>{probesInWords(trial?.probeRange)}the whole filter block counts</small>
+              <small>{probesInWords(trial?.probeRange)}counting the whole filter block</small>
             </Fact>
           )}
           {hasRates && <FalsePositiveFacts client={client} isMeasured={isMeasured} form={form} />}
@@ -300,7 +300,7 @@ function CheckCard({ client, form }: { readonly client: TableClient; readonly fo
           </Fact>
         </dl>
         {facts.isOrderUnusual && (
-          <p class="notice is-warn small">The keys are those of Chromium’s IndexedDB, but they are sorted by their bytes instead of in the order idb_cmp1. A program that does not know this order must have written the table.</p>
+          <p class="notice is-warn small">The keys are those of Chromium’s IndexedDB, but they are sorted by their bytes instead of by idb_cmp1. The table must have been written by a program without this comparator.</p>
         )}
         </>
       )}

@@ -41,7 +41,7 @@ export function TrialCard({ run, what, form }: CardProps) {
     <section class="card trial" aria-labelledby={`${id}-title`}>
       <div class="card-head">
         <h2 id={`${id}-title`}>What other filters would do</h2>
-        <p class="muted small">Built in this page from all keys of this {what}, for its blocks as they are. The {what === 'table' ? 'file' : 'folder'} is not changed.</p>
+        <p class="muted small">They are built on this page from all keys of this {what}, for its existing blocks. The {what === 'table' ? 'file' : 'folder'} is not changed.</p>
       </div>
       <div class="trial-choice">
         <Segmented legend="Policy" name={`${id}-policy`} value={choice.policy} options={POLICIES} onChange={(policy) => run.choose({ policy })} />
@@ -59,7 +59,7 @@ export function TrialCard({ run, what, form }: CardProps) {
       </div>
       <div class="row">
         <button type="button" class={start === undefined ? 'is-primary' : ''} onClick={() => void run.start('random')}>
-          {start === undefined ? 'Try with 10,000 absent keys' : asked === 'random' ? 'Again, with other keys' : 'With 10,000 absent keys instead'}
+          {start === undefined ? 'Try with 10,000 absent keys' : asked === 'random' ? 'Try again with other keys' : 'Try with 10,000 absent keys'}
         </button>
         <button type="button" onClick={() => void run.start('neighbours')}>
           Try with neighbouring keys
@@ -79,15 +79,15 @@ export function TrialCard({ run, what, form }: CardProps) {
             currentTarget.value = '';
           }}
         />
-        <span class="muted small">a text, one key in each line</span>
+        <span class="muted small">a text file with one key per line</span>
       </div>
       {choice.policy === 'fitted' && (
         <p class="muted small">
-          A fitted filter has the length and the number of probes that let the fewest neighbours of its own keys pass. LevelDB reads it as its own. Filters of more than 4,096 keys are as LevelDB makes them.
+          A fitted filter has the length and the number of probes that let the fewest neighbours of its own keys pass. LevelDB can use it. Filters of more than 4,096 keys are not fitted.
         </p>
       )}
       {failure !== undefined && <FailureNotice failure={failure} title="The filters could not be tried." />}
-      {progress !== undefined && <Progress label="Building filters and looking keys up" done={progress.done} total={progress.total} onCancel={() => run.cancel()} />}
+      {progress !== undefined && <Progress label="Building filters and looking up keys" done={progress.done} total={progress.total} onCancel={() => run.cancel()} />}
       {start !== undefined && <Results state={state} start={start} form={form} />}
     </section>
   );
@@ -101,7 +101,7 @@ function titleOf({ policy, bitsPerKey }: FilterChoice, chosen: FilterChoice): st
 function Results({ state, start, form }: { readonly state: TrialState; readonly start: TrialStart; readonly form: KeyForm }) {
   const { choice, tried, asked } = state;
   const { keys, stored, without, otherBytes, damagedTables } = start;
-  if (keys.count === 0) return <p class="notice">{asked === 'neighbours' ? 'No stored key has an absent neighbour: there is nothing to look up.' : keys.present === 0 ? 'There are no keys to look up.' : `All ${counted(keys.present, 'key')} of ${typeof asked === 'object' ? asked.file : 'the file'} are stored here: a filter saves reads only for keys that are not.`}</p>;
+  if (keys.count === 0) return <p class="notice">{asked === 'neighbours' ? 'No stored key has an absent neighbour, so there is nothing to look up.' : keys.present === 0 ? 'There are no keys to look up.' : `All ${counted(keys.present, 'key')} of ${typeof asked === 'object' ? asked.file : 'the file'} are stored here. A filter saves reads only for keys that are not.`}</p>;
   const rows: readonly (readonly [string, TriedFilters | undefined, FilterChoice | undefined])[] = [
     ['Without filters', without, undefined],
     [stored.filters === 0 ? 'As stored: none' : 'As stored', stored, undefined],
@@ -111,7 +111,7 @@ function Results({ state, start, form }: { readonly state: TrialState; readonly 
   return (
     <>
       <div class="scrolls" tabIndex={0} role="region" aria-label="Filters compared">
-        <Rows kind="trial-rows" headings={['Filters', `Blocks read for ${counted(keys.count, 'absent key')}`, 'Size', 'Of the bytes', 'Bits per key, measured', 'Wrong maybe']}>
+        <Rows kind="trial-rows" headings={['Filters', `Blocks read for ${counted(keys.count, 'absent key')}`, 'Size', 'Share of the bytes', 'Bits per key, measured', 'Wrong maybe']}>
           {rows.map(([title, row, of]) => (
             <tr key={title} class={of?.policy === choice.policy && of.bitsPerKey === choice.bitsPerKey ? 'is-chosen' : ''} data-trial={of === undefined ? title.split(':')[0] : of.policy === choice.policy ? of.bitsPerKey : of.policy}>
               <th scope="row">{title}</th>
@@ -139,22 +139,22 @@ function Results({ state, start, form }: { readonly state: TrialState; readonly 
       </div>
       <p class="small muted">
         {asked === 'random'
-          ? 'The keys are stored ones with four random bytes after them'
+          ? 'The keys are stored keys with four random bytes after them'
           : asked === 'neighbours'
-            ? 'The keys are the nearest absent neighbours of stored ones: their number is greater or less by one to three'
+            ? 'The keys are the nearest absent neighbours of stored keys, one to three above or below them'
             : `The keys are those of ${asked.file}`}
         {keys.example !== undefined && (
           <>
             , such as <BytesText bytes={keys.example.bytes} byteLength={keys.example.byteLength} form={form} />
           </>
         )}
-        .{keys.present > 0 && ` ${counted(keys.present, 'key is', 'keys are')} stored here, and not among those that are looked up.`}
+        .{keys.present > 0 && ` ${counted(keys.present, 'key is', 'keys are')} stored here and not looked up.`}
         {choice.policy === 'fitted'
           ? asked === 'neighbours' && ' Fitted filters were chosen to let few of them pass.'
-          : ' A filter has at least 64 bits, so where few keys fall into one, it takes more bits per key than were asked for.'}
+          : ' A filter has at least 64 bits, so a filter of few keys has more bits per key than you chose.'}
       </p>
-      {damagedTables.length > 0 && <p class="notice is-warn">Damaged, and counted with the filters that they have: {damagedTables.join(', ')}.</p>}
-      {without.failures > 0 && <p class="notice is-warn">{counted(without.failures, 'lookup')} failed without filters: they came to a damaged block that may hide the key.</p>}
+      {damagedTables.length > 0 && <p class="notice is-warn">Damaged tables, which are counted with their own filters: {damagedTables.join(', ')}.</p>}
+      {without.failures > 0 && <p class="notice is-warn">{counted(without.failures, 'lookup')} failed without filters: they met a damaged block that may contain the key.</p>}
     </>
   );
 }

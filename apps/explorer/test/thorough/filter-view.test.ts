@@ -23,7 +23,7 @@ describeInChromium('the filter view', ({ open }) => {
     await expect.poll(() => words.textContent()).toBe(`12 keys were added: ${fruit.join(', ')}.`);
     for (const [width, height] of [[1280, 800], [768, 1024], [360, 740], [320, 640]] as const) {
       await page.setViewportSize({ width, height });
-      for (const part of [words, page.getByText('Is “pear” among them?'), explorer.button('Ask about “pear”')]) {
+      for (const part of [words, page.getByText('Is “pear” one of them?'), explorer.button('Ask about “pear”')]) {
         const box = (await part.boundingBox())!;
         expect(box.y + box.height, `at ${width} by ${height}`).toBeLessThan(height);
       }
@@ -45,7 +45,7 @@ describeInChromium('the filter view', ({ open }) => {
     const zero = bitsOf('pear').find((bit) => !isSet(fruitFilter, bit))!;
     const verdict = page.locator('[data-verdict]');
     await expect.poll(() => verdict.getAttribute('data-verdict')).toBe('no');
-    await expect.poll(() => verdict.textContent()).toContain(`Certainly not.Bit ${zero} is still 0. Adding “pear” would have made it 1. So “pear” was never added.`);
+    await expect.poll(() => verdict.textContent()).toContain(`Certainly not.Bit ${zero} is still 0. Adding “pear” would have set it to 1. So “pear” was never added.`);
     await expect.poll(() => page.locator('.steps .found-zero').textContent()).toBe('0: never added');
   });
 
@@ -104,7 +104,7 @@ describeInChromium('the filter view', ({ open }) => {
   test('“Add a key and watch” adds, and asks nothing', async () => {
     const explorer = await open('#/filter', { reducedMotion: 'no-preference' });
     await explorer.button('Add a key and watch').click();
-    await explorer.page.locator('.verdict.is-looking').getByText(/was 0\. Now it is 1|is 1 already/).first().waitFor();
+    await explorer.page.locator('.verdict.is-looking').getByText(/was 0\. Now it is 1|is already 1/).first().waitFor();
     await explorer.page.locator('[data-verdict=added]').waitFor();
     await expect.poll(() => explorer.page.locator('.added-words').textContent()).toMatch(/^13 keys were added/);
   });
@@ -122,7 +122,7 @@ describeInChromium('the filter view', ({ open }) => {
     await page.locator('[data-verdict="true positive"]').waitFor();
     await ask.fill('kumquat');
     await page.locator('[data-verdict=no]').waitFor();
-    await page.getByLabel('Add keys, one on each line; spaces count').fill(' fig\r\nfig\n\n  two  words ');
+    await page.getByLabel('Add keys, one per line; spaces count').fill(' fig\r\nfig\n\n  two  words ');
     await explorer.button('Add').click();
     await expect.poll(() => page.locator('.added-words').textContent()).toBe('4 keys were added: kumquat␣, ␣fig, fig, ␣␣two␣␣words␣.');
   });
@@ -153,7 +153,7 @@ describeInChromium('the filter view', ({ open }) => {
     expect(Number.parseFloat(await explorer.fact('ideal'))).toBeLessThan(Number.parseFloat(await explorer.fact('usual')));
     await page.locator('.curve-line.is-ideal').waitFor({ state: 'attached' });
     await page.locator('.curve-line.is-leveldb').waitFor({ state: 'attached' });
-    await page.getByText('all probes of a key follow from one hash of 32 bits').waitFor();
+    await page.getByText('derives all probes of a key from one 32-bit hash').waitFor();
     // The axis has a line for each power of ten.
     await expect.poll(async () => (await page.locator('.curve g > text').allTextContents()).slice(0, 3)).toEqual(['100%', '10%', '1.0%']);
   });
@@ -163,8 +163,8 @@ describeInChromium('the filter view', ({ open }) => {
     const { page } = explorer;
     await page.getByLabel('Expected keys').fill('1000000');
     await page.getByRole('application', { name: 'of 10000000 bits are 1' }).waitFor();
-    await explorer.choose('Rate wanted');
-    const wish = page.getByLabel('Absent keys that get a maybe, at most, in %');
+    await explorer.choose('Rate');
+    const wish = page.getByLabel('Most absent keys that may get a maybe, in %');
     await wish.fill('0.0001');
     await page.getByText('cannot reach that rate').waitFor();
     await page.getByLabel('Expected keys').fill('12');
@@ -178,13 +178,13 @@ describeInChromium('the filter view', ({ open }) => {
     const { page } = explorer;
     const keys = Array.from({ length: 900 }, (_, i) => `a key of my own, number ${i}`);
     await explorer.button('Clear all').click();
-    await page.getByLabel('Add keys, one on each line; spaces count').fill(keys.join('\n'));
+    await page.getByLabel('Add keys, one per line; spaces count').fill(keys.join('\n'));
     await explorer.button('Add').click();
     await expect.poll(() => page.url()).toContain('own=900-');
     await page.reload();
     await expect.poll(() => page.locator('.added-words').textContent()).toMatch(/^900 keys were added: a key of my own, number 0/);
     const elsewhere = await open(new URL(page.url()).hash, { ownContext: true });
-    await elsewhere.page.getByText('This link stands for 900 keys').waitFor();
+    await elsewhere.page.getByText('This link was made with 900 keys').waitFor();
   });
 
   test('shows which keys set a bit, by keyboard alone', async () => {
@@ -193,7 +193,7 @@ describeInChromium('the filter view', ({ open }) => {
     const wanted = bitsOf('kiwi')[0]!;
     for (let presses = 0; presses <= wanted; presses++) await page.keyboard.press('ArrowRight');
     const owners = fruit.filter((key) => bitsOf(key).includes(wanted));
-    await expect.poll(() => page.locator('.bit-owners').textContent()).toBe(`Bit ${wanted} (byte ${wanted >> 3}, bit ${wanted & 7} in it) was made 1 by ${owners.join(', ')}.`);
+    await expect.poll(() => page.locator('.bit-owners').textContent()).toBe(`Bit ${wanted} (byte ${wanted >> 3}, bit ${wanted & 7} in it) was set to 1 by ${owners.join(', ')}.`);
     await page.keyboard.press('Home');
     await expect.poll(() => page.locator('.bit-owners').textContent()).toContain('Bit 0 ');
   });
@@ -202,14 +202,14 @@ describeInChromium('the filter view', ({ open }) => {
     const { page } = await open('#/filter');
     const bounds = (await page.locator('.bit-grid canvas').boundingBox())!;
     await page.mouse.click(bounds.x + 10, bounds.y + 10);
-    await expect.poll(() => page.locator('.bit-owners').textContent()).toMatch(/^Bit 0 \(byte 0, bit 0 in it\) (was made 1 by|is 0: no key)/);
+    await expect.poll(() => page.locator('.bit-owners').textContent()).toMatch(/^Bit 0 \(byte 0, bit 0 in it\) (was set to 1 by|is 0: no key)/);
   });
 
   test('finds a false positive, and labels it as one', async () => {
     const explorer = await open('#/filter?bits=3');
     await explorer.button('Show me a wrong maybe').click();
     const verdict = explorer.page.locator('[data-verdict="false positive"]');
-    await expect.poll(() => verdict.textContent()).toMatch(/^Maybe\. But this time it is wrong\.You never added .* This is called a false positive\.$/);
+    await expect.poll(() => verdict.textContent()).toMatch(/^Maybe, but this time it is wrong\.You never added .* This is called a false positive\.$/);
     const key = await explorer.page.getByLabel('Type a key to ask about it').inputValue();
     const filter = buildFilter(new BloomFilterPolicy(3), fruit.map(utf8));
     expect(new BloomFilterPolicy(3).keyMayMatch(utf8(key), filter)).toBe(true);
@@ -234,16 +234,16 @@ describeInChromium('the filter view', ({ open }) => {
     await expect.poll(() => now.allTextContents()).toEqual(['2 A single 0 proves “no”']);
     await explorer.button('Add a key and watch').click();
     await explorer.page.locator('[data-verdict=added]').waitFor();
-    await expect.poll(() => now.allTextContents()).toEqual(['1 Adding a key makes its bits 1']);
+    await expect.poll(() => now.allTextContents()).toEqual(['1 Adding a key sets its bits to 1']);
   });
 
   test('accepts many pasted keys, sizes the array for the expected number, and warns when there are more', async () => {
     const explorer = await open('#/filter?keys=');
     const { page } = explorer;
-    await page.getByLabel('Add keys, one on each line; spaces count').fill(Array.from({ length: 300 }, (_, i) => `key ${i}`).join('\n'));
+    await page.getByLabel('Add keys, one per line; spaces count').fill(Array.from({ length: 300 }, (_, i) => `key ${i}`).join('\n'));
     await explorer.button('Add').click();
     await expect.poll(() => page.getByRole('heading', { name: 'Keys added' }).textContent()).toContain('300');
-    await expect.poll(() => page.getByText('More than the 12 it is sized for').count()).toBe(1);
+    await expect.poll(() => page.getByText('These are more than the 12 keys that the filter is sized for').count()).toBe(1);
     await page.getByLabel('Expected keys').fill('300');
     const bits = (filterByteLength(300, 10) - 1) * 8;
     await page.getByRole('application', { name: `of ${bits} bits are 1` }).waitFor();
@@ -256,13 +256,13 @@ describeInChromium('the filter view', ({ open }) => {
     const { page } = explorer;
     await page.getByLabel('Bits per key', { exact: true }).last().fill('16');
     await page.getByRole('application', { name: 'of 192 bits are 1' }).waitFor();
-    await page.getByLabel('Choose the number of probes by hand').check();
+    await page.getByLabel('Choose the number of probes yourself').check();
     await page.getByLabel('Probes per key', { exact: true }).fill('3');
     const filter = new Uint8Array(filterByteLength(12, 16));
     fillBloomFilter(filter, Uint32Array.from(fruit.map(utf8), bloomHash), 3);
     await expect.poll(async () => (await page.locator('[data-byte]').allTextContents()).join('')).toBe(hex(filter));
-    await explorer.choose('Rate wanted');
-    await page.getByLabel('Absent keys that get a maybe, at most, in %').fill('0.5');
+    await explorer.choose('Rate');
+    await page.getByLabel('Most absent keys that may get a maybe, in %').fill('0.5');
     const bits = bloomBitsPerKey(0.005, 12)!;
     await page.getByText(`LevelDB’s filter needs ${bits} bits per key for that.`).waitFor();
     await page.getByRole('application', { name: `of ${(filterByteLength(12, bits) - 1) * 8} bits are 1` }).waitFor();
@@ -302,8 +302,8 @@ describeInChromium('the filter view', ({ open }) => {
     const filter = buildFilter(new FittedBloomFilterPolicy(10), fruit.map(utf8));
     await expect.poll(async () => (await page.locator('[data-byte]').allTextContents()).join('')).toBe(hex(filter));
     await page.locator('[data-verdict="true positive"]').waitFor();
-    await page.getByText('A fitted filter is made for the 12 keys that were added').waitFor();
-    await expect.poll(() => page.getByLabel('Choose the number of probes by hand').count()).toBe(0);
+    await page.getByText('A fitted filter is built for the 12 keys that were added').waitFor();
+    await expect.poll(() => page.getByLabel('Choose the number of probes yourself').count()).toBe(0);
     await explorer.button('Clear all').click();
     await page.locator('[data-verdict=no]').waitFor();
   });
@@ -328,7 +328,7 @@ describeInChromium('the filter view', ({ open }) => {
     const { page } = explorer;
     await explorer.button('One step back').click();
     await expect.poll(() => page.locator('.steps .found-one').count()).toBe(5);
-    await explorer.button('One step on').click();
+    await explorer.button('One step forward').click();
     await expect.poll(() => page.locator('.steps .found-one').count()).toBe(6);
   });
 
@@ -362,7 +362,7 @@ describeInChromium('the filter view', ({ open }) => {
     await explorer.page.getByLabel('Type a key to ask about it').fill('naïve & <b>');
     await explorer.button('Add it').click();
     await explorer.button('Copy link').click();
-    await explorer.page.getByText('The link is copied.').waitFor();
+    await explorer.page.getByText('The link was copied.').waitFor();
     const link = await explorer.page.evaluate(() => navigator.clipboard.readText());
     const other = await open(new URL(link).hash);
     await expect.poll(() => other.page.getByLabel('Type a key to ask about it').inputValue()).toBe('naïve & <b>');

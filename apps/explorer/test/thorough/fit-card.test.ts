@@ -24,7 +24,7 @@ describeInChromium('LevelDB’s filters beside fitted ones', ({ open }) => {
     expect(await explorer.fact('fit-probes-leveldb')).toBe('6');
     expect(await explorer.fact('fit-bytes-fitted')).toBe(`${fitted.bytes.least} to ${fitted.bytes.most} ${fitted.bytes.mean.toFixed(1)} on average`);
     expect(await explorer.fact('fit-probes-fitted')).toBe(`${fitted.probes.least} to ${fitted.probes.most} ${fitted.probes.mean.toFixed(1)} on average`);
-    await explorer.page.getByText(`${filters} filters of 19 keys, each of other keys`).waitFor();
+    await explorer.page.getByText(`${filters} filters of 19 keys, each with different keys`).waitFor();
     // Both lines have all numbers of keys, and screen readers hear of them.
     for (const line of ['leveldb', 'fitted']) expect((await explorer.page.locator(`.fit-chart .is-${line}[d]`).getAttribute('d'))!.match(/[ML]/g)).toHaveLength(121);
     expect(await explorer.page.locator('.fit-chart').getAttribute('aria-label')).toMatch(/most with 38 keys: 65%\. .*With 19 keys: /);

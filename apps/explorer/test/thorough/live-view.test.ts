@@ -13,7 +13,7 @@ describeInChromium('the view of a live database', ({ open }) => {
   const press = ({ page }: ExplorerPage, name: string): Promise<void> => page.getByRole('button', { name, exact: true }).click();
   const lastSequence = (explorer: ExplorerPage, wanted: string): Promise<void> => expect.poll(() => explorer.fact('last-sequence')).toBe(wanted);
   const isIdle = (explorer: ExplorerPage): Promise<void> =>
-    expect.poll(async () => `${await explorer.fact('next-step')} ${await explorer.fact('making')}`).toBe('Nothing to do. Nothing is done in the background.');
+    expect.poll(async () => `${await explorer.fact('next-step')} ${await explorer.fact('making')}`).toBe('Nothing to do. There is no background work.');
   /** The step that waits, once it is another than `before`; undefined where there is nothing to do for a while. */
   async function nextStep(explorer: ExplorerPage, before?: string): Promise<string | undefined> {
     for (let quiet = 0; quiet < 20; ) {
@@ -59,7 +59,7 @@ describeInChromium('the view of a live database', ({ open }) => {
     const table = explorer.page.locator('[data-table]');
     await expect.poll(() => table.textContent()).toContain(`${entries} entries`);
     await expect.poll(() => table.locator('.live-fills > span').count()).toBe(Number(filters));
-    await expect.poll(() => table.getByRole('img').getAttribute('aria-label')).toMatch(/^\d+ filters of 00\d+\.ldb have bits, of which [345]\d% are 1$/);
+    await expect.poll(() => table.getByRole('img').getAttribute('aria-label')).toMatch(/^\d+ filters of 00\d+\.ldb: [345]\d% of their bits are 1$/);
     await explorer.page.getByRole('button', { name: /^Table 00\d+\.ldb, level 2,/ }).waitFor();
   });
 
@@ -72,12 +72,12 @@ describeInChromium('the view of a live database', ({ open }) => {
     await hasVersions(explorer, ['three: memtable', 'two: level 2', 'one: level 2']);
     await press(explorer, 'Compact all');
     await hasVersions(explorer, ['three: level 2', 'two: gone', 'one: gone']);
-    await expect.poll(() => newest(explorer, 'compaction-ended')).toBe('Compaction ended: 3 entries read, 1 written. 2 hidden versions and 0 deletions are gone.');
+    await expect.poll(() => newest(explorer, 'compaction-ended')).toBe('Compaction ended: 3 entries read, 1 written. 2 hidden versions and 0 deletions were dropped.');
     await press(explorer, 'Delete');
     await hasVersions(explorer, ['deleted: memtable', 'three: level 2', 'two: gone', 'one: gone']);
     await press(explorer, 'Compact all');
     await hasVersions(explorer, ['deleted: gone', 'three: gone', 'two: gone', 'one: gone']);
-    await expect.poll(() => newest(explorer, 'compaction-ended')).toBe('Compaction ended: 2 entries read, 0 written. 1 hidden version and 1 deletion are gone.');
+    await expect.poll(() => newest(explorer, 'compaction-ended')).toBe('Compaction ended: 2 entries read, 0 written. 1 hidden version and 1 deletion were dropped.');
     await expect.poll(() => explorer.fact('tables')).toBe('0 tables');
   });
 
@@ -114,12 +114,12 @@ describeInChromium('the view of a live database', ({ open }) => {
     await put(explorer, 'not synced');
     await expect.poll(() => explorer.fact('synced')).toMatch(/^\d+ B synced$/);
     await press(explorer, 'Crash the program');
-    await expect.poll(() => newest(explorer, 'reopened')).toBe('Opened again: no write is lost.');
+    await expect.poll(() => newest(explorer, 'reopened')).toBe('Reopened: no write is lost.');
     // What opening makes of a log is in level 0.
     await hasVersions(explorer, ['not synced: level 0', 'synced: level 0']);
     await put(explorer, 'soon lost');
     await press(explorer, 'Cut the power');
-    await expect.poll(() => newest(explorer, 'reopened')).toBe('Opened again: the last write is lost; all before it are there.');
+    await expect.poll(() => newest(explorer, 'reopened')).toBe('Reopened: the last write is lost; all earlier ones are there.');
     await hasVersions(explorer, ['soon lost: gone', 'not synced: level 0', 'synced: level 0']);
   });
 
@@ -131,7 +131,7 @@ describeInChromium('the view of a live database', ({ open }) => {
     const inMemory = numberIn(await explorer.page.locator('[data-memtable]').textContent(), /(\d+) entries/);
     expect(inMemory).toBeGreaterThan(100);
     await press(explorer, 'Cut the power');
-    await expect.poll(() => newest(explorer, 'reopened')).toBe(`Opened again: the last ${inMemory} writes are lost; all before them are there.`);
+    await expect.poll(() => newest(explorer, 'reopened')).toBe(`Reopened: the last ${inMemory} writes are lost; all earlier ones are there.`);
     await expect.poll(() => explorer.fact('table-entries')).toBe(String(1000 - inMemory));
   });
 

@@ -40,7 +40,7 @@ describeInChromium('the lookup view', ({ open }) => {
     expect(no).toBeGreaterThan(0);
     await expect.poll(() => explorer.fact('saved')).toBe(String(no));
     await expect.poll(() => explorer.fact('reads')).toBe(String((await page.locator('[data-filter=maybe]').count())));
-    await page.getByText('What was walked').first().click();
+    await page.getByText('Keys that were compared and scanned').first().click();
     await expect.poll(() => page.locator('.compared').last().textContent()).toContain('weather/oslo/2026-01-20');
   });
 
@@ -56,7 +56,7 @@ describeInChromium('the lookup view', ({ open }) => {
     await page.keyboard.press('Tab');
     await page.keyboard.press('Enter');
     await expect.poll(() => page.locator('.trace-step').count()).toBe(2);
-    for (let i = 2; i < all; i++) await page.getByRole('button', { name: 'One step on' }).press('Enter');
+    for (let i = 2; i < all; i++) await page.getByRole('button', { name: 'One step forward' }).press('Enter');
     await page.locator('[data-outcome=found].notice').waitFor();
     expect(page.url()).toContain('key=weather%2Foslo%2F2026-01-20');
   });
@@ -157,7 +157,7 @@ describeInChromium('the lookup view', ({ open }) => {
     return Array.from(folderFiles(path), ([name, bytes]) => ({ name, bytes }));
   };
 
-  test('keys of IndexedDB are typed and read in words, and one that is there keeps them', async () => {
+  test('keys of IndexedDB are typed and read in words, and a stored key keeps them', async () => {
     const explorer = await open('#/lookup');
     const { page } = explorer;
     await explorer.give(...real(/file__0/));
@@ -170,7 +170,7 @@ describeInChromium('the lookup view', ({ open }) => {
     });
     for (let i = 0; i < 50; i++) {
       await typed.fill('');
-      await explorer.button('one that is there').press('Enter');
+      await explorer.button('a stored key').press('Enter');
       await expect.poll(() => typed.inputValue()).not.toBe('');
       expect(await typed.inputValue()).toMatch(/^[a-z]/);
     }
@@ -193,7 +193,7 @@ describeInChromium('the lookup view', ({ open }) => {
     const typed = page.getByLabel('Key to look up');
     const isLookedUp = async (): Promise<boolean> => (await page.locator('.looked-up').textContent())!.includes(await typed.inputValue());
     await expect.poll(async () => {
-      await explorer.button('one that is there').click();
+      await explorer.button('a stored key').click();
       return typed.inputValue();
     }).toMatch(/^chunk -?\d+, -?\d+ of the Overworld: /);
     await expect.poll(isLookedUp).toBe(true);
@@ -245,7 +245,7 @@ describeInChromium('the lookup view', ({ open }) => {
       const number = async (fact: string): Promise<number> => Number((await explorer.fact(fact)).replaceAll(',', ''));
       const widths = await page.locator('.read-bar').evaluateAll((bars) => bars.map((bar) => bar.getBoundingClientRect().width));
       expect(widths[1]! / widths[0]!).toBeCloseTo((await number('reads-with')) / (await number('reads-without')), 3);
-      examples.add((await page.getByText('Each run has other keys.').textContent())!);
+      examples.add((await page.getByText('Each run uses different keys.').textContent())!);
     }
     expect(examples.size).toBe(2);
   });
@@ -255,7 +255,7 @@ describeInChromium('the lookup view', ({ open }) => {
     const explorer = await open('#/lookup');
     await explorer.give(...Array.from(folderFiles(path), ([name, bytes]) => ({ name, bytes })));
     await explorer.button('Look them up').click();
-    await expect.poll(() => explorer.fact('no-filters')).toContain('No table of this database has a filter');
+    await expect.poll(() => explorer.fact('no-filters')).toContain('No table of this database has a usable filter');
   });
 
   test('one damaged block does not end 10,000 lookups', async () => {
@@ -265,7 +265,7 @@ describeInChromium('the lookup view', ({ open }) => {
     await explorer.give(...files);
     await explorer.button('Look them up').click();
     await expect.poll(() => explorer.fact('lookups')).toBe('10,000');
-    await explorer.page.getByText(/Without filters [1-9]\d* lookups? failed, with them \d+: they came to a damaged block/).waitFor();
+    await explorer.page.getByText(/Without filters [1-9]\d* lookups? failed, with them \d+: they met a damaged block/).waitFor();
   });
 
   test('shows that lookups of 10,000 absent keys read less than 3% as many blocks with filters as without', async () => {

@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core';
 import type { ExplorerPage } from '../explorer-page.js';
 import { describeInChromium } from '../in-chromium.js';
 
-describeInChromium('the view of a database that is kept', ({ open }) => {
+describeInChromium('the view of a database in the browser', ({ open }) => {
   const entriesOf = (page: Page): Promise<string[]> => page.locator('tr[data-key]').evaluateAll((rows) => rows.map((row) => Array.from(row.children, ({ textContent }) => textContent).join('=')));
   const hasEntries = (page: Page, wanted: readonly string[]): Promise<void> => expect.poll(() => entriesOf(page), { timeout: 60_000 }).toEqual(wanted);
 
@@ -21,9 +21,9 @@ describeInChromium('the view of a database that is kept', ({ open }) => {
     return explorer.fact('answer');
   }
 
-  test('what is put is there after a reload, and can be got', async () => {
-    // A context of its own: what is kept is gone with it.
-    const explorer = await open('#/kept', { ownContext: true });
+  test('entries are there after a reload, and lookups find them', async () => {
+    // A context of its own, with its own files.
+    const explorer = await open('#/opfs', { ownContext: true });
     const { page } = explorer;
     await expect.poll(() => explorer.fact('entries'), { timeout: 60_000 }).toBe('0 entries');
     await put(explorer, 'pear', 'green');
@@ -36,11 +36,11 @@ describeInChromium('the view of a database that is kept', ({ open }) => {
     await hasEntries(page, ['apple=red']);
     expect(await answerTo(explorer, 'pear')).toBe('There is no pear.');
     await page.getByRole('button', { name: 'Delete all entries' }).click();
-    await page.getByText('Nothing yet.').waitFor();
+    await page.getByText('No entries yet.').waitFor();
   });
 
-  test('a second tab sees the same, and goes on when the first is closed', async () => {
-    const first = await open('#/kept', { ownContext: true });
+  test('a second tab sees the same entries, and continues when the first is closed', async () => {
+    const first = await open('#/opfs', { ownContext: true });
     await put(first, 'apple', 'red');
     await hasEntries(first.page, ['apple=red']);
     const second = await first.page.context().newPage();
@@ -53,19 +53,19 @@ describeInChromium('the view of a database that is kept', ({ open }) => {
     await hasEntries(second, ['apple=red', 'fig=blue', 'pear=green']);
   });
 
-  test('its folder is walked through in the view of databases, and one of its files in that of tables', async () => {
+  test('its folder opens in the database view, and one of its files in the table view', async () => {
     const explorer = await open('#/live', { ownContext: true });
     const { page } = explorer;
-    await page.getByRole('link', { name: 'Keep one in this browser' }).click();
+    await page.getByRole('link', { name: 'Keep a database in this browser' }).click();
     await put(explorer, 'apple', 'red');
     await hasEntries(page, ['apple=red']);
     expect(await page.getByRole('navigation', { name: 'Views' }).locator('[aria-current]').textContent()).toBe('Live');
     await page.locator('[data-file$=".log"]').getByRole('button').click();
     await expect.poll(() => explorer.fact('records'), { timeout: 60_000 }).toBe('1');
-    await explorer.go('#/kept');
-    // It is open again once they are read.
+    await explorer.go('#/opfs');
+    // The database is open again when its entries are listed.
     await hasEntries(page, ['apple=red']);
-    await page.getByRole('button', { name: 'Walk through it' }).click();
+    await page.getByRole('button', { name: 'Open as a database' }).click();
     await page.getByRole('grid', { name: 'Entries of the database' }).waitFor();
     await expect.poll(() => explorer.fact('entries'), { timeout: 60_000 }).toBe('1');
   });

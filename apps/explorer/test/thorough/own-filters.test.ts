@@ -93,7 +93,7 @@ describeInChromium('filters of one’s own data', ({ open }) => {
       bit++;
     }
     const owner = owned.find((key) => bitsOf(key).includes(bit))!;
-    await expect.poll(() => region.getByRole('status').last().textContent()).toContain(`Bit ${bit} was made 1 by ${owner}`);
+    await expect.poll(() => region.getByRole('status').last().textContent()).toContain(`Bit ${bit} was set to 1 by ${owner}`);
   });
 
   test('a filter that is chosen before the list has its rows is shown when they come', async () => {
@@ -128,7 +128,7 @@ describeInChromium('filters of one’s own data', ({ open }) => {
     await maybe.waitFor();
     await expect.poll(() => maybe.getAttribute('data-answer')).toBe('maybe');
     await expect.poll(() => maybe.locator('.stored-probes .is-one').count()).toBe(6);
-    await maybe.getByText('Maybe, and rightly so.').waitFor();
+    await maybe.getByText('Maybe, and that is right.').waitFor();
   });
 
   test.each([
@@ -144,7 +144,7 @@ describeInChromium('filters of one’s own data', ({ open }) => {
     const stored = ['key 000001', 'key 000899'];
     await explorer.page.locator('.keys-input').setInputFiles({ name: 'keys.txt', mimeType: 'text/plain', buffer: Buffer.from([...keys, ...stored, keys[0]!].join('\r\n')) });
     await explorer.page.locator(`[data-trial="${bits[2]}"] [data-cell=reads]`).waitFor();
-    await explorer.page.getByText('2 keys are stored here, and not among those that are looked up.').waitFor();
+    await explorer.page.getByText('2 keys are stored here and not looked up.').waitFor();
     // The last index key is after all of them, so each costs a read where there is no filter.
     await expect.poll(() => readsOf(explorer, 'Without filters')).toBe(keys.length);
     for (const bitsPerKey of bits) {
@@ -163,7 +163,7 @@ describeInChromium('filters of one’s own data', ({ open }) => {
     const { page } = explorer;
     await explorer.button('Try with neighbouring keys').press('Enter');
     await page.locator('[data-trial=fitted] [data-cell=reads]').waitFor();
-    await page.getByText(/The keys are the nearest absent neighbours of stored ones.*, such as 0{12}\d{4}/).waitFor();
+    await page.getByText(/The keys are the nearest absent neighbours of stored keys.*, such as 0{12}\d{4}/).waitFor();
     const [stored, leveldb, fitted] = await Promise.all(['As stored', '10', 'fitted'].map((row) => readsOf(explorer, row)));
     expect(leveldb).toBe(stored);
     expect(leveldb).toBeGreaterThan(100);
@@ -187,7 +187,7 @@ describeInChromium('filters of one’s own data', ({ open }) => {
     const explorer = await openedTable(sink.toBytes());
     await explorer.button('Try with neighbouring keys').click();
     await explorer.page.locator('.trial .notice').waitFor();
-    await expect.poll(() => explorer.page.locator('.trial .notice').textContent()).toBe('No stored key has an absent neighbour: there is nothing to look up.');
+    await expect.poll(() => explorer.page.locator('.trial .notice').textContent()).toBe('No stored key has an absent neighbour, so there is nothing to look up.');
   });
 
   test('a fitted filter of a table shows its own length and number of probes, and those of its keys', async () => {
@@ -254,7 +254,7 @@ describeInChromium('filters of one’s own data', ({ open }) => {
     await explorer.dropFolders('.database-view', ...files);
     await explorer.button('Try with 10,000 absent keys').click();
     await explorer.page.locator('[data-trial="14"] [data-cell=reads]').waitFor();
-    await explorer.page.getByText('Damaged, and counted with the filters that they have: 000006.ldb.').waitFor();
+    await explorer.page.getByText('Damaged tables, which are counted with their own filters: 000006.ldb.').waitFor();
   });
 
   test('databases in IndexedDB’s order are tried with every policy', async () => {

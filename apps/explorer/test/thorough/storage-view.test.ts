@@ -75,7 +75,7 @@ describeInChromium('the view of stored data', ({ open }) => {
     const explorer = await open(`#/storage?sample=1&${IN_NOTES}`);
     const { page } = explorer;
     await expect.poll(() => status(explorer)).toBe('119 rows');
-    await page.getByLabel('Deleted and overwritten too').check();
+    await page.getByLabel('Include deleted and overwritten rows').check();
     await expect.poll(() => status(explorer)).toBe('122 rows');
     await page.getByLabel('Find in keys and values').fill('how to prune a pear tree');
     await expect.poll(async () => (await rows(page).first().textContent()) ?? '').toContain('deleted later');
@@ -155,7 +155,7 @@ describeInChromium('the view of stored data', ({ open }) => {
     const path = dataPath(`real/forensicsim/Jane_Doe/IndexedDB/${name}`);
     await explorer.dropFolders('main', ...Array.from(folderFiles(path), ([file, bytes]) => ({ name: `${name}/${file}`, bytes })));
     await expect.poll(() => rows(explorer.page).first().textContent()).toContain('it lists 2 missing tables');
-    await explorer.page.getByLabel('Deleted and overwritten too').check();
+    await explorer.page.getByLabel('Include deleted and overwritten rows').check();
     await expect.poll(() => status(explorer)).toBe('119 rows');
   });
 
@@ -176,7 +176,7 @@ describeInChromium('the view of stored data', ({ open }) => {
     await explorer.button('Stop').click();
     await expect.poll(() => status(explorer)).toMatch(/^0 rows of [\d,]+ read$/);
     expect(Number((await status(explorer))!.replace(/\D/gu, '').slice(1))).toBeLessThan(19_000);
-    await explorer.button('Go on').click();
+    await explorer.button('Continue').click();
     await expect.poll(() => status(explorer), { timeout: 30_000 }).toBe('0 rows of 19,924 read');
   });
 

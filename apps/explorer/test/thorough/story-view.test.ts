@@ -77,10 +77,10 @@ describeInChromium('the story', ({ open }) => {
   test('asks, and shows a 0 as the proof of a no that spares the disk', async () => {
     const explorer = await open('#/story?words=kumquat');
     const third = step(explorer, 3);
-    const target = /wants “(.*?)”/.exec((await third.textContent())!)![1]!;
+    const target = /looks for “(.*?)”/.exec((await third.textContent())!)![1]!;
     const zeros = bitsOf(target).filter((bit) => !bitsOf('kumquat').includes(bit));
     await press(third, 'Yes, for certain');
-    await expect.poll(() => third.locator('.guess-answer').textContent()).toContain(`Bit ${zeros[0]} is 0. Had “${target}” been added, it would be 1`);
+    await expect.poll(() => third.locator('.guess-answer').textContent()).toContain(`Bit ${zeros[0]} is 0. If “${target}” had been added, it would be 1`);
     await expect.poll(async () => sorted(await third.locator('.row-bit.is-proof').evaluateAll((bits) => bits.map((bit) => Number((bit as HTMLElement).dataset.bit))))).toEqual(sorted(zeros));
     await expect.poll(() => third.locator('[data-outcome]').textContent()).toMatch(/“No\.”.*not read.*0 ms/);
     await press(third, 'Ask about “kumquat”');
@@ -102,8 +102,8 @@ describeInChromium('the story', ({ open }) => {
     // One word earlier, it was still a no.
     const before = new Set(words.slice(0, -1).flatMap(bitsOf));
     expect(bitsOf(target).every((bit) => before.has(bit))).toBe(false);
-    await expect.poll(() => fourth.locator('[data-outcome]').textContent()).toMatch(/read: nothing there.*10 ms.*for nothing/);
-    await expect.poll(() => fourth.locator('.notice').textContent()).toContain('The program’s answer stays right; it only comes later.');
+    await expect.poll(() => fourth.locator('[data-outcome]').textContent()).toMatch(/read: nothing there.*10 ms.*wasted/);
+    await expect.poll(() => fourth.locator('.notice').textContent()).toContain('The program’s answer is still right; it only comes later.');
   });
 
   test('a word is added bit by bit where motion is welcome, and at once where it is not', async () => {
@@ -165,7 +165,7 @@ describeInChromium('the story', ({ open }) => {
       await sixth.getByLabel('Or any key').fill(key);
       const { outcome } = table.explain(utf8(key));
       expect(outcome.kind).toBe('absent');
-      await expect.poll(() => sixth.locator('[data-fact=real-answer]').textContent()).toMatch(/nothing is read|no block is read|for nothing/);
+      await expect.poll(() => sixth.locator('[data-fact=real-answer]').textContent()).toMatch(/nothing is read|no block is read|the report is not there/);
     }
   });
 
@@ -175,7 +175,7 @@ describeInChromium('the story', ({ open }) => {
     await seventh.getByText('the same key').waitFor();
     await press(seventh, '“Maybe”: it is there');
     await expect.poll(() => seventh.locator('.guess-answer > strong').first().textContent()).toBe('No.');
-    await expect.poll(() => explorer.fact('space-answer')).toBe('The filter: “No.” The book is there, and is not found.');
+    await expect.poll(() => explorer.fact('space-answer')).toBe('The filter: “No.” The book is there but is not found.');
     const policy = new BloomFilterPolicy();
     expect(policy.keyMayMatch(utf8('Candide '), buildFilter(policy, [utf8('Candide')]))).toBe(false);
     await expect.poll(() => seventh.locator('.refusal').textContent()).toContain('distinguishes all keys');

@@ -25,7 +25,7 @@ const VIEWS = [
   ['stored data', '#/storage?sample=1&find=pear', '.window-row'],
   ['lookup', '#/lookup?sample=1&key=weather/oslo/2026-01-20', '[data-outcome=found].notice'],
   ['live database', '#/live?pace=at-once', '[data-fact=last-sequence]'],
-  ['database that is kept', '#/kept', '[data-file=CURRENT]'],
+  ['database in the browser', '#/opfs', '[data-file=CURRENT]'],
 ] as const;
 
 test('the first view is less than 60 kB when gzipped', () => {
