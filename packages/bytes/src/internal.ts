@@ -18,9 +18,11 @@ export {
 export { bytesOf } from './bytes-of.js';
 export { copyBytes, RangeCopier } from './copy-bytes.js';
 export { growMemory, instantiateKernel, type Kernel, type KernelMemory } from './kernel.js';
+export { joinedBytes } from './joined-bytes.js';
 export { plainBytes } from './plain-bytes.js';
 export { PrefixViews } from './prefix-views.js';
 export { quotedName } from './quoted-name.js';
 export { type Random, seeded } from './random.js';
+export { sameBytes } from './same-bytes.js';
 export type { SignalController } from './signal.js';
 export { isMarkup, isTextual } from './text-bytes.js';

@@ -1,4 +1,4 @@
-import { mustBeOptions } from '@bloom/bytes/internal';
+import { mustBeOptions, sameBytes } from '@bloom/bytes/internal';
 import { LevelError } from './level-error.js';
 
 const VIEWS = { keyEncoding: 'view', valueEncoding: 'view' } as const;
@@ -86,7 +86,7 @@ export async function copyLevel(from: CopySource, to: CopyTarget, options: CopyO
       const some = (await iterator.nextv(size)) as [Bytes, Bytes][];
       if (some.length === 0) break;
       const operations = some.map(([key, value]) => ({ type: 'put' as const, key, value }));
-      if (some.some(([key]) => isSame(key, markKey))) throw new RangeError(`mark must be a key that the level does not have, got ${JSON.stringify(mark)}`);
+      if (some.some(([key]) => sameBytes(key, markKey))) throw new RangeError(`mark must be a key that the level does not have, got ${JSON.stringify(mark)}`);
       entries += some.length;
       await to.batch([...operations, { type: 'put', key: markKey, value: encodeMark(entries, some.at(-1)![0]) }], VIEWS);
       const bytes = some.reduce((sum, [key, value]) => sum + key.length + value.length, 0);
@@ -114,8 +114,4 @@ function decodeMark(bytes: Bytes): { readonly entries: number; readonly key: Byt
   const entries = bytes.length < 8 ? -1 : new DataView(bytes.buffer, bytes.byteOffset).getFloat64(0, true);
   if (!Number.isSafeInteger(entries) || entries < 0) throw new RangeError('the level to copy to has an entry under the key of the mark that is no mark');
   return { entries, key: bytes.slice(8) };
-}
-
-function isSame(a: Bytes, b: Bytes): boolean {
-  return a.length === b.length && a.every((byte, i) => byte === b[i]);
 }

@@ -6,7 +6,7 @@
  *
  * Source: LevelDB, db/log_reader.cc.
  */
-import { mustBeBytes, mustBeOptions, mustBeWhole } from '@bloom/bytes/internal';
+import { joinedBytes, mustBeBytes, mustBeOptions, mustBeWhole } from '@bloom/bytes/internal';
 import { FIRST, FragmentReader, FULL, LAST, LOG_BLOCK_LENGTH, type LogDropReason, MIDDLE } from './log-format.js';
 
 /** Bytes of a log that are not part of any readable record. */
@@ -203,7 +203,7 @@ export class LogReader {
           this.#abandon('record too large');
           break;
         }
-        const record = joined([...this.#parts, payload], length);
+        const record = joinedBytes([...this.#parts, payload]);
         this.#parts = undefined;
         this.#partsLength = 0;
         this.#give(record, this.#recordOffset, end);
@@ -231,16 +231,6 @@ export class LogReader {
   #drop(offset: number, byteLength: number, reason: LogDropReason): void {
     this.#reading.drop?.({ offset, byteLength, reason });
   }
-}
-
-function joined(parts: readonly Uint8Array[], byteLength: number): Uint8Array {
-  const bytes = new Uint8Array(byteLength);
-  let position = 0;
-  for (const part of parts) {
-    bytes.set(part, position);
-    position += part.length;
-  }
-  return bytes;
 }
 
 /** A record of a log. */

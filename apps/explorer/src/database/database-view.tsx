@@ -5,6 +5,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { usualKeyForm } from '../bytes/key-form.js';
 import { Anatomy } from '../controls/anatomy.js';
 import { Drop, Fact, Progress } from '../controls/controls.js';
+import { DropAgain, Opening } from '../controls/opening.js';
 import { byteSize } from '../controls/sizes.js';
 import { useSession, useSessionState } from '../session/use-session.js';
 import { FailureNotice } from '../table/failure-notice.js';
@@ -41,7 +42,7 @@ export function DatabaseDrop({ view }: { readonly view: 'database' | 'lookup' })
       onFiles={(files) => session.take(files)}
       onSample={() => session.openDatabase(sampleDatabase(), view)}
     >
-      {lost !== undefined && <p class="notice is-warn">“{lost}” is a local folder, which the page cannot open by itself. Drop it here to continue.</p>}
+      {lost !== undefined && <DropAgain name={lost} what="folder" />}
     </Drop>
   );
 }
@@ -55,14 +56,7 @@ export function DatabaseStatus({ view }: { readonly view: 'database' | 'lookup' 
   const tables = failed?.origin.kind === 'files' ? failed.origin.files.filter(({ name }) => /\.(ldb|sst)$/.test(name)) : [];
   return (
     <>
-      {opening !== undefined && (
-        <p role="status" class="notice">
-          Opening {opening.name}…{' '}
-          <button type="button" class="is-link" onClick={() => session.cancelDatabase()}>
-            Cancel
-          </button>
-        </p>
-      )}
+      {opening !== undefined && <Opening name={opening.name} onCancel={() => session.cancelDatabase()} />}
       {choices.length > 0 && (
         <section class="card" aria-label="Several databases">
           <h2>Which of these {count(choices.length)} databases?</h2>

@@ -2,6 +2,7 @@ import { type AsyncReaderOptions, CorruptionError, type DatabaseDescription, Dat
 import { idbComparator, idbFilterPolicy } from '@bloom/leveldb/idb-comparator';
 import { allCodecs } from '@bloom/codecs';
 import { minecraftKey } from '@bloom/report';
+import { clipped } from '../table/clipped.js';
 import { InspectedTable } from '../table/inspected-table.js';
 import type { Work } from '../worker/calls.js';
 import { absentKeys, PORTION } from '../trial/absent-keys.js';
@@ -17,7 +18,7 @@ import type {
   LookupTrace,
   VersionFacts,
 } from './database-facts.js';
-import { clipped, lookupTrace } from './traced-lookup.js';
+import { lookupTrace } from './traced-lookup.js';
 
 /** The number of bytes of a value that a list shows. */
 const ROW_VALUE_BYTES = 300;

@@ -3,18 +3,14 @@ import type { AskedTable, FoundVersion, LookupExplanation } from '@bloom/leveldb
 import type { LookupFailure } from '@bloom/sstable';
 import { decodeInternalKey } from '@bloom/sstable/database';
 import { BLOCK_KINDS, type InspectedBlock } from '@bloom/sstable/inspect';
+import { clipped } from '../table/clipped.js';
 import type { InspectedTable } from '../table/inspected-table.js';
 import type { Clipped } from '../table/table-facts.js';
 import type { FailureFacts } from '../worker/failure.js';
 import type { LookupTrace, TableTrace, TraceStep } from './database-facts.js';
 
-const CLIPPED_BYTES = 200;
 /** The number of bytes of a found value that are shown. */
 const VALUE_BYTES = 64 * 1024;
-
-export function clipped(bytes: Uint8Array, limit = CLIPPED_BYTES): Clipped {
-  return { bytes: bytes.slice(0, limit), byteLength: bytes.length };
-}
 
 /** The steps of a lookup as the page shows them. @param openTable opens a table by its name, to show the keys of the blocks that were searched. */
 export async function lookupTrace({ steps, outcome }: LookupExplanation, openTable: (name: string) => Promise<InspectedTable>): Promise<LookupTrace> {

@@ -1,5 +1,6 @@
 import './stored-filter.css';
 import { useEffect, useId, useMemo, useState } from 'preact/hooks';
+import { sameBytes } from '@bloom/bytes/internal';
 import { MAX_PROBES } from '@bloom/policy';
 import { count, counted } from '@bloom/report';
 import { BytesText } from '../bytes/bytes-text.js';
@@ -47,7 +48,7 @@ function Bits({ stored, bytes, asked, form }: { readonly stored: StoredFilter; r
   const identity = asked?.join();
   const probing = useMemo(() => {
     if (asked === undefined) return undefined;
-    return { kind: 'asking' as const, ...filter.bitsOf(asked), wasAdded: stored.keys.some((key) => isSame(key, asked)) };
+    return { kind: 'asking' as const, ...filter.bitsOf(asked), wasAdded: stored.keys.some((key) => sameBytes(key, asked)) };
   }, [filter, identity]);
   const needed = probing === undefined ? 0 : probing.firstZero === undefined ? probing.probes.length : probing.firstZero + 1;
   const owners = selected === undefined ? [] : stored.keys.filter((key) => filter.bitsOf(key).probes.some(({ bit }) => bit === selected));
@@ -103,8 +104,4 @@ function Bits({ stored, bytes, asked, form }: { readonly stored: StoredFilter; r
       </p>
     </div>
   );
-}
-
-function isSame(a: Uint8Array, b: Uint8Array): boolean {
-  return a.length === b.length && a.every((byte, i) => byte === b[i]);
 }

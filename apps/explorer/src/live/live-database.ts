@@ -1,7 +1,8 @@
 import { Database, type DatabaseEvent, type DatabaseSnapshot, type TableMade } from '@bloom/leveldb';
 import { BLOCK_KINDS } from '@bloom/sstable/inspect';
 import type { VersionFacts } from '../database/database-facts.js';
-import { clipped, lookupTrace } from '../database/traced-lookup.js';
+import { lookupTrace } from '../database/traced-lookup.js';
+import { clipped } from '../table/clipped.js';
 import { factsOf } from '../database/inspected-database.js';
 import { InspectedTable } from '../table/inspected-table.js';
 import type { Crash, FilterFill, LiveEvent, LiveLookup, LiveSeek, LiveState, LiveTable, Making, NumberedEvent } from './live-facts.js';

@@ -3,6 +3,7 @@ import './storage.css';
 import { counted } from '@bloom/report';
 import { useEffect, useState } from 'preact/hooks';
 import { Drop } from '../controls/controls.js';
+import { DropAgain, Opening } from '../controls/opening.js';
 import { Rows } from '../controls/rows.js';
 import { byteSize } from '../controls/sizes.js';
 import { useSession, useSessionState } from '../session/use-session.js';
@@ -28,14 +29,7 @@ export function StorageView() {
   const { client, opening, failed, lost } = useSessionState((state) => state.storage);
   return (
     <div class="page storage-view">
-      {opening !== undefined && (
-        <p role="status" class="notice">
-          Opening {opening.name}…{' '}
-          <button type="button" class="is-link" onClick={() => session.cancelProfile()}>
-            Cancel
-          </button>
-        </p>
-      )}
+      {opening !== undefined && <Opening name={opening.name} onCancel={() => session.cancelProfile()} />}
       {failed !== undefined && <FailureNotice failure={failed.failure} title={`${failed.origin.name} could not be opened.`} />}
       {client === undefined ? (
         <>
@@ -52,7 +46,7 @@ export function StorageView() {
               onFiles={(files) => session.take(files)}
               onSample={() => session.openProfile(sampleProfile)}
             >
-              {lost !== undefined && <p class="notice is-warn">“{lost}” is a local folder, which the page cannot open by itself. Drop it here to continue.</p>}
+              {lost !== undefined && <DropAgain name={lost} what="folder" />}
             </Drop>
           )}
           {opening === undefined && <WhereToLook />}

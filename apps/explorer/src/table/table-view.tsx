@@ -6,6 +6,7 @@ import { type KeyForm, usualKeyForm } from '../bytes/key-form.js';
 import { BytesText, KeyFormSwitch } from '../bytes/bytes-text.js';
 import { Anatomy } from '../controls/anatomy.js';
 import { Drop, Fact, Progress } from '../controls/controls.js';
+import { DropAgain, Opening } from '../controls/opening.js';
 import { byteSize } from '../controls/sizes.js';
 import { folderOfFile } from '../database/file-of-folder.js';
 import { useSession, useSessionState } from '../session/use-session.js';
@@ -57,23 +58,12 @@ export function TableView() {
       onFiles={(files) => session.take(files)}
       onSample={() => session.openTable(sampleTable())}
     >
-      {client === undefined && lost !== undefined && (
-        <p class="notice is-warn">
-          “{lost}” is a local file, which the page cannot open by itself. Drop it here to continue.
-        </p>
-      )}
+      {client === undefined && lost !== undefined && <DropAgain name={lost} what="file" />}
     </Drop>
   );
   return (
     <div class="page table-view">
-      {opening !== undefined && (
-        <p role="status" class="notice">
-          Opening {nameOfFile(opening)}…{' '}
-          <button type="button" class="is-link" onClick={() => session.cancelTable()}>
-            Cancel
-          </button>
-        </p>
-      )}
+      {opening !== undefined && <Opening name={nameOfFile(opening)} onCancel={() => session.cancelTable()} />}
       {failed !== undefined && <FailureNotice failure={failed.failure} title="The table could not be opened." />}
       {client === undefined ? (
         <>

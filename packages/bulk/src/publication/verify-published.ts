@@ -1,5 +1,5 @@
 import { CorruptionError, type Signal, UnsupportedError } from '@bloom/bytes';
-import { mustBeOptions, mustBeSignal, mustHaveMethods } from '@bloom/bytes/internal';
+import { mustBeOptions, mustBeSignal, mustHaveMethods, sameBytes } from '@bloom/bytes/internal';
 import { type Codec, type Comparator, MemorySource, Table } from '@bloom/sstable';
 import { decodeInternalKey, DELETION, internalTableOptions, VALUE } from '@bloom/sstable/database';
 import { comparatorOf } from '@bloom/sstable/internal';
@@ -147,14 +147,11 @@ async function verifyPart(
         break;
       }
     }
-    if (!isSame(first, part.smallest) || !isSame(last, part.largest)) add('BLOOM_BAD_VERSION', 'its first and last keys differ from those in the MANIFEST');
+    const hasBounds = first !== undefined && last !== undefined && sameBytes(first, part.smallest) && sameBytes(last, part.largest);
+    if (!hasBounds) add('BLOOM_BAD_VERSION', 'its first and last keys differ from those in the MANIFEST');
   } catch (error) {
     if (!(error instanceof CorruptionError || error instanceof UnsupportedError)) throw error;
     add(error.code, error.problem);
   }
   return entries;
-}
-
-function isSame(a: Uint8Array | undefined, b: Uint8Array): boolean {
-  return a?.length === b.length && a.every((byte, i) => byte === b[i]);
 }

@@ -4,14 +4,3 @@ import { seeded } from '@bloom/bytes/internal';
 export function contents(seed: number, byteLength: number): Uint8Array {
   return seeded(seed).bytes(byteLength);
 }
-
-/** The arrays, concatenated. */
-export function joined(...parts: readonly Uint8Array[]): Uint8Array {
-  const whole = new Uint8Array(parts.reduce((length, part) => length + part.length, 0));
-  let end = 0;
-  for (const part of parts) {
-    whole.set(part, end);
-    end += part.length;
-  }
-  return whole;
-}

@@ -1,6 +1,7 @@
 /** The laws of the files that are written, renamed and deleted. */
+import { joinedBytes } from '@bloom/bytes/internal';
 import { isMissing, type WritableFile, type WritableFolder } from '../folder/writable-folder.js';
-import { contents, joined } from './contents.js';
+import { contents } from './contents.js';
 import type { WritingLaw, WritingPlace } from './law.js';
 import { differenceOf, isChange, type LawRun, shownError, shownName } from './law-run.js';
 import { NOT_PLAIN } from './reading-laws.js';
@@ -36,7 +37,7 @@ async function appendedBytes(run: LawRun, place: WritingPlace): Promise<void> {
   for (const [i, length] of APPENDED_LENGTHS.entries()) {
     const around = contents(i, BEFORE + length + AFTER);
     const bytes = around.subarray(BEFORE, BEFORE + length);
-    held = joined(held, bytes);
+    held = joinedBytes([held, bytes]);
     await run.call(`append() of ${length} bytes`, () => file.append(bytes));
     await run.mustHold(folder, name, held, `, after ${i + 1} appends, of which the last had ${length} bytes and was not synced`);
   }
@@ -63,10 +64,10 @@ async function lentBytes(run: LawRun, place: WritingPlace): Promise<void> {
     if (differenceOf(lent.subarray(0, length), bytes) !== undefined) run.fail('append() changes the bytes that it was lent');
     lent.fill(0xee);
   }
-  await run.mustHold(folder, name, joined(...held), ', after the arrays that append() was lent were changed');
+  await run.mustHold(folder, name, joinedBytes(held), ', after the arrays that append() was lent were changed');
   await run.sync(file);
   await run.closeFile(file);
-  await run.mustHold(folder, name, joined(...held), ', after the arrays that append() was lent were changed and the file was closed');
+  await run.mustHold(folder, name, joinedBytes(held), ', after the arrays that append() was lent were changed and the file was closed');
 }
 
 /** Readers open a log while it is written, and read it while it grows: what they see is a prefix of the writes. */
@@ -83,7 +84,7 @@ async function openReaders(run: LawRun, place: WritingPlace): Promise<void> {
     await run.mustReadAsBefore(reader, name, parts[0]!, ' when the file grows');
     if (differenceOf(read, parts[0]!) !== undefined) run.fail(`an array that read() returned changes when "${name}" grows`);
   }
-  await run.mustHold(folder, name, joined(...parts), ', when it is opened after it has grown');
+  await run.mustHold(folder, name, joinedBytes(parts), ', when it is opened after it has grown');
   await run.closeFile(reader);
   await run.closeFile(file);
 }
@@ -101,7 +102,7 @@ async function appendingAgain(run: LawRun, place: WritingPlace): Promise<void> {
     await run.mustHold(folder, name, held, ', after openForAppend()');
     const bytes = contents(round, 1000 * round);
     await run.append(file, bytes);
-    held = joined(held, bytes);
+    held = joinedBytes([held, bytes]);
     await run.mustHold(folder, name, held, `, after openForAppend() and append(), round ${round}`);
     await run.sync(file);
     await run.closeFile(file);
@@ -333,7 +334,7 @@ async function orphanedWriters(run: LawRun, place: WritingPlace): Promise<void> 
   await writeOn(renamed);
   await run.mustBeAbsent(folder, NAME, 'that was renamed, after it was written to');
   const found = await run.contentsOf(folder, '000005.log');
-  const isEither = [FIRST, joined(FIRST, SECOND)].some((held) => found !== undefined && differenceOf(found, held) === undefined);
+  const isEither = [FIRST, joinedBytes([FIRST, SECOND])].some((held) => found !== undefined && differenceOf(found, held) === undefined);
   if (!isEither) run.fail('a file that was renamed while it was written holds neither what was appended before, nor all that was appended');
 }
 

@@ -1,7 +1,8 @@
 /** The laws of the folder itself: concurrent calls, its lock, and what other objects see of it. */
+import { joinedBytes } from '@bloom/bytes/internal';
 import { holdsTheSame } from '../folder/folder.js';
 import { type FolderLock, isMissing, type WritableFolder } from '../folder/writable-folder.js';
-import { contents, joined } from './contents.js';
+import { contents } from './contents.js';
 import type { WritingLaw, WritingPlace } from './law.js';
 import { type LawRun, shownError } from './law-run.js';
 
@@ -163,7 +164,7 @@ async function changedIdentities(run: LawRun, place: WritingPlace): Promise<void
   await mustDiffer(run, folder, name, GROWN, async () => {
     const bytes = contents(2, 10);
     const file = await run.openForAppend(folder, name);
-    if (file === undefined) return run.put(folder, name, joined(held, bytes));
+    if (file === undefined) return run.put(folder, name, joinedBytes([held, bytes]));
     await run.append(file, bytes);
     await run.sync(file);
     await run.closeFile(file);
@@ -204,12 +205,12 @@ async function otherObjects(run: LawRun, place: WritingPlace): Promise<void> {
   await run.append(file, parts[0]);
   await run.mustHold(other, '000004.log', parts[0], ', as another object sees it while it is written');
   await run.append(file, parts[1]);
-  await run.mustHold(other, '000004.log', joined(...parts), ', as another object sees it while it is written');
+  await run.mustHold(other, '000004.log', joinedBytes(parts), ', as another object sees it while it is written');
   await run.mustList(other, ['000004.log'], 'of another object while a file is written');
   await run.sync(file);
   await run.closeFile(file);
   await run.rename(folder, '000004.log', '000005.log');
-  await run.mustHold(other, '000005.log', joined(...parts), ', as another object sees it after it was renamed');
+  await run.mustHold(other, '000005.log', joinedBytes(parts), ', as another object sees it after it was renamed');
   await run.mustBeAbsent(other, '000004.log', 'to another object after it was renamed');
   await run.mustList(other, ['000005.log'], 'of another object after a file was renamed');
   await run.delete(other, '000005.log');

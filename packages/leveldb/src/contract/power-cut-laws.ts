@@ -1,5 +1,6 @@
 /** The laws of what survives when the power fails, for folders whose storage can be simulated. */
-import { contents, joined } from './contents.js';
+import { joinedBytes } from '@bloom/bytes/internal';
+import { contents } from './contents.js';
 import type { WritingLaw, WritingPlace } from './law.js';
 import { differenceOf, type LawRun } from './law-run.js';
 
@@ -25,7 +26,7 @@ async function syncedBytes(run: LawRun, place: WritingPlace): Promise<void> {
     await run.append(file, second);
     await run.sync(file);
     if (round % 2 === 1) await run.append(file, unsynced);
-    mustStartWith(run, await run.contentsOf(await place.cutPower(folder), name), name, joined(first, second));
+    mustStartWith(run, await run.contentsOf(await place.cutPower(folder), name), name, joinedBytes([first, second]));
   }
 }
 

@@ -12,7 +12,7 @@
  * Source: LevelDB, db/version_edit.cc.
  */
 import { type Bytes, CorruptionError, type LabelledRange, type Place, putBigVarint, putVarint, VarintReader } from '@bloom/bytes';
-import { mustBeBytes, plainBytes } from '@bloom/bytes/internal';
+import { mustBeBytes, plainBytes, sameBytes } from '@bloom/bytes/internal';
 import { decodeInternalKey } from '@bloom/sstable/database';
 
 /** The number of levels of a database. */
@@ -41,8 +41,7 @@ export interface FileMetadata {
 
 /** Whether two tables have the same first and last key. */
 export function hasSameBounds(a: FileMetadata, b: FileMetadata): boolean {
-  const isSame = (key: Uint8Array, other: Uint8Array): boolean => key.length === other.length && key.every((byte, i) => byte === other[i]);
-  return isSame(a.smallest, b.smallest) && isSame(a.largest, b.largest);
+  return sameBytes(a.smallest, b.smallest) && sameBytes(a.largest, b.largest);
 }
 
 /** The contents of a record of a MANIFEST. Fields that the record does not have are left out. */

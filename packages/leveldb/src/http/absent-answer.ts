@@ -3,7 +3,7 @@
  * clients that must not list it.
  */
 import type { Signal } from '@bloom/bytes';
-import { isTextual } from '@bloom/bytes/internal';
+import { isTextual, sameBytes } from '@bloom/bytes/internal';
 import { HttpError, type HttpSource } from '@bloom/sstable/http';
 import { logFileName, manifestFileName, parseFileName, tableFileName } from '../format/file-name.js';
 import { canBeginLog } from './log-start.js';
@@ -45,7 +45,7 @@ export class AbsentAnswer {
     // A page may contain the address or the time. A file of a database is never text, even if it is damaged.
     const isText = sample.length > 0 && isTextual(sample);
     if (answer === 'page') return isText;
-    return (answer.byteLength === source.byteLength && areEqual(answer.sample, sample)) || (isText && isTextual(answer.sample));
+    return (answer.byteLength === source.byteLength && sameBytes(answer.sample, sample)) || (isText && isTextual(answer.sample));
   }
 
   /** Whether the server sends an HTML page for missing files. */
@@ -107,7 +107,7 @@ function isSuspect(name: string, source: HttpSource): boolean {
       return bytes !== undefined && bytes.length > 0 && !canBeginLog(bytes);
     case 'table':
       bytes = source.heldBytes(Math.max(0, byteLength - MAGIC.length), Math.min(byteLength, MAGIC.length));
-      return bytes !== undefined && (byteLength < FOOTER_BYTES || !areEqual(bytes, MAGIC));
+      return bytes !== undefined && (byteLength < FOOTER_BYTES || !sameBytes(bytes, MAGIC));
     default:
       return false;
   }
@@ -146,8 +146,4 @@ function otherName(name: string): string {
 /** A number that no database reaches by counting, and that no earlier request had. */
 function unusedNumber(): bigint {
   return 2n ** 62n + BigInt(Math.floor(Math.random() * 2 ** 52));
-}
-
-function areEqual(a: Uint8Array, b: ArrayLike<number>): boolean {
-  return a.length === b.length && a.every((byte, i) => byte === b[i]);
 }

@@ -1,4 +1,5 @@
 /** Damaged filters, and bytes that never were filters. */
+import { joinedBytes } from '@bloom/bytes/internal';
 import { noise } from './lending.js';
 
 /** Damaged variants of `filter`; some contain the bytes of `garbage`. */
@@ -12,9 +13,9 @@ export function damaged(filter: Uint8Array, garbage: Uint8Array): Uint8Array[] {
     filter.subarray(1),
     filter.subarray(0, -1),
     filter.slice().reverse(),
-    joined(filter, garbage),
-    joined(garbage, filter),
-    joined(filter, filter),
+    joinedBytes([filter, garbage]),
+    joinedBytes([garbage, filter]),
+    joinedBytes([filter, filter]),
     filter.map(() => 0),
     filter.map(() => 0xff),
   ];
@@ -90,11 +91,4 @@ export function patterns(length: number): Uint8Array[] {
 
 function overwritten(bytes: Uint8Array, at: number, value: number, count: number): Uint8Array {
   return bytes.slice().fill(value, Math.max(0, at), Math.max(0, at + count));
-}
-
-function joined(a: Uint8Array, b: Uint8Array): Uint8Array {
-  const both = new Uint8Array(a.length + b.length);
-  both.set(a);
-  both.set(b, a.length);
-  return both;
 }

@@ -2,6 +2,7 @@
  * The arrays that the laws lend to a policy, placed as a real table places them: mostly at odd offsets, between other
  * bytes, in memory that held something else before and will hold something else later.
  */
+import { joinedBytes } from '@bloom/bytes/internal';
 import type { FilterSink, KeyList } from '../policy.js';
 
 /** Offsets modulo 8 of lent pieces, in turn: mostly odd, and sometimes aligned, where a policy may take a shortcut. */
@@ -255,14 +256,7 @@ export class GuardedSink implements FilterSink {
   settle(): Uint8Array {
     this.#check();
     this.#isLent = false;
-    let byteLength = 0;
-    for (const part of this.#parts) byteLength += part.length;
-    const filter = new Uint8Array(byteLength);
-    let end = 0;
-    for (const part of this.#parts) {
-      filter.set(part, end);
-      end += part.length;
-    }
+    const filter = joinedBytes(this.#parts);
     for (const { bytes, expected, lent, settled } of this.#arenas) {
       for (const { start, end } of lent) {
         bytes.fill(0xcc, start, end);

@@ -31,9 +31,6 @@ export function compareBytes(a: Uint8Array, aStart: number, aEnd: number, b: Uin
 }
 
 /** Whether two keys have the same bytes. */
-export function isSame(a: Uint8Array, b: Uint8Array): boolean {
-  return compareBytes(a, 0, a.length, b, 0, b.length) === 0;
-}
 
 /** The order of internal keys over user keys in bytewise order. */
 export const compareInternalBytes: CompareRange = /* @__PURE__ */ internalOrderOf(compareBytes);

@@ -1,4 +1,5 @@
 import type { Bytes } from '@bloom/bytes';
+import { joinedBytes } from '@bloom/bytes/internal';
 
 /** The members of a `Response` that are needed. */
 export interface HttpResponse {
@@ -51,7 +52,7 @@ export class Answer {
     let received = 0;
     for (;;) {
       const { done, value } = await reader.read();
-      if (done) return joined(parts, received);
+      if (done) return joinedBytes(parts);
       if (value === undefined || value.length === 0) continue;
       received += value.length;
       if (received > maxBytes) {
@@ -67,15 +68,4 @@ export class Answer {
 /** Drops an answer without reading its body. */
 export function discard({ body }: HttpResponse): void {
   body?.cancel().catch(() => undefined);
-}
-
-/** Concatenates parts that have `byteLength` bytes in all. */
-function joined(parts: readonly Uint8Array[], byteLength: number): Bytes {
-  const bytes = new Uint8Array(byteLength);
-  let position = 0;
-  for (const part of parts) {
-    bytes.set(part, position);
-    position += part.length;
-  }
-  return bytes;
 }

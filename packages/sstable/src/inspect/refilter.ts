@@ -1,5 +1,5 @@
 import type { Bytes, Signal } from '@bloom/bytes';
-import { mustBeOptions } from '@bloom/bytes/internal';
+import { mustBeOptions, sameBytes } from '@bloom/bytes/internal';
 import { FILTER_BASE, FilterBlockBuilder } from '@bloom/filter-block';
 import type { FilterPolicy } from '@bloom/policy';
 import type { BlockHandle } from '../format/block-handle.js';
@@ -124,7 +124,7 @@ export async function refilterTable(source: Source, options: RefilterOptions): P
     filterBytes: filterBlock?.length ?? 0,
     filters: builder?.filterCount ?? 0,
     entries,
-    isChanged: fileBytes !== byteLength || !areEqual(own, await stored.bytes(dataEnd, own.length)),
+    isChanged: fileBytes !== byteLength || !sameBytes(own, await stored.bytes(dataEnd, own.length)),
     fileBytes,
     async *file() {
       for (let offset = 0; offset < dataEnd; offset += PIECE_BYTES) yield stored.bytes(offset, Math.min(PIECE_BYTES, dataEnd - offset));
@@ -153,10 +153,6 @@ function endOf(start: number, filterBlock: Bytes | undefined, policyName: string
   const indexHandle = isMoved ? { offset: start + indexAt, size: index.length - BLOCK_TRAILER_LENGTH } : index;
   end.set(encodeFooter({ metaindex, index: indexHandle }), end.length - FOOTER_LENGTH);
   return end;
-}
-
-function areEqual(a: Uint8Array, b: Uint8Array): boolean {
-  return a.length === b.length && a.every((byte, i) => byte === b[i]);
 }
 
 /** @throws RangeError when a filter block is larger than readers with that limit accept. */

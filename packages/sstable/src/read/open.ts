@@ -4,6 +4,7 @@
  * Source: LevelDB, table/table.cc, `Table::Open` and `ReadMeta`.
  */
 import { CorruptionError, type Place, type Structure, UnsupportedError } from '@bloom/bytes';
+import { joinedBytes } from '@bloom/bytes/internal';
 import { FilterBlockReader } from '@bloom/filter-block';
 import type { FilterPolicy } from '@bloom/policy';
 import type { BlockHandle } from '../format/block-handle.js';
@@ -165,7 +166,7 @@ class Tail {
     if (length > this.#decoding.maxBlockBytes) return;
     const read = yield { offset, length: this.#isRemote ? length : length + this.#bytes.length };
     this.bytesRead += read.length;
-    this.#bytes = this.#isRemote ? joined(read, this.#bytes) : read;
+    this.#bytes = this.#isRemote ? joinedBytes([read, this.#bytes]) : read;
     this.#offset = offset;
   }
 
@@ -224,13 +225,6 @@ export function mustHaveFooter({ byteLength, name: file }: Source): void {
   if (byteLength >= FOOTER_LENGTH) return;
   const problem = `not a LevelDB table: ${byteLength} bytes are fewer than the ${FOOTER_LENGTH} of a footer`;
   throw new CorruptionError('BLOOM_NOT_A_TABLE', { structure: 'file', offset: 0, file }, problem);
-}
-
-function joined(start: Uint8Array, end: Uint8Array): Uint8Array {
-  const bytes = new Uint8Array(start.length + end.length);
-  bytes.set(start);
-  bytes.set(end, start.length);
-  return bytes;
 }
 
 /** Reads the filter, and checks that it was made from the keys that the table stores. */

@@ -1,5 +1,7 @@
 /** Destinations for the bytes of a table. LevelDB's counterpart is `WritableFile` in include/leveldb/env.h. */
 import type { Bytes } from '@bloom/bytes';
+import { joinedBytes } from '@bloom/bytes/internal';
+
 /** Where the bytes of a table go. */
 export interface TableSink {
   /** Takes the next bytes of the file, many blocks at a time. The sink may keep the array. */
@@ -9,21 +11,14 @@ export interface TableSink {
 /** A sink that keeps the file in memory. */
 export class MemorySink implements TableSink {
   #parts: Uint8Array[] = [];
-  #byteLength = 0;
 
   append(bytes: Uint8Array): void {
     this.#parts.push(bytes);
-    this.#byteLength += bytes.length;
   }
 
   /** The file so far, in one piece. */
   toBytes(): Bytes {
-    const file = new Uint8Array(this.#byteLength);
-    let position = 0;
-    for (const part of this.#parts) {
-      file.set(part, position);
-      position += part.length;
-    }
+    const file = joinedBytes(this.#parts);
     this.#parts = [file];
     return file;
   }

@@ -8,6 +8,7 @@
  *
  * Source: Chromium, content/browser/indexed_db/docs/leveldb_coding_scheme.md.
  */
+import { joinedBytes } from '@bloom/bytes/internal';
 import type { ByteReader } from '../value/byte-reader.js';
 
 /** The part of the folder that a key is in. */
@@ -37,13 +38,7 @@ export function readPrefix(reader: ByteReader): KeyPrefix {
 export function encodePrefix({ database, store, index }: KeyPrefix, ...rest: readonly (Uint8Array | readonly number[])[]): Uint8Array {
   const ids = [littleEndianBytes(database), littleEndianBytes(store), littleEndianBytes(index)] as const;
   const parts = [[((ids[0].length - 1) << 5) | ((ids[1].length - 1) << 2) | (ids[2].length - 1)], ...ids, ...rest];
-  const bytes = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
-  let position = 0;
-  for (const part of parts) {
-    bytes.set(part, position);
-    position += part.length;
-  }
-  return bytes;
+  return joinedBytes(parts);
 }
 
 /** Exact up to 2^53. */

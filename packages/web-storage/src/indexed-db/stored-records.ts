@@ -1,3 +1,4 @@
+import { sameBytes } from '@bloom/bytes/internal';
 import type { Folder } from '@bloom/leveldb';
 import { storedEntries } from '@bloom/leveldb/inspect';
 import type { StoredVersionsOptions } from '../stored-versions-options.js';
@@ -82,7 +83,7 @@ export async function* storedRecords(folder: Folder, options: StoredRecordsOptio
 }
 
 function isSchemaKey(key: Uint8Array): boolean {
-  return key.length === SCHEMA_KEY.length && key.every((byte, i) => byte === SCHEMA_KEY[i]);
+  return sameBytes(key, SCHEMA_KEY);
 }
 
 /** The record that an entry is about, if it has the index id `index`. */

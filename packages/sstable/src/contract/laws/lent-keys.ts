@@ -1,4 +1,4 @@
-import { isSame } from '../../format/bytewise-order.js';
+import { sameBytes } from '@bloom/bytes/internal';
 import { shownKey } from '../../format/comparator-error.js';
 import { type LawRun, orderOf, shownOrder } from '../law-run.js';
 
@@ -19,7 +19,7 @@ export function changesNothing(run: LawRun): void {
       } catch {
         // Another law is about errors.
       }
-      for (const [key, after] of [[a, x], [b, y]] as const) if (!isSame(key, after)) return `${name} changes ${shownKey(key)}, which it was lent, to ${shownKey(after)}`;
+      for (const [key, after] of [[a, x], [b, y]] as const) if (!sameBytes(key, after)) return `${name} changes ${shownKey(key)}, which it was lent, to ${shownKey(after)}`;
     }
     return undefined;
   });

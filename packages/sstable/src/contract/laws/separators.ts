@@ -1,4 +1,4 @@
-import { isSame } from '../../format/bytewise-order.js';
+import { sameBytes } from '@bloom/bytes/internal';
 import { shownKey } from '../../format/comparator-error.js';
 import { type LawRun, shownError, shownOrder } from '../law-run.js';
 
@@ -9,7 +9,7 @@ export function separatesKeys(run: LawRun): void {
     const call = `findShortestSeparator(${shownKey(start)}, ${shownKey(limit)})`;
     const separator = resultOf(call, () => run.comparator.findShortestSeparator(start.slice(), limit.slice()));
     if (typeof separator === 'string') return separator;
-    if (isSame(start, separator)) return undefined;
+    if (sameBytes(start, separator)) return undefined;
     const fromStart = run.order(start, separator);
     if (fromStart > 0) return `${call} returns ${shownKey(separator)}: ${shownOrder(start, fromStart, separator)}`;
     const toLimit = run.order(separator, limit);
@@ -24,7 +24,7 @@ export function succeedsKeys(run: LawRun): void {
       const call = `findShortSuccessor(${shownKey(key)})`;
       const successor = resultOf(call, () => run.comparator.findShortSuccessor(key.slice()));
       if (typeof successor === 'string') return successor;
-      if (isSame(key, successor)) return undefined;
+      if (sameBytes(key, successor)) return undefined;
       const order = run.order(key, successor);
       return order > 0 ? `${call} returns ${shownKey(successor)}: ${shownOrder(key, order, successor)}` : undefined;
     }, () => run.order(key, key));
