@@ -14,7 +14,7 @@ export function mustBeWhole(name: string, value: number, least: number, most = N
  *   zeros. Also throws for a Uint8Array whose ArrayBuffer was transferred: it has lost its bytes, and looks empty.
  *
  * Hot functions put the fast check before the call: `if (!(key instanceof Uint8Array && key.length > 0)) mustBeBytes(…)`.
- * V8 then stays within its limit on inlined code, and `keyMayMatch` takes 19 ns instead of 25.
+ * V8 then has less code to inline. In Node 20, that saves 2% of a ribbon filter's `keyMayMatch`, and nothing measurable of a Bloom filter's.
  */
 export function mustBeBytes(name: string, value: unknown): asserts value is Uint8Array {
   if (value instanceof Uint8Array && value.length > 0) return;

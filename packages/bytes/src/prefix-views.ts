@@ -6,8 +6,8 @@ const KEPT_VIEWS = 256;
 const FIRST_KEPT_VIEWS = 16;
 
 /**
- * Views of the first bytes of an array, for callers that ask for the same lengths again and again: a view takes a tenth of a microsecond
- * to make, and leaves a hundred bytes of garbage.
+ * Views of the first bytes of an array, for callers that ask for the same lengths again and again: making a view takes ten times as long
+ * as finding it here (Node 20), and leaves a hundred bytes of garbage.
  *
  * @example
  * ```ts

@@ -3,7 +3,7 @@ import type * as Zlib from 'node:zlib';
 
 let loaded: typeof Zlib | undefined;
 
-/** Node's zlib takes two milliseconds to load, and few databases need it. */
+/** Node's zlib takes more than a millisecond to load (Node 20), and few databases need it. */
 function zlib(): typeof Zlib {
   return (loaded ??= process.getBuiltinModule('node:zlib'));
 }

@@ -2,7 +2,10 @@ import { putAscii } from './ascii-text.js';
 import type { ByteFormats } from './byte-formats.js';
 import { bytesOf, type Stored } from './stored-format.js';
 
-/** The length of the memory that keys share. At 16 characters, the loop takes a third of the time of Node's encoder, at 64 as long. */
+/**
+ * The length of the memory that keys share. At 16 characters, the loop takes 0.3 of the time of `Buffer.from`, at 32 0.8, and at 64 1.7, which is
+ * half the time of a `TextEncoder` (Node 20).
+ */
 const MAX_CHARACTERS = 64;
 
 /** Keys as bytes, for calls that copy them synchronously. Short ASCII keys share memory, so that nothing is allocated for them. */

@@ -111,7 +111,7 @@ export function fuseFilterMayMatch(
 ): boolean {
   const length = end - start - TRAILER_BYTES;
   if (length > 0 && end <= MAX_INT32 && bytes[end - 1] === 8) {
-    // The most frequent shape, in whole numbers of 32 bits and without an object: half the time of what follows.
+    // The most frequent shape, in whole numbers of 32 bits and without an object: 0.6 to 0.75 of the time of what follows (Node 20).
     const segmentLog = bytes[end - 2]!;
     const mask = (1 << segmentLog) - 1;
     if (segmentLog >= MIN_SEGMENT_LOG && segmentLog <= MAX_SEGMENT_LOG && (length & mask) === 0 && length >= 3 << segmentLog) {

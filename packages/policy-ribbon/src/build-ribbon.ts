@@ -19,7 +19,7 @@ export interface RibbonSettings {
   readonly width: RibbonWidth | undefined;
 }
 
-/** Up to this many keys, rows of 64 bits are faster, and need at most 3% more space. */
+/** Up to this many keys, rows of 64 bits are faster, and need at most 4.2% more space. */
 const MOST_KEYS_OF_64 = 2 ** 16;
 
 /** Aimed at in place of 1, so that a million absent keys hardly ever measure more than the rate that was asked for. */

@@ -17,7 +17,7 @@ export interface RibbonFilterOptions {
   /** The share of absent keys that may match, from 2^-16 to 0.5. Default: 0.01. */
   readonly rate?: number | undefined;
   /**
-   * Bits of a key's row. With 128, large filters are smaller, by 3% at 100,000 keys, and take longer to build and to test. Default:
+   * Bits of a key's row. With 128, large filters are smaller, by 4% at 100,000 keys, and take longer to build and to test. Default:
    * 64 for up to 65,536 keys, 128 for more.
    */
   readonly width?: RibbonWidth | undefined;

@@ -113,8 +113,8 @@ export function ribbonFilterMayMatch(
   end: number,
   lanes: Uint32Array,
 ): boolean {
-  // The most frequent shape, in whole numbers of 32 bits and without an object: half the time of the general function. It is one
-  // function because V8 inlines no part of this length, and a call more takes a tenth of the time.
+  // The most frequent shape, in whole numbers of 32 bits and without an object: 0.7 to 0.8 of the time of the general function (Node 20).
+  // It is one function because V8 inlines no part of this length, and a call more takes a tenth of the time.
   const length = end - start;
   if (!(length > 3 && end <= MAX_INT32)) return otherFilterMayMatch(keyBytes, keyStart, keyEnd, bytes, start, end, lanes);
   const shape = bytes[end - 1]!;

@@ -71,34 +71,10 @@ export function fillBloomFilter(filter: Uint8Array, hashes: Uint32Array, probes:
  * above {@link MAX_PROBES} is reserved and matches every key, and so does a k of 0.
  */
 export function bloomFilterMayMatch(h: number, filter: Uint8Array): boolean {
-  const { length } = filter;
-  if (length < 2) return false;
-  const probes = filter[length - 1]!;
-  if (probes > MAX_PROBES) return true;
-  const bits = (length - 1) * 8;
-  if (bits >= 2 ** 32) return hugeFilterMayMatch(h, filter, 0, probes);
-  const modulus = bits >>> 0;
-  // No calls, and two probes per iteration: V8 then inlines hash and probes into one function, and checks for interrupts
-  // half as often. Together this takes three quarters of the time.
-  const delta = (h >>> 17) | (h << 15);
-  let left = probes;
-  for (; left >= 2; left -= 2) {
-    const bit = (h >>> 0) % modulus;
-    if (((filter[bit >>> 3]! >>> (bit & 7)) & 1) === 0) return false;
-    h = (h + delta) | 0;
-    const nextBit = (h >>> 0) % modulus;
-    if (((filter[nextBit >>> 3]! >>> (nextBit & 7)) & 1) === 0) return false;
-    h = (h + delta) | 0;
-  }
-  if (left === 0) return true;
-  const lastBit = (h >>> 0) % modulus;
-  return ((filter[lastBit >>> 3]! >>> (lastBit & 7)) & 1) !== 0;
+  return bloomFilterMayMatchRange(h, filter, 0, filter.length);
 }
 
-/**
- * {@link bloomFilterMayMatch} for the filter `bytes[start, end)`. A function of its own, because with a start that one takes
- * 1.4 times as long for single keys.
- */
+/** {@link bloomFilterMayMatch} for the filter `bytes[start, end)`. */
 export function bloomFilterMayMatchRange(h: number, bytes: Uint8Array, start: number, end: number): boolean {
   const length = end - start;
   if (length < 2) return false;
@@ -107,6 +83,8 @@ export function bloomFilterMayMatchRange(h: number, bytes: Uint8Array, start: nu
   const bits = (length - 1) * 8;
   if (bits >= 2 ** 32) return hugeFilterMayMatch(h, bytes, start, probes);
   const modulus = bits >>> 0;
+  // No calls, and two probes per iteration: V8 then inlines hash and probes into one function, and checks for interrupts
+  // half as often. Together this takes three quarters of the time.
   const delta = (h >>> 17) | (h << 15);
   let left = probes;
   for (; left >= 2; left -= 2) {

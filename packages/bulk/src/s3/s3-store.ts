@@ -26,7 +26,7 @@ export interface S3Credentials {
 export interface S3StoreOptions {
   readonly credentials: S3Credentials;
   /**
-      * The prefix of the database's object keys, taken literally and ending with a slash; the URL is then that of the bucket alone.
+   * The prefix of the database's object keys, taken literally and ending with a slash; the URL is then that of the bucket alone.
    * Default: the prefix is part of the URL.
    */
   readonly prefix?: string | undefined;
@@ -145,9 +145,9 @@ export class S3Store implements Store {
   #keepsConditions = false;
 
   /**
-      * @param url the URL of the bucket followed by the prefix: `https://BUCKET.s3.REGION.amazonaws.com/PREFIX/` if the host begins with
+   * @param url the URL of the bucket followed by the prefix: `https://BUCKET.s3.REGION.amazonaws.com/PREFIX/` if the host begins with
    *   the bucket's name and `.s3`, otherwise `https://HOST/BUCKET/PREFIX/`. With the option `prefix`, the URL of the bucket alone.
-      * @throws TypeError or RangeError for a wrong argument.
+   * @throws TypeError or RangeError for a wrong argument.
    */
   constructor(url: string, options: S3StoreOptions) {
     mustBeOptions('S3Store', options, S3_STORE_OPTIONS);
@@ -245,7 +245,7 @@ export class S3Store implements Store {
   }
 
   /**
-      * Checks once that the server honours conditions: with one that ignores them, two publishers would overwrite each other. The garbage
+   * Checks once that the server honours conditions: with one that ignores them, two publishers would overwrite each other. The garbage
    * collection recognizes the name of the test object.
    */
   async #mustKeepConditions(signal: Signal | undefined): Promise<void> {

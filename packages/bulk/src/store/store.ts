@@ -56,7 +56,7 @@ export interface Store {
   put(object: NewObject, signal?: Signal): Promise<void>;
 
   /**
-      * Replaces an object if its state is still the one that the caller has read.
+   * Replaces an object if its state is still the one that the caller has read.
    *
    * @param etag from {@link get}; undefined if the object must not exist.
    */

@@ -110,7 +110,8 @@ export class MergeKernel {
   keyEnd = 0;
   readonly #kernel: KernelExports;
   /**
-   * Addresses that are needed for each block; that of the result is an index of `words`. Asking the kernel for one takes a tenth of a microsecond.
+   * Addresses that are needed for each block; that of the result is an index of `words`. Reading one from the kernel's exports takes longer than
+   * from here.
    */
   readonly #places: { readonly added: number; readonly block: number; readonly result: number };
   readonly #memory: KernelMemory;

@@ -93,7 +93,7 @@ export class VisibleKernel {
   /** Where in `bytes` the run is. */
   readonly runAt: number;
   readonly #kernel: KernelExports;
-  /** An index of `words`. It is kept here because reading an export of the kernel takes a tenth of a microsecond. */
+  /** An index of `words`. It is kept here because reading an export of the kernel takes longer. */
   readonly #resultAt: number;
   readonly #memory: KernelMemory;
   #sources: (SourceRooms | undefined)[] = [];

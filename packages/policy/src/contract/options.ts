@@ -48,7 +48,7 @@ export interface PolicyLawsOptions {
   /** The seed from which keys are generated. Default: 1. */
   readonly seed?: number | undefined;
   /**
-      * Milliseconds of processor time that one law may take; a law that needs more fails with a message. Default:
+   * Milliseconds of processor time that one law may take; a law that needs more fails with a message. Default:
    * 10,000. A policy as fast as LevelDB's needs less than a tenth of that.
    */
   readonly budgetMs?: number | undefined;

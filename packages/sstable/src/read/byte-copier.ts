@@ -7,8 +7,8 @@ const MAX_SHARED_BYTES = SHARED_BYTES / 8;
 const MAX_LOOPED_BYTES = 32;
 
 /**
- * Copies short byte strings into shared buffers, as Node's `Buffer` does: a buffer for each copy would take V8 half a
- * microsecond, five times as long as the copying.
+ * Copies short byte strings into shared buffers, as Node's `Buffer` does: with a buffer of its own, a copy of 100 bytes takes five
+ * times as long (Node 20).
  */
 export class ByteCopier {
   #shared = new Uint8Array(0);

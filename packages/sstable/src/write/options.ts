@@ -35,7 +35,7 @@ export interface TableBuilderOptions {
    */
   readonly maxBlockBytes?: number | undefined;
   /**
-      * What to do with a table whose filters would need a block of more than `maxBlockBytes`: `true` writes it without
+   * What to do with a table whose filters would need a block of more than `maxBlockBytes`: `true` writes it without
    * filters, `false` refuses it. This happens with small filter ranges and large values, or with many bits per key.
    * Default: false.
    */

@@ -231,7 +231,7 @@ function primitiveJson(value: unknown): JsonValue {
   }
 }
 
-/** The longest BigInts that are written in decimal: V8 takes 5 ms for one of 2^16 bits, and three seconds for one of a megabyte. */
+/** The longest BigInts that are written in decimal: V8 takes 1.5 ms for one of 2^16 bits, and 0.7 s for one of a megabyte (Node 20). */
 const DECIMAL_BITS = 2 ** 16;
 
 function bigIntText(value: bigint): string {

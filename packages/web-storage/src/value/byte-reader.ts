@@ -15,7 +15,7 @@ export const DEFAULT_MAX_OBJECTS = 2 ** 23;
 /** How many empty objects take the memory of an empty ArrayBuffer. */
 export const BUFFER_WEIGHT = 3;
 
-/** Made when it is needed first: of 100 ASCII characters, it takes a tenth of the time of `String.fromCharCode` with the array. */
+/** Made when it is first needed. For 100 ASCII characters, it takes a sixth of the time of `String.fromCharCode` with the array (Node 20). */
 let decoder: InstanceType<typeof TextDecoder> | undefined;
 
 /** Reads from the start of `bytes` to the end, and refuses to read past it. */
@@ -150,7 +150,7 @@ export class ByteReader extends VarintReader {
 
 function fromUnits(units: Uint8Array | Uint16Array): string {
   let text = '';
-  // Spread arguments would be iterated, which takes five times as long.
+  // Spread arguments would be iterated, which takes six times as long (Node 20).
   for (let i = 0; i < units.length; i += PORTION) text += String.fromCharCode.apply(undefined, units.subarray(i, i + PORTION) as unknown as number[]);
   return text;
 }
