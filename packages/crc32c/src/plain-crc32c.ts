@@ -5,8 +5,6 @@ export type Crc32c = (bytes: Uint8Array, seed: number, length: number) => number
  * CRC-32C in plain TypeScript, from the tables of `crc-tables.ts`: sixteen bytes at a time, because their sixteen look-ups do
  * not wait for each other.
  *
- * All tables are in one array. With sixteen arrays it takes twice as long.
- *
  * Source: Michael E. Kounavis and Frank L. Berry, Novel Table Lookup-Based Algorithms for High-Performance CRC Generation, IEEE
  * Transactions on Computers 57 (11), 2008.
  */

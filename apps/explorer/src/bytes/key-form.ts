@@ -157,8 +157,8 @@ export function typedBytes(text: string, typing: Typing): Uint8Array | undefined
 /** The messages for text that cannot be parsed. */
 export const TYPING_HELP: Readonly<Record<Typing, string>> = {
   text: '',
-  hex: 'Hexadecimal digits come in pairs of 0 to 9 and a to f.',
-  indexeddb: 'Keys of IndexedDB are typed as they are shown, such as: database 1, store 2, record "abc"',
+  hex: 'Type pairs of hexadecimal digits, 0 to 9 and a to f.',
+  indexeddb: 'Type keys of IndexedDB as they are shown, for example: database 1, store 2, record "abc"',
   minecraft: '',
 };
 

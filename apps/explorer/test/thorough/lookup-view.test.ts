@@ -65,7 +65,7 @@ describeInChromium('the lookup view', ({ open }) => {
     const explorer = await open('#/lookup?sample=1');
     await explorer.page.getByRole('group', { name: 'Typed as' }).getByRole('radio', { name: 'Hex' }).check();
     await explorer.page.getByLabel('Key to look up').fill('77 65 7');
-    await explorer.page.getByText('Hexadecimal digits come in pairs').waitFor();
+    await explorer.page.getByText('Type pairs of hexadecimal digits').waitFor();
     await explorer.page.getByLabel('Key to look up').fill(Buffer.from('weather/oslo/2026-01-20').toString('hex'));
     await explorer.page.locator('[data-outcome=found].notice').waitFor();
   });
@@ -178,7 +178,7 @@ describeInChromium('the lookup view', ({ open }) => {
     await page.locator('[data-outcome=found].notice').waitFor();
     await typed.fill('');
     await typed.pressSequentially('database 1, name');
-    await page.getByText('Keys of IndexedDB are typed as they are shown').waitFor();
+    await page.getByText('Type keys of IndexedDB as they are shown').waitFor();
     await typed.fill('database 1: store 1, name');
     await page.locator('[data-outcome=found].notice').waitFor();
     // The value is a text of UTF-16.

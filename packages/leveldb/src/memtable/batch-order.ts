@@ -7,8 +7,8 @@ import { Memtable } from './memtable.js';
  * Compares the keys of a batch with those of the memtable to which it will be added, and with each other. A comparator that cannot order
  * them fails here, before the batch is in the log: a log with such a batch could not be replayed.
  *
- * This makes puts into a folder in memory 1.4 times as long, and batches of 100 entries 1.6 times. If different keys may be equal, each
- * key is only compared with itself, because comparing it with others would find almost nothing.
+ * With this, puts into a folder in memory take 1.5 times as long, and batches of 100 entries 1.9 times (Node 20). If different keys may be
+ * equal, each key is only compared with itself, because comparing it with others would find almost nothing.
  */
 export class BatchOrder {
   /** Undefined where different keys may be equal. */

@@ -1,6 +1,6 @@
 /**
  * Two numbers that represent a user key. They decide most comparisons of a memtable without reading the arena: an insertion in random
- * order takes half the time.
+ * order takes 0.7 of the time (30,000 keys, Node 20).
  *
  * They are made from the bytes that follow the prefix that all user keys of the memtable share: the first 30 bits of bytes 0 to
  * 3, and the first 30 bits of bytes 3 to 6. If the abbreviations of two keys differ, their order is the bytewise order of the keys.

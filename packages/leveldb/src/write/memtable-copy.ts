@@ -9,7 +9,8 @@ const PIECE_BYTES = 2 ** 20;
 const STEP_BYTES = 256 * 2 ** 10;
 
 /**
- * Copies a memtable to which nothing more is added. For a full one of 4 MB that takes 1.5 ms; a walk through its entries takes 9.
+ * Copies a memtable to which nothing more is added: its two arrays, in less than a millisecond of processor time for a full one of 4 MB
+ * (Node 20).
  *
  * @param spare the arrays of an earlier copy, to use again.
  */
