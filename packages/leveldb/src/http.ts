@@ -37,7 +37,10 @@ const HTTP_FOLDER_OPTIONS: Record<keyof HttpFolderOptions, true> = {
 /** The number of bytes of a log or a MANIFEST to request first: LevelDB's logs have this size, and MANIFESTs are smaller. */
 const START_BYTES = 4 * 2 ** 20;
 
-/** The number of bytes at the end of a published table to request first: enough for the index of a table of 16 MiB. */
+/**
+ * The number of bytes at the end of a published table to request first: enough for the index of a table of 16 MiB without compression and with
+ * keys of up to 40 bytes.
+ */
 const PUBLISHED_TAIL_BYTES = 256 * 2 ** 10;
 
 /**

@@ -33,7 +33,6 @@ interface Order {
  */
 function peel(hashes: Uint32Array, { segmentLog, length }: FuseShape): Order | undefined {
   const segment = 1 << segmentLog;
-  const mask = segment - 1;
   const range = length - 2 * segment;
   const count = hashes.length / 2;
   // Of the keys at each position: the exclusive or of their hashes, and of the numbers 0 to 2 of that position among theirs, in
@@ -42,18 +41,10 @@ function peel(hashes: Uint32Array, { segmentLog, length }: FuseShape): Order | u
   const highs = new Uint32Array(length);
   const counts = new Uint8Array(length);
   const at = new Uint32Array(3);
-  const locate = (low: number, high: number): void => {
-    const p0 = scaled64(low, high, range);
-    const within = p0 & mask;
-    const base = p0 - within;
-    at[0] = p0;
-    at[1] = base + segment + (within ^ (((low >>> 18) | (high << 14)) & mask));
-    at[2] = base + 2 * segment + (within ^ (low & mask));
-  };
   for (let i = 0; i < count; i++) {
     const low = hashes[i * 2]!;
     const high = hashes[i * 2 + 1]!;
-    locate(low, high);
+    locate(low, high, range, segment, at);
     for (let number = 0; number < 3; number++) {
       const position = at[number]!;
       // At most 63 keys can be counted. That many share a position only with a bad seed.
@@ -78,7 +69,7 @@ function peel(hashes: Uint32Array, { segmentLog, length }: FuseShape): Order | u
     order.highs[taken] = high;
     order.own[taken] = own;
     taken++;
-    locate(low, high);
+    locate(low, high, range, segment, at);
     for (let next = 1; next < 3; next++) {
       const number = own + next > 2 ? own + next - 3 : own + next;
       const other = at[number]!;
@@ -92,22 +83,27 @@ function peel(hashes: Uint32Array, { segmentLog, length }: FuseShape): Order | u
   return taken === count ? order : undefined;
 }
 
+/** Writes the three positions of a key with this hash to `at`. @param range `length` less two segments */
+function locate(low: number, high: number, range: number, segment: number, at: Uint32Array): void {
+  const mask = segment - 1;
+  const p0 = scaled64(low, high, range);
+  const within = p0 & mask;
+  const base = p0 - within;
+  at[0] = p0;
+  at[1] = base + segment + (within ^ (((low >>> 18) | (high << 14)) & mask));
+  at[2] = base + 2 * segment + (within ^ (low & mask));
+}
+
 /** Gives each key, the last one taken off first, its own fingerprint, so that all three together are that of the key. */
 function assign(filter: Uint8Array, { fingerprintBits, segmentLog, length }: FuseShape, { lows, highs, own }: Order): void {
   const segment = 1 << segmentLog;
-  const mask = segment - 1;
   const range = length - 2 * segment;
   const prints = fingerprintBits === 8 ? filter : new Uint16Array(length);
   const at = new Uint32Array(3);
   for (let i = own.length - 1; i >= 0; i--) {
     const low = lows[i]!;
     const high = highs[i]!;
-    const p0 = scaled64(low, high, range);
-    const within = p0 & mask;
-    const base = p0 - within;
-    at[0] = p0;
-    at[1] = base + segment + (within ^ (((low >>> 18) | (high << 14)) & mask));
-    at[2] = base + 2 * segment + (within ^ (low & mask));
+    locate(low, high, range, segment, at);
     // Its own is still 0.
     prints[at[own[i]!]!] = low ^ high ^ prints[at[0]]! ^ prints[at[1]]! ^ prints[at[2]]!;
   }

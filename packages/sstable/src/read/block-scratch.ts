@@ -4,7 +4,10 @@ import { type BlockDecoding, decodeStoredBlock, isPlain } from '../format/stored
 /** For longer contents, allocating an array takes little of the time that decompressing takes. */
 const MAX_SCRATCH_BYTES = 256 * 2 ** 10;
 
-/** Memory for the contents of one block at a time: a new array of 4 KiB takes a fifth of the time of decompressing text into it with Snappy (Node 20), and leaves garbage. */
+/**
+ * Memory for the contents of one block at a time: a new array of 4 KiB takes a fifth of the time of decompressing text into it with Snappy
+ * (Node 20), and leaves garbage.
+ */
 export class BlockScratch {
   #bytes = new Uint8Array(0);
 
