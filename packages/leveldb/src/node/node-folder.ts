@@ -50,7 +50,7 @@ export class NodeFolder implements Folder {
     return readdir(this.path);
   }
 
-  /** Synchronous: the system answers in a few microseconds, and a trip to another thread takes fifty times as long. */
+  /** Synchronous: the system answers in two microseconds, and with a trip to another thread it takes seven times as long (Node 20, Linux). */
   identityOf(name: string): FileIdentity | undefined {
     return isPlainName(name) ? fileIdentity(join(this.path, name)) : undefined;
   }

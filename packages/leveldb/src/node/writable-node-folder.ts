@@ -183,11 +183,11 @@ class LostNodeFolder extends WritableNodeFolder {
   }
 }
 
-/** Freeing the space of a file of this size takes a millisecond. */
+/** Freeing the space of a file of this size takes up to a millisecond (ext4). */
 const LARGE_BYTES = 512 * 2 ** 10;
 
 /**
- * Opens a large file that is about to be deleted. The system frees its space when it is closed, which takes 6 ms for a log of 4 MB and
+ * Opens a large file that is about to be deleted. The system frees its space when it is closed, which takes milliseconds for a log of 4 MB and
  * can be done on another thread.
  *
  * @returns undefined for a small file, and for one that cannot be opened.

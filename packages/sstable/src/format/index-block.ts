@@ -45,8 +45,8 @@ const MIN_SPENT = 64 * LOOKUP_COST;
  * The index of an open table.
  *
  * Opening checks the whole block, but does not decode it if every entry is at a restart of its own, as LevelDB writes
- * indexes: then any entry can be found by its number, and searched in the block itself. That takes a tenth of the time of
- * decoding. An index that is used much is decoded: lookups then take a third of the time.
+ * indexes: then any entry can be found by its number, and searched in the block itself. That takes a thirtieth of the time of
+ * decoding. An index that is used much is decoded: lookups then take 0.6 of the time (2,000 blocks, Node 20).
  */
 export class IndexBlock {
   /** How many data blocks there are. */

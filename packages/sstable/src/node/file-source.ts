@@ -120,8 +120,8 @@ export class FileSource implements Source {
       throw error;
     });
     try {
-      // Not awaited: the system has what it says at hand when it has just opened the file, and the way to another thread
-      // and back takes fifty times as long.
+      // Synchronous: the system has the answer in memory when it has just opened the file, and with a trip to another thread it takes
+      // fifteen times as long (Node 20, Linux).
       const stats = fstatSync(fd);
       mustBeFile(path, stats);
       return new FileSource(path, stats, fd, pace);
