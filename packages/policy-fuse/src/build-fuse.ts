@@ -105,7 +105,7 @@ function assign(filter: Uint8Array, { fingerprintBits, segmentLog, length }: Fus
     const high = highs[i]!;
     locate(low, high, range, segment, at);
     // Its own is still 0.
-    prints[at[own[i]!]!] = low ^ high ^ prints[at[0]]! ^ prints[at[1]]! ^ prints[at[2]]!;
+    prints[at[own[i]!]!] = low ^ high ^ prints[at[0]!]! ^ prints[at[1]!]! ^ prints[at[2]!]!;
   }
   if (fingerprintBits === 8) return;
   for (let i = 0; i < length; i++) {
