@@ -129,15 +129,22 @@ test('a thread continues when the one that had the database open is terminated, 
     kept.iterator = iterator;
     await iterator.next();
   });
-  const before = other.run(async ({ kept }) => {
-    const level = kept.level as BloomLevel;
-    // The other thread is busy, and hears nothing of these before it is ended.
-    await Promise.all(Array.from({ length: 100 }, (_, i) => level.put(`late ${i}`, String(i))));
-    return (await level.keys({ gte: 'late' }).all()).length;
-  });
-  void owner.run(() => {
+  // Set by a thread when the owner is busy, and when the other one has sent its calls.
+  const flags = new Int32Array(new SharedArrayBuffer(8));
+  void owner.run((_, shared) => {
+    Atomics.store(shared, 0, 1);
     for (;;);
-  });
+  }, flags);
+  await expect.poll(() => Atomics.load(flags, 0)).toBe(1);
+  const before = other.run(async ({ kept }, shared) => {
+    const level = kept.level as BloomLevel;
+    // The owner is busy, and hears nothing of these before it is ended.
+    const puts = Array.from({ length: 100 }, (_, i) => level.put(`late ${i}`, String(i)));
+    Atomics.store(shared, 1, 1);
+    await Promise.all(puts);
+    return (await level.keys({ gte: 'late' }).all()).length;
+  }, flags);
+  await expect.poll(() => Atomics.load(flags, 1)).toBe(1);
   await owner.terminate();
   expect(await before).toBe(100);
   const rest = other.run(async ({ kept }) => {
