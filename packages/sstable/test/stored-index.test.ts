@@ -68,6 +68,7 @@ function sharing(...keys: string[]): Uint8Array {
 const blocks: [name: string, contents: Uint8Array][] = [
   ['short and long handles', indexOf(['d', 0, 100], ['m', 105, 200], ['t', 310, 590])],
   ['handles outside the file, cut, and empty', blockOf([[utf8('a'), encodeBlockHandle({ offset: 500, size: 401 })], [utf8('b'), fromHex('ff')], [utf8('c'), new Uint8Array(0)]])],
+  ['handles around 2^31 and 2^53', indexOf(['a', 2 ** 31 - 1, 1], ['b', 5, 2 ** 31], ['c', 2 ** 31, 2 ** 31 - 1], ['d', 2 ** 53 - 1, 7], ['e', 100, 200])],
   ['keys of 127 to 129 bytes', indexOf(...[127, 128, 129].map((length) => ['k'.repeat(length), length, 5] as const))],
   ['a long key without a value', blockOf([[utf8('k'.repeat(128)), new Uint8Array(0)]])],
   ['the empty key with a value of 128 bytes', blockOf([[utf8(''), paddedHandle(7, 8, 128)], [utf8('a'), paddedHandle(9, 10, 300)]])],
@@ -107,13 +108,14 @@ test.each(blocks)('%s: the index is searched as stored if and only if each of it
 });
 
 test('the blocks of these tests are of both kinds', () => {
-  expect(blocks.filter(([, contents]) => walked(contents) !== undefined)).toHaveLength(6);
+  expect(blocks.filter(([, contents]) => walked(contents) !== undefined)).toHaveLength(7);
 });
 
 test.each(blocks.filter(([, contents]) => walked(contents) !== undefined))('%s: decoding gives the same entries', (_, contents) => {
-  const decoded = DecodedIndex.decode(contents, place, BLOCKS_END, Infinity);
-  expect(listed(decoded)).toEqual(walked(contents));
-  expect(decoded.shortestSeparatorLength).toBe(shortestOf(walked(contents)!));
+  for (const decoded of [DecodedIndex.decode(contents, place, BLOCKS_END, Infinity), StoredIndex.check(contents, BLOCKS_END, Infinity)!.decode()]) {
+    expect(listed(decoded)).toEqual(walked(contents));
+    expect(decoded.shortestSeparatorLength).toBe(shortestOf(walked(contents)!));
+  }
 });
 
 test('the shortest separator of an index is found at any position, and is infinite without entries', () => {
@@ -123,6 +125,13 @@ test('the shortest separator of an index is found at any position, and is infini
     expect(DecodedIndex.decode(contents, place, BLOCKS_END, Infinity).shortestSeparatorLength).toBe(1);
   }
   expect(IndexBlock.open(blockOf([]), place, BLOCKS_END).shortestSeparatorLength).toBe(Infinity);
+});
+
+test('blocks of more than 2 GiB keep their offsets and sizes when the index is decoded', () => {
+  const contents = indexOf(['a', 0, 2 ** 31 - 1], ['b', 2 ** 31 + 4, 2 ** 31], ['c', 2 ** 33, 3]);
+  for (const decoded of [DecodedIndex.decode(contents, place, 2 ** 40, Infinity), StoredIndex.check(contents, 2 ** 40, Infinity)!.decode()]) {
+    expect(listed(decoded).map(([, offset, size]) => [offset, size])).toEqual([[0, 2 ** 31 - 1], [2 ** 31 + 4, 2 ** 31], [2 ** 33, 3]]);
+  }
 });
 
 test('the limit of a decoded index is exact to the byte, and the error states it', () => {

@@ -8,20 +8,36 @@ import { numberAt, SeparatorNumbers } from './separator-numbers.js';
 /** The size that is stored for a handle that cannot be decoded or points outside the file. */
 export const BAD_HANDLE = -1;
 
-/** The memory of a decoded entry besides its key: offset, size, number, and the key's offset. */
+/** The most memory of a decoded entry besides its key: offset, size, number, and the key's offset. */
 export const BYTES_PER_ENTRY = 28;
+
+const MAX_INT32 = 2 ** 31 - 1;
+
+/**
+ * Offsets or sizes of data blocks: an Int32Array unless one of them does not fit. Of a Float64Array, V8 takes each number for a fraction: once the
+ * index was decoded, it threw away the code of seven functions of a lookup, which had seen whole numbers until then, and compiled them again.
+ */
+export type HandleNumbers = Int32Array | Float64Array;
+
+/** Puts a number. @returns the array that then has it. */
+export function putNumber(numbers: HandleNumbers, i: number, number: number): HandleNumbers {
+  if (number > MAX_INT32 && numbers instanceof Int32Array) numbers = Float64Array.from(numbers);
+  numbers[i] = number;
+  return numbers;
+}
 
 /** A decoded index, in flat arrays rather than an object for each data block. */
 export class DecodedIndex {
   readonly length: number;
   readonly #separators: KeyBuffer;
-  readonly #offsets: Float64Array;
-  readonly #sizes: Float64Array;
+  readonly #offsets: HandleNumbers;
+  readonly #sizes: HandleNumbers;
   /** For searches by {@link compareBytes} and by {@link compareInternalBytes}; made by the first such search. */
   #byBytes: SeparatorNumbers | undefined;
   #byUserKey: SeparatorNumbers | undefined;
 
-  private constructor(separators: KeyBuffer, offsets: Float64Array, sizes: Float64Array) {
+  /** @param offsets of the data blocks. @param sizes of them; negative for handles that are damaged. */
+  constructor(separators: KeyBuffer, offsets: HandleNumbers, sizes: HandleNumbers) {
     this.length = separators.length;
     this.#separators = separators;
     this.#offsets = offsets;
@@ -43,16 +59,16 @@ export class DecodedIndex {
     }
     // The entries were counted first, so that arrays need not grow.
     const separators = new KeyBuffer(keyBytes, count);
-    const offsets = new Float64Array(count);
-    const sizes = new Float64Array(count);
+    let offsets: HandleNumbers = new Int32Array(count);
+    let sizes: HandleNumbers = new Int32Array(count);
     const reader = new VarintReader(contents);
     for (let i = 0, more = walk.seekToFirst(); more; i++, more = walk.next()) {
       separators.pushRange(walk.keyBytes, 0, walk.keyLength);
       reader.position = walk.valueStart;
       reader.end = walk.valueEnd;
       const handle = readBlockHandle(reader);
-      offsets[i] = handle?.offset ?? 0;
-      sizes[i] = sizeWithin(handle, blocksEnd);
+      offsets = putNumber(offsets, i, handle?.offset ?? 0);
+      sizes = putNumber(sizes, i, sizeWithin(handle, blocksEnd));
     }
     return new DecodedIndex(separators, offsets, sizes);
   }

@@ -53,20 +53,15 @@ export class IndexBlock {
   readonly length: number;
   /** Bytes of the shortest index key; Infinity when there is none. */
   readonly shortestSeparatorLength: number;
-  /** Dropped with the stored index, so that the block is not kept in memory. */
-  #decode: (() => DecodedIndex) | undefined;
+  /** Until it is decoded. */
   #stored: StoredIndex | undefined;
   #decoded: DecodedIndex | undefined;
 
-  private constructor(index: StoredIndex | DecodedIndex, decode: () => DecodedIndex) {
+  private constructor(index: StoredIndex | DecodedIndex) {
     this.length = index.length;
     this.shortestSeparatorLength = index.shortestSeparatorLength;
-    if (index instanceof StoredIndex) {
-      this.#stored = index;
-      this.#decode = decode;
-    } else {
-      this.#decoded = index;
-    }
+    if (index instanceof StoredIndex) this.#stored = index;
+    else this.#decoded = index;
   }
 
   /**
@@ -80,35 +75,41 @@ export class IndexBlock {
    */
   static open(contents: Uint8Array, place: Place, blocksEnd: number, maxDecodedBytes = Infinity): IndexBlock {
     const maxBytes = Math.max(MIN_DECODED_BYTES, Math.min(contents.length * MAX_EXPANSION, maxDecodedBytes));
-    const decode = (): DecodedIndex => DecodedIndex.decode(contents, place, blocksEnd, maxBytes);
-    return new IndexBlock(StoredIndex.check(contents, blocksEnd, maxBytes) ?? decode(), decode);
+    return new IndexBlock(StoredIndex.check(contents, blocksEnd, maxBytes) ?? DecodedIndex.decode(contents, place, blocksEnd, maxBytes));
   }
+
+  // Each kind of index has its own call, so that V8 compiles each once.
 
   /** Where data block `i` is: bytes from the start of the file. */
   offsetOf(i: number): number {
-    return (this.#decoded ?? this.#current()).offsetOf(i);
+    const decoded = this.#decoded ?? this.#decodedIfDue();
+    return decoded === undefined ? this.#stored!.offsetOf(i) : decoded.offsetOf(i);
   }
 
   /** Bytes of data block `i` as stored, without its trailer. Negative when its handle is damaged. */
   sizeOf(i: number): number {
-    return (this.#decoded ?? this.#current()).sizeOf(i);
+    const decoded = this.#decoded ?? this.#decodedIfDue();
+    return decoded === undefined ? this.#stored!.sizeOf(i) : decoded.sizeOf(i);
   }
 
   /** The index key of data block `i`, as a view. No key of the block is after it. */
   separatorOf(i: number): Uint8Array {
-    return (this.#decoded ?? this.#current()).separatorOf(i);
+    const decoded = this.#decoded ?? this.#decodedIfDue();
+    return decoded === undefined ? this.#stored!.separatorOf(i) : decoded.separatorOf(i);
   }
 
   /** The only data block that can hold `key`: the first whose index key is at or after it, or `length` if there is none. */
   seek(key: Uint8Array, compare: CompareRange): number {
-    return (this.#decoded ?? this.#current()).seek(key, compare);
+    const decoded = this.#decoded ?? this.#decodedIfDue();
+    return decoded === undefined ? this.#stored!.seek(key, compare) : decoded.seek(key, compare);
   }
 
-  #current(): StoredIndex | DecodedIndex {
+  /** The decoded index, if the stored one was used so much that decoding pays off. */
+  #decodedIfDue(): DecodedIndex | undefined {
     const stored = this.#stored!;
-    if (stored.spent < Math.max(MIN_SPENT, this.length)) return stored;
-    this.#decoded = this.#decode!();
-    this.#stored = this.#decode = undefined;
+    if (stored.spent < Math.max(MIN_SPENT, this.length)) return undefined;
+    this.#decoded = stored.decode();
+    this.#stored = undefined;
     return this.#decoded;
   }
 }
