@@ -1,5 +1,5 @@
 import { BlockCache, MemorySource, SyncTable } from '@bloom/sstable';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { buildTable } from './build-table.js';
 import { numberedEntries } from './entries.js';
 
@@ -43,6 +43,35 @@ test('a block that is larger than the cache is not kept, and evicts nothing', ()
   cache.set(0, new Uint8Array(10));
   cache.set(1, new Uint8Array(5000));
   expect([cache.get(1), cache.get(0)?.length]).toEqual([undefined, 10]);
+});
+
+describe('a full cache keeps a copy of a block that lookups read', () => {
+  /** Three blocks, 10 to 12, which fill it. */
+  function full(): BlockCache {
+    const cache = new BlockCache(4096);
+    for (let id = 10; id < 13; id++) cache.setCopy(id, new Uint8Array(1100));
+    return cache;
+  }
+  const kept = (cache: BlockCache): number[] => Array.from({ length: 100 }, (_, id) => id).filter((id) => cache.borrow(id) !== undefined);
+
+  test.each<[string, number[], number[]]>([
+    ['not when it is missed once', [50], [10, 11, 12]],
+    ['when it is missed again', [50, 50], [11, 12, 50]],
+    ['when it is missed again after another', [50, 61, 50], [11, 12, 50]],
+    ['when it follows the block that was missed before', [50, 51], [11, 12, 51]],
+    ['when it precedes the block that was missed before', [50, 49], [11, 12, 49]],
+    ['not when it was missed before many others', [50, 20, 30, 40, 60, 70, 80, 90, 25, 35, 45, 55, 65, 75, 85, 95, 27, 37, 50], [10, 11, 12]],
+  ])('%s', (_, missed, expected) => {
+    const cache = full();
+    for (const id of missed) cache.setCopy(id, new Uint8Array(1100));
+    expect(kept(cache)).toEqual(expected);
+  });
+
+  test('when it has room for it', () => {
+    const cache = full();
+    cache.setCopy(50, new Uint8Array(40));
+    expect(kept(cache)).toEqual([10, 11, 12, 50]);
+  });
 });
 
 test('no id is reserved twice', () => {
