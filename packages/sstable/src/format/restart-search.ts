@@ -35,13 +35,11 @@ export class RestartSearch {
   /** A restart at or before it: the last whose key is before the target, or the first. */
   restart = 0;
 
-  readonly #compare: CompareRange;
   /** How many bytes at the end of each key are not in bytewise order; -1 if keys are in another order. */
   readonly #trailerLength: number;
   readonly #reader = new VarintReader(new Uint8Array(0));
 
   constructor(compare: CompareRange) {
-    this.#compare = compare;
     this.#trailerLength = compare === compareBytes ? 0 : compare === compareInternalBytes ? INTERNAL_KEY_TRAILER_LENGTH : -1;
   }
 
@@ -59,21 +57,37 @@ export class RestartSearch {
     if (restartCount === 0 || restartCount > (length - 4) / 4) return UNKNOWN;
     const entriesEnd = length - 4 - restartCount * 4;
     if (uint32At(contents, entriesEnd) !== 0) return UNKNOWN;
-    const restart = this.#restartBefore(contents, entriesEnd, restartCount, key, start, end);
+    const restart = this.#restartBefore(contents, entriesEnd, restartCount, key, start, userKeyEnd);
     if (restart < 0) return UNKNOWN;
     this.restart = restart;
     return this.#searchFrom(uint32At(contents, entriesEnd + restart * 4), contents, entriesEnd, key, start, userKeyEnd);
   }
 
-  /** The last restart whose entry is before `key[start, end)`, or the first restart; -1 when one of the entries is damaged. */
+  /**
+   * The last restart whose entry is before the user key `key[start, end)` and the trailer after it, or the first restart; -1 when one of the
+   * entries is damaged.
+   */
   #restartBefore(bytes: Uint8Array, entriesEnd: number, restartCount: number, key: Uint8Array, start: number, end: number): number {
+    const trailerLength = this.#trailerLength;
     let left = 0;
     let right = restartCount - 1;
     while (left < right) {
       const middle = (left + right + 1) >>> 1;
       const position = uint32At(bytes, entriesEnd + middle * 4);
-      if (!this.#parse(bytes, position, entriesEnd) || this.shared !== 0) return -1;
-      if (this.#compare(bytes, this.unsharedStart, this.valueStart, key, start, end) < 0) left = middle;
+      if (entriesEnd - position < 3) return -1;
+      let unsharedStart = position + 3;
+      let valueStart = unsharedStart + bytes[position + 1]!;
+      let valueEnd = valueStart + bytes[position + 2]!;
+      // Where each length takes a byte, as in `#searchFrom`, nothing is called: V8 compiles less, and a search takes less time.
+      if ((bytes[position]! | bytes[position + 1]! | bytes[position + 2]!) >= 0x80) {
+        if (!this.#parse(bytes, position, entriesEnd)) return -1;
+        ({ unsharedStart, valueStart, valueEnd } = this);
+        if (this.shared !== 0) return -1;
+      } else if (bytes[position] !== 0) return -1;
+      const userKeyEnd = valueStart - trailerLength;
+      if (valueEnd > entriesEnd || userKeyEnd < unsharedStart) return -1;
+      const order = compareBytes(bytes, unsharedStart, userKeyEnd, key, start, end);
+      if (order < 0 || (order === 0 && trailerLength > 0 && compareTrailers(bytes, userKeyEnd, key, end) < 0)) left = middle;
       else right = middle - 1;
     }
     return left;

@@ -87,7 +87,11 @@ export class BlockCache {
   setCopy(id: number, block: Uint8Array): void {
     this.#remove(id);
     const { length } = block;
-    if (length + BLOCK_OVERHEAD > this.maxBytes || !this.#admits(id, length)) return;
+    if (length + BLOCK_OVERHEAD <= this.maxBytes && this.#admits(id, length)) this.#keepCopy(id, block);
+  }
+
+  #keepCopy(id: number, block: Uint8Array): void {
+    const { length } = block;
     while (this.#byteLength + length + BLOCK_OVERHEAD > this.maxBytes) this.#evict();
     const kept = this.#takeSpare(length) ?? new KeptBlock(new Uint8Array(Math.min(roomFor(length), this.maxBytes - BLOCK_OVERHEAD)), length, true);
     kept.copy(block);

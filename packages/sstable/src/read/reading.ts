@@ -63,7 +63,7 @@ export function readRangeSync(source: SyncSource, range: ByteRange): Uint8Array 
 /** As {@link readRangeSync}, into memory of the range's length, from a source that has a `readInto`. */
 export function readRangeInto(source: SyncSource, range: ByteRange, into: Uint8Array): Uint8Array {
   const filled = mustBeWhole('the result of source.readInto', source.readInto!(range.offset, into), 0, range.length);
-  return whole(filled === into.length ? into : into.subarray(0, filled), range, source);
+  return filled === into.length ? into : whole(into.subarray(0, filled), range, source);
 }
 
 /** What a source returned. */
