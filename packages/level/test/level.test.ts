@@ -358,6 +358,19 @@ describe('views', () => {
   });
 });
 
+test('views of all lengths have the stored bytes, in memory of their own that can be transferred', async () => {
+  const level = inMemory();
+  const entries = Array.from({ length: 300 }, (_, i) => ({ type: 'put' as const, key: String(i).padStart(3, '0'), value: Buffer.from(Array.from({ length: i }, (_byte, n) => (i * 7 + n) & 0xff)) }));
+  await level.batch(entries, { valueEncoding: 'view' });
+  const read = await level.iterator<Uint8Array, Uint8Array>({ keyEncoding: 'view', valueEncoding: 'view' }).all();
+  for (const view of read.flat()) expect([Buffer.isBuffer(view), view.byteOffset, view.buffer.byteLength]).toEqual([true, 0, view.length]);
+  const [, transferred] = read.splice(150, 1)[0]!;
+  structuredClone(transferred, { transfer: [transferred.buffer as ArrayBuffer] });
+  expect(transferred).toHaveLength(0);
+  expect(read).toEqual(entries.filter((_, i) => i !== 150).map(({ key, value }) => [Buffer.from(key), value]));
+  await level.close();
+});
+
 describe('text', () => {
   test.each(['', 'a', '\ufeffbom', 'ünï', '😀', '\0', 'x'.repeat(5000)])('%j is the same after a round trip, in every format and on every host', async (text) => {
     const { BloomLevel: WebLevel } = await import('../src/index.js');
