@@ -213,7 +213,7 @@ export class ViewLookup {
   /** Block `i`, if it can be read here; undefined if `settle` must read it, which also counts it. */
   #read(handle: TableHandle, i: number): Uint8Array | undefined {
     if (handle.table.unread !== undefined) return undefined;
-    const isUnsure = this.unsure !== undefined;
+    const isUnsure = this.unsure !== undefined && handle.isWatched;
     if (isUnsure) this.unsure!.add(handle);
     try {
       const contents = this.reads === 'sync' ? handle.borrowSync(i, isUnsure) : handle.borrowAtOnce(i, this.signal, isUnsure);

@@ -153,6 +153,11 @@ export class TableHandle implements ReadableTable {
     return this.#withoutCheck(this.watched, () => this.blocks.readSync(i, this.#withoutPromises(), this.scratch, true));
   }
 
+  /** Whether others may change the file, so that reads check whether they have. */
+  get isWatched(): boolean {
+    return this.watched !== undefined;
+  }
+
   /**
    * Checks whether the file has changed since it was opened, if a block was read without checking.
    *
@@ -225,8 +230,12 @@ export class TableHandle implements ReadableTable {
   }
 
   #blockReader(): BlockReader {
+    return (this.reader ??= this.#newBlockReader());
+  }
+
+  #newBlockReader(): BlockReader {
     const { readAheadBytes, gapBytes } = readingFor(this.options);
-    return (this.reader ??= new BlockReader(this.blocks, this.source, readAheadBytes, gapBytes, this.gate, this.scratch));
+    return new BlockReader(this.blocks, this.source, readAheadBytes, gapBytes, this.gate, this.scratch);
   }
 
   /** Drops the table's blocks from the cache, ends all reads under way, and closes the file. */

@@ -48,7 +48,8 @@ export async function readRange(source: Source, range: ByteRange, signal?: Signa
 export function readRangeAtOnce(source: Source, range: ByteRange, into?: Bytes): Uint8Array | undefined {
   if (source.readAtOnce === undefined || range.length > AT_ONCE_BYTES) return undefined;
   const answer = source.readAtOnce(range.offset, range.length, into);
-  return answer === undefined ? undefined : whole(answer, range, source, 'readAtOnce');
+  if (answer === undefined || (answer === into && into.length === range.length)) return answer;
+  return whole(answer, range, source, 'readAtOnce');
 }
 
 /** {@link readRange}, synchronously. */
