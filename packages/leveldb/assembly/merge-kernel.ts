@@ -5,10 +5,10 @@
 // All addresses are bytes from the start of the memory. Keys are internal keys in bytewise order.
 import { commonLength, copy } from './bytes';
 import { add, addedLength, ADDED_AT, BOUND_AT, clearKeys, DROPPED_AT, endBlock, entries, entryBytes, firstKeyAt, firstKeyLength, hasRoom, hasRoomForKey, isBlockFull, keyCount, resetOutput } from './merge-output';
-import { advance, BAD, compareKeys, ENDED, headOf, keyLengthOf, keyOf, MAX_KEY, ON_ENTRY, sourceAt, TRAILER, valueLengthOf, valueOf } from './merge-source';
+import { advance, BAD, clearSources, compareKeys, ENDED, enterStored, headOf, keyLengthOf, keyOf, MAX_KEY, ON_ENTRY, sourceAt, TRAILER, valueLengthOf, valueOf } from './merge-source';
 import { clearQueue, dequeue, enqueue, firstSource, queued, sink } from './source-queue';
 
-export { supply } from './merge-source';
+export { enteredOf, supply, supplyStored } from './merge-source';
 export { BLOCK_AT, BOUND_AT, KEYS_AT, OFFSETS_AT, ADDED_AT, SLOTS_AT, clearKeys } from './merge-output';
 export { MAX_KEY, MAX_SOURCES } from './merge-source';
 
@@ -68,6 +68,7 @@ export function start(isDropping: bool, oldestSequence: u64, asks: bool, blockSi
   asksDeletions = asks;
   hasTable = false;
   boundMode = NEVER;
+  clearSources();
   clearQueue(false);
   mustMove = false;
   isCounted = false;
@@ -192,7 +193,7 @@ export function merge(): u32 {
   while (true) {
     if (mustMove) {
       const moved = advance(sourceAt(firstSource()));
-      if (moved == ENDED) return NEEDS_BLOCK;
+      if (moved == ENDED && !enterStored(firstSource(), false)) return NEEDS_BLOCK;
       if (moved == BAD) return DECLINED;
       sink();
       mustMove = false;

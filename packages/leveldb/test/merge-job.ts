@@ -20,6 +20,7 @@ import type { FileMetadata } from '../src/format/version-edit.js';
 import { Memtable } from '../src/memtable/memtable.js';
 import { TableCache, ViewTables } from '../src/table/table-cache.js';
 import { type DatabaseOptions, settingsOf } from '../src/write/database-options.js';
+import { CopyingFolder } from './copying-folder.js';
 
 export type Random = ReturnType<typeof seeded>;
 export type Stored = readonly [key: Uint8Array, value: Uint8Array];
@@ -167,6 +168,8 @@ export function randomJob(random: Random, own: DatabaseOptions = {}): Job {
 /** The tables that were made, and their bytes, or the error. */
 export async function outcome(merge: (plan: CompactionPlan, context: CompactionContext, minBytes: number) => Promise<CompactedTables | undefined>, { plan, files, options, maxFileSize, oldestSequence, isAsync }: Job): Promise<unknown> {
   const folder = new WritableMemoryFolder(files);
+  // As a thread reads files, several blocks at a time as they are stored.
+  const disk = new CopyingFolder(files);
   const settings = settingsOf(options);
   const cache = new TableCache(100, {}, settings.opening, null);
   let number = 1000n;
@@ -175,7 +178,7 @@ export async function outcome(merge: (plan: CompactionPlan, context: CompactionC
     tables: new ViewTables(cache, [], []),
     damage: new DamagePolicy(true),
     folder,
-    read: (reading) => (isAsync ? runAsync(folder, reading) : runSync(folder, reading)),
+    read: (reading) => (isAsync ? runAsync(folder, reading) : runSync(disk, reading)),
     readsAtOnce: !isAsync,
     order: keyOrderOf(bytewiseComparator),
     building: settings.building,

@@ -12,7 +12,6 @@ import { providePackedWalks } from '../src/cursor/packed-walks.js';
 import { VisibleKernel } from '../src/cursor/visible-kernel.js';
 import { DamagePolicy } from '../src/folder/damage.js';
 import { runAsync, runSync } from '../src/folder/folder-reading.js';
-import type { SyncFolder, SyncFolderFile } from '../src/folder/folder.js';
 import { MemoryFolder } from '../src/folder/memory-folder.js';
 import { keyOrderOf } from '../src/format/database-key.js';
 import type { FileMetadata } from '../src/format/version-edit.js';
@@ -22,6 +21,7 @@ import { MemtableCursor } from '../src/memtable/memtable-cursor.js';
 import { TableCache, ViewTables } from '../src/table/table-cache.js';
 import { LevelEntries } from '../src/table/table-cursor.js';
 import { settingsOf } from '../src/write/database-options.js';
+import { CopyingFolder } from './copying-folder.js';
 import { damaged, damagedEntry, type Job, randomEntries, randomJob, type Random, type Stored } from './merge-job.js';
 
 providePackedWalks(PackedWalk);
@@ -119,34 +119,6 @@ async function walked({ job, memtables, added }: Contents, seed: number, counts:
     await cache.close();
   }
   return [...seen, ...damage.dropped.map((dropped) => JSON.stringify(dropped)).sort()];
-}
-
-/** Reads files into memory of the caller's, as those of a disk. */
-class CopyingFolder implements SyncFolder {
-  readonly #folder: MemoryFolder;
-
-  constructor(files: ReadonlyMap<string, Uint8Array>) {
-    this.#folder = new MemoryFolder(files);
-  }
-
-  list(): string[] {
-    return this.#folder.list();
-  }
-
-  open(name: string): SyncFolderFile | undefined {
-    const file = this.#folder.open(name);
-    if (file === undefined) return undefined;
-    const { byteLength } = file;
-    return {
-      name,
-      byteLength,
-      read: (offset, length) => file.read(offset, length).slice(),
-      readInto: (offset, bytes) => {
-        bytes.set(file.read(offset, bytes.length));
-        return bytes.length;
-      },
-    };
-  }
 }
 
 interface Counts {

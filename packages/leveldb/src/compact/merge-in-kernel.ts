@@ -104,9 +104,12 @@ class KernelMerge {
         case NEEDS_BLOCK: {
           const { first } = kernel;
           const source = this.#sources[first]!;
-          if (!source.next()) await this.#settle(source);
-          if (source.contents === undefined) kernel.leave();
-          else if (!kernel.supply(first, source.contents)) return false;
+          source.pass(kernel.enteredOf(first));
+          if (!kernel.offerStored(first, source.nextStored)) {
+            if (!source.next()) await this.#settle(source);
+            if (source.contents === undefined) kernel.leave();
+            else if (!kernel.supply(first, source.contents)) return false;
+          }
           const pause = this.#pause();
           if (pause !== undefined) await pause;
           break;

@@ -4,9 +4,10 @@
  * It returns to its caller at least once for each block. Whatever it cannot do, or finds damaged, it declines: the caller then does the
  * whole work again without it, and gets that path's result or error.
  */
-import { instantiateKernel, type Kernel } from '@bloom/bytes/internal';
+import { instantiateKernel } from '@bloom/bytes/internal';
 import type { TableBuilderOptions } from '@bloom/sstable';
 import { type BlockRoom, KernelMemory } from '../cursor/kernel-memory.js';
+import { type ReadStored, StoredBlocks, type StoredKernel } from '../cursor/stored-blocks.js';
 import type { MemtableArrays } from '../folder/table-thread.js';
 import { LINKS } from '../memtable/memtable.js';
 import type { TableFile } from '../table/table-file.js';
@@ -52,7 +53,7 @@ interface Constant {
   readonly value: number;
 }
 
-interface KernelExports extends Kernel {
+interface KernelExports extends StoredKernel {
   readonly ADDED_AT: Constant;
   readonly BLOCK_AT: Constant;
   readonly BOUND_AT: Constant;
@@ -116,6 +117,7 @@ export class MergeKernel {
   readonly #places: { readonly added: number; readonly block: number; readonly result: number };
   readonly #memory: KernelMemory;
   #rooms: (BlockRoom | undefined)[] = [];
+  #stored: (StoredBlocks | undefined)[] = [];
   /** Where the memtable is: its nodes and its arena, each with its end. */
   #walked: readonly [nodes: number, nodesEnd: number, arena: number, arenaEnd: number] = [0, 0, 0, 0];
 
@@ -172,6 +174,7 @@ export class MergeKernel {
 
   #start(drops: boolean, oldestSequence: bigint, asksDeletions: boolean, { blockSize, restartInterval, hasFilter }: BlockShape): void {
     this.#rooms = [];
+    this.#stored = [];
     this.#memory.clear();
     this.#kernel.start(Number(drops), oldestSequence, Number(asksDeletions), blockSize, restartInterval, Number(hasFilter));
   }
@@ -181,8 +184,22 @@ export class MergeKernel {
     const room = this.#memory.roomForBlock(this.#rooms[source], contents.length);
     if (room === undefined) return false;
     this.#rooms[source] = room;
+    this.#stored[source]?.forget();
     this.keyBytes.set(contents, room.block);
     return this.#kernel.supply(source, room.block, contents.length, room.key) !== 0;
+  }
+
+  /** The number of stored blocks that a source has entered since it got them. */
+  enteredOf(source: number): number {
+    return this.#kernel.enteredOf(source);
+  }
+
+  /** Reads the stored blocks that come next for the source that needs a block, and gives them to it. @returns whether it has some. */
+  offerStored(source: number, read: ReadStored): boolean {
+    const room = this.#rooms[source];
+    if (room === undefined) return false;
+    const stored = (this.#stored[source] ??= new StoredBlocks());
+    return stored.offer(this.#kernel, this.#memory, source, room, read);
   }
 
   /** Moves a source to the first entry of its first block. */

@@ -6,9 +6,10 @@
  * continues from there entry by entry, and gets the entries or the error of that path.
  */
 import type { Bytes } from '@bloom/bytes';
-import { instantiateKernel, type Kernel } from '@bloom/bytes/internal';
-import { type BlockRoom, KernelMemory, SLACK } from './kernel-memory.js';
+import { instantiateKernel } from '@bloom/bytes/internal';
+import { type BlockRoom, KernelMemory } from './kernel-memory.js';
 import type { ReadSamples } from './read-samples.js';
+import { type ReadStored, StoredBlocks, type StoredKernel } from './stored-blocks.js';
 import { VISIBLE_KERNEL } from './visible-kernel.wasm.js';
 
 // Why the kernel returns an empty run: numbers of `assembly/visible-kernel.ts`. Any other number means that it declines the current entry.
@@ -22,12 +23,6 @@ export const AT_SAMPLE = 3;
 /** Larger blocks are not given to the kernel. */
 const MAX_BLOCK_BYTES = 2 ** 18;
 
-/** A source's first stored blocks have at most this many bytes, and each further ones twice as many, up to what a file reads at once. */
-const MIN_STORED_BYTES = 2 ** 13;
-const MAX_STORED_BYTES = 2 ** 16;
-/** How many of them there are at most. */
-const MAX_STORED = 512;
-
 /** The most walks that have a kernel at the same time. Others go entry by entry. */
 const MAX_TAKEN = 8;
 /** The most kernels to keep for later walks. */
@@ -39,7 +34,7 @@ interface Constant {
   readonly value: number;
 }
 
-interface KernelExports extends Kernel {
+interface KernelExports extends StoredKernel {
   readonly ENDS_AT: Constant;
   readonly HIDDEN_AT: Constant;
   readonly INDEX_BYTES: Constant;
@@ -52,8 +47,6 @@ interface KernelExports extends Kernel {
   startBackward(sequence: bigint, samples: number, unsampled: number): void;
   supply(source: number, block: number, length: number, key: number): number;
   supplyIndex(source: number, index: number): number;
-  supplyStored(source: number, stored: number, count: number, slot: number, slotBytes: number): void;
-  enteredOf(source: number): number;
   contentsStart(source: number): number;
   contentsEnd(source: number): number;
   place(source: number, position: number): number;
@@ -71,12 +64,7 @@ interface SourceRooms {
   room: BlockRoom;
   /** Backward: memory for the index of entries. */
   index: number;
-  /** The area for stored blocks, which their list follows; 0 if there is none yet. */
-  stored: number;
-  /** The most bytes of stored blocks to read next time. */
-  storedBytes: number;
-  /** Whether the source was given stored blocks that it has not entered. */
-  isOffered: boolean;
+  readonly stored: StoredBlocks;
 }
 
 /** Whether the host has refused a kernel. */
@@ -211,34 +199,10 @@ export class VisibleKernel {
    * @param read reads blocks, as `nextStored` of an `EntryCursor` does.
    * @returns whether it has some.
    */
-  offerStored(read: (into: Uint8Array, take: (start: number, length: number) => void, most: number) => number): boolean {
+  offerStored(read: ReadStored): boolean {
     const source = this.#kernel.first();
-    const entered = this.#kernel.enteredOf(source);
-    this.#kernel.supplyStored(source, 0, 0, 0, 0);
     const rooms = this.#sources[source];
-    if (rooms === undefined) return false;
-    // A block that the kernel has declined once would be declined again.
-    const wasDeclined = rooms.isOffered && entered === 0;
-    rooms.isOffered = false;
-    if (wasDeclined) return false;
-    if (rooms.stored === 0) {
-      const stored = this.#memory.allocate(MAX_STORED_BYTES + SLACK + MAX_STORED * 8);
-      if (stored === undefined) return false;
-      rooms.stored = stored;
-    }
-    const { stored } = rooms;
-    const list = stored + MAX_STORED_BYTES + SLACK;
-    let at = list / 4;
-    const take = (start: number, length: number): void => {
-      this.words[at++] = stored + start;
-      this.words[at++] = length;
-    };
-    const count = read(this.bytes.subarray(stored, stored + rooms.storedBytes), take, MAX_STORED);
-    if (count === 0) return false;
-    rooms.storedBytes = Math.min(rooms.storedBytes * 2, MAX_STORED_BYTES);
-    rooms.isOffered = true;
-    this.#kernel.supplyStored(source, list, count, rooms.room.block, rooms.room.byteLength);
-    return true;
+    return rooms?.stored.offer(this.#kernel, this.#memory, source, rooms.room, read) ?? false;
   }
 
   /** Starts an empty run. */
@@ -301,10 +265,10 @@ export class VisibleKernel {
     if (had === undefined) {
       const index = this.#isBackward ? this.#memory.allocate(this.#kernel.INDEX_BYTES.value) : 0;
       if (index === undefined) return false;
-      this.#sources[source] = { room, index, stored: 0, storedBytes: MIN_STORED_BYTES, isOffered: false };
+      this.#sources[source] = { room, index, stored: new StoredBlocks() };
     } else {
       had.room = room;
-      had.isOffered = false;
+      had.stored.forget();
     }
     this.bytes.set(contents, room.block);
     if (this.#kernel.supply(source, room.block, contents.length, room.key) === 0) return false;

@@ -65,6 +65,18 @@ export class LevelBlocks {
     } while (!this.next());
   }
 
+  /**
+   * Reads the next blocks of the table as they are stored, as `readStored` of a `TableHandle` does, if moves read blocks themselves: they remain
+   * the next ones until they are passed.
+   */
+  readonly nextStored = (into: Uint8Array, take: (start: number, length: number) => void, most: number): number =>
+    this.#readsAtOnce && this.#handle !== undefined ? this.#handle.readStored(this.#next, 1, into, take, most) : 0;
+
+  /** Passes the next `count` blocks of the table. */
+  pass(count: number): void {
+    this.#next += count;
+  }
+
   close(): void {
     this.#release();
     this.#file = this.#files.length;
