@@ -52,7 +52,11 @@ describe('a full cache keeps a copy of a block that lookups read', () => {
     for (let id = 10; id < 13; id++) cache.setCopy(id, new Uint8Array(1100));
     return cache;
   }
-  const kept = (cache: BlockCache): number[] => Array.from({ length: 100 }, (_, id) => id).filter((id) => cache.borrow(id) !== undefined);
+  /** What it keeps after it has missed another block. */
+  const kept = (cache: BlockCache): number[] => {
+    cache.setCopy(200, new Uint8Array(1100));
+    return Array.from({ length: 100 }, (_, id) => id).filter((id) => cache.borrow(id) !== undefined);
+  };
 
   test.each<[string, number[], number[]]>([
     ['not when it is missed once', [50], [10, 11, 12]],
@@ -67,11 +71,56 @@ describe('a full cache keeps a copy of a block that lookups read', () => {
     expect(kept(cache)).toEqual(expected);
   });
 
+  test('when it is asked for before another is missed', () => {
+    const cache = full();
+    cache.setCopy(50, new Uint8Array(1100).fill(5));
+    expect(cache.borrow(50)).toEqual(new Uint8Array(1100).fill(5));
+    expect(kept(cache)).toEqual([11, 12, 50]);
+    cache.setCopy(70, new Uint8Array(1100));
+    cache.setCopy(80, new Uint8Array(1100));
+    expect(cache.borrow(70)).toBeUndefined();
+  });
+
+  test('not when it was replaced, or its table was closed', () => {
+    const cache = full();
+    cache.setCopy(50, new Uint8Array(1100).fill(1));
+    cache.set(50, new Uint8Array(10).fill(2));
+    cache.drop(50, 1);
+    expect(cache.get(50)).toBeUndefined();
+    cache.setCopy(60, new Uint8Array(1100));
+    cache.drop(60, 5);
+    expect(cache.get(60)).toBeUndefined();
+    cache.setCopy(70, new Uint8Array(1100));
+    cache.drop(70, 500);
+    expect(cache.get(70)).toBeUndefined();
+  });
+
   test('when it has room for it', () => {
     const cache = full();
     cache.setCopy(50, new Uint8Array(40));
     expect(kept(cache)).toEqual([10, 11, 12, 50]);
   });
+});
+
+test('a full cache does not make lookups of one block after another read it twice', () => {
+  const entries = numberedEntries(2000);
+  const bytes = buildTable(entries, { blockSize: 1024 });
+  const source = {
+    byteLength: bytes.length,
+    read: (offset: number, length: number) => bytes.slice(offset, offset + length),
+    readInto(offset: number, into: Uint8Array) {
+      into.set(bytes.subarray(offset, offset + into.length));
+      return into.length;
+    },
+  };
+  const table = SyncTable.open(source, { cache: new BlockCache(5000) });
+  for (let i = 0; i < 2000; i++) {
+    const [key, value] = entries[(i * 701) % 2000]!;
+    const { blockReads } = table.stats;
+    for (let n = 0; n < 3; n++) expect(table.get(key)).toEqual(value);
+    expect(table.stats.blockReads - blockReads).toBeLessThanOrEqual(1);
+  }
+  expect(table.stats.blockReads).toBeGreaterThan(1000);
 });
 
 test('no id is reserved twice', () => {

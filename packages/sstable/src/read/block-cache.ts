@@ -37,6 +37,9 @@ export class BlockCache {
   /** The block that a lookup missed last, and those before it by the low bits of their ids: see {@link setCopy}. */
   #lastMissed = -1;
   #missed: Float64Array | undefined;
+  /** A copy of the last block, where the cache did not keep it. */
+  #aside: KeptBlock | undefined;
+  #asideId = -1;
 
   /** @throws RangeError when `maxBytes` is not a whole number, at least 1. */
   constructor(maxBytes: number) {
@@ -61,7 +64,7 @@ export class BlockCache {
 
   /** @returns the block, which counts as used last; undefined where it is not in the cache */
   get(id: number): Uint8Array | undefined {
-    const block = this.#blocks.use(id);
+    const block = this.#blocks.use(id) ?? this.#takeAside(id);
     if (block === undefined) return undefined;
     block.isReusable = false;
     return block.contents;
@@ -69,7 +72,7 @@ export class BlockCache {
 
   /** As {@link get}, for callers that use the block only until anything else is called: its memory may be another block's then. */
   borrow(id: number): Uint8Array | undefined {
-    return this.#blocks.use(id)?.borrowed;
+    return (this.#blocks.use(id) ?? this.#takeAside(id))?.borrowed;
   }
 
   /** Keeps `block`, and evicts the least recently used ones. A block larger than the whole cache is not kept. */
@@ -81,21 +84,45 @@ export class BlockCache {
   /**
    * Keeps a copy of `block` as {@link set} keeps a block.
    *
-   * Once the cache is full, it keeps a block only when it is missed again soon, or after its neighbour: to copy blocks that nobody asks for
-   * again, and to evict others for them, took an eighth of the processor time of random lookups.
+   * Once the cache is full, it keeps a block only when it is asked for next, missed again soon, or missed after its neighbour: to evict others
+   * for blocks that nobody asks for again took an eighth of the processor time of random lookups.
    */
   setCopy(id: number, block: Uint8Array): void {
     this.#remove(id);
     const { length } = block;
-    if (length + BLOCK_OVERHEAD <= this.maxBytes && this.#admits(id, length)) this.#keepCopy(id, block);
+    if (length + BLOCK_OVERHEAD > this.maxBytes) return;
+    if (this.#admits(id, length)) this.#keepCopy(id, block);
+    else if (length <= MAX_REUSED_BYTES) this.#putAside(id, block);
+  }
+
+  #putAside(id: number, block: Uint8Array): void {
+    const { length } = block;
+    if (this.#aside === undefined || this.#aside.memory.length < length || isMuchLarger(this.#aside.memory, length)) this.#aside = this.#newCopy(length);
+    this.#aside.copy(block);
+    this.#asideId = id;
+  }
+
+  /** Keeps the block that was put aside, if it is that of `id`. */
+  #takeAside(id: number): KeptBlock | undefined {
+    if (id !== this.#asideId) return undefined;
+    const block = this.#aside!;
+    this.#aside = undefined;
+    this.#asideId = -1;
+    this.#keep(id, block);
+    return block;
   }
 
   #keepCopy(id: number, block: Uint8Array): void {
     const { length } = block;
     while (this.#byteLength + length + BLOCK_OVERHEAD > this.maxBytes) this.#evict();
-    const kept = this.#takeSpare(length) ?? new KeptBlock(new Uint8Array(Math.min(roomFor(length), this.maxBytes - BLOCK_OVERHEAD)), length, true);
+    const kept = this.#takeSpare(length) ?? this.#newCopy(length);
     kept.copy(block);
     this.#keep(id, kept);
+  }
+
+  /** Memory for a copy of a block of `length` bytes. */
+  #newCopy(length: number): KeptBlock {
+    return new KeptBlock(new Uint8Array(Math.min(roomFor(length), this.maxBytes - BLOCK_OVERHEAD)), length, true);
   }
 
   /** Whether a block that was read because the cache does not have it is kept. */
@@ -112,6 +139,7 @@ export class BlockCache {
 
   /** Drops the blocks with the `count` ids from `first`. */
   drop(first: number, count: number): void {
+    if (this.#asideId >= first && this.#asideId < first + count) this.#asideId = -1;
     // Goes through the ids or the cached blocks, whichever are fewer.
     if (count <= this.#blocks.size) for (let id = first; id < first + count; id++) this.#remove(id);
     else for (const id of this.#blocks.ids()) if (id >= first && id < first + count) this.#remove(id);
@@ -124,6 +152,7 @@ export class BlockCache {
   }
 
   #remove(id: number): void {
+    if (id === this.#asideId) this.#asideId = -1;
     const block = this.#blocks.remove(id);
     if (block !== undefined) this.#release(block);
   }
