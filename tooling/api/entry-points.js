@@ -5,7 +5,9 @@ import { filesOf, publishedPackages } from '@bloom/package-check/published-packa
 
 /** The entry points of the published packages, named like `sstable` and `sstable.node`. */
 export const entryPoints = publishedPackages().flatMap(({ folder, manifest }) => {
-  const modules = new Set(Object.values(manifest.exports).flatMap(filesOf).filter((file) => file.endsWith('.js')));
+  const files = Object.values(manifest.exports).flatMap(filesOf);
+  // The types in dist/joined export those beside them.
+  const modules = new Set(files.filter((file) => file.endsWith('.js')).map((file) => file.replace('/joined/', '/')));
   return [...modules].map((module) => {
     const file = module.replace(/\.js$/, '.d.ts');
     const entry = basename(file, '.d.ts');

@@ -137,8 +137,8 @@ function run({ folder, command }, work) {
 /** @param {readonly number[]} numbers */
 const sum = (numbers) => numbers.reduce((total, number) => total + number, 0);
 
-const CLASSES = { classic: `require('classic-level').ClassicLevel`, bloom: `require(${JSON.stringify(join(LEVEL, 'dist/node.js'))}).BloomLevel` };
-if (!existsSync(join(LEVEL, 'dist/node.js'))) throw new Error('build the packages first: npx pnpm@10 build');
+const CLASSES = { classic: `require('classic-level').ClassicLevel`, bloom: `require(${JSON.stringify(join(LEVEL, 'dist/joined/node.js'))}).BloomLevel` };
+if (!existsSync(join(LEVEL, 'dist/joined/node.js'))) throw new Error('build the packages first: npx pnpm@10 build');
 const runs = Number(process.env.BLOOM_DEPENDENT_RUNS ?? 3);
 const chosen = PROGRAMS.filter(({ name }) => process.argv.length < 3 || process.argv.includes(name));
 const root = mkdtempSync(join(tmpdir(), 'bloom-dependents-'));
