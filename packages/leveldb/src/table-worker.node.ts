@@ -1,5 +1,7 @@
 // The program of a BackgroundThread.
 import { parentPort } from 'node:worker_threads';
+import { provideMergeKernel } from './compact/merge-kernel.js';
+import { MERGE_KERNEL } from './compact/merge-kernel.wasm.js';
 import type { Answer, Order, PluginModule } from './node/background-thread.js';
 import type { FolderPin } from './node/folder-pin.js';
 import { ThreadNodeFolder } from './node/table-thread-folder.js';
@@ -7,6 +9,8 @@ import type { CompactedTables, TableThreadSettings, ThreadPlugins } from './fold
 import { ThreadTables } from './write/table-thread-work.js';
 
 const port = parentPort!;
+
+provideMergeKernel(MERGE_KERNEL);
 
 function answer(message: Answer, transferred: ArrayBuffer[] = []): void {
   port.postMessage(message, transferred);

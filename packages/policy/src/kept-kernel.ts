@@ -1,28 +1,31 @@
-/** Compiling a kernel takes as long as filtering this many keys. */
+/** Compiling a large kernel takes as long as filtering this many keys. */
 const WORTH_KEYS = 4096;
 
 /** The kernel of a policy, which is compiled once the policy has seen enough keys to repay that. */
 export class KeptKernel<Kernel> {
   readonly #create: () => Kernel | undefined;
   readonly #minKeys: number;
+  readonly #worthKeys: number;
   #kernel: Kernel | undefined;
   #keysSeen = 0;
 
   /**
    * @param create gives no kernel where the host allows none.
    * @param minKeys with fewer keys at a time, the plain loops finish before the keys could be copied to the kernel.
+   * @param worthKeys the number of keys, in lists of at least `minKeys`, with which the kernel is compiled. Default: 4,096.
    */
-  constructor(create: () => Kernel | undefined, minKeys: number) {
+  constructor(create: () => Kernel | undefined, minKeys: number, worthKeys = WORTH_KEYS) {
     this.#create = create;
     this.#minKeys = minKeys;
+    this.#worthKeys = worthKeys;
   }
 
   /** The kernel for this many keys at a time; undefined where the plain loops should do the work. */
   for(keys: number): Kernel | undefined {
     if (keys < this.#minKeys) return undefined;
-    if (this.#keysSeen < WORTH_KEYS) {
+    if (this.#keysSeen < this.#worthKeys) {
       this.#keysSeen += keys;
-      if (this.#keysSeen >= WORTH_KEYS) this.#kernel = this.#create();
+      if (this.#keysSeen >= this.#worthKeys) this.#kernel = this.#create();
     }
     return this.#kernel;
   }

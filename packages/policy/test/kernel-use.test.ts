@@ -25,11 +25,11 @@ describe('a policy', () => {
   /** A filter of zeros that ends with its number of probes. */
   const filterWith = (byteLength: number, probes: number): Uint8Array => new Uint8Array(byteLength).fill(probes, -1);
 
-  test('makes one kernel, as soon as it has built filters of 4,096 keys', () => {
+  test('makes one kernel, as soon as it has built filters of 256 keys', () => {
     recordKernels((record) => {
       const policy = new BloomFilterPolicy();
       const keys = keysOf(16);
-      for (let i = 0; i < 255; i++) filterOf(policy, keys);
+      for (let i = 0; i < 15; i++) filterOf(policy, keys);
       expect(record).toEqual({ kernels: 0, calls: [] });
       expect(callsOf(record, () => filterOf(policy, keys))).toEqual(['hashKeys', 'setBits']);
       expect(callsOf(record, () => filterOf(policy, keys))).toEqual(['hashKeys', 'setBits']);
@@ -37,10 +37,10 @@ describe('a policy', () => {
     });
   });
 
-  test('makes one kernel, as soon as it has looked up 4,096 keys, and hashes 1,024 at a time', () => {
+  test('makes one kernel, as soon as it has looked up 256 keys, and hashes 1,024 at a time', () => {
     recordKernels((record) => {
       const policy = new BloomFilterPolicy();
-      expect(callsOf(record, () => policy.keysMayMatch(keysOf(4095), filterWith(9, 6)))).toEqual([]);
+      expect(callsOf(record, () => policy.keysMayMatch(keysOf(255), filterWith(9, 6)))).toEqual([]);
       expect(callsOf(record, () => policy.keysMayMatch(keysOf(16), filterWith(9, 6)))).toEqual(['hashKeys', 'testBits']);
       const four = Array.from({ length: 4 }, () => ['hashKeys', 'testBits']).flat();
       expect(callsOf(record, () => policy.keysMayMatch(keysOf(4096), filterWith(9, 6)))).toEqual(four);
@@ -53,7 +53,7 @@ describe('a policy', () => {
       const policy = new BloomFilterPolicy();
       for (let i = 0; i < 300; i++) filterOf(policy, keysOf(15));
       expect(record.kernels).toBe(0);
-      filterOf(policy, keysOf(4081));
+      filterOf(policy, keysOf(241));
       expect(record.kernels).toBe(0);
       filterOf(policy, keysOf(16));
       expect(record.kernels).toBe(1);

@@ -101,8 +101,21 @@ export interface MergedEntries {
 
 /** Kernels that no job uses. */
 const idle: MergeKernel[] = [];
+/** The code of the kernel, where it was loaded with this file's. */
+let provided: string | undefined;
+
+/** Provides the code of the kernel. On Node, importing it when it is needed would take five milliseconds. */
+export function provideMergeKernel(code: string): void {
+  provided = code;
+}
+
 /** Whether the host has refused a kernel. */
 let isRefused = false;
+
+async function loadedCode(): Promise<string | undefined> {
+  const loaded = await import('./merge-kernel.wasm.js').catch(() => undefined);
+  return loaded?.MERGE_KERNEL;
+}
 
 /** A kernel, for one job at a time. Its memory has 10 MiB, of which a compaction touches less than one, and grows to at most 32 MiB. */
 export class MergeKernel {
@@ -131,10 +144,10 @@ export class MergeKernel {
   static async take(): Promise<MergeKernel | undefined> {
     const kept = idle.pop();
     if (kept !== undefined || isRefused) return kept;
-    const loaded = await import('./merge-kernel.wasm.js').catch(() => undefined);
+    const code = provided ?? (await loadedCode());
     // The page may be offline. The next job tries again.
-    if (loaded === undefined) return undefined;
-    const exports = instantiateKernel<KernelExports>(loaded.MERGE_KERNEL);
+    if (code === undefined) return undefined;
+    const exports = instantiateKernel<KernelExports>(code);
     isRefused = exports === undefined;
     return exports && new MergeKernel(exports);
   }

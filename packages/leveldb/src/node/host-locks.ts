@@ -147,8 +147,15 @@ function hasRealDescriptors(version: string): boolean {
   return major > 2 || (major === 2 && minor >= 8);
 }
 
+/** The packages that were imported. Asking Node for one again takes a tenth of a millisecond, at every opening of a database. */
+const packages = new Map<string, unknown>();
+
 async function importPackage(name: string): Promise<unknown> {
-  return requiredAddOn(name) ?? (await imported(name));
+  const known = packages.get(name);
+  if (known !== undefined) return known;
+  const found = requiredAddOn(name) ?? (await imported(name));
+  packages.set(name, found);
+  return found;
 }
 
 /** For each package of koffi, the add-on that it loads with glibc, and the file that a system with musl has. */

@@ -248,7 +248,14 @@ function policyOf({ filterPolicy, bitsPerKey, fitFilters = false }: DatabaseOpti
   if (filterPolicy !== undefined && filterPolicy !== null) mustBeFilterPolicy('filterPolicy', filterPolicy);
   if (filterPolicy !== undefined) return filterPolicy;
   // LevelDB's filter distinguishes keys that such a comparator treats as equal.
-  return comparator.keyEquivalence === undefined ? new BloomFilterPolicy(10) : null;
+  return comparator.keyEquivalence === undefined ? defaultPolicy() : null;
+}
+
+let sharedPolicy: BloomFilterPolicy | undefined;
+
+/** LevelDB's filter with 10 bits per key. All databases share it, because it keeps a kernel with 16 MiB of memory. */
+function defaultPolicy(): BloomFilterPolicy {
+  return (sharedPolicy ??= new BloomFilterPolicy(10));
 }
 
 /** LevelDB's Bloom filter of internal keys, one policy for each number of bits. */
