@@ -15,7 +15,7 @@ import { ENTRIES_PER_LOOK, TableFile, writeTable } from '../table/table-file.js'
 import { BLOCK_FULL, blockShapeOf, DONE, KEYS_FULL, MergeKernel, NEEDS_TABLE } from './merge-kernel.js';
 
 /** A smaller memtable is written before a kernel would have been compiled. */
-const MIN_BYTES = 2 ** 17;
+const MIN_BYTES = 2 ** 14;
 /** The number of blocks written between two checks of the clock. */
 const BLOCKS_PER_LOOK = 8;
 

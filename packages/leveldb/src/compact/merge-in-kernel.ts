@@ -9,7 +9,7 @@ import { OutputTables } from './output-tables.js';
 import { sizeOf } from './overlap.js';
 
 /** Smaller inputs are merged before a kernel would have been compiled. */
-const MIN_BYTES = 2 ** 17;
+const MIN_BYTES = 2 ** 14;
 
 /**
  * Merges the inputs of a compaction into new tables, in a kernel.
