@@ -5,9 +5,9 @@ const WORTH_KEYS = 4096;
 export class KeptKernel<Kernel> {
   readonly #create: () => Kernel | undefined;
   readonly #minKeys: number;
-  readonly #worthKeys: number;
+  /** How many keys are left until the kernel is compiled. */
+  #keysLeft: number;
   #kernel: Kernel | undefined;
-  #keysSeen = 0;
 
   /**
    * @param create gives no kernel where the host allows none.
@@ -17,16 +17,13 @@ export class KeptKernel<Kernel> {
   constructor(create: () => Kernel | undefined, minKeys: number, worthKeys = WORTH_KEYS) {
     this.#create = create;
     this.#minKeys = minKeys;
-    this.#worthKeys = worthKeys;
+    this.#keysLeft = worthKeys;
   }
 
   /** The kernel for this many keys at a time; undefined where the plain loops should do the work. */
   for(keys: number): Kernel | undefined {
     if (keys < this.#minKeys) return undefined;
-    if (this.#keysSeen < this.#worthKeys) {
-      this.#keysSeen += keys;
-      if (this.#keysSeen >= this.#worthKeys) this.#kernel = this.#create();
-    }
+    if (this.#keysLeft > 0 && (this.#keysLeft -= keys) <= 0) this.#kernel = this.#create();
     return this.#kernel;
   }
 }
