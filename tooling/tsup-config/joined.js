@@ -1,5 +1,5 @@
 // Writes the files that Node loads, in dist/joined: those that tsup has built, with fewer chunks. Node takes a third of a millisecond of
-// processor time for each file, and a database would load 49 of them. Bundlers for browsers keep the small chunks, because they decide for
+// processor time for each file, and a database would load 47 of them. Bundlers for browsers keep the small chunks, because they decide for
 // whole files which of them a page loads later.
 //
 //     node joined.js ENTRY… [--separate FILE]…
@@ -46,6 +46,9 @@ const { separate } = values;
 const content = JSON.parse(readFileSync('package.json', 'utf8'));
 const { exports } = /** @type {{ exports: object }} */ (content);
 const entries = [...new Set(joinedNamesOf(exports))];
+// Other files would be loaded beside these, with classes of their own.
+const unjoined = Object.entries(exports).filter(([, target]) => typeof target === 'object' && joinedNamesOf(target).length === 0);
+if (unjoined.length > 0) throw new Error(`exports without files in ${FOLDER} under the condition "node": ${unjoined.map(([name]) => name).join(', ')}`);
 
 const bundle = await rollup({
   input: Object.fromEntries([...entries, ...separate].map((name) => [name, builtFile(name)])),
