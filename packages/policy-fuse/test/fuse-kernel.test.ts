@@ -1,8 +1,29 @@
+import { seeded } from '@bloom/fixtures';
 import { kernelTests } from '@bloom/fixtures/hash-filter-suite';
-import { KeyBuffer } from '@bloom/policy';
+import { buildFilter, KeyBuffer } from '@bloom/policy';
 import { FuseFilterPolicy } from '@bloom/policy-fuse';
+import { expect, test, vi } from 'vitest';
+import { FuseKernel } from '../src/fuse-kernel.js';
 
 kernelTests([
   ['8 bits', () => new FuseFilterPolicy(8)],
   ['16 bits', () => new FuseFilterPolicy(16)],
 ], (keys) => KeyBuffer.from(keys), [64, 700, 1000, 1200, 2000, 5000, 20_000]);
+
+test('the kernel itself makes the array, where a filter is no Bloom filter', () => {
+  const build = vi.spyOn(FuseKernel.prototype, 'build');
+  const random = seeded(12);
+  for (const bits of [8, 16] as const) {
+    const policy = new FuseFilterPolicy(bits);
+    const filterOf = (count: number): Uint8Array => buildFilter(policy, Array.from({ length: count }, () => random.bytes(12)));
+    // With this many keys, compiling the kernel is worth while.
+    filterOf(5000);
+    for (const count of [1000, 2000, 5000, 7001, 20_003]) {
+      build.mockClear();
+      const filter = filterOf(count);
+      expect(filter.at(-1)).toBe(bits);
+      // A seed with which the keys cannot be placed gives undefined.
+      expect(build.mock.results.at(-1)?.value).toEqual(filter.subarray(0, -3));
+    }
+  }
+});
