@@ -51,7 +51,7 @@ export const rooms = {
     compact: ['format', 'folder', 'cursor', 'memtable', 'table'],
     write: ['format', 'folder', 'cursor', 'memtable', 'table', 'read', 'compact'],
     inspect: ['format', 'folder', 'cursor', 'memtable', 'table', 'read'],
-    node: ['format', 'folder', 'cursor', 'write'],
+    node: ['format', 'folder', 'cursor', 'compact', 'write'],
     opfs: ['format', 'folder'],
     http: ['format'],
     contract: ['format', 'folder'],

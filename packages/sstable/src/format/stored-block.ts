@@ -16,7 +16,7 @@ import { type Codec, NO_COMPRESSION } from './codec.js';
 /** The compression type and the checksum. */
 export const BLOCK_TRAILER_LENGTH = 5;
 
-/** `contents` compressed by `codec`, perhaps in `scratch`, or undefined when that saves less than an eighth. */
+/** `contents` compressed by `codec`, perhaps in `scratch`, or undefined if that saves an eighth or less. */
 export function compressed(contents: Uint8Array, codec: Codec | undefined, scratch?: Uint8Array): Uint8Array | undefined {
   if (codec?.compress === undefined) return undefined;
   const bytes: unknown = codec.compress(contents, scratch);
