@@ -4,6 +4,7 @@ import { buildFilter, KeyBuffer } from '@bloom/policy';
 import { FuseFilterPolicy } from '@bloom/policy-fuse';
 import { expect, test, vi } from 'vitest';
 import { FuseKernel } from '../src/fuse-kernel.js';
+import { modelMayMatch } from './fuse-model.js';
 
 kernelTests([
   ['8 bits', () => new FuseFilterPolicy(8)],
@@ -26,4 +27,19 @@ test('the kernel itself makes the array, where a filter is no Bloom filter', () 
       expect(build.mock.results.at(-1)?.value).toEqual(filter.subarray(0, -3));
     }
   }
+});
+
+test('keys that the first seed does not place get another one, in the loops and in the kernel', () => {
+  const kernelPolicy = new FuseFilterPolicy();
+  buildFilter(kernelPolicy, Array.from({ length: 5000 }, (_, i) => Uint8Array.of(i >> 8, i)));
+  const seeds = [29, 39, 43, 50, 79].map((set) => {
+    const random = seeded(set);
+    const keys = Array.from({ length: 1300 }, () => random.bytes(8));
+    const filter = buildFilter(new FuseFilterPolicy(), keys);
+    expect(filter.at(-1)).toBe(8);
+    expect(keys.filter((key) => !modelMayMatch(key, filter))).toEqual([]);
+    expect(buildFilter(kernelPolicy, keys)).toEqual(filter);
+    return filter.at(-3);
+  });
+  expect(seeds).not.toContain(0);
 });
