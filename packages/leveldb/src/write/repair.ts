@@ -113,7 +113,7 @@ class Repair {
   readonly #tables: RepairedTables;
   readonly #lost = new LostPlaces();
   readonly #damaged: DamagedTable[] = [];
-  /** The names of the files whose place in the database no MANIFEST gives. */
+  /** The names of the files whose place in the database is not in any MANIFEST. */
   readonly #guessed = new Set<string>();
   /** The files that move to the folder `lost`, other than MANIFESTs. */
   readonly #replaced = new Map<string, SetAsideReason>();
