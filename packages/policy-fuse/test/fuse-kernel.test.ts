@@ -11,7 +11,7 @@ kernelTests([
   ['16 bits', () => new FuseFilterPolicy(16)],
 ], (keys) => KeyBuffer.from(keys), [64, 700, 1000, 1200, 2000, 5000, 20_000]);
 
-test('the kernel itself makes the array, where a filter is no Bloom filter', () => {
+test('the kernel builds the array of every filter that is not a Bloom filter', () => {
   const build = vi.spyOn(FuseKernel.prototype, 'build');
   const random = seeded(12);
   for (const bits of [8, 16] as const) {

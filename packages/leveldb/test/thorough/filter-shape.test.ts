@@ -45,7 +45,7 @@ async function write(database: Database, from: number, to: number): Promise<void
     const batch = new WriteBatch();
     for (let j = i; j < Math.min(to, i + BATCH); j++) batch.put(keyOf(j % ENTRIES), new Uint8Array(84).fill(j));
     await database.write(batch);
-    // The levels of the small database depend on how many writes come while a compaction runs, and so on how busy the machine is.
+    // Otherwise the levels of the small database would depend on how busy the machine is.
     if (!isLarge) await database.idle();
   }
 }

@@ -14,8 +14,8 @@ export const BYTES_PER_ENTRY = 28;
 const MAX_INT32 = 2 ** 31 - 1;
 
 /**
- * Offsets or sizes of data blocks: an Int32Array unless one of them does not fit. Of a Float64Array, V8 takes each number for a fraction: once the
- * index was decoded, it threw away the code of seven functions of a lookup, which had seen whole numbers until then, and compiled them again.
+ * Offsets or sizes of data blocks: an Int32Array unless one of them does not fit. V8 treats every number from a Float64Array as a fraction. With
+ * one, it discarded and recompiled seven functions of a lookup, which had seen only whole numbers before the index was decoded.
  */
 export type HandleNumbers = Int32Array | Float64Array;
 

@@ -85,8 +85,8 @@ export class BlockCache {
   /**
    * Keeps a copy of `block` as {@link set} keeps a block.
    *
-   * Once the cache is full, it keeps a block only when it is asked for next, missed again soon, or missed after its neighbour: to evict others
-   * for blocks that nobody asks for again took an eighth of the processor time of random lookups.
+   * Once the cache is full, it keeps a block only when it is asked for next, missed again soon, or missed after its neighbour: evicting
+   * others for blocks that nobody asks for again took an eighth of the processor time of random lookups.
    */
   setCopy(id: number, block: Uint8Array): void {
     this.#remove(id);
