@@ -172,7 +172,7 @@ absent keys that are close to stored ones:
   multiple of 32 or 64, as LevelDB's lengths often are, the probes of absent numbers fall on bits of stored ones. The rate depends on
   the exact number of keys: of numbers with 16 digits, 59% pass filters of 38 keys and 3% those of 39; of big-endian numbers, 93% and
   23%. A single number of keys, such as 30, therefore shows little. Hashes that gave independent probes would let 0.8% pass.
-  [Filters whose lengths are fitted](#filters-of-8-to-128-keys) to the same keys let 0.2% and 2.7% pass
+  [Filters whose lengths are fitted](#filters-of-8-to-128-keys) to the same keys let 0.3% and 3.1% pass
   on average.
 
 The blocked policy has two hashes of 32 bits, one of them MurmurHash3, which mixes well. At 10 bits no pattern passes it more often

@@ -91,7 +91,7 @@ The machine: ${machine}. It shares its processors with others, so ratios vary by
 ## More
 
 - [All figures](tooling/benchmarks/RESULTS.md): every comparison, the goals that are met and missed, with reasons, and figures for HTTP, the command,
-  levels, memory, and false positive rates for different kinds of keys.
+  \`@bloom/level\`, memory, and false positive rates for different kinds of keys.
 - \`npx pnpm@10 bench --quick\` measures on your machine. \`npx pnpm@10 bench --write NAME\` stores a run and writes these pages.
 `;
 }
