@@ -1,6 +1,7 @@
 import { copyBytes } from '@bloom/bytes/internal';
 import type { CursorState } from './cursor-state.js';
 import type { VisibleCursor } from '../cursor/visible-cursor.js';
+import { RangeViews } from './range-views.js';
 
 /** The entry that a cursor is on, which is valid until the next move. */
 export type CursorEntry = Pick<BaseDatabaseCursor, 'key' | 'value' | 'keyBytes' | 'keyLength' | 'valueBytes' | 'valueStart' | 'valueLength'>;
@@ -11,6 +12,8 @@ export abstract class BaseDatabaseCursor {
   #cursor: VisibleCursor;
   /** A key that is not at the start of the cursor's bytes. */
   #keyBytes = new Uint8Array(128);
+  readonly #keys = new RangeViews();
+  readonly #values = new RangeViews();
 
   /** @internal */
   constructor(state: CursorState) {
@@ -30,13 +33,14 @@ export abstract class BaseDatabaseCursor {
 
   /** The key: a view that is valid until the next move, and must not be written to. Each access makes a new one. */
   get key(): Uint8Array {
-    const { keyBytes, keyStart } = this.#cursor;
-    return keyBytes.subarray(keyStart, keyStart + this.keyLength);
+    const { valid, keyBytes, keyStart, keyLength } = this.#cursor;
+    return valid ? this.#keys.view(keyBytes, keyStart, keyLength) : new Uint8Array(0);
   }
 
   /** The value: a view that is valid until the next move, and must not be written to. Each access makes a new one. */
   get value(): Uint8Array {
-    return this.valueBytes.subarray(this.valueStart, this.valueStart + this.valueLength);
+    const { valid, valueBytes, valueStart, valueEnd } = this.#cursor;
+    return valid ? this.#values.view(valueBytes, valueStart, valueEnd - valueStart) : new Uint8Array(0);
   }
 
   /** The key is the first `keyLength` of these bytes until the next move: for callers that cannot afford a view. They must not be written to. */
