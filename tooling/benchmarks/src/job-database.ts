@@ -11,5 +11,4 @@ export interface JobDatabase {
   close(): Promise<void>;
 }
 
-/** Takes the last byte of a key and the first one of its value. */
-export type Visit = (lastOfKey: number, firstOfValue: number) => void;
+export type Visit = (key: Uint8Array, value: Uint8Array) => void;

@@ -29,7 +29,7 @@ export async function jobsOfLevel(level: Level): Promise<JobDatabase> {
       async scan(limit, visit) {
         const iterator = level.iterator({ limit });
         for (let entries = await iterator.nextv(MANY); entries.length > 0; entries = await iterator.nextv(MANY)) {
-          for (const [key, value] of entries) visit(key.at(-1)!, value[0]!);
+          for (const [key, value] of entries) visit(key, value);
         }
         await iterator.close();
       },

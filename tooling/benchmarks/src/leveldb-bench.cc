@@ -120,18 +120,22 @@ Keys LookupKeys(size_t n, bool present) {
   return keys;
 }
 
-// Each value is 50 random bytes, repeated once, so that Snappy halves it.
-std::vector<std::string> AllValues() {
-  std::vector<std::string> values;
-  for (size_t i = 0; i < kValues; i++) {
-    std::string half;
-    for (size_t j = 0; j < kValueLength / 2; j++) {
-      half.push_back(static_cast<char>(RandomAt(kValueSeed, i * kValueLength + j)));
+// Each value is 50 random bytes, repeated once, so that Snappy halves it. All are in one string, as in LevelDB's db_bench.
+class Values {
+ public:
+  Values() : bytes_(kValues * kValueLength, '\0') {
+    for (size_t i = 0; i < bytes_.size(); i++) {
+      const size_t j = i % kValueLength;
+      bytes_[i] = static_cast<char>(RandomAt(kValueSeed, i - j + j % (kValueLength / 2)));
     }
-    values.push_back(half + half);
   }
-  return values;
-}
+
+  // The value of entry `i`.
+  Slice operator[](size_t i) const { return Slice(&bytes_[i % kValues * kValueLength], kValueLength); }
+
+ private:
+  std::string bytes_;
+};
 
 // FNV-1a.
 uint32_t Checksum(const Slice& bytes) {
@@ -244,13 +248,14 @@ Work Probe(size_t n, bool present) {
           [=] { return *matches; }};
 }
 
-std::vector<std::string> Blocks(size_t length, const std::vector<std::string>& parts, const std::function<size_t(uint32_t)>& pick) {
+std::vector<std::string> Blocks(size_t length, const std::function<Slice(uint32_t)>& part) {
   std::vector<std::string> blocks;
   uint32_t next = 0;
   for (size_t i = 0; i < kBlocks; i++) {
     std::string block;
     while (block.size() < length) {
-      block += parts[pick(next++)];
+      const Slice next_part = part(next++);
+      block.append(next_part.data(), next_part.size());
     }
     block.resize(length);
     blocks.push_back(block);
@@ -269,12 +274,13 @@ std::vector<std::string> WordBlocks(size_t length) {
     }
     words.push_back(word + ' ');
   }
-  return Blocks(length, words, [](uint32_t i) { return RandomAt(kTextSeed, i) % kWords; });
+  return Blocks(length, [&](uint32_t i) { return Slice(words[RandomAt(kTextSeed, i) % kWords]); });
 }
 
 // Blocks of values, of which half is random.
 std::vector<std::string> ValueBlocks(size_t length) {
-  return Blocks(length, AllValues(), [](uint32_t i) { return i % kValues; });
+  const Values values;
+  return Blocks(length, [&](uint32_t i) { return values[i]; });
 }
 
 std::string SnappyStream(const std::string& contents) {
@@ -326,14 +332,14 @@ leveldb::Options TableOptions(const leveldb::FilterPolicy* policy, leveldb::Comp
   return options;
 }
 
-void BuildTableFile(const std::string& path, const Keys& keys, const std::vector<std::string>& values,
+void BuildTableFile(const std::string& path, const Keys& keys, const Values& values,
                     const leveldb::Options& options, bool sync = false) {
   leveldb::WritableFile* opened;
   Check(leveldb::Env::Default()->NewWritableFile(path, &opened));
   std::unique_ptr<leveldb::WritableFile> file(opened);
   leveldb::TableBuilder builder(options, file.get());
   for (size_t i = 0; i < keys.count; i++) {
-    builder.Add(keys[i], values[i % kValues]);
+    builder.Add(keys[i], values[i]);
   }
   Check(builder.Finish());
   if (sync) {
@@ -344,7 +350,7 @@ void BuildTableFile(const std::string& path, const Keys& keys, const std::vector
 
 Work BuildTable(const std::string& folder, size_t n, leveldb::CompressionType compression) {
   auto keys = std::make_shared<Keys>(AllKeys(n));
-  auto values = std::make_shared<std::vector<std::string>>(AllValues());
+  auto values = std::make_shared<Values>();
   std::shared_ptr<const leveldb::FilterPolicy> policy = NewPolicy();
   const std::string path = folder + "/built.ldb";
   return {n,
@@ -358,7 +364,7 @@ Work BuildTable(const std::string& folder, size_t n, leveldb::CompressionType co
 // Writes a temporary file, syncs it and renames it, as writeTable does.
 Work WriteTable(const std::string& folder, size_t n) {
   auto keys = std::make_shared<Keys>(AllKeys(n));
-  auto values = std::make_shared<std::vector<std::string>>(AllValues());
+  auto values = std::make_shared<Values>();
   std::shared_ptr<const leveldb::FilterPolicy> policy = NewPolicy();
   const std::string path = folder + "/written.ldb";
   return {n,
@@ -377,7 +383,7 @@ std::string TableFile(const std::string& folder, size_t n,
   const std::string path = folder + "/" + std::to_string(n) + name;
   if (!leveldb::Env::Default()->FileExists(path)) {
     const auto policy = NewPolicy();
-    BuildTableFile(path, AllKeys(n), AllValues(), TableOptions(policy.get(), compression));
+    BuildTableFile(path, AllKeys(n), Values(), TableOptions(policy.get(), compression));
   }
   return path;
 }
@@ -475,9 +481,9 @@ Work GetFromDatabase(const std::string& folder, size_t n, bool present) {
   open->db.reset(db);
   if (!exists) {
     const Keys keys = AllKeys(n);
-    const std::vector<std::string> values = AllValues();
+    const Values values;
     for (size_t i = 0; i < n; i++) {
-      Check(db->Put(leveldb::WriteOptions(), keys[i], values[i % kValues]));
+      Check(db->Put(leveldb::WriteOptions(), keys[i], values[i]));
     }
     db->CompactRange(nullptr, nullptr);
   }
@@ -506,7 +512,7 @@ Work GetFromDatabase(const std::string& folder, size_t n, bool present) {
 class WrittenDatabase {
  public:
   WrittenDatabase(const std::string& folder, size_t n)
-      : path_(folder + "/written-" + std::to_string(n)), n_(n), keys_(AllKeys(n)), values_(AllValues()) {}
+      : path_(folder + "/written-" + std::to_string(n)), n_(n), keys_(AllKeys(n)) {}
 
   ~WrittenDatabase() { db_.reset(); }
 
@@ -526,14 +532,14 @@ class WrittenDatabase {
     options.sync = sync;
     for (size_t i = 0; i < n_; i++) {
       const size_t index = random ? Shuffled(i) : i;
-      Check(db_->Put(options, keys_[index], values_[(index + offset) % kValues]));
+      Check(db_->Put(options, keys_[index], values_[index + offset]));
     }
   }
 
   void Fill() {
     leveldb::WriteBatch batch;
     for (size_t i = 0; i < n_; i++) {
-      batch.Put(keys_[Shuffled(i)], values_[Shuffled(i) % kValues]);
+      batch.Put(keys_[Shuffled(i)], values_[Shuffled(i)]);
       if ((i + 1) % kBatch != 0 && i + 1 < n_) continue;
       Check(db_->Write(leveldb::WriteOptions(), &batch));
       batch.Clear();
@@ -579,7 +585,7 @@ class WrittenDatabase {
   const std::string path_;
   const size_t n_;
   const Keys keys_;
-  const std::vector<std::string> values_;
+  const Values values_;
   std::unique_ptr<const leveldb::FilterPolicy> policy_ = NewPolicy();
   std::unique_ptr<leveldb::Cache> cache_{leveldb::NewLRUCache(size_t{4} << 30)};
   std::unique_ptr<leveldb::DB> db_;
@@ -667,7 +673,7 @@ void RunInProcess(std::string job, const std::string& path, size_t n) {
   Check(leveldb::DB::Open(options, path, &opened));
   std::unique_ptr<leveldb::DB> db(opened);
   // Making values takes time.
-  const std::vector<std::string> values = job.rfind("fill", 0) == 0 ? AllValues() : std::vector<std::string>();
+  const std::unique_ptr<Values> values(job.rfind("fill", 0) == 0 ? new Values : nullptr);
   char key[kKeyLength];
   uint32_t sum = 0;
   const auto key_at = [&](size_t i) {
@@ -702,7 +708,7 @@ void RunInProcess(std::string job, const std::string& path, size_t n) {
     leveldb::WriteBatch batch;
     for (size_t i = 0; i < n; i++) {
       const size_t index = i * 7919 % n;
-      batch.Put(key_at(index), values[index % kValues]);
+      batch.Put(key_at(index), (*values)[index]);
       if ((i + 1) % 1000 != 0 && i + 1 < n) continue;
       Check(db->Write(leveldb::WriteOptions(), &batch));
       batch.Clear();
@@ -710,7 +716,7 @@ void RunInProcess(std::string job, const std::string& path, size_t n) {
   } else if (job == "fill-random" || job == "fill-ordered") {
     for (size_t i = 0; i < n; i++) {
       const size_t index = job == "fill-random" ? i * 7919 % n : i;
-      Check(db->Put(leveldb::WriteOptions(), key_at(index), values[index % kValues]));
+      Check(db->Put(leveldb::WriteOptions(), key_at(index), (*values)[index]));
     }
   } else if (job == "compact") {
     db->CompactRange(nullptr, nullptr);

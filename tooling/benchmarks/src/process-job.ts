@@ -35,7 +35,7 @@ async function run(database: JobDatabase): Promise<void> {
   const { KEY_LENGTH, lookupKey, Values, writeKey } = await import('./workload.js');
   const walk = database.walks[job.replace(/-first$/u, '')];
   if (walk !== undefined) {
-    await walk(job.endsWith('-first') ? n / SHARE : n, (lastOfKey, firstOfValue) => void (sum += lastOfKey + firstOfValue));
+    await walk(job.endsWith('-first') ? n / SHARE : n, (key, value) => void (sum += key[key.length - 1]! + value[0]!));
     return;
   }
   if (job === 'compact') return database.compact();
