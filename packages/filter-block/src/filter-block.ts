@@ -38,7 +38,7 @@ const TRAILER_LENGTH = 5;
 /**
  * Builds the filter block of a table. The order of calls is `(startBlock addKey*)* finish`.
  *
- * When the policy throws, or the filters reach 4 GiB, the builder has ended too, because a filter that is made in a second
+ * When the policy throws, or the filters reach 4 GiB, the builder ends, because a filter that is made in a second
  * attempt could miss keys. Every later call throws a TypeError whose `cause` is the first error.
  *
  * @example
@@ -254,8 +254,8 @@ export class FilterBlockReader {
 
   /**
    * Whether the filter excludes the key `keyBytes[keyStart, keyEnd)` from the data block that starts at `blockOffset`. Tables
-   * ask this of blocks that their index has. An empty filter contradicts the index, so it excludes no key here, where for
-   * `keyMayMatch` it excludes every key.
+   * ask this of blocks that their index has. An empty filter contradicts the index, so here it excludes no key; for
+   * `keyMayMatch`, it excludes every key.
    *
    * @param blockOffset bytes from the start of the file.
    */

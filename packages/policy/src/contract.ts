@@ -11,7 +11,7 @@
  * The laws cannot see these faults, which do not show within one process and one day:
  *
  * - a salt or hash that differs between processes, machines, dates or byte orders;
- * - a "no" for a filter that the policy does not understand, where it should be "maybe": a filter may also be one of other keys;
+ * - a "no" for a filter that the policy does not understand, instead of "maybe": "no" would be right for a filter of other keys;
  * - a fault of filters of more than 300,007 keys, or of 17 MiB, such as a field that is too narrow for their measures;
  * - answers from memory that agree with the filter's bytes, such as a cache whose key is the whole filter;
  * - what happens after a call has returned, such as a timer that writes to a filter;

@@ -13,8 +13,8 @@ const MAX_KEPT_SHAPES = 256;
 /** How filters are fitted. */
 export interface FitOptions {
   /**
-   * The share of bytes, 0 to 1, that filters may take more than LevelDB's on average. A filter has at most twice that share more bytes,
-   * or fewer bytes. Filters with different numbers of keys keep the average; if all have the same number, it can be higher. Default: 0.05.
+   * The share, 0 to 1, by which filters may be larger than LevelDB's on average. A single filter is larger by at most twice that share.
+   * If all filters have the same number of keys, the average can be higher. Default: 0.05.
    */
   readonly extraBytes?: number | undefined;
 }
@@ -23,8 +23,8 @@ export interface FitOptions {
  * LevelDB's Bloom filter, with a length and a number of probes that are fitted to the keys of each filter.
  *
  * The filters have LevelDB's format and its policy's name, and every reader of LevelDB uses them: a reader takes both numbers from the
- * filter. LevelDB's own numbers let up to all of the absent neighbours of numbered keys pass, such as `0000000000000043` between
- * `…42` and `…44`; see the README. Fitted filters let a tenth of these pass, and of random keys about as many as an ideal filter of that size.
+ * filter. With LevelDB's own numbers, all absent neighbours of numbered keys can pass, such as `0000000000000043` between
+ * `…42` and `…44`; see the README. Fitted filters let a tenth as many pass, and of random keys about as many as an ideal filter of that size.
  *
  * A filter depends on its keys alone. Filters of more than 4,096 keys, and of more than 16 KiB, are LevelDB's: among that many keys,
  * absent keys that match have the hash of a stored key, and match filters of any shape. `BlockedBloomFilterPolicy` of
@@ -36,7 +36,7 @@ export interface FitOptions {
  * ```
  */
 export class FittedBloomFilterPolicy extends BloomFilterPolicy {
-  /** The share of bytes that filters may take more than LevelDB's, on average. */
+  /** The share by which filters may be larger than LevelDB's on average. */
   readonly extraBytes: number;
   readonly #kernel = new KeptKernel(() => FitKernel.create(), 1);
   readonly #shapes = new Map<number, ShapeChoice>();

@@ -13,10 +13,10 @@ const INVERSE = 0xd8198e9b;
  *
  * LevelDB before 1.18 used that name for filters that differ between processors: it hashed the one to three bytes of a key that follow its
  * last whole group of four as signed numbers on x86, and as unsigned ones on ARM. A reader that knows only one of these hashes
- * misses stored keys in the filters of the other. This policy asks a filter by both hashes wherever they differ, which is for keys with a
- * byte of 0x80 or more there. No stored key is denied, whoever made the filter; absent keys of that kind match about twice as often.
- * The filters that it makes are goleveldb's and must not get into a database that LevelDB before 1.18 opens on x86: that denies such
- * keys although they are stored. LevelDB from 1.18 on does not use filters of this name.
+ * misses stored keys in the filters of the other. This policy tests both hashes where they differ: for keys with a byte of 0x80 or more
+ * among those last bytes. No stored key is denied, whoever made the filter; absent keys of that kind match about twice as often.
+ * The filters that it makes are goleveldb's and must not get into a database that LevelDB before 1.18 opens on x86, because it would
+ * deny such keys although they are stored. LevelDB from 1.18 on does not use filters of this name.
  *
  * Source: goleveldb, leveldb/filter/bloom.go; LevelDB 1.17, util/hash.cc, and its change in 1.18.
  *
