@@ -55,8 +55,8 @@ export abstract class BaseTable {
   }
 
   /**
-   * Whether a key that begins with `prefix` may be in the table: false only when there is certainly none, as far as its filters
-   * know prefixes: see `PrefixFilterPolicy` of `@bloom/policy`. Of a table of a database, `prefix` is that of user keys. Reads nothing.
+   * Whether a key that begins with `prefix` may be in the table: false only when index or filters exclude it. Filters know prefixes
+   * with a policy such as `PrefixFilterPolicy` of `@bloom/policy`. In a database's table, the prefix is one of user keys. Reads nothing.
    *
    * @throws RangeError when the keys are in another order than bytewise.
    */

@@ -11,8 +11,8 @@ const MAX_SPARES = 8;
 const MISSED_PER_BLOCK = 2;
 
 /**
- * Keeps verified and decompressed blocks, up to a number of bytes. Any number of tables can share a cache. A full cache keeps a block that a
- * lookup has read only if it is asked for again soon, or was read after its neighbour.
+ * Keeps verified and decompressed blocks, up to a number of bytes. Any number of tables can share a cache. When it is full, a
+ * block that a lookup has read is kept only if it is asked for again soon, or was read after its neighbour.
  *
  * @example
  * ```ts

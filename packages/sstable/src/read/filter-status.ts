@@ -2,7 +2,7 @@
  * Whether a table's filters are in use, and why if they are not.
  *
  * - `used`: the file has filters of one of the given policies.
- * - `unread`: the file has filters of one of the given policies, and they have not been read: they are read when they pay, or
+ * - `unread`: the file has filters of one of the given policies, and they have not been read: they are read once that pays, or
  *   never, as the option `filters` says. `error` is there when the source has failed to read them. Until then, lookups of absent
  *   keys read a block.
  * - `absent`: the file has no filters.

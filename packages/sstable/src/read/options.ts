@@ -51,8 +51,8 @@ export interface TableOptions {
    *   and the decoded index, at most 16 times its block and at most 2 M. The open table keeps filter block and index.
    * - A lookup, a cursor and a scan hold one block at a time: at most M as stored, M as contents, and 2 M for the longest
    *   key. Moving backwards takes up to 4 M more.
-   * - In addition, a scan or a cursor of `Table` holds two windows of `readAheadBytes`, one of `SyncTable` holds one, at most
-   *   M each, both hold up to 256 KiB for decompressing, and `getMany` holds 8 MiB of stored blocks, or one larger block.
+   * - In addition, a scan or a cursor holds windows of `readAheadBytes`, at most M each: two with `Table`, one with `SyncTable`.
+   *   It also holds up to 256 KiB for decompressing. `getMany` holds 8 MiB of stored blocks, or one larger block.
    * - The cache has a limit of its own.
    */
   readonly maxBlockBytes?: number | undefined;

@@ -20,8 +20,8 @@ export interface Source {
   /** What the host knew about the file when it was opened, if anything. */
   readonly identity?: FileIdentity | undefined;
   /**
-   * Whether each read takes a round trip, as over HTTP. Tables then read their filters when they pay, instead of when they are
-   * opened, and simultaneous lookups share reads of neighbouring blocks.
+   * Whether each read takes a round trip, as over HTTP. Tables then read their filters once that pays, instead of at
+   * opening, and simultaneous lookups share reads of neighbouring blocks.
    */
   readonly isRemote?: boolean | undefined;
   /** How many bytes at the end of the file are at hand, because they came with its length: reading them takes no round trip. */
@@ -37,10 +37,10 @@ export interface Source {
   read(offset: number, length: number, signal?: Signal): Uint8Array | Promise<Uint8Array>;
 
   /**
-   * `read` without a promise, where that is quicker: of bytes that the host has in memory, which a promise would take longer to
-   * deliver than to read. Undefined where `read` is to be called instead. Tables ask for at most {@link AT_ONCE_BYTES} at a time.
+   * `read` without a promise, for bytes that the host has in memory: a promise would take longer than the read itself. Returns
+   * undefined where `read` is to be called instead. Tables ask for at most {@link AT_ONCE_BYTES} at a time.
    *
-   * @param into memory of `length` bytes for those that are read, which the source may return, filled. It may do without.
+   * @param into memory of `length` bytes. The source may read into it and return it, or return other memory.
    */
   readonly readAtOnce?: ((offset: number, length: number, into?: Bytes) => Uint8Array | undefined) | undefined;
 }
@@ -50,8 +50,8 @@ export interface SyncSource extends Source {
   read(offset: number, length: number): Uint8Array;
 
   /**
-   * Reads the bytes from `offset` into `bytes`, which are inside the file, so that scans can use the same memory again and
-   * again. Left out by sources that have their bytes in memory, and return views of them.
+   * Fills `bytes` with a range of the file that starts at `offset`, so that scans can use the same memory again and again. The
+   * range is inside the file. Left out by sources that have their bytes in memory, and return views of them.
    *
    * @returns how many bytes it has read: fewer than the length of `bytes` only if the file has become shorter.
    */

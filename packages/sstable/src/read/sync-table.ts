@@ -104,7 +104,7 @@ export class SyncTable extends BaseTable implements Iterable<[Bytes, Bytes]> {
     return { key: own, ...trace.search, outcome };
   }
 
-  /** Whether there is an entry of `key`. @throws as {@link get}. */
+  /** Whether there is an entry for `key`. @throws as {@link get}. */
   has(key: Uint8Array | string): boolean {
     this.#blocks.mustBeOpen();
     const bytes = bytesOf('key', key);

@@ -21,7 +21,7 @@ export interface IndexedBlock {
  *
  * - `no`: the key is certainly not in the block, which is not read.
  * - `maybe`: the key may be in the block.
- * - `unreadable`: the filter of this block cannot be read, so the block is.
+ * - `unreadable`: the filter of this block cannot be read, so the block is read.
  * - `not-asked`: no filter is in use, and `state` says why, as in {@link FilterStatus}.
  */
 export type FilterAnswer =
@@ -52,7 +52,7 @@ export interface SearchedBlock {
   readonly walkEnd: number;
 }
 
-/** How one table was searched for a key, as far as the lookup came. */
+/** How one table was searched for a key, as far as the lookup went. */
 export interface TableSearch {
   /** How many data blocks the index has. */
   readonly blockCount: number;

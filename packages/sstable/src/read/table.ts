@@ -99,7 +99,7 @@ export class Table extends BaseTable implements AsyncIterable<[Bytes, Bytes]> {
     return { key: own, ...trace.search, outcome };
   }
 
-  /** Whether there is an entry of `key`. @throws as {@link get}. */
+  /** Whether there is an entry for `key`. @throws as {@link get}. */
   async has(key: Uint8Array | string, options?: SignalOptions): Promise<boolean> {
     this.#blocks.mustBeOpen();
     const signal = signalOf('Table.has', options);
