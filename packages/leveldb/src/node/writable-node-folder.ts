@@ -46,7 +46,7 @@ const BYTES_BEFORE_THREAD = 8 * 2 ** 20;
  * A relative path is resolved here, so that changing the current directory later has no effect. Nothing is written through a link: `create`
  * makes a new file, and `openForAppend` refuses links.
  *
- * Changes of the folder are not passed to another thread, because the folder could be replaced in the meantime. They block the event loop for
+ * Changes to the folder are not passed to another thread, because the folder could be replaced in the meantime. They block the event loop for
  * about ten microseconds each.
  *
  * @example

@@ -85,7 +85,7 @@ export abstract class AsyncBaseReader extends BaseReader implements AsyncIterabl
     return this.#run(this.#path.explained(this.#path.view, 'explain', own, options), this.#path.view, options?.signal);
   }
 
-  /** Whether there is a value of `key`. */
+  /** Whether there is a value for `key`. */
   async has(key: Uint8Array | string, options?: AsyncReadOptions): Promise<boolean> {
     mustNotBeAborted(options?.signal);
     if (this.#path.isBehind(key)) return this.#lookUpLater('has', key, options, (lookup) => this.#path.isFound(lookup));

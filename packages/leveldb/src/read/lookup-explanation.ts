@@ -45,8 +45,8 @@ export type FoundVersion =
   | { readonly kind: 'value'; readonly sequence: string; readonly byteLength: number }
   | { readonly kind: 'deletion'; readonly sequence: string }
   /**
-   * It has only versions that were written after the sequence of the lookup; `sequence` is that of the newest. Of a table, in the block that was
-   * searched.
+   * It has only versions that were written after the sequence of the lookup; `sequence` is that of the newest. For a table, this is about the
+   * searched block only.
    */
   | { readonly kind: 'newer'; readonly sequence: string }
   | { readonly kind: 'nothing' }

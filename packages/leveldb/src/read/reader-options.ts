@@ -5,7 +5,7 @@ import { bytewiseComparator, type BlockCache, type Codec, type Comparator, type 
 import { internalTableOptions } from '@bloom/sstable/database';
 import { mustBeComparator, mustBeReading } from '@bloom/sstable/internal';
 
-/** How to read a database. All of it has a default. */
+/** How to read a database. Every option has a default. */
 export interface ReaderOptions extends ReadingOptions {
   /** Orders of user keys in addition to the bytewise one. The database names its own. */
   readonly comparators?: readonly Comparator[] | undefined;
@@ -15,7 +15,7 @@ export interface ReaderOptions extends ReadingOptions {
    */
   readonly insistOnBytewise?: boolean | undefined;
   /**
-   * The policies whose filters can be used: those of a table are used by the policy whose name the table carries, with user keys. Default:
+   * The policies whose filters can be used; they get user keys. A table names the policy of its filters. Default:
    * LevelDB's Bloom filter, or none if the comparator treats different bytes as equal.
    */
   readonly filterPolicies?: readonly FilterPolicy[] | undefined;

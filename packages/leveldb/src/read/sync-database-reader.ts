@@ -83,7 +83,7 @@ export class SyncDatabaseReader extends BaseReader implements Iterable<[Bytes, B
     return this.#path.explainAtOnce('explain', key, options);
   }
 
-  /** Whether there is a value of `key`. */
+  /** Whether there is a value for `key`. */
   has(key: Uint8Array | string, options?: SequenceOptions): boolean {
     return this.#path.hasAtOnce('has', key, options);
   }

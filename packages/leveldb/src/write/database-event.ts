@@ -115,7 +115,7 @@ export type DatabaseEvent =
       readonly deletionsDropped: number;
       readonly milliseconds: number;
     }
-  /** A change of the tables or logs is in the MANIFEST, and visible to readers. */
+  /** A change to the set of tables or logs is in the MANIFEST, and visible to readers. */
   | {
       readonly kind: 'version-installed';
       readonly manifest: string;

@@ -58,8 +58,8 @@ export interface DatabaseOptions extends Pick<ReaderOptions, 'filterPolicies' | 
   /** Entries per restart. Default: 16. */
   readonly blockRestartInterval?: number | undefined;
   /**
-   * How many bytes of a new table each filter covers, a power of two. Default: 2,048, as in LevelDB. Raise it if values are
-   * larger than a few hundred bytes, to about a hundred entries; see `TableBuilderOptions.filterRange` for the effect of more than some
+   * How many bytes of a new table each filter covers, a power of two. Default: 2,048, as in LevelDB. If values are larger
+   * than a few hundred bytes, raise it to the size of about a hundred entries; see `TableBuilderOptions.filterRange` for the effect of more than some
    * tens of thousands of keys in a filter. A table whose filters would need a block of more than `maxBlockBytes` is written without
    * filters.
    */

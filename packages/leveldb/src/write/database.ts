@@ -119,7 +119,7 @@ export class Database extends AsyncBaseReader {
   }
 
   /**
-   * Rebuilds a database that can no longer be opened from its logs and tables, and writes a new MANIFEST.
+   * Rebuilds, from its logs and tables, a database that can no longer be opened, and writes a new MANIFEST.
    *
    * An intact MANIFEST, the one that CURRENT names or otherwise the newest, defines which tables belong to the database and at which level, and
    * which logs and tables are obsolete. Without one, or with `fromTablesAlone`, this is guessed: all tables and logs are merged, and the newest
@@ -128,7 +128,7 @@ export class Database extends AsyncBaseReader {
    *
    * Every checksum is verified. Logs, damaged and obsolete tables and old MANIFESTs move to the folder `lost`. If damage interrupts a batch,
    * its first part is applied, as in LevelDB's repair. A repair needs space for a second copy of the tables that it merges, and memory for a
-   * memtable and for a block of several tables at a time; more if a table has lost its index, as in `salvageTable`.
+   * memtable and for one block of each of several tables; more if a table has lost its index, as in `salvageTable`.
    *
    * A repair that fails or is interrupted can be repeated without further loss. The report of the second one lists only the
    * damage that the first one had not handled.

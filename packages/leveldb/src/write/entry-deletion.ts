@@ -12,8 +12,8 @@ import type { View } from '../read/view.js';
 import type { BatchWriter } from './write-queue.js';
 
 /**
- * Which entries `Database.clear` deletes. An option that is undefined is a TypeError, because without it more would be deleted than
- * the caller meant: leave it out instead.
+ * Which entries `Database.clear` deletes. An option whose value is undefined is a TypeError, because ignoring it could delete more
+ * than the caller meant: leave the option out instead.
  */
 export interface ClearRange {
   /** Only keys after this one. */

@@ -25,8 +25,8 @@ export interface RepairReport {
   /** The intact MANIFEST that determined which files are part of the database; undefined when there is none, or `fromTablesAlone` was set. */
   readonly manifest: string | undefined;
   /**
-   * The tables and logs that were used although no MANIFEST lists them, or lists the tables at a valid level: deleted keys can
-   * reappear from them.
+   * The tables and logs that were used although no MANIFEST lists them, and tables that none lists at a valid level: deleted keys
+   * can reappear from them.
    */
   readonly guessed: readonly string[];
   /** The sound tables that were kept unchanged. */
