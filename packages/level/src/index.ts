@@ -132,7 +132,7 @@ export class BloomLevel<KDefault = string, VDefault = string> extends StoreLevel
   }
 
   /**
-   * Rebuilds a database that cannot be opened from its readable parts, as `Database.repair` of `@bloom/leveldb` does.
+   * Rebuilds, from its readable parts, a database that cannot be opened, as `Database.repair` of `@bloom/leveldb` does.
    *
    * @param options such as the comparator, policy and codecs of the database; for a path, which is repaired in a worker, only `worker`.
    * @returns what was kept, and what was lost.

@@ -103,7 +103,7 @@ export interface ChainedBatchWriteOptions extends AbstractChainedBatchWriteOptio
 /** Options of `iterator`, `keys` and `values` besides abstract-level's. */
 export interface ReadAheadOptions {
   /**
-   * The size of keys and values, in bytes, after which `nextv`, and the reading ahead of `next`, add no further entry. Default: 16 KiB.
+   * `nextv`, and the reading ahead of `next`, stop once their keys and values have this many bytes. Default: 16 KiB.
    */
   readonly highWaterMarkBytes?: number | undefined;
   /** Whether blocks that are read stay in the cache. Default: true. */

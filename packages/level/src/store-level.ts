@@ -70,8 +70,8 @@ const READ_ONLY_MANIFEST = { ...COMMON_MANIFEST, explicitSnapshots: false, getSy
 /** abstract-level's methods, with the options that they take here. */
 export interface StoreLevel<KDefault, VDefault> {
   /**
-   * abstract-level's, with any type of level in its operations: of `this`, TypeScript would not take a level where a library asks for an
-   * `AbstractLevel`.
+   * abstract-level's hooks, for operations of any type of level. If the type were `this`, TypeScript would reject a level where a library
+   * expects an `AbstractLevel`.
    */
   // eslint-disable-next-line @typescript-eslint/no-explicit-any -- see above
   hooks: AbstractDatabaseHooks<any>;
@@ -155,8 +155,8 @@ export abstract class StoreLevel<KDefault = string, VDefault = string> extends C
   }
 
   /**
-   * The approximate number of bytes that the keys from `start` up to, but not including, `end` take in tables. What was written of late
-   * does not count.
+   * The approximate number of bytes that the keys from `start` up to, but not including, `end` take in tables. Recent writes are not
+   * counted.
    */
   async approximateSize<K = KDefault>(start: K, end: K, options?: StartEndOptions<K>): Promise<number> {
     mustHaveEnds(arguments.length);
@@ -164,7 +164,7 @@ export abstract class StoreLevel<KDefault = string, VDefault = string> extends C
     return this.#store('approximateSize()').approximateSize(...this.#ends(start, end, options));
   }
 
-  /** Merges the tables of the keys from `start` to `end`, so that deleted and overwritten entries take no more space. */
+  /** Merges the tables of the keys from `start` to `end`, so that deleted and overwritten entries no longer take space. */
   async compactRange<K = KDefault>(start: K, end: K, options?: StartEndOptions<K>): Promise<void> {
     mustHaveEnds(arguments.length);
     if (this.status === 'opening') return this.deferAsync(() => this.compactRange(start, end, options));
@@ -178,8 +178,8 @@ export abstract class StoreLevel<KDefault = string, VDefault = string> extends C
   }
 
   /**
-   * Sees what was written by others since the level was opened with `readOnly`, or since the last refresh. Iterators that were begun go
-   * on to see what they saw.
+   * Makes visible what others have written since the level was opened with `readOnly`, or since the last refresh. Iterators that were
+   * begun earlier still show the earlier state.
    *
    * @returns whether anything was written.
    */
