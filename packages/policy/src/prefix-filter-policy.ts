@@ -107,7 +107,7 @@ export function prefixOfLength(length: number): PrefixExtractor {
 }
 
 /**
- * Each key up to the first `delimiter`, and with it. Keys without one have no prefix.
+ * Each key up to and including the first `delimiter`. Keys without one have no prefix.
  *
  * @param delimiter a byte, such as 0x2f for a slash.
  * @throws RangeError unless it is a byte.
