@@ -109,9 +109,14 @@ export class DatabaseState {
     this.#replaceView(this.#newView());
   }
 
-  /** Adds the operations of a record to the memtable. Readers see them only when all of them are inserted. */
-  insert(record: Uint8Array): Promise<void> | undefined {
-    return (this.#inserting = this.#insertRest(new WriteBatchReader(record), new Pacer(ENTRIES_PER_LOOK)));
+  /**
+   * Adds the operations of a record to the memtable. Readers see them only when all of them are inserted.
+   *
+   * @param sequence of the first operation.
+   */
+  insert(record: Uint8Array, sequence: bigint): Promise<void> | undefined {
+    const reader = new WriteBatchReader(record);
+    return (this.#inserting = this.#insertRest(reader, sequence, reader.count < ENTRIES_PER_LOOK ? undefined : new Pacer(ENTRIES_PER_LOOK)));
   }
 
   /** The insertion of the last record, if it took more than a time slice. */
@@ -120,19 +125,18 @@ export class DatabaseState {
   }
 
   /** Inserts for one time slice, and then schedules the rest. */
-  #insertRest(reader: WriteBatchReader, pacer: Pacer): Promise<void> | undefined {
+  #insertRest(reader: WriteBatchReader, sequence: bigint, pacer: Pacer | undefined): Promise<void> | undefined {
     const { memtable } = this.#log;
     try {
-      while (reader.next()) {
-        const sequence = reader.sequence + BigInt(reader.found - 1);
+      for (; reader.next(); sequence++) {
         memtable.add(sequence, reader.type, reader.bytes, reader.keyStart, reader.keyEnd, reader.valueStart, reader.valueEnd);
-        if (pacer.isDue()) return pacer.pause().then(() => this.#insertRest(reader, pacer));
+        if (pacer?.isDue() === true) return pacer.pause().then(() => this.#insertRest(reader, sequence + 1n, pacer));
       }
     } catch (error) {
       // A comparator that throws: the log has the record already, and the memtable may have part of it.
       throw this.fail(error, 'an entry that is in the log could not be put into the memtable');
     }
-    this.versions.lastSequence = this.#view.lastSequence = reader.sequence + BigInt(reader.found) - 1n;
+    this.versions.lastSequence = this.#view.lastSequence = sequence - 1n;
     return undefined;
   }
 

@@ -22,6 +22,9 @@ import { LiveLog } from './live-log.js';
 const SLOWDOWN_TABLES = 8;
 const STOP_TABLES = 12;
 
+/** Any batch fits after a sequence below this one: its count is a uint32. The comparison saves making a bigint of the count for each write. */
+const ROOMY_SEQUENCE = MAX_SEQUENCE - 2n ** 32n;
+
 /** The most bytes of the batches that are merged into one record. */
 export const MAX_GROUP_BYTES = 2 ** 20;
 
@@ -85,7 +88,7 @@ export class WritePath {
   /** Whether there are sequences for a batch, and numbers for more files. */
   hasNumbers({ count }: WriteBatch): boolean {
     const { lastSequence, nextFileNumber } = this.#state.versions;
-    return lastSequence + BigInt(count) < MAX_SEQUENCE && nextFileNumber < WRITING_END;
+    return (lastSequence < ROOMY_SEQUENCE || lastSequence + BigInt(count) < MAX_SEQUENCE) && nextFileNumber < WRITING_END;
   }
 
   /**
@@ -119,19 +122,20 @@ export class WritePath {
 
   #append(batch: WriteBatch, sync: boolean): Promise<void> | undefined {
     const state = this.#state;
-    const record = batch.encode(state.versions.lastSequence + 1n);
+    const sequence = state.versions.lastSequence + 1n;
+    const record = batch.encode(sequence);
     let appending: void | Promise<void>;
     try {
       appending = state.log.file.addRecord(record);
     } catch (error) {
       throw state.fail(error);
     }
-    if (appending !== undefined || sync) return this.#appendLater(appending, batch, record, sync);
+    if (appending !== undefined || sync) return this.#appendLater(appending, batch, record, sequence, sync);
     this.#tellLogged(batch, record, false);
-    return state.insert(record);
+    return state.insert(record, sequence);
   }
 
-  async #appendLater(appending: void | Promise<void>, batch: WriteBatch, record: Uint8Array, sync: boolean): Promise<void> {
+  async #appendLater(appending: void | Promise<void>, batch: WriteBatch, record: Uint8Array, sequence: bigint, sync: boolean): Promise<void> {
     const { log } = this.#state;
     try {
       await appending;
@@ -145,7 +149,7 @@ export class WritePath {
       throw this.#state.fail(error);
     }
     this.#tellLogged(batch, record, sync);
-    await this.#state.insert(record);
+    await this.#state.insert(record, sequence);
   }
 
   #tellLogged({ count: operations }: WriteBatch, record: Uint8Array, isSynced: boolean): void {

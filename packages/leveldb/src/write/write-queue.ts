@@ -12,6 +12,9 @@ const MAX_SPARE_BYTES = 256 * 2 ** 10;
 /** The number of queued bytes in which a read searches for its key before it waits for them instead. */
 const MAX_SEARCHED_BYTES = 16 * 2 ** 10;
 
+/** The number of calls that are answered between two checks of the clock: a small write takes about as long as twenty checks. */
+const CALLS_PER_LOOK = 4;
+
 /** Writes a batch, which must not change until the promise settles. */
 export type BatchWriter = (batch: WriteBatch, sync: boolean) => Promise<void>;
 
@@ -67,7 +70,7 @@ export class WriteQueue {
   readonly #target: RecordTarget;
   readonly #writers: Writer[] = [];
   readonly #spares: WriteBatch[] = [];
-  readonly #pacer = new Pacer(1);
+  readonly #pacer = new Pacer(CALLS_PER_LOOK);
   #draining: Promise<void> | undefined;
   /** Whether the first writers are being answered. */
   #isBusy = false;
