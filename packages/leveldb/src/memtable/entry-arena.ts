@@ -3,7 +3,7 @@
  *
  *     arena:  (user key | sequence << 8 | type (u64, little-endian) | value)*
  */
-import { copyBytes } from '@bloom/bytes/internal';
+import { RangeCopier } from '@bloom/bytes/internal';
 import { INTERNAL_KEY_TRAILER_LENGTH } from '@bloom/sstable/database';
 import { grown } from './memtable-full.js';
 
@@ -14,6 +14,7 @@ export class EntryArena {
   /** Views of the bytes stay valid, even when later entries move the bytes to a larger array. */
   bytes: Uint8Array;
   #length = 0;
+  readonly #copier = new RangeCopier();
 
   /** The bytes that the entries take. */
   get length(): number {
@@ -40,9 +41,9 @@ export class EntryArena {
     if (end > this.bytes.length) this.bytes = grown(this.bytes, end, (length) => new Uint8Array(length));
     this.#length = end;
     const arena = this.bytes;
-    copyBytes(bytes, keyStart, keyEnd, arena, start);
+    this.#copier.copy(bytes, keyStart, keyEnd, arena, start);
     putTrailer(arena, trailer, sequence, type);
-    copyBytes(bytes, valueStart, valueEnd, arena, value);
+    this.#copier.copy(bytes, valueStart, valueEnd, arena, value);
     return start;
   }
 }
