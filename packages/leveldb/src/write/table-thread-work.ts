@@ -39,7 +39,8 @@ export class ThreadTables {
   ): Promise<CompactedTables> {
     const { maxOpenTables, reading, opening, maxFileSize } = this.#settings;
     const building = this.#settings.buildingWith(bitsPerKey);
-    const cache = new TableCache(maxOpenTables, reading, opening, null);
+    // A compaction walks through its tables, so it reads no filters.
+    const cache = new TableCache(maxOpenTables, reading, { ...opening, filters: 'never', filterPolicies: [] }, null);
     const folder = this.#folder;
     const read = (reading: FolderReading<void>): void => runSync(folder, reading);
     const tables = new ViewTables(cache, [], []);
