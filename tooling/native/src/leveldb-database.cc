@@ -468,7 +468,7 @@ std::string FromToken(const std::string& token) {
 
 // Runs operations. After each, waits until there is no background work.
 //
-//   open [reuse] · close · put KEY VALUE · del KEY · batch … end (puts and dels between them) · get KEY
+//   open [reuse] · close · repair (of a closed database) · put KEY VALUE · del KEY · batch … end (puts and dels between them) · get KEY
 //   flush · compact [BEGIN END] · snapshot NAME · release NAME · scan (all entries) · scan-back (the same, backwards)
 //   property NAME -> stdout: u32 length, the value; nothing if LevelDB does not know the name
 int Script(const std::string& folder, Settings settings) {
@@ -498,6 +498,8 @@ int Script(const std::string& folder, Settings settings) {
       for (const auto& snapshot : snapshots) db->ReleaseSnapshot(snapshot.second);
       snapshots.clear();
       delete db;
+    } else if (operation == "repair") {
+      Check(leveldb::RepairDB(folder, settings.options));
     } else if (operation == "put") {
       batch.Put(FromToken(first), FromToken(second));
       write();

@@ -1,14 +1,16 @@
 /**
  * A version: the tables of a database at one moment, by level.
  *
- * Level 0 holds flushed memtables, which may overlap; of two tables, the newer one has the higher number. The tables of each deeper level are sorted and do
- * not overlap by internal keys, though two of them may share a user key: its newer versions end one table, and its older ones begin the next.
+ * Level 0 holds flushed memtables, which may overlap; of two tables, the newer one has the higher number and higher sequences. After a repair by LevelDB it
+ * holds all tables, and the sequences alone tell which is newer. The tables of each deeper level are sorted and do not overlap by internal keys, though two
+ * of them may share a user key: its newer versions end one table, and its older ones begin the next.
  *
  * Source: LevelDB, db/version_set.cc.
  */
 import { CorruptionError, type Place } from '@bloom/bytes';
 import { INTERNAL_KEY_TRAILER_LENGTH } from '@bloom/sstable/database';
 import type { CompareRange } from '@bloom/sstable/internal';
+import { SequenceRange } from './database-key.js';
 import { compareBigints, type FileMetadata, LEVEL_COUNT, type VersionEdit } from './version-edit.js';
 
 /** The orders of a database's keys. */
@@ -21,7 +23,7 @@ export interface KeyOrder {
 export class Version {
   /** By smallest key, then by number. In level 0 this is not the order of age. */
   readonly levels: readonly (readonly FileMetadata[])[];
-  /** Level 0 from the newest table to the oldest. */
+  /** Level 0 from the newest table to the oldest, by the sequences of their first and last keys. */
   readonly newestFirst: readonly FileMetadata[];
   /** All tables, the upper levels first. */
   readonly files: readonly FileMetadata[];
@@ -40,7 +42,7 @@ export class Version {
     if (problem !== undefined) throw new CorruptionError('BLOOM_BAD_VERSION', place, problem);
     this.#order = order;
     this.files = this.levels.flat();
-    this.newestFirst = [...this.levels[0]!].sort((a, b) => compareBigints(b.number, a.number));
+    this.newestFirst = newestFirst(this.levels[0]!);
   }
 
   /** A version without tables. */
@@ -77,6 +79,33 @@ export class Version {
     const end = internalKey.length - INTERNAL_KEY_TRAILER_LENGTH;
     return this.#order.compareUserKeys(smallest, 0, smallest.length - INTERNAL_KEY_TRAILER_LENGTH, internalKey, 0, end) <= 0;
   }
+}
+
+/** LevelDB goes by the numbers alone, so after its own repair a `get` of it can find an overwritten value. */
+function newestFirst(files: readonly FileMetadata[]): readonly FileMetadata[] {
+  const latest = new Map(files.map((file) => [file, latestOf(file)]));
+  return [...files].sort((a, b) => compareBigints(latest.get(b)!, latest.get(a)!) || compareBigints(b.number, a.number));
+}
+
+/**
+ * The tables of level 0 that have later writes than an overlapping table with a higher number. LevelDB writes none, except in a repair.
+ *
+ * @param files with keys that can be compared.
+ */
+export function misnumbered(files: readonly FileMetadata[], { compareUserKeys }: KeyOrder): FileMetadata[] {
+  const isAfter = (a: Uint8Array, b: Uint8Array): boolean =>
+    compareUserKeys(a, 0, a.length - INTERNAL_KEY_TRAILER_LENGTH, b, 0, b.length - INTERNAL_KEY_TRAILER_LENGTH) > 0;
+  const byAge = newestFirst(files);
+  return byAge.filter((file, i) =>
+    byAge.slice(i + 1).some((older) => older.number > file.number && !isAfter(older.smallest, file.largest) && !isAfter(file.smallest, older.largest)),
+  );
+}
+
+/** The higher sequence of a table's first and last keys. */
+function latestOf({ smallest, largest }: FileMetadata): bigint {
+  const sequences = new SequenceRange();
+  for (const key of [smallest, largest]) sequences.add(key, key.length);
+  return sequences.bounds.newest;
 }
 
 /** The position of the first of sorted tables whose largest key is at or after `internalKey`; their number for none. */

@@ -18,7 +18,7 @@ import { neededLogs } from '../format/needed-files.js';
 import { mustBeComparators, type ReaderOptions } from '../read/reader-options.js';
 import { WholeTable } from '../table/whole-table.js';
 import { compareBigints, type FileMetadata } from '../format/version-edit.js';
-import { versionProblems } from '../format/version.js';
+import { misnumbered, versionProblems } from '../format/version.js';
 
 /** How to verify a whole folder. Every option has a default. */
 export interface VerifyDatabaseOptions extends Pick<ReaderOptions, 'codecs' | 'maxBlockBytes'> {
@@ -63,7 +63,7 @@ export interface VerifyDatabaseReport {
  * Finds all problems of a database's files, whatever their state.
  *
  * Reads CURRENT, the MANIFEST, the logs that are not obsolete, and each table as `verifyTable` does. Checks that the tables of the
- * MANIFEST exist, hold the keys that it lists, and do not overlap. If the MANIFEST cannot be read, all logs and tables of the folder are
+ * MANIFEST exist, hold the keys that it lists, do not overlap, and in level 0 are numbered in the order of their writes. If the MANIFEST cannot be read, all logs and tables of the folder are
  * verified, without checking the order of their keys. If the folder is the database of another engine, that is the only finding. The folder
  * must not be written to while it is verified.
  *
@@ -131,10 +131,15 @@ class DatabaseVerifier {
     const order = manifest && comparatorName !== undefined ? this.#comparator(comparatorName, manifest.name) : undefined;
     let tables: string[];
     if (manifest !== undefined && fields !== undefined) {
-      for (const problem of versionProblems(manifest.builder.files.levels, keyOrderOf(order ?? bytewiseComparator), order !== undefined)) {
-        this.#report(manifest.name, { code: 'BLOOM_BAD_VERSION', structure: 'MANIFEST', offset: 0, problem });
+      const { levels } = manifest.builder.files;
+      const report = (problem: string): void => this.#report(manifest.name, { code: 'BLOOM_BAD_VERSION', structure: 'MANIFEST', offset: 0, problem });
+      const found = this.#findings.length + this.#moreFindings;
+      for (const problem of versionProblems(levels, keyOrderOf(order ?? bytewiseComparator), order !== undefined)) report(problem);
+      if (order !== undefined && found === this.#findings.length + this.#moreFindings) {
+        const { length } = misnumbered(levels[0]!, keyOrderOf(order));
+        if (length > 0) report(`${length} of ${levels[0]!.length} tables of level 0 have later writes than a table with a higher number: a get of LevelDB can find old values until they are compacted`);
       }
-      const listed = manifest.builder.files.levels.flat().sort((a, b) => compareBigints(a.number, b.number));
+      const listed = levels.flat().sort((a, b) => compareBigints(a.number, b.number));
       tables = [];
       for (const file of listed) tables.push(await this.#listedTable(file, order));
     } else {

@@ -231,9 +231,15 @@ export class RepairedTables {
     return this.#cache.close();
   }
 
-  /** Removes the level of tables that overlap others in it. @returns the names of those that were kept. */
+  /** Removes the level of tables that overlap others in it, or in level 0 are not numbered in the order of their writes. @returns the names of those that were kept. */
   #takeMisplaced(): string[] {
     const misplaced = new Set<bigint>();
+    const byNumber = this.#tables.filter(({ level }) => level === 0).sort((a, b) => compareBigints(a.file.number, b.file.number));
+    for (const [i, table] of byNumber.entries()) {
+      for (const later of byNumber.slice(i + 1)) {
+        if (table.newest > later.oldest && this.#overlap(table.file, later.file)) misplaced.add(table.file.number).add(later.file.number);
+      }
+    }
     for (let level = 1; level < LEVEL_COUNT; level++) {
       let last: RepairedTable | undefined;
       for (const table of this.#sorted(this.#tables.filter((one) => one.level === level))) {
@@ -251,12 +257,16 @@ export class RepairedTables {
   #levelAbove(table: RepairedTable, others: readonly RepairedTable[], free: number): number | undefined {
     let highest = LEVEL_COUNT;
     for (const { level, file, newest } of others) {
-      const overlaps = compareUser(this.#order, file.smallest, table.file.largest) <= 0 && compareUser(this.#order, file.largest, table.file.smallest) >= 0;
-      if (!overlaps) continue;
+      if (!this.#overlap(file, table.file)) continue;
       if (newest >= table.oldest || (level === 0 && file.number > table.file.number)) return undefined;
       highest = Math.min(highest, level!);
     }
     return highest === LEVEL_COUNT ? free : Math.max(highest - 1, 0);
+  }
+
+  /** Whether the ranges of two tables share a user key. */
+  #overlap(a: FileMetadata, b: FileMetadata): boolean {
+    return compareUser(this.#order, a.smallest, b.largest) <= 0 && compareUser(this.#order, a.largest, b.smallest) >= 0;
   }
 
   /** Tables sorted by their smallest keys. */

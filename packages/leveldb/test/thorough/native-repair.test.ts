@@ -78,3 +78,24 @@ describe.runIf(native !== undefined).each(seeds)('the database of seed %i', (see
     rmSync(folder, { recursive: true, force: true });
   });
 });
+
+test.runIf(native !== undefined)('after a repair by LevelDB, the latest value of each key is found, which a get of LevelDB itself does not find', async () => {
+  const folder = join(path, 'repaired-by-leveldb');
+  const token = (text: string): string => `hex:${Buffer.from(text).toString('hex')}`;
+  const puts = (value: string): string[] => [...'amnz'].map((key) => `put ${token(key)} ${token(value)}`);
+  // The last compaction makes a table of old entries, with a higher number than the one of the latest.
+  const lines = ['open', ...puts('older'), 'flush', ...puts('old'), 'flush', `put ${token('m')} ${token('new')}`, `del ${token('n')}`, 'flush'];
+  native!.script(folder, [...lines, `compact ${token('a')} ${token('b')}`, 'close', 'repair']);
+  const keys = [...'amnz'].map((key) => new TextEncoder().encode(key));
+  const texts = (values: readonly (Uint8Array | undefined)[]): (string | undefined)[] => values.map((value) => value && new TextDecoder().decode(value));
+  expect(texts(native!.get(folder, keys))).toEqual(['old', 'old', 'old', 'old']);
+
+  const latest = ['old', 'new', undefined, 'old'];
+  const reader = await DatabaseReader.open(new NodeFolder(folder));
+  expect(texts(await reader.getMany(keys))).toEqual(latest);
+  await reader.close();
+  expect((await verifyDatabase(new NodeFolder(folder))).findings).toMatchObject([{ problem: expect.stringContaining('tables of level 0') as string }]);
+  await Database.repair(new WritableNodeFolder(folder));
+  expect((await verifyDatabase(new NodeFolder(folder))).findings).toEqual([]);
+  expect(texts(native!.get(folder, keys))).toEqual(latest);
+});
