@@ -47,6 +47,7 @@ mvn --quiet --batch-mode org.apache.maven.plugins:maven-dependency-plugin:3.6.1:
 cat > Finding.java <<'JAVA'
 import java.io.File;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import org.iq80.leveldb.CompressionType;
 import org.iq80.leveldb.DB;
@@ -56,6 +57,7 @@ import org.iq80.leveldb.Snapshot;
 import org.iq80.leveldb.impl.Iq80DBFactory;
 
 public class Finding {
+    static final File FOLDER = new File("database");
     static final int KEYS = 1000;
 
     static byte[] key(int i) {
@@ -79,13 +81,22 @@ public class Finding {
         return counts;
     }
 
+    /** Returns when the files have not changed for two seconds. */
+    static void awaitCompactions() throws InterruptedException {
+        Set<String> files;
+        do {
+            files = Set.of(FOLDER.list());
+            Thread.sleep(2000);
+        } while (!files.equals(Set.of(FOLDER.list())));
+    }
+
     static String some(Map<String, Integer> words, String word) {
         return words.containsKey(word) ? "some" : "none";
     }
 
     public static void main(String[] arguments) throws Exception {
         Options options = new Options().writeBufferSize(1 << 16).compressionType(CompressionType.NONE);
-        try (DB db = Iq80DBFactory.factory.open(new File("database"), options)) {
+        try (DB db = Iq80DBFactory.factory.open(FOLDER, options)) {
             putAll(db, "first");
             putAll(db, "second");
             try (Snapshot snapshot = db.getSnapshot()) {
@@ -94,7 +105,7 @@ public class Finding {
                 for (int i = 0; i < 20; i++) {
                     putAll(db, "later");
                 }
-                Thread.sleep(2000); // for the compactions
+                awaitCompactions();
                 Map<String, Integer> words = words(db, atSnapshot);
                 System.out.println("iq80's snapshot, after the later puts: " + words.getOrDefault("second", 0) + " keys are second, "
                     + some(words, "first") + " are first, " + some(words, "missing") + " are missing");
