@@ -11,7 +11,7 @@
 # of these tables makes `get` right again, unless a program has written the old values back by then.
 #
 # Here a compaction of the keys from a to b is asked for, which makes the order of the tables certain. Automatic compactions do it too,
-# depending on their timing: 3 of 12 databases of 60,000 to 400,000 puts in random order returned old values after a repair, of up to
+# depending on their timing: 4 of 12 databases of 60,000 to 400,000 puts of random keys returned old values after a repair, for up to
 # 320 keys.
 #
 #   before the repair: get finds m = new, n absent; an iterator finds m = new, n absent
