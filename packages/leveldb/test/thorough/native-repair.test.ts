@@ -82,11 +82,11 @@ describe.runIf(native !== undefined).each(seeds)('the database of seed %i', (see
 test.runIf(native !== undefined)('after a repair by LevelDB, the latest value of each key is found, which a get of LevelDB itself does not find', async () => {
   const folder = join(path, 'repaired-by-leveldb');
   const token = (text: string): string => `hex:${Buffer.from(text).toString('hex')}`;
-  const puts = (value: string): string[] => [...'amnz'].map((key) => `put ${token(key)} ${token(value)}`);
+  const puts = (value: string): string[] => ['a', 'm', 'n', 'z'].map((key) => `put ${token(key)} ${token(value)}`);
   // The last compaction makes a table of old entries, with a higher number than the one of the latest.
   const lines = ['open', ...puts('older'), 'flush', ...puts('old'), 'flush', `put ${token('m')} ${token('new')}`, `del ${token('n')}`, 'flush'];
   native!.script(folder, [...lines, `compact ${token('a')} ${token('b')}`, 'close', 'repair']);
-  const keys = [...'amnz'].map((key) => new TextEncoder().encode(key));
+  const keys = ['a', 'm', 'n', 'z'].map((key) => new TextEncoder().encode(key));
   const texts = (values: readonly (Uint8Array | undefined)[]): (string | undefined)[] => values.map((value) => value && new TextDecoder().decode(value));
   expect(texts(native!.get(folder, keys))).toEqual(['old', 'old', 'old', 'old']);
 
