@@ -195,6 +195,8 @@ function withChecks<Base>(base: Base): Base {
   define('_sublevel', function (name, options) {
     return new CheckedSublevel(this, name as string, options as object);
   });
+  // What `console.log` calls a sublevel.
+  Object.defineProperty(Checked, 'name', { value: Abstract.name, configurable: true });
   return Checked as unknown as Base;
 }
 

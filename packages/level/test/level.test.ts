@@ -460,6 +460,13 @@ describe('an iterator', () => {
   });
 });
 
+test('a sublevel has the name of its class that it has with classic-level', async () => {
+  const level = inMemory();
+  const classic = new ClassicLevel(newPath());
+  expect([level, classic].map((one) => one.sublevel('s').constructor.name)).toEqual(['AbstractSublevel', 'AbstractSublevel']);
+  await Promise.all([level.close(), classic.close()]);
+});
+
 test('an explicit snapshot is seen until it is closed, and closed with the level', async () => {
   const level = await withLetters(inMemory());
   const snapshot = level.snapshot();
