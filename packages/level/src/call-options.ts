@@ -119,12 +119,11 @@ export const BATCH_FORMS = {
 export function mustBeArguments(call: string, form: CallForm, given: readonly unknown[]): void {
   const options = given[form.optionsAt];
   if (form.isStrict) mustHaveAtMost(call, form.takes, form.optionsAt + 1, lengthOf(given));
-  // Null counts as none, as in abstract-level.
-  if (options === undefined || options === null) return;
+  if (!isGiven(options)) return;
   if (!form.isStrict && typeof options !== 'object') return;
   mustNotMisspell(call, options, form.known, form.hints);
   const { sync } = options as { readonly sync?: unknown };
-  if (form.known === WRITE_OPTIONS && sync !== undefined) mustBeBoolean('sync', sync);
+  if (form.known === WRITE_OPTIONS && isGiven(sync)) mustBeBoolean('sync', sync);
 }
 
 /** Whether options have only names that the call knows, so that nothing else has to be checked: a quick check for frequent calls. */
@@ -166,7 +165,7 @@ export function mustBeClearable(options: unknown): void {
 
 /** @throws TypeError for options of the constructor with which another level would be opened than its caller meant. */
 export function mustBeLevelOptions(options: unknown): void {
-  if (options === undefined || options === null) return;
+  if (!isGiven(options)) return;
   mustNotMisspell('BloomLevel', options, LEVEL_OPTIONS, OPEN_HINTS);
   mustBeFlags(options);
 }
@@ -176,18 +175,23 @@ export function mustBeLevelOptions(options: unknown): void {
  * @throws TypeError for options of `open` with which a level would be opened in another way than its caller meant.
  */
 export function mustBeOpenOptions(options: unknown, made: Readonly<Record<string, unknown>>): void {
-  if (options === undefined || options === null) return;
+  if (!isGiven(options)) return;
   mustNotMisspell('BloomLevel.open', options, LEVEL_OPTIONS, OPEN_HINTS);
   mustBeFlags(options);
   for (const name of ['readOnly', 'worker'] as const) {
     const value = (options as Readonly<Record<string, unknown>>)[name];
-    if (value !== undefined && value !== made[name]) throw new TypeError(`${name} is an option of the constructor of BloomLevel`);
+    if (isGiven(value) && value !== made[name]) throw new TypeError(`${name} is an option of the constructor of BloomLevel`);
   }
 }
 
 function mustBeFlags(options: unknown): void {
   for (const name of ['readOnly', 'createIfMissing', 'errorIfExists'] as const) {
     const value = (options as Readonly<Record<string, unknown>>)[name];
-    if (value !== undefined) mustBeBoolean(name, value);
+    if (isGiven(value)) mustBeBoolean(name, value);
   }
+}
+
+/** Null counts as none, as in abstract-level and classic-level. */
+function isGiven(value: unknown): boolean {
+  return value !== undefined && value !== null;
 }

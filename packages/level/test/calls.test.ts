@@ -94,6 +94,50 @@ describe('an option of a level that is nearly one that it has', () => {
     if (name !== 'readOnly') expect(await rejection(new BloomLevel(new WritableMemoryFolder()).open({ [name]: value }))).toEqual(new TypeError(message));
   });
 
+  const OF_CLASSIC_LEVEL = [
+    'createIfMissing',
+    'errorIfExists',
+    'multithreading',
+    'compression',
+    'cacheSize',
+    'writeBufferSize',
+    'blockSize',
+    'blockRestartInterval',
+    'maxFileSize',
+    'maxOpenFiles',
+  ] as const;
+
+  test.each([...OF_CLASSIC_LEVEL, 'readOnly'])('is not given if it is null, as in classic-level: %s', async (name) => {
+    const level = new BloomLevel(path, { [name]: null });
+    await level.put('a', 'A');
+    await level.close();
+    await level.open({ [name]: null });
+    expect(await level.get('a')).toBe('A');
+    await level.close();
+  });
+
+  test('is not given if it is null, of a level that only reads', async () => {
+    const written = new BloomLevel(path);
+    await written.put('a', 'A');
+    await written.close();
+    const level = new BloomLevel(path, { ...Object.fromEntries(OF_CLASSIC_LEVEL.map((name) => [name, null])), readOnly: true });
+    expect(await level.get('a')).toBe('A');
+    await level.close();
+  });
+
+  test('is not given to a write if it is null: sync', async () => {
+    const level = new BloomLevel(new WritableMemoryFolder());
+    const options = { sync: null } as never;
+    for (const one of [level, level.sublevel('s')]) {
+      await one.put('a', 'A', options);
+      await one.batch([{ type: 'put', key: 'b', value: 'B' }], options);
+      await one.batch().put('c', 'C', options).write(options);
+      await one.del('b', options);
+      expect(await one.getMany(['a', 'b', 'c'])).toEqual(['A', undefined, 'C']);
+    }
+    await level.close();
+  });
+
   test('is refused by open if it is for the constructor: readOnly', async () => {
     const level = new BloomLevel(new WritableMemoryFolder());
     await level.close();
