@@ -2,7 +2,7 @@ import { INTERNAL_KEY_TRAILER_LENGTH } from '@bloom/sstable/database';
 import type { TableBuilderOptions } from '@bloom/sstable';
 import type { EntryCursor } from '../cursor/entry-cursor.js';
 import { runAsync } from '../folder/folder-reading.js';
-import { SequenceRange } from '../format/database-key.js';
+import { SequenceRange } from '../format/sequence-range.js';
 import type { FileMetadata } from '../format/version-edit.js';
 import type { KeyOrder } from '../format/version.js';
 import type { WritableFolder } from '../folder/writable-folder.js';

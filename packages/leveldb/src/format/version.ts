@@ -10,7 +10,7 @@
 import { CorruptionError, type Place } from '@bloom/bytes';
 import { INTERNAL_KEY_TRAILER_LENGTH } from '@bloom/sstable/database';
 import type { CompareRange } from '@bloom/sstable/internal';
-import { SequenceRange } from './database-key.js';
+import { SequenceRange } from './sequence-range.js';
 import { compareBigints, type FileMetadata, LEVEL_COUNT, type VersionEdit } from './version-edit.js';
 
 /** The orders of a database's keys. */
