@@ -7,7 +7,7 @@ import type { Finding } from '@bloom/sstable/inspect';
 /** The exit codes of `bloom`. */
 export const EXIT = {
   ok: 0,
-  /** The work was done, and the answer is no: a key is absent, a table is damaged, something could not be saved. */
+  /** No error, but the answer is no: a key is absent, a table is damaged, something could not be saved. */
   no: 1,
   /** The work was not done: bad input, a bad command line, or a file that cannot be read or written. */
   failure: 2,
