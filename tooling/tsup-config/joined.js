@@ -25,6 +25,15 @@ function joinedNamesOf(target) {
   return Object.values(/** @type {object} */ (target)).flatMap(joinedNamesOf);
 }
 
+/**
+ * Without imports that name nothing, in a file that is loaded for what it exports. Rollup keeps them for their effects, of which only programs
+ * of workers have any, and esbuild would warn of each.
+ *
+ * @param {string} code
+ * @param {readonly string[]} exported
+ */
+const withoutBareImports = (code, exported) => (exported.length === 0 ? code : code.replace(/^import '[^']*';\n/gm, ''));
+
 /** @param {string} name */
 const builtFile = (name) => resolve('dist', `${name}.js`);
 
@@ -79,6 +88,6 @@ await bundle.close();
 rmSync(FOLDER, { recursive: true, force: true });
 mkdirSync(FOLDER);
 for (const file of output) {
-  if (file.type === 'chunk') writeFileSync(join(FOLDER, file.fileName), file.code);
+  if (file.type === 'chunk') writeFileSync(join(FOLDER, file.fileName), withoutBareImports(file.code, file.exports));
 }
 for (const name of entries) writeFileSync(join(FOLDER, `${name}.d.ts`), `export * from '../${name}.js';\n`);
