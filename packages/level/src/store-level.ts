@@ -255,11 +255,14 @@ export abstract class StoreLevel<KDefault = string, VDefault = string> extends C
     return new EntryIterator(this, this.#walk('entries', options), this.#host, options);
   }
 
-  protected _keys(options: RangeOptions & GivenIteratorOptions): KeyIterator<this, KDefault> {
+  protected _keys(options: RangeOptions & GivenIteratorOptions): AbstractKeyIterator<this, KDefault> {
+    // A subclass that changes what iterators return changes keys and values too, as with classic-level.
+    if (this._iterator !== StoreLevel.prototype._iterator) return fromEntries(this, '_keys', options) as AbstractKeyIterator<this, KDefault>;
     return new KeyIterator(this, this.#walk('keys', options), this.#host, options);
   }
 
-  protected _values(options: RangeOptions & GivenIteratorOptions): ValueIterator<this, KDefault, VDefault> {
+  protected _values(options: RangeOptions & GivenIteratorOptions): AbstractValueIterator<this, KDefault, VDefault> {
+    if (this._iterator !== StoreLevel.prototype._iterator) return fromEntries(this, '_values', options) as AbstractValueIterator<this, KDefault, VDefault>;
     return new ValueIterator(this, this.#walk('values', options), this.#host, options);
   }
 
@@ -310,6 +313,12 @@ export abstract class StoreLevel<KDefault = string, VDefault = string> extends C
     const encoding = this.keyEncoding(options?.keyEncoding as Transcoder.MixedEncoding<unknown, Stored, unknown>);
     return [boundOf(this.#host, encoding.encode(start)), boundOf(this.#host, encoding.encode(end))];
   }
+}
+
+/** Keys or values made of what iterators return, by methods of abstract-level that its types do not have. */
+function fromEntries(level: unknown, method: '_keys' | '_values', options: RangeOptions): unknown {
+  const { [method]: make } = CheckedLevel.prototype as unknown as Record<typeof method, (this: unknown, options: RangeOptions) => unknown>;
+  return make.call(level, options);
 }
 
 /** @throws TypeError for what is neither a folder nor text. */

@@ -127,11 +127,11 @@ describe('an option of a level that is nearly one that it has', () => {
 
   test('is not given to a write if it is null: sync', async () => {
     const level = new BloomLevel(new WritableMemoryFolder());
-    const options = { sync: null } as never;
+    const options = { sync: null } as unknown as { sync?: boolean };
     for (const one of [level, level.sublevel('s') as unknown as BloomLevel]) {
       await one.put('a', 'A', options);
       await one.batch([{ type: 'put', key: 'b', value: 'B' }], options);
-      await one.batch().put('c', 'C', options).write(options);
+      await one.batch().put('c', 'C', options as object).write(options);
       await one.del('b', options);
       expect(await one.getMany(['a', 'b', 'c'])).toEqual(['A', undefined, 'C']);
     }

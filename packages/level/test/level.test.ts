@@ -467,6 +467,29 @@ test('a sublevel has the name of its class that it has with classic-level', asyn
   await Promise.all([level.close(), classic.close()]);
 });
 
+test('a subclass that changes what iterators return changes keys and values too, as with classic-level', async () => {
+  /** With a method that abstract-level calls, which its types do not have. */
+  type Extensible = new (path: string) => { _iterator(options: object): object };
+  /** Hides entries from 'd' on. */
+  const hiding = (base: Extensible): BloomLevel => {
+    class Hiding extends base {
+      override _iterator(options: object): object {
+        return super._iterator({ ...options, lt: 'd' });
+      }
+    }
+    return new Hiding(newPath()) as unknown as BloomLevel;
+  };
+  for (const level of [BloomLevel, ClassicLevel].map((base) => hiding(base as unknown as Extensible))) {
+    await withLetters(level);
+    expect(await level.keys().all()).toEqual(['a', 'b', 'c']);
+    expect(await level.values({ reverse: true, limit: 2 }).all()).toEqual(['C', 'B']);
+    const keys = level.keys();
+    keys.seek('c');
+    expect(await keys.nextv(5)).toEqual(['c']);
+    await level.close();
+  }
+});
+
 test('an explicit snapshot is seen until it is closed, and closed with the level', async () => {
   const level = await withLetters(inMemory());
   const snapshot = level.snapshot();
