@@ -35,7 +35,7 @@ describe('of two tables of level 0, the one with the higher sequences is newer, 
 describe('verifyDatabase', () => {
   test('reports tables of level 0 that are not numbered in the order of their writes', async () => {
     const { findings } = await verifyDatabase(folder(repaired));
-    expect(findings).toMatchObject([{ code: 'BLOOM_BAD_VERSION', structure: 'MANIFEST', problem: expect.stringContaining('1 of 2 tables of level 0') as string }]);
+    expect(findings).toMatchObject([{ code: 'BLOOM_BAD_VERSION', structure: 'MANIFEST', problem: expect.stringContaining('the order of level 0 is wrong for 1 of 2 tables: an older table has a higher number') as string }]);
   });
 
   test('does not report them if they share no keys', async () => {

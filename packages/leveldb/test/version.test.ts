@@ -53,7 +53,7 @@ test('a search reads one table of a level, and none if the key is between two ta
   expect(['a', 'b', 'd', 'e', 'f', 'h', 'i'].map(asked)).toEqual([undefined, 1n, 1n, undefined, 2n, 2n, undefined]);
 });
 
-test('a search reads the tables of level 0 from the highest number to the lowest, whatever their keys', () => {
+test('a search reads tables of level 0 with equal sequences from the highest number to the lowest, whatever their keys', () => {
   const version = versionOf(0, [file(5, 'a', 'z'), file(12, 'm', 'n'), file(7, 'c', 'd')]);
   expect(version.newestFirst.map(({ number }) => number)).toEqual([12n, 7n, 5n]);
   expect(version.levels[0]!.map(({ number }) => number)).toEqual([5n, 7n, 12n]);

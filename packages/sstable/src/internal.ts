@@ -1,5 +1,6 @@
 // For the other packages of this repository, which build on the parts of a table. It promises nothing: any release may change it.
 export { mustBeSequence } from './database/sequence.js';
+export { uint32At } from './format/block-walk.js';
 export { BlockSearch, dataBlockSearches } from './format/block-search.js';
 export { SAME, UNKNOWN } from './format/restart-search.js';
 export { compareBytes, compareInternalBytes, type CompareRange } from './format/bytewise-order.js';

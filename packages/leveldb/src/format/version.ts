@@ -81,7 +81,7 @@ export class Version {
   }
 }
 
-/** LevelDB goes by the numbers alone, so after its own repair a `get` of it can find an overwritten value. */
+/** The tables of level 0 in the order of a search. LevelDB goes by their numbers alone, so after a repair its `get` can return an old value. */
 function newestFirst(files: readonly FileMetadata[]): readonly FileMetadata[] {
   const latest = new Map(files.map((file) => [file, latestOf(file)]));
   return [...files].sort((a, b) => compareBigints(latest.get(b)!, latest.get(a)!) || compareBigints(b.number, a.number));
@@ -92,13 +92,16 @@ function newestFirst(files: readonly FileMetadata[]): readonly FileMetadata[] {
  *
  * @param files with keys that can be compared.
  */
-export function misnumbered(files: readonly FileMetadata[], { compareUserKeys }: KeyOrder): FileMetadata[] {
-  const isAfter = (a: Uint8Array, b: Uint8Array): boolean =>
-    compareUserKeys(a, 0, a.length - INTERNAL_KEY_TRAILER_LENGTH, b, 0, b.length - INTERNAL_KEY_TRAILER_LENGTH) > 0;
+export function misnumbered(files: readonly FileMetadata[], order: KeyOrder): FileMetadata[] {
   const byAge = newestFirst(files);
-  return byAge.filter((file, i) =>
-    byAge.slice(i + 1).some((older) => older.number > file.number && !isAfter(older.smallest, file.largest) && !isAfter(file.smallest, older.largest)),
-  );
+  return byAge.filter((file, i) => byAge.slice(i + 1).some((older) => older.number > file.number && overlap(file, older, order)));
+}
+
+/** Whether the ranges of two tables share a user key. */
+export function overlap(a: FileMetadata, b: FileMetadata, { compareUserKeys }: KeyOrder): boolean {
+  const isAfter = (key: Uint8Array, other: Uint8Array): boolean =>
+    compareUserKeys(key, 0, key.length - INTERNAL_KEY_TRAILER_LENGTH, other, 0, other.length - INTERNAL_KEY_TRAILER_LENGTH) > 0;
+  return !isAfter(a.smallest, b.largest) && !isAfter(b.smallest, a.largest);
 }
 
 /** The higher sequence of a table's first and last keys. */

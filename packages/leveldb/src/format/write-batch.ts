@@ -14,6 +14,7 @@
 import { type Bytes, type LabelledRange, putVarint, VarintReader } from '@bloom/bytes';
 import { bytesOf, copyBytes, mustBeBytes, mustHaveAtMost } from '@bloom/bytes/internal';
 import { DELETION, MAX_SEQUENCE, VALUE } from '@bloom/sstable/database';
+import { uint32At } from '@bloom/sstable/internal';
 
 /** Sequence and count. */
 const BATCH_HEADER_LENGTH = 12;
@@ -176,12 +177,12 @@ export class WriteBatchReader {
       this.problem = 'log record too small';
       return;
     }
-    this.count = (record[8]! | (record[9]! << 8) | (record[10]! << 16) | (record[11]! << 24)) >>> 0;
+    this.count = uint32At(record, COUNT_POSITION);
   }
 
   /** The sequence of the first operation. */
   get sequence(): bigint {
-    // A `DataView` takes longer to make than the rest of the reader. Who has just encoded the record knows its sequence.
+    // Read only when it is asked for, because a `DataView` is slow to make: callers that have just encoded the record know its sequence.
     return (this.#sequence ??= new DataView(this.bytes.buffer, this.bytes.byteOffset, BATCH_HEADER_LENGTH).getBigUint64(0, true));
   }
 

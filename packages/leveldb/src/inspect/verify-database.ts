@@ -63,9 +63,10 @@ export interface VerifyDatabaseReport {
  * Finds all problems of a database's files, whatever their state.
  *
  * Reads CURRENT, the MANIFEST, the logs that are not obsolete, and each table as `verifyTable` does. Checks that the tables of the
- * MANIFEST exist, hold the keys that it lists, do not overlap, and in level 0 are numbered in the order of their writes. If the MANIFEST cannot be read, all logs and tables of the folder are
- * verified, without checking the order of their keys. If the folder is the database of another engine, that is the only finding. The folder
- * must not be written to while it is verified.
+ * MANIFEST exist, hold the keys that it lists, do not overlap, and in level 0 are numbered in the order of their writes, as far as their
+ * first and last keys show. If the MANIFEST cannot be read, all logs and tables of the folder are verified, without checking the order of
+ * their keys. If the folder is the database of another engine, that is the only finding. The folder must not be written to while it is
+ * verified.
  *
  * @param folder a folder that can be listed.
  * @throws TypeError when the folder cannot be listed; RangeError for an invalid option. Errors of the folder are passed on; damaged files
@@ -133,11 +134,13 @@ class DatabaseVerifier {
     if (manifest !== undefined && fields !== undefined) {
       const { levels } = manifest.builder.files;
       const report = (problem: string): void => this.#report(manifest.name, { code: 'BLOOM_BAD_VERSION', structure: 'MANIFEST', offset: 0, problem });
-      const found = this.#findings.length + this.#moreFindings;
-      for (const problem of versionProblems(levels, keyOrderOf(order ?? bytewiseComparator), order !== undefined)) report(problem);
-      if (order !== undefined && found === this.#findings.length + this.#moreFindings) {
-        const { length } = misnumbered(levels[0]!, keyOrderOf(order));
-        if (length > 0) report(`${length} of ${levels[0]!.length} tables of level 0 have later writes than a table with a higher number: a get of LevelDB can find old values until they are compacted`);
+      const keyOrder = keyOrderOf(order ?? bytewiseComparator);
+      const problems = [...versionProblems(levels, keyOrder, order !== undefined)];
+      problems.forEach(report);
+      if (order !== undefined && problems.length === 0) {
+        const { length } = misnumbered(levels[0]!, keyOrder);
+        const wrong = `the order of level 0 is wrong for ${length} of ${levels[0]!.length} tables`;
+        if (length > 0) report(`${wrong}: an older table has a higher number, so LevelDB's get can return old values until a compaction`);
       }
       const listed = levels.flat().sort((a, b) => compareBigints(a.number, b.number));
       tables = [];

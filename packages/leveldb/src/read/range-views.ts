@@ -1,6 +1,6 @@
 /**
- * Makes views of ranges of an array. It takes half as long as `subarray`, which looks for a constructor each time. The buffer of the array is
- * kept, because V8 takes longer to return it than to make the view.
+ * Makes views of ranges of an array, in 0.6 of the time of `subarray`, which looks for a constructor each time (Node 20). The buffer of the
+ * array is kept, because reading it each time would cost as much as this saves.
  */
 export class RangeViews {
   #array: Uint8Array | undefined;

@@ -10,7 +10,7 @@ import type { WritableFolder } from '../folder/writable-folder.js';
 import { keyOrderOf } from '../format/database-key.js';
 import { parseFileName, tableFileName } from '../format/file-name.js';
 import { compareBigints, type FileMetadata, LEVEL_COUNT } from '../format/version-edit.js';
-import type { KeyOrder } from '../format/version.js';
+import { type KeyOrder, overlap } from '../format/version.js';
 import { Memtable } from '../memtable/memtable.js';
 import { MemtableCursor } from '../memtable/memtable-cursor.js';
 import { TableCache, ViewTables } from '../table/table-cache.js';
@@ -231,13 +231,17 @@ export class RepairedTables {
     return this.#cache.close();
   }
 
-  /** Removes the level of tables that overlap others in it, or in level 0 are not numbered in the order of their writes. @returns the names of those that were kept. */
+  /**
+   * Removes the level of tables that overlap others in it, and in level 0 of those that are not numbered in the order of their writes.
+   *
+   * @returns the names of those that were kept.
+   */
   #takeMisplaced(): string[] {
     const misplaced = new Set<bigint>();
     const byNumber = this.#tables.filter(({ level }) => level === 0).sort((a, b) => compareBigints(a.file.number, b.file.number));
     for (const [i, table] of byNumber.entries()) {
       for (const later of byNumber.slice(i + 1)) {
-        if (table.newest > later.oldest && this.#overlap(table.file, later.file)) misplaced.add(table.file.number).add(later.file.number);
+        if (table.newest > later.oldest && overlap(table.file, later.file, this.#order)) misplaced.add(table.file.number).add(later.file.number);
       }
     }
     for (let level = 1; level < LEVEL_COUNT; level++) {
@@ -257,16 +261,11 @@ export class RepairedTables {
   #levelAbove(table: RepairedTable, others: readonly RepairedTable[], free: number): number | undefined {
     let highest = LEVEL_COUNT;
     for (const { level, file, newest } of others) {
-      if (!this.#overlap(file, table.file)) continue;
+      if (!overlap(file, table.file, this.#order)) continue;
       if (newest >= table.oldest || (level === 0 && file.number > table.file.number)) return undefined;
       highest = Math.min(highest, level!);
     }
     return highest === LEVEL_COUNT ? free : Math.max(highest - 1, 0);
-  }
-
-  /** Whether the ranges of two tables share a user key. */
-  #overlap(a: FileMetadata, b: FileMetadata): boolean {
-    return compareUser(this.#order, a.smallest, b.largest) <= 0 && compareUser(this.#order, a.largest, b.smallest) >= 0;
   }
 
   /** Tables sorted by their smallest keys. */

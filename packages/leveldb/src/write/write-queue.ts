@@ -12,7 +12,7 @@ const MAX_SPARE_BYTES = 256 * 2 ** 10;
 /** The number of queued bytes in which a read searches for its key before it waits for them instead. */
 const MAX_SEARCHED_BYTES = 16 * 2 ** 10;
 
-/** The number of calls that are answered between two checks of the clock: a small write takes about as long as twenty checks. */
+/** The number of calls that are answered between two checks of the clock. Checking it after each small write took about 1% of the time. */
 const CALLS_PER_LOOK = 4;
 
 /** Writes a batch, which must not change until the promise settles. */

@@ -37,7 +37,7 @@ export interface Source {
   read(offset: number, length: number, signal?: Signal): Uint8Array | Promise<Uint8Array>;
 
   /**
-   * `read` without a promise, for bytes that the host has in memory: a promise would take longer than the read itself. Returns
+   * A synchronous `read`, for bytes that the host has in memory: a promise would take longer than the read itself. Returns
    * undefined where `read` is to be called instead. Tables ask for at most {@link AT_ONCE_BYTES} at a time.
    *
    * @param into memory of `length` bytes. The source may read into it and return it, or return other memory.
