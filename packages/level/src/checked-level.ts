@@ -195,7 +195,7 @@ function withChecks<Base>(base: Base): Base {
   define('_sublevel', function (name, options) {
     return new CheckedSublevel(this, name as string, options as object);
   });
-  // What `console.log` calls a sublevel.
+  // Node prints sublevels under this name.
   Object.defineProperty(Checked, 'name', { value: Abstract.name, configurable: true });
   return Checked as unknown as Base;
 }

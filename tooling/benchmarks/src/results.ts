@@ -83,7 +83,7 @@ const LIMITS: Readonly<Record<string, string>> = {
     'classic-level looks up keys on four threads at once, and ours on one. Tried: reads that have held up the event loop wait for its next turn, and no longer for threads. Not tried: one question about changes for all callers of a turn, whose keys mostly lie in different tables.',
   'db-get-present': 'As for `db-get-present-sync`.',
   'db-write-put-random':
-    'Half of the time is the system call that appends a record to the log. Tried: the first bytes of user keys beside the nodes of the memtable (half of the time before for the memtable), batches and arrays of the log that are used again.',
+    'The call that appends a record to the log takes 37% of the main thread’s time in a profile. Tried: the first bytes of user keys beside the nodes of the memtable (half of the time before for the memtable), batches and arrays of the log that are used again.',
   'db-write-put-sequential': 'As for `db-write-put-random`.',
   'db-write-overwrite': 'As for `db-write-put-random`. Flushes and compactions use the other processor meanwhile, and the disk.',
   'db-write-put-sync': 'Nearly all of the time is the disk’s.',

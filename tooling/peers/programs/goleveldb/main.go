@@ -123,7 +123,7 @@ func keyAt(i, n uint64) []byte {
 	return key
 }
 
-// In one array, as there.
+// One after another in one array, as in src/workload.ts.
 func allValues() []byte {
 	values := make([]byte, 10_000*100)
 	for i := range values {

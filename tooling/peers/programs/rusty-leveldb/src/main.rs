@@ -87,7 +87,7 @@ fn key_at(i: u64, n: u64) -> [u8; 16] {
     key
 }
 
-/// In one array, as there.
+/// One after another in one array, as in src/workload.ts.
 fn all_values() -> Vec<u8> {
     (0..10_000).flat_map(|i| (0..100).map(move |j| random_at(2, i * 100 + j % 50) as u8)).collect()
 }
