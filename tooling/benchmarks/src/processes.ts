@@ -1,9 +1,10 @@
 // Measures whole processes, one job each, in alternating rounds: processor time and peak memory, less those of an empty process of the same
 // runtime.
 //
-//   npx pnpm@10 --filter @bloom/benchmarks processes [--entries N] [--rounds N] [--only REGEX] [--write]
+//   npx pnpm@10 --filter @bloom/benchmarks processes [--entries N] [--rounds N] [--only REGEX] [--write] [--again]
 //
-// --write stores the figures, in place of earlier ones of the same jobs, and writes RESULTS.md. A program that cannot be built here is left out.
+// --write stores the figures, in place of earlier ones of the same jobs, and writes RESULTS.md. With --again they are those of the second run,
+// which has a column of its own. A program that cannot be built here is left out.
 import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -25,6 +26,7 @@ const { values: options } = parseArgs({
     rounds: { type: 'string', default: '5' },
     only: { type: 'string', default: '' },
     write: { type: 'boolean', default: false },
+    again: { type: 'boolean', default: false },
   },
 });
 
@@ -52,11 +54,11 @@ try {
   for (const figure of processFigures.filter(({ ourJob, what }) => only.test(ourJob) || only.test(what))) rows.push(...measure(commands, figure));
   const machine = describeMachine(packageFolder, undefined);
   const measured = new Set(rows.map(({ what }) => what));
-  const stored = options.write ? storedProcessRows(packageFolder).filter(({ what }) => !measured.has(what)) : [];
+  const stored = options.write ? storedProcessRows(packageFolder, options.again).filter(({ what }) => !measured.has(what)) : [];
   const inOrder = processFigures.flatMap((figure) => [...rows, ...stored].filter(({ what }) => what === figure.what));
   const run = { machine, entries, rounds, rows: inOrder };
   console.log(`\n${processTable(run.rows)}\n\n${machineLine(machine)}`);
-  if (options.write) writeProcessFigures(packageFolder, run);
+  if (options.write) writeProcessFigures(packageFolder, run, options.again);
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }

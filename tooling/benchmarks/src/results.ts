@@ -122,8 +122,9 @@ const LEVELS = 'levels.json';
 /** What `level-bench` of `@bloom/browser-tests` has measured: rows of a table. */
 const BROWSER_LEVELS = 'browser-levels.json';
 
-/** What `processes.ts` has measured. */
+/** What `processes.ts` has measured, in two runs. */
 const PROCESSES = 'processes.json';
+const PROCESSES_AGAIN = 'processes-again.json';
 
 /** The measurements of levels. */
 export interface LevelRun {
@@ -154,7 +155,7 @@ const KEY_COUNTS = 'key-counts.json';
 const FILTER_POLICIES = 'filter-policies.json';
 
 /** Files that are not runs of `bench`. */
-const NO_RUNS = [PROCESSES, COMMAND, HTTP_REQUESTS, EVENT_LOOP, LEVELS, BROWSER_LEVELS, FILTER_POLICIES, STRUCTURED_KEYS, KEY_COUNTS];
+const NO_RUNS = [PROCESSES, PROCESSES_AGAIN, COMMAND, HTTP_REQUESTS, EVENT_LOOP, LEVELS, BROWSER_LEVELS, FILTER_POLICIES, STRUCTURED_KEYS, KEY_COUNTS];
 
 /** What the tables of structured keys show, and why. */
 const STRUCTURED_REASONS = `About 1% of most absent keys pass LevelDB's filter, up to 1.5% where it has 100,000 keys and more. There are two exceptions, for
@@ -204,16 +205,20 @@ export function writeEventLoop(packageFolder: string, rows: readonly (readonly s
   writePage(packageFolder);
 }
 
-/** The rows that `processes.ts` has stored. */
-export function storedProcessRows(packageFolder: string): readonly ProcessRow[] {
-  const path = join(packageFolder, 'results', PROCESSES);
-  return existsSync(path) ? (JSON.parse(readFileSync(path, 'utf8')) as ProcessRun).rows : [];
+/** The rows that `processes.ts` has stored, of its first or its second run. */
+export function storedProcessRows(packageFolder: string, isAgain: boolean): readonly ProcessRow[] {
+  return storedProcesses(packageFolder, isAgain)?.rows ?? [];
 }
 
-/** Stores what `processes.ts` measured, and writes the page. */
-export function writeProcessFigures(packageFolder: string, run: ProcessRun): void {
-  writeFileSync(join(packageFolder, 'results', PROCESSES), `${JSON.stringify(run)}\n`);
+/** Stores what `processes.ts` measured, as its first or its second run, and writes the page. */
+export function writeProcessFigures(packageFolder: string, run: ProcessRun, isAgain: boolean): void {
+  writeFileSync(join(packageFolder, 'results', isAgain ? PROCESSES_AGAIN : PROCESSES), `${JSON.stringify(run)}\n`);
   writePage(packageFolder);
+}
+
+function storedProcesses(packageFolder: string, isAgain: boolean): ProcessRun | undefined {
+  const path = join(packageFolder, 'results', isAgain ? PROCESSES_AGAIN : PROCESSES);
+  return existsSync(path) ? (JSON.parse(readFileSync(path, 'utf8')) as ProcessRun) : undefined;
 }
 
 /** Stores `run` under `name` and writes the page. */
@@ -244,10 +249,10 @@ export function pagesOf(packageFolder: string): Map<string, string> {
   const counts = files.includes(KEY_COUNTS) ? (JSON.parse(readFileSync(join(folder, KEY_COUNTS), 'utf8')) as KeyCounts[]) : [];
   const eventLoop = files.includes(EVENT_LOOP) ? (JSON.parse(readFileSync(join(folder, EVENT_LOOP), 'utf8')) as string[][]) : [];
   const levels = files.includes(LEVELS) ? (JSON.parse(readFileSync(join(folder, LEVELS), 'utf8')) as LevelRun) : undefined;
-  const processes = files.includes(PROCESSES) ? (JSON.parse(readFileSync(join(folder, PROCESSES), 'utf8')) as ProcessRun) : undefined;
+  const processes = storedProcesses(packageFolder, false);
   const browserLevels = files.includes(BROWSER_LEVELS) ? (JSON.parse(readFileSync(join(folder, BROWSER_LEVELS), 'utf8')) as string[][]) : [];
   const filters = files.includes(FILTER_POLICIES) ? (JSON.parse(readFileSync(join(folder, FILTER_POLICIES), 'utf8')) as FilterRun) : undefined;
-  const page = resultsPage(runs, names, plotted, command, structured, counts, httpRequests, filters, eventLoop, processes === undefined ? '' : processSection(processes), levelsSection(levels, browserLevels));
+  const page = resultsPage(runs, names, plotted, command, structured, counts, httpRequests, filters, eventLoop, processes === undefined ? '' : processSection(processes, storedProcesses(packageFolder, true)), levelsSection(levels, browserLevels));
   return new Map([
     ['tooling/benchmarks/RESULTS.md', page],
     ['RESULTS.md', speedPage(runs, machineLine(last.machine))],
