@@ -32,6 +32,7 @@ const guides = [
       { text: 'Sharing a folder with other programs', link: '/guide/sharing-a-folder' },
       { text: 'Publish data', link: '/guide/publish-data' },
       { text: 'The command line', link: '/guide/command-line' },
+      { text: 'Formats for scripts', link: '/guide/command-formats' },
     ],
   },
   {

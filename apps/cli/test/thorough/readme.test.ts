@@ -22,14 +22,14 @@ function comparable(text: string): string {
 }
 
 // Each document in a folder of its own, one command after another, as a reader would.
-describe.each(['README.md', '../site/pages/guide/command-line.md'])('the transcripts of %s', (document) => {
+describe.each(['README.md', '../site/pages/guide/command-line.md', '../site/pages/guide/command-formats.md'])('the transcripts of %s', (document) => {
   const scratch = new Scratch();
   const text = readFileSync(join(import.meta.dirname, '../..', document), 'utf8');
   const transcripts = [...text.matchAll(/^```console\n([^]*?)^```$/gm)].map(([, transcript]) => transcript!);
 
   test('are all found', () => {
     expect(transcripts.length).toBe(text.split('```console').length - 1);
-    expect(transcripts.length).toBeGreaterThan(1);
+    expect(transcripts.length).toBeGreaterThan(0);
   });
 
   test.each(transcripts.flatMap(stepsOf))('$command', async ({ command, printed }) => {
