@@ -16,8 +16,8 @@ export const EXIT = {
 /** The meanings of the exit codes, for the help. */
 export const EXIT_MEANINGS: readonly (readonly [code: number, meaning: string])[] = [
   [EXIT.ok, 'success: found, or nothing wrong'],
-  [EXIT.no, 'an absent key, a difference, damage or loss, or a lost race'],
-  [EXIT.failure, 'bad usage or bad input; nothing was done'],
+  [EXIT.no, 'an absent key, a difference, damage, a loss, or another publication first'],
+  [EXIT.failure, 'failure: bad usage, bad input, or a file that cannot be read or written'],
 ];
 
 /** Ends the program with one line on standard error. */

@@ -31,6 +31,24 @@ describe('--help', () => {
     expect(await bloomPrints(given, scratch.path)).toBe(await bloomPrints(expected, scratch.path));
   });
 
+  test('states the bits per key that parts have by default', async () => {
+    const part = async (folder: string, ...options: string[]): Promise<unknown> => {
+      const { stdout } = await bloom(['bulk', 'part', '-', '--sequence', '1', '-o', folder, ...options], scratch.path, 'a\t1\nb\t2\n');
+      return JSON.parse(stdout.toString());
+    };
+    const help = await bloomPrints(['bulk', 'part', '--help'], scratch.path);
+    const stated = /bits of filter per key \(default: (?<bits>\d+)\)/.exec(help)!.groups!.bits!;
+    expect(await part('stated', '--bits-per-key', stated)).toEqual(await part('default'));
+    expect(await part('other', '--bits-per-key', '10')).not.toEqual(await part('default'));
+  });
+
+  test('does not say of a failure that nothing was done, because entries before it may have been written', async () => {
+    const { code } = await bloom(['load', 'folder', '-', '--batch-size', '1'], scratch.path, 'a\t1\nwrong\n');
+    expect(code).toBe(2);
+    expect(await bloomPrints(['scan', 'folder'], scratch.path)).toBe('a\t1\n');
+    expect(await bloomPrints(['--help'], scratch.path)).not.toContain('nothing was done');
+  });
+
   test('is an argument after --', async () => {
     await build('letters.ldb', [], scratch.path, '--help-all\t1\n');
     expect(await bloomPrints(['get', 'letters.ldb', '--', '--help-all'], scratch.path)).toBe('1\n');

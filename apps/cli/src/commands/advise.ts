@@ -15,7 +15,7 @@ export function addAdvise(program: Command): void {
     .command('filters')
     .summary('compare the size, false positives and speed of filter policies')
     .description(
-      'Makes a filter of the same keys with each policy, for one false positive rate, and prints its size, measured rate and times, and the fewest bits that any filter of that rate needs. The keys are random, or those of a table; half of the absent keys then resemble the keys of the table.',
+      'Makes a filter of the same keys with each policy, for one false positive rate. Prints the size, measured rate and times of each filter, and the fewest bits that any filter of that rate needs. The keys are random, or those of a table. With a table, half of the absent keys resemble its keys.',
     )
     .argument('[table]', 'a table whose keys to use, or its URL')
     .option('--keys <n>', 'the number of random keys to use instead', wholeNumber(1, 10_000_000))

@@ -34,17 +34,18 @@ export function addAssemble(program: Command): void {
     .command('assemble')
     .summary('make a database from parts')
     .description(
-      'Makes a database from the parts in a STORE, whose DESCRIPTIONs bloom bulk part printed: writes its MANIFEST there, and prints one JSON object for bloom bulk publish. Refuses parts that are missing, overlap or have another order. Publishes nothing.',
+      'Makes a database from the parts in a STORE that the DESCRIPTIONs list. Writes the MANIFEST of the database to the STORE, and prints one JSON object for bloom bulk publish. Refuses parts that are missing, overlap or have another order. Publishes nothing.',
     )
     .argument('<store>', 'where the parts are')
-    .argument('<description...>', 'files with descriptions of parts, one per line; - is standard input')
-    .option('--previous <store>', 'where the database is published: the parts are a delivery on top of what is there, if anything')
-    .addOption(new Option('--replaces <levels>', 'the parts are the merge of these published levels, such as 4,5').argParser(levelNumbers))
+    .argument('<description...>', 'files with the output of bloom bulk part; - is standard input')
+    .option('--previous <store>', 'where the database is published; the parts are added to what is there, if anything')
+    .addOption(new Option('--replaces <levels>', 'the parts replace these published levels, which were merged, such as 4,5').argParser(levelNumbers))
     .option('--comparator <module>', 'the order of the keys: a file or an npm package that exports a comparator; MODULE#NAME names the export')
     .addHelpText(
       'after',
       `${STORE_HELP}
-Without --previous, the parts are the whole database.
+Without --previous, the parts are the whole database. The command cannot detect
+that the descriptions of some parts are missing.
 
 Examples:
   bloom bulk assemble parts parts.jsonl > assembly.json

@@ -42,15 +42,14 @@ export function addBuild(program: Command): void {
     .command('build')
     .summary('write a table')
     .description(
-      'Writes a table from the entries in the INPUTs, one after another; - is standard input.\n' +
-        'The table gets its name only when it is completely on disk.',
+      'Writes a table from the entries in the INPUTs, which are read one after another. The table gets its name only when it is completely on disk.',
     )
-    .argument('<input...>', 'the entries')
+    .argument('<input...>', 'the entries; - is standard input')
     .requiredOption('-o, --output <table>', 'the table to write');
   addInputOptions(command);
   addTableOptions(command)
     .option('--sort', 'accept keys in any order, and keep the last value of each key')
-    .option('--versions', "make a table of a database: entries have a sequence and a type, as scan prints those of such tables and with --all-versions")
+    .option('--versions', 'make a table of a database: entries have a sequence and a type, as scan --all-versions prints them')
     .addOption(
       new Option('--memory <bytes>', 'for --sort: bytes of entries to keep in memory; the rest is sorted in temporary files next to the output')
         .default(SORT_BYTES, '256MiB')
@@ -61,16 +60,15 @@ export function addBuild(program: Command): void {
       'after',
       `${formatHelp()}
 Without --sort, keys must ascend by their bytes, or by the order of
---comparator, and the inputs are never held in memory.
+--comparator, without duplicates. The inputs are then never held in memory.
 
 With --max-table-size, -o words.ldb writes words-000001.ldb and so on, and their
 names to words.list.
 
-With --versions, entries are the versions of keys that a database stores, in its
-order: of a key, the highest sequence first. Then -f tsv, hex and base64 have
-five columns, key, sequence, type, file and value, of which file can be left
-out; csv and jsonl have columns and members with these names, and kv has
-sequence and type in the key.
+With --versions, tsv, hex and base64 have the columns key, sequence, type, file
+and value; the file can be left out. csv and jsonl have columns and members of
+these names. kv has sequence and type in the key. Without --sort, versions must
+be in the order of a database: by key, then from the highest sequence down.
 
 Examples:
   bloom build capitals.tsv -o capitals.ldb

@@ -24,8 +24,8 @@ export function addCompact(program: Command): void {
     .addHelpText(
       'after',
       `
-Tables that are not merged stay as they are: those alone in the last level, for
-example. Options about tables are for those that are written.
+Tables that need no merge stay as they are, such as a single table in the last
+level. The options for new tables do not change them.
 
 Examples:
   bloom compact path/to/database

@@ -30,7 +30,7 @@ export function addCompression(program: Command): void {
   const several = (value: string, before: readonly number[] | undefined): readonly number[] => [...(before ?? []), readSize(value)];
   const command = program
     .command('compression')
-    .summary('print what each compression would give')
+    .summary('compare compressions and block sizes')
     .description(
       'Prints how large a table of the entries would be, without filters, with each compression and block size, and how long compression takes. Writes nothing. For tables and folders of databases, the newest value of each key counts, as in bloom convert --keys plain.',
     )

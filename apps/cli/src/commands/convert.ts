@@ -37,15 +37,15 @@ export function addConvert(program: Command): void {
     .command('convert')
     .summary('rewrite a table or a folder as a new table')
     .description(
-      "Writes the entries of a table with other compression, blocks or filters, or with other keys. Of a database's folder, writes the newest value of each key, with plain keys.",
+      "Writes the entries of a table to a new table with other compression, blocks, filters or keys. For a database's folder, writes the newest value of each key, with plain keys.",
     )
     .argument('<input>', 'a table, folder, log or MANIFEST, or the URL of one; - is standard input')
     .requiredOption('-o, --output <table>', 'the table to write');
   addKeyFormOptions(addHeaderOption(addDamageOption(addTableOptions(command))))
     .addOption(
-      new Option('--keys <form>', "plain: of a database's table, the newest value of each key; database: with a sequence and a type").choices(['plain', 'database']),
+      new Option('--keys <form>', "plain: the newest value of each key in a database's table; database: keys with a sequence and a type").choices(['plain', 'database']),
     )
-    .addOption(new Option('--sequence <n>', 'the sequence of the first entry, from which they count up, for --keys database (default: 1)').argParser(wholeNumber(0, Number.MAX_SAFE_INTEGER)));
+    .addOption(new Option('--sequence <n>', 'for --keys database: the sequence of the first entry; each later entry has the next one (default: 1)').argParser(wholeNumber(0, Number.MAX_SAFE_INTEGER)));
   addSummaryOption(addOutputOptions(command))
     .addHelpText(
       'after',

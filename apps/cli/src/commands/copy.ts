@@ -8,7 +8,7 @@ import { addSummaryOption, printSummary, type SummaryOptions } from '../outputs/
 export function addCopy(program: Command): void {
   const command = program
     .command('copy')
-    .summary('copy a database, also one in use')
+    .summary('copy a database, even one in use')
     .description(
       "Copies a database's folder as of one moment, even while another program writes to it. It takes no lock, and changes nothing in the folder.",
     )
@@ -20,7 +20,7 @@ export function addCopy(program: Command): void {
       'after',
       `
 The copy gets its name when it is complete. Files that the database does not
-need are skipped.
+need are left out.
 
 Examples:
   bloom copy path/to/database path/to/copy`,

@@ -31,8 +31,8 @@ export function addCount(program: Command): void {
     .command('count')
     .summary('count entries, or the bytes that they take')
     .description(
-      "Prints the number of entries in tables, folders and logs, or in a range of their keys: those that scan prints. Several INPUTs get a line each, and a line with the sum. The entries of a database's table are versions, and deletions count. " +
-        'With --bytes, prints the bytes of files that the keys take instead, with all stored versions: a block counts for its entries by their bytes, index and filters in proportion, so that ranges that cover all keys add up to the size of the files. This reads only the indexes of tables, and the blocks at the ends of ranges.',
+      'Prints the number of entries that scan would print: all, or those in a range of keys. Several INPUTs get a line each, and a line with the sum. In a table of a database, every version counts, and so does every deletion.\n' +
+        'With --bytes, prints how many bytes of the files the keys take, with all versions. Each block is divided among its entries by their sizes, and index and filters are divided in proportion, so the bytes of all keys add up to the size of the files. This reads only the indexes of tables, and the blocks at the ends of ranges.',
     )
     .argument('<input...>', 'tables, folders, logs, MANIFESTs, URLs of them; - is standard input');
   addGroupOptions(addRangeOptions(command), 'the count')
@@ -45,7 +45,9 @@ export function addCount(program: Command): void {
       'after',
       `
 With --prefix, groups start after the prefix: --by-prefix N takes the next N
-bytes, and --by-separator the next part. The largest group comes first.
+bytes, and --by-separator the next part. The largest group comes first. TEXT at
+the very beginning of a key does not end its group: with --by-separator !, the
+key !users!42 is in the group !users!.
 
 Examples:
   bloom count capitals.ldb

@@ -18,7 +18,7 @@ export function addDelete(program: Command): void {
   const command = program
     .command('delete')
     .summary('delete entries of a database')
-    .description("Deletes keys of a database, in one batch, or a range of keys. Exits with 1 if none of the keys exists.")
+    .description('Deletes keys of a database in one atomic batch, or a range of keys in batches of 10,000. Exits with 1 if none of the keys exists.')
     .argument('<folder>', 'the folder')
     .argument('[key...]', 'the keys');
   addRangeOptions(command)

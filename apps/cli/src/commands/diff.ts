@@ -34,7 +34,7 @@ export function addDiff(program: Command): void {
     .command('diff')
     .summary('compare two tables or folders')
     .description(
-      "Prints the entries that only one of two tables, folders or logs has: after - those of OLD, after + those of NEW, and both where a key has another value. Of tables and folders of databases, the newest value of each key counts. Exits with 1 if there are any.",
+      "Prints how two tables, folders or logs differ: entries that only OLD has after -, entries that only NEW has after +, and both entries of a key whose values differ. In tables and folders of databases, the newest value of each key counts. Exits with 1 if there is a difference.",
     )
     .argument('<old>', 'a table, folder, log or MANIFEST, or the URL of one; - is standard input')
     .argument('<new>', 'the same');

@@ -22,7 +22,7 @@ export function addExplore(program: Command): void {
     .summary('look at a database or table in the browser')
     .description('Opens the explorer on a folder or table in your browser: levels, blocks, filters, entries, and the path of a lookup. Serves the page and the files at an address that only this machine can reach, until Ctrl-C. Changes nothing.')
     .argument('<input>', "a database's folder, a table or a log")
-    .addOption(new Option('--port <n>', 'the port to listen on (default: any that is free)').default(0, '').argParser(wholeNumber(0, 65_535)))
+    .addOption(new Option('--port <n>', 'the port to listen on').default(0, 'any that is free').argParser(wholeNumber(0, 65_535)))
     .option('--no-open', 'print the address, and open no browser')
     .addHelpText(
       'after',

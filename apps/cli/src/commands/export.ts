@@ -32,9 +32,9 @@ interface ReportedFolder extends Partial<Omit<ExportedFolderFacts, 'error'>> {
 export function addExport(program: Command): void {
   const command = program
     .command('export')
-    .summary('write what a browser or an app stored as JSON Lines')
+    .summary("write a browser's or an app's data as JSON Lines")
     .description(
-      "Finds IndexedDB, Local Storage and Session Storage in a browser's profile, the folder of an Electron app or a single folder of them, and writes a JSON Lines file for each object store, origin or map, the bytes of blobs and files as files, and report.json, which says what could not be read. The browser may be running. Exits with 1 if something could not be read.",
+      "Finds IndexedDB, Local Storage and Session Storage in a browser's profile or the folder of an Electron app, or reads a single folder of them. Writes a JSON Lines file for each object store, origin or map, a file for each blob, and report.json, which lists what could not be read. The browser may be running. Exits with 1 if something could not be read.",
     )
     .argument('<folder>', 'the profile or folder')
     .requiredOption('-o, --output <folder>', 'the new folder, which must not exist')
@@ -44,9 +44,9 @@ export function addExport(program: Command): void {
     .addHelpText(
       'after',
       `
-A line has "key" and "value"; what JSON lacks is an object with "$type":
-{"$type":"Date","value":"2024-01-01T00:00:00.000Z"}. A value that cannot be read
-is "error". The folder gets its name when it is complete.
+Each line has "key" and "value". Values that JSON lacks are objects with "$type":
+{"$type":"Date","value":"2024-01-01T00:00:00.000Z"}. For a value that cannot be
+read, the line has "error". The folder gets its name when it is complete.
 
 Examples:
   bloom export ~/.config/google-chrome/Default -o chrome

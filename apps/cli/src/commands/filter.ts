@@ -11,7 +11,7 @@ export function addFilter(program: Command): void {
     .description('Prints how large filters are, and how often the filters of a table answer maybe for absent keys.');
   command
     .command('size')
-    .summary('how large filters of a number of keys are')
+    .summary('print how large a filter is')
     .description('Makes a filter of random keys with each policy, and prints its size and false positive rate.')
     .argument('<keys>', 'the number of keys in a filter: a few dozen in a table with blocks of 4 KiB', wholeNumber(1, 10_000_000))
     .addOption(new Option('--rate <rate>', 'the false positive rate').default(0.01).argParser(realNumber(1e-6, 0.5)))
@@ -28,9 +28,9 @@ Examples:
     .action(async (keys: number, options: object) => (await import('./filter-size.js')).filterSize(keys, options));
   const testing = command
     .command('test')
-    .summary("how often absent keys match a table's filters, and those of other policies")
+    .summary("test a table's filters, and those of other policies, with absent keys")
     .description(
-      "Asks the filters of a table for absent keys, and the filters that other policies would make of its keys, one per data block. The absent keys are derived from the table's own, or read from a file of keys that your program looks up.",
+      "Tests how many absent keys match the filters of a table, and the filters that other policies would make of its keys, one per data block. The absent keys are derived from the table's own, or read from a file of keys that your program looks up.",
     )
     .argument('<table>', 'the table, or its URL; - is standard input')
     .option('--absent <file>', 'real absent keys, one per line; keys that the table has are skipped')

@@ -16,7 +16,7 @@ export function addGc(program: Command): void {
     .command('gc')
     .summary('delete parts that no reader needs')
     .description(
-      'Deletes parts that neither the current MANIFEST nor one of the last replaced MANIFESTs lists, and older MANIFESTs. Deletes nothing else, and nothing at all without a CURRENT file. Prints one JSON object with the names.',
+      'Deletes MANIFESTs that were replaced, except for the last few, and parts that no remaining MANIFEST lists. Deletes nothing else, and nothing at all without a CURRENT file. Prints one JSON object with the names.',
     )
     .argument('<store>', 'where the database is published')
     .addOption(new Option('--keep <n>', 'the number of replaced publications that stay readable (default: 3)').argParser(wholeNumber(0, 1_000_000)))
@@ -25,8 +25,8 @@ export function addGc(program: Command): void {
     .addHelpText(
       'after',
       `${STORE_HELP}
-The time must be longer than a job takes from its first part to its publication,
-and than readers go without a refresh.
+The time must be longer than any job takes from its first part to its
+publication, and longer than any reader goes without a refresh.
 
 Examples:
   bloom bulk gc s3://data/words --keep 3 --younger-than 24h --dry-run`,

@@ -30,7 +30,7 @@ export function addGet(program: Command): void {
     .command('get')
     .summary('print the values of keys')
     .description(
-      "Prints the value of every KEY, one per line, in the order of the arguments. Exits with 1 if any key is absent. In a database's folder, log or table, KEY is a user key: its newest version counts, and a deleted key is absent. With -- before the keys, several inputs are allowed: the first that has the key answers.",
+      "Prints the value of each KEY, one per line, in the order of the arguments. Exits with 1 if a key is absent. In a folder, log or table of a database, KEY is a user key: its newest version counts, and a deleted key is absent. With -- before the keys, there can be several INPUTs, and the first one that has a key counts.",
     )
     .argument('<input>', 'a table, folder, log or MANIFEST, or the URL of one; - is standard input')
     .argument('[keys...]', 'the keys')

@@ -29,14 +29,14 @@ export function addLoad(program: Command): void {
     .command('load')
     .summary('write entries to a database')
     .description(
-      "Writes the entries in the INPUTs to a database, and creates the folder if it does not exist. Entries are written in atomic batches: if the input is wrong or a signal ends the program, the batches before that are written. With --atomic, everything is one batch. With --versions, entries may be deletions.",
+      "Writes the entries in the INPUTs to a database, and creates the folder if it does not exist. Entries are written in atomic batches: if the input is wrong or a signal ends the program, earlier batches stay. With --atomic, everything is one batch. With --versions, entries may be deletions.",
     )
     .argument('<folder>', 'the folder')
     .argument('<input...>', 'the entries; - is standard input');
   addInputOptions(command)
     .option('--versions', 'entries have a type, value or deletion, and optionally a sequence, as scan --all-versions prints them')
     .addOption(new Option('--batch-size <bytes>', 'bytes of a batch').default(2 ** 18, '256KiB').argParser(byteSize(1, 64 * 2 ** 20)))
-    .addOption(new Option('--atomic', 'write everything in one batch, or nothing').conflicts('batchSize'))
+    .addOption(new Option('--atomic', 'write everything in one batch of at most 128 MiB, or nothing').conflicts('batchSize'))
     .option('--sync', 'wait after the last batch until all survive a power failure')
     .option('--compact', 'merge all tables at the end')
     .option('-q, --quiet', 'print only errors to standard error');
@@ -44,14 +44,14 @@ export function addLoad(program: Command): void {
     .addHelpText(
       'after',
       `${formatHelp()}
-Keys can be in any order; of equal keys the last one counts.
+Keys can be in any order. If a key occurs more than once, the last value counts.
 
-With --versions, -f tsv, hex and base64 have five columns, key, sequence, type,
-file and value, of which file, and sequence with it, can be left out; csv and
-jsonl have columns and members with these names, and kv has sequence and type in
-the key. Versions with sequences are written in the order of these, and nothing
-is written before all were read; others are written in their own order. The
-database gives them its own sequences.
+With --versions, tsv, hex and base64 have the columns key, sequence, type, file
+and value; the file can be left out, or both file and sequence. csv and jsonl
+have columns and members of these names. kv has sequence and type in the key.
+Versions with sequences are all read, and then written by ascending sequence.
+Versions without sequences are written in the order of the input. The database
+gives them new sequences.
 
 Examples:
   bloom load path/to/database capitals.tsv

@@ -30,7 +30,7 @@ export function addLs(program: Command): void {
     .command('ls')
     .summary("list the databases in a browser's profile or an app's folder")
     .description(
-      "Finds every LevelDB database in a folder and the folders in it, such as a browser's profile or the data of an Electron app, and prints for each what it is, how many entries it has, how large it is, and which programs have it locked. On systems other than Linux, programs are not known. Exits with 1 if one cannot be read.",
+      "Finds every LevelDB database in a folder and its subfolders, such as a browser's profile or the data of an Electron app. Prints for each what it is, how many entries it has, how large it is, and, on Linux, which programs have it locked. Exits with 1 if there is none, or if one cannot be read.",
     )
     .argument('<folder...>', 'profiles, or any other folders')
     .option('--json', 'print one JSON object for each database')

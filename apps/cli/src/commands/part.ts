@@ -43,6 +43,8 @@ type Entries = AsyncGenerator<readonly BulkEntry[], void, undefined>;
 
 /** The number of a table's entries that are passed on at a time. */
 const MANY = 4096;
+/** The default of `writeParts`. */
+const BITS_PER_KEY = 14;
 
 export function addPart(program: Command): void {
   const several = (value: string, before: readonly string[] | undefined): readonly string[] => [...(before ?? []), value];
@@ -50,7 +52,7 @@ export function addPart(program: Command): void {
     .command('part')
     .summary('write parts of a published database')
     .description(
-      'Writes the entries in the INPUTs, which must be in ascending key order, as parts of a database to be published, and prints a description of each part, one JSON object per line, for bloom bulk assemble. ' +
+      'Writes the entries in the INPUTs, which must be in ascending key order, as parts of a database to be published. Prints a description of each part, one JSON object per line, for bloom bulk assemble. ' +
         'If the INPUTs are tables, they are merged: put the newest first. The same entries and options give the same parts with the same names, so a task can run again, or twice at once.',
     )
     .argument('[input...]', 'the entries, or tables; - is standard input, for entries')
@@ -62,15 +64,14 @@ export function addPart(program: Command): void {
     .option('--gte <key>', 'of tables: only KEY and keys after it')
     .option('--lt <key>', 'of tables: only keys before KEY')
     .addOption(new Option('--levels <levels>', 'merge these levels of the published database in the STORE that INPUT names, such as 4,5').argParser(levelNumbers))
-    .option('--drop-deletions', 'of tables: drop deletions; right if no lower level has entries that they would hide');
-  addInputOptions(addKeyFormOptions(addHeaderOption(addTableOptions(command))))
+    .option('--drop-deletions', 'of tables: leave out deletions; safe only if no lower level has entries that they hide');
+  addInputOptions(addKeyFormOptions(addHeaderOption(addTableOptions(command, BITS_PER_KEY))))
     .option('-q, --quiet', 'print only errors to standard error')
     .addHelpText(
       'after',
       `${formatHelp()}${STORE_HELP}
 With tables, --hex applies to --gte and --lt, which take the keys that
-bloom bulk split prints. Filters have 14 bits per key unless --bits-per-key or
---policy says otherwise.
+bloom bulk split prints. Use the descriptions only if the command exits with 0.
 
 Examples:
   bloom bulk part words.tsv --sequence 1 -o parts > parts.jsonl

@@ -17,13 +17,13 @@ export function addPublish(program: Command): void {
     .command('publish')
     .summary('publish a database made of parts')
     .description(
-      'Publishes a database that bloom bulk assemble made: copies new parts from the folder FROM to the STORE, checks each, and makes CURRENT name the MANIFEST, if the database that it was assembled on is still published. CURRENT always names a complete database. ' +
-        'Prints one JSON object; exits with 1 if another publication came first.',
+      'Publishes a database that bloom bulk assemble made. Copies new parts from FROM to STORE and checks each of them. Then makes CURRENT name the new MANIFEST, if the database that it was assembled on is still published. CURRENT always names a complete database. ' +
+        'Prints one JSON object. Exits with 1 if another publication came first: then assemble and publish again.',
     )
     .argument('<assembly>', 'what bloom bulk assemble printed; - is standard input')
     .argument('<from>', 'where the parts and the MANIFEST are')
-    .argument('[store]', 'where to publish; left out: where the parts are')
-    .option('--if-match <manifest>', 'the MANIFEST that must be published now, or none; default: the one it was assembled on')
+    .argument('[store]', 'where to publish (default: where the parts are)')
+    .option('--if-match <manifest>', 'publish only if this MANIFEST is published now, or none (default: the one that the database was assembled on)')
     .addHelpText(
       'after',
       `${STORE_HELP}

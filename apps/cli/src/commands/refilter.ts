@@ -51,8 +51,8 @@ export function addRefilter(program: Command): void {
       `
 A fitted filter has the length and the number of probes that let the fewest
 neighbours of its own keys pass. Programs that use LevelDB then read fewer
-blocks for absent keys. No program may write to a folder meanwhile; however
-the work ends, the folder has the same entries.
+blocks for absent keys. A folder is locked meanwhile. If the work is
+interrupted, the folder has the same entries, and a second run continues it.
 
 Examples:
   bloom refilter path/to/database

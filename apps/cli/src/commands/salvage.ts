@@ -42,9 +42,9 @@ export function addSalvage(program: Command): void {
     .command('salvage')
     .summary('copy what can still be read')
     .description(
-      "Copies the entries in intact blocks of a damaged table to a new table. For a database's folder, copies the newest readable version of each key, with plain keys. Prints each loss on a line, and exits with 1 if there is any. If nothing can be saved, nothing is written. If several inputs have a key, the entry of the first one counts.",
+      "Copies the entries in intact blocks of a damaged table to a new table. For a database's folder, copies the newest readable version of each key, with plain keys. Prints each loss on a line, and exits with 1 if there is any. If nothing can be saved, writes nothing. If several INPUTs have a key, the entry of the first one counts.",
     )
-    .argument('<input...>', "damaged tables, or databases' folders, the newest first, or URLs of tables; - is standard input; they are not changed")
+    .argument('<input...>', "damaged tables or folders of databases, the newest first, or URLs of tables; - is standard input; none is changed")
     .requiredOption('-o, --output <table>', 'the new table, in another file');
   addHeaderOption(addPluginOptions(command));
   addSummaryOption(addKeyFormOptions(command))
@@ -52,6 +52,9 @@ export function addSalvage(program: Command): void {
     .addHelpText(
       'after',
       `
+If a folder cannot be opened, for example because CURRENT is missing, all of its
+logs and tables are read into memory, and deleted keys may reappear.
+
 Examples:
   bloom salvage damaged.ldb -o saved.ldb
   bloom salvage 000005.ldb -o saved.ldb

@@ -20,7 +20,7 @@ export function addScan(program: Command): void {
     .command('scan')
     .summary('print entries in order')
     .description(
-      "Prints the entries of tables, folders and logs in key order, or those in a range of keys; several INPUTs are printed one after another. For a database's folder or a log, prints the newest version of each key that is not deleted. For a table of a database, prints user key, sequence, type and value; bounds are user keys. A MANIFEST is read as the folder that it describes.",
+      "Prints the entries of tables, folders and logs in key order: all, or those in a range of keys. Several INPUTs are printed one after another. For a database's folder or a log, prints the newest version of each key that is not deleted. For a table of a database, prints user key, sequence, type and value; bounds are user keys. A MANIFEST is read as the folder that it describes.",
     )
     .argument('<input...>', 'tables, folders, logs, MANIFESTs, URLs of them; - is standard input');
   addLimitOption(addRangeOptions(command))
@@ -41,11 +41,11 @@ export function addScan(program: Command): void {
     .addHelpText(
       'after',
       `${formatHelp()}
-An entry that raw or words cannot represent, such as a line break, ends the scan
-with an error. With --hex, tsv and raw print the format hex, and the members of
-jsonl and the columns of csv are keyHex and valueHex. kv keeps the keys of a
-database's table, and of --all-versions, as they are stored. With --versions,
-load and build read versions of keys back, except from raw and words.
+An entry that raw or words cannot represent, such as one with a line break, ends
+the scan with an error. With --hex, tsv and raw print the format hex, and jsonl
+and csv have keyHex and valueHex. For a table of a database, and with
+--all-versions, kv has the keys as they are stored. load --versions and
+build --versions read versions of keys back, except from raw and words.
 
 Examples:
   bloom scan capitals.ldb

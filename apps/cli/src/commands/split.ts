@@ -22,7 +22,7 @@ export function addSplit(program: Command): void {
     .command('split')
     .summary('find where to cut tables into ranges')
     .description(
-      'Prints the keys that cut tables into ranges of about the same size, in hexadecimal, one per line: at most one fewer than ranges. Only the indexes of the tables are read. The same tables always give the same keys.',
+      'Prints the keys that cut tables into ranges of about the same size, in hexadecimal, one per line. N ranges need N - 1 keys. Only the indexes of the tables are read. The same tables always give the same keys.',
     )
     .argument('[table...]', 'the tables, in any order')
     .addOption(new Option('-n, --ranges <n>', 'the number of ranges').argParser(wholeNumber(1, 1_000_000)).makeOptionMandatory())

@@ -61,7 +61,7 @@ export function addStat(program: Command): void {
     .command('stat')
     .summary('print what a table consists of')
     .description(
-      'Prints what a table consists of, and measures how often its filters answer maybe for absent keys.\nReads the whole table.\nFor a database\'s folder, prints levels, tables, logs, and what is skipped because it is damaged. Reads the entries of only a few tables, to try their filters.',
+      'Prints what a table consists of, and measures how many absent keys pass its filters. Reads the whole table.\nFor a database\'s folder, prints levels, tables, logs, and damage that is skipped. Reads the entries of only a few tables, to try their filters.',
     )
     .argument('<input...>', 'tables, folders, logs, MANIFESTs, URLs of them; - is standard input')
     .option('--json', 'print one JSON object');
@@ -70,6 +70,9 @@ export function addStat(program: Command): void {
     .addHelpText(
       'after',
       `
+The line "of neighbours" is about absent keys next to stored ones. Read it if
+your program looks up keys close to stored ones, such as numbers.
+
 Examples:
   bloom stat capitals.ldb
   bloom stat --json capitals.ldb

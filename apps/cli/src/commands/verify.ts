@@ -25,7 +25,7 @@ export function addVerify(program: Command): void {
     .command('verify')
     .summary('look for damage')
     .description(
-      "Checks every checksum, handle, key, index key and filter of tables; for a database's folder, those of all its tables, and the MANIFEST and logs. A MANIFEST is read as the folder that it describes. Prints one finding per line, and exits with 1 if there is any.",
+      "Checks every checksum, handle, key, index key and filter of tables; for a database's folder, those of all its tables, and the MANIFEST and logs. A MANIFEST is read as the folder that it describes. Prints one finding per line, and exits with 1 if there is any. Also reports what it could not check.",
     )
     .argument('<input...>', 'tables, folders, logs, MANIFESTs, URLs of them; - is standard input; s3://BUCKET/PREFIX for a published database');
   addRemoteOptions(addPluginOptions(command));
@@ -35,6 +35,9 @@ export function addVerify(program: Command): void {
     .addHelpText(
       'after',
       `
+Do not verify a folder while a program writes to it: the writes can look like
+damage. Verify a copy made by bloom copy.
+
 Examples:
   bloom verify capitals.ldb
   bloom verify 000005.ldb

@@ -13,7 +13,7 @@ import { putVersion } from './version-input.js';
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 export const jsonl = {
-  help: '{"key":"…","value":"…"}, one object per line; keyHex and valueHex where they are not UTF-8',
+  help: '{"key":"…","value":"…"}, one object per line; keyHex and valueHex for what is not UTF-8',
   printer,
 } satisfies Format;
 

@@ -10,7 +10,7 @@ import type { Columns, Format, Printer } from './format-contract.js';
 import { type LineDecoder, markBeforeMark } from './lines.js';
 
 export const words = {
-  help: 'one key per line, bytes as they are; build makes its value the number of the line',
+  help: 'one key per line, bytes as they are; as input, the values are the numbers of the lines',
   printer,
 } satisfies Format;
 

@@ -18,10 +18,10 @@ export interface TableOptions extends PluginOptions {
   readonly compression?: string;
 }
 
-/** Adds the options for writing tables. */
-export function addTableOptions(command: Command): Command {
+/** Adds the options for writing tables. @param bitsPerKey the default that the help states. */
+export function addTableOptions(command: Command, bitsPerKey = 10): Command {
   command
-    .addOption(new Option('--bits-per-key <n>', 'bits of filter per key (default: 10)').argParser(wholeNumber(1, 1000)).conflicts('policy'))
+    .addOption(new Option('--bits-per-key <n>', `bits of filter per key (default: ${bitsPerKey})`).argParser(wholeNumber(1, 1000)).conflicts('policy'))
     .addOption(new Option('--no-filter', 'write no filter').conflicts(['bitsPerKey', 'policy']))
     .addOption(new Option('--filter-range <bytes>', 'bytes of the file that one filter covers, a power of two (default: 2048)').argParser(filterRangeSize))
     .addOption(

@@ -228,6 +228,7 @@ describe('the help fits 80 columns:', () => {
       const lines = stdout.toString().split('\n');
       expect(lines.length).toBeGreaterThan(5);
       expect(lines.filter((line) => line.length > 80)).toEqual([]);
+      expect(stdout.toString().replace(/\s+/g, ' ')).not.toMatch(/\(default: [^)]*\) \(default/);
       expect(code).toBe(0);
     }
   });
