@@ -275,7 +275,10 @@ describe('repair', () => {
     cpSync(scratch.at('leftovers'), scratch.at('leftovers-too'), { recursive: true });
     expect((await run('repair leftovers')).stderr).toMatch(/^bloom: leftovers: 1 table kept, 0 tables written, 1 entry, by MANIFEST-[0-9]{6}, [0-9] files moved to lost\n$/);
     expect((await run('scan leftovers')).stdout.toString()).toBe('a\t1\n');
-    expect((await run('repair --from-tables-alone leftovers-too')).stderr).toContain('without a MANIFEST, 3 files of unknown age were used: deleted keys may have reappeared');
+    expect((await run('repair --from-tables-alone leftovers-too')).stderr).toContain('without a MANIFEST, from 3 files of unknown age: deleted keys may have reappeared');
+    mkdirSync(scratch.at('alone'));
+    scratch.write('alone/000001.ldb', bytes);
+    expect((await run('repair alone')).stderr).toContain('without a MANIFEST, from 1 file of unknown age: deleted keys may have reappeared');
     expect((await run('scan leftovers-too')).stdout.toString()).toBe('a\t1\nb\t2\n');
   });
 });
