@@ -1,10 +1,14 @@
+// More random walks than `../packed-walk.test.ts` has. BLOOM_KERNEL_ROUNDS multiplies them.
 import { expect, test } from 'vitest';
 import { anyDamage, compareWalks } from '../walk-job.js';
 
-test('more random walks over random tables and memtables', async () => {
-  expect((await compareWalks(10_000, 400)).moves).toBeGreaterThan(200_000);
-}, 600_000);
+const ROUNDS = Number(process.env.BLOOM_KERNEL_ROUNDS ?? 1);
+const timeout = 600_000 * ROUNDS;
 
-test('more random walks over damaged tables', async () => {
-  expect((await compareWalks(20_000, 1000, anyDamage)).failures).toBeGreaterThan(300);
-}, 600_000);
+test('more random walks over random tables and memtables', { timeout }, async () => {
+  expect((await compareWalks(10_000, 100 * ROUNDS)).moves).toBeGreaterThan(50_000 * ROUNDS);
+});
+
+test('more random walks over damaged tables', { timeout }, async () => {
+  expect((await compareWalks(1_000_000, 250 * ROUNDS, anyDamage)).failures).toBeGreaterThan(70 * ROUNDS);
+});
