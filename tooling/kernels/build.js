@@ -25,7 +25,7 @@ async function compile(folder, { source, pages, maxPages = pages }) {
   /** @type {Uint8Array | undefined} */
   let binary;
   // Every host with SIMD also has memory.fill. A host without them cannot compile the module.
-  const options = ['--optimizeLevel', '3', '--noAssert', '--runtime', 'stub', '--enable', 'simd', '--enable', 'bulk-memory'];
+  const options = ['--optimizeLevel', '3', '--shrinkLevel', '1', '--noAssert', '--runtime', 'stub', '--enable', 'simd', '--enable', 'bulk-memory'];
   const memory = ['--initialMemory', String(pages), '--maximumMemory', String(maxPages)];
   // `compileString` would also export what the imported sources export.
   const { error, stderr } = await asc.main([source, '--baseDir', folder, '--outFile', 'kernel.wasm', ...options, ...memory], {

@@ -1,7 +1,7 @@
 // The program of a BackgroundThread.
 import { parentPort } from 'node:worker_threads';
-import { provideMergeKernel } from './compact/merge-kernel.js';
-import { MERGE_KERNEL } from './compact/merge-kernel.wasm.js';
+import * as inKernel from './compact/in-kernel.js';
+import { provideKernelWork } from './compact/kernel-work.js';
 import type { Answer, Order, PluginModule } from './node/background-thread.js';
 import type { FolderPin } from './node/folder-pin.js';
 import { ThreadNodeFolder } from './node/table-thread-folder.js';
@@ -10,7 +10,7 @@ import { ThreadTables } from './write/table-thread-work.js';
 
 const port = parentPort!;
 
-provideMergeKernel(MERGE_KERNEL);
+provideKernelWork(inKernel);
 
 function answer(message: Answer, transferred: ArrayBuffer[] = []): void {
   port.postMessage(message, transferred);

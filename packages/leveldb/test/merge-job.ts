@@ -8,7 +8,8 @@ import { BlockSearch, compareInternalBytes } from '@bloom/sstable/internal';
 import { expect } from 'vitest';
 import { mergeByEntries } from '../src/compact/compacted-tables.js';
 import type { CompactionContext } from '../src/compact/compaction-context.js';
-import { flushByEntries, flushInKernel } from '../src/compact/flushed-table.js';
+import { flushInKernel } from '../src/compact/flush-in-kernel.js';
+import { flushByEntries } from '../src/compact/flushed-table.js';
 import { mergeInKernel } from '../src/compact/merge-in-kernel.js';
 import { DamagePolicy } from '../src/folder/damage.js';
 import { runAsync, runSync } from '../src/folder/folder-reading.js';
@@ -166,7 +167,7 @@ export function randomJob(random: Random, own: DatabaseOptions = {}): Job {
 }
 
 /** The tables that were made, and their bytes, or the error. */
-export async function outcome(merge: (plan: CompactionPlan, context: CompactionContext, minBytes: number) => Promise<CompactedTables | undefined>, { plan, files, options, maxFileSize, oldestSequence, isAsync }: Job): Promise<unknown> {
+export async function outcome(merge: (plan: CompactionPlan, context: CompactionContext) => Promise<CompactedTables | undefined>, { plan, files, options, maxFileSize, oldestSequence, isAsync }: Job): Promise<unknown> {
   const folder = new WritableMemoryFolder(files);
   // As a thread reads files, several blocks at a time as they are stored.
   const disk = new CopyingFolder(files);
@@ -189,7 +190,7 @@ export async function outcome(merge: (plan: CompactionPlan, context: CompactionC
     interlude: () => undefined,
   };
   try {
-    const made: CompactedTables | undefined = await merge(plan, context, 0);
+    const made: CompactedTables | undefined = await merge(plan, context);
     if (made === undefined) {
       expect(onTable).toEqual([]);
       return undefined;

@@ -2,14 +2,18 @@
 // leaves them to the other path. `thorough/merge-kernel.test.ts` compares more of them.
 import { maskedCrc32c } from '@bloom/crc32c';
 import { seeded } from '@bloom/fixtures';
+import { bytewiseComparator } from '@bloom/sstable';
 import { encodeInternalKey } from '@bloom/sstable/database';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { mergeByEntries, writeCompactedTables } from '../src/compact/compacted-tables.js';
+import { kernelWork } from '../src/compact/kernel-work.js';
 import { mergeInKernel } from '../src/compact/merge-in-kernel.js';
+import { keyOrderOf } from '../src/format/database-key.js';
 import { tableFileName } from '../src/format/file-name.js';
 import type { FileMetadata } from '../src/format/version-edit.js';
 import { type DatabaseOptions, settingsOf } from '../src/write/database-options.js';
 import { becomesTheSameTable, compareDamagedMerges, compareMerges, type Job, outcome, randomJob, Tables } from './merge-job.js';
+import { reverseComparator } from './reverse-comparator.js';
 
 test('random inputs and options give the same tables', async () => {
   // Each rule was needed.
@@ -22,6 +26,12 @@ test('damaged inputs give the same error or the same tables, or are left to the 
 
 test('memtables of random entries and options become the same tables', async () => {
   for (let seed = 0; seed < 20; seed++) await becomesTheSameTable(seed);
+});
+
+test('kernels work on at least 16 KiB, in bytewise order', async () => {
+  expect(await kernelWork(keyOrderOf(bytewiseComparator), 2 ** 14)).toHaveProperty('mergeInKernel', mergeInKernel);
+  expect(await kernelWork(keyOrderOf(bytewiseComparator), 2 ** 14 - 1)).toBeUndefined();
+  expect(await kernelWork(keyOrderOf(reverseComparator), 2 ** 14)).toBeUndefined();
 });
 
 /** Two tables with the same keys, with one value that is long. */
@@ -134,8 +144,8 @@ describe('without WebAssembly', () => {
     vi.stubGlobal('WebAssembly', undefined);
     vi.resetModules();
     const { MergeKernel } = await import('../src/compact/merge-kernel.js');
-    expect(await MergeKernel.take()).toBeUndefined();
-    expect(await MergeKernel.take()).toBeUndefined();
+    expect(MergeKernel.take()).toBeUndefined();
+    expect(MergeKernel.take()).toBeUndefined();
     const { Database, WritableMemoryFolder: Folder } = await import('@bloom/leveldb');
     const database = await Database.open(new Folder());
     for (let i = 0; i < 400; i++) await database.put(`key ${i % 300}`, new Uint8Array(1000).fill(i));

@@ -14,12 +14,14 @@ import { LastKey } from './last-key.js';
 import { Pacer } from '../folder/pacer.js';
 import { ENTRIES_PER_LOOK } from '../table/table-file.js';
 import { type CompactionContext, sortedInputs } from './compaction-context.js';
-import { mergeInKernel } from './merge-in-kernel.js';
+import { kernelWork } from './kernel-work.js';
 import { OutputTables } from './output-tables.js';
+import { sizeOf } from './overlap.js';
 
 /** Merges the inputs of a compaction into new tables. After an error, unreferenced tables may be left in the folder. */
 export async function writeCompactedTables(plan: CompactionPlan, context: CompactionContext): Promise<CompactedTables> {
-  return (await mergeInKernel(plan, context)) ?? mergeByEntries(plan, context);
+  const inKernel = await kernelWork(context.order, sizeOf(plan.inputs.flat()));
+  return (await inKernel?.mergeInKernel(plan, context)) ?? mergeByEntries(plan, context);
 }
 
 /** Merges one entry at a time: works for every order of keys, and where blocks are damaged. */

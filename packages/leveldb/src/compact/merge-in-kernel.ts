@@ -1,4 +1,3 @@
-import { compareInternalBytes } from '@bloom/sstable/internal';
 import { Pacer } from '../folder/pacer.js';
 import type { CompactedTables, CompactionPlan } from '../folder/table-thread.js';
 import { LevelBlocks } from '../table/level-blocks.js';
@@ -6,21 +5,16 @@ import { CompactionWalk } from './compaction-walk.js';
 import { type CompactionContext, sortedInputs } from './compaction-context.js';
 import { AT_BOUND, AT_DELETION, BLOCK_ENDED, BLOCK_FULL, blockShapeOf, DONE, KEYS_FULL, LINED_UP, MergeKernel, NEEDS_BLOCK, NEEDS_TABLE } from './merge-kernel.js';
 import { OutputTables } from './output-tables.js';
-import { sizeOf } from './overlap.js';
-
-/** Smaller inputs are merged before a kernel would have been compiled. */
-const MIN_BYTES = 2 ** 14;
 
 /**
- * Merges the inputs of a compaction into new tables, in a kernel.
+ * Merges the inputs of a compaction, which are in bytewise order, into new tables.
  *
  * @returns undefined when the kernel cannot do it. Unreferenced tables may then be left in the folder.
  */
-export async function mergeInKernel(plan: CompactionPlan, context: CompactionContext, minBytes = MIN_BYTES): Promise<CompactedTables | undefined> {
+export async function mergeInKernel(plan: CompactionPlan, context: CompactionContext): Promise<CompactedTables | undefined> {
   const shape = blockShapeOf(context.building);
-  if (shape === undefined || context.order.compareInternalKeys !== compareInternalBytes || !context.damage.isStrict) return undefined;
-  if (sizeOf(plan.inputs.flat()) < minBytes) return undefined;
-  const kernel = await MergeKernel.take();
+  if (shape === undefined || !context.damage.isStrict) return undefined;
+  const kernel = MergeKernel.take();
   if (kernel === undefined) return undefined;
   try {
     const inputs = sortedInputs(plan);

@@ -11,6 +11,7 @@ import { type ReadStored, StoredBlocks, type StoredKernel } from '../cursor/stor
 import type { MemtableArrays } from '../folder/table-thread.js';
 import { LINKS } from '../memtable/memtable.js';
 import type { TableFile } from '../table/table-file.js';
+import { MERGE_KERNEL } from './merge-kernel.wasm.js';
 
 // Why the kernel returns. The numbers are those of `assembly/merge-kernel.ts`. Any other number means that it declines the current entry or block.
 /** All entries are merged. */
@@ -101,21 +102,8 @@ export interface MergedEntries {
 
 /** Kernels that no job uses. */
 const idle: MergeKernel[] = [];
-/** The code of the kernel, where it was loaded with this file's. */
-let provided: string | undefined;
-
-/** Provides the code of the kernel. On Node, importing it when it is needed would take five milliseconds. */
-export function provideMergeKernel(code: string): void {
-  provided = code;
-}
-
 /** Whether the host has refused a kernel. */
 let isRefused = false;
-
-async function loadedCode(): Promise<string | undefined> {
-  const loaded = await import('./merge-kernel.wasm.js').catch(() => undefined);
-  return loaded?.MERGE_KERNEL;
-}
 
 /** A kernel, for one job at a time. Its memory has 10 MiB, of which a compaction touches less than one, and grows to at most 32 MiB. */
 export class MergeKernel {
@@ -140,14 +128,11 @@ export class MergeKernel {
     this.#places = { added: kernel.ADDED_AT.value, block: kernel.BLOCK_AT.value, result: kernel.RESULT_AT.value / 4 };
   }
 
-  /** A kernel, which the caller must return; undefined where the host allows none. Its code is loaded by the first call. */
-  static async take(): Promise<MergeKernel | undefined> {
+  /** A kernel, which the caller must return; undefined where the host allows none. */
+  static take(): MergeKernel | undefined {
     const kept = idle.pop();
     if (kept !== undefined || isRefused) return kept;
-    const code = provided ?? (await loadedCode());
-    // The page may be offline. The next job tries again.
-    if (code === undefined) return undefined;
-    const exports = instantiateKernel<KernelExports>(code);
+    const exports = instantiateKernel<KernelExports>(MERGE_KERNEL);
     isRefused = exports === undefined;
     return exports && new MergeKernel(exports);
   }

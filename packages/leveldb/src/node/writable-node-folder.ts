@@ -3,8 +3,8 @@ import { open, rmdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { mustBeOptions, mustHaveAtMost } from '@bloom/bytes/internal';
-import { provideMergeKernel } from '../compact/merge-kernel.js';
-import { MERGE_KERNEL } from '../compact/merge-kernel.wasm.js';
+import * as inKernel from '../compact/in-kernel.js';
+import { provideKernelWork } from '../compact/kernel-work.js';
 import { PackedWalk } from '../cursor/packed-walk.js';
 import { providePackedWalks } from '../cursor/packed-walks.js';
 import { DatabaseError } from '../folder/database-error.js';
@@ -66,7 +66,7 @@ export class WritableNodeFolder extends NodeFolder implements WritableFolder {
     super(path, { readsAtOnce });
     // The synchronous walks of a database give the program no time to load the code.
     providePackedWalks(PackedWalk);
-    provideMergeKernel(MERGE_KERNEL);
+    provideKernelWork(inKernel);
     if (typeof thread !== 'boolean' && !(thread instanceof BackgroundThread)) throw new TypeError('thread must be a boolean or a BackgroundThread');
     this.#thread = thread;
   }
