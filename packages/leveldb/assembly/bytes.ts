@@ -15,8 +15,6 @@ export function copy(to: usize, from: usize, length: u32): void {
 }
 
 /** How many bytes, of `most`, are the same from the start. It may read up to 7 bytes past the ends. */
-// @ts-ignore: decorator
-@inline
 export function commonLength(a: usize, b: usize, most: u32): u32 {
   for (let i: u32 = 0; i < most; i += 8) {
     const difference = load<u64>(a + i) ^ load<u64>(b + i);

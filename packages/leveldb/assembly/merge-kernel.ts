@@ -117,8 +117,6 @@ export function leave(): void {
 }
 
 /** Takes the entry at hand. @returns why it cannot be taken yet; 0 when it was. */
-// @ts-ignore: decorator
-@inline
 function take(key: usize, keyLength: u32, value: usize, valueLength: u32): u32 {
   const userLength = keyLength - TRAILER;
   if (!isCounted) {

@@ -92,8 +92,6 @@ export function hasRoomForKey(userKeyLength: u32): bool {
 }
 
 /** Adds an entry whose key has its first `common` bytes in common with the last key that was added. */
-// @ts-ignore: decorator
-@inline
 export function add(key: usize, keyLength: u32, value: usize, valueLength: u32, common: u32): void {
   let shared = common;
   if (length == 0) {

@@ -88,8 +88,6 @@ export function valueLengthOf(s: usize): u32 {
 }
 
 /** The head of the user key [key, key + length), which has a trailer. */
-// @ts-ignore: decorator
-@inline
 export function headOf(key: usize, length: u32): u64 {
   const head = bswap(load<u64>(key));
   if (length >= 8) return head;
@@ -257,8 +255,6 @@ let valueAt: usize = 0;
 let valueLength: u32 = 0;
 
 /** Reads the lengths of the entry at `at`. @returns false when it is damaged. */
-// @ts-ignore: decorator
-@inline
 function readLengths(at: usize, end: usize): bool {
   const lengths = load<u32>(at);
   if (end - at >= 3 && (lengths & 0x808080) == 0) {
@@ -367,8 +363,6 @@ function indexBefore(s: usize, end: usize): usize {
 }
 
 /** Makes an entry a source's current one. */
-// @ts-ignore: decorator
-@inline
 function land(s: usize, key: usize, keyLength: u32, value: usize, valueLength: u32): void {
   store<u32>(s, keyLength, KEY_LENGTH);
   store<u32>(s, u32(value), VALUE);

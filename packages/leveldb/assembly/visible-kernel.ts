@@ -129,8 +129,6 @@ export function sampled(bytesUntilSample: u32): void {
   isCounted = true;
 }
 
-// @ts-ignore: decorator
-@inline
 function moveOn(source: u32): u32 {
   return isBackward ? retreat(sourceAt(source)) : advance(sourceAt(source));
 }
@@ -174,8 +172,6 @@ export function fill(): u32 {
 const NOTHING: u32 = 6;
 
 /** Moves to the next entry, unless the walk is on one that was not taken yet, and counts it for samples. @returns what stops the run. */
-// @ts-ignore: decorator
-@inline
 function reach(): u32 {
   if (mustMove) {
     const moved = moveOn(firstSource());
@@ -268,8 +264,6 @@ function packFound(): void {
 }
 
 /** Copies the user key and the value of a source's entry after the packed entries. @returns what stops the run. */
-// @ts-ignore: decorator
-@inline
 function copyCurrent(s: usize): u32 {
   const userLength = keyLengthOf(s) - TRAILER;
   const valueLength = valueLengthOf(s);
@@ -282,8 +276,6 @@ function copyCurrent(s: usize): u32 {
 }
 
 /** Adds the key and the value after the packed entries to them. */
-// @ts-ignore: decorator
-@inline
 function pack(keyLength: u32, valueLength: u32): void {
   length += keyLength;
   const ends = ENDS_AT + (usize(entries) << 3);
@@ -294,8 +286,6 @@ function pack(keyLength: u32, valueLength: u32): void {
 }
 
 /** Whether a user key comes after another. */
-// @ts-ignore: decorator
-@inline
 function isBehind(key: usize, keyLength: u32, other: usize, otherLength: u32): bool {
   const least = min(keyLength, otherLength);
   const common = commonLength(key, other, least);
