@@ -1,4 +1,5 @@
 // The limits of what a browser downloads for each entry point: a bundle with all dependencies, minified and gzipped.
+import { join } from 'node:path';
 import { entryPoints } from './entry-points.js';
 
 /** @import { Check } from 'size-limit' */
@@ -9,10 +10,10 @@ const wholeEntryPoints = {
   '@bloom/crc32c': '1.6 kB',
   '@bloom/hash': '3.8 kB',
   // 19 kB of this belong to Database.repair and Database.refilter, and are loaded on the first call.
-  '@bloom/leveldb': '128.3 kB',
+  '@bloom/leveldb': '126.9 kB',
   // A page whose database is in a worker loads at most 35 kB of this: tooling/bundler-tests measures it. What it has besides `@bloom/leveldb` is mostly abstract-level and its browser dependencies `buffer` and `events`.
-  '@bloom/level': '163 kB',
-  '@bloom/level/worker': '130.1 kB',
+  '@bloom/level': '161.6 kB',
+  '@bloom/level/worker': '128.6 kB',
   '@bloom/leveldb/browser': '2 kB',
   '@bloom/leveldb/opfs': '4.1 kB',
   '@bloom/leveldb/http': '9.6 kB',
@@ -33,13 +34,20 @@ const wholeEntryPoints = {
   '@bloom/filter-block': '4.3 kB',
   '@bloom/sstable': '39.6 kB',
   '@bloom/sstable/database': '36.6 kB',
-  '@bloom/sstable/inspect': '34.8 kB',
+  '@bloom/sstable/inspect': '34.9 kB',
   '@bloom/sstable/contract': '5.7 kB',
   '@bloom/sstable/blob': '0.9 kB',
   '@bloom/sstable/http': '6.3 kB',
   '@bloom/codecs': '20 kB',
   '@bloom/web-storage': '91.1 kB',
   '@bloom/web-storage/browser': '0.3 kB',
+};
+
+/** The modules of `@bloom/leveldb` that are loaded on demand, when entries are first merged or packed in kernels. */
+const onDemand = {
+  source: `export * from './compact/in-kernel.js'; export * from './cursor/packed-walk.js';`,
+  modules: /\/(?:flush-in-kernel|in-kernel|kernel-memory|level-blocks|merge-in-kernel|merge-kernel|packed-run|packed-walk|stored-blocks|visible-kernel|\w+-kernel\.wasm)\.js$/u,
+  limit: '10.2 kB',
 };
 
 /** Limits for what a page imports for a single job. */
@@ -69,25 +77,40 @@ if (unlimited.length > 0) throw new Error(`no size limit in tooling/size-limits/
  * @param {string} name
  * @param {string} source the module that is bundled
  * @param {string} limit
+ * @param {object} config of esbuild, besides
  */
-function check(name, source, limit) {
+function check(name, source, limit, config = {}) {
   return {
     name,
     limit,
     gzip: true,
     // size-limit needs a file. esbuild bundles `source` instead, which imports packages by name, as a page does.
     path: 'package.json',
-    /** @param {{ entryPoints: string[] }} config of esbuild, made by size-limit */
-    modifyEsbuildConfig: ({ entryPoints: _, ...config }) => ({
-      ...config,
+    /** @param {{ entryPoints: string[] }} given config of esbuild, made by size-limit */
+    modifyEsbuildConfig: ({ entryPoints: _, ...given }) => ({
+      ...given,
       format: 'esm',
       logLevel: 'error',
       stdin: { contents: source, resolveDir: import.meta.dirname },
+      ...config,
     }),
   };
 }
 
+/** A plugin of esbuild that leaves out the modules that a page has already loaded. */
+const withoutOthers = {
+  name: 'without-others',
+  /** @param {{ onResolve: (options: { filter: RegExp }, resolve: (module: { path: string, kind: string }) => object | undefined) => void }} build */
+  setup({ onResolve }) {
+    onResolve({ filter: /./ }, ({ path, kind }) => (kind === 'entry-point' || onDemand.modules.test(path) ? undefined : { path, external: true }));
+  },
+};
+
 export default [
   ...Object.entries(wholeEntryPoints).map(([name, limit]) => check(name, `export * from '${name}';`, limit)),
   ...Object.entries(jobs).map(([name, { source, limit }]) => check(name, source, limit)),
+  check('kernels of @bloom/leveldb, on demand', onDemand.source, onDemand.limit, {
+    stdin: { contents: onDemand.source, resolveDir: join(import.meta.dirname, '../../packages/leveldb/src') },
+    plugins: [withoutOthers],
+  }),
 ];
