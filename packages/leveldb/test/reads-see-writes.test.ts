@@ -1,5 +1,9 @@
 // A read shows the writes that were called before it, whether they were awaited or not, and nothing that was called later.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { Database, WriteBatch, type WritableFile, WritableMemoryFolder } from '@bloom/leveldb';
+import { WritableNodeFolder } from '@bloom/leveldb/node';
 import { describe, expect, test } from 'vitest';
 import { collect } from './collect.js';
 import { reverseComparator } from './reverse-comparator.js';
@@ -140,6 +144,32 @@ test('a read of another key does not wait for a write that is being synced', asy
   expect(isSynced).toBe(true);
   await writing;
   await database.close();
+});
+
+test('a get that waits for a write returns its own value, although other lookups use the same memory meanwhile', async () => {
+  const path = mkdtempSync(join(tmpdir(), 'bloom-reads-'));
+  const database = await Database.open(new WritableNodeFolder(path), { cache: null, blockSize: 1024 });
+  const valueOf = (i: number): string => `${i}`.repeat(2000);
+  for (const i of [0, 1]) await database.put(keyOf(i), utf8(valueOf(i)));
+  await database.flush();
+  const wanted = text(keyOf(0))!;
+  const reads = {
+    get: async () => text(await database.get(wanted)),
+    getAs: async () => database.getAs(wanted, (bytes, start, end) => text(bytes.subarray(start, end))),
+    getMany: async () => text((await database.getMany([wanted]))[0]),
+  };
+  for (const [name, read] of Object.entries(reads)) {
+    const writing = database.put(utf8('synced'), utf8(''), { sync: true });
+    const reading = read();
+    await writing;
+    for (let hops = 0; hops < 100; hops++) {
+      database.getSync(keyOf(1));
+      await Promise.resolve();
+    }
+    expect(await reading, name).toBe(valueOf(0));
+  }
+  await database.close();
+  rmSync(path, { recursive: true });
 });
 
 test('a snapshot that is taken while a write is acknowledged does not have the next write', async () => {

@@ -236,7 +236,9 @@ export abstract class AsyncBaseReader extends BaseReader implements AsyncIterabl
     const own = ownKey(key);
     return this.#later(async ({ view, lastSequence }) => {
       const lookup = this.#path.lookupAt(own, this.#path.sequenceOf(call, options, lastSequence), view);
-      await this.#settle(lookup, view, options?.signal);
+      const settling = this.#settle(lookup, view, options?.signal);
+      // Not awaited needlessly: other lookups could overwrite the value, which is lent.
+      if (settling !== undefined) await settling;
       return take(lookup);
     });
   }
