@@ -2,7 +2,7 @@
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { assemble, collectGarbage, ensureParts, MemoryStore, PartWriter, publish, type Store, writeParts } from '@bloom/bulk';
+import { arrayRun, assemble, collectGarbage, ensureParts, levelRun, MemoryStore, PartWriter, publish, type Store, writeParts } from '@bloom/bulk';
 import { FolderStore } from '@bloom/bulk/node';
 import { R2Store, type R2BucketLike } from '@bloom/bulk/r2';
 import { S3Store, s3StoreOf } from '@bloom/bulk/s3';
@@ -46,6 +46,13 @@ describe('a call with an argument too many', () => {
     expect(() => remove!.call(writer, key, key)).toThrow('PartWriter.delete takes a key, got 2 arguments');
     expect(writer.isEmpty).toBe(true);
   });
+});
+
+test('a run is made of an array, and of a function that opens parts', () => {
+  const runs = { arrayRun, levelRun } as unknown as Record<string, (...given: unknown[]) => unknown>;
+  expect(() => runs.arrayRun!(undefined)).toThrow(new TypeError('entries must be an array of entries, got undefined'));
+  expect(() => runs.levelRun!(undefined, () => undefined)).toThrow(new TypeError('parts must be an array of parts, got undefined'));
+  expect(() => runs.levelRun!([], new MemoryStore())).toThrow(new TypeError('open must be a function, got a MemoryStore'));
 });
 
 describe('deleting an object', () => {

@@ -1,5 +1,6 @@
 /** Entries in the order of their keys, as they are merged and written. */
 import { CorruptionError, type Signal } from '@bloom/bytes';
+import { mustBeArray, mustBeFunction } from '@bloom/bytes/internal';
 import type { FileMetadata } from '@bloom/leveldb';
 import { type AsyncTableOptions, type Comparator, type Table } from '@bloom/sstable';
 import { type DatabaseTable, decodeInternalKey, DELETION, encodeInternalKey, INTERNAL_KEY_TRAILER_LENGTH, MAX_SEQUENCE, MAX_TYPE, VALUE } from '@bloom/sstable/database';
@@ -63,6 +64,8 @@ export function levelRun<Listed extends ListedPart>(
   open: (part: Listed, signal?: Signal) => Promise<DatabaseTable>,
   comparator?: Comparator,
 ): Run {
+  mustBeArray('parts', parts, 'parts');
+  mustBeFunction('open', open);
   const order = comparatorOf('comparator', comparator);
   const sorted = [...parts].sort((a, b) => order.compare(userKeyOf(a.smallest), userKeyOf(b.smallest)));
   return {
@@ -83,6 +86,7 @@ export function levelRun<Listed extends ListedPart>(
 
 /** The entries of an array, in ascending order: for entries that fit into memory. */
 export function arrayRun(entries: readonly BulkEntry[], comparator?: Comparator): Run {
+  mustBeArray('entries', entries, 'entries');
   const order = comparatorOf('comparator', comparator);
   return {
     // eslint-disable-next-line @typescript-eslint/require-await -- as the other runs
