@@ -303,8 +303,8 @@ export class Database extends AsyncBaseReader {
   }
 
   /**
-   * Keeps the current state readable: pass the snapshot's sequence to reads. It includes the writes that were called before, but not a
-   * `clear` that has not ended.
+   * Keeps the current state readable: pass the snapshot's sequence to reads. It includes the writes that were called before. While `clear` is
+   * running, it may include only some of its deletions, and misses the writes that wait for it.
    */
   snapshot(): DatabaseSnapshot {
     this.#path.mustBeOpen();
