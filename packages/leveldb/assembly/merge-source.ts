@@ -31,7 +31,7 @@ const VALUE_LENGTH: usize = 36;
 const HEAD: usize = 40;
 /** The number of entries by which the source has moved since `supply` or `place`. */
 const MOVES: usize = 48;
-/** Memory for the contents of a compressed block, and its bytes. */
+/** Memory for the contents of a compressed block, and its bytes. The room for keys is as large, up to `MAX_KEY`. */
 const SLOT: usize = 52;
 const SLOT_BYTES: usize = 56;
 /** The list of the stored blocks that come next, how many there are, and how many of them the source has entered. */
@@ -232,7 +232,8 @@ export function enterStored(source: u32, isBackward: bool): bool {
     const slot = usize(load<u32>(s, SLOT));
     if (!decompress(varintEnd, end, slot, slot + length)) return false;
     contents = slot;
-  } else if (type != 0) {
+  } else if (type != 0 || length > load<u32>(s, SLOT_BYTES)) {
+    // A longer block may have keys for which there is no room.
     return false;
   }
   if (!supply(source, contents, length, keyOf(s)) || (isBackward ? !supplyIndex(source, load<u32>(s, INDEX)) || retreat(s) != ON_ENTRY : advance(s) != ON_ENTRY)) {
