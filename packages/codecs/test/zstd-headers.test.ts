@@ -55,13 +55,13 @@ describe('the content size of a frame', () => {
     [{ sizeLength: 2, contentBytes: 256 }, 256],
     [{ sizeLength: 1, contentBytes: 4, isSingleSegment: true }, 4],
   ] as const)('is compared with the most that the blocks can have: %o', (parts, claimed) => {
-    judges.expectRefused(zstdFrame([rawBlock(ABC)], parts), `the frame claims ${claimed} bytes, its blocks can have at most 3`);
-    judges.expectRefused(zstdFrame([repeatedBlock(1, 2), rawBlock([1])], parts), `the frame claims ${claimed} bytes, its blocks can have at most 3`);
+    judges.expectRefused(zstdFrame([rawBlock(ABC)], parts), `the frame claims ${claimed} bytes, but its blocks can hold at most 3`);
+    judges.expectRefused(zstdFrame([repeatedBlock(1, 2), rawBlock([1])], parts), `the frame claims ${claimed} bytes, but its blocks can hold at most 3`);
   });
 
   test('may be less than a compressed block can have, and not more', () => {
     const parts = { windowLog: 10 };
-    judges.expectRefused(zstdFrame([compressed(1)], { ...parts, contentBytes: 1025 }), 'the frame claims 1025 bytes, its blocks can have at most 1024');
+    judges.expectRefused(zstdFrame([compressed(1)], { ...parts, contentBytes: 1025 }), 'the frame claims 1025 bytes, but its blocks can hold at most 1024');
     judges.expectRefused(zstdFrame([compressed(1)], { ...parts, contentBytes: 1024 }), 'the contents have 1 bytes, the frame claims 1024');
     judges.expectRead(zstdFrame([compressed(1)], { ...parts, contentBytes: 1 }), [0x61]);
   });

@@ -95,7 +95,7 @@ describe('a log that is replayed into a memtable', () => {
     };
     const sized = (byteLength: number, name?: string): FolderFile => ({ byteLength, name, read: fails, readSync: fails });
     expect(caught(() => replay(sized(2 ** 31 + 1)))).toMatchObject({
-      code: 'BLOOM_TOO_LARGE', structure: 'file', offset: 0, file: '000009.log', problem: 'it has 2147483649 bytes, a log has at most 2147483648',
+      code: 'BLOOM_TOO_LARGE', structure: 'file', offset: 0, file: '000009.log', problem: 'it has 2147483649 bytes, but a log can be at most 2147483648 bytes',
     });
     expect(caught(() => replay(sized(2 ** 31 + 1, 'a name')))).toMatchObject({ file: 'a name' });
     expect(String(caught(() => replay(sized(2 ** 31))))).toContain('it was read');

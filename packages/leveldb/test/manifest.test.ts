@@ -80,7 +80,7 @@ test('a MANIFEST has up to 1 GiB, and one byte more is refused by its length', (
   expect(caught(() => mustBeManifestLength({ byteLength: 2 ** 30 + 1 }, place))).toMatchObject({
     ...place,
     code: 'BLOOM_TOO_LARGE',
-    problem: 'it has 1073741825 bytes, a MANIFEST has at most 1073741824: make a new one with Database.repair',
+    problem: 'it has 1073741825 bytes, but a MANIFEST can be at most 1073741824 bytes: make a new one with Database.repair',
   });
 });
 

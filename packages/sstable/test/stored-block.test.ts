@@ -81,7 +81,7 @@ test('a checksum error states both checksums, with all their digits', () => {
   const stored = fromHex('0000000001000000' + '00' + '0a000000');
   expect(caught(() => decodeStoredBlock(stored, place, plain))).toMatchObject({
     code: 'BLOOM_BAD_CHECKSUM',
-    problem: 'its checksum is 0000000a, its bytes give b0a1f2c0',
+    problem: 'stored checksum 0000000a, computed b0a1f2c0',
   });
 });
 

@@ -23,7 +23,7 @@ describe('verify', () => {
 
   test('prints the structure, offset and problem of each finding, and exits with 1', async () => {
     const { code, stdout } = await bloom(['verify', flipped], scratch.path);
-    expect(stdout.toString()).toMatch(/^data block at offset [0-9]+: its checksum is [0-9a-f]{8}, .*\(BLOOM_BAD_CHECKSUM\)\n$/);
+    expect(stdout.toString()).toMatch(/^data block at offset [0-9]+: stored checksum [0-9a-f]{8}, .*\(BLOOM_BAD_CHECKSUM\)\n$/);
     expect(code).toBe(1);
   });
 
@@ -66,7 +66,7 @@ describe('salvage', () => {
 });
 
 describe('a failure of reading a damaged table names salvage:', () => {
-  const flippedProblem = /: data block at offset \d+: its checksum is [^\n]*; bloom verify lists all damage, and bloom salvage copies what can still be read\n$/;
+  const flippedProblem = /: data block at offset \d+: stored checksum [^\n]*; bloom verify lists all damage, and bloom salvage copies what can still be read\n$/;
   const cutProblem = /: not a LevelDB table: [^\n]*; if it is a part of a table, bloom salvage copies the readable entries\n$/;
   test.each([
     ['scan', flipped, flippedProblem],

@@ -90,8 +90,8 @@ const failures: [args: string, problem: string][] = [
   // Tables.
   ['stat short.ldb', 'short.ldb: not a LevelDB table: 5 bytes are fewer than the 48 of a footer'],
   ['scan random.ldb', 'random.ldb: footer at offset 4048: not a LevelDB table: it ends in '],
-  ['get damaged.ldb a', 'damaged.ldb: data block at offset 0: its checksum is '],
-  ['scan damaged.ldb', 'damaged.ldb: data block at offset 0: its checksum is '],
+  ['get damaged.ldb a', 'damaged.ldb: data block at offset 0: stored checksum '],
+  ['scan damaged.ldb', 'damaged.ldb: data block at offset 0: stored checksum '],
   ['layout good.tsv', 'good.tsv: not a LevelDB table: 8 bytes are fewer than the 48 of a footer'],
   ['layout empty', 'empty: not a LevelDB table: 0 bytes are fewer than the 48 of a footer'],
   ['layout random.ldb', 'random.ldb: footer at offset 4048: not a LevelDB table: it ends in '],

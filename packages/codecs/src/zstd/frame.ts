@@ -141,7 +141,7 @@ export function decodeZstd(compressed: Uint8Array, maxBytes: number): Uint8Array
     const header = readFrameHeader(stream, position, end);
     const { contentBytes } = header;
     const most = mostContentBytes(stream, header.position, end, header.maxBlockBytes);
-    if (contentBytes !== undefined && contentBytes > most) throw new Error(`the frame claims ${contentBytes} bytes, its blocks can have at most ${most}`);
+    if (contentBytes !== undefined && contentBytes > most) throw new Error(`the frame claims ${contentBytes} bytes, but its blocks can hold at most ${most}`);
     if (contentBytes !== undefined && contentBytes > maxBytes) throw new RangeError(`the contents have ${contentBytes} bytes, the limit is ${maxBytes}`);
     const expected = Math.min(contentBytes ?? most, Math.max(MIN_EXPECTED_BYTES, EXPECTED_EXPANSION * end));
     output ??= new GrowingOutput(expected, maxBytes);

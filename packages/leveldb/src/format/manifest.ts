@@ -29,7 +29,7 @@ export const MAX_MANIFEST_LENGTH = 2 ** 30;
 /** @throws CorruptionError `BLOOM_TOO_LARGE`, before anything is read, when it is longer than a MANIFEST can be. */
 export function mustBeManifestLength({ byteLength }: { readonly byteLength: number }, place: Place): void {
   if (byteLength <= MAX_MANIFEST_LENGTH) return;
-  const problem = `it has ${byteLength} bytes, a MANIFEST has at most ${MAX_MANIFEST_LENGTH}: make a new one with Database.repair`;
+  const problem = `it has ${byteLength} bytes, but a MANIFEST can be at most ${MAX_MANIFEST_LENGTH} bytes: make a new one with Database.repair`;
   throw new CorruptionError('BLOOM_TOO_LARGE', place, problem);
 }
 

@@ -62,7 +62,7 @@ export function* replayLog(
   const { byteLength } = file;
   const name = file.name ?? logFileName(number);
   if (byteLength > MAX_LOG_LENGTH) {
-    const problem = `it has ${byteLength} bytes, a log has at most ${MAX_LOG_LENGTH}`;
+    const problem = `it has ${byteLength} bytes, but a log can be at most ${MAX_LOG_LENGTH} bytes`;
     throw new CorruptionError('BLOOM_TOO_LARGE', { structure: 'file', offset: 0, file: name }, problem);
   }
   // A log of the same length may still have new records if its writer had allocated space for them as zeros.

@@ -422,7 +422,7 @@ export class Database extends AsyncBaseReader {
   #mustFit(batch: WriteBatch): void {
     const { settings } = this.#database;
     const maxBatchBytes = Math.max(MAX_BATCH_BYTES, settings.maxBlockBytes / 2);
-    if (batch.byteLength > maxBatchBytes) throw new RangeError(`a batch must have at most ${maxBatchBytes} bytes, got ${batch.byteLength}`);
+    if (batch.byteLength > maxBatchBytes) throw new RangeError(`a batch can be at most ${maxBatchBytes} bytes, got ${batch.byteLength}`);
     // Checked before the record is made, since nearly every batch is small.
     if (isSmallBatch(batch.byteLength, settings)) return;
     const problem = misfitOf(batch.encode(0n), settings);
