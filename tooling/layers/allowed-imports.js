@@ -25,11 +25,11 @@ export const arrows = {
 };
 
 /**
- * Which rooms (folders in a package's `src`) a room may import. Entry points, the files in `src` itself, may import any room.
+ * Which folders of a package's `src` each of these folders may import. Entry points, the files in `src` itself, may import any folder.
  *
  * @type {Record<string, Record<string, string[]>>}
  */
-export const rooms = {
+export const folders = {
   sstable: {
     format: [],
     compression: ['format'],

@@ -1,4 +1,4 @@
-import { arrows, rooms } from './allowed-imports.js';
+import { arrows, folders } from './allowed-imports.js';
 
 /** @import { IConfiguration, IForbiddenRuleType } from 'dependency-cruiser' */
 
@@ -21,22 +21,22 @@ const outsideTheArrows = Object.entries(arrows).map(([name, targets]) => ({
 }));
 
 /** @type {IForbiddenRuleType[]} */
-const outsideTheRooms = Object.entries(rooms).flatMap(([name, arrowsOfRooms]) => {
+const outsideTheFolders = Object.entries(folders).flatMap(([name, arrowsOfFolders]) => {
   const src = `^packages/${name}/src/`;
-  const known = Object.keys(arrowsOfRooms).join('|');
+  const known = Object.keys(arrowsOfFolders).join('|');
   return [
-    ...Object.entries(arrowsOfRooms).map(
-      /** @returns {IForbiddenRuleType} */ ([room, targets]) => ({
-        name: `arrows-of-${name}-${room}`,
-        comment: `${name}/src/${room} may import ${targets.join(', ') || 'no other room'}, and no entry point.`,
+    ...Object.entries(arrowsOfFolders).map(
+      /** @returns {IForbiddenRuleType} */ ([folder, targets]) => ({
+        name: `arrows-of-${name}-${folder}`,
+        comment: `${name}/src/${folder} may import ${targets.join(', ') || 'no other folder'}, and no entry point.`,
         severity: 'error',
-        from: { path: `${src}${room}/` },
-        to: { path: src, pathNot: `${src}(${[room, ...targets].join('|')})/` },
+        from: { path: `${src}${folder}/` },
+        to: { path: src, pathNot: `${src}(${[folder, ...targets].join('|')})/` },
       }),
     ),
     /** @type {IForbiddenRuleType} */ ({
-      name: `rooms-of-${name}`,
-      comment: 'A new room needs its arrows in tooling/layers/allowed-imports.js.',
+      name: `folders-of-${name}`,
+      comment: 'A new folder needs its arrows in tooling/layers/allowed-imports.js.',
       severity: 'error',
       from: { path: `${src}[^/]+/`, pathNot: `${src}(${known})/` },
       to: {},
@@ -48,7 +48,7 @@ const outsideTheRooms = Object.entries(rooms).flatMap(([name, arrowsOfRooms]) =>
 export default {
   forbidden: [
     ...outsideTheArrows,
-    ...outsideTheRooms,
+    ...outsideTheFolders,
     {
       name: 'package-without-arrows',
       comment: 'A new package needs its arrows in tooling/layers/allowed-imports.js.',
