@@ -47,6 +47,6 @@ export function machineLine(machine: Machine): string {
     machine.system,
     `Node ${machine.node} (V8 ${machine.v8})`,
     ...versions,
-    `${machine.date}, load ${machine.load}`,
+    `${machine.date}, load average ${machine.load}`,
   ].join('; ');
 }

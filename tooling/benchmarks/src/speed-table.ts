@@ -22,10 +22,10 @@ const ROWS: readonly Row[] = [
   { what: '`put`', other: 'leveldb', by: 'DB::Put', figures: ['db-write-put-sequential', 'db-write-put-random', 'db-write-overwrite'], isInReadme: true },
   { what: 'write batches of 1,000 entries', other: 'leveldb', by: 'DB::Write', figures: ['db-write-batches'] },
   { what: '`entries()` of a database', other: 'leveldb', figures: ['db-write-entries'] },
-  { what: '`get` from a table', other: 'classic-level', figures: ['get-present'] },
+  { what: '`get` from a table, versus `get` from a database', other: 'classic-level', figures: ['get-present'] },
   { what: '`get` from a database', other: 'classic-level', figures: ['db-get-present'], isInReadme: true },
   { what: 'synchronous `get` from a compacted database', other: 'classic-level', figures: ['db-compacted-get-present-sync'] },
-  { what: '`entries()` of a table', other: 'classic-level', by: 'for await over iterator()', figures: ['entries'] },
+  { what: '`entries()` of a table, versus iterating over a database', other: 'classic-level', by: 'for await over iterator()', figures: ['entries'] },
   { what: '`entries()` of a database', other: 'classic-level', figures: ['db-entries'], isInReadme: true },
   { what: '`put`', other: 'classic-level', figures: ['db-write-put-sequential', 'db-write-put-random'], isInReadme: true },
   { what: 'compact a database', other: 'classic-level', figures: ['db-write-compact'] },
@@ -69,8 +69,9 @@ export function speedPage(runs: readonly Runs[], machine: string): string {
   return `# Speed
 
 Each ratio is our time divided by the other program's time, so a ratio above 1 means that we are slower. The worst rows come first.
-A range covers all data sizes and stored runs; each value is the median of alternating rounds on one machine. All programs do the same
-work on the same data, and their answers are compared. Keys are 16 bytes long, values 100, and filters have 10 bits per key.
+A range covers all data sizes and stored runs. The programs run in alternating rounds on one machine, and each value is the median. All
+programs do the same work on the same data, and their answers are compared. Keys are 16 bytes long, values 100, and filters have 10 bits
+per key.
 
 ${speedTable(runs, ROWS)}
 
@@ -86,7 +87,7 @@ rows, the blocks that are read are already in the cache. classic-level does not 
 - **An array of keys** is first copied into one buffer. Fill a \`KeyBuffer\` instead if you build many filters.
 - **Promises.** \`entries()\` makes a promise and two copies for each entry. Cursors and the synchronous calls do not.
 
-The machine: ${machine}. It shares its processors with others, so ratios vary by a fifth between runs.
+The machine: ${machine}. It shares its processors with other jobs, so ratios vary by a fifth between runs.
 
 ## More
 
