@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Versions: rusty-leveldb 4.0.2 (Rust, default options); plyvel 1.5.1, which contains LevelDB 1.22 (C++).
 #
-# Expected: a put that has returned survives the end of its process. LevelDB passes each batch to the operating system before it
+# Expected: a put that has returned survives a crash or exit of its process. LevelDB passes each batch to the operating system before it
 # returns, so only a crash of the whole machine can lose puts that were not synchronous.
 #
 # Seen: rusty-leveldb keeps the log in a buffer of the process. Of 100 puts that all returned Ok, a process that ends with

@@ -117,7 +117,7 @@ const dependenciesIn = (name) => dependenciesOf(manifests.get(name) ?? {});
 const readme = readFileSync(join(root, 'README.md'), 'utf8')
   // Five packages have a row of a table, the others a line below it.
   .replace(/^(\| .* \| \[`(@bloom\/[\w-]+)`\]\([^)]*\) \|)[^|]*\|[^|]*\|[^|]*\|$/gm, (_, /** @type {string} */ row, /** @type {string} */ name) => `${row} ${dependenciesIn(name)} | ${installed.get(name) ?? ''} | ${limits.get(name) ?? ''} |`)
-  .replace(/(\[`(@bloom\/[\w-]+)`\]\([^)]*\): [^()]*) \([^)]*\)/g, (_, /** @type {string} */ line, /** @type {string} */ name) => `${line} (depends on ${dependenciesIn(name)}; ${installed.get(name) ?? ''} installed, ${limits.get(name) ?? ''} in a page)`);
+  .replace(/(\[`(@bloom\/[\w-]+)`\]\([^)]*\): [^()]*) \([^)]*\)/g, (_, /** @type {string} */ line, /** @type {string} */ name) => `${line} (depends on ${dependenciesIn(name)}; ${installed.get(name) ?? ''} installed, ${limits.get(name) ?? ''} bundled)`);
 compare('README.md', readme);
 
 for (const problem of problems) console.error(problem);

@@ -17,7 +17,7 @@ const guides = [
       { text: 'Explorer', link: '/explorer/index.html', target: '_self' },
       { text: 'Which layer do I need?', link: '/guide/choose-a-layer' },
       { text: 'Which filter do I need?', link: '/guide/choose-a-filter' },
-      { text: 'Compared with others', link: '/guide/compare' },
+      { text: 'Comparison with other libraries', link: '/guide/compare' },
       { text: 'Why a filter says no', link: '/story' },
       { text: 'Why filters fail for numbered keys', link: '/guide/numbered-keys' },
     ],

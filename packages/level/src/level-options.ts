@@ -86,7 +86,7 @@ export interface HasOptions<K> extends AbstractHasOptions<K>, FillsCache {}
 /** Options of `hasMany`. */
 export interface HasManyOptions<K> extends AbstractHasManyOptions<K>, FillsCache {}
 
-/** Whether to wait until a write survives a power failure, not only the end of the process. Default: false. */
+/** Whether to wait until a write survives a power failure, not only a crash of the process. Default: false. */
 interface Synced {
   readonly sync?: boolean | undefined;
 }

@@ -1,8 +1,8 @@
 /**
  * The laws of {@link Comparator}, as checks that any test runner can run: for an order of your own.
  *
- * Each law compares all pairs, or all triples, of keys that are near to each other: texts that differ in case, spaces or accents, numbers
- * in text, doubles and integers of eight bytes, invalid UTF-8, runs of 0x00 and 0xff, prefixes of each other, and neighbours of
+ * Each law compares all pairs, or all triples, of keys that are near to each other: texts that differ in case, spaces or accents, decimal
+ * numbers as text, doubles and integers of eight bytes, invalid UTF-8, runs of 0x00 and 0xff, prefixes of each other, and neighbours of
  * the `keys` that you give. A comparator breaks a law only if it does so each time that it is asked.
  *
  * The laws cannot see these faults:
