@@ -49,7 +49,7 @@ export function addBuild(program: Command): void {
   addInputOptions(command);
   addTableOptions(command)
     .option('--sort', 'accept keys in any order, and keep the last value of each key')
-    .option('--versions', 'make a table of a database: entries have a sequence and a type, as scan --all-versions prints them')
+    .option('--versions', 'make a table like those in a database: entries have a sequence and a type, as scan --all-versions prints them')
     .addOption(
       new Option('--memory <bytes>', 'for --sort: bytes of entries to keep in memory; the rest is sorted in temporary files next to the output')
         .default(SORT_BYTES, '256MiB')

@@ -57,7 +57,7 @@ export function addPart(program: Command): void {
     )
     .argument('[input...]', 'the entries, or tables; - is standard input, for entries')
     .requiredOption('-o, --output <store>', 'where to write the parts: a folder, or s3://BUCKET/PREFIX')
-    .addOption(new Option('--sequence <n>', 'the sequence number of these entries, higher than all published ones, such as 20261123').argParser(sequenceNumber).makeOptionMandatory())
+    .addOption(new Option('--sequence <n>', 'the sequence of all entries, higher than all published ones, such as 20261123').argParser(sequenceNumber).makeOptionMandatory())
     .addOption(new Option('--part-size <bytes>', 'bytes of a part, without its filters').default(DEFAULT_PART_BYTES, '16MiB').argParser(byteSize(1, 2 ** 30)))
     .addOption(new Option('--deletions <input>', 'keys to delete, in the format of the INPUTs and in order; values are ignored; repeatable').argParser(several))
     .option('--files <list>', 'a file with the names of further tables, one per line, the newest first; - is standard input')

@@ -47,7 +47,7 @@ describe('salvage', () => {
   test('saves every block except the damaged one', async () => {
     const { code, stdout, stderr } = await bloom(['salvage', flipped, '-o', 'saved.ldb'], scratch.path);
     expect(code).toBe(1);
-    expect(stdout.toString()).toMatch(/^[0-9]{4} bytes at offset [0-9]+: its checksum/);
+    expect(stdout.toString()).toMatch(/^[0-9]{4} bytes at offset [0-9]+: stored checksum/);
     expect(stderr).toMatch(/saved\.ldb: 5,[0-9]{3} entries of 14 blocks\n$/);
     expect((await bloom(['verify', 'saved.ldb'], scratch.path)).code).toBe(0);
   });

@@ -13,7 +13,7 @@ export interface PublicationJob {
   readonly parts: string;
   /** Where the database is published. */
   readonly store: string;
-  /** The number of the delivery. */
+  /** The sequence of all entries of this publication, higher than all published ones. */
   readonly sequence: string;
   /** Into how many ranges the keys are cut. */
   readonly ranges: number;

@@ -5,7 +5,7 @@
 #   FORMAT        their format (tsv)
 #   WORK          an empty folder of this job's own, which all nodes can write to
 #   PARTS, STORE  where parts are written, and where the database is published: folders, or s3://BUCKET/PREFIX
-#   SEQUENCE      the number of the delivery
+#   SEQUENCE      the sequence of all entries, higher than all published ones
 #   RANGES        into how many ranges the keys are cut
 #   PART_OPTIONS  further options of bloom part
 set -euo pipefail

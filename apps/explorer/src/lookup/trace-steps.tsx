@@ -129,7 +129,7 @@ function TableStep({ step, form, asked, storedFilter }: FilterAccess & { readonl
             <span class="trace-label">Block</span>
             <div>
               <p>
-                Read. {counted(block.compared.length, 'comparison')} to find the restart among {count(block.restarts)}, then {counted(block.walked.length, 'entry')} scanned.
+                Read. {counted(block.compared.length, 'comparison')} to find the restart point among {count(block.restarts)}, then {counted(block.walked.length, 'entry')} scanned.
               </p>
               <details>
                 <summary>Keys that were compared and scanned</summary>

@@ -138,7 +138,7 @@ function EntryList({ client, block, facts, form, onGoTo }: PartProps & { readonl
         ]}
       />
       <p class="muted small">
-        <span class="bytes-shared">Underlined</span> bytes are shared with the previous key and not stored again. ▸ marks a restart, which stores its whole key, so a search can start there.
+        <span class="bytes-shared">Underlined</span> bytes are shared with the previous key and not stored again. ▸ marks a restart point, which stores its whole key, so a search can start there.
       </p>
       {entry !== undefined && entry.number === selected && <EntryDetails entry={entry} form={form} />}
     </>
