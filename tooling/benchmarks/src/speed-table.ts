@@ -70,13 +70,13 @@ export function speedPage(runs: readonly Runs[], machine: string): string {
 
 Each ratio is our time divided by the other program's time, so a ratio above 1 means that we are slower. The worst rows come first.
 A range covers all data sizes and stored runs. The programs run in alternating rounds on one machine, and each value is the median. All
-programs do the same work on the same data, and their answers are compared. Keys are 16 bytes long, values 100, and filters have 10 bits
+programs run on the same data, and their answers are compared. Keys are 16 bytes long, values 100, and filters have 10 bits
 per key.
 
 ${speedTable(runs, ROWS)}
 
-"Uncached" means that our cache of blocks is smaller than the data, so that most blocks are only in the OS page cache. In all other
-rows, the blocks that are read are already in the cache. classic-level does not verify checksums; we always do.
+"Uncached" means that our cache of blocks is smaller than the data, so that most blocks are only in the OS page cache. In the
+other rows for \`get\`, the blocks are already in the cache. classic-level does not verify checksums; we always do.
 
 ## Why the worst rows are slow
 
