@@ -12,7 +12,7 @@ import { expect } from 'vitest';
 /** Whether this is one of the runs by name of tooling/long-tests: others start no engine that takes a minute to lose a node. */
 export const isNamedRun = process.env.BLOOM_CLUSTER_ENTRIES !== undefined;
 /** How many entries a job has. */
-export const ENTRIES = Number(process.env.BLOOM_CLUSTER_ENTRIES ?? 20_000);
+export const ENTRIES = Number(process.env.BLOOM_CLUSTER_ENTRIES ?? 5_000);
 export const SHARDS = 6;
 /** Enough for 20 million entries. */
 export const TIMEOUT_MS = 3_600_000;

@@ -7,7 +7,7 @@ import { FakeS3 } from '../fake-s3.js';
 import { collected, deliver, entriesOf, keyAt, makeRoom, Model, partsOf, range, someChanges, textOf, utf8 } from '../model.js';
 
 // tooling/long-tests has a longer run.
-const PUBLICATIONS = Number(process.env.BLOOM_PUBLICATIONS ?? 25);
+const PUBLICATIONS = Number(process.env.BLOOM_PUBLICATIONS ?? 10);
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 let s3: FakeS3;

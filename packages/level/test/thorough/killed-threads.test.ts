@@ -11,7 +11,7 @@ import { BloomLevel } from '@bloom/level';
 import { expect, test } from 'vitest';
 import { deleteProgram, LevelThread, threadProgram } from '../level-threads.js';
 
-const KILLS = Number(process.env.BLOOM_THREAD_KILLS ?? 20);
+const KILLS = Number(process.env.BLOOM_THREAD_KILLS ?? 8);
 const THREADS = 4;
 const OPTIONS = { multithreading: true, writeBufferSize: 65_536 } as const;
 

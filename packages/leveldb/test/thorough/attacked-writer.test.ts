@@ -9,7 +9,7 @@ import { Database, type DatabaseOptions, WriteBatch } from '@bloom/leveldb';
 import { WritableNodeFolder } from '@bloom/leveldb/node';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
 
-const rounds = Number(process.env.BLOOM_ATTACKS ?? 2);
+const rounds = Number(process.env.BLOOM_ATTACKS ?? 1);
 const seeds = Array.from({ length: rounds }, (_, i) => i + 1);
 
 const root = mkdtempSync(join(tmpdir(), 'bloom-attacked-'));

@@ -15,7 +15,7 @@ import { PowerCutFolder, type Remains } from '../power-cut-folder.js';
 import { someDatabase } from '../some-database.js';
 
 const ENTRIES = Number(process.env.BLOOM_FITTED_ENTRIES ?? 20_000);
-const CUTS = Number(process.env.BLOOM_REFILTER_CUTS ?? 100);
+const CUTS = Number(process.env.BLOOM_REFILTER_CUTS ?? 40);
 const isLong = ENTRIES >= 200_000;
 const BATCH = 1000;
 /** At 10 bits per key and 6 probes, the share of absent keys that match if all bits are independent. */

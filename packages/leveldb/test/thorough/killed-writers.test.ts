@@ -15,7 +15,7 @@ import { collect } from '../collect.js';
 import { checkCounted } from '../counted-state.js';
 
 // tooling/long-tests has a run of 300.
-const kills = Number(process.env.BLOOM_WRITER_KILLS ?? 12);
+const kills = Number(process.env.BLOOM_WRITER_KILLS ?? 5);
 /** After this many kills, a new folder is used. */
 const KILLS_PER_FOLDER = 50;
 

@@ -13,7 +13,7 @@ import { collect } from '../collect.js';
 
 // Folders of other programs, sound and damaged, are repaired. tooling/long-tests has a run of 200 sound and 300 damaged ones of each.
 const seeds = Array.from({ length: Number(process.env.BLOOM_PEER_REPAIRS ?? 2) }, (_, i) => i + 1);
-const damagedFolders = Number(process.env.BLOOM_PEER_DAMAGES ?? 8);
+const damagedFolders = Number(process.env.BLOOM_PEER_DAMAGES ?? 4);
 const root = mkdtempSync(join(tmpdir(), 'bloom-peer-repairs-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
