@@ -22,7 +22,7 @@ import type { KeyList } from './policy.js';
 
 /** A filter of more keys gets LevelDB's shape: there, absent keys that match mostly have the hash of a stored key, and match in any shape. */
 export const MAX_FITTED_KEYS = 4096;
-/** The most bytes of a filter that is fitted, so that the kernel has room for its bits. */
+/** The most bytes of a filter that is fitted, and of every length that is tried for it: the kernel has room for that many bits. */
 export const MAX_FITTED_BYTES = 2 ** 14;
 
 /** The number of absent neighbours of a key that judge. */
@@ -83,12 +83,13 @@ export interface ShapeChoice {
 export function shapesFor(keys: number, bitsPerKey: number, extraBytes: number): ShapeChoice {
   const plain = filterByteLength(keys, bitsPerKey) - 1;
   const room = Math.floor((plain + 1) * 2 * extraBytes);
+  const longest = Math.min(plain + room, MAX_FITTED_BYTES);
   // LevelDB's minimum of 64 bits is the worst length of all: every neighbour of 2 to 6 keys can match. Shorter filters may have the bits
   // that LevelDB would give these keys without the minimum.
   const shortest = Math.max(1, Math.min(plain - room, Math.floor((keys * bitsPerKey) / 8)));
   const lengths = [plain];
   for (let step = 1; step <= Math.max(room, plain - shortest) && lengths.length < MAX_LENGTHS; step++) {
-    if (step <= room) lengths.push(plain + step);
+    if (plain + step <= longest) lengths.push(plain + step);
     if (plain - step >= shortest) lengths.push(plain - step);
   }
   const plainProbes = probesFor(bitsPerKey);

@@ -1,8 +1,9 @@
 import { seeded } from '@bloom/fixtures';
 import { keyPatterns } from '@bloom/fixtures/key-patterns';
-import { BloomFilterPolicy, buildFilter, FilterBuffer, FittedBloomFilterPolicy, idealFalsePositiveRate, KeyBuffer } from '@bloom/policy';
+import { bloomHash } from '@bloom/hash';
+import { BloomFilterPolicy, bloomProbes, buildFilter, FilterBuffer, FittedBloomFilterPolicy, idealFalsePositiveRate, KeyBuffer } from '@bloom/policy';
 import { describe, expect, test, vi } from 'vitest';
-import { shapesFor } from '../src/filter-fit.js';
+import { MAX_FITTED_BYTES, shapesFor } from '../src/filter-fit.js';
 import { FitKernel } from '../src/fit-kernel.js';
 
 const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
@@ -95,6 +96,32 @@ describe('the kernel and the plain loops make the same filters', () => {
     }
   });
 
+  test('of the longest filters, with keys for which longer ones would be better', () => {
+    const random = seeded(13);
+    const count = 43;
+    const bitsPerKey = 3048;
+    const bytes = (count * bitsPerKey) / 8;
+    /** The bits of a key in a filter of that many bytes, with the fewest probes that are tried. */
+    const bitsOf = (key: Uint8Array, byteLength: number): number[] => bloomProbes(bloomHash(key), byteLength + 1, 26).probes.map(({ bit }) => bit);
+    const keyWith = (isBit: (bit: number) => boolean, byteLength: number): Uint8Array => {
+      for (;;) {
+        const key = random.bytes(8);
+        if (bitsOf(key, byteLength).some(isBit)) return key;
+      }
+    };
+    // The bits of a neighbour of the first key are those of other keys: a filter of LevelDB's length lets it pass.
+    const neighbour = Uint8Array.of(0, 0, 0, 0, 0, 0, 0, 1);
+    const bitsOfNeighbour = bloomProbes(bloomHash(neighbour), bytes + 1, 30).probes.map(({ bit }) => bit);
+    const keys = [new Uint8Array(8), ...bitsOfNeighbour.map((bit) => keyWith((other) => other === bit, bytes))];
+    // The other keys have bits past that room in a filter of the next odd length.
+    while (keys.length < count) keys.push(keyWith((bit) => bit >= MAX_FITTED_BYTES * 8, bytes + 2));
+    const policy = new FittedBloomFilterPolicy(bitsPerKey);
+    for (let seen = 0; seen < 4096; seen += count) buildFilter(policy, keys);
+    const filter = buildFilter(policy, keys);
+    expect(keys.filter((key) => !policy.keyMayMatch(key, filter))).toEqual([]);
+    expect(filter).toEqual(buildFilter(new FittedBloomFilterPolicy(bitsPerKey), keys));
+  });
+
   test('also where the keys are too long for the kernel', () => {
     const keys = Array.from({ length: 3 }, (_, i) => new Uint8Array(200_000).fill(97 + i));
     expect(buildFilter(warm(new FittedBloomFilterPolicy(10)), keys)).toEqual(buildFilter(new FittedBloomFilterPolicy(10), keys));
@@ -132,6 +159,12 @@ describe('the shapes that are tried', () => {
       expect(maxProbesAtFirst).toBeGreaterThanOrEqual(minProbes);
       expect(minProbes + costs.length - 1).toBeGreaterThanOrEqual(maxProbesAtFirst);
       expect(minProbes + costs.length - 1).toBeLessThanOrEqual(30);
+    }
+  });
+
+  test('are not longer than the kernel has room for', () => {
+    for (const [keys, bitsPerKey] of [[4095, 32], [1638, 80], [43, 3048], [1, 131_064]] as const) {
+      for (const extraBytes of [0, 0.05, 1]) expect(Math.max(...shapesFor(keys, bitsPerKey, extraBytes).lengths)).toBeLessThanOrEqual(MAX_FITTED_BYTES);
     }
   });
 
