@@ -17,6 +17,7 @@ import { keyOrderOf } from '../src/format/database-key.js';
 import { Memtable } from '../src/memtable/memtable.js';
 import { MemtableCursor } from '../src/memtable/memtable-cursor.js';
 import { collect } from './collect.js';
+import { CopyingFolder } from './copying-folder.js';
 import { damagedRestarts, disorderedKeys } from './merge-job.js';
 import { anyDamage, compareWalks, withoutKernel } from './walk-job.js';
 
@@ -136,6 +137,48 @@ test('walks over keys that are too long for the kernel to index come to all entr
   const texts = (keys: Iterable<Uint8Array>): string[] => [...keys].map((key) => new TextDecoder().decode(key));
   expect(texts(reader.keys())).toEqual(expected);
   expect(texts(reader.keys({ reverse: true }))).toEqual(expected.reverse());
+  reader.close();
+});
+
+test.each([
+  ['forward', 5000],
+  ['backward', 5000],
+  ['forward', 3000],
+  ['backward', 3000],
+])('walks %s end with the same error at a block that is decompressed to more than maxBlockBytes, %i, in the kernel as entry by entry', async (way, maxBlockBytes) => {
+  const folder = new WritableMemoryFolder();
+  const database = await Database.open(folder, { blockSize: 1024, filterPolicy: null });
+  for (let i = 0; i < 1000; i++) await database.put(keyOf(i), i === 500 ? new Uint8Array(6000) : `value ${i}`);
+  await database.compactRange();
+  await database.close();
+  const reader = SyncDatabaseReader.open(new CopyingFolder(folder.files()), { maxBlockBytes, cache: null });
+  const outcomeOf = (walk: () => unknown): unknown => {
+    try {
+      walk();
+      return 'no error';
+    } catch (error) {
+      return error;
+    }
+  };
+  const walks = (): Promise<unknown> => {
+    const keys: string[] = [];
+    const iteration = outcomeOf(() => {
+      for (const key of reader.keys({ reverse: way === 'backward' })) keys.push(new TextDecoder().decode(key));
+    });
+    const cursor = reader.cursor();
+    if (way === 'forward') cursor.seekToFirst();
+    else cursor.seekToLast();
+    const nextMany = (): unknown => (way === 'forward' ? cursor.nextMany(1000) : cursor.prevMany(1000));
+    const before = nextMany();
+    const many = outcomeOf(nextMany);
+    cursor.close();
+    return Promise.resolve({ keys, iteration, before, many });
+  };
+  const inKernel = await walks();
+  expect(inKernel).toMatchObject({ iteration: { code: 'BLOOM_TOO_LARGE', structure: 'data block' }, many: { code: 'BLOOM_TOO_LARGE' } });
+  const byEntries = await withoutKernel(walks);
+  expect(inKernel).toEqual(byEntries);
+  expect(String((inKernel as { iteration: unknown }).iteration)).toBe(String((byEntries as { iteration: unknown }).iteration));
   reader.close();
 });
 

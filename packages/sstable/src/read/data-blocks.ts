@@ -1,4 +1,4 @@
-import { CorruptionError, type Place } from '@bloom/bytes';
+import { CorruptionError, type Place, VarintReader } from '@bloom/bytes';
 import { isBytewiseOrder } from '../format/bytewise-order.js';
 import type { IndexBlock } from '../format/index-block.js';
 import { isOwnSnappy, lendingSnappyDecoder, SNAPPY_TYPE } from '../compression/snappy.js';
@@ -238,7 +238,7 @@ export class DataBlocks {
    * @param read reads a range; false where the bytes are not at hand.
    * @param take gets each block: where it starts in `into`, and the length of its contents as stored, which the type and the checksum follow.
    * @param most how many blocks are taken at most.
-   * @returns how many were taken: 0 also where a block is in the cache or damaged.
+   * @returns how many were taken: 0 also where a block is in the cache, damaged, or larger than the limit.
    */
   readStored(
     i: number,
@@ -258,11 +258,16 @@ export class DataBlocks {
       const { offset, length } = this.rangeOf(i + taken * step);
       const start = offset - range.offset;
       const stored = into.subarray(start, start + length);
-      if (!hasRightChecksum(stored)) break;
+      if (!hasRightChecksum(stored) || this.#isTooLong(stored)) break;
       this.#count(stored);
       take(start, length - BLOCK_TRAILER_LENGTH);
     }
     return taken;
+  }
+
+  /** Whether a block of Snappy's has more contents than the limit, according to its first bytes. */
+  #isTooLong(stored: Uint8Array): boolean {
+    return stored[stored.length - BLOCK_TRAILER_LENGTH] === SNAPPY_TYPE && new VarintReader(stored).varint32() > this.maxBytes;
   }
 
   #count(stored: Uint8Array): void {
