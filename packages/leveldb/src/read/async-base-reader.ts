@@ -1,12 +1,12 @@
 import type { Bytes, Signal } from '@bloom/bytes';
-import { bytesOf, mustBeBytes, mustBeFunction, mustBeIterable } from '@bloom/bytes/internal';
+import { mustBeFunction, mustBeIterable } from '@bloom/bytes/internal';
 import type { SignalOptions } from '@bloom/sstable';
 import type { SequenceOptions } from '@bloom/sstable/database';
 import { KeyBounds, mustNotBeAborted } from '@bloom/sstable/internal';
 import { AsyncRangeIterator, LaterIterator } from './async-range.js';
 import { CursorState } from './cursor-state.js';
 import { type CursorParts, DatabaseCursor } from './database-cursor.js';
-import { type DatabaseKeyRange, DatabaseRange, inBytes, mustBeDatabaseRange } from './database-range.js';
+import { type DatabaseKeyRange, DatabaseRange, inBytes, mustBeDatabaseRange, ownKey, ownRange } from './database-range.js';
 import { type FolderReading, inParallel, runAtOnce } from '../folder/folder-reading.js';
 import type { LookupExplanation } from './lookup-explanation.js';
 import { lookUpTheRest } from './many-lookups.js';
@@ -206,12 +206,15 @@ export abstract class AsyncBaseReader extends BaseReader implements AsyncIterabl
   cursor(options?: DatabaseCursorOptions): DatabaseCursor {
     this.#path.mustBeOpen();
     const isBehind = this.#path.isBehind();
-    const partsAt = (moment: Moment): CursorParts => {
+    const partsAt = (moment: Moment, of: DatabaseCursorOptions | undefined): CursorParts => {
       const { view } = moment;
-      return { view, cursor: this.#path.cursorFor('cursor', options, moment), run: (reading, signal) => this.#run(reading, view, signal) };
+      return { view, cursor: this.#path.cursorFor('cursor', of, moment), run: (reading, signal) => this.#run(reading, view, signal) };
     };
-    const { view, cursor, run } = partsAt(this.#path.present);
-    return new DatabaseCursor(new CursorState(view, cursor, this.#path.state), run, isBehind ? this.#path.moment().then(partsAt) : undefined);
+    const { view, cursor, run } = partsAt(this.#path.present, options);
+    const state = new CursorState(view, cursor, this.#path.state);
+    if (!isBehind) return new DatabaseCursor(state, run);
+    const own = options && ownRange(options);
+    return new DatabaseCursor(state, run, this.#path.moment().then((moment) => partsAt(moment, own)));
   }
 
   /** All stored versions of a key, the newest first, including deletions and overwritten values. With a `sequence`, the versions up to it. */
@@ -327,16 +330,4 @@ export abstract class AsyncBaseReader extends BaseReader implements AsyncIterabl
     const own = ownRange(range);
     return new LaterIterator(this.#later((moment) => walkAt(moment, own)));
   }
-}
-
-/** A copy of a key, which the caller may change while the call waits. */
-function ownKey(key: Uint8Array | string): Uint8Array {
-  const bytes = bytesOf('key', key);
-  mustBeBytes('key', bytes);
-  return new Uint8Array(bytes);
-}
-
-function ownRange<Range extends object>(range: Range): Range {
-  const copyOf = (value: unknown): unknown => (value instanceof Uint8Array ? new Uint8Array(value) : value);
-  return Object.fromEntries(Object.entries(range).map(([name, value]) => [name, copyOf(value)])) as Range;
 }

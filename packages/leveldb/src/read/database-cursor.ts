@@ -1,9 +1,10 @@
 import { bytesOf } from '@bloom/bytes/internal';
 import type { Bytes, Signal } from '@bloom/bytes';
 import type { AsyncNextManyOptions, AsyncPrevManyOptions, SignalOptions } from '@bloom/sstable';
-import { signalOf } from '@bloom/sstable/internal';
+import { type Side, signalOf } from '@bloom/sstable/internal';
 import { type CursorEntry, BaseDatabaseCursor } from './base-database-cursor.js';
 import type { CursorState } from './cursor-state.js';
+import { ownKey } from './database-range.js';
 import type { FolderReading } from '../folder/folder-reading.js';
 import { MOVES_PER_LOOK, Pacer } from '../folder/pacer.js';
 import type { VisibleCursor } from '../cursor/visible-cursor.js';
@@ -71,12 +72,12 @@ export class DatabaseCursor extends BaseDatabaseCursor {
 
   /** Moves to the first entry at or after `key`. @returns whether there is one. */
   seek(key: Uint8Array | string, options?: SignalOptions): Promise<boolean> {
-    return this.#move('DatabaseCursor.seek', () => this.#state.anew().seek(bytesOf('key', key), 'at-or-after'), options);
+    return this.#move('DatabaseCursor.seek', this.#seekTo(key, 'at-or-after'), options);
   }
 
   /** Moves to the last entry at or before `key`. @returns whether there is one. */
   seekForPrev(key: Uint8Array | string, options?: SignalOptions): Promise<boolean> {
-    return this.#move('DatabaseCursor.seekForPrev', () => this.#state.anew().seek(bytesOf('key', key), 'at-or-before'), options);
+    return this.#move('DatabaseCursor.seekForPrev', this.#seekTo(key, 'at-or-before'), options);
   }
 
   /** Moves to the next entry; a no-op unless on an entry. @returns whether there is one. */
@@ -185,6 +186,19 @@ export class DatabaseCursor extends BaseDatabaseCursor {
       if (settling !== undefined) return this.#settled(settling);
       if (!cursor.valid) return false;
       if (!take(this)) return true;
+    }
+  }
+
+  /** The move to a key, which is copied if the move has to wait for writes. */
+  #seekTo(key: Uint8Array | string, side: Side): () => boolean {
+    if (this.#later === undefined) return () => this.#state.anew().seek(bytesOf('key', key), side);
+    try {
+      const own = ownKey(key);
+      return () => this.#state.anew().seek(own, side);
+    } catch (error) {
+      return () => {
+        throw error;
+      };
     }
   }
 

@@ -1,4 +1,4 @@
-import { bytesOf } from '@bloom/bytes/internal';
+import { bytesOf, mustBeBytes } from '@bloom/bytes/internal';
 import type { AsyncKeyRange, KeyInterval, KeyRange } from '@bloom/sstable';
 import type { SequenceOptions } from '@bloom/sstable/database';
 import { type Bound, KEY_RANGE, KeyBounds, mustBeKeyRange } from '@bloom/sstable/internal';
@@ -16,6 +16,19 @@ export function inBytes<Range extends KeyInterval>(range: Range): Omit<Range, ke
   const texts = BOUNDS.filter((name) => typeof (range as Range | null)?.[name] === 'string');
   const bytes = Object.fromEntries(texts.map((name) => [name, bytesOf(name, range[name]!)]));
   return (texts.length === 0 ? range : { ...range, ...bytes }) as Omit<Range, keyof KeyInterval> & BoundBytes;
+}
+
+/** A copy of a key, which the caller may change while the call waits. @throws TypeError or RangeError for a key that is neither bytes nor text. */
+export function ownKey(key: Uint8Array | string): Uint8Array {
+  const bytes = bytesOf('key', key);
+  mustBeBytes('key', bytes);
+  return new Uint8Array(bytes);
+}
+
+/** A copy of a range, whose bounds the caller may change while the call waits. */
+export function ownRange<Range extends KeyInterval>(range: Range): Range {
+  const copyOf = (value: unknown): unknown => (ArrayBuffer.isView(value) ? new Uint8Array(value as Uint8Array) : value);
+  return Object.fromEntries(Object.entries(range).map(([name, value]) => [name, copyOf(value)])) as Range;
 }
 
 const BOUNDS = ['gt', 'gte', 'lt', 'lte', 'prefix'] as const;
