@@ -1,6 +1,8 @@
 // A caller may change or use its buffers again as soon as a call has returned, also while the call's promise is pending.
 import { Database, WritableMemoryFolder } from '@bloom/leveldb';
+import type { Comparator } from '@bloom/sstable';
 import { describe, expect, test } from 'vitest';
+import { reverseComparator } from './reverse-comparator.js';
 
 const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
 const text = (bytes: Uint8Array | undefined): string | undefined => bytes && new TextDecoder().decode(bytes);
@@ -35,5 +37,45 @@ describe('a cursor that waits for a write', () => {
     let keys = '';
     for (let isOn = await cursor.seekToFirst(); isOn; isOn = await cursor.next()) keys += text(cursor.key)!;
     expect(keys).toBe(expected);
+  });
+});
+
+describe('a comparator that looks up keys while an entry is inserted', () => {
+  const KEYS = Array.from({ length: 300 }, (_, i) => `key ${(i * 7) % 300}`);
+  const sorted = [...KEYS].sort().reverse();
+
+  /** Puts the keys into a database. @returns what it has then, and how often puts and the reads of all keys compared keys. */
+  async function filled(read: (database: Database, i: number) => unknown) {
+    let comparisons = 0;
+    let lookUp = (): unknown => undefined;
+    let isReading = false;
+    const comparator: Comparator = {
+      ...reverseComparator,
+      compare(a, b) {
+        if (isReading) return reverseComparator.compare(a, b);
+        isReading = true;
+        lookUp();
+        comparisons++;
+        isReading = false;
+        return reverseComparator.compare(a, b);
+      },
+    };
+    await using database = await Database.open(new WritableMemoryFolder(), { comparator });
+    lookUp = () => read(database, comparisons);
+    for (const key of KEYS) await database.put(key, key);
+    const values = KEYS.map((key) => text(database.getSync(key)));
+    isReading = true;
+    return { comparisons, values, keys: [...database.keysSync()].map(text), reversed: [...database.keysSync({ reverse: true })].map(text) };
+  }
+
+  test.each<[string, (database: Database, i: number) => unknown]>([
+    ['getSync', (database) => database.getSync(KEYS[1]!)],
+    ['getManySync', (database, i) => database.getManySync([KEYS[i % KEYS.length]!, 'absent'])],
+    ['keysSync', (database, i) => [...database.keysSync({ gte: KEYS[i % KEYS.length]!, limit: 1 })]],
+  ])('leaves the memtable as it would be without, by %s', async (_, read) => {
+    const plain = await filled(() => undefined);
+    expect(plain).toMatchObject({ values: KEYS, keys: sorted, reversed: [...sorted].reverse() });
+    // Entries that are linked in the wrong place are found, with more comparisons.
+    expect(await filled(read)).toEqual(plain);
   });
 });

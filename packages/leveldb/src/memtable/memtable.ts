@@ -59,7 +59,7 @@ export class Memtable {
   private nodesLength = LINKS + MAX_HEIGHT;
   private height = 1;
   #last = HEAD;
-  /** On each level, the node before the position that was searched for. */
+  /** On each level, the node before the entry that is inserted. A comparator may look up other keys meanwhile. */
   private readonly path = new Uint32Array(MAX_HEIGHT);
   private readonly heights = new NodeHeights();
   private readonly memory = new MemtableMemory(MAX_HEIGHT);
@@ -184,7 +184,7 @@ export class Memtable {
   /** The last node whose key is before `key`, or equal to it if `inclusive`; 0 for none. */
   seekBefore(key: Uint8Array, inclusive: boolean): number {
     if (this.isAbbreviated) this.abbreviation.makeOfAny(key, 0, key.length - INTERNAL_KEY_TRAILER_LENGTH, this.#arena.bytes);
-    return this.#findBefore(key, 0, key.length, inclusive);
+    return this.#findBefore(key, 0, key.length, inclusive, undefined);
   }
 
   /** The first and the last internal key of a memtable that is not empty: copies. */
@@ -320,11 +320,11 @@ export class Memtable {
       else if (abbreviation.share(arena, start, userKeyEnd)) this.#abbreviateAgain();
       abbreviation.make(arena, start, userKeyEnd);
     }
-    this.#findBefore(arena, start, start + keyLength, false);
+    const path = this.path;
+    this.#findBefore(arena, start, start + keyLength, false, path);
     const height = this.heights.next();
     this.memory.add(keyLength, valueLength, height);
     this.#tableBound.add(keyLength, valueLength);
-    const path = this.path;
     // On levels above those of all nodes, the path is HEAD from the start.
     if (this.height < height) this.height = height;
     const node = this.#addNode(height);
@@ -346,8 +346,8 @@ export class Memtable {
     if (this.index !== undefined) this.#addToIndex(this.index, node);
   }
 
-  /** The last node before the abbreviated key, or at it if `inclusive`; leaves the path to it. */
-  #findBefore(bytes: Uint8Array, start: number, end: number, inclusive: boolean): number {
+  /** The last node before the abbreviated key, or at it if `inclusive`. @param path receives the path to it. */
+  #findBefore(bytes: Uint8Array, start: number, end: number, inclusive: boolean, path: Uint32Array | undefined): number {
     const most = inclusive ? 0 : -1;
     const { first, second } = this.abbreviation;
     const nodes = this.nodes;
@@ -371,7 +371,7 @@ export class Memtable {
         }
         node = next;
       }
-      this.path[level] = node;
+      if (path !== undefined) path[level] = node;
     }
     return node;
   }
