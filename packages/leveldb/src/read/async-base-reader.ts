@@ -53,7 +53,8 @@ export abstract class AsyncBaseReader extends BaseReader implements AsyncIterabl
    * other than a copy, such as text. It returns a promise only if the call has to wait.
    *
    * @param make is called once, unless the key is absent. The bytes are lent for the call: `make` must not write to them, must copy what it
-   *   keeps, and must not read from the database.
+   *   keeps, and must not read from any database or table. All of them share the memory into which Snappy decompresses blocks, so a read from
+   *   another database can overwrite the bytes, too.
    * @returns undefined when the key is absent.
    * @throws what `get` and `make` throw, synchronously or in the promise, and a TypeError when `make` is not a function.
    * @example

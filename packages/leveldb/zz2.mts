@@ -1,0 +1,10 @@
+import { Database } from '@bloom/leveldb';
+import { WritableNodeFolder } from '@bloom/leveldb/node';
+import { mkdtempSync } from 'node:fs';
+const open = async (v: string) => { const d = await Database.open(new WritableNodeFolder(mkdtempSync('/tmp/zz-')), { cache: null }); for (let i = 0; i < 200; i++) await d.put(`k${i}`, `${v}${i} `.repeat(30)); await d.flush(); return d; };
+const one = await open('one'), two = await open('two');
+const t = (b: Uint8Array, s: number, e: number) => new TextDecoder().decode(b.subarray(s, e)).slice(0, 20);
+console.log(one.getAsSync('k5', (b, s, e) => [t(b, s, e), two.getSync('k150') && t(b, s, e)]));
+console.log(await one.getAs('k5', (b, s, e) => [t(b, s, e), two.getSync('k150') && t(b, s, e)]));
+console.log(await one.getManyAs(['k5', 'k6'], (b, s, e) => [t(b, s, e), two.getSync('k150') && t(b, s, e)]));
+await one.close(); await two.close();
