@@ -66,3 +66,6 @@ export const folders = {
     node: ['part', 'store'],
   },
 };
+
+/** The example in `packages` that the explorer shows in its story. */
+export const exampleOfExplorer = 'example-trailing-space-policy';

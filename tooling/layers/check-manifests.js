@@ -1,7 +1,7 @@
 // Checks the arrows in each package.json; dependency-cruiser.config.js checks the imports in the code.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { arrows } from './allowed-imports.js';
+import { arrows, exampleOfExplorer } from './allowed-imports.js';
 
 /** @typedef {Record<string, string>} Ranges */
 /** @typedef {{ name: string, private?: boolean, dependencies?: Ranges, devDependencies?: Ranges, peerDependencies?: Ranges }} Manifest */
@@ -30,7 +30,7 @@ const problems = [];
 for (const { folder, manifest } of [...packages, ...apps]) {
   const targets = libraries.some((library) => library.manifest === manifest)
     ? (arrows[folder] ?? []).map((target) => `@bloom/${target}`)
-    : libraries.map((library) => library.manifest.name);
+    : [...libraries.map((library) => library.manifest.name), ...(folder === 'explorer' ? [`@bloom/${exampleOfExplorer}`] : [])];
   for (const name of Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies })) {
     if (tooling.has(name)) problems.push(`${manifest.name} depends on ${name}: it may only be a dev dependency`);
     else if (hidden.has(name) && !manifest.private) problems.push(`${manifest.name} depends on ${name}, which is not published`);

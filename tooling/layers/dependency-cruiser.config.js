@@ -1,4 +1,4 @@
-import { arrows, folders } from './allowed-imports.js';
+import { arrows, exampleOfExplorer, folders } from './allowed-imports.js';
 
 /** @import { IConfiguration, IForbiddenRuleType } from 'dependency-cruiser' */
 
@@ -58,10 +58,10 @@ export default {
     },
     {
       name: 'only-packages-are-imported',
-      comment: 'Examples and apps import packages; nothing imports them.',
+      comment: 'Examples and apps import packages; nothing imports them, except that the explorer shows an example.',
       severity: 'error',
       from: { path: '^(packages|apps|tooling)/([^/]+)/' },
-      to: { path: '^(apps|packages/example-[^/]+)/', pathNot: ['^$1/$2/', sharedColours] },
+      to: { path: '^(apps|packages/example-[^/]+)/', pathNot: ['^$1/$2/', sharedColours, `^packages/${exampleOfExplorer}/src/`] },
     },
     {
       name: 'tooling-imports-no-package',

@@ -1,9 +1,9 @@
 /** Lookups in a table whose order ignores trailing spaces, with a policy that does not ignore them and with one that does. */
+import { trailingSpaceComparator, TrailingSpacePolicy } from '@bloom/example-trailing-space-policy';
 import { bloomHash } from '@bloom/hash';
 import { BloomFilterPolicy, bloomProbes, buildFilter, type FilterPolicy, type FilterSink, type KeyList } from '@bloom/policy';
 import { MemorySink, TableBuilder } from '@bloom/sstable';
 import { FEW_BITS } from './story-state.js';
-import { trailingSpaceComparator, TrailingSpacePolicy } from './trailing-spaces.js';
 
 /** LevelDB's policy, which records the keys that it receives from the policy around it. */
 class WatchedPolicy implements FilterPolicy {

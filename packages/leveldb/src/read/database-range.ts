@@ -27,8 +27,8 @@ export function ownKey(key: Uint8Array | string): Uint8Array {
 
 /** A copy of a range, whose bounds the caller may change while the call waits. */
 export function ownRange<Range extends KeyInterval>(range: Range): Range {
-  const copyOf = (value: unknown): unknown => (ArrayBuffer.isView(value) ? new Uint8Array(value as Uint8Array) : value);
-  return Object.fromEntries(Object.entries(range).map(([name, value]) => [name, copyOf(value)])) as Range;
+  const views = BOUNDS.filter((name) => ArrayBuffer.isView(range[name]));
+  return { ...range, ...Object.fromEntries(views.map((name) => [name, new Uint8Array(range[name] as Uint8Array)])) };
 }
 
 const BOUNDS = ['gt', 'gte', 'lt', 'lte', 'prefix'] as const;
