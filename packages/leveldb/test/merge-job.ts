@@ -1,4 +1,5 @@
 // Compactions and memtables of random entries and options, made into tables by the merge kernel and entry by entry.
+import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { maskedCrc32c } from '@bloom/crc32c';
 import { seeded } from '@bloom/fixtures';
 import { type FilterPolicy, FittedBloomFilterPolicy } from '@bloom/policy';
@@ -26,6 +27,13 @@ import { CopyingFolder } from './copying-folder.js';
 export type Random = ReturnType<typeof seeded>;
 export type Stored = readonly [key: Uint8Array, value: Uint8Array];
 
+export const deflateCodec: Codec = {
+  type: 4,
+  name: 'deflate',
+  compress: (contents) => new Uint8Array(deflateRawSync(contents)),
+  decompress: (compressed, maxBytes) => new Uint8Array(inflateRawSync(compressed, { maxOutputLength: maxBytes })),
+};
+
 const invertingCodec: Codec = {
   type: 77,
   name: 'inverting',
@@ -49,7 +57,17 @@ const lengthsPolicy: FilterPolicy = {
 /** An alphabet of few bytes, so that keys share much, and of the greatest and least ones. */
 const ALPHABET = [0, 0, 0x61, 0x61, 0x61, 0x62, 0xff];
 
-function randomKey(random: Random): Uint8Array {
+/** The longest user key that the kernels take, which have room for 64 KiB. */
+const LONGEST_KEY = 2 ** 16 - 8;
+
+/** Longer than what a source of a kernel has room for at first, or as long as any key that a kernel takes. Most share all but their last bytes. */
+function longKey(random: Random, longest: number): Uint8Array {
+  const length = random.pick([2 ** 13 - random.below(20), 2 ** 13 + random.below(20), 8000 + random.below(12_000), longest - random.below(3)]);
+  return Uint8Array.from({ length }, (_, i) => (i < length - 3 ? 0x61 : random.pick(ALPHABET)));
+}
+
+function randomKey(random: Random, longest: number): Uint8Array {
+  if (longest > 0 && random.below(100) === 0) return longKey(random, longest);
   const shape = random.below(10);
   if (shape === 0) return random.bytes(random.below(4));
   if (shape === 1) return Uint8Array.from({ length: 200 + random.below(200) }, (_, i) => (i < 190 ? 0x61 : random.pick(ALPHABET)));
@@ -59,16 +77,16 @@ function randomKey(random: Random): Uint8Array {
 
 function randomValue(random: Random): Uint8Array {
   const shape = random.below(30);
-  if (shape === 0) return random.bytes(random.below(6000));
+  if (shape === 0) return random.pick([random.bytes(random.below(6000)), new Uint8Array(random.below(6000))]);
   if (shape < 10) return new Uint8Array(random.below(300)).fill(random.below(256));
   return random.bytes(random.below(60));
 }
 
 /** Random entries with keys of their own, among them versions of the same user keys. */
-export function randomEntries(random: Random, count: number, versions: number): Stored[] {
+export function randomEntries(random: Random, count: number, versions: number, longestKey = LONGEST_KEY): Stored[] {
   const entries: Stored[] = [];
   while (entries.length < count) {
-    const userKey = randomKey(random);
+    const userKey = randomKey(random, longestKey);
     for (let i = random.below(versions); i >= 0; i--) {
       const key = encodeInternalKey({ userKey, sequence: BigInt(entries.length * 7 + random.below(7)), type: random.below(3) === 0 ? 0 : 1 });
       entries.push([key, randomValue(random)]);
@@ -130,18 +148,22 @@ export interface Job {
   readonly isAsync: boolean;
 }
 
-export function randomJob(random: Random, own: DatabaseOptions = {}): Job {
+const anyBlockSize = (random: Random): number => random.pick([2 ** 10, 2 ** 12, 2 ** 10 + random.below(63 * 2 ** 10)]);
+const anyInterval = (random: Random): number => random.pick([1, 16, 1 + random.below(64)]);
+
+/** @param longestKey 0 for no keys longer than 400 bytes. */
+export function randomJob(random: Random, own: DatabaseOptions = {}, longestKey = LONGEST_KEY): Job {
   const options: DatabaseOptions = {
-    blockSize: random.pick([1024, 1500, 4096, 40_000]),
-    blockRestartInterval: random.pick([1, 2, 16, 1000]),
-    compression: random.pick(['none', 'snappy', 'snappy', invertingCodec]),
+    blockSize: anyBlockSize(random),
+    blockRestartInterval: random.pick([anyInterval(random), 1000]),
+    compression: random.pick(['none', 'snappy', 'snappy', deflateCodec, invertingCodec]),
     filterRange: random.pick([undefined, 256, 2048, 2 ** 20]),
     ...random.pick<DatabaseOptions>([{}, { filterPolicy: null }, { fitFilters: true }, { filterPolicy: new FittedBloomFilterPolicy(7) }, { filterPolicy: lengthsPolicy }]),
     ...own,
   };
   const { building } = settingsOf({ ...options, compression: options.compression === invertingCodec ? 'snappy' : options.compression });
-  const tables = new Tables({ ...building, blockSize: random.pick([1024, 4096]), blockRestartInterval: random.pick([1, 3, 16]) });
-  const entries = sorted(randomEntries(random, 50 + random.below(1500), random.pick([1, 4])));
+  const tables = new Tables({ ...building, blockSize: anyBlockSize(random), blockRestartInterval: anyInterval(random) });
+  const entries = sorted(randomEntries(random, 50 + random.below(1500), random.pick([1, 4]), longestKey));
   const level = random.below(3);
   const count = level === 0 ? 2 + random.below(6) : 2;
   const sources = Array.from({ length: count }, (): Stored[] => []);
@@ -209,7 +231,7 @@ function withDamage(random: Random, { plan, files, ...job }: Job, damage: (bytes
   const file = random.pick(plan.inputs.flat());
   const name = tableFileName(file.number);
   const bytes = files.get(name)!.slice();
-  const { index } = runSync(new WritableMemoryFolder(files), new TableCache(100, {}, settingsOf({}).opening, null).open(file)).table;
+  const { index } = runSync(new WritableMemoryFolder(files), new TableCache(100, {}, settingsOf({ codecs: [deflateCodec] }).opening, null).open(file)).table;
   const i = random.below(index.length);
   const [offset, size] = [index.offsetOf(i), index.sizeOf(i)];
   damage(bytes, offset, size);
@@ -342,7 +364,7 @@ export async function compareDamagedMerges(seeds: number): Promise<Record<string
   const kinds = { same: 0, left: 0, failed: 0 };
   for (let seed = 0; seed < seeds; seed++) {
     const random = seeded(1_000_000 + seed);
-    const job = damaged(random, randomJob(random, { compression: 'none' }));
+    const job = damaged(random, randomJob(random, { compression: random.pick(['none', 'none', 'snappy', deflateCodec]) }));
     const byKernel = await outcome(mergeInKernel, job);
     if (byKernel === undefined) {
       kinds.left++;

@@ -25,8 +25,14 @@ const keyOf = (i: number): string => `key ${String(i).padStart(5, '0')}`;
 
 test('random walks over random tables and memtables', async () => {
   const { moves, samples } = await compareWalks(0, 40);
-  expect(moves).toBeGreaterThan(20_000);
+  expect(moves).toBeGreaterThan(15_000);
   expect(samples).toBeGreaterThan(20);
+});
+
+test('random walks over tables some of whose blocks exceed maxBlockBytes', async () => {
+  const { moves, failures } = await compareWalks(70_000, 40, undefined, 7500);
+  expect(moves).toBeGreaterThan(10_000);
+  expect(failures).toBeGreaterThan(20);
 });
 
 test('random walks over damaged tables', async () => {

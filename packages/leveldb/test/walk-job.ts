@@ -22,7 +22,7 @@ import { TableCache, ViewTables } from '../src/table/table-cache.js';
 import { LevelEntries } from '../src/table/table-cursor.js';
 import { settingsOf } from '../src/write/database-options.js';
 import { CopyingFolder } from './copying-folder.js';
-import { damaged, damagedEntry, type Job, randomEntries, randomJob, type Random, type Stored } from './merge-job.js';
+import { damaged, damagedEntry, deflateCodec, type Job, randomEntries, randomJob, type Random, type Stored } from './merge-job.js';
 
 providePackedWalks(PackedWalk);
 
@@ -32,7 +32,11 @@ interface Contents {
   readonly memtables: readonly Memtable[];
   /** What is added to the first memtable during the walk, and not visible. */
   readonly added: readonly Stored[];
+  readonly maxBlockBytes: number | undefined;
 }
+
+/** Longer keys than the kernel takes. */
+const LONGEST_KEY = 2 ** 16 + 10;
 
 const UNSEEN = 2n ** 41n;
 
@@ -47,30 +51,31 @@ type Damage = (random: Random, job: Job) => Job;
 
 export const anyDamage: Damage = (random, job) => random.pick([damaged, damagedEntry])(random, job);
 
-function randomContents(random: Random, damage?: Damage): Contents {
-  // The other codec cannot decompress.
-  const job = randomJob(random, { compression: damage === undefined ? random.pick(['none', 'snappy']) : 'none' });
+function randomContents(random: Random, damage?: Damage, maxBlockBytes?: number): Contents {
+  // A damage that looks for entries needs blocks that are not compressed. A limit is for tables in which few blocks exceed it.
+  const compression = damage === undefined || damage === damaged ? random.pick(['none', 'snappy', 'snappy', deflateCodec]) : 'none';
+  const job = maxBlockBytes === undefined ? randomJob(random, { compression }, random.pick([undefined, LONGEST_KEY])) : randomJob(random, { compression }, 0);
   const memtables = Array.from({ length: random.below(3) }, () => {
     const memtable = new Memtable(compareInternalBytes);
-    for (const entry of random.shuffle(randomEntries(random, 1 + random.below(400), 3))) {
+    for (const entry of random.shuffle(randomEntries(random, 1 + random.below(400), 3, LONGEST_KEY))) {
       addTo(memtable, entry);
       // A copy, as the replay of a log with a record twice makes one.
       if (random.below(20) === 0) addTo(memtable, entry);
     }
     return memtable;
   });
-  return { job: damage?.(random, job) ?? job, memtables, added: randomEntries(random, 300, 2) };
+  return { job: damage?.(random, job) ?? job, memtables, added: randomEntries(random, 300, 2), maxBlockBytes };
 }
 
 /** What a walk comes to: each entry, and each error. */
-async function walked({ job, memtables, added }: Contents, seed: number, counts: Counts): Promise<string[]> {
+async function walked({ job, memtables, added, maxBlockBytes }: Contents, seed: number, counts: Counts): Promise<string[]> {
   const random = seeded(seed);
   const isAsync = random.below(2) === 0;
   const isStrict = random.below(4) > 0;
   const folder = random.pick([new MemoryFolder(job.files), new CopyingFolder(job.files), new CopyingFolder(job.files)]);
   const blockCache = random.pick([null, new BlockCache(5000), new BlockCache(2 ** 20)]);
   const order = keyOrderOf(bytewiseComparator);
-  const cache = new TableCache(100, {}, settingsOf(job.options).opening, blockCache);
+  const cache = new TableCache(100, {}, settingsOf({ ...job.options, maxBlockBytes }).opening, blockCache);
   const tables = new ViewTables(cache, [], []);
   const damage = new DamagePolicy(isStrict);
   const readsAtOnce = !isAsync && random.below(2) === 0;
@@ -93,7 +98,7 @@ async function walked({ job, memtables, added }: Contents, seed: number, counts:
     } catch (error) {
       counts.failures++;
       expect(cursor.valid).toBe(false);
-      seen.push(`${way}: ${String(error)}`);
+      seen.push(`${way}: ${String((error as { code?: string }).code)} ${String(error)}`);
     }
   };
   let next = 0;
@@ -126,12 +131,17 @@ interface Counts {
   samples: number;
 }
 
-/** Compares walks in a kernel and entry by entry. @returns how many moves there were, how many of them failed, and how many samples were taken. */
-export async function compareWalks(from: number, seeds: number, damage?: Damage): Promise<Counts & { readonly moves: number }> {
+/**
+ * Compares walks in a kernel and entry by entry.
+ *
+ * @param maxBlockBytes a limit that some blocks exceed.
+ * @returns how many moves there were, how many of them failed, and how many samples were taken.
+ */
+export async function compareWalks(from: number, seeds: number, damage?: Damage, maxBlockBytes?: number): Promise<Counts & { readonly moves: number }> {
   const counts = { failures: 0, samples: 0 };
   let moves = 0;
   for (let seed = from; seed < from + seeds; seed++) {
-    const contents = (): Contents => randomContents(seeded(seed), damage);
+    const contents = (): Contents => randomContents(seeded(seed), damage, maxBlockBytes);
     const inKernel = await walked(contents(), seed, counts);
     const byEntries = await withoutKernel(() => walked(contents(), seed, { failures: 0, samples: 0 }));
     const i = inKernel.findIndex((move, at) => move !== byEntries[at]);

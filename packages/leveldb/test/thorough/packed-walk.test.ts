@@ -1,12 +1,21 @@
 // More random walks than `../packed-walk.test.ts` has. BLOOM_KERNEL_ROUNDS multiplies them.
 import { expect, test } from 'vitest';
+import { damaged } from '../merge-job.js';
 import { anyDamage, compareWalks } from '../walk-job.js';
 
 const ROUNDS = Number(process.env.BLOOM_KERNEL_ROUNDS ?? 1);
 const timeout = 600_000 * ROUNDS;
 
 test('more random walks over random tables and memtables', { timeout }, async () => {
-  expect((await compareWalks(10_000, 40 * ROUNDS)).moves).toBeGreaterThan(20_000 * ROUNDS);
+  expect((await compareWalks(10_000, 40 * ROUNDS)).moves).toBeGreaterThan(12_000 * ROUNDS);
+});
+
+test('more random walks over tables some of whose blocks exceed maxBlockBytes', { timeout }, async () => {
+  expect((await compareWalks(2_000_000, 40 * ROUNDS, undefined, 7500)).failures).toBeGreaterThan(20 * ROUNDS);
+});
+
+test('random walks over tables whose stored bytes are damaged, compressed or not', { timeout }, async () => {
+  expect((await compareWalks(3_000_000, 40 * ROUNDS, damaged)).failures).toBeGreaterThan(12 * ROUNDS);
 });
 
 test('more random walks over damaged tables', { timeout }, async () => {
