@@ -132,7 +132,7 @@ export class PartWriter {
     const { entries } = this.builder.finish();
     const bytes = this.sink.toBytes();
     const [deletions, first, firstKind, lastKind] = [this.deletions, this.first, this.firstKind, this.lastKind];
-    this.before = last;
+    this.before = last.slice();
     this.deletions = 0;
     this.sink = new MemorySink();
     this.builder = new TableBuilder(this.sink, this.options);
@@ -152,7 +152,8 @@ export class PartWriter {
     this.stored.set(kind === 'value' ? this.valueTrailer : this.deletionTrailer, key.length);
     this.builder.addRange(this.stored, 0, length, value, 0, value.length);
     if (isEmpty) {
-      this.first = key.slice();
+      // Not by slice, which makes a view of a Buffer.
+      this.first = new Uint8Array(key);
       this.firstKind = kind;
     }
     this.lastKind = kind;
