@@ -1,8 +1,8 @@
 import type { Signal } from '@bloom/bytes';
-import { mustBeArray, mustBeBoolean, mustBeBytes, mustBeOptions, mustBeSignal, mustHaveMethods } from '@bloom/bytes/internal';
+import { mustBeArray, mustBeBoolean, mustBeOptions, mustBeSignal, mustHaveMethods } from '@bloom/bytes/internal';
 import type { Comparator } from '@bloom/sstable';
 import { comparatorOf } from '@bloom/sstable/internal';
-import type { BulkEntry, BulkRange, Run } from './run.js';
+import { type BulkEntry, type BulkRange, ownRange, type Run } from './run.js';
 
 /** Which entries to merge, and how. */
 export interface MergeOptions extends BulkRange {
@@ -32,13 +32,12 @@ export function merge(runs: readonly Run[], options: MergeOptions = {}): AsyncGe
   mustBeArray('runs', runs, 'runs');
   for (const [i, run] of runs.entries()) mustHaveMethods(`runs[${i}]`, run, 'a run', ['entries']);
   mustBeOptions('merge', options, MERGE_OPTIONS);
-  const { gte, lt, dropDeletions = false, signal } = options;
-  if (gte !== undefined) mustBeBytes('gte', gte);
-  if (lt !== undefined) mustBeBytes('lt', lt);
+  const { dropDeletions = false, signal } = options;
+  const range = ownRange(options);
   const comparator = comparatorOf('comparator', options.comparator);
   mustBeBoolean('dropDeletions', dropDeletions);
   if (signal !== undefined) mustBeSignal('signal', signal);
-  return merged(runs, { gte, lt }, comparator, dropDeletions, signal);
+  return merged(runs, range, comparator, dropDeletions, signal);
 }
 
 async function* merged(

@@ -1,6 +1,6 @@
 /** Entries in the order of their keys, as they are merged and written. */
 import { CorruptionError, type Signal } from '@bloom/bytes';
-import { mustBeArray, mustBeFunction } from '@bloom/bytes/internal';
+import { mustBeArray, mustBeBytes, mustBeFunction } from '@bloom/bytes/internal';
 import type { FileMetadata } from '@bloom/leveldb';
 import { type AsyncTableOptions, type Comparator, type Table } from '@bloom/sstable';
 import { type DatabaseTable, decodeInternalKey, DELETION, encodeInternalKey, INTERNAL_KEY_TRAILER_LENGTH, MAX_SEQUENCE, MAX_TYPE, VALUE } from '@bloom/sstable/database';
@@ -15,6 +15,13 @@ export interface BulkRange {
   readonly lt?: Uint8Array | undefined;
 }
 
+/** A copy of a range, whose bounds the caller may change while the entries are taken. @throws TypeError unless they are bytes. */
+export function ownRange({ gte, lt }: BulkRange): BulkRange {
+  if (gte !== undefined) mustBeBytes('gte', gte);
+  if (lt !== undefined) mustBeBytes('lt', lt);
+  return { gte: gte && new Uint8Array(gte), lt: lt && new Uint8Array(lt) };
+}
+
 /** Entries in ascending order of their keys, each key once. */
 export interface Run {
   /** The entries of a range, several at a time: a promise for each entry would take longer than its merge. */
@@ -27,28 +34,28 @@ const MANY_BYTES = 256 * 2 ** 10;
 
 /** The entries of a table with plain keys, such as one written by `writeTable` of `@bloom/sstable`. */
 export function tableRun(table: Table): Run {
-  return { entries: (range, signal) => storedEntries(table, range.gte, range.lt, signal) };
+  return { entries: (range, signal) => storedEntries(table, ownRange(range), signal) };
 }
 
 /** The newest versions of the keys in a table of a database, such as a part. */
 export function partRun({ table }: Pick<DatabaseTable, 'table'>): Run {
-  return {
-    async *entries({ gte, lt }, signal) {
-      let last: Uint8Array | undefined;
-      for await (const stored of storedEntries(table, gte && newest(gte), lt && newest(lt), signal)) {
-        const entries: BulkEntry[] = [];
-        for (const [storedKey, value] of stored) {
-          const { userKey, type } = decodeInternalKey(storedKey) ?? {};
-          if (userKey === undefined || (type !== VALUE && type !== DELETION)) throw badKey(storedKey, table.name);
-          // Of a key's versions the newest comes first.
-          if (last !== undefined && isSameUserKey(last, storedKey, table)) continue;
-          last = storedKey;
-          entries.push([userKey, type === VALUE ? value : undefined]);
-        }
-        if (entries.length > 0) yield entries;
-      }
-    },
-  };
+  return { entries: (range, signal) => newestEntries(table, ownRange(range), signal) };
+}
+
+async function* newestEntries(table: Table, { gte, lt }: BulkRange, signal: Signal | undefined): AsyncGenerator<BulkEntry[], void, undefined> {
+  let last: Uint8Array | undefined;
+  for await (const stored of storedEntries(table, { gte: gte && newest(gte), lt: lt && newest(lt) }, signal)) {
+    const entries: BulkEntry[] = [];
+    for (const [storedKey, value] of stored) {
+      const { userKey, type } = decodeInternalKey(storedKey) ?? {};
+      if (userKey === undefined || (type !== VALUE && type !== DELETION)) throw badKey(storedKey, table.name);
+      // Of a key's versions the newest comes first.
+      if (last !== undefined && isSameUserKey(last, storedKey, table)) continue;
+      last = storedKey;
+      entries.push([userKey, type === VALUE ? value : undefined]);
+    }
+    if (entries.length > 0) yield entries;
+  }
 }
 
 /** A part that has not been opened: its entry in the MANIFEST. */
@@ -68,33 +75,31 @@ export function levelRun<Listed extends ListedPart>(
   mustBeFunction('open', open);
   const order = comparatorOf('comparator', comparator);
   const sorted = [...parts].sort((a, b) => order.compare(userKeyOf(a.smallest), userKeyOf(b.smallest)));
-  return {
-    async *entries({ gte, lt }, signal) {
-      for (const part of sorted) {
-        if (gte !== undefined && order.compare(userKeyOf(part.largest), gte) < 0) continue;
-        if (lt !== undefined && order.compare(userKeyOf(part.smallest), lt) >= 0) return;
-        const table = await open(part, signal);
-        try {
-          yield* partRun(table).entries({ gte, lt }, signal);
-        } finally {
-          await table.close();
-        }
+  async function* entriesOf({ gte, lt }: BulkRange, signal: Signal | undefined): AsyncGenerator<readonly BulkEntry[], void, undefined> {
+    for (const part of sorted) {
+      if (gte !== undefined && order.compare(userKeyOf(part.largest), gte) < 0) continue;
+      if (lt !== undefined && order.compare(userKeyOf(part.smallest), lt) >= 0) return;
+      const table = await open(part, signal);
+      try {
+        yield* partRun(table).entries({ gte, lt }, signal);
+      } finally {
+        await table.close();
       }
-    },
-  };
+    }
+  }
+  return { entries: (range, signal) => entriesOf(ownRange(range), signal) };
 }
 
 /** The entries of an array, in ascending order: for entries that fit into memory. */
 export function arrayRun(entries: readonly BulkEntry[], comparator?: Comparator): Run {
   mustBeArray('entries', entries, 'entries');
   const order = comparatorOf('comparator', comparator);
-  return {
-    // eslint-disable-next-line @typescript-eslint/require-await -- as the other runs
-    async *entries({ gte, lt }) {
-      const inside = entries.filter(([key]) => (gte === undefined || order.compare(key, gte) >= 0) && (lt === undefined || order.compare(key, lt) < 0));
-      if (inside.length > 0) yield inside;
-    },
-  };
+  // eslint-disable-next-line @typescript-eslint/require-await -- as the other runs
+  async function* entriesOf({ gte, lt }: BulkRange): AsyncGenerator<readonly BulkEntry[], void, undefined> {
+    const inside = entries.filter(([key]) => (gte === undefined || order.compare(key, gte) >= 0) && (lt === undefined || order.compare(key, lt) < 0));
+    if (inside.length > 0) yield inside;
+  }
+  return { entries: (range) => entriesOf(ownRange(range)) };
 }
 
 /** The user key of an internal key. */
@@ -105,7 +110,7 @@ export function userKeyOf(stored: Uint8Array): Uint8Array {
 /** Options for a table that is read once from its first entry to its last: nothing is cached. */
 export const READ_ONCE = { cache: null, filters: 'never', readAheadBytes: 2 ** 20 } as const satisfies AsyncTableOptions;
 
-async function* storedEntries(table: Table, gte: Uint8Array | undefined, lt: Uint8Array | undefined, signal: Signal | undefined) {
+async function* storedEntries(table: Table, { gte, lt }: BulkRange, signal: Signal | undefined) {
   const cursor = table.cursor({ fillCache: false });
   await (gte === undefined ? cursor.seekToFirst({ signal }) : cursor.seek(gte, { signal }));
   for (;;) {
