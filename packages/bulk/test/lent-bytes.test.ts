@@ -1,5 +1,5 @@
 // A caller may change or use its buffers again as soon as a call has returned, also while the call's promise is pending.
-import { arrayRun, type BulkEntry, levelRun, merge, partRun, PartWriter, tableRun } from '@bloom/bulk';
+import { arrayRun, type BulkEntry, levelRun, merge, partRun, PartWriter, splitParts, tableRun } from '@bloom/bulk';
 import { MemorySink, MemorySource, Table, TableBuilder } from '@bloom/sstable';
 import { DatabaseTable, encodeInternalKey, VALUE } from '@bloom/sstable/database';
 import { describe, expect, test } from 'vitest';
@@ -65,4 +65,11 @@ describe('bounds that the caller changes after the call are those of the call', 
       expect(await keysOf(run.entries(range), range), name).toBe('cde');
     }
   });
+});
+
+test('the keys that split parts stay when the description of the parts, whose keys are Buffers, changes', () => {
+  const parts = ['b', 'd', 'f'].map((last) => ({ size: 1000, largest: Buffer.from(internal(utf8(last))) }));
+  const keys = splitParts(parts, 3);
+  for (const { largest } of parts) largest.fill(0);
+  expect(keys.map((key) => new TextDecoder().decode(key))).toEqual(['b', 'd']);
 });

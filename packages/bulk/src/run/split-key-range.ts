@@ -70,7 +70,7 @@ export function splitParts(parts: readonly Pick<FileMetadata, 'size' | 'largest'
   mustBeWhole('n', n, 1);
   const order = comparatorOf('comparator', comparator);
   return boundariesOf(
-    parts.map(({ size, largest }) => ({ key: largest.slice(0, -INTERNAL_KEY_TRAILER_LENGTH), bytes: size })),
+    parts.map(({ size, largest }) => ({ key: new Uint8Array(largest.subarray(0, -INTERNAL_KEY_TRAILER_LENGTH)), bytes: size })),
     n,
     order,
   );
