@@ -1,5 +1,5 @@
 // A caller may change or use its buffers again as soon as a call has returned, also while the call's promise is pending.
-import { arrayRun, type BulkEntry, levelRun, merge, partRun, PartWriter, splitParts, tableRun } from '@bloom/bulk';
+import { arrayRun, type BulkEntry, levelRun, MemoryStore, merge, type NewObject, partRun, PartWriter, splitParts, tableRun } from '@bloom/bulk';
 import { MemorySink, MemorySource, Table, TableBuilder } from '@bloom/sstable';
 import { DatabaseTable, encodeInternalKey, VALUE } from '@bloom/sstable/database';
 import { describe, expect, test } from 'vitest';
@@ -72,4 +72,24 @@ test('the keys that split parts stay when the description of the parts, whose ke
   const keys = splitParts(parts, 3);
   for (const { largest } of parts) largest.fill(0);
   expect(keys.map((key) => new TextDecoder().decode(key))).toEqual(['b', 'd']);
+});
+
+test('a store in memory writes the bytes that it was given, although the caller changes them at once', async () => {
+  const store = new MemoryStore();
+  const given = (text: string): NewObject => ({ name: 'a', bytes: utf8(text), sha256: '' });
+  const calls: ((object: NewObject, etag: string | undefined) => Promise<unknown>)[] = [
+    (object) => store.create(object),
+    (object) => store.put(object),
+    (object, etag) => store.replace(object, etag),
+  ];
+  let etag: string | undefined;
+  for (const [i, call] of calls.entries()) {
+    const object = given(`abc ${i}`);
+    const writing = call(object, etag);
+    object.bytes.fill(0);
+    await writing;
+    const found = (await store.get('a'))!;
+    expect(new TextDecoder().decode(found.bytes)).toBe(`abc ${i}`);
+    ({ etag } = found);
+  }
 });

@@ -10,6 +10,10 @@ interface Kept {
   readonly modifiedMs: number;
 }
 
+interface OwnedObject extends NewObject {
+  readonly bytes: Bytes;
+}
+
 /** A store in memory, for tests and small databases. */
 export class MemoryStore implements Store {
   readonly name: string;
@@ -36,21 +40,24 @@ export class MemoryStore implements Store {
   }
 
   async create(object: NewObject, signal?: Signal): Promise<boolean> {
+    const own = owned(object);
     await turn(signal);
-    if (this.#objects.has(object.name)) return false;
-    this.#write(object);
+    if (this.#objects.has(own.name)) return false;
+    this.#write(own);
     return true;
   }
 
   async put(object: NewObject, signal?: Signal): Promise<void> {
+    const own = owned(object);
     await turn(signal);
-    this.#write(object);
+    this.#write(own);
   }
 
   async replace(object: NewObject, etag: string | undefined, signal?: Signal): Promise<Replacement> {
+    const own = owned(object);
     await turn(signal);
-    if (this.#objects.get(object.name)?.etag !== etag) return 'refused';
-    this.#write(object);
+    if (this.#objects.get(own.name)?.etag !== etag) return 'refused';
+    this.#write(own);
     return 'replaced';
   }
 
@@ -74,9 +81,14 @@ export class MemoryStore implements Store {
     return new Map([...this.#objects].map(([name, { bytes }]) => [name, bytes]));
   }
 
-  #write({ name, bytes, sha256 }: NewObject): void {
-    this.#objects.set(name, { bytes: new Uint8Array(bytes), sha256, etag: `"${++this.#writes}"`, modifiedMs: this.#now() });
+  #write({ name, bytes, sha256 }: OwnedObject): void {
+    this.#objects.set(name, { bytes, sha256, etag: `"${++this.#writes}"`, modifiedMs: this.#now() });
   }
+}
+
+/** A copy, because the caller may use its bytes again while the call waits. */
+function owned({ name, bytes, sha256 }: NewObject): OwnedObject {
+  return { name, bytes: new Uint8Array(bytes), sha256 };
 }
 
 function openIn(objects: ReadonlyMap<string, Kept>, name: string): FolderFile | undefined {

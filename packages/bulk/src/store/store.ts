@@ -28,6 +28,7 @@ export interface ReadObject {
 /** An object to write. */
 export interface NewObject {
   readonly name: string;
+  /** Must not change until the call's promise settles: stores that send them need not copy them. */
   readonly bytes: Uint8Array;
   /** The SHA-256 of the bytes in hexadecimal, with which the store verifies that all bytes have arrived. */
   readonly sha256: string;
