@@ -1,5 +1,6 @@
 /** The elements of stored keys and values: varints, doubles, strings. */
 import { VarintReader } from '@bloom/bytes';
+import { plainBytes } from '@bloom/bytes/internal';
 import { type StoredStructure, WebStorageError } from '../web-storage-error.js';
 
 /** The most characters that are passed to `String.fromCharCode` at once: its arguments are on the stack. */
@@ -28,7 +29,8 @@ export class ByteReader extends VarintReader {
 
   /** @param maxObjects the most objects that may be counted. */
   constructor(bytes: Uint8Array, structure: StoredStructure, position = 0, maxObjects = DEFAULT_MAX_OBJECTS) {
-    super(bytes, position);
+    // The slice of a Buffer would be a view of it, in what is decoded.
+    super(plainBytes(bytes), position);
     this.structure = structure;
     this.maxObjects = maxObjects;
     this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);

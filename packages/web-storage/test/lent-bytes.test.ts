@@ -1,0 +1,48 @@
+// A caller may change or use its buffers again as soon as a call has returned, also while the call's promise is pending.
+import { describe, expect, test } from 'vitest';
+import { decodeValue, encodeKey, EntryDecoder, type HostObject, type IndexedDbKey } from '../src/index.js';
+import { indexedDbOf } from './written-folders.js';
+
+/** Every value has the bytes of this text somewhere. */
+const CONTENTS = 'sixteen bytes 16';
+const LENGTH = CONTENTS.length;
+
+/** The key of a record in store 1 of database 1. */
+const entryKeyOf = (key: IndexedDbKey): Uint8Array => Uint8Array.of(0, 1, 1, 1, ...encodeKey(key));
+const stored = (...parts: (number | string)[]): number[] => [0xff, 0x0f, ...parts.flatMap((part) => (typeof part === 'string' ? [...Buffer.from(part)] : part))];
+
+/** Bytes of their own in a larger buffer, as Node's pool has them. */
+function pooled(bytes: Iterable<number>): Buffer {
+  const given = Uint8Array.from(bytes);
+  const pool = Buffer.alloc(given.length + 100);
+  pool.set(given, 50);
+  return pool.subarray(50, 50 + given.length);
+}
+
+const textOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString();
+
+describe('what is decoded of a Buffer that is used again', () => {
+  test.each<[string, number[], (value: HostObject) => unknown]>([
+    ['an image', stored('\\#', 2, 2, LENGTH, CONTENTS), ({ fields }) => fields.data],
+    ['a key', stored('\\K', 1, 1, LENGTH, 7, LENGTH, CONTENTS), ({ fields }) => fields.keyData],
+    ['an RSA key', stored('\\K', 4, 3, 1, 64, LENGTH, CONTENTS, 6, 7, 0), ({ fields }) => (fields.algorithm as { publicExponent: unknown }).publicExponent],
+    ['an unknown object', stored('\\~', CONTENTS), ({ bytes }) => bytes],
+    ['an ArrayBuffer', stored('B', LENGTH, CONTENTS), (value) => new Uint8Array(value as unknown as ArrayBuffer)],
+  ])('keeps the bytes of %s, in memory of their own', (_, bytes, contentsOf) => {
+    const given = pooled(bytes);
+    const contents = contentsOf(decodeValue(given).value as HostObject) as Uint8Array;
+    given.fill(0);
+    expect(textOf(contents)).toBe(CONTENTS);
+    expect(contents.buffer).not.toBe(given.buffer);
+  });
+
+  test('keeps a binary key, as an ArrayBuffer of its own', async () => {
+    const key = new TextEncoder().encode(CONTENTS).buffer;
+    await using decoder = (await EntryDecoder.open(await indexedDbOf([[entryKeyOf(key), Uint8Array.of(1, ...stored('0'))]])))!;
+    const given = pooled(entryKeyOf([key]));
+    const entry = (await decoder.decode(given, undefined))!;
+    given.fill(0);
+    const [decoded] = entry.key as [ArrayBuffer];
+    expect([decoded.byteLength, textOf(new Uint8Array(decoded))]).toEqual([LENGTH, CONTENTS]);
+  });
+});
