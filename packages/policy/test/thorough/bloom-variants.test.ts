@@ -3,6 +3,7 @@ import { bloomHash } from '@bloom/hash';
 import type { FilterPolicy, FilterSink, KeyList } from '@bloom/policy';
 import { policyLaws } from '@bloom/policy/contract';
 import { expect, test } from 'vitest';
+import { triedOf } from './right-policy.js';
 
 const LEVELDB = 'leveldb.BuiltinBloomFilter2';
 
@@ -118,7 +119,7 @@ const broken: [fault: string, law: string, otherwise: Otherwise][] = [
 
 const options = { maxFalsePositiveRate: 0.012, budgetMs: 60_000 };
 
-test.each(broken)('a Bloom filter that %s breaks law %s', (_, law, otherwise) => {
+test.each(triedOf(broken))('a Bloom filter that %s breaks law %s', (_, law, otherwise) => {
   const [own] = policyLaws(() => new Variant(otherwise), options).filter(({ name }) => name.startsWith(law));
   expect(own!.run).toThrow(law);
 }, 300_000);

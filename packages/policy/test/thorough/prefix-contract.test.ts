@@ -1,6 +1,7 @@
 import { BloomFilterPolicy, type FilterPolicy, type FilterSink, KeyBuffer, type KeyList, type PrefixExtractor, PrefixFilterPolicy, prefixOfLength, prefixThrough } from '@bloom/policy';
 import { policyLaws, type PolicyLawsOptions } from '@bloom/policy/contract';
 import { describe, expect, test } from 'vitest';
+import { triedOf } from './right-policy.js';
 
 const PREFIX_LAW = '11.';
 
@@ -214,7 +215,7 @@ test('there are twenty broken variants and more', () => {
   expect(broken.length).toBeGreaterThanOrEqual(20);
 });
 
-test.each(broken)('a policy that %s breaks the law of prefixes', (_, make, options) => {
+test.each(triedOf(broken))('a policy that %s breaks the law of prefixes', (_, make, options) => {
   const [law] = policyLaws(make, { budgetMs: 60_000, ...options }).filter(({ name }) => name.startsWith(PREFIX_LAW));
   expect(law!.run).toThrow(PREFIX_LAW);
 }, 600_000);
