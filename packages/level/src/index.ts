@@ -1,12 +1,12 @@
 /** The entry point for browsers and all hosts that are not like Node: a string as location is a path in the origin private file system. */
 import { mustBeOptions, mustHaveAtMost } from '@bloom/bytes/internal';
 import type { Folder, RepairOptions, RepairReport, WritableFolder } from '@bloom/leveldb';
+import { BaseBloomLevel, mustBeText } from './base-bloom-level.js';
 import { LevelError } from './level-error.js';
 import type * as FolderCalls from './folder-calls.js';
 import type { LevelHost } from './level-host.js';
 import { isFolder, type LevelOptions } from './level-options.js';
 import { pageFormats } from './page-formats.js';
-import { mustBeText, StoreLevel } from './store-level.js';
 import type { WorkerLike } from './worker/browser-parts.js';
 import { openInWorker, WorkerCalls } from './worker/worker-calls.js';
 
@@ -106,7 +106,7 @@ const IN_WORKER: Record<keyof InWorker, true> = { worker: true };
  * await level.close();
  * ```
  */
-export class BloomLevel<KDefault = string, VDefault = string> extends StoreLevel<KDefault, VDefault> {
+export class BloomLevel<KDefault = string, VDefault = string> extends BaseBloomLevel<KDefault, VDefault> {
   /**
    * Opens the database on the next tick; operations wait until it is open.
    *

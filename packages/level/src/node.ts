@@ -3,10 +3,10 @@ import { Buffer } from 'node:buffer';
 import { mustHaveAtMost } from '@bloom/bytes/internal';
 import type { Folder, RepairOptions, RepairReport, WritableFolder } from '@bloom/leveldb';
 import { NodeFolder, WritableNodeFolder } from '@bloom/leveldb/node';
+import { BaseBloomLevel, mustBeText } from './base-bloom-level.js';
 import * as folderCalls from './folder-calls.js';
 import type { LevelHost } from './level-host.js';
 import { isFolder, type LevelOptions } from './level-options.js';
-import { mustBeText, StoreLevel } from './store-level.js';
 
 export type { AdditionalIteratorOptions, BatchOperation, ChainedBatch, DatabaseOptions, Iterator, KeyIterator, Snapshot, ValueIterator } from './classic-types.js';
 export { copyLevel, type CopyOptions, type CopyProgress, type CopyResult, type CopySource, type CopyTarget } from './copy-level.js';
@@ -89,7 +89,7 @@ function folderAt(location: string | WritableFolder): WritableFolder {
  * await level.close();
  * ```
  */
-export class BloomLevel<KDefault = string, VDefault = string> extends StoreLevel<KDefault, VDefault> {
+export class BloomLevel<KDefault = string, VDefault = string> extends BaseBloomLevel<KDefault, VDefault> {
   /**
    * Opens the database on the next tick; operations wait until it is open.
    *

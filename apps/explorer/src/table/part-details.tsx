@@ -12,6 +12,7 @@ import { type FailureFacts, failureFacts } from '../worker/failure.js';
 import { FailureNotice } from './failure-notice.js';
 import type { FileParts } from './file-map.js';
 import { FindingText } from './findings.js';
+import { HexView } from './hex-view.js';
 import type { TableClient } from './table-client.js';
 import type { BlockFacts, EntryRow, FilterBlockFacts, FilterRow } from './table-facts.js';
 
@@ -43,7 +44,7 @@ export function PartDetails(props: PartProps) {
       ) : fileParts.parts[part] === 5 ? (
         <FooterDetails {...props} />
       ) : (
-        <RawBytes client={client} offset={start} length={end - start} title="No handle in the table points to these bytes." />
+        <HexView client={client} offset={start} length={end - start} title="No handle in the table points to these bytes." />
       )}
     </>
   );
@@ -81,13 +82,13 @@ function BlockDetails(props: PartProps & { readonly block: number }) {
         </div>
       )}
       {facts.contentBytes === undefined ? (
-        <RawBytes client={client} offset={facts.offset} length={facts.size + 5} title="The stored bytes, as they are:" />
+        <HexView client={client} offset={facts.offset} length={facts.size + 5} title="The stored bytes, as they are:" />
       ) : isFilter ? (
         <FilterDetails {...props} />
       ) : hasEntries ? (
         <EntryList {...props} facts={facts} />
       ) : (
-        <RawBytes client={client} offset={facts.offset} length={facts.size + 5} title="A block that LevelDB does not know:" />
+        <HexView client={client} offset={facts.offset} length={facts.size + 5} title="A block that LevelDB does not know:" />
       )}
     </>
   );
@@ -291,38 +292,6 @@ function FooterDetails({ client }: PartProps) {
           </tr>
         ))}
       </Rows>
-    </>
-  );
-}
-
-const ROW_BYTES = 16;
-const READ_ROWS = 256;
-
-/** Bytes of the file, sixteen per row. */
-function RawBytes({ client, offset, length, title }: { readonly client: TableClient; readonly offset: number; readonly length: number; readonly title: string }) {
-  const load = async (start: number, end: number): Promise<Uint8Array[]> => {
-    const wanted = Math.min(end - start, READ_ROWS);
-    const bytes = await client.worker.bytes(offset + start * ROW_BYTES, Math.min(wanted * ROW_BYTES, length - start * ROW_BYTES));
-    return Array.from({ length: Math.ceil(bytes.length / ROW_BYTES) }, (_, i) => bytes.subarray(i * ROW_BYTES, (i + 1) * ROW_BYTES));
-  };
-  return (
-    <>
-      <p class="muted">{title}</p>
-      <WindowedRows<Uint8Array>
-        label="Bytes"
-        rowCount={Math.ceil(length / ROW_BYTES)}
-        columns="6rem 25rem 1fr"
-        minWidth="44rem"
-        headings={['at', 'bytes', 'text']}
-        height={300}
-        loadKey={`${offset} ${length}`}
-        load={load}
-        row={(bytes, number) => [
-          <code key="at" class="muted">{count(offset + number * ROW_BYTES)}</code>,
-          <code key="hex">{hexOf(bytes)}</code>,
-          <code key="text">{Array.from(bytes, (byte) => (byte >= 0x20 && byte < 0x7f ? String.fromCharCode(byte) : '·')).join('')}</code>,
-        ]}
-      />
     </>
   );
 }

@@ -68,7 +68,7 @@ const REMOTE_MANIFEST = { ...MANIFEST, getSync: false };
 const READ_ONLY_MANIFEST = { ...COMMON_MANIFEST, explicitSnapshots: false, getSync: false, additionalMethods: { refresh: true } };
 
 /** abstract-level's methods, with the options that they take here. */
-export interface StoreLevel<KDefault, VDefault> {
+export interface BaseBloomLevel<KDefault, VDefault> {
   /**
    * abstract-level's hooks, for operations of any type of level. If the type were `this`, TypeScript would reject a level where a library
    * expects an `AbstractLevel`.
@@ -113,7 +113,7 @@ export interface StoreLevel<KDefault, VDefault> {
 
 /** A level, without what only one host has. */
 // eslint-disable-next-line @typescript-eslint/no-unsafe-declaration-merging -- the methods are those of CheckedLevel
-export abstract class StoreLevel<KDefault = string, VDefault = string> extends CheckedLevel<Stored, KDefault, VDefault> {
+export abstract class BaseBloomLevel<KDefault = string, VDefault = string> extends CheckedLevel<Stored, KDefault, VDefault> {
   readonly #location: string;
   readonly #host: LevelHost;
   readonly #openStore: StoreOpener;
@@ -257,12 +257,12 @@ export abstract class StoreLevel<KDefault = string, VDefault = string> extends C
 
   protected _keys(options: RangeOptions & GivenIteratorOptions): AbstractKeyIterator<this, KDefault> {
     // A subclass that changes what iterators return changes keys and values too, as with classic-level.
-    if (this._iterator !== StoreLevel.prototype._iterator) return fromEntries(this, '_keys', options) as AbstractKeyIterator<this, KDefault>;
+    if (this._iterator !== BaseBloomLevel.prototype._iterator) return fromEntries(this, '_keys', options) as AbstractKeyIterator<this, KDefault>;
     return new KeyIterator(this, this.#walk('keys', options), this.#host, options);
   }
 
   protected _values(options: RangeOptions & GivenIteratorOptions): AbstractValueIterator<this, KDefault, VDefault> {
-    if (this._iterator !== StoreLevel.prototype._iterator) return fromEntries(this, '_values', options) as AbstractValueIterator<this, KDefault, VDefault>;
+    if (this._iterator !== BaseBloomLevel.prototype._iterator) return fromEntries(this, '_values', options) as AbstractValueIterator<this, KDefault, VDefault>;
     return new ValueIterator(this, this.#walk('values', options), this.#host, options);
   }
 
