@@ -1,7 +1,7 @@
 // A caller may change or use its buffers again as soon as a call has returned, also while the call's promise is pending.
 import { describe, expect, test } from 'vitest';
-import { decodeValue, encodeKey, EntryDecoder, type HostObject, type IndexedDbKey } from '../src/index.js';
-import { indexedDbOf } from './written-folders.js';
+import { decodeValue, encodeKey, EntryDecoder, type HostObject, type IndexedDbKey, IndexedDbReader } from '../src/index.js';
+import { collected, indexedDbOf } from './written-folders.js';
 
 /** Every value has the bytes of this text somewhere. */
 const CONTENTS = 'sixteen bytes 16';
@@ -44,5 +44,55 @@ describe('what is decoded of a Buffer that is used again', () => {
     given.fill(0);
     const [decoded] = entry.key as [ArrayBuffer];
     expect([decoded.byteLength, textOf(new Uint8Array(decoded))]).toEqual([LENGTH, CONTENTS]);
+  });
+});
+
+describe('what the caller changes after a call of a reader', () => {
+  const DATABASE = { id: 1 };
+  const STORE = { id: 1, keyPath: undefined, autoIncrement: false };
+  const keyOf = (letter: string): ArrayBuffer => new TextEncoder().encode(letter).buffer;
+  const valueOf = (letter: string): Uint8Array => Uint8Array.of(1, ...stored('"', 1, letter));
+
+  /** Opens the records a to g: binary keys, and the same letters as values. */
+  async function opened(): Promise<IndexedDbReader> {
+    return IndexedDbReader.open(await indexedDbOf(Array.from('abcdefg', (letter) => [entryKeyOf(keyOf(letter)), valueOf(letter)] as const)));
+  }
+
+  test.each([
+    [{ gte: 'c', lt: 'f' }, 'cde'],
+    [{ gt: 'c', lte: 'f', reverse: true }, 'fed'],
+  ])('is not taken for the range %j of records', async ({ reverse, ...letters }: { reverse?: boolean } & Record<string, string | boolean>, expected) => {
+    await using reader = await opened();
+    const bounds = Object.fromEntries(Object.entries(letters).map(([name, letter]) => [name, keyOf(letter as string)]));
+    const records = reader.records(DATABASE, STORE, { ...bounds, reverse });
+    for (const bound of Object.values(bounds)) new Uint8Array(bound).fill(0x61);
+    expect((await collected(records)).map(({ value }) => value).join('')).toBe(expected);
+  });
+
+  test('is not taken for the bound of records that are being read', async () => {
+    await using reader = await opened();
+    const lte = keyOf('c');
+    const records = reader.records(DATABASE, STORE, { lte });
+    const first = records.next();
+    new Uint8Array(lte).fill(0x67);
+    expect([(await first).value, ...(await collected(records))].map((record) => (record as { value: unknown }).value)).toEqual(['a', 'b', 'c']);
+  });
+
+  test('is not taken for an entry that is being decoded', async () => {
+    await using reader = await opened();
+    const [key, value] = [entryKeyOf(keyOf('x')), valueOf('x')];
+    const decoding = reader.decodeEntry(key, value);
+    key.fill(0);
+    value.fill(0);
+    const { key: decoded, value: text, error } = (await decoding)!;
+    expect([textOf(new Uint8Array(decoded as ArrayBuffer)), text, error]).toEqual(['x', 'x', undefined]);
+  });
+
+  test('is not taken for the key of a value that is being read', async () => {
+    await using reader = await opened();
+    const key = keyOf('c');
+    const reading = reader.get(DATABASE, STORE, key);
+    new Uint8Array(key).fill(0x64);
+    expect(await reading).toBe('c');
   });
 });

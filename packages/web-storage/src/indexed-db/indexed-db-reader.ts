@@ -1,4 +1,4 @@
-import { DatabaseReader, type AsyncReaderOptions, type Folder } from '@bloom/leveldb';
+import { type AsyncReaderOptions, type DatabaseKeyRange, DatabaseReader, type Folder } from '@bloom/leveldb';
 import { idbComparator, idbFilterPolicy } from '@bloom/leveldb/idb-comparator';
 import { ByteReader } from '../value/byte-reader.js';
 import { HostObject, StoredBlob } from '../value/host-object.js';
@@ -118,20 +118,33 @@ export class IndexedDbReader {
    * A key or a value that cannot be read is an `error` of its record, and the iteration continues. Records with damaged keys come where
    * the folder has them, and are left out where the range has an end that they are not within.
    *
+   * @throws TypeError, at once, for a range with an invalid key.
    * @throws CorruptionError where the folder is damaged.
    */
-  async *records(
+  records(
     database: Pick<DatabaseInformation, 'id'>,
     store: Pick<StoreDescription, 'id' | 'keyPath' | 'autoIncrement'>,
     range: RecordRange & { readonly index?: Pick<IndexDescription, 'id'> | undefined } = {},
   ): AsyncGenerator<StoredRecord, void, undefined> {
     const { index, limit = Number.POSITIVE_INFINITY } = range;
-    const context = await this.#contextOf(database.id, store.id);
+    // Encoded before anything is awaited: the caller may change the keys afterwards.
+    const encoded = rangeOf({ database: database.id, store: store.id, index: index?.id ?? RECORDS }, range);
+    return this.#recordsIn(encoded, database.id, store, index !== undefined, limit);
+  }
+
+  async *#recordsIn(
+    range: DatabaseKeyRange,
+    database: number,
+    store: Pick<StoreDescription, 'id' | 'keyPath' | 'autoIncrement'>,
+    isIndexed: boolean,
+    limit: number,
+  ): AsyncGenerator<StoredRecord, void, undefined> {
+    const context = await this.#contextOf(database, store.id);
     let left = limit;
     if (left <= 0) return;
-    const entries = this.#reader.entries(rangeOf({ database: database.id, store: store.id, index: index?.id ?? RECORDS }, range));
+    const entries = this.#reader.entries(range);
     for await (const [entryKey, entryValue] of entries) {
-      const record = index === undefined ? await this.#record(entryKey, entryValue, store, context) : await this.#indexed(entryKey, entryValue, store, context);
+      const record = isIndexed ? await this.#indexed(entryKey, entryValue, store, context) : await this.#record(entryKey, entryValue, store, context);
       if (record === undefined) continue;
       yield record;
       if (--left <= 0) return;
@@ -147,6 +160,9 @@ export class IndexedDbReader {
   async decodeEntry(entryKey: Uint8Array, bytes: Uint8Array | undefined): Promise<PlacedRecord | undefined> {
     const place = recordPlace(entryKey);
     if (place === undefined) return undefined;
+    // The caller may change them while something is read.
+    const ownKey = new Uint8Array(entryKey);
+    const ownBytes = bytes && new Uint8Array(bytes);
     const name = `${place.database} ${place.store}`;
     let found = this.#stores.get(name);
     if (found === undefined) {
@@ -154,7 +170,7 @@ export class IndexedDbReader {
       this.#stores.set(name, found);
     }
     const { context, database, store } = await found;
-    const record = bytes === undefined ? deletedRecord(entryKey) : await this.#record(entryKey, bytes, store ?? NO_KEY, context);
+    const record = ownBytes === undefined ? deletedRecord(ownKey) : await this.#record(ownKey, ownBytes, store ?? NO_KEY, context);
     return { ...record, database, store, place };
   }
 
