@@ -96,7 +96,7 @@ function absentFrom(keys: readonly Uint8Array[], stored: ReadonlySet<string>, ar
       absent.push(random.bytes(KEY_LENGTH));
       continue;
     }
-    const altered = key.slice();
+    const altered = new Uint8Array(key);
     // Between numbers that are stored, there are often others.
     if (i % 4 === 1) altered[key.length - 1]! ^= 1;
     else for (let changes = 1 + random.below(2); changes > 0; changes--) {

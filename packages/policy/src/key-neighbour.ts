@@ -46,7 +46,7 @@ export function* neighboursOf(key: Uint8Array, tail: number): Generator<Uint8Arr
 
 /** `key` with the number that ends at `end` increased by `step`; undefined when the number has too few digits. */
 function counted(key: Uint8Array, end: number, alphabet: Alphabet, step: number): Uint8Array | undefined {
-  const neighbour = key.slice();
+  const neighbour = new Uint8Array(key);
   let carry = step;
   for (let i = end - 1; carry !== 0; i--) {
     const place = i < 0 ? -1 : alphabet.indexOf(key[i]!);

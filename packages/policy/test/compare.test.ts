@@ -143,4 +143,11 @@ describe('policies compared', () => {
     expect(() => comparePolicies([yes], { keys: 1, absent: [] })).toThrow(new RangeError('absent must have at least one key'));
     expect(() => comparePolicies([yes], { keys: 1, abscent: [] } as never)).toThrow('comparePolicies has no option "abscent": did you mean absent?');
   });
+
+  test('do not change the keys, where these are Buffers', () => {
+    const texts = Array.from({ length: 100 }, (_, i) => `key ${i}`);
+    const keys = texts.map((text) => Buffer.from(text));
+    comparePolicies([yes], { keys });
+    expect(keys.map(String)).toEqual(texts);
+  });
 });

@@ -47,4 +47,10 @@ describe('the neighbours of a key', () => {
   test('of an empty key are none', () => {
     expect([...neighboursOf(new Uint8Array(0), 0)]).toEqual([]);
   });
+
+  test('of a Buffer are copies, and leave it as it is', () => {
+    const key = Buffer.from('key 7');
+    expect([...neighboursOf(key, 0)].slice(0, 2).map((bytes) => Buffer.from(bytes).toString())).toEqual(['key 8', 'key 6']);
+    expect(key.toString()).toBe('key 7');
+  });
 });
