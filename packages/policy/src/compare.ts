@@ -1,5 +1,5 @@
 /** Compares the filters of several policies for the same keys. */
-import { mustBeArray, mustBeIterable, mustBeOptions, type Random, seeded } from '@bloom/bytes/internal';
+import { mustBeArray, mustBeBytes, mustBeIterable, mustBeOptions, type Random, seeded } from '@bloom/bytes/internal';
 import { FilterBuffer } from './filter-buffer.js';
 import { KeyBuffer } from './key-buffer.js';
 import { type FilterPolicy, mayAskForMany, mustBeFilterPolicy } from './policy.js';
@@ -65,7 +65,7 @@ export function comparePolicies(policies: readonly FilterPolicy[], given: Compar
   mustBeOptions('comparePolicies', given, COMPARISON_KEYS);
   const random = seeded(1);
   const { keys, stored } = keysOf(given.keys, random);
-  const absent = KeyBuffer.from(given.absent === undefined ? absentFrom(keys, stored, typeof given.keys === 'number', random) : [...given.absent]);
+  const absent = KeyBuffer.from(given.absent ?? absentFrom(keys, stored, typeof given.keys === 'number', random));
   if (absent.length === 0) throw new RangeError('absent must have at least one key');
   const list = KeyBuffer.from(keys);
   return policies.map((policy) => figuresOf(policy, list, stored.size, absent));
@@ -74,11 +74,17 @@ export function comparePolicies(policies: readonly FilterPolicy[], given: Compar
 function keysOf(given: number | Iterable<Uint8Array>, random: Random): { readonly keys: Uint8Array[]; readonly stored: ReadonlySet<string> } {
   if (typeof given !== 'number') mustBeIterable('keys', given, 'Uint8Arrays');
   else if (!(Number.isInteger(given) && given >= 1 && given <= MAX_KEYS)) throw new RangeError(`keys must be a whole number from 1 to ${MAX_KEYS}, got ${given}`);
-  const keys = typeof given === 'number' ? Array.from({ length: given }, () => random.bytes(KEY_LENGTH)) : [...given];
+  const keys = typeof given === 'number' ? Array.from({ length: given }, () => random.bytes(KEY_LENGTH)) : Array.from(given, copyOf);
   if (keys.length === 0) throw new RangeError('keys must have at least one key');
   // Random keys of 16 bytes are distinct, and a set of millions takes longer than the filters.
   const stored = typeof given === 'number' ? { size: given, has: () => false } : new Set(keys.map(textOf));
   return { keys, stored: stored as ReadonlySet<string> };
+}
+
+/** A copy, because an iterable may yield one array again and again. */
+function copyOf(key: Uint8Array): Uint8Array {
+  mustBeBytes('key', key);
+  return new Uint8Array(key);
 }
 
 function textOf(key: Uint8Array): string {

@@ -150,4 +150,18 @@ describe('policies compared', () => {
     comparePolicies([yes], { keys });
     expect(keys.map(String)).toEqual(texts);
   });
+
+  test('get the keys of an iterable that yields the same array again and again', () => {
+    function* lent(from: number): Generator<Uint8Array> {
+      const key = new Uint8Array(4);
+      for (let i = from; i < from + 2000; i++) {
+        new DataView(key.buffer).setUint32(0, i);
+        yield key;
+      }
+    }
+    const apart = (from: number): Uint8Array[] => Array.from(lent(from), (key) => key.slice());
+    const policies = [new BloomFilterPolicy(10)];
+    const figuresOf = (keys: Iterable<Uint8Array>, absent: Iterable<Uint8Array>) => comparePolicies(policies, { keys, absent }).map(({ byteLength, bitsPerKey, falsePositiveRate }) => ({ byteLength, bitsPerKey, falsePositiveRate }));
+    expect(figuresOf(lent(0), lent(9000))).toEqual(figuresOf(apart(0), apart(9000)));
+  });
 });
