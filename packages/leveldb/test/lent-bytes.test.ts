@@ -79,3 +79,14 @@ describe('a comparator that looks up keys while an entry is inserted', () => {
     expect(await filled(read)).toEqual(plain);
   });
 });
+
+test('the keys in the description of a database are copies', async () => {
+  await using database = await Database.open(new WritableMemoryFolder());
+  await database.put('b', '');
+  await database.put('c', '');
+  await database.flush();
+  const { smallest, largest } = database.describe().levels.flat()[0]!;
+  smallest.userKey.fill(0x7a);
+  largest.userKey.fill(0);
+  expect(await database.hasMany(['b', 'c'])).toEqual([true, true]);
+});

@@ -84,8 +84,8 @@ export function describe({ comparator, fields, manifest, version, logs, lastSequ
         number: file.number,
         name: tableFileName(file.number),
         byteLength: file.size,
-        smallest: decodeInternalKey(file.smallest)!,
-        largest: decodeInternalKey(file.largest)!,
+        smallest: copyOf(file.smallest),
+        largest: copyOf(file.largest),
         filterStatus: tables.get(file)?.table.filterStatus ?? { state: 'unopened' },
       })),
     ),
@@ -93,6 +93,11 @@ export function describe({ comparator, fields, manifest, version, logs, lastSequ
     logs: logs.map(({ number, name, byteLength, memtable, tail }) => ({ number, name, byteLength, entries: memtable.count, tail })),
     dropped: [...logs.flatMap(({ dropped }) => dropped), ...damage.dropped],
   };
+}
+
+/** The database goes on using its own. */
+function copyOf(internalKey: Uint8Array): InternalKey {
+  return decodeInternalKey(new Uint8Array(internalKey))!;
 }
 
 function filtersOf(files: readonly FileMetadata[], level: number, tables: ViewTables): LevelFilters {
