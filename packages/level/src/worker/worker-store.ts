@@ -192,9 +192,12 @@ class WorkerWalk implements StoreWalk {
   }
 }
 
-/** Bytes that are sent must have their own buffer: with a view, the whole buffer would be copied. The database refuses anything that is not bytes. */
+/**
+ * Bytes to send, in a buffer of their own. They are sent later, with the other requests of the turn, when the caller may have changed its array;
+ * and with a view, the whole buffer would be sent. The database refuses anything that is not bytes.
+ */
 function own(stored: Stored): Stored {
-  return ArrayBuffer.isView(stored) && stored.byteLength < stored.buffer.byteLength ? bytesIn(stored).slice() : stored;
+  return ArrayBuffer.isView(stored) ? bytesIn(stored).slice() : stored;
 }
 
 /** `Buffer`s are made in the thread that requested them. */
