@@ -160,14 +160,22 @@ export abstract class BaseBloomLevel<KDefault = string, VDefault = string> exten
    */
   async approximateSize<K = KDefault>(start: K, end: K, options?: StartEndOptions<K>): Promise<number> {
     mustHaveEnds(arguments.length);
-    if (this.status === 'opening') return this.deferAsync(() => this.approximateSize(start, end, options));
+    if (this.status === 'opening') {
+      // The caller may change the keys before the level is open.
+      const ends = this.#ends(start, end, options);
+      return this.deferAsync(async () => this.#store('approximateSize()').approximateSize(...ends));
+    }
     return this.#store('approximateSize()').approximateSize(...this.#ends(start, end, options));
   }
 
   /** Merges the tables of the keys from `start` to `end`, so that deleted and overwritten entries no longer take space. */
   async compactRange<K = KDefault>(start: K, end: K, options?: StartEndOptions<K>): Promise<void> {
     mustHaveEnds(arguments.length);
-    if (this.status === 'opening') return this.deferAsync(() => this.compactRange(start, end, options));
+    if (this.status === 'opening') {
+      // The caller may change the keys before the level is open.
+      const ends = this.#ends(start, end, options);
+      return this.deferAsync(async () => this.#store('compactRange()').compactRange(...ends));
+    }
     return this.#store('compactRange()').compactRange(...this.#ends(start, end, options));
   }
 

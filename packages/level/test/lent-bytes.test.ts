@@ -1,5 +1,7 @@
 // A caller may change or use its buffers again as soon as a call has returned, also while the call's promise is pending.
-import { describe, expect, test } from 'vitest';
+import { BloomLevel } from '@bloom/level';
+import { Database, WritableMemoryFolder } from '@bloom/leveldb';
+import { describe, expect, test, vi } from 'vitest';
 import type { Request } from '../src/worker/level-messages.js';
 import { PendingCalls } from '../src/worker/pending-calls.js';
 import { WorkerStore } from '../src/worker/worker-store.js';
@@ -50,4 +52,17 @@ describe('a level in a worker is sent the bytes of a call as they were then, by'
     await Promise.resolve();
     expect(calls.sent.map(([, ...request]) => request)).toEqual([expected]);
   });
+});
+
+test.each(['approximateSize', 'compactRange'] as const)('%s of a level that is being opened uses the keys as they were when it was called', async (call) => {
+  const calls = vi.spyOn(Database.prototype, call);
+  const level = new BloomLevel<Uint8Array, Uint8Array>(new WritableMemoryFolder(), { keyEncoding: 'view', valueEncoding: 'view' });
+  const [a, b] = [utf8('a'), utf8('b')];
+  const calling = level[call](a, b);
+  a.fill(0);
+  b.fill(0);
+  await calling;
+  expect(calls.mock.calls).toEqual([[utf8('a'), utf8('b')]]);
+  calls.mockRestore();
+  await level.close();
 });
