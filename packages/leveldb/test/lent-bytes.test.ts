@@ -90,3 +90,40 @@ test('the keys in the description of a database are copies', async () => {
   largest.userKey.fill(0);
   expect(await database.hasMany(['b', 'c'])).toEqual([true, true]);
 });
+
+test.each([0, 1, 2, 3, 4])('a key is found although comparison %i of the search for it puts an entry right before it', async (nth) => {
+  let comparisons = 0;
+  let put: (() => void) | undefined;
+  const comparator: Comparator = {
+    ...reverseComparator,
+    compare(a, b) {
+      if (put !== undefined && comparisons++ === nth) {
+        const once = put;
+        put = undefined;
+        once();
+      }
+      return reverseComparator.compare(a, b);
+    },
+  };
+  await using database = await Database.open(new WritableMemoryFolder(), { comparator });
+  for (const key of 'abcdef') await database.put(key, key);
+  for (const [i, key] of Array.from('abcdef').entries()) {
+    const before = `${key}~`;
+    comparisons = 0;
+    put = () => {
+      // The arrays of the memtable grow.
+      void database.put(before, new Uint8Array(2000 * 3 ** i));
+      // A read inserts what is put before it.
+      expect(database.hasSync(before)).toBe(true);
+    };
+    expect(text(database.getSync(key)), key).toBe(key);
+    comparisons = 0;
+    put = () => {
+      void database.put(`${before}~`, '');
+      expect(database.hasSync(`${before}~`)).toBe(true);
+    };
+    using cursor = database.cursorSync({ gte: key });
+    expect(cursor.seekToFirst() && text(cursor.key), key).toBe(key);
+    put = undefined;
+  }
+});

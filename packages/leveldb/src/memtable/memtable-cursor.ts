@@ -41,7 +41,7 @@ export class MemtableCursor extends EntryCursor {
       case 'at-or-after':
         return this.#land(this.#memtable.seek(key));
       case 'after':
-        return this.#land(this.#memtable.after(this.#memtable.seekBefore(key, true)));
+        return this.#land(this.#memtable.seekAfter(key));
       case 'at-or-before':
         return this.#land(this.#memtable.seekBefore(key, true));
       case 'before':

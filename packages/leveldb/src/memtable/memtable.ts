@@ -64,6 +64,11 @@ export class Memtable {
   private readonly heights = new NodeHeights();
   private readonly memory = new MemtableMemory(MAX_HEIGHT);
   readonly #tableBound = new TableBound();
+  /**
+   * The node after the position of the last search. The node before that position may have another one after it, if the comparator called something that
+   * added entries.
+   */
+  private found = HEAD;
   /** Whether a cursor was made for it. Its callers may still have views of the arena. */
   isLent = false;
   private readonly abbreviation = new KeyAbbreviation();
@@ -165,7 +170,14 @@ export class Memtable {
 
   /** The first node whose key is at or after `key`; 0 for none. */
   seek(key: Uint8Array): number {
-    return this.after(this.seekBefore(key, false));
+    this.seekBefore(key, false);
+    return this.found;
+  }
+
+  /** The first node whose key is after `key`; 0 for none. */
+  seekAfter(key: Uint8Array): number {
+    this.seekBefore(key, true);
+    return this.found;
   }
 
   /** {@link seek} for a lookup: it may return 0 if no entry from there on has the user key of `key`. */
@@ -351,7 +363,6 @@ export class Memtable {
     const most = inclusive ? 0 : -1;
     const { first, second } = this.abbreviation;
     const nodes = this.nodes;
-    const arena = this.#arena.bytes;
     let node = HEAD;
     /** The last node that compared greater. It need not be compared again one level down. */
     let late = HEAD;
@@ -363,7 +374,7 @@ export class Memtable {
         if (order === 0) order = nodes[next + ABBREVIATION + 1]! - second;
         if (order === 0) {
           const nextStart = nodes[next + KEY_START]!;
-          order = this.compare(arena, nextStart, nextStart + nodes[next + KEY_LENGTH]!, bytes, start, end);
+          order = this.compare(this.#arena.bytes, nextStart, nextStart + nodes[next + KEY_LENGTH]!, bytes, start, end);
         }
         if (order > most) {
           late = next;
@@ -373,6 +384,7 @@ export class Memtable {
       }
       if (path !== undefined) path[level] = node;
     }
+    this.found = late;
     return node;
   }
 
