@@ -10,13 +10,10 @@ const built = join(import.meta.dirname, '../dist');
 const executablePath = findChromium();
 
 /**
- * What a test fails with when no frame was drawn: on a busy machine Chromium can stop drawing a page for minutes. Playwright waits for two frames that
- * show an element in the same place, and says so at the end of its log; with colours, the log ends with the code that resets them. What has no limit of
- * its own, such as a new size of the window, takes until the end of the test's time.
+ * The end of Playwright's log when no frame was drawn: it waits for two frames that show an element in the same place. On a busy machine
+ * Chromium can stop drawing a page for a minute. With colours, the log ends with the code that resets them.
  */
-const NO_FRAMES = /waiting for element to be visible, enabled and stable(?:\W*22m)?\s*$|^Test timed out in/;
-/** Milliseconds: six times what the longest test took on a machine that was busy. */
-const TIMEOUT = 180_000;
+const NO_FRAMES = /waiting for element to be visible, enabled and stable(?:\W*22m)?\s*$/;
 
 /** How a page is opened. */
 export interface PageOptions extends BrowserContextOptions {
@@ -41,7 +38,7 @@ export function describeInChromium(name: string, define: (given: InChromium) => 
     test.skip(`no Chromium on the PATH (Debian: apt-get install chromium), so ${name} is not tested`, () => {});
     return;
   }
-  describe(name, { timeout: TIMEOUT, retry: { count: 1, condition: NO_FRAMES } }, () => {
+  describe(name, { retry: { count: 1, condition: NO_FRAMES } }, () => {
     let browser: Browser;
     let server: PageServer;
     let shared: BrowserContext;
