@@ -37,7 +37,8 @@ export async function axeFindsNothing({ page }: ExplorerPage): Promise<void> {
 async function isNoWider(page: Page, width: number): Promise<void> {
   await page.setViewportSize({ width, height: 800 });
   const excess = await page.evaluate(async () => {
-    // What depends on the size and the colours is drawn in the next frames. On a busy machine Chromium can stop drawing a page, then there are none.
+    // What depends on the size and the colours is drawn in the next frames. They are not waited for forever, because Chromium can stop drawing a page
+    // on a busy machine.
     const frame = (): Promise<unknown> => Promise.race([new Promise(requestAnimationFrame), new Promise((resolve) => setTimeout(resolve, 5000))]);
     for (let frames = 0; frames < 3; frames++) await frame();
     return Math.max(0, document.documentElement.scrollWidth - document.documentElement.clientWidth);
