@@ -1,9 +1,9 @@
 // Bloom filters that are wrong in one place, each of which breaks a law.
+import { triedOf } from '@bloom/fixtures/hash-filter-suite';
 import { bloomHash } from '@bloom/hash';
 import type { FilterPolicy, FilterSink, KeyList } from '@bloom/policy';
 import { policyLaws } from '@bloom/policy/contract';
 import { expect, test } from 'vitest';
-import { triedOf } from './right-policy.js';
 
 const LEVELDB = 'leveldb.BuiltinBloomFilter2';
 

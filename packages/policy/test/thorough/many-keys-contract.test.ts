@@ -1,8 +1,8 @@
 // LevelDB's policy, which keeps every law in `bloom-contract.test.ts`, with faults in `keysMayMatch`.
+import { triedOf } from '@bloom/fixtures/hash-filter-suite';
 import { BloomFilterPolicy, type FilterPolicy, type KeyList } from '@bloom/policy';
 import { policyLaws } from '@bloom/policy/contract';
 import { expect, test } from 'vitest';
-import { triedOf } from './right-policy.js';
 
 const LAW = '12.';
 

@@ -1,7 +1,7 @@
+import { triedOf } from '@bloom/fixtures/hash-filter-suite';
 import { BloomFilterPolicy, type FilterPolicy, type FilterSink, KeyBuffer, type KeyList, type PrefixExtractor, PrefixFilterPolicy, prefixOfLength, prefixThrough } from '@bloom/policy';
 import { policyLaws, type PolicyLawsOptions } from '@bloom/policy/contract';
 import { describe, expect, test } from 'vitest';
-import { triedOf } from './right-policy.js';
 
 const PREFIX_LAW = '11.';
 

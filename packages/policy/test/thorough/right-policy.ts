@@ -1,3 +1,4 @@
+import { triedOf } from '@bloom/fixtures/hash-filter-suite';
 import {
   bloomFilterMayMatch,
   type FilterPolicy,
@@ -160,11 +161,6 @@ const MOST_MS = 14_000;
 function processorMs(): number {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1000;
-}
-
-/** Every third of the broken policies, and all where BLOOM_BROKEN_VARIANTS is `all`, as in tooling/long-tests: most run long before they are found. */
-export function triedOf<Broken>(broken: readonly Broken[]): readonly Broken[] {
-  return process.env.BLOOM_BROKEN_VARIANTS === 'all' ? broken : broken.filter((_, i) => i % 3 === 0);
 }
 
 export function testMutants(mutants: readonly Mutant[]): void {
