@@ -72,7 +72,7 @@ describe('a comparator that looks up keys while an entry is inserted', () => {
     ['getSync', (database) => database.getSync(KEYS[1]!)],
     ['getManySync', (database, i) => database.getManySync([KEYS[i % KEYS.length]!, 'absent'])],
     ['keysSync', (database, i) => [...database.keysSync({ gte: KEYS[i % KEYS.length]!, limit: 1 })]],
-  ])('leaves the memtable as it would be without, by %s', async (_, read) => {
+  ])('leaves the memtable as if it had not, with %s', async (_, read) => {
     const plain = await filled(() => undefined);
     expect(plain).toMatchObject({ values: KEYS, keys: sorted, reversed: [...sorted].reverse() });
     // Entries that are linked in the wrong place are found, with more comparisons.
