@@ -160,23 +160,17 @@ export abstract class BaseBloomLevel<KDefault = string, VDefault = string> exten
    */
   async approximateSize<K = KDefault>(start: K, end: K, options?: StartEndOptions<K>): Promise<number> {
     mustHaveEnds(arguments.length);
-    if (this.status === 'opening') {
-      // The caller may change the keys before the level is open.
-      const ends = this.#ends(start, end, options);
-      return this.deferAsync(async () => this.#store('approximateSize()').approximateSize(...ends));
-    }
-    return this.#store('approximateSize()').approximateSize(...this.#ends(start, end, options));
+    // Copied now, because the caller may change the keys before the level is open.
+    const ends = this.#ends(start, end, options);
+    return this.#whenOpen(async () => this.#store('approximateSize()').approximateSize(...ends));
   }
 
   /** Merges the tables of the keys from `start` to `end`, so that deleted and overwritten entries no longer take space. */
   async compactRange<K = KDefault>(start: K, end: K, options?: StartEndOptions<K>): Promise<void> {
     mustHaveEnds(arguments.length);
-    if (this.status === 'opening') {
-      // The caller may change the keys before the level is open.
-      const ends = this.#ends(start, end, options);
-      return this.deferAsync(async () => this.#store('compactRange()').compactRange(...ends));
-    }
-    return this.#store('compactRange()').compactRange(...this.#ends(start, end, options));
+    // Copied now, because the caller may change the keys before the level is open.
+    const ends = this.#ends(start, end, options);
+    return this.#whenOpen(async () => this.#store('compactRange()').compactRange(...ends));
   }
 
   /** A property in LevelDB's text form, such as `leveldb.stats`; an empty string for an unknown name. */
@@ -192,8 +186,11 @@ export abstract class BaseBloomLevel<KDefault = string, VDefault = string> exten
    * @returns whether anything was written.
    */
   async refresh(): Promise<boolean> {
-    if (this.status === 'opening') return this.deferAsync(() => this.refresh());
-    return this.#store('refresh()').refresh();
+    return this.#whenOpen(async () => this.#store('refresh()').refresh());
+  }
+
+  #whenOpen<T>(operation: () => Promise<T>): Promise<T> {
+    return this.status === 'opening' ? this.deferAsync(operation) : operation();
   }
 
   protected _open(options: OpenOptions): Promise<void> {
