@@ -25,7 +25,7 @@ class SentCalls extends PendingCalls {
   }
 }
 
-describe('a level in a worker is sent the bytes of a call as they were then, by', () => {
+describe('a worker receives the bytes as they were when the level was called, with', () => {
   test.each<[string, (store: WorkerStore, a: Uint8Array, b: Uint8Array) => unknown, unknown[]]>([
     ['put', (store, a, b) => store.put(a, b, false), ['put', utf8('a'), utf8('b'), false]],
     ['delete', (store, a) => store.delete(a, false), ['delete', utf8('a'), false]],

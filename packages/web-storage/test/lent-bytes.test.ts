@@ -47,7 +47,7 @@ describe('what is decoded of a Buffer that is used again', () => {
   });
 });
 
-describe('what the caller changes after a call of a reader', () => {
+describe('a change that the caller makes after calling a reader', () => {
   const DATABASE = { id: 1 };
   const STORE = { id: 1, keyPath: undefined, autoIncrement: false };
   const keyOf = (letter: string): ArrayBuffer => new TextEncoder().encode(letter).buffer;
@@ -61,7 +61,7 @@ describe('what the caller changes after a call of a reader', () => {
   test.each([
     [{ gte: 'c', lt: 'f' }, 'cde'],
     [{ gt: 'c', lte: 'f', reverse: true }, 'fed'],
-  ])('is not taken for the range %j of records', async ({ reverse, ...letters }: { reverse?: boolean } & Record<string, string | boolean>, expected) => {
+  ])('does not affect the range %j of records', async ({ reverse, ...letters }: { reverse?: boolean } & Record<string, string | boolean>, expected) => {
     await using reader = await opened();
     const bounds = Object.fromEntries(Object.entries(letters).map(([name, letter]) => [name, keyOf(letter as string)]));
     const records = reader.records(DATABASE, STORE, { ...bounds, reverse });
@@ -69,7 +69,7 @@ describe('what the caller changes after a call of a reader', () => {
     expect((await collected(records)).map(({ value }) => value).join('')).toBe(expected);
   });
 
-  test('is not taken for the bound of records that are being read', async () => {
+  test('does not affect the bound of records that are being read', async () => {
     await using reader = await opened();
     const lte = keyOf('c');
     const records = reader.records(DATABASE, STORE, { lte });
@@ -78,7 +78,7 @@ describe('what the caller changes after a call of a reader', () => {
     expect([(await first).value, ...(await collected(records))].map((record) => (record as { value: unknown }).value)).toEqual(['a', 'b', 'c']);
   });
 
-  test('is not taken for an entry that is being decoded', async () => {
+  test('does not affect an entry that is being decoded', async () => {
     await using reader = await opened();
     const [key, value] = [entryKeyOf(keyOf('x')), valueOf('x')];
     const decoding = reader.decodeEntry(key, value);
@@ -88,7 +88,7 @@ describe('what the caller changes after a call of a reader', () => {
     expect([textOf(new Uint8Array(decoded as ArrayBuffer)), text, error]).toEqual(['x', 'x', undefined]);
   });
 
-  test('is not taken for the key of a value that is being read', async () => {
+  test('does not affect the key of a value that is being read', async () => {
     await using reader = await opened();
     const key = keyOf('c');
     const reading = reader.get(DATABASE, STORE, key);

@@ -95,7 +95,7 @@ export function describe({ comparator, fields, manifest, version, logs, lastSequ
   };
 }
 
-/** The database goes on using its own. */
+/** Decodes a copy, because the database keeps using its own array. */
 function copyOf(internalKey: Uint8Array): InternalKey {
   return decodeInternalKey(new Uint8Array(internalKey))!;
 }

@@ -44,7 +44,7 @@ export interface StoredVersion extends StoredEntry {
   readonly level: number | undefined;
 }
 
-/** Makes a result from `bytes[start, end)`, which are valid only during the call, and only until anything is read from a database or table. */
+/** Makes a result from `bytes[start, end)`, which are valid only during the call, and only until the call reads from a database or a table. */
 export type MakeOfBytes<T> = (bytes: Uint8Array, start: number, end: number) => T;
 
 /** The names of a reader and its class in error messages. */

@@ -265,7 +265,7 @@ export class DataBlocks {
     return taken;
   }
 
-  /** Whether a block of Snappy's has more contents than the limit, according to its first bytes. */
+  /** Whether the header of a Snappy block says that it decompresses to more than the limit. */
   #isTooLong(stored: Uint8Array): boolean {
     return stored[stored.length - BLOCK_TRAILER_LENGTH] === SNAPPY_TYPE && new VarintReader(stored).varint32() > this.maxBytes;
   }
