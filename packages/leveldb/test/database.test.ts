@@ -561,8 +561,8 @@ describe('opening', () => {
       expect(database.stats.filterNegatives > 90).toBe(state === 'used');
       await database.close();
     }
-    // A compaction makes filters with the current policy.
-    database = await Database.open(folder, small);
+    // A compaction makes filters with the current policy, which are used whatever other policies are given.
+    database = await Database.open(folder, { ...small, filterPolicies: [filterPolicy] });
     await database.put(utf8('key1'), utf8('new'));
     await database.compactRange();
     await database.get(utf8('key1'));

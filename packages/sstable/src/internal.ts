@@ -22,7 +22,7 @@ export { NO_COMPRESSION } from './format/codec.js';
 export { missingCodec } from './format/stored-block.js';
 export { encryptedContentId, encryptedText, ENCRYPTION_HEADER_LENGTH } from './format/encrypted-file.js';
 export { engineOfTable, type ForeignTable, TABLE_MAGIC_LENGTH } from './format/footer.js';
-export { decodingFor, DEFAULT_CACHE_BYTES, mustBeReading, mustNotBeAborted, readingFor, signalOf } from './read/options.js';
+export { decodingFor, DEFAULT_CACHE_BYTES, mustBePolicies, mustBeReading, mustNotBeAborted, readingFor, signalOf } from './read/options.js';
 export { ReadAhead } from './read/read-ahead.js';
 export { ReadGate } from './read/read-gate.js';
 export { type ByteRange, type Reading, readRange, readRangeAtOnce, readRangeInto, readRangeSync } from './read/reading.js';

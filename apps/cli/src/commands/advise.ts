@@ -3,8 +3,8 @@ import { addRemoteOptions } from '../inputs/opened-source.js';
 import { addKeyFormOptions } from '../inputs/opened-table.js';
 import { realNumber, wholeNumber } from '../inputs/whole-number.js';
 import { addPluginOptions } from '../plugins/plugin-options.js';
-import { addCompression } from './compression.js';
-import type { CompareOptions } from './filter-compare.js';
+import { addCompression } from './advise-compression.js';
+import type { CompareOptions } from './advise-filters.js';
 
 export function addAdvise(program: Command): void {
   const command = program
@@ -30,6 +30,6 @@ Examples:
   bloom advise filters --keys 17000 --rate 0.01
   bloom advise filters capitals.ldb`,
     )
-    .action(async (path: string | undefined, options: CompareOptions) => (await import('./filter-compare.js')).compareFilters(path, options));
+    .action(async (path: string | undefined, options: CompareOptions) => (await import('./advise-filters.js')).compareFilters(path, options));
   addCompression(command);
 }

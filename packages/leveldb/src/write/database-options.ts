@@ -2,7 +2,7 @@ import { mustBeBoolean, mustBeOptions, mustBeWhole } from '@bloom/bytes/internal
 import { BloomFilterPolicy, type FilterPolicy, type FitOptions, FittedBloomFilterPolicy, mustBeFilterPolicy } from '@bloom/policy';
 import { BlockCache, bytewiseComparator, type Codec, type Comparator, MemorySink, TableBuilder, type TableBuilderOptions } from '@bloom/sstable';
 import { internalKeyComparator, internalKeyPolicy, internalTableOptions } from '@bloom/sstable/database';
-import { comparatorOf, decodingFor, DEFAULT_CACHE_BYTES, mustBeReading } from '@bloom/sstable/internal';
+import { comparatorOf, decodingFor, DEFAULT_CACHE_BYTES, mustBePolicies, mustBeReading } from '@bloom/sstable/internal';
 import { mustBeDamageMode, openTablesFor, type ReaderOptions } from '../read/reader-options.js';
 import type { NeededPlugins, TableThreadSettings } from '../folder/table-thread.js';
 import { type BitsByLevel, type LevelBits, levelBitsOf } from './bits-by-level.js';
@@ -10,7 +10,12 @@ import { type DatabaseEvent, guardedListener } from './database-event.js';
 import type { HoldSettings } from './folder-hold.js';
 
 /** How to open a {@link Database}. Every option has a default. */
-export interface DatabaseOptions extends Pick<ReaderOptions, 'filterPolicies' | 'codecs' | 'cache' | 'tailBytes' | 'readAheadBytes' | 'gapBytes'> {
+export interface DatabaseOptions extends Pick<ReaderOptions, 'codecs' | 'cache' | 'tailBytes' | 'readAheadBytes' | 'gapBytes'> {
+  /**
+   * Policies whose filters can be used in addition to those of `filterPolicy` and LevelDB's Bloom filter; the latter cannot be used
+   * if the comparator treats different bytes as equal.
+   */
+  readonly filterPolicies?: readonly FilterPolicy[] | undefined;
   /**
    * The most bytes that a block may have, up to 1 GiB: the same limit for blocks that are read and for those that are written.
    * An entry that would need a larger block is refused by `put`. Raise it to open a database in which LevelDB put larger
@@ -222,7 +227,7 @@ export function settingsOf(options: DatabaseOptions): Settings {
     compressedBy: (codec) => settingsOf({ ...given, compression: codec }),
     opening: internalTableOptions({
       comparator,
-      filterPolicies: filterPolicies ?? readablePolicies(filterPolicy, comparator),
+      filterPolicies: readablePolicies(filterPolicies ?? [], filterPolicy, comparator),
       codecs: [...own, ...(codecs ?? [])],
       tailBytes,
       maxBlockBytes,
@@ -277,10 +282,12 @@ class BloomPolicies {
   }
 }
 
-/** The policies of existing tables: the policy of new tables, and the default, because the policy may have changed. */
-function readablePolicies(policy: FilterPolicy | null, comparator: Comparator): FilterPolicy[] {
+/** The policies of existing tables: those given, the policy of new tables, and the default, because the policy may have changed. */
+function readablePolicies(given: readonly FilterPolicy[], policy: FilterPolicy | null, comparator: Comparator): FilterPolicy[] {
+  mustBePolicies(given);
   const bloom = comparator.keyEquivalence === undefined ? [new BloomFilterPolicy()] : [];
-  return policy === null ? bloom : [policy, ...bloom.filter(({ name }) => name !== policy.name)];
+  const policies = [...given, ...(policy === null ? [] : [policy]), ...bloom];
+  return policies.filter(({ name }, i) => policies.findIndex((other) => other.name === name) === i);
 }
 
 /** The options in a form that can be sent to a thread, with the names of what cannot be sent. */
