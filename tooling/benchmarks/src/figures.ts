@@ -342,7 +342,7 @@ export const figures: readonly Figure[] = [
   },
   {
     name: 'db-uncached-range',
-    what: 'ten entries from a random key on, blocks only in the OS page cache, DatabaseReader',
+    what: 'ten entries starting at a random key, blocks only in the OS page cache, DatabaseReader',
     unit: 'call',
     ...UNCACHED,
     others: [

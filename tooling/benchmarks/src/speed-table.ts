@@ -31,13 +31,13 @@ const ROWS: readonly Row[] = [
   { what: 'compact a database', other: 'classic-level', figures: ['db-write-compact'] },
   { what: 'open and close a database', other: 'classic-level', figures: ['db-open'] },
   { what: '`get` from a database, uncached', other: 'classic-level', figures: ['db-uncached-get'] },
-  { what: 'ten entries of a database, from a random key on, uncached', other: 'classic-level', figures: ['db-uncached-range'] },
+  { what: 'ten entries of a database, starting at a random key, uncached', other: 'classic-level', figures: ['db-uncached-range'] },
   { what: '16 concurrent `get`s from a database, uncached', other: 'classic-level', figures: ['db-uncached-get-16'] },
   { what: '`getMany` from a database, uncached', other: 'classic-level', figures: ['db-uncached-get-many'] },
   { what: '`getSync` from a database, uncached', other: 'classic-level', figures: ['db-uncached-get-sync'], isInReadme: true },
   { what: '`get` from a database, uncached', other: 'lmdb', figures: ['db-uncached-get'], isInReadme: true },
   { what: '16 concurrent `get`s from a database, uncached', other: 'lmdb', figures: ['db-uncached-get-16'] },
-  { what: 'ten entries of a database, from a random key on, uncached', other: 'lmdb', figures: ['db-uncached-range'] },
+  { what: 'ten entries of a database, starting at a random key, uncached', other: 'lmdb', figures: ['db-uncached-range'] },
 ];
 
 const NAMES: Readonly<Record<string, string>> = { leveldb: 'LevelDB 1.23, C++' };
@@ -69,7 +69,7 @@ export function speedPage(runs: readonly Runs[], machine: string): string {
   return `# Speed
 
 Each ratio is our time divided by the other program's time, so a ratio above 1 means that we are slower. The worst rows come first.
-A range covers all data sizes and stored runs. The programs run in alternating rounds on one machine, and each value is the median. All
+Where there are two ratios, they are the least and the greatest of all data sizes and stored runs. The programs run in alternating rounds on one machine, and each value is the median. All
 programs run on the same data, and their answers are compared. Keys are 16 bytes long, values 100, and filters have 10 bits
 per key.
 
@@ -85,7 +85,8 @@ other rows for \`get\`, the blocks are already in the cache. classic-level does 
 - **One key at a time.** V8 reads one byte at a time where C++ reads words, so hashing a key of 16 bytes takes more than four times as long.
   \`keysMayMatch\` tests a batch of keys in WebAssembly.
 - **An array of keys** is first copied into one buffer. Fill a \`KeyBuffer\` instead if you build many filters.
-- **Promises.** \`entries()\` makes a promise and two copies for each entry. Cursors and the synchronous calls do not.
+- **Promises and copies.** \`entries()\` makes a promise and two copies for each entry. Its synchronous form makes no promises, and
+  a synchronous cursor makes no copies either.
 
 The machine: ${machine}. It shares its processors with other jobs, so ratios vary by a fifth between runs.
 

@@ -19,6 +19,8 @@ import { knownCodecs } from '../plugins/known-plugins.js';
 import { addPluginOptions } from '../plugins/plugin-options.js';
 import { DECODE_OPTION } from './decode-option.js';
 
+/** All but `words`, which has no values. */
+const VALUE_FORMATS = formatNames.filter((name) => name !== 'words');
 const FACTS = ['file', 'level', 'sequence', 'type'] as const;
 
 interface FindOptions extends InputOptions {
@@ -49,12 +51,12 @@ export function addFind(program: Command): void {
     .argument('<input...>', 'tables, folders, logs, MANIFESTs, URLs of them; - is standard input')
     .option('--hex', 'key and values are in hexadecimal')
     .addOption(new Option(...DECODE_OPTION).conflicts('hex'))
-    .addOption(new Option('-f, --format <format>', 'the format of the output').choices(formatNames.filter((name) => name !== 'words')).default('tsv'));
+    .addOption(new Option('-f, --format <format>', 'the format of the output').choices(VALUE_FORMATS).default('tsv'));
   addRemoteOptions(addPluginOptions(addDamageOption(command)));
   addKeyFormOptions(command)
     .addHelpText(
       'after',
-      `${formatHelp()}
+      `${formatHelp(VALUE_FORMATS)}
 Examples:
   bloom find France *.ldb
   bloom find user/42 path/to/database
