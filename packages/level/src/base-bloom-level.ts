@@ -140,13 +140,14 @@ export abstract class BaseBloomLevel<KDefault = string, VDefault = string> exten
     }
   }
 
-  override open(options?: OpenOptions): Promise<void> {
+  override open(options?: OpenOptions): Promise<void>;
+  override open(...given: unknown[]): Promise<void> {
     try {
-      mustBeOpenOptions(options, { ...this.#options });
+      mustBeOpenOptions(given, { ...this.#options });
     } catch (error) {
       return Promise.reject(error);
     }
-    return super.open(options!);
+    return super.open(given[0] as OpenOptions);
   }
 
   /** The path that the constructor was given, or the name of the folder; an empty string if the folder has no name. */

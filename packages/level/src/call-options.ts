@@ -171,10 +171,13 @@ export function mustBeLevelOptions(options: unknown): void {
 }
 
 /**
+ * @param given the arguments of `open`.
  * @param made the options of the constructor.
- * @throws TypeError for options of `open` with which a level would be opened in another way than its caller meant.
+ * @throws TypeError for arguments with which a level would be opened in another way than its caller meant.
  */
-export function mustBeOpenOptions(options: unknown, made: Readonly<Record<string, unknown>>): void {
+export function mustBeOpenOptions(given: readonly unknown[], made: Readonly<Record<string, unknown>>): void {
+  mustHaveAtMost('BloomLevel.open', 'options', 1, lengthOf(given));
+  const options = given[0];
   if (!isGiven(options)) return;
   mustNotMisspell('BloomLevel.open', options, LEVEL_OPTIONS, OPEN_HINTS);
   mustBeFlags(options);

@@ -33,13 +33,14 @@ export class LevelBatch<Level, K, V> extends AbstractChainedBatch<Level, K, V> {
     return super.clear();
   }
 
-  override write(options?: ChainedBatchWriteOptions): Promise<void> {
+  override write(options?: ChainedBatchWriteOptions): Promise<void>;
+  override write(...given: unknown[]): Promise<void> {
     try {
-      if (options !== undefined) mustBeArguments('BloomLevel.batch().write', BATCH_FORMS.write, [options]);
+      if (given.length > 0) mustBeArguments('BloomLevel.batch().write', BATCH_FORMS.write, given);
     } catch (error) {
       return Promise.reject(error);
     }
-    return super.write(options!);
+    return super.write(given[0] as ChainedBatchWriteOptions);
   }
 
   protected _put(key: Stored, value: Stored): void {

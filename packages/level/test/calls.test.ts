@@ -189,6 +189,8 @@ describe('an option of a level that is nearly one that it has', () => {
     expect(caught(() => batch.put!('a', 'b', 'c'))).toEqual(new TypeError('the options of BloomLevel.batch().put must be an object, got string'));
     expect(caught(() => batch.put!('a', 'b', {}, 'c'))).toEqual(new TypeError('BloomLevel.batch().put takes a key, a value and options, got 4 arguments'));
     expect(caught(() => batch.del!('a', ['b']))).toEqual(new TypeError('the options of BloomLevel.batch().del must be an object, got an Array'));
+    expect(await rejection(batch.write!({}, () => undefined))).toEqual(new TypeError('BloomLevel.batch().write takes options, got 2 arguments'));
+    expect(await rejection((level as unknown as Loose).open!({}, () => undefined))).toEqual(new TypeError('BloomLevel.open takes options, got 2 arguments'));
     expect(caught(() => batch.clear!('a'))).toEqual(new TypeError('BloomLevel.batch().clear takes no arguments, got 1 argument'));
     void batch.del!('a');
     expect(await rejection(batch.write!({ snyc: true }))).toEqual(new TypeError('BloomLevel.batch().write has no option "snyc": did you mean sync?'));

@@ -55,6 +55,20 @@ class MergeWatch {
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 describe('clear', () => {
+  test.each([undefined, true, false])('while there is a snapshot, with sync: %s, it survives a power failure as without one', async (sync) => {
+    const events: DatabaseEvent[] = [];
+    const database = await Database.open(new WritableMemoryFolder(), { ...small, onEvent: (event) => void events.push(event) });
+    await fill(database, 10);
+    using snapshot = database.snapshot();
+    events.length = 0;
+    await database.clear(sync === undefined ? {} : { sync });
+    expect(events.flatMap((event) => (event.kind === 'write-logged' ? [event.isSynced] : []))).toEqual([sync !== false]);
+    expect(await keysOf(database)).toEqual([]);
+    expect((await keysOf(database, { sequence: snapshot.sequence })).length).toBe(10);
+    snapshot.release();
+    await database.close();
+  });
+
   test('leaves no tables, one empty log, and what LevelDB would open', async () => {
     const folder = new WritableMemoryFolder();
     const database = await Database.open(folder, small);

@@ -63,7 +63,8 @@ test.each([
     folder.onTable = () => {
       if (calls++ === last) closing = database.close();
     };
-    await begin(database).catch(() => undefined);
+    const failure = await begin(database).catch((error: unknown) => error);
+    if (failure !== undefined) expect(failure).toMatchObject({ code: 'BLOOM_CLOSED' });
     isDone = closing === undefined;
     await (closing ?? database.close());
     strays += (await strayTables(folder)).length;

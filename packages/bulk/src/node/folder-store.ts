@@ -97,10 +97,8 @@ export class FolderStore implements Store {
     try {
       const found = await this.get(name, signal);
       if (found?.etag !== etag) return 'refused';
-      await this.#renameOver(await this.#writeTemporary(object), name);
+      await this.#overwrite(object);
       return 'replaced';
-    } catch (error) {
-      throw this.#failed(`replace ${name}`, error, name);
     } finally {
       await lock.release();
     }
@@ -157,6 +155,15 @@ export class FolderStore implements Store {
       await handle.close();
     }
     return temporary;
+  }
+
+  async #overwrite(object: NewObject): Promise<void> {
+    const { name } = object;
+    try {
+      await this.#renameOver(await this.#writeTemporary(object), name);
+    } catch (error) {
+      throw this.#failed(`replace ${name}`, error, name);
+    }
   }
 
   async #renameOver(temporary: string, name: string): Promise<void> {

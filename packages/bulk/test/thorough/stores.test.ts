@@ -36,6 +36,18 @@ function emptyS3(): FakeS3 {
 
 const newFolder = (): string => join(folder, String(++folders));
 
+test('a replacement in a folder that is aborted while it waits rejects with the reason of its signal', async () => {
+  const controller = new AbortController();
+  const reason = new Error('no longer needed');
+  class Aborted extends FolderStore {
+    override get(...call: Parameters<FolderStore['get']>): ReturnType<FolderStore['get']> {
+      controller.abort(reason);
+      return super.get(...call);
+    }
+  }
+  await expect(new Aborted(newFolder()).replace(object('CURRENT', 'start'), undefined, controller.signal)).rejects.toBe(reason);
+});
+
 storeLaws('memory', async () => new MemoryStore());
 storeLaws('a folder', async () => new FolderStore(newFolder()));
 storeLaws("a bucket behind S3's API", async () => emptyS3().store());

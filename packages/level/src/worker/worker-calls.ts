@@ -5,6 +5,7 @@ import type { LevelStore } from '../level-store.js';
 import { browser, type MessagePortLike, type WorkerLike } from './browser-parts.js';
 import { type Answer, lockOfClient, type Request } from './level-messages.js';
 import { PendingCalls } from './pending-calls.js';
+import { sentOptions } from './sent-options.js';
 import { WorkerStore } from './worker-store.js';
 
 /** The calls to a worker. */
@@ -61,41 +62,9 @@ function notHere(call: string): LevelError {
   return new LevelError('LEVEL_NOT_SUPPORTED', `Database is open in a worker: it does not support ${call}`);
 }
 
-/** Options that are sent to a worker. */
-const SENT = [
-  'createIfMissing',
-  'errorIfExists',
-  'compression',
-  'cacheSize',
-  'writeBufferSize',
-  'maxFileSize',
-  'blockSize',
-  'blockRestartInterval',
-  'maxOpenFiles',
-  'maxBlockBytes',
-  'filterRange',
-  'damage',
-  'lock',
-  'reuseLogs',
-] as const;
-
-/** Options that contain functions, which cannot be sent. */
-const NOT_SENT = ['comparator', 'filterPolicy', 'filterPolicies', 'codecs', 'onEvent'] as const;
-
-/** The options that are sent to a worker. @throws TypeError for one that cannot be sent. */
-function sendable(options: OpenOptions): OpenOptions {
-  const refused = NOT_SENT.find((name) => options[name] !== undefined && options[name] !== null) ?? (typeof options.compression === 'object' ? 'compression' : undefined);
-  if (refused !== undefined) {
-    throw new TypeError(`${refused} has functions, which cannot be sent to the worker that has the database open: give it to serveLevels, in a worker of your own`);
-  }
-  const sent: Record<string, unknown> = options.filterPolicy === null ? { filterPolicy: null } : {};
-  for (const name of SENT) if (options[name] !== undefined) sent[name] = options[name];
-  return sent;
-}
-
 /** Opens the database of a path in a worker. */
 export async function openInWorker(path: string, start: () => WorkerLike, options: OpenOptions, formats: ByteFormats): Promise<LevelStore> {
-  const sent = sendable(options);
+  const sent = sentOptions(options);
   const calls = new WorkerCalls(path, start);
   try {
     await calls.call('open', sent);

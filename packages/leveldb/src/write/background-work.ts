@@ -15,6 +15,7 @@ import type { WritableFolder } from '../folder/writable-folder.js';
 import { tableFileName } from '../format/file-name.js';
 import type { FileMetadata, VersionEdit } from '../format/version-edit.js';
 import type { Version } from '../format/version.js';
+import { ClosedError } from '../read/open-state.js';
 import { turn } from '../folder/pacer.js';
 import { tableMade, versionInstalled } from './database-event.js';
 import type { Settings } from './database-options.js';
@@ -134,7 +135,7 @@ export class BackgroundWork {
       }
       await this.progress();
       if (manual.failure !== undefined) throw manual.failure;
-      if (this.state.isClosing) throw new TypeError('the database is closed');
+      if (this.state.isClosing) throw new ClosedError('the database is closed');
     }
   }
 

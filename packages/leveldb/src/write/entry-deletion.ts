@@ -67,18 +67,18 @@ export class EntryDeletion {
     for (const name of new Set([...Object.keys(range), ...Object.keys(CLEAR_RANGE)])) {
       if (name in range && range[name as keyof ClearRange] === undefined) throw new TypeError(`${name} of Database.clear is undefined, which would delete more than what it was meant to limit: leave it out`);
     }
-    const { gt, gte, lt, lte, prefix, sequence, sync = false } = range;
+    const { gt, gte, lt, lte, prefix, sequence, sync } = range;
     this.mayBeUnsynced = range.sync === false;
     const { limit, reverse } = new KeyBounds(range, order.compareUserKeys);
     if (sequence !== undefined) mustBeSequence(sequence);
-    mustBeBoolean('sync', sync);
+    if (sync !== undefined) mustBeBoolean('sync', sync);
     this.#bounds = CursorBounds.of({ gt, gte, lt, lte, prefix }, order.compareUserKeys);
     this.#prefix = prefix && new Uint8Array(prefix);
     this.#limit = limit;
     this.#reverse = reverse;
     this.#sequence = sequence;
-    this.#sync = sync;
     this.isOfAll = this.#bounds === undefined && limit === Infinity && sequence === undefined;
+    this.#sync = sync ?? this.isOfAll;
   }
 
   /** Deletes the entries that are visible in a view, with one write after another. @param maxBytes bytes of the keys that are deleted with one write. */

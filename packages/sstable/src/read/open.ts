@@ -158,12 +158,12 @@ class Tail {
     const { index, metaindex } = this.footer;
     const indexEnd = index.offset + index.size + BLOCK_TRAILER_LENGTH;
     const metaindexEnd = metaindex.offset + metaindex.size + BLOCK_TRAILER_LENGTH;
-    // Handles that point elsewhere are judged when their blocks are read.
+    // Handles that point elsewhere, and too large blocks, are judged when the blocks are read.
     if (this.holds(index.offset) || indexEnd > this.footerOffset || indexEnd < this.#offset) return;
     const isBefore = metaindexEnd <= index.offset && index.offset - metaindexEnd <= MAX_INDEX_GAP;
     const offset = isBefore ? metaindex.offset : index.offset;
     const length = this.#offset - offset;
-    if (length > this.#decoding.maxBlockBytes) return;
+    if (Math.max(index.size, length) > this.#decoding.maxBlockBytes) return;
     const read = yield { offset, length: this.#isRemote ? length : length + this.#bytes.length };
     this.bytesRead += read.length;
     this.#bytes = this.#isRemote ? joinedBytes([read, this.#bytes]) : read;
