@@ -32,7 +32,7 @@ const wholeEntryPoints = {
   '@bloom/policy-ribbon': '10.8 kB',
   '@bloom/policy-fuse': '7.6 kB',
   '@bloom/filter-block': '4.3 kB',
-  '@bloom/sstable': '39.6 kB',
+  '@bloom/sstable': '39.7 kB',
   '@bloom/sstable/database': '36.6 kB',
   '@bloom/sstable/inspect': '34.9 kB',
   '@bloom/sstable/contract': '5.7 kB',

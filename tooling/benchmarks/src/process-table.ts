@@ -65,7 +65,7 @@ const LIMITS: readonly string[] = [
   'Writing: see `db-write-put-random` above. Each call also makes a promise. Values are in one array, as in LevelDB’s db_bench; an array for each of 10,000 values, as before, took a seventh of the time of batches, because they are seldom in the processor’s cache.',
   'Iterating: the benchmark asks for the key and the value of each entry, and each of them is an array of its own. In a loop that does nothing else, two such views take 26 ns, a quarter of LevelDB’s whole time for an entry. `nextv` of a level gives each of them an `ArrayBuffer` of its own, as classic-level does.',
   'Uncached reads: each block is read by a system call. classic-level maps its files into memory, and verifies no checksum.',
-  'Opening and memory: opening and closing a database takes 13 MiB more than a process that does nothing, for the packages and the lock’s add-on, which is loaded in 8 to 10 ms. Of the 39 MiB of `getSync`, 8 MiB are the block cache, and 6 to 14 MiB are gone with `--max-semi-space-size=1`, which limits where V8 puts new objects; a library cannot set it.',
+  'Opening and memory: opening and closing a database takes 13 MiB more than a process that does nothing, for the packages and the lock’s add-on, which is loaded in 8 to 10 ms. Of the 40 MiB of `getSync`, 8 MiB are the block cache, and 6 to 14 MiB are gone with `--max-semi-space-size=1`, which limits where V8 puts new objects; a library cannot set it.',
 ];
 
 /** @param again a second run, if there is one. */
