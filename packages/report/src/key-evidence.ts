@@ -29,8 +29,10 @@ export class KeyEvidence {
   #keys = 0;
   #tooShort = 0;
   #unlikely = 0;
-  /** Whether two keys have the same sequence, or a newer version comes after an older one. */
+  /** Whether a newer version of a key comes after an older one. */
   #contradicts = false;
+  /** Whether two keys have the same sequence. */
+  #repeatsSequence = false;
   readonly #sequences = new Set<bigint>();
   #last: { readonly key: Uint8Array; readonly internal: InternalKey | undefined } | undefined;
   #plainInversions = 0;
@@ -40,6 +42,8 @@ export class KeyEvidence {
   #userKeysDenied = 0;
   /** How many keys, read as plain keys, the index does not lead to. */
   #missed = 0;
+  /** Whether opening the table showed that its filters were made from user keys. */
+  private isFilterOfUserKeys = false;
 
   get isEmpty(): boolean {
     return this.#keys === 0;
@@ -63,8 +67,8 @@ export class KeyEvidence {
     }
     const { userKey, sequence, type } = internal;
     if (!isLikelyInternalKey(internal)) this.#unlikely++;
-    // Tables that were loaded in bulk have sequence 0 in all their keys.
-    if (sequence > 0n && this.#sequences.has(sequence)) this.#contradicts = true;
+    // Tables that other programs loaded in bulk have sequence 0 in all their keys.
+    if (sequence > 0n && this.#sequences.has(sequence)) this.#repeatsSequence = true;
     this.#sequences.add(sequence);
     if (last?.internal !== undefined) {
       const order = bytewiseComparator.compare(last.internal.userKey, userKey);
@@ -73,7 +77,9 @@ export class KeyEvidence {
         this.#contradicts = true;
       }
     }
-    if (table?.filterStatus.state === 'used') {
+    const status = table?.filterStatus;
+    if (status?.state === 'contradicted' && status.filteredKeys === 'user-keys') this.isFilterOfUserKeys = true;
+    if (table !== undefined && status?.state === 'used') {
       if (!table.mayContain(key)) this.#keysDenied++;
       if (!table.mayContain(userKey)) this.#userKeysDenied++;
     }
@@ -91,10 +97,16 @@ export class KeyEvidence {
       this.#tooShort === 0 &&
       this.#unlikely === 0 &&
       !this.#contradicts &&
+      // The keys of a part of @bloom/bulk have one sequence, and only its filters tell them from plain keys with the same ending.
+      (!this.#repeatsSequence || this.#filtersHaveUserKeys) &&
       // Filters were made from the stored keys or from the user keys. If the order is not bytewise, even some of those do
       // not match, because the index leads to the filter of another block.
       this.#userKeysDenied <= this.#keysDenied
     );
+  }
+
+  get #filtersHaveUserKeys(): boolean {
+    return this.isFilterOfUserKeys || (this.#keysDenied > 0 && this.#userKeysDenied === 0);
   }
 
   keyForm(): KeyForm {

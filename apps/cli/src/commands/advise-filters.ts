@@ -2,6 +2,7 @@ import { bloomBitsPerKey, type FilterPolicy, idealBitsPerKey } from '@bloom/poli
 import type { PolicyFigures } from '@bloom/policy/compare';
 import { count } from '@bloom/report';
 import { Failure } from '../failure.js';
+import { shownName } from '../inputs/location.js';
 import { type InputOptions, isDatabase, recognised } from '../inputs/opened-input.js';
 import { tracingFor } from '../inputs/opened-source.js';
 import { noteAssumption, openDatabaseTable, openTable, withTableFile } from '../inputs/opened-table.js';
@@ -42,7 +43,7 @@ export async function compareFilters(table: string | undefined, options: Compare
 async function keysOf(table: string, options: CompareOptions): Promise<Uint8Array[]> {
   const tracing = await tracingFor(options);
   const location = await recognised(table, { ...options, tracing });
-  if (isDatabase(location)) throw new Failure(`${table}: filters are compared for the keys of one table: pass one of its tables`);
+  if (isDatabase(location)) throw new Failure(`${shownName(table)}: filters are compared for the keys of one table: pass one of its tables`);
   return withTableFile(location, { ...options, tracing }, (file) => {
     noteAssumption(file, options);
     const keys: Uint8Array[] = [];
@@ -52,8 +53,8 @@ async function keysOf(table: string, options: CompareOptions): Promise<Uint8Arra
         if (last === undefined || Buffer.compare(last, key) !== 0) keys.push(key);
       }
     } else for (const key of openTable(file).keys()) keys.push(key);
-    if (keys.length === 0) throw new Failure(`${table}: it has no keys`);
-    if (keys.length > MOST_KEYS) throw new Failure(`${table}: it has more than ${count(MOST_KEYS)} keys`);
+    if (keys.length === 0) throw new Failure(`${file.path}: it has no keys`);
+    if (keys.length > MOST_KEYS) throw new Failure(`${file.path}: it has more than ${count(MOST_KEYS)} keys`);
     return keys;
   });
 }

@@ -12,11 +12,11 @@ import { EntrySorter } from '../inputs/entry-sorter.js';
 import { bytesOf, findInputs, type NamedInput } from '../inputs/input.js';
 import { interruptible, unlessAborted } from '../interruption.js';
 import { note } from '../outputs/output.js';
-import { listName, OutputTables, type WrittenTable } from '../outputs/output-tables.js';
+import { OutputTables, type WrittenTable } from '../outputs/output-tables.js';
 import { Progress } from '../outputs/progress.js';
 import { addSummaryOption, printSummary, secondsSince, type SummaryOptions } from '../outputs/summary.js';
 import { addOutputOptions, addTableOptions, internalOptions, tableBuilderOptions, type TableOptions } from '../outputs/table-options.js';
-import { mustBeWritable, writingFailure } from '../outputs/writable-output.js';
+import { listName, mustBeWritable, mustBeWritableList, writingFailure } from '../outputs/writable-output.js';
 import { writeEntries } from '../outputs/written-entries.js';
 import { loadPlugins, type Plugins } from '../plugins/plugin-options.js';
 
@@ -99,7 +99,10 @@ async function build(paths: readonly string[], options: BuildOptions): Promise<v
   const started = performance.now();
   const form = inputForm(options);
   const inputs = findInputs(paths);
-  for (const { stat } of inputs) mustBeWritable(options.output, stat);
+  for (const { stat } of inputs) {
+    mustBeWritable(options.output, stat);
+    if (options.maxTableSize !== undefined) mustBeWritableList(options.output, stat);
+  }
   const plugins = await loadPlugins(options);
   const { tables, replaced } = await interruptible((signal) => written(inputs, form, options, plugins, signal));
   if (replaced > 0 && !options.quiet && !options.json) note(`${paths.length === 1 ? (paths[0] === '-' ? 'standard input' : paths[0]!) : `${paths.length} inputs`}: ${replacedText(replaced, options.versions === true)}`);

@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs';
+import { type BigIntStats, fstatSync, statSync } from 'node:fs';
 import { bytewiseComparator, type TableBuilderOptions } from '@bloom/sstable';
 import { encodeInternalKey } from '@bloom/sstable/database';
 import { type Command, Option } from 'commander';
@@ -17,8 +17,8 @@ import { addHeaderOption } from '../inputs/opened-source.js';
 import { databaseEntries, withVisibleOf } from '../inputs/visible-entries.js';
 import { Progress } from '../outputs/progress.js';
 import { addSummaryOption, printSummary, type SummaryOptions } from '../outputs/summary.js';
-import { addOutputOptions, addTableOptions, internalOptions, tableBuilderOptions, type TableOptions } from '../outputs/table-options.js';
-import { mustBeWritable } from '../outputs/writable-output.js';
+import { addOutputOptions, addTableOptions, internalOptions, policyOf, tableBuilderOptions, type TableOptions } from '../outputs/table-options.js';
+import { mustBeOutside, mustBeWritable, mustBeWritableList } from '../outputs/writable-output.js';
 import { writeTables } from '../outputs/written-entries.js';
 import { loadPlugins } from '../plugins/plugin-options.js';
 import { outputFailure, tableSummary } from './build.js';
@@ -66,16 +66,19 @@ async function convert(path: string, options: ConvertOptions): Promise<void> {
   if (path === '') throw new Failure('the name of the table is empty');
   const location = await recognised(path, options);
   if (isDatabase(location)) {
-    mustBeWritable(options.output, 'path' in location && location.kind !== 'memory-log' ? statSync(location.path, { bigint: true }) : undefined);
+    mustBeWritable(options.output, inputStatOf(location));
+    if (location.kind === 'folder') mustBeOutside(location.path, options.output);
     await withDatabase(location, options, (file) => {
       const visible = databaseEntries(file);
-      return written(shownName(path), visible, { ...plain, comparator: visible.comparator }, options);
+      const { comparator } = visible;
+      return written(shownName(path), visible, { ...plain, comparator, filterPolicy: policyOf(options, plugins, comparator) }, options);
     });
     return;
   }
   const file = await openTableFile(location, options);
   try {
     mustBeWritable(options.output, file.stat);
+    if (options.maxTableSize !== undefined) mustBeWritableList(options.output, file.stat);
     const isInternal = options.internal ?? (await hasInternalKeys(file, plugins));
     const staysInternal = isInternal && keys !== 'plain';
     if (staysInternal && keys === 'database') throw new Failure(`${file.name}: it already has internal keys of a database`);
@@ -88,6 +91,12 @@ async function convert(path: string, options: ConvertOptions): Promise<void> {
   } finally {
     file.close();
   }
+}
+
+/** The file that a database is read from; undefined for a remote one. */
+function inputStatOf(location: Awaited<ReturnType<typeof recognised>>): BigIntStats | undefined {
+  if (location.kind === 'memory-log') return location.path === '-' ? fstatSync(0, { bigint: true }) : undefined;
+  return 'path' in location ? statSync(location.path, { bigint: true }) : undefined;
 }
 
 /** Writes the entries of a source, and closes the source. */

@@ -3,7 +3,7 @@ import { basename, dirname, join } from 'node:path';
 import { parseFileName } from '@bloom/leveldb';
 import { type Command, Option } from 'commander';
 import { Failure, failureOf } from '../failure.js';
-import { locate } from '../inputs/location.js';
+import { locate, shownName } from '../inputs/location.js';
 import { wholeNumber } from '../inputs/whole-number.js';
 import { interruptible } from '../interruption.js';
 import { printLines } from '../outputs/output.js';
@@ -36,7 +36,7 @@ Examples:
 
 async function explore(path: string, { port, open }: ExploreOptions): Promise<void> {
   const location = locate(path);
-  if (location.kind !== 'folder' && location.kind !== 'file' && location.kind !== 'log') throw new Failure(`${path}: is not a folder or a file: explore reads those of this machine`);
+  if (location.kind !== 'folder' && location.kind !== 'file' && location.kind !== 'log') throw new Failure(`${shownName(path)}: is not a folder or a file: explore reads those of this machine`);
   if (!existsSync(path)) throw new Failure(`${path}: no such file or folder`);
   const isFolder = location.kind === 'folder';
   const folder = isFolder ? location.path : dirname(path);

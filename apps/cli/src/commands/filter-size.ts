@@ -6,6 +6,9 @@ import { rateText } from '../outputs/filter-figures.js';
 import { aligned } from '../outputs/screen-text.js';
 import { loadPolicy } from '../plugins/plugin.js';
 
+/** As many as the policy takes. */
+const MOST_BLOCKED_BITS = 64;
+
 interface FilterSizeOptions {
   readonly rate?: number;
   readonly bitsPerKey?: number;
@@ -53,7 +56,8 @@ export async function filterSize(keys: number, { rate = 0.01, bitsPerKey, json }
   /** Adds bits until the rate is reached, because there is no formula for filters of one cache line. */
   async function addBlocked(): Promise<void> {
     if (bitsPerKey !== undefined) {
-      await add(`blocked:${bitsPerKey}`);
+      if (bitsPerKey <= MOST_BLOCKED_BITS) await add(`blocked:${bitsPerKey}`);
+      else notes.push(`blocked: has at most ${MOST_BLOCKED_BITS} bits per key`);
       return;
     }
     const least = Math.max(1, bits ?? 1);

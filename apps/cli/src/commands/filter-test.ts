@@ -14,6 +14,7 @@ import { policyNames, statusText } from '../outputs/filter-text.js';
 import { note, printJson, printLines } from '../outputs/output.js';
 import { aligned } from '../outputs/screen-text.js';
 import { loadPolicy } from '../plugins/plugin.js';
+import { policyInOrder } from '../plugins/policy-in-order.js';
 
 interface FilterTestOptions extends InputOptions {
   readonly absent?: string;
@@ -39,7 +40,7 @@ interface Tested {
 export async function filterTest(given: string, options: FilterTestOptions): Promise<void> {
   const tracing = await tracingFor(options);
   const location = await recognised(given, { ...options, tracing });
-  if (isDatabase(location)) throw new Failure(`${given}: is a database or one of its other files: pass one of its tables, which bloom layout lists`);
+  if (isDatabase(location)) throw new Failure(`${shownName(given)}: is a database or one of its other files: pass one of its tables, which bloom layout lists`);
   await withTableFile(location, { ...options, tracing }, async (file) => {
     noteAssumption(file, options);
     const order = file.opening.comparator;
@@ -106,7 +107,7 @@ async function ownFilters(file: SyncTableFile, blocks: readonly (readonly Uint8A
   const { filterPolicies: policies = [new BloomFilterPolicy()] } = opening;
   const status = openTable(file).filterStatus;
   const used = policyNames(status);
-  const policy = new WatchedPolicy(policies.find(({ name }) => used.includes(name)));
+  const policy = new WatchedPolicy(policies.find(({ name }) => used.includes(name)) ?? policyInOrder(new BloomFilterPolicy(), file.opening.comparator));
   const watched = { ...opening, filterPolicies: [policy] };
   const table = isInternal ? openDatabaseTable(file, watched).table : SyncTable.open(file.source, watched);
   const name = `its own: ${statusText(table.filterStatus)}`;

@@ -6,6 +6,7 @@ import { decodeInternalKey, isLikelyInternalKey } from '@bloom/sstable/database'
 import type { Command } from 'commander';
 import { Failure } from '../failure.js';
 import { keyOption } from '../inputs/key-argument.js';
+import { inputStat } from '../inputs/input.js';
 import { shownName } from '../inputs/location.js';
 import type { KeyBounds } from '../inputs/merge-order.js';
 import { MergingThread, mergeTables } from '../inputs/merging-thread.js';
@@ -19,7 +20,7 @@ import { type WrittenTable } from '../outputs/output-tables.js';
 import { Progress } from '../outputs/progress.js';
 import { addSummaryOption, printSummary, type SummaryOptions } from '../outputs/summary.js';
 import { addOutputOptions, addTableOptions, internalOptions, tableBuilderOptions, type TableOptions } from '../outputs/table-options.js';
-import { mustBeWritable } from '../outputs/writable-output.js';
+import { mustBeWritable, mustBeWritableList } from '../outputs/writable-output.js';
 import { writeTables } from '../outputs/written-entries.js';
 import { knownCodecs } from '../plugins/known-plugins.js';
 import { loadPlugins, type Plugins } from '../plugins/plugin-options.js';
@@ -76,6 +77,7 @@ async function merge(paths: readonly string[], options: MergeOptions): Promise<v
       mustBeWritable(output, file.stat);
       if (maxTableSize !== undefined) mustNotBeReplaced(name, output);
     }
+    if (maxTableSize !== undefined && options.files !== undefined) mustBeWritableList(output, options.files === '-' ? undefined : inputStat(options.files));
     // The thread starts while keys are sampled.
     thread = MergingThread.start(files);
     const isInternal = options.internal ?? (await haveInternalKeys(files, plugins));
@@ -112,14 +114,14 @@ export function namesIn(path: string): string[] {
 
 /** Whether the tables have internal keys. @throws Failure when only some of them do. */
 export async function haveInternalKeys(files: readonly OpenedFile[], plugins: Plugins): Promise<boolean> {
-  const [first, ...others] = files;
-  const isInternal = await hasInternalKeys(first!, plugins);
+  // A table without keys has no kind of keys.
+  const [first = files[0]!, ...others] = files.filter((file) => firstKey(file, plugins) !== undefined);
+  const isInternal = await hasInternalKeys(first, plugins);
   for (const file of others) {
-    const key = firstKey(file, plugins);
-    if (key === undefined || looksInternal(key) === isInternal) continue;
+    if (looksInternal(firstKey(file, plugins)!) === isInternal) continue;
     // A plain key may look like an internal key.
     if (isInternal === (await hasInternalKeys(file, plugins))) continue;
-    const [internal, plain] = isInternal ? [first!, file] : [file, first!];
+    const [internal, plain] = isInternal ? [first, file] : [file, first];
     throw new Failure(`${internal.name} has internal keys of a database and ${plain.name} has plain keys: bloom convert --keys plain converts the former`);
   }
   return isInternal;
@@ -146,7 +148,7 @@ function mustNotBeReplaced(input: string, output: string): void {
   const stem = basename(output, extension);
   const name = basename(input);
   const number = name.slice(stem.length, name.length - extension.length);
-  if (!(name.startsWith(stem) && name.endsWith(extension) && /^-\d{6,}$/.test(number))) return;
+  if (/^https?:/i.test(input) || !(name.startsWith(stem) && name.endsWith(extension) && /^-\d{6,}$/.test(number))) return;
   if (realpathSync(dirname(input)) !== realpathSync(dirname(output))) return;
   throw new Failure(`${input}: could be overwritten by one of the numbered tables ${join(dirname(output), `${stem}-…${extension}`)}: choose another output`);
 }

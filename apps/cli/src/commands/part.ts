@@ -10,6 +10,7 @@ import { formatHelp } from '../formats/format.js';
 import { byteSize } from '../inputs/byte-size.js';
 import { DecodedInputs } from '../inputs/decoded-inputs.js';
 import { bytesOf, findInputs } from '../inputs/input.js';
+import { shownName } from '../inputs/location.js';
 import type { KeyBounds } from '../inputs/merge-order.js';
 import { mergeTables } from '../inputs/merging-thread.js';
 import { openFile, type OpenedFile } from '../inputs/opened-file.js';
@@ -140,6 +141,8 @@ async function inputOf(names: readonly string[], options: PartCommandOptions, pl
   const hasTableOptions = range.gte !== undefined || range.lt !== undefined || options.dropDeletions === true;
   if (options.levels !== undefined) {
     if (names.length !== 1) throw new Failure('--levels is for one STORE');
+    if (options.deletions !== undefined) throw new Failure('--deletions is for entries: publish a delivery with the deletions first');
+    if (options.dropDeletions) throw new Failure('--drop-deletions is for tables: a merge of levels drops deletions where no lower level needs them');
     return levelInput(names[0]!, options.levels, range, options, plugins);
   }
   const tables = names.filter(isTable);
@@ -148,7 +151,7 @@ async function inputOf(names: readonly string[], options: PartCommandOptions, pl
     return decodedInput(names, options, plugins);
   }
   const entries = names.find((name) => !isTable(name));
-  if (entries !== undefined) throw new Failure(`${tables[0]!} is a table and ${entries} is not: pass only tables, or only entries`);
+  if (entries !== undefined) throw new Failure(`${shownName(tables[0]!)} is a table and ${shownName(entries)} is not: pass only tables, or only entries`);
   if (options.deletions !== undefined) throw new Failure('--deletions is for entries: tables of a database have their own deletions');
   return tableInput(names, range, options, plugins);
 }

@@ -2,7 +2,7 @@ import { type BigIntStats, fstatSync, statSync } from 'node:fs';
 import { Database } from '@bloom/leveldb';
 import { type FilterPolicy, FittedBloomFilterPolicy } from '@bloom/policy';
 import { count, counted } from '@bloom/report';
-import { bytewiseComparator, type Comparator, CorruptionError, type Source } from '@bloom/sstable';
+import { CorruptionError, type Source } from '@bloom/sstable';
 import { internalKeyPolicy } from '@bloom/sstable/database';
 import { refilterTable } from '@bloom/sstable/inspect';
 import { writeTableFile } from '@bloom/sstable/node';
@@ -15,7 +15,7 @@ import { addKeyFormOptions, type KeyFormOptions, noteAssumption, withTableFile }
 import { type InputOptions, isDatabase, recognised } from '../inputs/opened-input.js';
 import { addHeaderOption } from '../inputs/opened-source.js';
 import { wholeNumber } from '../inputs/whole-number.js';
-import { comparatorOf, databaseFailure, policyInOrder } from '../inputs/written-database.js';
+import { comparatorOf, databaseFailure } from '../inputs/written-database.js';
 import { WrittenFolder } from '../inputs/written-folder.js';
 import { interruptible } from '../interruption.js';
 import { Progress } from '../outputs/progress.js';
@@ -23,6 +23,7 @@ import { addSummaryOption, printSummary, secondsSince, type SummaryOptions } fro
 import { mustBeWritable } from '../outputs/writable-output.js';
 import { knownCodecs } from '../plugins/known-plugins.js';
 import { addPluginOptions, loadPlugins, type PluginOptions, type Plugins } from '../plugins/plugin-options.js';
+import { mustGoWith, policyInOrder } from '../plugins/policy-in-order.js';
 import { outputFailure } from './build.js';
 
 interface RefilterOptions extends PluginOptions, KeyFormOptions, InputOptions, SummaryOptions {
@@ -70,12 +71,6 @@ async function refilter(input: string, options: RefilterOptions): Promise<void> 
 /** The policy to write with; null for none. */
 function policyOf({ filter, bitsPerKey }: RefilterOptions, { policies }: Plugins): FilterPolicy | null {
   return filter ? (policies[0] ?? new FittedBloomFilterPolicy(bitsPerKey)) : null;
-}
-
-/** @throws Failure for a policy that distinguishes keys that are equal in the order: its filters would deny stored keys. */
-function mustGoWith(path: string, policy: FilterPolicy | null, comparator: Comparator | undefined): void {
-  if (policy === null || policy.keyEquivalence === comparator?.keyEquivalence) return;
-  throw new Failure(`${path}: the filters of ${policy.name} do not treat the same keys as equal as ${comparator?.name ?? bytewiseComparator.name} does: name another policy with --policy, or write no filters with --no-filter`);
 }
 
 async function refilterFolder(path: string, options: RefilterOptions): Promise<void> {

@@ -1,10 +1,10 @@
-import { existsSync, realpathSync, statSync } from 'node:fs';
-import { basename, dirname, join, sep } from 'node:path';
+import { existsSync, statSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import type { Dropped, SyncDatabaseReader } from '@bloom/leveldb';
 import { comparatorNameSync, storedEntriesSync } from '@bloom/leveldb/inspect';
-import { idbComparator, idbFilterPolicy } from '@bloom/leveldb/idb-comparator';
+import { idbComparator } from '@bloom/leveldb/idb-comparator';
 import { SyncNodeFolder } from '@bloom/leveldb/node';
-import { BloomFilterPolicy, type FilterPolicy } from '@bloom/policy';
+import { BloomFilterPolicy } from '@bloom/policy';
 import { counted } from '@bloom/report';
 import { bytewiseComparator, type Comparator, CorruptionError, type TableBuilderOptions } from '@bloom/sstable';
 import type { Entry } from '../formats/entry.js';
@@ -12,8 +12,9 @@ import { EXIT, Failure } from '../failure.js';
 import { droppedJson, droppedText, folderFailure, hasLogsOrTables, openDatabase, unknownOrderText } from '../inputs/opened-folder.js';
 import { knownCodecs } from '../plugins/known-plugins.js';
 import type { Plugins } from '../plugins/plugin-options.js';
+import { policyInOrder } from '../plugins/policy-in-order.js';
 import { note } from '../outputs/output.js';
-import { mustBeWritable } from '../outputs/writable-output.js';
+import { mustBeOutside, mustBeWritable } from '../outputs/writable-output.js';
 import { NothingSaved, type SalvagedTable, writeSalvaged } from './salvaged-table.js';
 
 /** How many entries to write between two checks for signals. */
@@ -99,7 +100,7 @@ export async function salvageFolder(path: string, table: SalvagedTable, plugins:
 /** The visible entries of a database that can be opened. */
 function merged(database: SyncDatabaseReader, plugins: Plugins): Readable {
   return {
-    tableOptions: tableOptionsFor(comparatorNamed(database.describe().comparator, plugins)!),
+    tableOptions: tableOptionsFor(comparatorNamed(database.describe().comparator, plugins)!, plugins),
     entries: database.entries(),
     dropped: () => database.describe().dropped,
     close: () => {
@@ -108,9 +109,9 @@ function merged(database: SyncDatabaseReader, plugins: Plugins): Readable {
   };
 }
 
-function tableOptionsFor(comparator: Comparator): TableBuilderOptions {
-  const policies: readonly FilterPolicy[] = [new BloomFilterPolicy(), idbFilterPolicy];
-  return { comparator, filterPolicy: policies.find(({ keyEquivalence }) => keyEquivalence === comparator.keyEquivalence) ?? null };
+function tableOptionsFor(comparator: Comparator, { policies }: Plugins): TableBuilderOptions {
+  const policy = policyInOrder(policies[0] ?? new BloomFilterPolicy(), comparator);
+  return { comparator, filterPolicy: policy.keyEquivalence === comparator.keyEquivalence ? policy : null };
 }
 
 function comparatorNamed(name: string, plugins: Plugins): Comparator | undefined {
@@ -151,7 +152,7 @@ function unmerged(path: string, comparator: Comparator, plugins: Plugins): Reada
     }
   }
   return {
-    tableOptions: tableOptionsFor(comparator),
+    tableOptions: tableOptionsFor(comparator, plugins),
     entries: newest(),
     dropped: () => dropped,
     close: () => undefined,
@@ -176,12 +177,4 @@ function mustHaveFiles(path: string): void {
     throw folderFailure(path, new SyncNodeFolder(path), error);
   }
   if (isEmpty) throw new Failure(`${path}: it has no CURRENT, no log and no table, so it is not a LevelDB database`);
-}
-
-/** @throws Failure when the new table would be a file of the folder. */
-function mustBeOutside(path: string, output: string): void {
-  const [folder, target] = [realpathSync(path), realpathSync(dirname(output))];
-  if (target === folder || target.startsWith(folder.endsWith(sep) ? folder : `${folder}${sep}`)) {
-    throw new Failure(`${output}: is inside ${path}, which must not change: choose a file elsewhere`);
-  }
 }

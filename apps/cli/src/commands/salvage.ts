@@ -11,7 +11,7 @@ import {
 import { allCodecs } from '@bloom/codecs';
 import { internalKeyComparator, internalKeyPolicy } from '@bloom/sstable/database';
 import { salvagedEntries, type SalvageReport } from '@bloom/sstable/inspect';
-import { BloomFilterPolicy } from '@bloom/policy';
+import { BloomFilterPolicy, type FilterPolicy } from '@bloom/policy';
 import { count, counted } from '@bloom/report';
 import type { Command } from 'commander';
 import { EXIT, Failure, failureOf, placedBytes, placedProblem } from '../failure.js';
@@ -23,7 +23,8 @@ import { mergeTables } from '../inputs/merging-thread.js';
 import { type OpenedFile, openTableFile } from '../inputs/opened-file.js';
 import { isDatabase, recognised } from '../inputs/opened-input.js';
 import { addHeaderOption, type RemoteOptions, type TableLocation } from '../inputs/opened-source.js';
-import { addPluginOptions, loadPlugins, type PluginOptions } from '../plugins/plugin-options.js';
+import { addPluginOptions, loadPlugins, type PluginOptions, type Plugins } from '../plugins/plugin-options.js';
+import { policyInOrder } from '../plugins/policy-in-order.js';
 import { note, printLines } from '../outputs/output.js';
 import { addSummaryOption, printSummary, secondsSince, type SummaryOptions } from '../outputs/summary.js';
 import { salvageFolder, type Saved } from './salvage-folder.js';
@@ -131,8 +132,9 @@ async function salvageSeveral(inputs: readonly DamagedInput[], options: SalvageC
 
 /** @returns how many entries were written. */
 async function mergeInto(output: string, files: readonly OpenedFile[], isInternal: boolean, options: SalvageCommandOptions): Promise<number> {
-  const { comparator } = await loadPlugins(options);
-  const plain: TableBuilderOptions = { comparator, filterPolicy: new BloomFilterPolicy() };
+  const plugins = await loadPlugins(options);
+  const { comparator } = plugins;
+  const plain: TableBuilderOptions = { comparator, filterPolicy: salvagedPolicy(plugins, comparator) };
   const source = await mergeTables({ files, plugins: options, isInternal });
   try {
     const [table] = await writeTables(source, output, isInternal ? internalOptions(plain) : plain);
@@ -193,7 +195,7 @@ async function salvageOne({ path, location }: DamagedInput, table: SalvagedTable
       if (head !== '') throw new Failure(`${name}: the keys are not in bytewise order: pass --comparator, or salvage this table alone`);
       note(`${name}: the keys are not in bytewise order: entries keep the order of the file`);
     }
-    return { report: await copied(file, table, anyOrder === true || hasOwnOrder), isInternal: file.isInternal };
+    return { report: await copied(file, table, anyOrder === true || hasOwnOrder, await loadPlugins(options)), isInternal: file.isInternal };
   });
   if (location.kind === 'file') noteDatabase(path);
 
@@ -243,11 +245,16 @@ async function tableLocation(path: string, options: SalvageCommandOptions): Prom
   return found;
 }
 
+/** The policy of the filters of what was saved. */
+function salvagedPolicy({ policies }: Plugins, comparator: Comparator | undefined): FilterPolicy {
+  return policyInOrder(policies[0] ?? new BloomFilterPolicy(), comparator);
+}
+
 /** Writes what can be saved from a table. Writes no file if nothing can be saved. */
-async function copied(file: SyncTableFile, table: SalvagedTable, anyOrder: boolean): Promise<SalvageReport> {
+async function copied(file: SyncTableFile, table: SalvagedTable, anyOrder: boolean, plugins: Plugins): Promise<SalvageReport> {
   const { codecs = allCodecs } = file.opening;
   const comparator = file.isInternal ? internalKeyComparator(file.comparator) : file.comparator;
-  const policy = new BloomFilterPolicy();
+  const policy = salvagedPolicy(plugins, anyOrder ? undefined : file.opening.comparator);
   const tableOptions: TableBuilderOptions = {
     comparator: anyOrder ? orderOfTheFile : comparator,
     filterPolicy: file.isInternal ? internalKeyPolicy(policy) : policy,

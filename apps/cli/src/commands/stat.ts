@@ -25,6 +25,7 @@ import { type InputOptions, isDatabase, recognised } from '../inputs/opened-inpu
 import { addRemoteOptions, type RemoteOptions, type TableLocation, tracingFor } from '../inputs/opened-source.js';
 import { shownName } from '../inputs/location.js';
 import { addPluginOptions } from '../plugins/plugin-options.js';
+import { policyInOrder } from '../plugins/policy-in-order.js';
 import { keyText } from '../outputs/key-text.js';
 import {
   addKeyFormOptions,
@@ -98,7 +99,7 @@ async function statTable(location: TableLocation, options: StatOptions & RemoteO
     const { filterPolicies: policies = [new BloomFilterPolicy()] } = file.opening;
     // Counts what the policy of the stored filters answers.
     const used = policyNames(openTable(file).filterStatus);
-    const policy = new WatchedPolicy(policies.find(({ name }) => used.includes(name)));
+    const policy = new WatchedPolicy(policies.find(({ name }) => used.includes(name)) ?? policyInOrder(new BloomFilterPolicy(), file.opening.comparator));
     const opening = { ...file.opening, filterPolicies: [policy, ...policies.filter(({ name }) => name !== policy.name)] };
     const table = isInternal ? openDatabaseTable(file, opening).table : SyncTable.open(file.source, opening);
     const keyOrder = isInternal

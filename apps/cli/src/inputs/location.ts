@@ -45,12 +45,21 @@ export function locate(path: string): Location {
 function locateRemote(path: string): RemoteLocation {
   if (!URL.canParse(path)) throw new Failure(`${path.replace(/(?<=^https?:\/\/)[^/]*@|[?#].*$/gis, '')}: is not a valid URL: use http:// or https:// with a host`);
   const url = new URL(path);
-  const name = decodeURIComponent(url.pathname.split('/').at(-1)!);
+  const name = decoded(url.pathname.split('/').at(-1)!);
   if (name === '') return { kind: 'remote-folder', url };
   if (isManifest(name)) return { kind: 'remote-folder', url: new URL('./', url), current: name, file: name };
   if (name === 'CURRENT') return { kind: 'remote-folder', url: new URL('./', url), file: name };
   if (isLog(name)) return { kind: 'remote-log', url };
   return { kind: /\.(?:ldb|sst)$/.test(name) ? 'remote-file' : 'remote', url };
+}
+
+/** Without percent-encoding; as it is where a percent sign stands for itself. */
+export function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
 }
 
 /** The name of an input in messages. Secrets in a URL are left out. */

@@ -5,7 +5,7 @@ import { MemorySource, type Source } from '@bloom/sstable';
 import { HttpError, HttpSource, type HttpSourceOptions } from '@bloom/sstable/http';
 import { Failure } from '../failure.js';
 import { HEADERS_VARIABLE } from '../http-problem.js';
-import { type RemoteLocation, shownName } from './location.js';
+import { decoded, type RemoteLocation, shownName } from './location.js';
 import type { Trace } from './trace.js';
 
 /** The largest file that is read into memory, as commands do that read whole files. */
@@ -28,7 +28,7 @@ export function transportOf(url: URL, given: readonly string[], trace: Trace | u
     headers[name] = value;
   }
   if (url.username !== '' || url.password !== '') {
-    const userinfo = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`;
+    const userinfo = `${decoded(url.username)}:${decoded(url.password)}`;
     headers.Authorization = `Basic ${Buffer.from(userinfo, 'utf8').toString('base64')}`;
   }
   const send = fetch as unknown as NonNullable<HttpSourceOptions['fetch']>;

@@ -1,7 +1,7 @@
 /** Databases that commands write to. */
 import { Database, DatabaseError, type DatabaseOptions } from '@bloom/leveldb';
 import { comparatorNameSync } from '@bloom/leveldb/inspect';
-import { idbComparator, idbFilterPolicy, idbFilterPolicyOf } from '@bloom/leveldb/idb-comparator';
+import { idbComparator } from '@bloom/leveldb/idb-comparator';
 import { BackgroundThread, SyncNodeFolder } from '@bloom/leveldb/node';
 import { quotedName } from '@bloom/bytes/internal';
 import { BloomFilterPolicy, type FilterPolicy } from '@bloom/policy';
@@ -14,6 +14,7 @@ import { withoutAdvice } from '../library-advice.js';
 import type { TableOptions } from '../outputs/table-options.js';
 import { knownCodecs, knownPolicies } from '../plugins/known-plugins.js';
 import { addPluginOptions, loadPlugins, pluginOptionsOf, type Plugins } from '../plugins/plugin-options.js';
+import { policyInOrder } from '../plugins/policy-in-order.js';
 import type { ThreadOptions } from '../thread-plugins.js';
 import { byteSize, filterRangeSize } from './byte-size.js';
 import { lockHolders } from './lock-holder.js';
@@ -61,17 +62,10 @@ export async function databaseOptionsOf(path: string, options: DatabaseCommandOp
 function filterPolicyOf({ filter, bitsPerKey }: DatabaseCommandOptions, [given]: readonly FilterPolicy[], comparator: Comparator): FilterPolicy | null | undefined {
   if (!filter) return null;
   if (given !== undefined) return given;
-  if (isIndexedDb(comparator)) return bitsPerKey === undefined ? idbFilterPolicy : idbFilterPolicyOf(new BloomFilterPolicy(bitsPerKey));
-  return bitsPerKey === undefined ? undefined : new BloomFilterPolicy(bitsPerKey);
-}
-
-/** A policy for the keys of a database. Some keys of IndexedDB are equal although their bytes differ. */
-export function policyInOrder(policy: FilterPolicy, comparator: Comparator): FilterPolicy {
-  return isIndexedDb(comparator) && policy.keyEquivalence === undefined ? idbFilterPolicyOf(policy) : policy;
-}
-
-function isIndexedDb({ keyEquivalence }: Comparator): boolean {
-  return keyEquivalence === idbComparator.keyEquivalence;
+  const isUsual = comparator.keyEquivalence === undefined;
+  if (bitsPerKey === undefined && isUsual) return undefined;
+  const policy = policyInOrder(new BloomFilterPolicy(bitsPerKey), comparator);
+  return policy.keyEquivalence === comparator.keyEquivalence || bitsPerKey !== undefined ? policy : undefined;
 }
 
 /** The order of a folder's keys, by its MANIFEST. @throws Failure when it is unknown. */

@@ -4,6 +4,7 @@ import { basename, dirname, extname, join } from 'node:path';
 import type { Signal } from '@bloom/bytes';
 import type { TableBuilderOptions, TableInfo } from '@bloom/sstable';
 import { TableWriter } from '@bloom/sstable/node';
+import { listName, mustBeWritable } from './writable-output.js';
 
 /** Digits of a table's number in its name. */
 const NUMBER_DIGITS = 6;
@@ -84,6 +85,8 @@ export class OutputTables {
     signal.throwIfAborted();
     const list = join(temporary, 'list');
     writeFileSync(list, this.#tables.map(({ path }) => `${path}\n`).join(''));
+    // Nothing gets its name unless all names can be taken.
+    for (const path of [...this.#tables.map((table) => table.path), listName(this.#path)]) mustBeWritable(path, undefined);
     for (const [i, { path }] of this.#tables.entries()) renameSync(join(temporary, tableName(this.#path, i + 1)), path);
     renameSync(list, listName(this.#path));
     this.#isFinished = true;
@@ -118,9 +121,4 @@ export class OutputTables {
 function tableName(path: string, number: number): string {
   const extension = extname(path);
   return `${basename(path, extension)}-${String(number).padStart(NUMBER_DIGITS, '0')}${extension}`;
-}
-
-/** `words.list` for the output `words.ldb`. */
-export function listName(path: string): string {
-  return join(dirname(path), `${basename(path, extname(path))}.list`);
 }

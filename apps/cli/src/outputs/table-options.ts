@@ -1,13 +1,14 @@
 /** The options of all commands that write tables. */
 import { deflateCodec, zlibCodec } from '@bloom/codecs';
 import { BloomFilterPolicy, type FilterPolicy } from '@bloom/policy';
-import { bytewiseComparator, type Codec, type TableBuilderOptions } from '@bloom/sstable';
+import { bytewiseComparator, type Codec, type Comparator, type TableBuilderOptions } from '@bloom/sstable';
 import { internalKeyComparator, internalKeyPolicy } from '@bloom/sstable/database';
 import { type Command, Option } from 'commander';
 import { Failure } from '../failure.js';
 import { byteSize, filterRangeSize } from '../inputs/byte-size.js';
 import { wholeNumber } from '../inputs/whole-number.js';
 import { addPluginOptions, type PluginOptions, type Plugins } from '../plugins/plugin-options.js';
+import { policyInOrder } from '../plugins/policy-in-order.js';
 
 export interface TableOptions extends PluginOptions {
   readonly bitsPerKey?: number;
@@ -46,7 +47,7 @@ export function tableBuilderOptions(options: TableOptions, plugins: Plugins): Ta
   const { blockSize, blockRestartInterval, filterRange } = options;
   return {
     comparator: plugins.comparator,
-    filterPolicy: policyOf(options, plugins),
+    filterPolicy: policyOf(options, plugins, plugins.comparator),
     filterRange,
     blockSize,
     blockRestartInterval,
@@ -60,9 +61,9 @@ export function internalOptions(options: TableBuilderOptions): TableBuilderOptio
   return { ...options, comparator: internalKeyComparator(comparator), filterPolicy: filterPolicy && internalKeyPolicy(filterPolicy) };
 }
 
-/** The policy of new filters; null for none. */
-export function policyOf({ filter, bitsPerKey }: TableOptions, { policies }: Plugins): FilterPolicy | null {
-  return filter ? (policies[0] ?? new BloomFilterPolicy(bitsPerKey)) : null;
+/** The policy of new filters for keys in an order; null for none. */
+export function policyOf({ filter, bitsPerKey }: TableOptions, { policies }: Plugins, comparator: Comparator | undefined): FilterPolicy | null {
+  return filter ? policyInOrder(policies[0] ?? new BloomFilterPolicy(bitsPerKey), comparator) : null;
 }
 
 /** The compression with a name. */

@@ -1,5 +1,5 @@
-import { accessSync, type BigIntStats, constants, statSync } from 'node:fs';
-import { basename, dirname } from 'node:path';
+import { accessSync, type BigIntStats, constants, realpathSync, statSync } from 'node:fs';
+import { basename, dirname, extname, join, sep } from 'node:path';
 import { Failure, failureOf, isSystemError, mustBeWrittenHere } from '../failure.js';
 import { isSameFile } from './same-file.js';
 
@@ -31,8 +31,30 @@ export function mustBeWritable(output: string, input: BigIntStats | undefined): 
   if (input !== undefined && isSameFile(existing, input)) throw new Failure(`${output}: is also the input: choose another file`);
 }
 
+/**
+ * Checks that a command with --max-table-size can write its list of tables.
+ *
+ * @throws Failure as {@link mustBeWritable}.
+ */
+export function mustBeWritableList(output: string, input: BigIntStats | undefined): void {
+  mustBeWritable(listName(output), input);
+}
+
 /** Turns an error about writing a table into a failure. */
 export function writingFailure(output: string, error: unknown): unknown {
   if (isSystemError(error) && error.code === 'ENOENT') return new Failure(`${output}: no such folder`, { cause: error });
   return failureOf(output, error);
+}
+
+/** `words.list` for the output `words.ldb`. */
+export function listName(path: string): string {
+  return join(dirname(path), `${basename(path, extname(path))}.list`);
+}
+
+/** @throws Failure when the new table would be a file of the folder. */
+export function mustBeOutside(path: string, output: string): void {
+  const [folder, target] = [realpathSync(path), realpathSync(dirname(output))];
+  if (target === folder || target.startsWith(folder.endsWith(sep) ? folder : `${folder}${sep}`)) {
+    throw new Failure(`${output}: is inside ${path}, which must not change: choose a file elsewhere`);
+  }
 }

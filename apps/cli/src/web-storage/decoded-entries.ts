@@ -8,6 +8,7 @@ import { Failure } from '../failure.js';
 import { factsOf } from '../formats/version.js';
 import { WantedRange } from '../inputs/key-range.js';
 import { type FolderOptions, noteDropped, openDatabase, withDatabaseFolder } from '../inputs/opened-folder.js';
+import { shownName } from '../inputs/location.js';
 import { isDatabase, recognised } from '../inputs/opened-input.js';
 import { knownCodecs } from '../plugins/known-plugins.js';
 import { type ReadEntry, VERSION_FACTS } from './read-entry.js';
@@ -25,7 +26,7 @@ export interface WantedEntries extends FolderOptions {
 /** Runs `work` with the entries of a database that a browser wrote. @throws Failure when it is another database. */
 export async function withDecodedEntries(given: string, options: WantedEntries, work: (path: string, entries: AsyncIterable<ReadEntry>) => Promise<void>): Promise<void> {
   const location = await recognised(given, options);
-  if (!isDatabase(location)) throw new Failure(`${given}: is a table: --decode needs the whole folder`);
+  if (!isDatabase(location)) throw new Failure(`${shownName(given)}: is a table: --decode needs the whole folder`);
   await withDatabaseFolder(location, options, async (path, folder, plugins) => {
     const { wanted = new WantedRange({}), allVersions } = options;
     // A browser may leave truncated tables when it is closed.
