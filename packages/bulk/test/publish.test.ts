@@ -250,6 +250,16 @@ describe('assemble', () => {
     expect(await verifyPublished(store)).toMatchObject({ findings: [], entries: changes.length });
   });
 
+  test('refuses a merge that was already published, when a newer delivery has moved into one of its levels', async () => {
+    const store = new MemoryStore();
+    for (let day = 1n; day <= 3n; day++) await deliver(store, entriesOf([Number(day)]), day);
+    const parts = await partsOf(store, entriesOf([1, 2]), 2n);
+    await publish(store, await assemble(store, parts, { previous: (await readPublication(store))!, replaces: [5, 6] }));
+    const previous = (await readPublication(store))!;
+    await expect(assemble(store, parts, { previous, replaces: [5, 6] })).rejects.toMatchObject({ code: 'BLOOM_OVERLAP', message: expect.stringContaining('already published') as unknown });
+    expect((await assemble(store, previous.levels[5]!, { previous, replaces: [5, 6] })).levels[6]).toEqual(previous.levels[5]);
+  });
+
   test('takes only neighbours for a merge', async () => {
     const store = new MemoryStore();
     for (let day = 1n; day <= 3n; day++) await deliver(store, entriesOf([Number(day)]), day);

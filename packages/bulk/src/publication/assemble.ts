@@ -47,7 +47,8 @@ export interface Assembly extends PublishedState {
  * One listing of the store checks that it has every part, complete. Nothing is written.
  *
  * @param store the store of the parts. For several stores, an object whose `list` returns the objects of all of them.
- * @param parts in any order. A part of `previous` in a level that is replaced can be among them: it stays as it is.
+ * @param parts in any order. A part of `previous` in a level that is replaced can be among them: it stays as it is. If they
+ *   are exactly the lowest of several levels that are replaced, the merge was already published, and they are refused.
  * @throws BulkError `BLOOM_OVERLAP`, `BLOOM_MISSING_PART`, `BLOOM_OTHER_BYTES`, `BLOOM_OTHER_COMPARATOR`, `BLOOM_OLD_SEQUENCE` or
  *   `BLOOM_NO_LEVEL`; and what the store throws.
  */
@@ -63,6 +64,7 @@ export async function assemble(store: Pick<Store, 'name' | 'list'>, parts: reado
   mustBeOfOrder(comparator.name, previous, parts);
   const added = parts.map((part) => ('sha256' in part ? { ...metadataOf(part), sequence: part.sequence } : part)).sort((a, b) => compareFirst(a, b, comparator));
   mustBeDisjoint(added, comparator);
+  mustBeNew(added, previous, replaces);
   const { levels, level } = placed(added, previous, replaces);
   mustBeListedOnce(levels);
   mustGrow(added, levels, previous, level, replaces);
@@ -117,6 +119,19 @@ function mustBeDisjoint(parts: readonly FileMetadata[], comparator: Comparator):
     if (before === undefined || comparator.compare(userKeyOf(before.largest), userKeyOf(part.smallest)) < 0) continue;
     throw new BulkError('BLOOM_OVERLAP', before.number === part.number ? `${name} is given twice` : `${partName(before.number)} and ${name} overlap`, { file: name });
   }
+}
+
+/**
+ * Refuses a merge that was already published, when it is assembled again with the same levels: they moved, and the upper one is a newer delivery
+ * now. A merge whose result is the upper level alone is no such case.
+ */
+function mustBeNew(added: readonly PublishedPart[], previous: PublishedState | undefined, replaces: readonly number[]): void {
+  if (previous === undefined || added.length === 0 || new Set(replaces).size < 2) return;
+  const lowest = Math.max(...replaces);
+  const published = new Set(previous.levels[lowest]?.map(({ number }) => number));
+  if (published.size !== added.length || !added.every(({ number }) => published.has(number))) return;
+  const file = partName(added[0]!.number);
+  throw new BulkError('BLOOM_OVERLAP', `the parts are already published, as level ${lowest}: the levels above it are newer than this merge`, { file });
 }
 
 function mustBeListedOnce(levels: readonly (readonly FileMetadata[])[]): void {
