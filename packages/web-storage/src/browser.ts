@@ -1,4 +1,10 @@
 import type { BlobFolder } from './indexed-db/external-objects.js';
+import { WebStorageError } from './web-storage-error.js';
+
+/** The browser's names for a missing file, and for a folder in its place, or a file in the place of a folder. */
+const NO_FILE = ['NotFoundError', 'TypeMismatchError'];
+/** Its names for a file that cannot be read. */
+const NOT_READABLE = ['NotReadableError', 'NotAllowedError', 'UnknownError'];
 
 /** The part of a `FileSystemDirectoryHandle` that is needed. */
 export interface BlobDirectoryLike {
@@ -14,7 +20,11 @@ export class DirectoryBlobFolder implements BlobFolder {
     this.#directory = directory;
   }
 
-  /** Reads a file. */
+  /**
+   * Reads a file; undefined if there is none.
+   *
+   * @throws WebStorageError BLOOM_MISSING_BLOB for a file that cannot be read; otherwise the browser's error.
+   */
   async read(path: string): Promise<Uint8Array | undefined> {
     const names = path.split('/');
     const name = names.pop()!;
@@ -24,7 +34,9 @@ export class DirectoryBlobFolder implements BlobFolder {
       const file = await (await directory.getFileHandle(name)).getFile();
       return new Uint8Array(await file.arrayBuffer());
     } catch (error) {
-      if ((error as { name?: unknown }).name === 'NotFoundError') return undefined;
+      const { name: kind = '' } = error as { name?: string };
+      if (NO_FILE.includes(kind)) return undefined;
+      if (NOT_READABLE.includes(kind)) throw new WebStorageError('BLOOM_MISSING_BLOB', 'blob', 0, `the file ${path} cannot be read: ${kind}`, { cause: error });
       throw error;
     }
   }

@@ -8,8 +8,8 @@ const MAX_FILE_BYTES = 2 ** 31 - 1;
 
 /** The system's codes for a missing file. */
 const NO_FILE = ['ENOENT', 'ENOTDIR', 'EISDIR'];
-/** Its codes for a file that this user may not read, and for links that form a loop. */
-const NOT_READABLE = ['EACCES', 'EPERM', 'ELOOP'];
+/** Its codes for what this process lacks: they say nothing about the file. */
+const EXHAUSTED = ['EMFILE', 'ENFILE', 'ENOMEM'];
 
 const LEVELDB_SUFFIX = /\.leveldb[/\\]?$/u;
 
@@ -30,8 +30,8 @@ export class NodeBlobFolder implements BlobFolder {
   /**
    * Reads a file; undefined if there is none.
    *
-   * @throws WebStorageError BLOOM_TOO_LARGE for a file of 2 GiB or more, BLOOM_MISSING_BLOB for one that must not be read; otherwise the
-   *   system's error.
+   * @throws WebStorageError BLOOM_TOO_LARGE for a file of 2 GiB or more, BLOOM_MISSING_BLOB for one that cannot be read; the system's
+   *   error if this process has too little memory, or too many files open.
    */
   async read(path: string): Promise<Uint8Array | undefined> {
     const file = join(this.path, path);
@@ -42,9 +42,9 @@ export class NodeBlobFolder implements BlobFolder {
       if (facts.size > MAX_FILE_BYTES) throw new WebStorageError('BLOOM_TOO_LARGE', 'blob', 0, `the file ${path} has ${facts.size} bytes, more than can be read at once`);
       return await readFile(file);
     } catch (error) {
-      const { code = '' } = error as { code?: string };
+      const { code = '', syscall } = error as { code?: string; syscall?: string };
       if (NO_FILE.includes(code)) return undefined;
-      if (NOT_READABLE.includes(code)) throw new WebStorageError('BLOOM_MISSING_BLOB', 'blob', 0, `the file ${path} cannot be read: ${code}`, { cause: error });
+      if (syscall !== undefined && !EXHAUSTED.includes(code)) throw new WebStorageError('BLOOM_MISSING_BLOB', 'blob', 0, `the file ${path} cannot be read: ${code}`, { cause: error });
       throw error;
     }
   }

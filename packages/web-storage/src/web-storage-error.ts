@@ -9,7 +9,7 @@
  *   than 2^26 elements, an object more than 2^24 properties, the JSON of a value is longer than the host's longest string, or
  *   the file of a blob is too long to be read at once.
  * - `BLOOM_UNSUPPORTED_VALUE`: the value has a newer version than this reader knows, or one from before Chromium 57.
- * - `BLOOM_MISSING_BLOB`: a value or a blob is in a file that does not exist.
+ * - `BLOOM_MISSING_BLOB`: a value or a blob is in a file that does not exist or cannot be read.
  */
 export type WebStorageErrorCode =
   | 'BLOOM_BAD_KEY'

@@ -1,7 +1,9 @@
 // Damage in one place of a folder hides nothing else.
 import { serialize } from 'node:v8';
 import { describe, expect, test } from 'vitest';
+import { type BlobDirectoryLike, DirectoryBlobFolder } from '../src/browser.js';
 import {
+  type BlobFolder,
   encodeKey,
   EntryDecoder,
   IndexedDbReader,
@@ -12,6 +14,7 @@ import {
   storedRecords,
   storedSessionItems,
 } from '../src/index.js';
+import { NodeBlobFolder } from '../src/node.js';
 import { collected, type Entry, folderOf, indexedDbOf } from './written-folders.js';
 
 const ascii = (text: string): Uint8Array => new Uint8Array(Buffer.from(text, 'latin1'));
@@ -175,6 +178,40 @@ describe('a damaged key', () => {
     }
     await using decoder = await EntryDecoder.open(folder);
     expect(await decoder!.decode(ascii('map-\xff-b'), ascii('y\0'))).toMatchObject({ place: {}, key: undefined, error: { code: 'BLOOM_BAD_KEY' } });
+  });
+});
+
+describe('a blob', () => {
+  const key = encodeKey(1);
+  // The value is in the first blob of its record.
+  const entries: readonly Entry[] = [[bytesOf(0, 1, 1, 1, key), bytesOf(1, 0xff, 0x11, 1, 3, 0)], [bytesOf(0, 1, 1, 3, key), bytesOf(0, 5, text('a/b'), 3)], record(encodeKey(2), 'two')];
+
+  async function errorsWith(blobs: BlobFolder): Promise<unknown[]> {
+    const folder = await indexedDbOf(entries);
+    await using reader = await IndexedDbReader.open(folder, { blobs });
+    const walks = [reader.records({ id: 1 }, store), storedRecords(folder, { blobs })];
+    return await Promise.all(walks.map(async (walk) => (await collected(walk)).map(({ value, error }) => error?.code ?? value)));
+  }
+
+  const failing = (name: string): BlobDirectoryLike => {
+    const fail = (): Promise<never> => Promise.reject(new DOMException('no', name));
+    return { getDirectoryHandle: () => Promise.resolve(failing(name)), getFileHandle: fail };
+  };
+
+  test.each(['TypeMismatchError', 'NotReadableError', 'NotAllowedError', 'NotFoundError'])('that a browser refuses to read with %s is the error of its record', async (name) => {
+    const read = ['BLOOM_MISSING_BLOB', 'two'];
+    expect(await errorsWith(new DirectoryBlobFolder(failing(name)))).toEqual([read, read]);
+  });
+
+  test('whose reading the caller ends does end the iteration', async () => {
+    await expect(errorsWith(new DirectoryBlobFolder(failing('AbortError')))).rejects.toMatchObject({ name: 'AbortError' });
+    await expect(errorsWith({ read: () => Promise.reject(new Error('stopped')) })).rejects.toThrow('stopped');
+  });
+
+  test('that the system cannot read is the error of its record', async () => {
+    // A name that is too long stands for the errors of a broken disk.
+    const read = ['BLOOM_MISSING_BLOB', 'two'];
+    expect(await errorsWith(new NodeBlobFolder(`/${'x'.repeat(300)}`))).toEqual([read, read]);
   });
 });
 
