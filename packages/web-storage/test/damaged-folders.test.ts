@@ -215,6 +215,21 @@ describe('a blob', () => {
   });
 });
 
+test('of two bounds at one end of a range of records, the stricter one counts', async () => {
+  const entry = (i: number): Entry => [bytesOf(0, 1, 1, 30, encodeKey(i), 0, encodeKey(i)), bytesOf(1, encodeKey(i))];
+  const numbers = [1, 2, 3, 4, 5];
+  await using reader = await IndexedDbReader.open(await indexedDbOf([...numbers.map((i) => record(encodeKey(i), i)), ...numbers.map(entry)]));
+  for (const index of [undefined, { id: 30 }]) {
+    const valuesIn = async (range: object): Promise<unknown[]> => (await collected(reader.records({ id: 1 }, store, { index, ...range }))).map(({ value }) => value);
+    expect(await valuesIn({ gt: 1, gte: 3 })).toEqual([3, 4, 5]);
+    expect(await valuesIn({ gt: 3, gte: 3 })).toEqual([4, 5]);
+    expect(await valuesIn({ gt: 3, gte: 1 })).toEqual([4, 5]);
+    expect(await valuesIn({ lt: 5, lte: 2 })).toEqual([1, 2]);
+    expect(await valuesIn({ lt: 2, lte: 2 })).toEqual([1]);
+    expect(await valuesIn({ lt: 2, lte: 4, reverse: true })).toEqual([1]);
+  }
+});
+
 let stopper: AbortController;
 
 test.each([

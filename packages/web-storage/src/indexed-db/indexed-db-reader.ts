@@ -272,8 +272,10 @@ function rangeOf(place: { readonly database: number; readonly store: number; rea
   // Damaged keys sort before the least key or after the greatest. A range without an end has them.
   const first = gte === undefined ? encodePrefix(place) : start(encodeKey(gte));
   return {
-    ...(gt === undefined ? { gte: first } : { gt: end(encodeKey(gt)) }),
-    ...(lt !== undefined ? { lt: start(encodeKey(lt)) } : lte === undefined ? { lt: encodePrefix({ ...place, index: place.index + 1 }) } : { lte: end(encodeKey(lte)) }),
+    gte: first,
+    ...(gt !== undefined && { gt: end(encodeKey(gt)) }),
+    lt: lt === undefined ? encodePrefix({ ...place, index: place.index + 1 }) : start(encodeKey(lt)),
+    ...(lte !== undefined && { lte: end(encodeKey(lte)) }),
     reverse,
   };
 }
