@@ -1,5 +1,6 @@
 // Damage in one place of a folder hides nothing else.
 import { serialize } from 'node:v8';
+import { WritableMemoryFolder } from '@bloom/leveldb';
 import { describe, expect, test } from 'vitest';
 import { type BlobDirectoryLike, DirectoryBlobFolder } from '../src/browser.js';
 import {
@@ -213,6 +214,17 @@ describe('a blob', () => {
     const read = ['BLOOM_MISSING_BLOB', 'two'];
     expect(await errorsWith(new NodeBlobFolder(`/${'x'.repeat(300)}`))).toEqual([read, read]);
   });
+});
+
+test('damage is skipped where damage is undefined, and reported once', async () => {
+  const sound = await indexedDbOf([record(encodeKey(1), 'one')]);
+  const folder = new WritableMemoryFolder([...sound.files(), ['000099.ldb', new Uint8Array(10)]]);
+  for (const list of [storedRecords, storedItems, storedSessionItems]) {
+    const dropped: string[] = [];
+    const found = await collected<unknown>(list(folder, { damage: undefined, onDropped: ({ file }) => void dropped.push(file) }));
+    expect([found.length, dropped]).toEqual([list === storedRecords ? 1 : 0, ['000099.ldb']]);
+    await expect(collected<unknown>(list(folder, { damage: 'strict' }))).rejects.toMatchObject({ name: 'CorruptionError' });
+  }
 });
 
 test('of two bounds at one end of a range of records, the stricter one counts', async () => {

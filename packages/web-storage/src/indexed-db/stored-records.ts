@@ -43,11 +43,11 @@ export interface StoredRecordVersion extends StoredRecord {
  * ```
  */
 export async function* storedRecords(folder: Folder, options: StoredRecordsOptions = {}): AsyncGenerator<StoredRecordVersion, void, undefined> {
-  const { blobs, maxValueBytes, ...given } = options;
-  const entriesOptions = { damage: 'skip', ...given } as const;
+  const { blobs, maxValueBytes, damage = 'skip', ...given } = options;
+  const entriesOptions = { ...given, damage };
   const externalObjects = new Map<string, { readonly sequence: bigint; readonly value: Uint8Array }[]>();
   const schemas: { readonly sequence: bigint; readonly value: Uint8Array }[] = [];
-  for await (const { kind, key, value, sequence } of storedEntries(folder, entriesOptions)) {
+  for await (const { kind, key, value, sequence } of storedEntries(folder, { ...entriesOptions, onDropped: undefined })) {
     given.signal?.throwIfAborted();
     if (kind === 'deletion') continue;
     if (isSchemaKey(key)) schemas.push({ sequence, value });

@@ -112,7 +112,8 @@ export class LocalStorageReader {
  * Damage is skipped, unless `damage` is `'strict'`; `onDropped` receives what was skipped.
  */
 export async function* storedItems(folder: Folder, options: StoredVersionsOptions = {}): AsyncGenerator<StorageItemVersion, void, undefined> {
-  for await (const { kind, key, value, sequence, file } of storedEntries(folder, { damage: 'skip', ...options })) {
+  const { damage = 'skip' } = options;
+  for await (const { kind, key, value, sequence, file } of storedEntries(folder, { ...options, damage })) {
     options.signal?.throwIfAborted();
     const item = decodeStoredItem(key, kind === 'deletion' ? undefined : value);
     if (item !== undefined) yield { ...item, kind: kind === 'deletion' ? kind : 'value', sequence, file };
