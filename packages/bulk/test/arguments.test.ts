@@ -1,5 +1,5 @@
 // An argument that a call does not take is an error that names the call, before anything is written or deleted.
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { arrayRun, assemble, collectGarbage, ensureParts, levelRun, MemoryStore, PartWriter, publish, type Store, writeParts } from '@bloom/bulk';
@@ -83,4 +83,11 @@ describe('deleting an object', () => {
 test('s3StoreOf refuses the options that the address and the environment give', () => {
   const environment = { AWS_ACCESS_KEY_ID: 'id', AWS_SECRET_ACCESS_KEY: 'key' };
   expect(() => s3StoreOf('s3://bucket/a', environment, { prefix: 'b' } as never)).toThrow('s3StoreOf has no option "prefix"');
+});
+
+test('a FolderStore whose folder cannot be made fails with the code of a store', async () => {
+  const file = join(path, 'file');
+  await writeFile(file, '');
+  const store = new FolderStore(join(file, 'folder'));
+  await expect(store.replace({ name: 'CURRENT', bytes: key, sha256: '' }, undefined)).rejects.toMatchObject({ name: 'BulkError', code: 'BLOOM_STORE_FAILED' });
 });

@@ -184,7 +184,11 @@ export class FolderStore implements Store {
   }
 
   async #lock(signal: Signal | undefined): Promise<FolderLock> {
-    await mkdir(this.path, { recursive: true });
+    try {
+      await mkdir(this.path, { recursive: true });
+    } catch (error) {
+      throw this.#failed('make its folder', error);
+    }
     const folder = new WritableNodeFolder(this.path);
     const end = Date.now() + this.#patienceMs;
     for (let waitMs = 1; ; waitMs = Math.min(2 * waitMs, 50)) {
