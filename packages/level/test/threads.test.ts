@@ -236,6 +236,18 @@ test('all calls work from another thread', async () => {
   expect(result).toEqual({ seen: ['new', 'old', 'old'], keys: 200, first: 'k1250', areBuffers: [true, true, true] });
 });
 
+test('a batch from another thread refuses a value that its encoding does not write, and deletes nothing', async () => {
+  const path = newPath();
+  await startOpen(path);
+  const level = new BloomLevel<string, unknown>(path, { ...SHARED, valueEncoding: 'json' });
+  await level.put('a', 1);
+  for (const write of [() => level.put('a', () => 1), () => level.batch([{ type: 'put', key: 'a', value: () => 1 }]), async () => level.batch().put('a', () => 1).write()]) {
+    await expect(write()).rejects.toMatchObject({ name: 'TypeError', message: expect.stringContaining('value must be') as unknown });
+  }
+  expect(await level.get('a')).toBe(1);
+  await level.close();
+});
+
 test('a thread does not open a database that exists with errorIfExists, nor one without the lock', async () => {
   const path = newPath();
   const level = new BloomLevel(path, SHARED);

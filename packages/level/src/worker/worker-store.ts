@@ -1,3 +1,4 @@
+import { mustBeBytes } from '@bloom/bytes/internal';
 import { LevelError } from '../level-error.js';
 import type { Item, LevelStore, Signal, StoreBatch, StoreSnapshot, StoreWalk, WalkOptions } from '../level-store.js';
 import type { ByteRange } from '../range-walk.js';
@@ -126,6 +127,8 @@ class WorkerBatch implements StoreBatch {
   }
 
   put(key: Stored, value: Stored): void {
+    // Undefined, which an encoding may return, would be sent as a deletion.
+    if (typeof value !== 'string' && !ArrayBuffer.isView(value)) mustBeBytes('value', value);
     this.#operations.push(own(key), own(value));
   }
 
