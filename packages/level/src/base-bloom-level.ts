@@ -1,7 +1,7 @@
 import type { Folder, WritableFolder } from '@bloom/leveldb';
 import type { AbstractBatchOperation, AbstractChainedBatch, AbstractDatabaseHooks, AbstractIterator, AbstractKeyIterator, AbstractValueIterator, Transcoder } from 'abstract-level';
 import { mustBeLevelOptions, mustBeOpenOptions } from './call-options.js';
-import { CheckedLevel, noted, openFailure } from './checked-level.js';
+import { CheckedLevel, mustNotThrow, noted, openFailure } from './checked-level.js';
 import { LevelBatch } from './level-batch.js';
 import { levelErrorOf, notOpen } from './level-error.js';
 import type { LevelHost, StoreOpener } from './level-host.js';
@@ -292,6 +292,15 @@ export abstract class BaseBloomLevel<KDefault = string, VDefault = string> exten
   }
 
   #walk(kind: ItemForm['kind'], options: RangeOptions): StoreWalk {
+    try {
+      return this.#walkIn(kind, options);
+    } catch (error) {
+      if (mustNotThrow()) return failedWalk(error);
+      throw error;
+    }
+  }
+
+  #walkIn(kind: ItemForm['kind'], options: RangeOptions): StoreWalk {
     const store = this.#store();
     const { keyEncoding: keyFormat, valueEncoding: valueFormat, keys = true, values = true, fillCache, signal } = options;
     return store.walk({
@@ -319,6 +328,11 @@ export abstract class BaseBloomLevel<KDefault = string, VDefault = string> exten
     const encoding = this.keyEncoding(options?.keyEncoding as Transcoder.MixedEncoding<unknown, Stored, unknown>);
     return [boundOf(this.#host, encoding.encode(start)), boundOf(this.#host, encoding.encode(end))];
   }
+}
+
+/** A walk that could not begin: every read fails. */
+function failedWalk(error: unknown): StoreWalk {
+  return { readAheadBytes: 0, seek: () => undefined, read: () => Promise.reject(error), close: () => undefined };
 }
 
 /** Keys or values made of what iterators return, by methods of abstract-level that its types do not have. */

@@ -71,6 +71,14 @@ function callExplained(level: Level, call: () => unknown): unknown {
   }
 }
 
+/** Whether a call is made that has waited until its level was open. */
+let isDeferredCall = false;
+
+/** Whether an error must not be thrown now: abstract-level would never make the calls that wait after this one. */
+export function mustNotThrow(): boolean {
+  return isDeferredCall;
+}
+
 /** Gives the errors of an iterator the reason why the level could not be opened. */
 function explainIterator(level: Level, iterator: unknown): void {
   const methods = iterator as Record<string, Method>;
@@ -171,6 +179,18 @@ function withChecks<Base>(base: Base): Base {
   });
   define('snapshot', function (...given) {
     return callExplained(this, () => before.snapshot!.apply(this, given));
+  });
+  define('defer', function (call, options) {
+    const marked = (): void => {
+      const wasDeferred = isDeferredCall;
+      isDeferredCall = true;
+      try {
+        (call as () => void)();
+      } finally {
+        isDeferredCall = wasDeferred;
+      }
+    };
+    before.defer!.call(this, typeof call === 'function' ? marked : call, options);
   });
   // Calls while the level is being opened.
   define('deferAsync', function (...given) {

@@ -434,6 +434,23 @@ test('simultaneous reads that wait for files each find their own key, of keys of
 });
 
 describe('an iterator', () => {
+  test('that is begun with a snapshot of another level while its level opens fails by itself', async () => {
+    const other = inMemory();
+    await other.open();
+    const snapshot = other.snapshot();
+    const level = inMemory();
+    const sublevel = level.sublevel('s');
+    const iterators = [level.iterator({ snapshot }), level.keys({ snapshot }), level.values({ snapshot }), sublevel.iterator({ snapshot })];
+    const got = level.get('a');
+    for (const iterator of iterators) {
+      iterator.seek('a');
+      expect(await rejection(iterator.next())).toMatchObject({ name: 'TypeError', message: 'snapshot must be a snapshot of this database' });
+      await iterator.close();
+    }
+    expect(await got).toBeUndefined();
+    await Promise.all([level.close(), other.close()]);
+  });
+
   test('ends with its signal where nothing has to be read', async () => {
     const level = await withLetters(inMemory());
     for (const read of ['next', 'all', 'nextv'] as const) {
