@@ -141,8 +141,16 @@ function lengthOf(given: readonly unknown[]): number {
   return length;
 }
 
-/** @throws TypeError or RangeError for a range with which `clear` would delete other entries than its caller meant. */
-export function mustBeClearable(options: unknown): void {
+/** Encodes the bounds of a range. */
+export interface KeyEncoding {
+  encode(key: unknown): unknown;
+}
+
+/**
+ * @param encodingOf the key encoding for an option `keyEncoding`.
+ * @throws TypeError or RangeError for a range with which `clear` would delete other entries than its caller meant.
+ */
+export function mustBeClearable(options: unknown, encodingOf: (keyEncoding: unknown) => KeyEncoding): void {
   if (typeof options !== 'object' || options === null) return;
   mustBePlain('BloomLevel.clear', options, RANGE_OPTIONS);
   const range = options as Readonly<Record<string, unknown>>;
@@ -153,9 +161,9 @@ export function mustBeClearable(options: unknown): void {
     }
   }
   for (const name of ['gt', 'gte', 'lt', 'lte'] satisfies (keyof ClearRange)[]) {
-    if (name in range && range[name] === undefined) {
-      throw new TypeError(`${name} of BloomLevel.clear is undefined, which would delete other entries than it was meant to: leave it out`);
-    }
+    if (!(name in range)) continue;
+    const problem = range[name] === undefined ? 'is undefined' : encodingOf(range.keyEncoding).encode(range[name]) === undefined ? 'is undefined in its encoding' : undefined;
+    if (problem !== undefined) throw new TypeError(`${name} of BloomLevel.clear ${problem}, which would delete other entries than it was meant to: leave it out`);
   }
   const { limit } = range;
   if (limit === undefined || limit === Infinity || (Number.isSafeInteger(limit) && (limit as number) >= -1)) return;
@@ -188,7 +196,7 @@ export function mustBeOpenOptions(given: readonly unknown[], made: Readonly<Reco
 }
 
 function mustBeFlags(options: unknown): void {
-  for (const name of ['readOnly', 'createIfMissing', 'errorIfExists'] as const) {
+  for (const name of ['readOnly', 'createIfMissing', 'errorIfExists', 'multithreading'] as const) {
     const value = (options as Readonly<Record<string, unknown>>)[name];
     if (isGiven(value)) mustBeBoolean(name, value);
   }

@@ -2,7 +2,7 @@
  * abstract-level's classes with checks of arguments. Errors of calls that need an open level have the reason why it could not be opened.
  */
 import { AbstractLevel, AbstractSublevel } from 'abstract-level';
-import { BATCH_FORMS, CALL_FORMS, type CheckedCall, isPlain, mustBeArguments, mustBeClearable } from './call-options.js';
+import { BATCH_FORMS, CALL_FORMS, type CheckedCall, isPlain, type KeyEncoding, mustBeArguments, mustBeClearable } from './call-options.js';
 
 /** A method of a class of abstract-level. */
 type Method = (this: Level, ...given: unknown[]) => unknown;
@@ -10,6 +10,7 @@ type Method = (this: Level, ...given: unknown[]) => unknown;
 /** The part of a level that is used here. */
 interface Level {
   readonly status: string;
+  keyEncoding(encoding: unknown): KeyEncoding;
 }
 
 /** The functions that a level calls when it is open. */
@@ -114,7 +115,7 @@ const WALKS: ReadonlySet<CheckedCall> = new Set<CheckedCall>(['iterator', 'keys'
 function checked(level: Level, name: CheckedCall, call: Method, given: unknown[]): unknown {
   try {
     mustBeArguments(`BloomLevel.${name}`, CALL_FORMS[name], given);
-    if (name === 'clear') mustBeClearable(given[0]);
+    if (name === 'clear') mustBeClearable(given[0], (encoding) => level.keyEncoding(encoding));
   } catch (error) {
     if (AT_ONCE.has(name)) throw error;
     return Promise.reject(error);

@@ -88,6 +88,8 @@ describe('an option of a level that is nearly one that it has', () => {
     ['createIfMissing', 'false'],
     ['createIfMissing', 0],
     ['errorIfExists', 'false'],
+    ['multithreading', 'true'],
+    ['multithreading', 1],
   ])('has a value of its type: %s is not %j', async (name, value) => {
     const message = `${name} must be a boolean, got ${typeof value}`;
     expect(caught(() => new BloomLevel(path, { [name]: value }))).toEqual(new TypeError(message));
@@ -224,6 +226,8 @@ describe('an argument that a call of a level does not take', () => {
     ['clear', [['a']], 'the options of BloomLevel.clear must be an object, got an Array'],
     ['clear', [{ gte: undefined }], 'gte of BloomLevel.clear is undefined, which would delete other entries than it was meant to: leave it out'],
     ['clear', [{ gt: 'a', lt: undefined }], 'lt of BloomLevel.clear is undefined, which would delete other entries than it was meant to: leave it out'],
+    ['clear', [{ gte: () => undefined, keyEncoding: 'json' }], 'gte of BloomLevel.clear is undefined in its encoding, which would delete other entries than it was meant to: leave it out'],
+    ['clear', [{ gt: '"a"', lte: Symbol('b'), keyEncoding: 'json' }], 'lte of BloomLevel.clear is undefined in its encoding, which would delete other entries than it was meant to: leave it out'],
     ['clear', [Object.create({ lt: 'b' })], 'lt of BloomLevel.clear is inherited and would be ignored, which would delete other entries than it was meant to: make it an option of the object itself'],
     ['clear', [Object.create({ limit: 1 })], 'limit of BloomLevel.clear is inherited and would be ignored, which would delete other entries than it was meant to: make it an option of the object itself'],
     ['clear', [new Date()], 'the options of BloomLevel.clear must be an object, got a Date'],
