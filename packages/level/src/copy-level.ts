@@ -56,8 +56,12 @@ const COPY_OPTIONS: Record<keyof CopyOptions, true> = { onProgress: true, signal
 
 const DEFAULT_MARK = '\0copyLevel';
 
+/** The number of entries that are read first, whose size is not known. */
+const FIRST_ENTRIES = 4;
 /** The size of a batch, in bytes of keys and values. */
 const BATCH_BYTES = 2 ** 20;
+/** The most bytes of a batch of several entries: more of them were read than were expected. */
+const MAX_BATCH_BYTES = 4 * BATCH_BYTES;
 const MAX_BATCH_ENTRIES = 1000;
 
 /**
@@ -79,19 +83,26 @@ export async function copyLevel(from: CopySource, to: CopyTarget, options: CopyO
   let entries = last?.entries ?? 0;
   const before = entries;
   let byteLength = 0;
+  const mustGoOn = (): void => {
+    if (signal?.aborted === true) throw new LevelError('LEVEL_ABORTED', 'Operation has been aborted', { cause: signal.reason });
+  };
   const iterator = from.iterator({ ...VIEWS, ...(last && { gt: last.key }) });
   try {
-    for (let size = 16; ; ) {
-      if (signal?.aborted === true) throw new LevelError('LEVEL_ABORTED', 'Operation has been aborted', { cause: signal.reason });
+    for (let size = FIRST_ENTRIES; ; ) {
+      mustGoOn();
       const some = (await iterator.nextv(size)) as [Bytes, Bytes][];
       if (some.length === 0) break;
-      const operations = some.map(([key, value]) => ({ type: 'put' as const, key, value }));
       if (some.some(([key]) => sameBytes(key, markKey))) throw new RangeError(`mark must be a key that the level does not have, got ${JSON.stringify(mark)}`);
-      entries += some.length;
-      await to.batch([...operations, { type: 'put', key: markKey, value: encodeMark(entries, some.at(-1)![0]) }], VIEWS);
-      const bytes = some.reduce((sum, [key, value]) => sum + key.length + value.length, 0);
+      let bytes = 0;
+      for (const piece of piecesOf(some)) {
+        if (bytes > 0) mustGoOn();
+        entries += piece.length;
+        const operations = piece.map(([key, value]) => ({ type: 'put' as const, key, value }));
+        await to.batch([...operations, { type: 'put', key: markKey, value: encodeMark(entries, piece.at(-1)![0]) }], VIEWS);
+        bytes += piece.reduce((sum, entry) => sum + sizeOf(entry), 0);
+        onProgress?.({ entries, byteLength: byteLength + bytes });
+      }
       byteLength += bytes;
-      onProgress?.({ entries, byteLength });
       size = Math.max(1, Math.min(MAX_BATCH_ENTRIES, 4 * size, Math.floor((some.length * BATCH_BYTES) / Math.max(1, bytes))));
     }
   } finally {
@@ -99,6 +110,24 @@ export async function copyLevel(from: CopySource, to: CopyTarget, options: CopyO
   }
   await to.del(markKey, { keyEncoding: 'view', sync: true });
   return { entries, copiedNow: entries - before };
+}
+
+const sizeOf = ([key, value]: readonly [Bytes, Bytes]): number => key.length + value.length;
+
+/** Entries in the same order, in batches of at most 4 MiB, or of one entry. */
+function* piecesOf(entries: readonly [Bytes, Bytes][]): Generator<[Bytes, Bytes][], void, undefined> {
+  let piece: [Bytes, Bytes][] = [];
+  let byteLength = 0;
+  for (const entry of entries) {
+    if (piece.length > 0 && byteLength + sizeOf(entry) > MAX_BATCH_BYTES) {
+      yield piece;
+      piece = [];
+      byteLength = 0;
+    }
+    piece.push(entry);
+    byteLength += sizeOf(entry);
+  }
+  if (piece.length > 0) yield piece;
 }
 
 /** The number of entries (f64, little-endian), and the key of the last one. */

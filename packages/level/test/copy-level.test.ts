@@ -1,5 +1,5 @@
 import { WritableMemoryFolder } from '@bloom/leveldb';
-import { BloomLevel, copyLevel } from '@bloom/level';
+import { BloomLevel, copyLevel, type CopySource, type CopyTarget } from '@bloom/level';
 import { expect, test } from 'vitest';
 
 const newLevel = (): BloomLevel => new BloomLevel(new WritableMemoryFolder());
@@ -32,6 +32,28 @@ test('a copy that was interrupted continues where it stopped', async () => {
   const result = await copyLevel(from, to);
   expect(result.entries).toBe(3000);
   expect(result.copiedNow).toBeLessThan(2500);
+  expect(await to.iterator().all()).toEqual(await from.iterator().all());
+});
+
+test('a copy of large values has no batch of more than 4 MiB, unless that is one entry', async () => {
+  const from = newLevel();
+  const sizes = [...Array.from({ length: 300 }, () => 10), ...Array.from({ length: 8 }, () => 2 ** 20), 5 * 2 ** 20, 1];
+  for (const [i, size] of sizes.entries()) await from.put(String(i).padStart(4, '0'), 'x'.repeat(size));
+  const to = newLevel();
+  const batches: number[][] = [];
+  const counted = {
+    get: to.get.bind(to),
+    keys: to.keys.bind(to),
+    del: to.del.bind(to),
+    batch: (...[operations, options]: Parameters<CopyTarget['batch']>) => {
+      batches.push(operations.map(({ value }) => value.length));
+      return to.batch(operations, options);
+    },
+  } as unknown as CopyTarget;
+  // As of a level that does not limit the bytes of `nextv`.
+  const source = { iterator: (options: object) => from.iterator({ ...options, highWaterMarkBytes: 2 ** 30 }) } as unknown as CopySource;
+  expect(await copyLevel(source, counted)).toEqual({ entries: sizes.length, copiedNow: sizes.length });
+  for (const batch of batches) expect(batch.length === 2 || batch.reduce((sum, size) => sum + size, 0) < 4.01 * 2 ** 20).toBe(true);
   expect(await to.iterator().all()).toEqual(await from.iterator().all());
 });
 
