@@ -248,6 +248,36 @@ test('a batch from another thread refuses a value that its encoding does not wri
   await level.close();
 });
 
+test('a synchronous read sees the write before it, when its thread has taken over the database', async () => {
+  const path = newPath();
+  const owner = await startOpen(path);
+  const level = new BloomLevel(path, SHARED);
+  await level.open();
+  await owner.terminate();
+  await level.put('a', '1');
+  const writing = level.put('a', '2');
+  expect(level.getSync('a')).toBe('2');
+  await writing;
+  await level.close();
+});
+
+test('a thread that only reads synchronously continues when the one that had the database open is terminated', async () => {
+  const path = newPath();
+  const owner = await startOpen(path);
+  const level = new BloomLevel(path, SHARED);
+  await level.put('a', '1');
+  await owner.terminate();
+  expect(() => level.getSync('a')).toThrow(expect.objectContaining({ code: 'LEVEL_IO_ERROR' }));
+  await expect.poll(() => {
+    try {
+      return level.getSync('a');
+    } catch {
+      return 'no answer';
+    }
+  }, { interval: 300, timeout: 15_000 }).toBe('1');
+  await level.close();
+}, 30_000);
+
 test('a thread does not open a database that exists with errorIfExists, nor one without the lock', async () => {
   const path = newPath();
   const level = new BloomLevel(path, SHARED);

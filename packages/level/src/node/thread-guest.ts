@@ -57,6 +57,8 @@ export class ThreadGuest extends PendingCalls {
   private tryMs = FIRST_TRY_MS;
   private saidHelloAt = -Infinity;
   private hasHeard = false;
+  /** Whether a synchronous call has had no answer, and nothing was heard since: the thread that has the database open may have ended. */
+  private hasMissed = false;
   private hasEnded = false;
 
   constructor(place: GuestPlace) {
@@ -124,7 +126,10 @@ export class ThreadGuest extends PendingCalls {
 
   /** Its session, where this thread has the database open. An answer in a message would need the event loop, which a synchronous call holds up. */
   #sessionHere(): LevelSession | undefined {
-    if (this.own !== undefined) return this.own.session;
+    if (this.own !== undefined) {
+      this.sendAsked();
+      return this.own.session;
+    }
     if (this.owner?.thread !== threadId) return undefined;
     this.sendAsked();
     const session = ThreadHost.sessionOf(this.client, this.owner.owner);
@@ -154,6 +159,7 @@ export class ThreadGuest extends PendingCalls {
       // Late answers of the previous thread are dropped, and the requests sent again: for a walk, both answers would have the same items.
       if (message.from !== this.owner?.owner) return;
       this.hasHeard = true;
+      this.hasMissed = false;
       this.settle(message.answers);
       if (!this.isWaiting) this.timer?.unref();
     } else if ('owner' in message && message.owner !== this.owner?.owner) {
@@ -185,7 +191,7 @@ export class ThreadGuest extends PendingCalls {
   }
 
   async #look(): Promise<void> {
-    if (this.isWaiting && !this.hasHeard) {
+    if ((this.isWaiting || this.hasMissed) && !this.hasHeard) {
       await this.#tryToOpen();
       this.tryMs = Math.min(2 * this.tryMs, MAX_TRY_MS);
     } else {
@@ -193,7 +199,9 @@ export class ThreadGuest extends PendingCalls {
     }
     this.hasHeard = false;
     this.timer = undefined;
-    if (this.isWaiting && this.own === undefined && !this.hasEnded) this.#watch();
+    if (this.own !== undefined || this.hasEnded || !(this.isWaiting || this.hasMissed)) return;
+    this.#watch();
+    if (!this.isWaiting) this.timer!.unref();
   }
 
   /** Opens the database here, if its lock is free. */
@@ -230,7 +238,10 @@ export class ThreadGuest extends PendingCalls {
       this.clientChannel.drain();
       if (isAnswered()) return;
       const left = end - now();
-      if (left <= 0) throw new LevelError('LEVEL_IO_ERROR', 'the thread that has the database open does not answer');
+      if (left <= 0) {
+        this.hasMissed = true;
+        throw new LevelError('LEVEL_IO_ERROR', 'the thread that has the database open does not answer');
+      }
       Atomics.wait(sent, 0, seen, left);
     }
   };
