@@ -15,7 +15,7 @@ export class DatabaseStore implements LevelStore {
   readonly #opened: Database | DatabaseReader;
   readonly #formats: ByteFormats;
   readonly #keys: LentKeys;
-  /** Pending reads, for which `close` waits. */
+  /** Pending reads, and writes to a database that is lent, for which `close` waits. */
   #reading = 0;
   #onIdle: (() => void) | undefined;
   #hasWritingEnded = false;
@@ -23,13 +23,16 @@ export class DatabaseStore implements LevelStore {
   #spareBatch: WriteBatch | undefined;
   readonly #folder: WritableFolder | undefined;
   readonly #end: () => Promise<void>;
+  /** Whether `close` must wait for writes itself, because it does not close the database. */
+  readonly #isLent: boolean;
 
   /**
    * @param folder of a database whose folder may be deleted while it is open.
    * @param end closes the database. Default: its `close`.
    */
-  constructor(opened: Database | DatabaseReader, formats: ByteFormats, folder?: WritableFolder, end = () => opened.close()) {
-    this.#end = end;
+  constructor(opened: Database | DatabaseReader, formats: ByteFormats, folder?: WritableFolder, end?: () => Promise<void>) {
+    this.#end = end ?? (() => opened.close());
+    this.#isLent = end !== undefined;
     this.#folder = folder;
     this.#opened = opened;
     this.#formats = formats;
@@ -165,7 +168,8 @@ export class DatabaseStore implements LevelStore {
 
   /** Waits for a write. Not async: that would make more garbage. */
   #writing(write: Promise<void>): Promise<void> {
-    return write.catch(this.#onWritingError);
+    const writing = write.catch(this.#onWritingError);
+    return this.#isLent ? this.#during(writing) : writing;
   }
 
   readonly #onWritingError = (error: unknown): never => {
@@ -173,11 +177,11 @@ export class DatabaseStore implements LevelStore {
     throw levelErrorOf(error);
   };
 
-  /** Waits for a read, for which `close` waits too. */
-  async #during<T>(reading: Promise<T>): Promise<T> {
+  /** Waits for a call, for which `close` waits too. */
+  async #during<T>(call: Promise<T>): Promise<T> {
     this.#reading++;
     try {
-      return await reading;
+      return await call;
     } catch (error) {
       throw levelErrorOf(error);
     } finally {

@@ -3,7 +3,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { BloomLevel } from '@bloom/level';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { Database } from '@bloom/leveldb';
+import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { deleteProgram, LevelThread, threadProgram } from './level-threads.js';
 
 const SHARED = { multithreading: true } as const;
@@ -234,6 +235,21 @@ test('all calls work from another thread', async () => {
     return { seen, keys: (await level.keys({ gte: 'k' }).all()).length, first: String(first), areBuffers: [Buffer.isBuffer(first), Buffer.isBuffer(bytes), Buffer.isBuffer(await sub.get('x'))] };
   });
   expect(result).toEqual({ seen: ['new', 'old', 'old'], keys: 200, first: 'k1250', areBuffers: [true, true, true] });
+});
+
+test('close of the level that has the database open waits for its writes', async () => {
+  const path = newPath();
+  const level = new BloomLevel(path, SHARED);
+  await level.open();
+  const guest = await startOpen(path);
+  const put = vi.spyOn(Database.prototype, 'put').mockImplementation(() => new Promise((resolve) => setTimeout(resolve, 1000)));
+  let isWritten = false;
+  const writing = level.put('a', '1').then(() => (isWritten = true));
+  put.mockRestore();
+  await level.close();
+  expect(isWritten).toBe(true);
+  await writing;
+  await guest.close();
 });
 
 test('a batch from another thread refuses a value that its encoding does not write, and deletes nothing', async () => {
