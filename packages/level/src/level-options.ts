@@ -103,7 +103,8 @@ export interface ChainedBatchWriteOptions extends AbstractChainedBatchWriteOptio
 /** Options of `iterator`, `keys` and `values` besides abstract-level's. */
 export interface ReadAheadOptions {
   /**
-   * `nextv`, and the reading ahead of `next`, stop once their keys and values have this many bytes. Default: 16 KiB.
+   * `nextv`, and the reading ahead of `next`, stop once their keys and values have this many bytes. Default: 16 KiB; 128 KiB if the database is
+   * open in a worker or in another thread.
    */
   readonly highWaterMarkBytes?: number | undefined;
   /** Whether blocks that are read stay in the cache. Default: true. */
