@@ -11,8 +11,8 @@ import { sha256Hex, toHex } from './sha256.js';
 /** How to write parts. Every option except `sequence` has a default. The same entries and options always give the same bytes. */
 export interface PartOptions extends Omit<TableBuilderOptions, 'omitLargeFilters'> {
   /**
-   * Creates the filters; null for none. Default: `new BloomFilterPolicy(14)`, whose filters LevelDB can read. A false positive
-   * costs a request when the part is on a server.
+   * Creates the filters; null for none. Default: `new BloomFilterPolicy(14)`, whose filters LevelDB can read; none if the comparator has a
+   * `keyEquivalence`. A false positive costs a request when the part is on a server.
    */
   readonly filterPolicy?: TableBuilderOptions['filterPolicy'];
   /**

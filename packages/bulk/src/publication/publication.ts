@@ -40,8 +40,8 @@ export interface Publication extends PublishedState {
  * Reads the current publication in two requests.
  *
  * @returns undefined where there is no CURRENT.
- * @throws BulkError `BLOOM_NOT_PUBLISHED` when the store has a database that this package did not publish.
- * @throws CorruptionError when CURRENT or the MANIFEST is damaged.
+ * @throws BulkError `BLOOM_NOT_PUBLISHED` when CURRENT or the MANIFEST is not as this package wrote it: another program wrote it, or it is damaged.
+ * @throws CorruptionError `BLOOM_MISSING_FILE` when the MANIFEST is missing; and what the store throws.
  */
 export async function readPublication(store: Store, signal?: Signal): Promise<Publication | undefined> {
   mustHaveMethods('store', store, 'a store', ['get']);

@@ -53,7 +53,9 @@ export interface PublishedReport {
 /**
  * Verifies what is published: CURRENT, the MANIFEST, and each part.
  *
- * @throws BulkError `BLOOM_NOT_PUBLISHED`, or CorruptionError, when CURRENT or the MANIFEST cannot be used; what the store throws.
+ * @throws BulkError `BLOOM_NOT_PUBLISHED` when there is no CURRENT, or CURRENT or the MANIFEST is not as this package wrote it;
+ *   `BLOOM_OTHER_COMPARATOR` when the published database has another order.
+ * @throws CorruptionError `BLOOM_MISSING_FILE` when the MANIFEST is missing; and what the store throws.
  */
 export async function verifyPublished(store: Store, options: VerifyPublishedOptions = {}): Promise<PublishedReport> {
   mustHaveMethods('store', store, 'a store', ['get', 'list']);
