@@ -122,6 +122,12 @@ describe('invalid input is rejected with its line or offset', () => {
     ['jsonl', bytes('{"key":"a","keyHex":"61","value":""}'), 'line 1: both "key" and "keyHex"'],
     ['jsonl', bytes('{"keyHex":"6","value":""}'), 'line 1: "keyHex" is not hexadecimal'],
     ['jsonl', bytes('{"key":"a","valueHex":"0g"}'), 'line 1: "valueHex" is not hexadecimal'],
+    ['jsonl', bytes('{"keyHex":"\u0161\u0162","value":""}'), 'line 1: "keyHex" is not hexadecimal'],
+    ['jsonl', bytes('{"key":"a","type":"deletion"}'), 'line 1: a deletion among versions of keys'],
+    ['jsonl', bytes('{"key":"a","type":"deletion","valueHex":""}'), 'line 1: a deletion among versions of keys'],
+    ['jsonl', bytes('{"key":"a","type":"deletion","sequence":7,"value":"v"}'), 'line 1: a deletion among versions of keys'],
+    ['csv', bytes('key,type,value\na,value,\nb,deletion,\n'), 'line 3: a deletion among versions of keys'],
+    ['csv', bytes('key,type,sequence,value\na,deletion,,""\n'), 'line 2: a deletion among versions of keys'],
     ['jsonl', bytes('{"key":"a","valueBase64":"YQ"}'), 'line 1: "valueBase64" is not base64'],
     ['tsv', bytes('a\\\tb\n'), 'line 1: a backslash that does not begin one of'],
     ['tsv', bytes('a\tb\nb\tc\\x0\n'), 'line 2: a backslash that does not begin one of'],
@@ -219,6 +225,14 @@ describe('the columns of a format', () => {
   ] as const)('%s with %j', (format, columns, text) => {
     const [row] = version;
     expect(printed(format, [(columns as Partial<Columns>).facts === undefined ? [row[0], row[1]] : row], columns)).toBe(text);
+  });
+
+  test.each([
+    ['csv', 'key,file,value\na,"b,""c"" d.ldb",v\n'],
+    ['tsv', 'a\tb,"c" d.ldb\tv\n'],
+  ] as const)('of %s: the name of a file is escaped as a value is', (format, text) => {
+    expect(printed(format, [['a', 'v', 'b,"c" d.ldb']], { facts: ['file'] })).toBe(text);
+    expect(printed(format, [['a', 'v', 'b\tc\n']], { facts: ['file'] })).toBe(format === 'csv' ? 'key,file,value\na,"b\tc\n",v\n' : 'a\tb\\tc\\n\tv\n');
   });
 
   test('of csv: an empty cell alone on its line is quoted, since an empty line is not a record', () => {

@@ -38,7 +38,11 @@ function printer({ key: hasKey, value: hasValue, facts: names, hex }: Columns): 
     head: `${columns.join(',')}\n`,
     print(key, value, out, facts) {
       if (hasKey) cell(key, out);
-      for (const [i, fact] of facts.entries()) out.utf8(hasKey || i > 0 ? `,${fact}` : fact);
+      for (const [i, fact] of facts.entries()) {
+        if (hasKey || i > 0) out.byte(COMMA);
+        if (/[\s",]/.test(fact)) putQuoted(Buffer.from(fact, 'utf8'), out);
+        else out.utf8(fact);
+      }
       if (hasValue) {
         if (!isAlone) out.byte(COMMA);
         cell(value, out);
@@ -231,7 +235,7 @@ function columnsOf(cells: readonly Uint8Array[], hasVersions: boolean): CsvColum
 function putEntry(cells: readonly Uint8Array[], { key, isKeyHex, value, isValueHex, type, sequence }: CsvColumns, hasVersions: boolean, batch: EntryBatch, number: number): void {
   const [keyCell, valueCell] = [cells[key], cells[value]];
   if (keyCell === undefined || valueCell === undefined) throw new LineError(`only ${cells.length === 1 ? 'one cell' : `${cells.length} cells`}, so that key or value is missing`);
-  if (!hasVersions && type >= 0 && sequence >= 0) mustBeNoDeletion(textOf(cells[type]), textOf(cells[sequence]));
+  if (!hasVersions && type >= 0) mustBeNoDeletion(textOf(cells[type]), sequence < 0 ? undefined : textOf(cells[sequence]), valueCell.length > 0);
   (isKeyHex ? hexField : plainField)(keyCell, 0, keyCell.length, batch);
   if (hasVersions) putVersion(textOf(cells[type]), sequence < 0 ? undefined : (textOf(cells[sequence]) ?? ''), batch);
   const keyEnd = batch.end;

@@ -51,8 +51,10 @@ export class LineError extends Error {
   override readonly name = 'LineError';
 }
 
-/** @throws LineError for a deletion in the form in which `scan` prints versions, which would become an empty value. */
-export function mustBeNoDeletion(type: unknown, sequence: unknown): void {
-  if (type !== 'deletion' || typeof sequence !== 'string' || !/^\d+$/.test(sequence)) return;
+/** @throws LineError for a deletion among versions, which has a sequence or no value, and would become an empty value. */
+export function mustBeNoDeletion(type: unknown, sequence: unknown, hasValue: boolean): void {
+  if (type !== 'deletion') return;
+  const hasSequence = typeof sequence === 'number' || (typeof sequence === 'string' && /^\d+$/.test(sequence));
+  if (hasValue && !hasSequence) return;
   throw new LineError('a deletion among versions of keys, which would become an empty value: scan a folder without --all-versions, or convert a table with --keys plain, for the newest values; build and load keep it as a deletion with --versions');
 }

@@ -22,9 +22,11 @@ const SMALL_LINE_BYTES = 2 ** 20;
 /** The most values in a longer line, for which `JSON.parse` could take two dozen times its bytes. */
 const MAX_VALUES = 1_000_000;
 
+const VALUE_NAMES = ['value', 'valueHex', 'valueBase64'] as const;
+
 export function decodeJsonLine(bytes: Uint8Array, start: number, end: number, batch: EntryBatch, number: number): void {
   const json = objectIn(bytes, start, end);
-  mustBeNoDeletion(json.type, json.sequence);
+  mustBeNoDeletion(json.type, json.sequence, VALUE_NAMES.some((name) => (json[name] ?? '') !== ''));
   const key = decodeMember(json, 'key');
   batch.add(key, decodeMember(json, 'value'), number);
 }
@@ -34,7 +36,7 @@ export function decodeJsonVersion(bytes: Uint8Array, start: number, end: number,
   const json = objectIn(bytes, start, end);
   const { type = 'value', sequence } = json;
   const key = decodeMember(json, 'key');
-  const isWithoutValue = type === 'deletion' && !['value', 'valueHex', 'valueBase64'].some((name) => Object.hasOwn(json, name));
+  const isWithoutValue = type === 'deletion' && !VALUE_NAMES.some((name) => Object.hasOwn(json, name));
   const value = isWithoutValue ? new Uint8Array(0) : decodeMember(json, 'value');
   const before = batch.end;
   batch.put(key);
@@ -104,9 +106,8 @@ function decodeMember(json: object, name: 'key' | 'value'): Uint8Array {
 
 /** The bytes of pairs of hexadecimal digits; undefined for any other text. */
 function hexTextBytes(text: string): Uint8Array | undefined {
-  const bytes = Buffer.from(text, 'hex');
-  // Node stops at the first character that is not a hexadecimal digit.
-  return bytes.length * 2 === text.length ? bytes : undefined;
+  // Node takes a character for the digit that has the same lowest byte.
+  return text.length % 2 === 0 && !/[^0-9a-fA-F]/.test(text) ? Buffer.from(text, 'hex') : undefined;
 }
 
 /** Counts the characters that start or separate values. The bytes need not be UTF-8. */

@@ -35,7 +35,8 @@ export function tabPrinter({ key: hasKey, value: hasValue, facts: { length: fact
       }
       for (const fact of facts) {
         separate();
-        out.utf8(fact);
+        if (/[\p{Cc}\\]/u.test(fact)) out.escaped(Buffer.from(fact, 'utf8'));
+        else out.utf8(fact);
       }
       if (hasValue) {
         separate();
