@@ -75,6 +75,15 @@ describe('--decode', () => {
     ]);
   });
 
+  test('answers get in the order of the keys, each from the first input that has it', async () => {
+    const [older, newer] = [await levelOf('older', [['_https://a.example\0\x01a', '\x011'], ['_https://a.example\0\x01b', '\x012']]), await levelOf('newer', [['_https://a.example\0\x01a', '\x013']])];
+    expect(await bloomPrints(['get', '--decode', older, 'b', 'a', 'b'], scratch.path)).toBe('2\n1\n2\n');
+    expect(await bloomPrints(['get', '--decode', newer, older, '--', 'b', 'a'], scratch.path)).toBe('2\n3\n');
+    expect(await bloomPrints(['get', '--decode', '-f', 'tsv', newer, older, '--', 'a'], scratch.path)).toBe('https://a.example\ta\t3\n');
+    const failed = await bloom(['get', '--decode', newer, 'nowhere', '--', 'b', 'a'], scratch.path);
+    expect([failed.code, failed.stdout.toString()]).toEqual([2, '3\n']);
+  });
+
   test('prints deleted and overwritten versions', async () => {
     const folder = await levelOf('versions', [['_https://a.example\0\x01k', '\x01old'], ['_https://a.example\0\x01k', '\x01new']]);
     await succeeds(['delete', '--hex', folder, '--', Buffer.from('_https://a.example\0\x01k', 'latin1').toString('hex')]);
@@ -138,6 +147,8 @@ describe('ls and export', () => {
     expect([code, stdout.toString()]).toEqual([1, expect.stringMatching(/Session Storage +Session Storage +\? +8\.7 KiB\n {2}broken\/Session Storage\/MANIFEST-000001: /u)]);
     mkdirSync(scratch.at('empty'));
     expect(await bloom(['ls', 'empty'], scratch.path)).toMatchObject({ code: 1 });
+    const failed = await bloom(['ls', 'broken', 'nowhere'], scratch.path);
+    expect([failed.code, failed.stdout.toString()]).toEqual([2, expect.stringMatching(/^broken:\nfolder [^]*Session Storage/u)]);
     expect(await bloom(['ls', 'nowhere'], scratch.path)).toMatchObject({ code: 2, stderr: 'bloom: nowhere: no such file or folder\n' });
   });
 

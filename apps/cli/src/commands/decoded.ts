@@ -29,33 +29,65 @@ interface KeyOptions extends InputOptions {
   readonly allVersions?: true | undefined;
 }
 
-/**
- * Prints the entries of decoded keys. A key is a text, or JSON for a key of another type.
- *
- * @param isPlain whether to print only values if no format was given.
- */
-export async function findDecoded(paths: readonly string[], keys: readonly string[], options: KeyOptions, isPlain: boolean): Promise<void> {
-  if (options.hex) throw new Failure('--decode takes keys as text: omit --hex');
-  const columns: DecodedColumns = isPlain ? { key: false, value: true, place: false } : { key: true, value: true, place: true };
-  const output = new DecodedOutput(decodedFormat(options.format ?? 'tsv'), columns);
-  const missing = new Set(keys);
+/** Prints every version of a decoded key. A key is a text, or JSON for a key of another type. */
+export async function findDecoded(paths: readonly string[], key: string, options: KeyOptions): Promise<void> {
+  mustBeText(options);
+  const output = new DecodedOutput(decodedFormat(options.format ?? 'tsv'), { key: true, value: true, place: true });
+  let places = 0;
   async function* matching(entries: AsyncIterable<ReadEntry>): AsyncGenerator<ReadEntry> {
     for await (const entry of entries) {
-      const text = textOf(entry.key);
-      if (!keys.includes(text)) continue;
-      missing.delete(text);
+      if (textOf(entry.key) !== key) continue;
+      places++;
       yield entry;
     }
   }
   try {
-    for (const path of paths) await withDecodedEntries(path, options, (shown, entries) => output.print(shown, matching(entries)));
+    for (const path of paths) await withDecodedEntries(path, { ...options, allVersions: true }, (shown, entries) => output.print(shown, matching(entries)));
   } finally {
     await output.flush();
   }
-  for (const key of missing) {
-    process.exitCode = EXIT.no;
-    note(`${key === '' ? '""' : key}: not found`);
+  if (places === 0) noteMissing(key);
+}
+
+/** Prints the entries of decoded keys as {@link findDecoded} does, in the order of the keys. The first input that has a key counts. */
+export async function getDecoded(paths: readonly string[], keys: readonly string[], options: KeyOptions): Promise<void> {
+  mustBeText(options);
+  const isPlain = !options.allVersions && options.format === undefined;
+  const columns: DecodedColumns = isPlain ? { key: false, value: true, place: false } : { key: true, value: true, place: true };
+  const output = new DecodedOutput(decodedFormat(options.format ?? 'tsv'), columns);
+  const found = new Map<string, { readonly path: string; readonly entries: ReadEntry[] }>();
+  try {
+    for (const path of paths) {
+      const wanted = new Set(keys.filter((key) => !found.has(key)));
+      if (wanted.size === 0) break;
+      await withDecodedEntries(path, options, async (shown, entries) => {
+        for await (const entry of entries) {
+          const key = textOf(entry.key);
+          if (!wanted.has(key)) continue;
+          const before = found.get(key);
+          if (before === undefined) found.set(key, { path: shown, entries: [entry] });
+          else before.entries.push(entry);
+        }
+      });
+    }
+  } finally {
+    // Values that were found before a failure are printed.
+    for (const key of keys) {
+      const one = found.get(key);
+      if (one !== undefined) await output.print(one.path, one.entries);
+    }
+    await output.flush();
   }
+  for (const key of keys) if (!found.has(key)) noteMissing(key);
+}
+
+function mustBeText({ hex }: KeyOptions): void {
+  if (hex) throw new Failure('--decode takes keys as text: omit --hex');
+}
+
+function noteMissing(key: string): void {
+  process.exitCode = EXIT.no;
+  note(`${key === '' ? '""' : key}: not found`);
 }
 
 function decodedFormat(format: FormatName): DecodedFormat {

@@ -1,4 +1,4 @@
-import { parseFileName, type StoredVersion } from '@bloom/leveldb';
+import { type Dropped, parseFileName, type StoredVersion } from '@bloom/leveldb';
 import type { DatabaseEntry } from '@bloom/sstable/database';
 import { type Command, Option } from 'commander';
 import { EXIT, Failure } from '../failure.js';
@@ -11,7 +11,7 @@ import { shownName } from '../inputs/location.js';
 import { type Input, type InputOptions, withInput } from '../inputs/opened-input.js';
 import { type DatabaseFile, isSync, noteDropped } from '../inputs/opened-folder.js';
 import { addRemoteOptions, tracingFor } from '../inputs/opened-source.js';
-import { storedIn } from '../inputs/stored-files.js';
+import { olderName, storedIn } from '../inputs/stored-files.js';
 import { addKeyFormOptions, openDatabaseTable, openTable, type TableFile } from '../inputs/opened-table.js';
 import { EntryOutput } from '../outputs/entry-output.js';
 import { note } from '../outputs/output.js';
@@ -67,7 +67,7 @@ Examples:
 }
 
 async function find(text: string, paths: readonly string[], options: FindOptions): Promise<void> {
-  if (options.decode) return (await import('./decoded.js')).findDecoded(paths, [text], { ...options, allVersions: true }, false);
+  if (options.decode) return (await import('./decoded.js')).findDecoded(paths, text, options);
   const key = keyArgument(text, options.hex === true);
   const { format } = options;
   if (format === 'kv' && options.hex) throw new Failure('kv is binary: omit --hex, or use --format hex');
@@ -123,12 +123,18 @@ async function foundInDatabase({ path, database, folder, plugins }: DatabaseFile
   const inUse: StoredVersion[] = await database.versions(key);
   const { levels, logs, dropped } = database.describe();
   noteDropped(path, dropped);
-  const names = new Set([...levels.flat(), ...logs].map(({ name }) => name));
-  const obsolete = isSync(folder) ? folder.list().filter((name) => ['log', 'table'].includes(parseFileName(name)?.type ?? '') && !names.has(name)) : [];
+  const listed = new Set(isSync(folder) ? folder.list() : []);
+  for (const { name } of [...levels.flat(), ...logs]) listed.delete(listed.has(name) ? name : olderName(name));
+  const obsolete = [...listed].filter((name) => ['log', 'table'].includes(parseFileName(name)?.type ?? ''));
   const found: Found[] = [...inUse];
   if (obsolete.length > 0) {
-    const stored = storedIn(folder, obsolete, { codecs: knownCodecs(plugins), damage: 'skip' });
-    for await (const entry of stored) if (database.compare(entry.key, key) === 0) found.push(entry);
+    const skipped: Dropped[] = [];
+    const stored = storedIn(folder, obsolete, { codecs: knownCodecs(plugins), damage: 'skip', onDropped: (drop) => skipped.push(drop) });
+    try {
+      for await (const entry of stored) if (database.compare(entry.key, key) === 0) found.push(entry);
+    } finally {
+      noteDropped(path, skipped);
+    }
   }
   return found;
 }

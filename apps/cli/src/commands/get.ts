@@ -72,7 +72,7 @@ async function get(first: string, rest: readonly string[], options: GetOptions, 
       texts.push(options.hex ? Buffer.from(key).toString('hex') : Buffer.from(key).toString('utf8'));
     }
   }
-  if (options.decode) return (await import('./decoded.js')).findDecoded(paths, texts, options, !options.allVersions && options.format === undefined);
+  if (options.decode) return (await import('./decoded.js')).getDecoded(paths, texts, options);
   const tracing = await tracingFor(options);
   const explain = options.explain ?? options.trace;
   const all = { ...options, tracing, explain, isWithoutFilters: explain !== true && keys.length <= FEW_KEYS };

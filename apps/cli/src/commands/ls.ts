@@ -47,24 +47,27 @@ Examples:
 
 async function ls(paths: readonly string[], { json }: LsOptions): Promise<void> {
   const lines = new Lines();
-  for (const path of paths) {
-    const listed: ListedFolder[] = [];
-    for (const folder of foundFolders(path)) {
-      const one = await listFolder(path, folder);
-      if (one.problem !== undefined) process.exitCode = EXIT.no;
-      if (json) await lines.json(jsonOf(one));
-      else listed.push(one);
+  try {
+    for (const path of paths) {
+      const listed: ListedFolder[] = [];
+      for (const folder of foundFolders(path)) {
+        const one = await listFolder(path, folder);
+        if (one.problem !== undefined) process.exitCode = EXIT.no;
+        if (json) await lines.json(jsonOf(one));
+        else listed.push(one);
+      }
+      if (json) continue;
+      if (listed.length === 0) {
+        process.exitCode = EXIT.no;
+        await lines.add(`${path}: no LevelDB database in it`);
+        continue;
+      }
+      if (paths.length > 1) await lines.add(`${path}:`);
+      for (const line of rowsOf(listed)) await lines.add(line);
     }
-    if (json) continue;
-    if (listed.length === 0) {
-      process.exitCode = EXIT.no;
-      await lines.add(`${path}: no LevelDB database in it`);
-      continue;
-    }
-    if (paths.length > 1) await lines.add(`${path}:`);
-    for (const line of rowsOf(listed)) await lines.add(line);
+  } finally {
+    await lines.flush();
   }
-  await lines.flush();
 }
 
 async function listFolder(root: string, found: FoundFolder): Promise<ListedFolder> {

@@ -16,6 +16,7 @@ export async function openListed(folder: Folder, name: string): Promise<FolderFi
   return (await folder.open(name)) ?? (await folder.open(olderName(name)));
 }
 
-function olderName(name: string): string {
+/** The name that older versions of LevelDB gave a table. */
+export function olderName(name: string): string {
   return name.replace(/\.ldb$/, '.sst');
 }

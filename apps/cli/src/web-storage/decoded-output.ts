@@ -34,7 +34,6 @@ export class DecodedOutput {
   readonly #columns: DecodedColumns;
   readonly #out = new ByteBuffer();
   #left: number;
-  #failures = 0;
 
   constructor(format: DecodedFormat, columns: DecodedColumns, limit = Infinity) {
     this.#format = format;
@@ -48,12 +47,13 @@ export class DecodedOutput {
   }
 
   /** Prints the entries of one input, up to the limit. */
-  async print(path: string, entries: AsyncIterable<ReadEntry>): Promise<void> {
+  async print(path: string, entries: AsyncIterable<ReadEntry> | Iterable<ReadEntry>): Promise<void> {
     if (this.isFull) return;
     for await (const read of entries) {
       const entry = this.#printed(read);
       if (entry.error !== undefined) {
-        this.#failures++;
+        // Set now: the program ends while it prints if nobody reads on.
+        process.exitCode = EXIT.no;
         if (this.#format === 'tsv') note(`${path}: ${placeText(entry)}, ${entry.key === undefined ? 'a key' : `key ${textOf(entry.key)}`}: ${entry.error.message}`);
       }
       await drain(this.#out);
@@ -62,9 +62,8 @@ export class DecodedOutput {
   }
 
   /** Writes the remaining output. */
-  async flush(): Promise<void> {
-    await flush(this.#out);
-    if (this.#failures > 0) process.exitCode = EXIT.no;
+  flush(): Promise<void> {
+    return flush(this.#out);
   }
 
   /** Prints an entry. @returns the entry, with an error if its value cannot be written as JSON. */
