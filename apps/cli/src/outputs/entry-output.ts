@@ -62,7 +62,7 @@ export class EntryOutput {
    * @param entryOf returns the entry to print for one of `steps`; undefined to skip it.
    */
   async print<T>(path: string, columns: Columns, steps: Iterable<T> | AsyncIterable<T>, entryOf: (step: T) => PrintedEntry | undefined): Promise<void> {
-    const { print } = this.#begin(columns);
+    const { print } = this.#begin(path, columns);
     await this.#each(path, steps, (step) => {
       if (this.#left <= 0) return;
       const entry = entryOf(step);
@@ -79,7 +79,7 @@ export class EntryOutput {
    * @returns false if the format does not support this, and nothing was printed.
    */
   async printRest(path: string, columns: Columns, cursor: SyncCursor, move: () => boolean): Promise<boolean> {
-    const { printRange } = this.#begin(columns);
+    const { printRange } = this.#begin(path, columns);
     if (printRange === undefined) return false;
     const out = this.#out;
     let more = move();
@@ -102,7 +102,7 @@ export class EntryOutput {
 
   /** Prints batches of entries, all or those whose keys are kept. @param path the input, for errors. */
   async printBatches(path: string, columns: Columns, batches: Iterable<EntryBatch> | AsyncIterable<EntryBatch>, keeps?: (key: Uint8Array) => boolean): Promise<void> {
-    const { print } = this.#begin(columns);
+    const { print } = this.#begin(path, columns);
     const out = this.#out;
     await this.#each(path, batches, (batch) => {
       const { length } = batch;
@@ -121,10 +121,13 @@ export class EntryOutput {
     return flush(this.#out);
   }
 
-  /** The printer for these columns. Its head is printed if the columns differ from those of the previous input. */
-  #begin(columns: Columns): Printer {
+  /** The printer for these columns. The first one prints its head. @throws Failure when a head would have to name other columns. */
+  #begin(path: string, columns: Columns): Printer {
     const name = JSON.stringify(columns);
     if (this.#printer !== undefined && this.#columns === name) return this.#printer;
+    if (this.#printer?.head !== undefined) {
+      throw new Failure(`${path}: its columns are not those of the inputs before it, and ${this.#format} names them only once: scan it separately, or use --format jsonl`);
+    }
     const { printer }: Format = formats[this.#format];
     this.#columns = name;
     this.#printer = this.#decoding(printer(columns));

@@ -40,6 +40,18 @@ describe('several inputs', () => {
     expect(await bloomPrints(['scan', 'letters.ldb', 'more.ldb', '--limit', '5', '--keys-only'], scratch.path)).toBe('a\nab\nb\nba\nb\n');
   });
 
+  test('with other columns are refused in csv, which has one head', async () => {
+    const convert = await bloom(['convert', 'more.ldb', '--keys', 'database', '-o', 'versions.ldb', '-q'], scratch.path);
+    expect(convert.code).toBe(0);
+    expect(await bloom(['scan', 'letters.ldb', 'versions.ldb', '--lt', 'b', '-f', 'csv'], scratch.path)).toMatchObject({
+      code: 2,
+      stdout: Buffer.from('key,value\na,1\nab,2\n'),
+      stderr: expect.stringMatching(/^bloom: versions\.ldb: its columns are not those of the inputs before it, and csv names them only once: scan it separately, or use --format jsonl\n$/m) as string,
+    });
+    const lines = await bloom(['scan', 'letters.ldb', 'versions.ldb', '--gte', 'ba', '-f', 'jsonl'], scratch.path);
+    expect([lines.code, lines.stdout.toString()]).toEqual([0, '{"key":"ba","value":"4"}\n{"key":"c","sequence":"2","type":"value","value":"5"}\n']);
+  });
+
   test('are counted, with the sum', async () => {
     expect(await bloomPrints(['count', 'letters.ldb', 'more.ldb', '--prefix', 'b'], scratch.path)).toBe('2  letters.ldb\n1  more.ldb\n3  in all\n');
     expect(await bloomPrints(['count', 'letters.ldb', '--prefix', 'a', '--gt', 'a'], scratch.path)).toBe('1\n');
@@ -62,6 +74,19 @@ describe('several inputs', () => {
     const versions = await bloomPrints(['find', 'pear', pathOf('log-batches')], scratch.path);
     expect(versions).toMatch(/^000003\.log\t-\t\d+\tvalue\tblue\n/);
     expect(await bloom(['find', 'nothing', 'letters.ldb', 'more.ldb'], scratch.path)).toMatchObject({ code: 1, stderr: 'bloom: nothing: not found in any of 2 inputs\n' });
+  });
+
+  test('find prints a table named .sst once', async () => {
+    const { path } = realDatabases().find(({ name }) => name === 'golang-leveldb/db-stage-3')!;
+    expect(await bloomPrints(['find', 'foo', path], scratch.path)).toBe('000005.ldb\t0\t4\tvalue\tfour\n000005.ldb\t0\t1\tvalue\tone\n');
+  });
+
+  test('find says which obsolete files are damaged', async () => {
+    for (const line of ['put leftover a 1', 'compact leftover']) await bloomLine(line, scratch.path);
+    scratch.write('leftover/000001.log', readFileSync(join(pathOf('log-damaged'), '000003.log')));
+    const { code, stdout, stderr } = await bloom(['find', 'a', 'leftover'], scratch.path);
+    expect({ code, stdout: stdout.toString() }).toEqual({ code: 0, stdout: expect.stringMatching(/^\d{6}\.ldb\t\d\t1\tvalue\t1\n$/) as string });
+    expect(stderr).toMatch(/^bloom: leftover\/000001\.log: left out 17329 bytes at offset 48207: /);
   });
 });
 
@@ -228,7 +253,9 @@ describe('a stranger', () => {
       expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringMatching(/^bloom: standard input: line 16\d: a deletion among versions of keys, which would become an empty value: /) as string });
     }
     expect(existsSync(scratch.at('never.ldb'))).toBe(false);
-    // A type alone is a member or column like any other.
+    const unnumbered = format === 'csv' ? 'key,type,value\nb,deletion,\n' : '{"key":"b","type":"deletion","value":""}\n';
+    expect(await bloom(['load', 'never-db', '-', '-f', format], scratch.path, unnumbered)).toMatchObject({ code: 2, stderr: expect.stringContaining(': a deletion among versions of keys, ') as string });
+    // A type with a value and no sequence is a member or column like any other.
     const own = format === 'csv' ? 'type,key,value\ndeletion,a,1\n' : '{"type":"deletion","key":"a","value":"1"}\n';
     await build('own.ldb', ['-f', format], scratch.path, own);
     expect(await bloomPrints(['scan', 'own.ldb'], scratch.path)).toBe('a\t1\n');
