@@ -65,7 +65,6 @@ async function diff(oldPath: string, newPath: string, options: DiffOptions): Pro
       const differences = new Differences(new EntryWalk(before), new EntryWalk(after), options);
       await differences.print();
       const { removed, added, changed } = differences;
-      if (removed + added + changed > 0) process.exitCode = EXIT.no;
       const text = `${count(removed)} only in ${oldName}, ${count(added)} only in ${newName}, ${count(changed)} with different values`;
       await printSummary(options, text, { old: oldName, new: newName, removed, added, changed });
     }),
@@ -128,6 +127,7 @@ class Differences {
     this.#printer = printer({ key: true, value: keysOnly !== true, facts: [], hex: hex === true });
   }
 
+  /** Prints the differences, and sets the exit code if there is one. */
   async print(): Promise<void> {
     if (this.#printsEntries && this.#printer.head !== undefined) this.#out.utf8(`change${this.#signEnd}${this.#printer.head}`);
     const [before, after] = [this.#before, this.#after];
@@ -135,6 +135,7 @@ class Differences {
     try {
       let hasBefore = await before.next();
       let hasAfter = await after.next();
+      let isSame = true;
       while (hasBefore || hasAfter) {
         const order = !hasBefore ? 1 : !hasAfter ? -1 : comparator.compare(before.key, after.key);
         if (order < 0) {
@@ -148,7 +149,12 @@ class Differences {
           this.#put('-', before);
           this.#put('+', after);
         }
-        if (this.#stopsAtFirst && this.removed + this.added + this.changed > 0) return;
+        if (isSame && this.removed + this.added + this.changed > 0) {
+          isSame = false;
+          // Set now: the program ends while it prints if nobody reads on.
+          process.exitCode = EXIT.no;
+          if (this.#stopsAtFirst) return;
+        }
         if (order <= 0) {
           const step = before.next();
           hasBefore = typeof step === 'boolean' ? step : await step;

@@ -43,8 +43,9 @@ async function repair(path: string, options: RepairOptions): Promise<void> {
     const report = await Database.repair(new WrittenFolder(path), { ...settings, fromTablesAlone });
     const { manifest = null, guessed, kept, written, entries, setAside, lost, moreLost } = report;
     const lostLines = [...lost.map((drop) => `${drop.file}: ${droppedText(drop)}`), ...(moreLost > 0 ? [`${count(moreLost)} more places`] : [])];
-    if (!options.json) await printLines(lostLines);
+    // Set first: the program ends while it prints if nobody reads on.
     if (lost.length + moreLost > 0) process.exitCode = EXIT.no;
+    if (!options.json) await printLines(lostLines);
     const parts = [`${counted(kept.length, 'table')} kept`, `${counted(written.length, 'table')} written`, counted(entries, 'entry')];
     const basis = manifest === null ? 'without a MANIFEST' : `by ${manifest}`;
     parts.push(guessed.length === 0 ? basis : `${basis}, from ${counted(guessed.length, 'file')} of unknown age: deleted keys may have reappeared`);

@@ -1,3 +1,4 @@
+import { cpSync, readdirSync } from 'node:fs';
 import { formatKv } from '@bloom/fixtures';
 import { CorruptionError, MemorySource, SyncTable } from '@bloom/sstable';
 import { beforeAll, describe, expect, test } from 'vitest';
@@ -17,6 +18,12 @@ beforeAll(async () => {
   // Flips a bit in every block before the filters and the index.
   for (let i = 100; i < 600_000; i += 540) bytes[i]! ^= 1;
   scratch.write('all.ldb', bytes);
+  await build('fewer.ldb', [], scratch.path, lines[0]!);
+  // The first item cannot be decoded.
+  const item = (key: string, value: string): string => `${Buffer.from(`_https://a.example\0\x01${key}`).toString('hex')}\t${Buffer.from(value).toString('hex')}\n`;
+  const items = Array.from({ length: COUNT }, (_, i) => item(String(i).padStart(7, '0'), i === 0 ? '\x07' : `\x01${'x'.repeat(60)}`));
+  const { code } = await bloom(['load', 'items', '-', '--hex', '-q'], scratch.path, `${Buffer.from('VERSION').toString('hex')}\t31\n${items.join('')}`);
+  expect(code).toBe(0);
 });
 
 describe('what was decoded before a failure', () => {
@@ -71,9 +78,21 @@ describe.runIf(process.platform !== 'win32')('standard output', () => {
     ['layout many.ldb', '0'],
     ['verify all.ldb', '1'],
     ['salvage all.ldb -o saved.ldb', '1'],
+    ['diff many.ldb fewer.ldb', '1'],
+    ['scan --decode -f jsonl items', '1'],
   ])('of bloom %s ends when its reader exits, and the exit code reflects what was found until then', async (args, code) => {
     const { stdout, stderr } = await shell(`bloom ${args} | head -1 >/dev/null; echo "\${PIPESTATUS[0]}"`, scratch.path);
     expect({ code: stdout.toString(), stderr }).toEqual({ code: `${code}\n`, stderr: '' });
+  });
+
+  test('of bloom repair need not be read for the exit code', async () => {
+    cpSync(scratch.at('items'), scratch.at('hurt'), { recursive: true });
+    const log = `hurt/${readdirSync(scratch.at('hurt')).find((name) => name.endsWith('.log'))!}`;
+    const bytes = scratch.read(log);
+    bytes[100_000]! ^= 1;
+    scratch.write(log, bytes);
+    const { stdout } = await shell('{ sleep 0.2; bloom repair hurt 2>/dev/null; } | true; echo "${PIPESTATUS[0]}"', scratch.path);
+    expect(stdout.toString()).toBe('1\n');
   });
 
   test.runIf(process.platform === 'linux').each([
