@@ -42,13 +42,17 @@ async function remove(path: string, keys: readonly string[], options: DeleteOpti
   const hasRange = !wanted.isAll;
   if (hasRange && keys.length > 0) throw new Failure('pass either keys or a range of keys, not both');
   if (!hasRange && keys.length === 0) throw new Failure('pass keys, or a range of keys with --prefix, --gte or --lt');
-  const bytes = (text: string): Uint8Array => keyArgument(text, hex === true);
+  const given = new Map<string, Uint8Array>();
+  for (const text of keys) {
+    const key = keyArgument(text, hex === true);
+    given.set(Buffer.from(key).toString('latin1'), key);
+  }
   const writing = { sync: sync === true };
   const deleted = await withDatabase(path, options, false, async (database) => {
     let count = 0;
     let batch = new WriteBatch();
     const { range, keeps } = wanted.in({ name: database.describe().comparator }, (a, b) => database.compare(a, b));
-    const found = hasRange ? database.keysSync(range) : keys.map(bytes);
+    const found = hasRange ? database.keysSync(range) : given.values();
     for (const key of found) {
       if (hasRange ? keeps?.(key) === false : !database.hasSync(key)) continue;
       batch.delete(key);

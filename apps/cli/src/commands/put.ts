@@ -36,7 +36,8 @@ Examples:
 
 async function put(path: string, key: string, value: string | undefined, options: PutOptions): Promise<void> {
   const { hex, valueFrom, sync } = options;
-  if ((value === undefined) === (valueFrom === undefined)) throw new Failure('no value given: pass it as an argument, or in a file with --value-from');
+  if (value === undefined && valueFrom === undefined) throw new Failure('no value given: pass it as an argument, or in a file with --value-from');
+  if (value !== undefined && valueFrom !== undefined) throw new Failure('two values given: pass either a value or --value-from, not both');
   const keyBytes = keyArgument(key, hex === true);
   if (valueFrom !== undefined) inputStat(valueFrom);
   const valueBytes = valueFrom === undefined ? keyArgument(value!, hex === true) : readWholeFile(valueFrom);

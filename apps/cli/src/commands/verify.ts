@@ -3,7 +3,7 @@ import { internalKeyComparator, internalKeyPolicy } from '@bloom/sstable/databas
 import { verifyTable, type VerifyOptions } from '@bloom/sstable/inspect';
 import { BloomFilterPolicy } from '@bloom/policy';
 import type { Command } from 'commander';
-import { placedProblem } from '../failure.js';
+import { Failure, placedProblem } from '../failure.js';
 import { type InputOptions, isDatabase, recognised } from '../inputs/opened-input.js';
 import { addRemoteOptions, tracingFor } from '../inputs/opened-source.js';
 import { addKeyFormOptions, noteAssumption, withTableFile } from '../inputs/opened-table.js';
@@ -55,7 +55,9 @@ async function verify(paths: readonly string[], options: VerifyCommandOptions): 
 
 async function verifyInput(given: string, options: VerifyCommandOptions): Promise<void> {
   const { anyOrder } = options;
-  if (/^s3:/i.test(given)) return (await import('./verify-published.js')).verifyBucket(given, options, options.json === true);
+  const isBucket = /^s3:/i.test(given);
+  if (isBucket && anyOrder) throw new Failure(`${given}: the order of a published database is always checked: omit --any-order`);
+  if (isBucket) return (await import('./verify-published.js')).verifyBucket(given, options, options.json === true);
   const location = await recognised(given, options);
   const isFolder = location.kind === 'folder' || location.kind === 'remote-folder';
   if (isFolder && anyOrder !== true && (await (await import('./verify-published.js')).verifyPublishedFolder(location, options, options.json === true))) return;

@@ -70,14 +70,16 @@ export function databaseEntries({ path, database, plugins }: DatabaseFile): Visi
   const { comparator: name } = database.describe();
   const all: Iterable<readonly [Uint8Array, Uint8Array]> | AsyncIterable<readonly [Uint8Array, Uint8Array]> = database.entries();
   const entries = Symbol.asyncIterator in all ? all[Symbol.asyncIterator]() : all[Symbol.iterator]();
+  let isAtEnd = false;
   return {
     comparator: [plugins.comparator, idbComparator].find((known) => known?.name === name) ?? bytewiseComparator,
     async next() {
       const batch = new EntryBatch(BATCH_BYTES);
-      while (batch.end < BATCH_BYTES && batch.length < BATCH_BYTES) {
+      while (!isAtEnd && batch.end < BATCH_BYTES && batch.length < BATCH_BYTES) {
         const given = entries.next();
         const step = given instanceof Promise ? await given : given;
         if (step.done === true) {
+          isAtEnd = true;
           noteDropped(path, database.describe().dropped);
           break;
         }

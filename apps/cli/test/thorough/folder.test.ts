@@ -112,6 +112,13 @@ describe("a database's folder", () => {
     expect(skipped.stderr).toMatch(/^bloom: \S*000003\.log: left out [\d,]+ bytes at offset \d+: checksum mismatch\n/);
   });
 
+  test('damage that is skipped is reported once', async () => {
+    const { path } = database('log-damaged');
+    for (const args of [['diff', '--damage', 'skip', path, database('log-batches').path, '--json'], ['convert', '--damage', 'skip', path, '-o', scratch.at('skipped.ldb')]]) {
+      expect((await bloom(args, scratch.path)).stderr.match(/left out 17329 bytes/g)).toHaveLength(1);
+    }
+  });
+
   test('an unknown comparator is a failure that names a remedy', async () => {
     const { path } = database('reverse');
     const { code, stderr } = await bloom(['scan', path], scratch.path);

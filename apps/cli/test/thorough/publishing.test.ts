@@ -277,6 +277,7 @@ describe('what is wrong', () => {
   });
 
   test('with the command line is said before anything is written', async () => {
+    expect(await fails(['verify', '--any-order', 's3://bucket/words'])).toBe('s3://bucket/words: the order of a published database is always checked: omit --any-order');
     expect((await bloom(['part', '-', '-o', 'w'], scratch.path)).code).toBe(2);
     expect(await fails(['part', '-', '-o', 'w', '--sequence', '-1'])).toContain('--sequence');
     expect(await fails(['part', '--sequence', '1', '-o', 'w'])).toContain('no input');

@@ -156,7 +156,7 @@ describe('where a package that locks folders is missing', () => {
 describe('wrong use is one line, and changes nothing', () => {
   test.each([
     ['put db a', 'no value given: pass it as an argument, or in a file with --value-from'],
-    ['put db a b --value-from x', 'no value given: pass it as an argument, or in a file with --value-from'],
+    ['put db a b --value-from x', 'two values given: pass either a value or --value-from, not both'],
     ['put db a --value-from absent', 'absent: no such file or folder'],
     ['put db 6 00 --hex', '"6" is not hexadecimal: it must have two digits per byte'],
     ['delete none a', 'none: there is no database: bloom put and bloom load create one'],
