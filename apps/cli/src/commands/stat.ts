@@ -65,7 +65,7 @@ export function addStat(program: Command): void {
       'Prints what a table consists of, and measures how many absent keys pass its filters. Reads the whole table.\nFor a database\'s folder, prints levels, tables, logs, and damage that is skipped. Reads the entries of only a few tables, to try their filters.',
     )
     .argument('<input...>', 'tables, folders, logs, MANIFESTs, URLs of them; - is standard input')
-    .option('--json', 'print one JSON object');
+    .option('--json', 'print one JSON object per input');
   addRemoteOptions(addPluginOptions(command));
   addKeyFormOptions(command)
     .addHelpText(
