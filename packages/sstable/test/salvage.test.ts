@@ -309,15 +309,15 @@ test('an unreadable index entry does not hide its block', async () => {
   expect(report.foundBlocks).toBe(2);
 });
 
-describe('without an index', () => {
-  /** A table without the bytes after its data blocks, some of which have a changed byte in the middle. */
-  function dataOf(bytes: Uint8Array, damagedBlocks: readonly number[] = []): { damaged: Uint8Array; whole: KeyValue[] } {
-    const blocks = storedDataBlocks(new MemorySource(bytes));
-    const damaged = bytes.slice(0, blocks.at(-1)!.end);
-    for (const i of damagedBlocks) damaged[(blocks[i]!.start + blocks[i]!.end) >> 1]! ^= 0x20;
-    return { damaged, whole: blocks.flatMap((block, i) => (damagedBlocks.includes(i) ? [] : block.entries)) };
-  }
+/** A table without the bytes after its data blocks, some of which have a changed byte in the middle. */
+function dataOf(bytes: Uint8Array, damagedBlocks: readonly number[] = []): { damaged: Uint8Array; whole: KeyValue[] } {
+  const blocks = storedDataBlocks(new MemorySource(bytes));
+  const damaged = bytes.slice(0, blocks.at(-1)!.end);
+  for (const i of damagedBlocks) damaged[(blocks[i]!.start + blocks[i]!.end) >> 1]! ^= 0x20;
+  return { damaged, whole: blocks.flatMap((block, i) => (damagedBlocks.includes(i) ? [] : block.entries)) };
+}
 
+describe('without an index', () => {
   const written = numberedEntries(10_000, 20);
 
   test.each(['none', 'snappy'] as const)('continues after damaged blocks, compression %s', async (compression) => {
@@ -373,6 +373,35 @@ describe('without an index', () => {
         const { entries: saved } = await salvage(new Uint8Array(Buffer.concat([damaged, bytes.subarray(damaged.length, end)])));
         expect(compared(saved, whole), `cut to ${end}, block ${first}`).toEqual({ missing: [], strange: [] });
       }
+    }
+  });
+});
+
+describe('data whose keys are like the names of a metaindex', () => {
+  test.each([
+    ['filter.color', 'red', 'filter.size', 'big'],
+    ['filter.a', 'ok', 'filter.b', 'no'],
+    ['partitionedfilter.a', 'ok', 'rocksdb.b', 'no'],
+  ])('is saved where footer and index are gone: %s, %s', async (...texts) => {
+    const [first, one, second, other] = texts.map(utf8) as [Uint8Array, Uint8Array, Uint8Array, Uint8Array];
+    const entries: KeyValue[] = [[first, one], [second, other]];
+    for (const more of [[], numberedEntries(50)]) {
+      const bytes = buildTable([...entries, ...more.map(([key, value]): KeyValue => [Uint8Array.of(0x7a, ...key), value])], { blockSize: 30, compression: 'none' });
+      const { entries: saved, report } = await salvage(dataOf(bytes, []).damaged);
+      expect(sameEntries(saved.slice(0, 2), entries)).toBe(true);
+      expect([saved.length, report.lost]).toEqual([2 + more.length, []]);
+    }
+  });
+
+  test('is saved where it has more names, or longer ones, than a metaindex may have', async () => {
+    const value = encodeBlockHandle({ offset: 0, size: 0 });
+    const many = Array.from({ length: 5000 }, (_, i): KeyValue => [utf8(`filter.${String(i).padStart(4, '0')}`), value]);
+    const long: KeyValue[] = [[utf8(`filter.${'a'.repeat(2 ** 20)}`), value]];
+    for (const entries of [many, long]) {
+      const bytes = buildTable(entries, { blockSize: 2 ** 22, compression: 'none', filterPolicy: null });
+      const { entries: saved, report } = await salvage(dataOf(bytes, []).damaged);
+      expect(sameEntries(saved, entries)).toBe(true);
+      expect(report.lost).toEqual([]);
     }
   });
 });

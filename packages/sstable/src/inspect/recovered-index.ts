@@ -1,6 +1,5 @@
 import { type Structure, VarintReader } from '@bloom/bytes';
 import { type BlockHandle, readBlockHandle } from '../format/block-handle.js';
-import { decodeMetaindex } from '../format/metaindex-block.js';
 import { BLOCK_TRAILER_LENGTH, decodeStoredBlock } from '../format/stored-block.js';
 import { WholeBlockWalk } from '../format/whole-block-walk.js';
 import { BlockList } from './block-list.js';
@@ -23,6 +22,8 @@ const TAIL_BYTES = [2 ** 18, 2 ** 21, 2 ** 24, 2 ** 26];
 const MAX_BLOCKS = 8;
 /** The most bytes of blocks to read to find out whether handles are right. */
 const MAX_PROBED_BYTES = 2 ** 23;
+/** The most names of a metaindex that is recognized without a footer: those of RocksDB and Pebble have about ten. */
+const MAX_META_BLOCKS = 64;
 /** What the names in a metaindex begin with. */
 const META_NAMES = /^(filter|fullfilter|partitionedfilter|rocksdb)\./;
 
@@ -45,8 +46,10 @@ export async function recoverTail(stored: StoredBlocks): Promise<RecoveredTail> 
       if (contents === undefined || !isBlock(walk, contents)) continue;
       found++;
       end = from;
-      if (isMetaindex(contents)) {
-        await addMetaBlocks(stored, handle, contents, metaBlocks);
+      const listed = await metaBlocksOf(stored, contents, handle);
+      if (listed !== undefined) {
+        metaBlocks.push(handle);
+        for (let i = 0; i < listed.length; i++) metaBlocks.push(listed.at(i));
         continue;
       }
       const handles = handlesOf(contents);
@@ -59,19 +62,23 @@ export async function recoverTail(stored: StoredBlocks): Promise<RecoveredTail> 
   return { dataBlocks: undefined, metaBlocks: new BlockList() };
 }
 
-/** Adds a metaindex and the blocks that it lists. */
-async function addMetaBlocks(stored: StoredBlocks, metaindex: BlockHandle, contents: Uint8Array, metaBlocks: BlockList): Promise<void> {
-  metaBlocks.push(metaindex);
-  const entries = decodeMetaindex(contents, { structure: 'metaindex block', offset: metaindex.offset });
-  const handles = entries.map(({ handle }) => handle).filter((handle) => handle !== undefined);
+/**
+ * The blocks that a metaindex lists and that are there; undefined for any other block. Entries of a data block can look like those of
+ * a metaindex, so one of the listed blocks must be there, or the last of them must end where the metaindex starts.
+ */
+export async function metaBlocksOf(stored: StoredBlocks, contents: Uint8Array, { offset }: BlockHandle): Promise<BlockList | undefined> {
+  const handles = metaHandlesOf(contents);
+  if (handles === undefined) return undefined;
+  const found = new BlockList();
   // These blocks end where the metaindex starts. If bytes before them are missing, all of them are nearer the start.
-  const end = Math.max(...handles.map(({ offset, size }) => offset + size + BLOCK_TRAILER_LENGTH));
-  for (const shift of new Set([0, metaindex.offset - end])) {
-    for (const { offset, size } of handles) {
-      const handle = { offset: offset + shift, size };
-      if (await leadsToBlock(stored, handle)) metaBlocks.push(handle);
+  for (const shift of new Set([0, offset - handles.end])) {
+    if (handles.end + shift > offset) continue;
+    for (let i = 0; i < handles.length; i++) {
+      const handle = { offset: handles.offsetOf(i) + shift, size: handles.sizeOf(i) };
+      if (await leadsToBlock(stored, handle)) found.push(handle);
     }
   }
+  return found.length > 0 || handles.end === offset ? found : undefined;
 }
 
 function decoded(stored: StoredBlocks, bytes: Uint8Array): Uint8Array | undefined {
@@ -94,15 +101,20 @@ export function handlesOf(contents: Uint8Array): BlockList | undefined {
   const isIndex = everyEntry('index block', contents, (walk) => {
     reader.position = walk.valueStart;
     reader.end = walk.valueEnd;
-    const handle = readBlockHandle(reader);
+    const handle = readWholeHandle(reader, contents);
     if (handle === undefined || handle.offset < position) return false;
-    // The Java port pads handles with zeros.
-    for (let i = reader.position; i < walk.valueEnd; i++) if (contents[i] !== 0) return false;
     position = handle.offset + handle.size + BLOCK_TRAILER_LENGTH;
     handles.push(handle);
     return true;
   });
   return isIndex && handles.length > 0 ? handles : undefined;
+}
+
+/** The handle that is all the reader has, except zeros, with which the Java port pads it; undefined for anything else. */
+function readWholeHandle(reader: VarintReader, contents: Uint8Array): BlockHandle | undefined {
+  const handle = readBlockHandle(reader);
+  for (let i = reader.position; i < reader.end; i++) if (contents[i] !== 0) return undefined;
+  return handle;
 }
 
 /** Whether `holds` is true of all entries of a block, all of which can be read. Stops at the first of which it is false. */
@@ -123,19 +135,29 @@ export function isMetaName(name: string): boolean {
   return META_NAMES.test(name);
 }
 
-/** Whether a block has only entries of a metaindex: known names, with handles. */
-export function isMetaindex(contents: Uint8Array): boolean {
+/**
+ * The handles of a block that may be a metaindex, in file order: it has a few known names, with handles of blocks that do not overlap.
+ * Undefined for any other block, and for an empty one.
+ */
+function metaHandlesOf(contents: Uint8Array): BlockList | undefined {
   const reader = new VarintReader(contents);
-  let entries = 0;
+  const handles: BlockHandle[] = [];
   const isWhole = everyEntry('metaindex block', contents, (walk) => {
     // Names are short, but a key of a data block need not be.
-    if (!isMetaName(String.fromCharCode(...walk.key.subarray(0, 32)))) return false;
+    if (handles.length === MAX_META_BLOCKS || !isMetaName(String.fromCharCode(...walk.key.subarray(0, 32)))) return false;
     reader.position = walk.valueStart;
     reader.end = walk.valueEnd;
-    entries++;
-    return readBlockHandle(reader) !== undefined;
+    const handle = readWholeHandle(reader, contents);
+    if (handle !== undefined) handles.push(handle);
+    return handle !== undefined;
   });
-  return isWhole && entries > 0;
+  if (!isWhole || handles.length === 0) return undefined;
+  const inOrder = new BlockList();
+  for (const handle of handles.sort((a, b) => a.offset - b.offset)) {
+    if (handle.offset < inOrder.end) return undefined;
+    inOrder.push(handle);
+  }
+  return inOrder;
 }
 
 /** Whether a block has no entries. */

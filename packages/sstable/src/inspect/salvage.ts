@@ -14,7 +14,7 @@ import { BlockList } from './block-list.js';
 import { BlockScan } from './block-scan.js';
 import { DEFAULT_MAX_FINDINGS, type Finding, FindingList, findingOf } from './finding.js';
 import { mayBeInternalEntry } from './internal-entry.js';
-import { handlesOf, isEmptyBlock, isMetaindex, isMetaName, isProperties, leadsToBlocks, type RecoveredTail, recoverTail } from './recovered-index.js';
+import { handlesOf, isEmptyBlock, isMetaName, isProperties, leadsToBlocks, metaBlocksOf, type RecoveredTail, recoverTail } from './recovered-index.js';
 import { INSPECTION_OPTIONS, type InspectionOptions, StoredBlocks } from './stored-blocks.js';
 import { survey, type Survey } from './survey.js';
 
@@ -372,7 +372,8 @@ class Salvage {
       const isThere = (other: BlockHandle): boolean => fromEnd === byteLength - other.offset && handle.size === other.size;
       if (isThere(index) || isThere(metaindex)) return true;
     }
-    if (this.metaBlocks.get(offset) === handle.size || isEmptyBlock(contents) || isMetaindex(contents) || isProperties(contents)) {
+    const isMeta = this.metaBlocks.get(offset) === handle.size || isEmptyBlock(contents) || isProperties(contents);
+    if (isMeta || (await metaBlocksOf(this.stored, contents, handle)) !== undefined) {
       this.metaEnd = endOf(handle);
       return true;
     }
