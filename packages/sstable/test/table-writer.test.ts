@@ -71,3 +71,28 @@ test('what is added while a write is under way is in the table', async () => {
   source.close();
   expect(await readdir(folder)).toEqual(['table.ldb']);
 });
+
+test('a write that fails after drains that nobody waits for is thrown in the end', async () => {
+  const writer = await TableWriter.create(path, { compression: 'none', blockSize: 100 });
+  await failOnce('writev', 'ENOSPC');
+  for (let i = 0; i < 3; i++) {
+    for (let k = 0; k < 50; k++) writer.add(utf8(`key ${i} ${String(k).padStart(2, '0')}`), 'value');
+    void writer.drain();
+  }
+  expect(await rejection(writer.finish())).toMatchObject({ code: 'ENOSPC' });
+  await writer.abandon();
+  expect(await readdir(folder)).toEqual([]);
+});
+
+test('drains that nobody waits for write one after the other', async () => {
+  const writer = await TableWriter.create(path, { compression: 'none', blockSize: 100 });
+  for (let i = 0; i < 100; i++) {
+    for (let k = 0; k < 50; k++) writer.add(utf8(`key ${String(i).padStart(2, '0')} ${String(k).padStart(2, '0')}`), 'value');
+    void writer.drain();
+  }
+  const { byteLength } = await writer.finish();
+  const source = SyncFileSource.open(path);
+  expect(source.byteLength).toBe(byteLength);
+  expect(Array.from(SyncTable.open(source).entries())).toHaveLength(5000);
+  source.close();
+});

@@ -37,7 +37,7 @@ export class TableWriter {
   readonly #replacement: Replacement;
   readonly #buffer: WriteBuffer;
   readonly #builder: TableBuilder;
-  /** The write that is under way, and the sync. They may fail before somebody waits for them. */
+  /** All writes so far, one after the other, and the syncs. They may fail before somebody waits for them. */
   #writing: Promise<void> = Promise.resolve();
   #syncing: Promise<void> = Promise.resolve();
   #isSyncing = false;
@@ -100,14 +100,21 @@ export class TableWriter {
   /**
    * Begins to write what waits, once what was drained before is written: others can be added meanwhile.
    *
-   * @throws the system's error when the file cannot be written; {@link finish} throws that of the last write.
+   * @throws the system's error when the file cannot be written; {@link finish} throws it too.
    */
-  async drain(): Promise<void> {
-    await this.#writing;
-    this.#unsyncedBytes += this.#buffer.byteLength;
-    this.#writing = this.#buffer.writeTo(this.#replacement.handle);
+  drain(): Promise<void> {
+    const before = this.#writing;
+    this.#writing = before.then(() => this.#write());
     this.#writing.catch(() => undefined);
+    return before;
+  }
+
+  /** Writes what waits. */
+  #write(): Promise<void> {
+    this.#unsyncedBytes += this.#buffer.byteLength;
+    const writing = this.#buffer.writeTo(this.#replacement.handle);
     if (this.#unsyncedBytes >= SYNC_BYTES && !this.#isSyncing) this.#beginSync();
+    return writing;
   }
 
   #beginSync(): void {
