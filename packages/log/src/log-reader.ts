@@ -221,8 +221,9 @@ export class LogReader {
     this.#reading.record(record, offset);
   }
 
-  /** Drops the record that is being put together, if there is one. */
+  /** Drops the record that is being put together, if there is one. The next fragment is of no record that is dropped already. */
   #abandon(reason: LogDropReason): void {
+    this.#isTooLarge = false;
     if (this.#parts !== undefined) this.#drop(this.#recordOffset, this.#partsLength, reason);
     this.#parts = undefined;
     this.#partsLength = 0;

@@ -419,6 +419,20 @@ describe('a record that is larger than maxRecordLength', () => {
     expect(read([LAST, 8])).toEqual(['record too large']);
   });
 
+  test('does not hide that the next record lost its start to damage', () => {
+    const bytes = written([new Uint8Array(65_622), new Uint8Array(32_760)]);
+    bytes[2 * B + 20]! ^= 1;
+    const reasonsFor = (maxRecordLength: number): string[] => {
+      const reasons: string[] = [];
+      const reader = new LogReader({ record: () => undefined, drop: ({ reason }) => reasons.push(reason) }, 0, { maxRecordLength });
+      reader.push(bytes);
+      reader.finish();
+      return reasons;
+    };
+    expect(reasonsFor(2 ** 20)).toEqual(['checksum mismatch', 'error in middle of record', 'missing start of fragmented record(2)']);
+    expect(reasonsFor(B)).toEqual(['record too large', 'checksum mismatch', 'missing start of fragmented record(2)']);
+  });
+
   test('is found by a limit that is a whole number of at least a block', () => {
     for (const maxRecordLength of [0, 32_767, 1.5, Number.NaN]) expect(() => new LogReader({ record: () => undefined }, 0, { maxRecordLength })).toThrow(RangeError);
   });
