@@ -1,4 +1,5 @@
 import { type FilterPolicy, type FilterSink, type KeyList, mustBeBytes } from '@bloom/policy';
+import { mustBeKeyRange } from '@bloom/policy/kit';
 import { blockedBloomFilterMayMatch, blockedBloomFilterMayMatchRange, encodeBlockedBloomFilter } from './blocked-bloom-filter.js';
 
 const MAX_BITS_PER_KEY = 64;
@@ -55,6 +56,7 @@ export class BlockedBloomFilterPolicy implements FilterPolicy {
   ): boolean {
     mustBeBytes('keyBytes', keyBytes);
     mustBeBytes('filterBytes', filterBytes);
+    mustBeKeyRange(keyBytes, keyStart, keyEnd);
     return blockedBloomFilterMayMatchRange(keyBytes, keyStart, keyEnd, filterBytes, filterStart, filterEnd);
   }
 }

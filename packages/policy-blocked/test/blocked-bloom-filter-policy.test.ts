@@ -38,6 +38,14 @@ test('rejects a key or a filter that is not a Uint8Array, instead of reporting a
   }
 });
 
+test('rejects what is no range of the key’s bytes, whatever the filter', () => {
+  for (const filter of [make([utf8('a')]), make([]), Uint8Array.of(0), new Uint8Array(3), new Uint8Array(0)]) {
+    for (const [start, end] of [[0, 4], [2, 1], [-1, 2], [Number.NaN, 2]] as const) {
+      expect(() => policy.keyMayMatchRange(utf8('abc'), start, end, filter, 0, filter.length)).toThrow(RangeError);
+    }
+  }
+});
+
 test('keys beyond 2^31 bytes of their buffer make the same filter as keys at its start', () => {
   // Pages that are not touched take no memory.
   const bytes = new Uint8Array(2 ** 31 + 2 ** 16);
