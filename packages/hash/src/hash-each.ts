@@ -34,6 +34,7 @@ export function hashEach(
 ): Uint32Array {
   const count = Math.max(0, offsets.length - 1);
   if (out.length < count) throw new RangeError(`out must have at least ${count} elements, one per key, got ${out.length}`);
+  if (count === 0) mustBeBytes('bytes', bytes);
   const shared = count < KERNEL_MIN_KEYS ? null : kernelFor(count);
   if (shared && offsets instanceof Uint32Array && out instanceof Uint32Array) {
     if (!(bytes instanceof Uint8Array && bytes.length > 0)) mustBeBytes('bytes', bytes);
@@ -69,6 +70,7 @@ export function hash64Each(
 ): Uint32Array {
   const count = Math.max(0, offsets.length - 1);
   if (out.length < count * 2) throw new RangeError(`out must have at least ${count * 2} elements, two per key, got ${out.length}`);
+  if (count === 0) mustBeBytes('bytes', bytes);
   const shared = count < KERNEL_MIN_KEYS ? null : kernelFor(count);
   if (shared && offsets instanceof Uint32Array && out instanceof Uint32Array) {
     if (!(bytes instanceof Uint8Array && bytes.length > 0)) mustBeBytes('bytes', bytes);

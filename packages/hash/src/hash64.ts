@@ -51,7 +51,7 @@ export function hash64Range(bytes: Uint8Array, start: number, end: number, seed:
     hash64OtherRange(bytes, start, end, seed, out);
     return;
   }
-  let a = (seed + 0x9e3779b1) | 0;
+  let a = ((seed | 0) + 0x9e3779b1) | 0;
   let b = seed ^ Math.imul(end - start, 0x165667b1);
   let i = start;
   // Indexes cut to int32, as in `hash.ts`, and no calls.
@@ -96,7 +96,7 @@ function hash64OtherRange(bytes: Uint8Array, start: number, end: number, seed: n
   if (!(start >= 0 && start <= end && end <= bytes.length)) {
     throw new RangeError(`start and end must be in order and within the ${bytes.length} bytes, got ${start} and ${end}`);
   }
-  let a = (seed + 0x9e3779b1) | 0;
+  let a = ((seed | 0) + 0x9e3779b1) | 0;
   let b = seed ^ Math.imul(end - start, 0x165667b1);
   for (let i = start; i < end; i += 8) {
     const words = [0, 0];

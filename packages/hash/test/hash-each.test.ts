@@ -190,5 +190,6 @@ describe.each(['with the kernel', 'where WebAssembly is missing', 'where WebAsse
     const offsets = new Uint32Array(41);
     expect(() => hashEach('a' as unknown as Uint8Array, offsets, 1)).toThrow(new TypeError('bytes must be a Uint8Array, got string'));
     expect(() => hashEach(Uint16Array.of(1) as unknown as Uint8Array, offsets, 1)).toThrow(TypeError);
+    for (const none of [0, 1]) expect(() => hashEach('a' as unknown as Uint8Array, new Uint32Array(none), 1)).toThrow(TypeError);
   });
 });

@@ -52,6 +52,7 @@ test('the hash of a range is that of plain integer arithmetic on its bytes, with
 test('a seed is taken modulo 2^32', () => {
   expect(hash64(utf8('hello'), -1)).toBe(hash64(utf8('hello'), 0xffffffff));
   expect(hash64(utf8('hello'), 2 ** 32 + 1)).toBe(hash64(utf8('hello'), 1));
+  for (const text of ['', 'hello']) expect(hash64(utf8(text), 2 ** 60)).toBe(hash64(utf8(text), 0));
 });
 
 test('past 2^31 bytes a range has the hash of the same bytes elsewhere', () => {
