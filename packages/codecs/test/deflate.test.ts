@@ -1,7 +1,9 @@
+import process from 'node:process';
+import { runInNewContext } from 'node:vm';
 import { deflateSync } from 'node:zlib';
 import { sampleContents, seeded } from '@bloom/fixtures';
 import { allCodecs, deflateCodec, mojangCodecs, zlibCodec, zstdCodec, zstdOrZlibCodec } from '@bloom/codecs';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { caught } from '@bloom/fixtures/caught';
 import { cases, implementations } from './deflate-cases.js';
 import { rawBlock, skippedFrame, zstdFrame } from './zstd-frame.js';
@@ -110,6 +112,17 @@ test('a limit of 0 allows empty contents only', () => {
     expect(inflate(new Uint8Array(deflateSync('')), false, 0)).toHaveLength(0);
     expect(() => inflate(new Uint8Array(deflateSync('a')), false, 0)).toThrow(RangeError);
   }
+});
+
+// Jest runs tests in a realm of their own, but not Node's modules.
+test('contents above the limit are recognized by Node’s code, even if its error is of another realm', () => {
+  const { RangeError: Other } = runInNewContext('globalThis') as { RangeError: typeof RangeError };
+  const inflate = vi.spyOn(process.getBuiltinModule('node:zlib'), 'inflateSync').mockImplementationOnce(() => {
+    throw Object.assign(new Other('Cannot create a Buffer larger than 3 bytes'), { code: 'ERR_BUFFER_TOO_LARGE' });
+  });
+  expect(() => implementations['in Node'].inflate(new Uint8Array(deflateSync('abcd')), false, 3)).toThrow(RangeError);
+  expect(inflate).toHaveBeenCalledTimes(1);
+  inflate.mockRestore();
 });
 
 test('the codec for zstd or zlib reads both, told apart by the first four bytes, and writes zlib', () => {
