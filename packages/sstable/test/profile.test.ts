@@ -1,5 +1,5 @@
 import { realTables } from '@bloom/fixtures';
-import { MemorySource, snappyCodec } from '@bloom/sstable';
+import { MemorySource, snappyCodec, type Source } from '@bloom/sstable';
 import { DatabaseTable, internalKeyComparator } from '@bloom/sstable/database';
 import { outlineTable, profileTable } from '@bloom/sstable/inspect';
 import { expect, test } from 'vitest';
@@ -62,4 +62,14 @@ test('a table without a footer, or with a damaged filter, has no filters in use 
 
 test('any other word for damage is refused', async () => {
   await expect(profileTable(new MemorySource(sound), { damage: 'ignore' as never })).rejects.toThrow("damage must be 'fail' or 'skip'");
+});
+
+test('the filters of a remote table are counted', async () => {
+  // The filters of so many keys do not come with the end of the file.
+  const local = new MemorySource(buildTable(Array.from({ length: 100_000 }, (_, i) => [utf8(String(1e6 + i)), utf8('')] as const)));
+  const remote: Source = { byteLength: local.byteLength, isRemote: true, read: (offset, length) => local.read(offset, length) };
+  const profile = await profileTable(remote);
+  expect(profile.filters).toBeGreaterThan(0);
+  expect(profile).toEqual(await profileTable(local));
+  expect(profile).toEqual(await profileTable(remote, { damage: 'skip' }));
 });

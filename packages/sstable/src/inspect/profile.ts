@@ -128,7 +128,7 @@ interface TableParts {
 
 /** @throws what is wrong with footer, index or handles. */
 async function soundParts(source: Source, { comparator, filterPolicies, codecs, maxBlockBytes, signal }: ProfileOptions): Promise<TableParts> {
-  const { index, filter } = await runAsync(source, readOpenTable(source, { comparator, filterPolicies, codecs, maxBlockBytes }), signal);
+  const { index, filter } = await runAsync(source, readOpenTable(source, { comparator, filterPolicies, codecs, maxBlockBytes, filters: 'at-opening' }), signal);
   mustNotOverlap(index, source.name);
   const handles = Array.from({ length: index.length }, (_, i) => ({ offset: index.offsetOf(i), size: index.sizeOf(i) }));
   return { handles, filterBytes: filter?.byteLength ?? 0, filters: filter?.filterCount ?? 0 };
