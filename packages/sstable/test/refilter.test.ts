@@ -81,6 +81,7 @@ test('a damaged block, a wrong range, and filters above the limit are refused', 
   const bytes = buildTable(entries);
   const filterPolicy = new BloomFilterPolicy(10);
   await expect(refilterTable(new MemorySource(bytes), { filterPolicy, filterRange: 3 })).rejects.toThrow(RangeError);
+  await expect(refilterTable(new MemorySource(bytes), { filterPolicy: null, filterRange: 3 })).rejects.toThrow(RangeError);
   await expect(refilterTable(new MemorySource(bytes), { filterPolicy, filterRange: 1, maxBlockBytes: 65_536 })).rejects.toThrow('the filter block would have at least');
   await expect(refilterTable(new MemorySource(bytes), { filterPolicy, bits: 3 } as never)).rejects.toThrow(TypeError);
   const damaged = bytes.slice();
@@ -132,4 +133,16 @@ test('every golden and real table keeps its data blocks byte for byte', async ()
     refiltered++;
   }
   expect(refiltered).toBeGreaterThan(40);
+});
+
+test('the file has pieces of at most 1 MiB, and can be had after the signal is aborted', async () => {
+  const controller = new AbortController();
+  const given = new MemorySource(buildTable(entries));
+  const table = await refilterTable(given, { filterPolicy: new BloomFilterPolicy(10), filterRange: 1, signal: controller.signal });
+  controller.abort();
+  const lengths: number[] = [];
+  for await (const piece of table.file()) lengths.push(piece.length);
+  expect(table.filterBytes).toBeGreaterThan(2 ** 20);
+  expect(Math.max(...lengths)).toBe(2 ** 20);
+  expect(lengths.reduce((sum, length) => sum + length)).toBe(table.fileBytes);
 });

@@ -1,6 +1,6 @@
 import type { Bytes, Signal } from '@bloom/bytes';
 import { mustBeOptions, sameBytes } from '@bloom/bytes/internal';
-import { FILTER_BASE, FilterBlockBuilder } from '@bloom/filter-block';
+import { FILTER_BASE, FilterBlockBuilder, mustBeFilterRange } from '@bloom/filter-block';
 import type { FilterPolicy } from '@bloom/policy';
 import type { BlockHandle } from '../format/block-handle.js';
 import { NO_COMPRESSION } from '../format/codec.js';
@@ -82,6 +82,7 @@ const FILTER_OFFSET_LENGTH = 4;
 export async function refilterTable(source: Source, options: RefilterOptions): Promise<RefilteredTable> {
   mustBeOptions('refilterTable', options, REFILTER_OPTIONS);
   const { filterPolicy, filterRange = FILTER_BASE, codecs, maxBlockBytes, signal } = options;
+  mustBeFilterRange(filterRange);
   const stored = new StoredBlocks(source, options);
   const builder = filterPolicy === null ? undefined : new FilterBlockBuilder(filterPolicy, filterRange);
   const { byteLength, name: file } = source;
@@ -127,8 +128,10 @@ export async function refilterTable(source: Source, options: RefilterOptions): P
     isChanged: fileBytes !== byteLength || !sameBytes(own, await stored.bytes(dataEnd, own.length)),
     fileBytes,
     async *file() {
-      for (let offset = 0; offset < dataEnd; offset += PIECE_BYTES) yield stored.bytes(offset, Math.min(PIECE_BYTES, dataEnd - offset));
-      yield own;
+      // The signal was for the filters.
+      const unbound = new StoredBlocks(source, { codecs, maxBlockBytes });
+      for (let offset = 0; offset < dataEnd; offset += PIECE_BYTES) yield unbound.bytes(offset, Math.min(PIECE_BYTES, dataEnd - offset));
+      for (let at = 0; at < own.length; at += PIECE_BYTES) yield own.subarray(at, at + PIECE_BYTES);
     },
   };
 }
