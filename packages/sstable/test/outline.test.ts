@@ -3,6 +3,7 @@ import { MemorySource, Table, type Source } from '@bloom/sstable';
 import { BLOCK_KINDS, inspectBlock, outlineTable, tableLayout, type TableOutline } from '@bloom/sstable/inspect';
 import { describe, expect, test } from 'vitest';
 
+import type { BlockHandle } from '../src/format/block-handle.js';
 import { buildTable } from './build-table.js';
 import { damage, takeApart } from './damage.js';
 import { collect, hex, numberedEntries, sameBytes, utf8 } from './entries.js';
@@ -141,4 +142,35 @@ describe('damage', () => {
 test('rejects a handle outside the file', async () => {
   const source = new MemorySource(buildTable([[utf8('a'), utf8('b')]]));
   await expect(inspectBlock(source, 'data block', { offset: 0, size: source.byteLength - 4 })).rejects.toThrow(RangeError);
+});
+
+describe('the options of a single block', () => {
+  const bytes = buildTable(numberedEntries(200), { compression: 'none' });
+  const handleOf = async (): Promise<BlockHandle> => ({ offset: 0, size: (await outlineOf(bytes)).sizes[0]! });
+
+  test('limit its stored bytes, of which only the trailer is read if they are too many', async () => {
+    const handle = await handleOf();
+    const reads: [number, number][] = [];
+    const source: Source = { byteLength: bytes.length, read: (offset, length) => (reads.push([offset, length]), bytes.subarray(offset, offset + length)) };
+    const block = await inspectBlock(source, 'data block', handle, { maxBlockBytes: handle.size - 1 });
+    expect(block.problem?.code).toBe('BLOOM_TOO_LARGE');
+    expect([block.handle, block.contents, block.codecName, block.entryCount]).toEqual([handle, undefined, 'none', 0]);
+    expect(reads).toEqual([[handle.size, 5]]);
+    expect((await inspectBlock(source, 'data block', handle, { maxBlockBytes: handle.size })).problem).toBeUndefined();
+  });
+
+  test('are refused if they are unknown or wrong', async () => {
+    const handle = await handleOf();
+    for (const options of [{ maxBytes: 5 }, { signal: 5 }, 5]) {
+      await expect(inspectBlock(new MemorySource(bytes), 'data block', handle, options as object)).rejects.toThrow(TypeError);
+    }
+  });
+
+  test('end it by their signal at once, even if the source never answers', async () => {
+    const controller = new AbortController();
+    const source: Source = { byteLength: bytes.length, read: () => new Promise<never>(() => undefined) };
+    const inspected = inspectBlock(source, 'data block', await handleOf(), { signal: controller.signal });
+    controller.abort(new Error('enough'));
+    await expect(inspected).rejects.toThrow('enough');
+  });
 });

@@ -1,13 +1,12 @@
-import { type Place, type Structure, VarintReader } from '@bloom/bytes';
+import { CorruptionError, type Place, type Structure, VarintReader } from '@bloom/bytes';
+import { mustBeOptions } from '@bloom/bytes/internal';
 import { type BlockHandle, readBlockHandle } from '../format/block-handle.js';
 import { BlockWalk } from '../format/block-walk.js';
 import { NO_COMPRESSION } from '../format/codec.js';
 import { BLOCK_TRAILER_LENGTH, type BlockDecoding, decodeStoredBlock } from '../format/stored-block.js';
-import { readRange } from '../read/reading.js';
 import type { Source } from '../read/source.js';
-import { decodingFor } from '../read/options.js';
-import type { InspectionOptions } from './stored-blocks.js';
 import { type Finding, findingOf } from './finding.js';
+import { INSPECTION_OPTIONS, type InspectionOptions, StoredBlocks } from './stored-blocks.js';
 
 /** An entry has at least its three lengths. */
 const MIN_ENTRY_BYTES = 3;
@@ -48,15 +47,16 @@ export class InspectedBlock {
   /** The number of each restart, by where it points. */
   readonly #restarts = new Map<number, number>();
 
-  /** Made by {@link inspectBlock}. */
-  constructor(place: Place, stored: Uint8Array, decoding: BlockDecoding) {
-    const size = stored.length - BLOCK_TRAILER_LENGTH;
+  /** Made by {@link inspectBlock}, from the trailer alone where the block is too large to be read. */
+  constructor(place: Place, stored: Uint8Array, decoding: BlockDecoding, size = stored.length - BLOCK_TRAILER_LENGTH) {
     this.structure = place.structure;
     this.handle = { offset: place.offset, size };
-    this.compressionType = stored[size]!;
+    this.compressionType = stored[stored.length - BLOCK_TRAILER_LENGTH]!;
     const codec = decoding.codecs.get(this.compressionType);
     this.codecName = this.compressionType === NO_COMPRESSION ? 'none' : codec?.name;
     try {
+      const { maxBlockBytes } = decoding;
+      if (size > maxBlockBytes) throw new CorruptionError('BLOOM_TOO_LARGE', place, `it has ${size} bytes, the limit is ${maxBlockBytes}`);
       this.contents = decodeStoredBlock(stored, place, decoding);
     } catch (error) {
       this.problem = findingOf(error);
@@ -112,11 +112,12 @@ export class InspectedBlock {
 }
 
 /**
- * Reads one block and decodes it as far as possible.
+ * Reads one block and decodes it as far as possible. Of a block of more than `maxBlockBytes`, it reads only the trailer.
  *
  * @param handle from `outlineTable`, or any other range inside the file that leaves room for a trailer.
  * @throws RangeError when the handle points outside the file.
- * @throws the source's errors; never an error about the bytes of the block.
+ * @throws TypeError or RangeError for a wrong option.
+ * @throws the source's errors, and the reason of `signal`; never an error about the bytes of the block.
  */
 export async function inspectBlock(
   source: Source,
@@ -124,14 +125,16 @@ export async function inspectBlock(
   handle: BlockHandle,
   options: InspectionOptions = {},
 ): Promise<InspectedBlock> {
+  mustBeOptions('inspectBlock', options, INSPECTION_OPTIONS);
+  const blocks = new StoredBlocks(source, options);
   const { offset, size } = handle;
   const length = size + BLOCK_TRAILER_LENGTH;
   if (!(offset >= 0 && size >= 0 && offset + length <= source.byteLength)) {
     throw new RangeError(`handle must be that of a block inside the ${source.byteLength} bytes, got offset ${offset}, size ${size}`);
   }
-  const decoding = decodingFor(options);
-  const stored = await readRange(source, { offset, length }, options.signal);
-  return new InspectedBlock({ structure, offset, file: source.name }, stored, decoding);
+  const isTooLarge = size > blocks.decoding.maxBlockBytes;
+  const stored = isTooLarge ? await blocks.bytes(offset + size, BLOCK_TRAILER_LENGTH) : await blocks.bytes(offset, length);
+  return new InspectedBlock({ structure, offset, file: source.name }, stored, blocks.decoding, size);
 }
 
 /** The handle in the value of an index or metaindex entry; undefined when it cannot be read. */
