@@ -671,3 +671,7 @@ describe('a table in a private bucket of an S3 server', () => {
     expect(error).toEqual(isHttpError('BLOOM_HTTP_STATUS', 403));
   });
 });
+
+test('a fetch that is no function is refused with its name', async () => {
+  expect(await rejection(HttpSource.open('https://example.org/a.ldb', { fetch: 5 as never }))).toEqual(new TypeError('fetch must be a function, got number'));
+});

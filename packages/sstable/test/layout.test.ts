@@ -98,6 +98,10 @@ test('a layout without fields has one range per block', async () => {
   ]);
 });
 
+test('any other word for the detail is refused', async () => {
+  await expect(layoutOf(buildTable(numberedEntries(10)), 'field' as Detail)).rejects.toThrow(new RangeError("detail must be 'blocks' or 'fields', got field"));
+});
+
 test('the fields of each block cover the range of that block in a layout without fields', async () => {
   const bytes = buildTable(numberedEntries(300), { blockSize: 1000 });
   const [blocks, fields] = [await layoutOf(bytes, 'blocks'), await layoutOf(bytes, 'fields')];

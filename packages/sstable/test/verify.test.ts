@@ -643,3 +643,14 @@ test('a block whose handle is larger than maxBlockBytes is not read', async () =
   expect(new Set(findings.map(({ code, structure }) => `${code} ${structure}`))).toEqual(new Set(['BLOOM_TOO_LARGE data block']));
   expect(Math.max(...source.reads.map(({ length }) => length))).toBeLessThan(20_000);
 });
+
+test('policies that are none are refused, whether or not the order is known', async () => {
+  const source = new MemorySource(buildTable(numberedEntries(10)));
+  for (const comparator of [undefined, null]) {
+    for (const [filterPolicies, message] of [[[5], /^filterPolicies\[0\] must be/], [5, /^filterPolicies must be/]] as const) {
+      const error = await rejection(verifyTable(source, { comparator, filterPolicies: filterPolicies as never }));
+      expect(error).toBeInstanceOf(TypeError);
+      expect((error as Error).message).toMatch(message);
+    }
+  }
+});

@@ -1,5 +1,5 @@
 import type { Signal } from '@bloom/bytes';
-import { mustBeWhole } from '@bloom/bytes/internal';
+import { mustBeFunction, mustBeWhole } from '@bloom/bytes/internal';
 import { onAbort } from '../read/on-abort.js';
 import { isRequestBound } from '../read/request-bound.js';
 import { untilAborted } from '../read/until-aborted.js';
@@ -86,9 +86,10 @@ export class Transport {
   readonly #ends = new Set<(reason: unknown) => void>();
   #isClosed = false;
 
-  /** @throws TypeError for an address or headers that `fetch` rejects; RangeError for an invalid option. */
+  /** @throws TypeError for an address or headers that `fetch` rejects, and for a `fetch` that is no function; RangeError for an invalid option. */
   constructor(url: string, options: TransportOptions) {
     this.url = url;
+    if (options.fetch !== undefined) mustBeFunction('fetch', options.fetch);
     // Called without `this`, as browsers require, and looked up for each request, because tests replace it.
     this.#fetch = options.fetch ?? ((...request) => fetch(...request));
     this.#stallMs = Math.min(mustBeWhole('stallMs', options.stallMs ?? DEFAULT_STALL_MS, 1), MAX_TIMEOUT_MS);

@@ -46,8 +46,10 @@ export async function* tableLayout(
   options: LayoutOptions = {},
 ): AsyncGenerator<LabelledRange, void, undefined> {
   mustBeOptions('tableLayout', options, LAYOUT_OPTIONS);
+  const { detail = 'fields' } = options;
+  if (!['blocks', 'fields'].includes(detail)) throw new RangeError(`detail must be 'blocks' or 'fields', got ${detail}`);
   const stored = new StoredBlocks(source, options);
-  const hasFields = (options.detail ?? 'fields') === 'fields';
+  const hasFields = detail === 'fields';
   const { footer, blocks, fileOrder, isRepeated, metaBlocks } = await survey(stored, new FindingList(0));
   let position = 0;
   let dataBlocks = 0;

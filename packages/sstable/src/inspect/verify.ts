@@ -9,7 +9,7 @@ import { isForeignFilter, type MetaindexEntry, policyNameOf } from '../format/me
 import { BLOCK_TRAILER_LENGTH } from '../format/stored-block.js';
 import { WholeBlockWalk } from '../format/whole-block-walk.js';
 import type { Source } from '../read/source.js';
-import { policiesFor, type TableOptions } from '../read/options.js';
+import { mustBePolicies, policiesFor, type TableOptions } from '../read/options.js';
 import { DataCheck } from './data-check.js';
 import { DEFAULT_MAX_FINDINGS, type Finding, FindingList } from './finding.js';
 import { indexEntries } from './index-entries.js';
@@ -67,6 +67,7 @@ export interface Unchecked {
 export async function verifyTable(source: Source, options: VerifyOptions = {}): Promise<VerifyReport> {
   mustBeOptions('verifyTable', options, VERIFY_OPTIONS);
   const comparator = options.comparator === null ? undefined : comparatorOf('comparator', options.comparator);
+  if (options.filterPolicies !== undefined) mustBePolicies(options.filterPolicies);
   // If the order is unknown, there is nothing that the policies must agree with.
   const policies =
     comparator === undefined
