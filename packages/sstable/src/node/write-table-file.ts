@@ -12,7 +12,7 @@ import { Replacement } from './replacement.js';
  *   `FolderSyncError` as `writeTable` does.
  * @example
  * ```ts
- * const { source } = await openTable('old.ldb');
+ * const source = await FileSource.open('old.ldb');
  * const refiltered = await refilterTable(source, { filterPolicy: new FittedBloomFilterPolicy(10) });
  * await writeTableFile('new.ldb', refiltered.file());
  * ```

@@ -32,7 +32,7 @@ export interface TableOptions {
    * - `'at-opening'`, so that every lookup can ask them.
    * - `'when-needed'`: when lookups of absent keys have cost about as much as reading the filters does, counting a read as 128
    *   KiB, which is what arrives within 50 ms at 20 Mbit/s. They are never read if few keys are looked up, or only present
-   *   ones.
+   *   ones. If the index keys look like those of a database, they are read at opening all the same.
    * - `'never'`: they are not used even if they come with the tail.
    *
    * Default: `'when-needed'` if the source is remote, `'at-opening'` otherwise.

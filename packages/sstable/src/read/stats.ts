@@ -6,7 +6,7 @@ export interface TableStats {
   readonly filterTruePositives: number;
   /** Lookups for which the filter answered "maybe", and whose key was absent. */
   readonly filterFalsePositives: number;
-  /** Lookups that read a block because the filters of the table had not been read: see `filterStatus`. */
+  /** Lookups that searched a block, read or cached, while the filters of the table were not read: see `filterStatus`. */
   readonly filtersUnread: number;
   /** Data blocks read from the source. */
   readonly blockReads: number;

@@ -190,7 +190,7 @@ export class SyncTable extends BaseTable implements Iterable<[Bytes, Bytes]> {
 
   /**
    * Drops the table's blocks from the cache, and closes the file of an `openTableSync`, but not a source of `SyncTable.open`.
-   * Later calls throw; closing twice does nothing.
+   * Later calls throw, except `compare` and the getters; closing twice does nothing.
    */
   close(): void {
     this.#blocks.close();

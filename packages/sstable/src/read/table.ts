@@ -238,7 +238,7 @@ export class Table extends BaseTable implements AsyncIterable<[Bytes, Bytes]> {
 
   /**
    * Drops the table's blocks from the cache, and ends what is under way: calls that wait for a read are rejected with a
-   * TypeError, as all later calls are, and their reads are aborted. Closes the file of an `openTable`, but not a source of
+   * TypeError, as all later calls are except `compare` and the getters, and their reads are aborted. Closes the file of an `openTable`, but not a source of
    * `Table.open`. Closing twice does nothing.
    *
    * @returns a promise that is fulfilled when the file is closed, which waits for reads that the system has begun. It need not

@@ -158,6 +158,8 @@ export class TableBuilder {
    *
    * @throws RangeError when `key` is not after the previous key, when the entry or the index would need a block larger
    *   than `maxBlockBytes`, or when the comparator returns a wrong separator. The builder can continue without the entry.
+   * @throws while a full block is written: RangeError when the filter block would be larger than `maxBlockBytes`, and what policy,
+   *   codec or sink throw. The builder accepts no more calls then.
    * @throws TypeError when key or value is neither a Uint8Array nor a string, after `finish`, or after a call that failed midway.
    */
   add(key: Uint8Array | string, value: Uint8Array | string): void {
