@@ -1,4 +1,5 @@
 import { type Structure, VarintReader } from '@bloom/bytes';
+import { BloomFilterPolicy } from '@bloom/policy';
 import { type BlockHandle, readBlockHandle } from '../format/block-handle.js';
 import { BLOCK_TRAILER_LENGTH, decodeStoredBlock } from '../format/stored-block.js';
 import { WholeBlockWalk } from '../format/whole-block-walk.js';
@@ -26,6 +27,8 @@ const MAX_PROBED_BYTES = 2 ** 23;
 const MAX_META_BLOCKS = 64;
 /** What the names in a metaindex begin with. */
 const META_NAMES = /^(filter|fullfilter|partitionedfilter|rocksdb)\./;
+/** The name of LevelDB's filter in a metaindex, which no data is likely to have as a key. */
+const BLOOM_NAME = `filter.${new BloomFilterPolicy().name}`;
 
 /** Searches the end of a file for the index, which is there in all tables, by means of its checksum and contents. */
 export async function recoverTail(stored: StoredBlocks): Promise<RecoveredTail> {
@@ -64,11 +67,13 @@ export async function recoverTail(stored: StoredBlocks): Promise<RecoveredTail> 
 
 /**
  * The blocks that a metaindex lists and that are there; undefined for any other block. Entries of a data block can look like those of
- * a metaindex, so one of the listed blocks must be there, or the last of them must end where the metaindex starts.
+ * a metaindex, so it must have the name of LevelDB's filter, or one of the listed blocks must be there, or the last of them must end where the
+ * metaindex starts.
  */
 export async function metaBlocksOf(stored: StoredBlocks, contents: Uint8Array, { offset }: BlockHandle): Promise<BlockList | undefined> {
-  const handles = metaHandlesOf(contents);
-  if (handles === undefined) return undefined;
+  const listed = metaHandlesOf(contents);
+  if (listed === undefined) return undefined;
+  const { handles, isNamed } = listed;
   const found = new BlockList();
   // These blocks end where the metaindex starts. If bytes before them are missing, all of them are nearer the start.
   for (const shift of new Set([0, offset - handles.end])) {
@@ -78,7 +83,7 @@ export async function metaBlocksOf(stored: StoredBlocks, contents: Uint8Array, {
       if (await leadsToBlock(stored, handle)) found.push(handle);
     }
   }
-  return found.length > 0 || handles.end === offset ? found : undefined;
+  return isNamed || found.length > 0 || handles.end === offset ? found : undefined;
 }
 
 function decoded(stored: StoredBlocks, bytes: Uint8Array): Uint8Array | undefined {
@@ -139,12 +144,15 @@ export function isMetaName(name: string): boolean {
  * The handles of a block that may be a metaindex, in file order: it has a few known names, with handles of blocks that do not overlap.
  * Undefined for any other block, and for an empty one.
  */
-function metaHandlesOf(contents: Uint8Array): BlockList | undefined {
+function metaHandlesOf(contents: Uint8Array): { readonly handles: BlockList; readonly isNamed: boolean } | undefined {
   const reader = new VarintReader(contents);
   const handles: BlockHandle[] = [];
+  let isNamed = false;
   const isWhole = everyEntry('metaindex block', contents, (walk) => {
     // Names are short, but a key of a data block need not be.
-    if (handles.length === MAX_META_BLOCKS || !isMetaName(String.fromCharCode(...walk.key.subarray(0, 32)))) return false;
+    const name = String.fromCharCode(...walk.key.subarray(0, 64));
+    if (handles.length === MAX_META_BLOCKS || !isMetaName(name)) return false;
+    isNamed ||= name === BLOOM_NAME;
     reader.position = walk.valueStart;
     reader.end = walk.valueEnd;
     const handle = readWholeHandle(reader, contents);
@@ -157,7 +165,7 @@ function metaHandlesOf(contents: Uint8Array): BlockList | undefined {
     if (handle.offset < inOrder.end) return undefined;
     inOrder.push(handle);
   }
-  return inOrder;
+  return { handles: inOrder, isNamed };
 }
 
 /** Whether a block has no entries. */
