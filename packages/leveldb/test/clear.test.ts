@@ -6,8 +6,10 @@ import { Database, DatabaseReader, type DatabaseEvent, type DatabaseOptions, Wri
 import { verifyDatabase } from '@bloom/leveldb/inspect';
 import { WritableNodeFolder } from '@bloom/leveldb/node';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { seeded } from '@bloom/fixtures';
 import { rejection } from '@bloom/fixtures/caught';
 import { collect } from './collect.js';
+import { PowerCutFolder } from './power-cut-folder.js';
 
 const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
 const text = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
@@ -66,6 +68,23 @@ describe('clear', () => {
     expect(await keysOf(database)).toEqual([]);
     expect((await keysOf(database, { sequence: snapshot.sequence })).length).toBe(10);
     snapshot.release();
+    await database.close();
+  });
+
+  test('of a database whose entries are all deleted, while there is a snapshot, syncs their deletions', async () => {
+    const folder = new PowerCutFolder();
+    const database = await Database.open(folder, { ...small, lock: 'none' });
+    await database.put(utf8('a'), utf8('1'), { sync: true });
+    await database.delete(utf8('a'));
+    using _ = database.snapshot();
+    await database.clear();
+    const random = seeded(1);
+    const remains = folder.remains();
+    for (let i = 0; i < 20; i++) {
+      const left = await DatabaseReader.open(remains.folder(random));
+      expect(await keysOf(left)).toEqual([]);
+      await left.close();
+    }
     await database.close();
   });
 

@@ -95,6 +95,8 @@ export class EntryDeletion {
     };
     try {
       let isOnEntry = await (this.#reverse ? cursor.seekToLast() : cursor.seekToFirst());
+      // Earlier deletions, which left no entry, may not be synced yet: an empty record syncs them.
+      if (!isOnEntry && this.#sync) await write(batch, true);
       while (isOnEntry && left > 0) {
         batch.clear();
         take(cursor);
