@@ -152,7 +152,7 @@ describe('a repair of a folder whose CURRENT', () => {
 });
 
 describe('destroy', () => {
-  test.each([[['2024.log', '7.ldb', 'notes.txt']], [['000003.log']], [['LOG', 'LOG.old', '2024.log']], [['LOCK', '2024.log']], [['000005.ldb', '000007.sst']]])(
+  test.each([[['2024.log', '7.ldb', 'notes.txt']], [['000003.log']], [['LOG', 'LOG.old', '2024.log']], [['LOCK', '2024.log']], [['000005.ldb', '000007.sst']], [[]]])(
     'leaves %j, which is not a database',
     async (names) => {
       const path = mkdtempSync(join(root, 'no-database-'));

@@ -184,6 +184,18 @@ test('a snapshot that is taken while a write is acknowledged does not have the n
   }
 });
 
+test('a snapshot has the writes before a clear that waits for them', async () => {
+  const database = await Database.open(new SlowFolder());
+  const writing = database.put(utf8('a'), utf8('1'), { sync: true });
+  const clearing = database.clear({ prefix: 'x' });
+  const later = database.put(utf8('b'), utf8('2'));
+  using snapshot = database.snapshot();
+  await Promise.all([writing, clearing, later]);
+  expect(text(await database.get(utf8('a'), snapshot))).toBe('1');
+  expect(await database.has(utf8('b'), snapshot)).toBe(false);
+  await database.close();
+});
+
 test('reads go on after a write that fails', async () => {
   const database = await Database.open(new SlowFolder());
   await database.put(utf8('a'), utf8('1'));

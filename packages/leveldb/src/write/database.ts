@@ -110,7 +110,8 @@ export class Database extends AsyncBaseReader {
     mustBeOptions('Database.destroy', options, { lock: true, onEvent: true });
     const settings = holdSettingsOf(options);
     try {
-      if (isDatabase(await folder.list())) await destroyDatabase(folder, settings);
+      if (!isDatabase(await folder.list())) return;
+      await destroyDatabase(folder, settings);
     } catch (error) {
       // The folder no longer exists.
       if (!isMissing(error)) throw error;
@@ -303,15 +304,15 @@ export class Database extends AsyncBaseReader {
   }
 
   /**
-   * Keeps the current state readable: pass the snapshot's sequence to reads. It includes the writes that were called before. While `clear` is
-   * running, it may include only some of its deletions, and misses the writes that wait for it.
+   * Keeps the current state readable: pass the snapshot's sequence to reads. It includes the writes that were called before. While `clear`
+   * waits or is running, it may include none or only some of its deletions, and misses the writes that wait for it.
    */
   snapshot(): DatabaseSnapshot {
     this.#path.mustBeOpen();
     const { writes } = this.#database;
-    const { held, versions } = this.#database.state;
+    const { held } = this.#database.state;
     writes.catchUp();
-    const sequence = writes.lastQueued ?? versions.lastSequence;
+    const sequence = writes.lastQueued;
     held.add(sequence);
     return new DatabaseSnapshot(sequence, () => held.remove(sequence));
   }

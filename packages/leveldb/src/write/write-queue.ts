@@ -125,12 +125,14 @@ export class WriteQueue {
     return this.#writers.length === 0;
   }
 
-  /** The last sequence that the queued batches get; undefined while a queued step writes, whose sequences are not known. */
-  get lastQueued(): bigint | undefined {
+  /** The last sequence that the queued batches get, up to the first queued step that writes: its sequences are not known. */
+  get lastQueued(): bigint {
+    const [first] = this.#writers;
+    if (first !== undefined && isWritingStep(first)) return this.#target.lastSequence;
     let sequence = this.#isBusy ? this.#sequenceBefore : this.#target.lastSequence;
-    for (const { batch, step, isRead } of this.#writers) {
-      if (step !== undefined && !isRead) return undefined;
-      sequence += BigInt(batch?.count ?? 0);
+    for (const writer of this.#writers) {
+      if (isWritingStep(writer)) break;
+      sequence += BigInt(writer.batch?.count ?? 0);
     }
     return sequence;
   }
@@ -138,8 +140,9 @@ export class WriteQueue {
   /** Whether a queued write may change the value of `key`, by its bytes. */
   mayChange(key: Uint8Array): boolean {
     let searched = 0;
-    for (const { batch, step, isRead } of this.#writers) {
-      if (step !== undefined && !isRead) return true;
+    for (const writer of this.#writers) {
+      if (isWritingStep(writer)) return true;
+      const { batch } = writer;
       if (batch === undefined) continue;
       searched += batch.byteLength;
       if (searched > MAX_SEARCHED_BYTES) return true;
@@ -275,6 +278,10 @@ export class WriteQueue {
     const reason = reasonOf(error);
     for (const writer of this.#writers.splice(0, count)) writer.reject(reason);
   }
+}
+
+function isWritingStep({ step, isRead }: Writer): boolean {
+  return step !== undefined && !isRead;
 }
 
 function reasonOf(error: unknown): unknown {
