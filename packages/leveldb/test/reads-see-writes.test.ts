@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Database, WriteBatch, type WritableFile, WritableMemoryFolder } from '@bloom/leveldb';
+import { type Comparator, Database, WriteBatch, type WritableFile, WritableMemoryFolder } from '@bloom/leveldb';
 import { WritableNodeFolder } from '@bloom/leveldb/node';
 import { describe, expect, test } from 'vitest';
 import { collect } from './collect.js';
@@ -194,6 +194,30 @@ test('a snapshot has the writes before a clear that waits for them', async () =>
   expect(text(await database.get(utf8('a'), snapshot))).toBe('1');
   expect(await database.has(utf8('b'), snapshot)).toBe(false);
   await database.close();
+});
+
+test('a snapshot does not have a write that follows a refused one', async () => {
+  const comparator: Comparator = {
+    ...reverseComparator,
+    compare(x, y) {
+      for (const key of [x, y]) if (key[0] === 0x21) throw new RangeError('a key must not start with !');
+      return reverseComparator.compare(x, y);
+    },
+  };
+  const folder = new SlowFolder();
+  const database = await Database.open(folder, { comparator });
+  const writing = database.put(utf8('a'), utf8('1'), { sync: true });
+  const refused = database.write(new WriteBatch().put(utf8('!'), utf8('')).put(utf8('c'), utf8('')));
+  using snapshot = database.snapshot();
+  const later = database.write(new WriteBatch().put(utf8('b'), utf8('2')).put(utf8('d'), utf8('3')));
+  await expect(refused).rejects.toThrow('a key must not start with !');
+  await Promise.all([writing, later]);
+  expect(await database.hasMany([utf8('a'), utf8('b'), utf8('c'), utf8('d')], snapshot)).toEqual([true, false, false, false]);
+  expect(await database.hasMany([utf8('a'), utf8('b'), utf8('c'), utf8('d')])).toEqual([true, true, false, true]);
+  await database.close();
+  const again = await Database.open(folder, { comparator });
+  expect((await collect(again.keys())).map(text)).toEqual(['d', 'b', 'a']);
+  await again.close();
 });
 
 test('reads go on after a write that fails', async () => {

@@ -4,7 +4,7 @@ import { WriteBatch } from '../src/format/write-batch.js';
 import { type RecordTarget, WriteQueue } from '../src/write/write-queue.js';
 
 function targetOf(append: (batch: WriteBatch) => Promise<void> | undefined): RecordTarget {
-  return { lastSequence: 0n, hasRoom: true, hasNumbers: () => true, makeRoom: () => Promise.resolve(), append };
+  return { lastSequence: 0n, hasRoom: true, hasNumbers: () => true, makeRoom: () => Promise.resolve(), append, skip: () => undefined };
 }
 
 function putOf(byte: number): WriteBatch {

@@ -140,6 +140,11 @@ export class DatabaseState {
     return undefined;
   }
 
+  /** Leaves out sequences, which no operation gets. */
+  skip(count: bigint): void {
+    this.versions.lastSequence = this.#view.lastSequence = this.versions.lastSequence + count;
+  }
+
   /** Why nothing more is written; undefined otherwise. */
   get failure(): DatabaseError | undefined {
     return this.#failure;

@@ -312,7 +312,7 @@ export class Database extends AsyncBaseReader {
     const { writes } = this.#database;
     const { held } = this.#database.state;
     writes.catchUp();
-    const sequence = writes.lastQueued;
+    const sequence = writes.reserveQueued();
     held.add(sequence);
     return new DatabaseSnapshot(sequence, () => held.remove(sequence));
   }

@@ -110,6 +110,11 @@ export class WritePath {
     return this.#append(batch, sync);
   }
 
+  /** Leaves out sequences. REQUIRES: `append` has just refused a batch of that many operations. */
+  skip(count: number): void {
+    this.#state.skip(BigInt(count));
+  }
+
   /** Checks the keys of a batch of any size, one time slice after another. */
   async #mustBeOrdered(keys: BatchOrder): Promise<void> {
     const pacer = new Pacer(ENTRIES_PER_LOOK);

@@ -63,7 +63,7 @@ function merged(writers: readonly Writer[], count: number): WriteBatch {
 }
 
 /** The parts of the {@link WritePath} that a {@link WriteQueue} needs. */
-export type RecordTarget = Pick<WritePath, 'lastSequence' | 'hasRoom' | 'hasNumbers' | 'makeRoom' | 'append'>;
+export type RecordTarget = Pick<WritePath, 'lastSequence' | 'hasRoom' | 'hasNumbers' | 'makeRoom' | 'append' | 'skip'>;
 
 /** Keeps writes in order, and merges those that wait at the same time into one record. */
 export class WriteQueue {
@@ -76,6 +76,8 @@ export class WriteQueue {
   #isBusy = false;
   /** The last sequence before the first writers, while they are being answered. */
   #sequenceBefore = 0n;
+  /** The last sequence that `reserveQueued` returned. */
+  #reserved = 0n;
   /** Whether `catchUp` has written something since the drain last ran. */
   #hasCaughtUp = false;
   /** Work that `catchUp` has begun and could not finish synchronously, until the drain waits for it. */
@@ -125,8 +127,15 @@ export class WriteQueue {
     return this.#writers.length === 0;
   }
 
-  /** The last sequence that the queued batches get, up to the first queued step that writes: its sequences are not known. */
-  get lastQueued(): bigint {
+  /**
+   * The last sequence that the queued batches get, up to the first queued step that writes: its sequences are not known. No other batch gets
+   * them, even if one of these is refused.
+   */
+  reserveQueued(): bigint {
+    return (this.#reserved = this.#lastQueued);
+  }
+
+  get #lastQueued(): bigint {
     const [first] = this.#writers;
     if (first !== undefined && isWritingStep(first)) return this.#target.lastSequence;
     let sequence = this.#isBusy ? this.#sequenceBefore : this.#target.lastSequence;
@@ -276,7 +285,11 @@ export class WriteQueue {
   #refuse(count: number, error: unknown): void {
     this.#isBusy = false;
     const reason = reasonOf(error);
-    for (const writer of this.#writers.splice(0, count)) writer.reject(reason);
+    const refused = this.#writers.splice(0, count);
+    if (error instanceof RefusedBatch && this.#reserved > this.#target.lastSequence) {
+      this.#target.skip(refused.reduce((sum, { batch }) => sum + (batch?.count ?? 0), 0));
+    }
+    for (const writer of refused) writer.reject(reason);
   }
 }
 
