@@ -2,7 +2,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { turns } from '@bloom/fixtures/event-loop';
-import { Database, type DatabaseCursor, DatabaseReader, encodeVersionEdit, FolderError, MemoryFolder, SyncDatabaseReader, WritableMemoryFolder } from '@bloom/leveldb';
+import { Database, type DatabaseCursor, DatabaseReader, encodeVersionEdit, FolderError, type FolderFile, MemoryFolder, SyncDatabaseReader, WritableMemoryFolder } from '@bloom/leveldb';
 import { readLog } from '@bloom/log';
 import { bytewiseComparator } from '@bloom/sstable';
 import { describe, expect, test } from 'vitest';
@@ -460,6 +460,37 @@ test('approximateSize reads its bounds at once', async () => {
   limit.fill(0xff);
   expect(await size).toBe(expected);
   await database.close();
+});
+
+test.each([false, true])('approximateSize that waits for a table when the database is closed is rejected with BLOOM_CLOSED; its read fails: %s', async (fails) => {
+  const gate = new Gate();
+  let isGated = false;
+  class GatedTables extends WritableMemoryFolder {
+    override open(name: string): FolderFile | undefined {
+      const file = super.open(name);
+      const pass = (): void | Promise<void> => (isGated && name.endsWith('.ldb') ? gate.pass() : undefined);
+      return file && { byteLength: file.byteLength, name, close: () => file.close?.(), read };
+
+      async function read(offset: number, length: number): Promise<Uint8Array> {
+        await pass();
+        if (isGated && fails) throw new Error('the file is closed');
+        return file!.read(offset, length);
+      }
+    }
+  }
+  const folder = new GatedTables();
+  const writer = await Database.open(folder);
+  for (const key of KEYS) await writer.put(key, key);
+  await writer.flush();
+  await writer.close();
+  const database = await Database.open(folder);
+  isGated = true;
+  const size = rejection(database.approximateSize(KEYS[10]!, KEYS[30]!));
+  await turns();
+  const closing = database.close();
+  gate.open();
+  await closing;
+  expect(await size).toMatchObject({ code: 'BLOOM_CLOSED' });
 });
 
 describe('what the caller changes during a call makes no difference', () => {

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { type Comparator, Database, WriteBatch, type WritableFile, WritableMemoryFolder } from '@bloom/leveldb';
 import { WritableNodeFolder } from '@bloom/leveldb/node';
 import { describe, expect, test } from 'vitest';
+import { rejection } from '@bloom/fixtures/caught';
 import { collect } from './collect.js';
 import { reverseComparator } from './reverse-comparator.js';
 
@@ -219,6 +220,48 @@ test('a snapshot does not have a write that follows a refused one', async () => 
   expect((await collect(again.keys())).map(text)).toEqual(['d', 'b', 'a']);
   await again.close();
 });
+
+test.each([
+  ['explain', async (database: Database) => (await database.explain('a')).outcome],
+  ['versions', (database: Database) => database.versions('a')],
+] as const)('%s shows no write that is called after it', async (_, read) => {
+  const database = await Database.open(new SlowFolder());
+  const first = database.put('a', '1', { sync: true });
+  const reading = read(database);
+  const second = database.put('a', '2');
+  expect(JSON.stringify(await reading, (_key, value: unknown) => (typeof value === 'bigint' ? `${value}` : value))).not.toContain('"sequence":"2"');
+  await Promise.all([first, second]);
+  await database.close();
+});
+
+test.each<readonly [string, (database: Database, options: { signal: AbortSignal }) => unknown]>([
+  ['get', (database, options) => database.get('a', options)],
+  ['getAs', (database, options) => database.getAs('a', () => 1, options)],
+  ['has', (database, options) => database.has('a', options)],
+  ['getMany', (database, options) => database.getMany(['a'], options)],
+  ['hasMany', (database, options) => database.hasMany(['a'], options)],
+  ['explain', (database, options) => database.explain('a', options)],
+  ['versions', (database, options) => database.versions('a', options)],
+  ['entries', (database, options) => database.entries(options).next()],
+  ['approximateSize', (database, options) => database.approximateSize('a', 'b', options)],
+  ['seek', (database, options) => database.cursor().seek('a', options)],
+])('an abort ends the wait of %s for a write', async (_, read) => {
+  const database = await Database.open(new SlowFolder());
+  const { signal, abort } = aborter();
+  let isSynced = false;
+  const writing = database.put('a', '1', { sync: true }).then(() => (isSynced = true));
+  const reading = rejection(Promise.resolve(read(database, { signal })));
+  abort();
+  expect(await reading).toBe(signal.reason);
+  expect(isSynced).toBe(false);
+  await writing;
+  await database.close();
+});
+
+function aborter(): { readonly signal: AbortSignal; readonly abort: () => void } {
+  const controller = new AbortController();
+  return { signal: controller.signal, abort: () => controller.abort(new Error('no longer needed')) };
+}
 
 test('reads go on after a write that fails', async () => {
   const database = await Database.open(new SlowFolder());

@@ -82,8 +82,11 @@ export abstract class AsyncBaseReader extends BaseReader implements AsyncIterabl
    */
   async explain(key: Uint8Array | string, options?: AsyncReadOptions): Promise<LookupExplanation> {
     mustNotBeAborted(options?.signal);
-    const own = this.#path.isBehind(key) ? await this.#whenWritten(key) : key;
-    return this.#run(this.#path.explained(this.#path.view, 'explain', own, options), this.#path.view, options?.signal);
+    const explain = (view: View, of: Uint8Array | string, last?: bigint): LookupExplanation | Promise<LookupExplanation> =>
+      this.#run(this.#path.explained(view, 'explain', of, options, last), view, options?.signal);
+    if (!this.#path.isBehind(key)) return explain(this.#path.view, key);
+    const own = ownKey(key);
+    return this.#later(options?.signal, ({ view, lastSequence }) => explain(view, own, lastSequence));
   }
 
   /** Whether there is a value for `key`. */
@@ -127,7 +130,8 @@ export abstract class AsyncBaseReader extends BaseReader implements AsyncIterabl
       return this.#lookUpAllIn(this.#path.view, keys, sequence, options?.signal, take);
     }
     const own = Array.from(keys, (key, i) => new Uint8Array(keyAt(key, i)));
-    return this.#later(({ view, lastSequence }) => this.#lookUpAllIn(view, own, this.#path.sequenceOf(call, options, lastSequence), options?.signal, take));
+    mustNotBeAborted(options?.signal);
+    return this.#later(options?.signal, ({ view, lastSequence }) => this.#lookUpAllIn(view, own, this.#path.sequenceOf(call, options, lastSequence), options?.signal, take));
   }
 
   /** All lookups see the same state, even if `refresh` is called before they end. */
@@ -221,10 +225,15 @@ export abstract class AsyncBaseReader extends BaseReader implements AsyncIterabl
   /** All stored versions of a key, the newest first, including deletions and overwritten values. With a `sequence`, the versions up to it. */
   async versions(key: Uint8Array | string, options?: AsyncReadOptions): Promise<StoredVersion[]> {
     this.#path.mustBeOpen();
-    const own = this.#path.isBehind(key) ? await this.#whenWritten(key) : key;
-    const reading = this.#path.versionsIn(this.#path.view, 'versions', own, options);
+    const find = (view: View, of: Uint8Array | string, last?: bigint): StoredVersion[] | Promise<StoredVersion[]> => {
+      const reading = this.#path.versionsIn(view, 'versions', of, options, last);
+      mustNotBeAborted(options?.signal);
+      return this.#run(reading, view, options?.signal);
+    };
+    if (!this.#path.isBehind(key)) return find(this.#path.view, key);
+    const own = ownKey(key);
     mustNotBeAborted(options?.signal);
-    return this.#run(reading, this.#path.view, options?.signal);
+    return this.#later(options?.signal, ({ view, lastSequence }) => find(view, own, lastSequence));
   }
 
   #get<T>(call: string, key: Uint8Array | string, make: MakeOfBytes<T>, options: AsyncReadOptions | undefined): T | undefined | Promise<T | undefined> {
@@ -238,7 +247,7 @@ export abstract class AsyncBaseReader extends BaseReader implements AsyncIterabl
   /** Looks up a key once all writes that were called earlier are visible. */
   #lookUpLater<T>(call: string, key: Uint8Array | string, options: AsyncReadOptions | undefined, take: (lookup: ViewLookup) => T): Promise<T> {
     const own = ownKey(key);
-    return this.#later(async ({ view, lastSequence }) => {
+    return this.#later(options?.signal, async ({ view, lastSequence }) => {
       const lookup = this.#path.lookupAt(own, this.#path.sequenceOf(call, options, lastSequence), view);
       const settling = this.#settle(lookup, view, options?.signal);
       // Not awaited needlessly: other lookups could overwrite the value, which is lent.
@@ -248,20 +257,13 @@ export abstract class AsyncBaseReader extends BaseReader implements AsyncIterabl
   }
 
   /** Reads once all writes that were called earlier are visible. */
-  async #later<T>(read: (moment: Moment) => T | Promise<T>): Promise<T> {
-    const moment = await this.#path.moment();
+  async #later<T>(signal: Signal | undefined, read: (moment: Moment) => T | Promise<T>): Promise<T> {
+    const moment = await this.#path.moment(signal);
     try {
       return await read(moment);
     } finally {
       moment.view.unpin();
     }
-  }
-
-  /** Waits for all writes that were called earlier. @returns a copy of the key, which the caller may change meanwhile. */
-  async #whenWritten(key: Uint8Array | string): Promise<Uint8Array> {
-    const own = ownKey(key);
-    await this.#later(() => this.#path.mustBeOpen());
-    return own;
   }
 
   async #madeAfter<T>(settling: Promise<void>, lookup: ViewLookup, make: MakeOfBytes<T>): Promise<T | undefined> {
@@ -329,6 +331,6 @@ export abstract class AsyncBaseReader extends BaseReader implements AsyncIterabl
     // Wrong arguments are refused synchronously.
     new KeyBounds(range, this.#path.view.order.compareUserKeys);
     const own = ownRange(range);
-    return new LaterIterator(this.#later((moment) => walkAt(moment, own)));
+    return new LaterIterator(this.#later(range.signal, (moment) => walkAt(moment, own)));
   }
 }

@@ -143,7 +143,9 @@ export class LaterIterator<T> implements AsyncIterableIterator<T> {
   }
 
   async return(): Promise<IteratorResult<T, undefined>> {
-    return (await this.#iterator).return!();
+    // Where the state could not be waited for, there is nothing to end.
+    const iterator = await this.#iterator.catch(() => undefined);
+    return iterator === undefined ? { value: undefined, done: true } : iterator.return!();
   }
 
   [Symbol.asyncIterator](): this {

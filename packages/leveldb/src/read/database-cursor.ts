@@ -1,7 +1,7 @@
 import { bytesOf } from '@bloom/bytes/internal';
 import type { Bytes, Signal } from '@bloom/bytes';
 import type { AsyncNextManyOptions, AsyncPrevManyOptions, SignalOptions } from '@bloom/sstable';
-import { type Side, signalOf } from '@bloom/sstable/internal';
+import { type Side, signalOf, untilAborted } from '@bloom/sstable/internal';
 import { type CursorEntry, BaseDatabaseCursor } from './base-database-cursor.js';
 import type { CursorState } from './cursor-state.js';
 import { ownKey } from './database-range.js';
@@ -224,7 +224,7 @@ export class DatabaseCursor extends BaseDatabaseCursor {
 
   /** Makes the first move of a cursor that has to wait for writes. */
   async #moveLater(later: Promise<CursorParts>, move: () => boolean, signal: Signal | undefined): Promise<void> {
-    const { view, cursor, run } = await later;
+    const { view, cursor, run } = await (signal === undefined ? later : untilAborted(later, signal));
     // It was closed in the meantime.
     if (this.#later === undefined) return;
     this.#later = undefined;

@@ -1,8 +1,8 @@
-import type { Bytes } from '@bloom/bytes';
+import type { Bytes, Signal } from '@bloom/bytes';
 import { bytesOf, mustBeBytes, mustBeIterable, mustBeOptions } from '@bloom/bytes/internal';
 import type { CursorOptions } from '@bloom/sstable';
 import { type DatabaseEntry, decodeInternalKey, type SequenceOptions, VALUE } from '@bloom/sstable/database';
-import { ByteCopier, compareInternalBytes, CURSOR_OPTIONS, CursorBounds, fillsCache, mustBeSequence } from '@bloom/sstable/internal';
+import { ByteCopier, compareInternalBytes, CURSOR_OPTIONS, CursorBounds, fillsCache, mustBeSequence, untilAborted } from '@bloom/sstable/internal';
 import { CursorState } from './cursor-state.js';
 import { type DatabaseKeyRange, DatabaseRange, inBytes, mustBeDatabaseRange } from './database-range.js';
 import type { EntryCursor } from '../cursor/entry-cursor.js';
@@ -141,12 +141,17 @@ export class ReadPath {
     return !(isBytewise && key instanceof Uint8Array) || writes.mayChange(key);
   }
 
-  /** The state with the writes that were called earlier. Its view is pinned. */
-  moment(): Promise<Moment> {
-    return this.#observer!.writes.reached(() => {
+  /** The state with the writes that were called earlier. Its view is pinned. @throws the signal's reason at once when it is aborted. */
+  moment(signal?: Signal): Promise<Moment> {
+    const coming = this.#observer!.writes.reached(() => {
       const { view } = this;
       view.pin();
       return { view, lastSequence: view.lastSequence };
+    });
+    if (signal === undefined) return coming;
+    return untilAborted(coming, signal).catch((error: unknown) => {
+      void coming.then(({ view }) => view.unpin(), () => undefined);
+      throw error;
     });
   }
 
@@ -168,12 +173,12 @@ export class ReadPath {
   }
 
   /** Looks up a key as `get` does, and explains the steps. It yields the reads that it needs. */
-  *explained(view: View, call: string, key: Uint8Array | string, options: SequenceOptions | undefined): FolderReading<LookupExplanation> {
+  *explained(view: View, call: string, key: Uint8Array | string, options: SequenceOptions | undefined, last?: bigint): FolderReading<LookupExplanation> {
     this.mustBeOpen();
     const bytes = bytesOf('key', key);
     mustBeBytes('key', bytes);
     const own = new Uint8Array(bytes);
-    const sequence = this.sequenceOf(call, options);
+    const sequence = this.sequenceOf(call, options, last);
     const trace = new LookupTrace(view, own, sequence);
     const lookup = this.lookupAt(own, sequence, view, trace);
     try {
@@ -314,14 +319,16 @@ export class ReadPath {
   /**
    * All versions of a key in `view`, the newest first, including those that are not visible.
    *
+   * @param last the last sequence to show; undefined for no limit.
    * @throws TypeError or RangeError for a wrong argument of `call`.
    */
-  versionsIn(view: View, call: string, key: Uint8Array | string, options: SequenceOptions | undefined): FolderReading<StoredVersion[]> {
+  versionsIn(view: View, call: string, key: Uint8Array | string, options: SequenceOptions | undefined, last?: bigint): FolderReading<StoredVersion[]> {
     if (options !== undefined) mustBeOptions(this.nameOf(call), options, READ_OPTIONS);
     const bytes = bytesOf('key', key);
     mustBeBytes('key', bytes);
-    const sequence = options?.sequence;
-    if (sequence !== undefined) mustBeSequence(sequence);
+    const given = options?.sequence;
+    if (given !== undefined) mustBeSequence(given);
+    const sequence = last === undefined || (given !== undefined && given < last) ? given : last;
     // Copies: the caller may change the key before the last table is reached.
     return this.#versionsBetween(view, sequence === undefined ? beforeVersions(bytes) : seekKey(bytes, sequence), afterVersions(bytes));
   }

@@ -349,12 +349,20 @@ export class Database extends AsyncBaseReader {
     const startKey = beforeVersions(startBytes);
     const limitKey = beforeVersions(limitBytes);
     const isBehind = this.#path.isBehind();
-    const { view } = isBehind ? await this.#path.moment() : this.#path;
+    const { view } = isBehind ? await this.#path.moment(signal) : this.#path;
     if (!isBehind) view.pin();
     try {
       this.#path.mustBeOpen();
       const from = await this.#approximateOffset(view, startKey, signal);
-      return Math.max(0, (await this.#approximateOffset(view, limitKey, signal)) - from);
+      const to = await this.#approximateOffset(view, limitKey, signal);
+      // A table that was opened is returned even if the call was aborted, or the database closed, in the meantime.
+      this.#path.mustBeOpen();
+      signal?.throwIfAborted();
+      return Math.max(0, to - from);
+    } catch (error) {
+      // An error from a file that `close` has closed is not the caller's error.
+      this.#path.mustBeOpen();
+      throw error;
     } finally {
       view.unpin();
     }
