@@ -181,6 +181,11 @@ describe('an end in the middle', () => {
     expect(failed).toBeGreaterThan(2);
   });
 
+  test('is refused for progress that is not a function, before anything is read', async () => {
+    const folder = new WritableMemoryFolder();
+    expect(await rejection(Database.refilter(folder, { onProgress: 1 as never }))).toMatchObject({ name: 'TypeError', message: expect.stringContaining('onProgress must be a function') as string });
+  });
+
   test('is refused for a value that is not a signal, before anything is read', async () => {
     expect(await rejection(Database.refilter(new WritableMemoryFolder(), { lock: 'none', signal: true as never }))).toBeInstanceOf(TypeError);
   });

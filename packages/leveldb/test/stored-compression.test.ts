@@ -234,6 +234,16 @@ describe('a new table has the compression', () => {
   });
 });
 
+test('a function of the level is called once for each level, also when the compression is found in tables', async () => {
+  const folder = new WritableMemoryFolder();
+  await addTable(folder, 'a', { compression: deflate });
+  const levels: number[] = [];
+  const bitsPerKey = (level: number): number => levels.push(level);
+  const database = await Database.open(folder, { codecs, bitsPerKey });
+  await database.close();
+  expect(levels).toEqual([0, 1, 2, 3, 4, 5, 6]);
+});
+
 test('a thread that writes tables gets the codecs that the tables need, and no others', async () => {
   const toldBy = async (folder: WritableMemoryFolder, options: DatabaseOptions): Promise<TableThreadSettings> => {
     const told: TableThreadSettings[] = [];

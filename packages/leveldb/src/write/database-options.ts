@@ -205,7 +205,7 @@ export function settingsOf(options: DatabaseOptions): Settings {
   const own = typeof compression === 'object' ? [compression] : [];
   const reading: ReaderOptions = { readAheadBytes, gapBytes, tailBytes };
   const cache = options.cache === undefined ? new BlockCache(DEFAULT_CACHE_BYTES) : options.cache;
-  const given: DatabaseOptions = { ...options, cache };
+  const given: DatabaseOptions = { ...options, cache, bitsPerKey: levelBits };
   return {
     createIfMissing: flag('createIfMissing', options.createIfMissing ?? true),
     errorIfExists: flag('errorIfExists', options.errorIfExists ?? false),

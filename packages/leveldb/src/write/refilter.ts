@@ -5,7 +5,7 @@
  * failure at any moment leaves a database with the same entries.
  */
 import type { Signal } from '@bloom/bytes';
-import { mustBeOptions, mustBeSignal } from '@bloom/bytes/internal';
+import { mustBeFunction, mustBeOptions, mustBeSignal } from '@bloom/bytes/internal';
 import { FittedBloomFilterPolicy } from '@bloom/policy';
 import { internalKeyPolicy } from '@bloom/sstable/database';
 import { type RefilteredTable, refilterTable } from '@bloom/sstable/inspect';
@@ -72,6 +72,7 @@ export interface RefilterReport {
 export async function refilterDatabase(folder: WritableFolder, options: RefilterDatabaseOptions): Promise<RefilterReport> {
   mustBeOptions('Database.refilter', options, REFILTER_OPTIONS);
   const { filterPolicy = new FittedBloomFilterPolicy(10), onProgress, signal, ...others } = options;
+  if (onProgress !== undefined) mustBeFunction('onProgress', onProgress);
   if (signal !== undefined) mustBeSignal('signal', signal);
   const settings = settingsOf({ ...others, filterPolicy });
   await mustHaveDatabase(folder, `${folder.name ?? 'the folder'} has no database: there is no CURRENT`);
