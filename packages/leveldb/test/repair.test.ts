@@ -52,6 +52,15 @@ test.each(['before the database', 'by nobody'])('tables that were kept for a cur
   expect((await entriesOf(folder)).map(([key]) => text(key))).toEqual(['a', 'c']);
 });
 
+test('a folder that is missing, and lists no files, is not repaired', async () => {
+  class MissingFolder extends WritableMemoryFolder {
+    override create(name: string): never {
+      throw Object.assign(new Error(`there is no folder for ${name}`), { code: 'ENOENT' });
+    }
+  }
+  await expect(Database.repair(new MissingFolder())).rejects.toMatchObject({ name: 'DatabaseError', code: 'BLOOM_DATABASE_MISSING' });
+});
+
 test('a repair restores all entries of a database whose MANIFEST or CURRENT is missing or damaged', async () => {
   const { files, entries } = await someDatabase(1);
   const manifest = [...files.keys()].find((name) => name.startsWith('MANIFEST'))!;

@@ -79,18 +79,20 @@ export async function repairDatabase(folder: WritableFolder, options: RepairOpti
   const { fromTablesAlone = false, ...rest } = options;
   mustBeBoolean('fromTablesAlone', fromTablesAlone);
   const settings = settingsOf(rest);
+  let mayBeMissing = true;
   try {
-    await folder.list();
+    // Some folders list no files where they are missing. Making a file in them says so.
+    mayBeMissing = (await folder.list()).length === 0;
+    await mustBeLevelDb(folder);
+    const hold = await holdFolder(folder, settings);
+    try {
+      return await new Repair(hold.folder, await settingsForRepair(hold.folder, settings), fromTablesAlone).run();
+    } finally {
+      await hold.release();
+    }
   } catch (cause) {
-    if (!isMissing(cause)) throw cause;
+    if (!mayBeMissing || !isMissing(cause)) throw cause;
     throw new DatabaseError('BLOOM_DATABASE_MISSING', `${folder.name ?? 'the folder'} cannot be repaired: no such file or directory`, { cause });
-  }
-  await mustBeLevelDb(folder);
-  const hold = await holdFolder(folder, settings);
-  try {
-    return await new Repair(hold.folder, await settingsForRepair(hold.folder, settings), fromTablesAlone).run();
-  } finally {
-    await hold.release();
   }
 }
 
