@@ -129,12 +129,18 @@ function lawOf<Kind extends Folder>(
     async run() {
       const run = new LawRun(name, patienceMs);
       const made: Kind[] = [];
-      try {
-        await use(run, made);
-      } finally {
-        await run.end();
-        for (const folder of made) await dispose?.(folder);
-      }
+      const failures: unknown[] = [];
+      const attempt = async (work: () => void | Promise<void>): Promise<void> => {
+        try {
+          await work();
+        } catch (error) {
+          failures.push(error);
+        }
+      };
+      await attempt(() => use(run, made));
+      await run.end();
+      for (const folder of made) await attempt(() => dispose?.(folder));
+      if (failures.length > 0) throw failures[0];
     },
   };
 }

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { seeded } from '@bloom/bytes/internal';
-import { type Folder, MemoryFolder, type WritableFolder, WritableMemoryFolder } from '@bloom/leveldb';
+import { type Folder, type FolderFile, MemoryFolder, type WritableFolder, WritableMemoryFolder } from '@bloom/leveldb';
 import { DirectoryFolder, FileListFolder } from '@bloom/leveldb/browser';
 import { type FolderLaw, folderLaws, type FolderLawsOptions, readFolderLaws } from '@bloom/leveldb/contract';
 import { HttpFolder } from '@bloom/leveldb/http';
@@ -107,6 +107,35 @@ test('a call that never settles breaks the law that makes it', async () => {
   }
   const law = folderLaws(() => new Stuck(), { patienceMs: 20 }).find(({ name }) => name.startsWith('4.'))!;
   await expect(law.run()).rejects.toThrow(/list\(\) does not settle within 20 ms/);
+});
+
+test('a close that never settles does not keep a broken law from ending', async () => {
+  class Stuck extends RightFolder {
+    override async open(name: string): Promise<FolderFile | undefined> {
+      const file = await super.open(name);
+      if (file === undefined) return undefined;
+      return { byteLength: file.byteLength + 1, read: (offset, length) => file.read(offset, length), close: () => new Promise(() => undefined) };
+    }
+  }
+  const [law] = folderLaws(() => new Stuck(), { patienceMs: 20 });
+  await expect(law!.run()).rejects.toThrow(/and a byteLength of/);
+});
+
+test('all folders are disposed of although one of them fails, which does not hide a broken law', async () => {
+  const disposed: WritableFolder[] = [];
+  const dispose = (folder: RightFolder): void => {
+    disposed.push(folder);
+    throw new Error(`disposal ${disposed.length}`);
+  };
+  const laws = folderLaws(() => Object.assign(new RightFolder(), { open: () => Promise.reject(new Error('broken')) }), { dispose });
+  await expect(laws[0]!.run()).rejects.toThrow('open("CURRENT") fails: Error: broken');
+  const counts: number[] = [];
+  for (const law of folderLaws(() => new RightFolder(), { ...RightFolder.options, dispose })) {
+    disposed.length = 0;
+    await expect(law.run()).rejects.toThrow('disposal 1');
+    counts.push(disposed.length);
+  }
+  expect(Math.max(...counts)).toBeGreaterThan(1);
 });
 
 test('folders are disposed of when their law has ended, even if it is broken', async () => {

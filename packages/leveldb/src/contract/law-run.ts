@@ -228,13 +228,8 @@ export class LawRun {
 
   /** Closes the files that the law has left open. A failure is ignored, because the law has already had its result. */
   async end(): Promise<void> {
-    for (const file of this.#open) {
-      try {
-        await file.close?.();
-      } catch {
-        // The folder may have closed the file itself.
-      }
-    }
+    // Together, so that several which never settle are waited for once. The folder may have closed a file itself.
+    await Promise.allSettled([...this.#open].map((file) => this.outcomeOf('close() of a file', () => file.close?.())));
   }
 }
 
