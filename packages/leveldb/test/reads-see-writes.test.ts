@@ -122,6 +122,10 @@ describe.each(Object.entries(WAITS))('where writes wait for %s', (name, put) => 
       expect([...database.keysSync({ gt: keyOf(COUNT) })].map(text)).toEqual([text(keyOf(COUNT + 1))]);
       void put(database, COUNT + 2);
       expect(database.getManySync([keyOf(COUNT + 2)]).map(text)).toEqual([valueOf(COUNT + 2)]);
+      void put(database, COUNT + 3);
+      expect(database.versionsSync(keyOf(COUNT + 3))).toHaveLength(1);
+      void put(database, COUNT + 4);
+      expect(database.explainSync(keyOf(COUNT + 4))).toMatchObject({ outcome: { kind: 'value' } });
     }));
 });
 

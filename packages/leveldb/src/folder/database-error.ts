@@ -10,7 +10,8 @@
  * - `BLOOM_NO_ROOM`: the sequences or the file numbers of the database are used up, so the write was refused; other databases are not affected.
  *   A batch with fewer operations may still fit. The database can still be read, and copied to a new one.
  * - `BLOOM_NOT_A_FOLDER`: `lost`, into which files are moved, is a link or a file. Rename it.
- * - `BLOOM_WRITING_ENDED`: a write to the folder failed, so nothing more is written; `cause` is the folder's error. The database can still be
+ * - `BLOOM_WRITING_ENDED`: nothing more is written, for the reason in `cause`: a write to the folder failed, a table that is merged is damaged,
+ *   a comparator, a policy or a codec threw, or level 0 is full and cannot be merged because a codec is missing. The database can still be
  *   read. Close it and open it again.
  */
 export type DatabaseErrorCode =

@@ -110,7 +110,7 @@ export class WriteBatch {
     return this;
   }
 
-  /** The record of the batch with its first operation at `sequence`: a view that is valid until the next change. */
+  /** The record of the batch with its first operation at `sequence`: a view that is valid until the next change or call of `encode`. */
   encode(sequence: bigint): Bytes {
     this.#reserve(0);
     const view = (this.#view ??= new DataView(this.#bytes.buffer));

@@ -52,9 +52,9 @@ export interface VerifyDatabaseReport {
   readonly moreFindings: number;
   /** The parts that could not be checked. */
   readonly unchecked: readonly UncheckedInFile[];
-  /** The name of the comparator; undefined when the MANIFEST does not name it. */
+  /** The name of the comparator, the bytewise one if the MANIFEST names none; undefined when the MANIFEST cannot be read. */
   readonly comparator: string | undefined;
-  /** The names of the tables and logs that were verified. */
+  /** The names of the tables that the MANIFEST lists, even if they are missing, and of the logs; all of the folder when it cannot be read. */
   readonly tables: readonly string[];
   readonly logs: readonly string[];
 }
@@ -69,8 +69,8 @@ export interface VerifyDatabaseReport {
  * verified.
  *
  * @param folder a folder that can be listed.
- * @throws TypeError when the folder cannot be listed; RangeError for an invalid option. Errors of the folder are passed on; damaged files
- *   cause none.
+ * @throws TypeError when the folder cannot be listed; TypeError or RangeError for an invalid option; the signal's reason when it is aborted.
+ *   Errors of the folder are passed on; damaged files cause none.
  * @example
  * ```ts
  * const { findings } = await verifyDatabase(new NodeFolder('path/to/database'));

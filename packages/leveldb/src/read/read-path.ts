@@ -287,7 +287,7 @@ export class ReadPath {
   /** `versions`, synchronously. */
   versionsAtOnce(call: string, key: Uint8Array | string, options: SequenceOptions | undefined): StoredVersion[] {
     this.mustBeOpen();
-    return runSync(this.folder, this.versionsIn(this.view, call, key, options));
+    return runSync(this.folder, this.versionsIn(this.present.view, call, key, options));
   }
 
   /** A call as error messages name it. */

@@ -34,8 +34,8 @@ export interface ReaderOptions extends ReadingOptions {
   readonly tailBytes?: number | undefined;
   /**
    * `'strict'` refuses a database whose logs are damaged, and throws at each damaged block. `'skip'` returns what LevelDB returns by default,
-   * that is, everything else; `describe` lists what was left out. With both, a `get` throws if the damage may hide its result. Default:
-   * `'strict'`.
+   * that is, everything else; `describe` lists the first 10,000 places that were left out so far. With both, a `get` throws if the damage of a
+   * table may hide its result. Default: `'strict'`.
    */
   readonly damage?: 'strict' | 'skip' | undefined;
   /**
@@ -46,8 +46,9 @@ export interface ReaderOptions extends ReadingOptions {
   readonly maxOpenFiles?: number | undefined;
   /**
    * `'at-opening'` opens all tables with the database, if `maxOpenFiles` allows it. `'when-needed'` opens each table when it is first needed,
-   * and keeps it open: a table that is missing, or was deleted, is noticed only then, as an error `BLOOM_FOLDER_CHANGED`. Default:
-   * `'when-needed'` for a remote folder, such as `HttpFolder`, otherwise `'at-opening'`.
+   * and keeps it open as long as `maxOpenFiles` allows it: a table that was deleted by then is an error `BLOOM_FOLDER_CHANGED`, and so is one
+   * that was missing before, where the folder cannot be listed. Default: `'when-needed'` for a remote folder, such as `HttpFolder`, otherwise
+   * `'at-opening'`.
    */
   readonly openTables?: 'at-opening' | 'when-needed' | undefined;
   /** How often to restart when another process changes the folder while it is read. Default: 100. */

@@ -13,7 +13,7 @@ import type { Memtable } from '../memtable/memtable.js';
  * - `'auto'`, or `{ average }`: the bits with which a lookup of an absent key reads the fewest blocks, for filters of the same total size
  *   as with `average` bits for every key; 10 for `'auto'`. Upper levels have few keys, so giving them many bits costs little.
  *
- * Bits are whole numbers; 0 means tables without filters. `average` is any positive number.
+ * Bits are whole numbers; 0 means tables without filters. `average` is above 0 and at most 64.
  */
 export type BitsByLevel = readonly number[] | ((level: number) => number) | 'auto' | { readonly average: number };
 

@@ -72,8 +72,9 @@ export type DatabaseEvent =
       readonly memoryUsage: number;
     }
   /**
-   * `clear` has emptied the database: log and memtable start again, and the next installed version has no tables. A flush or compaction in
-   * progress is abandoned.
+   * `clear` empties the database: log and memtable start again, and the next installed version has no tables. A flush or compaction in progress
+   * is abandoned. It is sent before the edit of the MANIFEST: if that fails, `writing-ended` follows, and the entries are still there. Not
+   * sent by a `clear` that deletes entries individually.
    */
   | { readonly kind: 'cleared'; readonly nextLog: string }
   | { readonly kind: 'flush-began'; readonly log: string; readonly table: string; readonly entries: number }

@@ -28,7 +28,10 @@ export interface DatabaseOptions extends Pick<ReaderOptions, 'codecs' | 'cache' 
   readonly errorIfExists?: boolean | undefined;
   /** The order of the keys, which must be that of the existing database. Default: bytewise. */
   readonly comparator?: Comparator | undefined;
-  /** The filter policy of new tables; null for none. Default: LevelDB's Bloom filter with 10 bits per key. */
+  /**
+   * The filter policy of new tables; null for none. Default: LevelDB's Bloom filter with 10 bits per key, or none if the comparator treats
+   * different bytes as equal.
+   */
   readonly filterPolicy?: FilterPolicy | null | undefined;
   /**
    * Bits per key of LevelDB's Bloom filter by the level that a table is written to, instead of `filterPolicy`. A table that moves

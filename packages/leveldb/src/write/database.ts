@@ -235,7 +235,8 @@ export class Database extends AsyncBaseReader {
   }
 
   /**
-   * Synchronous `get`. It blocks while a block that is not in the cache is read from the file.
+   * Synchronous `get`. It blocks while a block that is not in the cache is read from the file. Unlike `get`, it does not wait: it misses
+   * earlier writes that still wait for a sync, for room, or for the rest of a long batch.
    *
    * @throws TypeError when the folder can only read asynchronously.
    * @throws CorruptionError when the block or log that may hold the key is damaged.
@@ -245,7 +246,7 @@ export class Database extends AsyncBaseReader {
   }
 
   /**
-   * Synchronous `getAs`.
+   * Synchronous `getAs`. It waits for no writes, as {@link getSync}.
    *
    * @throws as {@link getSync}, what `make` throws, and a TypeError when it is no function.
    * @example
@@ -258,7 +259,7 @@ export class Database extends AsyncBaseReader {
     return this.#path.makeAtOnce('getAsSync', key, make, options);
   }
 
-  /** Synchronous `has`. @throws as {@link getSync}. */
+  /** Synchronous `has`. It waits for no writes, as {@link getSync}. @throws as {@link getSync}. */
   hasSync(key: Uint8Array | string, options?: SequenceOptions): boolean {
     return this.#path.hasAtOnce('hasSync', key, options);
   }
@@ -273,32 +274,32 @@ export class Database extends AsyncBaseReader {
     return this.#path.hasManyAtOnce('hasManySync', keys, options);
   }
 
-  /** Synchronous `entries`. @throws as {@link getSync}, when a step has to read. */
+  /** Synchronous `entries`. It waits for no writes, as {@link getSync}. @throws as {@link getSync}, when a step has to read. */
   entriesSync(range: DatabaseKeyRange = {}): IterableIterator<[Bytes, Bytes]> {
     return this.#path.iterateAtOnce('entriesSync', range, (cursor) => this.#path.copyPair(cursor));
   }
 
-  /** Synchronous `keys`. @throws as {@link entriesSync}. */
+  /** Synchronous `keys`. It waits for no writes, as {@link getSync}. @throws as {@link entriesSync}. */
   keysSync(range: DatabaseKeyRange = {}): IterableIterator<Bytes> {
     return this.#path.iterateAtOnce('keysSync', range, (cursor) => this.#path.copyKey(cursor));
   }
 
-  /** Synchronous `values`. @throws as {@link entriesSync}. */
+  /** Synchronous `values`. It waits for no writes, as {@link getSync}. @throws as {@link entriesSync}. */
   valuesSync(range: DatabaseKeyRange = {}): IterableIterator<Bytes> {
     return this.#path.iterateAtOnce('valuesSync', range, (cursor) => this.#path.copyValue(cursor));
   }
 
-  /** Synchronous `cursor`. Its moves throw as {@link getSync}. */
+  /** Synchronous `cursor`. It waits for no writes, as {@link getSync}. Its moves throw as {@link getSync}. */
   cursorSync(options?: DatabaseCursorOptions): SyncDatabaseCursor {
     return this.#path.cursorAtOnce('cursorSync', options);
   }
 
-  /** Synchronous `explain`. */
+  /** Synchronous `explain`. It waits for no writes, as {@link getSync}. */
   explainSync(key: Uint8Array | string, options?: SequenceOptions): LookupExplanation {
     return this.#path.explainAtOnce('explainSync', key, options);
   }
 
-  /** Synchronous `versions`. @throws as {@link getSync}. */
+  /** Synchronous `versions`. It waits for no writes, as {@link getSync}. @throws as {@link getSync}. */
   versionsSync(key: Uint8Array | string, options?: SequenceOptions): StoredVersion[] {
     return this.#path.versionsAtOnce('versionsSync', key, options);
   }
@@ -318,8 +319,9 @@ export class Database extends AsyncBaseReader {
   }
 
   /**
-   * Merges the tables of a range of keys, both ends included, so that deleted and overwritten entries no longer take
-   * space. An omitted bound means that end of the database. As in LevelDB, a range that ends before it begins has no keys.
+   * Writes the memtable to a table, and merges the tables of a range of keys, both ends included, down to the deepest level that had keys of
+   * the range when it was called, so that deleted and overwritten entries no longer take space. An omitted bound means that end of the
+   * database. As in LevelDB, a range that ends before it begins has no keys.
    */
   async compactRange(begin?: Uint8Array | string, end?: Uint8Array | string): Promise<void> {
     this.#path.mustBeOpen();

@@ -27,7 +27,10 @@ import { VersionSet } from './version-set.js';
 
 /** How to make the new filters. Every option has a default. */
 export interface RefilterDatabaseOptions extends Pick<DatabaseOptions, 'comparator' | 'codecs' | 'filterRange' | 'maxBlockBytes' | 'lock'> {
-  /** Makes the filters, from user keys; null for none. Default: `new FittedBloomFilterPolicy(10)`, whose filters LevelDB reads. */
+  /**
+   * Makes the filters, from user keys; null for none. Must be given if the comparator treats different bytes as equal. Default:
+   * `new FittedBloomFilterPolicy(10)`, whose filters LevelDB reads.
+   */
   readonly filterPolicy?: DatabaseOptions['filterPolicy'];
   /** Called after each table. */
   readonly onProgress?: ((progress: RefilterProgress) => void) | undefined;
