@@ -2,7 +2,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { turns } from '@bloom/fixtures/event-loop';
-import { Database, type DatabaseCursor, DatabaseReader, encodeVersionEdit, FolderError, type FolderFile, MemoryFolder, SyncDatabaseReader, WritableMemoryFolder } from '@bloom/leveldb';
+import { Database, type DatabaseCursor, DatabaseReader, encodeVersionEdit, FolderError, MemoryFolder, SyncDatabaseReader, WritableMemoryFolder } from '@bloom/leveldb';
 import { readLog } from '@bloom/log';
 import { bytewiseComparator } from '@bloom/sstable';
 import { describe, expect, test } from 'vitest';
@@ -466,10 +466,11 @@ test.each([false, true])('approximateSize that waits for a table when the databa
   const gate = new Gate();
   let isGated = false;
   class GatedTables extends WritableMemoryFolder {
-    override open(name: string): FolderFile | undefined {
+    // The database takes files that are read asynchronously from any folder.
+    override open(name: string): ReturnType<WritableMemoryFolder['open']> {
       const file = super.open(name);
       const pass = (): void | Promise<void> => (isGated && name.endsWith('.ldb') ? gate.pass() : undefined);
-      return file && { byteLength: file.byteLength, name, close: () => file.close?.(), read };
+      return (file && { byteLength: file.byteLength, name, close: () => file.close?.(), read }) as unknown as ReturnType<WritableMemoryFolder['open']>;
 
       async function read(offset: number, length: number): Promise<Uint8Array> {
         await pass();
