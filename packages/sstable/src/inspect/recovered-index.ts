@@ -27,8 +27,6 @@ const MAX_PROBED_BYTES = 2 ** 23;
 const MAX_META_BLOCKS = 64;
 /** What the names in a metaindex begin with. */
 const META_NAMES = /^(filter|fullfilter|partitionedfilter|rocksdb)\./;
-/** The name of LevelDB's filter in a metaindex, which no data is likely to have as a key. */
-const BLOOM_NAME = `filter.${new BloomFilterPolicy().name}`;
 
 /** Searches the end of a file for the index, which is there in all tables, by means of its checksum and contents. */
 export async function recoverTail(stored: StoredBlocks): Promise<RecoveredTail> {
@@ -147,12 +145,14 @@ export function isMetaName(name: string): boolean {
 function metaHandlesOf(contents: Uint8Array): { readonly handles: BlockList; readonly isNamed: boolean } | undefined {
   const reader = new VarintReader(contents);
   const handles: BlockHandle[] = [];
+  // No data is likely to have the name of LevelDB's filter as a key.
+  const bloomName = `filter.${new BloomFilterPolicy().name}`;
   let isNamed = false;
   const isWhole = everyEntry('metaindex block', contents, (walk) => {
     // Names are short, but a key of a data block need not be.
     const name = String.fromCharCode(...walk.key.subarray(0, 64));
     if (handles.length === MAX_META_BLOCKS || !isMetaName(name)) return false;
-    isNamed ||= name === BLOOM_NAME;
+    isNamed ||= name === bloomName;
     reader.position = walk.valueStart;
     reader.end = walk.valueEnd;
     const handle = readWholeHandle(reader, contents);
