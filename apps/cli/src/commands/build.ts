@@ -16,7 +16,7 @@ import { OutputTables, type WrittenTable } from '../outputs/output-tables.js';
 import { Progress } from '../outputs/progress.js';
 import { addSummaryOption, printSummary, secondsSince, type SummaryOptions } from '../outputs/summary.js';
 import { addOutputOptions, addTableOptions, internalOptions, tableBuilderOptions, type TableOptions } from '../outputs/table-options.js';
-import { listName, mustBeWritable, mustBeWritableList, writingFailure } from '../outputs/writable-output.js';
+import { listName, mustBeWritable, mustBeWritableTables, writingFailure } from '../outputs/writable-output.js';
 import { writeEntries } from '../outputs/written-entries.js';
 import { loadPlugins, type Plugins } from '../plugins/plugin-options.js';
 
@@ -99,9 +99,9 @@ async function build(paths: readonly string[], options: BuildOptions): Promise<v
   const started = performance.now();
   const form = inputForm(options);
   const inputs = findInputs(paths);
-  for (const { stat } of inputs) {
-    mustBeWritable(options.output, stat);
-    if (options.maxTableSize !== undefined) mustBeWritableList(options.output, stat);
+  for (const { path, stat } of inputs) {
+    if (options.maxTableSize === undefined) mustBeWritable(options.output, stat);
+    else mustBeWritableTables(options.output, path, stat);
   }
   const plugins = await loadPlugins(options);
   const { tables, replaced } = await interruptible((signal) => written(inputs, form, options, plugins, signal));

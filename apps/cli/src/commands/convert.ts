@@ -18,7 +18,7 @@ import { databaseEntries, withVisibleOf } from '../inputs/visible-entries.js';
 import { Progress } from '../outputs/progress.js';
 import { addSummaryOption, printSummary, type SummaryOptions } from '../outputs/summary.js';
 import { addOutputOptions, addTableOptions, internalOptions, policyOf, tableBuilderOptions, type TableOptions } from '../outputs/table-options.js';
-import { mustBeOutside, mustBeWritable, mustBeWritableList } from '../outputs/writable-output.js';
+import { mustBeOutside, mustBeWritable, mustBeWritableTables } from '../outputs/writable-output.js';
 import { writeTables } from '../outputs/written-entries.js';
 import { loadPlugins } from '../plugins/plugin-options.js';
 import { outputFailure, tableSummary } from './build.js';
@@ -77,8 +77,8 @@ async function convert(path: string, options: ConvertOptions): Promise<void> {
   }
   const file = await openTableFile(location, options);
   try {
-    mustBeWritable(options.output, file.stat);
-    if (options.maxTableSize !== undefined) mustBeWritableList(options.output, file.stat);
+    if (options.maxTableSize === undefined) mustBeWritable(options.output, file.stat);
+    else mustBeWritableTables(options.output, file.name, file.stat);
     const isInternal = options.internal ?? (await hasInternalKeys(file, plugins));
     const staysInternal = isInternal && keys !== 'plain';
     if (staysInternal && keys === 'database') throw new Failure(`${file.name}: it already has internal keys of a database`);

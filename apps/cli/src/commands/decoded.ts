@@ -31,7 +31,7 @@ interface KeyOptions extends InputOptions {
 
 /** Prints every version of a decoded key. A key is a text, or JSON for a key of another type. */
 export async function findDecoded(paths: readonly string[], key: string, options: KeyOptions): Promise<void> {
-  mustBeText(options);
+  mustNotBeHex(options);
   const output = new DecodedOutput(decodedFormat(options.format ?? 'tsv'), { key: true, value: true, place: true });
   let places = 0;
   async function* matching(entries: AsyncIterable<ReadEntry>): AsyncGenerator<ReadEntry> {
@@ -51,7 +51,7 @@ export async function findDecoded(paths: readonly string[], key: string, options
 
 /** Prints the entries of decoded keys as {@link findDecoded} does, in the order of the keys. The first input that has a key counts. */
 export async function getDecoded(paths: readonly string[], keys: readonly string[], options: KeyOptions): Promise<void> {
-  mustBeText(options);
+  mustNotBeHex(options);
   const isPlain = !options.allVersions && options.format === undefined;
   const columns: DecodedColumns = isPlain ? { key: false, value: true, place: false } : { key: true, value: true, place: true };
   const output = new DecodedOutput(decodedFormat(options.format ?? 'tsv'), columns);
@@ -81,7 +81,7 @@ export async function getDecoded(paths: readonly string[], keys: readonly string
   for (const key of keys) if (!found.has(key)) noteMissing(key);
 }
 
-function mustBeText({ hex }: KeyOptions): void {
+function mustNotBeHex({ hex }: KeyOptions): void {
   if (hex) throw new Failure('--decode takes keys as text: omit --hex');
 }
 

@@ -1,5 +1,3 @@
-import { realpathSync } from 'node:fs';
-import { basename, dirname, extname, join } from 'node:path';
 import { counted } from '@bloom/report';
 import { SyncTable } from '@bloom/sstable';
 import { decodeInternalKey, isLikelyInternalKey } from '@bloom/sstable/database';
@@ -20,7 +18,7 @@ import { type WrittenTable } from '../outputs/output-tables.js';
 import { Progress } from '../outputs/progress.js';
 import { addSummaryOption, printSummary, type SummaryOptions } from '../outputs/summary.js';
 import { addOutputOptions, addTableOptions, internalOptions, tableBuilderOptions, type TableOptions } from '../outputs/table-options.js';
-import { mustBeWritable, mustBeWritableList } from '../outputs/writable-output.js';
+import { mustBeWritable, mustBeWritableTables } from '../outputs/writable-output.js';
 import { writeTables } from '../outputs/written-entries.js';
 import { knownCodecs } from '../plugins/known-plugins.js';
 import { loadPlugins, type Plugins } from '../plugins/plugin-options.js';
@@ -74,10 +72,10 @@ async function merge(paths: readonly string[], options: MergeOptions): Promise<v
     for (const name of names) {
       const file = await openFile(name, options);
       files.push(file);
-      mustBeWritable(output, file.stat);
-      if (maxTableSize !== undefined) mustNotBeReplaced(name, output);
+      if (maxTableSize === undefined) mustBeWritable(output, file.stat);
+      else mustBeWritableTables(output, file.name, file.stat);
     }
-    if (maxTableSize !== undefined && options.files !== undefined) mustBeWritableList(output, options.files === '-' ? undefined : inputStat(options.files));
+    if (maxTableSize !== undefined && options.files !== undefined) mustBeWritableTables(output, options.files, inputStat(options.files));
     // The thread starts while keys are sampled.
     thread = MergingThread.start(files);
     const isInternal = options.internal ?? (await haveInternalKeys(files, plugins));
@@ -115,10 +113,11 @@ export function namesIn(path: string): string[] {
 /** Whether the tables have internal keys. @throws Failure when only some of them do. */
 export async function haveInternalKeys(files: readonly OpenedFile[], plugins: Plugins): Promise<boolean> {
   // A table without keys has no kind of keys.
-  const [first = files[0]!, ...others] = files.filter((file) => firstKey(file, plugins) !== undefined);
+  const sampled = files.map((file) => ({ file, key: firstKey(file, plugins) })).filter(({ key }) => key !== undefined);
+  const first = sampled[0]?.file ?? files[0]!;
   const isInternal = await hasInternalKeys(first, plugins);
-  for (const file of others) {
-    if (looksInternal(firstKey(file, plugins)!) === isInternal) continue;
+  for (const { file, key } of sampled.slice(1)) {
+    if (looksInternal(key!) === isInternal) continue;
     // A plain key may look like an internal key.
     if (isInternal === (await hasInternalKeys(file, plugins))) continue;
     const [internal, plain] = isInternal ? [first, file] : [file, first];
@@ -140,15 +139,4 @@ function firstKey({ name, fd, byteLength }: OpenedFile, plugins: Plugins): Uint8
   } catch (error) {
     throw tableFailure(name, source, error, false);
   }
-}
-
-/** @throws Failure when one of the numbered tables would replace the input. */
-function mustNotBeReplaced(input: string, output: string): void {
-  const extension = extname(output);
-  const stem = basename(output, extension);
-  const name = basename(input);
-  const number = name.slice(stem.length, name.length - extension.length);
-  if (/^https?:/i.test(input) || !(name.startsWith(stem) && name.endsWith(extension) && /^-\d{6,}$/.test(number))) return;
-  if (realpathSync(dirname(input)) !== realpathSync(dirname(output))) return;
-  throw new Failure(`${input}: could be overwritten by one of the numbered tables ${join(dirname(output), `${stem}-…${extension}`)}: choose another output`);
 }

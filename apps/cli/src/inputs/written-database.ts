@@ -62,10 +62,8 @@ export async function databaseOptionsOf(path: string, options: DatabaseCommandOp
 function filterPolicyOf({ filter, bitsPerKey }: DatabaseCommandOptions, [given]: readonly FilterPolicy[], comparator: Comparator): FilterPolicy | null | undefined {
   if (!filter) return null;
   if (given !== undefined) return given;
-  const isUsual = comparator.keyEquivalence === undefined;
-  if (bitsPerKey === undefined && isUsual) return undefined;
   const policy = policyInOrder(new BloomFilterPolicy(bitsPerKey), comparator);
-  return policy.keyEquivalence === comparator.keyEquivalence || bitsPerKey !== undefined ? policy : undefined;
+  return bitsPerKey === undefined && policy.keyEquivalence !== comparator.keyEquivalence ? undefined : policy;
 }
 
 /** The order of a folder's keys, by its MANIFEST. @throws Failure when it is unknown. */

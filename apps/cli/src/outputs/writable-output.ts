@@ -32,12 +32,21 @@ export function mustBeWritable(output: string, input: BigIntStats | undefined): 
 }
 
 /**
- * Checks that a command with --max-table-size can write its list of tables.
+ * Checks before long work that a command with --max-table-size can write its numbered tables and their list.
  *
+ * @param name the name of the input.
  * @throws Failure as {@link mustBeWritable}.
  */
-export function mustBeWritableList(output: string, input: BigIntStats | undefined): void {
+export function mustBeWritableTables(output: string, name: string, input: BigIntStats): void {
+  mustBeWritable(output, input);
   mustBeWritable(listName(output), input);
+  const extension = extname(output);
+  const stem = basename(output, extension);
+  const given = basename(name);
+  if (!(given.startsWith(stem) && given.endsWith(extension) && /^-\d{6,}$/.test(given.slice(stem.length, given.length - extension.length)))) return;
+  const existing = statSync(join(dirname(output), given), { bigint: true, throwIfNoEntry: false });
+  if (existing === undefined || !isSameFile(existing, input)) return;
+  throw new Failure(`${name}: could be overwritten by one of the numbered tables ${join(dirname(output), `${stem}-…${extension}`)}: choose another output`);
 }
 
 /** Turns an error about writing a table into a failure. */

@@ -120,6 +120,13 @@ const failures: [args: string, problem: string][] = [
   ['scan good.ldb -f words --values-only', 'words prints only keys: omit --values-only, or use --format raw'],
   ['completion tcsh', "command-argument value 'tcsh' is invalid for argument 'kind'. Allowed choices are bash, zsh, fish, man"],
   ['filter size 0', "command-argument value '0' is invalid for argument 'keys'"],
+  // No secret of a URL is printed.
+  ['explore https://u:secret@127.0.0.1:9/db/?token=t', 'https://127.0.0.1:9/db/: is not a folder or a file: explore reads those of this machine'],
+  ['bulk part https://u:secret@127.0.0.1:9/a.ldb?token=t good.tsv --sequence 1 -o p', 'https://127.0.0.1:9/a.ldb is a table and good.tsv is not: pass only tables, or only entries'],
+  // A percent sign in a URL may stand for itself.
+  ['scan http://127.0.0.1:9/100%.ldb', 'http://127.0.0.1:9/100%.ldb: '],
+  ['bulk part --levels 4,5 store --deletions good.tsv --sequence 7 -o p', '--deletions is for entries: publish a delivery with the deletions first'],
+  ['bulk part --levels 4,5 store --drop-deletions --sequence 7 -o p', '--drop-deletions is for tables: a merge of levels drops deletions where no lower level needs them'],
   ['build good.tsv', "required option '-o, --output <table>' not specified: see bloom build --help"],
   ['scan good.ldb --bogus', "unknown option '--bogus': bloom scan --help lists the options; put names and keys that start with a dash after --"],
   ['filter size -x', "unknown option '-x': bloom filter size --help lists the options"],

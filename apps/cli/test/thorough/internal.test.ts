@@ -1,3 +1,4 @@
+import { readdirSync } from 'node:fs';
 import { formatKv, realTables } from '@bloom/fixtures';
 import { BloomFilterPolicy } from '@bloom/policy';
 import { MemorySink, MemorySource, SyncTable, TableBuilder } from '@bloom/sstable';
@@ -208,6 +209,24 @@ describe("a table with a database's keys is detected", () => {
       `${Buffer.from(encodeInternalKey({ userKey: utf8('user 0000'), sequence: 1000n, type: DELETION })).toString('hex')}\n`,
     );
   });
+});
+
+describe('a part of bulk, whose keys have one sequence', () => {
+  test('is detected by its filters', async () => {
+    await bloomPrints(['bulk', 'part', '-', '--sequence', '5', '-q', '-o', 'parts'], scratch.path, 'a\t1\nb\t2\nc\t3\n');
+    expect((await bloom(['get', partName(), 'b'], scratch.path)).stdout.toString()).toBe('2\n');
+    expect(await bloomPrints(['bulk', 'part', partName(), '--sequence', '6', '-q', '-o', 'again'], scratch.path)).toContain('"first":"61"');
+  });
+
+  test('can be merged with an empty table before or after it', async () => {
+    await bloomPrints(['build', '-', '-q', '-o', 'empty.ldb'], scratch.path);
+    for (const inputs of [['empty.ldb', partName()], [partName(), 'empty.ldb']]) {
+      await bloomPrints(['merge', ...inputs, '-q', '-o', 'merged.ldb'], scratch.path);
+      expect((await bloom(['get', 'merged.ldb', 'c'], scratch.path)).stdout.toString()).toBe('3\n');
+    }
+  });
+
+  const partName = (): string => `parts/${readdirSync(scratch.at('parts')).find((name) => name.endsWith('.ldb'))!}`;
 });
 
 test("a short key in the middle of a table that looks like a database's is a failure that names the remedy", async () => {

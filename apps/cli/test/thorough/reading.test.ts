@@ -162,6 +162,10 @@ describe('shipped policies', () => {
       expect(rate).toBeLessThan(0.013);
     }
   });
+
+  test('filter size leaves the blocked policy out if it cannot have so many bits', async () => {
+    expect(await bloomPrints(['filter', 'size', '1000', '--bits-per-key', '65'], scratch.path)).toContain('blocked: has at most 64 bits per key');
+  });
 });
 
 test("keys of Minecraft's worlds are text on wish", async () => {

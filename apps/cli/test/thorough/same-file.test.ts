@@ -1,6 +1,6 @@
 import { linkSync, readdirSync, symlinkSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { bloom, build } from '../bloom.js';
+import { bloom, bloomPrints, build } from '../bloom.js';
 import { Scratch, shell } from '../bloom-process.js';
 
 const scratch = new Scratch();
@@ -48,6 +48,25 @@ describe('a command that would overwrite its own input is refused before anythin
     const before = [scratch.read('good.ldb'), scratch.read('good.tsv')];
     expect(await shell(line, scratch.path)).toMatchObject({ code: 2, stderr: `bloom: ${problem}\n` });
     expect([scratch.read('good.ldb'), scratch.read('good.tsv')]).toEqual(before);
+  });
+
+  test.each([
+    ['good.list', tsv, ['build', 'good.list'], 'good.list: is also the input: choose another file'],
+    ['good.list', 'copy.ldb\n', ['merge', '--files', 'good.list'], 'good.list: is also the input: choose another file'],
+    ['good-000001.ldb', undefined, ['convert', 'good-000001.ldb'], 'good-000001.ldb: could be overwritten by one of the numbered tables good-….ldb: choose another output'],
+  ])('%s, with --max-table-size', async (name, content, args, problem) => {
+    scratch.write('copy.ldb', scratch.read('good.ldb'));
+    scratch.write(name, content ?? scratch.read('good.ldb'));
+    const before = scratch.read(name);
+    expect(await bloom([...args, '-o', 'good.ldb', '--max-table-size', '64K'], scratch.path)).toMatchObject({ code: 2, stderr: expect.stringContaining(problem) as unknown });
+    expect(scratch.read(name)).toEqual(before);
+  });
+
+  test('convert of a folder to one of its own files', async () => {
+    await bloomPrints(['put', 'db', 'a', '1'], scratch.path);
+    const log = readdirSync(scratch.at('db')).find((name) => name.endsWith('.log'))!;
+    expect(await bloom(['convert', 'db', '-o', `db/${log}`], scratch.path)).toMatchObject({ code: 2, stderr: `bloom: db/${log}: is inside db, which must not change: choose a file elsewhere\n` });
+    expect(await bloomPrints(['get', 'db', 'a'], scratch.path)).toBe('1\n');
   });
 });
 

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { spawn } from 'node:child_process';
-import { seeded } from '@bloom/fixtures';
+import { dataPath, seeded } from '@bloom/fixtures';
 import { describe, expect, test } from 'vitest';
 import { bloom, bloomPrints, build } from '../bloom.js';
 import { measuredBloom, outcome, program, Scratch, shell } from '../bloom-process.js';
@@ -120,6 +120,14 @@ describe('--max-table-size', () => {
     expect((await bloom(['build', 'bad.tsv', '--max-table-size', '64K', '-o', 'words.ldb'], folder.path)).code).toBe(2);
     expect(readdirSync(folder.path)).toEqual(['bad.tsv']);
   });
+
+  test('leaves nothing when the list cannot be written', async () => {
+    const folder = new Scratch();
+    folder.write('sorted.tsv', sorted);
+    mkdirSync(folder.at('words.list'));
+    expect(await bloom(['build', 'sorted.tsv', '-o', 'words.ldb', '--max-table-size', '256K'], folder.path)).toMatchObject({ code: 2, stderr: 'bloom: words.list: is a folder\n' });
+    expect(readdirSync(folder.path).sort()).toEqual(['sorted.tsv', 'words.list']);
+  });
 });
 
 describe('merge', () => {
@@ -202,6 +210,12 @@ describe('salvage', () => {
     expect(mixed.code).toBe(2);
     expect(existsSync(scratch.at('mixed.ldb'))).toBe(false);
   });
+
+  test('makes filters of the first --policy', async () => {
+    await build('bloom.ldb', [], scratch.path, 'a\t1\n');
+    expect((await bloom(['salvage', 'bloom.ldb', '--policy', 'ribbon', '-o', 'ribbon.ldb'], scratch.path)).code).toBe(0);
+    expect(await bloomPrints(['stat', '--json', 'ribbon.ldb'], scratch.path)).toContain('bloom.RibbonFilter');
+  });
 });
 
 describe('diff', () => {
@@ -232,6 +246,14 @@ describe('convert', () => {
     expect(await bloomPrints(['scan', 'database.ldb', '--internal'], scratch.path)).toContain('a\t7\tvalue\t1\n');
     await bloomPrints(['convert', 'database.ldb', '--internal', '--keys', 'plain', '-q', '-o', 'again.ldb'], scratch.path);
     expect(scratch.read('again.ldb').equals(scratch.read('keys.ldb'))).toBe(true);
+  });
+
+  test('of an IndexedDB folder makes a table with filters for its order, which stat, filter test and salvage read', async () => {
+    const order = ['--comparator', 'idb_cmp1'];
+    await bloomPrints(['convert', dataPath('web-storage/page.indexeddb.leveldb'), '-q', '-o', 'idb.ldb'], scratch.path);
+    expect(await bloomPrints(['stat', ...order, 'idb.ldb'], scratch.path)).toContain('leveldb.BuiltinBloomFilter2, used');
+    expect((await bloom(['filter', 'test', 'idb.ldb', ...order], scratch.path)).code).toBe(0);
+    expect((await bloom(['salvage', 'idb.ldb', ...order, '-o', 'saved-idb.ldb'], scratch.path)).code).toBe(0);
   });
 });
 
