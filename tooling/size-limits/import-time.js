@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { entryPoints } from './entry-points.js';
 
 const ROUNDS = 7;
-const MAX_STARTS = 2.5;
+const MAX_STARTS = 2;
 
 /** @param {string} source */
 const runNode = (source) =>
