@@ -65,7 +65,8 @@ const LIMITS: readonly string[] = [
   'Writing: see `db-write-put-random` above. Each call also makes a promise. Values are in one array, as in LevelDB’s db_bench; an array for each of 10,000 values, as before, took a seventh of the time of batches, because they are seldom in the processor’s cache.',
   'Iterating: the benchmark asks for the key and the value of each entry, and each of them is an array of its own. In a loop that does nothing else, two such views take 26 ns, a quarter of LevelDB’s whole time for an entry. `nextv` of a level gives each of them an `ArrayBuffer` of its own, as classic-level does.',
   'Uncached reads: each block is read by a system call. classic-level maps its files into memory, and verifies no checksum.',
-  'Opening and memory: opening and closing a database takes 13 MiB more than a process that does nothing, for the packages and the lock’s add-on, which is loaded in 8 to 10 ms. Of the 40 MiB of `getSync`, 8 MiB are the block cache, and 6 to 14 MiB are gone with `--max-semi-space-size=1`, which limits where V8 puts new objects; a library cannot set it.',
+  'Opening: the first `open` and `close` of a small database in a process take 27 to 40 ms (seven processes, `performance.now()` around both calls; goal 11), 24 to 34 ms with `lock: \'none\'`, and the second ones 7 to 9 ms. So most of the time is V8 compiling code that runs for the first time.',
+  'Memory: opening and closing a database takes 13 MiB more than a process that does nothing. `getSync` adds the block cache of 8 MiB. `--max-semi-space-size=1`, which limits where V8 puts new objects, saves 6 to 15 MiB; a library cannot set it.',
 ];
 
 /** @param again a second run, if there is one. */
