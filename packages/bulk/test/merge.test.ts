@@ -93,7 +93,7 @@ describe('merge', () => {
 
   test('passes on the errors of a run, and the signal to it', async () => {
     const failing = {
-      // eslint-disable-next-line require-yield
+      // eslint-disable-next-line require-yield -- a run that fails before its first batch
       async *entries(): AsyncGenerator<BulkEntry[]> {
         throw new Error('the disk is gone');
       },

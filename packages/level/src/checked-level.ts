@@ -72,10 +72,10 @@ function callExplained(level: Level, call: () => unknown): unknown {
   }
 }
 
-/** Whether a call is made that has waited until its level was open. */
+/** Whether abstract-level is making a call that waited for its level to open. Such calls are synchronous, so one flag serves all levels. */
 let isDeferredCall = false;
 
-/** Whether an error must not be thrown now: abstract-level would never make the calls that wait after this one. */
+/** Whether a call must not throw, because abstract-level would then never make the calls that wait after it. */
 export function mustNotThrow(): boolean {
   return isDeferredCall;
 }

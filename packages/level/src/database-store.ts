@@ -15,7 +15,7 @@ export class DatabaseStore implements LevelStore {
   readonly #opened: Database | DatabaseReader;
   readonly #formats: ByteFormats;
   readonly #keys: LentKeys;
-  /** Pending reads, and writes to a database that is lent, for which `close` waits. */
+  /** Pending reads, and writes to a shared database, for which `close` waits. */
   #reading = 0;
   #onIdle: (() => void) | undefined;
   #hasWritingEnded = false;
@@ -24,7 +24,7 @@ export class DatabaseStore implements LevelStore {
   readonly #folder: WritableFolder | undefined;
   readonly #end: () => Promise<void>;
   /** Whether `close` must wait for writes itself, because it does not close the database. */
-  readonly #isLent: boolean;
+  readonly #isShared: boolean;
 
   /**
    * @param folder of a database whose folder may be deleted while it is open.
@@ -32,7 +32,7 @@ export class DatabaseStore implements LevelStore {
    */
   constructor(opened: Database | DatabaseReader, formats: ByteFormats, folder?: WritableFolder, end?: () => Promise<void>) {
     this.#end = end ?? (() => opened.close());
-    this.#isLent = end !== undefined;
+    this.#isShared = end !== undefined;
     this.#folder = folder;
     this.#opened = opened;
     this.#formats = formats;
@@ -169,7 +169,7 @@ export class DatabaseStore implements LevelStore {
   /** Waits for a write. Not async: that would make more garbage. */
   #writing(write: Promise<void>): Promise<void> {
     const writing = write.catch(this.#onWritingError);
-    return this.#isLent ? this.#during(writing) : writing;
+    return this.#isShared ? this.#during(writing) : writing;
   }
 
   readonly #onWritingError = (error: unknown): never => {

@@ -434,7 +434,7 @@ test('simultaneous reads that wait for files each find their own key, of keys of
 });
 
 describe('an iterator', () => {
-  test('that is begun with a snapshot of another level while its level opens fails by itself', async () => {
+  test('with a snapshot of another level, made while its level opens, blocks no other call', async () => {
     const other = inMemory();
     await other.open();
     const snapshot = other.snapshot();

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import type { OpenOptions } from '../src/level-options.js';
 import { sentOptions } from '../src/worker/sent-options.js';
 
-test('a page sends all options to the worker that are data', () => {
+test('a page sends the worker all options that are plain data', () => {
   const options: OpenOptions = { createIfMissing: false, cacheSize: 0, bitsPerKey: [10, 12], fitFilters: { extraBytes: 0.1 }, filterPolicy: null, compression: false, maxOpenFiles: 100, damage: 'skip' };
   expect(sentOptions({ ...options, passive: false, multithreading: true })).toEqual(options);
   expect(sentOptions({ bitsPerKey: 'auto', fitFilters: true, comparator: undefined })).toEqual({ bitsPerKey: 'auto', fitFilters: true });

@@ -252,7 +252,7 @@ test('close of the level that has the database open waits for its writes', async
   await guest.close();
 });
 
-test('a batch from another thread refuses a value that its encoding does not write, and deletes nothing', async () => {
+test('a batch from another thread refuses a value that its encoding turns into undefined, and deletes nothing', async () => {
   const path = newPath();
   await startOpen(path);
   const level = new BloomLevel<string, unknown>(path, { ...SHARED, valueEncoding: 'json' });

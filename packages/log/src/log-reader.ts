@@ -221,7 +221,7 @@ export class LogReader {
     this.#reading.record(record, offset);
   }
 
-  /** Drops the record that is being put together, if there is one. The next fragment is of no record that is dropped already. */
+  /** Drops the record that is being put together, if there is one, and stops skipping fragments of one that is too large. */
   #abandon(reason: LogDropReason): void {
     this.#isTooLarge = false;
     if (this.#parts !== undefined) this.#drop(this.#recordOffset, this.#partsLength, reason);

@@ -38,7 +38,7 @@ test('rejects a key or a filter that is not a Uint8Array, instead of reporting a
   }
 });
 
-test('rejects what is no range of the key’s bytes, whatever the filter', () => {
+test('rejects a range outside the key’s bytes, whatever the filter', () => {
   for (const filter of [make([utf8('a')]), make([]), Uint8Array.of(0), new Uint8Array(3), new Uint8Array(0)]) {
     for (const [start, end] of [[0, 4], [2, 1], [-1, 2], [Number.NaN, 2]] as const) {
       expect(() => policy.keyMayMatchRange(utf8('abc'), start, end, filter, 0, filter.length)).toThrow(RangeError);

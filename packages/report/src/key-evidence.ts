@@ -97,7 +97,7 @@ export class KeyEvidence {
       this.#tooShort === 0 &&
       this.#unlikely === 0 &&
       !this.#contradicts &&
-      // The keys of a part of @bloom/bulk have one sequence, and only its filters tell them from plain keys with the same ending.
+      // All keys of a part of @bloom/bulk have the same sequence. Only its filters distinguish them from plain keys with the same ending.
       (!this.#repeatsSequence || this.#filtersHaveUserKeys) &&
       // Filters were made from the stored keys or from the user keys. If the order is not bytewise, even some of those do
       // not match, because the index leads to the filter of another block.

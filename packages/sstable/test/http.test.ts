@@ -672,6 +672,6 @@ describe('a table in a private bucket of an S3 server', () => {
   });
 });
 
-test('a fetch that is no function is refused with its name', async () => {
+test('a fetch that is not a function is refused by name', async () => {
   expect(await rejection(HttpSource.open('https://example.org/a.ldb', { fetch: 5 as never }))).toEqual(new TypeError('fetch must be a function, got number'));
 });

@@ -98,7 +98,7 @@ test('a layout without fields has one range per block', async () => {
   ]);
 });
 
-test('any other word for the detail is refused', async () => {
+test('an unknown detail is refused', async () => {
   await expect(layoutOf(buildTable(numberedEntries(10)), 'field' as Detail)).rejects.toThrow(new RangeError("detail must be 'blocks' or 'fields', got field"));
 });
 

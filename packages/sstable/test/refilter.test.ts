@@ -135,7 +135,7 @@ test('every golden and real table keeps its data blocks byte for byte', async ()
   expect(refiltered).toBeGreaterThan(40);
 });
 
-test('the file has pieces of at most 1 MiB, and can be had after the signal is aborted', async () => {
+test('the file comes in pieces of at most 1 MiB, and can be read after the signal was aborted', async () => {
   const controller = new AbortController();
   const given = new MemorySource(buildTable(entries));
   const table = await refilterTable(given, { filterPolicy: new BloomFilterPolicy(10), filterRange: 1, signal: controller.signal });

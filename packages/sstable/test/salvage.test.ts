@@ -382,7 +382,7 @@ describe('data whose keys are like the names of a metaindex', () => {
     ['filter.color', 'red', 'filter.size', 'big'],
     ['filter.a', 'ok', 'filter.b', 'no'],
     ['partitionedfilter.a', 'ok', 'rocksdb.b', 'no'],
-  ])('is saved where footer and index are gone: %s, %s', async (...texts) => {
+  ])('is salvaged without footer and index: %s, %s', async (...texts) => {
     const [first, one, second, other] = texts.map(utf8) as [Uint8Array, Uint8Array, Uint8Array, Uint8Array];
     const entries: KeyValue[] = [[first, one], [second, other]];
     for (const more of [[], numberedEntries(50)]) {
@@ -393,7 +393,7 @@ describe('data whose keys are like the names of a metaindex', () => {
     }
   });
 
-  test('is saved where it has more names, or longer ones, than a metaindex may have', async () => {
+  test('is salvaged if it has more names, or longer ones, than a metaindex may have', async () => {
     const value = encodeBlockHandle({ offset: 0, size: 0 });
     const many = Array.from({ length: 5000 }, (_, i): KeyValue => [utf8(`filter.${String(i).padStart(4, '0')}`), value]);
     const long: KeyValue[] = [[utf8(`filter.${'a'.repeat(2 ** 20)}`), value]];

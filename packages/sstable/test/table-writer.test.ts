@@ -72,7 +72,7 @@ test('what is added while a write is under way is in the table', async () => {
   expect(await readdir(folder)).toEqual(['table.ldb']);
 });
 
-test('a write that fails after drains that nobody waits for is thrown in the end', async () => {
+test('finish throws the error of a write even if no drain was awaited', async () => {
   const writer = await TableWriter.create(path, { compression: 'none', blockSize: 100 });
   await failOnce('writev', 'ENOSPC');
   for (let i = 0; i < 3; i++) {
@@ -84,7 +84,7 @@ test('a write that fails after drains that nobody waits for is thrown in the end
   expect(await readdir(folder)).toEqual([]);
 });
 
-test('drains that nobody waits for write one after the other', async () => {
+test('drains that are not awaited write one after another', async () => {
   const writer = await TableWriter.create(path, { compression: 'none', blockSize: 100 });
   for (let i = 0; i < 100; i++) {
     for (let k = 0; k < 50; k++) writer.add(utf8(`key ${String(i).padStart(2, '0')} ${String(k).padStart(2, '0')}`), 'value');

@@ -644,7 +644,7 @@ test('a block whose handle is larger than maxBlockBytes is not read', async () =
   expect(Math.max(...source.reads.map(({ length }) => length))).toBeLessThan(20_000);
 });
 
-test('policies that are none are refused, whether or not the order is known', async () => {
+test('values that are not policies are refused, whether or not the order is known', async () => {
   const source = new MemorySource(buildTable(numberedEntries(10)));
   for (const comparator of [undefined, null]) {
     for (const [filterPolicies, message] of [[[5], /^filterPolicies\[0\] must be/], [5, /^filterPolicies must be/]] as const) {

@@ -1,9 +1,9 @@
 import type { BlobFolder } from './indexed-db/external-objects.js';
 import { WebStorageError } from './web-storage-error.js';
 
-/** The browser's names for a missing file, and for a folder in its place, or a file in the place of a folder. */
+/** Names of the browser's errors for a missing file, for a folder in its place, and for a file in place of a folder of its path. */
 const NO_FILE = ['NotFoundError', 'TypeMismatchError'];
-/** Its names for a file that cannot be read. */
+/** Names of its errors for a file that cannot be read. */
 const NOT_READABLE = ['NotReadableError', 'NotAllowedError', 'UnknownError'];
 
 /** The part of a `FileSystemDirectoryHandle` that is needed. */

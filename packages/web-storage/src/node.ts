@@ -8,7 +8,7 @@ const MAX_FILE_BYTES = 2 ** 31 - 1;
 
 /** The system's codes for a missing file. */
 const NO_FILE = ['ENOENT', 'ENOTDIR', 'EISDIR'];
-/** Its codes for what this process lacks: they say nothing about the file. */
+/** Its codes for resources that this process lacks, which say nothing about the file. */
 const EXHAUSTED = ['EMFILE', 'ENFILE', 'ENOMEM'];
 
 const LEVELDB_SUFFIX = /\.leveldb[/\\]?$/u;

@@ -204,7 +204,7 @@ describe('a blob', () => {
     expect(await errorsWith(new DirectoryBlobFolder(failing(name)))).toEqual([read, read]);
   });
 
-  test('whose reading the caller ends does end the iteration', async () => {
+  test('whose reading the caller aborts ends the iteration', async () => {
     await expect(errorsWith(new DirectoryBlobFolder(failing('AbortError')))).rejects.toMatchObject({ name: 'AbortError' });
     await expect(errorsWith({ read: () => Promise.reject(new Error('stopped')) })).rejects.toThrow('stopped');
   });

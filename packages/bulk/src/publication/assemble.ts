@@ -122,8 +122,8 @@ function mustBeDisjoint(parts: readonly FileMetadata[], comparator: Comparator):
 }
 
 /**
- * Refuses a merge that was already published, when it is assembled again with the same levels: they moved, and the upper one is a newer delivery
- * now. A merge whose result is the upper level alone is no such case.
+ * Refuses to assemble a published merge again: its levels have moved since, so the same numbers now include a newer delivery. A merge whose
+ * result equals its upper level is not affected.
  */
 function mustBeNew(added: readonly PublishedPart[], previous: PublishedState | undefined, replaces: readonly number[]): void {
   if (previous === undefined || added.length === 0 || new Set(replaces).size < 2) return;

@@ -25,7 +25,7 @@ export interface WritableNodeFolderOptions extends NodeFolderOptions {
   /**
    * Where the database flushes and compacts. With `true`, on its own worker thread, which starts after 8 MiB of flushes and compactions;
    * earlier work is done on the event loop in slices. With a {@link BackgroundThread}, on that thread, which several databases can share. With
-   * `false`, on the event loop in slices. A flush or compaction of less than 1 MiB always runs there, and does not count. A database with a
+   * `false`, on the event loop in slices. A flush or compaction of less than 1 MiB always runs there, and does not count towards the 8 MiB. A database with a
    * comparator, a policy or a codec of the caller's also works on the event loop, unless the thread has them too. Default: true.
    */
   readonly thread?: boolean | BackgroundThread | undefined;

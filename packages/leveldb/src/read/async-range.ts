@@ -143,7 +143,7 @@ export class LaterIterator<T> implements AsyncIterableIterator<T> {
   }
 
   async return(): Promise<IteratorResult<T, undefined>> {
-    // Where the state could not be waited for, there is nothing to end.
+    // If waiting for the state failed, there is no iterator to end.
     const iterator = await this.#iterator.catch(() => undefined);
     return iterator === undefined ? { value: undefined, done: true } : iterator.return!();
   }

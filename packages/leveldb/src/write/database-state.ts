@@ -140,7 +140,7 @@ export class DatabaseState {
     return undefined;
   }
 
-  /** Leaves out sequences, which no operation gets. */
+  /** Skips sequences, so that no operation gets them. */
   skip(count: bigint): void {
     this.versions.lastSequence = this.#view.lastSequence = this.versions.lastSequence + count;
   }

@@ -362,7 +362,7 @@ export class Database extends AsyncBaseReader {
       signal?.throwIfAborted();
       return Math.max(0, to - from);
     } catch (error) {
-      // An error from a file that `close` has closed is not the caller's error.
+      // If the database was closed meanwhile, that is the error, not the failed read of a closed file.
       this.#path.mustBeOpen();
       throw error;
     } finally {

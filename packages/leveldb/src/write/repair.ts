@@ -81,7 +81,7 @@ export async function repairDatabase(folder: WritableFolder, options: RepairOpti
   const settings = settingsOf(rest);
   let mayBeMissing = true;
   try {
-    // Some folders list no files where they are missing. Making a file in them says so.
+    // Some folders list no files if they are missing; creating a file in them then fails.
     mayBeMissing = (await folder.list()).length === 0;
     await mustBeLevelDb(folder);
     const hold = await holdFolder(folder, settings);

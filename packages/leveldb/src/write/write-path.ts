@@ -110,7 +110,7 @@ export class WritePath {
     return this.#append(batch, sync);
   }
 
-  /** Leaves out sequences. REQUIRES: `append` has just refused a batch of that many operations. */
+  /** Skips the sequences of a batch of `count` operations that `append` has just refused. */
   skip(count: number): void {
     this.#state.skip(BigInt(count));
   }

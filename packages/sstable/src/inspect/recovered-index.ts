@@ -64,9 +64,9 @@ export async function recoverTail(stored: StoredBlocks): Promise<RecoveredTail> 
 }
 
 /**
- * The blocks that a metaindex lists and that are there; undefined for any other block. Entries of a data block can look like those of
- * a metaindex, so it must have the name of LevelDB's filter, or one of the listed blocks must be there, or the last of them must end where the
- * metaindex starts.
+ * The blocks that a metaindex lists, as far as they were found; undefined for any other block. Entries of a data block can look like those of a
+ * metaindex, so one of three things must be true: it has the name of LevelDB's filter, a listed block was found, or the last listed block ends
+ * where the metaindex starts.
  */
 export async function metaBlocksOf(stored: StoredBlocks, contents: Uint8Array, { offset }: BlockHandle): Promise<BlockList | undefined> {
   const listed = metaHandlesOf(contents);
@@ -113,7 +113,7 @@ export function handlesOf(contents: Uint8Array): BlockList | undefined {
   return isIndex && handles.length > 0 ? handles : undefined;
 }
 
-/** The handle that is all the reader has, except zeros, with which the Java port pads it; undefined for anything else. */
+/** The handle in a whole value, which the Java port pads with zeros; undefined if there is anything else. */
 function readWholeHandle(reader: VarintReader, contents: Uint8Array): BlockHandle | undefined {
   const handle = readBlockHandle(reader);
   for (let i = reader.position; i < reader.end; i++) if (contents[i] !== 0) return undefined;

@@ -128,7 +128,7 @@ export async function refilterTable(source: Source, options: RefilterOptions): P
     isChanged: fileBytes !== byteLength || !sameBytes(own, await stored.bytes(dataEnd, own.length)),
     fileBytes,
     async *file() {
-      // The signal was for the filters.
+      // The signal only aborts making the filters.
       const unbound = new StoredBlocks(source, { codecs, maxBlockBytes });
       for (let offset = 0; offset < dataEnd; offset += PIECE_BYTES) yield unbound.bytes(offset, Math.min(PIECE_BYTES, dataEnd - offset));
       for (let at = 0; at < own.length; at += PIECE_BYTES) yield own.subarray(at, at + PIECE_BYTES);
