@@ -84,6 +84,7 @@ export class EventModel {
         return;
       case 'cleared':
         this.logs.splice(0, 2, { name: event.nextLog, byteLength: 0, entries: 0 });
+        this.#saw(this.lastSequence + 1n);
         this.#flushing = this.#compaction = undefined;
         return;
       case 'flush-began':

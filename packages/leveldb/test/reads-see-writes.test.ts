@@ -53,6 +53,16 @@ describe.each(Object.entries(WAITS))('where writes wait for %s', (name, put) => 
   const valueOf = (i: number): string => `v${i}`;
   const trimmed = (value: Uint8Array | undefined): string | undefined => text(value)?.trimEnd();
 
+  test('written returns the sequence of the last of them once they are visible', () =>
+    withWrites(async (database) => {
+      const reserved = database.snapshot();
+      const written = database.written();
+      void put(database, COUNT);
+      expect(await written).toBe(reserved.sequence);
+      expect(trimmed(database.getSync(keyOf(COUNT - 1), { sequence: reserved.sequence }))).toBe(valueOf(COUNT - 1));
+      reserved.release();
+    }));
+
   test('get, getAs and has see them', () =>
     withWrites(async (database) => {
       expect(trimmed(await database.get(keyOf(COUNT - 1)))).toBe(valueOf(COUNT - 1));

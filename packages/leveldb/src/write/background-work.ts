@@ -5,6 +5,7 @@
  * Source: LevelDB, db/db_impl.cc, `DBImpl::MaybeScheduleCompaction` and what it calls.
  */
 import { UnsupportedError } from '@bloom/bytes';
+import { MAX_SEQUENCE } from '@bloom/sstable/database';
 import { isTooFull } from '../compact/level-limits.js';
 import { type Compaction, compactionOf, type CompactionState, levelForFlush, pickCompaction } from '../compact/pick-compaction.js';
 import { Memtable } from '../memtable/memtable.js';
@@ -229,6 +230,8 @@ export class BackgroundWork {
       return;
     }
     const takeBack = this.state.empty(log);
+    // No two states have the same sequence, so that a program can tell by it whether the database is still in the state that it knows.
+    if (versions.lastSequence + 1n < MAX_SEQUENCE) this.state.skip(1n);
     const deletedFiles = versions.current.levels.flatMap((files, level) => files.map(({ number }) => ({ level, number })));
     try {
       this.settings.onEvent?.({ kind: 'cleared', nextLog: log.name });

@@ -319,6 +319,16 @@ export class Database extends AsyncBaseReader {
   }
 
   /**
+   * Waits until the writes that were called before are visible.
+   *
+   * @returns the sequence of the last of them.
+   */
+  async written(): Promise<bigint> {
+    this.#path.mustBeOpen();
+    return this.#path.isBehind() ? this.#database.writes.reached(() => this.#path.view.lastSequence) : this.#path.view.lastSequence;
+  }
+
+  /**
    * Writes the memtable to a table, and merges the tables of a range of keys, both ends included, down to the deepest level that had keys of
    * the range when it was called, so that deleted and overwritten entries no longer take space. An omitted bound means that end of the
    * database. As in LevelDB, a range that ends before it begins has no keys.
