@@ -112,9 +112,9 @@ export class DatabaseStore implements LevelStore {
     return this.#writable('snapshot()', 'LEVEL_NOT_SUPPORTED').snapshot();
   }
 
-  /** The sequence of the latest visible write. */
-  get lastSequence(): bigint {
-    return this.#opened.lastSequence;
+  /** Waits until the writes that were called before are visible. @returns the sequence of the last of them. */
+  written(): Promise<bigint> {
+    return this.#during(this.#writable().written());
   }
 
   async approximateSize(start: Uint8Array, end: Uint8Array): Promise<number> {

@@ -1,9 +1,61 @@
+import { bytewiseComparator, type WritableFile, WritableMemoryFolder } from '@bloom/leveldb';
 import { expect, test } from 'vitest';
 import { webFormats } from '../src/web-formats.js';
 import type { Answer, Request } from '../src/worker/level-messages.js';
 import { LevelSession } from '../src/worker/level-session.js';
 import { opfsPlace } from '../src/worker/opfs-place.js';
 import { SharedDatabase } from '../src/worker/shared-database.js';
+
+/** A folder whose files take a turn of the event loop to be synced. */
+class SlowFolder extends WritableMemoryFolder {
+  override create(name: string): WritableFile {
+    const file = super.create(name);
+    const sync = file.sync.bind(file);
+    file.sync = async () => {
+      await new Promise((resolve) => setImmediate(resolve));
+      await sync();
+    };
+    return file;
+  }
+}
+
+const sharedIn = (folder: WritableMemoryFolder): SharedDatabase =>
+  new SharedDatabase({ path: 'words', folder: () => folder, canReopen: () => Promise.resolve(false) }, webFormats, {});
+
+/** The use of a database by one page or thread. */
+class Client {
+  readonly session: LevelSession;
+  /** The ids of the answered requests, in the order of the answers. */
+  readonly order: number[] = [];
+  readonly #answers = new Map<number, Answer>();
+  #lastId = 0;
+
+  constructor(database: SharedDatabase) {
+    this.session = new LevelSession(database, (answers) => {
+      for (const answer of answers) {
+        this.#answers.set(answer[0], answer);
+        this.order.push(answer[0]);
+      }
+    });
+  }
+
+  /** Sends requests in one message, and returns the results, or the codes of errors. */
+  async ask(...calls: [call: Request[1], ...values: unknown[]][]): Promise<unknown[]> {
+    const requests = calls.map(([call, ...values]): Request => [++this.#lastId, call, ...values]);
+    this.session.handle(requests);
+    await expect.poll(() => requests.every(([id]) => this.#answers.has(id)), { interval: 1 }).toBe(true);
+    return requests.map(([id]) => {
+      const [, failed, result] = this.#answers.get(id)!;
+      return failed === 1 ? result.code : result;
+    });
+  }
+}
+
+const ALL = { gt: undefined, gte: undefined, lt: undefined, lte: undefined, reverse: false };
+const KEYS = { kind: 'keys', keyFormat: 'utf8', valueFormat: 'utf8', withKeys: true, withValues: true };
+const walk = (id: number, sequence?: bigint): [Request[1], ...unknown[]] => ['walk', id, ALL, KEYS, true, undefined, sequence];
+const read = (id: number): [Request[1], ...unknown[]] => ['read', id, 100, 1000];
+const put = (key: string, sync = false): [Request[1], ...unknown[]] => ['put', key, '1', sync];
 
 test('a worker that could not open the database gives the reason in its later answers', async () => {
   const all: Answer[] = [];
@@ -21,4 +73,64 @@ test('a worker that could not open the database gives the reason in its later an
   expect(opening).toMatchObject([1, 1, { message: expect.any(String) as unknown }]);
   const cause = opening![2];
   for (const answer of later) expect(answer[2]).toMatchObject({ name: 'LevelError', code: 'LEVEL_DATABASE_NOT_OPEN', cause });
+});
+
+test('the sequence of a walk counts the writes that were queued before it, which it shows', async () => {
+  const database = sharedIn(new SlowFolder());
+  const client = new Client(database);
+  await client.ask(['open', {}]);
+  const [, sequence, items, , after] = await client.ask(put('a', true), walk(1), read(1), put('b', true), walk(2));
+  expect(items).toEqual([['a'], undefined]);
+  expect([sequence, after]).toEqual([1n, 2n]);
+  await client.ask(['close']);
+});
+
+test('what was done with a walk or a snapshot is answered after it, also while writes are queued', async () => {
+  const client = new Client(sharedIn(new SlowFolder()));
+  await client.ask(['open', {}]);
+  await client.ask(put('a', true), walk(1), ['seek', 1, new Uint8Array([98])], ['endWalk', 1], ['snapshot', 1], ['release', 1]);
+  expect(client.order.filter((id) => id >= 3 && id <= 5)).toEqual([3, 4, 5]);
+  expect(client.order.indexOf(6)).toBeLessThan(client.order.indexOf(7));
+  await client.ask(['close']);
+});
+
+test('a walk that continues in another worker does not show a write that was queued there before', async () => {
+  const folder = new SlowFolder();
+  const before = new Client(sharedIn(folder));
+  const [, , sequence] = await before.ask(['open', {}], put('a'), walk(1));
+  await before.ask(['close']);
+  const database = sharedIn(folder);
+  const [one, other] = [new Client(database), new Client(database)];
+  await one.ask(['open', {}]);
+  await other.ask(['open', {}]);
+  const writing = other.ask(put('b', true));
+  const [again, snapshot, items, value] = await one.ask(walk(1, sequence as bigint), ['snapshot', 2, sequence], read(1), ['get', 'b', 'utf8', 2]);
+  expect([again, snapshot, items, value]).toEqual([sequence, sequence, [['a'], undefined], undefined]);
+  await writing;
+  await one.ask(['close']);
+  await other.ask(['close']);
+});
+
+test('a walk does not continue in another worker after all entries were deleted', async () => {
+  const folder = new WritableMemoryFolder();
+  const before = new Client(sharedIn(folder));
+  await before.ask(['open', { writeBufferSize: 65_536 }]);
+  // Enough for a table, so that clear removes all at once.
+  await before.ask(...Array.from({ length: 40 }, (_, i): [Request[1], ...unknown[]] => ['put', `k${i}`, 'x'.repeat(5000), false]));
+  const [sequence] = await before.ask(walk(1));
+  await before.ask(['clear', ALL, undefined, Infinity]);
+  await before.ask(['close']);
+  const after = new Client(sharedIn(folder));
+  expect(await after.ask(['open', {}], walk(1, sequence as bigint))).toEqual([undefined, 'LEVEL_SNAPSHOT_LOST']);
+  await after.ask(['close']);
+});
+
+test('a page that ends while the database is being opened does not keep it open', async () => {
+  const folder = new WritableMemoryFolder();
+  const client = new Client(sharedIn(folder));
+  client.session.handle([[1, 'open', {}], [2, ...walk(1)]]);
+  await client.session.end();
+  const again = new Client(sharedIn(folder));
+  expect(await again.ask(['open', { comparator: bytewiseComparator }])).toEqual([undefined]);
+  await again.ask(['close']);
 });

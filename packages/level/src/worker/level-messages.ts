@@ -6,7 +6,7 @@
  *     worker → page      arrays of answers; the first is empty, and says that the worker holds the lock `@bloom/level client CLIENT`
  *     answer             [id, 0, result], or [id, 1, error]
  *
- * Requests of one page are begun in order, and answered in any order. Arrays hold the requests or answers of one turn.
+ * Requests of one page are begun in order, and answered in any order; those for a snapshot or walk after the request that made it. Arrays hold the requests or answers of one turn.
  */
 import type { RepairReport } from '@bloom/leveldb';
 import type { OpenOptions } from '../level-options.js';
@@ -36,15 +36,15 @@ export interface LevelCalls {
    * @param sequence of a snapshot in another worker, to keep the same state.
    * @returns the sequence of its state.
    */
-  snapshot(id: Held, sequence?: bigint): bigint;
-  release(id: Held): void;
+  snapshot(id: Held, sequence?: bigint): Promise<bigint>;
+  release(id: Held): Promise<void>;
   /** As `snapshot`, but it keeps the state itself. */
-  walk(id: Held, range: ByteRange, form: ItemForm, fillCache: boolean, snapshot: Held | undefined, sequence?: bigint): bigint;
-  seek(id: Held, key: Uint8Array): void;
+  walk(id: Held, range: ByteRange, form: ItemForm, fillCache: boolean, snapshot: Held | undefined, sequence?: bigint): Promise<bigint>;
+  seek(id: Held, key: Uint8Array): Promise<void>;
   /** Makes the item after a position, which another worker returned, the next one. */
   goOn(id: Held, position: Uint8Array | undefined): void;
   read(id: Held, size: number, highWaterMark: number): Promise<ReadItems>;
-  endWalk(id: Held): void;
+  endWalk(id: Held): Promise<void>;
   approximateSize(start: Uint8Array, end: Uint8Array): Promise<number>;
   compactRange(start: Uint8Array, end: Uint8Array): Promise<void>;
   property(name: string): string;

@@ -9,12 +9,18 @@ import type { DatabaseUser, SharedDatabase } from './shared-database.js';
 // Taken at load: test suites replace the host's functions with fake ones.
 const onMicrotask = queueMicrotask;
 
+/** A walk or a snapshot, and its sequence, which is known when the writes before it are in the log: then no other worker has another state with it. */
+interface Begun<State> {
+  readonly state: State;
+  readonly sequence: Promise<bigint>;
+}
+
 /** The work for one page on the database of a path, in the worker that has it open. */
 export class LevelSession implements DatabaseUser {
   readonly #database: SharedDatabase;
   readonly #answer: (answers: Answer[]) => void;
-  readonly #walks = new Map<Held, DatabaseWalk>();
-  readonly #snapshots = new Map<Held, SequenceSnapshot>();
+  readonly #walks = new Map<Held, Begun<DatabaseWalk>>();
+  readonly #snapshots = new Map<Held, Begun<SequenceSnapshot>>();
   readonly #calls: LevelCalls;
   readonly #underWay = new Set<Promise<unknown>>();
   /** Set while the database is being opened: requests wait for it. */
@@ -50,7 +56,7 @@ export class LevelSession implements DatabaseUser {
 
   /** Answers the request `get` synchronously. */
   getNow(key: Stored, format: StoredFormat, snapshot: Held | undefined): Stored | undefined {
-    return this.#store.getSync(key, format, snapshot === undefined ? undefined : held(this.#snapshots, snapshot));
+    return this.#store.getSync(key, format, snapshot === undefined ? undefined : held(this.#snapshots, snapshot).state);
   }
 
   propertyNow(name: string): string {
@@ -59,16 +65,17 @@ export class LevelSession implements DatabaseUser {
 
   /** Ends everything that the page has begun, whether the page requested that or has ended. */
   async end(): Promise<void> {
+    // Then the requests that wait for it have begun too.
+    await this.#opening;
     this.letGo();
-    if (!this.#isOpen) return;
     this.#isOpen = false;
     await this.#database.leave(this);
   }
 
   letGo(): void {
-    for (const walk of this.#walks.values()) walk.close();
+    for (const { state } of this.#walks.values()) state.close();
     this.#walks.clear();
-    for (const snapshot of this.#snapshots.values()) snapshot.release();
+    for (const { state } of this.#snapshots.values()) state.release();
     this.#snapshots.clear();
   }
 
@@ -89,7 +96,7 @@ export class LevelSession implements DatabaseUser {
   }
 
   #makeCalls(): LevelCalls {
-    const snapshot = (id: Held | undefined): SequenceSnapshot | undefined => (id === undefined ? undefined : held(this.#snapshots, id));
+    const snapshot = (id: Held | undefined): SequenceSnapshot | undefined => (id === undefined ? undefined : held(this.#snapshots, id).state);
     return {
       open: async (options: OpenOptions) => {
         try {
@@ -120,39 +127,48 @@ export class LevelSession implements DatabaseUser {
         return batch.write(sync);
       },
       clear: (range, at, limit) => this.#store.clear(range, snapshot(at), limit),
-      snapshot: (id, sequence) => {
-        const taken = sequence === undefined ? this.#store.snapshot() : this.#snapshotAt(sequence);
-        this.#snapshots.set(id, taken);
-        return taken.sequence;
+      snapshot: (id, given) => {
+        const state = given === undefined ? this.#store.snapshot() : this.#snapshotAt(given);
+        const sequence = this.#store.written().then(() => state.sequence);
+        this.#snapshots.set(id, { state, sequence });
+        return sequence;
       },
       release: (id) => {
-        this.#snapshots.get(id)?.release();
+        const begun = this.#snapshots.get(id);
+        begun?.state.release();
         this.#snapshots.delete(id);
+        return after(begun);
       },
-      walk: (id, range, form, fillCache, at, sequence) => {
-        const begin = (taken: SequenceSnapshot | undefined): void => {
-          this.#walks.set(id, this.#store.walk({ range, form, fillCache, snapshot: taken, signal: undefined }));
-        };
-        if (sequence !== undefined) {
-          const taken = this.#snapshotAt(sequence);
-          begin(taken);
-          // A walk keeps its state.
-          taken.release();
-          return sequence;
-        }
-        const taken = snapshot(at);
-        begin(taken);
-        return taken?.sequence ?? this.#store.lastSequence;
+      walk: (id, range, form, fillCache, at, given) => {
+        const moved = given === undefined ? undefined : this.#snapshotAt(given);
+        const from = moved ?? snapshot(at);
+        const state = this.#store.walk({ range, form, fillCache, snapshot: from, signal: undefined });
+        const sequence = this.#store.written().then((written) => from?.sequence ?? written);
+        this.#walks.set(id, { state, sequence });
+        // By then the walk has a state of its own.
+        const release = (): void => moved?.release();
+        sequence.then(release, release);
+        return sequence;
       },
-      seek: (id, key) => held(this.#walks, id).seek(key),
-      goOn: (id, position) => held(this.#walks, id).goOn(position),
+      seek: (id, key) => {
+        const begun = held(this.#walks, id);
+        begun.state.seek(key);
+        return after(begun);
+      },
+      goOn: (id, position) => held(this.#walks, id).state.goOn(position),
       read: async (id, size, highWaterMark) => {
-        const walk = held(this.#walks, id);
-        return [await walk.read(size, highWaterMark), walk.position];
+        const begun = held(this.#walks, id);
+        const { state } = begun;
+        const items = await state.read(size, highWaterMark);
+        const { position } = state;
+        await after(begun);
+        return [items, position];
       },
       endWalk: (id) => {
-        this.#walks.get(id)?.close();
+        const begun = this.#walks.get(id);
+        begun?.state.close();
         this.#walks.delete(id);
+        return after(begun);
       },
       approximateSize: (start, end) => this.#store.approximateSize(start, end),
       compactRange: (start, end) => this.#store.compactRange(start, end),
@@ -177,6 +193,11 @@ function held<T>(all: ReadonlyMap<Held, T>, id: Held): T {
   const one = all.get(id);
   if (one === undefined) throw lost();
   return one;
+}
+
+/** Waits until a walk or snapshot is answered: whoever must make it again elsewhere notes it, and then what was done with it. */
+async function after(begun: Begun<unknown> | undefined): Promise<void> {
+  await begun?.sequence;
 }
 
 function lost(): LevelError {

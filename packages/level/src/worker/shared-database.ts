@@ -36,7 +36,7 @@ export class SharedDatabase {
   #failure: unknown;
   /** The state in which it was opened, for users of the previous worker. */
   #first: FirstState | undefined;
-  /** Its users, who are notified when the database is closed. */
+  /** Its users, from when they begin to join: they are notified when the database is closed. */
   readonly #users = new Set<DatabaseUser>();
   /** Openings and closings run one after another. */
   #last: Promise<unknown> = Promise.resolve();
@@ -55,7 +55,8 @@ export class SharedDatabase {
 
   /** Opens the database, unless it is open; opens it again if it could no longer be written to, and there is space. */
   join(user: DatabaseUser, options: OpenOptions): Promise<void> {
-    return this.#inTurn(async () => {
+    this.#users.add(user);
+    const joining = this.#inTurn(async () => {
       if (this.#store?.hasWritingEnded === true && (await this.#place.canReopen())) await this.#end();
       if (this.#store !== undefined && options.errorIfExists === true) {
         throw new DatabaseError('BLOOM_DATABASE_EXISTS', `${this.#place.path} has a database, and errorIfExists is true`);
@@ -64,16 +65,21 @@ export class SharedDatabase {
         this.#store = await this.#openStore(options);
         this.#first = new FirstState(this.#store.snapshot());
       }
-      this.#users.add(user);
     });
+    joining.catch(() => this.leave(user).catch(() => undefined));
+    return joining;
   }
 
   /**
-   * A snapshot of the state of a sequence, if that is the current state or the one in which the database was opened: it is then the same as in
-   * the previous worker.
+   * A snapshot of the state of a sequence that a user has in another worker, if that is the current state or the one in which the database was
+   * opened.
    */
   snapshotAt(sequence: bigint): SequenceSnapshot | undefined {
-    return sequence === this.store.lastSequence ? this.store.snapshot() : this.#first?.snapshotAt(sequence);
+    const current = this.store.snapshot();
+    // With writes that wait, it has a higher sequence.
+    if (current.sequence === sequence) return current;
+    current.release();
+    return this.#first?.snapshotAt(sequence);
   }
 
   /** Ends the use by one page, and closes the database after the last. */
