@@ -1,11 +1,13 @@
 // Threads of one process that have a level open with `multithreading: true`: the first opens the database, and the others use it there.
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { BloomLevel } from '@bloom/level';
-import { Database } from '@bloom/leveldb';
+import { type Comparator, Database } from '@bloom/leveldb';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
-import { deleteProgram, LevelThread, threadProgram } from './level-threads.js';
+import { type ClientMessage, clientChannelName, type FolderMessage, folderChannelName, ThreadChannel } from '../src/node/thread-channel.js';
+import { deleteProgram, LevelThread, threadProgram, type ThreadScope } from './level-threads.js';
 
 const SHARED = { multithreading: true } as const;
 
@@ -25,6 +27,14 @@ afterAll(() => {
   rmSync(root, { recursive: true });
   deleteProgram(program);
 });
+
+/** Later keys come first. */
+const BACKWARD: Comparator = {
+  name: 'test.backward',
+  compare: (a, b) => Buffer.compare(b, a),
+  findShortestSeparator: (start) => start,
+  findShortSuccessor: (key) => key,
+};
 
 const newPath = (): string => join(root, String(folders++));
 
@@ -314,4 +324,50 @@ test('a thread that was terminated does not keep the folder locked when the leve
   const alone = new BloomLevel(path);
   expect(await alone.get('a')).toBe('1');
   await alone.close();
+});
+
+test('the database is not opened again for a thread that found it and asks only after the last level was closed', async () => {
+  const path = newPath();
+  const level = new BloomLevel(path, { ...SHARED, comparator: BACKWARD });
+  await level.open();
+  const { dev, ino } = statSync(path);
+  let token: string | undefined;
+  let answers = 0;
+  const folder = new ThreadChannel<FolderMessage>(folderChannelName(`${dev}:${ino}`), () => undefined);
+  const late = new ThreadChannel<ClientMessage>(clientChannelName('late'), (message) => {
+    if ('owner' in message) token = message.owner;
+    else if ('ping' in message) late.post({ pong: message.ping });
+    else if ('answers' in message) answers++;
+  });
+  folder.post({ hello: 'late' });
+  await expect.poll(() => token).not.toBe(undefined);
+  await level.close();
+  late.post({ to: token!, requests: [[1, 'open', { createIfMissing: true }]] });
+  await delay(200);
+  folder.close();
+  late.close();
+  expect(answers).toBe(0);
+  const alone = new BloomLevel(path, { comparator: BACKWARD });
+  await alone.open();
+  await alone.close();
+});
+
+test('the thread that takes over opens the database with the options of its own level', async () => {
+  const path = newPath();
+  const owner = start();
+  const openBackward = async ({ BloomLevel: Level, kept }: ThreadScope, location: string): Promise<void> => {
+    const same = (key: Uint8Array): Uint8Array => key;
+    const comparator: Comparator = { name: 'test.backward', compare: (a, b) => Buffer.compare(b, a), findShortestSeparator: same, findShortSuccessor: same };
+    kept.level = new Level(location, { multithreading: true, comparator });
+    await (kept.level as BloomLevel).open();
+  };
+  await owner.run(openBackward, path);
+  const kinds: string[] = [];
+  const level = new BloomLevel(path, { ...SHARED, comparator: BACKWARD, onEvent: ({ kind }) => kinds.push(kind) });
+  await level.batch([{ type: 'put', key: 'a', value: '1' }, { type: 'put', key: 'b', value: '2' }]);
+  expect(kinds).toEqual([]);
+  await owner.terminate();
+  expect(await level.keys().all()).toEqual(['b', 'a']);
+  expect(kinds).toContain('log-replayed');
+  await level.close();
 });

@@ -27,7 +27,8 @@ export type ClientMessage =
 const receive = receiveMessageOnPort as unknown as (channel: BroadcastChannel) => { readonly message: unknown } | undefined;
 
 export class ThreadChannel<Message> {
-  readonly #channel: BroadcastChannel;
+  /** Undefined once it is closed. */
+  #channel: BroadcastChannel | undefined;
   readonly #hear: (message: Message) => void;
 
   /** Does not keep the thread alive. @param hear receives the others' messages. */
@@ -38,17 +39,24 @@ export class ThreadChannel<Message> {
     (this.#channel as unknown as { unref?(): void }).unref?.();
   }
 
+  /** Does nothing once the channel is closed. */
   post(message: Message): void {
-    this.#channel.postMessage(message);
+    this.#channel?.postMessage(message);
   }
 
   /** Receives the messages that have arrived, without a turn of the event loop. */
   drain(): void {
-    for (let received = receive(this.#channel); received !== undefined; received = receive(this.#channel)) this.#hear(received.message as Message);
+    for (;;) {
+      // What it hears may close it.
+      const received = this.#channel && receive(this.#channel);
+      if (received === undefined) return;
+      this.#hear(received.message as Message);
+    }
   }
 
   close(): void {
-    this.#channel.close();
+    this.#channel?.close();
+    this.#channel = undefined;
   }
 }
 

@@ -26,7 +26,7 @@ interface Guest {
   missedPings: number;
 }
 
-/** Serves the database that this thread has open to the other users of the folder. */
+/** Serves the database that this thread has open to the other users of the folder, until it is closed. */
 export class ThreadHost {
   /** Those of this thread that have a database open. */
   static readonly #here = new Set<ThreadHost>();
@@ -34,7 +34,6 @@ export class ThreadHost {
   readonly #channel: ThreadChannel<FolderMessage>;
   readonly #guests = new Map<string, Guest>();
   readonly #pings: ReturnType<typeof startInterval>;
-  #isOwnClosed = false;
 
   /** @param identity of the folder. */
   constructor(identity: string, database: SharedDatabase) {
@@ -42,6 +41,7 @@ export class ThreadHost {
     this.#channel = new ThreadChannel(folderChannelName(identity), (message) => {
       if ('hello' in message) this.#welcome(message.hello);
     });
+    database.onClose = (closing) => void this.#end(closing);
     this.#channel.post({ isOpen: true });
     this.#pings = startInterval(() => this.#ping(), PING_MS);
     this.#pings.unref();
@@ -65,13 +65,11 @@ export class ThreadHost {
 
   /** This thread's own level is about to leave the database, which stays open as long as others use it. */
   async ownLeaves(): Promise<void> {
-    this.#isOwnClosed = true;
     // Users that ended without a message must not keep the folder locked. A busy one finds the database again.
     this.#ping();
     for (let waited = 0; waited < LAST_PING_MS && this.#hasSilent; waited += 10) await new Promise((resolve) => startTimer(resolve, 10));
     const silent = [...this.#guests].filter(([, { missedPings }]) => missedPings > 0);
     await Promise.all(silent.map(([client]) => this.#dismiss(client)));
-    this.#stopIfDone();
   }
 
   get #hasSilent(): boolean {
@@ -90,11 +88,11 @@ export class ThreadHost {
     const sent = new Int32Array(flag);
     const channel = new ThreadChannel<ClientMessage>(clientChannelName(client), (message) => {
       guest.missedPings = 0;
+      if (this.#guests.get(client) !== guest) return;
       if ('requests' in message && message.to === token) guest.session.handle(message.requests);
       else if ('bye' in message && message.bye === token) void this.#dismiss(client);
     });
     const session = new LevelSession(this.#database, (answers) => {
-      if (this.#guests.get(client) !== guest) return;
       channel.post({ from: token, answers });
       Atomics.add(sent, 0, 1);
       Atomics.notify(sent, 0);
@@ -109,7 +107,6 @@ export class ThreadHost {
     if (guest === undefined) return;
     this.#guests.delete(client);
     guest.channel.close();
-    this.#stopIfDone();
     await guest.session.end().catch(() => undefined);
   }
 
@@ -124,10 +121,17 @@ export class ThreadHost {
     }
   }
 
-  #stopIfDone(): void {
-    if (!this.#isOwnClosed || this.#guests.size > 0) return;
+  /** Those who have closed their levels still get their answers. Those who have not opened theirs yet open the database themselves. */
+  async #end(closing: Promise<void>): Promise<void> {
     ThreadHost.#here.delete(this);
     stopInterval(this.#pings);
     this.#channel.close();
+    const guests = [...this.#guests.values()];
+    this.#guests.clear();
+    await closing.catch(() => undefined);
+    // By the next turn, the answers are sent.
+    startTimer(() => {
+      for (const { channel } of guests) channel.close();
+    });
   }
 }

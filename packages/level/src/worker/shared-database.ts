@@ -36,6 +36,8 @@ export class SharedDatabase {
   #failure: unknown;
   /** The state in which it was opened, for users of the previous worker. */
   #first: FirstState | undefined;
+  /** Called when the last user has left, and the database is being closed. */
+  onClose: (closing: Promise<void>) => void = () => undefined;
   /** Its users, from when they begin to join: they are notified when the database is closed. */
   readonly #users = new Set<DatabaseUser>();
   /** Openings and closings run one after another. */
@@ -86,7 +88,10 @@ export class SharedDatabase {
   leave(user: DatabaseUser): Promise<void> {
     return this.#inTurn(async () => {
       this.#users.delete(user);
-      if (this.#users.size === 0) await this.#takeStore()?.close();
+      if (this.#users.size > 0) return;
+      const closing = this.#takeStore()?.close();
+      if (closing !== undefined) this.onClose(closing);
+      await closing;
     });
   }
 
