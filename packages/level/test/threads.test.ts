@@ -371,3 +371,20 @@ test('the thread that takes over opens the database with the options of its own 
   expect(kinds).toContain('log-replayed');
   await level.close();
 });
+
+test('a value that cannot be sent to another thread rejects only its own call', async () => {
+  const path = newPath();
+  await startOpen(path);
+  const level = new BloomLevel<string, unknown>(path, SHARED);
+  const raw = { name: 'raw', format: 'view', encode: (value: unknown) => value as Uint8Array, decode: (value: Uint8Array) => value } as const;
+  await level.open();
+  const unsendable = expect.objectContaining({ name: 'DataCloneError' }) as unknown;
+  const calls = [level.put('a', '1'), level.put('b', () => 1, { valueEncoding: raw }), level.put('c', '3'), level.get('a')];
+  expect(await Promise.allSettled(calls)).toMatchObject([{ status: 'fulfilled' }, { reason: unsendable }, { status: 'fulfilled' }, { value: '1' }]);
+  void level.put('a', '2');
+  const refused = level.put('b', () => 1, { valueEncoding: raw });
+  expect(level.getSync('a')).toBe('2');
+  await expect(refused).rejects.toThrow('could not be cloned');
+  expect(await level.keys().all()).toEqual(['a', 'c']);
+  await level.close();
+});

@@ -121,12 +121,16 @@ export abstract class PendingCalls {
   protected sendAsked(): void {
     const asked = this.#asked;
     this.#asked = [];
-    if (asked.length === 0) return;
+    if (asked.length > 0) this.#send(asked);
+  }
+
+  #send(requests: readonly Request[]): void {
     try {
-      this.send(asked);
+      this.send(requests);
     } catch (error) {
-      // One of them contains something that cannot be sent, such as a function.
-      for (const [id] of asked) this.#take(id)?.reject(error);
+      // Nothing was sent: one of them contains something that cannot be, such as a function.
+      if (requests.length === 1) this.#take(requests[0]![0])?.reject(error);
+      else for (const request of requests) this.#send([request]);
     }
   }
 
