@@ -147,7 +147,21 @@ export abstract class BaseBloomLevel<KDefault = string, VDefault = string> exten
     } catch (error) {
       return Promise.reject(error);
     }
-    return super.open(given[0] as OpenOptions);
+    const options = given[0] as OpenOptions;
+    // Not always: with a further promise, `close` would run before the calls that wait for `open`.
+    return this.status === 'closing' || this.#hasFailedToClose ? this.#openAfterClose(options) : super.open(options);
+  }
+
+  /** Opens the level even if `close` fails, after which abstract-level takes it for open. */
+  async #openAfterClose(options: OpenOptions): Promise<void> {
+    await super.open(options);
+    if (!this.#hasFailedToClose) return;
+    await super.close();
+    await super.open(options);
+  }
+
+  get #hasFailedToClose(): boolean {
+    return this.status === 'open' && this.#opened === undefined;
   }
 
   /** The path that the constructor was given, or the name of the folder; an empty string if the folder has no name. */

@@ -569,6 +569,22 @@ describe('close', () => {
   });
 });
 
+test.each(['after', 'during'])('open %s a close that fails opens the level anew', async (when) => {
+  const path = newPath();
+  const level = await withLetters(new BloomLevel(path));
+  rmSync(path, { recursive: true });
+  mkdirSync(path);
+  const closing = rejection(level.close());
+  if (when === 'after') await closing;
+  await level.open();
+  expect(await closing).toMatchObject({ code: 'LEVEL_DATABASE_NOT_CLOSED' });
+  expect(await level.get('a')).toBeUndefined();
+  await level.put('a', 'new');
+  await level.open();
+  expect(await level.get('a')).toBe('new');
+  await level.close();
+});
+
 describe('readOnly', () => {
   test('opens while another level writes, and shows its writes after refresh', async () => {
     const path = newPath();

@@ -1,5 +1,5 @@
 // Threads of one process that have a level open with `multithreading: true`: the first opens the database, and the others use it there.
-import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, renameSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -387,4 +387,27 @@ test('a value that cannot be sent to another thread rejects only its own call', 
   await expect(refused).rejects.toThrow('could not be cloned');
   expect(await level.keys().all()).toEqual(['a', 'c']);
   await level.close();
+});
+
+test.each([[false], [true]])('a shared level is closed even if that fails, and opens anew; after its thread has taken over: %s', async (hasTakenOver) => {
+  const path = newPath();
+  const owner = hasTakenOver ? await startOpen(path) : undefined;
+  const level = new BloomLevel(path, SHARED);
+  await level.put('a', '1');
+  await owner?.terminate();
+  await level.put('a', '2');
+  renameSync(path, `${path}-before`);
+  mkdirSync(path);
+  const close = vi.spyOn(ThreadChannel.prototype, 'close');
+  await expect(level.close()).rejects.toMatchObject({ code: 'LEVEL_DATABASE_NOT_CLOSED' });
+  await delay(10);
+  // Of the host, and two more of a level that has used the database of another thread.
+  expect(new Set(close.mock.contexts).size).toBe(hasTakenOver ? 3 : 1);
+  close.mockRestore();
+  await level.open();
+  expect(await level.get('a')).toBe(undefined);
+  await level.close();
+  const before = new BloomLevel(`${path}-before`);
+  expect(await before.get('a')).toBe('2');
+  await before.close();
 });

@@ -40,8 +40,9 @@ export abstract class PendingCalls {
     } catch (error) {
       // The database was closed together with the place where it was open.
       if (this.#failure === undefined) throw error;
+    } finally {
+      this.fail('the level is closed');
     }
-    this.fail('the level is closed');
   }
 
   /** Reads a value synchronously. @throws LevelError where the host has no way to wait for an answer. */
