@@ -411,3 +411,31 @@ test.each([[false], [true]])('a shared level is closed even if that fails, and o
   expect(await before.get('a')).toBe('2');
   await before.close();
 });
+
+test('an iterator and a snapshot of a thread that is busy while the owner closes its level continue', async () => {
+  const path = newPath();
+  const level = new BloomLevel(path, SHARED);
+  await level.batch(Array.from({ length: 1000 }, (_, i) => ({ type: 'put', key: String(i).padStart(4, '0'), value: 'x'.repeat(1000) })));
+  const other = await startOpen(path);
+  await other.run(async ({ kept }) => {
+    const its = kept.level as BloomLevel;
+    kept.snapshot = its.snapshot();
+    kept.iterator = its.iterator();
+    await (kept.iterator as ReturnType<BloomLevel['iterator']>).next();
+  });
+  await level.put('0999', 'later');
+  const rest = other.run(async ({ kept, port }) => {
+    port.postMessage('busy');
+    for (const end = Date.now() + 1000; Date.now() < end; );
+    const { iterator, snapshot } = kept as unknown as { iterator: ReturnType<BloomLevel['iterator']>; snapshot: ReturnType<BloomLevel['snapshot']> };
+    const entries = await iterator.all();
+    return [entries.length, (await (kept.level as BloomLevel).get('0999', { snapshot }))?.length];
+  });
+  await new Promise((resolve) => other.worker.once('message', resolve));
+  const begun = performance.now();
+  await level.close();
+  expect(await rest).toEqual([999, 1000]);
+  // It waits no longer than the thread is busy.
+  expect(performance.now() - begun).toBeLessThan(4000);
+  await other.close();
+});

@@ -8,13 +8,18 @@ import { type ClientMessage, clientChannelName, type FolderMessage, folderChanne
 const startTimer = setTimeout;
 const startInterval = setInterval;
 const stopInterval = clearInterval;
+const now = performance.now.bind(performance);
 
 /** The interval of pings to users, in milliseconds. */
 const PING_MS = 10_000;
 /** How many pings in a row a user may miss: a thread that is computing receives none. */
 const MISSED_PINGS = 6;
-/** How long users may take to answer when this thread's own level is closed. */
+/**
+ * How long users may take to answer when this thread's own level is closed. Those with iterators or snapshots, which they would lose, get more
+ * time. Whether a user is busy or was terminated cannot be told.
+ */
 const LAST_PING_MS = 300;
+const LAST_PING_OF_HOLDERS_MS = 2000;
 
 /** Another level that uses the database, in this or another thread. */
 interface Guest {
@@ -67,13 +72,17 @@ export class ThreadHost {
   async ownLeaves(): Promise<void> {
     // Users that ended without a message must not keep the folder locked. A busy one finds the database again.
     this.#ping();
-    for (let waited = 0; waited < LAST_PING_MS && this.#hasSilent; waited += 10) await new Promise((resolve) => startTimer(resolve, 10));
+    const begun = now();
+    while (this.#mayAnswer(now() - begun)) await new Promise((resolve) => startTimer(resolve, 10));
     const silent = [...this.#guests].filter(([, { missedPings }]) => missedPings > 0);
     await Promise.all(silent.map(([client]) => this.#dismiss(client)));
   }
 
-  get #hasSilent(): boolean {
-    for (const { missedPings } of this.#guests.values()) if (missedPings > 0) return true;
+  /** Whether a user that has not answered for this long may still do so. */
+  #mayAnswer(waitedMs: number): boolean {
+    for (const { missedPings, session } of this.#guests.values()) {
+      if (missedPings > 0 && waitedMs < (session.holdsStates ? LAST_PING_OF_HOLDERS_MS : LAST_PING_MS)) return true;
+    }
     return false;
   }
 

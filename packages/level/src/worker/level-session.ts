@@ -63,6 +63,11 @@ export class LevelSession implements DatabaseUser {
     return this.#store.property(name);
   }
 
+  /** Whether the page has walks or snapshots. */
+  get holdsStates(): boolean {
+    return this.#walks.size > 0 || this.#snapshots.size > 0;
+  }
+
   /** Ends everything that the page has begun, whether the page requested that or has ended. */
   async end(): Promise<void> {
     // Then the requests that wait for it have begun too.
