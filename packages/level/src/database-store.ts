@@ -10,6 +10,14 @@ const SYNCED = { sync: true } as const;
 /** A written batch of at most this many bytes is cleared and used again, so that its memory need not grow for each batch. */
 const MAX_SPARE_BYTES = 256 * 2 ** 10;
 
+/** What a store does for a database that others use too. */
+export interface Sharing {
+  /** Called before all entries are deleted. */
+  readonly beforeClear?: () => void;
+  /** Ends the use of the database in place of closing it. */
+  readonly end?: () => Promise<void>;
+}
+
 /** The store of a level: a database, or a reader of a database that others write. */
 export class DatabaseStore implements LevelStore {
   readonly #opened: Database | DatabaseReader;
@@ -22,17 +30,11 @@ export class DatabaseStore implements LevelStore {
   /** An empty batch with the memory of one that was written. */
   #spareBatch: WriteBatch | undefined;
   readonly #folder: WritableFolder | undefined;
-  readonly #end: () => Promise<void>;
-  /** Whether `close` must wait for writes itself, because it does not close the database. */
-  readonly #isShared: boolean;
+  readonly #sharing: Sharing;
 
-  /**
-   * @param folder of a database whose folder may be deleted while it is open.
-   * @param end closes the database. Default: its `close`.
-   */
-  constructor(opened: Database | DatabaseReader, formats: ByteFormats, folder?: WritableFolder, end?: () => Promise<void>) {
-    this.#end = end ?? (() => opened.close());
-    this.#isShared = end !== undefined;
+  /** @param folder of a database whose folder may be deleted while it is open. */
+  constructor(opened: Database | DatabaseReader, formats: ByteFormats, folder?: WritableFolder, sharing: Sharing = {}) {
+    this.#sharing = sharing;
     this.#folder = folder;
     this.#opened = opened;
     this.#formats = formats;
@@ -41,7 +43,7 @@ export class DatabaseStore implements LevelStore {
 
   /** Another store on the same database, which others use too. @param end is called in `close` instead of closing the database. */
   lent(end: () => Promise<void>): DatabaseStore {
-    return new DatabaseStore(this.#opened, this.#formats, this.#folder, end);
+    return new DatabaseStore(this.#opened, this.#formats, this.#folder, { ...this.#sharing, end });
   }
 
   get(key: Stored, format: StoredFormat, snapshot: StoreSnapshot | undefined): Stored | undefined | Promise<Stored | undefined> {
@@ -97,6 +99,7 @@ export class DatabaseStore implements LevelStore {
   }
 
   async clear(range: ByteRange, snapshot: StoreSnapshot | undefined, limit: number): Promise<void> {
+    if (isOfAll(range, snapshot, limit)) this.#sharing.beforeClear?.();
     try {
       await this.#writing(this.#writable().clear(clearRangeOf(range, snapshot, limit)));
     } catch (error) {
@@ -138,7 +141,7 @@ export class DatabaseStore implements LevelStore {
   async close(): Promise<void> {
     if (this.#reading > 0) await new Promise<void>((resolve) => (this.#onIdle = resolve));
     try {
-      await this.#end();
+      await (this.#sharing.end?.() ?? this.#opened.close());
     } catch (error) {
       if (!(await this.#isGone(error))) throw levelErrorOf(error);
     }
@@ -169,7 +172,8 @@ export class DatabaseStore implements LevelStore {
   /** Waits for a write. Not async: that would make more garbage. */
   #writing(write: Promise<void>): Promise<void> {
     const writing = write.catch(this.#onWritingError);
-    return this.#isShared ? this.#during(writing) : writing;
+    // Closing the database waits for its writes, but not the end of one use.
+    return this.#sharing.end === undefined ? writing : this.#during(writing);
   }
 
   readonly #onWritingError = (error: unknown): never => {
@@ -210,6 +214,10 @@ export type SequenceSnapshot = Pick<DatabaseSnapshot, 'sequence' | 'release'>;
 /** @param snapshot of the same database. */
 function readingOf(snapshot: StoreSnapshot | undefined): { readonly sequence: bigint } | undefined {
   return snapshot && { sequence: (snapshot as SequenceSnapshot).sequence };
+}
+
+function isOfAll({ gt, gte, lt, lte }: ByteRange, snapshot: StoreSnapshot | undefined, limit: number): boolean {
+  return gt === undefined && gte === undefined && lt === undefined && lte === undefined && snapshot === undefined && limit === Infinity;
 }
 
 /** Of two bounds at one end, the inclusive one counts, as in classic-level. */

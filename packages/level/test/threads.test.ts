@@ -412,6 +412,28 @@ test.each([[false], [true]])('a shared level is closed even if that fails, and o
   await before.close();
 });
 
+test('clear of a shared database removes all entries at once immediately after opening, also for another thread, but not while a snapshot is open', async () => {
+  const path = newPath();
+  const kinds: string[] = [];
+  const level = new BloomLevel(path, { ...SHARED, writeBufferSize: 65_536, onEvent: ({ kind }) => kinds.push(kind) });
+  const fill = (): Promise<void> => level.batch(Array.from({ length: 100 }, (_, i) => ({ type: 'put', key: `k${i}`, value: 'x'.repeat(5000) })));
+  const clearings = (): number => kinds.splice(0).filter((kind) => kind === 'cleared').length;
+  await fill();
+  await level.clear();
+  expect(clearings()).toBe(1);
+  const thread = await startOpen(path);
+  await fill();
+  await thread.call('clear');
+  expect(clearings()).toBe(1);
+  await fill();
+  const snapshot = level.snapshot();
+  await thread.call('clear');
+  expect(clearings()).toBe(0);
+  expect([(await level.keys().all()).length, (await level.keys({ snapshot }).all()).length]).toEqual([0, 100]);
+  await snapshot.close();
+  await level.close();
+});
+
 test('an iterator and a snapshot of a thread that is busy while the owner closes its level continue', async () => {
   const path = newPath();
   const level = new BloomLevel(path, SHARED);

@@ -10,13 +10,14 @@ const HELD_MS = 30_000;
 /** The state in which a worker opened a database: users of the previous worker have iterators and snapshots of it. */
 export class FirstState {
   readonly #snapshot: SequenceSnapshot;
-  readonly #timer: ReturnType<typeof startTimer>;
+  /** Undefined once it is kept only for those who hold it. */
+  #timer: ReturnType<typeof startTimer>;
   #holders = 1;
 
   /** @param snapshot of the state, which is released when no one holds it any longer. */
   constructor(snapshot: SequenceSnapshot) {
     this.#snapshot = snapshot;
-    this.#timer = startTimer(() => this.#release(), HELD_MS);
+    this.#timer = startTimer(() => this.end(), HELD_MS);
     // In Node, a timer would keep the process alive.
     (this.#timer as { unref?(): void }).unref?.();
   }
@@ -28,9 +29,12 @@ export class FirstState {
     return { sequence, release: () => this.#release() };
   }
 
-  /** Ends when the database is closed. */
+  /** Releases the state as soon as no one holds it. */
   end(): void {
+    if (this.#timer === undefined) return;
     stopTimer(this.#timer);
+    this.#timer = undefined;
+    this.#release();
   }
 
   #release(): void {

@@ -98,7 +98,9 @@ export class SharedDatabase {
   async #openStore(options: OpenOptions): Promise<DatabaseStore> {
     try {
       const folder = this.#place.folder();
-      const store = new DatabaseStore(await Database.open(folder, databaseOptionsOf({ ...options, ...this.#options })), this.#formats, folder);
+      const database = await Database.open(folder, databaseOptionsOf({ ...options, ...this.#options }));
+      // With a snapshot, `clear` would delete entry by entry. Whoever has an iterator or a snapshot of that state has not found this worker yet.
+      const store = new DatabaseStore(database, this.#formats, folder, { beforeClear: () => this.#first?.end() });
       this.#failure = undefined;
       return store;
     } catch (error) {
