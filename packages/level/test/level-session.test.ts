@@ -1,6 +1,7 @@
 import { bytewiseComparator, type WritableFile, WritableMemoryFolder } from '@bloom/leveldb';
 import { expect, test } from 'vitest';
 import { webFormats } from '../src/web-formats.js';
+import { repeatedRequests } from '../src/worker/held-states.js';
 import type { Answer, Request } from '../src/worker/level-messages.js';
 import { LevelSession } from '../src/worker/level-session.js';
 import { opfsPlace } from '../src/worker/opfs-place.js';
@@ -22,6 +23,8 @@ class SlowFolder extends WritableMemoryFolder {
 const sharedIn = (folder: WritableMemoryFolder): SharedDatabase =>
   new SharedDatabase({ path: 'words', folder: () => folder, canReopen: () => Promise.resolve(false) }, webFormats, {});
 
+type Call = readonly [call: Request[1], ...values: unknown[]];
+
 /** The use of a database by one page or thread. */
 class Client {
   readonly session: LevelSession;
@@ -40,7 +43,7 @@ class Client {
   }
 
   /** Sends requests in one message, and returns the results, or the codes of errors. */
-  async ask(...calls: [call: Request[1], ...values: unknown[]][]): Promise<unknown[]> {
+  async ask(...calls: readonly Call[]): Promise<unknown[]> {
     const requests = calls.map(([call, ...values]): Request => [++this.#lastId, call, ...values]);
     this.session.handle(requests);
     await expect.poll(() => requests.every(([id]) => this.#answers.has(id)), { interval: 1 }).toBe(true);
@@ -53,9 +56,9 @@ class Client {
 
 const ALL = { gt: undefined, gte: undefined, lt: undefined, lte: undefined, reverse: false };
 const KEYS = { kind: 'keys', keyFormat: 'utf8', valueFormat: 'utf8', withKeys: true, withValues: true };
-const walk = (id: number, sequence?: bigint): [Request[1], ...unknown[]] => ['walk', id, ALL, KEYS, true, undefined, sequence];
-const read = (id: number): [Request[1], ...unknown[]] => ['read', id, 100, 1000];
-const put = (key: string, sync = false): [Request[1], ...unknown[]] => ['put', key, '1', sync];
+const walk = (id: number, sequence?: bigint): Call => ['walk', id, ALL, KEYS, true, undefined, sequence];
+const read = (id: number): Call => ['read', id, 100, 1000];
+const put = (key: string, sync = false): Call => ['put', key, '1', sync];
 
 test('a worker that could not open the database gives the reason in its later answers', async () => {
   const all: Answer[] = [];
@@ -116,7 +119,7 @@ test('a walk does not continue in another worker after all entries were deleted'
   const before = new Client(sharedIn(folder));
   await before.ask(['open', { writeBufferSize: 65_536 }]);
   // Enough for a table, so that clear removes all at once.
-  await before.ask(...Array.from({ length: 40 }, (_, i): [Request[1], ...unknown[]] => ['put', `k${i}`, 'x'.repeat(5000), false]));
+  await before.ask(...Array.from({ length: 40 }, (_, i): Call => ['put', `k${i}`, 'x'.repeat(5000), false]));
   const [sequence] = await before.ask(walk(1));
   await before.ask(['clear', ALL, undefined, Infinity]);
   await before.ask(['close']);
@@ -133,4 +136,18 @@ test('a page that ends while the database is being opened does not keep it open'
   const again = new Client(sharedIn(folder));
   expect(await again.ask(['open', { comparator: bytewiseComparator }])).toEqual([undefined]);
   await again.ask(['close']);
+});
+
+test('a walk and a snapshot that are not answered do not show a later write of their thread, which was made before another worker got both', async () => {
+  const folder = new WritableMemoryFolder();
+  const before = new Client(sharedIn(folder));
+  const requests = [['get', 'a', 'utf8', undefined], walk(1), ['snapshot', 2], put('b'), walk(3)] as const;
+  await before.ask(['open', {}], ...requests);
+  await before.ask(['close']);
+  const after = new Client(sharedIn(folder));
+  await after.ask(['open', {}]);
+  const repeated = repeatedRequests(requests.map((request, i): Request => [i, ...request]));
+  const answers = await after.ask(...repeated.map(([, ...request]): Call => request), read(1), ['get', 'a', 'utf8', 2], read(3));
+  expect(answers).toEqual([undefined, 'LEVEL_SNAPSHOT_LOST', 'LEVEL_SNAPSHOT_LOST', undefined, 2n, 'LEVEL_SNAPSHOT_LOST', 'LEVEL_SNAPSHOT_LOST', [['b'], undefined]]);
+  await after.ask(['close']);
 });

@@ -1,8 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { Worker } from 'node:worker_threads';
+import { WritableMemoryFolder } from '@bloom/leveldb';
 import { expect, test, vi } from 'vitest';
-import { ThreadChannel } from '../src/node/thread-channel.js';
+import { type ClientMessage, clientChannelName, type FolderMessage, folderChannelName, ThreadChannel } from '../src/node/thread-channel.js';
 import { ThreadGuest } from '../src/node/thread-guest.js';
-import type { SharedDatabase } from '../src/worker/shared-database.js';
+import { ThreadHost } from '../src/node/thread-host.js';
+import { webFormats } from '../src/web-formats.js';
+import { SharedDatabase } from '../src/worker/shared-database.js';
 
 test('a level that is closed while it tries to open the database says nothing more', async () => {
   const post = vi.spyOn(ThreadChannel.prototype, 'post');
@@ -26,6 +30,59 @@ test('a level that is closed while it tries to open the database says nothing mo
   }
 });
 
+test('a level that is closed while it opens the database does not fail when that cannot be closed', async () => {
+  const database = {
+    join: () => {
+      guest.fail('the level is closed');
+      return Promise.resolve();
+    },
+    leave: () => Promise.reject(new Error('the folder was lost')),
+  };
+  const place = { path: 'nowhere', identity: '0:3', options: {}, isThere: () => true, makeDatabase: () => database as unknown as SharedDatabase };
+  const guest = new ThreadGuest(place);
+  await expect(guest.call('get', 'a', 'utf8', undefined)).rejects.toMatchObject({ code: 'LEVEL_IO_ERROR' });
+  // An unhandled rejection would be reported.
+  await delay(10);
+});
+
+test('a synchronous call gets the answer of a thread that opened the database meanwhile as soon as it is there', async () => {
+  const folder = new ThreadChannel<FolderMessage>(folderChannelName('0:4'), (message) => {
+    if ('hello' in message) client = message.hello;
+  });
+  let client = '';
+  const guest = new ThreadGuest({ path: 'nowhere', identity: '0:4', options: {}, isThere: () => true, makeDatabase: () => undefined as never });
+  void guest.find(1000);
+  await expect.poll(() => client).not.toBe('');
+  const owner = new ThreadChannel<ClientMessage>(clientChannelName(client), () => undefined);
+  const flags = [new SharedArrayBuffer(4), new SharedArrayBuffer(4)] as const;
+  owner.post({ owner: 'before', flag: flags[0], thread: -1 });
+  // Answers the first request to the second thread.
+  const program = `
+    const { workerData: { name, flag }, parentPort } = require('node:worker_threads');
+    const channel = new BroadcastChannel(name);
+    channel.onmessage = ({ data }) => {
+      if (data.to !== 'after') return;
+      channel.close();
+      const answers = data.requests.map(([id]) => [id, 0, 'value']);
+      const again = new BroadcastChannel(name);
+      again.postMessage({ from: 'after', answers });
+      again.close();
+      Atomics.add(new Int32Array(flag), 0, 1);
+      Atomics.notify(new Int32Array(flag), 0);
+    };
+    parentPort.postMessage('ready');`;
+  const worker = new Worker(program, { eval: true, workerData: { name: clientChannelName(client), flag: flags[1] } });
+  await new Promise((resolve) => worker.once('message', resolve));
+  owner.post({ owner: 'after', flag: flags[1], thread: -1 });
+  const begun = performance.now();
+  expect(guest.getNow('a', 'utf8', undefined)).toBe('value');
+  expect(performance.now() - begun).toBeLessThan(4000);
+  guest.fail('the test has ended');
+  await worker.terminate();
+  folder.close();
+  owner.close();
+});
+
 test('a level that waits for the thread that opens the database says hello once in a second', async () => {
   const post = vi.spyOn(ThreadChannel.prototype, 'post');
   const place = { path: 'nowhere', identity: '0:1', options: {}, isThere: () => true, makeDatabase: () => undefined as never };
@@ -39,5 +96,26 @@ test('a level that waits for the thread that opens the database says hello once 
   } finally {
     guest.fail('the test has ended');
     post.mockRestore();
+  }
+});
+
+test('a synchronous read in the thread that has just opened the database does not fail because the level has not joined it yet', async () => {
+  const folder = new WritableMemoryFolder();
+  const database = new SharedDatabase({ path: 'memory', folder: () => folder, canReopen: () => Promise.resolve(false) }, webFormats, {});
+  const owner = { letGo: () => undefined };
+  await database.join(owner, {});
+  await database.store.put('a', '1', false);
+  new ThreadHost('0:2', database);
+  const guest = new ThreadGuest({ path: 'memory', identity: '0:2', options: {}, isThere: () => true, makeDatabase: () => undefined as never });
+  try {
+    await expect.poll(() => guest.find(10)).toBe('found');
+    const opening = guest.call('open', {});
+    expect(guest.getNow('a', 'utf8', undefined)).toBe('1');
+    expect(guest.propertyNow('leveldb.num-files-at-level0')).toBe('0');
+    await opening;
+    await guest.close();
+  } finally {
+    guest.fail('the test has ended');
+    await database.leave(owner);
   }
 });

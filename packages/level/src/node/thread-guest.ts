@@ -3,7 +3,7 @@ import { threadId } from 'node:worker_threads';
 import { LevelError } from '../level-error.js';
 import type { OpenOptions } from '../level-options.js';
 import type { Stored, StoredFormat } from '../stored-format.js';
-import { HeldStates } from '../worker/held-states.js';
+import { HeldStates, repeatedRequests } from '../worker/held-states.js';
 import type { Answer, Held, Request } from '../worker/level-messages.js';
 import { LevelSession } from '../worker/level-session.js';
 import { PendingCalls } from '../worker/pending-calls.js';
@@ -173,7 +173,7 @@ export class ThreadGuest extends PendingCalls {
   /** All requests that a thread which has just opened the database must receive. */
   #allRequests(): Request[] {
     const again: Request[] = this.isOpen ? [[0, 'open', { createIfMissing: false }], ...this.held.requests] : [];
-    return [...again, ...this.unanswered];
+    return [...again, ...repeatedRequests(this.unanswered)];
   }
 
   #sayHello(): void {
@@ -226,17 +226,21 @@ export class ThreadGuest extends PendingCalls {
       this.own = { session: new LevelSession(database, (answers) => this.settle(answers)), host: new ThreadHost(identity, database) };
       this.own.session.handle(this.#allRequests());
     }
-    await database.leave(keeper);
+    // Where this closes the database, the level was closed, or its opening refused.
+    await database.leave(keeper).catch(() => undefined);
   }
 
   /** Waits without the event loop. */
   private readonly wait = (isAnswered: () => boolean): void => {
-    const sent = new Int32Array(this.owner!.flag);
     const end = now() + MAX_WAIT_MS;
     for (;;) {
+      const { flag } = this.owner!;
+      const sent = new Int32Array(flag);
       const seen = Atomics.load(sent, 0);
       this.clientChannel.drain();
       if (isAnswered()) return;
+      // Another thread has opened the database meanwhile.
+      if (this.owner!.flag !== flag) continue;
       const left = end - now();
       if (left <= 0) {
         this.hasMissed = true;

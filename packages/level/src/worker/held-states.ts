@@ -1,4 +1,25 @@
-import type { Answer, Held, LevelCalls, ReadItems, Request } from './level-messages.js';
+import type { Answer, Held, LevelCall, LevelCalls, ReadItems, Request } from './level-messages.js';
+
+const WRITES: ReadonlySet<LevelCall> = new Set<LevelCall>(['put', 'delete', 'write', 'clear']);
+/** No state has it. */
+const LOST = -1n;
+
+/**
+ * The requests that a further worker must receive because they are not answered. Those for walks and snapshots fail there if a later one is a
+ * write: it may have been made, and they would show it.
+ */
+export function repeatedRequests(unanswered: readonly Request[]): Request[] {
+  const repeated: Request[] = [];
+  let isBeforeWrite = false;
+  for (const request of [...unanswered].reverse()) {
+    const [id, call, ...values] = request;
+    isBeforeWrite ||= WRITES.has(call);
+    if (isBeforeWrite && call === 'snapshot') repeated.push([id, call, values[0], LOST]);
+    else if (isBeforeWrite && call === 'walk') repeated.push([id, call, ...values.slice(0, 5), LOST]);
+    else repeated.push(request);
+  }
+  return repeated.reverse();
+}
 
 interface WalkState {
   readonly asked: Parameters<LevelCalls['walk']>;

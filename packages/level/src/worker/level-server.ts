@@ -13,7 +13,7 @@
 import type { ByteFormats } from '../byte-formats.js';
 import type { OpenOptions } from '../level-options.js';
 import { browser, type MessagePortLike } from './browser-parts.js';
-import { HeldStates } from './held-states.js';
+import { HeldStates, repeatedRequests } from './held-states.js';
 import { type Answer, type Greeting, lockOfClient, type Request } from './level-messages.js';
 import { LevelSession } from './level-session.js';
 import { opfsPlace } from './opfs-place.js';
@@ -29,8 +29,6 @@ const lockOf = (path: string): string => `@bloom/level ${path.split('/').filter(
 interface Guest {
   readonly session: LevelSession;
   readonly channel: MessagePortLike;
-  /** Stops waiting for its end. */
-  readonly forget: AbortController;
 }
 
 export class LevelServer {
@@ -120,16 +118,13 @@ export class LevelServer {
     if (this.guests.has(client)) return;
     const channel = new browser.BroadcastChannel(lockOfClient(client));
     const session = new LevelSession(this.database, (answers) => channel.postMessage({ from: this.client, answers } satisfies ClientMessage));
-    const forget = new AbortController();
-    this.guests.set(client, { session, channel, forget });
+    this.guests.set(client, { session, channel });
     channel.onmessage = ({ data }) => {
       const message = data as ClientMessage;
       if ('requests' in message && message.to === this.client) session.handle(message.requests);
     };
     // Granted when that worker has ended.
-    browser.navigator.locks
-      .request(lockOfClient(client), { signal: forget.signal }, () => this.#dismiss(client))
-      .catch(() => undefined);
+    browser.navigator.locks.request(lockOfClient(client), {}, () => this.#dismiss(client)).catch(() => undefined);
     channel.postMessage({ owner: this.client } satisfies ClientMessage);
   }
 
@@ -167,7 +162,7 @@ export class LevelServer {
 
   /** All requests that a worker which has just opened the database must receive. */
   #unanswered(): Request[] {
-    return [...(this.openWith === undefined ? [] : [this.openWith, ...this.held.requests]), ...this.pending.values()];
+    return [...(this.openWith === undefined ? [] : [this.openWith, ...this.held.requests]), ...repeatedRequests([...this.pending.values()])];
   }
 
   #answered(answers: readonly Answer[]): void {

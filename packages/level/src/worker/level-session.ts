@@ -54,13 +54,13 @@ export class LevelSession implements DatabaseUser {
     }
   }
 
-  /** Answers the request `get` synchronously. */
+  /** Answers the request `get` synchronously, even if the session is still joining those that use the open database. */
   getNow(key: Stored, format: StoredFormat, snapshot: Held | undefined): Stored | undefined {
-    return this.#store.getSync(key, format, snapshot === undefined ? undefined : held(this.#snapshots, snapshot).state);
+    return this.#database.store.getSync(key, format, snapshot === undefined ? undefined : held(this.#snapshots, snapshot).state);
   }
 
   propertyNow(name: string): string {
-    return this.#store.property(name);
+    return this.#database.store.property(name);
   }
 
   /** Whether the page has walks or snapshots. */
