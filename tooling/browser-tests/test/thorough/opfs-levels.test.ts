@@ -132,7 +132,8 @@ describe.runIf(findChromium() !== undefined)('in pages of Chromium, levels in th
         await level.get('0000');
       })()`);
       await first.close();
-      expect(await second.evaluate(`level.clear().then(() => level.keys().all())`)).toEqual([]);
+      // With a range, it deletes entry by entry. Without one, it would give up the state of the iterators that have not continued yet.
+      expect(await second.evaluate(`level.clear({ gte: '' }).then(() => level.keys().all())`)).toEqual([]);
       expect(await third.evaluate(`(async () => {
         keys.push(...await begun.all());
         return [keys, await level.get('0000', { snapshot }), await level.get('0000')];
