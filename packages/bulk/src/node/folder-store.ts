@@ -129,7 +129,7 @@ export class FolderStore implements Store {
   }
 
   folder(): Folder {
-    return new PublishedNodeFolder(this.name);
+    return new PublishedNodeFolder(this.path);
   }
 
   #pathOf(name: string): string {

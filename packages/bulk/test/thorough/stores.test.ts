@@ -1,16 +1,16 @@
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import process from 'node:process';
 import { BulkError, MemoryStore, publish, assemble, readPublication } from '@bloom/bulk';
 import { FolderStore } from '@bloom/bulk/node';
 import { S3Store, s3StoreOf } from '@bloom/bulk/s3';
 import { DatabaseReader } from '@bloom/leveldb';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { S3Fault } from '@bloom/fixtures';
 import { FakeS3 } from '../fake-s3.js';
-import { collected, deliver, entriesOf, partsOf, range } from '../model.js';
+import { collected, deliver, entriesOf, keyAt, partsOf, range } from '../model.js';
 import { object, storeLaws } from '../store-laws.js';
 
 let folder = '';
@@ -68,6 +68,21 @@ describe('a folder as a store', () => {
     await deliver(store, entriesOf(range(0, 500)), 1n);
     await deliver(store, entriesOf(range(0, 10)), 2n);
     expect(readdirSync(path).filter((name) => !/^(?:CURRENT|LOCK|MANIFEST-[0-9]+(?:\.replaced)?|[0-9]+\.ldb)$/.test(name))).toEqual([]);
+  });
+
+  test('stays the same folder when the working directory changes', async () => {
+    const path = newFolder();
+    const before = process.cwd();
+    const store = new FolderStore(relative(before, path));
+    await deliver(store, entriesOf([1]), 1n);
+    const cwd = vi.spyOn(process, 'cwd').mockReturnValue(tmpdir());
+    try {
+      const reader = await DatabaseReader.open(store.folder());
+      expect(await reader.get(keyAt(1))).toBeDefined();
+      await reader.close();
+    } finally {
+      cwd.mockRestore();
+    }
   });
 
   test('lets one of several processes replace CURRENT', async () => {
