@@ -3,7 +3,7 @@ import { seeded } from '@bloom/fixtures';
 import { arrayRun, type BulkEntry, MemoryStore, merge, type Part, partName, partRun, readPublication, split, splitParts, tableRun, writeParts } from '@bloom/bulk';
 import { BloomFilterPolicy, type FilterPolicy, FittedBloomFilterPolicy } from '@bloom/policy';
 import { MemorySink, MemorySource, Table, TableBuilder } from '@bloom/sstable';
-import { DatabaseTable, internalKeyPolicy } from '@bloom/sstable/database';
+import { DatabaseTable, encodeInternalKey, internalKeyPolicy, VALUE } from '@bloom/sstable/database';
 import { refilterTable } from '@bloom/sstable/inspect';
 import { describe, expect, test } from 'vitest';
 import { collected, deliver, entriesOf, keyAt, levelEntries, makeRoom, Model, range, SMALL, someChanges, textOf, utf8 } from './model.js';
@@ -113,6 +113,14 @@ describe('split', () => {
     expect(await split([source], 1)).toEqual([]);
     expect((await split([source], 100)).length).toBeLessThan(5);
     expect(await split([], 4)).toEqual([]);
+  });
+
+  test('of parts that end in the same key does not depend on their order', () => {
+    const part = (key: string, size: number) => ({ size, largest: encodeInternalKey({ userKey: utf8(key), sequence: 1n, type: VALUE }) });
+    for (const last of ['y', 'z']) {
+      const parts = [part('a', 100), part('b', 5), part(last, 10), part(last, 1000), part('z', 7)];
+      expect(splitParts(parts, 3)).toEqual(splitParts([...parts].reverse(), 3));
+    }
   });
 
   test('of parts reads nothing and gives their last keys', async () => {

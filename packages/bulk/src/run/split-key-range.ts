@@ -81,12 +81,13 @@ function boundariesOf(samples: Sample[], n: number, comparator: Comparator): Uin
   const total = samples.reduce((sum, { bytes }) => sum + bytes, 0);
   const boundaries: Uint8Array[] = [];
   let before = 0;
-  // The last sample is at or behind the last key, so that a range from there on would be empty.
-  for (const { key, bytes } of samples.slice(0, -1)) {
+  for (const [i, { key, bytes }] of samples.entries()) {
     before += bytes;
-    if (boundaries.length >= n - 1 || before * n < total * (boundaries.length + 1)) continue;
-    const last = boundaries.at(-1);
-    if (last === undefined || comparator.compare(last, key) < 0) boundaries.push(key);
+    const next = samples[i + 1];
+    // The last sample is at or behind the last key, so that a range from there on would be empty.
+    if (next === undefined || boundaries.length >= n - 1) break;
+    // Among samples with the same key, the last one counts, whatever their order.
+    if (comparator.compare(key, next.key) < 0 && before * n >= total * (boundaries.length + 1)) boundaries.push(key);
   }
   return boundaries;
 }
