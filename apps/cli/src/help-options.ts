@@ -18,7 +18,6 @@ const RARE_OPTIONS: ReadonlySet<string> = new Set([
   '--max-table-size',
   '--memory',
   '--no-internal',
-  '--replaces',
   '--sync',
   '--trace',
 ]);

@@ -53,7 +53,7 @@ export async function mergeLevels(store: Store, publication: Publication, [upper
   const isLowest = publication.levels.slice(lower + 1).every((parts) => parts.length === 0);
   const sequence = publication.levels[upper]![0]!.sequence;
   const parts = await collected(writeParts(store, merge(runs, { dropDeletions: isLowest }), { ...SMALL, sequence }));
-  await publish(store, await assemble(store, parts, { previous: publication, replaces: [upper, lower] }));
+  await publish(store, await assemble(store, parts, { previous: publication, replaces: [...publication.levels[upper]!, ...publication.levels[lower]!] }));
 }
 
 /** Merges levels as long as there is no room for a delivery. */

@@ -1,6 +1,6 @@
 // What is published is a LevelDB database, whose parts are named by their bytes.
 import { createHash } from 'node:crypto';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { assemble, BulkError, type BulkEntry, decodePart, encodePart, ensureParts, MemoryStore, partName, publish, PartWriter, readManifest, readPublication, verifyPublished, writeParts } from '@bloom/bulk';
@@ -9,7 +9,7 @@ import { WritableNodeFolder } from '@bloom/leveldb/node';
 import { nativeDatabase } from '@bloom/native';
 import { ClassicLevel } from 'classic-level';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { collected, deliver, entriesOf, keyAt, Model, partsOf, range, SMALL, textOf, utf8 } from './model.js';
+import { collected, deliver, entriesOf, keyAt, mergeLevels, Model, partsOf, range, SMALL, textOf, utf8 } from './model.js';
 
 const ENTRIES = 3000;
 const base = entriesOf(range(0, 2 * ENTRIES, 2));
@@ -222,8 +222,8 @@ describe('assemble', () => {
     for (const sequence of [0n, 1n, 2n]) {
       expect(await codeOf(assemble(store, await partsOf(store, entriesOf([1]), sequence), { previous })), String(sequence)).toBe('BLOOM_OLD_SEQUENCE');
     }
-    expect(await codeOf(assemble(store, await partsOf(store, entriesOf([1]), 2n), { previous, replaces: [6] }))).toBe('BLOOM_OLD_SEQUENCE');
-    expect(await codeOf(assemble(store, await partsOf(store, entriesOf([1]), 1n), { previous, replaces: [5] }))).toBe('BLOOM_OLD_SEQUENCE');
+    expect(await codeOf(assemble(store, await partsOf(store, entriesOf([1]), 2n), { previous, replaces: previous.levels[6]! }))).toBe('BLOOM_OLD_SEQUENCE');
+    expect(await codeOf(assemble(store, await partsOf(store, entriesOf([1]), 1n), { previous, replaces: previous.levels[5]! }))).toBe('BLOOM_OLD_SEQUENCE');
   });
 
   test('has room for five deliveries above the base, and then refuses', async () => {
@@ -238,7 +238,7 @@ describe('assemble', () => {
     const same = await assemble(store, [], { previous });
     expect(same).toMatchObject({ manifest: previous.manifest, lastSequence: 2n });
     expect(await publish(store, same)).toMatchObject({ isNew: false });
-    for (const empty of [await assemble(store, [], { previous, replaces: [5, 6] }), await assemble(store, [])]) {
+    for (const empty of [await assemble(store, [], { previous, replaces: previous.levels.flat() }), await assemble(store, [])]) {
       expect(empty.levels.flat()).toEqual([]);
       await publish(store, empty, { ifMatch: (await readPublication(store))!.etag });
       const reader = await DatabaseReader.open(store.folder());
@@ -250,22 +250,64 @@ describe('assemble', () => {
     expect(await verifyPublished(store)).toMatchObject({ findings: [], entries: changes.length });
   });
 
-  test('refuses a merge that was already published, when a newer delivery has moved into one of its levels', async () => {
-    const store = new MemoryStore();
-    for (let day = 1n; day <= 3n; day++) await deliver(store, entriesOf([Number(day)]), day);
-    const parts = await partsOf(store, entriesOf([1, 2]), 2n);
-    await publish(store, await assemble(store, parts, { previous: (await readPublication(store))!, replaces: [5, 6] }));
-    const previous = (await readPublication(store))!;
-    await expect(assemble(store, parts, { previous, replaces: [5, 6] })).rejects.toMatchObject({ code: 'BLOOM_OVERLAP', message: expect.stringContaining('already published') as unknown });
-    expect((await assemble(store, previous.levels[5]!, { previous, replaces: [5, 6] })).levels[6]).toEqual(previous.levels[5]);
-  });
+  describe('with a merge', () => {
+    const [A, B, C, D] = ['A', 'B', 'C', 'D'].map(utf8) as [Uint8Array, Uint8Array, Uint8Array, Uint8Array];
 
-  test('takes only neighbours for a merge', async () => {
-    const store = new MemoryStore();
-    for (let day = 1n; day <= 3n; day++) await deliver(store, entriesOf([Number(day)]), day);
-    const previous = (await readPublication(store))!;
-    await expect(assemble(store, [], { previous, replaces: [4, 6] })).rejects.toThrow('neighbours');
-    await expect(assemble(store, [], { previous, replaces: [3] })).rejects.toThrow('levels with parts');
+    async function fourDeliveries(): Promise<MemoryStore> {
+      const store = new MemoryStore();
+      for (const [i, key] of [A, B, C, D].entries()) await deliver(store, [[key, utf8('value')]], BigInt(i + 1));
+      return store;
+    }
+
+    async function keysIn(store: MemoryStore): Promise<string> {
+      const reader = await DatabaseReader.open(store.folder());
+      const entries = await collected(reader.entries());
+      await reader.close();
+      return entries.map(([key]) => new TextDecoder().decode(key)).join('');
+    }
+
+    test('takes its levels from where another merge has moved them', async () => {
+      const store = await fourDeliveries();
+      const before = (await readPublication(store))!;
+      const upper = await partsOf(store, [[C, utf8('value')], [D, utf8('value')]], 4n);
+      await mergeLevels(store, before, [5, 6]);
+      expect(await codeOf(publish(store, await assemble(store, upper, { previous: before, replaces: [...before.levels[3]!, ...before.levels[4]!] })))).toBe('BLOOM_CONFLICT');
+      const previous = (await readPublication(store))!;
+      await publish(store, await assemble(store, upper, { previous, replaces: [...before.levels[3]!, ...before.levels[4]!] }));
+      expect(await keysIn(store)).toBe('ABCD');
+      expect((await readPublication(store))!.levels.map((parts) => parts.length)).toEqual([0, 0, 0, 0, 0, 1, 1]);
+    });
+
+    test('refuses one of whose levels another merge has replaced, or that was already published, with and without parts', async () => {
+      const store = await fourDeliveries();
+      const before = (await readPublication(store))!;
+      const parts = await partsOf(store, [[B, utf8('value')], [C, utf8('value')]], 3n);
+      await mergeLevels(store, before, [5, 6]);
+      for (const merge of [parts, []]) {
+        const again = assemble(store, merge, { previous: (await readPublication(store))!, replaces: [...before.levels[4]!, ...before.levels[5]!] });
+        await expect(again).rejects.toMatchObject({ code: 'BLOOM_OLD_MERGE', file: partName(before.levels[5]![0]!.number) });
+      }
+      await mergeLevels(store, (await readPublication(store))!, [5, 6]);
+      const previous = (await readPublication(store))!;
+      expect(await codeOf(assemble(store, [], { previous, replaces: [...before.levels[5]!, ...before.levels[6]!] }))).toBe('BLOOM_OLD_MERGE');
+      expect(await codeOf(assemble(store, [], { replaces: before.levels[6]! }))).toBe('BLOOM_OLD_MERGE');
+      expect(await keysIn(store)).toBe('ABCD');
+    });
+
+    test('can equal the upper of its levels', async () => {
+      const store = await twoDeliveries();
+      const previous = (await readPublication(store))!;
+      expect((await assemble(store, previous.levels[5]!, { previous, replaces: previous.levels.flat() })).levels[6]).toEqual(previous.levels[5]);
+    });
+
+    test('takes only whole levels that are neighbours', async () => {
+      const store = await fourDeliveries();
+      await deliver(store, entriesOf(range(0, 3000)), 5n);
+      const previous = (await readPublication(store))!;
+      await expect(assemble(store, [], { previous, replaces: [...previous.levels[4]!, ...previous.levels[6]!] })).rejects.toThrow('neighbouring levels');
+      await expect(assemble(store, [], { previous, replaces: previous.levels[2]!.slice(1) })).rejects.toThrow('all parts of a level');
+      await expect(assemble(store, [], { previous, replaces: [4, 5] as never })).rejects.toThrow('replaces[0] must be a published part');
+    });
   });
 });
 
@@ -283,6 +325,19 @@ describe('publish', () => {
     expect(await codeOf(publish(store, another))).toBe('BLOOM_CONFLICT');
     expect((await readPublication(store))!.manifest).toBe(one.manifest);
     await publish(store, await assemble(store, await partsOf(store, entriesOf([1]), 3n), { previous: await readPublication(store) }));
+  });
+
+  test('refuses the database of another program, and writes nothing', async () => {
+    const path = join(folder, String(++copies));
+    const database = await Database.open(new WritableNodeFolder(path));
+    await database.put('a', 'b');
+    await database.close();
+    const other = new MemoryStore();
+    for (const name of readdirSync(path)) await other.put({ name, bytes: readFileSync(join(path, name)), sha256: '' });
+    const assembly = await assemble(other, await partsOf(other, entriesOf([1]), 1n));
+    const before = [...other.files()].map(([name]) => name);
+    expect(await codeOf(publish(other, assembly))).toBe('BLOOM_NOT_PUBLISHED');
+    expect([...other.files()].map(([name]) => name)).toEqual(before);
   });
 
   test('replaces what the caller names by its etag', async () => {

@@ -1,16 +1,15 @@
-import { assemble, type Assembly, BulkError, decodePart, levelsToMerge, type Part, type PublishedState, readPublication, type Store } from '@bloom/bulk';
+import { assemble, type Assembly, BulkError, decodePart, levelsToMerge, type Part, type PublishedPart, type PublishedState, readPublication, type Store } from '@bloom/bulk';
+import { decodeMergedLevels, partsOfMergedLevels } from '@bloom/bulk/internal';
 import type { Comparator } from '@bloom/sstable';
-import { type Command, Option } from 'commander';
+import type { Command } from 'commander';
 import { Failure } from '../failure.js';
 import { nameOfFile, readWholeFile } from '../inputs/standard-input.js';
 import { STORE_HELP, storeFailure, storeOf } from '../inputs/store-argument.js';
 import { printJson } from '../outputs/output.js';
 import { loadPlugins } from '../plugins/plugin-options.js';
-import { levelNumbers } from './part.js';
 
 interface AssembleCommandOptions {
   readonly previous?: string;
-  readonly replaces?: readonly number[];
   readonly comparator?: string;
 }
 
@@ -39,13 +38,13 @@ export function addAssemble(program: Command): void {
     .argument('<store>', 'where the parts are')
     .argument('<description...>', 'files with the output of bloom bulk part; - is standard input')
     .option('--previous <store>', 'where the database is published; the parts are added to what is there, if anything')
-    .addOption(new Option('--replaces <levels>', 'the parts replace these published levels, which were merged, such as 4,5').argParser(levelNumbers))
     .option('--comparator <module>', 'the order of the keys: a file or an npm package that exports a comparator; MODULE#NAME names the export')
     .addHelpText(
       'after',
       `${STORE_HELP}
 Without --previous, the parts are the whole database. The command cannot detect
-that the descriptions of some parts are missing.
+that the descriptions of some parts are missing. The output of
+bloom bulk part --levels says which levels the parts replace.
 
 Examples:
   bloom bulk assemble parts parts.jsonl > assembly.json
@@ -55,18 +54,25 @@ Examples:
 }
 
 async function assembleParts(given: string, descriptions: readonly string[], options: AssembleCommandOptions): Promise<void> {
-  if (options.replaces !== undefined && options.previous === undefined) throw new Failure('--replaces needs --previous, which has the levels');
   if (descriptions.filter((name) => name === '-').length > 1) throw new Failure('-: stdin can be read only once');
   const { comparator } = await loadPlugins(options);
   const store = storeOf(given);
   const published = options.previous === undefined || options.previous === given ? store : storeOf(options.previous);
   try {
-    const parts = descriptions.flatMap(partsIn);
-    if (parts.length === 0 && options.replaces === undefined) throw new Failure('the descriptions are empty: there are no parts');
+    const described = descriptions.map(describedIn);
+    const parts = described.flatMap((file) => file.parts);
+    const merges = mergedLevels(described);
+    if (parts.length === 0 && merges === undefined) throw new Failure('the descriptions are empty: there are no parts');
+    if (merges !== undefined && options.previous === undefined) throw new Failure('the parts are a merge of published levels: pass --previous with the STORE that has them');
     const previous = options.previous === undefined ? undefined : await readPublication(published);
+    const replaces = merges === undefined || previous === undefined ? undefined : await partsOfMergedLevels(merges, previous);
+    const isOldMerge = merges !== undefined && replaces === undefined;
     // The task runs again after its parts were published.
-    const line = (previous && publishedBefore(previous, parts, options.replaces)) ?? (await assembled(store, published, parts, previous, { replaces: options.replaces, comparator }));
-    await printJson(line);
+    const line = previous === undefined || replaces !== undefined ? undefined : publishedBefore(previous, parts, isOldMerge);
+    if (isOldMerge && line === undefined) {
+      throw new BulkError('BLOOM_OLD_MERGE', `the merged levels are no longer published in ${published.name}. If this merge was published, nothing is left to do; otherwise merge the levels again`);
+    }
+    await printJson(line ?? (await assembled(store, published, parts, previous, { replaces, comparator })));
   } catch (error) {
     throw storeFailure(error);
   }
@@ -77,16 +83,15 @@ async function assembled(
   published: Store,
   parts: readonly Part[],
   previous: PublishedState | undefined,
-  options: { readonly replaces: readonly number[] | undefined; readonly comparator: Comparator | undefined },
+  options: { readonly replaces: readonly PublishedPart[] | undefined; readonly comparator: Comparator | undefined },
 ): Promise<AssemblyLine> {
   let assembly: Assembly;
   try {
     assembly = await assemble(store === published ? store : bothOf(store, published), parts, { previous, ...options });
   } catch (error) {
-    if (error instanceof RangeError) throw new Failure(`--replaces: ${error.message}`, { cause: error });
     const levels = error instanceof BulkError && error.code === 'BLOOM_NO_LEVEL' ? previous && levelsToMerge(previous) : undefined;
     if (levels === undefined) throw error;
-    throw new Failure(`no level is free above the published parts: merge two levels first, with bloom bulk part --levels ${levels.join(',')} and bloom bulk assemble --replaces ${levels.join(',')}`, { cause: error });
+    throw new Failure(`no level is free above the published parts: merge two levels first, with bloom bulk part --levels ${levels.join(',')}, and assemble and publish the result`, { cause: error });
   }
   const { manifest, bytes, sha256, level } = assembly;
   await store.create({ name: manifest, bytes, sha256 });
@@ -94,12 +99,12 @@ async function assembled(
 }
 
 /** The line for the current publication, if it already contains these parts. */
-function publishedBefore(previous: PublishedState, parts: readonly Part[], replaces: readonly number[] | undefined): AssemblyLine | undefined {
+function publishedBefore(previous: PublishedState, parts: readonly Part[], isMerge: boolean): AssemblyLine | undefined {
   const numbers = new Set(parts.map(({ number }) => number));
   const level = previous.levels.findIndex((listed) => listed.length === numbers.size && listed.every(({ number }) => numbers.has(number)));
   if (level < 0 || numbers.size === 0) return undefined;
-  // Without --replaces, the parts are a delivery, which is in the highest level.
-  if (replaces === undefined && previous.levels.slice(0, level).some((listed) => listed.length > 0)) return undefined;
+  // A delivery is in the highest level.
+  if (!isMerge && previous.levels.slice(0, level).some((listed) => listed.length > 0)) return undefined;
   return lineOf(previous, previous.manifest, level);
 }
 
@@ -119,18 +124,45 @@ function bothOf(store: Store, published: Store): Pick<Store, 'name' | 'list'> {
   };
 }
 
-function partsIn(path: string): Part[] {
+/** A file with the output of `bloom bulk part`. */
+interface Described {
+  readonly name: string;
+  readonly parts: readonly Part[];
+  /** The levels that were merged, one for each task whose output is in the file; empty for a delivery. */
+  readonly merges: readonly string[];
+}
+
+function describedIn(path: string): Described {
   const name = nameOfFile(path);
   const text = readWholeFile(path).toString();
   // A task that is killed while it prints leaves an incomplete line.
   if (text !== '' && !text.endsWith('\n')) throw new Failure(`${name}: the last line is incomplete: the task that printed it did not finish`);
-  return text.split('\n').flatMap((line, i) => {
-    if (line.trim() === '') return [];
+  const parts: Part[] = [];
+  const merges: string[] = [];
+  for (const [i, line] of text.split('\n').entries()) {
+    if (line.trim() === '') continue;
+    const merged = decodeMergedLevels(line);
+    if (merged !== undefined) {
+      merges.push(merged);
+      continue;
+    }
     try {
-      return [decodePart(line)];
+      parts.push(decodePart(line));
     } catch (error) {
       if (error instanceof BulkError) throw new Failure(`${name}: line ${i + 1}: ${error.message} (${error.code})`, { cause: error });
       throw error;
     }
-  });
+  }
+  return { name, parts, merges };
+}
+
+/** What all tasks merged; undefined if their parts are a delivery. */
+function mergedLevels(described: readonly Described[]): string | undefined {
+  const digests = described.flatMap(({ merges }) => merges);
+  const first = digests[0];
+  if (first === undefined) return undefined;
+  if (digests.some((digest) => digest !== first)) throw new Failure('the tasks did not merge the same levels, because a publication came in between: merge again');
+  const delivery = described.find(({ parts, merges }) => parts.length > 0 && merges.length === 0);
+  if (delivery !== undefined) throw new Failure(`${delivery.name}: these parts are a delivery, but others are a merge of published levels: assemble them separately`);
+  return first;
 }

@@ -25,7 +25,7 @@ export function addGc(program: Command): void {
     .addHelpText(
       'after',
       `${STORE_HELP}
-The time must be longer than any job takes from its first part to its
+The time must be two hours longer than any job takes from its first part to its
 publication, and longer than any reader goes without a refresh.
 
 Examples:

@@ -1,6 +1,6 @@
 import { closeSync, openSync } from 'node:fs';
 import { type BulkEntry, encodePart, levelRun, merge, partName, readPublication, writeParts } from '@bloom/bulk';
-import { DEFAULT_PART_BYTES, READ_ONCE } from '@bloom/bulk/internal';
+import { DEFAULT_PART_BYTES, encodeMergedLevels, READ_ONCE } from '@bloom/bulk/internal';
 import { counted } from '@bloom/report';
 import { bytewiseComparator, MemorySource } from '@bloom/sstable';
 import { DatabaseTable, DELETION, INTERNAL_KEY_TRAILER_LENGTH, MAX_SEQUENCE, VALUE } from '@bloom/sstable/database';
@@ -109,6 +109,7 @@ async function part(given: readonly string[], options: PartCommandOptions): Prom
   const lines = new Lines();
   try {
     await interruptible(async (signal) => {
+      if (input.header !== undefined) await lines.json(JSON.parse(input.header) as object);
       for await (const made of writeParts(store, input.entries(signal), { ...partOptions, signal })) {
         written.parts++;
         written.entries += made.entries;
@@ -129,6 +130,8 @@ async function part(given: readonly string[], options: PartCommandOptions): Prom
 
 /** The entries to write. */
 interface PartInput {
+  /** The line that comes before the descriptions: the levels that are merged. */
+  readonly header?: string;
   entries(signal: AbortSignal): Entries;
   close(): void;
   /** The failure to throw instead of an error of writing. */
@@ -326,8 +329,10 @@ async function levelInput(name: string, levels: readonly number[], range: KeyBou
       comparator,
     ),
   );
+  const merged = sorted.flatMap((level) => publication.levels[level]!);
   const isLowest = publication.levels.slice(sorted.at(-1)! + 1).every((parts) => parts.length === 0);
   return {
+    header: await encodeMergedLevels(merged),
     entries: (signal) => merge(runs, { ...range, comparator, dropDeletions: isLowest, signal }),
     close: () => undefined,
     failureOf: wrongOrder,

@@ -25,8 +25,8 @@ async function parts(folder: string, args: readonly string[], input: string): Pr
 const json = (text: string | Buffer): Record<string, unknown> => JSON.parse(text.toString()) as Record<string, unknown>;
 
 /** Makes a database of descriptions, and publishes it. */
-async function publishParts(folder: string, descriptions: readonly string[], store: string, more: readonly string[] = []): Promise<Record<string, unknown>> {
-  const assembly = await bloomPrints(['assemble', folder, ...descriptions, '--previous', store, ...more], scratch.path);
+async function publishParts(folder: string, descriptions: readonly string[], store: string): Promise<Record<string, unknown>> {
+  const assembly = await bloomPrints(['assemble', folder, ...descriptions, '--previous', store], scratch.path);
   return json(await bloomPrints(['publish', '-', folder, store], scratch.path, assembly));
 }
 
@@ -67,7 +67,7 @@ describe('a database that is published', () => {
 
     const merged = await bloomPrints(['part', '--levels', '5,6', 'www', '-q', '--sequence', '2', '-o', 'p3', ...SMALL], scratch.path);
     scratch.write('p3.jsonl', merged);
-    expect(await publishParts('p3', ['p3.jsonl'], 'www', ['--replaces', '5,6'])).toMatchObject({ isNew: true });
+    expect(await publishParts('p3', ['p3.jsonl'], 'www')).toMatchObject({ isNew: true });
     expect(merged).not.toContain('deletion"');
     expect(await bloomPrints(['count', 'www'], scratch.path)).toBe('1499\n');
     const collected = json(await bloomPrints(['gc', 'www', '--keep', '0', '--younger-than', '0s', '--dry-run'], scratch.path));
@@ -286,7 +286,51 @@ describe('what is wrong', () => {
     for (const command of ['get', 'scan', 'stat']) expect(await fails([command, 's3://bucket/words', ...(command === 'get' ? ['a'] : [])])).toMatch(/^s3:\/\/bucket\/words: is an s3:\/\/ address, which only verify and bulk commands take/);
     expect(await fails(['split', '-n', '2'])).toContain('no tables');
     expect(await fails(['gc', 'w', '--younger-than', '3'])).toContain('It must be a number with s, m, h or d');
-    expect(await fails(['assemble', 'w', 'a', '--replaces', '4,5'])).toBe('--replaces needs --previous, which has the levels');
+  });
+});
+
+describe('a merge of levels', () => {
+  /** Publishes four deliveries of one key each, and merges the levels of the second and the third. */
+  async function fourDeliveries(folder: string): Promise<string> {
+    for (const [i, key] of ['a', 'b', 'c', 'd'].entries()) {
+      await publishParts(folder, [await parts(folder, ['--sequence', String(i + 1)], `${key}\tvalue\n`)], folder);
+    }
+    return merged(folder, '4,5', 3);
+  }
+
+  async function merged(folder: string, levels: string, sequence: number): Promise<string> {
+    return scratch.write(`${folder}-${levels}.jsonl`, await bloomPrints(['part', '--levels', levels, folder, '-q', '--sequence', String(sequence), '-o', folder], scratch.path));
+  }
+
+  const keysIn = (folder: string): Promise<string> => bloomPrints(['scan', folder, '-f', 'tsv'], scratch.path);
+  const refused = async (args: readonly string[]): Promise<string> => {
+    const { code, stdout, stderr } = await bloom(['assemble', ...args], scratch.path);
+    expect({ code, stdout: stdout.toString() }).toEqual({ code: 2, stdout: '' });
+    return stderr;
+  };
+
+  test('is refused if another merge has replaced one of the levels, so no delivery is lost', async () => {
+    const job = await fourDeliveries('overlapping');
+    expect(await publishParts('overlapping', [await merged('overlapping', '5,6', 2)], 'overlapping')).toMatchObject({ isNew: true });
+    expect(await refused(['overlapping', job, '--previous', 'overlapping'])).toContain('the merged levels are no longer published in overlapping');
+    expect(await keysIn('overlapping')).toBe('a\tvalue\nb\tvalue\nc\tvalue\nd\tvalue\n');
+  });
+
+  test('finds its levels where another merge has moved them, and can be assembled and published again', async () => {
+    await fourDeliveries('moved');
+    const job = await merged('moved', '3,4', 4);
+    expect(await publishParts('moved', [await merged('moved', '5,6', 2)], 'moved')).toMatchObject({ isNew: true });
+    expect(await publishParts('moved', [job], 'moved')).toMatchObject({ isNew: true });
+    expect(await publishParts('moved', [job], 'moved')).toMatchObject({ isNew: false });
+    expect(await keysIn('moved')).toBe('a\tvalue\nb\tvalue\nc\tvalue\nd\tvalue\n');
+  });
+
+  test('is refused without --previous, beside a delivery, and if its tasks merged different levels', async () => {
+    const job = await fourDeliveries('mixed');
+    expect(await refused(['mixed', job])).toContain('pass --previous');
+    const delivery = await parts('mixed', ['--sequence', '9'], 'e\tvalue\n');
+    expect(await refused(['mixed', job, delivery, '--previous', 'mixed'])).toContain('these parts are a delivery');
+    expect(await refused(['mixed', job, await merged('mixed', '5,6', 2), '--previous', 'mixed'])).toContain('the tasks did not merge the same levels');
   });
 });
 

@@ -4,9 +4,10 @@
  * - `BLOOM_BAD_PART`: a line is not the description of a part.
  * - `BLOOM_MISSING_PART`: the store does not have a part.
  * - `BLOOM_OTHER_BYTES`: the bytes of an object in the store do not match its name.
- * - `BLOOM_OVERLAP`: two parts of one level overlap, one is given twice, or the parts are already published.
+ * - `BLOOM_OVERLAP`: two parts of one level overlap, or one is given twice or already published.
  * - `BLOOM_OTHER_COMPARATOR`: parts, or a delivery and the publication, have different comparators.
  * - `BLOOM_OLD_SEQUENCE`: a delivery's sequence is not higher than those of the levels below it, or not lower than those above.
+ * - `BLOOM_OLD_MERGE`: the parts that were merged are no longer levels of the publication.
  * - `BLOOM_NO_LEVEL`: each level above the lowest has parts: merge two levels first.
  * - `BLOOM_CONFLICT`: another publication came first: read it, and assemble the parts on it.
  * - `BLOOM_NOT_PUBLISHED`: the store has a database that this package did not publish.
@@ -19,6 +20,7 @@ export type BulkErrorCode =
   | 'BLOOM_OVERLAP'
   | 'BLOOM_OTHER_COMPARATOR'
   | 'BLOOM_OLD_SEQUENCE'
+  | 'BLOOM_OLD_MERGE'
   | 'BLOOM_NO_LEVEL'
   | 'BLOOM_CONFLICT'
   | 'BLOOM_NOT_PUBLISHED'

@@ -18,10 +18,10 @@ export interface AssembleOptions {
   /** The current publication, as returned by {@link readPublication}. Omit it for the first publication, or to start again. */
   readonly previous?: PublishedState | undefined;
   /**
-   * The levels of `previous` that the parts replace, because they are the merge of these levels: neighbours among those that
-   * have parts. If omitted, the parts are a delivery, and go into the level above all others.
+   * The published parts of which the given ones are the merge: all parts of neighbouring levels when they were merged, such as
+   * `[...levels[5], ...levels[6]]`. If omitted, the parts are a delivery, and go into the level above all others.
    */
-  readonly replaces?: readonly number[] | undefined;
+  readonly replaces?: readonly Pick<PublishedPart, 'number'>[] | undefined;
   /** The order of the keys. Default: bytewise. */
   readonly comparator?: Comparator | undefined;
   readonly signal?: Signal | undefined;
@@ -57,14 +57,14 @@ export async function assemble(store: Pick<Store, 'name' | 'list'>, parts: reado
   mustHaveMethods('store', store, 'a store', ['list']);
   mustBeArray('parts', parts, 'parts');
   mustBeOptions('assemble', options, ASSEMBLE_OPTIONS);
-  const { previous, replaces = [], signal } = options;
+  const { previous, signal } = options;
   const comparator = comparatorOf('comparator', options.comparator);
-  mustBeArray('replaces', replaces, 'levels');
+  if (options.replaces !== undefined) mustBePublishedParts(options.replaces);
   if (signal !== undefined) mustBeSignal('signal', signal);
   mustBeOfOrder(comparator.name, previous, parts);
   const added = parts.map((part) => ('sha256' in part ? { ...metadataOf(part), sequence: part.sequence } : part)).sort((a, b) => compareFirst(a, b, comparator));
   mustBeDisjoint(added, comparator);
-  mustBeNew(added, previous, replaces);
+  const replaces = options.replaces === undefined ? [] : levelsOf(options.replaces, previous);
   const { levels, level } = placed(added, previous, replaces);
   mustBeListedOnce(levels);
   mustGrow(added, levels, previous, level, replaces);
@@ -86,23 +86,49 @@ function mustBeOfOrder(name: string, previous: PublishedState | undefined, parts
   }
 }
 
+/** The levels that have parts. */
+export function usedLevels(state: PublishedState | undefined): number[] {
+  return (state?.levels ?? []).flatMap((parts, level) => (parts.length > 0 ? [level] : []));
+}
+
+function mustBePublishedParts(replaces: unknown): void {
+  mustBeArray('replaces', replaces, 'published parts');
+  for (const [i, part] of replaces.entries()) {
+    if (typeof (part as Partial<PublishedPart> | null | undefined)?.number !== 'bigint') throw new TypeError(`replaces[${i}] must be a published part, such as one of levels[5], got ${typeof part}`);
+  }
+}
+
+/** The levels of `previous` that consist of these parts. */
+function levelsOf(replaces: readonly Pick<PublishedPart, 'number'>[], previous: PublishedState | undefined): number[] {
+  const merged = new Set(replaces.map(({ number }) => number));
+  const found = usedLevels(previous).filter((level) => previous!.levels[level]!.some(({ number }) => merged.has(number)));
+  const parts = found.flatMap((level) => previous!.levels[level]!);
+  const published = new Set(parts.map(({ number }) => number));
+  const gone = replaces.find(({ number }) => !published.has(number));
+  if (gone !== undefined) {
+    const file = partName(gone.number);
+    const problem = `the merged levels are no longer published: ${previous?.manifest ?? 'an empty store'} does not have ${file}. If this merge was published, nothing is left to do; otherwise merge the levels again`;
+    throw new BulkError('BLOOM_OLD_MERGE', problem, { file });
+  }
+  const other = parts.find(({ number }) => !merged.has(number));
+  if (other !== undefined) throw new RangeError(`replaces must have all parts of a level, but lacks ${partName(other.number)}`);
+  return found;
+}
+
 /**
  * Places parts above the levels of `previous`, or where the levels were that they replace. Only the order of levels means something,
  * so that they are moved down to the lowest ones.
  */
 function placed(added: readonly PublishedPart[], previous: PublishedState | undefined, replaces: readonly number[]): { levels: (readonly PublishedPart[])[]; level: number } {
-  const used = (previous?.levels ?? []).flatMap((parts, level) => (parts.length > 0 ? [level] : []));
-  for (const level of replaces) {
-    if (!used.includes(level)) throw new RangeError(`replaces must be levels with parts, which are ${used.join(', ') || 'none'}, got ${level}`);
-  }
+  const used = usedLevels(previous);
   const kept = used.filter((level) => !replaces.includes(level));
   const above = replaces.length === 0 ? [] : kept.filter((level) => level < Math.min(...replaces));
   const below = kept.slice(above.length);
-  if (below.some((level) => level < Math.max(...replaces, 0))) throw new RangeError(`replaces must be neighbours among the levels ${used.join(', ')}, got ${replaces.join(', ')}`);
+  if (below.some((level) => level < Math.max(...replaces, 0))) throw new RangeError(`replaces must be the parts of neighbouring levels, but has those of the levels ${replaces.join(', ')} of ${used.join(', ')}`);
   const partsOf = (level: number): readonly PublishedPart[] => previous!.levels[level]!;
   const stack = [...above.map(partsOf), ...(added.length > 0 ? [added] : []), ...below.map(partsOf)];
   const empty = LEVEL_COUNT - stack.length;
-  if (empty < 1) throw new BulkError('BLOOM_NO_LEVEL', 'each of the levels 1 to 6 has parts: merge two of them, and name these in replaces');
+  if (empty < 1) throw new BulkError('BLOOM_NO_LEVEL', 'each of the levels 1 to 6 has parts: merge two of them, and pass their parts in replaces');
   // No parts came into it where there is nothing left at all, which is a database too.
   return { levels: [...Array.from({ length: empty }, () => []), ...stack], level: Math.min(empty + above.length, LEVEL_COUNT - 1) };
 }
@@ -121,19 +147,6 @@ function mustBeDisjoint(parts: readonly FileMetadata[], comparator: Comparator):
   }
 }
 
-/**
- * Refuses to assemble a published merge again: its levels have moved since, so the same numbers now include a newer delivery. A merge whose
- * result equals its upper level is not affected.
- */
-function mustBeNew(added: readonly PublishedPart[], previous: PublishedState | undefined, replaces: readonly number[]): void {
-  if (previous === undefined || added.length === 0 || new Set(replaces).size < 2) return;
-  const lowest = Math.max(...replaces);
-  const published = new Set(previous.levels[lowest]?.map(({ number }) => number));
-  if (published.size !== added.length || !added.every(({ number }) => published.has(number))) return;
-  const file = partName(added[0]!.number);
-  throw new BulkError('BLOOM_OVERLAP', `the parts are already published, as level ${lowest}: the levels above it are newer than this merge`, { file });
-}
-
 function mustBeListedOnce(levels: readonly (readonly FileMetadata[])[]): void {
   const seen = new Set<bigint>();
   for (const { number } of levels.flat()) {
@@ -146,7 +159,7 @@ function mustBeListedOnce(levels: readonly (readonly FileMetadata[])[]): void {
 function mustGrow(added: readonly PublishedPart[], levels: readonly (readonly PublishedPart[])[], previous: PublishedState | undefined, level: number, replaces: readonly number[]): void {
   const sequences = (among: readonly (readonly PublishedPart[])[]): bigint[] => among.flat().map(({ sequence }) => sequence);
   const refuse = (sequence: bigint, bound: string): never => {
-    throw new BulkError('BLOOM_OLD_SEQUENCE', `a part for level ${level} has the sequence ${sequence}, which is not ${bound}: write the parts again with another sequence`);
+    throw new BulkError('BLOOM_OLD_SEQUENCE', `a part for level ${level} has the sequence ${sequence}, which is not ${bound}. If these parts were published and have been merged since, nothing is left to do; otherwise write them again with another sequence`);
   };
   const below = highest(sequences(levels.slice(level + 1)));
   const above = sequences(levels.slice(0, level)).reduce<bigint | undefined>((least, sequence) => (least === undefined || sequence < least ? sequence : least), undefined);
@@ -187,9 +200,9 @@ async function mustBeStored(store: Pick<Store, 'name' | 'list'>, listed: readonl
  * The two levels to merge before the next delivery: the neighbours with the fewest bytes. Undefined while a level is free for
  * the delivery.
  */
-export function levelsToMerge({ levels }: PublishedState): [upper: number, lower: number] | undefined {
-  const used = levels.flatMap((parts, level) => (parts.length > 0 ? [level] : []));
+export function levelsToMerge(state: PublishedState): [upper: number, lower: number] | undefined {
+  const used = usedLevels(state);
   if (used.length < LEVEL_COUNT - 1) return undefined;
-  const pairs = used.slice(1).map((lower, i) => ({ pair: [used[i]!, lower] as [number, number], bytes: sizeOf(levels[used[i]!]!) + sizeOf(levels[lower]!) }));
+  const pairs = used.slice(1).map((lower, i) => ({ pair: [used[i]!, lower] as [number, number], bytes: sizeOf(state.levels[used[i]!]!) + sizeOf(state.levels[lower]!) }));
   return pairs.reduce((least, one) => (one.bytes < least.bytes ? one : least)).pair;
 }

@@ -10,8 +10,9 @@ export interface GarbageOptions {
   /** The number of replaced publications that stay readable, the most recent ones. Default: 3. */
   readonly keep?: number | undefined;
   /**
-   * Objects that were written or replaced less than this many milliseconds ago are kept. It must be longer than a job takes from its first
-   * part to its publication, longer than a reader goes without `refresh`, and at least two hours. Default: a day.
+   * Objects that were written or replaced less than this many milliseconds ago are kept. It must be two hours longer than a job takes from
+   * its first part to its publication, as a part that the job finds in the store may be an hour older, and longer than a reader goes
+   * without `refresh`. Default: a day.
    */
   readonly graceMs?: number | undefined;
   /** Only reports what would be deleted. Default: false. */

@@ -6,7 +6,7 @@ import { sha256Hex } from '../part/sha256.js';
 import { createObject } from '../store/create-object.js';
 import type { NewObject, Store } from '../store/store.js';
 import type { Assembly } from './assemble.js';
-import { encodeCurrent, type Publication, readCurrent } from './publication.js';
+import { encodeCurrent, type Publication, readCurrent, readPublication } from './publication.js';
 
 /** How to publish. */
 export interface PublishOptions {
@@ -32,10 +32,10 @@ export interface PublishResult {
  * Publishes an assembly: writes its MANIFEST, and makes CURRENT name it, unless another publication came first. CURRENT
  * names a complete database at every moment, whatever fails.
  *
- * It writes the MANIFEST, reads CURRENT, marks the MANIFEST that CURRENT names as replaced, and replaces CURRENT.
+ * It reads CURRENT, writes the MANIFEST, marks the MANIFEST that CURRENT names as replaced, and replaces CURRENT.
  *
- * @throws BulkError `BLOOM_CONFLICT` when another publication came first; `BLOOM_STORE_FAILED` when the store fails:
- *   repeat the call to find out whether the assembly is published.
+ * @throws BulkError `BLOOM_CONFLICT` when another publication came first; `BLOOM_NOT_PUBLISHED` when the store has another program's
+ *   database; `BLOOM_STORE_FAILED` when the store fails: repeat the call to find out whether the assembly is published.
  */
 export async function publish(store: Store, assembly: Assembly, options: PublishOptions = {}): Promise<PublishResult> {
   mustHaveAtMost('publish', 'a store, an assembly and options', 3, arguments.length);
@@ -44,11 +44,12 @@ export async function publish(store: Store, assembly: Assembly, options: Publish
   const { ifMatch, signal } = options;
   if (signal !== undefined) mustBeSignal('signal', signal);
   const { manifest, bytes, sha256 } = assembly;
-  await createObject(store, { name: manifest, bytes, sha256 }, signal);
   const before = await readCurrent(store, signal);
   if (before?.manifest === manifest) return { manifest, isNew: false };
   const isExpected = ifMatch === undefined ? before?.manifest === assembly.previous?.manifest : (before?.etag ?? null) === ifMatch;
-  if (!isExpected) throw conflict(store, manifest, before);
+  // Reading it throws if another program wrote it.
+  if (!isExpected) throw conflict(store, manifest, await readPublication(store, signal));
+  await createObject(store, { name: manifest, bytes, sha256 }, signal);
   // This MANIFEST may have been marked as replaced before this call. The mark is then no evidence below.
   const wasReplaced = (await store.head(replacedName(manifest), signal)) !== undefined;
   if (before !== undefined) await store.put(await emptyObject(replacedName(before.manifest)), signal);

@@ -69,6 +69,8 @@ describe('collectGarbage', () => {
     const lost = await assemble(store, await partsOf(store, entriesOf([5]), 2n), { previous: await readPublication(store) });
     await deliver(store, entriesOf([6]), 2n);
     await expect(publish(store, lost)).rejects.toThrow(BulkError);
+    // One that loses only when it replaces CURRENT has written its MANIFEST.
+    await store.put({ name: lost.manifest, bytes: lost.bytes, sha256: lost.sha256 });
     const before = [...store.files().keys()].sort();
     now += HOUR;
     expect((await collectGarbage(store, { keep: 1, graceMs: 2 * HOUR, nowMs: now })).deleted).toEqual([]);
