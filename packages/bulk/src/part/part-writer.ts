@@ -20,7 +20,7 @@ export interface PartOptions extends Omit<TableBuilderOptions, 'omitLargeFilters
    * the day, or the publication's last sequence plus one.
    */
   readonly sequence: bigint;
-  /** A part ends with the entry at which its blocks and index reach this many bytes, without its filters. Default: 16 MiB. */
+  /** A part ends with the block at which its blocks and index reach this many bytes, without its filters. Default: 16 MiB. */
   readonly partBytes?: number | undefined;
 }
 
