@@ -13,7 +13,8 @@ set -euo pipefail
 export SHARDS WORK PARTS STORE SEQUENCE RANGES
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 options=(--parsable --output="$WORK/%x-%A-%a.log" --open-mode=append --kill-on-invalid-dep=yes)
-map=$(sbatch "${options[@]}" --array="0-$(($(wc -l < "$SHARDS") - 1))" "$here/map.sh")
+# grep also counts a last line without a newline, which wc does not.
+map=$(sbatch "${options[@]}" --array="0-$(($(grep -c '' "$SHARDS") - 1))" "$here/map.sh")
 split=$(sbatch "${options[@]}" --dependency="afterok:$map" "$here/split.sh")
 reduce=$(sbatch "${options[@]}" --dependency="afterok:$split" --array="0-$((RANGES - 1))" "$here/reduce.sh")
 sbatch "${options[@]}" --dependency="afterok:$reduce" "$here/publish.sh"

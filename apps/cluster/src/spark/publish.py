@@ -14,18 +14,20 @@ import struct
 import subprocess
 import threading
 
-from pyspark import SparkContext
+from pyspark import SparkConf, SparkContext
 
 BLOOM = shlex.split(os.environ.get("BLOOM", "bloom"))
 SAMPLED_KEYS = 100_000
 
 
 def entries(context, paths):
-    """The entries of text files, as pairs of bytes. Text would be decoded, and what is no UTF-8 replaced."""
+    """The entries of text files, as pairs of bytes. Text would be decoded, and bytes that are not UTF-8 replaced."""
     lines = context.union([context.textFile(path, use_unicode=False) for path in paths])
 
     def entry(line):
-        key, _, value = line.partition(b"\t")
+        key, tab, value = line.partition(b"\t")
+        if not tab:
+            raise ValueError(f"a line has no TAB between key and value: {line[:100]!r}")
         return key, value
 
     return lines.map(entry)
@@ -100,7 +102,8 @@ def main():
     parser.add_argument("--cuts", help="a file with the keys at which to cut, in hexadecimal, as bloom split prints them")
     parser.add_argument("--part-options", default="", help="further options of bloom part")
     options = parser.parse_args()
-    context = SparkContext.getOrCreate()
+    # By default, Hadoop also ends a line at a carriage return, which a value may contain.
+    context = SparkContext.getOrCreate(SparkConf().set("spark.hadoop.textinputformat.record.delimiter", "\n"))
     pairs = entries(context, options.inputs)
     if options.cuts:
         with open(options.cuts) as lines:

@@ -90,3 +90,16 @@ test.runIf(hasSpark && isNamedRun)('Spark: keys in the order of bytes are taken;
   expect(wrong.stderr).toContain('comes before');
   expect(existsSync(join(scratch, 'java'))).toBe(false);
 });
+
+test.runIf(hasSpark && isNamedRun)('Spark: values keep their carriage returns, and a line without a tab is refused', { timeout: TIMEOUT_MS }, async () => {
+  const folder = join(scratch, 'lines');
+  mkdirSync(folder);
+  const [good, bad, store] = [join(folder, 'good.tsv'), join(folder, 'bad.tsv'), join(folder, 'store')];
+  writeFileSync(good, 'apple\tred\rgreen\nbeet\tdark\n');
+  writeFileSync(bad, 'apple\tred\na line without a tab\n');
+  const publish = (shard: string, sequence: string) => start('local[2]', [join(recipe, 'publish.py'), '--sequence', sequence, '--parts', join(folder, 'parts'), '--store', store, shard], { BLOOM: `${process.execPath} ${program}` }).over;
+  expect(await publish(good, '1')).toMatchObject({ code: 0 });
+  const { stdout } = spawnSync(process.execPath, [program, 'scan', store, '-f', 'jsonl'], { encoding: 'utf8' });
+  expect(stdout).toContain('red\\rgreen');
+  expect(await publish(bad, '2')).toMatchObject({ code: 1, stderr: expect.stringContaining('a line has no TAB') as string });
+});
