@@ -1,7 +1,7 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Database, type DatabaseCursor, DatabaseReader, MemoryFolder, type SyncDatabaseCursor, SyncDatabaseReader, WriteBatch } from '@bloom/leveldb';
+import { bytewiseComparator, type Comparator, Database, type DatabaseCursor, DatabaseReader, MemoryFolder, type SyncDatabaseCursor, SyncDatabaseReader, WritableMemoryFolder, WriteBatch } from '@bloom/leveldb';
 import { NodeFolder, WritableNodeFolder } from '@bloom/leveldb/node';
 import { boundedCursorProblem, randomBounds, seeded } from '@bloom/fixtures';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -146,6 +146,36 @@ test('entries before damage are given, then the error, and a seek forgets it', a
       expect(await (isLast ? each.prev() : each.next())).toBe(true);
       expect(Buffer.from(each.key)).toEqual(Buffer.from(isLast ? entries.at(-2)![0] : second!));
     }
+  }
+});
+
+test('a comparator that fails for the bound fails the call that has no entry, and keeps the entries of one that has', async () => {
+  const bound = utf8('the bound');
+  let failsOn: Uint8Array | undefined;
+  const comparator: Comparator = {
+    ...bytewiseComparator,
+    name: 'test.Failing',
+    compare: (a, b) => {
+      if (failsOn !== undefined && bytewiseComparator.compare(a, failsOn) === 0 && bytewiseComparator.compare(b, bound) === 0) throw new Error('the comparator fails');
+      return bytewiseComparator.compare(a, b);
+    },
+  };
+  const folder = new WritableMemoryFolder();
+  const database = await Database.open(folder, { comparator });
+  for (const [key, value] of entries.slice(0, 9)) await database.put(key, value);
+  await database.compactRange();
+  await database.close();
+  await using reader = await DatabaseReader.open(folder, { comparators: [comparator] });
+  using syncReader = SyncDatabaseReader.open(folder, { comparators: [comparator] });
+  for (const cursor of [reader.cursor(), syncReader.cursor()]) {
+    await cursor.seekToFirst();
+    const many = async (): Promise<unknown> => cursor.nextMany(5, { lt: bound });
+    failsOn = entries[2]![0];
+    expect(await many()).toEqual(entries.slice(0, 2));
+    for (let call = 0; call < 3; call++) expect(await rejection(many())).toMatchObject({ message: 'the comparator fails' });
+    failsOn = undefined;
+    expect(await many()).toEqual(entries.slice(2, 7));
+    cursor.close();
   }
 });
 

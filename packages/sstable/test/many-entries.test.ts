@@ -1,5 +1,5 @@
 import { seeded } from '@bloom/fixtures';
-import { MemorySource, type Source, SyncTable, Table } from '@bloom/sstable';
+import { bytewiseComparator, type Comparator, MemorySource, type Source, SyncTable, Table } from '@bloom/sstable';
 import { expect, test } from 'vitest';
 import { buildTable } from './build-table.js';
 import { caught, rejection } from '@bloom/fixtures/caught';
@@ -108,6 +108,38 @@ test('entries before a damaged block are given, then its error once, and a seek 
     expect(caught(() => (after === 'next' ? sync.next() : sync.nextMany(5)))).toMatchObject(error);
     expect(await cursor.nextMany(5)).toEqual([]);
     expect(sync.nextMany(5)).toEqual([]);
+  }
+});
+
+test('a comparator that fails for the bound fails the call that has no entry, and keeps the entries of one that has', async () => {
+  let failsOn = -1;
+  const comparator: Comparator = {
+    ...bytewiseComparator,
+    name: 'test.Failing',
+    compare: (a, b) => {
+      if (failsOn >= 0 && bytewiseComparator.compare(a, keyOf(failsOn)) === 0) throw new Error('the comparator fails');
+      return bytewiseComparator.compare(a, b);
+    },
+  };
+  const own = buildTable(entries, { comparator, compression: 'none', blockSize: 400 });
+  const cursor = (await Table.open(now(own), { comparator })).cursor();
+  const sync = SyncTable.open(new MemorySource(own), { comparator }).cursor();
+  for (const reverse of [false, true]) {
+    await cursor.seek(keyOf(600));
+    sync.seek(keyOf(600));
+    failsOn = reverse ? 598 : 602;
+    const many = (): Promise<unknown> => (reverse ? cursor.prevMany(5, { gt: keyOf(10) }) : cursor.nextMany(5, { lt: keyOf(1100) }));
+    const manySync = (): unknown => (reverse ? sync.prevMany(5, { gt: keyOf(10) }) : sync.nextMany(5, { lt: keyOf(1100) }));
+    const taken = reverse ? [entries[600], entries[599]] : [entries[600], entries[601]];
+    expect([await many(), manySync()]).toEqual([taken, taken]);
+    // The error behind these entries, then the error of the entry that the cursor is on.
+    for (let call = 0; call < 3; call++) {
+      expect(await rejection(many())).toMatchObject({ message: 'the comparator fails' });
+      expect(caught(manySync)).toMatchObject({ message: 'the comparator fails' });
+    }
+    failsOn = -1;
+    expect(await many()).toHaveLength(5);
+    expect(manySync()).toHaveLength(5);
   }
 });
 

@@ -156,6 +156,8 @@ export class DatabaseCursor extends BaseDatabaseCursor {
       signal?.throwIfAborted();
       // If the reader was closed in the meantime, that is the error of the call.
       this.#state.open();
+      // The comparator may fail for the first entry.
+      if (many.entries.length === 0) throw error;
       this.#state.fail(error);
     }
     return many.entries;

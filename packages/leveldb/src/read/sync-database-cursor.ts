@@ -93,6 +93,8 @@ export class SyncDatabaseCursor extends BaseDatabaseCursor {
     try {
       while (this.valid && this.#cursor.passTo(many)) this.#settle(move(this.#state.open()));
     } catch (error) {
+      // The comparator may fail for the first entry.
+      if (many.entries.length === 0) throw error;
       this.#state.fail(error);
     }
     return many.entries;

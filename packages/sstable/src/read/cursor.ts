@@ -106,6 +106,8 @@ export class Cursor extends BaseCursor {
     } catch (error) {
       many.signal?.throwIfAborted();
       this.#blocks.mustBeOpen();
+      // The comparator may fail for the first entry.
+      if (many.entries.length === 0) throw error;
       this.#failure = { error };
     } finally {
       this.#isTaking = false;

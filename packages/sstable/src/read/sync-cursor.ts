@@ -89,6 +89,8 @@ export class SyncCursor extends BaseCursor {
     try {
       while (block.valid && many.take(block.keyBytes, 0, block.keyLength, block.bytes, block.valueStart, block.valueEnd)) move();
     } catch (error) {
+      // The comparator may fail for the first entry.
+      if (many.entries.length === 0) throw error;
       this.#failure = { error };
     }
     return many.entries;
