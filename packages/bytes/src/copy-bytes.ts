@@ -6,6 +6,7 @@ const MIN_WORD_BYTES = 8;
 const MAX_WORD_BYTES = 160;
 /** After this many ranges of one array, more of it are expected. */
 const USES_BEFORE_VIEW = 3;
+const MAX_INT32 = 2 ** 31 - 1;
 
 /**
  * Copies `from[start, end)` to `to` at `position`. For a few bytes a loop is faster than a view and its `set`.
@@ -63,8 +64,9 @@ export class RangeCopier {
   }
 }
 
-/** A view of all bytes; undefined where their number can change. */
+/** A view of all bytes; undefined where their number can change, and where there are too many for indexes to be int32. */
 function viewOf({ buffer, byteOffset, length }: Uint8Array): DataView | undefined {
+  if (length > MAX_INT32) return undefined;
   const { resizable, growable } = buffer as { readonly resizable?: boolean; readonly growable?: boolean };
   return resizable === true || growable === true ? undefined : new DataView(buffer, byteOffset, length);
 }
