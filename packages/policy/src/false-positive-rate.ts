@@ -95,6 +95,11 @@ const ENOUGH_PROBES = 4_000_000;
  */
 export function bloomFalsePositiveRate({ bitsPerKey, keys = USUAL_KEYS }: FilterSize): number {
   mustBeCount('keys', keys);
+  return sampledRate(bitsPerKey, keys, 1);
+}
+
+/** The false positive rate of a sample, which ends early when its rate is sure to be above `limit`. */
+function sampledRate(bitsPerKey: number, keys: number, limit: number): number {
   const probes = probesFor(new BloomFilterPolicy(bitsPerKey).bitsPerKey);
   const random = seeded(0);
   const filter = new Uint8Array(filterByteLength(keys, bitsPerKey));
@@ -103,7 +108,7 @@ export function bloomFalsePositiveRate({ bitsPerKey, keys = USUAL_KEYS }: Filter
   const asksPerFilter = Math.max(100, keys);
   let falsePositives = 0;
   let asked = 0;
-  while (asked < ENOUGH_PROBES && falsePositives < ENOUGH_FALSE_POSITIVES) {
+  while (asked < ENOUGH_PROBES && falsePositives < ENOUGH_FALSE_POSITIVES && falsePositives <= limit * ENOUGH_PROBES) {
     filter.fill(0);
     for (let i = 0; i < keys; i++) hashes[i] = random.uint32();
     fillBloomFilter(filter, hashes, probes);
@@ -133,13 +138,13 @@ const MAX_USEFUL_BITS_PER_KEY = 64;
  * bloomBitsPerKey(0.01); // 10
  * ```
  */
-export function bloomBitsPerKey(rate: number, keys?: number): number | undefined {
+export function bloomBitsPerKey(rate: number, keys = USUAL_KEYS): number | undefined {
   // No filter needs fewer bits than the ideal one, but one of few keys has at least 64 bits whatever the setting.
-  const fewest = (keys ?? USUAL_KEYS) < 64 ? 1 : Math.max(1, Math.floor(idealBitsPerKey(rate)));
+  const fewest = keys < FEW_KEYS ? 1 : Math.max(1, Math.floor(idealBitsPerKey(rate)));
   mustBeRate(rate);
   if (!isReachable(rate, keys)) return undefined;
   for (let bitsPerKey = fewest; bitsPerKey <= MAX_USEFUL_BITS_PER_KEY; bitsPerKey++) {
-    if (bloomFalsePositiveRate({ bitsPerKey, keys }) <= rate) return bitsPerKey;
+    if (sampledRate(bitsPerKey, keys, rate) <= rate) return bitsPerKey;
   }
   return undefined;
 }
@@ -147,12 +152,15 @@ export function bloomBitsPerKey(rate: number, keys?: number): number | undefined
 /** Filters reach this rate and higher ones at any number of keys for which it can be measured. */
 const ALWAYS_REACHED = 0.01;
 
+/** With fewer keys, a filter has 64 bits at least, and one of the most bits per key may match more absent keys than one of fewer. */
+const FEW_KEYS = 64;
+
 /** Whether the largest useful filter keeps to `rate`. Trying all sizes to find that out would take a minute. */
-function isReachable(rate: number, keys = USUAL_KEYS): boolean {
+function isReachable(rate: number, keys: number): boolean {
   mustBeCount('keys', keys);
   // Absent keys with the hash of a stored key match at any size.
   if (-Math.expm1(keys * Math.log1p(-(2 ** -32))) > rate) return false;
-  return rate >= ALWAYS_REACHED || bloomFalsePositiveRate({ bitsPerKey: MAX_USEFUL_BITS_PER_KEY, keys }) <= rate;
+  return rate >= ALWAYS_REACHED || keys < FEW_KEYS || sampledRate(MAX_USEFUL_BITS_PER_KEY, keys, rate) <= rate;
 }
 
 function mustBePositive(name: string, value: number): void {

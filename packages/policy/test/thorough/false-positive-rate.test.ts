@@ -278,6 +278,12 @@ describe('bloomBitsPerKey', () => {
     }
   });
 
+  test('is few bits for one key or two, although more bits would match more absent keys', () => {
+    expect([bloomBitsPerKey(0.005, 1), bloomBitsPerKey(0.001, 1), bloomBitsPerKey(0.003, 2)]).toEqual([3, 3, 5]);
+    expect(bloomFalsePositiveRate({ bitsPerKey: 64, keys: 1 })).toBeGreaterThan(0.005);
+    expect(bloomBitsPerKey(1e-6, 2)).toBeUndefined();
+  });
+
   test('inverts bloomFalsePositiveRate', () => {
     expect(bloomBitsPerKey(bloomFalsePositiveRate({ bitsPerKey: 10 }))).toBe(10);
   });
