@@ -8,6 +8,8 @@ const WINDOW_BITS = 15;
 /** Blocks are rarely compressed to less than a quarter. */
 const EXPECTED_EXPANSION = 4;
 const MIN_EXPECTED_BYTES = 1024;
+/** At first no more memory is allocated than this, or than the stream has: more only as contents are produced. */
+const TRUSTED_BYTES = 2 ** 18;
 
 /** Decompresses a zlib stream, or raw deflate. Bytes after the end of the stream are ignored. */
 export function inflate(compressed: Uint8Array, isRaw: boolean, maxBytes: number): Uint8Array {
@@ -15,7 +17,8 @@ export function inflate(compressed: Uint8Array, isRaw: boolean, maxBytes: number
   zlibInflateInit2(stream, isRaw ? -WINDOW_BITS : WINDOW_BITS);
   stream.input = compressed;
   stream.avail_in = compressed.length;
-  const output = new GrowingOutput(Math.max(MIN_EXPECTED_BYTES, EXPECTED_EXPANSION * compressed.length), maxBytes);
+  const expected = Math.max(MIN_EXPECTED_BYTES, EXPECTED_EXPANSION * compressed.length);
+  const output = new GrowingOutput(Math.min(expected, Math.max(TRUSTED_BYTES, compressed.length)), maxBytes);
   while (true) {
     stream.output = output.bytes;
     stream.avail_out = output.bytes.length - output.length;

@@ -12,6 +12,11 @@ export function padded(stream: Uint8Array): PaddedStream {
   return { bytes, view: new DataView(bytes.buffer) };
 }
 
+/** The stream from `position` on. Bits are numbered from its start, and their numbers must be below 2^32. */
+export function streamFrom({ bytes, view }: PaddedStream, position: number): PaddedStream {
+  return { bytes: bytes.subarray(position), view: new DataView(view.buffer, position) };
+}
+
 /**
  * Finds the end mark of the bits in bytes[start, end), which are read backwards: the highest set bit of the last byte.
  *

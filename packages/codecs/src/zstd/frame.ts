@@ -12,7 +12,7 @@
  * `zstdCodec`.
  */
 import { GrowingOutput } from '../growing-output.js';
-import { padded, type PaddedStream } from './bits.js';
+import { padded, type PaddedStream, streamFrom } from './bits.js';
 import type { HuffmanTable } from './huffman-table.js';
 import { readLiterals } from './literals.js';
 import { executeSequences, type SequenceState } from './sequences.js';
@@ -23,6 +23,8 @@ const SKIPPED_MAGIC = 0x184d2a50;
 const MIN_FRAME_BYTES = 5;
 const SKIPPED_HEADER_BYTES = 8;
 const BLOCK_HEADER_BYTES = 3;
+/** The headers before a block have at least this many bytes. Bits that are looked up before the start of a short stream of bits are in them. */
+const BYTES_BEFORE_BLOCK = MIN_FRAME_BYTES + BLOCK_HEADER_BYTES;
 const CHECKSUM_BYTES = 4;
 const MAX_BLOCK_BYTES = 2 ** 17;
 const MAX_WINDOW_LOG = 31;
@@ -30,6 +32,8 @@ const MAX_WINDOW_LOG = 31;
 /** A frame's size is trusted for this much memory. More is allocated only as contents are produced. */
 const MIN_EXPECTED_BYTES = 2 ** 16;
 const EXPECTED_EXPANSION = 16;
+/** Above this, a frame's size is trusted only for as much memory as the stream has. */
+const MAX_EXPANDED_BYTES = 2 ** 18;
 
 /** Whether a stream starts with the magic number of a frame or of a skippable frame. */
 export function isZstd(stream: Uint8Array): boolean {
@@ -143,7 +147,8 @@ export function decodeZstd(compressed: Uint8Array, maxBytes: number): Uint8Array
     const most = mostContentBytes(stream, header.position, end, header.maxBlockBytes);
     if (contentBytes !== undefined && contentBytes > most) throw new Error(`the frame claims ${contentBytes} bytes, but its blocks can hold at most ${most}`);
     if (contentBytes !== undefined && contentBytes > maxBytes) throw new RangeError(`the contents have ${contentBytes} bytes, the limit is ${maxBytes}`);
-    const expected = Math.min(contentBytes ?? most, Math.max(MIN_EXPECTED_BYTES, EXPECTED_EXPANSION * end));
+    const trusted = Math.max(MIN_EXPECTED_BYTES, Math.min(EXPECTED_EXPANSION * end, MAX_EXPANDED_BYTES), end);
+    const expected = Math.min(contentBytes ?? most, trusted);
     output ??= new GrowingOutput(expected, maxBytes);
     position = decodeBlocks(stream, header, end, output);
   }
@@ -161,9 +166,11 @@ function decodeBlocks(stream: PaddedStream, { contentBytes, maxBlockBytes, hasCh
     const { kind, size, start } = block;
     if (kind === 2) {
       if (size > maxBlockBytes) throw new Error(`a block has ${size} bytes, the maximum is ${maxBlockBytes}`);
-      const literals = readLiterals(stream, start, block.end, maxBlockBytes, huffman);
+      const from = start - BYTES_BEFORE_BLOCK;
+      const part = streamFrom(stream, from);
+      const literals = readLiterals(part, BYTES_BEFORE_BLOCK, block.end - from, maxBlockBytes, huffman);
       huffman = literals.table;
-      executeSequences(stream, literals.position, block.end, literals, state, output, frameStart, maxBlockBytes);
+      executeSequences(part, literals.position, block.end - from, literals, state, output, frameStart, maxBlockBytes);
     } else {
       output.reserve(size);
       if (kind === 0) output.bytes.set(stream.bytes.subarray(start, block.end), output.length);
