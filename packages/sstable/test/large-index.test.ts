@@ -1,5 +1,5 @@
 import { rejection } from '@bloom/fixtures/caught';
-import { MemorySource, Table } from '@bloom/sstable';
+import { MemorySource, SyncTable, Table } from '@bloom/sstable';
 import { expect, test } from 'vitest';
 import { buildTable } from './build-table.js';
 import { utf8 } from './entries.js';
@@ -33,4 +33,18 @@ test('an index that is larger than a block may be is refused before more than th
   const small = new NotedSource(table);
   expect(await rejection(Table.open(small, { tailBytes: TAIL, maxBlockBytes: index - TAIL + 10_000 }))).toMatchObject({ code: 'BLOOM_TOO_LARGE' });
   expect(small.lengths).toEqual([TAIL]);
+});
+
+test('no read of an opening is larger than a block may be', async () => {
+  const whole = new NotedSource(table);
+  await Table.open(whole, { tailBytes: TAIL });
+  const indexBytes = whole.lengths[1]! - TAIL;
+  const source = new NotedSource(table);
+  // Enough for the index, which ends before the footer.
+  const maxBlockBytes = indexBytes + TAIL - 50;
+  const opened = await Table.open(source, { tailBytes: TAIL, maxBlockBytes });
+  expect(source.lengths).toEqual([TAIL, indexBytes]);
+  expect(await opened.get('0000000000012345')).toHaveLength(100);
+  expect(() => SyncTable.open(source, { tailBytes: TAIL, maxBlockBytes })).not.toThrow();
+  expect(Math.max(...source.lengths)).toBeLessThanOrEqual(maxBlockBytes);
 });

@@ -152,7 +152,8 @@ class Tail {
 
   /**
    * Reads what the tail lacks of the index, and with it the metaindex, which LevelDB writes right before the index, in one read. Of a
-   * remote file, no byte of the tail is read again; of others the whole is, since memory for a copy takes longer to get than to fill.
+   * remote file, no byte of the tail is read again; of others the whole is, since memory for a copy takes longer to get than to fill,
+   * unless that read would be larger than the limit.
    */
   *extendToIndex(): Reading<void> {
     const { index, metaindex } = this.footer;
@@ -164,9 +165,10 @@ class Tail {
     const offset = isBefore ? metaindex.offset : index.offset;
     const length = this.#offset - offset;
     if (Math.max(index.size, length) > this.#decoding.maxBlockBytes) return;
-    const read = yield { offset, length: this.#isRemote ? length : length + this.#bytes.length };
+    const isJoined = this.#isRemote || length + this.#bytes.length > this.#decoding.maxBlockBytes;
+    const read = yield { offset, length: isJoined ? length : length + this.#bytes.length };
     this.bytesRead += read.length;
-    this.#bytes = this.#isRemote ? joinedBytes([read, this.#bytes]) : read;
+    this.#bytes = isJoined ? joinedBytes([read, this.#bytes]) : read;
     this.#offset = offset;
   }
 
