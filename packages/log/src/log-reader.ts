@@ -68,9 +68,9 @@ export class LogReader {
   #blockLength = 0;
   #position: number;
   #resumeOffset: number;
-  /** The fragments so far of a record, or undefined when none is being put together. */
-  #parts: Uint8Array[] | undefined;
-  #partsLength = 0;
+  /** Starts with the bytes so far of a record; undefined when none is being put together. Of many small fragments, no block is kept. */
+  #partial: Uint8Array | undefined;
+  #partialLength = 0;
   #recordOffset = 0;
   readonly #maxRecordLength: number;
   /** Whether the fragments that follow are those of a record that is too large. */
@@ -119,7 +119,7 @@ export class LogReader {
     this.#finished = true;
     const end = this.#position + this.#blockLength;
     const cut = this.#readBlock(this.#block.subarray(0, this.#blockLength), true);
-    if (this.#parts !== undefined) return { offset: this.#recordOffset, byteLength: end - this.#recordOffset, problem: 'cut record' };
+    if (this.#partial !== undefined) return { offset: this.#recordOffset, byteLength: end - this.#recordOffset, problem: 'cut record' };
     return cut && { ...cut, byteLength: end - cut.offset };
   }
 
@@ -172,48 +172,58 @@ export class LogReader {
     switch (type) {
       case FULL:
         // Writers before LevelDB 1.0 left an empty FIRST at the end of a block.
-        if (this.#partsLength > 0) this.#abandon('partial record without end(1)');
-        this.#parts = undefined;
+        if (this.#partialLength > 0) this.#abandon('partial record without end(1)');
+        this.#partial = undefined;
         this.#give(payload, offset, end);
         break;
       case FIRST:
-        if (this.#partsLength > 0) this.#abandon('partial record without end(2)');
-        this.#parts = [payload];
-        this.#partsLength = payload.length;
+        if (this.#partialLength > 0) this.#abandon('partial record without end(2)');
+        this.#partial = payload;
+        this.#partialLength = payload.length;
         this.#recordOffset = offset;
         break;
       case MIDDLE:
-        if (this.#parts === undefined) this.#drop(offset, payload.length, 'missing start of fragmented record(1)');
+        if (this.#partial === undefined) this.#drop(offset, payload.length, 'missing start of fragmented record(1)');
         else {
-          this.#parts.push(payload);
-          this.#partsLength += payload.length;
-          if (this.#partsLength > this.#maxRecordLength) {
+          this.#append(this.#partial, payload);
+          if (this.#partialLength > this.#maxRecordLength) {
             this.#abandon('record too large');
             this.#isTooLarge = true;
           }
         }
         break;
       case LAST: {
-        if (this.#parts === undefined) {
+        if (this.#partial === undefined) {
           this.#drop(offset, payload.length, 'missing start of fragmented record(2)');
           break;
         }
-        const length = this.#partsLength + payload.length;
+        const length = this.#partialLength + payload.length;
         if (length > this.#maxRecordLength) {
           this.#abandon('record too large');
           break;
         }
-        const record = joinedBytes([...this.#parts, payload]);
-        this.#parts = undefined;
-        this.#partsLength = 0;
+        const record = joinedBytes([this.#partial.subarray(0, this.#partialLength), payload]);
+        this.#partial = undefined;
+        this.#partialLength = 0;
         this.#give(record, this.#recordOffset, end);
         break;
       }
       default:
-        this.#drop(this.#parts === undefined ? offset : this.#recordOffset, payload.length + this.#partsLength, `unknown record type ${type}`);
-        this.#parts = undefined;
-        this.#partsLength = 0;
+        this.#drop(this.#partial === undefined ? offset : this.#recordOffset, payload.length + this.#partialLength, `unknown record type ${type}`);
+        this.#partial = undefined;
+        this.#partialLength = 0;
     }
+  }
+
+  /** Appends a fragment to those before it. The first one is a view, which is copied when there is another. */
+  #append(partial: Uint8Array, payload: Uint8Array): void {
+    const start = this.#partialLength;
+    const end = (this.#partialLength = start + payload.length);
+    if (end > partial.length) {
+      this.#partial = new Uint8Array(Math.max(end, 2 * partial.length));
+      this.#partial.set(partial.subarray(0, start));
+    }
+    this.#partial!.set(payload, start);
   }
 
   #give(record: Uint8Array, offset: number, end: number): void {
@@ -224,9 +234,9 @@ export class LogReader {
   /** Drops the record that is being put together, if there is one, and stops skipping fragments of one that is too large. */
   #abandon(reason: LogDropReason): void {
     this.#isTooLarge = false;
-    if (this.#parts !== undefined) this.#drop(this.#recordOffset, this.#partsLength, reason);
-    this.#parts = undefined;
-    this.#partsLength = 0;
+    if (this.#partial !== undefined) this.#drop(this.#recordOffset, this.#partialLength, reason);
+    this.#partial = undefined;
+    this.#partialLength = 0;
   }
 
   #drop(offset: number, byteLength: number, reason: LogDropReason): void {

@@ -1,4 +1,7 @@
 import { createHash } from 'node:crypto';
+import process from 'node:process';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { fromHex, seeded } from '@bloom/fixtures';
 import { maskedCrc32c } from '@bloom/crc32c';
 import { type LogDrop, LogReader, type LogRecord, type LogTail, LogWriter, logLayout, putFragment, readLog } from '@bloom/log';
@@ -403,6 +406,24 @@ describe('a record that is larger than maxRecordLength', () => {
     const large = written([new Uint8Array(500_000)]).subarray(0, 10 * B);
     expect(read(written(['next'], large).slice(0)).records).toEqual([4]);
     expect(read(written([new Uint8Array(70_000)], large)).records).toEqual([70_000]);
+  });
+
+  test.each([0, 1])('never takes much more memory than the limit, whatever the blocks around fragments of %d bytes', (length) => {
+    setFlagsFromString('--expose-gc');
+    const collectGarbage = runInNewContext('gc') as () => void;
+    // Each block is a buffer of its own, full of empty fragments but for one.
+    const first = fragmentsOf([FIRST, 0], ...new Array<[number, number]>(4680).fill([MIDDLE, 0]));
+    const middle = fragmentsOf([MIDDLE, length], ...new Array<[number, number]>(4680).fill([MIDDLE, 0]));
+    const pad = (bytes: Uint8Array): Uint8Array => new Uint8Array(Buffer.concat([bytes.subarray(0, B), new Uint8Array(Math.max(0, B - bytes.length))]));
+    const reader = new LogReader({ record: () => undefined }, 0, { maxRecordLength: MAX });
+    collectGarbage();
+    const before = process.memoryUsage().arrayBuffers;
+    reader.push(pad(first));
+    for (let i = 0; i < 300; i++) reader.push(pad(middle));
+    collectGarbage();
+    // The blocks have ten million bytes.
+    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(3_000_000);
+    expect(reader.finish()).toMatchObject({ problem: 'cut record' });
   });
 
   test('has more bytes than the limit: fragments of exactly the limit are kept, and one more is too many', () => {
