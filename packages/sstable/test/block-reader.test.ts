@@ -385,3 +385,54 @@ describe('a cursor', () => {
     expect(cursor.valid).toBe(false);
   });
 });
+
+test('all calls of getMany of a remote table together run at most 16 reads at the same time, of one block or of several', async () => {
+  let now = 0;
+  let most = 0;
+  const source = {
+    byteLength: bytes.length,
+    isRemote: true,
+    async read(offset: number, length: number): Promise<Uint8Array> {
+      most = Math.max(most, ++now);
+      await turns();
+      now--;
+      return bytes.slice(offset, offset + length);
+    },
+  };
+  const table = await Table.open(source, { cache: null, gapBytes: 0 });
+  // Pairs of keys in adjacent blocks, and single ones.
+  const wanted = (start: number): Uint8Array[] => Array.from({ length: 60 }, (_, i) => start + i * 160 + (i % 3 === 0 ? 0 : (i % 2) * 40)).map((i) => entries[i % entries.length]![0]);
+  const pairs = (start: number): Uint8Array[] => Array.from({ length: 60 }, (_, i) => entries[(start + (i >> 1) * 300 + (i & 1) * 40) % entries.length]![0]);
+  const lists = [wanted(1), pairs(3), pairs(100), pairs(200), wanted(7)];
+  const found = await Promise.all(lists.map((keys) => table.getMany(keys)));
+  expect(most).toBe(16);
+  for (const [i, keys] of lists.entries()) {
+    expect(found[i]!.every((value) => value !== undefined)).toBe(true);
+    expect(found[i]).toHaveLength(keys.length);
+  }
+});
+
+test('a getMany that waits for room for its reads ends with the table, or when it is aborted', async () => {
+  const source = {
+    byteLength: bytes.length,
+    isRemote: true,
+    hangs: false,
+    read(offset: number, length: number, signal?: AbortSignal): Promise<Uint8Array> {
+      if (!this.hangs) return Promise.resolve(bytes.slice(offset, offset + length));
+      return new Promise((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason as Error)));
+    },
+  };
+  const table = await Table.open(source, { cache: null, gapBytes: 0 });
+  source.hangs = true;
+  const pairs = (start: number): Uint8Array[] => Array.from({ length: 60 }, (_, i) => entries[(start + (i >> 1) * 300 + (i & 1) * 40) % entries.length]![0]);
+  const first = rejection(table.getMany(pairs(0)));
+  const controller = new AbortController();
+  const aborted = rejection(table.getMany(pairs(100), { signal: controller.signal }));
+  const second = rejection(table.getMany(pairs(200)));
+  await turns();
+  controller.abort(new Error('enough'));
+  expect(await aborted).toMatchObject({ message: 'enough' });
+  await table.close();
+  expect(await first).toMatchObject({ message: 'the table was closed' });
+  expect(await second).toMatchObject({ message: 'the table was closed' });
+});

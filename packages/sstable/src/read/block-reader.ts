@@ -52,10 +52,12 @@ export class BlockReader {
   private closed: Error | undefined;
   /** Where reads are slow. */
   private readonly queue: BlockQueue<Group> | undefined;
+  /** Bounds the reads of the queue, and those of groups of blocks. */
+  private readonly gate: ReadGate | undefined;
   private filterRead: PendingRead | undefined;
 
   /**
-   * @param gate bounds the simultaneous reads of single blocks from a remote source.
+   * @param gate bounds the simultaneous reads of lookups from a remote source.
    * @param scratch may be shared by the readers of many tables.
    */
   constructor(blocks: DataBlocks, source: Source, readAheadBytes: number, gapBytes: number, gate?: ReadGate, scratch = new StoredScratch()) {
@@ -72,7 +74,8 @@ export class BlockReader {
       read: ({ range }, signal) => readRange(source, range, signal),
       decode: (i, bytes, { blocks: { length }, range }) => (length === 1 ? blocks.decode(i, bytes) : this.#decodePart(i, bytes, range)),
     };
-    this.queue = new BlockQueue(reads, gate ?? new ReadGate(PARALLEL_REMOTE_READS));
+    this.gate = gate ?? new ReadGate(PARALLEL_REMOTE_READS);
+    this.queue = new BlockQueue(reads, this.gate);
   }
 
   /**
@@ -276,7 +279,7 @@ export class BlockReader {
       take(i, await this.read(i, isAbortable ? call.signal : undefined), true);
       return;
     }
-    const bytes = await this.#start(range, call).wait();
+    const bytes = await this.#start(range, call, undefined, undefined, this.gate).wait();
     for (const i of blocks) take(i, this.#decodePart(i, bytes, range), true);
   }
 
@@ -343,15 +346,16 @@ export class BlockReader {
     return read;
   }
 
-  /** Starts a read. Without a controller of the caller, only `close` can end it. */
+  /** Starts a read, as soon as a gate has room if there is one. Without a controller of the caller, only `close` can end it. */
   #start(
     range: ByteRange,
     controller = this.#closingController(),
     decode?: (stored: Uint8Array) => Uint8Array,
     onOver?: () => void,
+    gate?: ReadGate,
   ): PendingRead {
     if (this.closed !== undefined) throw this.closed;
-    const stored = readRange(this.source, range, controller.signal);
+    const stored = gate === undefined ? readRange(this.source, range, controller.signal) : this.#readInGate(gate, range, controller.signal);
     const wanted = this.isRequestBound ? stored.then((bytes) => this.#unlessClosed(bytes)) : stored;
     const read = new PendingRead(decode === undefined ? wanted : wanted.then(decode), controller, () => {
       this.pending.delete(read);
@@ -359,6 +363,15 @@ export class BlockReader {
     });
     this.pending.add(read);
     return read;
+  }
+
+  async #readInGate(gate: ReadGate, range: ByteRange, signal: Signal): Promise<Uint8Array> {
+    await gate.entered(signal);
+    try {
+      return await readRange(this.source, range, signal);
+    } finally {
+      gate.leave();
+    }
   }
 
   #unlessClosed(bytes: Uint8Array): Uint8Array {

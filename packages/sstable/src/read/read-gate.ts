@@ -1,3 +1,5 @@
+import type { Signal } from '@bloom/bytes';
+
 /** Bounds the reads that several queues start, all together. */
 export class ReadGate {
   readonly #most: number;
@@ -18,6 +20,16 @@ export class ReadGate {
     }
     this.#inside++;
     return true;
+  }
+
+  /** Resolves once there is room, which the caller then has; never after `signal` has been aborted. */
+  entered(signal: Signal): Promise<void> {
+    return new Promise((resolve) => {
+      const retry = (): void => {
+        if (!signal.aborted && this.enter(retry)) resolve();
+      };
+      retry();
+    });
   }
 
   /** Makes room for one that waits. */
