@@ -44,8 +44,8 @@ export class InspectedBlock {
   readonly #walk: BlockWalk;
   /** Where each entry starts. */
   readonly #starts: Uint32Array;
-  /** The number of each restart, by where it points. */
-  readonly #restarts = new Map<number, number>();
+  /** The number of the restart that points to each entry, or -1. */
+  readonly #restarts: Int32Array;
 
   /** Made by {@link inspectBlock}, from the trailer alone where the block is too large to be read. */
   constructor(place: Place, stored: Uint8Array, decoding: BlockDecoding, size = stored.length - BLOCK_TRAILER_LENGTH) {
@@ -78,9 +78,13 @@ export class InspectedBlock {
       }
     }
     this.restartCount = restartCount;
-    for (let i = 0; i < restartCount; i++) this.#restarts.set(this.#walk.restartOffset(i), i);
     this.#starts = starts.slice(0, entryCount);
     this.entryCount = entryCount;
+    this.#restarts = new Int32Array(entryCount).fill(-1);
+    for (let restart = 0; restart < restartCount; restart++) {
+      const i = this.#entryAt(this.#walk.restartOffset(restart));
+      if (i >= 0) this.#restarts[i] = restart;
+    }
   }
 
   /** Bytes from the start of the contents to where restart `i` points. */
@@ -95,19 +99,38 @@ export class InspectedBlock {
     const walk = this.#walk;
     // A key depends on the previous ones, back to a restart.
     let i = start;
-    while (i > 0 && !this.#restarts.has(this.#starts[i]!)) i--;
-    const restart = this.#restarts.get(this.#starts[i]!);
-    if (restart === undefined) walk.seekToFirst();
-    else walk.seekToRestart(restart);
+    while (i > 0 && !this.#isAtRestart(i)) i--;
+    if (i > 0) walk.seekToRestart(this.#restarts[i]!);
+    else walk.seekToFirst();
     const entries: InspectedEntry[] = [];
     for (; i < last; i++) {
       if (i >= start) {
         const { entryStart, shared, key, value } = walk;
-        entries.push({ offset: entryStart, restart: this.#restarts.get(entryStart), shared, key: key.slice(), value });
+        const restart = this.#restarts[i]!;
+        entries.push({ offset: entryStart, restart: restart < 0 ? undefined : restart, shared, key: key.slice(), value });
       }
       if (i + 1 < last) walk.next();
     }
     return entries;
+  }
+
+  /** Whether a restart points to entry `i`, and its key is whole. A damaged restart may point to an entry that shares bytes. */
+  #isAtRestart(i: number): boolean {
+    return this.#restarts[i]! >= 0 && this.contents![this.#starts[i]!] === 0;
+  }
+
+  /** The number of the entry that starts at `offset`; -1 if there is none. */
+  #entryAt(offset: number): number {
+    let left = 0;
+    let right = this.entryCount - 1;
+    while (left <= right) {
+      const middle = (left + right) >>> 1;
+      const start = this.#starts[middle]!;
+      if (start === offset) return middle;
+      if (start < offset) left = middle + 1;
+      else right = middle - 1;
+    }
+    return -1;
   }
 }
 
