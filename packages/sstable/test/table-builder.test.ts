@@ -514,3 +514,13 @@ describe('filters that would need a block of more than maxBlockBytes', () => {
     expect(caught(() => new TableBuilder(plain, { omitLargeFilters: 1 as unknown as boolean }))).toBeInstanceOf(TypeError);
   });
 });
+
+test('a metaindex that would be larger than a block may be is refused, or the filters are left out', () => {
+  const filterPolicy: FilterPolicy = { name: `test.${'n'.repeat(300)}`, createFilter: (_, dst) => void dst.extend(1), keyMayMatch: () => true };
+  const open = (bytes: Uint8Array): SyncTable => SyncTable.open(new MemorySource(bytes), { maxBlockBytes: 256, filterPolicies: [filterPolicy] });
+  const build = (omitLargeFilters: boolean): Uint8Array => buildTable([[utf8('a'), utf8('b')]], { filterPolicy, maxBlockBytes: 256, omitLargeFilters });
+  expect(() => build(false)).toThrow(/^the metaindex block would have 3\d\d bytes, maxBlockBytes is 256$/);
+  const table = open(build(true));
+  expect(table.filterStatus).toEqual({ state: 'absent' });
+  expect(table.get('a')).toEqual(utf8('b'));
+});

@@ -241,6 +241,7 @@ export class TableBuilder {
    * Ends the table: writes filter block, metaindex, index and footer.
    *
    * @throws TypeError after `finish`, or after a call that failed midway.
+   * @throws RangeError when the filter block or the metaindex would be larger than `maxBlockBytes`.
    */
   finish(): TableInfo {
     if (this.ended !== undefined) throw new TypeError(this.ended);
@@ -250,11 +251,15 @@ export class TableBuilder {
     let filterContents = this.filter?.finish();
     this.#filtersMustFit(this.filter?.filterCount ?? 0);
     if (this.filter === undefined) filterContents = undefined;
-    const filter = filterContents && {
-      policyName: this.policy!.name,
-      handle: this.#append(filterContents, undefined),
-    };
-    const metaindex = this.#append(encodeMetaindex(filter, this.restartInterval), this.codec);
+    const filter = filterContents && { policyName: this.policy!.name, handle: { offset: this.byteLength, size: filterContents.length } };
+    let metaindexContents = encodeMetaindex(filter, this.restartInterval);
+    if (filter !== undefined && metaindexContents.length > this.maxBlockBytes) {
+      if (!this.omitsLargeFilters) throw tooLarge('the metaindex block', metaindexContents.length, this.maxBlockBytes);
+      this.filter = filterContents = undefined;
+      metaindexContents = encodeMetaindex(undefined, this.restartInterval);
+    }
+    if (filterContents !== undefined) this.#append(filterContents, undefined);
+    const metaindex = this.#append(metaindexContents, this.codec);
     if (this.unindexed !== undefined) this.index.add(this.#successor(), this.unindexed);
     const indexBytes = this.index.byteLength;
     const index = this.#append(this.index.finish(), this.codec);
