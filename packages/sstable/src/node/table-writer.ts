@@ -6,6 +6,7 @@ import { TABLE_BUILDER_OPTIONS, type TableBuilderOptions } from '../write/option
 import type { TableSink } from '../write/sink.js';
 import { TableBuilder, type TableInfo } from '../write/table-builder.js';
 import { Replacement } from './replacement.js';
+import { writeBytes } from './write-bytes.js';
 
 /** Bytes to gather before a write, because large writes cost the system less. */
 const WRITE_BYTES = 1 << 20;
@@ -172,13 +173,9 @@ class WriteBuffer implements TableSink {
     let bytesWritten = byteLength > PIECE_BYTES ? 0 : (await handle.writev(parts)).bytesWritten;
     // Bytes are left only if there were too many for one call, a signal interrupted it, or the disk is full.
     for (const bytes of parts) {
-      let written = Math.min(bytesWritten, bytes.length);
+      const written = Math.min(bytesWritten, bytes.length);
       bytesWritten -= written;
-      while (written < bytes.length) {
-        const step = await handle.write(bytes, written, Math.min(PIECE_BYTES, bytes.length - written));
-        if (step.bytesWritten === 0) throw Object.assign(new Error('EIO: the system writes nothing, write'), { code: 'EIO', syscall: 'write' });
-        written += step.bytesWritten;
-      }
+      await writeBytes(handle, bytes, written);
     }
   }
 }

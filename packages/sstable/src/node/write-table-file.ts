@@ -1,6 +1,7 @@
 import type { Signal } from '@bloom/bytes';
-import { mustBeOptions, mustBeSignal } from '@bloom/bytes/internal';
+import { mustBeBytes, mustBeOptions, mustBeSignal } from '@bloom/bytes/internal';
 import { Replacement } from './replacement.js';
+import { writeBytes } from './write-bytes.js';
 
 /**
  * Writes the bytes of a table, which come in pieces, to `path`, completely or not at all. `writeTable` does the same with entries, and
@@ -8,7 +9,7 @@ import { Replacement } from './replacement.js';
  *
  * @param pieces each may be reused for the next one.
  * @returns how many bytes were written.
- * @throws whatever `pieces` throws; the system's error when the folder cannot be opened or the file cannot be written; and
+ * @throws TypeError when a piece is not a `Uint8Array`; whatever `pieces` throws; the system's error when the folder cannot be opened or the file cannot be written; and
  *   `FolderSyncError` as `writeTable` does.
  * @example
  * ```ts
@@ -26,7 +27,8 @@ export async function writeTableFile(path: string, pieces: AsyncIterable<Uint8Ar
   try {
     for await (const piece of pieces) {
       signal?.throwIfAborted();
-      for (let written = 0; written < piece.length; ) written += (await replacement.handle.write(piece, written)).bytesWritten;
+      mustBeBytes('piece', piece);
+      await writeBytes(replacement.handle, piece);
       byteLength += piece.length;
     }
     await replacement.finish(signal);
