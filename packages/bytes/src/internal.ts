@@ -17,6 +17,7 @@ export {
 } from './arguments.js';
 export { bytesOf } from './bytes-of.js';
 export { copyBytes, RangeCopier } from './copy-bytes.js';
+export { isPromise } from './is-promise.js';
 export { growMemory, instantiateKernel, type Kernel, type KernelMemory } from './kernel.js';
 export { joinedBytes } from './joined-bytes.js';
 export { plainBytes } from './plain-bytes.js';

@@ -1,3 +1,4 @@
+import { runInNewContext } from 'node:vm';
 import { goldenTables, realTables, seeded } from '@bloom/fixtures';
 import { BloomFilterPolicy, FittedBloomFilterPolicy } from '@bloom/policy';
 import { MemorySource, type Source, Table, type TableBuilderOptions } from '@bloom/sstable';
@@ -145,4 +146,28 @@ test('the file comes in pieces of at most 1 MiB, and can be read after the signa
   expect(table.filterBytes).toBeGreaterThan(2 ** 20);
   expect(Math.max(...lengths)).toBe(2 ** 20);
   expect(lengths.reduce((sum, length) => sum + length)).toBe(table.fileBytes);
+});
+
+test('reads of a source that returns promises of another realm, or other objects with a then, are joined with the filters', async () => {
+  const bytes = buildTable(entries, { compression: 'none' });
+  const Foreign = runInNewContext('Promise') as PromiseConstructor;
+  const promises = {
+    'another realm': (offset: number, length: number) => Foreign.resolve(bytes.slice(offset, offset + length)),
+    'thenables': (offset: number, length: number) => ({
+      then: (resolve: (read: Uint8Array) => void) => resolve(bytes.slice(offset, offset + length)),
+    }),
+  };
+  for (const read of Object.values(promises)) {
+    const given = { byteLength: bytes.length, read } as unknown as Source;
+    const { source } = await refilterTable(given, { filterPolicy: new BloomFilterPolicy(12) });
+    const table = await Table.open(source, { tailBytes: 65_536 });
+    expect(table.filterStatus).toMatchObject({ state: 'used' });
+    expect(await table.get(entries[7]![0])).toEqual(entries[7]![1]);
+  }
+});
+
+test('a metaindex that would be larger than a block may be is refused', async () => {
+  const filterPolicy = { name: `test.${'n'.repeat(300)}`, createFilter: () => undefined, keyMayMatch: () => true };
+  const source = new MemorySource(buildTable([[utf8('a'), utf8('b')]], { filterPolicy: null }));
+  await expect(refilterTable(source, { filterPolicy, maxBlockBytes: 256 })).rejects.toThrow(/^the metaindex would have at least 3\d\d bytes, maxBlockBytes is 256$/);
 });

@@ -1,4 +1,5 @@
 /** One run of one law: calls the folder, and reports what it does wrong. */
+import { isPromise } from '@bloom/bytes/internal';
 import { type Folder, FolderError, type FolderFile } from '../folder/folder.js';
 import { LOCK, LOST } from '../format/file-name.js';
 import type { WritableFile, WritableFolder } from '../folder/writable-folder.js';
@@ -47,7 +48,7 @@ export class LawRun {
     } catch (error) {
       this.fail(`${what} fails: ${shownError(error)}`, error);
     }
-    if (answer instanceof Promise) this.fail(`${what} returns a promise`);
+    if (isPromise(answer)) this.fail(`${what} returns a promise`);
     return answer;
   }
 

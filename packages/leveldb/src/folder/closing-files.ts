@@ -1,4 +1,5 @@
 import type { Signal } from '@bloom/bytes';
+import { isPromise } from '@bloom/bytes/internal';
 import type { Folder, FolderFile } from './folder.js';
 import { type FolderReading, openFile, runAsync } from './folder-reading.js';
 
@@ -13,8 +14,8 @@ export class ClosingFiles {
     } catch {
       return;
     }
-    if (!(closing instanceof Promise)) return;
-    const closed = closing
+    if (!isPromise(closing)) return;
+    const closed = Promise.resolve(closing)
       .catch(() => undefined)
       .then(() => {
         this.#closing.delete(closed);

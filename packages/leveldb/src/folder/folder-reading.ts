@@ -2,7 +2,7 @@
  * Reading a folder, written once for synchronous and asynchronous callers: computations yield requests and are resumed with the answers.
  */
 import type { Signal } from '@bloom/bytes';
-import type { SignalController } from '@bloom/bytes/internal';
+import { isPromise, type SignalController } from '@bloom/bytes/internal';
 import type { FileIdentity, Source } from '@bloom/sstable';
 import { isRequestBound, type ReadAhead, type Reading, readRange, readRangeAtOnce, readRangeSync, type SyncReadAhead, untilAborted } from '@bloom/sstable/internal';
 import { type Folder, FolderError, type FolderFile, withoutPromises } from './folder.js';
@@ -344,6 +344,6 @@ function answerSync(folder: Folder, request: FolderRequest): unknown {
 }
 
 function mustBeSync(answer: unknown): unknown {
-  if (answer instanceof Promise) throw new TypeError('the folder returned a promise: use DatabaseReader with it, or get instead of getSync');
+  if (isPromise(answer)) throw new TypeError('the folder returned a promise: use DatabaseReader with it, or get instead of getSync');
   return answer;
 }

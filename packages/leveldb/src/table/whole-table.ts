@@ -1,4 +1,5 @@
 import { CorruptionError, type Signal } from '@bloom/bytes';
+import { isPromise } from '@bloom/bytes/internal';
 import type { SyncSource } from '@bloom/sstable';
 import { FolderError, type FolderFile, type SyncFolderFile } from '../folder/folder.js';
 
@@ -82,7 +83,7 @@ export class WholeTable implements FolderFile {
   read(offset: number, length: number, signal?: Signal): Uint8Array | Promise<Uint8Array> {
     const bytes = this.#file.read(offset, length, signal);
     if (!this.isWatched) return bytes;
-    return bytes instanceof Promise ? bytes.then((read) => this.#unchanged(false, read)) : this.#unchanged(false, bytes);
+    return isPromise(bytes) ? Promise.resolve(bytes).then((read) => this.#unchanged(false, read)) : this.#unchanged(false, bytes);
   }
 
   /** The bytes that were read, if the file has not changed, unless that is checked later. */

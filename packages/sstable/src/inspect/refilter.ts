@@ -1,5 +1,5 @@
 import type { Bytes, Signal } from '@bloom/bytes';
-import { mustBeOptions, sameBytes } from '@bloom/bytes/internal';
+import { isPromise, mustBeOptions, sameBytes } from '@bloom/bytes/internal';
 import { FILTER_BASE, FilterBlockBuilder, mustBeFilterRange } from '@bloom/filter-block';
 import type { FilterPolicy } from '@bloom/policy';
 import type { BlockHandle } from '../format/block-handle.js';
@@ -93,7 +93,7 @@ export async function refilterTable(source: Source, options: RefilterOptions): P
   const startBlock = (offset: number): void => {
     if (builder === undefined) return;
     const more = Math.max(0, Math.floor(offset / filterRange) - builder.filterCount);
-    mustFit(builder.byteLength + more * FILTER_OFFSET_LENGTH, stored.decoding.maxBlockBytes);
+    mustFit('filter block', builder.byteLength + more * FILTER_OFFSET_LENGTH, stored.decoding.maxBlockBytes);
     builder.startBlock(offset);
   };
   const walk = new WholeBlockWalk('data block', file);
@@ -113,12 +113,12 @@ export async function refilterTable(source: Source, options: RefilterOptions): P
     startBlock(handle.offset + handle.size + BLOCK_TRAILER_LENGTH);
   }
   const filterBlock = builder?.finish();
-  if (filterBlock !== undefined) mustFit(filterBlock.length, stored.decoding.maxBlockBytes);
+  if (filterBlock !== undefined) mustFit('filter block', filterBlock.length, stored.decoding.maxBlockBytes);
   const last = handles.at(-1);
   const dataEnd = last === undefined ? 0 : last.offset + last.size + BLOCK_TRAILER_LENGTH;
   const storedIndex = await stored.bytes(indexHandle.offset, indexHandle.size + BLOCK_TRAILER_LENGTH);
-  const appended = endOf(byteLength, filterBlock, filterPolicy?.name, indexHandle);
-  const own = endOf(dataEnd, filterBlock, filterPolicy?.name, storedIndex);
+  const appended = endOf(byteLength, filterBlock, filterPolicy?.name, indexHandle, stored.decoding.maxBlockBytes);
+  const own = endOf(dataEnd, filterBlock, filterPolicy?.name, storedIndex, stored.decoding.maxBlockBytes);
   const fileBytes = dataEnd + own.length;
   return {
     source: new ExtendedSource(source, appended),
@@ -142,9 +142,10 @@ export async function refilterTable(source: Source, options: RefilterOptions): P
  * @param start where the end begins, in bytes of the file.
  * @param index as it is stored, or where it is already.
  */
-function endOf(start: number, filterBlock: Bytes | undefined, policyName: string | undefined, index: BlockHandle | Uint8Array): Bytes {
+function endOf(start: number, filterBlock: Bytes | undefined, policyName: string | undefined, index: BlockHandle | Uint8Array, maxBlockBytes: number): Bytes {
   const filter = filterBlock && { policyName: policyName!, handle: { offset: start, size: filterBlock.length } };
   const metaindexContents = encodeMetaindex(filter, 1);
+  mustFit('metaindex', metaindexContents.length, maxBlockBytes);
   const metaindexAt = filterBlock === undefined ? 0 : filterBlock.length + BLOCK_TRAILER_LENGTH;
   const metaindex = { offset: start + metaindexAt, size: metaindexContents.length };
   const indexAt = metaindexAt + metaindex.size + BLOCK_TRAILER_LENGTH;
@@ -158,9 +159,9 @@ function endOf(start: number, filterBlock: Bytes | undefined, policyName: string
   return end;
 }
 
-/** @throws RangeError when a filter block is larger than readers with that limit accept. */
-function mustFit(byteLength: number, maxBlockBytes: number): void {
-  if (byteLength > maxBlockBytes) throw new RangeError(`the filter block would have at least ${byteLength} bytes, maxBlockBytes is ${maxBlockBytes}`);
+/** @throws RangeError when a block is larger than readers with that limit accept. */
+function mustFit(what: string, byteLength: number, maxBlockBytes: number): void {
+  if (byteLength > maxBlockBytes) throw new RangeError(`the ${what} would have at least ${byteLength} bytes, maxBlockBytes is ${maxBlockBytes}`);
 }
 
 /** A source followed by further bytes. */
@@ -191,7 +192,7 @@ class ExtendedSource implements Source {
   #across(offset: number, length: number, signal: Signal | undefined): Uint8Array | Promise<Uint8Array> {
     const own = this.#source.byteLength;
     const before = this.#source.read(offset, own - offset, signal);
-    return before instanceof Promise ? before.then((read) => this.#joined(read, offset, length)) : this.#joined(before, offset, length);
+    return isPromise(before) ? Promise.resolve(before).then((read) => this.#joined(read, offset, length)) : this.#joined(before, offset, length);
   }
 
   #joined(before: Uint8Array, offset: number, length: number): Uint8Array {

@@ -1,5 +1,5 @@
 import { type Bytes, CorruptionError, type Signal } from '@bloom/bytes';
-import { mustBeBytes, mustBeWhole, plainBytes } from '@bloom/bytes/internal';
+import { isPromise, mustBeBytes, mustBeWhole, plainBytes } from '@bloom/bytes/internal';
 import { AT_ONCE_BYTES, type Source, type SyncSource } from './source.js';
 import { untilAborted } from './until-aborted.js';
 
@@ -55,9 +55,7 @@ export function readRangeAtOnce(source: Source, range: ByteRange, into?: Bytes):
 /** {@link readRange}, synchronously. */
 export function readRangeSync(source: SyncSource, range: ByteRange): Uint8Array {
   const answer: unknown = source.read(range.offset, range.length);
-  if (typeof (answer as PromiseLike<unknown> | null | undefined)?.then === 'function') {
-    throw new TypeError('source must return a Uint8Array: a source that returns promises needs Table');
-  }
+  if (isPromise(answer)) throw new TypeError('source must return a Uint8Array: a source that returns promises needs Table');
   return whole(answer, range, source);
 }
 
