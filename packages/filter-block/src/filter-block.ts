@@ -190,7 +190,7 @@ export class FilterBlockBuilder {
 
 /** @throws RangeError unless `filterRange` is a power of two from 1 to 2^40: a number of bytes. */
 export function mustBeFilterRange(filterRange: number): void {
-  if (typeof filterRange === 'number' && Number.isInteger(Math.log2(filterRange)) && filterRange >= 1 && filterRange <= MAX_FILTER_RANGE) return;
+  if (Number.isInteger(filterRange) && Number.isInteger(Math.log2(filterRange)) && filterRange >= 1 && filterRange <= MAX_FILTER_RANGE) return;
   throw new RangeError(`filterRange must be a power of two from 1 to 2^${MAX_FILTER_RANGE_LG}, got ${String(filterRange)}`);
 }
 

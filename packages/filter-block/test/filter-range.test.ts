@@ -34,7 +34,7 @@ test('the widest range makes one filter of all keys', () => {
   expect(new FilterBlockReader(listPolicy, contentsWith(MAX_FILTER_RANGE)).filterCount).toBe(1);
 });
 
-test.each([0, 3, -2048, 2.5, 0.5, 2 ** 41, Number.NaN, Infinity, '2048' as unknown as number, null as unknown as number])(
+test.each([0, 3, -2048, 2.5, 0.5, 2048 * (1 + Number.EPSILON), 2 ** 41, Number.NaN, Infinity, '2048' as unknown as number, null as unknown as number])(
   'a range of %s is refused',
   (range) => {
     expect(() => new FilterBlockBuilder(listPolicy, range)).toThrow(
