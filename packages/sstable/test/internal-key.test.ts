@@ -390,3 +390,22 @@ test('keys of LevelDB are likely, those of a type or sequence that it does not w
 
 /** Typed here because it is in ES2024 and Node 20, but not in our lib. */
 type ResizableConstructor = new (byteLength: number, options: { maxByteLength: number }) => ArrayBuffer & { resize(byteLength: number): void };
+
+test('the comparator of user keys is asked for separators only of a key and one after it', () => {
+  const calls: [Uint8Array, Uint8Array][] = [];
+  const user: Comparator = {
+    name: 'test.Noted',
+    compare: bytewiseComparator.compare,
+    findShortestSeparator(start, limit) {
+      calls.push([start.slice(), limit.slice()]);
+      return bytewiseComparator.findShortestSeparator(start, limit);
+    },
+    findShortSuccessor: bytewiseComparator.findShortSuccessor,
+  };
+  const key = (text: string, sequence: bigint): Uint8Array => encodeInternalKey({ userKey: utf8(text), sequence, type: 1 });
+  const { findShortestSeparator } = internalKeyComparator(user);
+  expect(findShortestSeparator(key('same', 9n), key('same', 8n))).toEqual(key('same', 9n));
+  expect(calls).toEqual([]);
+  expect(findShortestSeparator(key('abcde', 9n), key('abz', 8n))).toEqual(key('abd', 2n ** 56n - 1n));
+  expect(calls).toEqual([[utf8('abcde'), utf8('abz')]]);
+});

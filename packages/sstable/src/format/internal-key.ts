@@ -151,7 +151,11 @@ export class InternalKeyComparator extends SoundComparator implements Comparator
     this.compare = compareRange === compareInternalBytes ? compareInternalKeys : (a, b) => compareRange(a, 0, a.length, b, 0, b.length);
     this.compareRange = compareRange;
     this.findShortestSeparator = (start, limit) =>
-      shorten(start, (userKey) => userComparator.findShortestSeparator(userKey, userKeyOf(limit)));
+      shorten(start, (userKey) => {
+        const userLimit = userKeyOf(limit);
+        // Two versions of one key have no shorter separator. LevelDB asks for one nevertheless.
+        return userComparator.compare(userKey, userLimit) < 0 ? userComparator.findShortestSeparator(userKey, userLimit) : userKey;
+      });
     this.findShortSuccessor = (key) => shorten(key, (userKey) => userComparator.findShortSuccessor(userKey));
   }
 }
