@@ -1,6 +1,7 @@
 import { realTables } from '@bloom/fixtures';
+import { BloomFilterPolicy } from '@bloom/policy';
 import { MemorySource, snappyCodec, type Source } from '@bloom/sstable';
-import { DatabaseTable, internalKeyComparator } from '@bloom/sstable/database';
+import { DatabaseTable, encodeInternalKey, internalKeyComparator, internalKeyPolicy } from '@bloom/sstable/database';
 import { outlineTable, profileTable } from '@bloom/sstable/inspect';
 import { expect, test } from 'vitest';
 import { buildTable } from './build-table.js';
@@ -72,4 +73,14 @@ test('the filters of a remote table are counted', async () => {
   expect(profile.filters).toBeGreaterThan(0);
   expect(profile).toEqual(await profileTable(local));
   expect(profile).toEqual(await profileTable(remote, { damage: 'skip' }));
+});
+
+test('the filters of a table of a database are found with its comparator', async () => {
+  const comparator = internalKeyComparator();
+  const keys = Array.from({ length: 300 }, (_, i) => encodeInternalKey({ userKey: utf8(`key ${String(i).padStart(4, '0')}`), sequence: 7n, type: 1 }));
+  const bytes = buildTable(keys.map((key) => [key, utf8('value')] as const), { comparator, filterPolicy: internalKeyPolicy(new BloomFilterPolicy()) });
+  const { filters, filterBytes } = await profileTable(new MemorySource(bytes), { comparator, filterPolicies: [internalKeyPolicy(new BloomFilterPolicy())] });
+  expect(filters).toBeGreaterThan(0);
+  expect(await profileTable(new MemorySource(bytes), { comparator })).toMatchObject({ filters, filterBytes });
+  expect(await profileTable(new MemorySource(bytes), { comparator, filterPolicies: [] })).toMatchObject({ filters: 0, filterBytes: 0 });
 });

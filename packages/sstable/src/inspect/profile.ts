@@ -4,11 +4,11 @@ import type { BlockHandle } from '../format/block-handle.js';
 import { INTERNAL_KEY_TRAILER_LENGTH } from '../format/bytewise-order.js';
 import { NO_COMPRESSION } from '../format/codec.js';
 import type { IndexBlock } from '../format/index-block.js';
-import { DELETION, InternalKeyComparator } from '../format/internal-key.js';
+import { DELETION, InternalKeyComparator, internalKeyPolicy } from '../format/internal-key.js';
 import { BLOCK_TRAILER_LENGTH, decodeStoredBlock } from '../format/stored-block.js';
 import { WholeBlockWalk } from '../format/whole-block-walk.js';
 import { readOpenTable } from '../read/open.js';
-import type { TableOptions } from '../read/options.js';
+import { policiesFor, type TableOptions } from '../read/options.js';
 import { runAsync } from '../read/reading.js';
 import type { Source } from '../read/source.js';
 import { BlockList } from './block-list.js';
@@ -127,7 +127,9 @@ interface TableParts {
 }
 
 /** @throws what is wrong with footer, index or handles. */
-async function soundParts(source: Source, { comparator, filterPolicies, codecs, maxBlockBytes, signal }: ProfileOptions): Promise<TableParts> {
+async function soundParts(source: Source, { comparator, filterPolicies: given, codecs, maxBlockBytes, signal }: ProfileOptions): Promise<TableParts> {
+  // A database filters internal keys by their user keys.
+  const filterPolicies = given === undefined && comparator instanceof InternalKeyComparator ? policiesFor({}, comparator).map(internalKeyPolicy) : given;
   const { index, filter } = await runAsync(source, readOpenTable(source, { comparator, filterPolicies, codecs, maxBlockBytes, filters: 'at-opening' }), signal);
   mustNotOverlap(index, source.name);
   const handles = Array.from({ length: index.length }, (_, i) => ({ offset: index.offsetOf(i), size: index.sizeOf(i) }));
