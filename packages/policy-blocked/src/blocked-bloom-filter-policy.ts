@@ -25,7 +25,7 @@ export class BlockedBloomFilterPolicy implements FilterPolicy {
 
   /** @throws RangeError when `bitsPerKey`, which need not be whole, is not above 0 and at most 64. */
   constructor(bitsPerKey = 10) {
-    if (!(bitsPerKey > 0 && bitsPerKey <= MAX_BITS_PER_KEY)) {
+    if (!(typeof bitsPerKey === 'number' && bitsPerKey > 0 && bitsPerKey <= MAX_BITS_PER_KEY)) {
       throw new RangeError(`bitsPerKey must be above 0 and at most ${MAX_BITS_PER_KEY}, got ${bitsPerKey}`);
     }
     this.bitsPerKey = bitsPerKey;

@@ -19,7 +19,8 @@ describe('the constructor', () => {
     expect(policy.bitsPerKey).toBe(10);
   });
 
-  test.each([0, -1, 64.5, Number.NaN, Number.POSITIVE_INFINITY])('rejects %d bits per key', (bitsPerKey) => {
+  test.each([0, -1, 64.5, Number.NaN, Number.POSITIVE_INFINITY, null, '10', [10]])('rejects %j bits per key', (given) => {
+    const bitsPerKey = given as number;
     expect(() => new BlockedBloomFilterPolicy(bitsPerKey)).toThrow(RangeError);
     expect(() => new BlockedBloomFilterPolicy(bitsPerKey)).toThrow('bitsPerKey must be above 0 and at most 64');
   });

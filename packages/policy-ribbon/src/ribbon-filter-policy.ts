@@ -1,4 +1,4 @@
-import { mustBeBytes } from '@bloom/bytes/internal';
+import { mustBeBytes, mustBeOptions } from '@bloom/bytes/internal';
 import type { FilterPolicy, FilterSink, KeyList } from '@bloom/policy';
 import { encodeHashFilter, type HashFilterForm, hashFilterMayMatchEach } from '@bloom/policy/internal';
 import { KeptKernel, mustBeKeyRange } from '@bloom/policy/kit';
@@ -52,10 +52,9 @@ export class RibbonFilterPolicy implements FilterPolicy {
    * @throws TypeError for an unknown option.
    */
   constructor(options: RibbonFilterOptions = {}) {
-    const { rate = 0.01, width, ...others } = options;
-    const [unknown] = Object.keys(others);
-    if (unknown !== undefined) throw new TypeError(`new RibbonFilterPolicy has no option ${unknown}: it has rate and width`);
-    if (!(rate >= MIN_RATE && rate <= MAX_RATE)) throw new RangeError(`rate must be from 2^-16 to 0.5, got ${rate}`);
+    mustBeOptions('RibbonFilterPolicy', options, { rate: true, width: true });
+    const { rate = 0.01, width } = options;
+    if (!(typeof rate === 'number' && rate >= MIN_RATE && rate <= MAX_RATE)) throw new RangeError(`rate must be from 2^-16 to 0.5, got ${rate}`);
     if (![undefined, 64, 128].includes(width)) throw new RangeError(`width must be 64 or 128, got ${String(width)}`);
     this.rate = rate;
     this.width = width;

@@ -33,8 +33,10 @@ describe('the constructor', () => {
   test('rejects other widths, and options that there are not', () => {
     expect(() => new RibbonFilterPolicy({ width: 32 as 64 })).toThrow(new RangeError('width must be 64 or 128, got 32'));
     expect(() => new RibbonFilterPolicy({ bitsPerKey: 10 } as RibbonFilterOptions)).toThrow(
-      new TypeError('new RibbonFilterPolicy has no option bitsPerKey: it has rate and width'),
+      new TypeError('RibbonFilterPolicy has no option "bitsPerKey": it has rate, width'),
     );
+    for (const options of [0.001, null, '0.01']) expect(() => new RibbonFilterPolicy(options as RibbonFilterOptions)).toThrow(TypeError);
+    for (const rate of [null, '0.01']) expect(() => new RibbonFilterPolicy({ rate: rate as unknown as number })).toThrow(RangeError);
   });
 });
 

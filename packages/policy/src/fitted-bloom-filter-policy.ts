@@ -48,7 +48,7 @@ export class FittedBloomFilterPolicy extends BloomFilterPolicy {
     super(bitsPerKey);
     mustBeOptions('FittedBloomFilterPolicy', options, { extraBytes: true });
     const { extraBytes = 0.05 } = options;
-    if (!(extraBytes >= 0 && extraBytes <= 1)) throw new RangeError(`extraBytes must be from 0 to 1, got ${extraBytes}`);
+    if (!(typeof extraBytes === 'number' && extraBytes >= 0 && extraBytes <= 1)) throw new RangeError(`extraBytes must be from 0 to 1, got ${extraBytes}`);
     this.extraBytes = extraBytes;
   }
 

@@ -191,6 +191,10 @@ test('filters of more than 4,096 keys, and of none, are LevelDB’s', () => {
   }
 });
 
+test.each([null, '0.5', [0.5]])('extraBytes %j is refused', (extraBytes) => {
+  expect(() => new FittedBloomFilterPolicy(10, { extraBytes: extraBytes as unknown as number })).toThrow(RangeError);
+});
+
 test.each([[-0.1], [1.1], [Number.NaN]])('extraBytes %f is refused', (extraBytes) => {
   expect(() => new FittedBloomFilterPolicy(10, { extraBytes })).toThrow(new RangeError(`extraBytes must be from 0 to 1, got ${extraBytes}`));
 });
