@@ -141,7 +141,7 @@ export interface BloomProbes {
  * @throws RangeError when `filterBytes` is not a whole number, at least 2.
  * @example
  * ```ts
- * bloomProbes(bloomHash(utf8('hello')), 9, 6).probes[0]; // { hash: 0x49d9cd5a, bit: 26 }
+ * bloomProbes(bloomHash(utf8('hello')), 9, 6).probes[0]; // { hash: 4153775694, bit: 14 }
  * ```
  */
 export function bloomProbes(h: number, filterBytes: number, probes: number): BloomProbes {

@@ -37,3 +37,7 @@ test('the shortest filter has eight bits', () => {
 test.each([-1, 0, 1, 1.5, Number.NaN])('refuses a filter of %d bytes', (filterBytes) => {
   expect(() => bloomProbes(0, filterBytes, 6)).toThrow('filterBytes must be a whole number, at least 2');
 });
+
+test('the example in its documentation gives what it says', () => {
+  expect(bloomProbes(bloomHash(new TextEncoder().encode('hello')), 9, 6).probes[0]).toEqual({ hash: 4153775694, bit: 14 });
+});
