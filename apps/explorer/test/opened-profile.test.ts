@@ -6,7 +6,7 @@ import { OpenedProfile } from '../src/storage/opened-profile.js';
 import { profileOf } from '../src/storage/dropped-profile.js';
 import type { RowFacts } from '../src/storage/storage-facts.js';
 import { type StorageSearch, WHOLE_PROFILE } from '../src/storage/storage-place.js';
-import { filesBelow, noteKey, NOTES, rewrittenNotes, samplePath } from './stored-profile.js';
+import { externalObjectsKey, filesBelow, noteKey, NOTES, rewrittenNotes, samplePath } from './stored-profile.js';
 
 const work = (signal = new AbortController().signal) => ({ signal, progress: () => undefined });
 
@@ -178,6 +178,32 @@ test('a folder that cannot be opened is a row, and the other folders are read', 
   const rows = await rowsOf(opened(files), {});
   expect(rows[0]).toMatchObject({ key: '', where: 'IndexedDB of https://notes.example', error: expect.any(String) as string });
   expect(rows.length).toBeGreaterThan(5);
+});
+
+test('a blob file that cannot be read is the error of its record, and the records after it are read', async () => {
+  class LockedFile extends File {
+    override arrayBuffer(): Promise<ArrayBuffer> {
+      return Promise.reject(new DOMException('The requested file could not be read.', 'NotReadableError'));
+    }
+  }
+  const files = await rewrittenNotes(async (database) => {
+    // The value is in blob 9, of 4 bytes, without a type.
+    await database.put(noteKey(3), Uint8Array.of(1, 0xff, 0x11, 1, 4, 0));
+    await database.put(externalObjectsKey(3), Uint8Array.of(0, 9, 0, 4));
+  });
+  const blobs = NOTES.replace('.leveldb', '.blob');
+  const profile = new OpenedProfile(
+    profileOf([
+      ...Array.from(files, ([name, bytes]) => ({ path: `profile/${NOTES}/${name}`, file: new File([bytes as Uint8Array<ArrayBuffer>], name) })),
+      { path: `profile/${blobs}/1/00/9`, file: new LockedFile([Uint8Array.of(0xff, 15, 0x49, 2)], '9') },
+    ]),
+  );
+  const rows = await rowsOf(profile, { database: 1, store: 1 });
+  expect(rows).toHaveLength(119);
+  expect(rows.flatMap(({ key, error }) => (error === undefined ? [] : [[key, error]]))).toEqual([['3', 'blob at offset 0: the file 1/00/9 cannot be read: NotReadableError']]);
+  expect(await linesOf(profile, { database: 1, store: 1 })).toHaveLength(119);
+  const versions = await rowsOf(profile, { database: 1, store: 1, hasVersions: true });
+  expect(versions.filter(({ error }) => error !== undefined)).toMatchObject([{ key: '3' }]);
 });
 
 test('a list ends where memory would, and says so', async () => {

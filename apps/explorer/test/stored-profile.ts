@@ -34,6 +34,13 @@ export function noteKey(number: number): Uint8Array {
   return key;
 }
 
+/** The key of the entry with the blobs of the note with a number. */
+export function externalObjectsKey(number: number): Uint8Array {
+  const key = noteKey(number);
+  key[3] = 3;
+  return key;
+}
+
 async function firstNote(folder: Folder): Promise<{ readonly key: Uint8Array; readonly value: Uint8Array }> {
   const wanted = Buffer.from(noteKey(1));
   for await (const { key, value } of storedEntries(folder)) if (wanted.equals(key)) return { key: key.slice(), value: value.slice() };
