@@ -1,6 +1,7 @@
 // Damage in one place of a folder hides nothing else.
 import { serialize } from 'node:v8';
-import { WritableMemoryFolder } from '@bloom/leveldb';
+import { Database, WritableMemoryFolder } from '@bloom/leveldb';
+import { idbComparator, idbFilterPolicy } from '@bloom/leveldb/idb-comparator';
 import { describe, expect, test } from 'vitest';
 import { type BlobDirectoryLike, DirectoryBlobFolder } from '../src/browser.js';
 import {
@@ -214,6 +215,29 @@ describe('a blob', () => {
     const read = ['BLOOM_MISSING_BLOB', 'two'];
     expect(await errorsWith(new NodeBlobFolder(`/${'x'.repeat(300)}`))).toEqual([read, read]);
   });
+});
+
+test('a version of a record has the blob that was written with it, and none of a later version', async () => {
+  const key = encodeKey(1);
+  // The value is the first blob of its record, and has 3 bytes.
+  const recordEntry: Entry = [bytesOf(0, 1, 1, 1, key), bytesOf(1, 0xff, 0x11, 1, 3, 0)];
+  const blobKey = bytesOf(0, 1, 1, 3, key);
+  const blobEntry = (number: number): Entry => [blobKey, bytesOf(0, number, text('a/b'), 3)];
+  const blobs: BlobFolder = { read: (path) => Promise.resolve(bytesOf(0xff, 15, ascii(path.endsWith('5') ? 'T' : 'F'))) };
+  const folder = new WritableMemoryFolder();
+  const database = await Database.open(folder, { comparator: idbComparator, filterPolicy: idbFilterPolicy });
+  await database.put(...recordEntry);
+  await database.put(...blobEntry(5));
+  // The entry of this version's blob is lost.
+  await database.put(...recordEntry);
+  await database.put(...recordEntry);
+  await database.put(...blobEntry(6));
+  await database.put(...recordEntry);
+  await database.delete(blobKey);
+  await database.put(...blobEntry(5));
+  await database.close();
+  const versions = (await collected(storedRecords(folder, { blobs }))).sort((a, b) => Number(a.sequence - b.sequence));
+  expect(versions.map(({ value, error }) => error?.code ?? value)).toEqual([true, 'BLOOM_MISSING_BLOB', false, 'BLOOM_MISSING_BLOB']);
 });
 
 test('damage is skipped where damage is undefined, and reported once', async () => {

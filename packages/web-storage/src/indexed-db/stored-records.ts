@@ -33,7 +33,7 @@ export interface StoredRecordVersion extends StoredRecord {
 /**
  * All versions of records that a folder still holds, overwritten and deleted ones too: log by log and table by table.
  *
- * It reads the folder twice, first for the blobs of the records, and needs neither a MANIFEST nor all of the tables. The blobs of deleted
+ * It reads the folder twice, three times if records have blobs, and needs neither a MANIFEST nor all of the tables. The blobs of deleted
  * records are usually gone; their records then have an `error`. A browser leaves truncated tables behind when it is closed, so damage is
  * skipped, unless `damage` is `'strict'`; `onDropped` receives what was skipped.
  *
@@ -45,19 +45,27 @@ export interface StoredRecordVersion extends StoredRecord {
 export async function* storedRecords(folder: Folder, options: StoredRecordsOptions = {}): AsyncGenerator<StoredRecordVersion, void, undefined> {
   const { blobs, maxValueBytes, damage = 'skip', ...given } = options;
   const entriesOptions = { ...given, damage };
-  const externalObjects = new Map<string, { readonly sequence: bigint; readonly value: Uint8Array }[]>();
+  /** The writes to the blob entries of each record, and to the record itself: only of records that have a blob entry. */
+  const writes = new Map<string, Write[]>();
   const schemas: { readonly sequence: bigint; readonly value: Uint8Array }[] = [];
   for await (const { kind, key, value, sequence } of storedEntries(folder, { ...entriesOptions, onDropped: undefined })) {
     given.signal?.throwIfAborted();
-    if (kind === 'deletion') continue;
-    if (isSchemaKey(key)) schemas.push({ sequence, value });
+    const isDeletion = kind === 'deletion';
+    if (!isDeletion && isSchemaKey(key)) schemas.push({ sequence, value });
     const name = recordName(key, EXTERNAL_OBJECTS);
     if (name === undefined) continue;
-    const versions = externalObjects.get(name.text) ?? [];
-    versions.push({ sequence, value });
-    externalObjects.set(name.text, versions);
+    const known = writes.get(name.text) ?? [];
+    known.push({ sequence, externalObjects: isDeletion ? undefined : value });
+    writes.set(name.text, known);
   }
-  for (const versions of [...externalObjects.values(), schemas]) versions.sort((a, b) => (a.sequence < b.sequence ? -1 : 1));
+  if (writes.size > 0) {
+    for await (const { key, sequence } of storedEntries(folder, { ...entriesOptions, onDropped: undefined })) {
+      given.signal?.throwIfAborted();
+      const name = recordName(key, RECORDS);
+      if (name !== undefined) writes.get(name.text)?.push({ sequence, externalObjects: undefined });
+    }
+  }
+  for (const each of [...writes.values(), schemas]) each.sort((a, b) => (a.sequence < b.sequence ? -1 : 1));
   // An entry from before the first one that is left was rewritten with it.
   const schemaAt = (sequence: bigint): number => schemaVersion((schemas.filter((version) => version.sequence < sequence).at(-1) ?? schemas[0])?.value);
   const names = new PropertyNames();
@@ -67,19 +75,26 @@ export async function* storedRecords(folder: Folder, options: StoredRecordsOptio
     if (name === undefined) continue;
     const { database, store } = name.place;
     const isDeletion = kind === 'deletion';
-    // The blobs of a record are written after it.
-    const external = externalObjects.get(name.text)?.find((version) => version.sequence > sequence);
+    // The blobs of a version are written after it, and before the next version.
+    const next = writes.get(name.text)?.find((write) => write.sequence > sequence);
     const record = isDeletion
       ? deletedRecord(entryKey)
       : await decodeRecord(entryKey, bytes, {
-          externalObjects: external?.value,
-          schema: schemaAt(external?.sequence ?? sequence),
+          externalObjects: next?.externalObjects,
+          schema: schemaAt(next?.externalObjects === undefined ? sequence : next.sequence),
           readBlob: blobReader(blobs, database),
           names,
           maxValueBytes,
         });
     yield { ...record, kind: isDeletion ? 'deletion' : 'value', database, store, sequence, file };
   }
+}
+
+/** A write to a record or to its blob entry. */
+interface Write {
+  readonly sequence: bigint;
+  /** Undefined for a write to the record, and for a deletion. */
+  readonly externalObjects: Uint8Array | undefined;
 }
 
 function isSchemaKey(key: Uint8Array): boolean {
