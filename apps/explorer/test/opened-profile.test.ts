@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { dataPath } from '@bloom/fixtures';
+import { Database, WritableMemoryFolder } from '@bloom/leveldb';
 import { expect, test } from 'vitest';
 import { OpenedProfile } from '../src/storage/opened-profile.js';
 import { profileOf } from '../src/storage/dropped-profile.js';
@@ -103,6 +104,67 @@ test('deleted and overwritten versions are shown with what became of them', asyn
   const list = profile.list({ ...WHOLE_PROFILE, folder: NOTES, database: 1, store: 1, hasVersions: true, find: 'how to prune a pear tree' });
   await profile.more(work(), list, 100);
   expect(await profile.details(work(), list, 0)).toMatchObject({ key: { text: '7' }, value: { type: 'Object' }, version: { state: 'deleted', file: '000003.log' } });
+});
+
+/** The key of an item of Local Storage. */
+const itemKey = (name: string): Buffer => Buffer.from(`_https://a.example\0\x01${name}`, 'latin1');
+
+test('long keys that start alike are different records', async () => {
+  const [first, second] = ['1', '2'].map((end) => `${'x'.repeat(500)}${end}`);
+  const folder = new WritableMemoryFolder();
+  const database = await Database.open(folder);
+  await database.put('VERSION', '1');
+  await database.put(itemKey(first!), '\x01a');
+  await database.put(itemKey(second!), '\x01b');
+  await database.delete(itemKey(first!));
+  await database.close();
+  const profile = opened(Array.from(folder.files(), ([name, bytes]) => ({ name: `Local Storage/leveldb/${name}`, bytes })));
+  const versions = await rowsOf(profile, { hasVersions: true });
+  expect(versions.map(({ value, state }) => [value, state])).toEqual([['a', 'deleted'], ['b', 'current'], ['', 'deletion']]);
+});
+
+test('a version in an obsolete table is current only if the database returns it', async () => {
+  const folder = new WritableMemoryFolder();
+  const database = await Database.open(folder);
+  await database.put('VERSION', '1');
+  await database.put(itemKey('deleted'), '\x01a');
+  await database.put(itemKey('overwritten'), '\x01b');
+  await database.put(itemKey('kept'), '\x01c');
+  await database.flush();
+  const before = new Map(folder.files());
+  await database.delete(itemKey('deleted'));
+  await database.put(itemKey('overwritten'), '\x01d');
+  await database.compactRange();
+  await database.close();
+  const obsolete = [...before].filter(([name]) => name.endsWith('.ldb'));
+  expect(obsolete.every(([name]) => !folder.files().has(name))).toBe(true);
+  const profile = opened(Array.from([...obsolete, ...folder.files()], ([name, bytes]) => ({ name: `Local Storage/leveldb/${name}`, bytes })));
+  const versions = await rowsOf(profile, { hasVersions: true });
+  expect(versions.map(({ value, state }) => [value, state]).sort()).toEqual([['a', 'deleted'], ['b', 'overwritten'], ['c', 'current'], ['c', 'current'], ['d', 'current']]);
+});
+
+test('versions of a database that cannot be opened have an unknown state', async () => {
+  const files = filesBelow(samplePath).map((file) => (file.name === 'Local Storage/leveldb/MANIFEST-000001' ? { ...file, bytes: file.bytes.slice(0, 3) } : file));
+  const versions = await rowsOf(opened(files), { folder: 'Local Storage/leveldb', hasVersions: true });
+  expect(versions.length).toBeGreaterThan(0);
+  expect(new Set(versions.map(({ state }) => state))).toEqual(new Set(['unknown', 'deletion']));
+});
+
+test('a file that cannot be read is a row among the versions, and the versions of other folders are read', async () => {
+  class LockedFile extends File {
+    override slice(): Blob {
+      const blob = new Blob();
+      blob.arrayBuffer = () => Promise.reject(new DOMException('The requested file could not be read.', 'NotReadableError'));
+      return blob;
+    }
+  }
+  const files = filesBelow(samplePath).map(({ name, bytes }) => {
+    const isLocked = name === `${NOTES}/000003.log`;
+    return { path: `profile/${name}`, file: new (isLocked ? LockedFile : File)([bytes as Uint8Array<ArrayBuffer>], name.slice(name.lastIndexOf('/') + 1)) };
+  });
+  const versions = await rowsOf(new OpenedProfile(profileOf(files)), { hasVersions: true });
+  expect(versions[0]).toMatchObject({ key: '', error: '000003.log changed while it was read' });
+  expect(versions.slice(1)).toEqual((await rowsOf(sample(), { hasVersions: true })).filter(({ where }) => !where.startsWith('notes.example')));
 });
 
 test('a record that is damaged shows its error in its row, and all others are there', async () => {

@@ -1,5 +1,6 @@
-import type { Folder } from '@bloom/leveldb';
+import { DatabaseReader, type Folder } from '@bloom/leveldb';
 import { type FileLike, FileListFolder } from '@bloom/leveldb/browser';
+import { idbComparator, idbFilterPolicy } from '@bloom/leveldb/idb-comparator';
 import { type DatabaseInformation, IndexedDbReader, kindOfFolder, LocalStorageReader, recognizeStorage, SessionStorageReader, type StorageKind } from '@bloom/web-storage';
 import { folderWithGaps } from '../database/folder-with-gaps.js';
 import { FileListBlobs } from './file-list-blobs.js';
@@ -19,6 +20,7 @@ export class StoredFolder {
   readonly #indexedDb: Partial<Record<DamageMode, Promise<IndexedDbReader>>> = {};
   readonly #local: Partial<Record<DamageMode, Promise<LocalStorageReader>>> = {};
   readonly #session: Partial<Record<DamageMode, Promise<SessionStorageReader>>> = {};
+  #entries: Promise<DatabaseReader> | undefined;
   #problem: unknown;
   #databases: Promise<readonly DatabaseInformation[]> | undefined;
 
@@ -54,6 +56,16 @@ export class StoredFolder {
 
   session(damage: DamageMode): Promise<SessionStorageReader> {
     return (this.#session[damage] ??= this.#filesFor(damage).then((files) => SessionStorageReader.open(files, { damage })));
+  }
+
+  /** The entries of the folder, whatever they mean. Damage is skipped. */
+  entries(): Promise<DatabaseReader> {
+    return (this.#entries ??= this.#openEntries());
+  }
+
+  async #openEntries(): Promise<DatabaseReader> {
+    const files = await this.#filesFor('skip');
+    return DatabaseReader.open(files, { damage: 'skip', ...((await this.kind) === 'indexeddb' && { comparators: [idbComparator], filterPolicies: [idbFilterPolicy] }) });
   }
 
   async #filesFor(damage: DamageMode): Promise<Folder> {

@@ -1,30 +1,20 @@
+import type { DatabaseReader } from '@bloom/leveldb';
 import { sessionPlace, storedItems, storedRecords, type StoredRecordVersion, storedSessionItems } from '@bloom/web-storage';
-import { breather } from '../worker/serve-calls.js';
 import { failedSource, itemEntry, localPlace, originsOfMaps, storePlace } from './entry-sources.js';
 import type { EntryPlace, EntrySource, StoredEntry } from './stored-entry.js';
 import type { VersionState } from './version-state.js';
 import type { StoragePlace } from './storage-place.js';
 import type { StoredFolder } from './stored-folder.js';
-import { lineOf } from './value-text.js';
 
-/** The most keys whose newest version is determined. The state of further versions is unknown. */
-const MAX_KEYS = 1_000_000;
-/** The number of characters that distinguish a key from others. */
-const KEY_LENGTH = 400;
-
+/** The part of a stored version that its state depends on. */
 interface Version {
   readonly kind: 'value' | 'deletion';
+  readonly entryKey: Uint8Array;
   readonly sequence: bigint;
   readonly file: string;
 }
 
-/** A stored version, and the name of its record, which is the same for all versions. */
-interface NamedVersion<Stored extends Version> {
-  readonly stored: Stored;
-  readonly name: string;
-}
-
-/** All stored versions at a place, file by file. The newest version of each record is determined first. */
+/** All stored versions at a place, file by file. */
 export async function* versionSources(folders: readonly StoredFolder[], place: StoragePlace): AsyncGenerator<EntrySource, void, undefined> {
   for (const folder of folders) {
     if (place.folder !== undefined && place.folder !== folder.path) continue;
@@ -42,6 +32,7 @@ export async function* versionSources(folders: readonly StoredFolder[], place: S
 function recordVersions(folder: StoredFolder, place: StoragePlace): EntrySource {
   const places = new Map<string, EntryPlace>();
   return versionSource<StoredRecordVersion>(
+    folder,
     async function* (signal) {
       // Damaged metadata does not hide records: stores then have numbers instead of names.
       for (const database of await folder.databases().catch(() => [])) {
@@ -50,7 +41,7 @@ function recordVersions(folder: StoredFolder, place: StoragePlace): EntrySource 
       for await (const stored of storedRecords(folder.files, { blobs: folder.blobs, signal })) {
         if (place.database !== undefined && place.database !== stored.database) continue;
         if (place.store !== undefined && place.store !== stored.store) continue;
-        yield { stored, name: nameOf(stored, stored.primaryKey, `${stored.database} ${stored.store}`) };
+        yield stored;
       }
     },
     ({ key, primaryKey, value, isComplete, error, database, store }) => ({
@@ -66,9 +57,10 @@ function recordVersions(folder: StoredFolder, place: StoragePlace): EntrySource 
 
 function localVersions(folder: StoredFolder, place: StoragePlace): EntrySource {
   return versionSource(
+    folder,
     async function* (signal) {
       for await (const stored of storedItems(folder.files, { signal })) {
-        if (place.items === undefined || place.items === stored.storageKey) yield { stored, name: nameOf(stored, stored.key, `${stored.storageKey}`) };
+        if (place.items === undefined || place.items === stored.storageKey) yield stored;
       }
     },
     (stored) => itemEntry(folder, stored, localPlace(stored)),
@@ -78,51 +70,44 @@ function localVersions(folder: StoredFolder, place: StoragePlace): EntrySource {
 async function sessionVersions(folder: StoredFolder, place: StoragePlace): Promise<EntrySource> {
   const origins = await originsOfMaps(folder).catch(() => new Map<string, string>());
   return versionSource(
+    folder,
     async function* (signal) {
       for await (const stored of storedSessionItems(folder.files, { signal })) {
-        if (place.items === undefined || place.items === stored.map) yield { stored, name: nameOf(stored, stored.key, `${stored.map}`) };
+        if (place.items === undefined || place.items === stored.map) yield stored;
       }
     },
     (stored) => itemEntry(folder, stored, sessionPlace(stored.map, origins)),
   );
 }
 
-/** The common name of all versions of a record or an item. A version with an unreadable key has its own name. */
-function nameOf({ sequence }: Version, key: unknown, place: string): string {
-  return key === undefined ? `${sequence}` : `${place} ${lineOf(key, KEY_LENGTH)}`;
-}
-
-function versionSource<Stored extends Version>(walk: (signal: AbortSignal) => AsyncGenerator<NamedVersion<Stored>, void, undefined>, entryOf: (stored: Stored) => Omit<StoredEntry, 'version'>): EntrySource {
-  let newest: Promise<ReadonlyMap<string, Version>> | undefined;
+function versionSource<Stored extends Version>(folder: StoredFolder, walk: (signal: AbortSignal) => AsyncGenerator<Stored, void, undefined>, entryOf: (stored: Stored) => Omit<StoredEntry, 'version'>): EntrySource {
   return {
     async *walk(signal) {
-      newest ??= newestOf(walk(signal), signal);
-      const versions = await newest.catch((error: unknown) => {
-        newest = undefined;
-        throw error;
-      });
-      for await (const { stored, name } of walk(signal)) {
-        const { sequence, file } = stored;
-        yield { ...entryOf(stored), version: { state: stateOf(stored, versions.get(name)), sequence, file } };
+      // Versions can be listed even if the database cannot be opened.
+      const reader = await folder.entries().catch(() => undefined);
+      try {
+        for await (const stored of walk(signal)) {
+          const { sequence, file } = stored;
+          yield { ...entryOf(stored), version: { state: await stateOf(stored, reader), sequence, file } };
+        }
+      } catch (error) {
+        if (signal.aborted) throw error;
+        yield* failedSource(folder, error).walk(signal);
       }
     },
   };
 }
 
-async function newestOf(walk: AsyncGenerator<NamedVersion<Version>, void, undefined>, signal: AbortSignal): Promise<ReadonlyMap<string, Version>> {
-  const newest = new Map<string, Version>();
-  const breathe = breather();
-  for await (const { stored: { kind, sequence, file }, name } of walk) {
-    signal.throwIfAborted();
-    const known = newest.get(name);
-    if (known === undefined ? newest.size < MAX_KEYS : known.sequence < sequence) newest.set(name, { kind, sequence, file });
-    await breathe();
-  }
-  return newest;
-}
-
-function stateOf({ kind, sequence }: Version, newest: Version | undefined): VersionState {
+/** The state of a version by what the database itself returns for its key: old tables can still hold versions that the database has forgotten. */
+async function stateOf({ kind, entryKey, sequence }: Version, reader: DatabaseReader | undefined): Promise<VersionState> {
   if (kind === 'deletion') return 'deletion';
-  if (newest === undefined || newest.sequence === sequence) return 'current';
-  return newest.kind === 'deletion' ? 'deleted' : 'overwritten';
+  try {
+    const versions = await reader?.versions(entryKey);
+    if (versions === undefined) return 'unknown';
+    const [newest] = versions;
+    if (newest === undefined || newest.kind === 'deletion') return 'deleted';
+    return newest.sequence === sequence ? 'current' : 'overwritten';
+  } catch {
+    return 'unknown';
+  }
 }

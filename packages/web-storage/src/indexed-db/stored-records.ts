@@ -20,6 +20,8 @@ export interface StoredRecordsOptions extends StoredVersionsOptions {
 /** A stored version of a record, current or not. */
 export interface StoredRecordVersion extends StoredRecord {
   readonly kind: 'value' | 'deletion';
+  /** The key of its entry in the folder, with which `DatabaseReader` finds it. */
+  readonly entryKey: Uint8Array;
   /** The id of its database. */
   readonly database: number;
   /** The id of its object store. */
@@ -86,7 +88,7 @@ export async function* storedRecords(folder: Folder, options: StoredRecordsOptio
           names,
           maxValueBytes,
         });
-    yield { ...record, kind: isDeletion ? 'deletion' : 'value', database, store, sequence, file };
+    yield { ...record, kind: isDeletion ? 'deletion' : 'value', entryKey, database, store, sequence, file };
   }
 }
 

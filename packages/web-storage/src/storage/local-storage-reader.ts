@@ -48,6 +48,8 @@ export interface StorageItem {
 export interface StorageItemVersion extends StorageItem {
   /** A deletion has no value. */
   readonly kind: 'value' | 'deletion';
+  /** The key of its entry in the folder, with which `DatabaseReader` finds it. */
+  readonly entryKey: Uint8Array;
   readonly sequence: bigint;
   readonly file: string;
 }
@@ -116,7 +118,7 @@ export async function* storedItems(folder: Folder, options: StoredVersionsOption
   for await (const { kind, key, value, sequence, file } of storedEntries(folder, { ...options, damage })) {
     options.signal?.throwIfAborted();
     const item = decodeStoredItem(key, kind === 'deletion' ? undefined : value);
-    if (item !== undefined) yield { ...item, kind: kind === 'deletion' ? kind : 'value', sequence, file };
+    if (item !== undefined) yield { ...item, kind: kind === 'deletion' ? kind : 'value', entryKey: key, sequence, file };
   }
 }
 

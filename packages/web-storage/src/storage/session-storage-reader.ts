@@ -44,6 +44,8 @@ export interface SessionItem extends Omit<StorageItem, 'storageKey'> {
 export interface SessionItemVersion extends SessionItem {
   /** A deletion has no value. */
   readonly kind: 'value' | 'deletion';
+  /** The key of its entry in the folder, with which `DatabaseReader` finds it. */
+  readonly entryKey: Uint8Array;
   readonly sequence: bigint;
   readonly file: string;
 }
@@ -103,7 +105,7 @@ export async function* storedSessionItems(folder: Folder, options: StoredVersion
   for await (const { kind, key, value, sequence, file } of storedEntries(folder, { ...options, damage })) {
     options.signal?.throwIfAborted();
     const item = decodeSessionItem(key, kind === 'deletion' ? undefined : value);
-    if (item !== undefined) yield { ...item, kind: kind === 'deletion' ? kind : 'value', sequence, file };
+    if (item !== undefined) yield { ...item, kind: kind === 'deletion' ? kind : 'value', entryKey: key, sequence, file };
   }
 }
 
