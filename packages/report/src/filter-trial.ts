@@ -46,6 +46,8 @@ export class WatchedPolicy implements FilterPolicy {
 
 /** The result of trying the filters. */
 export interface FilterTrial {
+  /** How many stored keys the table has. */
+  readonly stored: number;
   /** Keys of the table that do not match its filters: 0 unless the filters were made from other keys. */
   readonly denied: number;
   /** Adjacent keys that are not in bytewise order: 0 unless the table has another order. */
@@ -54,7 +56,7 @@ export interface FilterTrial {
   readonly probes: number | undefined;
   /** The fewest and the most probes of all filters: they differ in fitted filters. Undefined where `probes` is. */
   readonly probeRange: { readonly least: number; readonly most: number } | undefined;
-  /** Undefined when it would be meaningless: without keys, with another order, or with filters of other keys. */
+  /** Undefined when it would be meaningless: without keys, with another order, or with filters of other keys or none. */
   readonly falsePositives: FalsePositives | undefined;
 }
 
@@ -168,7 +170,7 @@ export function* filterTrialSteps(subject: FilterTrialSubject): Generator<TrialP
   const probeRange = probes === undefined ? undefined : { least: probeCounts.reduce((a, b) => Math.min(a, b)), most: probeCounts.reduce((a, b) => Math.max(a, b)) };
   const isMeaningful = denied === 0 && inversions === 0 && filters.size > 0;
   const falsePositives = isMeaningful ? yield* measure(subject, samples.kept, filters, random) : undefined;
-  return { denied, inversions, probes, probeRange, falsePositives };
+  return { stored: done, denied, inversions, probes, probeRange, falsePositives };
 }
 
 interface Sample {

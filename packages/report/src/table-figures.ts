@@ -17,12 +17,12 @@ export function bitsPerKey({ filterBytes, entries }: TableProfile): number | und
 export type MeasuredRate = { readonly rate: string; readonly detail: string } | { readonly notMeasured: string };
 
 /** How often absent keys match the filters, in words. */
-export function falsePositivesText({ denied, inversions, falsePositives }: FilterTrial): MeasuredRate {
+export function falsePositivesText({ stored, denied, inversions, falsePositives }: FilterTrial): MeasuredRate {
   if (inversions > 0) return { notMeasured: 'the keys are not in bytewise order' };
   if (denied > 0) {
     return { notMeasured: `${count(denied)} of the stored keys do not match the filters, which were made from other keys (a database's table?)` };
   }
-  if (falsePositives === undefined) return { notMeasured: 'no keys' };
+  if (falsePositives === undefined) return { notMeasured: stored === 0 ? 'no keys' : 'its filters are not used for these keys' };
   const { tried, passed, expectedRate } = falsePositives;
   return {
     rate: percentage(passed / tried),

@@ -180,7 +180,7 @@ export class InspectedDatabase {
   async #openTable(name: string): Promise<InspectedTable> {
     const file = (await this.#folder.open(name)) ?? (await this.#folder.open(name.replace(/\.ldb$/, '.sst')));
     if (file === undefined) throw new Error(`${name} is not in the folder`);
-    return InspectedTable.open(file);
+    return InspectedTable.open(file, { isOfDatabase: true });
   }
 }
 

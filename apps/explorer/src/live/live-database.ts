@@ -320,7 +320,7 @@ export class LiveDatabase {
   async #openTable(name: string): Promise<InspectedTable> {
     const file = this.#opening.folder.open(name);
     if (file === undefined) throw new Error(`${name} is gone`);
-    return InspectedTable.open(file);
+    return InspectedTable.open(file, { isOfDatabase: true });
   }
 
   /** Reads the stored versions of the watched key again, after the work in progress. */

@@ -60,18 +60,19 @@ export class InspectedTable {
     this.trials = new FilterTrials(tableTrial(source, facts, (signal) => this.storedFilters(signal)));
   }
 
-  static async open(source: Source, signal?: AbortSignal): Promise<InspectedTable> {
+  /** @param isOfDatabase whether the table is known to be in a database, so that its keys are internal keys. */
+  static async open(source: Source, { signal, isOfDatabase = false }: { readonly signal?: AbortSignal | undefined; readonly isOfDatabase?: boolean | undefined } = {}): Promise<InspectedTable> {
     const outline = await outlineTable(source, { codecs, signal });
     const { kinds, offsets, sizes } = outline;
     const firstData = kinds.indexOf(0);
     const first = firstData < 0 ? undefined : await inspectBlock(source, 'data block', { offset: offsets[firstData]!, size: sizes[firstData]! }, { codecs, signal });
     const keys = first?.entries(0, 200).map(({ key }) => key) ?? [];
-    const evidence = new KeyEvidence();
-    // The filters are read only together with the whole file.
-    for (const key of keys) evidence.add(key, undefined);
-    const isDatabase = evidence.isForInternal;
-    const userKeys = isDatabase ? keys.map((key) => decodeInternalKey(key)!.userKey) : keys;
     const { filter, filterBlock } = await readFilter(source, outline, signal);
+    const evidence = new KeyEvidence();
+    const filters = filtersOf(filter, filterBlock, offsets[firstData]);
+    for (const key of keys) evidence.add(key, filters);
+    const isDatabase = isOfDatabase || evidence.isForInternal;
+    const userKeys = isDatabase ? keys.map((key) => decodeInternalKey(key)?.userKey ?? key) : keys;
     const facts: TableFacts = {
       name: source.name ?? 'table',
       byteLength: outline.byteLength,
@@ -319,6 +320,13 @@ export class InspectedTable {
 
 function isOfOrder({ code }: Finding): boolean {
   return code === 'BLOOM_OUT_OF_ORDER' || code === 'BLOOM_BAD_SEPARATOR';
+}
+
+/** The filters as they are used for the data block at `offset`; undefined without filters that were read. */
+function filtersOf(filter: FilterState, filterBlock: InspectedBlock | undefined, offset: number | undefined): Parameters<KeyEvidence['add']>[1] {
+  if (filter.state !== 'used' || filterBlock?.contents === undefined || offset === undefined) return undefined;
+  const reader = new FilterBlockReader(new BloomFilterPolicy(), filterBlock.contents);
+  return { filterStatus: filter, mayContain: (key) => reader.keyMayMatch(offset, key as Uint8Array) };
 }
 
 async function readFilter(source: Source, outline: TableOutline, signal: AbortSignal | undefined): Promise<{ filter: FilterState; filterBlock?: InspectedBlock }> {

@@ -21,6 +21,11 @@ async function sourceOf(origin: FileOrigin, signal: AbortSignal): Promise<Source
   return origin.kind === 'file' ? new BlobSource(origin.file) : HttpSource.open(origin.url, { signal, retries: 1 });
 }
 
+/** Whether a file was opened out of a folder that has a database. */
+function isOfDatabase(origin: FileOrigin): boolean {
+  return origin.kind === 'file' && origin.folder?.kind === 'files' && origin.folder.files.some(({ name }) => name === 'CURRENT');
+}
+
 const methods = {
   async open({ signal }: Work, origin: FileOrigin): Promise<FileFacts> {
     const source = await sourceOf(origin, signal);
@@ -28,7 +33,7 @@ const methods = {
       log = await InspectedLog.open(source, signal);
       return { kind: 'log', facts: log.facts };
     }
-    opened = await InspectedTable.open(source, signal);
+    opened = await InspectedTable.open(source, { signal, isOfDatabase: isOfDatabase(origin) });
     return { kind: 'table', facts: opened.facts };
   },
   records: (_: Work, start: number, end: number) => log!.rows(start, end),
