@@ -38,9 +38,9 @@ test('any bytes are the same after they are shown as text and typed', () => {
   }
 });
 
-test('a beginning of words is the beginning of keys', () => {
-  expect(hex(typedBytes('database 1', 'indexeddb')!)).toBe('0001');
-  expect(hex(typedBytes('database 1, store 2', 'indexeddb')!)).toBe('000102');
+test('a beginning of words is where keys begin', () => {
+  expect(hex(typedBytes('database 1', 'indexeddb')!)).toBe('00010000');
+  expect(hex(typedBytes('database 1, store 2', 'indexeddb')!)).toBe('00010200');
   expect(hex(typedBytes('database 1, store 2, record', 'indexeddb')!)).toBe('00010201');
   expect(typedBytes('database one', 'indexeddb')).toBeUndefined();
   expect(hex(typedBytes('chunk 3, -4 of the Nether', 'minecraft')!)).toBe('03000000fcffffff01000000');

@@ -1,14 +1,26 @@
-/** Parses keys of Chromium's IndexedDB, or their beginnings, from the text that `indexedDbKey` shows for them. */
+/** Parses keys of Chromium's IndexedDB, and ranges of them, from the text that `indexedDbKey` shows for them. */
 import { putVarint } from '@bloom/bytes';
 import { hexBytes } from '@bloom/report';
 import { INDEXED_DB_FIELDS } from '@bloom/web-storage';
 
-/** The key, or the beginning of a key; undefined for other text. */
+/** The keys that a text describes: a single one, or all of a database, a store or an index. */
+interface IndexedDbRange {
+  readonly gte: Uint8Array;
+  readonly lt?: Uint8Array;
+  readonly lte?: Uint8Array;
+}
+
+/** The key that a text describes, or the start of the keys; undefined for other text. */
 export function typedIndexedDbKey(text: string): Uint8Array | undefined {
+  return typedIndexedDbRange(text)?.gte;
+}
+
+/** The keys that a text describes; undefined for other text. The order of IndexedDB compares parts of keys, so keys that start with the same bytes are no range. */
+export function typedIndexedDbRange(text: string): IndexedDbRange | undefined {
   try {
     const reader = new TextReader(text);
-    const bytes = keyOf(reader);
-    return reader.isAtEnd ? Uint8Array.from(bytes) : undefined;
+    const range = rangeOf(reader);
+    return reader.isAtEnd ? range : undefined;
   } catch (error) {
     if (error instanceof SyntaxError) return undefined;
     throw error;
@@ -17,30 +29,46 @@ export function typedIndexedDbKey(text: string): Uint8Array | undefined {
 
 const RECORDS: Readonly<Record<string, number>> = { record: 1, exists: 2, 'blob of': 3 };
 
-function keyOf(reader: TextReader): number[] {
-  if (reader.take('free database id ')) return [0, 0, 0, 0, 100, ...varint(reader.integer())];
+/** The order has this key behind all keys of records. */
+const GREATEST_KEY = 0;
+
+function rangeOf(reader: TextReader): IndexedDbRange {
+  if (reader.take('free database id ')) return only([0, 0, 0, 0, 100, ...varint(reader.integer())]);
   if (reader.take('database of ')) {
-    const origin = text(reader.string());
-    return [0, 0, 0, 0, 201, ...origin, ...(reader.take(': ') ? text(reader.string()) : [])];
+    const origin = reader.string();
+    const start = [0, 0, 0, 0, 201];
+    if (reader.take(': ')) return only([...start, ...text(origin), ...text(reader.string())]);
+    return before([...start, ...text(origin), ...text('')], [...start, ...text(`${origin}\0`), ...text('')]);
   }
   const type = reader.takeOneOf(INDEXED_DB_FIELDS.GLOBAL);
-  if (type !== undefined) return [0, 0, 0, 0, type];
+  if (type !== undefined) return only([0, 0, 0, 0, type]);
   reader.must('database ');
   const database = reader.integer();
-  if (reader.take(': ')) return [...prefix(database, 0, 0), ...metadata(reader)];
-  // The beginning of all keys of a database: without the ids of store and index, which are a byte each in what is left out.
-  if (!reader.take(', store ')) return prefix(database).slice(0, -2);
+  if (reader.take(': ')) return only([...prefix(database, 0, 0), ...metadata(reader)]);
+  if (!reader.take(', store ')) return before(prefix(database), prefix(database + 1));
   const store = reader.integer();
   for (const [word, index] of Object.entries(RECORDS)) {
-    if (reader.take(`, ${word}`)) return [...prefix(database, store, index), ...(reader.take(' ') ? key(reader) : [])];
+    if (!reader.take(`, ${word}`)) continue;
+    const start = prefix(database, store, index);
+    return reader.take(' ') ? only([...start, ...key(reader)]) : before(start, prefix(database, store, index + 1));
   }
-  if (!reader.take(', index ')) return prefix(database, store).slice(0, -1);
-  const start = prefix(database, store, reader.integer());
-  if (!reader.take(': ')) return start;
+  if (!reader.take(', index ')) return before(prefix(database, store), prefix(database, store + 1));
+  const index = reader.integer();
+  const start = prefix(database, store, index);
+  if (!reader.take(': ')) return before(start, prefix(database, store, index + 1));
   start.push(...key(reader));
-  const sequence = reader.take(', sequence ') ? reader.integer() : 0;
-  if (reader.take(' → ')) return [...start, ...varint(sequence), ...key(reader)];
-  return sequence === 0 ? start : [...start, ...varint(sequence)];
+  const sequence = reader.take(', sequence ') ? reader.integer() : undefined;
+  if (reader.take(' → ')) return only([...start, ...varint(sequence ?? 0), ...key(reader)]);
+  // Entries with the same key lead to different records.
+  return { gte: Uint8Array.from(sequence === undefined ? start : [...start, ...varint(sequence)]), lte: Uint8Array.from([...start, ...varint(sequence ?? Number.MAX_SAFE_INTEGER), GREATEST_KEY]) };
+}
+
+function only(bytes: readonly number[]): IndexedDbRange {
+  return { gte: Uint8Array.from(bytes), lte: Uint8Array.from(bytes) };
+}
+
+function before(start: readonly number[], end: readonly number[]): IndexedDbRange {
+  return { gte: Uint8Array.from(start), lt: Uint8Array.from(end) };
 }
 
 function metadata(reader: TextReader): number[] {

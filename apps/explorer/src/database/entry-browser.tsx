@@ -1,7 +1,7 @@
 import { count, counted } from '@bloom/report';
 import { useEffect, useId, useState } from 'preact/hooks';
 import { BytesText, KeyFormSwitch } from '../bytes/bytes-text.js';
-import { type KeyForm, typedBytes, typedForm, type Typing, TYPING_HELP, typingOptions, usualKeyForm, usualTyping } from '../bytes/key-form.js';
+import { type KeyForm, typedForm, type Typing, TYPING_HELP, typingOptions, usualKeyForm, usualTyping } from '../bytes/key-form.js';
 import { Segmented } from '../controls/controls.js';
 import { Rows } from '../controls/rows.js';
 import { WindowedRows } from '../controls/windowed-rows.js';
@@ -11,6 +11,7 @@ import type { Clipped } from '../table/table-facts.js';
 import { failureFacts, type FailureFacts } from '../worker/failure.js';
 import type { DatabaseClient } from './database-client.js';
 import type { DatabasePage, DatabaseRow, EntryRange, VersionFacts } from './database-facts.js';
+import { boundsOf } from './entry-bounds.js';
 import { type EntrySearch, FIRST_PAGE } from './entry-search.js';
 
 /** The number of entries on a page. */
@@ -22,16 +23,6 @@ interface ShownPage extends DatabasePage {
   readonly step: EntryRange;
   /** Different for each loaded page, so that lists load their rows again. */
   readonly id: number;
-}
-
-/** The first key after all keys that begin with `prefix`; undefined if there is none. */
-function afterPrefix(prefix: Uint8Array): Uint8Array | undefined {
-  let length = prefix.length;
-  while (length > 0 && prefix[length - 1] === 0xff) length--;
-  if (length === 0) return undefined;
-  const next = prefix.slice(0, length);
-  next[length - 1]!++;
-  return next;
 }
 
 /** The entries of a database, searched and shown page by page, with all versions of the selected one. */
@@ -48,15 +39,8 @@ export function EntryBrowser({ client, onRead }: { readonly client: DatabaseClie
   const change = (part: Partial<EntrySearch>): void => session.change({ search: { ...session.state.search, page: FIRST_PAGE, ...part } });
   const setForm = (to: KeyForm): void => session.change({ keyForm: to === usualKeyForm(client.facts) ? undefined : to });
 
-  const bounds = ((): EntryRange | undefined => {
-    if (by === 'prefix') {
-      const bytes = typedBytes(prefix, typing);
-      return bytes && { gte: bytes, lt: afterPrefix(bytes) };
-    }
-    const first = typedBytes(from, typing);
-    const last = typedBytes(to, typing);
-    return first && last && { gte: first, ...(last.length > 0 && { lte: last }) };
-  })();
+  const { isIndexedDb } = client.facts;
+  const bounds = boundsOf(search, typing, isIndexedDb);
   const boundsKey = JSON.stringify([by, typing, prefix, from, to]);
 
   useEffect(() => {
@@ -126,7 +110,7 @@ export function EntryBrowser({ client, onRead }: { readonly client: DatabaseClie
           </>
         )}
       </div>
-      {bounds === undefined && <p class="notice is-warn">{TYPING_HELP[typing]}</p>}
+      {bounds === undefined && <p class="notice is-warn">{isIndexedDb && typing !== 'indexeddb' ? 'Type the bytes of a whole key, or type it as IndexedDB.' : TYPING_HELP[typing]}</p>}
       {failure !== undefined && <FailureNotice failure={failure} title="These entries could not be read." />}
       {page !== undefined && rows.length === 0 && <p class="muted" role="status">No keys found.</p>}
       {page !== undefined && rows.length > 0 && (
