@@ -66,6 +66,16 @@ describe('decodeValue', () => {
     expect((array[2] as object).valueOf()).toBe('é');
   });
 
+  // Chromium, third_party/blink/renderer/bindings/core/v8/serialization/serialized_script_value.cc, IsByteSwappedWiredData.
+  test('reads values from before April 2017, whose pairs of bytes are swapped', () => {
+    const value = bytes("ff 10 ff 0b 'o' 'S' 01 'a' 'I' 02 '{' 01");
+    expect(decodeValue(value).value).toEqual({ a: 1 });
+    expect(decodeValue(Buffer.from(value).swap16())).toEqual({ value: { a: 1 }, isComplete: true });
+    // Zeros fill up the last pair.
+    expect(decodeValue(Buffer.from(bytes("ff 10 ff 0b 'I' 02 00 00")).swap16())).toEqual({ value: 1, isComplete: true });
+    expect(() => decodeValue(Buffer.from(bytes("ff 08 'o' '{' 00 00")).swap16())).toThrow("has version 8 of V8's format");
+  });
+
   test('keeps a property named __proto__ as a property', () => {
     const value = decodeValue(serialize(JSON.parse('{"__proto__": {"x": 1}}'))).value as object;
     expect(Object.keys(value)).toEqual(['__proto__']);

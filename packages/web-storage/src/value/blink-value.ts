@@ -5,6 +5,8 @@
  *     fe, u64, u32                 version 21 and above: where a list of the needed interfaces is, and its length; big-endian
  *     V8's value                   ff, version, tag …
  *
+ * Up to version 16, before April 2017, the two bytes of each pair are swapped, so that a value starts with the version and ff.
+ *
  * Objects of the browser follow V8's tag `\`, and have a tag of their own. Strings in them are a length (varint) and UTF-8.
  *
  * Source: Chromium, third_party/blink/renderer/bindings/{core,modules}/v8/serialization.
@@ -19,6 +21,7 @@ import type { WebStorageError } from '../web-storage-error.js';
 const VERSION_TAG = 0xff;
 const TRAILER_TAG = 0xfe;
 const FIRST_OWN_ENVELOPE = 16;
+const LAST_SWAPPED = 16;
 const FIRST_WITH_TRAILER = 21;
 /** The offset and the size of the trailer. */
 const TRAILER_PLACE_BYTES = 12;
@@ -61,10 +64,11 @@ export interface ValueContext {
  * @throws WebStorageError BLOOM_BAD_VALUE, BLOOM_TOO_DEEP, BLOOM_TOO_LARGE or BLOOM_UNSUPPORTED_VALUE.
  */
 export function decodeValue(bytes: Uint8Array, context: ValueContext = {}): DecodedValue {
-  const envelope = readEnvelope(bytes);
+  const ordered = isSwapped(bytes) ? withSwappedPairs(bytes) : bytes;
+  const envelope = readEnvelope(ordered);
   const host = new BlinkObjects(envelope.version, context);
   const { maxValueBytes = DEFAULT_MAX_VALUE_BYTES } = context;
-  const reader = new V8ValueReader(bytes, envelope.end, host, context.names ?? (names ??= new PropertyNames()), Math.ceil(maxValueBytes / BYTES_PER_OBJECT));
+  const reader = new V8ValueReader(ordered, envelope.end, host, context.names ?? (names ??= new PropertyNames()), Math.ceil(maxValueBytes / BYTES_PER_OBJECT));
   host.version ??= reader.version;
   const value = reader.read();
   return { value, isComplete: reader.isComplete };
@@ -72,6 +76,19 @@ export function decodeValue(bytes: Uint8Array, context: ValueContext = {}): Deco
 
 /** Of values that are decoded one by one: making room for names takes longer than decoding a small value. */
 let names: PropertyNames | undefined;
+
+function isSwapped(bytes: Uint8Array): boolean {
+  return bytes[1] === VERSION_TAG && bytes[0]! <= LAST_SWAPPED;
+}
+
+function withSwappedPairs(bytes: Uint8Array): Uint8Array {
+  const swapped = new Uint8Array(bytes);
+  for (let i = 0; i + 1 < bytes.length; i += 2) {
+    swapped[i] = bytes[i + 1]!;
+    swapped[i + 1] = bytes[i]!;
+  }
+  return swapped;
+}
 
 interface Envelope {
   /** Blink's version; undefined where it is V8's. */
