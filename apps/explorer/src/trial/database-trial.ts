@@ -43,6 +43,9 @@ export async function databaseTrial(
   };
 }
 
+/** The name of the rewritten MANIFEST: a published database's own name is derived from the bytes of its MANIFEST. */
+const REWRITTEN = 'MANIFEST-000001';
+
 /** The folder with other tables. Its MANIFEST gets their lengths, because readers take a table's length from it. */
 async function folderOf(folder: Folder, manifest: string, tables: ReadonlyMap<string, RefilteredTable>): Promise<Folder> {
   const file = await folder.open(manifest);
@@ -63,7 +66,8 @@ async function folderOf(folder: Folder, manifest: string, tables: ReadonlyMap<st
     name: folder.name,
     ...(folder.list !== undefined && { list: (signal) => folder.list!(signal) }),
     open: (name, signal): FolderFile | undefined | Promise<FolderFile | undefined> => {
-      if (name === manifest) return new MemorySource(rewritten, manifest);
+      if (name === 'CURRENT') return new MemorySource(new TextEncoder().encode(`${REWRITTEN}\n`), name);
+      if (name === REWRITTEN) return new MemorySource(rewritten, name);
       return tables.get(name)?.source ?? folder.open(name, signal);
     },
   };
