@@ -55,7 +55,8 @@ export class EntryDecoder {
         const reader = await SessionStorageReader.open(folder, readerOptions);
         try {
           const origins = new Map((await reader.namespaces()).map(({ map, storageKey }) => [map, storageKey]));
-          return new EntryDecoder(kind, (key, value) => decodeSession(key, value, origins), nothingToClose);
+          const hasCounts = await reader.hasCounts();
+          return new EntryDecoder(kind, (key, value) => decodeSession(key, value, origins, hasCounts), nothingToClose);
         } finally {
           await reader.close();
         }
@@ -96,8 +97,8 @@ function decodeLocal(entryKey: Uint8Array, entryValue: Uint8Array | undefined): 
   return item && { place: { ...(item.storageKey !== undefined && { origin: item.storageKey }) }, key: item.key, value: item.value, isComplete: item.error === undefined, error: item.error };
 }
 
-function decodeSession(entryKey: Uint8Array, entryValue: Uint8Array | undefined, origins: ReadonlyMap<string, string>): DecodedEntry | undefined {
-  const item = decodeSessionItem(entryKey, entryValue);
+function decodeSession(entryKey: Uint8Array, entryValue: Uint8Array | undefined, origins: ReadonlyMap<string, string>, hasCounts: boolean): DecodedEntry | undefined {
+  const item = decodeSessionItem(entryKey, entryValue, hasCounts);
   if (item === undefined) return undefined;
   return { place: sessionPlace(item.map, origins), key: item.key, value: item.value, isComplete: item.error === undefined, error: item.error };
 }

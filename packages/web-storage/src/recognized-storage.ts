@@ -16,8 +16,10 @@ export async function recognizeStorage(folder: Folder, options: AsyncReaderOptio
   if (name !== BYTEWISE) return undefined;
   const reader = await DatabaseReader.open(folder, options);
   try {
-    if (await hasAny(reader, LOCAL_STORAGE)) return 'local-storage';
-    if (await hasAny(reader, SESSION_STORAGE)) return 'session-storage';
+    if ((await hasNumber(reader, 'VERSION')) && (await hasAny(reader, ['META:', '_']))) return 'local-storage';
+    if ((await hasNumber(reader, 'version')) && (await hasAny(reader, ['namespace-', 'map-', 'next-map-id']))) return 'session-storage';
+    // Before version 1, Session Storage had no version.
+    if ((await hasNumber(reader, 'next-map-id')) && (await hasAny(reader, ['namespace-']))) return 'session-storage';
     return undefined;
   } finally {
     await reader.close();
@@ -26,16 +28,15 @@ export async function recognizeStorage(folder: Folder, options: AsyncReaderOptio
 
 const BYTEWISE = 'leveldb.BytewiseComparator';
 
-/** A version, and the start of one of the keys with it. An origin starts with its scheme, or is `null`. */
-const LOCAL_STORAGE = { version: 'VERSION', prefixes: ['META:', '_'] };
-const SESSION_STORAGE = { version: 'version', prefixes: ['namespace-', 'map-', 'next-map-id'] };
+async function hasNumber(reader: DatabaseReader, key: string): Promise<boolean> {
+  const stored = await reader.get(key);
+  return stored !== undefined && /^\d+$/u.test(String.fromCharCode(...stored.subarray(0, 8)));
+}
 
-async function hasAny(reader: DatabaseReader, { version, prefixes }: typeof LOCAL_STORAGE): Promise<boolean> {
-  const encoder = new TextEncoder();
-  const stored = await reader.get(encoder.encode(version));
-  if (stored === undefined || !/^\d+$/u.test(String.fromCharCode(...stored.subarray(0, 8)))) return false;
+/** Whether a key starts with one of the prefixes. An origin starts with its scheme, or is `null`. */
+async function hasAny(reader: DatabaseReader, prefixes: readonly string[]): Promise<boolean> {
   for (const prefix of prefixes) {
-    for await (const _ of reader.keys({ prefix: encoder.encode(prefix), limit: 1 })) return true;
+    for await (const _ of reader.keys({ prefix: new TextEncoder().encode(prefix), limit: 1 })) return true;
   }
   return false;
 }

@@ -6,7 +6,8 @@
  *     namespace-<GUID of a tab>-<storage key>        number of a map, in ASCII
  *     map-<number>-<key>                             value; UTF-16LE, and the key UTF-8
  *
- * Tabs share a map until one of them writes to it.
+ * Tabs share a map until one of them writes to it. Before version 1, the folder had no version, and the key `map-<number>-` had the number of
+ * tabs that share the map, in ASCII; from version 1 on, this is the item with an empty key.
  *
  * Source: Chromium, components/services/storage/dom_storage/session_storage_metadata.cc.
  */
@@ -21,6 +22,9 @@ const NAMESPACE = 'namespace-';
 const MAP = 'map-';
 /** A GUID has its underscores instead of hyphens. */
 const NAMESPACE_KEY = /^namespace-([0-9a-f]{8}_[0-9a-f]{4}_[0-9a-f]{4}_[0-9a-f]{4}_[0-9a-f]{12}|[^-]+)-(.*)$/su;
+const VERSION = 'version';
+/** The key of the number of tabs that share a map, before version 1. */
+const COUNT_KEY = /^map-\d+-$/u;
 const MAP_KEY = /^map-(\d+)-/u;
 /** `map-`, a number and a hyphen. */
 const LONGEST_START = 32;
@@ -82,14 +86,20 @@ export class SessionStorageReader {
     return namespaces;
   }
 
+  /** @internal Whether the folder is from before version 1, so that its maps have counts. */
+  async hasCounts(): Promise<boolean> {
+    return !(await this.#reader.has(VERSION));
+  }
+
   /**
    * The items of a map, or of all. One that cannot be read has an `error`, and the iteration continues. @throws CorruptionError if the folder is
    * damaged.
    */
   async *items(map?: string): AsyncGenerator<SessionItem, void, undefined> {
     const prefix = new TextEncoder().encode(map === undefined ? MAP : `${MAP}${map}-`);
+    const hasCounts = await this.hasCounts();
     for await (const [key, value] of this.#reader.entries({ prefix })) {
-      const item = decodeSessionItem(key, value);
+      const item = decodeSessionItem(key, value, hasCounts);
       if (item !== undefined) yield item;
     }
   }
@@ -102,17 +112,32 @@ export class SessionStorageReader {
  */
 export async function* storedSessionItems(folder: Folder, options: StoredVersionsOptions = {}): AsyncGenerator<SessionItemVersion, void, undefined> {
   const { damage = 'skip' } = options;
+  // All that was written before the version is from before version 1.
+  let firstVersion: bigint | undefined;
+  for await (const { key, sequence } of storedEntries(folder, { ...options, damage, onDropped: undefined })) {
+    options.signal?.throwIfAborted();
+    if (isVersionKey(key) && (firstVersion === undefined || sequence < firstVersion)) firstVersion = sequence;
+  }
   for await (const { kind, key, value, sequence, file } of storedEntries(folder, { ...options, damage })) {
     options.signal?.throwIfAborted();
-    const item = decodeSessionItem(key, kind === 'deletion' ? undefined : value);
+    const item = decodeSessionItem(key, kind === 'deletion' ? undefined : value, firstVersion === undefined || sequence < firstVersion);
     if (item !== undefined) yield { ...item, kind: kind === 'deletion' ? kind : 'value', entryKey: key, sequence, file };
   }
 }
 
-/** Decodes an entry of the folder if it is an item; otherwise undefined. @param entryValue undefined for a deletion. */
-export function decodeSessionItem(entryKey: Uint8Array, entryValue: Uint8Array | undefined): SessionItem | undefined {
+function isVersionKey(key: Uint8Array): boolean {
+  return key.length === VERSION.length && new ByteReader(key, 'key').latin1(key.length) === VERSION;
+}
+
+/**
+ * Decodes an entry of the folder if it is an item; otherwise undefined.
+ *
+ * @param entryValue undefined for a deletion.
+ * @param hasCounts whether the entry is from before version 1.
+ */
+export function decodeSessionItem(entryKey: Uint8Array, entryValue: Uint8Array | undefined, hasCounts: boolean): SessionItem | undefined {
   const beginning = new ByteReader(entryKey, 'key').latin1(Math.min(entryKey.length, LONGEST_START));
-  if (!beginning.startsWith("map-")) return undefined;
+  if (!beginning.startsWith(MAP) || (hasCounts && COUNT_KEY.test(beginning))) return undefined;
   let map: string | undefined;
   let key: string | undefined;
   try {
