@@ -4,6 +4,7 @@ import { entrySources } from './entry-sources.js';
 import { outlineOf } from './folder-outline.js';
 import type { ProfileOrigin } from './profile-origin.js';
 import { jsonLines } from './json-lines.js';
+import { jsonOf } from './json-of-text.js';
 import { RowList } from './row-list.js';
 import type { FolderFacts, ListFacts, NodeFacts, OutlineNode, RowDetails, RowFacts } from './storage-facts.js';
 import type { EntrySource } from './stored-entry.js';
@@ -11,9 +12,6 @@ import { StoredFolder } from './stored-folder.js';
 import type { StoragePlace, StorageSearch } from './storage-place.js';
 import { ValueTree } from './value-tree.js';
 import { versionSources } from './version-sources.js';
-
-/** Texts up to this length are parsed as JSON. */
-const MAX_JSON_LENGTH = 2 ** 24;
 
 /** A profile in the worker: its folders, one list of rows, and the values of one row. */
 export class OpenedProfile {
@@ -109,14 +107,4 @@ function depthOf({ folder, database, store, items }: StoragePlace): number {
   if (store !== undefined || items !== undefined) return 3;
   if (database !== undefined) return 2;
   return folder === undefined ? 0 : 1;
-}
-
-/** The object or array of a JSON text; undefined for other texts. */
-function jsonOf(text: string): object | undefined {
-  if (text.length > MAX_JSON_LENGTH || !/^\s*[[{]/u.test(text)) return undefined;
-  try {
-    return JSON.parse(text) as object;
-  } catch {
-    return undefined;
-  }
 }
