@@ -1,3 +1,4 @@
+import { count, counted } from '@bloom/report';
 import { FEWEST_KEYS, type KeyPattern, KEY_PATTERNS, MOST_KEYS } from './fit-patterns.js';
 import { KEY_SAMPLES } from './key-samples.js';
 import { keptKeys, nameOfKeys } from './own-keys.js';
@@ -124,7 +125,19 @@ function sameKeys(a: readonly string[], b: readonly string[]): boolean {
   return a.length === b.length && a.every((key, i) => key === b[i]);
 }
 
-/** The distinct keys among lines. The whole line is the key, including its spaces. */
+/** The distinct keys among lines, up to the most that can be added. The whole line is the key, including its spaces. */
 export function distinctKeys(lines: readonly string[]): string[] {
-  return [...new Set(lines.map((line) => line.replace(/\r$/, '')).filter((line) => line !== ''))].slice(0, MAX_KEYS);
+  return everyKey(lines).slice(0, MAX_KEYS);
+}
+
+function everyKey(lines: readonly string[]): string[] {
+  return [...new Set(lines.map((line) => line.replace(/\r$/, '')).filter((line) => line !== ''))];
+}
+
+/** The keys with further ones, and a message if some or all of those are not new or do not fit. */
+export function addedKeys(keys: readonly string[], lines: readonly string[]): { readonly keys: readonly string[]; readonly message: string } {
+  const every = everyKey([...keys, ...lines]);
+  const leftOut = every.length - MAX_KEYS;
+  if (leftOut > 0) return { keys: every.slice(0, MAX_KEYS), message: `At most ${count(MAX_KEYS)} keys can be added. ${counted(leftOut, 'key was', 'keys were')} left out.` };
+  return { keys: every, message: every.length > keys.length ? '' : 'These keys have already been added.' };
 }

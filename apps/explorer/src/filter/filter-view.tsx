@@ -9,6 +9,7 @@ import { BuiltFilter, equalSize, neededProbes, POLICY_TITLES, verdictOf } from '
 import { FilterBench } from './filter-bench.js';
 import { FilterStage } from './filter-stage.js';
 import {
+  addedKeys,
   distinctKeys,
   type FilterState,
   MAX_BITS_PER_KEY,
@@ -51,10 +52,10 @@ export function FilterView() {
   const [message, setMessage] = useState('');
 
   const addKeys = (keys: readonly string[], query?: string): void => {
-    const all = distinctKeys([...state.keys, ...keys]);
-    const isNew = all.length > state.keys.length;
-    change({ keys: all, lostKeys: 0, isAdding: isNew && query !== undefined, ...(query !== undefined && { query }) });
-    setMessage(isNew ? '' : 'These keys have already been added.');
+    const added = addedKeys(state.keys, keys);
+    const isNew = added.keys.length > state.keys.length;
+    change({ keys: added.keys, lostKeys: 0, isAdding: isNew && query !== undefined, ...(query !== undefined && { query }) });
+    setMessage(added.message);
   };
   const stranger = (isWanted: (key: string) => boolean): string | undefined => {
     for (const key of strangers()) if (!state.keys.includes(key) && key !== state.query && isWanted(key)) return key;
