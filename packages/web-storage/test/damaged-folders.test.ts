@@ -78,8 +78,8 @@ describe('a damaged key of IndexedDB', () => {
   });
 });
 
-describe('damaged metadata of IndexedDB', () => {
-  test('of one store or index is an error of its database, which hides no other store, index or database', async () => {
+describe('metadata of IndexedDB', () => {
+  test('that is damaged for one store or index is an error of its database, which hides no other store, index or database', async () => {
     const folder = await indexedDbOf([
       ...described(
         ofStore(1, 0, utf16('first')),
@@ -112,7 +112,7 @@ describe('damaged metadata of IndexedDB', () => {
     ]);
   });
 
-  test('of the name of a database leaves its records readable by its id', async () => {
+  test('with a damaged name of a database leaves its records readable by its id', async () => {
     const folder = await indexedDbOf([
       [bytesOf(0, 0, 0, 0, 201, text('https_a_0@1'), 9, 0), bytesOf(1)],
       [bytesOf(0, 1, 0, 0, 4), bytesOf(2)],
@@ -127,7 +127,16 @@ describe('damaged metadata of IndexedDB', () => {
     expect((await decoder!.decode(...record(encodeKey(1), 'one')))!.place).toEqual({ database: 1, store: 'first' });
   });
 
-  test('of the version of a database does not hide the database', async () => {
+  test('has the next key of a store only if it has a key generator', async () => {
+    const number = (value: number): Uint8Array => bytesOf(value, 0, 0, 0, 0, 0, 0, 0);
+    const folder = await indexedDbOf(
+      described(ofStore(1, 0, utf16('numbered')), ofStore(1, 2, bytesOf(1)), ofStore(1, 7, number(5)), ofStore(2, 0, utf16('other')), ofStore(2, 2, bytesOf(0)), ofStore(2, 7, number(1))),
+    );
+    await using reader = await IndexedDbReader.open(folder);
+    expect((await reader.databases())[0]!.stores.map(({ name, nextKey }) => [name, nextKey])).toEqual([['numbered', 5], ['other', undefined]]);
+  });
+
+  test('with a damaged version of a database does not hide the database', async () => {
     for (const version of [[[bytesOf(0, 1, 0, 0, 4), bytesOf(0x80)]], []] as const) {
       const folder = await indexedDbOf([[bytesOf(0, 0, 0, 0, 201, text('https_a_0@1'), text('d')), bytesOf(1)], ...version, ofStore(1, 0, utf16('first'))]);
       await using reader = await IndexedDbReader.open(folder);

@@ -38,7 +38,7 @@ export interface StoreDescription {
   readonly name: string | undefined;
   readonly keyPath: KeyPath;
   readonly autoIncrement: boolean;
-  /** The next key of the key generator; undefined if the store has none, or it has not generated a key yet. */
+  /** The next key of the key generator; undefined if the store has none. */
   readonly nextKey: number | undefined;
   readonly indexes: readonly IndexDescription[];
 }
@@ -161,7 +161,8 @@ export class DatabaseMetadata {
       name,
       keyPath,
       autoIncrement,
-      nextKey,
+      // Chromium stores a 1 for a store without a key generator.
+      nextKey: autoIncrement ? nextKey : undefined,
       indexes: [...(this.#indexes.get(id) ?? [])].map(([indexId, index]) => ({
         id: indexId,
         name: index.name,
