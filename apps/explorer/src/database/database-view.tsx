@@ -194,7 +194,7 @@ function OpenedDatabase({ client }: { readonly client: DatabaseClient }) {
           <li class="chip">{counted(tableCount, 'table')}</li>
           <li class="chip">{counted(facts.logs.length, 'log')}</li>
           <li class="chip">order: {facts.comparator}</li>
-          <li class="chip">last write: {count(Number(facts.lastSequence))}</li>
+          <li class="chip">last sequence: {count(BigInt(facts.lastSequence))}</li>
           {facts.isIndexedDb && <li class="chip">Chromium’s IndexedDB</li>}
           {facts.isMinecraft && <li class="chip">Minecraft world</li>}
           {dropped.length > 0 && <li class="chip is-bad">{counted(dropped.length, 'place')} damaged</li>}
@@ -244,7 +244,7 @@ function CountCard({ client, onRead }: { readonly client: DatabaseClient; readon
               <span data-fact="entries">{count(entries)}</span>
             )}
           </Fact>
-          <Fact name="Writes so far">{count(Number(facts.lastSequence))}</Fact>
+          <Fact name="Last sequence">{count(BigInt(facts.lastSequence))}</Fact>
           <Fact name="In the log">{counted(facts.logs.reduce((sum, log) => sum + log.entries, 0), 'write')}</Fact>
           <Fact name="MANIFEST">
             <button type="button" class="is-link" onClick={() => openTable(facts.manifest)}>

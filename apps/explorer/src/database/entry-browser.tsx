@@ -198,7 +198,7 @@ function KeyDetails({ client, row, form, typing }: { readonly client: DatabaseCl
             <Rows label="Versions of the key" headings={['Sequence', 'Kind', 'Where', 'Value']}>
               {versions.map(({ sequence, kind, file, level, value: stored }, i) => (
                 <tr key={`${file} ${sequence}`} class={i === 0 ? 'is-newest' : ''}>
-                  <td>{count(Number(sequence))}</td>
+                  <td>{count(BigInt(sequence))}</td>
                   <td>{kind}</td>
                   <td>
                     {level === undefined ? 'log' : `level ${level}`}, {file}

@@ -130,7 +130,7 @@ export function EventText({ shown: { event, records, operations } }: { readonly 
     case 'crashed':
       return (
         <>
-          <strong>{event.how === 'power' ? 'The power failed' : 'The program crashed'}</strong> after write {count(Number(event.lastSequence))}.{' '}
+          <strong>{event.how === 'power' ? 'The power failed' : 'The program crashed'}</strong> after write {count(BigInt(event.lastSequence))}.{' '}
           {event.how === 'power' ? 'Everything that was not synced is lost.' : 'Everything that it passed to the operating system is still there.'}
         </>
       );

@@ -54,7 +54,7 @@ export function KeyWatch({ client, state, keyBytes }: KeyWatchProps) {
           {snapshots.map((snapshot) => (
             <div key={snapshot.id} class="row" data-snapshot={snapshot.id}>
               <label class="row check-row">
-                <input type="radio" name="live-as-of" checked={snapshot.id === chosen} onChange={() => setChosen(snapshot.id)} /> snapshot {count(snapshot.id)}, after write {count(Number(snapshot.sequence))}
+                <input type="radio" name="live-as-of" checked={snapshot.id === chosen} onChange={() => setChosen(snapshot.id)} /> snapshot {count(snapshot.id)}, after write {count(BigInt(snapshot.sequence))}
               </label>
               <button type="button" class="is-quiet small" onClick={() => client.act((live) => live.release(snapshot.id))}>
                 Release<span class="visually-hidden"> snapshot {snapshot.id}</span>
@@ -76,7 +76,7 @@ export function KeyWatch({ client, state, keyBytes }: KeyWatchProps) {
         {lookup !== undefined && (
           <>
             <p class="small muted">
-              {lookup.sequence === undefined ? 'As of your lookup' : `As of write ${count(Number(lookup.sequence))}`}: {counted(lookup.trace.reads, 'block')} read, {counted(lookup.trace.saved, 'read')} saved by filters.
+              {lookup.sequence === undefined ? 'As of your lookup' : `As of write ${count(BigInt(lookup.sequence))}`}: {counted(lookup.trace.reads, 'block')} read, {counted(lookup.trace.saved, 'read')} saved by filters.
             </p>
             <TraceSteps steps={lookup.trace.steps} form="text" total={lookup.trace.steps.length} asked={keyBytes} />
             <Outcome trace={lookup.trace} form="text" />
@@ -107,7 +107,7 @@ export function KeyWatch({ client, state, keyBytes }: KeyWatchProps) {
 function VersionRow({ version: { kind, sequence, value, file, level, isGone }, isHeld }: { readonly version: WatchedVersion; readonly isHeld: boolean }) {
   return (
     <tr class={isGone ? 'is-gone' : ''} data-version={sequence} data-gone={isGone}>
-      <th scope="row">{count(Number(sequence))}</th>
+      <th scope="row">{count(BigInt(sequence))}</th>
       <td>{kind === 'deletion' ? <em>deleted</em> : <BytesText bytes={value.bytes.subarray(0, SHOWN_BYTES)} byteLength={value.byteLength} form="text" isValue />}</td>
       <td>
         {isGone ? <strong>gone</strong> : level === undefined ? `memtable, ${file}` : `level ${level}, ${file}`}

@@ -201,7 +201,7 @@ function Picture({ client, state }: { readonly client: LiveClient; readonly stat
       <div class="card-head">
         <h2>The database now</h2>
         <p class="small muted">
-          The last write is <span data-fact="last-sequence">{count(Number(facts.lastSequence))}</span>. <span data-fact="table-entries">{count(entries)}</span> versions are in{' '}
+          The last write is <span data-fact="last-sequence">{count(BigInt(facts.lastSequence))}</span>. <span data-fact="table-entries">{count(entries)}</span> versions are in{' '}
           <span data-fact="tables">{counted(facts.levels.flat().length, 'table')}</span>.
         </p>
       </div>

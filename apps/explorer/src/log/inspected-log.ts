@@ -126,7 +126,7 @@ function editOf(record: Uint8Array): string[] | undefined {
     if (logNumber !== undefined) changes.push(`logs from number ${logNumber}`);
     if (previousLogNumber !== undefined && previousLogNumber !== 0n) changes.push(`and log ${previousLogNumber}`);
     if (nextFileNumber !== undefined) changes.push(`next file number ${nextFileNumber}`);
-    if (lastSequence !== undefined) changes.push(`last write ${lastSequence}`);
+    if (lastSequence !== undefined) changes.push(`last sequence ${lastSequence}`);
     for (const { level, file } of newFiles) changes.push(`+ table ${file.number} in level ${level}, ${file.size} bytes, ${keyText(file.smallest)} to ${keyText(file.largest)}`);
     for (const { level, number } of deletedFiles) changes.push(`− table ${number} of level ${level}`);
     for (const { level, key } of compactPointers) changes.push(`level ${level} is compacted next from ${keyText(key)}`);

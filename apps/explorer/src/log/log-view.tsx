@@ -127,7 +127,7 @@ function RecordDetails({ client, row, form }: { readonly client: LogClient; read
           <Rows label="Writes of the batch" headings={['Sequence', 'Kind', 'Key', 'Value']}>
             {row.operations.slice(0, SHOWN_RANGES).map(({ kind, sequence, key, value }) => (
               <tr key={sequence}>
-                <td>{count(Number(sequence))}</td>
+                <td>{count(BigInt(sequence))}</td>
                 <td>{kind}</td>
                 <td>
                   <BytesText bytes={key.bytes} byteLength={key.byteLength} form={form} />

@@ -50,7 +50,7 @@ function StepText({ step, form, ...access }: FilterAccess & { readonly step: Tra
           <p>
             {step.outcome === 'nothing'
               ? `Not among its ${counted(step.entries, 'write')}, which are sorted in memory.`
-              : `${step.outcome === 'deleted' ? 'Deleted' : 'Written'} here, as write ${count(Number(step.sequence))}. There cannot be a newer version, so the lookup ends.`}
+              : `${step.outcome === 'deleted' ? 'Deleted' : 'Written'} here, with sequence ${count(BigInt(step.sequence!))}. There cannot be a newer version, so the lookup ends.`}
           </p>
         </>
       );
@@ -166,9 +166,9 @@ function TableStep({ step, form, asked, storedFilter }: FilterAccess & { readonl
             <span class="trace-label">Result</span>
             <p>
               {outcome === 'found'
-                ? `Found, as write ${count(Number(sequence))}.`
+                ? `Found, with sequence ${count(BigInt(sequence!))}.`
                 : outcome === 'deleted'
-                  ? `A deletion, as write ${count(Number(sequence))}: older versions are ignored.`
+                  ? `A deletion, with sequence ${count(BigInt(sequence!))}: older versions are ignored.`
                   : 'Not in this table. The lookup goes on.'}
             </p>
           </li>

@@ -185,7 +185,7 @@ function EntryDetails({ entry, form }: { readonly entry: EntryRow; readonly form
         <Fact name="Shared">{counted(shared, 'byte')} <small>{restart === undefined ? '' : `restart ${restart}`}</small></Fact>
         <Fact name="Key bytes stored">{counted(keyByteLength - shared, 'byte')}</Fact>
         <Fact name="Value">{counted(value.byteLength, 'byte')}</Fact>
-        {entry.sequence !== undefined && <Fact name="Sequence">{count(Number(entry.sequence))} <small>{kindText(entry.type)}</small></Fact>}
+        {entry.sequence !== undefined && <Fact name="Sequence">{count(BigInt(entry.sequence))} <small>{kindText(entry.type)}</small></Fact>}
       </dl>
       <h4>Key</h4>
       <div class="entry-bytes" tabIndex={0} role="region" aria-label="Key">

@@ -1,5 +1,9 @@
 import { folderFiles, foreignFolders, goldenDatabases, realDatabases } from '@bloom/fixtures';
-import { MemorySource } from '@bloom/sstable';
+import { encodeVersionEdit } from '@bloom/leveldb';
+import { LogWriter } from '@bloom/log';
+import { BloomFilterPolicy } from '@bloom/policy';
+import { bytewiseComparator, MemorySink, MemorySource, TableBuilder } from '@bloom/sstable';
+import { encodeInternalKey, internalKeyComparator, internalKeyPolicy, MAX_SEQUENCE, VALUE } from '@bloom/sstable/database';
 import { outlineTable } from '@bloom/sstable/inspect';
 import { expect, test } from 'vitest';
 import { weatherDatabase } from '../../samples/weather-database.js';
@@ -45,6 +49,25 @@ describeInChromium('the database view', ({ open, server }) => {
     const words = engines[0] === "Minecraft's Marketplace" ? "encrypted by Minecraft's Marketplace" : `it is a ${engines[0]!} database`;
     await expect.poll(() => explorer.page.getByRole('alert').textContent()).toContain(words);
     expect(await explorer.page.getByRole('alert').textContent()).toContain('BLOOM_UNSUPPORTED_FORMAT');
+  });
+
+  test('shows a sequence above 2^53 with all its digits', async () => {
+    const key = encodeInternalKey({ userKey: Uint8Array.of(0x61), sequence: MAX_SEQUENCE, type: VALUE });
+    const sink = new MemorySink();
+    const builder = new TableBuilder(sink, { comparator: internalKeyComparator(bytewiseComparator), filterPolicy: internalKeyPolicy(new BloomFilterPolicy()) });
+    builder.add(key, Uint8Array.of(0x62));
+    builder.finish();
+    const manifest = new MemorySink();
+    const edit = { comparator: bytewiseComparator.name, logNumber: 0n, nextFileNumber: 10n, lastSequence: MAX_SEQUENCE };
+    new LogWriter(manifest).addRecord(encodeVersionEdit({ ...edit, newFiles: [{ level: 6, file: { number: 5n, size: sink.toBytes().length, smallest: key, largest: key } }] }));
+    const explorer = await opened([
+      { name: 'CURRENT', bytes: new TextEncoder().encode('MANIFEST-000001\n') },
+      { name: 'MANIFEST-000001', bytes: manifest.toBytes() },
+      { name: '000005.ldb', bytes: sink.toBytes() },
+    ]);
+    await explorer.page.getByText('last sequence: 72,057,594,037,927,935').waitFor();
+    await explorer.page.getByRole('region', { name: 'Entries' }).getByRole('row').nth(1).click();
+    await explorer.page.getByRole('table', { name: 'Versions of the key' }).getByText('72,057,594,037,927,935').waitFor();
   });
 
   test('dashed bars, of tables without a usable filter, have a legend, and only they', async () => {

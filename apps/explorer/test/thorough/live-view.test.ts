@@ -91,10 +91,10 @@ describeInChromium('the view of a live database', ({ open }) => {
     await press(explorer, 'Compact all');
     await hasVersions(explorer, ['after: level 2', 'before: level 2']);
     await press(explorer, 'Look up');
-    await page.getByText('Found, as write 2.').waitFor();
+    await page.getByText('Found, with sequence 2.').waitFor();
     await page.getByRole('radio', { name: /^snapshot 1, after write 1/ }).check();
     await press(explorer, 'Look up');
-    await page.getByText('Found, as write 1.').waitFor();
+    await page.getByText('Found, with sequence 1.').waitFor();
     await expect.poll(() => page.locator('.notice[data-outcome=found]').textContent()).toContain('before');
     await press(explorer, 'Seek');
     await page.getByRole('list', { name: 'Entries from the key on' }).getByText('before').waitFor();
