@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Database, DatabaseReader } from '@bloom/leveldb';
@@ -65,5 +65,34 @@ test('a MANIFEST that gets another edit without becoming longer is noticed', asy
   writeFileSync(manifest, before);
   await copyFolder(path, join(scratch, 'copy'), watchedSignal((look) => look === 1 && writeFileSync(manifest, bytes)));
   expect(readFileSync(manifest)).toEqual(Buffer.from(bytes));
+  expect(await keysOf(join(scratch, 'copy'))).toEqual(['a']);
+});
+
+test('a failure of the copy names the copy', async () => {
+  const { path } = await someDatabase();
+  // The new folder becomes a file while the first table is copied to it.
+  const replaced = (look: number): void => {
+    const name = readdirSync(scratch).find((one) => one.endsWith('.tmp'));
+    if (look !== 1 || name === undefined) return;
+    rmSync(join(scratch, name), { recursive: true });
+    writeFileSync(join(scratch, name), '');
+  };
+  await expect(copyFolder(path, join(scratch, 'copy'), watchedSignal(replaced))).rejects.toThrow(`${join(scratch, 'copy')}: part of the path is not a folder`);
+});
+
+test('a failure of the folder names its file', async () => {
+  const { path } = await someDatabase();
+  const table = join(path, readdirSync(path).find((name) => name.endsWith('.ldb'))!);
+  rmSync(table);
+  symlinkSync(table, table);
+  await expect(copyFolder(path, join(scratch, 'copy'), watchedSignal(() => undefined))).rejects.toThrow(`${table}: too many symbolic links`);
+});
+
+test('a file counts only under the name that LevelDB gives its number', async () => {
+  const { path } = await someDatabase();
+  const table = readdirSync(path).find((name) => name.endsWith('.ldb'))!;
+  for (const name of [table.replace(/^0+/, ''), `0${table}`]) writeFileSync(join(path, name), 'not of the database');
+  await copyFolder(path, join(scratch, 'copy'), watchedSignal(() => undefined));
+  expect(readdirSync(join(scratch, 'copy'))).toContain(table);
   expect(await keysOf(join(scratch, 'copy'))).toEqual(['a']);
 });

@@ -1,2 +1,3 @@
 // For the tests and the tools of this repository. It promises nothing: any release may change it.
+export { isCanonicalName } from './format/file-name.js';
 export type { CompactedTables, CompactionRequest, MemtableArrays, NeededPlugins, TableThread, TableThreadSettings, WrittenTable } from './folder/table-thread.js';

@@ -7,9 +7,10 @@
  * copied. A log is copied again in each round, because it grows.
  */
 import { constants, existsSync, readdirSync, rmSync, statSync } from 'node:fs';
-import { copyFile, open, readFile } from 'node:fs/promises';
+import { access, copyFile, open, readFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { decodeVersionEdit, parseFileName } from '@bloom/leveldb';
+import { isCanonicalName } from '@bloom/leveldb/internal';
 import { readLog } from '@bloom/log';
 import { Failure, failureOf, isSystemError } from '../failure.js';
 import { makeFolder } from '../outputs/new-folder.js';
@@ -33,7 +34,8 @@ export async function copyFolder(path: string, target: string, signal: AbortSign
     await syncFolder(dirname(resolve(target)));
     return copied;
   } catch (error) {
-    throw failureOf(isSystemError(error) && String(error.path).startsWith(path) ? path : target, error);
+    // Errors of the source are failures that name it.
+    throw failureOf(target, error);
   }
 }
 
@@ -140,8 +142,8 @@ class FolderCopy {
   #neededFiles({ tables, logNumber, previousLogNumber }: Contents): { readonly tables: readonly string[]; readonly logs: readonly string[] } | undefined {
     const found = new Map<bigint, string>();
     const logs: string[] = [];
-    for (const name of readdirSync(this.#path)) {
-      const file = parseFileName(name);
+    for (const name of this.#names()) {
+      const file = isCanonicalName(name) ? parseFileName(name) : undefined;
       if (file?.type === 'table' && tables.has(file.number)) found.set(file.number, name);
       if (file?.type === 'log' && (file.number >= logNumber || file.number === previousLogNumber)) logs.push(name);
     }
@@ -161,6 +163,14 @@ class FolderCopy {
     this.#missed = text;
   }
 
+  #names(): string[] {
+    try {
+      return readdirSync(this.#path);
+    } catch (error) {
+      throw failureOf(this.#path, error);
+    }
+  }
+
   async #read(name: string): Promise<Uint8Array | undefined> {
     try {
       return await readFile(join(this.#path, name));
@@ -173,12 +183,15 @@ class FolderCopy {
   /** @returns whether the file exists. */
   async #copy(name: string): Promise<boolean> {
     this.#signal.throwIfAborted();
-    const target = join(this.#target, name);
+    const [source, target] = [join(this.#path, name), join(this.#target, name)];
     try {
-      await copyFile(join(this.#path, name), target, constants.COPYFILE_FICLONE);
+      await copyFile(source, target, constants.COPYFILE_FICLONE);
     } catch (error) {
+      const isOfSource = await access(source, constants.R_OK).then(() => false, () => true);
+      if (!isOfSource) throw error;
       if (isMissing(error)) return false;
-      throw error;
+      // The error names both files, and does not say which of them it is about.
+      throw failureOf(source, error);
     }
     await syncFile(target);
     return true;
