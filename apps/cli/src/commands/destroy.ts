@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { statSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { Database, parseFileName } from '@bloom/leveldb';
+import { isCanonicalName } from '@bloom/leveldb/internal';
 import { SyncNodeFolder } from '@bloom/leveldb/node';
 import { count, counted } from '@bloom/report';
 import type { Command } from 'commander';
@@ -40,8 +41,8 @@ Examples:
 async function destroy(path: string, options: DestroyOptions): Promise<void> {
   try {
     const names = new SyncNodeFolder(path).list();
-    const files = names.filter((name) => parseFileName(name) !== undefined);
-    if (!files.some((name) => name === 'CURRENT' || parseFileName(name)?.type === 'manifest')) {
+    const files = names.filter((name) => isCanonicalName(name));
+    if (!names.some((name) => name === 'CURRENT' || parseFileName(name)?.type === 'manifest')) {
       throw new Failure(`${path}: there is no database: it has neither CURRENT nor a MANIFEST`);
     }
     // Checked before the user is asked.

@@ -34,3 +34,13 @@ test('a database is made, written, copied, compacted and deleted', async () => {
   expect(await bloom(['destroy', '--yes', 'db'], scratch.path)).toMatchObject({ code: 0 });
   expect(readdirSync(scratch.path)).not.toContain('db');
 });
+
+test('destroy counts only the files that it deletes', async () => {
+  await bloomPrints(['put', 'counted', 'a', '1'], scratch.path);
+  for (const name of ['5.ldb', 'MANIFEST-7', 'notes.txt']) scratch.write(`counted/${name}`, 'not of the database');
+  const before = readdirSync(scratch.at('counted'));
+  const { stderr } = await bloom(['destroy', '--yes', 'counted'], scratch.path);
+  const after = readdirSync(scratch.at('counted'));
+  expect(after.sort()).toEqual(['5.ldb', 'MANIFEST-7', 'notes.txt']);
+  expect(stderr).toMatch(new RegExp(`^bloom: counted: deleted, ${before.length - after.length} files, `));
+});
