@@ -1,5 +1,5 @@
-import { existsSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { existsSync, realpathSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { parseFileName } from '@bloom/leveldb';
 import { type Command, Option } from 'commander';
 import { Failure, failureOf } from '../failure.js';
@@ -39,10 +39,12 @@ async function explore(path: string, { port, open }: ExploreOptions): Promise<vo
   if (location.kind !== 'folder' && location.kind !== 'file' && location.kind !== 'log') throw new Failure(`${shownName(path)}: is not a folder or a file: explore reads those of this machine`);
   if (!existsSync(path)) throw new Failure(`${path}: no such file or folder`);
   const isFolder = location.kind === 'folder';
-  const folder = isFolder ? location.path : dirname(path);
-  if (isFolder && !existsSync(join(folder, 'CURRENT'))) throw new Failure(`${path}: it has no CURRENT, so it is not a LevelDB database`);
+  if (isFolder && !existsSync(join(location.path, 'CURRENT'))) throw new Failure(`${path}: it has no CURRENT, so it is not a LevelDB database`);
   const { addressOf, serveExplorer } = await import('../explore/explorer-server.js');
-  const served = { page: PAGE, folder, isServed: (name: string) => (isFolder ? parseFileName(name) !== undefined : name === basename(path)) };
+  // The links of a folder are not followed, because they may lead to any file; a table is one that the user named.
+  const inFolder = (name: string): string | undefined => (parseFileName(name) === undefined ? undefined : join(location.path, name));
+  const table = isFolder ? undefined : realpathSync(path);
+  const served = { page: PAGE, pathOf: isFolder ? inFolder : (name: string) => (name === basename(path) ? table : undefined) };
   await interruptible(async (signal) => {
     const server = await serveExplorer(served, port).catch((error: unknown) => {
       throw failureOf(`port ${port}`, error);

@@ -17,10 +17,8 @@ const TYPES: Readonly<Record<string, string>> = {
 export interface ServedFiles {
   /** The folder with the built page of the explorer. */
   readonly page: string;
-  /** The folder whose files are read under `/files/`. */
-  readonly folder: string;
-  /** Whether a file of the folder is served. */
-  readonly isServed: (name: string) => boolean;
+  /** The path of a file that is read under `/files/`; undefined for a name that is not served. */
+  readonly pathOf: (name: string) => string | undefined;
 }
 
 /** Listens on a port that only this machine can reach. @param port 0 for any free port. */
@@ -46,7 +44,7 @@ export function addressOf(server: Server): string {
   return `http://${LOOPBACK}:${address.port}/`;
 }
 
-function answer({ page, folder, isServed }: ServedFiles, request: IncomingMessage, response: ServerResponse): void {
+function answer({ page, pathOf }: ServedFiles, request: IncomingMessage, response: ServerResponse): void {
   if (request.method !== 'GET' && request.method !== 'HEAD') {
     response.writeHead(405, { Allow: 'GET, HEAD' }).end();
     return;
@@ -59,10 +57,11 @@ function answer({ page, folder, isServed }: ServedFiles, request: IncomingMessag
   }
   const path = decodedPath(request.url ?? '/');
   const file = path.replace(/^files\//, '');
-  // Only names from a listing are served, so no path leads out of the two folders.
+  // Only known names are served, so no path leads out of the two folders.
   if (file !== path) {
-    if (isServed(file) && readdirSync(folder).includes(file)) send(join(folder, file), request, response, OTHER_TYPE);
-    else response.writeHead(404).end();
+    const served = pathOf(file);
+    if (served === undefined) response.writeHead(404).end();
+    else send(served, request, response, OTHER_TYPE);
   } else if (readdirSync(page, { recursive: true }).some((name) => String(name).replaceAll('\\', '/') === path)) send(join(page, path), request, response, TYPES[extname(path)] ?? OTHER_TYPE);
   else response.writeHead(404).end();
 }

@@ -66,6 +66,14 @@ describe('explore', () => {
     });
   });
 
+  test('serves a table that a symbolic link names', async () => {
+    symlinkSync('capitals.ldb', scratch.at('link.ldb'));
+    await explored('link.ldb', async (page) => {
+      expect(page.hash).toBe('#/table?url=files/link.ldb');
+      expect((await answerTo(page, '/files/link.ldb')).body).toEqual(scratch.read('capitals.ldb'));
+    });
+  });
+
   test.each([
     ['absent', 'absent: no such file or folder'],
     ['.', '.: it has no CURRENT, so it is not a LevelDB database'],
