@@ -94,3 +94,12 @@ test('another part of the same length under the name of a part is found when it 
   await expect(collected(reader.entries())).rejects.toMatchObject({ code: 'BLOOM_BAD_VERSION' });
   expect(await reader.get(parts.at(-1)!.largest.slice(0, -8))).toBeDefined();
 });
+
+test('with the comparator null all but the order is verified', async () => {
+  const store = new MemoryStore();
+  await deliver(store, entriesOf(range(0, 300)), 1n);
+  expect(await verifyPublished(store, { comparator: null })).toMatchObject({ findings: [], entries: 300 });
+  const { number } = (await readPublication(store))!.levels.flat()[0]!;
+  await store.delete(partName(number));
+  expect(await verifyPublished(store, { comparator: null })).toMatchObject({ findings: [{ code: 'BLOOM_MISSING_PART' }] });
+});

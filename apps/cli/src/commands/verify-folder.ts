@@ -8,10 +8,11 @@ import type { InputOptions } from '../inputs/opened-input.js';
 import { type DatabaseLocation, openDatabase, readerOptions, unknownOrderText, withDatabaseFolder } from '../inputs/opened-folder.js';
 import type { Plugins } from '../plugins/plugin-options.js';
 import { note } from '../outputs/output.js';
+import type { HowToVerify } from './verify-published.js';
 import { noteCodecs, printVerified, uncheckedText } from '../outputs/verification-report.js';
 
 /** Checks all files of a database, and prints what is wrong with each. */
-export async function verifyFolder(location: DatabaseLocation, options: InputOptions, { anyOrder, asJson }: { readonly anyOrder: boolean; readonly asJson: boolean }): Promise<void> {
+export async function verifyFolder(location: DatabaseLocation, options: InputOptions, { anyOrder, asJson }: HowToVerify): Promise<void> {
   await withDatabaseFolder(location, { ...options, damage: 'skip' }, async (path, folder, plugins) => {
     const { comparators, filterPolicies, codecs } = await readerOptions(plugins);
     const checking = {

@@ -6,13 +6,20 @@ import { CorruptionError } from '@bloom/sstable';
 import type { InputOptions } from '../inputs/opened-input.js';
 import { type DatabaseLocation, withDatabaseFolder } from '../inputs/opened-folder.js';
 import { storeFailure, storeOf } from '../inputs/store-argument.js';
-import { printVerified } from '../outputs/verification-report.js';
+import { printVerified, uncheckedText } from '../outputs/verification-report.js';
 import { knownCodecs, knownPolicies } from '../plugins/known-plugins.js';
 import { loadPlugins, type Plugins } from '../plugins/plugin-options.js';
 
+/** What to check, and how to print it. */
+export interface HowToVerify {
+  /** Whether not to check the order. */
+  readonly anyOrder: boolean;
+  readonly asJson: boolean;
+}
+
 /** Verifies the database published in a bucket. */
-export async function verifyBucket(address: string, options: InputOptions, asJson: boolean): Promise<void> {
-  await report(address, storeOf(address), await loadPlugins(options), asJson);
+export async function verifyBucket(address: string, options: InputOptions, how: HowToVerify): Promise<void> {
+  await report(address, storeOf(address), await loadPlugins(options), how);
 }
 
 /**
@@ -21,7 +28,7 @@ export async function verifyBucket(address: string, options: InputOptions, asJso
  *
  * @returns false when it is another database.
  */
-export async function verifyPublishedFolder(location: DatabaseLocation, options: InputOptions, asJson: boolean): Promise<boolean> {
+export async function verifyPublishedFolder(location: DatabaseLocation, options: InputOptions, how: HowToVerify): Promise<boolean> {
   return withDatabaseFolder(location, { ...options, damage: 'strict' }, async (path, folder, plugins) => {
     const store = storeOfFolder(folder);
     try {
@@ -31,23 +38,24 @@ export async function verifyPublishedFolder(location: DatabaseLocation, options:
       if (error instanceof BulkError || error instanceof CorruptionError) return false;
       throw error;
     }
-    await report(path, store, plugins, asJson);
+    await report(path, store, plugins, how);
     return true;
   });
 }
 
-async function report(path: string, store: Store, plugins: Plugins, asJson: boolean): Promise<void> {
+async function report(path: string, store: Store, plugins: Plugins, { anyOrder, asJson }: HowToVerify): Promise<void> {
   const { comparator } = plugins;
   let found: PublishedReport;
   try {
-    found = await verifyPublished(store, { comparator, codecs: knownCodecs(plugins), filterPolicies: knownPolicies(plugins, [new BloomFilterPolicy()], comparator) });
+    found = await verifyPublished(store, { comparator: anyOrder ? null : comparator, codecs: knownCodecs(plugins), filterPolicies: knownPolicies(plugins, [new BloomFilterPolicy()], comparator) });
   } catch (error) {
     throw storeFailure(error);
   }
   const { findings, ...figures } = found;
   const seen = `${figures.manifest}, ${counted(figures.parts, 'part')} with ${counted(figures.entries, 'entry')}`;
+  const unchecked = anyOrder ? [{ part: 'key order', reason: 'the comparator is unknown' } as const] : [];
   const lines = findings.map(({ file, problem, code }) => `${file}: ${problem} (${code})`);
-  await printVerified({ path, seen, lines, more: 0, unchecked: '', figures: { ...figures, findings } }, asJson);
+  await printVerified({ path, seen, lines, more: 0, unchecked: uncheckedText(unchecked, anyOrder), figures: { ...figures, findings } }, asJson);
 }
 
 /** A store that reads from a folder. It lists the published files. */

@@ -55,13 +55,15 @@ async function verify(paths: readonly string[], options: VerifyCommandOptions): 
 
 async function verifyInput(given: string, options: VerifyCommandOptions): Promise<void> {
   const { anyOrder } = options;
-  const isBucket = /^s3:/i.test(given);
-  if (isBucket && anyOrder) throw new Failure(`${given}: the order of a published database is always checked: omit --any-order`);
-  if (isBucket) return (await import('./verify-published.js')).verifyBucket(given, options, options.json === true);
+  const how = { anyOrder: anyOrder === true, asJson: options.json === true };
+  if (/^s3:/i.test(given)) {
+    if (options.trace) throw new Failure(`${given}: --trace does not report the requests to a bucket: omit it`);
+    return (await import('./verify-published.js')).verifyBucket(given, options, how);
+  }
   const location = await recognised(given, options);
   const isFolder = location.kind === 'folder' || location.kind === 'remote-folder';
-  if (isFolder && anyOrder !== true && (await (await import('./verify-published.js')).verifyPublishedFolder(location, options, options.json === true))) return;
-  if (isDatabase(location)) return verifyFolder(location, options, { anyOrder: anyOrder === true, asJson: options.json === true });
+  if (isFolder && (await (await import('./verify-published.js')).verifyPublishedFolder(location, options, how))) return;
+  if (isDatabase(location)) return verifyFolder(location, options, how);
   await withTableFile(location, { ...options, searchBytes: SEARCH_BYTES }, async (file) => {
     noteAssumption(file, options);
     const { path } = file;

@@ -19,8 +19,8 @@ export interface VerifyPublishedOptions {
    * the name. `'names'` checks only that the store has the parts with the right lengths. Default: `'entries'`.
    */
   readonly depth?: 'names' | 'bytes' | 'entries' | undefined;
-  /** The order of the keys. Default: bytewise. */
-  readonly comparator?: Comparator | undefined;
+  /** The order of the keys. Default: bytewise. `null`: the order is unknown, and is not checked. */
+  readonly comparator?: Comparator | null | undefined;
   readonly filterPolicies?: readonly FilterPolicy[] | undefined;
   readonly codecs?: readonly Codec[] | undefined;
   readonly signal?: Signal | undefined;
@@ -62,11 +62,11 @@ export async function verifyPublished(store: Store, options: VerifyPublishedOpti
   mustBeOptions('verifyPublished', options, VERIFY_OPTIONS);
   const { depth = 'entries', signal } = options;
   if (!['names', 'bytes', 'entries'].includes(depth)) throw new RangeError(`depth must be 'names', 'bytes' or 'entries', got ${depth}`);
-  const comparator = comparatorOf('comparator', options.comparator);
+  const comparator = options.comparator === null ? undefined : comparatorOf('comparator', options.comparator);
   if (signal !== undefined) mustBeSignal('signal', signal);
   const publication = await readPublication(store, signal);
   if (publication === undefined) throw new BulkError('BLOOM_NOT_PUBLISHED', `${store.name} has no CURRENT`);
-  if (publication.comparator !== comparator.name) {
+  if (comparator !== undefined && publication.comparator !== comparator.name) {
     throw new BulkError('BLOOM_OTHER_COMPARATOR', `the published database has the order ${publication.comparator}, expected ${comparator.name}`);
   }
   const findings: PublishedFinding[] = [...levelFindings(publication.levels, comparator)];
@@ -90,14 +90,14 @@ export async function verifyPublished(store: Store, options: VerifyPublishedOpti
 }
 
 /** Problems of the order of parts. */
-function* levelFindings(levels: readonly (readonly PublishedPart[])[], comparator: Comparator): Generator<PublishedFinding, void, undefined> {
+function* levelFindings(levels: readonly (readonly PublishedPart[])[], comparator: Comparator | undefined): Generator<PublishedFinding, void, undefined> {
   let above: bigint | undefined;
   for (const parts of levels) {
     let least = above;
     for (const [i, part] of parts.entries()) {
       const file = partName(part.number);
       const before = parts[i - 1];
-      if (before !== undefined && comparator.compare(before.largest.subarray(0, -8), part.smallest.subarray(0, -8)) >= 0) {
+      if (before !== undefined && comparator !== undefined && comparator.compare(before.largest.subarray(0, -8), part.smallest.subarray(0, -8)) >= 0) {
         yield { file, code: 'BLOOM_OVERLAP', problem: `it overlaps ${partName(before.number)}, or its keys are before those of that part` };
       }
       if (above !== undefined && part.sequence >= above) yield { file, code: 'BLOOM_OLD_SEQUENCE', problem: `its sequence ${part.sequence} is not below ${above}, the sequence of a level above` };
@@ -112,7 +112,7 @@ async function verifyPart(
   store: Store,
   part: PublishedPart,
   { depth, filterPolicies, codecs, signal }: VerifyPublishedOptions,
-  comparator: Comparator,
+  comparator: Comparator | undefined,
   add: (code: string, problem: string) => void,
 ): Promise<number> {
   const file = partName(part.number);
@@ -128,8 +128,9 @@ async function verifyPart(
   }
   if (depth === 'bytes') return 0;
   const source = new MemorySource(found.bytes, file);
+  // If the order is unknown, any will do: the entries are read from the first to the last.
   const tableOptions = internalTableOptions({ comparator, filterPolicies, codecs });
-  const { findings } = await verifyTable(source, { comparator: tableOptions.comparator, filterPolicies: tableOptions.filterPolicies, codecs, signal });
+  const { findings } = await verifyTable(source, { comparator: comparator === undefined ? null : tableOptions.comparator, filterPolicies: tableOptions.filterPolicies, codecs, signal });
   for (const { code, problem } of findings) add(code, problem);
   let entries = 0;
   try {
