@@ -4,7 +4,8 @@ import { TableBuilder, type TableBuilderOptions, type TableSink } from '@bloom/s
 import { type Command, Option } from 'commander';
 import type { EntryBatch } from '../formats/entry-batch.js';
 import { byteSize } from '../inputs/byte-size.js';
-import { addDamageOption } from '../inputs/folder-argument.js';
+import { addDamageOption, mustBeForFolder } from '../inputs/folder-argument.js';
+import { shownName } from '../inputs/location.js';
 import type { InputOptions } from '../inputs/opened-input.js';
 import { addHeaderOption } from '../inputs/opened-source.js';
 import { addKeyFormOptions } from '../inputs/opened-table.js';
@@ -97,6 +98,7 @@ async function compression(path: string, options: CompressionOptions): Promise<v
   try {
     trials = await interruptible((signal) =>
       withVisible(path, options, async (visible) => {
+        if (visible.isOfTable) mustBeForFolder(shownName(path), '--damage', options.damage);
         const { comparator } = visible;
         const tables = names.flatMap((name) => blockSizes.map((blockSize) => new TrialTable(name, blockSize, { comparator, compression: compressionOf({ compression: name }, plugins) })));
         let entries = 0;

@@ -5,7 +5,7 @@ import { type Command, Option } from 'commander';
 import { Failure } from '../failure.js';
 import { EntryBatch } from '../formats/entry-batch.js';
 import { type BatchSource, mapped } from '../inputs/batch-source.js';
-import { addDamageOption } from '../inputs/folder-argument.js';
+import { addDamageOption, mustBeForFolder } from '../inputs/folder-argument.js';
 import { shownName } from '../inputs/location.js';
 import { mergeTables } from '../inputs/merging-thread.js';
 import { addKeyFormOptions } from '../inputs/opened-table.js';
@@ -75,6 +75,7 @@ async function convert(path: string, options: ConvertOptions): Promise<void> {
     });
     return;
   }
+  mustBeForFolder(shownName(path), '--damage', options.damage);
   const file = await openTableFile(location, options);
   try {
     if (options.maxTableSize === undefined) mustBeWritable(options.output, file.stat);

@@ -111,7 +111,6 @@ function argumentsOf(all: readonly string[], { keys }: GetOptions, command: Comm
 
 function prepare(given: string, file: TableFile, options: GetOptions): void {
   mustBeForFolder(file.path, '--all-versions', options.allVersions);
-  mustBeForFolder(file.path, '--damage', options.damage);
   noteAssumption(file, options);
   noteDatabase(given);
 }

@@ -1,7 +1,7 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { Failure } from '../failure.js';
 import type { PluginOptions } from '../plugins/plugin-options.js';
-import type { DamageOptions } from './folder-argument.js';
+import { type DamageOptions, mustBeForFolder } from './folder-argument.js';
 import { type Location, locate } from './location.js';
 import type { DatabaseFile, DatabaseLocation } from './opened-folder.js';
 import { nameOf, readWhole, type RemoteOptions, type TableLocation } from './opened-source.js';
@@ -26,7 +26,10 @@ export async function withInput<T>(given: string, options: InputOptions, work: (
     const { withDatabase } = await import('./opened-folder.js');
     return withDatabase(location, options, (file) => work({ kind: 'database', file }));
   }
-  return withReadTable(location, options, (file) => work({ kind: 'table', file }));
+  return withReadTable(location, options, (file) => {
+    mustBeForFolder(file.path, '--damage', options.damage);
+    return work({ kind: 'table', file });
+  });
 }
 
 /** {@link withInput} for several inputs, which are open at the same time. */

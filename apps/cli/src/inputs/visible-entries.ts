@@ -16,6 +16,8 @@ const BATCH_BYTES = 2 ** 19;
 
 /** The visible entries of a table or a database, and their order. */
 export interface VisibleEntries extends BatchSource {
+  /** Whether they are those of a single table. */
+  readonly isOfTable: boolean;
   readonly comparator: Comparator;
 }
 
@@ -39,7 +41,7 @@ export async function withVisibleOf<T>(file: OpenedFile, options: InputOptions, 
   const merged = await mergeTables({ files: [file], plugins: options, isInternal });
   const source = isInternal ? newestVersions(merged, comparator) : merged;
   try {
-    return await work({ comparator, next: () => source.next(), close: () => source.close() });
+    return await work({ isOfTable: true, comparator, next: () => source.next(), close: () => source.close() });
   } finally {
     source.close();
   }
@@ -72,6 +74,7 @@ export function databaseEntries({ path, database, plugins }: DatabaseFile): Visi
   const entries = Symbol.asyncIterator in all ? all[Symbol.asyncIterator]() : all[Symbol.iterator]();
   let isAtEnd = false;
   return {
+    isOfTable: false,
     comparator: [plugins.comparator, idbComparator].find((known) => known?.name === name) ?? bytewiseComparator,
     async next() {
       const batch = new EntryBatch(BATCH_BYTES);

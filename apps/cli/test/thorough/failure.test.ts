@@ -87,6 +87,11 @@ const failures: [args: string, problem: string][] = [
   ['scan --no-internal .', '.: is a folder, whose keys are always user keys: omit --no-internal'],
   ['scan --all-versions good.ldb', 'good.ldb: is not a folder: --all-versions is for folders'],
   ['get --damage skip good.ldb a', 'good.ldb: is not a folder: --damage is for folders'],
+  ['find --damage skip a good.ldb', 'good.ldb: is not a folder: --damage is for folders'],
+  ['count --damage skip good.ldb', 'good.ldb: is not a folder: --damage is for folders'],
+  ['diff --damage skip good.ldb good.ldb', 'good.ldb: is not a folder: --damage is for folders'],
+  ['convert --damage skip good.ldb -o out.ldb', 'good.ldb: is not a folder: --damage is for folders'],
+  ['advise compression --damage skip good.ldb', 'good.ldb: is not a folder: --damage is for folders'],
   // Tables.
   ['stat short.ldb', 'short.ldb: not a LevelDB table: 5 bytes are fewer than the 48 of a footer'],
   ['scan random.ldb', 'random.ldb: footer at offset 4048: not a LevelDB table: it ends in '],
