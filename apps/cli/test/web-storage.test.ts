@@ -106,7 +106,7 @@ describe('--decode', () => {
   test.each([
     [['scan', '--decode', '-f', 'csv', page], /--decode prints tsv or jsonl/u],
     [['scan', '--decode', dataPath('golden-db/levels')], /is not IndexedDB, Local Storage or Session Storage: omit --decode/u],
-    [['get', '--decode', join(page, '000005.ldb'), 'a'], /is a table: --decode needs the whole folder/u],
+    [['get', '--decode', join(page, '000005.ldb'), 'a'], /is not a folder: --decode needs the whole folder/u],
   ])('refuses %j', async (args, problem) => {
     const { code, stderr } = await bloom(args, scratch.path);
     expect(code).toBe(2);

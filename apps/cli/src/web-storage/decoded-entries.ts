@@ -1,10 +1,11 @@
 /** The entries of a folder that a browser wrote, decoded to the values that pages stored. */
+import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { type AsyncReaderOptions, CorruptionError, type Dropped, type Folder } from '@bloom/leveldb';
 import { storedEntries } from '@bloom/leveldb/inspect';
 import { EntryDecoder, kindOfFolder, recognizeStorage, type StorageKind } from '@bloom/web-storage';
 import { NodeBlobFolder } from '@bloom/web-storage/node';
-import { Failure } from '../failure.js';
+import { Failure, failureOf } from '../failure.js';
 import { factsOf } from '../formats/version.js';
 import { WantedRange } from '../inputs/key-range.js';
 import { type FolderOptions, noteDropped, openDatabase, withDatabaseFolder } from '../inputs/opened-folder.js';
@@ -26,7 +27,11 @@ export interface WantedEntries extends FolderOptions {
 /** Runs `work` with the entries of a database that a browser wrote. @throws Failure when it is another database. */
 export async function withDecodedEntries(given: string, options: WantedEntries, work: (path: string, entries: AsyncIterable<ReadEntry>) => Promise<void>): Promise<void> {
   const location = await recognised(given, options);
-  if (!isDatabase(location)) throw new Failure(`${shownName(given)}: is a table: --decode needs the whole folder`);
+  if (!isDatabase(location)) {
+    // A path that does not exist has the location of a table.
+    if (location.kind === 'file') mustExist(location.path);
+    throw new Failure(`${shownName(given)}: is not a folder: --decode needs the whole folder`);
+  }
   await withDatabaseFolder(location, options, async (path, folder, plugins) => {
     const { wanted = new WantedRange({}), allVersions } = options;
     // A browser may leave truncated tables when it is closed.
@@ -67,6 +72,15 @@ export async function withDecodedEntries(given: string, options: WantedEntries, 
       await decoder.close();
     }
   });
+}
+
+/** @throws Failure when a file does not exist. */
+function mustExist(path: string): void {
+  try {
+    statSync(path);
+  } catch (error) {
+    throw failureOf(path, error);
+  }
 }
 
 function notStorage(path: string): Failure {

@@ -92,6 +92,7 @@ const failures: [args: string, problem: string][] = [
   ['diff --damage skip good.ldb good.ldb', 'good.ldb: is not a folder: --damage is for folders'],
   ['convert --damage skip good.ldb -o out.ldb', 'good.ldb: is not a folder: --damage is for folders'],
   ['advise compression --damage skip good.ldb', 'good.ldb: is not a folder: --damage is for folders'],
+  ['get --decode missing a', 'missing: no such file or folder'],
   // Tables.
   ['stat short.ldb', 'short.ldb: not a LevelDB table: 5 bytes are fewer than the 48 of a footer'],
   ['scan random.ldb', 'random.ldb: footer at offset 4048: not a LevelDB table: it ends in '],
