@@ -8,6 +8,7 @@ import { tracingFor } from '../inputs/opened-source.js';
 import { noteAssumption, openDatabaseTable, openTable, withTableFile } from '../inputs/opened-table.js';
 import { printJson, printLines } from '../outputs/output.js';
 import { aligned } from '../outputs/screen-text.js';
+import { loadPolicy } from '../plugins/plugin.js';
 import { shippedPolicies } from '../plugins/shipped-policy.js';
 
 /** The number of keys for which the bits per key are chosen. Filters with more keys have about the same rate, or a worse one. */
@@ -31,7 +32,9 @@ export async function compareFilters(table: string | undefined, options: Compare
   const { rate } = options;
   if ((table === undefined) === (options.keys === undefined)) throw new Failure('pass a table, or a number of random keys with --keys');
   const keys = table === undefined ? options.keys! : await keysOf(table, options);
-  const candidates = await candidatesFor(rate, typeof keys === 'number' ? keys : keys.length);
+  const candidates = options.policy === undefined
+    ? await candidatesFor(rate, typeof keys === 'number' ? keys : keys.length)
+    : await Promise.all(options.policy.map(async (given) => ({ given, policy: await loadPolicy(given) })));
   const { comparePolicies } = await import('@bloom/policy/compare');
   const figures = comparePolicies(candidates.map(({ policy }) => policy), { keys });
   const rows = candidates.map(({ given }, i) => rowOf(given, figures[i]!));

@@ -26,9 +26,13 @@ export function addAdvise(program: Command): void {
     .addHelpText(
       'after',
       `
+Without --policy, it compares bloom, blocked, ribbon and fuse, each with the
+fewest bits that reach the rate.
+
 Examples:
   bloom advise filters --keys 17000 --rate 0.01
-  bloom advise filters capitals.ldb`,
+  bloom advise filters capitals.ldb
+  bloom advise filters capitals.ldb --policy bloom:10 --policy ribbon:0.001`,
     )
     .action(async (path: string | undefined, options: CompareOptions) => (await import('./advise-filters.js')).compareFilters(path, options));
   addCompression(command);

@@ -50,6 +50,11 @@ describe('bloom filter compare', () => {
     expect(Math.max(...policies.map(({ falsePositiveRate }) => falsePositiveRate))).toBeLessThan(0.0016);
   });
 
+  test('compares the policies of --policy if there are some', async () => {
+    const { policies } = await compare('--keys', '100', '--policy', 'bloom:16', '--policy', 'ribbon:0.001');
+    expect(policies.map(({ policy }) => policy)).toEqual(['bloom:16', 'ribbon:0.001']);
+  });
+
   test('prints a row for each policy, and the floor', async () => {
     const rows = (await bloomPrints(['filter', 'compare', '--keys', '100', '--rate', '0.07'], scratch.path)).trimEnd().split('\n');
     expect(rows[0]!.split(/ {2,}/)).toEqual(['policy', 'bytes', 'bits per key', 'rate', 'build', 'probe', 'batch']);
