@@ -58,6 +58,7 @@ async function keysOf(table: string, options: CompareOptions): Promise<Uint8Arra
     } else for (const key of openTable(file).keys()) keys.push(key);
     if (keys.length === 0) throw new Failure(`${file.path}: it has no keys`);
     if (keys.length > MOST_KEYS) throw new Failure(`${file.path}: it has more than ${count(MOST_KEYS)} keys`);
+    tracing?.report(file.path);
     return keys;
   });
 }

@@ -61,13 +61,13 @@ Examples:
 
 async function count(paths: readonly string[], options: CountOptions): Promise<void> {
   const groups = new PrefixGroups(options);
-  const tracing = await tracingFor(options);
   const { bytes, json, hex, limit } = options;
   const member = bytes ? 'bytes' : 'entries';
   const lines = new Lines();
   const sums = new GroupSums();
   let sum = 0;
   for (const path of paths) {
+    const tracing = await tracingFor(options);
     const { name, amount, deletions } = await withInput(path, { ...options, tracing }, async (input) => {
       const found = bytes ? await bytesIn(input, groups, sums, options) : await entriesIn(path, input, groups, sums, options);
       tracing?.report(found.name, input.kind === 'database' ? input.file.database.stats : openTable(input.file).stats);

@@ -53,6 +53,7 @@ export async function filterTest(given: string, options: FilterTestOptions): Pro
       else tested.push(otherFilters(name, policy, blocks, absent, file.comparator));
     }
     await print(file.path, blocks, absent.length, tested, options);
+    tracing?.report(file.path);
   });
 }
 

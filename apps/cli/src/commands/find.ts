@@ -73,10 +73,10 @@ async function find(text: string, paths: readonly string[], options: FindOptions
   if (format === 'kv' && options.hex) throw new Failure('kv is binary: omit --hex, or use --format hex');
   const columns: Columns = { key: format === 'kv', value: true, facts: format === 'kv' ? [] : FACTS, hex: options.hex === true };
   const output = new EntryOutput(format);
-  const tracing = await tracingFor(options);
   let places = 0;
   try {
     for (const path of paths) {
+      const tracing = await tracingFor(options);
       await withInput(path, { ...options, tracing }, async (input) => {
         const found = await foundIn(input, key);
         places += found.length;

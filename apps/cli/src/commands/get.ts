@@ -73,10 +73,10 @@ async function get(first: string, rest: readonly string[], options: GetOptions, 
     }
   }
   if (options.decode) return (await import('./decoded.js')).getDecoded(paths, texts, options);
-  const tracing = await tracingFor(options);
+  const traces = await Promise.all(paths.map(() => tracingFor(options)));
   const explain = options.explain ?? options.trace;
-  const all = { ...options, tracing, explain, isWithoutFilters: explain !== true && keys.length <= FEW_KEYS };
-  await withInputs(paths, all, async (inputs) => {
+  const all = { ...options, explain, isWithoutFilters: explain !== true && keys.length <= FEW_KEYS };
+  await withInputs(paths, (i) => ({ ...all, tracing: traces[i] }), async (inputs) => {
     for (const [i, input] of inputs.entries()) if (input.kind === 'table') prepare(paths[i]!, input.file, all);
     const lookups = await Promise.all(inputs.map((input, i) => lookupIn(input, keys, all, i === inputs.length - 1)));
     const printer = options.allVersions || options.format !== undefined ? entryPrinter(options) : valuePrinter(options);
@@ -91,8 +91,8 @@ async function get(first: string, rest: readonly string[], options: GetOptions, 
       // Values that were found before a failure are printed.
       await printer.flush();
     }
-    for (const input of inputs) {
-      tracing?.report(input.file.path, input.kind === 'database' ? input.file.database.stats : openTable(input.file).stats);
+    for (const [i, input] of inputs.entries()) {
+      traces[i]?.report(input.file.path, input.kind === 'database' ? input.file.database.stats : openTable(input.file).stats);
     }
   });
 }

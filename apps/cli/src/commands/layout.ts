@@ -54,10 +54,11 @@ Examples:
 }
 
 async function layout(paths: readonly string[], options: LayoutCommandOptions): Promise<void> {
-  const tracing = await tracingFor(options);
   for (const [i, path] of paths.entries()) {
     if (paths.length > 1 && !options.json) await printLines([...(i > 0 ? [''] : []), `${shownName(path)}:`]);
+    const tracing = await tracingFor(options);
     await layoutInput(path, { ...options, tracing });
+    tracing?.report(shownName(path));
   }
 }
 

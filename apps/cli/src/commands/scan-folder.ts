@@ -57,5 +57,6 @@ function scanAllVersions(location: DatabaseLocation, wanted: WantedRange, option
     } finally {
       noteDropped(path, dropped);
     }
+    options.tracing?.report(path);
   }
 }

@@ -72,11 +72,11 @@ async function scan(paths: readonly string[], options: ScanOptions): Promise<voi
   if (options.decodeKeys !== undefined && (options.format === 'kv' || options.hex)) throw new Failure(`--decode-keys prints text: omit it, or ${options.hex ? '--hex' : '--format kv'}`);
   if (options.decode) return (await import('./decoded.js')).scanDecoded(paths, wanted, options);
   const output = new EntryOutput(options.format, options.limit, options.decodeKeys && (await import('../decoded-keys/decoded-key.js')).keyDecoder(options.decodeKeys));
-  const tracing = await tracingFor(options);
-  const all = { ...options, tracing };
   try {
     for (const path of paths) {
       if (output.isFull && options.limit !== 0) return;
+      const tracing = await tracingFor(options);
+      const all = { ...options, tracing };
       const location = await recognised(path, all);
       if (!isDatabase(location)) {
         await withReadTable(location, all, async (file) => {

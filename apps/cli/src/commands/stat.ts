@@ -83,12 +83,13 @@ Examples:
 }
 
 async function stat(paths: readonly string[], options: StatOptions): Promise<void> {
-  const tracing = await tracingFor(options);
   for (const [i, path] of paths.entries()) {
     if (i > 0 && options.json !== true) await printLines(['']);
+    const tracing = await tracingFor(options);
     const location = await recognised(path, { ...options, tracing });
     if (isDatabase(location)) await statFolder(location, { ...options, tracing }, options.json === true);
     else await statTable(location, { ...options, tracing });
+    tracing?.report(shownName(path));
   }
 }
 

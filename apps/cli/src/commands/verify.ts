@@ -4,6 +4,7 @@ import { verifyTable, type VerifyOptions } from '@bloom/sstable/inspect';
 import { BloomFilterPolicy } from '@bloom/policy';
 import type { Command } from 'commander';
 import { Failure, placedProblem } from '../failure.js';
+import { shownName } from '../inputs/location.js';
 import { type InputOptions, isDatabase, recognised } from '../inputs/opened-input.js';
 import { addRemoteOptions, tracingFor } from '../inputs/opened-source.js';
 import { addKeyFormOptions, noteAssumption, withTableFile } from '../inputs/opened-table.js';
@@ -49,8 +50,11 @@ Examples:
 }
 
 async function verify(paths: readonly string[], options: VerifyCommandOptions): Promise<void> {
-  const tracing = await tracingFor(options);
-  for (const path of paths) await verifyInput(path, { ...options, tracing });
+  for (const path of paths) {
+    const tracing = await tracingFor(options);
+    await verifyInput(path, { ...options, tracing });
+    tracing?.report(shownName(path));
+  }
 }
 
 async function verifyInput(given: string, options: VerifyCommandOptions): Promise<void> {

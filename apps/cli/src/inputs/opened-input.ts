@@ -32,10 +32,10 @@ export async function withInput<T>(given: string, options: InputOptions, work: (
   });
 }
 
-/** {@link withInput} for several inputs, which are open at the same time. */
-export function withInputs<T>(given: readonly string[], options: InputOptions, work: (inputs: readonly Input[]) => Promise<T>): Promise<T> {
+/** {@link withInput} for several inputs, which are open at the same time. @param optionsOf the options of an input, by its number. */
+export function withInputs<T>(given: readonly string[], optionsOf: (i: number) => InputOptions, work: (inputs: readonly Input[]) => Promise<T>): Promise<T> {
   const open = (i: number, inputs: readonly Input[]): Promise<T> =>
-    i === given.length ? work(inputs) : withInput(given[i]!, options, (input) => open(i + 1, [...inputs, input]));
+    i === given.length ? work(inputs) : withInput(given[i]!, optionsOf(i), (input) => open(i + 1, [...inputs, input]));
   return open(0, []);
 }
 

@@ -48,9 +48,13 @@ export class Trace {
     };
   }
 
-  /** Prints the sums. */
-  report(name: string, stats: TableStats | ReaderStats): void {
+  /** Prints the sums. @param stats of a table or a database that keys or entries were read from. */
+  report(name: string, stats?: TableStats | ReaderStats): void {
     const read = this.#requests > 0 ? `${counted(this.#requests, 'request')}, ${counted(this.#bytes, 'byte')}` : `${counted(this.#reads, 'read')}, ${counted(this.#bytes, 'byte')}`;
+    if (stats === undefined) {
+      note(`${name}: ${read}`);
+      return;
+    }
     const { filterNegatives, filterTruePositives, filterFalsePositives, filtersUnread, blockReads } = stats;
     const asked = filterNegatives + filterTruePositives + filterFalsePositives;
     const answers = asked === 0 ? 'filters not used' : `filters said no ${times(filterNegatives)} and maybe ${times(asked - filterNegatives)}, ${count(filterFalsePositives)} of them falsely`;

@@ -11,6 +11,7 @@ import { WantedRange } from '../inputs/key-range.js';
 import { type FolderOptions, noteDropped, openDatabase, withDatabaseFolder } from '../inputs/opened-folder.js';
 import { shownName } from '../inputs/location.js';
 import { isDatabase, recognised } from '../inputs/opened-input.js';
+import { tracingFor } from '../inputs/opened-source.js';
 import { knownCodecs } from '../plugins/known-plugins.js';
 import { type ReadEntry, VERSION_FACTS } from './read-entry.js';
 import { storedVersions } from './stored-versions.js';
@@ -26,13 +27,14 @@ export interface WantedEntries extends FolderOptions {
 
 /** Runs `work` with the entries of a database that a browser wrote. @throws Failure when it is another database. */
 export async function withDecodedEntries(given: string, options: WantedEntries, work: (path: string, entries: AsyncIterable<ReadEntry>) => Promise<void>): Promise<void> {
-  const location = await recognised(given, options);
+  const tracing = await tracingFor(options);
+  const location = await recognised(given, { ...options, tracing });
   if (!isDatabase(location)) {
     // A path that does not exist has the location of a table.
     if (location.kind === 'file') mustExist(location.path);
     throw new Failure(`${shownName(given)}: is not a folder: --decode needs the whole folder`);
   }
-  await withDatabaseFolder(location, options, async (path, folder, plugins) => {
+  await withDatabaseFolder(location, { ...options, tracing }, async (path, folder, plugins) => {
     const { wanted = new WantedRange({}), allVersions } = options;
     // A browser may leave truncated tables when it is closed.
     const damage = options.damage ?? (allVersions ? 'skip' : 'strict');
@@ -51,6 +53,7 @@ export async function withDecodedEntries(given: string, options: WantedEntries, 
       } finally {
         report();
       }
+      tracing?.report(path);
       return;
     }
     const decoder = await EntryDecoder.open(folder, { blobs, codecs, damage });
@@ -71,6 +74,7 @@ export async function withDecodedEntries(given: string, options: WantedEntries, 
       report();
       await decoder.close();
     }
+    tracing?.report(path);
   });
 }
 

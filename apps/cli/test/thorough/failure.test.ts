@@ -93,6 +93,7 @@ const failures: [args: string, problem: string][] = [
   ['convert --damage skip good.ldb -o out.ldb', 'good.ldb: is not a folder: --damage is for folders'],
   ['advise compression --damage skip good.ldb', 'good.ldb: is not a folder: --damage is for folders'],
   ['get --decode missing a', 'missing: no such file or folder'],
+  ['verify s3://bucket/words --trace', 's3://bucket/words: --trace does not report the requests to a bucket: omit it'],
   // Tables.
   ['stat short.ldb', 'short.ldb: not a LevelDB table: 5 bytes are fewer than the 48 of a footer'],
   ['scan random.ldb', 'random.ldb: footer at offset 4048: not a LevelDB table: it ends in '],
