@@ -18,16 +18,17 @@ export function inflate(compressed: Uint8Array, isRaw: boolean, maxBytes: number
   stream.input = compressed;
   stream.avail_in = compressed.length;
   const expected = Math.max(MIN_EXPECTED_BYTES, EXPECTED_EXPANSION * compressed.length);
-  const output = new GrowingOutput(Math.min(expected, Math.max(TRUSTED_BYTES, compressed.length)), maxBytes);
+  // With room for one byte more than the limit, contents of exactly the limit are told from longer ones, whether the stream ends or not.
+  const output = new GrowingOutput(Math.min(expected, Math.max(TRUSTED_BYTES, compressed.length)), maxBytes + 1);
   while (true) {
     stream.output = output.bytes;
     stream.avail_out = output.bytes.length - output.length;
     const status = zlibInflate(stream, Z_NO_FLUSH);
     output.length = stream.next_out;
+    if (output.length > maxBytes) throw new RangeError(`the contents have more than the limit of ${maxBytes} bytes`);
     if (status === Z_STREAM_END) return output.toBytes();
     if (status !== Z_OK && status !== Z_BUF_ERROR) throw new Error(stream.msg || 'a dictionary is needed');
     if (stream.avail_out > 0) throw new Error('the stream is truncated');
-    // With a full output zlib still reads on, so that contents of exactly the limit have ended by now.
     output.reserve(1);
   }
 }

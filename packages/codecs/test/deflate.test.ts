@@ -1,6 +1,6 @@
 import process from 'node:process';
 import { runInNewContext } from 'node:vm';
-import { deflateSync } from 'node:zlib';
+import { constants, deflateSync } from 'node:zlib';
 import { sampleContents, seeded } from '@bloom/fixtures';
 import { allCodecs, deflateCodec, mojangCodecs, zlibCodec, zstdCodec, zstdOrZlibCodec } from '@bloom/codecs';
 import { describe, expect, test, vi } from 'vitest';
@@ -46,6 +46,16 @@ describe.each(cases)('$format $where', ({ inflate, deflate, isRaw, write, refere
     const stream = new Uint8Array(write(sampleContents(seeded(9), 500)));
     for (const damaged of [stream.subarray(0, -1), new Uint8Array(0), Uint8Array.of(0xff, 0xff, ...stream)]) {
       const error = caught(() => inflate(damaged, isRaw, MAX_BYTES));
+      expect(error).toBeInstanceOf(Error);
+      expect(error).not.toBeInstanceOf(RangeError);
+    }
+  });
+
+  test('says that a stream is truncated, also where its contents have exactly the limit', () => {
+    for (const length of [0, 1, 500, 1024, 50_000]) {
+      const contents = sampleContents(seeded(length), length);
+      const unended = new Uint8Array(write(contents, { finishFlush: constants.Z_SYNC_FLUSH }));
+      const error = caught(() => inflate(unended, isRaw, length));
       expect(error).toBeInstanceOf(Error);
       expect(error).not.toBeInstanceOf(RangeError);
     }
