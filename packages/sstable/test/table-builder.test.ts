@@ -524,3 +524,22 @@ test('a metaindex that would be larger than a block may be is refused, or the fi
   expect(table.filterStatus).toEqual({ state: 'absent' });
   expect(table.get('a')).toEqual(utf8('b'));
 });
+
+describe('the last index key', () => {
+  // Its successors are longer than the keys that they follow.
+  const comparator: Comparator = { ...bytewiseComparator, name: 'test.LongSuccessors', findShortSuccessor: (key) => Uint8Array.of(...key, ...new Uint8Array(500)) };
+
+  test.each([
+    [300, 'is the last key where a successor would make the index larger than maxBlockBytes', 0],
+    [700, 'is the successor where it fits', 500],
+  ])('with a limit of %d bytes %s', (maxBlockBytes, _, leastIndexBytes) => {
+    const sink = new MemorySink();
+    const builder = new TableBuilder(sink, { comparator, maxBlockBytes, filterPolicy: null, compression: 'none' });
+    builder.add('abc', 'value');
+    const { indexBytes } = builder.finish();
+    expect(indexBytes).toBeGreaterThan(leastIndexBytes);
+    expect(indexBytes).toBeLessThanOrEqual(maxBlockBytes);
+    const table = SyncTable.open(new MemorySource(sink.toBytes()), { comparator, maxBlockBytes });
+    expect(table.get(utf8('abc'))).toEqual(utf8('value'));
+  });
+});

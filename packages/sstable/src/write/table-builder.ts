@@ -363,7 +363,11 @@ export class TableBuilder {
     const { lastKey } = this.data;
     const successor = this.comparator.findShortSuccessor(lastKey);
     mustBeBytes('the successor', successor);
-    if (this.data.compareLast(this.compare, successor, 0, successor.length) <= 0) return successor;
+    if (this.data.compareLast(this.compare, successor, 0, successor.length) <= 0) {
+      // `add` has made sure that the last key fits, which is an index key too. A comparator may return a longer successor.
+      const isFitting = this.index.byteLength + successor.length + MAX_INDEX_ENTRY_OVERHEAD <= this.maxBlockBytes;
+      return isFitting ? successor : lastKey;
+    }
     throw new RangeError(
       `findShortSuccessor of ${this.comparator.name} must return a key that is not before ${show(lastKey)}, ` +
         `got ${show(successor)}`,
