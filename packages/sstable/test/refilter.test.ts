@@ -1,16 +1,24 @@
 import { runInNewContext } from 'node:vm';
 import { goldenTables, realTables, seeded } from '@bloom/fixtures';
-import { BloomFilterPolicy, FittedBloomFilterPolicy } from '@bloom/policy';
+import { BloomFilterPolicy, type FilterPolicy, FittedBloomFilterPolicy } from '@bloom/policy';
 import { MemorySource, type Source, Table, type TableBuilderOptions } from '@bloom/sstable';
 import { internalKeyPolicy } from '@bloom/sstable/database';
 import { inspectBlock, outlineTable, type RefilteredTable, refilterTable, verifyTable } from '@bloom/sstable/inspect';
 import { expect, test } from 'vitest';
 import { buildTable } from './build-table.js';
+import { numberedEntries } from './entries.js';
 import { WatchedSource } from './sources.js';
 
 const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
 const random = seeded(11);
 const entries = Array.from({ length: 4000 }, (_, i) => [utf8(`key ${String(i).padStart(5, '0')}`), random.bytes(random.below(120))] as const);
+
+/** LevelDB's filters under a name that compresses well. */
+const longNamed: FilterPolicy = {
+  name: 'test.'.repeat(40),
+  createFilter: (keys, filter) => new BloomFilterPolicy(10).createFilter(keys, filter),
+  keyMayMatch: (key, filter) => new BloomFilterPolicy(10).keyMayMatch(key, filter),
+};
 
 async function filterBlockOf(source: Source): Promise<Uint8Array> {
   const { metaindex } = await outlineTable(source);
@@ -170,4 +178,34 @@ test('a metaindex that would be larger than a block may be is refused', async ()
   const filterPolicy = { name: `test.${'n'.repeat(300)}`, createFilter: () => undefined, keyMayMatch: () => true };
   const source = new MemorySource(buildTable([[utf8('a'), utf8('b')]], { filterPolicy: null }));
   await expect(refilterTable(source, { filterPolicy, maxBlockBytes: 256 })).rejects.toThrow(/^the metaindex would have at least 3\d\d bytes, maxBlockBytes is 256$/);
+});
+
+test.each<[string, TableBuilderOptions, TableBuilderOptions]>([
+  ['with a codec', { filterPolicy: null }, { filterPolicy: longNamed }],
+  ['in which only the metaindex is compressed', { filterPolicy: longNamed, blockSize: 100 }, { filterPolicy: longNamed, filterRange: 512, blockSize: 100 }],
+  ['without compression', { filterPolicy: null, compression: 'none' }, { filterPolicy: longNamed, compression: 'none' }],
+])('the metaindex of a table %s is compressed as a builder compresses it', async (_, before, after) => {
+  const some = before.blockSize === undefined ? numberedEntries(300) : [[utf8('key'), seeded(3).bytes(100)] as const];
+  const given = new MemorySource(buildTable(some, before));
+  const file = await fileOf(await refilterTable(given, { filterPolicy: longNamed, filterRange: after.filterRange }));
+  expect(file.equals(buildTable(some, after))).toBe(true);
+});
+
+test('where no block of the table is compressed, the metaindex is not either', async () => {
+  const random = [[utf8('key'), seeded(3).bytes(100)]] as const;
+  for (const compression of ['none', 'snappy'] as const) {
+    const given = new MemorySource(buildTable(random, { filterPolicy: null, compression }));
+    const file = await fileOf(await refilterTable(given, { filterPolicy: longNamed }));
+    expect(file.equals(buildTable(random, { filterPolicy: longNamed, compression: 'none' }))).toBe(true);
+  }
+});
+
+test('with omitLargeFilters, a table whose filters would need a larger block than the limit has none', async () => {
+  const given = new MemorySource(buildTable(entries));
+  const options = { filterPolicy: new BloomFilterPolicy(10), filterRange: 1, maxBlockBytes: 65_536, omitLargeFilters: true };
+  const refiltered = await refilterTable(given, options);
+  expect(refiltered).toMatchObject({ filterBytes: 0, filters: 0, entries: entries.length, isChanged: true });
+  expect((await fileOf(refiltered)).equals(buildTable(entries, options))).toBe(true);
+  expect((await refilterTable(given, { ...options, filterRange: 2048 })).filterBytes).toBeGreaterThan(0);
+  await expect(refilterTable(given, { ...options, omitLargeFilters: 1 as never })).rejects.toThrow('omitLargeFilters must be');
 });

@@ -1,12 +1,13 @@
 import type { Bytes, Signal } from '@bloom/bytes';
-import { isPromise, mustBeOptions, sameBytes } from '@bloom/bytes/internal';
+import { isPromise, mustBeBoolean, mustBeOptions, sameBytes } from '@bloom/bytes/internal';
 import { FILTER_BASE, FilterBlockBuilder, mustBeFilterRange } from '@bloom/filter-block';
 import type { FilterPolicy } from '@bloom/policy';
+import { isOwnSnappy, snappyCodec } from '../compression/snappy.js';
 import type { BlockHandle } from '../format/block-handle.js';
-import { NO_COMPRESSION } from '../format/codec.js';
+import { type Codec, NO_COMPRESSION } from '../format/codec.js';
 import { decodeFooter, encodeFooter, FOOTER_LENGTH } from '../format/footer.js';
 import { encodeMetaindex } from '../format/metaindex-block.js';
-import { BLOCK_TRAILER_LENGTH, putStoredBlock } from '../format/stored-block.js';
+import { BLOCK_TRAILER_LENGTH, type BlockDecoding, compressed, decodeStoredBlock, putStoredBlock } from '../format/stored-block.js';
 import { WholeBlockWalk } from '../format/whole-block-walk.js';
 import { readOpenTable } from '../read/open.js';
 import { runAsync } from '../read/reading.js';
@@ -23,9 +24,11 @@ export interface RefilterOptions extends InspectionOptions {
   readonly filterPolicy: FilterPolicy | null;
   /** How many bytes of the file one filter covers, as in `TableBuilderOptions`. Default: 2048. */
   readonly filterRange?: number | undefined;
+  /** Whether a table whose filters would need a block of more than `maxBlockBytes` has none, as in `TableBuilderOptions`. Default: false, which refuses it. */
+  readonly omitLargeFilters?: boolean | undefined;
 }
 
-const REFILTER_OPTIONS = { ...INSPECTION_OPTIONS, filterPolicy: true, filterRange: true } as const;
+const REFILTER_OPTIONS = { ...INSPECTION_OPTIONS, filterPolicy: true, filterRange: true, omitLargeFilters: true } as const;
 
 /** A table with other filters. */
 export interface RefilteredTable {
@@ -48,7 +51,7 @@ export interface RefilteredTable {
   /**
    * Yields the table as a file of its own, in pieces of up to 1 MiB: the data blocks byte for byte as they were, then the new filter
    * block, the metaindex, the index as it was, and the footer. It is the file that a `TableBuilder` with these filters would have
-   * written. A piece is valid until the next one.
+   * written, with one exception: where no block of the given table is compressed, nor is the metaindex. A piece is valid until the next one.
    *
    * @throws the error of the given source.
    */
@@ -71,7 +74,7 @@ const FILTER_OFFSET_LENGTH = 4;
  *
  * @throws CorruptionError or UnsupportedError when the table cannot be opened, when a block cannot be read, and
  *   `BLOOM_BAD_HANDLE` when two data blocks share bytes of the file.
- * @throws RangeError for a wrong `filterRange`, or when the filter block would have more than `maxBlockBytes`.
+ * @throws RangeError for a wrong `filterRange`, or, without `omitLargeFilters`, when the filter block would have more than `maxBlockBytes`.
  *
  * @example
  * ```ts
@@ -81,28 +84,41 @@ const FILTER_OFFSET_LENGTH = 4;
  */
 export async function refilterTable(source: Source, options: RefilterOptions): Promise<RefilteredTable> {
   mustBeOptions('refilterTable', options, REFILTER_OPTIONS);
-  const { filterPolicy, filterRange = FILTER_BASE, codecs, maxBlockBytes, signal } = options;
+  const { filterPolicy, filterRange = FILTER_BASE, codecs, maxBlockBytes, signal, omitLargeFilters = false } = options;
   mustBeFilterRange(filterRange);
+  mustBeBoolean('omitLargeFilters', omitLargeFilters);
   const stored = new StoredBlocks(source, options);
-  const builder = filterPolicy === null ? undefined : new FilterBlockBuilder(filterPolicy, filterRange);
+  const { decoding } = stored;
+  let builder = filterPolicy === null ? undefined : new FilterBlockBuilder(filterPolicy, filterRange);
   const { byteLength, name: file } = source;
   const { index } = await runAsync(source, readOpenTable(source, { filterPolicies: [], codecs, maxBlockBytes }), signal);
   mustNotOverlap(index, file);
   const footerOffset = byteLength - FOOTER_LENGTH;
-  const { index: indexHandle } = decodeFooter(await stored.bytes(footerOffset, FOOTER_LENGTH), { structure: 'footer', offset: footerOffset, file });
+  const { index: indexHandle, metaindex } = decodeFooter(await stored.bytes(footerOffset, FOOTER_LENGTH), { structure: 'footer', offset: footerOffset, file });
+  // A damaged handle of the metaindex may lead anywhere.
+  const [metaindexType = NO_COMPRESSION] = metaindex.offset + metaindex.size < footerOffset ? await stored.bytes(metaindex.offset + metaindex.size, 1) : [];
+  const fits = (what: string, byteLength: number): boolean => {
+    if (byteLength <= decoding.maxBlockBytes) return true;
+    if (omitLargeFilters) return false;
+    throw new RangeError(`the ${what} would have at least ${byteLength} bytes, maxBlockBytes is ${decoding.maxBlockBytes}`);
+  };
   const startBlock = (offset: number): void => {
     if (builder === undefined) return;
     const more = Math.max(0, Math.floor(offset / filterRange) - builder.filterCount);
-    mustFit('filter block', builder.byteLength + more * FILTER_OFFSET_LENGTH, stored.decoding.maxBlockBytes);
-    builder.startBlock(offset);
+    if (fits('filter block', builder.byteLength + more * FILTER_OFFSET_LENGTH)) builder.startBlock(offset);
+    else builder = undefined;
   };
   const walk = new WholeBlockWalk('data block', file);
   let entries = 0;
+  /** That of the first block that is compressed: a builder compresses the metaindex with the codec of all other blocks. */
+  let codec: Codec | undefined;
   startBlock(0);
   // Keys go into the filter of the range in which their block starts, whatever the order of the index is.
   const handles = Array.from({ length: index.length }, (_, i) => ({ offset: index.offsetOf(i), size: index.sizeOf(i) })).sort((a, b) => a.offset - b.offset);
   for (const handle of handles) {
-    const contents = await stored.contents(handle, { structure: 'data block', file });
+    const block = await stored.stored(handle, { structure: 'data block', file });
+    const contents = decodeStoredBlock(block, { structure: 'data block', offset: handle.offset, file }, decoding);
+    codec ??= codecOf(block[handle.size]!, decoding);
     startBlock(handle.offset);
     walk.reset(contents, handle.offset);
     for (let more = walk.seekToFirst(); more; more = walk.next()) {
@@ -112,13 +128,16 @@ export async function refilterTable(source: Source, options: RefilterOptions): P
     // A builder begins the next block before it knows whether there is one.
     startBlock(handle.offset + handle.size + BLOCK_TRAILER_LENGTH);
   }
-  const filterBlock = builder?.finish();
-  if (filterBlock !== undefined) mustFit('filter block', filterBlock.length, stored.decoding.maxBlockBytes);
+  let filterBlock = builder?.finish();
+  if (filterBlock !== undefined && !(fits('filter block', filterBlock.length) && fits('metaindex', metaindexOf(byteLength, filterBlock, filterPolicy?.name).length))) {
+    builder = filterBlock = undefined;
+  }
   const last = handles.at(-1);
   const dataEnd = last === undefined ? 0 : last.offset + last.size + BLOCK_TRAILER_LENGTH;
   const storedIndex = await stored.bytes(indexHandle.offset, indexHandle.size + BLOCK_TRAILER_LENGTH);
-  const appended = endOf(byteLength, filterBlock, filterPolicy?.name, indexHandle, stored.decoding.maxBlockBytes);
-  const own = endOf(dataEnd, filterBlock, filterPolicy?.name, storedIndex, stored.decoding.maxBlockBytes);
+  codec ??= codecOf(storedIndex[indexHandle.size]!, decoding) ?? codecOf(metaindexType, decoding);
+  const appended = endOf(byteLength, filterBlock, filterPolicy?.name, codec, indexHandle);
+  const own = endOf(dataEnd, filterBlock, filterPolicy?.name, codec, storedIndex);
   const fileBytes = dataEnd + own.length;
   return {
     source: new ExtendedSource(source, appended),
@@ -136,32 +155,39 @@ export async function refilterTable(source: Source, options: RefilterOptions): P
   };
 }
 
+/** The metaindex of a table whose filter block, if there is one, is at `start`. */
+function metaindexOf(start: number, filterBlock: Bytes | undefined, policyName: string | undefined): Uint8Array {
+  return encodeMetaindex(filterBlock && { policyName: policyName!, handle: { offset: start, size: filterBlock.length } }, 1);
+}
+
 /**
  * The end of a table: the filter block, if there is one, the metaindex, the index and the footer.
  *
  * @param start where the end begins, in bytes of the file.
+ * @param codec of the metaindex.
  * @param index as it is stored, or where it is already.
  */
-function endOf(start: number, filterBlock: Bytes | undefined, policyName: string | undefined, index: BlockHandle | Uint8Array, maxBlockBytes: number): Bytes {
-  const filter = filterBlock && { policyName: policyName!, handle: { offset: start, size: filterBlock.length } };
-  const metaindexContents = encodeMetaindex(filter, 1);
-  mustFit('metaindex', metaindexContents.length, maxBlockBytes);
+function endOf(start: number, filterBlock: Bytes | undefined, policyName: string | undefined, codec: Codec | undefined, index: BlockHandle | Uint8Array): Bytes {
+  const plain = metaindexOf(start, filterBlock, policyName);
+  const smaller = compressed(plain, codec);
+  const metaindexContents = smaller ?? plain;
   const metaindexAt = filterBlock === undefined ? 0 : filterBlock.length + BLOCK_TRAILER_LENGTH;
   const metaindex = { offset: start + metaindexAt, size: metaindexContents.length };
   const indexAt = metaindexAt + metaindex.size + BLOCK_TRAILER_LENGTH;
   const isMoved = index instanceof Uint8Array;
   const end = new Uint8Array(indexAt + (isMoved ? index.length : 0) + FOOTER_LENGTH);
   if (filterBlock !== undefined) putStoredBlock(end, 0, filterBlock, NO_COMPRESSION);
-  putStoredBlock(end, metaindexAt, metaindexContents, NO_COMPRESSION);
+  putStoredBlock(end, metaindexAt, metaindexContents, smaller === undefined ? NO_COMPRESSION : codec!.type);
   if (isMoved) end.set(index, indexAt);
   const indexHandle = isMoved ? { offset: start + indexAt, size: index.length - BLOCK_TRAILER_LENGTH } : index;
   end.set(encodeFooter({ metaindex, index: indexHandle }), end.length - FOOTER_LENGTH);
   return end;
 }
 
-/** @throws RangeError when a block is larger than readers with that limit accept. */
-function mustFit(what: string, byteLength: number, maxBlockBytes: number): void {
-  if (byteLength > maxBlockBytes) throw new RangeError(`the ${what} would have at least ${byteLength} bytes, maxBlockBytes is ${maxBlockBytes}`);
+/** The codec of a compression type, which may compress; undefined for blocks without compression. */
+function codecOf(type: number, { codecs }: BlockDecoding): Codec | undefined {
+  const codec = codecs.get(type);
+  return codec !== undefined && isOwnSnappy(codec) ? snappyCodec : codec;
 }
 
 /** A source followed by further bytes. */
