@@ -272,3 +272,18 @@ function withoutTable(): Map<string, Uint8Array> {
   files.delete('000005.ldb');
   return files;
 }
+
+test('tables whose filters would need a block of more than maxBlockBytes are written without, as by the database', async () => {
+  const folder = new WritableMemoryFolder();
+  const options = { lock: 'none', maxBlockBytes: 2 ** 16, filterRange: 1 } as const;
+  const database = await Database.open(folder, { lock: 'none', filterPolicy: null });
+  await database.put(utf8('large'), seeded(1).bytes(40_000));
+  await database.put(utf8('larger'), seeded(2).bytes(50_000));
+  await database.flush();
+  await database.close();
+  expect(await Database.refilter(folder, options)).toMatchObject({ written: 0, kept: 1, unfiltered: 1, filterBytes: 0, entries: 2 });
+  expect(await Database.refilter(folder, { ...options, filterRange: 2048 })).toMatchObject({ written: 1, unfiltered: 0 });
+  expect(await Database.refilter(folder, options)).toMatchObject({ written: 1, unfiltered: 1, filterBytes: 0 });
+  expect([...(await contents(folder)).keys()]).toEqual(['large', 'larger']);
+  expect(await Database.refilter(folder, { ...options, filterPolicy: null })).toMatchObject({ kept: 1, unfiltered: 0 });
+});

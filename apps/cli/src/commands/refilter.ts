@@ -84,7 +84,7 @@ async function refilterFolder(path: string, options: RefilterOptions): Promise<v
   mustGoWith(path, filterPolicy, comparator);
   let progress: Progress | undefined;
   try {
-    const { written, kept, entries, filterBytes, byteLength, byteLengthBefore } = await interruptible((signal) =>
+    const { written, kept, unfiltered, entries, filterBytes, byteLength, byteLengthBefore } = await interruptible((signal) =>
       Database.refilter(new WrittenFolder(path), {
         comparator,
         filterPolicy,
@@ -100,7 +100,8 @@ async function refilterFolder(path: string, options: RefilterOptions): Promise<v
     progress?.stop();
     const seconds = secondsSince(started);
     const parts = [`${counted(written, 'table')} written`, `${count(kept)} kept`, counted(entries, 'entry'), `${count(byteLength)} bytes (before: ${count(byteLengthBefore)})`];
-    await printSummary(options, `${path}: ${parts.join(', ')}; ${seconds.toFixed(2)} s`, { folder: path, written, kept, entries, filterBytes, bytes: byteLength, bytesBefore: byteLengthBefore, seconds });
+    if (unfiltered > 0) parts.splice(2, 0, `${count(unfiltered)} without filters, which would need too large a block`);
+    await printSummary(options, `${path}: ${parts.join(', ')}; ${seconds.toFixed(2)} s`, { folder: path, written, kept, unfiltered, entries, filterBytes, bytes: byteLength, bytesBefore: byteLengthBefore, seconds });
   } catch (error) {
     progress?.stop();
     throw databaseFailure(path, error);

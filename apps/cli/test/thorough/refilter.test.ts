@@ -186,7 +186,7 @@ describe('refilter of a folder', () => {
     const files = filesOf(folder);
     const number = expect.any(Number) as unknown;
     const { bytes, ...summary } = await summaryOf([folder]);
-    expect(summary).toEqual({ folder, written: 0, kept: 1, entries: 20_000, filterBytes: number, bytesBefore: bytes, seconds: number });
+    expect(summary).toEqual({ folder, written: 0, kept: 1, unfiltered: 0, entries: 20_000, filterBytes: number, bytesBefore: bytes, seconds: number });
     expect(filesOf(folder)).toEqual(files);
     // Back to LevelDB's own.
     expect(await summaryOf([folder, '--policy', 'bloom'])).toMatchObject({ written: 1, kept: 0 });

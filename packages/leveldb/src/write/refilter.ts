@@ -62,6 +62,8 @@ export interface RefilterReport {
   readonly written: number;
   /** The number of tables that already had these filters. */
   readonly kept: number;
+  /** The number of tables whose filters would need a block of more than `maxBlockBytes`: as when the database writes them, they have none. */
+  readonly unfiltered: number;
   /** The number of entries of all tables, including old versions and deletions. */
   readonly entries: number;
   /** Bytes of the filter blocks of all tables. */
@@ -87,8 +89,8 @@ export async function refilterDatabase(folder: WritableFolder, options: Refilter
     try {
       await mustHaveTables(versions.current, await hold.folder.list(), hold.folder);
       const refilter = (table: WholeTable): Promise<RefilteredTable> =>
-        refilterTable(table, { filterPolicy: filterPolicy && internalKeyPolicy(filterPolicy), filterRange: options.filterRange, codecs: opening.codecs, maxBlockBytes, signal });
-      return await new Refiltering(hold.folder, versions, refilter, { onProgress, signal }).run();
+        refilterTable(table, { filterPolicy: filterPolicy && internalKeyPolicy(filterPolicy), filterRange: options.filterRange, codecs: opening.codecs, maxBlockBytes, omitLargeFilters: true, signal });
+      return await new Refiltering(hold.folder, versions, filterPolicy !== null, refilter, { onProgress, signal }).run();
     } finally {
       await versions.close();
     }
@@ -108,14 +110,16 @@ interface Replacement {
 class Refiltering {
   readonly #folder: WritableFolder;
   readonly #versions: VersionSet;
+  readonly #hasPolicy: boolean;
   readonly #refilter: (table: WholeTable) => Promise<RefilteredTable>;
   readonly #onProgress: RefilterDatabaseOptions['onProgress'];
   readonly #signal: Signal | undefined;
-  readonly #report = { written: 0, kept: 0, entries: 0, filterBytes: 0, byteLengthBefore: 0, byteLength: 0 };
+  readonly #report = { written: 0, kept: 0, unfiltered: 0, entries: 0, filterBytes: 0, byteLengthBefore: 0, byteLength: 0 };
 
-  constructor(folder: WritableFolder, versions: VersionSet, refilter: (table: WholeTable) => Promise<RefilteredTable>, { onProgress, signal }: Pick<RefilterDatabaseOptions, 'onProgress' | 'signal'>) {
+  constructor(folder: WritableFolder, versions: VersionSet, hasPolicy: boolean, refilter: (table: WholeTable) => Promise<RefilteredTable>, { onProgress, signal }: Pick<RefilterDatabaseOptions, 'onProgress' | 'signal'>) {
     this.#folder = folder;
     this.#versions = versions;
+    this.#hasPolicy = hasPolicy;
     this.#refilter = refilter;
     this.#onProgress = onProgress;
     this.#signal = signal;
@@ -162,6 +166,7 @@ class Refiltering {
       for (const { table, name, refiltered } of opened) {
         report.entries += refiltered.entries;
         report.filterBytes += refiltered.filterBytes;
+        if (this.#hasPolicy && refiltered.filters === 0 && refiltered.entries > 0) report.unfiltered++;
         report.byteLengthBefore += table.size;
         report.byteLength += refiltered.fileBytes;
         if (!isChanged) {
