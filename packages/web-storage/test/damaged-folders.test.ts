@@ -145,6 +145,19 @@ describe('metadata of IndexedDB', () => {
   });
 });
 
+test('each version of a record that is decoded has the blobs that were stored with it, and none of a later one', async () => {
+  const withBlob = (version: number): Uint8Array => bytesOf(version, 0xff, 0x11, 0xff, 0x0d, 0x5c, 0x69, 0);
+  const key = encodeKey(7);
+  const recordKey = bytesOf(0, 1, 1, 1, key);
+  const blobEntry = (blobNumber: number): Entry => [bytesOf(0, 1, 1, 3, key), bytesOf(0, blobNumber, text('a/b'), 3)];
+  const folder = await indexedDbOf([[recordKey, withBlob(1)], blobEntry(5), [recordKey, withBlob(2)], [recordKey, withBlob(3)], blobEntry(6)]);
+  await using reader = await IndexedDbReader.open(folder);
+  const blobOf = async (version: number): Promise<number | undefined> => ((await reader.decodeEntry(recordKey, withBlob(version)))!.value as StoredBlob).blobNumber;
+  expect([await blobOf(1), await blobOf(2), await blobOf(3)]).toEqual([5, undefined, 6]);
+  // A version that the folder does not have.
+  expect(await blobOf(4)).toBeUndefined();
+});
+
 test('a damaged entry about blobs hides no value: the blobs before the damage are described, and the others have the error', async () => {
   const blob = (index: number): readonly number[] => [0x5c, 0x69, index];
   // An array of two blobs, in Blink’s envelope.

@@ -1,3 +1,4 @@
+import { sameBytes } from '@bloom/bytes/internal';
 import { type AsyncReaderOptions, type DatabaseKeyRange, DatabaseReader, type Folder } from '@bloom/leveldb';
 import { idbComparator, idbFilterPolicy } from '@bloom/leveldb/idb-comparator';
 import { ByteReader } from '../value/byte-reader.js';
@@ -154,6 +155,8 @@ export class IndexedDbReader {
   /**
    * Decodes an entry of the folder that is a record, for example one that `DatabaseReader` or `storedEntries` returned.
    *
+   * An overwritten version has the blobs that were stored with it, as far as the database still has their entry.
+   *
    * @param bytes the value of the entry; undefined for a deletion.
    * @returns undefined for an entry of another kind, such as one of an index.
    */
@@ -170,7 +173,7 @@ export class IndexedDbReader {
       this.#stores.set(name, found);
     }
     const { context, database, store } = await found;
-    const record = ownBytes === undefined ? deletedRecord(ownKey) : await this.#record(ownKey, ownBytes, store ?? NO_KEY, context);
+    const record = ownBytes === undefined ? deletedRecord(ownKey) : await this.#record(ownKey, ownBytes, store ?? NO_KEY, context, await this.#externalObjectsOf(ownKey, ownBytes, context));
     return { ...record, database, store, place };
   }
 
@@ -199,12 +202,30 @@ export class IndexedDbReader {
     return { place, hasExternalObjects, schema, readBlob: blobReader(blobs, database) };
   }
 
-  async #record(entryKey: Uint8Array, bytes: Uint8Array, store: Pick<StoreDescription, 'keyPath' | 'autoIncrement'>, { place, hasExternalObjects, schema, readBlob }: StoreContext): Promise<StoredRecord> {
+  /** @param given the entry about its blobs, or that it has none; undefined for the current one. */
+  async #record(entryKey: Uint8Array, bytes: Uint8Array, store: Pick<StoreDescription, 'keyPath' | 'autoIncrement'>, context: StoreContext, given?: { readonly bytes: Uint8Array | undefined }): Promise<StoredRecord> {
+    const { place, hasExternalObjects, schema, readBlob } = context;
     const { encodedKey } = readRecordKey(entryKey);
-    const externalObjects = hasExternalObjects ? await this.#reader.get(encodePrefix(place, encodedKey)) : undefined;
+    const current = hasExternalObjects && given === undefined ? await this.#reader.get(encodePrefix(place, encodedKey)) : undefined;
+    const externalObjects = given === undefined ? current : given.bytes;
     const record = await decodeRecord(entryKey, bytes, { externalObjects, schema, readBlob, names: this.#names, maxValueBytes: this.#options.maxValueBytes });
     if (record.key !== undefined && store.autoIncrement && typeof store.keyPath === 'string') injectKey(record.value, store.keyPath, record.key);
     return record;
+  }
+
+  /** The entry about the blobs of a version of a record that is not the current one; undefined for the current one. */
+  async #externalObjectsOf(entryKey: Uint8Array, bytes: Uint8Array, { place, hasExternalObjects }: StoreContext): Promise<{ readonly bytes: Uint8Array | undefined } | undefined> {
+    if (!hasExternalObjects) return undefined;
+    const current = await this.#reader.get(entryKey);
+    if (current !== undefined && sameBytes(current, bytes)) return undefined;
+    const versions = await this.#reader.versions(entryKey);
+    const at = versions.findIndex(({ kind, value }) => kind === 'value' && sameBytes(value, bytes));
+    if (at < 1) return { bytes: undefined };
+    // The blobs of a record are written after it, and before its next version.
+    const [from, to] = [versions[at]!.sequence, versions[at - 1]!.sequence];
+    const { encodedKey } = readRecordKey(entryKey);
+    const external = (await this.#reader.versions(encodePrefix(place, encodedKey))).find(({ kind, sequence }) => kind === 'value' && sequence > from && sequence < to);
+    return { bytes: external?.value };
   }
 
   /** The record to which an entry of an index leads; undefined if the entry is stale. */
