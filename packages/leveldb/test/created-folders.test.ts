@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Database } from '@bloom/leveldb';
@@ -30,4 +30,22 @@ test('lost is not created where its database is gone', async () => {
   const path = join(root, 'gone');
   expect(await rejection(Promise.resolve(new WritableNodeFolder(path).lostFolder().createFolder()))).toMatchObject({ code: 'ENOENT' });
   expect(existsSync(path)).toBe(false);
+});
+
+test.each([
+  ['there is no database', [], { createIfMissing: false }],
+  ['there is a log without a database', ['000003.log'], {}],
+  ['there is a table without a database', ['000005.ldb'], { createIfMissing: true }],
+  ['there is a database already', ['CURRENT'], { errorIfExists: true }],
+])('an opening that is refused because %s leaves no file behind', async (what, names, options) => {
+  const path = join(root, what);
+  const folder = new WritableNodeFolder(path);
+  if (names[0] === 'CURRENT') {
+    await (await Database.open(folder)).close();
+    rmSync(join(path, 'LOCK'));
+  } else mkdirSync(path);
+  for (const name of names) if (name !== 'CURRENT') await folder.create(name).close();
+  const before = readdirSync(path);
+  expect(await rejection(Database.open(folder, options))).toBeInstanceOf(Error);
+  expect(readdirSync(path)).toEqual(before);
 });

@@ -21,11 +21,16 @@ import { createDatabase, VersionSet } from './version-set.js';
 /** How often to retry when the folder is deleted before it is locked. */
 const MAX_ATTEMPTS = 100;
 
-/** Creates the folder if that is allowed, and locks it. */
+/**
+ * Creates the folder if that is allowed, and locks it.
+ *
+ * What the names in the folder forbid is refused before that, so that no file LOCK is left behind, and again once it is locked. After any other
+ * refusal LOCK stays, as in LevelDB: another program may have opened it by then, and would lock a file that is deleted.
+ */
 export async function holdDatabaseFolder(folder: WritableFolder, settings: Settings): Promise<FolderHold> {
   for (let attempt = 1; ; attempt++) {
+    mustAdmit(await namesIn(folder), folder, settings);
     if (settings.createIfMissing) await folder.createFolder();
-    else await mustHaveDatabase(folder, notCreated(folder));
     try {
       return await holdFolder(folder, settings);
     } catch (error) {
@@ -45,6 +50,26 @@ export async function mustHaveDatabase(folder: WritableFolder, problem: string):
     cause = error;
   }
   throw new DatabaseError('BLOOM_DATABASE_MISSING', problem, { cause });
+}
+
+/** The names in a folder; none if it does not exist. */
+async function namesIn(folder: WritableFolder): Promise<readonly string[]> {
+  try {
+    return await folder.list();
+  } catch (error) {
+    if (isMissing(error)) return [];
+    throw error;
+  }
+}
+
+/** @throws DatabaseError or CorruptionError when the names in a folder show that it is not to be opened. */
+function mustAdmit(names: readonly string[], folder: WritableFolder, { createIfMissing, errorIfExists }: Settings): void {
+  if (names.includes(CURRENT)) {
+    if (errorIfExists) throw new DatabaseError('BLOOM_DATABASE_EXISTS', `the database of ${folder.name ?? 'the folder'} exists, and errorIfExists is true`);
+    return;
+  }
+  if (!createIfMissing) throw new DatabaseError('BLOOM_DATABASE_MISSING', notCreated(folder));
+  mustBeNew(names, folder.name);
 }
 
 function notCreated({ name = 'the folder' }: WritableFolder): string {
@@ -67,15 +92,11 @@ export interface OpenedVersions {
 
 /** Reads the database of a folder, or creates one, and turns its logs into tables. */
 export async function openVersions(folder: WritableFolder, given: Settings): Promise<OpenedVersions> {
-  const where = folder.name ?? 'the folder';
   let names = await folder.list();
+  mustAdmit(names, folder, given);
   if (!names.includes(CURRENT)) {
-    if (!given.createIfMissing) throw new DatabaseError('BLOOM_DATABASE_MISSING', notCreated(folder));
-    mustBeNew(names, folder.name);
     await createDatabase(folder, given.comparator);
     names = await folder.list();
-  } else if (given.errorIfExists) {
-    throw new DatabaseError('BLOOM_DATABASE_EXISTS', `the database of ${where} exists, and errorIfExists is true`);
   }
   const order = keyOrderOf(given.comparator);
   const versions = await VersionSet.read(folder, given.comparator, order, given.reusedManifestBytes);
