@@ -130,6 +130,24 @@ test('reads that take longer are made at the same time', async () => {
   expect(folder.most).toBe(16);
 });
 
+test('of a remote folder, all calls together make at most 16 reads of blocks at the same time', async () => {
+  class RemoteFolder extends SlowFolder {
+    readonly isRemote = true;
+    override open(name: string): FolderFile | undefined {
+      const file = super.open(name);
+      return file && { ...file, isRemote: true };
+    }
+  }
+  const remote = new RemoteFolder();
+  remote.next = () => 'later';
+  await using slow = await DatabaseReader.open(remote, { cache: null, gapBytes: 0, openTables: 'at-opening' });
+  remote.most = 0;
+  // Every second key, so that no two blocks are adjacent.
+  const some = KEYS.filter((_, i) => i % 2 === 0);
+  await Promise.all([slow.getMany(some.slice(0, 30)), slow.getMany(some.slice(30))]);
+  expect(remote.most).toBe(16);
+});
+
 test('a read that fails fails the call, which waits for the other reads that were begun', async () => {
   for (const at of [1, 2, 10, 40, 120]) {
     for (const kind of ['turn', 'later'] as const) {

@@ -72,7 +72,10 @@ export interface DatabaseOptions extends Pick<ReaderOptions, 'codecs' | 'cache' 
    * filters.
    */
   readonly filterRange?: number | undefined;
-  /** The most files to keep open, ten of which are not tables. Default: 1000; at least 74 and at most 50,000 are used. */
+  /**
+   * The most files to keep open, ten of which are not tables. A merge on a background thread opens its tables besides, at most as many again,
+   * and closes them when it is over. Default: 1000; at least 74 and at most 50,000 are used.
+   */
   readonly maxOpenFiles?: number | undefined;
   /**
    * Appends to the existing MANIFEST and log, as Chromium does. Opening is then faster, and the contents of the log stay in memory.
