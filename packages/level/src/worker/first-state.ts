@@ -10,8 +10,9 @@ const HELD_MS = 30_000;
 /** The state in which a worker opened a database: users of the previous worker have iterators and snapshots of it. */
 export class FirstState {
   readonly #snapshot: SequenceSnapshot;
-  /** Undefined once it is kept only for those who hold it. */
-  #timer: ReturnType<typeof startTimer>;
+  readonly #timer: ReturnType<typeof startTimer>;
+  /** Whether it is also kept for those who may still come. */
+  #isKept = true;
   #holders = 1;
 
   /** @param snapshot of the state, which is released when no one holds it any longer. */
@@ -31,9 +32,9 @@ export class FirstState {
 
   /** Releases the state as soon as no one holds it. */
   end(): void {
-    if (this.#timer === undefined) return;
+    if (!this.#isKept) return;
+    this.#isKept = false;
     stopTimer(this.#timer);
-    this.#timer = undefined;
     this.#release();
   }
 
