@@ -384,9 +384,9 @@ describe('opening', () => {
   test('refuses a damaged log, a damaged MANIFEST and a missing table, and changes nothing', async () => {
     const folder = new WritableMemoryFolder();
     let database = await Database.open(folder, small);
-    await database.put(utf8('a'), new Uint8Array(1000));
+    await database.put(utf8('a'), new Uint8Array(1000).fill(1));
     await database.flush();
-    await database.put(utf8('b'), new Uint8Array(1000));
+    await database.put(utf8('b'), new Uint8Array(1000).fill(1));
     await database.close();
     const whole = folder.files();
     const cases: [RegExp, ((bytes: Uint8Array) => void) | undefined, string][] = [

@@ -159,7 +159,7 @@ describe('a log that has grown since it was replayed', () => {
 
 describe('damage of a log', () => {
   /** A block of a log with one record, which is a batch, and the same with damage. */
-  const value = new Uint8Array(32_743);
+  const value = new Uint8Array(32_743).fill(2);
   const block = logOf([recordOf({ sequence: 1, operations: [[utf8('x'), value]] })]);
   const damagedBlock = changed(block, 100, 1);
   const noBatch = new Uint8Array(3);

@@ -33,7 +33,7 @@ function mustBePlain(name: string): void {
 
 /** The possible states of the folder after a power cut. */
 export interface Remains {
-  /** @returns one possible state, with some of the unsynced bytes and any subset of the unsynced changes. */
+  /** @returns one possible state, with some of the unsynced bytes, or zeros in their place, and any subset of the unsynced changes. */
   folder(random: Random): WritableMemoryFolder;
 }
 
@@ -177,6 +177,7 @@ export class PowerCutFolder implements WritableFolder {
     return {
       folder(random) {
         const mode = random.below(4);
+        const mayBeZeroed = random.below(2) === 0;
         const isKept = (): boolean => (mode === 0 ? false : mode === 1 ? true : random.below(2) === 0);
         const files = new Map(synced);
         for (const change of changes) {
@@ -186,7 +187,10 @@ export class PowerCutFolder implements WritableFolder {
           [...files].map(([name, contents]) => {
             const { length, synced: least } = lengths.get(contents)!;
             const kept = mode === 0 ? least : mode === 1 ? length : least + random.below(length - least + 1);
-            return [name, contents.bytes.slice(0, kept)] as const;
+            const bytes = contents.bytes.slice(0, kept);
+            // Some file systems keep the length of a file, but not its last bytes.
+            if (mayBeZeroed && random.below(2) === 0) bytes.fill(0, random.below(2) === 0 ? least : least + random.below(kept - least + 1));
+            return [name, bytes] as const;
           }),
         );
       },

@@ -1,4 +1,4 @@
-import { Database, type DatabaseOptions, encodeVersionEdit, type VersionEdit, WritableMemoryFolder } from '@bloom/leveldb';
+import { Database, type DatabaseOptions, DatabaseReader, encodeVersionEdit, MemoryFolder, type VersionEdit, WritableMemoryFolder } from '@bloom/leveldb';
 import { describe, expect, test } from 'vitest';
 import { assembleDatabase, logOf, type LogParts, recordOf, type TableParts } from './assemble-database.js';
 import { rejection } from '@bloom/fixtures/caught';
@@ -288,6 +288,59 @@ describe('a log that is appended to', () => {
     expect(await stateOf(new WritableMemoryFolder(filesOf(damaged)), { reuseLogs: true, damage: 'skip' })).toMatchObject({ entries: ['a=1'], tables: [6n], log: 7n });
     const large = { 4: logOf([batchOf(1, ['a', 'x'.repeat(70_000)]), batchOf(2, ['b', '1'])]) };
     expect(await stateOf(new WritableMemoryFolder(filesOf(large)), { reuseLogs: true, writeBufferSize: 65_536 })).toMatchObject({ tables: [6n, 7n], log: 8n });
+  });
+});
+
+describe.each([true, 'empty'] as const)('zeros at the end of a file, with reuseLogs: %j,', (reuseLogs) => {
+  const zeros = new Uint8Array(100);
+  const join = (...parts: Uint8Array[]): Uint8Array => new Uint8Array(Buffer.concat(parts));
+
+  test.each([
+    ['a log without records', zeros, []],
+    ['a log of one record', join(logOf([batchOf(1, ['a', '1'])]), zeros), ['a=1']],
+    ['a log of one record and half of another', join(logOf([batchOf(1, ['a', '1']), batchOf(2, ['b', '1'])]).slice(0, -10), zeros), ['a=1']],
+  ])('keep %s from being appended to, so that no later write is lost', async (_, log, entries) => {
+    const folder = new WritableMemoryFolder(filesOf({ 4: log }));
+    const database = await Database.open(folder, { reuseLogs });
+    await database.put('later', '2');
+    await database.close();
+    expect((await stateOf(folder, { reuseLogs })).entries).toEqual([...entries, 'later=2']);
+  });
+
+  test('keep a MANIFEST from being appended to, so that no later table is lost', async () => {
+    const files = filesOf({ 4: new Uint8Array(0) });
+    const manifest = files.get('MANIFEST-000002')!;
+    // The last has half of a second record.
+    for (const bytes of [join(manifest, zeros), join(manifest, manifest.subarray(0, 20), zeros)]) {
+      const folder = new WritableMemoryFolder(new Map(files).set('MANIFEST-000002', bytes));
+      const database = await Database.open(folder, { reuseLogs });
+      await database.put('a', '1');
+      await database.flush();
+      await database.close();
+      const again = await Database.open(folder, { reuseLogs });
+      expect(await again.get('a')).toEqual(utf8('1'));
+      await again.close();
+    }
+  });
+
+  test('do not keep a log from being appended to if they are the trailer of a block', async () => {
+    const value = 'v'.repeat(32_768 - 7 - 12 - 6 - 3);
+    const folder = new WritableMemoryFolder(filesOf({ 4: join(logOf([batchOf(1, ['a', value])]), new Uint8Array(3)) }));
+    expect(folder.files().get('000004.log')).toHaveLength(32_768);
+    expect(await stateOf(folder, { reuseLogs })).toMatchObject({ log: reuseLogs === true ? 4n : 7n });
+  });
+});
+
+describe('a record of which only zeros are left at the end of a log', () => {
+  const files = (): Files => filesOf({ 4: logOf([batchOf(1, ['a', '1']), batchOf(2, ['b', '1'])]).fill(0, -10) });
+
+  test('is left out by readers and by a repair, which reports it as truncated', async () => {
+    const reader = await DatabaseReader.open(new MemoryFolder(files()));
+    expect((await collect(reader.entries())).map(([key]) => text(key))).toEqual(['a']);
+    expect(reader.describe()).toMatchObject({ dropped: [], logs: [{ tail: { problem: 'zeroed end' } }] });
+    await reader.close();
+    const { lost, entries } = await Database.repair(new WritableMemoryFolder(files()));
+    expect([entries, lost]).toMatchObject([1, [{ file: '000004.log', reason: 'zeroed end', code: 'BLOOM_TRUNCATED' }]]);
   });
 });
 

@@ -2,12 +2,13 @@
  * Reads the records of a log file, and reports what was dropped and why.
  *
  * After damage, the rest of its block is dropped, and so is a record that crosses into or out of that block; reading continues at the next
- * block. A record that is truncated by the end of the file is not damage: the writer was stopped, or is still writing.
+ * block. A record that is truncated by the end of the file is not damage: the writer was stopped, or is still writing. Neither is a record
+ * from within which on the file is zeros: after a power failure some file systems have the length of a file, but not its last bytes.
  *
  * Source: LevelDB, db/log_reader.cc.
  */
 import { joinedBytes, mustBeBytes, mustBeOptions, mustBeWhole } from '@bloom/bytes/internal';
-import { FIRST, FragmentReader, FULL, LAST, LOG_BLOCK_LENGTH, type LogDropReason, MIDDLE } from './log-format.js';
+import { FIRST, FragmentReader, FULL, isZeroFrom, LAST, LOG_BLOCK_LENGTH, type LogDropReason, MIDDLE } from './log-format.js';
 
 /** Bytes of a log that are not part of any readable record. */
 export interface LogDrop {
@@ -19,13 +20,13 @@ export interface LogDrop {
   readonly reason: LogDropReason;
 }
 
-/** The end of a log that stops in the middle of a record. */
+/** The end of a log that stops in the middle of a record, or has zeros from there on. */
 export interface LogTail {
   /** Bytes from the start of the file to the record that is truncated. */
   readonly offset: number;
   /** Bytes from there to the end of the file. */
   readonly byteLength: number;
-  readonly problem: 'cut header' | 'cut payload' | 'cut record';
+  readonly problem: 'cut header' | 'cut payload' | 'cut record' | 'zeroed end';
 }
 
 /** The most bytes of a record: 1 GiB. A larger one is dropped as soon as that many bytes of it were read. */
@@ -75,7 +76,9 @@ export class LogReader {
   readonly #maxRecordLength: number;
   /** Whether the fragments that follow are those of a record that is too large. */
   #isTooLarge = false;
-  #finished = false;
+  /** A record whose end is zeros, and only zeros follow so far; and the drops to report once anything else follows. */
+  #zeroed: { readonly offset: number; readonly drops: readonly LogDrop[] } | undefined;
+  private finished = false;
 
   /**
    * @param start bytes from the start of the file to the first byte that will be pushed: 0, or the
@@ -96,7 +99,7 @@ export class LogReader {
   /** Takes the next bytes of the file; views of them are lent to `record`, so they must not change. */
   push(bytes: Uint8Array): void {
     mustBeBytes('bytes', bytes);
-    if (this.#finished) throw new TypeError('the reader is finished: read on with a new one');
+    if (this.finished) throw new TypeError('the reader is finished: read on with a new one');
     for (let taken = 0; taken < bytes.length; ) {
       const missing = LOG_BLOCK_LENGTH - (this.#position % LOG_BLOCK_LENGTH) - this.#blockLength;
       const part = bytes.subarray(taken, taken + missing);
@@ -115,10 +118,11 @@ export class LogReader {
 
   /** Reads the last block: the file has no more bytes. @returns the incomplete end of the file, if there is one. */
   finish(): LogTail | undefined {
-    if (this.#finished) throw new TypeError('the reader is finished');
-    this.#finished = true;
+    if (this.finished) throw new TypeError('the reader is finished');
+    this.finished = true;
     const end = this.#position + this.#blockLength;
     const cut = this.#readBlock(this.#block.subarray(0, this.#blockLength), true);
+    if (this.#zeroed !== undefined) return { offset: this.#zeroed.offset, byteLength: end - this.#zeroed.offset, problem: 'zeroed end' };
     if (this.#partial !== undefined) return { offset: this.#recordOffset, byteLength: end - this.#recordOffset, problem: 'cut record' };
     return cut && { ...cut, byteLength: end - cut.offset };
   }
@@ -136,6 +140,11 @@ export class LogReader {
     const end = block.length;
     const fragment = this.#fragment;
     this.#position += end;
+    if (this.#zeroed !== undefined) {
+      if (isZeroFrom(block, 0)) return undefined;
+      this.#report(this.#zeroed.drops);
+      this.#zeroed = undefined;
+    }
     for (let position = 0; ; position = fragment.end) {
       const offset = blockOffset + position;
       switch (fragment.read(block, position, end)) {
@@ -146,18 +155,33 @@ export class LogReader {
           return isCut && position < end ? { offset, problem: 'cut header' } : undefined;
         case 'bad length':
           if (isCut) return { offset, problem: 'cut payload' };
-          this.#drop(offset, end - position, 'bad record length');
-          this.#abandon('error in middle of record');
+          this.#endBlock(offset, false, { offset, byteLength: end - position, reason: 'bad record length' });
           return undefined;
         case 'zeros':
-          this.#abandon('error in middle of record');
+          this.#endBlock(offset, isZeroFrom(block, position));
           return undefined;
         case 'bad checksum':
-          this.#drop(offset, end - position, 'checksum mismatch');
-          this.#abandon('error in middle of record');
+          this.#endBlock(offset, isZeroFrom(block, fragment.end - 1), { offset, byteLength: end - position, reason: 'checksum mismatch' });
           return undefined;
       }
     }
+  }
+
+  /**
+   * Drops the rest of a block, and the record that is being put together.
+   *
+   * @param offset of the fragment at which the rest starts.
+   * @param isZeroed whether the block has only zeros from within this fragment on.
+   */
+  #endBlock(offset: number, isZeroed: boolean, rest?: LogDrop): void {
+    const drops = rest === undefined ? [] : [rest];
+    if (this.#partial !== undefined) drops.push({ offset: this.#recordOffset, byteLength: this.#partialLength, reason: 'error in middle of record' });
+    const recordOffset = this.#partial === undefined ? offset : this.#recordOffset;
+    this.#isTooLarge = false;
+    this.#partial = undefined;
+    this.#partialLength = 0;
+    if (isZeroed && drops.length > 0) this.#zeroed = { offset: recordOffset, drops };
+    else this.#report(drops);
   }
 
   /** Takes a fragment that is at `offset` of the file and ends at `end` of it. */
@@ -237,6 +261,10 @@ export class LogReader {
     if (this.#partial !== undefined) this.#drop(this.#recordOffset, this.#partialLength, reason);
     this.#partial = undefined;
     this.#partialLength = 0;
+  }
+
+  #report(drops: readonly LogDrop[]): void {
+    for (const drop of drops) this.#reading.drop?.(drop);
   }
 
   #drop(offset: number, byteLength: number, reason: LogDropReason): void {

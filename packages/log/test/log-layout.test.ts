@@ -87,6 +87,11 @@ describe('the end of a block', () => {
     expect(block((bytes) => bytes.fill(0, B - 33, B))).toEqual([before, `${B - 33}+33 zeros, allocated ahead`, after]);
   });
 
+  test('is a zeroed end where the file has only zeros from within a record on', () => {
+    expect(block((bytes) => bytes.fill(0, B - 20))).toEqual([before, `${B - 33}+33 zeroed end`, `${B}+27 zeros, allocated ahead`]);
+    expect(block((bytes) => bytes.fill(0, B - 20, B))).toEqual([before, `${B - 33}+33 rest of the block: checksum mismatch`, after]);
+  });
+
   test('is a cut payload or a cut header where the file ends within a record', () => {
     expect(block(() => {}, B - 1 - 15)).toEqual([before, `${B - 33}+17 cut payload`]);
     expect(block(() => {}, B - 30)).toEqual([before, `${B - 33}+3 cut header`]);

@@ -334,6 +334,53 @@ describe('damage', () => {
     expect(texts(bytes)).toEqual(['foo']);
   });
 
+  describe('zeros from within a record to the end of the file', () => {
+    const long = big('b', 2 * B + 1000);
+    // The record starts at 107, and its fragments at 107, 32,768 and 65,536.
+    test.each([
+      ['in the checksum of a record in one fragment', 40, 109, undefined],
+      ['in its length', 40, 112, 107],
+      ['at its type', 40, 113, 107],
+      ['in its payload', 40, 120, 107],
+      ['at its last byte', 40, 153, 107],
+      ['in its payload, so that only zeros fill the next blocks', B, 120, 107],
+      ['in the payload of the first of three fragments', long.length, 120, 107],
+      ['at the header of the second fragment', long.length, B, 107],
+      ['in the payload of the second fragment', long.length, B + 100, 107],
+      ['in the payload of the last fragment', long.length, 2 * B + 100, 107],
+    ])('are the tail of the log, and not damage, if they begin %s', (_, length, start, offset) => {
+      const whole = written([big('a', 100), big('b', length)]);
+      // Space that was allocated ahead changes nothing.
+      for (const more of [0, 3, 500, B, 2 * B - (whole.length % B)]) {
+        const bytes = Buffer.concat([whole.fill(0, start), new Uint8Array(more)]);
+        const tail = offset === undefined ? undefined : { offset, byteLength: bytes.length - offset, problem: 'zeroed end' };
+        expect(readLog(bytes), String(more)).toMatchObject({ records: [{ offset: 0 }], drops: [], tail });
+        const reader = new LogReader({ record: () => {} });
+        for (let i = 0; i < bytes.length; i += 1000) reader.push(bytes.subarray(i, i + 1000));
+        expect([reader.finish(), reader.resumeOffset]).toEqual([tail, 107]);
+      }
+    });
+
+    test('are damage if another byte follows, at any distance', () => {
+      const drop = { offset: 107, byteLength: B - 107, reason: 'checksum mismatch' };
+      for (const blocks of [1, 2, 5]) {
+        const bytes = new Uint8Array((blocks + 1) * B);
+        bytes.set(written([big('a', 100), big('b', 40)]).fill(0, 120));
+        bytes.set(written(['next']), blocks * B);
+        const { records, drops: found, tail } = readLog(bytes);
+        expect([records.map(({ offset }) => offset), found, tail]).toEqual([[0, blocks * B], [drop], undefined]);
+      }
+      const bytes = written([big('a', 100), big('b', 40), 'next']).fill(0, 120, 154);
+      expect(readLog(bytes)).toMatchObject({ drops: [{ offset: 107, byteLength: bytes.length - 107, reason: 'checksum mismatch' }], tail: undefined });
+    });
+
+    test('are damage if they begin only after the record', () => {
+      const bytes = Buffer.concat([written(['foo']), new Uint8Array(100)]);
+      bytes[0]! ^= 1;
+      expect(readLog(bytes)).toMatchObject({ drops: [{ offset: 0, byteLength: 110, reason: 'checksum mismatch' }], tail: undefined });
+    });
+  });
+
   test('a last block of exactly 32,768 bytes is not a truncated one, so its damage is reported', () => {
     const bytes = written([big('x', B)]).slice(0, B);
     bytes[4] = 0xff;

@@ -19,8 +19,6 @@ export interface ManifestContents {
   readonly builder: ManifestBuilder;
   /** What was read, up to the end of its last whole record. */
   readonly prefix: KnownPrefix;
-  /** Whether it ends in a part of a record. */
-  readonly isTorn: boolean;
 }
 
 /** How to read a MANIFEST. */
@@ -62,8 +60,8 @@ export function* readManifest(file: FolderFile, name: string, options: ManifestR
     },
     before?.prefix.byteLength ?? 0,
   );
-  const { prefix, tail } = yield* readRecords(reader, file, before?.prefix, Math.min(file.byteLength, MAX_MANIFEST_LENGTH));
-  return { builder, prefix, isTorn: tail !== undefined };
+  const { prefix } = yield* readRecords(reader, file, before?.prefix, Math.min(file.byteLength, MAX_MANIFEST_LENGTH));
+  return { builder, prefix };
 }
 
 /** The place of a MANIFEST in errors. */

@@ -1,7 +1,18 @@
-import { LogWriter } from '@bloom/log';
+import { LOG_BLOCK_LENGTH, LOG_HEADER_LENGTH, LogWriter } from '@bloom/log';
+import type { FolderFile } from './folder.js';
 import type { WritableFile } from './writable-folder.js';
 
 const NO_BYTES = new Uint8Array(0);
+
+/**
+ * Whether records can be added to a file: it ends with its last whole record, or with the trailer of a block after it. Records after anything
+ * else, such as a part of a record or zeros, would be lost, because readers skip the rest of that block.
+ *
+ * @param recordsEnd the end of the last whole record.
+ */
+export function canBeContinued({ byteLength }: Pick<FolderFile, 'byteLength'>, recordsEnd: number): boolean {
+  return byteLength === recordsEnd || (byteLength % LOG_BLOCK_LENGTH === 0 && byteLength - recordsEnd < LOG_HEADER_LENGTH);
+}
 
 /** A log or a MANIFEST that is being written. */
 export class RecordFile {

@@ -38,6 +38,11 @@ export class StoredRecords {
     this.#piece = { offset: this.#offset, bytes: new Uint8Array(0) };
   }
 
+  /** The end of the last whole record so far. */
+  get recordsEnd(): number {
+    return this.#reader.resumeOffset;
+  }
+
   /** Gives the reader the next piece, or reports the end to it. @returns whether there may be more. */
   *readPiece(): FolderReading<boolean> {
     const offset = this.#offset;

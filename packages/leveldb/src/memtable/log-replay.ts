@@ -64,6 +64,11 @@ export class LogReplay {
     return this.#records.tail;
   }
 
+  /** The end of the last whole record so far. */
+  get recordsEnd(): number {
+    return this.#records.recordsEnd;
+  }
+
   /**
    * Replays the next piece.
    *

@@ -24,7 +24,7 @@ import { LiveLog } from './live-log.js';
 import { LostFiles } from '../folder/lost-files.js';
 import { writeFlushedTable } from '../compact/flushed-table.js';
 import { Pacer } from '../folder/pacer.js';
-import { RecordFile } from '../folder/record-file.js';
+import { canBeContinued, RecordFile } from '../folder/record-file.js';
 import { ENTRIES_PER_LOOK } from '../table/table-file.js';
 import type { VersionSet } from './version-set.js';
 
@@ -170,8 +170,8 @@ async function recoverLog(
     await file.close?.();
   }
   const { lastSequence } = replay;
-  // Records added after a torn one could not be read again, and a damaged log would be refused again.
-  const isWhole = flushed === 0 && replay.tail === undefined && dropped.length === 0;
+  // A damaged log would be refused again.
+  const isWhole = flushed === 0 && canBeContinued(file, replay.recordsEnd) && dropped.length === 0;
   const mayReuse = isLast && isWhole && (settings.reusedLogs === 'any' || (settings.reusedLogs === 'empty' && operations === 0));
   const appended = mayReuse ? await folder.openForAppend(name) : undefined;
   if (appended === undefined && memtable !== undefined) await flush(memtable);

@@ -18,7 +18,7 @@ import { encodeVersionEdit, type VersionEdit } from '../format/version-edit.js';
 import type { KeyOrder, Version } from '../format/version.js';
 import type { WritableFolder } from '../folder/writable-folder.js';
 import { firstNewNumber } from './file-numbers.js';
-import { RecordFile } from '../folder/record-file.js';
+import { canBeContinued, RecordFile } from '../folder/record-file.js';
 
 /** Writes the first MANIFEST of a new database, and CURRENT. Source: `DBImpl::NewDB`. */
 export async function createDatabase(folder: WritableFolder, comparator: Comparator): Promise<void> {
@@ -121,11 +121,10 @@ export class VersionSet implements ManifestFields {
     const file = await openShortFile(folder, name);
     if (file === undefined) throw missingManifest(name, folder.name);
     try {
-      const { builder, isTorn } = await runAsync(folder, readManifest(file, name));
+      const { builder, prefix } = await runAsync(folder, readManifest(file, name));
       const versions = new VersionSet(folder, comparator, order, builder, name, manifestPlace(file, name));
       const parsed = parseFileName(name);
-      // Records added after a torn one could not be read again.
-      if (!isTorn && parsed?.type === 'manifest' && file.byteLength < reuseBytes) {
+      if (canBeContinued(file, prefix.byteLength) && parsed?.type === 'manifest' && file.byteLength < reuseBytes) {
         const appended = await folder.openForAppend(name);
         if (appended !== undefined) {
           versions.manifestNumber = parsed.number;
