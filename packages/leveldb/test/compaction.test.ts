@@ -134,6 +134,18 @@ describe('the level that is compacted next', () => {
   ])('for a memtable from f to m is %s', (_, levels, expected) => {
     expect(levelForFlush(versionOf(levels), order, file(99, 'f', 'm'), MIB)).toBe(expected);
   });
+
+  test.each([
+    ['0, where a merge writes tables around it to level 1', { level: 1, first: 'a', last: 'z' }, 0],
+    ['1, where a merge writes tables around it to level 2', { level: 2, first: 'a', last: 'z' }, 1],
+    ['2, where a merge writes tables around it to level 3', { level: 3, first: 'a', last: 'z' }, 2],
+    ['1, where a merge writes tables up to its first key to level 2', { level: 2, first: 'a', last: 'f@7' }, 1],
+    ['1, where a merge writes tables from its last key on to level 2', { level: 2, first: 'm@7', last: 'z' }, 1],
+    ['2, where a merge writes tables before it', { level: 1, first: 'a', last: 'e' }, 2],
+    ['2, where a merge writes tables after it', { level: 1, first: 'n', last: 'z' }, 2],
+  ])('for a memtable from f to m is %s', (_, { level, first, last }, expected) => {
+    expect(levelForFlush(versionOf({}), order, file(99, 'f', 'm'), MIB, { level, ...file(98, first, last) })).toBe(expected);
+  });
 });
 
 describe('the inputs of a compaction', () => {

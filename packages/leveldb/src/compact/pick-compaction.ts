@@ -16,12 +16,31 @@ const MAX_FLUSH_LEVEL = 2;
 /** The most bytes, in units of `maxFileSize`, up to which a compaction is enlarged. */
 const MAX_EXPANDED_FILES = 25;
 
-/** The level for a flushed memtable. Source: `Version::PickLevelForMemTableOutput`. */
-export function levelForFlush(version: Version, order: KeyOrder, { smallest: begin, largest: end }: Pick<FileMetadata, 'smallest' | 'largest'>, maxFileSize: number): number {
+/** The level that a merge in progress writes to, and the range of its inputs, within which its tables will be. */
+export interface MergeTarget extends Pick<FileMetadata, 'smallest' | 'largest'> {
+  readonly level: number;
+}
+
+/**
+ * The level for a flushed memtable. Source: `Version::PickLevelForMemTableOutput`.
+ *
+ * @param target of the merge during which the memtable is flushed. The table must not be where the merge's tables will be: the inputs of a
+ *   merge that a caller asked for can have gaps between them. LevelDB 1.23 does not look at this, and ends up with overlapping tables.
+ */
+export function levelForFlush(
+  version: Version,
+  order: KeyOrder,
+  { smallest: begin, largest: end }: Pick<FileMetadata, 'smallest' | 'largest'>,
+  maxFileSize: number,
+  target?: MergeTarget,
+): number {
   const bounds: KeyBounds = { begin, end };
-  if (overlapsLevel(version, 0, order, bounds)) return 0;
+  const isTaken = (level: number): boolean =>
+    overlapsLevel(version, level, order, bounds) ||
+    (target?.level === level && compareUser(order, target.smallest, end) <= 0 && compareUser(order, target.largest, begin) >= 0);
+  if (isTaken(0)) return 0;
   let level = 0;
-  while (level < MAX_FLUSH_LEVEL && !overlapsLevel(version, level + 1, order, bounds)) {
+  while (level < MAX_FLUSH_LEVEL && !isTaken(level + 1)) {
     if (sizeOf(overlappingFiles(version, level + 2, order, bounds)) > MAX_GRANDPARENT_FILES * maxFileSize) break;
     level++;
   }

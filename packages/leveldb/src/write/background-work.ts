@@ -7,9 +7,9 @@
 import { UnsupportedError } from '@bloom/bytes';
 import { MAX_SEQUENCE } from '@bloom/sstable/database';
 import { isTooFull } from '../compact/level-limits.js';
-import { type Compaction, compactionOf, type CompactionState, levelForFlush, pickCompaction } from '../compact/pick-compaction.js';
+import { type Compaction, compactionOf, type CompactionState, levelForFlush, type MergeTarget, pickCompaction } from '../compact/pick-compaction.js';
 import { Memtable } from '../memtable/memtable.js';
-import { type KeyBounds, sizeOf } from '../compact/overlap.js';
+import { boundsOf, type KeyBounds, sizeOf } from '../compact/overlap.js';
 import { SeekBudget } from '../compact/seek-budget.js';
 import type { WrittenTable } from '../folder/table-thread.js';
 import type { WritableFolder } from '../folder/writable-folder.js';
@@ -67,6 +67,8 @@ export class BackgroundWork {
   private clearing: Clearing | undefined;
   #cannotMerge: UnsupportedError | undefined;
   private running: Promise<void> | undefined;
+  /** Where the merge in progress writes. */
+  private mergeTarget: MergeTarget | undefined;
   /** Callers waiting for progress. */
   private waiting: (() => void)[] = [];
   /** Total duration of all flushes, in milliseconds. A flush that interrupts a compaction is not counted as part of it. */
@@ -262,7 +264,7 @@ export class BackgroundWork {
     onEvent?.({ kind: 'flush-began', log: name, table: tableFileName(number), entries: memtable.count });
     let isListed = false;
     try {
-      const level = memtable.count === 0 ? undefined : levelForFlush(base, versions.order, memtable.bounds, this.settings.maxFileSize);
+      const level = memtable.count === 0 ? undefined : levelForFlush(base, versions.order, memtable.bounds, this.settings.maxFileSize, this.mergeTarget);
       const bitsPerKey = level === undefined ? undefined : this.bits && (await this.bits.ofMemtable(level, memtable, base));
       const written = await this.tables.flush(memtable, number, bitsPerKey);
       const file = written?.file;
@@ -357,6 +359,8 @@ export class BackgroundWork {
     };
     // Without memtables: those that are flushed during the merge would stay in memory until its end.
     const view = files.viewOf(versions, []);
+    const { begin: smallest, end: largest } = boundsOf(compaction.inputs.flat(), versions.order);
+    this.mergeTarget = { level: outputLevel, smallest, largest };
     let isListed = false;
     try {
       const onTable = onEvent && ((table: WrittenTable) => onEvent({ kind: 'compaction-output', level: outputLevel, table: tableMade(table) }));
@@ -385,6 +389,7 @@ export class BackgroundWork {
         newFiles: outputs.map((file) => ({ level: outputLevel, file })),
       });
     } finally {
+      this.mergeTarget = undefined;
       view.unpin();
       for (const number of numbers) files.unkeep(number);
       if (!isListed) await this.#discard(numbers);
