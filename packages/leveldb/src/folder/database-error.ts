@@ -7,7 +7,8 @@
  * - `BLOOM_LOCKED`: it is already open for writing, in this process or in another.
  * - `BLOOM_NO_LOCK`: the folder cannot be locked. Do what the message says: for example, install the package that it names, or make sure that
  *   no other program writes to the folder and pass `lock: 'none'`.
- * - `BLOOM_NO_ROOM`: the sequences or the file numbers of the database are used up, so the write was refused; other databases are not affected.
+ * - `BLOOM_NO_ROOM`: the sequences or the file numbers of the database are used up, or its tables need too large a MANIFEST, so the write or the
+ *   opening was refused; other databases are not affected.
  *   A batch with fewer operations may still fit. The database can still be read, and copied to a new one.
  * - `BLOOM_NOT_A_FOLDER`: `lost`, into which files are moved, is a link or a file. Rename it.
  * - `BLOOM_WRITING_ENDED`: nothing more is written, for the reason in `cause`: a write to the folder failed, a table that is merged is damaged,

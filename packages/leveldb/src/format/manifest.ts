@@ -26,6 +26,9 @@ export interface ManifestFields {
  */
 export const MAX_MANIFEST_LENGTH = 2 ** 30;
 
+/** The most bytes of the records that a MANIFEST is given. The rest of its length is for the headers of their fragments. */
+export const MAX_MANIFEST_RECORDS = Math.floor(0.99 * MAX_MANIFEST_LENGTH);
+
 /** @throws CorruptionError `BLOOM_TOO_LARGE`, before anything is read, when it is longer than a MANIFEST can be. */
 export function mustBeManifestLength({ byteLength }: { readonly byteLength: number }, place: Place): void {
   if (byteLength <= MAX_MANIFEST_LENGTH) return;

@@ -6,6 +6,7 @@
  * numbers which value of a key is the newest. Here, tables without a known level are merged if they overlap, because compactions do not
  * number tables in the order of their age.
  */
+import { CorruptionError } from '@bloom/bytes';
 import { mustBeBoolean, mustBeOptions } from '@bloom/bytes/internal';
 import { runClosing } from '../folder/closing-files.js';
 import { readManifestName } from '../folder/current-file.js';
@@ -16,6 +17,7 @@ import { LostFiles } from '../folder/lost-files.js';
 import { RecordFile } from '../folder/record-file.js';
 import { isMissing, type WritableFolder } from '../folder/writable-folder.js';
 import { isCanonicalName, manifestFileName, type NumberedFile, numberedFiles, parseFileName, tableFileName } from '../format/file-name.js';
+import { MAX_MANIFEST_RECORDS } from '../format/manifest.js';
 import { encodeVersionEdit, hasSameBounds } from '../format/version-edit.js';
 import { type DatabaseOptions, type Settings, settingsOf } from './database-options.js';
 import { holdFolder } from './folder-hold.js';
@@ -96,6 +98,13 @@ export async function repairDatabase(folder: WritableFolder, options: RepairOpti
   }
 }
 
+/** @throws CorruptionError `BLOOM_TOO_LARGE` when a MANIFEST with this record could not be read again. */
+function mustFitManifest({ length }: Uint8Array, number: bigint): void {
+  if (length <= MAX_MANIFEST_RECORDS) return;
+  const problem = `a MANIFEST of the tables needs ${length} bytes, of which their first and last keys are the most, and can have ${MAX_MANIFEST_RECORDS}: give a larger maxFileSize`;
+  throw new CorruptionError('BLOOM_TOO_LARGE', { structure: 'MANIFEST', offset: 0, file: manifestFileName(number) }, problem);
+}
+
 /** A damaged table. */
 interface DamagedTable extends NumberedFile {
   /** Its entry in the MANIFEST. */
@@ -150,8 +159,11 @@ class Repair {
       for (const log of numberedFiles(data, 'log')) await this.#takeLog(log, manifest);
       await tables.flush();
       for (const name of await tables.place()) this.#guessed.add(name);
+      const number = tables.newFileNumber();
+      const record = this.#record(number);
+      mustFitManifest(record, number);
       isMade = true;
-      const setAside = await this.#install(manifests.map(({ name }) => name).filter((name) => names.includes(name)));
+      const setAside = await this.#install(number, record, manifests.map(({ name }) => name).filter((name) => names.includes(name)));
       await this.#clean(names);
       const { entries, lastSequence } = tables;
       const { listed: lost, more: moreLost } = this.#lost;
@@ -238,25 +250,21 @@ class Repair {
     await this.#withFile(name, (file) => rescueLog(this.#folder, name, file, this.#settings, this.#tables, this.#lost));
   }
 
+  /** The record of the new MANIFEST, which has this number. */
+  #record(number: bigint): Uint8Array {
+    const { placed, lastSequence, nextFileNumber } = this.#tables;
+    // Each log has a lower number, and is obsolete.
+    return encodeVersionEdit({ comparator: this.#settings.comparator.name, logNumber: number, nextFileNumber, lastSequence, newFiles: placed });
+  }
+
   /** Writes the MANIFEST, sets aside what it replaces, and makes CURRENT name it. */
-  async #install(manifests: readonly string[]): Promise<SetAside[]> {
-    const { placed, lastSequence } = this.#tables;
-    const number = this.#tables.newFileNumber();
+  async #install(number: bigint, record: Uint8Array, manifests: readonly string[]): Promise<SetAside[]> {
     const name = manifestFileName(number);
     // All tables of the MANIFEST must exist before it does: the next repair may rely on it.
     await this.#folder.syncFolder();
     const manifest = new RecordFile(number, name, await this.#folder.create(name));
     try {
-      await manifest.addRecord(
-        encodeVersionEdit({
-          comparator: this.#settings.comparator.name,
-          // Each log has a lower number, and is obsolete.
-          logNumber: number,
-          nextFileNumber: this.#tables.nextFileNumber,
-          lastSequence,
-          newFiles: placed,
-        }),
-      );
+      await manifest.addRecord(record);
       await manifest.sync();
     } finally {
       await manifest.close();

@@ -10,10 +10,11 @@ import { MAX_SEQUENCE } from '@bloom/sstable/database';
 import type { FolderFile } from '../folder/folder.js';
 import { missingManifest, readCurrent } from '../folder/current-file.js';
 import { encodeCurrent } from '../format/current.js';
+import { DatabaseError } from '../folder/database-error.js';
 import { CURRENT, manifestFileName, parseFileName, temporaryFileName } from '../format/file-name.js';
 import { runAsync } from '../folder/folder-reading.js';
 import { manifestPlace, readManifest } from '../folder/manifest-file.js';
-import type { ManifestBuilder, ManifestFields } from '../format/manifest.js';
+import { type ManifestBuilder, type ManifestFields, MAX_MANIFEST_RECORDS } from '../format/manifest.js';
 import { encodeVersionEdit, type VersionEdit } from '../format/version-edit.js';
 import type { KeyOrder, Version } from '../format/version.js';
 import type { WritableFolder } from '../folder/writable-folder.js';
@@ -59,6 +60,12 @@ export function mustBeOrderOf(named: string | undefined, { name }: Comparator, p
   throw new UnsupportedError('BLOOM_UNKNOWN_COMPARATOR', place, problem);
 }
 
+/** The error for a database whose tables need too large a MANIFEST. */
+export function noManifestRoom(needed: string): DatabaseError {
+  const problem = `the first and last keys of its tables need ${needed}, which can have ${MAX_MANIFEST_RECORDS} bytes: copy its entries to a database with a larger maxFileSize`;
+  return new DatabaseError('BLOOM_NO_ROOM', problem);
+}
+
 /** Waits for all, even if one fails: none may continue once its file is closed. */
 async function allDone(steps: readonly (() => Promise<void> | void)[]): Promise<void> {
   for (const outcome of await Promise.allSettled(steps.map(async (step) => step()))) if (outcome.status === 'rejected') throw outcome.reason;
@@ -84,6 +91,8 @@ export class VersionSet implements ManifestFields {
   #builder: ManifestBuilder;
   readonly #place: Place;
   #manifest: RecordFile | undefined;
+  /** Bytes of the keys of the tables of a version. */
+  private keys: { readonly version: Version; readonly bytes: number } | undefined;
 
   private constructor(folder: WritableFolder, comparator: Comparator, order: KeyOrder, builder: ManifestBuilder, name: string, place: Place) {
     const fields = builder.fields(place);
@@ -152,6 +161,18 @@ export class VersionSet implements ManifestFields {
     return this.#manifest !== undefined;
   }
 
+  /**
+   * Whether a MANIFEST has room for the tables that further writes make. The tables may take half of it: the other half is for those that are
+   * made of the memtables and by merges.
+   */
+  get hasManifestRoom(): boolean {
+    const { current } = this;
+    if (this.keys?.version !== current) {
+      this.keys = { version: current, bytes: current.files.reduce((sum, { smallest, largest }) => sum + smallest.length + largest.length, 0) };
+    }
+    return this.keys.bytes <= MAX_MANIFEST_RECORDS / 2;
+  }
+
   /** Takes the next number for a file. */
   newFileNumber(): bigint {
     return this.nextFileNumber++;
@@ -168,22 +189,36 @@ export class VersionSet implements ManifestFields {
   }
 
   /**
-   * Makes a change on disk, and then in memory. The first change writes a new MANIFEST, unless the old one is reused.
+   * Makes a change on disk, and then in memory. The first change writes a new MANIFEST, unless the old one is reused, and so does a change
+   * for which the MANIFEST has no room.
    *
    * After a failure the change may be on disk or not, so nothing more may be written.
    *
-   * Source: `VersionSet::LogAndApply`.
+   * Source: `VersionSet::LogAndApply`, which writes one MANIFEST of any length.
+   *
+   * @throws DatabaseError `BLOOM_NO_ROOM` when a new MANIFEST would be too large. Nothing is written then.
    */
   async apply(change: VersionEdit): Promise<void> {
     const { logNumber = this.logNumber, previousLogNumber = this.previousLogNumber } = change;
-    const edit: VersionEdit = { ...change, logNumber, previousLogNumber, nextFileNumber: this.nextFileNumber, lastSequence: this.lastSequence };
+    const encode = (): Uint8Array =>
+      encodeVersionEdit({ ...change, logNumber, previousLogNumber, nextFileNumber: this.nextFileNumber, lastSequence: this.lastSequence });
     const builder = this.#builder.copy();
     const { compactPointers, files } = builder;
     for (const { level, key } of change.compactPointers ?? []) compactPointers.set(level, key);
     files.apply(change);
     // An edit that gives no valid version is refused before it is written.
     const version = files.build(this.order, this.#place);
-    await this.#write(edit);
+    const record = encode();
+    const manifest = this.#manifest;
+    if (manifest === undefined) {
+      await this.#begin(record);
+    } else if (manifest.byteLength + record.length > MAX_MANIFEST_RECORDS) {
+      this.manifestNumber = this.newFileNumber();
+      await this.#begin(encode());
+      await manifest.close();
+    } else {
+      await this.#append(manifest, record);
+    }
     this.#builder = builder;
     this.current = version;
     this.logNumber = logNumber;
@@ -203,19 +238,23 @@ export class VersionSet implements ManifestFields {
     await this.#manifest?.close();
   }
 
-  async #write(edit: VersionEdit): Promise<void> {
-    if (this.#manifest !== undefined) {
-      // The tables that the edit lists must exist whenever it does, so they come first.
-      await this.#folder.syncFolder();
-      await this.#manifest.addRecord(encodeVersionEdit(edit));
-      await this.#manifest.sync();
-      return;
-    }
+  async #append(manifest: RecordFile, record: Uint8Array): Promise<void> {
+    // The tables that the edit lists must exist whenever it does, so they come first.
+    await this.#folder.syncFolder();
+    await manifest.addRecord(record);
+    await manifest.sync();
+  }
+
+  /** Writes a new MANIFEST, with the state before the edit of this record, and the edit. */
+  async #begin(record: Uint8Array): Promise<void> {
+    const snapshot = encodeVersionEdit(this.#snapshot());
+    const bytes = snapshot.length + record.length;
+    if (bytes > MAX_MANIFEST_RECORDS) throw noManifestRoom(`${bytes} bytes in a MANIFEST`);
     const name = manifestFileName(this.manifestNumber);
     const manifest = new RecordFile(this.manifestNumber, name, await this.#folder.create(name));
     try {
-      await manifest.addRecord(encodeVersionEdit(this.#snapshot()));
-      await manifest.addRecord(encodeVersionEdit(edit));
+      await manifest.addRecord(snapshot);
+      await manifest.addRecord(record);
       await setCurrent(this.#folder, this.manifestNumber, manifest);
     } catch (error) {
       await manifest.close();

@@ -17,6 +17,7 @@ import type { Settings } from './database-options.js';
 import type { DatabaseState } from './database-state.js';
 import { WRITING_END } from './file-numbers.js';
 import { LiveLog } from './live-log.js';
+import { noManifestRoom } from './version-set.js';
 
 /** The number of tables in level 0 from which each write is delayed by a millisecond, and from which it waits for a compaction. */
 const SLOWDOWN_TABLES = 8;
@@ -85,10 +86,10 @@ export class WritePath {
     }
   }
 
-  /** Whether there are sequences for a batch, and numbers for more files. */
+  /** Whether there are sequences for a batch, and numbers and room in the MANIFEST for more files. */
   hasNumbers({ count }: WriteBatch): boolean {
-    const { lastSequence, nextFileNumber } = this.#state.versions;
-    return (lastSequence < ROOMY_SEQUENCE || lastSequence + BigInt(count) < MAX_SEQUENCE) && nextFileNumber < WRITING_END;
+    const { lastSequence, nextFileNumber, hasManifestRoom } = this.#state.versions;
+    return hasManifestRoom && (lastSequence < ROOMY_SEQUENCE || lastSequence + BigInt(count) < MAX_SEQUENCE) && nextFileNumber < WRITING_END;
   }
 
   /**
@@ -96,8 +97,8 @@ export class WritePath {
    * error. In both cases nothing has changed.
    */
   append(batch: WriteBatch, sync: boolean): Promise<void> | undefined {
-    if (!this.hasNumbers(batch)) throw noRoom(batch.count);
     const { versions, log } = this.#state;
+    if (!this.hasNumbers(batch)) throw versions.hasManifestRoom ? noRoom(batch.count) : noManifestRoom('more than half of a MANIFEST');
     if (versions.order.compareInternalKeys === compareInternalBytes) return this.#append(batch, sync);
     const memtable = this.#settings.comparator.keyEquivalence === undefined ? log.memtable : undefined;
     const keys = new BatchOrder(memtable, versions.order, batch.encode(0n));
