@@ -1,10 +1,10 @@
 // Folders that somebody else has made: what has the name of one of LevelDB's files is not always a file.
 import { spawnSync } from 'node:child_process';
-import { chmodSync, copyFileSync, existsSync, linkSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, copyFileSync, existsSync, linkSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
-import { Database, type WritableFolder, WritableMemoryFolder } from '@bloom/leveldb';
+import { Database, WritableMemoryFolder } from '@bloom/leveldb';
 import { WritableNodeFolder } from '@bloom/leveldb/node';
 import { afterAll, describe, expect, test } from 'vitest';
 import { rejection } from '@bloom/fixtures/caught';
@@ -31,6 +31,16 @@ async function someDatabase(): Promise<string> {
 /** The number that the next file gets. */
 function nextNumber(path: string): number {
   return Math.max(...readdirSync(path).map((name) => Number(/(\d{6})/.exec(name)?.[1] ?? 0))) + 1;
+}
+
+/** A folder in which some files cannot be deleted. */
+class FailingFolder extends WritableMemoryFolder {
+  mayDelete: (name: string) => boolean = () => true;
+
+  override delete(name: string): void {
+    if (!this.mayDelete(name)) throw Object.assign(new Error(`cannot delete ${name}`), { code: 'EBUSY' });
+    super.delete(name);
+  }
 }
 
 const padded = (number: number): string => String(number).padStart(6, '0');
@@ -182,11 +192,31 @@ describe('destroy', () => {
     expect(readFileSync(join(outside, 'target'), 'utf8')).toBe('precious');
   });
 
-  test('deletes all that it can when something cannot be deleted, and names that', async () => {
+  test('deletes all tables and logs that it can when one cannot be deleted, names that, and can be repeated', async () => {
     const path = await someDatabase();
     mkdirSync(join(path, '000001.log'));
     expect(await rejection(Database.destroy(new WritableNodeFolder(path)))).toMatchObject({ path: join(path, '000001.log') });
-    expect(readdirSync(path)).toEqual(['000001.log']);
+    expect(readdirSync(path)).toEqual(['000001.log', 'CURRENT', 'LOCK', 'MANIFEST-000002']);
+    rmdirSync(join(path, '000001.log'));
+    await Database.destroy(new WritableNodeFolder(path));
+    expect(existsSync(path)).toBe(false);
+  });
+
+  test('that failed to delete a table can be repeated, whichever file it was', async () => {
+    const files = new WritableMemoryFolder();
+    const database = await Database.open(files);
+    await database.put(utf8('a'), utf8('1'));
+    await database.flush();
+    await database.close();
+    for (const busy of files.list()) {
+      const folder = new FailingFolder(files.files());
+      folder.mayDelete = (name) => name !== busy;
+      expect(await rejection(Database.destroy(folder))).toMatchObject({ code: 'EBUSY', message: `cannot delete ${busy}` });
+      expect(folder.list()).toContain(busy);
+      folder.mayDelete = () => true;
+      await Database.destroy(folder);
+      expect(folder.list()).toEqual([]);
+    }
   });
 
   test('that was interrupted can be repeated', async () => {
@@ -197,18 +227,11 @@ describe('destroy', () => {
     await database.close();
     const count = files.list().length;
     for (let failing = 0; failing < count; failing++) {
-      const folder = new WritableMemoryFolder(files.files());
+      const folder = new FailingFolder(files.files());
       let deletions = 0;
-      const broken: WritableFolder = Object.assign(Object.create(folder) as WritableFolder, {
-        list: () => folder.list(),
-        lock: () => ({ release: () => undefined }),
-        delete(name: string) {
-          if (deletions++ >= failing) throw new Error('the process was killed');
-          folder.delete(name);
-        },
-        removeFolder: () => undefined,
-      });
-      await rejection(Database.destroy(broken));
+      folder.mayDelete = () => deletions++ < failing;
+      expect(await rejection(Database.destroy(folder))).toMatchObject({ code: 'EBUSY' });
+      folder.mayDelete = () => true;
       await Database.destroy(folder);
       expect(folder.list()).toEqual([]);
     }

@@ -102,7 +102,8 @@ export class Database extends AsyncBaseReader {
    * @throws DatabaseError `BLOOM_LOCKED` when the database is open.
    * @throws UnsupportedError `BLOOM_UNSUPPORTED_FORMAT` when another engine wrote it, such as RocksDB (see `foreignEngine`). The folder is
    *   then unchanged.
-   * @throws the folder's error when a file cannot be deleted. All others are deleted nevertheless.
+   * @throws the folder's error when a file cannot be deleted. All other tables and logs are deleted nevertheless; MANIFEST and CURRENT are kept, so
+   *   that the call can be repeated.
    */
   static async destroy(folder: WritableFolder, options: Pick<DatabaseOptions, 'lock' | 'onEvent'> = {}): Promise<void> {
     mustHaveAtMost('Database.destroy', 'a folder and options', 2, arguments.length);

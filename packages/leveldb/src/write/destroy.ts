@@ -4,7 +4,7 @@
  * Source: LevelDB, db/db_impl.cc, `DestroyDB`.
  */
 import { CURRENT, isCanonicalName, LOCK, parseFileName } from '../format/file-name.js';
-import type { WritableFolder } from '../folder/writable-folder.js';
+import { isMissing, type WritableFolder } from '../folder/writable-folder.js';
 import { holdFolder, type HoldSettings } from './folder-hold.js';
 import { mustBeLevelDb } from './foreign-folder.js';
 
@@ -13,7 +13,12 @@ export function isDatabase(names: readonly string[]): boolean {
   return names.some((name) => name === CURRENT || parseFileName(name)?.type === 'manifest');
 }
 
-/** Deletes the files of a database. @throws the first error of a file that could not be deleted, when all others are deleted. */
+/**
+ * Deletes the files of a database.
+ *
+ * @throws the first error of a file that could not be deleted. All other tables and logs are then deleted, and what makes the folder a database
+ *   is still there, so that the call can be repeated.
+ */
 export async function destroyDatabase(folder: WritableFolder, settings: HoldSettings): Promise<void> {
   await mustBeLevelDb(folder);
   const hold = await holdFolder(folder, settings);
@@ -22,10 +27,11 @@ export async function destroyDatabase(folder: WritableFolder, settings: HoldSett
     const names = await hold.folder.list();
     if (!isDatabase(names)) return;
     for (const name of inOrder(names)) {
+      if (failures.length > 0 && rankOf(name) > 0) break;
       try {
         await hold.folder.delete(name);
       } catch (error) {
-        failures.push(error);
+        if (!isMissing(error)) failures.push(error);
       }
     }
   } finally {
@@ -39,6 +45,10 @@ export async function destroyDatabase(folder: WritableFolder, settings: HoldSett
  * can be repeated. LOCK comes last, and is deleted while it is locked: others can then lock a new file.
  */
 function inOrder(names: readonly string[]): string[] {
-  const rank = (name: string): number => (name === LOCK ? 3 : name === CURRENT ? 2 : parseFileName(name)?.type === 'manifest' ? 1 : 0);
-  return names.filter((name) => isCanonicalName(name)).sort((a, b) => rank(a) - rank(b));
+  return names.filter((name) => isCanonicalName(name)).sort((a, b) => rankOf(a) - rankOf(b));
+}
+
+/** The place of a file in the order of deletion. */
+function rankOf(name: string): number {
+  return name === LOCK ? 3 : name === CURRENT ? 2 : parseFileName(name)?.type === 'manifest' ? 1 : 0;
 }
