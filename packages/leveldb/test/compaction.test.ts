@@ -3,7 +3,7 @@ import { bytewiseComparator } from '@bloom/sstable';
 import { encodeInternalKey, VALUE } from '@bloom/sstable/database';
 import { describe, expect, test } from 'vitest';
 import { CompactionWalk } from '../src/compact/compaction-walk.js';
-import { fullestLevel, maxBytesOf } from '../src/compact/level-limits.js';
+import { fullLevels, maxBytesOf } from '../src/compact/level-limits.js';
 import { boundsOfUserKeys, Compaction, compactionOf, type CompactionState, levelForFlush, pickCompaction } from '../src/compact/pick-compaction.js';
 import { LastKey } from '../src/compact/last-key.js';
 import { boundsOf, overlappingFiles, overlapsLevel } from '../src/compact/overlap.js';
@@ -114,12 +114,14 @@ describe('the level that is compacted next', () => {
   test('is the fullest: level 0 by four tables, level n by 10^n MiB, and of two that are as full the upper one', () => {
     expect([1, 2, 3, 4, 5].map(maxBytesOf)).toEqual([10, 100, 1000, 10_000, 100_000].map((n) => n * MIB));
     const zero = (count: number): FileMetadata[] => Array.from({ length: count }, (_, i) => file(10 + i, 'a', 'b'));
-    expect(fullestLevel(versionOf({}))).toEqual({ level: 0, score: 0 });
-    expect(fullestLevel(versionOf({ 0: zero(3), 1: [file(1, 'a', 'b', 7.5 * MIB)] }))).toEqual({ level: 0, score: 0.75 });
-    expect(fullestLevel(versionOf({ 0: zero(3), 1: [file(1, 'a', 'b', 4 * MIB), file(2, 'c', 'd', 4 * MIB)] }))).toEqual({ level: 1, score: 0.8 });
-    expect(fullestLevel(versionOf({ 1: [file(1, 'a', 'b', 10 * MIB)], 4: [file(2, 'c', 'd', 20_000 * MIB)], 5: [file(3, 'c', 'd', 150_000 * MIB)] }))).toEqual({ level: 4, score: 2 });
+    expect(fullLevels(versionOf({}))).toEqual([]);
+    expect(fullLevels(versionOf({ 0: zero(3), 1: [file(1, 'a', 'b', 10 * MIB - 1)] }))).toEqual([]);
+    expect(fullLevels(versionOf({ 0: zero(4), 1: [file(1, 'a', 'b', 5 * MIB), file(2, 'c', 'd', 5 * MIB)] }))).toEqual([0, 1]);
+    expect(fullLevels(versionOf({ 0: zero(4), 1: [file(1, 'a', 'b', 5 * MIB), file(2, 'c', 'd', 6 * MIB)] }))).toEqual([1, 0]);
+    const deep = { 1: [file(1, 'a', 'b', 10 * MIB)], 4: [file(2, 'c', 'd', 20_000 * MIB)], 5: [file(3, 'c', 'd', 150_000 * MIB)] };
+    expect(fullLevels(versionOf(deep))).toEqual([4, 5, 1]);
     // The last level has no limit.
-    expect(fullestLevel(versionOf({ 5: [file(3, 'c', 'd', 50_000 * MIB)], 6: [file(2, 'c', 'd', 2 ** 50)] }))).toEqual({ level: 5, score: 0.5 });
+    expect(fullLevels(versionOf({ 5: [file(3, 'c', 'd', 100_000 * MIB)], 6: [file(2, 'c', 'd', 2 ** 50)] }))).toEqual([5]);
   });
 
   test.each([
@@ -257,8 +259,8 @@ describe('the compaction that is due', () => {
     maxFileSize: MIB,
     compactPointers: new Map(pointers),
   });
-  const picked = (state: CompactionState, sought?: FileMetadata): unknown => {
-    const compaction = pickCompaction(state, sought);
+  const picked = (state: CompactionState, sought?: FileMetadata, avoided: readonly number[] = []): unknown => {
+    const compaction = pickCompaction(state, sought, ({ inputs }) => !numbersOf(inputs.flat()).some((number) => avoided.includes(number)));
     return compaction && [compaction.level, ...compaction.inputs.map(numbersOf)];
   };
   const full = { 1: [file(1, 'a', 'c', 4 * MIB), file(2, 'd', 'f', 4 * MIB), file(3, 'g', 'i', 2 * MIB)] };
@@ -291,6 +293,18 @@ describe('the compaction that is due', () => {
     expect(picked(stateOf({ 0: [file(1, 'a', 'p'), sought, file(2, 'x', 'z')] }), sought)).toEqual([0, [1, 7], []]);
     expect(picked(stateOf({ 3: [file(5, 'a', 'c')] }), sought)).toBeUndefined();
     expect(picked(stateOf({ ...full, 3: [sought] }), sought)).toEqual([1, [1], []]);
+  });
+
+  test('is the next one in turn, then one of the next level, then that of the sought table, where the first cannot be done', () => {
+    const sought = file(7, 'p', 'q');
+    const state = stateOf({ 0: [file(20, 'x', 'y'), file(21, 'x', 'z'), file(22, 'u', 'v'), file(23, 's', 't')], 1: [...full[1], file(8, 'j', 'k', 2 * MIB)], 3: [sought] }, [[1, keyOf('c', 100)]]);
+    expect(picked(state, sought)).toEqual([1, [2], []]);
+    expect(picked(state, sought, [2])).toEqual([1, [3], []]);
+    expect(picked(state, sought, [2, 3, 8])).toEqual([1, [1], []]);
+    expect(picked(state, sought, [2, 3, 8, 1])).toEqual([0, [23], []]);
+    expect(picked(state, sought, [2, 3, 8, 1, 22, 23])).toEqual([0, [20, 21], []]);
+    expect(picked(state, sought, [2, 3, 8, 1, 22, 23, 21])).toEqual([3, [7], []]);
+    expect(picked(state, sought, [2, 3, 8, 1, 21, 22, 23, 7])).toBeUndefined();
   });
 
   test('of a range takes all of it in level 0, and below as many tables as make one of the largest size', () => {

@@ -79,3 +79,28 @@ test('writing ends with the codec as its reason only when level 0 is full of tab
   expect(await database.get(utf8('k1'))).toEqual(utf8(String(flushes - 1)));
   await database.close();
 });
+
+test('a table of an unknown codec stops no merge of other tables, and no write', async () => {
+  const folder = new WritableMemoryFolder();
+  // The first two are in levels 2 and 1, the others in level 0.
+  for (const options of [plain, plain, plain, compressed, plain]) await addTable(folder, options, keysFrom('k'));
+  const chosen: number[] = [];
+  const database = await Database.open(folder, {
+    compression: 'none',
+    onEvent: (event) => {
+      if (event.kind === 'compaction-chosen' && !event.isMove) chosen.push(event.inputs[0].length);
+    },
+  });
+  // The merge of level 0 fails once. From then on, only the other tables of the level are merged.
+  for (const key of ['k1', ...Array.from({ length: 30 }, () => 'a')]) {
+    await database.put(utf8(key), value);
+    await database.flush();
+    await database.idle();
+  }
+  expect(chosen[0]).toBe(4);
+  expect(chosen.length).toBeGreaterThan(20);
+  expect(Math.max(...chosen.slice(1))).toBeLessThan(4);
+  expect(database.property('leveldb.num-files-at-level0')).toBe('4');
+  expect(await database.get(utf8('a'))).toEqual(value);
+  await database.close();
+});

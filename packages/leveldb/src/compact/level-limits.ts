@@ -14,14 +14,11 @@ export function maxBytesOf(level: number): number {
   return level === LEVEL_COUNT - 1 ? Infinity : 10 * 2 ** 20 * 10 ** (level - 1);
 }
 
-/** The level that is fullest in relation to its limit; a score of 1 makes a compaction due. Source: `VersionSet::Finalize`. */
-export function fullestLevel({ levels, levelBytes }: Version): { readonly level: number; readonly score: number } {
-  let fullest = { level: 0, score: levels[0]!.length / LEVEL_0_TRIGGER };
-  for (let level = 1; level < LEVEL_COUNT - 1; level++) {
-    const score = levelBytes[level]! / maxBytesOf(level);
-    if (score > fullest.score) fullest = { level, score };
-  }
-  return fullest;
+/** The levels in which a compaction is due, the fullest in relation to its limit first. Source: `VersionSet::Finalize`, which wants the first. */
+export function fullLevels({ levels, levelBytes }: Version): number[] {
+  const scores = levelBytes.map((bytes, level) => (level === 0 ? levels[0]!.length / LEVEL_0_TRIGGER : bytes / maxBytesOf(level)));
+  // Of two levels that are as full, the upper one comes first.
+  return [...scores.keys()].filter((level) => scores[level]! >= 1).sort((a, b) => scores[b]! - scores[a]! || a - b);
 }
 
 /** Whether a level can hold `count` tables of `bytes` bytes without a compaction becoming due. */
@@ -32,5 +29,5 @@ export function fitsInLevel(level: number, count: number, bytes: number): boolea
 
 /** Whether a level is so full that a compaction is due. */
 export function isTooFull(version: Version): boolean {
-  return fullestLevel(version).score >= 1;
+  return fullLevels(version).length > 0;
 }

@@ -8,7 +8,7 @@ import type { CompactionPlan } from '../folder/table-thread.js';
 import type { FileMetadata } from '../format/version-edit.js';
 import { LEVEL_COUNT } from '../format/version-edit.js';
 import type { KeyOrder, Version } from '../format/version.js';
-import { fullestLevel } from './level-limits.js';
+import { fullLevels } from './level-limits.js';
 import { boundsOf, compareInternal, compareUser, type KeyBounds, MAX_GRANDPARENT_FILES, overlappingFiles, overlapsLevel, sizeOf } from './overlap.js';
 
 /** The deepest level into which a memtable is flushed when no table overlaps it. */
@@ -105,23 +105,29 @@ export interface CompactionState {
  * The compaction that is due, if one is.
  *
  * @param sought a table whose allowed seeks ran out.
+ * @param mayBeDone whether a compaction can be done. LevelDB picks only the first that is due, and stops if it cannot be done.
  *
  * Source: `VersionSet::PickCompaction`.
  */
-export function pickCompaction({ version, order, maxFileSize, compactPointers }: CompactionState, sought: FileMetadata | undefined): Compaction | undefined {
-  const fullest = fullestLevel(version);
-  let { level } = fullest;
-  let file: FileMetadata;
-  if (fullest.score >= 1) {
+export function pickCompaction(state: CompactionState, sought: FileMetadata | undefined, mayBeDone: (compaction: Compaction) => boolean = () => true): Compaction | undefined {
+  const { version, order, compactPointers } = state;
+  for (const level of fullLevels(version)) {
     const files = version.levels[level]!;
     const pointer = compactPointers.get(level);
-    file = (pointer && files.find(({ largest }) => compareInternal(order, largest, pointer) > 0)) ?? files[0]!;
-  } else {
-    if (sought === undefined) return undefined;
-    level = version.levels.findIndex((files) => files.includes(sought));
-    if (level < 0) return undefined;
-    file = sought;
+    const first = pointer === undefined ? 0 : Math.max(0, files.findIndex(({ largest }) => compareInternal(order, largest, pointer) > 0));
+    for (let i = 0; i < files.length; i++) {
+      const compaction = compactionFrom(state, level, files[(first + i) % files.length]!);
+      if (mayBeDone(compaction)) return compaction;
+    }
   }
+  if (sought === undefined) return undefined;
+  const level = version.levels.findIndex((files) => files.includes(sought));
+  if (level < 0) return undefined;
+  const compaction = compactionFrom(state, level, sought);
+  return mayBeDone(compaction) ? compaction : undefined;
+}
+
+function compactionFrom({ version, order, maxFileSize }: CompactionState, level: number, file: FileMetadata): Compaction {
   const files = level === 0 ? overlappingFiles(version, 0, order, boundsOf([file], order)) : [file];
   return new Compaction(version, order, maxFileSize, level, files);
 }

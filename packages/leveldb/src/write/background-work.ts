@@ -13,7 +13,7 @@ import { boundsOf, type KeyBounds, sizeOf } from '../compact/overlap.js';
 import { SeekBudget } from '../compact/seek-budget.js';
 import type { WrittenTable } from '../folder/table-thread.js';
 import type { WritableFolder } from '../folder/writable-folder.js';
-import { tableFileName } from '../format/file-name.js';
+import { parseFileName, tableFileName } from '../format/file-name.js';
 import type { FileMetadata, VersionEdit } from '../format/version-edit.js';
 import type { Version } from '../format/version.js';
 import { ClosedError } from '../read/open-state.js';
@@ -65,7 +65,8 @@ export class BackgroundWork {
   private sought: { readonly file: FileMetadata; readonly version: Version } | undefined;
   private manual: ManualCompaction | undefined;
   private clearing: Clearing | undefined;
-  #cannotMerge: UnsupportedError | undefined;
+  /** Tables with blocks of a codec that was not given, by number, with the error of their merge. */
+  private readonly unmergeable = new Map<bigint, UnsupportedError>();
   private running: Promise<void> | undefined;
   /** Where the merge in progress writes. */
   private mergeTarget: MergeTarget | undefined;
@@ -82,9 +83,10 @@ export class BackgroundWork {
     this.bits = settings.levelBits && new BitsChoice(settings.levelBits, (files) => state.files.filteredTables(files));
   }
 
-  /** Why tables are no longer merged: some have blocks of a codec that was not given. Undefined while they are. */
+  /** Why no table is merged, though a level is too full: all merges have tables of a codec that was not given. Undefined if there is another reason. */
   get cannotMerge(): UnsupportedError | undefined {
-    return this.#cannotMerge;
+    const [error] = this.unmergeable.values();
+    return this.running !== undefined || error === undefined || this.#hasWork() ? undefined : error;
   }
 
   /** Starts pending work, or makes a running merge check for it. */
@@ -183,8 +185,19 @@ export class BackgroundWork {
     const { isClosing, failure, flushing, versions } = this.state;
     if (isClosing || failure !== undefined) return false;
     if (this.clearing !== undefined || flushing !== undefined || this.manual !== undefined) return true;
-    if (this.#cannotMerge !== undefined) return false;
-    return this.#dueFile !== undefined || isTooFull(versions.current);
+    if (this.#dueFile === undefined && !isTooFull(versions.current)) return false;
+    return this.unmergeable.size === 0 || this.#dueCompaction() !== undefined;
+  }
+
+  get #compactionState(): CompactionState {
+    const { current: version, order, compactPointers } = this.state.versions;
+    return { version, order, maxFileSize: this.settings.maxFileSize, compactPointers };
+  }
+
+  #dueCompaction(): Compaction | undefined {
+    const isMergeable = ({ number }: FileMetadata): boolean => !this.unmergeable.has(number);
+    // A table is moved unchanged.
+    return pickCompaction(this.#compactionState, this.#dueFile, (compaction) => compaction.isTrivialMove || compaction.inputs.flat().every(isMergeable));
   }
 
   async #work(): Promise<void> {
@@ -245,8 +258,7 @@ export class BackgroundWork {
     }
     log.isNamed = true;
     clearing.outcome = 'cleared';
-    // Tables of a codec that was not given are gone as well.
-    this.#cannotMerge = undefined;
+    this.unmergeable.clear();
     // Its entries are gone, so a failure to close it loses nothing.
     await Promise.allSettled([before.file.close()]);
     await this.removeObsoleteFiles();
@@ -293,13 +305,7 @@ export class BackgroundWork {
   async #compact(): Promise<void> {
     const { versions } = this.state;
     const manual = this.manual;
-    const state: CompactionState = {
-      version: versions.current,
-      order: versions.order,
-      maxFileSize: this.settings.maxFileSize,
-      compactPointers: versions.compactPointers,
-    };
-    const compaction = manual === undefined ? pickCompaction(state, this.#dueFile) : compactionOf(state, manual.level, manual.bounds);
+    const compaction = manual === undefined ? this.#dueCompaction() : compactionOf(this.#compactionState, manual.level, manual.bounds);
     const isMove = manual === undefined && compaction?.isTrivialMove === true;
     let isStopped = false;
     try {
@@ -315,7 +321,7 @@ export class BackgroundWork {
       isStopped = error instanceof Stopped;
       // The tables are sound, and everything that needs no such block can be written and read.
       if (!(error instanceof UnsupportedError)) throw error;
-      if (manual === undefined) this.#cannotMerge = error;
+      if (manual === undefined) this.#avoid(compaction!, error);
       else manual.failure = error;
     } finally {
       // A stopped compaction is chosen again.
@@ -327,6 +333,14 @@ export class BackgroundWork {
         this.manual = undefined;
       }
     }
+  }
+
+  /** Makes no further merge of the table at which a merge failed. */
+  #avoid({ inputs }: Compaction, error: UnsupportedError): void {
+    const named = parseFileName(error.file?.split(/[/\\]/).at(-1) ?? '');
+    const files = inputs.flat();
+    const failed = files.filter(({ number }) => named?.type === 'table' && named.number === number);
+    for (const { number } of failed.length > 0 ? failed : files) this.unmergeable.set(number, error);
   }
 
   #tellChosen({ level, inputs: [upper, lower] }: Compaction, reason: 'size' | 'seeks' | 'manual', isMove: boolean): void {
