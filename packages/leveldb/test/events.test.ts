@@ -1,4 +1,4 @@
-import { Database, type DatabaseEvent, type DatabaseOptions, MemoryFolder, WritableMemoryFolder, WriteBatch } from '@bloom/leveldb';
+import { Database, type DatabaseEvent, type DatabaseOptions, MemoryFolder, type WritableFile, WritableMemoryFolder, WriteBatch } from '@bloom/leveldb';
 import { storedEntries } from '@bloom/leveldb/inspect';
 import { describe, expect, test } from 'vitest';
 import { rejection } from '@bloom/fixtures/caught';
@@ -51,6 +51,42 @@ describe('events', () => {
     const kinds = ['compaction-chosen', 'compaction-ended', 'compaction-output', 'files-deleted', 'flush-began', 'flush-ended', 'log-replayed', 'memtable-switched', 'version-installed', 'write-logged'];
     expect([...seen].sort()).toEqual(kinds);
     await script.database.close();
+  });
+
+  test('say that a flush or a compaction has ended only once the MANIFEST has it, and never if that fails', async () => {
+    class FailingFolder extends WritableMemoryFolder {
+      edits = Infinity;
+
+      override create(name: string): WritableFile {
+        const file = super.create(name);
+        if (!name.startsWith('MANIFEST')) return file;
+        return {
+          append: (bytes) => {
+            if (this.edits-- <= 0) throw new Error('ENOSPC: no space left on device');
+            return file.append(bytes);
+          },
+          sync: () => file.sync(),
+          close: () => file.close(),
+        };
+      }
+    }
+    for (let edits = 0; edits <= 5; edits++) {
+      const folder = new FailingFolder();
+      const events: DatabaseEvent[] = [];
+      const database = await Database.open(folder, { onEvent: (event) => events.push(event) });
+      folder.edits = edits;
+      for (let i = 0; i < 3; i++) {
+        await database.put('a', String(i)).catch(() => undefined);
+        await database.flush().catch(() => undefined);
+      }
+      await database.compactRange().catch(() => undefined);
+      await database.close();
+      const kinds = kindsOf(events).filter((kind) => /^(?:flush|compaction)-ended$|^version-installed$|^writing-ended$/.test(kind));
+      // The last flush is that of an empty memtable.
+      const steps = ['flush-ended', 'flush-ended', 'flush-ended', 'flush-ended', 'compaction-ended'].slice(0, edits);
+      const end = edits < 5 ? ['writing-ended'] : [];
+      expect(kinds.slice(0, 1 + 2 * edits + end.length)).toEqual(['version-installed', ...steps.flatMap((step) => [step, 'version-installed']), ...end]);
+    }
   });
 
   test('come in the order in which things happen, and are JSON', async () => {

@@ -287,12 +287,12 @@ export class BackgroundWork {
       const milliseconds = now() - start;
       this.stats.add(level ?? 0, { milliseconds, bytesRead: 0, bytesWritten: file?.size ?? 0 });
       this.flushTime += milliseconds;
-      onEvent?.({ kind: 'flush-ended', log: name, level, table: written && tableMade(written), milliseconds });
       isListed = true;
       await this.#install({ previousLogNumber: 0n, logNumber: log.number, newFiles }, () => {
         // The folder was synced before the edit was written.
         log.isNamed = true;
         this.state.endFlush();
+        onEvent?.({ kind: 'flush-ended', log: name, level, table: written && tableMade(written), milliseconds });
       });
     } finally {
       files.unkeep(number);
@@ -386,8 +386,8 @@ export class BackgroundWork {
       const { level, inputs, pointer } = compaction;
       const milliseconds = now() - this.flushTime - start;
       this.stats.add(outputLevel, { milliseconds, bytesRead: sizeOf(inputs.flat()), bytesWritten: sizeOf(outputs) });
-      onEvent?.({
-        kind: 'compaction-ended',
+      const ended = {
+        kind: 'compaction-ended' as const,
         level,
         outputs: outputs.map(({ number }) => tableFileName(number)),
         entriesRead: made.entriesRead,
@@ -395,12 +395,16 @@ export class BackgroundWork {
         shadowedDropped: made.shadowedDropped,
         deletionsDropped: made.deletionsDropped,
         milliseconds,
-      });
-      isListed = true;
-      await this.#install({
+      };
+      const change: VersionEdit = {
         compactPointers: [{ level, key: pointer }],
         deletedFiles: inputs.flatMap((tables, i) => tables.map(({ number }) => ({ level: level + i, number }))),
         newFiles: outputs.map((file) => ({ level: outputLevel, file })),
+      };
+      isListed = true;
+      await this.#install(change, () => {
+        this.state.show();
+        onEvent?.(ended);
       });
     } finally {
       this.mergeTarget = undefined;

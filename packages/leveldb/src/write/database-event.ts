@@ -78,7 +78,7 @@ export type DatabaseEvent =
    */
   | { readonly kind: 'cleared'; readonly nextLog: string }
   | { readonly kind: 'flush-began'; readonly log: string; readonly table: string; readonly entries: number }
-  /** The table is written, but not yet in a version. `table` and `level` are undefined for an empty memtable, which makes none. */
+  /** The table is in the MANIFEST, and `version-installed` follows. `table` and `level` are undefined for an empty memtable, which makes none. */
   | {
       readonly kind: 'flush-ended';
       readonly log: string;
@@ -102,7 +102,7 @@ export type DatabaseEvent =
     }
   /** One of a compaction's tables is written. Tables written by a thread are reported together at the end. */
   | { readonly kind: 'compaction-output'; readonly level: number; readonly table: TableMade }
-  /** The tables of a compaction are written, but not yet in a version. Not reported for a move. */
+  /** The tables of a compaction are in the MANIFEST, and `version-installed` follows. Not reported for a move. */
   | {
       readonly kind: 'compaction-ended';
       /** The level of the inputs; the outputs are in the next one. */

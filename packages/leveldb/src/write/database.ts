@@ -331,8 +331,10 @@ export class Database extends AsyncBaseReader {
 
   /**
    * Writes the memtable to a table, and merges the tables of a range of keys, both ends included, down to the deepest level that had keys of
-   * the range when it was called, so that deleted and overwritten entries no longer take space. An omitted bound means that end of the
-   * database. As in LevelDB, a range that ends before it begins has no keys.
+   * the range when it was called. A merge drops deleted and overwritten entries that no snapshot needs. As in LevelDB, the tables of that deepest
+   * level are not merged by themselves, and neither is that of the memtable if it gets to that level or a deeper one: entries that are deleted or
+   * overwritten within such a table keep their space until a later merge. An omitted bound means that end of the database. A range that ends
+   * before it begins has no keys.
    */
   async compactRange(begin?: Uint8Array | string, end?: Uint8Array | string): Promise<void> {
     this.#path.mustBeOpen();
