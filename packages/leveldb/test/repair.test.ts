@@ -1,5 +1,5 @@
 import { entriesSha256, folderFiles, goldenDatabases } from '@bloom/fixtures';
-import { Database, WritableMemoryFolder } from '@bloom/leveldb';
+import { Database, type DatabaseOptions, WritableMemoryFolder } from '@bloom/leveldb';
 import type { Codec } from '@bloom/sstable';
 import { describe, expect, test } from 'vitest';
 import { damagedFiles, mustHaveKept, repaired } from './interrupted-repair.js';
@@ -213,3 +213,40 @@ test('a repair accepts logs that repeat batches', async () => {
     }
     expect(failing).toBeGreaterThan(15);
   });
+
+describe('a key whose versions need a larger index than a block can be', () => {
+  const options: DatabaseOptions = { maxBlockBytes: 2 ** 16, compression: 'none', writeBufferSize: 65_536, filterPolicy: null };
+  const key = 'k'.repeat(2000);
+
+  test.each([
+    ['between others', (i: number) => (i % 50 === 7 ? `other ${i}` : undefined)],
+    ['above and below others, which a compaction put into deeper levels', (i: number) => (i % 9 === 0 ? `${'az'[i % 2]}${i}` : undefined)],
+  ])('is divided among tables of one level by a repair, %s, and its newest version is found', async (_, otherAt) => {
+    const folder = new WritableMemoryFolder();
+    const database = await Database.open(folder, options);
+    const snapshot = database.snapshot();
+    const values = new Map<string, string>();
+    for (let i = 0; i < 150; i++) {
+      const other = otherAt(i);
+      for (const one of other === undefined ? [key] : [key, other]) {
+        const value = `${i} ${'v'.repeat(5000)}`;
+        await database.put(one, value);
+        values.set(one, value);
+      }
+      if (i === 100) await database.compactRange();
+    }
+    snapshot.release();
+    await database.close();
+    for (const missing of ['CURRENT', 'the MANIFEST', 'nothing']) {
+      const broken = new WritableMemoryFolder(folder.files());
+      for (const name of broken.list()) if (missing !== 'nothing' && (name === 'CURRENT' || (missing === 'the MANIFEST' && name.startsWith('MANIFEST')))) broken.delete(name);
+      await Database.repair(broken, { ...options, fromTablesAlone: missing === 'CURRENT' });
+      const again = await Database.open(broken, options);
+      for (const [one, value] of values) expect(text(await again.get(one))).toBe(value);
+      expect(asMap(await entriesOf(broken)).size).toBe(values.size);
+      const { levels } = again.describe();
+      if (missing === 'CURRENT') expect(Math.max(...levels.map((tables) => tables.length))).toBeGreaterThan(1);
+      await again.close();
+    }
+  });
+});

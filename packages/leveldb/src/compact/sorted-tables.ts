@@ -28,8 +28,8 @@ export interface SortedTable {
 }
 
 /**
- * Writes all entries of a cursor to tables that share no user key. Of entries with the same internal key the first is
- * written: they are copies of one entry.
+ * Writes all entries of a cursor to tables. Two tables share a user key only if the index gets too large for all of its versions. Of entries
+ * with the same internal key the first is written: they are copies of one entry.
  */
 export async function writeSortedTables(cursor: EntryCursor, folder: WritableFolder, settings: SortedTablesSettings): Promise<SortedTable[]> {
   const { order, building, maxFileSize } = settings;
@@ -45,7 +45,7 @@ export async function writeSortedTables(cursor: EntryCursor, folder: WritableFol
       if (pacer.isDue()) await pacer.pause();
       const { entry } = cursor;
       if (last.isEqual(order.compareInternalKeys, entry, 0)) continue;
-      if (table !== undefined && (table.byteLength >= maxFileSize || table.isCrowded) && !last.isEqual(order.compareUserKeys, entry, INTERNAL_KEY_TRAILER_LENGTH)) {
+      if (table !== undefined && (table.isCrowded || (table.byteLength >= maxFileSize && !last.isEqual(order.compareUserKeys, entry, INTERNAL_KEY_TRAILER_LENGTH)))) {
         written.push({ ...(await table.finish()), ...sequences.bounds });
         table = undefined;
         sequences = new SequenceRange();

@@ -165,7 +165,7 @@ export class RepairedTables {
     const known = this.#tables.filter(({ level }) => level !== undefined);
     const found: RepairedTable[] = [];
     for (const group of this.#groupsOf(this.#tables.filter(({ level }) => level === undefined))) found.push(...(await this.#merged(group)));
-    // Found tables no longer overlap each other, so each is compared only with tables whose level is known.
+    // Found tables no longer overlap each other, except in a user key, so each is compared only with tables whose level is known.
     const free = levelFor(sizeOf(found.map(({ file }) => file)));
     const placed: RepairedTable[] = [];
     const pacer = new Pacer(1);
@@ -180,7 +180,7 @@ export class RepairedTables {
         if (pacer.isDue()) await pacer.pause();
         if (!isPlaced) break;
       }
-      if (isPlaced) {
+      if (isPlaced && !this.#isDivided(group, levels)) {
         for (const [table, level] of levels) placed.push({ ...table, level });
         continue;
       }
@@ -268,6 +268,16 @@ export class RepairedTables {
     return highest === LEVEL_COUNT ? free : Math.max(highest - 1, 0);
   }
 
+  /** Whether two of the tables, sorted by their smallest keys, share a user key but not a level below 0: then a lookup might find an old version. */
+  #isDivided(group: readonly RepairedTable[], levels: ReadonlyMap<RepairedTable, number>): boolean {
+    const found = group.filter(({ level }) => level === undefined);
+    return found.some((table, i) => {
+      const before = found[i - 1];
+      if (before === undefined || compareUser(this.#order, before.file.largest, table.file.smallest) < 0) return false;
+      return levels.get(table) === 0 || levels.get(before) !== levels.get(table);
+    });
+  }
+
   /** Tables sorted by their smallest keys. */
   #sorted(tables: readonly RepairedTable[]): RepairedTable[] {
     return [...tables].sort((a, b) => compareInternal(this.#order, a.file.smallest, b.file.smallest));
@@ -286,7 +296,7 @@ export class RepairedTables {
     return groups;
   }
 
-  /** Merges tables, sorted by their smallest keys, into tables without a level that share no user keys. */
+  /** Merges tables, sorted by their smallest keys, into tables without a level that do not overlap. */
   async #merged(group: readonly RepairedTable[]): Promise<RepairedTable[]> {
     if (group.length === 1) return [...group];
     const runs = this.#runsOf(group.map(({ file }) => file));
