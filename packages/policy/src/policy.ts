@@ -189,7 +189,7 @@ export interface FilterSink {
  * Throws unless `value` is a {@link FilterPolicy}; the message names the members that are missing.
  *
  * @param argument the name of the argument or option, for the message.
- * @throws TypeError when `value` is not an object with a name and both methods, such as a class instead of an instance.
+ * @throws TypeError when `value` is not an object with a well-formed name and both methods, such as a class instead of an instance.
  */
 export function mustBeFilterPolicy(argument: string, value: unknown): asserts value is FilterPolicy {
   if (typeof value === 'function') {
@@ -213,6 +213,8 @@ export function mustBeFilterPolicy(argument: string, value: unknown): asserts va
     }
   }
   if (missing.length > 0) throw new TypeError(`${argument} must be a FilterPolicy, got an object without ${missing.join(', ')}`);
+  // Tables store it as UTF-8, which such a name would not come back from.
+  if (/\p{Surrogate}/u.test(policy.name!)) throw new TypeError(`the name of ${argument} must be well-formed text, got one with half of a surrogate pair`);
 }
 
 /**

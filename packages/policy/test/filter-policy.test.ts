@@ -30,3 +30,10 @@ test('policyLaws refuses an option that it does not have, which would leave a la
   const options = { maxFalsePositivesRate: 0.01 };
   expect(() => policyLaws(() => new BloomFilterPolicy(), options as never)).toThrow('policyLaws has no option "maxFalsePositivesRate": did you mean maxFalsePositiveRate?');
 });
+
+test('mustBeFilterPolicy refuses a name that UTF-8 cannot encode', () => {
+  const policy = new BloomFilterPolicy();
+  const named = (name: string): object => ({ name, createFilter: policy.createFilter.bind(policy), keyMayMatch: policy.keyMayMatch.bind(policy) });
+  expect(() => mustBeFilterPolicy('policy', named('a\ud800'))).toThrow(new TypeError('the name of policy must be well-formed text, got one with half of a surrogate pair'));
+  expect(() => mustBeFilterPolicy('policy', named('a\ud83d\ude00'))).not.toThrow();
+});

@@ -208,6 +208,7 @@ describe('a comparator is refused', () => {
     ['without a name', { name: undefined }, 'comparator must have a name that is text and not empty, got undefined'],
     ['with an empty name', { name: '' }, 'comparator must have a name that is text and not empty, got an empty string'],
     ['with a number as its name', { name: 5 }, 'comparator must have a name that is text and not empty, got number'],
+    ['with half of a surrogate pair in its name', { name: 'a\ud800' }, 'the name of comparator must be well-formed text, got one with half of a surrogate pair'],
     ['with a keyEquivalence of null', { keyEquivalence: null }, 'keyEquivalence of comparator must be text that is not empty, or left out, got null'],
     ['with a keyEquivalence of false', { keyEquivalence: false }, 'keyEquivalence of comparator must be text that is not empty, or left out, got boolean'],
     ['with an empty keyEquivalence', { keyEquivalence: '' }, 'keyEquivalence of comparator must be text that is not empty, or left out, got an empty string'],

@@ -105,13 +105,15 @@ export function checkedComparator(comparator: Comparator): Comparator {
 }
 
 /**
- * @throws TypeError, which names the argument, unless `value` has the methods of a comparator and a name, and a `keyEquivalence` that is
+ * @throws TypeError, which names the argument, unless `value` has the methods of a comparator and a well-formed name, and a `keyEquivalence` that is
  *   text or absent: with any other value, such as null, different keys would be merged as if the comparator had declared it.
  */
 export function mustBeComparator(argument: string, value: unknown): asserts value is Comparator {
   mustCompare(argument, value);
   const { name, keyEquivalence } = value as { readonly name?: unknown; readonly keyEquivalence?: unknown };
   if (!isFilled(name)) throw new TypeError(`${argument} must have a name that is text and not empty, got ${shown(name)}`);
+  // A MANIFEST stores it as UTF-8, which such a name would not come back from.
+  if (/\p{Surrogate}/u.test(name)) throw new TypeError(`the name of ${argument} must be well-formed text, got one with half of a surrogate pair`);
   if (keyEquivalence === undefined || isFilled(keyEquivalence)) return;
   throw new TypeError(`keyEquivalence of ${argument} must be text that is not empty, or left out, got ${shown(keyEquivalence)}`);
 }
