@@ -54,7 +54,7 @@ export class FilterBlockBuilder {
   readonly #range: number;
   /** The keys of the next filter. */
   readonly #keys = new KeyBuffer();
-  readonly #filters = new FilterBuffer();
+  readonly #filters: FilterBuffer;
   #filterOffsets = new Uint32Array(64);
   #filterCount = 0;
   /** Why the builder accepts no more calls. */
@@ -66,14 +66,21 @@ export class FilterBlockBuilder {
    *   filter has at least 64 bits. The keys of a range are kept in memory until its filter is made. In filters of tens
    *   of thousands of keys or more, absent keys can have the same 32-bit hash as stored ones, most often numbers between
    *   stored numbers: `BlockedBloomFilterPolicy` of `@bloom/policy-blocked` has a wider hash.
+   * @param maxBytes the most bytes of all filters. The policy's request for more is refused before memory is allocated.
    * @throws TypeError when `policy` is not a policy.
    * @throws RangeError when `filterRange` is not a power of two from 1 to 2^40.
    */
-  constructor(policy: FilterPolicy, filterRange = FILTER_BASE) {
+  constructor(policy: FilterPolicy, filterRange = FILTER_BASE, maxBytes = Infinity) {
     mustBeFilterPolicy('policy', policy);
     mustBeFilterRange(filterRange);
     this.#policy = policy;
     this.#range = filterRange;
+    this.#filters = new FilterBuffer(maxBytes);
+  }
+
+  /** How many bytes the filters would have, if that is more than `maxBytes`. The builder has then ended. */
+  get refusedLength(): number | undefined {
+    return this.#filters.refusedLength;
   }
 
   /** How many bytes `finish` would return now, without the filter of the keys that were added last. */

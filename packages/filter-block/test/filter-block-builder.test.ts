@@ -361,3 +361,24 @@ describe('after finish', () => {
     }
   });
 });
+
+describe('maxBytes', () => {
+  test('is the most bytes of all filters: a filter that passes it is refused, and ends the builder', () => {
+    const made = (maxBytes: number): FilterBlockBuilder => {
+      const builder = new FilterBlockBuilder(new BloomFilterPolicy(10), 16, maxBytes);
+      for (const offset of [0, 16]) {
+        builder.startBlock(offset);
+        builder.addKey(utf8(`key ${offset}`));
+      }
+      return builder;
+    };
+    // Each of the filters has 64 bits and a byte for the number of probes.
+    const whole = made(18);
+    expect(whole.finish()).toHaveLength(18 + 2 * 4 + 5);
+    expect(whole.refusedLength).toBeUndefined();
+    const refused = made(17);
+    expect(() => refused.finish()).toThrow(new RangeError('filters would have 18 bytes, and can have 17'));
+    expect(refused.refusedLength).toBe(18);
+    expect(() => refused.finish()).toThrow(TypeError);
+  });
+});

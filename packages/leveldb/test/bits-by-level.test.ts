@@ -1,5 +1,6 @@
 import { seeded } from '@bloom/fixtures';
 import { type BitsByLevel, type Comparator, Database, type DatabaseOptions, DatabaseReader, MemoryFolder, WritableMemoryFolder, WriteBatch } from '@bloom/leveldb';
+import { BloomFilterPolicy } from '@bloom/policy';
 import { storedEntries } from '@bloom/leveldb/inspect';
 import { bytewiseComparator, MemorySource } from '@bloom/sstable';
 import { tableLayout } from '@bloom/sstable/inspect';
@@ -45,6 +46,22 @@ async function layered(options: DatabaseOptions, lowest = options): Promise<{ fo
   expect(database.describe().levels.map((tables) => tables.length)).toEqual([1, 1, 1, 0, 0, 0, 0]);
   return { folder, database };
 }
+
+test.each<[string, DatabaseOptions]>([
+  ['bitsPerKey of 2^31 - 1', { bitsPerKey: [2 ** 31 - 1] }],
+  ['a policy of 2^31 - 1 bits', { filterPolicy: new BloomFilterPolicy(2 ** 31 - 1) }],
+])('with %s, whose filters no block can hold, tables have none, and writing goes on', async (_, options) => {
+  const folder = new WritableMemoryFolder();
+  const database = await Database.open(folder, { ...small, ...options });
+  for (let i = 0; i < 3; i++) {
+    await put(database, all);
+    await database.flush();
+  }
+  await database.compactRange();
+  expect(database.filterStatus).toEqual({ state: 'absent' });
+  expect(await database.get('key7')).toEqual(new Uint8Array(50));
+  await database.close();
+});
 
 describe('bits per key by level', () => {
   test.each<[string, BitsByLevel, number[][]]>([

@@ -12,15 +12,33 @@ export class FilterBuffer implements FilterSink {
   #settledLength = 0;
   #lent: Uint8Array[] = [];
   #byteLength = 0;
+  readonly #maxBytes: number;
+  #refusedLength: number | undefined;
+
+  /** @param maxBytes the most bytes of all filters. */
+  constructor(maxBytes = Infinity) {
+    this.#maxBytes = maxBytes;
+  }
 
   /** Total bytes appended. */
   get byteLength(): number {
     return this.#byteLength;
   }
 
+  /** The total that a policy asked for, if it was more than `maxBytes`. */
+  get refusedLength(): number | undefined {
+    return this.#refusedLength;
+  }
+
+  /** @throws RangeError when the filters would have more than `maxBytes` bytes. No memory is allocated then. */
   extend(byteLength: number): Uint8Array {
     if (!(Number.isSafeInteger(byteLength) && byteLength >= 0)) {
       throw new RangeError(`byteLength must be a whole number of bytes, got ${byteLength}`);
+    }
+    const total = this.#byteLength + byteLength;
+    if (total > this.#maxBytes) {
+      this.#refusedLength = total;
+      throw new RangeError(`filters would have ${total} bytes, and can have ${this.#maxBytes}`);
     }
     const part = new Uint8Array(byteLength);
     this.#lent.push(part);

@@ -502,6 +502,24 @@ describe('filters that would need a block of more than maxBlockBytes', () => {
     expect([...table.keys()]).toHaveLength(3);
   });
 
+  test.each([
+    ['more bytes than an array can have', 2 ** 31 - 1],
+    ['more bytes than the block', 2 ** 20],
+  ])('are refused or left out before they are made if a key needs %s', (_, bitsPerKey) => {
+    const filterPolicy = new BloomFilterPolicy(bitsPerKey);
+    const make = (omitLargeFilters: boolean): MemorySink => {
+      const sink = new MemorySink();
+      const builder = new TableBuilder(sink, { filterPolicy, maxBlockBytes: 2 ** 16, omitLargeFilters });
+      for (let i = 0; i < 100; i++) builder.add(utf8(`key ${String(i).padStart(3, '0')}`), new Uint8Array(100));
+      expect(builder.finish()).toMatchObject({ entries: 100, filters: 0, filterBytes: 0 });
+      return sink;
+    };
+    expect(caught(() => make(false))).toMatchObject({ name: 'RangeError', message: expect.stringMatching(/^the filter block would have \d+ bytes, maxBlockBytes is 65536$/) as string });
+    const before = process.memoryUsage().arrayBuffers;
+    expect(SyncTable.open(new MemorySource(make(true).toBytes())).filterStatus).toEqual({ state: 'absent' });
+    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(8 * 2 ** 20);
+  });
+
   test('are not left out where they fit', () => {
     const plain = new MemorySink();
     const omitting = new MemorySink();

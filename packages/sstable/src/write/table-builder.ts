@@ -129,7 +129,7 @@ export class TableBuilder {
     // Shortened here, keys are copied once for their filter instead of twice.
     if (userPolicy !== undefined) this.unfilteredLength = INTERNAL_KEY_TRAILER_LENGTH;
     const policy = userPolicy ?? this.policy;
-    this.filter = policy && new FilterBlockBuilder(policy, this.filterRange);
+    this.filter = policy && new FilterBlockBuilder(policy, this.filterRange, this.maxBlockBytes);
     this.filter?.startBlock(0);
   }
 
@@ -248,7 +248,7 @@ export class TableBuilder {
     if (!this.data.isEmpty) this.#flush(this.data.finish());
     this.ended = 'the table failed while it was finished';
     this.#filtersMustFit(this.filter?.filterCount ?? 0);
-    let filterContents = this.filter?.finish();
+    let filterContents = this.#filtered((filter) => filter.finish());
     this.#filtersMustFit(this.filter?.filterCount ?? 0);
     if (this.filter === undefined) filterContents = undefined;
     const filter = filterContents && { policyName: this.policy!.name, handle: { offset: this.byteLength, size: filterContents.length } };
@@ -343,7 +343,7 @@ export class TableBuilder {
     // Before there is an offset for each of the ranges: with small ones and large values they are many.
     const filters = Math.floor(this.byteLength / this.filterRange);
     this.#filtersMustFit(filters);
-    this.filter?.startBlock(this.byteLength);
+    this.#filtered((filter) => filter.startBlock(this.byteLength));
     this.#filtersMustFit(filters);
     this.ended = undefined;
   }
@@ -353,7 +353,24 @@ export class TableBuilder {
     const filter = this.filter;
     if (filter === undefined) return;
     const byteLength = filter.byteLength + Math.max(0, count - filter.filterCount) * FILTER_OFFSET_LENGTH;
-    if (byteLength <= this.maxBlockBytes) return;
+    if (byteLength > this.maxBlockBytes) this.#omitFilters(byteLength);
+  }
+
+  /** Lets the policy make filters. */
+  #filtered<T>(make: (filter: FilterBlockBuilder) => T): T | undefined {
+    const filter = this.filter;
+    if (filter === undefined) return undefined;
+    try {
+      return make(filter);
+    } catch (error) {
+      if (filter.refusedLength === undefined) throw error;
+      this.#omitFilters(filter.refusedLength);
+      return undefined;
+    }
+  }
+
+  /** @throws RangeError unless filters that are too large are omitted. */
+  #omitFilters(byteLength: number): void {
     if (!this.omitsLargeFilters) throw tooLarge('the filter block', byteLength, this.maxBlockBytes);
     this.filter = undefined;
   }
