@@ -1,5 +1,6 @@
 import { deflateRawSync, deflateSync, inflateRawSync, inflateSync } from 'node:zlib';
 import { folderFiles, realDatabases } from '@bloom/fixtures';
+import { putVarint } from '@bloom/bytes';
 import { Database, type DatabaseOptions, WritableMemoryFolder } from '@bloom/leveldb';
 import type { TableThreadSettings } from '@bloom/leveldb/internal';
 import { storedCompression } from '@bloom/leveldb/inspect';
@@ -273,6 +274,24 @@ describe('storedCompression', () => {
     ['nothing where there is no table', [], undefined],
   ] as const)('recognizes %s, without a codec', async (_, tables, compression) => {
     expect(await storedCompression(await folderOf(...tables))).toEqual(compression);
+  });
+
+  test('ignores a table whose footer has a handle outside the file, as opening and repairing the database do', async () => {
+    const folder = await folderOf(['a', 'none']);
+    const files = folder.files();
+    const name = [...files.keys()].find((file) => file.endsWith('.ldb'))!;
+    const table = files.get(name)!;
+    const footerAt = table.length - 48;
+    table.fill(0, footerAt, footerAt + 40);
+    // The handle of the metaindex is two bytes.
+    table[putVarint(table, footerAt + 2, table.length)] = 100;
+    expect(await storedCompression(new WritableMemoryFolder(files))).toBeUndefined();
+    const database = await Database.open(new WritableMemoryFolder(files));
+    expect(await rejection(database.get('a1'))).toMatchObject({ code: 'BLOOM_BAD_HANDLE' });
+    await database.close();
+    const repaired = new WritableMemoryFolder(files);
+    await Database.repair(repaired);
+    expect(await entriesOf(repaired)).toHaveLength(100);
   });
 
   test('finds the compression of a folder that cannot be opened, and skips damaged tables', async () => {

@@ -1,8 +1,12 @@
 import { goldenTables, realTables } from '@bloom/fixtures';
 import { MemorySink, MemorySource, TableBuilder } from '@bloom/sstable';
-import { readCompression } from '@bloom/sstable/internal';
+import { findCompressedBlock, readCompression } from '@bloom/sstable/internal';
 import { describe, expect, test } from 'vitest';
 import { caught } from '@bloom/fixtures/caught';
+import { runSync } from '../src/read/reading.js';
+import { buildTable } from './build-table.js';
+import { putTogether, takeApart } from './damage.js';
+import { numberedEntries } from './entries.js';
 
 /** The compression type, and how many bytes were read for it. */
 function read(bytes: Uint8Array): { readonly type: number | undefined; readonly bytesRead: number } {
@@ -69,6 +73,25 @@ describe('the compression type of a table', () => {
     expect(changed(2, 1)).toBeUndefined();
     expect(changed(5, 127)).toBeUndefined();
     for (let offset = 0; offset < 14; offset++) for (let value = 0; value < 256; value++) changed(offset, value);
+  });
+
+  test('is an error with a code, or is found, whatever bit of the handles in the footer is flipped', () => {
+    const bytes = tableOf([Uint8Array.of(1), Uint8Array.of(2)]);
+    const footerAt = bytes.length - 48;
+    const failures = new Set<unknown>();
+    for (let bit = 0; bit < 40 * 8; bit++) {
+      const flipped = bytes.slice();
+      flipped[footerAt + (bit >>> 3)]! ^= 1 << (bit & 7);
+      const error = caught(() => read(flipped));
+      if (error !== undefined) failures.add((error as { readonly code?: string }).code ?? error);
+    }
+    expect([...failures]).toEqual(['BLOOM_BAD_HANDLE']);
+  });
+
+  test('of a block in the middle is not looked for where the index has no handle of it', () => {
+    const { parts } = takeApart(buildTable(numberedEntries(400, 60), { blockSize: 2600, compression: 'none' }));
+    const damaged = putTogether(parts, { listings: (index) => (index[0]![1] = new Uint8Array()) });
+    expect(runSync(new MemorySource(damaged), findCompressedBlock(new MemorySource(damaged), {}, 100))).toBeUndefined();
   });
 
   test('of bytes that are not a table is an error', () => {

@@ -1,5 +1,5 @@
 /** How the blocks of a table are compressed, as far as a few bytes tell. */
-import { VarintReader } from '@bloom/bytes';
+import { CorruptionError, type Place, VarintReader } from '@bloom/bytes';
 import { maskedCrc32c } from '@bloom/crc32c';
 import { type BlockHandle, readBlockHandle } from '../format/block-handle.js';
 import { uint32At } from '../format/block-walk.js';
@@ -40,8 +40,12 @@ export function* readCompression(source: Source): Reading<BlockCompression | und
   // In tables of LevelDB, the trailer of the index is right before the footer.
   const tailOffset = Math.max(0, footerOffset - BLOCK_TRAILER_LENGTH);
   const tail = yield { offset: tailOffset, length: byteLength - tailOffset };
-  const { index } = decodeFooter(tail.subarray(-FOOTER_LENGTH), { structure: 'footer', offset: footerOffset, file: source.name });
+  const place: Place = { structure: 'footer', offset: footerOffset, file: source.name };
+  const { index } = decodeFooter(tail.subarray(-FOOTER_LENGTH), place);
   const trailerOffset = index.offset + index.size;
+  if (trailerOffset + BLOCK_TRAILER_LENGTH > footerOffset) {
+    throw new CorruptionError('BLOOM_BAD_HANDLE', place, `the handle of the index block (offset ${index.offset}, size ${index.size}) points outside the file`);
+  }
   const [type] = trailerOffset === tailOffset ? tail : yield { offset: trailerOffset, length: BLOCK_TRAILER_LENGTH };
   if (type !== NO_COMPRESSION) return { structure: 'index block', handle: index, type: type! };
   const handle = firstHandle(yield { offset: index.offset, length: Math.min(index.size, FIRST_ENTRY_BYTES) });
@@ -61,7 +65,10 @@ export function* findCompressedBlock(source: Source, options: TableOptions, most
   const { index } = yield* readOpenTable(source, { ...options, filters: 'never', filterPolicies: [] });
   const step = Math.max(1, Math.ceil(index.length / most));
   for (let i = 0; i < index.length; i += step) {
-    const block = yield* dataBlockAt({ offset: index.offsetOf(i), size: index.sizeOf(i) });
+    const size = index.sizeOf(i);
+    // Its handle is damaged.
+    if (size < 0) continue;
+    const block = yield* dataBlockAt({ offset: index.offsetOf(i), size });
     if (block.type !== NO_COMPRESSION) return block;
   }
   return undefined;
