@@ -131,12 +131,13 @@ describe('refresh', () => {
     await database.close();
   });
 
-  test('needs no second attempt in a quiet folder that has a name like a log which cannot be opened', async () => {
+  test('needs no third attempt in a quiet folder that lists a log which cannot be opened, and leaves it out if it is told to', async () => {
     const folder = gated({ tables: [tableOf(5)] });
     const list = folder.list.bind(folder);
     folder.list = async () => [...(await list()), '000019.log'];
-    const database = await DatabaseReader.open(folder, { maxRestarts: 0 });
+    const database = await DatabaseReader.open(folder, { maxRestarts: 0, damage: 'skip' });
     expect(await database.get(KEYS[1]!)).toEqual(KEYS[1]);
+    expect(database.stats.restarts).toBe(1);
     await database.close();
   });
 

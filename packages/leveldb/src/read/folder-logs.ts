@@ -1,6 +1,7 @@
 /** Opens, finds and replays the logs of a database for a view. */
 import { CorruptionError, type Place } from '@bloom/bytes';
 import type { ClosingFiles } from '../folder/closing-files.js';
+import type { DamagePolicy } from '../folder/damage.js';
 import { type Folder, FolderError, type FolderFile } from '../folder/folder.js';
 import { all, type FolderReading, identifyFile, listFiles, openFile } from '../folder/folder-reading.js';
 import { startsWith } from '../folder/known-prefix.js';
@@ -23,6 +24,13 @@ const MAX_LOG_NUMBERS = 1024;
 export interface OpenLog {
   readonly number: bigint;
   readonly file: FolderFile;
+}
+
+/** The logs that a folder listed. */
+export interface ListedLogs {
+  readonly opened: readonly OpenLog[];
+  /** The numbers of those that could not be opened. */
+  readonly unopened: readonly bigint[];
 }
 
 /** The logs that were replayed for the last view. */
@@ -56,23 +64,29 @@ export class FolderLogs {
    *
    * @param readFields reads the MANIFEST; called only if there are many logs.
    */
-  *open(open: OpenedFiles, readFields: () => FolderReading<ManifestFields>): FolderReading<OpenLog[]> {
+  *open(open: OpenedFiles, readFields: () => FolderReading<ManifestFields>): FolderReading<ListedLogs> {
     let numbers = listedLogs(yield* listFiles());
     if (numbers.length > MANY_LOGS) {
       // The log number only ever grows.
       const fields = yield* readFields();
       numbers = numbers.filter((number) => isLogNeeded(number, fields));
     }
-    const logs: OpenLog[] = [];
+    const opened: OpenLog[] = [];
+    const unopened: bigint[] = [];
     for (const number of numbers) {
       const file = yield* open.open(logFileName(number));
-      // A log that no longer exists is obsolete.
-      if (file !== undefined) logs.push({ number, file });
+      if (file === undefined) unopened.push(number);
+      else opened.push({ number, file });
     }
-    return logs;
+    return { opened, unopened };
   }
 
-  /** Looks for the logs of a folder that cannot be listed, and opens them. @param place of the MANIFEST. */
+  /**
+   * Looks for the logs of a folder that cannot be listed, and opens them.
+   *
+   * @param place of the MANIFEST.
+   * @throws FolderError when a log has grown although a newer one exists.
+   */
   *find(open: OpenedFiles, version: Version, fields: ManifestFields, place: Place): FolderReading<OpenLog[]> {
     const taken = new Set(version.files.map(({ number }) => number));
     const numbers: bigint[] = fields.previousLogNumber > 0n && fields.previousLogNumber < fields.logNumber ? [fields.previousLogNumber] : [];
@@ -86,7 +100,15 @@ export class FolderLogs {
       }
     }
     const files = yield* all(numbers.map((number) => open.open(logFileName(number))));
-    return numbers.flatMap((number, i) => (files[i] === undefined ? [] : [{ number, file: files[i] }]));
+    const logs = numbers.flatMap((number, i) => (files[i] === undefined ? [] : [{ number, file: files[i] }]));
+    // A log is complete once there is a newer one, but these may have been opened before the newest was created.
+    for (const { number, file } of logs.slice(0, -1)) {
+      const name = logFileName(number);
+      const now = yield* open.open(name);
+      if (now?.byteLength === file.byteLength) continue;
+      throw new FolderError('BLOOM_FOLDER_CHANGED', `${name} was written while the folder was read`, { file: name });
+    }
+    return logs;
   }
 
   /** Replays the logs that are part of the database. Unchanged parts that are in `known` are not read again. */
@@ -109,16 +131,33 @@ export class FolderLogs {
     return replayed;
   }
 
-  /** @throws Restart when a log is needed that was missing, or not listed, when the logs were opened. */
-  mustHaveRead(logs: readonly OpenLog[], fields: ManifestFields, names: readonly string[], evidence: string): void {
-    const newest = logs.at(-1)?.number;
-    if (newest === undefined) return;
-    const read = new Set(logs.map(({ number }) => number));
-    const missed = neededLogs(names, fields).find((number) => number < newest && !read.has(number));
-    if (missed === undefined) return;
-    const problem = `${logFileName(missed)} is listed but cannot be opened`;
-    const damage = new CorruptionError('BLOOM_MISSING_FILE', { structure: 'folder', offset: 0, file: this.#folderName }, problem);
-    throw new Restart(damage, evidence);
+  /**
+   * Checks for logs that the view needs, but that could not be opened, or were not listed when the logs were opened.
+   *
+   * @param names listed after that.
+   * @param earlier the evidence of earlier attempts.
+   * @throws Restart when there are any, unless they are missing again and damage is left out.
+   */
+  mustHaveRead(
+    { opened, unopened }: ListedLogs,
+    fields: ManifestFields,
+    names: readonly string[],
+    damage: DamagePolicy,
+    evidence: string,
+    earlier: ReadonlySet<string>,
+  ): void {
+    const newest = opened.at(-1)?.number ?? -1n;
+    const read = new Set(opened.map(({ number }) => number));
+    // One that is newer than all others may have been created since, unless it was listed before. One that was deleted since is obsolete.
+    const missed = neededLogs(names, fields).filter((number) => !read.has(number) && (number < newest || unopened.includes(number)));
+    if (missed.length === 0) return;
+    const code = 'BLOOM_MISSING_FILE';
+    const problem = 'is listed but cannot be opened';
+    if (this.#isStrict || !earlier.has(evidence)) {
+      const place: Place = { structure: 'folder', offset: 0, file: this.#folderName };
+      throw new Restart(new CorruptionError(code, place, `${logFileName(missed[0]!)} ${problem}`), evidence);
+    }
+    for (const number of missed) damage.add({ file: logFileName(number), offset: 0, reason: `it ${problem}`, code });
   }
 
   /**

@@ -10,7 +10,7 @@ import type { FileMetadata } from '../format/version-edit.js';
 import type { Version } from '../format/version.js';
 import { MissingTable, type TableCache } from '../table/table-cache.js';
 import type { TableHandle } from '../table/table-handle.js';
-import { evidenceOf, Restart } from './reading-restart.js';
+import { evidenceOf, Restart, truncationOf } from './reading-restart.js';
 
 /** A table that could not be opened. */
 export interface TableFailure {
@@ -40,7 +40,7 @@ export class FolderTables {
   /**
    * Opens and pins all tables, unless there are too many or they are to be opened later.
    *
-   * @returns the failures. In strict reading, the first failure ends the opening.
+   * @returns the failures; in strict reading only the first, which ends the opening.
    */
   *open(tables: TableCache, { files }: Version, pinned: TableHandle[]): FolderReading<TableFailure[]> {
     tables.forgetStale();
@@ -62,8 +62,9 @@ export class FolderTables {
         return { file, error };
       }
     }
-    const failures = yield* all(files.map(open));
-    return failures.filter((failure) => failure !== undefined);
+    const failures = (yield* all(files.map(open))).filter((failure) => failure !== undefined);
+    // How many others had begun is chance.
+    return isStrict ? failures.slice(0, 1) : failures;
   }
 
   /** @throws Restart unless there is a file with each table's number, of any type: LevelDB checks it in this way. @param place of the MANIFEST. */
@@ -72,18 +73,34 @@ export class FolderTables {
     if (missing.length > 0) throw new Restart(missingFiles(missing, place), evidence);
   }
 
-  /** Decides what it means that tables could not be opened. @param names the files of the folder; undefined when it cannot be listed. */
-  judge(failures: readonly TableFailure[], names: readonly string[] | undefined, tables: TableCache, damage: DamagePolicy, place: Place, seen: string): void {
+  /**
+   * Decides what it means that tables could not be opened.
+   *
+   * @param names the files of the folder; undefined when it cannot be listed.
+   * @param earlier the evidence of earlier attempts. If theirs is the same, no writer is the cause of truncated tables.
+   * @throws Restart when a writer may be the cause, or a table is missing.
+   */
+  judge(
+    failures: readonly TableFailure[],
+    names: readonly string[] | undefined,
+    tables: TableCache,
+    damage: DamagePolicy,
+    place: Place,
+    seen: string,
+    earlier: ReadonlySet<string>,
+  ): void {
+    const restarts = failures.flatMap((failure) => this.#restartFor(failure, names, place, seen) ?? []);
+    // One for all: otherwise each of two tables would be the reason for another attempt, again and again.
+    const evidence = restarts.map((restart) => restart.evidence).join('\n');
+    const reason = earlier.has(evidence) ? restarts.find(({ damage: found }) => truncationOf(found) === undefined) : restarts[0];
+    if (reason !== undefined) throw new Restart(reason.damage, evidence);
     for (const { file, error } of failures) {
       if (!(error instanceof MissingTable)) {
         damage.pass(error);
         continue;
       }
-      const missing = missingFiles([file], place);
-      if (names === undefined || missingTables([file], names).length === 0) {
-        throw new Restart(missing, `${evidenceOf(seen, names)}\n${error.message}`);
-      }
       // A file of another type has its number: LevelDB opens the database, and fails when it reads the table.
+      const missing = missingFiles([file], place);
       damage.pass(missing);
       tables.giveUp(file, missing);
     }
@@ -101,5 +118,16 @@ export class FolderTables {
       const name = tableFileName(file.number);
       throw new FolderError('BLOOM_FOLDER_CHANGED', `${name} was replaced`, { file: name });
     }
+  }
+
+  /** The reason to read the folder again if a table could not be opened because of a writer; undefined if something else is the cause. */
+  #restartFor({ file, error }: TableFailure, names: readonly string[] | undefined, place: Place, seen: string): Restart | undefined {
+    if (error instanceof MissingTable) {
+      const isGone = names === undefined || missingTables([file], names).length === 0;
+      return isGone ? new Restart(missingFiles([file], place), `${evidenceOf(seen, names)}\n${error.message}`) : undefined;
+    }
+    // Where files can be identified, the next attempt looks for replaced ones, and may find another each time.
+    const isChanged = error instanceof FolderError && error.code === 'BLOOM_FOLDER_CHANGED' && !this.#canIdentify;
+    return isChanged ? new Restart(error, error.message) : truncationOf(error);
   }
 }

@@ -51,7 +51,10 @@ export interface ReaderOptions extends ReadingOptions {
    * `'at-opening'`.
    */
   readonly openTables?: 'at-opening' | 'when-needed' | undefined;
-  /** How often to restart when another process changes the folder while it is read. Default: 100. */
+  /**
+   * How often to restart when another process changes the folder while it is read. Missing and truncated files are read a second time in any
+   * case. Default: 100.
+   */
   readonly maxRestarts?: number | undefined;
 }
 

@@ -23,7 +23,7 @@ import { all, type FolderReading, identifyFile, listFiles } from '../folder/fold
 import type { LogMemtable } from '../memtable/log-memtable.js';
 import type { ManifestFields } from '../format/manifest.js';
 import { isLogNeeded } from '../format/needed-files.js';
-import { FolderLogs, isBehind, isOneLog, type OpenLog } from './folder-logs.js';
+import { FolderLogs, isBehind, isOneLog, type ListedLogs, type OpenLog } from './folder-logs.js';
 import { FolderManifest, type OpenManifest } from './folder-manifest.js';
 import { FolderTables } from './folder-tables.js';
 import { isSameDatabase, type KnownDatabase } from './known-database.js';
@@ -34,6 +34,9 @@ import { sumOf, TableCache, ViewTables } from '../table/table-cache.js';
 import type { TableHandle } from '../table/table-handle.js';
 import type { Version } from '../format/version.js';
 import { View } from './view.js';
+
+/** The least number of restarts after missing or truncated files: one confirms that logs are damaged, another one that tables are. */
+const CONFIRMING_RESTARTS = 2;
 
 /** Reads views of one folder. */
 export class ViewReader {
@@ -61,8 +64,8 @@ export class ViewReader {
   private readonly retired: TableCache[] = [];
   /** Whether a table or log is not the file that was there before, although the MANIFEST is the same: nothing that is known is used then. */
   private isReplaced = false;
-  /** The state in which the last attempt failed. */
-  private evidence: string | undefined;
+  /** The states in which earlier attempts failed. What is found again in one of them is damage, not the work of a writer. */
+  private evidence = new Set<string>();
 
   /** @param options checked by {@link mustBeReaderOptions}. */
   constructor(folder: Folder, options: ReaderOptions) {
@@ -101,21 +104,25 @@ export class ViewReader {
 
   /** Reads until the folder does not change during the reading. */
   *#readUnchanged(): FolderReading<View> {
-    this.evidence = undefined;
-    for (let attempt = 0; attempt <= this.maxRestarts; attempt++) {
+    this.evidence = new Set();
+    for (let attempt = 0; ; attempt++) {
       if (attempt > 0) this.restarts++;
+      let most = this.maxRestarts;
       try {
         return yield* this.#attempt();
       } catch (error) {
-        if (error instanceof FolderError && error.code === 'BLOOM_FOLDER_CHANGED') continue;
-        const restart = error instanceof Restart ? error : truncationOf(error);
-        if (restart === undefined) throw error;
-        if (restart.evidence === this.evidence) throw restart.damage;
-        this.evidence = restart.evidence;
+        if (!(error instanceof FolderError && error.code === 'BLOOM_FOLDER_CHANGED')) {
+          const restart = error instanceof Restart ? error : truncationOf(error);
+          if (restart === undefined) throw error;
+          if (this.evidence.has(restart.evidence)) throw restart.damage;
+          this.evidence.add(restart.evidence);
+          most = Math.max(most, CONFIRMING_RESTARTS);
+        }
       }
+      if (attempt < most) continue;
+      const folder = this.folder.name === undefined ? '' : ` ${this.folder.name}`;
+      throw new FolderError('BLOOM_FOLDER_BUSY', `the folder${folder} changed each of ${attempt + 1} times that it was read`);
     }
-    const folder = this.folder.name === undefined ? '' : ` ${this.folder.name}`;
-    throw new FolderError('BLOOM_FOLDER_BUSY', `the folder${folder} changed each of ${this.maxRestarts + 1} times that it was read`);
   }
 
   /** What all tables did so far. */
@@ -137,7 +144,7 @@ export class ViewReader {
     const pinned: TableHandle[] = [];
     let known: KnownDatabase | undefined;
     try {
-      const openedLogs = this.canList ? yield* this.#openLogs(open) : undefined;
+      const listed = this.canList ? yield* this.#openLogs(open) : undefined;
       const manifest = yield* this.#readManifest(open);
       const { state, fields, place } = manifest;
       known = this.#knownFor(manifest);
@@ -148,24 +155,17 @@ export class ViewReader {
       const seen = `${state.name}\n${manifest.byteLength}`;
       const damage = new DamagePolicy(this.isStrict);
       // All are checked at the same time. Their order decides which failure is reported.
-      const [names, logs, failures] = yield* all([
-        openedLogs === undefined ? nothing() : this.#checkedNames(openedLogs, version, fields, place, seen),
-        openedLogs === undefined ? this.#findLogs(open, known, version, manifest) : this.logs.replay(openedLogs, known, fields),
+      const [names, { opened, logs }, failures] = yield* all([
+        listed === undefined ? nothing() : this.#checkedNames(listed, manifest, version, damage, seen),
+        this.#replayLogs(listed, open, known, manifest, version),
         this.tables.open(tables, version, pinned),
       ]);
-      for (const { error } of failures) {
-        const truncation = truncationOf(error);
-        if (truncation !== undefined && truncation.evidence !== this.evidence) throw truncation;
-      }
-      this.tables.judge(failures, names, tables, damage, place, seen);
+      this.tables.judge(failures, names, tables, damage, place, seen, this.evidence);
       if (names !== undefined && isBehind(logs, fields)) yield* this.logs.mustHaveSeen(logs, fields, names);
-      if (this.canIdentify) {
-        // A writer may have added to the MANIFEST and to logs.
-        yield* this.logs.mustBeSame((openedLogs ?? []).filter(({ number }) => isLogNeeded(number, fields)));
-        yield* this.manifest.mustBeSame(manifest);
-      } else if (!this.canList && !this.isPublished && !isOneLog(logs, fields)) {
-        yield* this.manifest.mustBeUnchanged(manifest);
-      }
+      // A writer may have added to logs.
+      if (this.canIdentify) yield* this.logs.mustBeSame(opened.filter(({ number }) => isLogNeeded(number, fields)));
+      if (!this.canList && !this.isPublished && !isOneLog(logs, fields)) yield* this.manifest.mustBeUnchanged(manifest);
+      else if (this.canIdentify) yield* this.manifest.mustBeSame(manifest);
       let { lastSequence } = fields;
       for (const log of logs) if (log.lastSequence > lastSequence) ({ lastSequence } = log);
       if (lastSequence > known.visible) known.visible = lastSequence;
@@ -222,18 +222,23 @@ export class ViewReader {
     return { comparator, filterPolicies, filters, codecs, maxBlockBytes, tailBytes };
   }
 
-  *#openLogs(open: OpenedFiles): FolderReading<OpenLog[]> {
+  *#openLogs(open: OpenedFiles): FolderReading<ListedLogs> {
     const readManifest = this.#readManifest.bind(this, open);
     return yield* this.logs.open(open, function* () {
       return (yield* readManifest()).fields;
     });
   }
 
-  /** Finds and replays the logs of a folder that cannot be listed. */
-  *#findLogs(open: OpenedFiles, known: KnownDatabase, version: Version, { fields, place }: OpenManifest): FolderReading<LogMemtable[]> {
-    if (this.isPublished) return [];
-    const logs = yield* this.logs.find(open, version, fields, place);
-    return yield* this.logs.replay(logs, known, fields);
+  /** Replays the logs. They are looked for if the folder cannot be listed. */
+  *#replayLogs(
+    listed: ListedLogs | undefined,
+    open: OpenedFiles,
+    known: KnownDatabase,
+    { fields, place }: OpenManifest,
+    version: Version,
+  ): FolderReading<{ readonly opened: readonly OpenLog[]; readonly logs: LogMemtable[] }> {
+    const opened = listed?.opened ?? (this.isPublished ? [] : yield* this.logs.find(open, version, fields, place));
+    return { opened, logs: yield* this.logs.replay(opened, known, fields) };
   }
 
   *#readManifest(open: OpenedFiles): FolderReading<OpenManifest> {
@@ -254,10 +259,10 @@ export class ViewReader {
   }
 
   /** The names of all files, listed after the MANIFEST was read. @throws Restart when a log or a table is not the expected file. */
-  *#checkedNames(logs: readonly OpenLog[], version: Version, fields: ManifestFields, place: Place, seen: string): FolderReading<readonly string[]> {
+  *#checkedNames(listed: ListedLogs, { fields, place }: OpenManifest, version: Version, damage: DamagePolicy, seen: string): FolderReading<readonly string[]> {
     const names = yield* listFiles();
     const evidence = evidenceOf(seen, names);
-    this.logs.mustHaveRead(logs, fields, names, evidence);
+    this.logs.mustHaveRead(listed, fields, names, damage, evidence, this.evidence);
     this.tables.mustHave(version, names, place, evidence);
     return names;
   }
