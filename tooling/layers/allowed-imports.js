@@ -53,7 +53,7 @@ export const folders = {
     inspect: ['format', 'folder', 'cursor', 'memtable', 'table', 'read'],
     node: ['format', 'folder', 'cursor', 'compact', 'write'],
     opfs: ['format', 'folder'],
-    http: ['format'],
+    http: ['format', 'folder'],
     contract: ['format', 'folder'],
   },
   bulk: {

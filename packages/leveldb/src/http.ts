@@ -1,11 +1,12 @@
 /** Folders behind HTTP: a copy of a database on a static server, on a CDN, or on S3 with a `fetch` that signs requests. */
 import type { Signal } from '@bloom/bytes';
-import { isMarkup, mustBeBoolean, mustBeOptions } from '@bloom/bytes/internal';
+import { isMarkup, mustBeArray, mustBeBoolean, mustBeOptions } from '@bloom/bytes/internal';
 import type { FileIdentity } from '@bloom/sstable';
 import { HttpError, HttpSource, type HttpSourceOptions } from '@bloom/sstable/http';
 import { MAX_CURRENT_LENGTH } from './format/current.js';
 import { CURRENT, parseFileName } from './format/file-name.js';
 import { type Folder, FolderError, type FolderFile, isPlainName } from './folder/folder.js';
+import { SharedWork } from './folder/shared-work.js';
 import { AbsentAnswer } from './http/absent-answer.js';
 
 /** How to reach the files of a folder. Every option has a default. */
@@ -68,15 +69,17 @@ export class HttpFolder implements Folder {
   readonly #absent = new AbsentAnswer((name, signal) => this.#request(name, signal));
   /** Whether the server has sent a file of the folder, so that it can be reached. */
   #hasServed = false;
-  /** The current request for CURRENT, and the one that begins after it. */
+  /** The requests for CURRENT after a page, by number. */
+  readonly #looks = new SharedWork<number>();
+  #begunLooks = 0;
+  /** The end of the last one. Never rejected. */
   #look: Promise<void> = Promise.resolve();
-  #nextLook: Promise<void> | undefined;
 
   /** @param url the URL of the folder, or a function that returns the URL of a file in it. */
   constructor(url: string | { readonly href: string } | ((name: string) => string), options: HttpFolderOptions = {}) {
     if (typeof url === 'function') {
       this.#urlOf = url;
-      this.name = url('');
+      this.name = nameFrom(url);
     } else {
       this.name = typeof url === 'string' ? url : url.href;
       const base = this.name.endsWith('/') ? this.name : `${this.name}/`;
@@ -87,7 +90,10 @@ export class HttpFolder implements Folder {
     mustBeBoolean('isPublished', isPublished);
     this.isPublished = isPublished;
     this.#options = isPublished ? { tailBytes: PUBLISHED_TAIL_BYTES, ...rest } : rest;
-    if (files !== undefined) this.list = () => files;
+    if (files !== undefined) {
+      mustBeArray('files', files, 'names');
+      this.list = () => files;
+    }
   }
 
   async open(name: string, signal?: Signal): Promise<FolderFile | undefined> {
@@ -136,24 +142,33 @@ export class HttpFolder implements Folder {
   async #mustBeThere(signal: Signal | undefined): Promise<void> {
     if (!this.#hasServed) return;
     // A request that began before the page arrived does not count. Many calls share the next one.
-    this.#nextLook ??= this.#look.then(() => {
-      this.#nextLook = undefined;
-      const look = this.#lookAtCurrent();
+    const lookNext = async (ownSignal: Signal): Promise<void> => {
+      await this.#look;
+      this.#begunLooks++;
+      const look = this.#lookAtCurrent(ownSignal);
       this.#look = look.catch(() => undefined);
-      return look;
-    });
-    await this.#nextLook;
-    signal?.throwIfAborted();
+      await look;
+    };
+    await this.#looks.run(this.#begunLooks, lookNext, signal);
   }
 
-  async #lookAtCurrent(): Promise<void> {
+  async #lookAtCurrent(signal: Signal): Promise<void> {
     try {
-      const source = await this.#request(CURRENT, undefined);
+      const source = await this.#request(CURRENT, signal);
       mustBeNoPage(source);
       await source.close();
     } catch (error) {
       if (!(error instanceof HttpError && (error.status === 404 || error.status === 410))) throw error;
     }
+  }
+}
+
+/** The URL of the folder, or of CURRENT where the function makes only those of files. */
+function nameFrom(url: (name: string) => string): string {
+  try {
+    return url('');
+  } catch {
+    return url(CURRENT);
   }
 }
 

@@ -187,6 +187,7 @@ test('storedEntries refuses an unknown option', async () => {
 });
 
 test('folders and files behind HTTP refuse an unknown option', async () => {
+  for (const files of ['CURRENT', 5, {}]) expect(messageOf(caught(() => new HttpFolder('https://example.org/', { files: files as never })))).toContain('files must be');
   expect(messageOf(caught(() => new HttpFolder('https://example.org/', { retry: 0 } as never)))).toContain('has no option "retry"');
   expect(messageOf(await rejection(HttpSource.open('https://example.org/', { retry: 0 } as never)))).toContain('has no option "retry"');
 });

@@ -2,11 +2,12 @@
  * Reading a folder, written once for synchronous and asynchronous callers: computations yield requests and are resumed with the answers.
  */
 import type { Signal } from '@bloom/bytes';
-import { isPromise, type SignalController } from '@bloom/bytes/internal';
+import { isPromise } from '@bloom/bytes/internal';
 import type { FileIdentity, Source } from '@bloom/sstable';
-import { isRequestBound, type ReadAhead, type Reading, readRange, readRangeAtOnce, readRangeSync, type SyncReadAhead, untilAborted } from '@bloom/sstable/internal';
+import { type ReadAhead, type Reading, readRange, readRangeAtOnce, readRangeSync, type SyncReadAhead, untilAborted } from '@bloom/sstable/internal';
 import { type Folder, FolderError, type FolderFile, withoutPromises } from './folder.js';
 import { turn } from './pacer.js';
+import type { SharedWork } from './shared-work.js';
 
 /** The part of Web Crypto that is needed. */
 declare const crypto: { readonly subtle?: { digest(algorithm: 'SHA-256', data: Uint8Array): Promise<ArrayBuffer> } } | undefined;
@@ -46,7 +47,7 @@ export type FolderRequest =
   /** Reads the filter of a table, if that is due. */
   | { readonly kind: 'filter'; readonly table: ReadableTable }
   /** The result of a computation that several callers may wait for. */
-  | { readonly kind: 'shared'; readonly shared: SharedReadings<unknown>; readonly key: unknown; readonly reading: () => FolderReading<unknown> }
+  | { readonly kind: 'shared'; readonly shared: SharedWork<unknown>; readonly key: unknown; readonly reading: () => FolderReading<unknown> }
   /** The SHA-256 of bytes; undefined where the host has none, as in pages without HTTPS, or only an asynchronous one. */
   | { readonly kind: 'sha256'; readonly bytes: Uint8Array }
   /** Yields to the event loop; ignored by synchronous callers. */
@@ -104,52 +105,8 @@ export function* readFilter(table: ReadableTable): FolderReading<void> {
 }
 
 /** The result of `reading`, or of a reading of the same key that is in progress. */
-export function* shareReading<Key, T>(shared: SharedReadings<Key>, key: Key, reading: () => FolderReading<T>): FolderReading<T> {
+export function* shareReading<Key, T>(shared: SharedWork<Key>, key: Key, reading: () => FolderReading<T>): FolderReading<T> {
   return (yield { kind: 'shared', shared, key, reading }) as T;
-}
-
-/**
- * Readings in progress that several calls can wait for, each with its own signal or none. Where reads are bound to a request, only calls
- * of the same turn share one.
- */
-export class SharedReadings<Key> {
-  readonly #running = new Map<Key, { readonly answer: Promise<unknown>; readonly controller: SignalController; waiting: number }>();
-
-  /** The result of the reading of `key` that is in progress, or else of `reading`. A reading ends when the signals of all its calls are aborted. */
-  run(folder: Folder, key: Key, reading: () => FolderReading<unknown>, signal: Signal | undefined): Promise<unknown> {
-    const running = this.#running.get(key) ?? this.#start(folder, key, reading);
-    running.waiting++;
-    if (signal === undefined) return running.answer;
-    return untilAborted(running.answer, signal).catch((error: unknown) => {
-      if (signal.aborted && --running.waiting === 0) this.#abort(key, signal.reason);
-      throw error;
-    });
-  }
-
-  /** Ends all readings. Calls that wait for them are rejected with `reason` at once. */
-  abort(reason: unknown): void {
-    for (const key of [...this.#running.keys()]) this.#abort(key, reason);
-  }
-
-  #start(folder: Folder, key: Key, reading: () => FolderReading<unknown>) {
-    const controller: SignalController = new AbortController();
-    const answer = untilAborted(runAsync(folder, reading(), controller.signal), controller.signal);
-    const running = { answer, controller, waiting: 0 };
-    this.#running.set(key, running);
-    const end = (): void => {
-      if (this.#running.get(key) === running) this.#running.delete(key);
-    };
-    answer.then(end, end);
-    // A call of another request must neither wait for it nor end it.
-    if (isRequestBound()) void Promise.resolve().then(end);
-    return running;
-  }
-
-  #abort(key: Key, reason: unknown): void {
-    const running = this.#running.get(key);
-    this.#running.delete(key);
-    running?.controller.abort(reason);
-  }
 }
 
 /** The results of several readings, in their order. */
@@ -242,19 +199,19 @@ function answerAsync(folder: Folder, request: FolderRequest, signal: Signal | un
   signal?.throwIfAborted();
   switch (request.kind) {
     case 'list':
-      return folder.list!(signal);
+      return unlessAborted(folder.list!(signal), signal);
     case 'open':
-      return folder.open(request.name, signal);
+      return openedUnlessAborted(folder.open(request.name, signal), signal);
     case 'identify':
-      return folder.identityOf!(request.name, signal);
+      return unlessAborted(folder.identityOf!(request.name, signal), signal);
     case 'read':
-      return readRangeAtOnce(request.source, request) ?? readRange(request.source, request, signal);
+      return readRangeAtOnce(request.source, request) ?? unlessAborted(readRange(request.source, request, signal), signal);
     case 'block':
       return request.table.block(request.block, request.walk, signal);
     case 'filter':
       return request.table.readFilter(signal);
     case 'shared':
-      return request.shared.run(folder, request.key, request.reading, signal);
+      return request.shared.run(request.key, (ownSignal) => runAsync(folder, request.reading(), ownSignal), signal);
     case 'sha256':
       return crypto?.subtle?.digest('SHA-256', request.bytes);
     case 'turn':
@@ -262,6 +219,20 @@ function answerAsync(folder: Folder, request: FolderRequest, signal: Signal | un
     case 'all':
       return allAsync(folder, request.readings, signal);
   }
+}
+
+/** An answer, for which nobody waits any longer once the signal is aborted: a folder may ignore its signal. */
+function unlessAborted<T>(answer: T | Promise<T>, signal: Signal | undefined): T | Promise<T> {
+  return signal !== undefined && isPromise(answer) ? untilAborted(answer, signal) : answer;
+}
+
+/** {@link unlessAborted} of an opened file, which is closed if it arrives later. */
+function openedUnlessAborted(opening: FolderFile | undefined | Promise<FolderFile | undefined>, signal: Signal | undefined): typeof opening {
+  if (signal === undefined || !isPromise(opening)) return opening;
+  return untilAborted(opening, signal).catch((error: unknown) => {
+    opening.then((file) => file?.close?.()).then(undefined, () => undefined);
+    throw error;
+  });
 }
 
 async function allAsync(folder: Folder, readings: readonly FolderReading<unknown>[], signal?: Signal): Promise<unknown[]> {

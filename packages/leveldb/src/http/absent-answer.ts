@@ -5,6 +5,7 @@
 import type { Signal } from '@bloom/bytes';
 import { isTextual, sameBytes } from '@bloom/bytes/internal';
 import { HttpError, type HttpSource } from '@bloom/sstable/http';
+import { SharedWork } from '../folder/shared-work.js';
 import { logFileName, manifestFileName, parseFileName, tableFileName } from '../format/file-name.js';
 import { canBeginLog } from './log-start.js';
 
@@ -26,7 +27,8 @@ type Answer = 'absent' | 'forbidden' | 'page' | { readonly byteLength: number; r
 export class AbsentAnswer {
   readonly #open: OpenSource;
   /** By extension, because servers may treat extensions differently. */
-  readonly #answers = new Map<string, Promise<Answer>>();
+  readonly #answers = new Map<string, Answer>();
+  readonly #requests = new SharedWork<string>();
 
   constructor(open: OpenSource) {
     this.#open = open;
@@ -38,8 +40,7 @@ export class AbsentAnswer {
    */
   async isStandIn(name: string, source: HttpSource, signal: Signal | undefined): Promise<boolean> {
     if (!isSuspect(name, source)) return false;
-    const answer = await this.#answerTo(similarName(name));
-    signal?.throwIfAborted();
+    const answer = await this.#answerTo(similarName(name), signal);
     if (answer === 'absent' || answer === 'forbidden') return false;
     const sample = sampleOf(name, source);
     // A page may contain the address or the time. A file of a database is never text, even if it is damaged.
@@ -50,8 +51,7 @@ export class AbsentAnswer {
 
   /** Whether the server sends an HTML page for missing files. */
   async isPage(name: string, signal: Signal | undefined): Promise<boolean> {
-    const answer = await this.#answerTo(similarName(name));
-    signal?.throwIfAborted();
+    const answer = await this.#answerTo(similarName(name), signal);
     return answer === 'page';
   }
 
@@ -60,32 +60,31 @@ export class AbsentAnswer {
    * kind and forbid all of them.
    */
   async isForbidden(name: string, signal: Signal | undefined): Promise<boolean> {
-    const answer = await this.#answerTo(otherName(name));
-    signal?.throwIfAborted();
+    const answer = await this.#answerTo(otherName(name), signal);
     return answer === 'forbidden';
   }
 
-  /** The answer for a file that does not exist. Calls for the same kind of name share the request, so no caller's signal applies to it. */
-  #answerTo(name: string): Promise<Answer> {
+  /** The answer for a file that does not exist. Calls for the same kind of name share the request. */
+  async #answerTo(name: string, signal: Signal | undefined): Promise<Answer> {
     const kind = kindOf(name);
     const known = this.#answers.get(kind);
     if (known !== undefined) return known;
-    const answer = this.#request(name);
-    this.#answers.set(kind, answer);
     // A failed request proves nothing, and the next call sends another.
-    answer.catch(() => this.#answers.delete(kind));
+    const answer = await this.#requests.run(kind, (ownSignal) => this.#request(name, ownSignal), signal);
+    this.#answers.set(kind, answer);
     return answer;
   }
 
-  async #request(name: string): Promise<Answer> {
+  async #request(name: string, signal: Signal): Promise<Answer> {
     try {
-      const source = await this.#open(name, undefined);
+      const source = await this.#open(name, signal);
       try {
         return { byteLength: source.byteLength, sample: sampleOf(name, source).slice() };
       } finally {
         await source.close();
       }
     } catch (error) {
+      signal.throwIfAborted();
       // The caller's function has no URL for this name.
       if (!(error instanceof HttpError)) return 'absent';
       if (error.code === 'BLOOM_HTTP_PAGE') return 'page';

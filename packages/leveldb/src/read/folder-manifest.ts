@@ -99,7 +99,7 @@ export class FolderManifest {
       const { identity } = state.prefix;
       if (file?.byteLength === byteLength && (identity === undefined || isSameState(identity, file.identity))) return;
       const damage = new CorruptionError('BLOOM_BAD_CURRENT', place, 'it changes between two reads');
-      throw new Restart(damage, `${name}\n${file?.byteLength ?? -1}`);
+      throw new Restart(damage, `${state.name}\n${byteLength}\n${name}\n${file?.byteLength ?? -1}`);
     } finally {
       open.close();
     }

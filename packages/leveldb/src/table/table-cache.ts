@@ -9,7 +9,8 @@ import { type MutableTableStats, newTableStats, type OpenTable, ReadGate, readOp
 import { ClosingFiles } from '../folder/closing-files.js';
 import { oldTableFileName, tableFileName } from '../format/file-name.js';
 import { FolderError, holdsTheSame, isSameState } from '../folder/folder.js';
-import { type FolderReading, openFile, readingOf, SharedReadings, shareReading } from '../folder/folder-reading.js';
+import { type FolderReading, openFile, readingOf, shareReading } from '../folder/folder-reading.js';
+import { SharedWork } from '../folder/shared-work.js';
 import { TableHandle } from './table-handle.js';
 import { WholeTable } from './whole-table.js';
 import type { FileMetadata } from '../format/version-edit.js';
@@ -57,7 +58,7 @@ export class TableCache {
   /** Tables that could not be opened, with the errors. */
   private readonly broken = new Map<bigint, CorruptionError>();
   /** Tables that are being opened. */
-  private readonly openings = new SharedReadings<bigint>();
+  private readonly openings = new SharedWork<bigint>();
   private readonly gate = new ReadGate();
   private readonly scratch = new StoredScratch();
   /** The counts of closed tables. */
