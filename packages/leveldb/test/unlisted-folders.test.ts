@@ -1,7 +1,9 @@
 import { Database, DatabaseReader, type Folder, type FolderFile, WritableMemoryFolder } from '@bloom/leveldb';
 import { describe, expect, test } from 'vitest';
+import { assembleDatabase } from './assemble-database.js';
 import { collect } from './collect.js';
 
+const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
 const text = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
 
 /** Opens a reader, and returns the keys that it shows. It must show all writes up to its last sequence, of which each has the next letter as its key. */
@@ -64,5 +66,23 @@ describe.each([
     expect(await keysOf(folder)).toBe('abc');
     release!();
     await database.close();
+  });
+
+  test('a reader shows the writes of a log that is flushed and deleted before it is looked for, if the MANIFEST counts them', async () => {
+    const versions = ['a', 'b', 'c'].map((key, i) => ({ key: utf8(key), sequence: i + 1, value: utf8(key) }));
+    const logs = versions.slice(0, 2).map(({ key, sequence, value }, i) => ({ number: 3 + i, batches: [{ sequence, operations: [[key, value]] as const }] }));
+    // A compaction has recorded the last sequence while log 3 was still needed.
+    const memory = new WritableMemoryFolder(assembleDatabase({ logs, lastSequence: 2 }));
+    const flushed = new WritableMemoryFolder(
+      assembleDatabase({ tables: [{ level: 0, number: 6, versions: versions.slice(0, 2) }], logs: [{ number: 40, batches: [{ sequence: 3, operations: [[utf8('c'), utf8('c')]] }] }] }),
+    );
+    let isFlushed = false;
+    const now = (): WritableMemoryFolder => (isFlushed ? flushed : memory);
+    const open = (name: string): FolderFile | undefined => {
+      const file = now().open(name);
+      if (name === '000003.log') isFlushed = true;
+      return file;
+    };
+    expect(await keysOf({ open, ...(identifies ? { identityOf: (name: string) => now().identityOf(name) } : {}) })).toBe('abc');
   });
 });

@@ -198,11 +198,11 @@ export class FolderLogs {
 }
 
 /**
- * Whether the only log is the one that the MANIFEST names. If so, the view is a prefix of the writes even if the folder has changed since the
- * MANIFEST was read: the writes that the log lacks come after all that it has.
+ * Whether the only log is the one that the MANIFEST names, and has the MANIFEST's last write. If so, the view is a prefix of the writes even if
+ * the folder has changed since the MANIFEST was read: the writes that the log lacks come after all that it has.
  */
-export function isOneLog(logs: readonly LogMemtable[], { logNumber, previousLogNumber }: ManifestFields): boolean {
-  return logs.length === 1 && logs[0]!.number === logNumber && previousLogNumber === 0n;
+export function isOneLog(logs: readonly LogMemtable[], fields: ManifestFields): boolean {
+  return logs.length === 1 && logs[0]!.number === fields.logNumber && fields.previousLogNumber === 0n && !isBehind(logs, fields);
 }
 
 /** Whether the MANIFEST has a later last sequence than the logs. */
