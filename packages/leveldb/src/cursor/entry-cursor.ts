@@ -56,6 +56,11 @@ export abstract class EntryCursor {
   /** REQUIRES: the cursor is on an entry. */
   abstract prev(): boolean;
 
+  /** The name of the table that the entry is in; undefined if it is in none. REQUIRES: the cursor is on an entry. */
+  get file(): string | undefined {
+    return undefined;
+  }
+
   /** The block that the entry is in; undefined if entries are not in blocks. REQUIRES: the cursor is on an entry. */
   get block(): EntryBlock | undefined {
     return undefined;

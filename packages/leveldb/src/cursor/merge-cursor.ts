@@ -45,6 +45,10 @@ export class MergeCursor extends EntryCursor {
     return this.#step(this.#queue.first!.prev());
   }
 
+  override get file(): string | undefined {
+    return this.#queue.first!.file;
+  }
+
   override *settle(): FolderReading<void> {
     const unsettled = this.#unsettled;
     this.#unsettled = [];

@@ -4,7 +4,7 @@
  *
  * Source: LevelDB, db/db_iter.cc.
  */
-import type { Bytes } from '@bloom/bytes';
+import { type Bytes, CorruptionError } from '@bloom/bytes';
 import { mustBeBytes } from '@bloom/bytes/internal';
 import { DELETION, INTERNAL_KEY_TRAILER_LENGTH, VALUE } from '@bloom/sstable/database';
 import { type ByteCopier, compareInternalBytes, type ManyEntries, type Side } from '@bloom/sstable/internal';
@@ -298,7 +298,8 @@ export class VisibleCursor {
     try {
       type = typeOf(keyBytes, keyStart, keyEnd, undefined);
     } catch (error) {
-      this.damage.pass(error);
+      const { code, structure, offset, problem } = error as CorruptionError;
+      this.damage.pass(new CorruptionError(code, { structure, offset, file: this.entries.file }, problem));
       return PASSED_OVER;
     }
     return this.bound.admits(keyBytes, keyEnd) ? type : PASSED_OVER;

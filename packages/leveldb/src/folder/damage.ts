@@ -48,6 +48,11 @@ export class DamagePolicy {
     this.#onDropped?.(dropped);
   }
 
+  /** Adds what `other` has recorded. */
+  addAll(other: DamagePolicy): void {
+    for (const dropped of other.#dropped.values()) this.add(dropped);
+  }
+
   /** What was skipped so far, each place once. */
   get dropped(): readonly Dropped[] {
     return [...this.#dropped.values()];

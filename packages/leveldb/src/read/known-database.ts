@@ -1,5 +1,6 @@
 /** The parts of a folder that were read, which the next reading reuses while the MANIFEST is the same. */
 import type { Comparator, FileIdentity } from '@bloom/sstable';
+import type { DamagePolicy } from '../folder/damage.js';
 import { isSameState } from '../folder/folder.js';
 import type { ManifestFields } from '../format/manifest.js';
 import { hasSameBounds } from '../format/version-edit.js';
@@ -14,6 +15,8 @@ export interface KnownDatabase {
   readonly order: KeyOrder;
   readonly tables: TableCache;
   readonly logs: Map<bigint, LogMemtable>;
+  /** What its views have left out so far. */
+  readonly damage: DamagePolicy;
   manifest: ManifestState;
   /** The highest sequence that a view shows: entries that are visible at it must not change. */
   visible: bigint;

@@ -353,7 +353,7 @@ export class ReadPath {
           const { keyBytes, keyStart, keyEnd, valueBytes, valueStart, valueEnd } = cursor.entry;
           if (order.compareInternalKeys(keyBytes, keyStart, keyEnd, end, 0, end.length) > 0) return versions;
           try {
-            const kind = typeOf(keyBytes, keyStart, keyEnd, file) === VALUE ? 'value' : 'deletion';
+            const kind = typeOf(keyBytes, keyStart, keyEnd, cursor.file ?? file) === VALUE ? 'value' : 'deletion';
             const { userKey, sequence } = decodeInternalKey(keyBytes.slice(keyStart, keyEnd))!;
             versions.push({ kind, key: userKey, sequence, value: valueBytes.slice(valueStart, valueEnd), file, level });
           } catch (error) {

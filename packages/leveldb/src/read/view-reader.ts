@@ -173,9 +173,10 @@ export class ViewReader {
       for (const number of known.logs.keys()) if (!logs.some((log) => log.number === number)) known.logs.delete(number);
       const lock = this.canIdentify ? yield* identifyFile(LOCK) : undefined;
       known.shown = { manifest: state.name, version, logs, fields, lock };
+      known.damage.addAll(damage);
       this.#use(known);
       const viewTables = new ViewTables(tables, version.files, pinned, this.tables.opensLater && version.files.length <= this.maxOpenTables);
-      return new View({ comparator, order, fields, manifest: state.name, version, logs, lastSequence, tables: viewTables, damage, origin: known.origin });
+      return new View({ comparator, order, fields, manifest: state.name, version, logs, lastSequence, tables: viewTables, damage: known.damage, origin: known.origin });
     } catch (error) {
       for (const handle of pinned) known?.tables.unpin(handle);
       throw error;
@@ -196,7 +197,7 @@ export class ViewReader {
     }
     if (this.next !== undefined) this.#retire(this.next);
     const tables = new TableCache(this.maxOpenTables, this.options, internalTableOptions(this.#tableOptions(comparator)), this.cache, true, this.isPublished);
-    this.next = { comparator, order: keyOrderOf(comparator), tables, logs: new Map(), manifest: state, visible: 0n, origin: {}, shown: undefined };
+    this.next = { comparator, order: keyOrderOf(comparator), tables, logs: new Map(), damage: new DamagePolicy(this.isStrict), manifest: state, visible: 0n, origin: {}, shown: undefined };
     this.isReplaced = false;
     return this.next;
   }
@@ -205,7 +206,10 @@ export class ViewReader {
   #use(known: KnownDatabase): void {
     if (known === this.known) return;
     if (this.known !== undefined) {
-      if (isSameDatabase(this.known, known)) known.origin = this.known.origin;
+      if (isSameDatabase(this.known, known)) {
+        known.origin = this.known.origin;
+        known.damage.addAll(this.known.damage);
+      }
       this.#retire(this.known);
     }
     this.known = known;

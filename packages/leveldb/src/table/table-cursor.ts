@@ -71,6 +71,10 @@ export class TableEntries extends EntryCursor {
     return this.#drive(this.#cursor.prev());
   }
 
+  override get file(): string | undefined {
+    return this.#handle.table.file;
+  }
+
   override get block(): EntryBlock {
     const { bytes, entryStart } = this.#cursor.block;
     return { contents: bytes, position: entryStart };
@@ -247,6 +251,10 @@ export class LevelEntries extends EntryCursor {
 
   override prev(): boolean {
     return this.entries!.prev() ? this.#go() : this.#wait();
+  }
+
+  override get file(): string | undefined {
+    return this.entries!.file;
   }
 
   override get block(): EntryBlock {
