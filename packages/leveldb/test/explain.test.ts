@@ -233,6 +233,20 @@ describe('explain of a database that is written', () => {
     await database.close();
   });
 
+  test('says at a snapshot that the last key of a level has only newer versions there', async () => {
+    const database = await Database.open(new WritableMemoryFolder());
+    await database.put('a', '0');
+    const snapshot = database.snapshot();
+    for (const key of ['m', 'z']) await database.put(key, '1');
+    await database.flush();
+    const stepOf = async (key: string): Promise<LookupStep> => (await database.explain(key, snapshot)).steps[1]!;
+    expect(await stepOf('m')).toMatchObject({ source: 'table', level: 2, found: { kind: 'newer', sequence: '2' } });
+    expect(await stepOf('z')).toEqual({ source: 'level', level: 2, tables: 1, asked: false, reason: 'newer' });
+    expect(await stepOf('zz')).toMatchObject({ source: 'level', reason: 'out-of-range' });
+    snapshot.release();
+    await database.close();
+  });
+
   test('says whether a table was opened for the lookup', async () => {
     const reader = SyncDatabaseReader.open(new MemoryFolder((await someDatabase(1)).files), { openTables: 'when-needed' });
     const opened = (): boolean[] => reader.explain(utf8('key140')).steps.flatMap((step) => (step.source === 'table' && step.asked ? [step.wasOpen] : []));

@@ -8,6 +8,7 @@ import { keyText } from './key-text.js';
 const REASONS: Readonly<Record<NotAsked, string>> = {
   empty: 'not searched: it is empty',
   'out-of-range': 'not searched: the key is out of range',
+  newer: 'not searched: its versions of the key are newer',
   'not-reached': 'not reached',
 };
 
@@ -36,7 +37,7 @@ function nameOf(step: LookupStep): string {
 
 function textOf(step: LookupStep): string {
   if (step.source === 'level') {
-    if (step.reason === 'not-reached') return `${REASONS[step.reason]}, ${counted(step.tables, 'table')}`;
+    if (step.reason !== 'out-of-range') return `${REASONS[step.reason]}, ${counted(step.tables, 'table')}`;
     return `${REASONS[step.reason]} of ${step.tables === 1 ? 'its table' : `each of its ${counted(step.tables, 'table')}`}`;
   }
   if (!step.asked) {

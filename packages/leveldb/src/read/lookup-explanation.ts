@@ -35,9 +35,10 @@ export type LookupStep = AskedMemtable | PassedMemtable | AskedTable | PassedTab
  *
  * - `empty`: the memtable has no entries.
  * - `out-of-range`: the key is outside the range of keys of the table, or of every table of the level.
+ * - `newer`: a table of the level ends with a version of the key that was written after the sequence of the lookup, and none has an older one.
  * - `not-reached`: the lookup had already ended, because a newer source decided it or because it failed.
  */
-export type NotAsked = 'empty' | 'out-of-range' | 'not-reached';
+export type NotAsked = 'empty' | 'out-of-range' | 'newer' | 'not-reached';
 
 /** What a source holds for a key, as far as it was searched. */
 export type FoundVersion =
@@ -72,7 +73,7 @@ export interface AskedMemtable extends MemtableSource {
 /** A memtable that was not searched. */
 export interface PassedMemtable extends MemtableSource {
   readonly asked: false;
-  readonly reason: Exclude<NotAsked, 'out-of-range'>;
+  readonly reason: Exclude<NotAsked, 'out-of-range' | 'newer'>;
 }
 
 interface TableSource {
@@ -101,7 +102,7 @@ export interface AskedTable extends TableSource {
 /** A table of level 0 that was not searched. */
 export interface PassedTable extends TableSource {
   readonly asked: false;
-  readonly reason: Exclude<NotAsked, 'empty'>;
+  readonly reason: Exclude<NotAsked, 'empty' | 'newer'>;
 }
 
 /** A level below 0 of which no table was searched. */

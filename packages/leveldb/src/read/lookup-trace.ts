@@ -62,11 +62,12 @@ export class LookupTrace {
     this.#steps.push(passedTable(file, 'out-of-range'));
   }
 
-  /** All tables of a deeper level are out of range. */
+  /** No table of a deeper level can have a version that counts. */
   passLevel(level: number): void {
     this.#endStep();
     this.#levels++;
-    this.#passLevel(level, 'out-of-range');
+    const newest = this.#mayBeNewer ? this.#view.version.fileFor(level, beforeVersions(this.#key)) : undefined;
+    this.#passLevel(level, newest === undefined ? 'out-of-range' : 'newer');
   }
 
   /** A table is searched. */
