@@ -79,6 +79,8 @@ describe('reads', () => {
     ['getMany of a number', () => database.getMany(5 as never), /^keys must be an iterable of Uint8Arrays/],
     ['hasMany of a number', () => database.hasMany(5 as never), /^keys must be an iterable of Uint8Arrays/],
     ['getMany of a number among keys', () => database.getMany([key, 5 as never]), /^keys\[1\] must be a Uint8Array, got number/],
+    ['getMany of no keys with a misspelt option', () => database.getMany([], { sequense: 1n } as never), /has no option "sequense"/],
+    ['hasMany of no keys at a number', () => database.hasMany([], { sequence: 1 as never }), /^sequence must be a bigint, got number/],
     ['versions of a number', () => database.versions(5 as never), /^key must be a Uint8Array, got number/],
     ['versions at a number', () => database.versions(key, { sequence: 1 as never }), /^sequence must be a bigint, got number/],
   ];

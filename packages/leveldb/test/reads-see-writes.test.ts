@@ -311,3 +311,28 @@ test('refuses wrong arguments of reads that wait, and is closed afterwards witho
   await database.close();
   await expect(closed).rejects.toThrow('closed');
 });
+
+test('an iterator that waits for writes refuses wrong ranges at once, and is done after an error, as one that does not wait', async () => {
+  const database = await Database.open(new SlowFolder(), { comparator: { ...reverseComparator, name: 'test.Reverse' } });
+  for (const waits of [false, true]) {
+    const begin = (range: object): AsyncIterableIterator<Uint8Array> => {
+      if (waits) void database.put(keyOf(1), utf8('1'), { sync: true });
+      return database.keys(range);
+    };
+    await database.put(keyOf(0), utf8('0'));
+    expect(() => begin({ sequence: 5 })).toThrow(TypeError);
+    expect(() => begin({ sequence: -1n })).toThrow(RangeError);
+    expect(() => begin({ prefix: utf8('k') })).toThrow(/prefix/);
+    expect(() => begin({ limit: -1 })).toThrow(RangeError);
+    const reason = new Error('enough');
+    const iterator = begin({ signal: AbortSignal.abort(reason) });
+    const calls = [iterator.next(), iterator.next()];
+    expect(await Promise.allSettled(calls)).toEqual([{ status: 'rejected', reason }, { status: 'fulfilled', value: { value: undefined, done: true } }]);
+    expect(await iterator.next()).toEqual({ value: undefined, done: true });
+    const returned = begin({ signal: AbortSignal.abort(reason) });
+    expect(await returned.return!()).toEqual({ value: undefined, done: true });
+    expect(await returned.next()).toEqual({ value: undefined, done: true });
+    await database.written();
+  }
+  await database.close();
+});

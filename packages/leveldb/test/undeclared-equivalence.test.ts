@@ -176,3 +176,23 @@ test.each([
   expect(error).toMatchObject({ code: 'BLOOM_BAD_COMPARISON' });
   expect(String(error)).toContain(`for the keys "a" and "a", got ${shown}`);
 });
+
+test('nextMany and prevMany report a bound that the comparator calls equal to the entry of the cursor, and give the entries before such a one', async () => {
+  await using database = await Database.open(folder, { comparator: caseless });
+  for (const key of 'abc') await database.put(key, key);
+  await database.flush();
+  using cursor = database.cursor();
+  using syncCursor = database.cursorSync();
+  for (const each of [cursor, syncCursor]) {
+    const many = async (options: { readonly lt: string }): Promise<string> => {
+      await each.seekToFirst();
+      return (await each.nextMany(10, options)).map(([key]) => textOf(key)).join('');
+    };
+    expect(await rejection(many({ lt: 'A' }))).toMatchObject(UNDECLARED);
+    expect(each.valid).toBe(true);
+    expect(await each.nextMany(1)).toHaveLength(1);
+    expect(await many({ lt: 'C' })).toBe('ab');
+    await each.seekToLast();
+    expect(await rejection((async () => each.prevMany(10, { gt: 'C' }))())).toMatchObject(UNDECLARED);
+  }
+});

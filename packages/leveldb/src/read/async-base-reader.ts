@@ -2,7 +2,7 @@ import type { Bytes, Signal } from '@bloom/bytes';
 import { mustBeFunction, mustBeIterable } from '@bloom/bytes/internal';
 import type { SignalOptions } from '@bloom/sstable';
 import type { SequenceOptions } from '@bloom/sstable/database';
-import { KeyBounds, mustNotBeAborted } from '@bloom/sstable/internal';
+import { mustNotBeAborted } from '@bloom/sstable/internal';
 import { AsyncRangeIterator, LaterIterator } from './async-range.js';
 import { CursorState } from './cursor-state.js';
 import { type CursorParts, DatabaseCursor } from './database-cursor.js';
@@ -329,7 +329,7 @@ export abstract class AsyncBaseReader extends BaseReader implements AsyncIterabl
     };
     if (!this.#path.isBehind()) return walkAt(this.#path.present, range);
     // Wrong arguments are refused synchronously.
-    new KeyBounds(range, this.#path.view.order.compareUserKeys);
+    void walkAt(this.#path.present, range).return();
     const own = ownRange(range);
     return new LaterIterator(this.#later(range.signal, (moment) => walkAt(moment, own)));
   }

@@ -131,6 +131,8 @@ export class AsyncRangeIterator<T> implements AsyncIterableIterator<T> {
 /** An iterator over a state that does not exist yet. */
 export class LaterIterator<T> implements AsyncIterableIterator<T> {
   readonly #iterator: Promise<AsyncIterableIterator<T>>;
+  /** Whether a call has reported that waiting for the state failed, or ended the iteration. */
+  #over = false;
 
   constructor(iterator: Promise<AsyncIterableIterator<T>>) {
     this.#iterator = iterator;
@@ -139,10 +141,19 @@ export class LaterIterator<T> implements AsyncIterableIterator<T> {
   }
 
   async next(): Promise<IteratorResult<T, undefined>> {
-    return (await this.#iterator).next();
+    let iterator: AsyncIterableIterator<T>;
+    try {
+      iterator = await this.#iterator;
+    } catch (error) {
+      if (this.#over) return { value: undefined, done: true };
+      this.#over = true;
+      throw error;
+    }
+    return iterator.next();
   }
 
   async return(): Promise<IteratorResult<T, undefined>> {
+    this.#over = true;
     // If waiting for the state failed, there is no iterator to end.
     const iterator = await this.#iterator.catch(() => undefined);
     return iterator === undefined ? { value: undefined, done: true } : iterator.return!();

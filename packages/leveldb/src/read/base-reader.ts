@@ -4,7 +4,7 @@ import { type DatabaseDescription, describe } from './description.js';
 import type { ReadPath } from './read-path.js';
 import type { LookupCounts } from './view-lookup.js';
 
-/** Counts of a reader's work so far. All start at 0 when it is opened. */
+/** Counts of a reader's work so far, with those of its opening: restarts, and the bytes that opened tables. */
 export interface ReaderStats extends Readonly<LookupCounts>, TableStats {
   /** How often reading the folder was restarted because another process had changed it. */
   readonly restarts: number;

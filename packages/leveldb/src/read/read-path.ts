@@ -250,6 +250,8 @@ export class ReadPath {
   #manyAtOnce<T>(call: string, keys: Iterable<Uint8Array | string>, options: SequenceOptions | undefined, take: (lookup: ViewLookup) => T): T[] {
     this.mustBeOpen();
     mustBeIterable('keys', keys, 'Uint8Arrays or strings');
+    // There may be no key.
+    this.sequenceOf(call, options);
     return withSureTables((unsure) =>
       Array.from(keys, (key, i) => take(this.#lookUpAtOnce(call, keyAt(key, i), options, unsure))),
     );
