@@ -1,8 +1,8 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { seeded } from '@bloom/fixtures';
-import { DatabaseReader, SyncDatabaseReader } from '@bloom/leveldb';
+import { DatabaseReader, MemoryFolder, SyncDatabaseReader } from '@bloom/leveldb';
 import { NodeFolder, SyncNodeFolder } from '@bloom/leveldb/node';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { assembleDatabase, type Version } from './assemble-database.js';
@@ -31,6 +31,38 @@ describe.each(['none', 'snappy'] as const)('a database in files with compression
     for (const [name, bytes] of assembleDatabase({ tables, build: { compression } })) writeFileSync(join(path, name), bytes);
   });
   afterAll(() => rmSync(path, { recursive: true }));
+
+  test.each([[0], [3000], [20_000]])('reads at most readAheadBytes at once, or else one block: %i', async (readAheadBytes) => {
+    for (const reverse of [false, true]) {
+      const lengths: number[] = [];
+      const folder = new MemoryFolder(new Map(readdirSync(path).map((name) => [name, new Uint8Array(readFileSync(join(path, name)))])));
+      const open = (name: string) => {
+        const file = folder.open(name);
+        const read = (offset: number, length: number): Uint8Array => {
+          lengths.push(length);
+          return file!.read(offset, length).slice();
+        };
+        const readInto = (offset: number, into: Uint8Array): number => {
+          into.set(read(offset, into.length));
+          return into.length;
+        };
+        return file && { name, byteLength: file.byteLength, read, readInto, readAtOnce: read };
+      };
+      const options = { cache: null, readAheadBytes };
+      for (const reader of [SyncDatabaseReader.open({ list: () => folder.list(), open }, options), await DatabaseReader.open({ list: () => folder.list(), open }, options)]) {
+        // The kernel of walks is loaded during the first one.
+        for (let walk = 0; walk < 2; walk++) {
+          lengths.length = 0;
+          const found = reader instanceof SyncDatabaseReader ? [...reader.entries({ reverse })] : await collect(reader.entries({ reverse }));
+          expect(found).toHaveLength(expected.length);
+          // Blocks have 4 KiB and an entry.
+          expect(Math.max(...lengths)).toBeLessThanOrEqual(Math.max(readAheadBytes, 4096 + 200));
+          expect(lengths.length).toBeGreaterThan(3);
+        }
+        await reader.close();
+      }
+    }
+  });
 
   test.each([[0], [20_000], [undefined]])('gives its entries in both directions without a cache, with readAheadBytes: %s', async (readAheadBytes) => {
     const options = { cache: null, readAheadBytes };

@@ -199,8 +199,10 @@ export class TableHandle implements ReadableTable {
 
   /** Does `readStored` of `DataBlocks`, if the file has bytes at hand, and they can be read. */
   readStored(i: number, step: 1 | -1, into: Uint8Array, take: (start: number, length: number) => void, most: number): number {
+    const { readAheadBytes } = readingFor(this.options);
+    if (readAheadBytes === 0) return 0;
     try {
-      return this.blocks.readStored(i, step, into, (range, bytes) => this.#readInto(range, bytes), take, most);
+      return this.blocks.readStored(i, step, into.subarray(0, readAheadBytes), (range, bytes) => this.#readInto(range, bytes), take, most);
     } catch {
       // Those who read the block alone get the error.
       return 0;
