@@ -99,13 +99,13 @@ export abstract class AsyncBaseReader extends BaseReader implements AsyncIterabl
     return this.#path.isFound(lookup);
   }
 
-  /** `get` for each of `keys`, in their order. Keys of one block share its read. */
+  /** `get` for each of `keys`, in their order. Keys of one block share its read if there is a cache. */
   getMany(keys: Iterable<Uint8Array | string>, options?: AsyncReadOptions): Promise<(Bytes | undefined)[]> {
     return this.#lookUpAll<Bytes | undefined>('getMany', keys, options, (lookup) => this.#path.valueOf(lookup));
   }
 
   /**
-   * `getAs` for each of `keys`, in their order. Keys of one block share its read.
+   * `getAs` for each of `keys`, in their order. Keys of one block share its read if there is a cache.
    *
    * @param make may be called in another order. If another program overwrites a table, `make` may get wrong bytes before the call fails with
    *   `BLOOM_FOLDER_CHANGED`.
@@ -116,7 +116,7 @@ export abstract class AsyncBaseReader extends BaseReader implements AsyncIterabl
     return this.#lookUpAll<T | undefined>('getManyAs', keys, options, (lookup) => this.#path.madeOf(lookup, make));
   }
 
-  /** `has` for each of `keys`, in their order. Keys of one block share its read. */
+  /** `has` for each of `keys`, in their order. Keys of one block share its read if there is a cache. */
   hasMany(keys: Iterable<Uint8Array | string>, options?: AsyncReadOptions): Promise<boolean[]> {
     return this.#lookUpAll('hasMany', keys, options, (lookup) => this.#path.isFound(lookup));
   }

@@ -23,6 +23,11 @@ export interface ReaderOptions extends ReadingOptions {
   readonly filters?: FilterReading | undefined;
   /** Codecs in addition to none and Snappy. */
   readonly codecs?: readonly Codec[] | undefined;
+  /**
+   * The largest gap between two blocks of a remote file that are still fetched in one read, in bytes. Blocks of other files are read one by one.
+   * Default: 16 KiB.
+   */
+  readonly gapBytes?: number | undefined;
   /** Keeps blocks that were read; null keeps none. Default: the reader's own cache of 8 MiB. */
   readonly cache?: BlockCache | null | undefined;
   /** The most bytes that the contents of one block may have. Default: 256 MiB. */
