@@ -14,7 +14,7 @@ test('others get their turn of the event loop during all, nextv and clear, howev
   const level = new BloomLevel(new WritableMemoryFolder());
   const COUNT = 10_000;
   await level.batch(Array.from({ length: COUNT }, (_, i) => ({ type: 'put', key: String(i), value: '' })));
-  clock.milliseconds = performance.now();
+  clock.milliseconds = Math.max(clock.milliseconds, performance.now());
   clock.isRushing = true;
   const turns: number[] = [];
   for (const work of [() => level.iterator({ highWaterMarkBytes: 2 ** 20 }).all(), () => level.values().all(), () => level.clear({ gte: '' })]) {
@@ -32,5 +32,66 @@ test('others get their turn of the event loop during all, nextv and clear, howev
   }
   clock.isRushing = false;
   for (const count of turns) expect(count).toBeGreaterThanOrEqual(COUNT / 20);
+  await level.close();
+});
+
+test('a loop of calls whose data is in memory lets timers and I/O run', async () => {
+  const level = new BloomLevel(new WritableMemoryFolder());
+  const sublevel = level.sublevel('inner');
+  await level.batch(Array.from({ length: 50 }, (_, i) => ({ type: 'put', key: String(i), value: '' })));
+  const keys = Array.from({ length: 50 }, (_, i) => String(i));
+  const calls: Record<string, () => Promise<unknown>> = {
+    get: () => level.get('1'),
+    'get of a missing key': () => level.get('missing'),
+    'get of a sublevel': () => sublevel.get('missing'),
+    getMany: () => level.getMany(keys),
+    'getMany of one key': () => level.getMany(['1']),
+    has: () => level.has('missing'),
+    hasMany: () => level.hasMany(keys),
+    'all with a limit': () => level.keys({ limit: 1 }).all(),
+    'next of a new iterator': () => level.iterator().next(),
+    'nextv of a new iterator': () => level.values().nextv(10),
+    'next of a new iterator of an empty range': () => level.keys({ gt: 'z' }).next(),
+  };
+  clock.milliseconds = Math.max(clock.milliseconds, performance.now());
+  clock.isRushing = true;
+  const counts: Record<string, number> = {};
+  for (const [name, call] of Object.entries(calls)) {
+    const turn = { isOver: false };
+    setImmediate(() => (turn.isOver = true));
+    let count = 0;
+    while (!turn.isOver && count < 1000) {
+      await call();
+      count++;
+    }
+    counts[name] = count;
+  }
+  clock.isRushing = false;
+  for (const [name, count] of Object.entries(counts)) expect(count, name).toBeLessThanOrEqual(16);
+  await level.close();
+});
+
+test('others get their turn of the event loop during getMany and hasMany of many keys in memory', async () => {
+  const level = new BloomLevel(new WritableMemoryFolder());
+  const keys = Array.from({ length: 2000 }, (_, i) => String(i));
+  await level.batch(keys.map((key) => ({ type: 'put', key, value: `value ${key}` })));
+  clock.milliseconds = Math.max(clock.milliseconds, performance.now());
+  clock.isRushing = true;
+  const turns: number[] = [];
+  for (const work of [() => level.getMany(keys), () => level.hasMany(keys)]) {
+    let count = 0;
+    let isOver = false;
+    const tick = (): void => {
+      if (isOver) return;
+      count++;
+      setImmediate(tick);
+    };
+    setImmediate(tick);
+    expect(await work()).toEqual(keys.map((key) => (turns.length === 0 ? `value ${key}` : true)));
+    isOver = true;
+    turns.push(count);
+  }
+  clock.isRushing = false;
+  for (const count of turns) expect(count).toBeGreaterThanOrEqual(keys.length / 20);
   await level.close();
 });

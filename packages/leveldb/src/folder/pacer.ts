@@ -8,8 +8,8 @@ const startTimer = setTimeout;
  */
 const SLICE_MILLISECONDS = 4;
 
-/** The number of moves of a cursor between two checks of the clock: most moves take less than a microsecond. */
-export const MOVES_PER_LOOK = 16;
+/** The number of lookups and moves of cursors between two checks of the clock: most of them take less than a microsecond. */
+export const READS_PER_LOOK = 16;
 
 /** Divides work into slices, so that the host's event loop stays free. */
 export class Pacer {

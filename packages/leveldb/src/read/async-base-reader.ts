@@ -50,7 +50,7 @@ export abstract class AsyncBaseReader extends BaseReader implements AsyncIterabl
 
   /**
    * Looks up a key as `get` does, passes its value to a function of yours, and returns the function's result: for programs that need something
-   * other than a copy, such as text. It returns a promise only if the call has to wait.
+   * other than a copy, such as text. It returns a promise only if the call has to wait, or lets other work run.
    *
    * @param make is called once, unless the key is absent. The bytes are lent for the call: `make` must not write to them, must copy what it
    *   keeps, and must not read from any database or table. All of them share the memory into which Snappy decompresses blocks, so a read from
@@ -96,7 +96,9 @@ export abstract class AsyncBaseReader extends BaseReader implements AsyncIterabl
     const lookup = this.#path.lookup('has', key, options);
     const settling = this.#settle(lookup, this.#path.view, options?.signal);
     if (settling !== undefined) await settling;
-    return this.#path.isFound(lookup);
+    const isFound = this.#path.isFound(lookup);
+    if (settling === undefined && this.#path.pacer.isDue()) await this.#path.pacer.pause();
+    return isFound;
   }
 
   /** `get` for each of `keys`, in their order. Keys of one block share its read if there is a cache. */
@@ -140,6 +142,7 @@ export abstract class AsyncBaseReader extends BaseReader implements AsyncIterabl
     const isRemote = this.#path.folder.isRemote === true;
     const unsure = new Set<TableHandle>();
     const results: T[] = [];
+    /** Whether the keys are looked up one after another as long as a lookup takes at most a turn of the event loop. */
     let readsAtOnce = false;
     const lookUp = (key: Uint8Array, i: number): Promise<void> | undefined => {
       const lookup = this.#path.lookupAt(key, sequence, view);
@@ -147,12 +150,14 @@ export abstract class AsyncBaseReader extends BaseReader implements AsyncIterabl
       if (settling !== undefined) return settling.then(() => void (results[i] = take(lookup)));
       readsAtOnce ||= lookup.hasRead;
       results[i] = take(lookup);
-      return undefined;
+      if (!this.#path.pacer.isDue()) return undefined;
+      readsAtOnce = true;
+      return this.#pause(signal);
     };
     view.pin();
     try {
       let i = 0;
-      /** The lookup of the first key whose blocks are not in memory. */
+      /** The lookup of the first key whose blocks are not in memory, or after which other work is to run. */
       let begun: Promise<void> | undefined;
       /** The keys after it. Copies: an iterator may yield one array again and again, and the caller may change keys during the call. */
       const waiting: { readonly key: Uint8Array; readonly i: number }[] = [];
@@ -217,9 +222,9 @@ export abstract class AsyncBaseReader extends BaseReader implements AsyncIterabl
     };
     const { view, cursor, run } = partsAt(this.#path.present, options);
     const state = new CursorState(view, cursor, this.#path.state);
-    if (!isBehind) return new DatabaseCursor(state, run);
+    if (!isBehind) return new DatabaseCursor(state, run, this.#path.pacer);
     const own = options && ownRange(options);
-    return new DatabaseCursor(state, run, this.#path.moment().then((moment) => partsAt(moment, own)));
+    return new DatabaseCursor(state, run, this.#path.pacer, this.#path.moment().then((moment) => partsAt(moment, own)));
   }
 
   /** All stored versions of a key, the newest first, including deletions and overwritten values. With a `sequence`, the versions up to it. */
@@ -241,7 +246,9 @@ export abstract class AsyncBaseReader extends BaseReader implements AsyncIterabl
     if (this.#path.isBehind(key)) return this.#lookUpLater(call, key, options, (lookup) => this.#path.madeOf(lookup, make));
     const lookup = this.#path.lookup(call, key, options);
     const settling = this.#settle(lookup, this.#path.view, options?.signal);
-    return settling === undefined ? this.#path.madeOf(lookup, make) : this.#madeAfter(settling, lookup, make);
+    if (settling !== undefined) return this.#madeAfter(settling, lookup, make);
+    const made = this.#path.madeOf(lookup, make);
+    return this.#path.pacer.isDue() ? this.#afterTurn(made) : made;
   }
 
   /** Looks up a key once all writes that were called earlier are visible. */
@@ -269,6 +276,19 @@ export abstract class AsyncBaseReader extends BaseReader implements AsyncIterabl
   async #madeAfter<T>(settling: Promise<void>, lookup: ViewLookup, make: MakeOfBytes<T>): Promise<T | undefined> {
     await settling;
     return this.#path.madeOf(lookup, make);
+  }
+
+  /** Lets other work run before a result is returned, so that a loop of calls whose data is in memory does not keep it from running. */
+  async #afterTurn<T>(result: T): Promise<T> {
+    await this.#path.pacer.pause();
+    return result;
+  }
+
+  /** Lets other work run between two lookups of one call. */
+  async #pause(signal: Signal | undefined): Promise<void> {
+    await this.#path.pacer.pause();
+    this.#path.mustBeOpen();
+    signal?.throwIfAborted();
   }
 
   /** Runs a lookup in `view`. Returns no promise when everything that it needs is in memory. */
@@ -325,7 +345,7 @@ export abstract class AsyncBaseReader extends BaseReader implements AsyncIterabl
     const walkAt = ({ view, lastSequence }: Moment, of: typeof range): AsyncRangeIterator<T> => {
       const sequence = this.#path.visibleAt(of.sequence, lastSequence);
       const walk = new DatabaseRange(this.#path.cursorOf(view, sequence, of.fillCache ?? true, of.prefix), view.order, of);
-      return new AsyncRangeIterator(walk, view, pick, this.#path.state, (reading) => this.#run(reading, view, of.signal), of.signal);
+      return new AsyncRangeIterator(walk, view, pick, this.#path.state, (reading) => this.#run(reading, view, of.signal), of.signal, this.#path.pacer);
     };
     if (!this.#path.isBehind()) return walkAt(this.#path.present, range);
     // Wrong arguments are refused synchronously.

@@ -1,7 +1,7 @@
 import type { Signal } from '@bloom/bytes';
 import type { DatabaseRange } from './database-range.js';
 import type { FolderReading } from '../folder/folder-reading.js';
-import { MOVES_PER_LOOK, Pacer } from '../folder/pacer.js';
+import type { Pacer } from '../folder/pacer.js';
 import type { OpenState } from './open-state.js';
 import type { View } from './view.js';
 import type { VisibleCursor } from '../cursor/visible-cursor.js';
@@ -14,7 +14,7 @@ export class AsyncRangeIterator<T> implements AsyncIterableIterator<T> {
   readonly #state: OpenState;
   readonly #run: (reading: FolderReading<void>) => void | Promise<void>;
   readonly #signal: Signal | undefined;
-  readonly #pacer = new Pacer(MOVES_PER_LOOK);
+  readonly #pacer: Pacer;
   #over = false;
   /** The last pending call of `next`, so that calls end in the order in which they were made. */
   #pending: Promise<unknown> | undefined;
@@ -26,6 +26,7 @@ export class AsyncRangeIterator<T> implements AsyncIterableIterator<T> {
     state: OpenState,
     run: (reading: FolderReading<void>) => void | Promise<void>,
     signal: Signal | undefined,
+    pacer: Pacer,
   ) {
     this.#range = range;
     this.#view = view;
@@ -33,6 +34,7 @@ export class AsyncRangeIterator<T> implements AsyncIterableIterator<T> {
     this.#state = state;
     this.#run = run;
     this.#signal = signal;
+    this.#pacer = pacer;
     view.pin();
   }
 

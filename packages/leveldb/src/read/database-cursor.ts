@@ -6,7 +6,7 @@ import { type CursorEntry, BaseDatabaseCursor } from './base-database-cursor.js'
 import type { CursorState } from './cursor-state.js';
 import { ownKey } from './database-range.js';
 import type { FolderReading } from '../folder/folder-reading.js';
-import { MOVES_PER_LOOK, Pacer } from '../folder/pacer.js';
+import type { Pacer } from '../folder/pacer.js';
 import type { VisibleCursor } from '../cursor/visible-cursor.js';
 import type { View } from './view.js';
 
@@ -33,7 +33,7 @@ export class DatabaseCursor extends BaseDatabaseCursor {
   #run: Run;
   /** The state to move over, with a pinned view, until it exists. */
   #later: Promise<CursorParts> | undefined;
-  readonly #pacer = new Pacer(MOVES_PER_LOOK);
+  readonly #pacer: Pacer;
   #moving = false;
   /** Whether many entries are being collected. */
   #isTaking = false;
@@ -41,13 +41,15 @@ export class DatabaseCursor extends BaseDatabaseCursor {
   /**
    * @internal Made by `cursor` of a `DatabaseReader` or a `Database`.
    *
+   * @param pacer of all reads of the database.
    * @param later the state to move over in place of `state`, with a pinned view.
    */
-  constructor(state: CursorState, run: Run, later?: Promise<CursorParts>) {
+  constructor(state: CursorState, run: Run, pacer: Pacer, later?: Promise<CursorParts>) {
     super(state);
     this.#state = state;
     this.#cursor = state.cursor;
     this.#run = run;
+    this.#pacer = pacer;
     this.#later = later;
     // The first move reports a failure.
     later?.catch(() => undefined);

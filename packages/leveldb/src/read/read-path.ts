@@ -9,6 +9,7 @@ import type { EntryCursor } from '../cursor/entry-cursor.js';
 import { afterVersions, beforeVersions, seekKey, typeOf } from '../format/database-key.js';
 import { tableFileName } from '../format/file-name.js';
 import type { Folder } from '../folder/folder.js';
+import { Pacer, READS_PER_LOOK } from '../folder/pacer.js';
 import { all, type FolderReading, runSync } from '../folder/folder-reading.js';
 import { MemtableCursor } from '../memtable/memtable-cursor.js';
 import type { LookupExplanation } from './lookup-explanation.js';
@@ -91,6 +92,8 @@ export class ReadPath {
   readonly copier = new ByteCopier();
   readonly copyOf: MakeOfBytes<Bytes> = (bytes, start, end) => this.copier.copy(bytes.subarray(start, end));
   readonly state: OpenState;
+  /** Counts the lookups and moves of asynchronous calls. It is shared: a loop may make a new cursor each time, whose data is in memory. */
+  readonly pacer = new Pacer(READS_PER_LOOK);
   /** A lookup that has ended, for the next one to reuse. */
   #lookup: ViewLookup | undefined;
 

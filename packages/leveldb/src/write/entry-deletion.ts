@@ -1,6 +1,7 @@
 import { mustBeBoolean, mustBeOptions } from '@bloom/bytes/internal';
 import { CursorBounds, KeyBounds, mustBeSequence } from '@bloom/sstable/internal';
 import { runAsync } from '../folder/folder-reading.js';
+import { Pacer, READS_PER_LOOK } from '../folder/pacer.js';
 import type { WritableFolder } from '../folder/writable-folder.js';
 import { WriteBatch } from '../format/write-batch.js';
 import type { KeyOrder } from '../format/version.js';
@@ -114,6 +115,7 @@ export class EntryDeletion {
     const sequence = this.#sequence !== undefined && this.#sequence < lastSequence ? this.#sequence : lastSequence;
     const cursor = view.cursor(sequence, false, undefined, this.#prefix, this.#bounds);
     // With a state of its own: closing the database waits for the writes.
-    return new DatabaseCursor(new CursorState(view, cursor, new OpenState('database')), (reading, signal) => runAsync(folder, reading, signal));
+    const state = new CursorState(view, cursor, new OpenState('database'));
+    return new DatabaseCursor(state, (reading, signal) => runAsync(folder, reading, signal), new Pacer(READS_PER_LOOK));
   }
 }
