@@ -58,7 +58,7 @@ describe('others get their turn of the event loop, however slow the machine is',
 
   /** How many turns the event loop made during some work, for which every look at the clock says that a time slice is over. */
   async function turnsOf(work: () => Promise<unknown>): Promise<number> {
-    clock.milliseconds = performance.now();
+    clock.milliseconds = Math.max(clock.milliseconds, performance.now());
     clock.isRushing = true;
     let turns = 0;
     let isOver = false;
@@ -150,4 +150,106 @@ describe('others get their turn of the event loop, however slow the machine is',
     expect(errors).toHaveLength(2);
     for (const error of errors) expect(error).toMatchObject({ name: 'TypeError', code: 'BLOOM_CLOSED', message: 'the database is closed' });
   });
+});
+
+describe('a move over many deletions', () => {
+  const DELETIONS = 60_000;
+  const textOf = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
+
+  /** A database with 40 entries before the deletions and 40 after them. */
+  async function gapped(inTable: boolean): Promise<Database> {
+    const database = await Database.open(new WritableMemoryFolder(), { blockSize: 1024, writeBufferSize: 2 ** 26, compression: 'none' });
+    const entries = new WriteBatch();
+    const deletions = new WriteBatch();
+    for (let i = 10; i < 50; i++) entries.put(`a${i}`, 'before').put(`z${i}`, 'after');
+    for (let i = 0; i < DELETIONS; i++) {
+      const deleted = `k${String(i).padStart(8, '0')}`;
+      entries.put(deleted, '');
+      deletions.delete(deleted);
+    }
+    await database.write(entries);
+    // Flushes keep what a snapshot shows, and the deletions.
+    if (inTable) database.snapshot();
+    await database.write(deletions);
+    if (inTable) await database.flush();
+    return database;
+  }
+
+  /** Counts the turns of the event loop until a call has ended. */
+  async function counted<T>(call: () => Promise<T>): Promise<{ readonly result: T; readonly turns: number }> {
+    let turns = 0;
+    let isOver = false;
+    const count = (): void => {
+      if (isOver) return;
+      turns++;
+      setImmediate(count);
+    };
+    setImmediate(count);
+    const result = await call();
+    isOver = true;
+    return { result, turns };
+  }
+
+  for (const inTable of [false, true]) {
+    const place = inTable ? 'in a table' : 'in memory';
+
+    test(`${place} lets others have their turn of the event loop, both ways`, async () => {
+      const database = await gapped(inTable);
+      using cursor = database.cursor();
+      for (const [seek, found] of [[() => cursor.seek('b'), 'z10'], [() => cursor.seekForPrev('y'), 'a49']] as const) {
+        const { result, turns } = await counted(seek);
+        expect(result).toBe(true);
+        expect(textOf(cursor.key)).toBe(found);
+        expect(turns).toBeGreaterThan(10);
+      }
+      await database.close();
+    });
+
+    test(`${place} does so in the middle of a walk, both ways`, async () => {
+      const database = await gapped(inTable);
+      for (const reverse of [false, true]) {
+        using cursor = database.cursor();
+        await (reverse ? cursor.seekToLast() : cursor.seekToFirst());
+        // After these entries a kernel walks.
+        for (let i = 0; i < 39; i++) await (reverse ? cursor.prev() : cursor.next());
+        const { turns } = await counted(() => (reverse ? cursor.prev() : cursor.next()));
+        expect(textOf(cursor.key)).toBe(reverse ? 'a49' : 'z10');
+        expect(turns).toBeGreaterThan(1);
+      }
+      await database.close();
+    });
+
+    test(`${place} can be aborted, and the cursor can move again`, async () => {
+      const database = await gapped(inTable);
+      using cursor = database.cursor();
+      for (const seek of [cursor.seek.bind(cursor, 'b'), cursor.seekForPrev.bind(cursor, 'y')]) {
+        const controller = new AbortController();
+        setImmediate(() => controller.abort(new Error('enough')));
+        await expect(seek({ signal: controller.signal })).rejects.toThrow('enough');
+        expect(cursor.valid).toBe(false);
+        expect(await cursor.seekToFirst()).toBe(true);
+        expect(textOf(cursor.key)).toBe('a10');
+      }
+      await database.close();
+    });
+
+    test(`${place} ends when the cursor is closed`, async () => {
+      const database = await gapped(inTable);
+      const cursor = database.cursor();
+      const moving = cursor.seek('b');
+      setImmediate(() => cursor.close());
+      expect(await moving).toBe(false);
+      await database.close();
+    });
+
+    test(`${place} needs no turn without promises`, async () => {
+      const database = await gapped(inTable);
+      using cursor = database.cursorSync();
+      expect(cursor.seek('b')).toBe(true);
+      expect(textOf(cursor.key)).toBe('z10');
+      expect(cursor.seekForPrev('y')).toBe(true);
+      expect(textOf(cursor.key)).toBe('a49');
+      await database.close();
+    });
+  }
 });

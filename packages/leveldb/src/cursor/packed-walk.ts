@@ -1,4 +1,4 @@
-import type { FolderReading } from '../folder/folder-reading.js';
+import { type FolderReading, othersTurn } from '../folder/folder-reading.js';
 import type { EntryCursor } from './entry-cursor.js';
 import type { MergeCursor } from './merge-cursor.js';
 import { PackedRun } from './packed-run.js';
@@ -6,11 +6,14 @@ import type { ReadSamples } from './read-samples.js';
 import { AT_SAMPLE, DONE, NEEDS_BLOCK, VisibleKernel } from './visible-kernel.js';
 
 /**
- * The outcome of `fill`. `filled`: the run has entries. `ended`: there are no further entries. `unsettled`: something must be read first; `settle`
- * does that, and then `fill` is called again. `declined`: the kernel declines the next entry, or a block; the walk calls `end` and continues
- * without it. (Not numbers: a constant that cursors share would be in a file of its own.)
+ * The outcome of `fill`. `filled`: the run has entries. `ended`: there are no further entries. `unsettled`: something must be read, or other work
+ * should run, first; `settle` does that, and then `fill` is called again. `declined`: the kernel declines the next entry, or a block; the walk
+ * calls `end` and continues without it. (Not numbers: a constant that cursors share would be in a file of its own.)
  */
 export type Filling = 'filled' | 'ended' | 'unsettled' | 'declined';
+
+/** How often the kernel finds no visible entry in some blocks before other work runs. */
+const RUNS_AT_ONCE = 64;
 
 /**
  * A walk over the visible entries of a merge, in runs that a kernel packs in the order of the walk.
@@ -28,6 +31,8 @@ export class PackedWalk {
   #readBytes = 0;
   /** The source that moves to its next block. */
   #moving: EntryCursor | undefined;
+  /** How often the kernel may run before other work does. */
+  #runsLeft = RUNS_AT_ONCE;
   #isOver = false;
 
   private constructor(run: PackedRun, kernel: VisibleKernel, merge: MergeCursor, samples: ReadSamples | undefined) {
@@ -78,7 +83,8 @@ export class PackedWalk {
   fill(): Filling {
     const kernel = this.#kernel;
     kernel.clear();
-    for (;;) {
+    while (this.#runsLeft > 0) {
+      this.#runsLeft--;
       const why = kernel.fill();
       if (why === AT_SAMPLE) {
         kernel.sample(this.#samples!);
@@ -86,6 +92,7 @@ export class PackedWalk {
       }
       const { entries } = kernel;
       if (entries > 0) {
+        this.#runsLeft = RUNS_AT_ONCE;
         this.run.fill(kernel, entries);
         return 'filled';
       }
@@ -101,11 +108,17 @@ export class PackedWalk {
       }
       if (!this.#enter(source)) return 'declined';
     }
+    return 'unsettled';
   }
 
   /** Reads what `fill` waits for. @returns whether the kernel takes the block. */
   *settle(): FolderReading<boolean> {
-    const moving = this.#moving!;
+    const moving = this.#moving;
+    if (moving === undefined) {
+      this.#runsLeft = RUNS_AT_ONCE;
+      yield* othersTurn();
+      return true;
+    }
     this.#moving = undefined;
     yield* moving.settle();
     // The walk may have been abandoned meanwhile, and another one may have its kernel.

@@ -11,7 +11,7 @@ import { type ByteCopier, compareInternalBytes, type ManyEntries, type Side } fr
 import type { DamagePolicy } from '../folder/damage.js';
 import { afterVersions, beforeVersions, SequenceBound, typeOf } from '../format/database-key.js';
 import type { Entry } from './entry-cursor.js';
-import type { FolderReading } from '../folder/folder-reading.js';
+import { type FolderReading, othersTurn } from '../folder/folder-reading.js';
 import type { KeyOrder } from '../format/version.js';
 import type { MergeCursor } from './merge-cursor.js';
 import type { PackedRun } from './packed-run.js';
@@ -28,6 +28,9 @@ const PASSED_OVER = -1;
 const MOVES_BEFORE_KERNEL = 16;
 /** The most moves between two attempts to get one. */
 const MOST_MOVES_BEFORE_KERNEL = 2 ** 12;
+
+/** The entries that moves pass over before they let other work run, such as deletions: passing them over takes about a millisecond. */
+const PASSED_AT_ONCE = 2 ** 12;
 
 /** Moves over visible entries, as {@link EntryCursor} moves over stored ones: a move that returns false is completed by `settle`. */
 export class VisibleCursor {
@@ -55,6 +58,9 @@ export class VisibleCursor {
   private common = 0;
   /** Backward: whether the kept key has a value, so far. */
   private found = false;
+
+  /** How many more entries may be passed over before other work runs; a move stops at 0. */
+  private passesLeft = PASSED_AT_ONCE;
 
   private readonly samples: ReadSamples | undefined;
 
@@ -126,7 +132,10 @@ export class VisibleCursor {
   *settle(): FolderReading<void> {
     do {
       const { packed } = this;
-      if (packed === undefined) yield* this.entries.settle();
+      if (this.passesLeft === 0) {
+        this.passesLeft = PASSED_AT_ONCE;
+        yield* othersTurn();
+      } else if (packed === undefined) yield* this.entries.settle();
       // It may have been closed meanwhile.
       else if (!(yield* packed.settle()) && this.packed !== undefined) this.#unpack(packed);
     } while (!this.#go());
@@ -267,6 +276,7 @@ export class VisibleCursor {
         }
       }
       if (!entries.next()) return false;
+      if (--this.passesLeft === 0) return false;
     }
     return true;
   }
@@ -285,6 +295,7 @@ export class VisibleCursor {
         }
       }
       if (!entries.prev()) return false;
+      if (--this.passesLeft === 0) return false;
     }
     this.valid = this.found;
     return true;
