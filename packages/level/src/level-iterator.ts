@@ -33,6 +33,18 @@ interface Counted {
   close(): Promise<void>;
 }
 
+/** The methods that return single items. */
+interface Stepping {
+  readonly next: unknown;
+  readonly _next: unknown;
+}
+
+/** Whether the methods of an iterator are those of its class, and not replaced by a program that wants to see or change each item. */
+function isUnchanged(iterator: object, prototype: object): boolean {
+  const [given, own] = [iterator as Stepping, prototype as Stepping];
+  return given.next === own.next && given._next === own._next;
+}
+
 /** The items of a walk in the order of their keys: entries, keys or values, some of them read ahead. */
 class ItemReader<T extends Item> {
   readonly #walk: StoreWalk;
@@ -89,18 +101,25 @@ class ItemReader<T extends Item> {
     return this.#read(Math.min(size, limit - count));
   }
 
-  /** All remaining items. abstract-level's own `_all` does not count the items that loops have returned, and would exceed the limit. */
-  async all(counted: Counted): Promise<T[]> {
+  /**
+   * All remaining items. abstract-level's own `_all` does not count the items that loops have returned, and would exceed the limit.
+   *
+   * @param nextv of the iterator, which a program may have replaced.
+   */
+  async all(counted: Counted, nextv: (size: number) => Promise<T[]>): Promise<T[]> {
     const items: T[] = [];
     for (;;) {
       const left = counted.limit - counted.count - items.length;
-      const some = left > 0 ? await this.nextv(Math.min(MAX_READ_AHEAD, left), counted) : [];
+      const some = left > 0 ? await nextv(Math.min(MAX_READ_AHEAD, left)) : [];
       if (some.length === 0) return items;
       for (const item of some) items.push(item);
     }
   }
 
-  /** @param generator of abstract-level. @param decode decodes as abstract-level does; undefined if its decoders are not known. */
+  /**
+   * @param generator of abstract-level.
+   * @param decode decodes as abstract-level does; undefined if each item must pass through its methods, or its decoders are not known.
+   */
   loop<U>(counted: Counted, generator: AsyncGenerator<U, void, unknown>, decode: ((item: T) => U) | undefined): AsyncGenerator<U, void, unknown> {
     if (this.#hasSnapshot || decode === undefined) return generator;
     const takeAhead = (): U | undefined => {
@@ -168,7 +187,7 @@ export class EntryIterator<Database, K, V> extends AbstractIterator<Database, K,
   }
 
   override [Symbol.asyncIterator](): AsyncGenerator<[K, V], void, unknown> {
-    return this.#items.loop(this, super[Symbol.asyncIterator](), this.#decode);
+    return this.#items.loop(this, super[Symbol.asyncIterator](), isUnchanged(this, EntryIterator.prototype) ? this.#decode : undefined);
   }
 
   protected _seek(target: Stored): void {
@@ -184,7 +203,7 @@ export class EntryIterator<Database, K, V> extends AbstractIterator<Database, K,
   }
 
   protected _all(): Promise<Entry[]> {
-    return this.#items.all(this);
+    return this.#items.all(this, (size) => this._nextv(size));
   }
 
   protected _close(): void {
@@ -214,7 +233,7 @@ export class KeyIterator<Database, K> extends AbstractKeyIterator<Database, K> {
   }
 
   override [Symbol.asyncIterator](): AsyncGenerator<K, void, unknown> {
-    return this.#items.loop(this, super[Symbol.asyncIterator](), this.#decode);
+    return this.#items.loop(this, super[Symbol.asyncIterator](), isUnchanged(this, KeyIterator.prototype) ? this.#decode : undefined);
   }
 
   protected _seek(target: Stored): void {
@@ -230,7 +249,7 @@ export class KeyIterator<Database, K> extends AbstractKeyIterator<Database, K> {
   }
 
   protected _all(): Promise<Stored[]> {
-    return this.#items.all(this);
+    return this.#items.all(this, (size) => this._nextv(size));
   }
 
   protected _close(): void {
@@ -260,7 +279,7 @@ export class ValueIterator<Database, K, V> extends AbstractValueIterator<Databas
   }
 
   override [Symbol.asyncIterator](): AsyncGenerator<V, void, unknown> {
-    return this.#items.loop(this, super[Symbol.asyncIterator](), this.#decode);
+    return this.#items.loop(this, super[Symbol.asyncIterator](), isUnchanged(this, ValueIterator.prototype) ? this.#decode : undefined);
   }
 
   protected _seek(target: Stored): void {
@@ -276,7 +295,7 @@ export class ValueIterator<Database, K, V> extends AbstractValueIterator<Databas
   }
 
   protected _all(): Promise<Stored[]> {
-    return this.#items.all(this);
+    return this.#items.all(this, (size) => this._nextv(size));
   }
 
   protected _close(): void {

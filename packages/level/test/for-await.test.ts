@@ -145,3 +145,47 @@ describe('a loop', () => {
     expect(ours).toEqual(theirs);
   });
 });
+
+describe('an iterator whose methods a program has replaced', () => {
+  /** What abstract-level calls when it returns items. */
+  interface Replaceable {
+    next(): Promise<unknown>;
+    _next(): Promise<unknown>;
+    _nextv(size: number): Promise<unknown[]>;
+  }
+  const open = (kind: keyof typeof KINDS): Iterator => (level[kind].bind(level) as unknown as (options: object) => Iterator)({ limit: 5 });
+
+  for (const kind of ['iterator', 'keys', 'values'] as const) {
+    for (const method of ['next', '_next'] as const) {
+      test(`passes each item of a loop through ${method} of ${kind}`, async () => {
+        const iterator = open(kind);
+        const replaceable = iterator as unknown as Replaceable;
+        const original = replaceable[method].bind(iterator);
+        let calls = 0;
+        replaceable[method] = async () => {
+          calls++;
+          return original();
+        };
+        const seen: unknown[] = [];
+        for await (const item of iterator) seen.push(item);
+        expect(seen).toHaveLength(5);
+        expect(seen).toEqual(await open(kind).all());
+        // With the limit reached, abstract-level does not call `_next`.
+        expect(calls).toBe(method === 'next' ? 6 : 5);
+      });
+    }
+
+    test(`passes all items through _nextv of ${kind}`, async () => {
+      const iterator = open(kind);
+      const replaceable = iterator as unknown as Replaceable;
+      const original = replaceable._nextv.bind(iterator);
+      const sizes: number[] = [];
+      replaceable._nextv = async (size) => {
+        sizes.push(size);
+        return original(size);
+      };
+      expect(await iterator.all()).toEqual(await open(kind).nextv(5));
+      expect(sizes).toEqual([5]);
+    });
+  }
+});
