@@ -12,8 +12,35 @@ import { addressOf, repository } from './repository.js';
 
 const ORDER = [
   ...['name', 'version', 'private', 'description', 'keywords', 'homepage', 'bugs', 'repository', 'license', 'author', 'type', 'sideEffects'],
-  ...['engines', 'publishConfig', 'files', 'bin', 'exports', 'imports', 'scripts'],
+  ...['engines', 'publishConfig', 'files', 'bin', 'main', 'types', 'typesVersions', 'exports', 'imports', 'scripts'],
 ];
+
+/**
+ * @param {unknown} entryPoint
+ * @returns {string | undefined} the file that Node loads for `require` if it does not know `module-sync`
+ */
+function commonJsOf(entryPoint) {
+  const { node, require } = /** @type {{ node?: { require?: string }, require?: string }} */ (entryPoint);
+  return node?.require ?? require;
+}
+
+/** @param {string} file in CommonJS */
+const typesOf = (file) => file.replace(/\.cjs$/, '.d.cts');
+
+/**
+ * @param {Manifest} manifest
+ * @returns {object} the fields for programs that do not know `exports`, such as TypeScript with `moduleResolution: node10`
+ */
+function withoutExports({ exports }) {
+  const main = commonJsOf(exports['.'] ?? {});
+  if (main === undefined) return {};
+  /** @type {[string, string[]][]} */
+  const others = Object.entries(exports).flatMap(([path, entryPoint]) => {
+    const file = path === '.' ? undefined : commonJsOf(entryPoint);
+    return file === undefined ? [] : [[path.slice(2), [typesOf(file)]]];
+  });
+  return { main, types: typesOf(main), ...(others.length > 0 && { typesVersions: { '*': Object.fromEntries(others) } }) };
+}
 
 /**
  * @param {Package} of
@@ -31,6 +58,7 @@ function completed({ path, manifest }) {
     sideEffects: false,
     engines: { node: '>=20.19' },
     publishConfig: { access: 'public' },
+    ...withoutExports(manifest),
     files: [...new Set([...(manifest.files ?? []), 'CHANGELOG.md'])],
     scripts: { ...manifest.scripts, prepack: 'node ../../tooling/package-check/prepack.js' },
   };
