@@ -17,26 +17,28 @@ import type {
 } from 'abstract-level';
 import type { WorkerLike } from './worker/browser-parts.js';
 
-/** Options of `Database.open` that have the same name and meaning here. */
-type DatabaseLevelOptions = Pick<
-  DatabaseOptions,
-  | 'writeBufferSize'
-  | 'maxFileSize'
-  | 'blockSize'
-  | 'blockRestartInterval'
-  | 'maxOpenFiles'
-  | 'maxBlockBytes'
-  | 'comparator'
-  | 'filterPolicy'
-  | 'filterPolicies'
-  | 'bitsPerKey'
-  | 'fitFilters'
-  | 'filterRange'
-  | 'codecs'
-  | 'damage'
-  | 'lock'
-  | 'onEvent'
->;
+/** Options of `Database.open` that have the same name and meaning here. They can be set one after another, as those of abstract-level. */
+type DatabaseLevelOptions = {
+  -readonly [Name in keyof Pick<
+    DatabaseOptions,
+    | 'writeBufferSize'
+    | 'maxFileSize'
+    | 'blockSize'
+    | 'blockRestartInterval'
+    | 'maxOpenFiles'
+    | 'maxBlockBytes'
+    | 'comparator'
+    | 'filterPolicy'
+    | 'filterPolicies'
+    | 'bitsPerKey'
+    | 'fitFilters'
+    | 'filterRange'
+    | 'codecs'
+    | 'damage'
+    | 'lock'
+    | 'onEvent'
+  >]: DatabaseOptions[Name];
+};
 
 /** How to open a level. `createIfMissing` and `errorIfExists` are abstract-level's. */
 export interface OpenOptions extends AbstractOpenOptions, DatabaseLevelOptions {
@@ -44,18 +46,18 @@ export interface OpenOptions extends AbstractOpenOptions, DatabaseLevelOptions {
    * Whether blocks of new tables are compressed with Snappy, or the codec to compress them with. Default: the codec among `codecs` with which
    * the tables of the database are compressed, otherwise true.
    */
-  readonly compression?: boolean | Exclude<DatabaseOptions['compression'], string>;
+  compression?: boolean | Exclude<DatabaseOptions['compression'], string>;
   /** The size of the block cache in bytes; 0 for none. Default: 8 MiB. */
-  readonly cacheSize?: number | undefined;
+  cacheSize?: number | undefined;
   /**
    * See `Database.open` of `@bloom/leveldb`. Default: `'empty'`, with which opening a database whose log is empty writes nothing.
    */
-  readonly reuseLogs?: DatabaseOptions['reuseLogs'];
+  reuseLogs?: DatabaseOptions['reuseLogs'];
   /**
    * In Node, lets several threads of the process open the database of a path. The first one opens it, and the others send their calls to that
    * thread. Default: false, with which the others get `LEVEL_LOCKED`.
    */
-  readonly multithreading?: boolean | undefined;
+  multithreading?: boolean | undefined;
 }
 
 /** Options of the constructor of `BloomLevel`. */
@@ -64,17 +66,17 @@ export interface LevelOptions<K, V> extends AbstractDatabaseOptions<K, V>, Omit<
    * Opens the database as it is, without a lock, even while another process has it open for writing, and changes nothing in the folder. Later
    * writes are visible after `refresh`. Default: false.
    */
-  readonly readOnly?: boolean | undefined;
+  readOnly?: boolean | undefined;
   /**
    * In browsers: starts the worker that opens the database of a path. The worker must call `serveLevels` of `@bloom/level/worker`. Default: the
    * worker that comes with the package.
    */
-  readonly worker?: (() => WorkerLike) | undefined;
+  worker?: (() => WorkerLike) | undefined;
 }
 
 interface FillsCache {
   /** Accepted for programs written for classic-level. Blocks that single keys are read from always stay in the cache. */
-  readonly fillCache?: boolean | undefined;
+  fillCache?: boolean | undefined;
 }
 
 /** Options of `get` and `getSync`. */
@@ -88,7 +90,7 @@ export interface HasManyOptions<K> extends AbstractHasManyOptions<K>, FillsCache
 
 /** Whether to wait until a write survives a power failure, not only a crash of the process. Default: false. */
 interface Synced {
-  readonly sync?: boolean | undefined;
+  sync?: boolean | undefined;
 }
 
 /** Options of `put`. */
@@ -106,9 +108,9 @@ export interface ReadAheadOptions {
    * `nextv`, and the reading ahead of `next`, stop once their keys and values have this many bytes. Default: 16 KiB; 128 KiB if the database is
    * open in a worker or in another thread.
    */
-  readonly highWaterMarkBytes?: number | undefined;
+  highWaterMarkBytes?: number | undefined;
   /** Whether blocks that are read stay in the cache. Default: true. */
-  readonly fillCache?: boolean | undefined;
+  fillCache?: boolean | undefined;
 }
 
 /** Options of `iterator`. */
@@ -120,7 +122,7 @@ export type ValueIteratorOptions<K, V> = AbstractValueIteratorOptions<K, V> & Re
 
 /** The encoding of the ends of a range. Default: the level's key encoding. */
 export interface StartEndOptions<K> {
-  readonly keyEncoding?: string | Transcoder.PartialEncoder<K> | undefined;
+  keyEncoding?: string | Transcoder.PartialEncoder<K> | undefined;
 }
 
 /** Whether `location` is an object that may be a folder. */

@@ -17,8 +17,8 @@ test("the README's table of options has every option that a level takes", () => 
   const [, table] = readme.split('| option | meaning | default |');
   const rows = [...table!.split('\n\n')[0]!.matchAll(/^\| (?<names>[^|]*) \|/gm)].flatMap(({ groups }) => groups!.names!.match(/\w+/g) ?? []);
   const source = read('src/level-options.ts');
-  const passed = [...source.split('type DatabaseLevelOptions')[1]!.split('>;')[0]!.matchAll(/'(?<name>\w+)'/g)];
-  const own = [...source.matchAll(/^ {2}readonly (?<name>\w+)\?:/gm)];
+  const passed = [...source.split('type DatabaseLevelOptions')[1]!.split('>]')[0]!.matchAll(/'(?<name>\w+)'/g)];
+  const own = [...source.matchAll(/^ {2}(?<name>\w+)\?:/gm)];
   const names = [...passed, ...own].map(({ groups }) => groups!.name!);
   expect(names).toContain('filterPolicy');
   // Of writes, iterators and ranges.
