@@ -7,8 +7,8 @@ type Bytes = Uint8Array;
 
 /** The part of the source level that is used. */
 export interface CopySource {
-  /** All entries in the order of their keys, or those after a key, as bytes. */
-  iterator(options: { readonly gt?: Bytes; readonly keyEncoding: 'view'; readonly valueEncoding: 'view' }): {
+  /** All entries in the order of their keys, or those after or from a key on, as bytes. */
+  iterator(options: { readonly gt?: Bytes; readonly gte?: Bytes; readonly keyEncoding: 'view'; readonly valueEncoding: 'view' }): {
     nextv(size: number): Promise<[key: unknown, value: unknown][]>;
     close(): Promise<void>;
   };
@@ -80,6 +80,10 @@ export async function copyLevel(from: CopySource, to: CopyTarget, options: CopyO
     throw new RangeError('the level to copy to must be empty, or have a copy that was interrupted');
   }
   const last = begun && decodeMark(begun);
+  const mustNotBeMark = (entries: readonly [Bytes, Bytes][]): void => {
+    if (entries.some(([key]) => sameBytes(key, markKey))) throw new RangeError(`mark must be a key that the level does not have, got ${JSON.stringify(mark)}`);
+  };
+  mustNotBeMark(await firstFrom(from, markKey));
   let entries = last?.entries ?? 0;
   const before = entries;
   let byteLength = 0;
@@ -92,7 +96,8 @@ export async function copyLevel(from: CopySource, to: CopyTarget, options: CopyO
       mustGoOn();
       const some = (await iterator.nextv(size)) as [Bytes, Bytes][];
       if (some.length === 0) break;
-      if (some.some(([key]) => sameBytes(key, markKey))) throw new RangeError(`mark must be a key that the level does not have, got ${JSON.stringify(mark)}`);
+      // It may have been written since.
+      mustNotBeMark(some);
       let bytes = 0;
       for (const piece of piecesOf(some)) {
         if (bytes > 0) mustGoOn();
@@ -110,6 +115,16 @@ export async function copyLevel(from: CopySource, to: CopyTarget, options: CopyO
   }
   await to.del(markKey, { keyEncoding: 'view', sync: true });
   return { entries, copiedNow: entries - before };
+}
+
+/** The first entry from a key on, if there is one. */
+async function firstFrom(from: CopySource, key: Bytes): Promise<[Bytes, Bytes][]> {
+  const iterator = from.iterator({ ...VIEWS, gte: key });
+  try {
+    return (await iterator.nextv(1)) as [Bytes, Bytes][];
+  } finally {
+    await iterator.close();
+  }
 }
 
 const sizeOf = ([key, value]: readonly [Bytes, Bytes]): number => key.length + value.length;

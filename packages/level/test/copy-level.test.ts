@@ -61,6 +61,9 @@ test('a level with entries of its own is refused, and so is a mark that is a key
   const from = await filled(10);
   await expect(copyLevel(from, await filled(1))).rejects.toThrow(/must be empty/);
   await expect(copyLevel(from, newLevel(), { mark: 'key 000003' })).rejects.toThrow(/mark must be a key that the level does not have/);
+  const untouched = newLevel();
+  await expect(copyLevel(await filled(3000), untouched, { mark: 'key 002999' })).rejects.toThrow(/mark must be a key that the level does not have/);
+  expect(await untouched.keys().all()).toEqual([]);
   const to = newLevel();
   await to.put('\0copyLevel', 'short');
   await expect(copyLevel(from, to)).rejects.toThrow(/is no mark/);
