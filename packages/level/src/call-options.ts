@@ -141,6 +141,13 @@ function lengthOf(given: readonly unknown[]): number {
   return length;
 }
 
+/** The arguments of a static call, without undefined ones at the end, and without the index and the array that `map` of an array passes too. */
+export function staticArguments(given: readonly unknown[]): readonly unknown[] {
+  const [location, index, all] = given;
+  if (given.length === 3 && Array.isArray(all) && all[index as number] === location) return [location];
+  return given.slice(0, lengthOf(given));
+}
+
 /** Encodes the bounds of a range. */
 export interface KeyEncoding {
   encode(key: unknown): unknown;

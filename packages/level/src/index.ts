@@ -2,6 +2,7 @@
 import { mustBeOptions, mustHaveAtMost } from '@bloom/bytes/internal';
 import type { Folder, RepairOptions, RepairReport, WritableFolder } from '@bloom/leveldb';
 import { BaseBloomLevel, mustBeText } from './base-bloom-level.js';
+import { staticArguments } from './call-options.js';
 import { LevelError } from './level-error.js';
 import type * as FolderCalls from './folder-calls.js';
 import type { LevelHost } from './level-host.js';
@@ -125,10 +126,13 @@ export class BloomLevel<KDefault = string, VDefault = string> extends BaseBloomL
    * @throws LevelError `LEVEL_LOCKED` when it is open, `LEVEL_IO_ERROR` when a file cannot be deleted.
    */
   static async destroy(location: string | WritableFolder, options: InWorker = {}): Promise<void> {
-    mustHaveAtMost('BloomLevel.destroy', 'a location and options', 2, arguments.length);
-    mustBeOptions('BloomLevel.destroy', options, IN_WORKER);
+    // eslint-disable-next-line prefer-rest-params -- a rest parameter would be in the types
+    const given = staticArguments([...arguments]);
+    mustHaveAtMost('BloomLevel.destroy', 'a location and options', 2, given.length);
+    const own = given.length > 1 ? options : {};
+    mustBeOptions('BloomLevel.destroy', own, IN_WORKER);
     if (isFolder(location)) return (await folderCalls()).destroyFolder(location);
-    return inWorker(location, options.worker, (calls) => calls.call('destroy'));
+    return inWorker(location, own.worker, (calls) => calls.call('destroy'));
   }
 
   /**
@@ -139,10 +143,13 @@ export class BloomLevel<KDefault = string, VDefault = string> extends BaseBloomL
    * @throws LevelError `LEVEL_LOCKED` when it is open, `LEVEL_IO_ERROR` when there is no folder or it fails.
    */
   static async repair(location: string | WritableFolder, options: RepairOptions & InWorker = {}): Promise<RepairReport> {
-    mustHaveAtMost('BloomLevel.repair', 'a location and options', 2, arguments.length);
-    const { worker, ...rest } = options;
+    // eslint-disable-next-line prefer-rest-params -- a rest parameter would be in the types
+    const given = staticArguments([...arguments]);
+    mustHaveAtMost('BloomLevel.repair', 'a location and options', 2, given.length);
+    const own = given.length > 1 ? options : {};
+    const { worker, ...rest } = own;
     if (isFolder(location)) return (await folderCalls()).repairFolder(location, rest);
-    mustBeOptions('BloomLevel.repair of a path', options, IN_WORKER);
+    mustBeOptions('BloomLevel.repair of a path', own, IN_WORKER);
     return inWorker(location, worker, (calls) => calls.call('repair'));
   }
 }

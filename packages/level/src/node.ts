@@ -4,6 +4,7 @@ import { mustHaveAtMost } from '@bloom/bytes/internal';
 import type { Folder, RepairOptions, RepairReport, WritableFolder } from '@bloom/leveldb';
 import { NodeFolder, WritableNodeFolder } from '@bloom/leveldb/node';
 import { BaseBloomLevel, mustBeText } from './base-bloom-level.js';
+import { staticArguments } from './call-options.js';
 import * as folderCalls from './folder-calls.js';
 import type { LevelHost } from './level-host.js';
 import { isFolder, type LevelOptions } from './level-options.js';
@@ -107,7 +108,8 @@ export class BloomLevel<KDefault = string, VDefault = string> extends BaseBloomL
    * @throws LevelError `LEVEL_LOCKED` when it is open, `LEVEL_IO_ERROR` when a file cannot be deleted.
    */
   static async destroy(location: string | WritableFolder): Promise<void> {
-    mustHaveAtMost('BloomLevel.destroy', 'a location', 1, arguments.length);
+    // eslint-disable-next-line prefer-rest-params -- a rest parameter would be in the types
+    mustHaveAtMost('BloomLevel.destroy', 'a location', 1, staticArguments([...arguments]).length);
     return folderCalls.destroyFolder(folderAt(location));
   }
 
@@ -119,7 +121,9 @@ export class BloomLevel<KDefault = string, VDefault = string> extends BaseBloomL
    * @throws LevelError `LEVEL_LOCKED` when it is open, `LEVEL_IO_ERROR` when there is no folder or it fails.
    */
   static async repair(location: string | WritableFolder, options?: RepairOptions): Promise<RepairReport> {
-    mustHaveAtMost('BloomLevel.repair', 'a location and options', 2, arguments.length);
-    return folderCalls.repairFolder(folderAt(location), options);
+    // eslint-disable-next-line prefer-rest-params -- a rest parameter would be in the types
+    const given = staticArguments([...arguments]);
+    mustHaveAtMost('BloomLevel.repair', 'a location and options', 2, given.length);
+    return folderCalls.repairFolder(folderAt(location), given.length > 1 ? options : undefined);
   }
 }

@@ -1,5 +1,5 @@
 // What a call would ignore is refused, and a failed opening is the cause of what fails after it.
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Database, WritableMemoryFolder } from '@bloom/leveldb';
@@ -218,6 +218,27 @@ describe('an option of a level that is nearly one that it has', () => {
   });
 });
 
+test('destroy and repair take trailing undefined arguments, and those of map', async () => {
+  const statics = BloomLevel as unknown as Loose;
+  const paths = [join(path, 'a'), join(path, 'b')];
+  const create = async (): Promise<void> => {
+    for (const location of paths) {
+      const level = new BloomLevel(location);
+      await level.put('a', 'A');
+      await level.close();
+    }
+  };
+  await create();
+  await statics.destroy!(paths[0], undefined);
+  expect(existsSync(paths[0]!)).toBe(false);
+  await create();
+  await Promise.all(paths.map(statics.destroy!));
+  expect(paths.map((location) => existsSync(location))).toEqual([false, false]);
+  await create();
+  expect(await statics.repair!(paths[0], undefined, undefined)).toBeDefined();
+  expect(await Promise.all(paths.map(statics.repair!))).toHaveLength(2);
+});
+
 describe('an argument that a call of a level does not take', () => {
   test.each<[call: string, given: unknown[], message: string]>([
     ['clear', ['a'], 'the options of BloomLevel.clear must be an object, got string'],
@@ -341,6 +362,16 @@ describe('a level that could not be opened', () => {
     const sublevels = [level.sublevel('a'), level.sublevel('a').sublevel('b')] as unknown as BloomLevel[];
     expect(await Promise.all(sublevels.map((sublevel) => rejection(Promise.resolve(call(sublevel)))))).toMatchObject([{ cause: LOCKED }, { cause: LOCKED }]);
     for (const sublevel of sublevels) expect(await rejection(Promise.resolve(call(sublevel)))).toMatchObject({ cause: LOCKED });
+  });
+
+  test('says why to open of its sublevels, and theirs', async () => {
+    const level = new BloomLevel(path);
+    const sublevels = [level.sublevel('a'), level.sublevel('a').sublevel('b')];
+    await rejection(level.open());
+    for (const sublevel of sublevels) {
+      expect(await rejection(sublevel.open())).toMatchObject({ code: 'LEVEL_DATABASE_NOT_OPEN', cause: LOCKED });
+      expect(await rejection(sublevel.open({ passive: true }))).toMatchObject({ code: 'LEVEL_DATABASE_NOT_OPEN', cause: LOCKED });
+    }
   });
 
   test('says why to an iterator that was begun before that was known', async () => {
