@@ -198,7 +198,10 @@ function withChecks<Base>(base: Base): Base {
     return explainedLater(this, before.deferAsync!.apply(this, given));
   });
   define('_open', function (options) {
-    return noted(this, before._open!.call(this, options));
+    return noted(this, before._open!.call(this, options)).catch((error: unknown) => {
+      // The reason that a sublevel's parent has, as for later calls.
+      throw reasonOf(error);
+    });
   });
   define('open', function (options) {
     const { postopen } = (this as unknown as Hooked).hooks;
