@@ -1,3 +1,4 @@
+import { mkdtempSync, readdirSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { bloom, bloomPrints, build } from './bloom.js';
 import { Scratch } from './bloom-process.js';
@@ -53,6 +54,23 @@ describe('--help', () => {
     await build('letters.ldb', [], scratch.path, '--help-all\t1\n');
     expect(await bloomPrints(['get', 'letters.ldb', '--', '--help-all'], scratch.path)).toBe('1\n');
   });
+});
+
+test.each([
+  ['destroy', '--yes', ''],
+  ['put', '', 'b', '2'],
+  ['load', '', '-'],
+  ['delete', '', 'a'],
+  ['compact', ''],
+  ['repair', ''],
+  ['refilter', ''],
+])('%s refuses an empty name of the folder, which is not the current folder', async (...args) => {
+  const folder = mkdtempSync(scratch.at('database-'));
+  await bloomPrints(['put', '.', 'a', '1'], folder);
+  const before = readdirSync(folder).sort();
+  expect(await bloom(args, folder, 'b\t2\n')).toMatchObject({ code: 2, stderr: `bloom: the name of the ${args[0] === 'refilter' ? 'input' : 'folder'} is empty\n` });
+  expect(readdirSync(folder).sort()).toEqual(before);
+  expect(await bloomPrints(['scan', '.'], folder)).toBe('a\t1\n');
 });
 
 describe('colours', () => {

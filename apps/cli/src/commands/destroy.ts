@@ -8,7 +8,7 @@ import { count, counted } from '@bloom/report';
 import type { Command } from 'commander';
 import { EXIT, Failure } from '../failure.js';
 import { mustBeLevelDb } from '../inputs/foreign-folder.js';
-import { databaseFailure } from '../inputs/written-database.js';
+import { databaseFailure, mustBeNamed } from '../inputs/written-database.js';
 import { WrittenFolder } from '../inputs/written-folder.js';
 import { standardError } from '../outputs/output.js';
 import { addSummaryOption, printSummary, type SummaryOptions } from '../outputs/summary.js';
@@ -39,6 +39,7 @@ Examples:
 }
 
 async function destroy(path: string, options: DestroyOptions): Promise<void> {
+  mustBeNamed(path);
   try {
     const names = new SyncNodeFolder(path).list();
     const files = names.filter((name) => isCanonicalName(name));

@@ -64,6 +64,7 @@ Examples:
 }
 
 async function refilter(input: string, options: RefilterOptions): Promise<void> {
+  if (input === '') throw new Failure('the name of the input is empty');
   if (isFolder(input)) await refilterFolder(input, options);
   else await refilterFile(input, options);
 }

@@ -40,8 +40,14 @@ export function addDatabaseOptions(command: Command): Command {
   return addPluginOptions(command);
 }
 
+/** @throws Failure for an empty path, which would mean the current folder. */
+export function mustBeNamed(path: string): void {
+  if (path === '') throw new Failure('the name of the folder is empty');
+}
+
 /** The options of a `Database`, with the order that the folder's MANIFEST names. @throws Failure when the order is unknown. */
 export async function databaseOptionsOf(path: string, options: DatabaseCommandOptions): Promise<DatabaseOptions> {
+  mustBeNamed(path);
   mustBeWrittenHere(path);
   const plugins = await loadPlugins(options);
   const comparator = comparatorOf(path, plugins);
