@@ -10,13 +10,14 @@ import { byteSize } from '../inputs/byte-size.js';
 import { DecodedInputs } from '../inputs/decoded-inputs.js';
 import { EntrySorter } from '../inputs/entry-sorter.js';
 import { bytesOf, findInputs, type NamedInput } from '../inputs/input.js';
+import { nameOfFile } from '../inputs/standard-input.js';
 import { interruptible, unlessAborted } from '../interruption.js';
 import { note } from '../outputs/output.js';
 import { OutputTables, type WrittenTable } from '../outputs/output-tables.js';
 import { Progress } from '../outputs/progress.js';
 import { addSummaryOption, printSummary, secondsSince, type SummaryOptions } from '../outputs/summary.js';
 import { addOutputOptions, addTableOptions, internalOptions, tableBuilderOptions, type TableOptions } from '../outputs/table-options.js';
-import { listName, mustBeWritable, mustBeWritableTables, writingFailure } from '../outputs/writable-output.js';
+import { listName, mustBeWritableTables, writingFailure } from '../outputs/writable-output.js';
 import { writeEntries } from '../outputs/written-entries.js';
 import { loadPlugins, type Plugins } from '../plugins/plugin-options.js';
 
@@ -99,10 +100,7 @@ async function build(paths: readonly string[], options: BuildOptions): Promise<v
   const started = performance.now();
   const form = inputForm(options);
   const inputs = findInputs(paths);
-  for (const { path, stat } of inputs) {
-    if (options.maxTableSize === undefined) mustBeWritable(options.output, stat);
-    else mustBeWritableTables(options.output, path, stat);
-  }
+  mustBeWritableTables(options.output, options.maxTableSize, inputs.map(({ path, stat }) => ({ name: nameOfFile(path), stat })));
   const plugins = await loadPlugins(options);
   const { tables, replaced } = await interruptible((signal) => written(inputs, form, options, plugins, signal));
   if (replaced > 0 && !options.quiet && !options.json) note(`${paths.length === 1 ? (paths[0] === '-' ? 'standard input' : paths[0]!) : `${paths.length} inputs`}: ${replacedText(replaced, options.versions === true)}`);

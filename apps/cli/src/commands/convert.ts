@@ -1,4 +1,4 @@
-import { type BigIntStats, fstatSync, statSync } from 'node:fs';
+import { type BigIntStats, statSync } from 'node:fs';
 import { bytewiseComparator, type TableBuilderOptions } from '@bloom/sstable';
 import { encodeInternalKey } from '@bloom/sstable/database';
 import { type Command, Option } from 'commander';
@@ -6,6 +6,7 @@ import { Failure } from '../failure.js';
 import { EntryBatch } from '../formats/entry-batch.js';
 import { type BatchSource, mapped } from '../inputs/batch-source.js';
 import { addDamageOption, mustBeForFolder } from '../inputs/folder-argument.js';
+import { inputStat } from '../inputs/input.js';
 import { shownName } from '../inputs/location.js';
 import { mergeTables } from '../inputs/merging-thread.js';
 import { addKeyFormOptions } from '../inputs/opened-table.js';
@@ -18,7 +19,7 @@ import { databaseEntries, withVisibleOf } from '../inputs/visible-entries.js';
 import { Progress } from '../outputs/progress.js';
 import { addSummaryOption, printSummary, type SummaryOptions } from '../outputs/summary.js';
 import { addOutputOptions, addTableOptions, internalOptions, policyOf, tableBuilderOptions, type TableOptions } from '../outputs/table-options.js';
-import { mustBeOutside, mustBeWritable, mustBeWritableTables } from '../outputs/writable-output.js';
+import { mustBeOutside, mustBeWritableTables } from '../outputs/writable-output.js';
 import { writeTables } from '../outputs/written-entries.js';
 import { loadPlugins } from '../plugins/plugin-options.js';
 import { outputFailure, tableSummary } from './build.js';
@@ -66,7 +67,7 @@ async function convert(path: string, options: ConvertOptions): Promise<void> {
   if (path === '') throw new Failure('the name of the table is empty');
   const location = await recognised(path, options);
   if (isDatabase(location)) {
-    mustBeWritable(options.output, inputStatOf(location));
+    mustBeWritableTables(options.output, options.maxTableSize, [{ name: shownName(path), stat: inputStatOf(path, location) }]);
     if (location.kind === 'folder') mustBeOutside(location.path, options.output);
     await withDatabase(location, options, (file) => {
       const visible = databaseEntries(file);
@@ -78,8 +79,7 @@ async function convert(path: string, options: ConvertOptions): Promise<void> {
   mustBeForFolder(shownName(path), '--damage', options.damage);
   const file = await openTableFile(location, options);
   try {
-    if (options.maxTableSize === undefined) mustBeWritable(options.output, file.stat);
-    else mustBeWritableTables(options.output, file.name, file.stat);
+    mustBeWritableTables(options.output, options.maxTableSize, [file]);
     const isInternal = options.internal ?? (await hasInternalKeys(file, plugins));
     const staysInternal = isInternal && keys !== 'plain';
     if (staysInternal && keys === 'database') throw new Failure(`${file.name}: it already has internal keys of a database`);
@@ -95,8 +95,8 @@ async function convert(path: string, options: ConvertOptions): Promise<void> {
 }
 
 /** The file that a database is read from; undefined for a remote one. */
-function inputStatOf(location: Awaited<ReturnType<typeof recognised>>): BigIntStats | undefined {
-  if (location.kind === 'memory-log') return location.path === '-' ? fstatSync(0, { bigint: true }) : undefined;
+function inputStatOf(path: string, location: Awaited<ReturnType<typeof recognised>>): BigIntStats | undefined {
+  if (path === '-') return inputStat(path);
   return 'path' in location ? statSync(location.path, { bigint: true }) : undefined;
 }
 

@@ -12,13 +12,13 @@ import { addKeyFormOptions, type KeyFormOptions } from '../inputs/opened-table.j
 import { hasInternalKeys, openFile, type OpenedFile } from '../inputs/opened-file.js';
 import { addHeaderOption, type RemoteOptions } from '../inputs/opened-source.js';
 import { DescriptorSource } from '../inputs/sorted-run.js';
-import { readWholeFile } from '../inputs/standard-input.js';
+import { nameOfFile, readWholeFile } from '../inputs/standard-input.js';
 import { tableFailure } from '../inputs/table-advice.js';
 import { type WrittenTable } from '../outputs/output-tables.js';
 import { Progress } from '../outputs/progress.js';
 import { addSummaryOption, printSummary, type SummaryOptions } from '../outputs/summary.js';
 import { addOutputOptions, addTableOptions, internalOptions, tableBuilderOptions, type TableOptions } from '../outputs/table-options.js';
-import { mustBeWritable, mustBeWritableTables } from '../outputs/writable-output.js';
+import { mustBeWritableTables } from '../outputs/writable-output.js';
 import { writeTables } from '../outputs/written-entries.js';
 import { knownCodecs } from '../plugins/known-plugins.js';
 import { loadPlugins, type Plugins } from '../plugins/plugin-options.js';
@@ -66,16 +66,13 @@ async function merge(paths: readonly string[], options: MergeOptions): Promise<v
   if (names.length === 0) throw new Failure('no tables given: pass tables, or a file with their names with --files');
   if (names.filter((name) => name === '-').length > (options.files === '-' ? 0 : 1)) throw new Failure('stdin can be read only once: use files for the others');
   const plugins = await loadPlugins(options);
+  mustBeWritableTables(output, maxTableSize, []);
   const files: OpenedFile[] = [];
   let thread: MergingThread | undefined;
   try {
-    for (const name of names) {
-      const file = await openFile(name, options);
-      files.push(file);
-      if (maxTableSize === undefined) mustBeWritable(output, file.stat);
-      else mustBeWritableTables(output, file.name, file.stat);
-    }
-    if (maxTableSize !== undefined && options.files !== undefined) mustBeWritableTables(output, options.files, inputStat(options.files));
+    for (const name of names) files.push(await openFile(name, options));
+    const list = options.files === undefined ? [] : [{ name: nameOfFile(options.files), stat: inputStat(options.files) }];
+    mustBeWritableTables(output, maxTableSize, [...files, ...list]);
     // The thread starts while keys are sampled.
     thread = MergingThread.start(files);
     const isInternal = options.internal ?? (await haveInternalKeys(files, plugins));

@@ -86,7 +86,7 @@ export class OutputTables {
     const list = join(temporary, 'list');
     writeFileSync(list, this.#tables.map(({ path }) => `${path}\n`).join(''));
     // Nothing gets its name unless all names can be taken.
-    for (const path of [...this.#tables.map((table) => table.path), listName(this.#path)]) mustBeWritable(path, undefined);
+    for (const path of [...this.#tables.map((table) => table.path), listName(this.#path)]) mustBeWritable(path);
     for (const [i, { path }] of this.#tables.entries()) renameSync(join(temporary, tableName(this.#path, i + 1)), path);
     renameSync(list, listName(this.#path));
     this.#isFinished = true;

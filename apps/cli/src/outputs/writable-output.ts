@@ -1,4 +1,4 @@
-import { accessSync, type BigIntStats, constants, realpathSync, statSync } from 'node:fs';
+import { accessSync, type BigIntStats, constants, readdirSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, extname, join, sep } from 'node:path';
 import { Failure, failureOf, isSystemError, mustBeWrittenHere } from '../failure.js';
 import { isSameFile } from './same-file.js';
@@ -6,10 +6,10 @@ import { isSameFile } from './same-file.js';
 /**
  * Checks before long work that the output can be written.
  *
- * @param input undefined if it is not a file.
- * @throws Failure if the output cannot be written, or would overwrite the input.
+ * @param inputs undefined for one that is not a file.
+ * @throws Failure if the output cannot be written, or would overwrite an input.
  */
-export function mustBeWritable(output: string, input: BigIntStats | undefined): void {
+export function mustBeWritable(output: string, ...inputs: readonly (BigIntStats | undefined)[]): void {
   if (output === '') throw new Failure('the name of the table to write is empty');
   if (output === '-') {
     throw new Failure(
@@ -28,25 +28,47 @@ export function mustBeWritable(output: string, input: BigIntStats | undefined): 
   if (existing === undefined) return;
   if (existing.isDirectory()) throw new Failure(`${output}: is a folder`);
   if (!existing.isFile()) throw new Failure(`${output}: is not a regular file, so it cannot be replaced by a table`);
-  if (input !== undefined && isSameFile(existing, input)) throw new Failure(`${output}: is also the input: choose another file`);
+  if (inputs.some((input) => input !== undefined && isSameFile(existing, input))) throw new Failure(`${output}: is also the input: choose another file`);
+}
+
+/** An input of a command that writes tables. */
+export interface KeptInput {
+  /** Its name in messages. */
+  readonly name: string;
+  /** Undefined if it is not a file. */
+  readonly stat: BigIntStats | undefined;
 }
 
 /**
- * Checks before long work that a command with --max-table-size can write its numbered tables and their list.
+ * Checks before long work that a command can write its table or, with --max-table-size, its numbered tables and their list.
  *
- * @param name the name of the input.
- * @throws Failure as {@link mustBeWritable}.
+ * @throws Failure if a file cannot be written, or if an input would be overwritten.
  */
-export function mustBeWritableTables(output: string, name: string, input: BigIntStats): void {
-  mustBeWritable(output, input);
-  mustBeWritable(listName(output), input);
+export function mustBeWritableTables(output: string, maxTableSize: number | undefined, inputs: readonly KeptInput[]): void {
+  const stats = inputs.map(({ stat }) => stat);
+  mustBeWritable(output, ...stats);
+  if (maxTableSize === undefined) return;
+  for (const path of numberedTables(output)) {
+    const existing = statSync(path, { bigint: true, throwIfNoEntry: false });
+    const input = inputs.find(({ stat }) => existing !== undefined && stat !== undefined && isSameFile(existing, stat));
+    if (input === undefined) continue;
+    const extension = extname(output);
+    throw new Failure(`${input.name}: could be overwritten by one of the numbered tables ${join(dirname(output), `${basename(output, extension)}-…${extension}`)}: choose another output`);
+  }
+  mustBeWritable(listName(output), ...stats);
+}
+
+/** The existing files whose names are those of numbered tables. */
+function numberedTables(output: string): string[] {
   const extension = extname(output);
-  const stem = basename(output, extension);
-  const given = basename(name);
-  if (!(given.startsWith(stem) && given.endsWith(extension) && /^-\d{6,}$/.test(given.slice(stem.length, given.length - extension.length)))) return;
-  const existing = statSync(join(dirname(output), given), { bigint: true, throwIfNoEntry: false });
-  if (existing === undefined || !isSameFile(existing, input)) return;
-  throw new Failure(`${name}: could be overwritten by one of the numbered tables ${join(dirname(output), `${stem}-…${extension}`)}: choose another output`);
+  const start = `${basename(output, extension)}-`;
+  const folder = dirname(output);
+  try {
+    const names = readdirSync(folder).filter((name) => name.startsWith(start) && name.endsWith(extension) && /^\d{6,}$/.test(name.slice(start.length, name.length - extension.length)));
+    return names.map((name) => join(folder, name));
+  } catch (error) {
+    throw writingFailure(output, error);
+  }
 }
 
 /** Turns an error about writing a table into a failure. */

@@ -62,6 +62,39 @@ describe('a command that would overwrite its own input is refused before anythin
     expect(scratch.read(name)).toEqual(before);
   });
 
+  test.each([
+    ['bloom convert - -o good.log < good.log', 'good.log: is also the input: choose another file'],
+    ['bloom convert good.list -o good.ldb --max-table-size 64K', 'good.list: is also the input: choose another file'],
+    ['bloom convert - -o good.ldb --max-table-size 64K < good.list', 'good.list: is also the input: choose another file'],
+    ['bloom convert good-000001.log -o good.log --max-table-size 64K', 'good-000001.log: could be overwritten by one of the numbered tables good-….log: choose another output'],
+    ['bloom convert - -o good.log --max-table-size 64K < good-000001.log', 'standard input: could be overwritten by one of the numbered tables good-….log: choose another output'],
+    ['bloom convert latest.ldb -o good.ldb --max-table-size 64K', 'latest.ldb: could be overwritten by one of the numbered tables good-….ldb: choose another output'],
+    ['bloom build - -o good.tsv --max-table-size 64K < good-000003.tsv', 'standard input: could be overwritten by one of the numbered tables good-….tsv: choose another output'],
+    ['bloom merge --files names -o names', 'names: is also the input: choose another file'],
+    ['bloom merge --files - -o names < names', 'names: is also the input: choose another file'],
+  ])('%s, which is not obvious from the names', async (line, problem) => {
+    const folder = new Scratch();
+    const table = scratch.read('good.ldb');
+    folder.write('good.ldb', table);
+    folder.write('good-000002.ldb', table);
+    symlinkSync('good-000002.ldb', folder.at('latest.ldb'));
+    folder.write('names', 'good-000002.ldb\n');
+    folder.write('good-000003.tsv', tsv);
+    await bloomPrints(['put', 'database', 'a', '1'], folder.path);
+    const log = readdirSync(folder.at('database')).find((name) => name.endsWith('.log'))!;
+    for (const name of ['good.log', 'good.list', 'good-000001.log']) folder.write(name, folder.read(`database/${log}`));
+    const contents = (): unknown[] => readdirSync(folder.path).map((name) => [name, name === 'database' ? '' : folder.read(name).toString('latin1')]);
+    const before = contents();
+    expect(await shell(line, folder.path)).toMatchObject({ code: 2, stderr: `bloom: ${problem}\n` });
+    expect(contents()).toEqual(before);
+  });
+
+  test('convert of a folder with --max-table-size does not replace a folder with the list', async () => {
+    const folder = new Scratch();
+    await bloomPrints(['put', 'all.list', 'a', '1'], folder.path);
+    expect(await bloom(['convert', 'all.list', '-o', 'all.ldb', '--max-table-size', '64K'], folder.path)).toMatchObject({ code: 2, stderr: 'bloom: all.list: is a folder\n' });
+  });
+
   test('convert of a folder to one of its own files', async () => {
     await bloomPrints(['put', 'db', 'a', '1'], scratch.path);
     const log = readdirSync(scratch.at('db')).find((name) => name.endsWith('.log'))!;
