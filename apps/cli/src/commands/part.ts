@@ -5,7 +5,7 @@ import { counted } from '@bloom/report';
 import { bytewiseComparator, MemorySource } from '@bloom/sstable';
 import { DatabaseTable, DELETION, INTERNAL_KEY_TRAILER_LENGTH, MAX_SEQUENCE, VALUE } from '@bloom/sstable/database';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { Failure } from '../failure.js';
+import { EXIT, Failure } from '../failure.js';
 import { formatHelp } from '../formats/format.js';
 import { byteSize } from '../inputs/byte-size.js';
 import { DecodedInputs } from '../inputs/decoded-inputs.js';
@@ -107,6 +107,8 @@ async function part(given: readonly string[], options: PartCommandOptions): Prom
   const input = await inputOf(names, options, plugins);
   const written = { parts: 0, entries: 0, bytes: 0 };
   const lines = new Lines();
+  // Set first: the program ends while it prints if nobody reads on, and the list of parts is then incomplete.
+  process.exitCode = EXIT.failure;
   try {
     await interruptible(async (signal) => {
       if (input.header !== undefined) await lines.json(JSON.parse(input.header) as object);
@@ -124,6 +126,7 @@ async function part(given: readonly string[], options: PartCommandOptions): Prom
   } finally {
     input.close();
   }
+  process.exitCode = EXIT.ok;
   if (options.quiet) return;
   note(`${options.output}: ${counted(written.parts, 'part')}, ${counted(written.entries, 'entry')}, ${counted(written.bytes, 'byte')}; ${((performance.now() - started) / 1000).toFixed(2)} s`);
 }

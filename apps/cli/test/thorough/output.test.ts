@@ -95,6 +95,14 @@ describe.runIf(process.platform !== 'win32')('standard output', () => {
     expect(stdout.toString()).toBe('1\n');
   });
 
+  test('of bloom bulk part must be read, because an incomplete list of parts is a failure', async () => {
+    scratch.write('letters.tsv', 'a\t1\nb\t2\n');
+    const part = 'bloom bulk part letters.tsv --sequence 1 --part-size 1 -q -o letters';
+    expect((await shell(`{ sleep 0.2; ${part}; } | true; echo "\${PIPESTATUS[0]}"`, scratch.path)).stdout.toString()).toBe('2\n');
+    expect((await shell(`${part} | cat >parts.jsonl; echo "\${PIPESTATUS[0]}"`, scratch.path)).stdout.toString()).toBe('0\n');
+    expect(scratch.read('parts.jsonl').toString().split('\n')).toHaveLength(3);
+  });
+
   test.runIf(process.platform === 'linux').each([
     '--help',
     '--version',
