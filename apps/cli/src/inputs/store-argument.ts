@@ -3,7 +3,7 @@ import { BulkError, type Store } from '@bloom/bulk';
 import { FolderStore } from '@bloom/bulk/node';
 import { s3StoreOf } from '@bloom/bulk/s3';
 import { CorruptionError } from '@bloom/sstable';
-import { Failure, isSystemError, placedProblem } from '../failure.js';
+import { Failure, isSystemError, mustBeWrittenHere, placedProblem } from '../failure.js';
 
 /** For the help of commands that take a store. */
 export const STORE_HELP = `
@@ -22,7 +22,10 @@ export function isBucket(text: string): boolean {
 export function storeOf(text: string): Store {
   if (text === '') throw new Failure('the name of the store is empty');
   if (/^https?:/i.test(text)) throw new Failure('a store is a folder, or s3://BUCKET/PREFIX: AWS_ENDPOINT_URL sets the address of a server other than Amazon\'s');
-  if (!isBucket(text)) return new FolderStore(text);
+  if (!isBucket(text)) {
+    mustBeWrittenHere(text);
+    return new FolderStore(text);
+  }
   const { AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL } = process.env;
   for (const [name, value] of Object.entries({ AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL })) {
     if (value === undefined || value === '') continue;

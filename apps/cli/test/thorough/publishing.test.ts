@@ -300,6 +300,12 @@ describe('what is wrong', () => {
     expect(await fails(['part', '--sequence', '1', '-o', 'w'])).toContain('no input');
     expect(await fails(['part', '-', '--gte', 'a', '--sequence', '1', '-o', 'w'])).toBe('--gte, --lt and --drop-deletions are for tables');
     expect(await fails(['part', '-', '--sequence', '1', '-o', 'https://example.org/'])).toContain('a store is a folder, or s3://BUCKET/PREFIX');
+    for (const url of ['gs://bucket/words', 'file:///tmp/words', 'ftp://user:secret@example.org/words?key']) {
+      const shown = url.replace(/user:secret@|\?key/g, '');
+      expect(await fails(['part', '-', '--sequence', '1', '-o', url])).toBe(`${shown}: is a URL where a local path is needed`);
+      expect(await fails(['gc', url])).toBe(`${shown}: is a URL where a local path is needed`);
+      expect(existsSync(scratch.at(url.split('/')[0]!))).toBe(false);
+    }
     for (const command of ['get', 'scan', 'stat']) expect(await fails([command, 's3://bucket/words', ...(command === 'get' ? ['a'] : [])])).toMatch(/^s3:\/\/bucket\/words: is an s3:\/\/ address, which only verify and bulk commands take/);
     expect(await fails(['split', '-n', '2'])).toContain('no tables');
     expect(await fails(['gc', 'w', '--younger-than', '3'])).toContain('It must be a number with s, m, h or d');
