@@ -103,25 +103,26 @@ async function salvageSeveral(inputs: readonly DamagedInput[], options: SalvageC
   try {
     let isInternal: boolean | undefined;
     const figures: object[] = [];
+    const lostLines: (readonly string[])[] = [];
     for (const input of inputs) {
       const name = shownName(input.path);
       const saved = await salvageOne(input, part, options, `${name}: `);
       figures.push(saved.figures);
-      if (!options.json) {
-        await printLines(saved.lostLines);
-        note(saved.text);
-      }
+      lostLines.push(saved.lostLines);
+      if (!options.json) note(saved.text);
       if (!saved.isWritten) continue;
       if (isInternal !== undefined && isInternal !== saved.isInternal) {
         throw new Failure(`${name}: it has ${saved.isInternal ? 'internal' : 'plain'} keys, unlike the inputs before it: salvage them separately`);
       }
       isInternal = saved.isInternal;
     }
+    const entries = files.length === 0 ? 0 : await mergeInto(output, files, isInternal === true, options);
+    // Printed last: the program ends while it prints if nobody reads on.
+    if (!options.json) await printLines(lostLines.flat());
     if (files.length === 0) {
       await printSummary(options, `nothing can be saved; ${output} was not written`, { output: null, entries: 0, inputs: figures });
       return;
     }
-    const entries = await mergeInto(output, files, isInternal === true, options);
     const seconds = secondsSince(started);
     await printSummary(options, `${output}: made of ${counted(files.length, 'input')}; ${seconds.toFixed(2)} s`, { output, entries, inputs: figures, seconds });
   } finally {

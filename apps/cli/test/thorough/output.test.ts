@@ -1,4 +1,4 @@
-import { cpSync, readdirSync } from 'node:fs';
+import { cpSync, existsSync, readdirSync } from 'node:fs';
 import { formatKv } from '@bloom/fixtures';
 import { CorruptionError, MemorySource, SyncTable } from '@bloom/sstable';
 import { beforeAll, describe, expect, test } from 'vitest';
@@ -101,6 +101,12 @@ describe.runIf(process.platform !== 'win32')('standard output', () => {
     expect((await shell(`{ sleep 0.2; ${part}; } | true; echo "\${PIPESTATUS[0]}"`, scratch.path)).stdout.toString()).toBe('2\n');
     expect((await shell(`${part} | cat >parts.jsonl; echo "\${PIPESTATUS[0]}"`, scratch.path)).stdout.toString()).toBe('0\n');
     expect(scratch.read('parts.jsonl').toString().split('\n')).toHaveLength(3);
+  });
+
+  test('of bloom salvage of several tables need not be read for the output to be written', async () => {
+    const { stdout } = await shell('{ sleep 0.2; bloom salvage all.ldb many.ldb -o several.ldb 2>/dev/null; } | true; echo "${PIPESTATUS[0]}"', scratch.path);
+    expect(stdout.toString()).toBe('1\n');
+    expect(existsSync(scratch.at('several.ldb'))).toBe(true);
   });
 
   test.runIf(process.platform === 'linux').each([
