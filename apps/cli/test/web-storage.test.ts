@@ -207,6 +207,21 @@ describe('ls and export', () => {
     expect(lines.length).toBeGreaterThan(30);
   });
 
+  test('ls and export read tables with compression that browsers do not use', async () => {
+    cpSync(page, scratch.at('zlib/page.indexeddb.leveldb'), { recursive: true });
+    cpSync(join(stored, 'page.indexeddb.blob'), scratch.at('zlib/page.indexeddb.blob'), { recursive: true });
+    cpSync(join(stored, 'local-storage'), scratch.at('zlib/local'), { recursive: true });
+    for (const folder of ['zlib/page.indexeddb.leveldb', 'zlib/local']) await succeeds(['compact', folder, '--compression', 'zlib', '-q']);
+    const listed = linesOf(await bloomPrints(['ls', '--json', 'zlib'], scratch.path)).map((line) => JSON.parse(line) as Record<string, unknown>);
+    expect(listed).toMatchObject([{ storage: 'local-storage', problem: null }, { storage: 'indexeddb', problem: null }]);
+    for (const [output, ...options] of [['zlib-export'], ['zlib-versions', '--all-versions']] as const) {
+      await succeeds(['export', 'zlib', '-o', output, '-q', ...options]);
+      const { folders } = JSON.parse(readFileSync(scratch.at(`${output}/report.json`), 'utf8')) as { folders: { path: string; problem: string | null; files: { records: number }[] }[] };
+      expect(folders.map(({ path, problem }) => [path, problem])).toEqual([['local', null], ['page.indexeddb.leveldb', null]]);
+      for (const { files } of folders) expect(files.length).toBeGreaterThan(0);
+    }
+  });
+
   test('export makes nothing when there is nothing, or the folder exists', async () => {
     expect(await bloom(['export', 'profile/Sync Data', '-o', 'none'], scratch.path)).toMatchObject({ code: 2, stderr: expect.stringContaining('no IndexedDB, Local Storage or Session Storage in it') as string });
     expect(existsSync(scratch.at('none'))).toBe(false);

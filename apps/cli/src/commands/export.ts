@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import { allCodecs } from '@bloom/codecs';
 import { NodeFolder, SyncNodeFolder } from '@bloom/leveldb/node';
 import { counted } from '@bloom/report';
 import { kindOfFolder } from '@bloom/web-storage';
@@ -104,7 +105,7 @@ async function exportFound(root: string, found: FoundFolder, temporary: string, 
   const facts = { path: found.name === '' ? '.' : found.name, what: title };
   let storage: ReportedFolder['storage'] = null;
   try {
-    const kind = await storageIn(new NodeFolder(found.path), found.path, { damage: options.damage });
+    const kind = await storageIn(new NodeFolder(found.path), found.path, { codecs: allCodecs, damage: options.damage });
     if (kind === undefined) return { ...facts, storage, problem: 'not exported: bloom scan prints its entries' };
     storage = kind;
     const name = names.nameFor(folderName(found, title));

@@ -1,4 +1,5 @@
 import { basename } from 'node:path';
+import { allCodecs } from '@bloom/codecs';
 import { NodeFolder, SyncNodeFolder } from '@bloom/leveldb/node';
 import { count as countText } from '@bloom/report';
 import { type FolderKind, kindOfFolder, recognizeStorage, type StorageKind } from '@bloom/web-storage';
@@ -96,7 +97,7 @@ const TITLES: Readonly<Record<StorageKind, string>> = { indexeddb: 'IndexedDB', 
 
 /** The kind of a folder by its contents, if its path does not determine it. */
 async function refined(kind: FolderKind, path: string): Promise<FolderKind> {
-  const storage = await recognizeStorage(new NodeFolder(path), { damage: 'skip' });
+  const storage = await recognizeStorage(new NodeFolder(path), { codecs: allCodecs, damage: 'skip' });
   return storage === undefined ? kind : { storage, title: TITLES[storage] };
 }
 

@@ -1,5 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { allCodecs } from '@bloom/codecs';
 import type { Dropped } from '@bloom/leveldb';
 import { NodeFolder } from '@bloom/leveldb/node';
 import { type DatabaseInformation, IndexedDbReader, type StorageKind } from '@bloom/web-storage';
@@ -58,7 +59,7 @@ export async function exportFolder(path: string, storage: StorageKind, target: s
 }
 
 async function databasesIn(path: string, { damage }: ExportOptions): Promise<DatabaseInformation[]> {
-  const reader = await IndexedDbReader.open(new NodeFolder(path), { damage });
+  const reader = await IndexedDbReader.open(new NodeFolder(path), { codecs: allCodecs, damage });
   try {
     return await reader.databases();
   } finally {
