@@ -1,4 +1,4 @@
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
+import fs, { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { dataPath, realDatabases } from '@bloom/fixtures';
 import { Database } from '@bloom/leveldb';
@@ -6,7 +6,7 @@ import { idbComparator, idbFilterPolicy } from '@bloom/leveldb/idb-comparator';
 import { NodeFolder, WritableNodeFolder } from '@bloom/leveldb/node';
 import { encodeKey, IndexedDbReader, LocalStorageReader, SessionStorageReader, jsonText, taggedJson } from '@bloom/web-storage';
 import { NodeBlobFolder } from '@bloom/web-storage/node';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { DistinctNames, safeName } from '../src/web-storage/safe-name.js';
 import { bloom, bloomPrints } from './bloom.js';
 import { Scratch } from './bloom-process.js';
@@ -220,6 +220,42 @@ describe('ls and export', () => {
       expect(folders.map(({ path, problem }) => [path, problem])).toEqual([['local', null], ['page.indexeddb.leveldb', null]]);
       for (const { files } of folders) expect(files.length).toBeGreaterThan(0);
     }
+  });
+
+  test('ls and export name a folder whose files cannot be listed, and exit with 1', async () => {
+    const list = fs.readdirSync;
+    const denied = Object.assign(new Error('EACCES: permission denied, scandir'), { code: 'EACCES', syscall: 'scandir' });
+    // The file system would allow it to root.
+    const listing = vi.spyOn(fs, 'readdirSync').mockImplementation(((path: string, options: object) => {
+      if (path.endsWith('Local Storage')) throw denied;
+      return list(path, options);
+    }) as typeof fs.readdirSync);
+    try {
+      const listed = await bloom(['ls', 'profile'], scratch.path);
+      expect([listed.code, listed.stdout.toString()]).toEqual([1, expect.stringMatching(/\nLocal Storage +folder +\? +0 B\n {2}permission denied\n/u)]);
+      const json = await bloom(['ls', '--json', 'profile'], scratch.path);
+      expect(json.code).toBe(1);
+      expect(linesOf(json.stdout.toString()).map((line) => JSON.parse(line) as object)[1]).toMatchObject({ path: 'profile/Local Storage', entries: null, problem: 'permission denied' });
+      const exported = await bloom(['export', 'profile', '-o', 'denied'], scratch.path);
+      expect([exported.code, exported.stderr]).toEqual([1, expect.stringContaining('1 folder could not be read in full: see report.json') as string]);
+      const { folders } = JSON.parse(readFileSync(scratch.at('denied/report.json'), 'utf8')) as { folders: { path: string; problem: string | null }[] };
+      expect(folders[1]).toMatchObject({ path: 'Local Storage', problem: 'profile/Local Storage: permission denied' });
+      mkdirSync(scratch.at('hidden/Local Storage'), { recursive: true });
+      expect(await bloom(['export', 'hidden', '-o', 'none'], scratch.path)).toMatchObject({ code: 2, stderr: 'bloom: hidden: no IndexedDB, Local Storage or Session Storage could be read: hidden/Local Storage: permission denied\n' });
+    } finally {
+      listing.mockRestore();
+    }
+  });
+
+  test('export counts a database of an unknown kind that is damaged', async () => {
+    cpSync(join(stored, 'session-storage'), scratch.at('unknown/Session Storage'), { recursive: true });
+    for (const name of ['log', 'manifest']) cpSync(join(stored, 'local-storage'), scratch.at(`unknown/${name}`), { recursive: true });
+    writeFileSync(scratch.at('unknown/manifest/MANIFEST-000001'), Buffer.alloc(100, 0xff));
+    writeFileSync(scratch.at('unknown/log/000003.log'), Buffer.alloc(100_000, 0xff));
+    const { code, stderr } = await bloom(['export', 'unknown', '-o', 'of-unknown'], scratch.path);
+    expect([code, stderr]).toEqual([1, expect.stringContaining('2 folders could not be read in full: see report.json') as string]);
+    const { folders } = JSON.parse(readFileSync(scratch.at('of-unknown/report.json'), 'utf8')) as { folders: { problem: string | null }[] };
+    expect(folders.map(({ problem }) => problem)).toEqual([null, expect.stringContaining('000003.log') as string, expect.stringContaining('MANIFEST-000001') as string]);
   });
 
   test('export makes nothing when there is nothing, or the folder exists', async () => {

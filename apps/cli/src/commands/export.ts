@@ -1,16 +1,18 @@
 import { writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { allCodecs } from '@bloom/codecs';
+import { comparatorNameSync } from '@bloom/leveldb/inspect';
 import { NodeFolder, SyncNodeFolder } from '@bloom/leveldb/node';
 import { counted } from '@bloom/report';
 import { kindOfFolder } from '@bloom/web-storage';
 import type { Command } from 'commander';
 import { EXIT, Failure, failureOf, mustBeWrittenHere } from '../failure.js';
 import { addDamageOption, type DamageOptions } from '../inputs/folder-argument.js';
-import { folderFailure } from '../inputs/opened-folder.js';
+import { folderFailure, openDatabase } from '../inputs/opened-folder.js';
 import { interruptible } from '../interruption.js';
 import { makeFolder } from '../outputs/new-folder.js';
 import { addSummaryOption, printSummary, type SummaryOptions } from '../outputs/summary.js';
+import { NO_PLUGINS } from '../plugins/plugin-options.js';
 import { storageByName, storageIn } from '../web-storage/decoded-entries.js';
 import { exportFolder, type ExportedFolderFacts, type ExportOptions } from '../web-storage/exported-folder.js';
 import { type FoundFolder, foundFolders } from '../web-storage/found-folders.js';
@@ -29,6 +31,9 @@ interface ReportedFolder extends Partial<Omit<ExportedFolderFacts, 'error'>> {
   /** Why it, or the rest of it, was not exported. */
   readonly problem: string | null;
 }
+
+/** The problem of a database that is not a browser's storage. */
+const OTHER_DATABASE = 'not exported: bloom scan prints its entries';
 
 export function addExport(program: Command): void {
   const command = program
@@ -65,7 +70,7 @@ async function exportStorage(path: string, options: ExportCommandOptions): Promi
   const files = exported.flatMap((folder) => folder.files!);
   const sum = (of: (file: (typeof files)[number]) => number): number => files.reduce((total, file) => total + of(file), 0);
   const [records, unreadable, blobs, missingBlobs] = [sum((file) => file.records), sum((file) => file.unreadable), sum((file) => file.blobs), sum((file) => file.missingBlobs)];
-  const failed = folders.filter(({ storage, problem }) => storage !== null && problem !== null).length;
+  const failed = folders.filter(isUnread).length;
   const damagedMetadata = exported.flatMap(({ databases }) => databases ?? []).reduce((total, { errors }) => total + errors.length, 0);
   // Among all versions are those in tables that no longer belong to the database, which a browser truncates.
   const dropped = allVersions ? 0 : exported.reduce((total, folder) => total + folder.dropped!.length, 0);
@@ -81,6 +86,10 @@ async function exportStorage(path: string, options: ExportCommandOptions): Promi
   await printSummary(options, text, { source: path, output: options.output, folders: exported.length, files: files.length, records, blobs, unreadable, missingBlobs, damagedMetadata, dropped, failedFolders: failed });
 }
 
+function isUnread({ problem }: ReportedFolder): boolean {
+  return problem !== null && problem !== OTHER_DATABASE;
+}
+
 /** Exports all folders in `path`. @throws Failure when there are none. */
 async function exportAll(path: string, output: string, options: ExportOptions): Promise<ReportedFolder[]> {
   const found = [...foundFolders(path)];
@@ -90,6 +99,8 @@ async function exportAll(path: string, output: string, options: ExportOptions): 
       const folders: ReportedFolder[] = [];
       for (const folder of found) folders.push(await exportFound(path, folder, temporary, names, options));
       if (folders.every(({ storage }) => storage === null)) {
+        const unread = folders.find(isUnread);
+        if (unread !== undefined) throw new Failure(`${path}: no IndexedDB, Local Storage or Session Storage could be read: ${unread.problem}`);
         throw new Failure(`${path}: no IndexedDB, Local Storage or Session Storage in it${found.length === 0 ? '' : '; bloom ls lists the databases that it has'}`);
       }
       writeFileSync(join(temporary, 'report.json'), `${JSON.stringify({ source: path, allVersions: options.allVersions === true, folders }, null, 2)}\n`, { flag: 'wx' });
@@ -103,10 +114,16 @@ async function exportAll(path: string, output: string, options: ExportOptions): 
 async function exportFound(root: string, found: FoundFolder, temporary: string, names: DistinctNames, options: ExportOptions): Promise<ReportedFolder> {
   const { title } = kindOfFolder(found.name === '' ? basename(root) : found.name);
   const facts = { path: found.name === '' ? '.' : found.name, what: title };
+  if (found.problem !== undefined) return { ...facts, storage: storageByName(found.path) ?? null, problem: found.problem.message };
   let storage: ReportedFolder['storage'] = null;
   try {
     const kind = await storageIn(new NodeFolder(found.path), found.path, { codecs: allCodecs, damage: options.damage });
-    if (kind === undefined) return { ...facts, storage, problem: 'not exported: bloom scan prints its entries' };
+    if (kind === undefined) {
+      // A MANIFEST without the name of a comparator is usually damaged, which opening the database shows.
+      const folder = new SyncNodeFolder(found.path);
+      if (comparatorNameSync(folder) === undefined) (await openDatabase(folder, NO_PLUGINS, { damage: options.damage })).close();
+      return { ...facts, storage, problem: OTHER_DATABASE };
+    }
     storage = kind;
     const name = names.nameFor(folderName(found, title));
     const { error, ...exported } = await exportFolder(found.path, kind, join(temporary, name), name, options);

@@ -73,6 +73,7 @@ async function ls(paths: readonly string[], { json }: LsOptions): Promise<void> 
 
 async function listFolder(root: string, found: FoundFolder): Promise<ListedFolder> {
   const kind = kindOfFolder(found.name === '' ? basename(root) : found.name);
+  if (found.problem !== undefined) return { folder: found, kind, entries: undefined, problem: problemIn(found, found.problem), inUseBy: [] };
   const folder = new SyncNodeFolder(found.path);
   const inUseBy = lockHolders(found.path);
   try {
@@ -89,8 +90,12 @@ async function listFolder(root: string, found: FoundFolder): Promise<ListedFolde
   } catch (error) {
     const failure = folderFailure(found.path, folder, error);
     if (!(failure instanceof Failure)) throw failure;
-    return { folder: found, kind, entries: undefined, problem: failure.message.replace(`${found.path}: `, ''), inUseBy };
+    return { folder: found, kind, entries: undefined, problem: problemIn(found, failure), inUseBy };
   }
+}
+
+function problemIn({ path }: FoundFolder, { message }: Failure): string {
+  return message.replace(`${path}: `, '');
 }
 
 const TITLES: Readonly<Record<StorageKind, string>> = { indexeddb: 'IndexedDB', 'local-storage': 'Local Storage', 'session-storage': 'Session Storage' };
@@ -106,8 +111,9 @@ function jsonOf({ folder, kind, entries, problem, inUseBy }: ListedFolder): obje
 }
 
 /** The description of a folder. The title of an unknown folder is its path. */
-function whatIs({ name }: FoundFolder, { title, storage }: FolderKind): string {
-  return storage === undefined && (title === name || name === '') ? 'database' : title;
+function whatIs({ name, problem }: FoundFolder, { title, storage }: FolderKind): string {
+  if (storage !== undefined || (title !== name && name !== '')) return title;
+  return problem === undefined ? 'database' : 'folder';
 }
 
 function rowsOf(listed: readonly ListedFolder[]): string[] {

@@ -1,24 +1,25 @@
 /** Finds the LevelDB folders in a profile, an app's folder or any other folder. */
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { failureOf } from '../failure.js';
-import { note } from '../outputs/output.js';
+import { Failure, failureOf } from '../failure.js';
 import { storageByName } from './decoded-entries.js';
 
-/** A LevelDB folder. */
+/** A LevelDB folder, or a folder that cannot be read. */
 export interface FoundFolder {
   readonly path: string;
   /** The path from the start of the search, with `/`; empty for that folder itself. */
   readonly name: string;
   /** Bytes of all its files. */
   readonly bytes: number;
+  /** Why its files cannot be listed. */
+  readonly problem?: Failure;
 }
 
 /** Logs and tables. */
 const CONTENTS = /^\d+\.(?:log|ldb|sst)$/u;
 
 /**
- * Finds the folders that have a CURRENT and a MANIFEST, and those with the name of a storage that lack one of these files. Links to folders are not followed, and unreadable folders are noted.
+ * Finds the folders that have a CURRENT and a MANIFEST, and those with the name of a storage that lack one of these files. Folders that cannot be read have a `problem`. Links to folders are not followed.
  *
  * @throws Failure when the first folder cannot be read.
  */
@@ -35,8 +36,8 @@ export function* foundFolders(root: string): Generator<FoundFolder, void, undefi
       }
     } catch (error) {
       const failure = failureOf(path, error);
-      if (name === '') throw failure;
-      note(failure instanceof Error ? failure.message : String(failure));
+      if (name === '' || !(failure instanceof Failure)) throw failure;
+      yield { path, name, bytes: 0, problem: failure };
       continue;
     }
     const isWhole = files.includes('CURRENT') && files.some((file) => /^MANIFEST-\d+$/u.test(file));
