@@ -147,6 +147,8 @@ describe('ls and export', () => {
     expect([code, stdout.toString()]).toEqual([1, expect.stringMatching(/Session Storage +Session Storage +\? +8\.7 KiB\n {2}broken\/Session Storage\/MANIFEST-000001: /u)]);
     mkdirSync(scratch.at('empty'));
     expect(await bloom(['ls', 'empty'], scratch.path)).toMatchObject({ code: 1 });
+    const json = await bloom(['ls', '--json', 'empty'], scratch.path);
+    expect([json.code, json.stdout.toString(), json.stderr]).toEqual([1, '', 'bloom: empty: no LevelDB database in it\n']);
     const failed = await bloom(['ls', 'broken', 'nowhere'], scratch.path);
     expect([failed.code, failed.stdout.toString()]).toEqual([2, expect.stringMatching(/^broken:\nfolder [^]*Session Storage/u)]);
     expect(await bloom(['ls', 'nowhere'], scratch.path)).toMatchObject({ code: 2, stderr: 'bloom: nowhere: no such file or folder\n' });

@@ -7,7 +7,7 @@ import type { Command } from 'commander';
 import { EXIT, Failure } from '../failure.js';
 import { lockHolders } from '../inputs/lock-holder.js';
 import { folderFailure, openDatabase } from '../inputs/opened-folder.js';
-import { Lines } from '../outputs/output.js';
+import { Lines, note } from '../outputs/output.js';
 import { shortSize } from '../outputs/screen-text.js';
 import { loadPlugins } from '../plugins/plugin-options.js';
 import { type FoundFolder, foundFolders } from '../web-storage/found-folders.js';
@@ -55,14 +55,15 @@ async function ls(paths: readonly string[], { json }: LsOptions): Promise<void> 
         const one = await listFolder(path, folder);
         if (one.problem !== undefined) process.exitCode = EXIT.no;
         if (json) await lines.json(jsonOf(one));
-        else listed.push(one);
+        listed.push(one);
       }
-      if (json) continue;
       if (listed.length === 0) {
         process.exitCode = EXIT.no;
-        await lines.add(`${path}: no LevelDB database in it`);
-        continue;
+        const text = `${path}: no LevelDB database in it`;
+        if (json) note(text);
+        else await lines.add(text);
       }
+      if (json || listed.length === 0) continue;
       if (paths.length > 1) await lines.add(`${path}:`);
       for (const line of rowsOf(listed)) await lines.add(line);
     }
