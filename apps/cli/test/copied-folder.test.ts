@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Database, DatabaseReader } from '@bloom/leveldb';
@@ -46,6 +46,13 @@ test('a MANIFEST that is damaged only while it is written is read again', async 
   writeFileSync(manifest, torn);
   await copyFolder(path, join(scratch, 'copy'), watchedSignal((look) => look === 1 && writeFileSync(manifest, bytes)));
   expect(await keysOf(join(scratch, 'copy'))).toEqual(['a']);
+});
+
+test.skipIf(process.platform === 'win32')('a copy of files that are read-only can be written by its owner', async () => {
+  const { path } = await someDatabase();
+  for (const name of readdirSync(path)) chmodSync(join(path, name), 0o444);
+  await copyFolder(path, join(scratch, 'copy'), watchedSignal(() => undefined));
+  for (const name of readdirSync(join(scratch, 'copy'))) expect([name, statSync(join(scratch, 'copy', name)).mode & 0o600]).toEqual([name, 0o600]);
 });
 
 test('a MANIFEST that stays damaged is a failure', async () => {

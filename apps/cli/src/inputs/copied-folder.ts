@@ -7,7 +7,7 @@
  * copied. A log is copied again in each round, because it grows.
  */
 import { constants, existsSync, readdirSync, rmSync, statSync } from 'node:fs';
-import { access, copyFile, open, readFile } from 'node:fs/promises';
+import { access, chmod, copyFile, open, readFile, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { decodeVersionEdit, parseFileName } from '@bloom/leveldb';
 import { isCanonicalName } from '@bloom/leveldb/internal';
@@ -193,6 +193,7 @@ class FolderCopy {
       // The error names both files, and does not say which of them it is about.
       throw failureOf(source, error);
     }
+    await makeWritable(target);
     await syncFile(target);
     return true;
   }
@@ -210,6 +211,12 @@ class FolderCopy {
 
 function isMissing(error: unknown): boolean {
   return isSystemError(error) && error.code === 'ENOENT';
+}
+
+/** Lets the owner read and write a file, which has the mode of its source. */
+async function makeWritable(path: string): Promise<void> {
+  const { mode } = await stat(path);
+  if ((mode & 0o600) !== 0o600) await chmod(path, mode | 0o600);
 }
 
 async function syncFile(path: string): Promise<void> {
