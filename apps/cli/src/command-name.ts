@@ -8,6 +8,9 @@ export const COMMAND_GROUPS = {
   'Set up:': ['completion'],
 } as const;
 
+/** The option that lists all options of a command. */
+export const HELP_ALL = '--help-all';
+
 export type CommandName = (typeof COMMAND_GROUPS)[keyof typeof COMMAND_GROUPS][number];
 
 /** The commands that have subcommands. */
@@ -29,13 +32,13 @@ export function isCommandName(word: string | undefined): word is CommandName {
   return Object.values(COMMAND_GROUPS).some((names: readonly string[]) => names.includes(word!));
 }
 
-/** The arguments with the command's current name, and `COMMAND --help` for `help COMMAND`. */
+/** The arguments with the command's current name, and `COMMAND --help-all` for `help COMMAND`. */
 export function todaysArguments(args: readonly string[]): readonly string[] {
   const [first = '', second] = args;
   if (first === 'help' && second !== undefined) {
     const [name, ...rest] = todaysArguments(args.slice(1));
     // The name of a command that does not exist is reported as unknown.
-    return isCommandName(name) ? [name, ...rest, '--help'] : args.slice(1);
+    return isCommandName(name) ? [name, ...rest, HELP_ALL] : args.slice(1);
   }
   const taken = Object.hasOwn(ALIASES, `${first} ${second}`) ? 2 : 1;
   const alias = args.slice(0, taken).join(' ');

@@ -1,4 +1,5 @@
 import { type Command, Help, Option } from 'commander';
+import { HELP_ALL } from './command-name.js';
 
 /** Options that most people never need: --help leaves them out, and --help-all lists them. */
 const RARE_OPTIONS: ReadonlySet<string> = new Set([
@@ -21,8 +22,6 @@ const RARE_OPTIONS: ReadonlySet<string> = new Set([
   '--sync',
   '--trace',
 ]);
-
-export const HELP_ALL = '--help-all';
 
 /** The options of a command, as the help lists them. @param all whether to include rare options. */
 export function optionsOf(command: Command, all: boolean): Option[] {

@@ -1,10 +1,10 @@
 import { inspect } from 'node:util';
 import { Command, CommanderError, Help } from 'commander';
 import { version } from '../package.json';
-import { COMMAND_GROUPS, type CommandName, commandWords, todaysArguments } from './command-name.js';
+import { COMMAND_GROUPS, type CommandName, commandWords, HELP_ALL, todaysArguments } from './command-name.js';
 import { EXIT, EXIT_MEANINGS, Failure } from './failure.js';
 import { ByteBuffer } from './formats/byte-buffer.js';
-import { HELP_ALL, optionsOf } from './help-options.js';
+import { optionsOf } from './help-options.js';
 import { Interrupted } from './interruption.js';
 import { hasColour, styled } from './outputs/colour.js';
 import { endWithReader, exit, flush, note, standardError } from './outputs/output.js';
@@ -114,10 +114,11 @@ export async function run(): Promise<never> {
 export async function runCommand(given: readonly string[], streams?: StandardStreams): Promise<void> {
   setStandardStreams(streams);
   const help = new ByteBuffer();
-  const end = given.indexOf('--');
+  const named = todaysArguments(given);
+  const end = named.indexOf('--');
   const isHelpAll = (word: string, i: number): boolean => word === HELP_ALL && (end < 0 || i < end);
-  const showsAll = given.some(isHelpAll);
-  const args = todaysArguments(given.map((word, i) => (isHelpAll(word, i) ? '--help' : word)));
+  const showsAll = named.some(isHelpAll);
+  const args = named.map((word, i) => (isHelpAll(word, i) ? '--help' : word));
   try {
     const program = programWith(help, showsAll);
     await addCommands(program, args[0]);

@@ -22,9 +22,9 @@ describe('--help', () => {
   });
 
   test.each([
-    [['help', 'get'], ['get', '--help']],
-    [['help', 'bulk', 'part'], ['bulk', 'part', '--help']],
-    [['help', 'part'], ['bulk', 'part', '--help']],
+    [['help', 'get'], ['get', '--help-all']],
+    [['help', 'bulk', 'part'], ['bulk', 'part', '--help-all']],
+    [['help', 'part'], ['bulk', 'part', '--help-all']],
     [['compression', '--help'], ['advise', 'compression', '--help']],
     [['filter', 'compare', '--help'], ['advise', 'filters', '--help']],
     [['size', '--help'], ['count', '--help']],
