@@ -1,5 +1,8 @@
 import fs, { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { basename, join } from 'node:path';
 import { dataPath, realDatabases } from '@bloom/fixtures';
 import { Database } from '@bloom/leveldb';
 import { idbComparator, idbFilterPolicy } from '@bloom/leveldb/idb-comparator';
@@ -111,6 +114,52 @@ describe('--decode', () => {
     const { code, stderr } = await bloom(args, scratch.path);
     expect(code).toBe(2);
     expect(stderr).toMatch(problem);
+  });
+});
+
+describe('--decode of a URL', () => {
+  const server = createServer((request, response) => {
+    const [, folder, name] = new URL(request.url!, 'http://localhost').pathname.split('/');
+    const path = join(stored, folder!, basename(name ?? ''));
+    if (!name || !existsSync(path)) {
+      response.writeHead(404).end();
+      return;
+    }
+    const bytes = readFileSync(path);
+    const [, from, to] = /^bytes=(\d*)-(\d*)$/u.exec(request.headers.range ?? '') ?? [];
+    const start = from === '' ? Math.max(0, bytes.length - Number(to)) : Number(from ?? 0);
+    const end = from && to ? Math.min(bytes.length, Number(to) + 1) : bytes.length;
+    if (start >= end) response.writeHead(416, { 'content-range': `bytes */${bytes.length}` }).end();
+    else response.writeHead(from === undefined ? 200 : 206, { etag: '"1"', 'content-length': end - start, 'content-range': `bytes ${start}-${end - 1}/${bytes.length}` }).end(request.method === 'HEAD' ? undefined : bytes.subarray(start, end));
+  });
+  let base: string;
+  beforeAll(async () => {
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    return () => {
+      server.closeAllConnections();
+      server.close();
+    };
+  });
+
+  test.each(['local-storage', 'session-storage', 'page.indexeddb.leveldb'])('prints what it prints of the folder %s', async (name) => {
+    const alone = scratch.at(`alone/${name}`);
+    // The blobs next to a folder are not read from a server.
+    cpSync(join(stored, name), alone, { recursive: true });
+    const remote = await bloom(['scan', '--decode', '-f', 'jsonl', `${base}/${name}/`], scratch.path);
+    const local = await bloom(['scan', '--decode', '-f', 'jsonl', alone], scratch.path);
+    expect(linesOf(remote.stdout.toString()).length).toBeGreaterThan(20);
+    expect(remote.stdout.toString()).toBe(local.stdout.toString());
+    expect(remote.code).toBe(local.code);
+  });
+
+  test('answers get, and refuses what needs the names of all files', async () => {
+    const items = linesOf(await bloomPrints(['scan', '--decode', '-f', 'jsonl', join(stored, 'local-storage')], scratch.path)).map((line) => JSON.parse(line) as { key: unknown });
+    const key = String(items.find((item) => typeof item.key === 'string')!.key);
+    const folder = `${base}/local-storage/`;
+    expect(await bloomPrints(['get', '--decode', folder, key], scratch.path)).toBe(await bloomPrints(['get', '--decode', join(stored, 'local-storage'), key], scratch.path));
+    const refusal = { code: 2, stderr: `bloom: ${folder}: a folder at a URL cannot be listed, which all versions of decoded entries need: download it and pass the copy\n` };
+    for (const args of [['find', '--decode', key, folder], ['get', '--decode', '--all-versions', folder, key], ['scan', '--decode', '--all-versions', folder]]) expect(await bloom(args, scratch.path)).toMatchObject(refusal);
   });
 });
 

@@ -11,7 +11,7 @@ export type StorageKind = 'indexeddb' | 'local-storage' | 'session-storage';
  * @throws what `comparatorName` and `DatabaseReader.open` throw.
  */
 export async function recognizeStorage(folder: Folder, options: AsyncReaderOptions = {}): Promise<StorageKind | undefined> {
-  const name = await comparatorName(folder, { signal: options.signal });
+  const name = await comparatorName(folder.list === undefined ? withoutOtherFiles(folder) : folder, { signal: options.signal });
   if (name === idbComparator.name) return 'indexeddb';
   if (name !== BYTEWISE) return undefined;
   const reader = await DatabaseReader.open(folder, options);
@@ -24,6 +24,11 @@ export async function recognizeStorage(folder: Folder, options: AsyncReaderOptio
   } finally {
     await reader.close();
   }
+}
+
+/** A folder that cannot be listed: the MANIFEST that CURRENT names has the comparator, unless it is damaged. */
+function withoutOtherFiles(folder: Folder): Folder {
+  return { name: folder.name, open: (name, signal) => folder.open(name, signal), list: () => [] };
 }
 
 const BYTEWISE = 'leveldb.BytewiseComparator';

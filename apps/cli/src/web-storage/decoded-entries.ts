@@ -38,6 +38,7 @@ export async function withDecodedEntries(given: string, options: WantedEntries, 
     const { wanted = new WantedRange({}), allVersions } = options;
     // A browser may leave truncated tables when it is closed.
     const damage = options.damage ?? (allVersions ? 'skip' : 'strict');
+    if (allVersions && folder.list === undefined) throw new Failure(`${path}: a folder at a URL cannot be listed, which all versions of decoded entries need: download it and pass the copy`);
     const codecs = knownCodecs(plugins);
     const blobs = location.kind === 'folder' ? NodeBlobFolder.beside(path) : undefined;
     const dropped: Dropped[] = [];
