@@ -83,6 +83,7 @@ const SYSTEM_PROBLEMS: Readonly<Record<string, string>> = {
   ENAMETOOLONG: 'the name is too long',
   ELOOP: 'too many symbolic links',
   EIO: 'the device failed',
+  ERR_FS_FILE_TOO_LARGE: 'is too large to be read into memory',
   ENXIO: 'no such device, or no program on the other end',
   EBUSY: 'in use by another program',
 };

@@ -4,6 +4,8 @@ import { Failure, failureOf, isSystemError } from '../failure.js';
 import { type StandardStreams, standardStreams } from '../standard-streams.js';
 
 const FIRST_BYTES = 64 * 2 ** 10;
+/** Node.js reads less than 2 GiB at once. */
+const MAX_READ_BYTES = 2 ** 30;
 /** Milliseconds between two attempts to read input that has not arrived yet. */
 const WAIT_MS = 2;
 /** The streams whose input has been read. */
@@ -31,21 +33,31 @@ export function readStandardInput(): Buffer {
   // With bigints: after an `fstatSync` of a pipe without bigints, Node does not resolve links to packages that are loaded later.
   const stat = fstatSync(streams.stdinFd, { bigint: true });
   // One byte more, so that the end is seen without growing the buffer.
-  let bytes = Buffer.allocUnsafe(stat.isFile() && stat.size >= FIRST_BYTES ? Number(stat.size) + 1 : FIRST_BYTES);
+  let bytes = inMemory(() => Buffer.allocUnsafe(stat.isFile() && stat.size >= FIRST_BYTES ? Number(stat.size) + 1 : FIRST_BYTES));
   let length = 0;
   for (;;) {
     const read = readSome(streams.stdinFd, bytes, length);
     if (read === 0) return bytes.subarray(0, length);
     length += read ?? 0;
     if (read === undefined) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, WAIT_MS);
-    else if (length === bytes.length) bytes = Buffer.concat([bytes], length * 2);
+    else if (length === bytes.length) bytes = inMemory(() => Buffer.concat([bytes], length * 2));
+  }
+}
+
+/** @throws Failure when the buffer cannot be allocated. */
+function inMemory(allocate: () => Buffer<ArrayBuffer>): Buffer<ArrayBuffer> {
+  try {
+    return allocate();
+  } catch (error) {
+    if (error instanceof RangeError) throw new Failure(`${nameOfFile('-')}: is too large to be read into memory`, { cause: error });
+    throw error;
   }
 }
 
 /** @returns how many bytes were read, 0 at the end; undefined if none have arrived yet. */
 function readSome(fd: number, bytes: Uint8Array, offset: number): number | undefined {
   try {
-    return readSync(fd, bytes, offset, bytes.length - offset, null);
+    return readSync(fd, bytes, offset, Math.min(bytes.length - offset, MAX_READ_BYTES), null);
   } catch (error) {
     if (!isSystemError(error)) throw error;
     if (error.code === 'EAGAIN') return undefined;
