@@ -1,9 +1,10 @@
 import { type BigIntStats, statSync } from 'node:fs';
-import { bytewiseComparator, type TableBuilderOptions } from '@bloom/sstable';
+import { bytewiseComparator, CorruptionError, type TableBuilderOptions } from '@bloom/sstable';
 import { encodeInternalKey } from '@bloom/sstable/database';
 import { type Command, Option } from 'commander';
 import { Failure } from '../failure.js';
 import { EntryBatch } from '../formats/entry-batch.js';
+import { isHttpError } from '../http-problem.js';
 import { type BatchSource, mapped } from '../inputs/batch-source.js';
 import { addDamageOption, mustBeForFolder } from '../inputs/folder-argument.js';
 import { inputStat } from '../inputs/input.js';
@@ -114,7 +115,8 @@ async function written(input: string, given: BatchSource, plain: TableBuilderOpt
     const { text, figures } = tableSummary(tables, options, started);
     await printSummary(options, text, { input, ...figures });
   } catch (error) {
-    throw outputFailure(output, error);
+    // The input's failures name its file.
+    throw error instanceof CorruptionError || isHttpError(error) ? error : outputFailure(output, error);
   } finally {
     progress.stop();
     source.close();

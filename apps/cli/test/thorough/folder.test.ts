@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { cpSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { entriesSha256, type GoldenDatabase, goldenDatabases, realDatabases } from '@bloom/fixtures';
 import { SyncDatabaseReader } from '@bloom/leveldb';
@@ -131,6 +131,16 @@ describe("a database's folder", () => {
     expect(verified.stdout.toString()).toMatch(/which bloom does not know, so the order cannot be checked: pass --comparator MODULE, or skip the check with --any-order \(BLOOM_UNKNOWN_COMPARATOR\)\n$/);
     const unmerged = await bloomPrints(['scan', '--all-versions', '--hex', path], scratch.path);
     expect(unmerged.trimEnd().split('\n')).toHaveLength(golden.find(({ name }) => name === 'reverse')!.internalEntries!);
+  });
+
+  test('convert names the damaged table of the folder, not its output', async () => {
+    cpSync(database('levels').path, scratch.at('damaged-levels'), { recursive: true });
+    const table = scratch.at('damaged-levels/000005.ldb');
+    const bytes = readFileSync(table);
+    bytes.fill(0xff, 30, 40);
+    writeFileSync(table, bytes);
+    const { code, stderr } = await bloom(['convert', 'damaged-levels', '-o', 'damaged.ldb'], scratch.path);
+    expect([code, stderr]).toEqual([2, expect.stringMatching(/^bloom: damaged-levels\/000005\.ldb: data block at offset 0: .*; --damage skip reads the rest\n$/) as string]);
   });
 
   test('stat prints levels, files, logs and what was left out', async () => {
