@@ -111,7 +111,10 @@ async function part(given: readonly string[], options: PartCommandOptions): Prom
   process.exitCode = EXIT.failure;
   try {
     await interruptible(async (signal) => {
-      if (input.header !== undefined) await lines.json(JSON.parse(input.header) as object);
+      if (input.header !== undefined) {
+        await lines.json(JSON.parse(input.header) as object);
+        await lines.flush();
+      }
       for await (const made of writeParts(store, input.entries(signal), { ...partOptions, signal })) {
         written.parts++;
         written.entries += made.entries;

@@ -348,6 +348,18 @@ describe('a merge of levels', () => {
     expect(await keysIn('moved')).toBe('a\tvalue\nb\tvalue\nc\tvalue\nd\tvalue\n');
   });
 
+  test('that leaves no entry is published without parts, and refused afterwards', async () => {
+    await publishParts('gone', [await parts('gone', ['--sequence', '1'], 'a\tvalue\n')], 'gone');
+    scratch.write('gone-keys.tsv', 'a\t\n');
+    await publishParts('gone', [await parts('gone', ['--sequence', '2', '--deletions', 'gone-keys.tsv'], '')], 'gone');
+    const job = await merged('gone', '5,6', 2);
+    expect(readFileSync(scratch.at(job), 'utf8')).toMatch(/^\{"merges":"[0-9a-f]{64}"\}\n$/);
+    expect(await publishParts('gone', [job], 'gone')).toMatchObject({ isNew: true, newParts: 0 });
+    await publishParts('gone', [await parts('gone', ['--sequence', '3'], 'b\tvalue\n')], 'gone');
+    expect(await refused(['gone', job, '--previous', 'gone'])).toContain('the merged levels are no longer published');
+    expect(await keysIn('gone')).toBe('b\tvalue\n');
+  });
+
   test('is refused without --previous, beside a delivery, and if its tasks merged different levels', async () => {
     const job = await fourDeliveries('mixed');
     expect(await refused(['mixed', job])).toContain('pass --previous');
