@@ -32,6 +32,9 @@ export interface LogTail {
 /** The most bytes of a record: 1 GiB. A larger one is dropped as soon as that many bytes of it were read. */
 export const MAX_RECORD_LENGTH = 2 ** 30;
 
+/** The least bytes of a fragment in the middle of a record of which a view is kept, with its block. LevelDB's have nearly a whole block. */
+const LEAST_KEPT = LOG_BLOCK_LENGTH / 2;
+
 /** How a {@link LogReader} reads. */
 export interface LogReaderOptions {
   /** The most bytes of a record. Default: {@link MAX_RECORD_LENGTH}. */
@@ -69,15 +72,19 @@ export class LogReader {
   #blockLength = 0;
   #position: number;
   #resumeOffset: number;
-  /** Starts with the bytes so far of a record; undefined when none is being put together. Of many small fragments, no block is kept. */
-  #partial: Uint8Array | undefined;
+  /** The fragments so far of a record; undefined when none is being put together. */
+  #fragments: Uint8Array[] | undefined;
+  /** Small fragments that follow them. A view of each would keep its block in memory. */
+  #small: Uint8Array | undefined;
+  #smallLength = 0;
+  /** Bytes of all fragments. */
   #partialLength = 0;
   #recordOffset = 0;
   readonly #maxRecordLength: number;
   /** Whether the fragments that follow are those of a record that is too large. */
-  #isTooLarge = false;
+  private isTooLarge = false;
   /** A record whose end is zeros, and only zeros follow so far; and the drops to report once anything else follows. */
-  #zeroed: { readonly offset: number; readonly drops: readonly LogDrop[] } | undefined;
+  private zeroed: { readonly offset: number; readonly drops: readonly LogDrop[] } | undefined;
   private finished = false;
 
   /**
@@ -122,8 +129,8 @@ export class LogReader {
     this.finished = true;
     const end = this.#position + this.#blockLength;
     const cut = this.#readBlock(this.#block.subarray(0, this.#blockLength), true);
-    if (this.#zeroed !== undefined) return { offset: this.#zeroed.offset, byteLength: end - this.#zeroed.offset, problem: 'zeroed end' };
-    if (this.#partial !== undefined) return { offset: this.#recordOffset, byteLength: end - this.#recordOffset, problem: 'cut record' };
+    if (this.zeroed !== undefined) return { offset: this.zeroed.offset, byteLength: end - this.zeroed.offset, problem: 'zeroed end' };
+    if (this.#fragments !== undefined) return { offset: this.#recordOffset, byteLength: end - this.#recordOffset, problem: 'cut record' };
     return cut && { ...cut, byteLength: end - cut.offset };
   }
 
@@ -140,10 +147,10 @@ export class LogReader {
     const end = block.length;
     const fragment = this.#fragment;
     this.#position += end;
-    if (this.#zeroed !== undefined) {
+    if (this.zeroed !== undefined) {
       if (isZeroFrom(block, 0)) return undefined;
-      this.#report(this.#zeroed.drops);
-      this.#zeroed = undefined;
+      this.#report(this.zeroed.drops);
+      this.zeroed = undefined;
     }
     for (let position = 0; ; position = fragment.end) {
       const offset = blockOffset + position;
@@ -175,12 +182,11 @@ export class LogReader {
    */
   #endBlock(offset: number, isZeroed: boolean, rest?: LogDrop): void {
     const drops = rest === undefined ? [] : [rest];
-    if (this.#partial !== undefined) drops.push({ offset: this.#recordOffset, byteLength: this.#partialLength, reason: 'error in middle of record' });
-    const recordOffset = this.#partial === undefined ? offset : this.#recordOffset;
-    this.#isTooLarge = false;
-    this.#partial = undefined;
-    this.#partialLength = 0;
-    if (isZeroed && drops.length > 0) this.#zeroed = { offset: recordOffset, drops };
+    if (this.#fragments !== undefined) drops.push({ offset: this.#recordOffset, byteLength: this.#partialLength, reason: 'error in middle of record' });
+    const recordOffset = this.#fragments === undefined ? offset : this.#recordOffset;
+    this.isTooLarge = false;
+    this.#forget();
+    if (isZeroed && drops.length > 0) this.zeroed = { offset: recordOffset, drops };
     else this.#report(drops);
   }
 
@@ -188,36 +194,37 @@ export class LogReader {
   #take(block: Uint8Array, offset: number, end: number): void {
     const { type, start, end: payloadEnd } = this.#fragment;
     const payload = block.subarray(start, payloadEnd);
-    if (this.#isTooLarge) {
+    if (this.isTooLarge) {
       if (type === MIDDLE) return;
-      this.#isTooLarge = false;
+      this.isTooLarge = false;
       if (type === LAST) return;
     }
     switch (type) {
       case FULL:
         // Writers before LevelDB 1.0 left an empty FIRST at the end of a block.
         if (this.#partialLength > 0) this.#abandon('partial record without end(1)');
-        this.#partial = undefined;
+        this.#forget();
         this.#give(payload, offset, end);
         break;
       case FIRST:
         if (this.#partialLength > 0) this.#abandon('partial record without end(2)');
-        this.#partial = payload;
+        this.#forget();
+        this.#fragments = [payload];
         this.#partialLength = payload.length;
         this.#recordOffset = offset;
         break;
       case MIDDLE:
-        if (this.#partial === undefined) this.#drop(offset, payload.length, 'missing start of fragmented record(1)');
+        if (this.#fragments === undefined) this.#drop(offset, payload.length, 'missing start of fragmented record(1)');
         else {
-          this.#append(this.#partial, payload);
+          this.#append(this.#fragments, payload);
           if (this.#partialLength > this.#maxRecordLength) {
             this.#abandon('record too large');
-            this.#isTooLarge = true;
+            this.isTooLarge = true;
           }
         }
         break;
       case LAST: {
-        if (this.#partial === undefined) {
+        if (this.#fragments === undefined) {
           this.#drop(offset, payload.length, 'missing start of fragmented record(2)');
           break;
         }
@@ -226,28 +233,41 @@ export class LogReader {
           this.#abandon('record too large');
           break;
         }
-        const record = joinedBytes([this.#partial.subarray(0, this.#partialLength), payload]);
-        this.#partial = undefined;
-        this.#partialLength = 0;
+        this.#keepSmall(this.#fragments);
+        const record = joinedBytes([...this.#fragments, payload]);
+        this.#forget();
         this.#give(record, this.#recordOffset, end);
         break;
       }
       default:
-        this.#drop(this.#partial === undefined ? offset : this.#recordOffset, payload.length + this.#partialLength, `unknown record type ${type}`);
-        this.#partial = undefined;
-        this.#partialLength = 0;
+        this.#drop(this.#fragments === undefined ? offset : this.#recordOffset, payload.length + this.#partialLength, `unknown record type ${type}`);
+        this.#forget();
     }
   }
 
-  /** Appends a fragment to those before it. The first one is a view, which is copied when there is another. */
-  #append(partial: Uint8Array, payload: Uint8Array): void {
-    const start = this.#partialLength;
-    const end = (this.#partialLength = start + payload.length);
-    if (end > partial.length) {
-      this.#partial = new Uint8Array(Math.max(end, 2 * partial.length));
-      this.#partial.set(partial.subarray(0, start));
+  /** Appends a fragment to those before it. */
+  #append(fragments: Uint8Array[], payload: Uint8Array): void {
+    this.#partialLength += payload.length;
+    if (payload.length >= LEAST_KEPT || this.#smallLength + payload.length > LOG_BLOCK_LENGTH) this.#keepSmall(fragments);
+    if (payload.length >= LEAST_KEPT) {
+      fragments.push(payload);
+      return;
     }
-    this.#partial!.set(payload, start);
+    this.#small ??= new Uint8Array(LOG_BLOCK_LENGTH);
+    this.#small.set(payload, this.#smallLength);
+    this.#smallLength += payload.length;
+  }
+
+  #keepSmall(fragments: Uint8Array[]): void {
+    if (this.#small !== undefined) fragments.push(this.#small.subarray(0, this.#smallLength));
+    this.#small = undefined;
+    this.#smallLength = 0;
+  }
+
+  /** Ends the record that is being put together. */
+  #forget(): void {
+    this.#fragments = this.#small = undefined;
+    this.#smallLength = this.#partialLength = 0;
   }
 
   #give(record: Uint8Array, offset: number, end: number): void {
@@ -257,10 +277,9 @@ export class LogReader {
 
   /** Drops the record that is being put together, if there is one, and stops skipping fragments of one that is too large. */
   #abandon(reason: LogDropReason): void {
-    this.#isTooLarge = false;
-    if (this.#partial !== undefined) this.#drop(this.#recordOffset, this.#partialLength, reason);
-    this.#partial = undefined;
-    this.#partialLength = 0;
+    this.isTooLarge = false;
+    if (this.#fragments !== undefined) this.#drop(this.#recordOffset, this.#partialLength, reason);
+    this.#forget();
   }
 
   #report(drops: readonly LogDrop[]): void {
