@@ -45,10 +45,12 @@ describe.each([
     const memory = new WritableMemoryFolder();
     const create = memory.create.bind(memory);
     // A flush takes so long that both logs are needed.
-    memory.create = async (name) => {
-      if (name.endsWith('.ldb')) await released;
-      return create(name);
-    };
+    Object.assign(memory, {
+      async create(name: string) {
+        if (name.endsWith('.ldb')) await released;
+        return create(name);
+      },
+    });
     const database = await Database.open(memory, { writeBufferSize: 65_536 });
     await database.put('a', '1');
     let writing: Promise<void> | undefined;
