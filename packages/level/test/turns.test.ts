@@ -1,3 +1,4 @@
+import { turnsDuring } from '@bloom/fixtures/event-loop';
 import { WritableMemoryFolder } from '@bloom/leveldb';
 import { expect, test, vi } from 'vitest';
 import { BloomLevel } from '../src/node.js';
@@ -18,17 +19,7 @@ test('others get their turn of the event loop during all, nextv and clear, howev
   clock.isRushing = true;
   const turns: number[] = [];
   for (const work of [() => level.iterator({ highWaterMarkBytes: 2 ** 20 }).all(), () => level.values().all(), () => level.clear({ gte: '' })]) {
-    let count = 0;
-    let isOver = false;
-    const tick = (): void => {
-      if (isOver) return;
-      count++;
-      setImmediate(tick);
-    };
-    setImmediate(tick);
-    await work();
-    isOver = true;
-    turns.push(count);
+    turns.push((await turnsDuring<unknown>(work)).turns);
   }
   clock.isRushing = false;
   for (const count of turns) expect(count).toBeGreaterThanOrEqual(COUNT / 20);
@@ -79,17 +70,9 @@ test('others get their turn of the event loop during getMany and hasMany of many
   clock.isRushing = true;
   const turns: number[] = [];
   for (const work of [() => level.getMany(keys), () => level.hasMany(keys)]) {
-    let count = 0;
-    let isOver = false;
-    const tick = (): void => {
-      if (isOver) return;
-      count++;
-      setImmediate(tick);
-    };
-    setImmediate(tick);
-    expect(await work()).toEqual(keys.map((key) => (turns.length === 0 ? `value ${key}` : true)));
-    isOver = true;
-    turns.push(count);
+    const counts = await turnsDuring<unknown>(work);
+    expect(counts.result).toEqual(keys.map((key) => (turns.length === 0 ? `value ${key}` : true)));
+    turns.push(counts.turns);
   }
   clock.isRushing = false;
   for (const count of turns) expect(count).toBeGreaterThanOrEqual(keys.length / 20);

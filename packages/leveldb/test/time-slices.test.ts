@@ -1,3 +1,4 @@
+import { turnsDuring } from '@bloom/fixtures/event-loop';
 import { Database, DatabaseReader, WritableMemoryFolder, WriteBatch } from '@bloom/leveldb';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 
@@ -60,16 +61,7 @@ describe('others get their turn of the event loop, however slow the machine is',
   async function turnsOf(work: () => Promise<unknown>): Promise<number> {
     clock.milliseconds = Math.max(clock.milliseconds, performance.now());
     clock.isRushing = true;
-    let turns = 0;
-    let isOver = false;
-    const count = (): void => {
-      if (isOver) return;
-      turns++;
-      setImmediate(count);
-    };
-    setImmediate(count);
-    await work();
-    isOver = true;
+    const { turns } = await turnsDuring<unknown>(work);
     clock.isRushing = false;
     return turns;
   }
@@ -175,21 +167,6 @@ describe('a move over many deletions', () => {
     return database;
   }
 
-  /** Counts the turns of the event loop until a call has ended. */
-  async function counted<T>(call: () => Promise<T>): Promise<{ readonly result: T; readonly turns: number }> {
-    let turns = 0;
-    let isOver = false;
-    const count = (): void => {
-      if (isOver) return;
-      turns++;
-      setImmediate(count);
-    };
-    setImmediate(count);
-    const result = await call();
-    isOver = true;
-    return { result, turns };
-  }
-
   for (const inTable of [false, true]) {
     const place = inTable ? 'in a table' : 'in memory';
 
@@ -197,7 +174,7 @@ describe('a move over many deletions', () => {
       const database = await gapped(inTable);
       using cursor = database.cursor();
       for (const [seek, found] of [[() => cursor.seek('b'), 'z10'], [() => cursor.seekForPrev('y'), 'a49']] as const) {
-        const { result, turns } = await counted(seek);
+        const { result, turns } = await turnsDuring(seek);
         expect(result).toBe(true);
         expect(textOf(cursor.key)).toBe(found);
         expect(turns).toBeGreaterThan(10);
@@ -212,7 +189,7 @@ describe('a move over many deletions', () => {
         await (reverse ? cursor.seekToLast() : cursor.seekToFirst());
         // After these entries a kernel walks.
         for (let i = 0; i < 39; i++) await (reverse ? cursor.prev() : cursor.next());
-        const { turns } = await counted(() => (reverse ? cursor.prev() : cursor.next()));
+        const { turns } = await turnsDuring(() => (reverse ? cursor.prev() : cursor.next()));
         expect(textOf(cursor.key)).toBe(reverse ? 'a49' : 'z10');
         expect(turns).toBeGreaterThan(1);
       }
