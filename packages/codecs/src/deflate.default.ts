@@ -8,7 +8,7 @@ const WINDOW_BITS = 15;
 /** Blocks are rarely compressed to less than a quarter. */
 const EXPECTED_EXPANSION = 4;
 const MIN_EXPECTED_BYTES = 1024;
-/** At first no more memory is allocated than this, or than the stream has: more only as contents are produced. */
+/** The first allocation is at most this, or the length of the stream if that is more. Further memory is allocated as contents are produced. */
 const TRUSTED_BYTES = 2 ** 18;
 
 /** Decompresses a zlib stream, or raw deflate. Bytes after the end of the stream are ignored. */
@@ -18,7 +18,7 @@ export function inflate(compressed: Uint8Array, isRaw: boolean, maxBytes: number
   stream.input = compressed;
   stream.avail_in = compressed.length;
   const expected = Math.max(MIN_EXPECTED_BYTES, EXPECTED_EXPANSION * compressed.length);
-  // With room for one byte more than the limit, contents of exactly the limit are told from longer ones, whether the stream ends or not.
+  // Room for one byte more than the limit distinguishes contents of exactly the limit from longer ones, even if the stream is truncated.
   const output = new GrowingOutput(Math.min(expected, Math.max(TRUSTED_BYTES, compressed.length)), maxBytes + 1);
   while (true) {
     stream.output = output.bytes;

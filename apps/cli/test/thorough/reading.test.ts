@@ -163,7 +163,7 @@ describe('shipped policies', () => {
     }
   });
 
-  test('filter size leaves the blocked policy out if it cannot have so many bits', async () => {
+  test('filter size omits the blocked policy for more bits per key than it supports', async () => {
     expect(await bloomPrints(['filter', 'size', '1000', '--bits-per-key', '65'], scratch.path)).toContain('blocked: has at most 64 bits per key');
   });
 });

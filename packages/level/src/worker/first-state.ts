@@ -11,7 +11,7 @@ const HELD_MS = 30_000;
 export class FirstState {
   readonly #snapshot: SequenceSnapshot;
   readonly #timer: ReturnType<typeof startTimer>;
-  /** Whether it is also kept for those who may still come. */
+  /** Whether it is kept even if no one holds it, for users that have not found this worker yet. */
   #isKept = true;
   #holders = 1;
 

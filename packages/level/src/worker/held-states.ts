@@ -1,7 +1,7 @@
 import type { Answer, Held, LevelCall, LevelCalls, ReadItems, Request } from './level-messages.js';
 
 const WRITES: ReadonlySet<LevelCall> = new Set<LevelCall>(['put', 'delete', 'write', 'clear']);
-/** No state has it. */
+/** A sequence that no state has. */
 const LOST = -1n;
 
 /**

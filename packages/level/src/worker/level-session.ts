@@ -200,7 +200,7 @@ function held<T>(all: ReadonlyMap<Held, T>, id: Held): T {
   return one;
 }
 
-/** Waits until a walk or snapshot is answered: whoever must make it again elsewhere notes it, and then what was done with it. */
+/** Waits until a walk or snapshot is answered. A page that may have to make it again in another worker must record it before what was done with it. */
 async function after(begun: Begun<unknown> | undefined): Promise<void> {
   await begun?.sequence;
 }

@@ -99,7 +99,7 @@ export class SharedDatabase {
     try {
       const folder = this.#place.folder();
       const database = await Database.open(folder, databaseOptionsOf({ ...options, ...this.#options }));
-      // With a snapshot, `clear` would delete entry by entry. Whoever has an iterator or a snapshot of that state has not found this worker yet.
+      // With a snapshot, `clear` would delete entry by entry. Users that still have an iterator or a snapshot of that state have not found this worker yet.
       const store = new DatabaseStore(database, this.#formats, folder, { beforeClear: () => this.#first?.end() });
       this.#failure = undefined;
       return store;

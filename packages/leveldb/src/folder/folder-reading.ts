@@ -221,7 +221,7 @@ function answerAsync(folder: Folder, request: FolderRequest, signal: Signal | un
   }
 }
 
-/** An answer, for which nobody waits any longer once the signal is aborted: a folder may ignore its signal. */
+/** An answer that is no longer awaited once the signal is aborted, because a folder may ignore its signal. */
 function unlessAborted<T>(answer: T | Promise<T>, signal: Signal | undefined): T | Promise<T> {
   return signal !== undefined && isPromise(answer) ? untilAborted(answer, signal) : answer;
 }

@@ -142,7 +142,7 @@ export abstract class AsyncBaseReader extends BaseReader implements AsyncIterabl
     const isRemote = this.#path.folder.isRemote === true;
     const unsure = new Set<TableHandle>();
     const results: T[] = [];
-    /** Whether the keys are looked up one after another as long as a lookup takes at most a turn of the event loop. */
+    /** See {@link lookUpTheRest}. */
     let readsAtOnce = false;
     const lookUp = (key: Uint8Array, i: number): Promise<void> | undefined => {
       const lookup = this.#path.lookupAt(key, sequence, view);

@@ -63,7 +63,7 @@ export class FolderTables {
       }
     }
     const failures = (yield* all(files.map(open))).filter((failure) => failure !== undefined);
-    // How many others had begun is chance.
+    // How many other tables fail before the opening ends depends on timing.
     return isStrict ? failures.slice(0, 1) : failures;
   }
 

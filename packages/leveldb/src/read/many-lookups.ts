@@ -12,8 +12,8 @@ import { turn } from '../folder/pacer.js';
  * @param begun the lookup of the first key.
  * @param count the number of keys that follow it.
  * @param lookUp begins the lookup of the `n`th of those. It returns undefined if everything was in memory.
- * @param readsAtOnce whether a block was read synchronously in this call, or other work is to run after the first lookup. If not, several keys are looked up at the same time from the
- *   start.
+ * @param readsAtOnce whether a block was read synchronously in this call, or other work is to run after the first lookup. If not, several
+ *   keys are looked up at the same time from the start.
  */
 export async function lookUpTheRest(begun: Promise<void>, count: number, lookUp: (n: number) => Promise<void> | undefined, readsAtOnce: boolean): Promise<void> {
   let next = 0;

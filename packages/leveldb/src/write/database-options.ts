@@ -73,8 +73,8 @@ export interface DatabaseOptions extends Pick<ReaderOptions, 'codecs' | 'cache' 
    */
   readonly filterRange?: number | undefined;
   /**
-   * The most files to keep open, ten of which are not tables. A merge on a background thread opens its tables besides, at most as many again,
-   * and closes them when it is over. Default: 1000; at least 74 and at most 50,000 are used.
+   * The most files to keep open, ten of which are not tables. A merge on a background thread opens up to as many tables of its own,
+   * and closes them at its end. Default: 1000; at least 74 and at most 50,000 are used.
    */
   readonly maxOpenFiles?: number | undefined;
   /**

@@ -51,7 +51,7 @@ export interface RefilteredTable {
   /**
    * Yields the table as a file of its own, in pieces of up to 1 MiB: the data blocks byte for byte as they were, then the new filter
    * block, the metaindex, the index as it was, and the footer. It is the file that a `TableBuilder` with these filters would have
-   * written, with one exception: where no block of the given table is compressed, nor is the metaindex. A piece is valid until the next one.
+   * written, except that the metaindex is not compressed if no block of the given table is. A piece is valid until the next one.
    *
    * @throws the error of the given source.
    */
