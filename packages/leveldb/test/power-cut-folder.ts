@@ -26,6 +26,8 @@ function apply(change: Change, files: Map<string, Contents>): void {
 
 /** Where files of the folder `lost` are. */
 const LOST = 'lost/';
+/** Bytes that a disk writes at once. */
+const SECTOR_LENGTH = 512;
 
 function mustBePlain(name: string): void {
   if (/^$|^\.{1,2}$|[/\\\0]/.test(name)) throw new RangeError(`not the name of a file: ${name}`);
@@ -189,7 +191,7 @@ export class PowerCutFolder implements WritableFolder {
             const kept = mode === 0 ? least : mode === 1 ? length : least + random.below(length - least + 1);
             const bytes = contents.bytes.slice(0, kept);
             // Some file systems keep the length of a file, but not its last bytes.
-            if (mayBeZeroed && random.below(2) === 0) bytes.fill(0, random.below(2) === 0 ? least : least + random.below(kept - least + 1));
+            if (mayBeZeroed && random.below(2) === 0) bytes.fill(0, random.below(2) === 0 ? least : SECTOR_LENGTH * Math.ceil((least + random.below(kept - least + 1)) / SECTOR_LENGTH));
             return [name, bytes] as const;
           }),
         );

@@ -1,4 +1,5 @@
 import { Database, type DatabaseOptions, DatabaseReader, encodeVersionEdit, MemoryFolder, type VersionEdit, WritableMemoryFolder } from '@bloom/leveldb';
+import { readLog } from '@bloom/log';
 import { describe, expect, test } from 'vitest';
 import { assembleDatabase, logOf, type LogParts, recordOf, type TableParts } from './assemble-database.js';
 import { rejection } from '@bloom/fixtures/caught';
@@ -298,7 +299,7 @@ describe.each([true, 'empty'] as const)('zeros at the end of a file, with reuseL
   test.each([
     ['a log without records', zeros, []],
     ['a log of one record', join(logOf([batchOf(1, ['a', '1'])]), zeros), ['a=1']],
-    ['a log of one record and half of another', join(logOf([batchOf(1, ['a', '1']), batchOf(2, ['b', '1'])]).slice(0, -10), zeros), ['a=1']],
+    ['a log of one record and half of another', join(logOf([batchOf(1, ['a', '1']), batchOf(2, ['b', 'v'.repeat(600)])]).slice(0, 512), zeros), ['a=1']],
   ])('keep %s from being appended to, so that no later write is lost', async (_, log, entries) => {
     const folder = new WritableMemoryFolder(filesOf({ 4: log }));
     const database = await Database.open(folder, { reuseLogs });
@@ -310,8 +311,9 @@ describe.each([true, 'empty'] as const)('zeros at the end of a file, with reuseL
   test('keep a MANIFEST from being appended to, so that no later table is lost', async () => {
     const files = filesOf({ 4: new Uint8Array(0) });
     const manifest = files.get('MANIFEST-000002')!;
-    // The last has half of a second record.
-    for (const bytes of [join(manifest, zeros), join(manifest, manifest.subarray(0, 20), zeros)]) {
+    const header = Uint8Array.of(1, 2, 3, 4, 0, 3, 1); // of a record of 768 bytes
+    const half = new Uint8Array(512 - manifest.length - header.length).fill(1);
+    for (const bytes of [join(manifest, zeros), join(manifest, header, half, new Uint8Array(1000))]) {
       const folder = new WritableMemoryFolder(new Map(files).set('MANIFEST-000002', bytes));
       const database = await Database.open(folder, { reuseLogs });
       await database.put('a', '1');
@@ -332,7 +334,7 @@ describe.each([true, 'empty'] as const)('zeros at the end of a file, with reuseL
 });
 
 describe('a record of which only zeros are left at the end of a log', () => {
-  const files = (): Files => filesOf({ 4: logOf([batchOf(1, ['a', '1']), batchOf(2, ['b', '1'])]).fill(0, -10) });
+  const files = (): Files => filesOf({ 4: logOf([batchOf(1, ['a', '1']), batchOf(2, ['b', 'v'.repeat(600)])]).fill(0, 512) });
 
   test('is left out by readers and by a repair, which reports it as truncated', async () => {
     const reader = await DatabaseReader.open(new MemoryFolder(files()));
@@ -341,6 +343,36 @@ describe('a record of which only zeros are left at the end of a log', () => {
     await reader.close();
     const { lost, entries } = await Database.repair(new WritableMemoryFolder(files()));
     expect([entries, lost]).toMatchObject([1, [{ file: '000004.log', reason: 'zeroed end', code: 'BLOOM_TRUNCATED' }]]);
+  });
+});
+
+describe('a changed byte in the last record', () => {
+  // The tables were never merged, so the newest edit alone lists the newest of them.
+  async function grown(): Promise<Files> {
+    const folder = new WritableMemoryFolder();
+    const database = await Database.open(folder);
+    for (const key of ['a', 'b']) {
+      await database.put(key, '1');
+      await database.flush();
+    }
+    await database.put('c', '\0');
+    await database.close();
+    return folder.files();
+  }
+
+  test.each(['MANIFEST-000002', '000006.log'])('of %s refuses the database, although the record ends with zeros, and deletes nothing', async (name) => {
+    const files = await grown();
+    const bytes = files.get(name)!;
+    expect(bytes.at(-1)).toBe(0);
+    const { records } = readLog(bytes);
+    for (let at = records.at(-1)!.offset; at < bytes.length; at++) {
+      // A longer record than the rest of the file looks like a truncated one, as in LevelDB.
+      if (at - records.at(-1)!.offset === 4 || at - records.at(-1)!.offset === 5) continue;
+      const folder = new WritableMemoryFolder(new Map(files).set(name, changed(bytes, at, bytes[at]! ^ 0x10)));
+      expect(await rejection(Database.open(folder)), String(at)).toMatchObject({ code: 'BLOOM_BAD_LOG' });
+      expect([...folder.files().keys()].sort()).toEqual([...files.keys()].sort());
+      expect(await rejection(DatabaseReader.open(new MemoryFolder(folder.files()))), String(at)).toMatchObject({ code: 'BLOOM_BAD_LOG' });
+    }
   });
 });
 

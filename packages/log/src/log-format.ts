@@ -87,6 +87,18 @@ export function isZeroFrom(bytes: Uint8Array, start: number): boolean {
   return true;
 }
 
+/** Bytes that a disk writes at once. A power failure leaves zeros from a multiple of it on, as blocks of file systems are multiples too. */
+const SECTOR_LENGTH = 512;
+
+/**
+ * Whether only zeros are in place of the end of a fragment at `start`, and after it, as a power failure can leave them. Zeros that do not
+ * reach back to a sector's start are those of the record itself: nearly every edit of a MANIFEST ends with some.
+ */
+export function isZeroedEnd(block: Uint8Array, start: number, end: number): boolean {
+  const sector = end - 1 - ((end - 1) % SECTOR_LENGTH);
+  return sector > start && isZeroFrom(block, sector);
+}
+
 /** Takes the fragments of a block apart. */
 export class FragmentReader {
   type = 0;

@@ -1,5 +1,5 @@
 import type { LabelledRange } from '@bloom/bytes';
-import { FIRST, FragmentReader, FULL, isZeroFrom, LAST, LOG_BLOCK_LENGTH, MIDDLE, TYPE_NAMES } from './log-format.js';
+import { FIRST, FragmentReader, FULL, isZeroedEnd, LAST, LOG_BLOCK_LENGTH, MIDDLE, TYPE_NAMES } from './log-format.js';
 
 /**
  * What the bytes of a record are: each byte once, in order, with offsets from the start of the record.
@@ -36,7 +36,7 @@ export function* logRanges(bytes: Uint8Array, recordLayout?: RecordLayout): Gene
           trailer: isCut ? 'cut header' : 'trailer',
           'bad length': isCut ? 'cut payload' : 'rest of the block: bad record length',
           zeros: 'zeros, allocated ahead',
-          'bad checksum': isZeroFrom(bytes, fragment.end - 1) ? 'zeroed end' : 'rest of the block: checksum mismatch',
+          'bad checksum': isZeroedEnd(bytes, position, fragment.end) ? 'zeroed end' : 'rest of the block: checksum mismatch',
         }[state];
         ranges.push({ offset: position, byteLength: blockEnd - position, label });
         if (state !== 'trailer') payloads = undefined;

@@ -3,12 +3,13 @@
  *
  * After damage, the rest of its block is dropped, and so is a record that crosses into or out of that block; reading continues at the next
  * block. A record that is truncated by the end of the file is not damage: the writer was stopped, or is still writing. Neither is a record
- * from within which on the file is zeros: after a power failure some file systems have the length of a file, but not its last bytes.
+ * that turns into zeros, up to the end of the file, at a multiple of 512 bytes: after a power failure some file systems have the length of a
+ * file, but not its last bytes.
  *
  * Source: LevelDB, db/log_reader.cc.
  */
 import { joinedBytes, mustBeBytes, mustBeOptions, mustBeWhole } from '@bloom/bytes/internal';
-import { FIRST, FragmentReader, FULL, isZeroFrom, LAST, LOG_BLOCK_LENGTH, type LogDropReason, MIDDLE } from './log-format.js';
+import { FIRST, FragmentReader, FULL, isZeroedEnd, isZeroFrom, LAST, LOG_BLOCK_LENGTH, type LogDropReason, MIDDLE } from './log-format.js';
 
 /** Bytes of a log that are not part of any readable record. */
 export interface LogDrop {
@@ -168,7 +169,7 @@ export class LogReader {
           this.#endBlock(offset, isZeroFrom(block, position));
           return undefined;
         case 'bad checksum':
-          this.#endBlock(offset, isZeroFrom(block, fragment.end - 1), { offset, byteLength: end - position, reason: 'checksum mismatch' });
+          this.#endBlock(offset, isZeroedEnd(block, position, fragment.end), { offset, byteLength: end - position, reason: 'checksum mismatch' });
           return undefined;
       }
     }

@@ -88,8 +88,11 @@ describe('the end of a block', () => {
   });
 
   test('is a zeroed end where the file has only zeros from within a record on', () => {
-    expect(block((bytes) => bytes.fill(0, B - 20))).toEqual([before, `${B - 33}+33 zeroed end`, `${B}+27 zeros, allocated ahead`]);
-    expect(block((bytes) => bytes.fill(0, B - 20, B))).toEqual([before, `${B - 33}+33 rest of the block: checksum mismatch`, after]);
+    const ranges = (from: number, to?: number): string[] => contents(logLayout(logOf(100, B - 114, 20).fill(0, from, to)));
+    const [first, last] = ['7+100 fragment 0: payload', `${B + 7}+20 fragment 1: payload`];
+    expect(ranges(1024)).toEqual([first, `107+${B - 107} zeroed end`, `${B}+27 zeros, allocated ahead`]);
+    expect(ranges(1024, B)).toEqual([first, `107+${B - 107} rest of the block: checksum mismatch`, last]);
+    expect(ranges(B - 1)).toEqual([first, `107+${B - 107} rest of the block: checksum mismatch`, `${B}+27 zeros, allocated ahead`]);
   });
 
   test('is a cut payload or a cut header where the file ends within a record', () => {

@@ -335,21 +335,22 @@ describe('damage', () => {
   });
 
   describe('zeros from within a record to the end of the file', () => {
-    const long = big('b', 2 * B + 1000);
-    // The record starts at 107, and its fragments at 107, 32,768 and 65,536.
+    const sector = 512;
+    const long = 2 * B + 1000;
+    // The second record starts where the first ends; if it starts before 512, its fragments also start at 32,768 and 65,536.
     test.each([
-      ['in the checksum of a record in one fragment', 40, 109, undefined],
-      ['in its length', 40, 112, 107],
-      ['at its type', 40, 113, 107],
-      ['in its payload', 40, 120, 107],
-      ['at its last byte', 40, 153, 107],
-      ['in its payload, so that only zeros fill the next blocks', B, 120, 107],
-      ['in the payload of the first of three fragments', long.length, 120, 107],
-      ['at the header of the second fragment', long.length, B, 107],
-      ['in the payload of the second fragment', long.length, B + 100, 107],
-      ['in the payload of the last fragment', long.length, 2 * B + 100, 107],
-    ])('are the tail of the log, and not damage, if they begin %s', (_, length, start, offset) => {
-      const whole = written([big('a', 100), big('b', length)]);
+      ['in the checksum of a record in one fragment', sector - 2, 40, sector, undefined],
+      ['in its length', sector - 5, 40, sector, sector - 5],
+      ['at its type', sector - 6, 40, sector, sector - 6],
+      ['in its payload', 107, 600, sector, 107],
+      ['at its last byte', 107, sector - 107 - 7 + 1, sector, 107],
+      ['in its payload, so that only zeros fill the next blocks', 107, B, sector, 107],
+      ['in the payload of the first of three fragments', 107, long, 3 * sector, 107],
+      ['at the header of the second fragment', 107, long, B, 107],
+      ['in the payload of the second fragment', 107, long, B + sector, 107],
+      ['in the payload of the last fragment', 107, long, 2 * B + sector, 107],
+    ])('are the tail of the log, and not damage, if they begin at a multiple of 512, %s', (_, second, length, start, offset) => {
+      const whole = written([big('a', second - 7), big('b', length)]);
       // Space that was allocated ahead changes nothing.
       for (const more of [0, 3, 500, B, 2 * B - (whole.length % B)]) {
         const bytes = Buffer.concat([whole.fill(0, start), new Uint8Array(more)]);
@@ -357,20 +358,34 @@ describe('damage', () => {
         expect(readLog(bytes), String(more)).toMatchObject({ records: [{ offset: 0 }], drops: [], tail });
         const reader = new LogReader({ record: () => {} });
         for (let i = 0; i < bytes.length; i += 1000) reader.push(bytes.subarray(i, i + 1000));
-        expect([reader.finish(), reader.resumeOffset]).toEqual([tail, 107]);
+        expect([reader.finish(), reader.resumeOffset]).toEqual([tail, second]);
       }
+    });
+
+    test('are damage if they begin elsewhere, because records also end with zeros of their own', () => {
+      const whole = written([big('a', 100), `${big('b', 33)}${'\0'.repeat(7)}`]);
+      for (const more of [0, 500]) {
+        for (let at = 107; at < whole.length; at++) {
+          // A longer record than the rest of the file looks like a truncated one.
+          if (at === 111 || at === 112) continue;
+          const bytes = Buffer.concat([whole, new Uint8Array(more)]);
+          bytes[at]! ^= 0x10;
+          expect(readLog(bytes), String(at)).toMatchObject({ drops: [{ offset: 107, reason: 'checksum mismatch' }], tail: undefined });
+        }
+      }
+      expect(readLog(written([big('a', 100), big('b', 600)]).fill(0, 513)).drops).toMatchObject([{ offset: 107, reason: 'checksum mismatch' }]);
     });
 
     test('are damage if another byte follows, at any distance', () => {
       const drop = { offset: 107, byteLength: B - 107, reason: 'checksum mismatch' };
       for (const blocks of [1, 2, 5]) {
         const bytes = new Uint8Array((blocks + 1) * B);
-        bytes.set(written([big('a', 100), big('b', 40)]).fill(0, 120));
+        bytes.set(written([big('a', 100), big('b', 600)]).fill(0, 512));
         bytes.set(written(['next']), blocks * B);
         const { records, drops: found, tail } = readLog(bytes);
         expect([records.map(({ offset }) => offset), found, tail]).toEqual([[0, blocks * B], [drop], undefined]);
       }
-      const bytes = written([big('a', 100), big('b', 40), 'next']).fill(0, 120, 154);
+      const bytes = written([big('a', 100), big('b', 600), 'next']).fill(0, 512, 714);
       expect(readLog(bytes)).toMatchObject({ drops: [{ offset: 107, byteLength: bytes.length - 107, reason: 'checksum mismatch' }], tail: undefined });
     });
 
