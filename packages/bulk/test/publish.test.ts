@@ -344,7 +344,11 @@ describe('publish', () => {
     const store = new MemoryStore();
     await deliver(store, base, 1n);
     const anew = await assemble(store, await partsOf(store, changes, 1n));
-    expect(await codeOf(publish(store, anew))).toBe('BLOOM_CONFLICT');
+    const published = (await readPublication(store))!.manifest;
+    await expect(publish(store, anew)).rejects.toMatchObject({
+      code: 'BLOOM_CONFLICT',
+      message: expect.stringMatching(new RegExp(`has a database, ${published}, and ${anew.manifest} was assembled without it.* as ifMatch; .* with previous$`)) as string,
+    });
     expect(await codeOf(publish(store, anew, { ifMatch: null }))).toBe('BLOOM_CONFLICT');
     expect(await codeOf(publish(store, anew, { ifMatch: '"other"' }))).toBe('BLOOM_CONFLICT');
     const { etag } = (await readPublication(store))!;

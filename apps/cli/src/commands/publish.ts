@@ -30,6 +30,10 @@ export function addPublish(program: Command): void {
 The same command can run again: it prints "isNew": false if its database is
 published already.
 
+A database that was assembled without --previous replaces a published one only
+with --if-match and the name of that one's MANIFEST, which the command prints as
+"current" when it exits with 1.
+
 Examples:
   bloom bulk publish assembly.json parts s3://data/words
   bloom bulk publish assembly.json /srv/www/words --if-match none`,

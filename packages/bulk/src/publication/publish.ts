@@ -11,8 +11,8 @@ import { encodeCurrent, type Publication, readCurrent, readPublication } from '.
 /** How to publish. */
 export interface PublishOptions {
   /**
-   * The `etag` of the publication to replace; null if there must be none. Default: the publication on which
-   * the assembly is based must still be current.
+   * The `etag` of the publication to replace, which the assembly need not be based on; null if there must be none. Default: the publication
+   * on which the assembly is based must still be current.
    */
   readonly ifMatch?: string | null | undefined;
   readonly signal?: Signal | undefined;
@@ -47,8 +47,11 @@ export async function publish(store: Store, assembly: Assembly, options: Publish
   const before = await readCurrent(store, signal);
   if (before?.manifest === manifest) return { manifest, isNew: false };
   const isExpected = ifMatch === undefined ? before?.manifest === assembly.previous?.manifest : (before?.etag ?? null) === ifMatch;
-  // Reading it throws if another program wrote it.
-  if (!isExpected) throw conflict(store, manifest, await readPublication(store, signal));
+  if (!isExpected) {
+    // Reading it throws if another program wrote it.
+    const now = await readPublication(store, signal);
+    throw now !== undefined && ifMatch === undefined && assembly.previous === undefined ? alreadyPublished(store, manifest, now) : conflict(store, manifest, now);
+  }
   await createObject(store, { name: manifest, bytes, sha256 }, signal);
   // This MANIFEST may have been marked as replaced before this call. The mark is then no evidence below.
   const wasReplaced = (await store.head(replacedName(manifest), signal)) !== undefined;
@@ -65,6 +68,12 @@ export async function publish(store: Store, assembly: Assembly, options: Publish
 
 function conflict(store: Store, manifest: string, now: Pick<Publication, 'manifest'> | undefined): BulkError {
   const problem = `another publication came first: CURRENT in ${store.name} names ${now?.manifest ?? 'nothing'}. Read it, and assemble ${manifest} again on it`;
+  return new BulkError('BLOOM_CONFLICT', problem, { file: CURRENT });
+}
+
+/** For an assembly without `previous`: assembled again with `previous`, it would be a delivery, which keeps the keys that it lacks. */
+function alreadyPublished(store: Store, manifest: string, now: Pick<Publication, 'manifest'>): BulkError {
+  const problem = `${store.name} has a database, ${now.manifest}, and ${manifest} was assembled without it. To replace the whole database, pass the etag of its publication as ifMatch; to add to it, assemble the parts with previous`;
   return new BulkError('BLOOM_CONFLICT', problem, { file: CURRENT });
 }
 
