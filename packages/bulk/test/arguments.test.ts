@@ -48,6 +48,10 @@ describe('a call with an argument too many', () => {
   });
 });
 
+test('a filter policy that is none is refused by the name of its option', () => {
+  expect(() => new PartWriter({ sequence: 1n, filterPolicy: 10 as never })).toThrow(new TypeError('filterPolicy must be a FilterPolicy, got number'));
+});
+
 test('a run is made of an array, and of a function that opens parts', () => {
   const runs = { arrayRun, levelRun } as unknown as Record<string, (...given: unknown[]) => unknown>;
   expect(() => runs.arrayRun!(undefined)).toThrow(new TypeError('entries must be an array of entries, got undefined'));
@@ -83,6 +87,11 @@ describe('deleting an object', () => {
 test('s3StoreOf refuses the options that the address and the environment give', () => {
   const environment = { AWS_ACCESS_KEY_ID: 'id', AWS_SECRET_ACCESS_KEY: 'key' };
   expect(() => s3StoreOf('s3://bucket/a', environment, { prefix: 'b' } as never)).toThrow('s3StoreOf has no option "prefix"');
+});
+
+test('a FolderStore refuses an empty path, because it would be the current folder', () => {
+  expect(() => new FolderStore('')).toThrow(new TypeError("path must be a path that is not empty, got ''"));
+  expect(() => new FolderStore(undefined as never)).toThrow(new TypeError('path must be a path that is not empty, got undefined'));
 });
 
 test('a FolderStore whose folder cannot be made fails with the code of a store', async () => {

@@ -39,6 +39,14 @@ function mustBeAttached(name: string, value: Uint8Array): void {
   }
 }
 
+/**
+ * @throws TypeError, which names the argument, unless `value` is the path of a file or folder. An empty one, often an unset variable, would
+ *   be the current folder.
+ */
+export function mustBePath(name: string, value: unknown): asserts value is string {
+  if (typeof value !== 'string' || value === '') throw new TypeError(`${name} must be a path that is not empty, got ${value === '' ? "''" : kindOf(value)}`);
+}
+
 /** @throws TypeError, which names the argument, unless `value` is a boolean. */
 export function mustBeBoolean(name: string, value: unknown): asserts value is boolean {
   if (typeof value !== 'boolean') throw new TypeError(`${name} must be a boolean, got ${kindOf(value)}`);

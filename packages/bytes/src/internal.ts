@@ -8,6 +8,7 @@ export {
   mustBeFunction,
   mustBeIterable,
   mustBeOptions,
+  mustBePath,
   mustBePlain,
   mustBeSignal,
   mustBeWhole,

@@ -2,7 +2,7 @@
 import { Database, DatabaseReader, MemoryFolder, SyncDatabaseReader, WritableMemoryFolder, WriteBatch } from '@bloom/leveldb';
 import { storedEntries, verifyDatabase } from '@bloom/leveldb/inspect';
 import { HttpFolder } from '@bloom/leveldb/http';
-import { WritableNodeFolder } from '@bloom/leveldb/node';
+import { NodeFolder, SyncNodeFolder, WritableNodeFolder } from '@bloom/leveldb/node';
 import { HttpSource } from '@bloom/sstable/http';
 import { access, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -224,3 +224,12 @@ describe('createIfMissing: false', () => {
     expect(await readdir(root)).toEqual([]);
   });
 });
+
+test.each([['NodeFolder', NodeFolder], ['SyncNodeFolder', SyncNodeFolder], ['WritableNodeFolder', WritableNodeFolder]] as const)(
+  'an empty path of a %s is refused, because it would be the current folder',
+  (_, AnyFolder) => {
+    expect(messageOf(caught(() => new AnyFolder('')))).toBe("path must be a path that is not empty, got ''");
+    expect(messageOf(caught(() => new AnyFolder(undefined as never)))).toBe('path must be a path that is not empty, got undefined');
+    expect(new AnyFolder('.').path).toBe(process.cwd());
+  },
+);

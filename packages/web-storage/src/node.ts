@@ -1,5 +1,6 @@
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { mustBePath } from '@bloom/bytes/internal';
 import type { BlobFolder } from './indexed-db/external-objects.js';
 import { WebStorageError } from './web-storage-error.js';
 
@@ -17,13 +18,18 @@ const LEVELDB_SUFFIX = /\.leveldb[/\\]?$/u;
 export class NodeBlobFolder implements BlobFolder {
   readonly path: string;
 
-  /** @param path of the blob folder. */
+  /**
+   * @param path of the blob folder.
+   * @throws TypeError for an empty path.
+   */
   constructor(path: string) {
+    mustBePath('path', path);
     this.path = path;
   }
 
   /** The blob folder next to a folder of IndexedDB; undefined if the folder's name does not end in `.leveldb`. */
   static beside(path: string): NodeBlobFolder | undefined {
+    mustBePath('path', path);
     return LEVELDB_SUFFIX.test(path) ? new NodeBlobFolder(path.replace(LEVELDB_SUFFIX, '.blob')) : undefined;
   }
 

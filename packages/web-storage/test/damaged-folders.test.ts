@@ -303,3 +303,9 @@ test.each([
 });
 
 
+
+test('the folder of blobs refuses an empty path, because it would be the current folder', () => {
+  const expected = new TypeError("path must be a path that is not empty, got ''");
+  expect(() => new NodeBlobFolder('')).toThrow(expected);
+  expect(() => NodeBlobFolder.beside('')).toThrow(expected);
+});

@@ -4,7 +4,7 @@ import { link, mkdir, open, readdir, readFile, rename, stat, unlink, utimes } fr
 import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Signal } from '@bloom/bytes';
-import { mustBeOptions, mustBeWhole } from '@bloom/bytes/internal';
+import { mustBeOptions, mustBePath, mustBeWhole } from '@bloom/bytes/internal';
 import { DatabaseError, type Folder, type FolderLock } from '@bloom/leveldb';
 import { NodeFolder, WritableNodeFolder } from '@bloom/leveldb/node';
 import { BulkError } from '../part/bulk-error.js';
@@ -29,6 +29,7 @@ export class FolderStore implements Store {
 
   constructor(path: string, options: FolderStoreOptions = {}) {
     mustBeOptions('FolderStore', options, FOLDER_STORE_OPTIONS);
+    mustBePath('path', path);
     this.#patienceMs = mustBeWhole('patienceMs', options.patienceMs ?? DEFAULT_PATIENCE_MS, 0);
     this.name = path;
     this.path = resolve(path);

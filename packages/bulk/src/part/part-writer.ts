@@ -3,7 +3,7 @@ import { bytesOf, mustBeBytes, mustBeOptions, mustBeWhole, mustHaveAtMost } from
 import { type Comparator, MemorySink, TableBuilder, type TableBuilderOptions } from '@bloom/sstable';
 import { DELETION, encodeInternalKey, INTERNAL_KEY_TRAILER_LENGTH, internalKeyComparator, internalKeyPolicy, MAX_SEQUENCE, VALUE } from '@bloom/sstable/database';
 import { comparatorOf } from '@bloom/sstable/internal';
-import { BloomFilterPolicy } from '@bloom/policy';
+import { BloomFilterPolicy, mustBeFilterPolicy } from '@bloom/policy';
 import { numberOfSha256 } from './object-name.js';
 import type { Part, PartKind } from './part.js';
 import { sha256Hex, toHex } from './sha256.js';
@@ -93,6 +93,7 @@ export class PartWriter {
     this.partBytes = mustBeWhole('partBytes', partBytes, 1, 2 ** 40);
     this.comparator = comparator;
     const policy = filterPolicy === undefined && comparator.keyEquivalence === undefined ? new BloomFilterPolicy(BITS_PER_KEY) : (filterPolicy ?? null);
+    if (policy !== null) mustBeFilterPolicy('filterPolicy', policy);
     this.options = { ...rest, comparator: internalKeyComparator(comparator), filterPolicy: policy && internalKeyPolicy(policy) };
     this.builder = new TableBuilder(this.sink, this.options);
   }

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { mustBeBoolean, mustBeOptions } from '@bloom/bytes/internal';
+import { mustBeBoolean, mustBeOptions, mustBePath } from '@bloom/bytes/internal';
 import type { FileIdentity } from '@bloom/sstable';
 import { fileIdentity, ReadPace } from '@bloom/sstable/node';
 import { LOCK } from '../format/file-name.js';
@@ -36,11 +36,12 @@ export class NodeFolder implements Folder {
   /** Shared by all files of the folder, as they are on one disk. */
   readonly #pace: ReadPace | false;
 
-  /** @throws TypeError for an option that is wrong. */
+  /** @throws TypeError for a wrong option, or an empty path. */
   constructor(path: string, options: NodeFolderOptions = {}) {
     mustBeOptions('NodeFolder', options, NODE_FOLDER_OPTIONS);
     const { readsAtOnce = true } = options;
     mustBeBoolean('readsAtOnce', readsAtOnce);
+    mustBePath('path', path);
     this.name = path;
     this.path = resolve(path);
     this.#pace = readsAtOnce && new ReadPace();
@@ -73,7 +74,9 @@ export class SyncNodeFolder implements SyncFolder {
   /** The absolute path: the current directory of the process may change. */
   readonly path: string;
 
+  /** @throws TypeError for an empty path. */
   constructor(path: string) {
+    mustBePath('path', path);
     this.name = path;
     this.path = resolve(path);
   }
