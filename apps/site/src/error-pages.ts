@@ -59,10 +59,14 @@ export function errorPages(): Map<string, string> {
   const sources = sourcesOf();
   const found = new Map<string, string>();
   for (const [code, meanings] of codes) {
-    const sections = meanings.map((of) => `## In ${of.package}\n\n**Cause:** ${of.meaning}.\n\n**What to do:** ${of.remedy}.`);
-    const { check, fix } = ERROR_HELP[code] ?? {};
-    if (check !== undefined) sections.push(`## Check\n\n\`\`\`sh\n${check}\n\`\`\``);
-    if (fix !== undefined) sections.push(`## Code to fix it\n\n\`\`\`ts\n${fix}\`\`\``);
+    const sections = meanings.flatMap((of) => {
+      const { check, fix } = ERROR_HELP[of.package]?.[code] ?? {};
+      return [
+        `## In ${of.package}\n\n**Cause:** ${of.meaning}.\n\n**What to do:** ${of.remedy}.`,
+        ...(check === undefined ? [] : [`### Check\n\n\`\`\`sh\n${check}\n\`\`\``]),
+        ...(fix === undefined ? [] : [`### Code to fix it\n\n\`\`\`ts\n${fix}\`\`\``]),
+      ];
+    });
     const places = sources(code).map((path) => `- [${path}](${addressOf(path, 'blob')})`);
     const where = places.length === 0 ? '' : `\n\n## In the sources\n\n${places.join('\n')}`;
     found.set(code, `# ${code}\n\n${sections.join('\n\n')}${where}\n`);

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { realTables } from '@bloom/fixtures';
 import { readmeErrorCodes, sourceErrorCodes } from '@bloom/fixtures/readme';
 import { describe, expect, test } from 'vitest';
+import { ERROR_HELP } from '../src/error-help.js';
 import { errorCodes, errorPages } from '../src/error-pages.js';
 import { programsTable } from '../src/programs.js';
 import { plainMarkdown } from '../src/repository.js';
@@ -27,6 +28,18 @@ describe('the pages of errors', () => {
         expect(remedy, code).not.toMatch(/\b(as before|above|below)\b/);
       }
     }
+  });
+
+  test('the check and the code to fix it are in the section of their package', () => {
+    for (const [name, codes] of Object.entries(ERROR_HELP)) {
+      for (const [code, { check, fix }] of Object.entries(codes)) {
+        const [, section = ''] = errorPages().get(code)!.split(`## In ${name}\n`);
+        const [own = ''] = section.split('\n## ');
+        expect([own.includes(check ?? ''), own.includes(fix ?? '')], `${name} ${code}`).toEqual([true, true]);
+      }
+    }
+    // Parts that overlap are not a damaged table.
+    expect(errorPages().get('BLOOM_OVERLAP')!.split('## In @bloom/sstable')[0]).not.toContain('bloom verify');
   });
 });
 

@@ -21,7 +21,7 @@ const readmes = [
   ...readdirSync(packages).filter((name) => ![...TESTED_THEMSELVES, ...IN_PARTS].includes(name)).map((name) => join(packages, name, 'README.md')),
 ];
 /** The code on the pages of errors. Codes share it. */
-const fixes = [...new Set(Object.values(ERROR_HELP).flatMap(({ fix }) => (fix === undefined ? [] : [fix])))].map((code, i) => ({ name: 'error', line: i + 1, code }));
+const fixes = [...new Set(Object.values(ERROR_HELP).flatMap((codes) => Object.values(codes)).flatMap(({ fix }) => (fix === undefined ? [] : [fix])))].map((code, i) => ({ name: 'error', line: i + 1, code }));
 // The README is first, so that no other example has changed the database that it shows.
 const examples = [...readmes, ...guides].flatMap((path) => {
   const name = path === readmes[0] ? 'README' : path.endsWith('README.md') ? basename(dirname(path)) : basename(path, '.md');
