@@ -89,15 +89,15 @@ export async function onOneMachine(folder: string, shards: readonly string[]): P
     await bloom(['build', shard, '--sort', '--no-filter', '-q', '-o', run]);
     runs.push(run);
   }
-  const cuts = (await bloom(['split', ...runs, '-n', String(RANGES), '--no-internal'])).split('\n').filter((line) => line !== '');
+  const cuts = (await bloom(['bulk', 'split', ...runs, '-n', String(RANGES), '--no-internal'])).split('\n').filter((line) => line !== '');
   expect(cuts).toHaveLength(RANGES - 1);
   const store = join(folder, 'store');
   let descriptions = '';
   for (let i = 0; i < RANGES; i++) {
     const bounds = [...(i === 0 ? [] : ['--gte', cuts[i - 1]!]), ...(i === RANGES - 1 ? [] : ['--lt', cuts[i]!])];
-    descriptions += await bloom(['part', ...runs, '--no-internal', '--hex', ...bounds, '--sequence', '1', ...PART_OPTIONS, '-q', '-o', store]);
+    descriptions += await bloom(['bulk', 'part', ...runs, '--no-internal', '--hex', ...bounds, '--sequence', '1', ...PART_OPTIONS, '-q', '-o', store]);
   }
-  await bloom(['publish', '-', store], await bloom(['assemble', store, '-'], descriptions));
+  await bloom(['bulk', 'publish', '-', store], await bloom(['bulk', 'assemble', store, '-'], descriptions));
   for (const run of runs) rmSync(run);
   return { store, files: filesOf(store), cuts };
 }

@@ -17,7 +17,7 @@ export interface PublicationJob {
   readonly sequence: string;
   /** Into how many ranges the keys are cut. */
   readonly ranges: number;
-  /** Further options of `bloom part`. */
+  /** Further options of `bloom bulk part`. */
   readonly options: readonly string[];
 }
 

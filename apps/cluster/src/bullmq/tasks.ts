@@ -31,7 +31,7 @@ export async function carryOut(queued: Job<TaskData, TaskResult>, flows: FlowPro
     }
     case 'split': {
       const runs = (await resultsOf(queued)).map(({ text }) => text);
-      const { stdout } = await bloom(['split', ...runs, '-n', String(job.ranges), '--no-internal']);
+      const { stdout } = await bloom(['bulk', 'split', ...runs, '-n', String(job.ranges), '--no-internal']);
       const cuts = stdout.split('\n').filter((line) => line !== '');
       const reduces = [...cuts, null].map((lt, range) => flowJob(job, { step: 'reduce', range, runs, gte: cuts[range - 1] ?? null, lt }));
       // All tasks at once, or none.
@@ -40,13 +40,13 @@ export async function carryOut(queued: Job<TaskData, TaskResult>, flows: FlowPro
     }
     case 'reduce': {
       const bounds = [...(task.gte === null ? [] : ['--gte', task.gte]), ...(task.lt === null ? [] : ['--lt', task.lt])];
-      const args = ['part', ...task.runs, '--no-internal', '--hex', ...bounds, '--sequence', job.sequence, ...job.options, '-q', '-o', job.parts];
+      const args = ['bulk', 'part', ...task.runs, '--no-internal', '--hex', ...bounds, '--sequence', job.sequence, ...job.options, '-q', '-o', job.parts];
       return { place: task.range, text: (await bloom(args)).stdout };
     }
     case 'publish': {
       const descriptions = (await resultsOf(queued)).map(({ text }) => text).join('');
-      const assembly = await bloom(['assemble', job.parts, '-', '--previous', job.store], descriptions);
-      const { code, stdout } = await bloom(['publish', '-', job.parts, job.store], assembly.stdout);
+      const assembly = await bloom(['bulk', 'assemble', job.parts, '-', '--previous', job.store], descriptions);
+      const { code, stdout } = await bloom(['bulk', 'publish', '-', job.parts, job.store], assembly.stdout);
       if (code !== 0) throw new Error(`another publication came first: ${stdout.trim()}`);
       return { place: 0, text: stdout };
     }

@@ -5,6 +5,6 @@ set -euo pipefail
 descriptions=()
 for ((range = 0; range < RANGES; range++)); do descriptions+=("$WORK/$(printf 'parts-%06d.jsonl' "$range")"); done
 temporary=$(mktemp "$WORK/assembly.XXXXXX")
-bloom assemble "$PARTS" "${descriptions[@]}" --previous "$STORE" > "$temporary"
+bloom bulk assemble "$PARTS" "${descriptions[@]}" --previous "$STORE" > "$temporary"
 mv "$temporary" "$WORK/assembly.json"
-bloom publish "$WORK/assembly.json" "$PARTS" "$STORE"
+bloom bulk publish "$WORK/assembly.json" "$PARTS" "$STORE"

@@ -11,6 +11,6 @@ if ((range <= cuts)); then
   ((range == 0)) || bounds+=(--gte "$(sed -n "${range}p" "$WORK/cuts")")
   ((range == cuts)) || bounds+=(--lt "$(sed -n "$((range + 1))p" "$WORK/cuts")")
   # shellcheck disable=SC2086 # several options
-  bloom part "$WORK"/run-*.ldb --no-internal --hex "${bounds[@]}" --sequence "$SEQUENCE" ${PART_OPTIONS:-} -q -o "$PARTS" > "$temporary"
+  bloom bulk part "$WORK"/run-*.ldb --no-internal --hex "${bounds[@]}" --sequence "$SEQUENCE" ${PART_OPTIONS:-} -q -o "$PARTS" > "$temporary"
 fi
 mv "$temporary" "$WORK/$(printf 'parts-%06d.jsonl' "$range")"

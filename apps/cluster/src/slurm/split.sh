@@ -3,5 +3,5 @@
 # Cuts the keys of all runs into ranges.
 set -euo pipefail
 temporary=$(mktemp "$WORK/cuts.XXXXXX")
-bloom split "$WORK"/run-*.ldb -n "$RANGES" --no-internal > "$temporary"
+bloom bulk split "$WORK"/run-*.ldb -n "$RANGES" --no-internal > "$temporary"
 mv "$temporary" "$WORK/cuts"

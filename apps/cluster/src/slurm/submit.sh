@@ -7,7 +7,7 @@
 #   PARTS, STORE  where parts are written, and where the database is published: folders, or s3://BUCKET/PREFIX
 #   SEQUENCE      the sequence of all entries, higher than all published ones
 #   RANGES        into how many ranges the keys are cut
-#   PART_OPTIONS  further options of bloom part
+#   PART_OPTIONS  further options of bloom bulk part
 set -euo pipefail
 : "${SHARDS:?}" "${WORK:?}" "${PARTS:?}" "${STORE:?}" "${SEQUENCE:?}" "${RANGES:?}"
 export SHARDS WORK PARTS STORE SEQUENCE RANGES

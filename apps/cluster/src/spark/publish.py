@@ -52,7 +52,7 @@ def part_lines(pairs, cuts, arguments, order=lambda key: key):
 
 def parts_of(partition, arguments):
     """Hands the entries of a range to bloom. A task that runs again, or twice at once, makes the same parts."""
-    command = BLOOM + ["part", "-", "-f", "kv", "-q", *arguments]
+    command = BLOOM + ["bulk", "part", "-", "-f", "kv", "-q", *arguments]
     bloom = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     broken = []
 
@@ -80,16 +80,16 @@ def parts_of(partition, arguments):
     if broken:
         raise broken[0]
     if status != 0:
-        raise RuntimeError(f"bloom part ended with {status}: {stderr[0].decode(errors='replace').strip()}")
+        raise RuntimeError(f"bloom bulk part ended with {status}: {stderr[0].decode(errors='replace').strip()}")
     return descriptions
 
 
 def publish(descriptions, parts, store):
     """Assembles parts on what is published, and publishes them."""
     assembly = subprocess.run(
-        BLOOM + ["assemble", parts, "-", "--previous", store], input="".join(descriptions).encode(), stdout=subprocess.PIPE, check=True
+        BLOOM + ["bulk", "assemble", parts, "-", "--previous", store], input="".join(descriptions).encode(), stdout=subprocess.PIPE, check=True
     )
-    return subprocess.run(BLOOM + ["publish", "-", parts, store], input=assembly.stdout, stdout=subprocess.PIPE, check=True).stdout.decode()
+    return subprocess.run(BLOOM + ["bulk", "publish", "-", parts, store], input=assembly.stdout, stdout=subprocess.PIPE, check=True).stdout.decode()
 
 
 def main():
@@ -99,8 +99,8 @@ def main():
     parser.add_argument("--parts", required=True)
     parser.add_argument("--store", required=True)
     parser.add_argument("--ranges", type=int, default=16)
-    parser.add_argument("--cuts", help="a file with the keys at which to cut, in hexadecimal, as bloom split prints them")
-    parser.add_argument("--part-options", default="", help="further options of bloom part")
+    parser.add_argument("--cuts", help="a file with the keys at which to cut, in hexadecimal, as bloom bulk split prints them")
+    parser.add_argument("--part-options", default="", help="further options of bloom bulk part")
     options = parser.parse_args()
     # By default, Hadoop also ends a line at a carriage return, which a value may contain.
     context = SparkContext.getOrCreate(SparkConf().set("spark.hadoop.textinputformat.record.delimiter", "\n"))
