@@ -2,7 +2,7 @@
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { arrayRun, assemble, collectGarbage, ensureParts, levelRun, MemoryStore, PartWriter, publish, type Store, writeParts } from '@bloom/bulk';
+import { arrayRun, assemble, collectGarbage, decodePart, ensureParts, levelRun, MemoryStore, PartWriter, publish, type Store, writeParts } from '@bloom/bulk';
 import { FolderStore } from '@bloom/bulk/node';
 import { R2Store, type R2BucketLike } from '@bloom/bulk/r2';
 import { S3Store, s3StoreOf } from '@bloom/bulk/s3';
@@ -87,6 +87,38 @@ describe('deleting an object', () => {
 test('s3StoreOf refuses the options that the address and the environment give', () => {
   const environment = { AWS_ACCESS_KEY_ID: 'id', AWS_SECRET_ACCESS_KEY: 'key' };
   expect(() => s3StoreOf('s3://bucket/a', environment, { prefix: 'b' } as never)).toThrow('s3StoreOf has no option "prefix"');
+});
+
+describe('a promise that was not awaited, or another wrong object,', () => {
+  const wrong: readonly unknown[] = [undefined, null, 'text', {}, Promise.resolve({}), { manifest: 'MANIFEST-1', levels: [] }];
+
+  test('is refused as an assembly, by an empty store too, to which nothing is written', async () => {
+    const store = new MemoryStore();
+    for (const assembly of wrong) await expect(loose(publish)(store, assembly)).rejects.toThrow(/^assembly must be the result of assemble, got /);
+    await expect(loose(publish)(store, assemble(store, []))).rejects.toThrow(new TypeError('assembly must be the result of assemble, got a Promise'));
+    await expect(loose(publish)(store, await assemble(store, []), { ifMatch: 5 })).rejects.toThrow(new TypeError('ifMatch must be an etag or null, got number'));
+    expect(store.files().size).toBe(0);
+  });
+
+  test('is refused as a publication and as a part', async () => {
+    const store = new MemoryStore();
+    await expect(loose(assemble)(store, [], { previous: Promise.resolve() })).rejects.toThrow(new TypeError('previous must be a publication, got a Promise'));
+    await expect(loose(assemble)(store, [], { previous: null })).rejects.toThrow(new TypeError('previous must be a publication, got null'));
+    await expect(loose(ensureParts)(store, Promise.resolve())).rejects.toThrow(new TypeError('assembly must be a publication, got a Promise'));
+    for (const part of wrong) await expect(loose(assemble)(store, [part])).rejects.toThrow(/^parts\[0\] must be a part, such as writeParts yields or decodePart returns, got /);
+    expect(() => decodePart(undefined as never)).toThrow(new TypeError('line must be a string, got undefined'));
+  });
+});
+
+test('a FolderStore refuses the names of files outside of it', async () => {
+  const store = new FolderStore(path);
+  for (const name of ['', '.', '..', '../file', 'folder/file', 'folder\\file']) {
+    const expected = new RangeError(`name must be the name of an object within the folder, got ${JSON.stringify(name)}`);
+    await expect(store.get(name)).rejects.toThrow(expected);
+    await expect(store.head(name)).rejects.toThrow(expected);
+    for (const write of ['create', 'put', 'replace'] as const) await expect(store[write]({ name, bytes: key, sha256: '' }, undefined)).rejects.toThrow(expected);
+    if (name !== '') await expect(store.delete(name)).rejects.toThrow(expected);
+  }
 });
 
 test('a FolderStore refuses an empty path, because it would be the current folder', () => {

@@ -1,4 +1,4 @@
-import { MemoryStore, type BulkInputEntry, writeParts } from '@bloom/bulk';
+import { arrayRun, type BulkInputEntry, merge, MemoryStore, type Run, writeParts } from '@bloom/bulk';
 import { expect, test } from 'vitest';
 import { collected } from './model.js';
 
@@ -14,4 +14,18 @@ test('text stands for its UTF-8: the parts are the same as those of bytes', asyn
 
 test('half of a surrogate pair is refused', async () => {
   await expect(collected(writeParts(new MemoryStore(), [[['\ud800', '1']]], { sequence: 1n }))).rejects.toThrow(new RangeError('key must be well-formed text, got a string with half of a surrogate pair'));
+});
+
+test('text in an array of entries is merged as its UTF-8', async () => {
+  const runs = [arrayRun([['b', 'new'], ['é', undefined]]), arrayRun([['a', '1'], ['b', 'old'], ['c', '2']])];
+  const merged = (await collected(merge(runs, { gte: utf8('a'), lt: utf8('ê') }))).flat();
+  expect(merged).toEqual([[utf8('a'), utf8('1')], [utf8('b'), utf8('new')], [utf8('c'), utf8('2')], [utf8('é'), undefined]]);
+  await expect(collected(merge([arrayRun([['b', '1'], ['a', '2']])]))).rejects.toThrow(new RangeError('runs[0] is not in ascending order by leveldb.BytewiseComparator'));
+  expect(() => arrayRun([['a', '1'], ['\ud800', '2']])).toThrow(new RangeError('the key of entries[1] must be well-formed text, got a string with half of a surrogate pair'));
+  expect(() => arrayRun([['a', null as never]])).toThrow(new TypeError('the value of entries[0] must be a Uint8Array, got null'));
+});
+
+test('text that a run of its own yields is refused, as no comparator orders it', async () => {
+  const run: Run = { async *entries() { yield [['b', '1'], ['a', '2']] as never; } };
+  await expect(collected(merge([run]))).rejects.toThrow(new TypeError('a key of runs[0] must be a Uint8Array, got string'));
 });

@@ -169,7 +169,7 @@ export function mustBePlain(owner: string, options: object, known: Readonly<Reco
 }
 
 /** What a value is, for messages: "null", "string", "an ArrayBuffer", "the class BlockCache". */
-function kindOf(value: unknown): string {
+export function kindOf(value: unknown): string {
   if (value === null) return 'null';
   if (isClass(value)) return `the class ${value.name}`;
   if (typeof value !== 'object') return typeof value;

@@ -2,6 +2,7 @@
 import './dispose.js';
 
 export {
+  kindOf,
   mustBeArray,
   mustBeBoolean,
   mustBeBytes,

@@ -37,8 +37,9 @@ export class FolderStore implements Store {
 
   async get(name: string, signal?: Signal): Promise<ReadObject | undefined> {
     signal?.throwIfAborted();
+    const path = this.#pathOf(name);
     try {
-      const bytes = new Uint8Array(await readFile(this.#pathOf(name)));
+      const bytes = new Uint8Array(await readFile(path));
       // Only CURRENT is replaced, and its contents are short, so they serve as its ETag.
       return { bytes, etag: Buffer.from(bytes.subarray(0, MAX_ETAG_BYTES)).toString('base64') };
     } catch (error) {
@@ -49,8 +50,9 @@ export class FolderStore implements Store {
 
   async head(name: string, signal?: Signal): Promise<StoredObject | undefined> {
     signal?.throwIfAborted();
+    const path = this.#pathOf(name);
     try {
-      const stats = await stat(this.#pathOf(name));
+      const stats = await stat(path);
       return stats.isFile() ? { name, byteLength: stats.size, modifiedMs: stats.mtimeMs } : undefined;
     } catch (error) {
       if (codeOf(error) === 'ENOENT') return undefined;
@@ -62,11 +64,12 @@ export class FolderStore implements Store {
   async create(object: NewObject, signal?: Signal): Promise<boolean> {
     signal?.throwIfAborted();
     const { name } = object;
+    const path = this.#pathOf(name);
     try {
       if ((await this.head(name)) !== undefined) return false;
       const temporary = await this.#writeTemporary(object);
       try {
-        await link(temporary, this.#pathOf(name));
+        await link(temporary, path);
       } finally {
         await unlink(temporary);
       }
@@ -80,25 +83,29 @@ export class FolderStore implements Store {
 
   async put(object: NewObject, signal?: Signal): Promise<void> {
     signal?.throwIfAborted();
-    const { name } = object;
+    const path = this.#pathOf(object.name);
     try {
       // An existing file has the same bytes.
-      if (await this.#isRenewed(name)) return;
-      const temporary = await this.#writeTemporary(object);
-      await this.#renameOver(temporary, name);
+      if (await this.#isRenewed(path)) return;
+      await this.#renameOver(await this.#writeTemporary(object), path);
     } catch (error) {
-      throw this.#failed(`write ${name}`, error, name);
+      throw this.#failed(`write ${object.name}`, error, object.name);
     }
   }
 
   /** Compares and renames CURRENT while it holds LevelDB's lock of the folder. The system releases the lock when the process ends. */
   async replace(object: NewObject, etag: string | undefined, signal?: Signal): Promise<Replacement> {
     const { name } = object;
+    const path = this.#pathOf(name);
     const lock = await this.#lock(signal);
     try {
       const found = await this.get(name, signal);
       if (found?.etag !== etag) return 'refused';
-      await this.#overwrite(object);
+      try {
+        await this.#renameOver(await this.#writeTemporary(object), path);
+      } catch (error) {
+        throw this.#failed(`replace ${name}`, error, name);
+      }
       return 'replaced';
     } finally {
       await lock.release();
@@ -122,8 +129,9 @@ export class FolderStore implements Store {
   async delete(name: string, signal?: Signal): Promise<void> {
     mustNameOne('FolderStore.delete', name, arguments.length);
     signal?.throwIfAborted();
+    const path = this.#pathOf(name);
     try {
-      await unlink(this.#pathOf(name));
+      await unlink(path);
     } catch (error) {
       if (codeOf(error) !== 'ENOENT') throw this.#failed(`delete ${name}`, error, name);
     }
@@ -133,7 +141,9 @@ export class FolderStore implements Store {
     return new PublishedNodeFolder(this.path);
   }
 
+  /** @throws RangeError for a name that leads out of the folder. */
   #pathOf(name: string): string {
+    if (/^$|^\.{1,2}$|[/\\\0]/.test(name)) throw new RangeError(`name must be the name of an object within the folder, got ${JSON.stringify(name)}`);
     return join(this.path, name);
   }
 
@@ -158,25 +168,16 @@ export class FolderStore implements Store {
     return temporary;
   }
 
-  async #overwrite(object: NewObject): Promise<void> {
-    const { name } = object;
-    try {
-      await this.#renameOver(await this.#writeTemporary(object), name);
-    } catch (error) {
-      throw this.#failed(`replace ${name}`, error, name);
-    }
-  }
-
-  async #renameOver(temporary: string, name: string): Promise<void> {
-    await rename(temporary, this.#pathOf(name));
+  async #renameOver(temporary: string, path: string): Promise<void> {
+    await rename(temporary, path);
     await syncFolder(this.path);
   }
 
   /** Sets the modification time of an existing file to now. */
-  async #isRenewed(name: string): Promise<boolean> {
+  async #isRenewed(path: string): Promise<boolean> {
     const now = new Date();
     try {
-      await utimes(this.#pathOf(name), now, now);
+      await utimes(path, now, now);
       return true;
     } catch (error) {
       if (codeOf(error) === 'ENOENT') return false;

@@ -6,6 +6,7 @@
  *
  * Keys are in hexadecimal, and numbers that may have more than 53 bits are strings.
  */
+import { kindOf } from '@bloom/bytes/internal';
 import type { FileMetadata } from '@bloom/leveldb';
 import { DELETION, encodeInternalKey, MAX_SEQUENCE, VALUE } from '@bloom/sstable/database';
 import { BulkError } from './bulk-error.js';
@@ -62,6 +63,7 @@ export function encodePart(part: Part): string {
 
 /** The part of a line of JSON. @throws BulkError `BLOOM_BAD_PART` when it is not one that {@link encodePart} writes. */
 export function decodePart(line: string): Part {
+  if (typeof line !== 'string') throw new TypeError(`line must be a string, got ${kindOf(line)}`);
   let fields: Record<string, unknown>;
   try {
     const parsed: unknown = JSON.parse(line);

@@ -1,5 +1,5 @@
 import type { Bytes, Signal } from '@bloom/bytes';
-import { mustBeArray, mustBeOptions, mustBeSignal, mustHaveAtMost, mustHaveMethods } from '@bloom/bytes/internal';
+import { kindOf, mustBeArray, mustBeOptions, mustBeSignal, mustHaveAtMost, mustHaveMethods } from '@bloom/bytes/internal';
 import type { FileMetadata } from '@bloom/leveldb';
 import type { Comparator } from '@bloom/sstable';
 import { decodeInternalKey } from '@bloom/sstable/database';
@@ -11,7 +11,7 @@ import { sha256Hex } from '../part/sha256.js';
 import { userKeyOf } from '../run/run.js';
 import type { Store, StoredObject } from '../store/store.js';
 import { sizeOf } from './listed-parts.js';
-import { encodeManifest, LEVEL_COUNT, type PublishedPart, type PublishedState } from './publication.js';
+import { encodeManifest, LEVEL_COUNT, mustBeState, type PublishedPart, type PublishedState } from './publication.js';
 
 /** How to assemble parts. */
 export interface AssembleOptions {
@@ -61,6 +61,8 @@ export async function assemble(store: Pick<Store, 'name' | 'list'>, parts: reado
   const comparator = comparatorOf('comparator', options.comparator);
   if (options.replaces !== undefined) mustBePublishedParts(options.replaces);
   if (signal !== undefined) mustBeSignal('signal', signal);
+  if (previous !== undefined) mustBeState('previous', previous);
+  mustBeParts(parts);
   mustBeOfOrder(comparator.name, previous, parts);
   const added = parts.map((part) => ('sha256' in part ? { ...metadataOf(part), sequence: part.sequence } : part)).sort((a, b) => compareFirst(a, b, comparator));
   mustBeDisjoint(added, comparator);
@@ -83,6 +85,13 @@ function mustBeOfOrder(name: string, previous: PublishedState | undefined, parts
   for (const part of parts) {
     if (!('comparator' in part) || part.comparator === name) continue;
     throw new BulkError('BLOOM_OTHER_COMPARATOR', `${partName(part.number)} has the order ${part.comparator}, expected ${name}`, { file: partName(part.number) });
+  }
+}
+
+function mustBeParts(parts: readonly unknown[]): void {
+  for (const [i, part] of parts.entries()) {
+    const { number, sequence } = Object(part) as Partial<Part>;
+    if (typeof number !== 'bigint' || typeof sequence !== 'bigint') throw new TypeError(`parts[${i}] must be a part, such as writeParts yields or decodePart returns, got ${kindOf(part)}`);
   }
 }
 

@@ -6,7 +6,7 @@ import { sha256Hex } from '../part/sha256.js';
 import { createObject, RENEWAL_MS } from '../store/create-object.js';
 import type { ReadObject, Store } from '../store/store.js';
 import { forEachPart, sizeOf, storedLengths } from './listed-parts.js';
-import type { PublishedPart, PublishedState } from './publication.js';
+import { mustBeState, type PublishedPart, type PublishedState } from './publication.js';
 
 /** Where parts come from. */
 export interface EnsurePartsOptions {
@@ -40,6 +40,8 @@ export async function ensureParts(store: Store, assembly: PublishedState, option
   const { from = store, previous, signal } = options;
   mustHaveMethods('from', from, 'a store', ['get']);
   if (signal !== undefined) mustBeSignal('signal', signal);
+  mustBeState('assembly', assembly);
+  if (previous !== undefined) mustBeState('previous', previous);
   const before = new Set(previous?.levels.flat().map(({ number }) => number));
   const listed = assembly.levels.flat();
   await mustBeListed(

@@ -1,6 +1,6 @@
 /** The publication in a store: CURRENT, and the MANIFEST that it names. */
 import { type Bytes, CorruptionError, type Place, type Signal } from '@bloom/bytes';
-import { mustBeSignal, mustHaveMethods } from '@bloom/bytes/internal';
+import { kindOf, mustBeSignal, mustHaveMethods } from '@bloom/bytes/internal';
 import { decodeVersionEdit, encodeVersionEdit, type FileMetadata, type VersionEdit } from '@bloom/leveldb';
 import { LogWriter, readLog } from '@bloom/log';
 import { decodeInternalKey } from '@bloom/sstable/database';
@@ -28,6 +28,12 @@ export interface PublishedState {
   readonly lastSequence: bigint;
   /** The parts of each level by their keys; 0 is always empty, and 6 is the lowest, with the oldest entries. */
   readonly levels: readonly (readonly PublishedPart[])[];
+}
+
+/** @throws TypeError, which names the argument, unless `value` is a {@link PublishedState}: a promise of one has no parts. */
+export function mustBeState(name: string, value: unknown): asserts value is PublishedState {
+  const { manifest, levels } = Object(value) as Partial<PublishedState>;
+  if (typeof manifest !== 'string' || !Array.isArray(levels)) throw new TypeError(`${name} must be a publication, got ${kindOf(value)}`);
 }
 
 /** The current publication. */

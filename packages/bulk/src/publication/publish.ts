@@ -1,5 +1,5 @@
 import type { Signal } from '@bloom/bytes';
-import { mustBeOptions, mustBeSignal, mustHaveAtMost, mustHaveMethods } from '@bloom/bytes/internal';
+import { kindOf, mustBeOptions, mustBeSignal, mustHaveAtMost, mustHaveMethods } from '@bloom/bytes/internal';
 import { BulkError } from '../part/bulk-error.js';
 import { CURRENT, replacedName } from '../part/object-name.js';
 import { sha256Hex } from '../part/sha256.js';
@@ -42,6 +42,8 @@ export async function publish(store: Store, assembly: Assembly, options: Publish
   mustHaveMethods('store', store, 'a store', ['get', 'head', 'create', 'put', 'replace']);
   mustBeOptions('publish', options, PUBLISH_OPTIONS);
   const { ifMatch, signal } = options;
+  mustBeAssembly(assembly);
+  if (ifMatch !== undefined && ifMatch !== null && typeof ifMatch !== 'string') throw new TypeError(`ifMatch must be an etag or null, got ${kindOf(ifMatch)}`);
   if (signal !== undefined) mustBeSignal('signal', signal);
   const { manifest, bytes, sha256 } = assembly;
   const before = await readCurrent(store, signal);
@@ -64,6 +66,13 @@ export async function publish(store: Store, assembly: Assembly, options: Publish
   // A request that seemed to fail did replace CURRENT, and another publication has replaced it since.
   if (answer === 'unknown' && !wasReplaced && (await store.head(replacedName(manifest), signal)) !== undefined) return { manifest, isNew: true };
   throw conflict(store, manifest, now);
+}
+
+/** A promise of an assembly, which has no MANIFEST, would look published in an empty store. */
+function mustBeAssembly(value: unknown): void {
+  const { manifest, bytes, sha256 } = Object(value) as Partial<Assembly>;
+  if (typeof manifest === 'string' && bytes instanceof Uint8Array && typeof sha256 === 'string') return;
+  throw new TypeError(`assembly must be the result of assemble, got ${kindOf(value)}`);
 }
 
 function conflict(store: Store, manifest: string, now: Pick<Publication, 'manifest'> | undefined): BulkError {

@@ -1,5 +1,5 @@
 import type { Signal } from '@bloom/bytes';
-import { mustBeArray, mustBeBoolean, mustBeOptions, mustBeSignal, mustHaveMethods } from '@bloom/bytes/internal';
+import { mustBeArray, mustBeBoolean, mustBeBytes, mustBeOptions, mustBeSignal, mustHaveMethods } from '@bloom/bytes/internal';
 import type { Comparator } from '@bloom/sstable';
 import { comparatorOf } from '@bloom/sstable/internal';
 import { type BulkEntry, type BulkRange, ownRange, type Run } from './run.js';
@@ -96,6 +96,8 @@ class RunHead {
   advance(): boolean {
     const next = this.#entries[this.#next];
     if (next === undefined) return false;
+    // A comparator would find text equal to any other.
+    if (!(next[0] instanceof Uint8Array && next[0].length > 0)) mustBeBytes(`a key of runs[${this.age}]`, next[0]);
     if (this.entry !== undefined && this.#comparator.compare(this.entry[0], next[0]) >= 0) {
       throw new RangeError(`runs[${this.age}] is not in ascending order by ${this.#comparator.name}`);
     }

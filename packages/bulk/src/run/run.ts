@@ -1,6 +1,6 @@
 /** Entries in the order of their keys, as they are merged and written. */
 import { CorruptionError, type Signal } from '@bloom/bytes';
-import { mustBeArray, mustBeBytes, mustBeFunction } from '@bloom/bytes/internal';
+import { bytesOf, mustBeArray, mustBeBytes, mustBeFunction } from '@bloom/bytes/internal';
 import type { FileMetadata } from '@bloom/leveldb';
 import { type AsyncTableOptions, type Comparator, type Table } from '@bloom/sstable';
 import { type DatabaseTable, decodeInternalKey, DELETION, encodeInternalKey, INTERNAL_KEY_TRAILER_LENGTH, MAX_SEQUENCE, MAX_TYPE, VALUE } from '@bloom/sstable/database';
@@ -8,6 +8,9 @@ import { comparatorOf } from '@bloom/sstable/internal';
 
 /** A key and its value; undefined for a deletion. */
 export type BulkEntry = readonly [key: Uint8Array, value: Uint8Array | undefined];
+
+/** An entry to write: a {@link BulkEntry} whose key and value can also be strings, which are stored as UTF-8. */
+export type BulkInputEntry = BulkEntry | readonly [key: Uint8Array | string, value: Uint8Array | string | undefined];
 
 /** A range of keys: from `gte` on, and before `lt`. An omitted bound is unlimited. */
 export interface BulkRange {
@@ -90,16 +93,23 @@ export function levelRun<Listed extends ListedPart>(
   return { entries: (range, signal) => entriesOf(ownRange(range), signal) };
 }
 
-/** The entries of an array, in ascending order: for entries that fit into memory. */
-export function arrayRun(entries: readonly BulkEntry[], comparator?: Comparator): Run {
+/** The entries of an array, in ascending order: for entries that fit into memory. @throws TypeError or RangeError for an invalid entry. */
+export function arrayRun(entries: readonly BulkInputEntry[], comparator?: Comparator): Run {
   mustBeArray('entries', entries, 'entries');
   const order = comparatorOf('comparator', comparator);
+  const inBytes = entries.map(([key, value], i): BulkEntry => [givenBytes(`the key of entries[${i}]`, key), value === undefined ? undefined : givenBytes(`the value of entries[${i}]`, value)]);
   // eslint-disable-next-line @typescript-eslint/require-await -- as the other runs
   async function* entriesOf({ gte, lt }: BulkRange): AsyncGenerator<readonly BulkEntry[], void, undefined> {
-    const inside = entries.filter(([key]) => (gte === undefined || order.compare(key, gte) >= 0) && (lt === undefined || order.compare(key, lt) < 0));
+    const inside = inBytes.filter(([key]) => (gte === undefined || order.compare(key, gte) >= 0) && (lt === undefined || order.compare(key, lt) < 0));
     if (inside.length > 0) yield inside;
   }
   return { entries: (range) => entriesOf(ownRange(range)) };
+}
+
+function givenBytes(name: string, given: Uint8Array | string): Uint8Array {
+  const bytes = bytesOf(name, given);
+  mustBeBytes(name, bytes);
+  return bytes;
 }
 
 /** The user key of an internal key. */

@@ -5,7 +5,7 @@ import type { Part } from '../part/part.js';
 import { PART_OPTIONS, type PartOptions, PartWriter } from '../part/part-writer.js';
 import { createObject } from '../store/create-object.js';
 import type { Store } from '../store/store.js';
-import type { BulkEntry } from './run.js';
+import type { BulkInputEntry } from './run.js';
 
 /** How to write parts into a store. */
 export interface WritePartsOptions extends PartOptions {
@@ -13,9 +13,6 @@ export interface WritePartsOptions extends PartOptions {
 }
 
 const WRITE_PARTS_OPTIONS: Record<keyof WritePartsOptions, true> = { ...PART_OPTIONS, signal: true };
-
-/** An entry to write: a {@link BulkEntry} whose key and value can also be strings, which are stored as UTF-8. */
-export type BulkInputEntry = BulkEntry | readonly [key: Uint8Array | string, value: Uint8Array | string | undefined];
 
 /** Entries in ascending order of their keys, several at a time: the result of {@link merge}, or arrays of entries. */
 export type BulkInput = AsyncIterable<readonly BulkInputEntry[]> | Iterable<readonly BulkInputEntry[]>;
