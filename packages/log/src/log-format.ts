@@ -12,7 +12,7 @@
  * Source: LevelDB, db/log_format.h and doc/log_format.md.
  */
 import { copyBytes } from '@bloom/bytes/internal';
-import { crc32c, maskCrc, maskedCrc32c } from '@bloom/crc32c';
+import { crc32c, maskCrc, maskedCrc32c, unmaskCrc } from '@bloom/crc32c';
 
 /** Bytes of every block but the last. */
 export const LOG_BLOCK_LENGTH = 32_768;
@@ -97,6 +97,23 @@ const SECTOR_LENGTH = 512;
 export function isZeroedEnd(block: Uint8Array, start: number, end: number): boolean {
   const sector = end - 1 - ((end - 1) % SECTOR_LENGTH);
   return sector > start && isZeroFrom(block, sector);
+}
+
+/**
+ * Whether a fragment at `start` that runs past the end of the file has a changed length, and is not truncated: its checksum, which does not
+ * cover the length, is that of a part of the bytes that are there.
+ */
+export function hasChangedLength(block: Uint8Array, start: number): boolean {
+  const stored = (block[start]! | (block[start + 1]! << 8) | (block[start + 2]! << 16) | (block[start + 3]! << 24)) >>> 0;
+  const expected = unmaskCrc(stored);
+  const byte = new Uint8Array(1);
+  let crc = 0;
+  for (let i = start + 6; i < block.length; i++) {
+    byte[0] = block[i]!;
+    crc = crc32c(byte, crc);
+    if (crc === expected) return true;
+  }
+  return false;
 }
 
 /** Takes the fragments of a block apart. */

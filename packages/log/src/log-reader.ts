@@ -4,12 +4,13 @@
  * After damage, the rest of its block is dropped, and so is a record that crosses into or out of that block; reading continues at the next
  * block. A record that is truncated by the end of the file is not damage: the writer was stopped, or is still writing. Neither is a record
  * that turns into zeros, up to the end of the file, at a multiple of 512 bytes: after a power failure some file systems have the length of a
- * file, but not its last bytes.
+ * file, but not its last bytes. A length that was changed to one past the end of the file is damage, although LevelDB takes such a record for
+ * a truncated one, and drops what follows without a report.
  *
  * Source: LevelDB, db/log_reader.cc.
  */
 import { joinedBytes, mustBeBytes, mustBeOptions, mustBeWhole } from '@bloom/bytes/internal';
-import { FIRST, FragmentReader, FULL, isZeroedEnd, isZeroFrom, LAST, LOG_BLOCK_LENGTH, type LogDropReason, MIDDLE } from './log-format.js';
+import { FIRST, FragmentReader, FULL, hasChangedLength, isZeroedEnd, isZeroFrom, LAST, LOG_BLOCK_LENGTH, type LogDropReason, MIDDLE } from './log-format.js';
 
 /** Bytes of a log that are not part of any readable record. */
 export interface LogDrop {
@@ -162,7 +163,7 @@ export class LogReader {
         case 'trailer':
           return isCut && position < end ? { offset, problem: 'cut header' } : undefined;
         case 'bad length':
-          if (isCut) return { offset, problem: 'cut payload' };
+          if (isCut && !hasChangedLength(block, position)) return { offset, problem: 'cut payload' };
           this.#endBlock(offset, false, { offset, byteLength: end - position, reason: 'bad record length' });
           return undefined;
         case 'zeros':

@@ -327,6 +327,19 @@ describe('damage', () => {
     expect(readLog(bytes)).toMatchObject({ records: [{ offset: 0 }], drops: [], tail: { offset: 107, byteLength, problem } });
   });
 
+  test.each([
+    ['of a whole record', [big('a', 100), big('b', 40)], 107],
+    ['of an empty record', [big('a', 100), ''], 107],
+    ['of a record before others', [big('a', 100), big('b', 40), 'c', 'd'], 107],
+    ['of the last fragment of a record', [big('a', B + 40)], B],
+  ])('a length %s that was changed to one past the end of the file is damage, not a truncated record', (_, records, header) => {
+    const bytes = written(records);
+    bytes[header + 5]! ^= 0x40;
+    const { drops, tail } = readLog(bytes);
+    expect([drops[0], tail]).toEqual([{ offset: header, byteLength: bytes.length - header, reason: 'bad record length' }, undefined]);
+    expect(logLayout(bytes).at(-1)).toMatchObject({ offset: header, label: 'rest of the block: bad record length' });
+  });
+
   test('preallocated zeros are neither records nor damage', () => {
     const bytes = new Uint8Array(40_010);
     bytes.set(written(['foo']));
@@ -366,11 +379,10 @@ describe('damage', () => {
       const whole = written([big('a', 100), `${big('b', 33)}${'\0'.repeat(7)}`]);
       for (const more of [0, 500]) {
         for (let at = 107; at < whole.length; at++) {
-          // A longer record than the rest of the file looks like a truncated one.
-          if (at === 111 || at === 112) continue;
           const bytes = Buffer.concat([whole, new Uint8Array(more)]);
           bytes[at]! ^= 0x10;
-          expect(readLog(bytes), String(at)).toMatchObject({ drops: [{ offset: 107, reason: 'checksum mismatch' }], tail: undefined });
+          const isLonger = at === 112 || (at === 111 && more === 0);
+          expect(readLog(bytes), String(at)).toMatchObject({ drops: [{ offset: 107, reason: isLonger ? 'bad record length' : 'checksum mismatch' }], tail: undefined });
         }
       }
       expect(readLog(written([big('a', 100), big('b', 600)]).fill(0, 513)).drops).toMatchObject([{ offset: 107, reason: 'checksum mismatch' }]);
