@@ -399,7 +399,7 @@ export type S3Environment = Readonly<Record<string, string | undefined>>;
  * `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY`, `AWS_SESSION_TOKEN`, `AWS_REGION` or `AWS_DEFAULT_REGION`, and
  * `AWS_ENDPOINT_URL_S3` or `AWS_ENDPOINT_URL` for a server other than Amazon's.
  *
- * @throws TypeError if the address has another form, or a variable is missing. Messages never contain the value of a variable.
+ * @throws TypeError or RangeError if the address has another form, or a variable is missing. Messages never contain the value of a variable.
  */
 export function s3StoreOf(address: string, environment: S3Environment, options: Omit<S3StoreOptions, 'credentials' | 'region' | 'prefix'> = {}): S3Store {
   mustBeOptions('s3StoreOf', options, S3_STORE_OF_OPTIONS);
