@@ -69,7 +69,7 @@ export class PowerCutFolder implements WritableFolder {
     return next;
   }
 
-  /** What a system may do at any time without being asked: any of the changes of the folder, and any bytes, reach the disk. */
+  /** What a system may do at any time without being asked: any of the changes of the folder, and any sectors of files, reach the disk. */
   writeBack(random: Random): void {
     // The changes of one name keep their order.
     const waiting = new Set<string>();
@@ -80,7 +80,10 @@ export class PowerCutFolder implements WritableFolder {
       else for (const name of names) waiting.add(name);
       return !isWritten;
     });
-    for (const contents of this.#files.values()) contents.synced += random.below(contents.length - contents.synced + 1);
+    for (const contents of this.#files.values()) {
+      const end = contents.synced + random.below(contents.length - contents.synced + 1);
+      contents.synced = random.below(2) === 0 ? contents.length : Math.max(contents.synced, end - (end % SECTOR_LENGTH));
+    }
   }
 
   list(): string[] {
