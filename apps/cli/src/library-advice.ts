@@ -1,17 +1,17 @@
 /** Advice at the end of library messages that refers to options which the command does not have. */
 const ADVICE: readonly RegExp[] = [
-  /: give one in codecs$/,
-  /: give codecs\b.*$/,
-  /: give one that does in compression$/,
+  /: pass one in codecs$/,
+  /: pass codecs\b.*$/,
+  /: pass one that does in compression$/,
   /, open it with Table$/,
   /[:;] Database\.repair makes .*$/,
   /, or see Database\.repair$/,
   /: see maxBlockBytes$/,
-  /: give a larger maxBlockBytes$/,
+  /: pass a larger maxBlockBytes$/,
   /: open the database with a larger maxBlockBytes, of up to 1 GiB$/,
   /, or pass the option byteLength$/,
-  /, or make sure that nobody else writes and give lock: 'none'$/,
-  /: make sure that nobody else writes to it, and give lock: 'none'$/,
+  /, or make sure that nobody else writes and pass lock: 'none'$/,
+  /: make sure that nobody else writes to it, and pass lock: 'none'$/,
 ];
 
 /** A library message as a message of the command: without advice for programmers, and without names of options. */

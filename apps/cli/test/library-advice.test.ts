@@ -49,11 +49,11 @@ test('a folder without locks is reported without the option that leaves out the 
 });
 
 test.each([
-  ["Deno cannot lock folders: use Deno 2.8 or later, or make sure that nobody else writes and give lock: 'none'", 'Deno cannot lock folders: use Deno 2.8 or later'],
-  ['an entry needs a block of up to 9 bytes, maxBlockBytes is 5: give a larger maxBlockBytes', 'an entry needs a block of up to 9 bytes, the limit is 5'],
+  ["Deno cannot lock folders: use Deno 2.8 or later, or make sure that nobody else writes and pass lock: 'none'", 'Deno cannot lock folders: use Deno 2.8 or later'],
+  ['an entry needs a block of up to 9 bytes, maxBlockBytes is 5: pass a larger maxBlockBytes', 'an entry needs a block of up to 9 bytes, the limit is 5'],
   ['the keys need an index of up to 9 bytes, half of maxBlockBytes is 5: open the database with a larger maxBlockBytes, of up to 1 GiB', 'the keys need an index of up to 9 bytes, the limit is 5'],
   ['make it expose Content-Range, or pass the option byteLength', 'make it expose Content-Range'],
-  ['the block has a codec of type 7: give one in codecs', 'the block has a codec of type 7'],
+  ['the block has a codec of type 7: pass one in codecs', 'the block has a codec of type 7'],
   ['the key is too long', 'the key is too long'],
 ])('%s', (given, shown) => {
   expect(withoutAdvice(given)).toBe(shown);

@@ -44,7 +44,7 @@ function mustHaveWorkers(location: string): void {
     throw new LevelError('LEVEL_NOT_SUPPORTED', problem);
   }
   if (typeof Worker !== 'undefined') return;
-  const problem = `${JSON.stringify(location)} names no folder here, where there is no file system: give a folder, such as new WritableMemoryFolder()`;
+  const problem = `${JSON.stringify(location)} names no folder here, where there is no file system: pass a folder, such as new WritableMemoryFolder()`;
   throw new LevelError('LEVEL_NOT_SUPPORTED', problem);
 }
 

@@ -21,5 +21,5 @@ test.each<OpenOptions>([
   { bitsPerKey: () => 10 },
 ])('a page refuses %o, which has functions', (options) => {
   const [name] = Object.keys(options);
-  expect(() => sentOptions(options)).toThrow(new TypeError(`${name} has functions, which cannot be sent to the worker that has the database open: give it to serveLevels, in a worker of your own`));
+  expect(() => sentOptions(options)).toThrow(new TypeError(`${name} has functions, which cannot be sent to the worker that has the database open: pass it to serveLevels, in a worker of your own`));
 });

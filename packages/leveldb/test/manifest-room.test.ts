@@ -87,6 +87,6 @@ test('a repair that would need too large a MANIFEST is refused, and leaves the f
   const folder = new WritableMemoryFolder(files);
   folder.delete('CURRENT');
   const before = folder.files();
-  expect(await rejection(Database.repair(folder, options))).toMatchObject({ code: 'BLOOM_TOO_LARGE', message: expect.stringMatching(/give a larger maxFileSize$/) as string });
+  expect(await rejection(Database.repair(folder, options))).toMatchObject({ code: 'BLOOM_TOO_LARGE', message: expect.stringMatching(/pass a larger maxFileSize$/) as string });
   expect(folder.files()).toEqual(before);
 });

@@ -37,7 +37,7 @@ export function sentOptions(options: OpenOptions): OpenOptions {
     // Null is the choice of no filters. For the others it counts as not given.
     else if (value === null && name === 'filterPolicy') sent[name] = value;
     else if (value !== null) {
-      throw new TypeError(`${name} has functions, which cannot be sent to the worker that has the database open: give it to serveLevels, in a worker of your own`);
+      throw new TypeError(`${name} has functions, which cannot be sent to the worker that has the database open: pass it to serveLevels, in a worker of your own`);
     }
   }
   return sent;

@@ -38,7 +38,7 @@ interface Koffi {
 }
 
 const C_LIBRARY = 'libc.so.6';
-const OTHERWISE = "or make sure that nobody else writes and give lock: 'none'";
+const OTHERWISE = "or make sure that nobody else writes and pass lock: 'none'";
 
 /**
  * The locks of this host.
@@ -62,7 +62,7 @@ export async function hostLocks(host: Host = process, importAddOn: ImportAddOn =
     openLibrary().close();
     return new CLibraryLocks(openLibrary, OTHERWISE);
   } catch (cause) {
-    const remedy = deno === undefined ? `this needs ${C_LIBRARY}: use Node.js` : `this needs ${C_LIBRARY} and the permission to call it: give --allow-ffi`;
+    const remedy = deno === undefined ? `this needs ${C_LIBRARY}: use Node.js` : `this needs ${C_LIBRARY} and the permission to call it: pass --allow-ffi`;
     throw new DatabaseError('BLOOM_NO_LOCK', `${name} locks folders with the C library, which cannot be called; ${remedy}, ${OTHERWISE}`, { cause });
   }
 }

@@ -255,7 +255,7 @@ export class ViewReader {
     if (comparator === undefined && this.options.insistOnBytewise === true) comparator = bytewiseComparator;
     if (comparator === undefined) {
       const problem =
-        `its keys are in the order of the comparator ${quotedName(name)}, which was not given. Give it in comparators; or list what ` +
+        `its keys are in the order of the comparator ${quotedName(name)}, which was not given. Pass it in comparators; or list what ` +
         'each log and table holds, unmerged, with storedEntries; or set insistOnBytewise, which is wrong for some keys';
       throw new UnsupportedError('BLOOM_UNKNOWN_COMPARATOR', place, problem);
     }

@@ -189,5 +189,5 @@ function endOf(cause: unknown): string {
   if (cause instanceof ComparatorError) return 'the comparator cannot order two keys';
   if (cause instanceof DatabaseError) return 'a MANIFEST would be too large';
   if (cause instanceof CorruptionError && cause.code === 'BLOOM_BAD_VERSION') return 'the set of tables would not be valid';
-  return cause instanceof CorruptionError ? 'a table that is merged is damaged' : 'the folder failed to take what was written';
+  return cause instanceof CorruptionError ? 'a table being merged is damaged' : 'the folder could not store a write';
 }

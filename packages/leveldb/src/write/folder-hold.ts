@@ -39,7 +39,7 @@ export async function holdFolder(folder: WritableFolder, { locks, onEvent }: Hol
 }
 
 async function lockOf(folder: WritableFolder): Promise<FolderLock> {
-  if (folder.lock === undefined) throw new DatabaseError('BLOOM_NO_LOCK', "the folder cannot be locked: make sure that nobody else writes to it, and give lock: 'none'");
+  if (folder.lock === undefined) throw new DatabaseError('BLOOM_NO_LOCK', "the folder cannot be locked: make sure that nobody else writes to it, and pass lock: 'none'");
   try {
     return await folder.lock();
   } catch (error) {

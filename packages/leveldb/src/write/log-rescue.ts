@@ -32,7 +32,7 @@ export async function rescueLog(
       const lose = (code: string, reason: string): void => lost.add({ file: name, offset: place.offset, byteLength: batch.bytes.length, reason, code });
       const problem = misfitOf(batch.bytes, settings);
       if (problem !== undefined) {
-        const error = new CorruptionError('BLOOM_TOO_LARGE', place, `${problem}: give a larger maxBlockBytes`);
+        const error = new CorruptionError('BLOOM_TOO_LARGE', place, `${problem}: pass a larger maxBlockBytes`);
         // With a larger limit it can be saved, and the folder is still unchanged.
         if (settings.maxBlockBytes < MAX_BLOCK_BYTES) throw error;
         lose(error.code, problem);

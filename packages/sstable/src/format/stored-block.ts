@@ -95,7 +95,7 @@ export function decodeStoredBlock(
 
 /** What is wrong with a block of a type for which no codec was given, and what to do about it. */
 export function missingCodec(type: number): string {
-  const remedy = type === 2 || type === 4 ? 'give codecs: allCodecs, from the package @bloom/codecs' : 'give one in codecs';
+  const remedy = type === 2 || type === 4 ? 'pass codecs: allCodecs, from the package @bloom/codecs' : 'pass one in codecs';
   return `there is no codec for its compression type ${type}: ${remedy}`;
 }
 
