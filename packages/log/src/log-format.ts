@@ -92,23 +92,24 @@ const SECTOR_LENGTH = 512;
 
 /**
  * Whether only zeros are in place of the end of a fragment at `start`, and after it, as a power failure can leave them. Zeros that do not
- * reach back to a sector's start are those of the record itself: nearly every edit of a MANIFEST ends with some.
+ * reach back to a sector's start are those of the record itself: nearly every edit of a MANIFEST ends with some. Nor are they those of a
+ * fragment whose length was changed.
  */
 export function isZeroedEnd(block: Uint8Array, start: number, end: number): boolean {
   const sector = end - 1 - ((end - 1) % SECTOR_LENGTH);
-  return sector > start && isZeroFrom(block, sector);
+  return sector > start && isZeroFrom(block, sector) && !hasChangedLength(block, start);
 }
 
 /**
- * Whether a fragment at `start` that runs past the end of the file has a changed length, and is not truncated: its checksum, which does not
- * cover the length, is that of a part of the bytes that are there.
+ * Whether a fragment at `start` that runs past the end of the file, or into the zeros at its end, has a changed length: its checksum, which
+ * does not cover the length, is that of a part of the bytes that are there.
  */
 export function hasChangedLength(block: Uint8Array, start: number): boolean {
   const stored = (block[start]! | (block[start + 1]! << 8) | (block[start + 2]! << 16) | (block[start + 3]! << 24)) >>> 0;
   const expected = unmaskCrc(stored);
   const byte = new Uint8Array(1);
   let crc = 0;
-  for (let i = start + 6; i < block.length; i++) {
+  for (let i = start + 6; i < Math.min(block.length, start + LOG_BLOCK_LENGTH); i++) {
     byte[0] = block[i]!;
     crc = crc32c(byte, crc);
     if (crc === expected) return true;
