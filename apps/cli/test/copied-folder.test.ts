@@ -103,3 +103,8 @@ test('a file counts only under the name that LevelDB gives its number', async ()
   expect(readdirSync(join(scratch, 'copy'))).toContain(table);
   expect(await keysOf(join(scratch, 'copy'))).toEqual(['a']);
 });
+
+test('an empty name of the folder to copy is refused, because it would be the current folder', async () => {
+  await expect(copyFolder('', join(scratch, 'copy'), new AbortController().signal)).rejects.toThrow('the name of the folder is empty');
+  expect(readdirSync(scratch)).toEqual([]);
+});

@@ -27,6 +27,7 @@ export interface CopiedFolder {
 
 /** Copies the database in `path` to the new folder `target`, completely or not at all. @throws Failure. */
 export async function copyFolder(path: string, target: string, signal: AbortSignal): Promise<CopiedFolder> {
+  if (path === '') throw new Failure('the name of the folder is empty');
   // A copy would lack the files that only the other engine has.
   await mustBeLevelDb(path);
   try {
