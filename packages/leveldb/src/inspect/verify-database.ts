@@ -5,6 +5,7 @@ import { bytewiseComparator, type Comparator, type Source, Table } from '@bloom/
 import { internalKeyComparator, internalKeyPolicy } from '@bloom/sstable/database';
 import { checkedComparator, decodingFor } from '@bloom/sstable/internal';
 import { type Finding, type Unchecked, verifyTable, type VerifyOptions } from '@bloom/sstable/inspect';
+import { closeRead } from '../folder/closing-files.js';
 import { missingManifest, readCurrent } from '../folder/current-file.js';
 import { keyOrderOf } from '../format/database-key.js';
 import { CURRENT, logFileName, numberedFiles, oldTableFileName, tableFileName } from '../format/file-name.js';
@@ -283,7 +284,7 @@ class DatabaseVerifier {
     try {
       return await work(file);
     } finally {
-      await file?.close?.();
+      await closeRead(file);
     }
   }
 

@@ -5,6 +5,7 @@
  */
 import { CorruptionError } from '@bloom/bytes';
 import type { TableBuilderOptions } from '@bloom/sstable';
+import { closeRead } from '../folder/closing-files.js';
 import { addBatch, isFull, misfitOf } from '../memtable/batch-entries.js';
 import type { Dropped } from '../folder/damage.js';
 import { logFileName, oldTableFileName, tableFileName } from '../format/file-name.js';
@@ -167,7 +168,7 @@ async function recoverLog(
       for (const one of filled) await flush(one);
     }
   } finally {
-    await file.close?.();
+    await closeRead(file);
   }
   const { lastSequence } = replay;
   // A damaged log would be refused again.
