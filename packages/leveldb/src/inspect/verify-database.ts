@@ -148,10 +148,10 @@ class DatabaseVerifier {
       for (const file of listed) tables.push(await this.#listedTable(file, order));
     } else {
       tables = numberedFiles(names, 'table').map(({ name }) => name);
-      for (const name of tables) await this.#withFile(name, (file) => this.#table(name, file, undefined));
+      for (const name of tables) await this.#listedFile(name, (file) => this.#table(name, file, undefined));
     }
     const logs = fields === undefined ? numberedFiles(names, 'log').map(({ name }) => name) : neededLogs(names, fields).map(logFileName);
-    for (const name of logs) await this.#withFile(name, (file) => this.#log(name, file));
+    for (const name of logs) await this.#listedFile(name, (file) => this.#log(name, file));
     return this.#reportOf(comparatorName, tables, logs);
   }
 
@@ -269,6 +269,12 @@ class DatabaseVerifier {
       },
     });
     await runAsync(this.#folder, replay.readAll(), this.#signal);
+  }
+
+  /** Runs `work` on a file that the folder lists, or reports that it cannot be opened. */
+  async #listedFile(name: string, work: (file: FolderFile) => Promise<unknown>): Promise<void> {
+    if (await this.#withFile(name, work)) return;
+    this.#report(name, { code: 'BLOOM_MISSING_FILE', structure: 'file', offset: 0, problem: 'it is listed but cannot be opened' });
   }
 
   /** Runs `work` on a file. @returns whether the file exists. */
