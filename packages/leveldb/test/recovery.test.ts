@@ -1,4 +1,5 @@
 import { Database, type DatabaseOptions, DatabaseReader, encodeVersionEdit, MemoryFolder, type VersionEdit, WritableMemoryFolder } from '@bloom/leveldb';
+import { verifyDatabase } from '@bloom/leveldb/inspect';
 import { describe, expect, test } from 'vitest';
 import { assembleDatabase, logOf, type LogParts, recordOf, type TableParts } from './assemble-database.js';
 import { rejection } from '@bloom/fixtures/caught';
@@ -341,6 +342,31 @@ describe('a record of which only zeros are left at the end of a log', () => {
     await reader.close();
     const { lost, entries } = await Database.repair(new WritableMemoryFolder(files()));
     expect([entries, lost]).toMatchObject([1, [{ file: '000004.log', reason: 'zeroed end', code: 'BLOOM_TRUNCATED' }]]);
+  });
+});
+
+describe('zeros in the middle of a log', () => {
+  // The first record ends with its block, the second fills the next one, and only zeros are left of it.
+  const value = (byteLength: number): string => 'v'.repeat(byteLength);
+  const filler = 32_768 - 7 - 12 - 6;
+  const files = (): Files => filesOf({ 4: logOf([batchOf(1, ['a', value(filler)]), batchOf(2, ['b', value(filler)]), batchOf(3, ['c', '1'])]).fill(0, 32_768, 65_536) });
+  const damage = { offset: 32_768, code: 'BLOOM_BAD_LOG' };
+
+  test('are damage, as the records in their place are lost', async () => {
+    expect(await rejection(Database.open(new WritableMemoryFolder(files())))).toMatchObject({ ...damage, file: '000004.log' });
+    expect(await rejection(DatabaseReader.open(new MemoryFolder(files())))).toMatchObject(damage);
+    expect((await verifyDatabase(new MemoryFolder(files()))).findings).toMatchObject([{ ...damage, file: '000004.log', problem: 'zeros in the middle (32768 bytes)' }]);
+    const { entries, lost } = await Database.repair(new WritableMemoryFolder(files()));
+    expect([entries, lost]).toMatchObject([2, [{ ...damage, file: '000004.log' }]]);
+  });
+
+  test('are left out with damage: skip, and the log is kept', async () => {
+    const folder = new WritableMemoryFolder(files());
+    const database = await Database.open(folder, { damage: 'skip' });
+    expect((await collect(database.keys())).map(text)).toEqual(['a', 'c']);
+    expect(database.describe().dropped).toMatchObject([damage]);
+    await database.close();
+    expect(folder.lostFolder().list()).toEqual(['000004.log']);
   });
 });
 

@@ -34,7 +34,7 @@ export function* logRanges(bytes: Uint8Array, recordLayout?: RecordLayout): Gene
       if (state !== 'fragment') {
         const label = {
           trailer: isCut ? 'cut header' : 'trailer',
-          'bad length': isCut ? 'cut payload' : 'rest of the block: bad record length',
+          'bad length': isCut && fragment.end <= blockStart + LOG_BLOCK_LENGTH ? 'cut payload' : 'rest of the block: bad record length',
           zeros: 'zeros, allocated ahead',
           'bad checksum': isZeroFrom(bytes, fragment.end - 1) ? 'zeroed end' : 'rest of the block: checksum mismatch',
         }[state];
