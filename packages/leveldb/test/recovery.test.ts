@@ -370,6 +370,54 @@ describe('zeros in the middle of a log', () => {
   });
 });
 
+describe('a log that ends in the middle of a record', () => {
+  const cut = (...kept: Uint8Array[]): Uint8Array => logOf([...kept, batchOf(2, ['b', '1'])]).slice(0, -5);
+  const whole = batchOf(1, ['a', '1']);
+  const later = logOf([batchOf(3, ['c', '1'])]);
+  const damage = { code: 'BLOOM_BAD_LOG', offset: 24, problem: 'it ends in the middle of a record, and a later log has records (19 bytes)' };
+  const keysOf = async (database: Database | DatabaseReader): Promise<string> => (await collect(database.keys())).map(text).join('');
+
+  test('is damaged if a later log has records', async () => {
+    // The log between them has none.
+    const files = filesOf({ 4: cut(whole), 5: new Uint8Array(0), 6: later });
+    const folder = new WritableMemoryFolder(files);
+    expect(await rejection(Database.open(folder))).toMatchObject({ ...damage, file: '000004.log' });
+    expect([...folder.files().keys()]).toEqual([...files.keys()]);
+    expect(await rejection(DatabaseReader.open(new MemoryFolder(files)))).toMatchObject({ ...damage, file: '000004.log' });
+    expect((await verifyDatabase(new MemoryFolder(files))).findings).toMatchObject([{ ...damage, file: '000004.log' }]);
+  });
+
+  test('is not damaged if no later log has records', async () => {
+    for (const logs of [{ 4: cut(whole) }, { 4: cut(whole), 5: new Uint8Array(0) }, { 4: cut(whole), 5: cut() }, { 4: cut(), 5: logOf([whole]) }]) {
+      const files = filesOf(logs);
+      expect((await verifyDatabase(new MemoryFolder(files))).findings).toEqual([]);
+      const reader = await DatabaseReader.open(new MemoryFolder(files));
+      expect(await keysOf(reader)).toBe('a');
+      await reader.close();
+      const database = await Database.open(new WritableMemoryFolder(files));
+      expect(await keysOf(database)).toBe('a');
+      await database.close();
+    }
+  });
+
+  test.each([false, true, 'empty'] as const)('is kept in lost with damage: skip, and is then obsolete, with reuseLogs: %j', async (reuseLogs) => {
+    const files = filesOf({ 4: cut(whole), 6: later });
+    const reader = await DatabaseReader.open(new MemoryFolder(files), { damage: 'skip' });
+    expect(await keysOf(reader)).toBe('ac');
+    expect(reader.describe().dropped).toMatchObject([{ code: 'BLOOM_BAD_LOG', file: '000004.log' }]);
+    await reader.close();
+    const folder = new WritableMemoryFolder(files);
+    const database = await Database.open(folder, { damage: 'skip', reuseLogs });
+    expect(await keysOf(database)).toBe('ac');
+    expect(database.describe().dropped).toMatchObject([{ code: 'BLOOM_BAD_LOG', file: '000004.log' }]);
+    await database.close();
+    expect(folder.lostFolder().list()).toEqual(['000004.log']);
+    const again = await Database.open(folder);
+    expect(await keysOf(again)).toBe('ac');
+    await again.close();
+  });
+});
+
 describe('a table of the MANIFEST', () => {
   const tables: TableParts[] = [5, 6].map((number) => ({ level: 1, number, versions: [{ key: utf8(`key ${number}`), sequence: number, value: utf8('1') }] }));
   const logs: LogParts[] = [];

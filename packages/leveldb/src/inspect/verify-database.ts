@@ -11,6 +11,7 @@ import { keyOrderOf } from '../format/database-key.js';
 import { CURRENT, logFileName, numberedFiles, oldTableFileName, tableFileName } from '../format/file-name.js';
 import { type Folder, type FolderFile, mustBeFolder } from '../folder/folder.js';
 import { runAsync } from '../folder/folder-reading.js';
+import { type LogEnd, lostEnds } from '../memtable/log-ends.js';
 import { LogReplay } from '../memtable/log-replay.js';
 import { readManifest } from '../folder/manifest-file.js';
 import { ManifestBuilder, type ManifestFields } from '../format/manifest.js';
@@ -151,7 +152,10 @@ class DatabaseVerifier {
       for (const name of tables) await this.#listedFile(name, (file) => this.#table(name, file, undefined));
     }
     const logs = fields === undefined ? numberedFiles(names, 'log').map(({ name }) => name) : neededLogs(names, fields).map(logFileName);
-    for (const name of logs) await this.#listedFile(name, (file) => this.#log(name, file));
+    const ends: LogEnd[] = [];
+    for (const name of logs) await this.#listedFile(name, async (file) => void ends.push(await this.#log(name, file)));
+    // Without a MANIFEST, some of them may be obsolete.
+    if (fields !== undefined) for (const error of lostEnds(ends)) this.#report(error.file!, error);
     return this.#reportOf(comparatorName, tables, logs);
   }
 
@@ -261,7 +265,7 @@ class DatabaseVerifier {
     if (order.compare(cursor.key, largest) !== 0) report('its last key is not the one that the MANIFEST lists');
   }
 
-  async #log(name: string, file: FolderFile): Promise<void> {
+  async #log(name: string, file: FolderFile): Promise<LogEnd> {
     const replay = new LogReplay(file, name, {
       skip: ({ code, offset, byteLength, reason }, structure) => {
         const problem = structure === 'write batch' ? reason : `${reason} (${byteLength} bytes)`;
@@ -269,6 +273,7 @@ class DatabaseVerifier {
       },
     });
     await runAsync(this.#folder, replay.readAll(), this.#signal);
+    return { name, tail: replay.tail, lastSequence: replay.lastSequence };
   }
 
   /** Runs `work` on a file that the folder lists, or reports that it cannot be opened. */

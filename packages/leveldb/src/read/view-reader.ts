@@ -161,6 +161,7 @@ export class ViewReader {
         this.tables.open(tables, version, pinned),
       ]);
       this.tables.judge(failures, names, tables, damage, place, seen, this.evidence);
+      this.logs.mustBeWhole(logs, damage);
       if (names !== undefined && isBehind(logs, fields)) yield* this.logs.mustHaveSeen(logs, fields, names);
       // A writer may have added to logs.
       if (this.canIdentify) yield* this.logs.mustBeSame(opened.filter(({ number }) => isLogNeeded(number, fields)));
