@@ -130,7 +130,7 @@ describe.each(seeds)('the script of seed %i', (seed) => {
     const writer = new CountingWriter(seed);
     const cuts: Cut[] = [];
     folder.onOperation = (_, operation) => cuts.push({ remains: folder.remains(), synced: writer.synced, begun: writer.begun, operation });
-    let database = await Database.open(folder, options);
+    let database = await Database.open(folder, { ...options, reuseLogs: reuse(random) });
     for (let i = 0; i < steps; i++) {
       if (random.below(4) > 0) await writer.write(database);
       else await Promise.all([writer.write(database), writer.write(database), writer.write(database)]);
