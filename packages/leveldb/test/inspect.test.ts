@@ -78,6 +78,21 @@ describe('verifyDatabase', () => {
     expect([first2.findings, first2.moreFindings]).toEqual([findings.slice(0, 2), 2]);
   });
 
+  test('reports logs and tables that are listed and cannot be opened, such as folders, also without a MANIFEST', async () => {
+    const files = assembleDatabase({ tables: [{ level: 1, number: 5, versions: [{ key: utf8('a'), sequence: 1, value: utf8('1') }] }], logs: [{ number: 9, batches: [] }] });
+    const unreadable = ['000005.ldb', '000009.log'];
+    class Lacking extends MemoryFolder {
+      override open(name: string): ReturnType<MemoryFolder['open']> {
+        return unreadable.includes(name) ? undefined : super.open(name);
+      }
+    }
+    const log = ['000009.log', 'BLOOM_MISSING_FILE', 'it is listed but cannot be opened'];
+    const found = async (): Promise<string[][]> => (await verifyDatabase(new Lacking(files))).findings.map(({ file, code, problem }) => [file, code, problem]);
+    expect(await found()).toEqual([['000005.ldb', 'BLOOM_MISSING_FILE', 'the MANIFEST lists it, but it is missing'], log]);
+    files.delete('CURRENT');
+    expect((await found()).slice(1)).toEqual([['000005.ldb', 'BLOOM_MISSING_FILE', 'it is listed but cannot be opened'], log]);
+  });
+
   test('reports that it cannot check the order without the comparator, except with comparators: null', async () => {
     const { path } = golden.find((row) => row.name === 'reverse')!;
     const folder = new MemoryFolder(folderFiles(path));

@@ -130,7 +130,7 @@ describe.each(seeds)('the script of seed %i', (seed) => {
     const writer = new CountingWriter(seed);
     const cuts: Cut[] = [];
     folder.onOperation = (_, operation) => cuts.push({ remains: folder.remains(), synced: writer.synced, begun: writer.begun, operation });
-    let database = await Database.open(folder, options);
+    let database = await Database.open(folder, { ...options, reuseLogs: reuse(random) });
     for (let i = 0; i < steps; i++) {
       if (random.below(4) > 0) await writer.write(database);
       else await Promise.all([writer.write(database), writer.write(database), writer.write(database)]);
@@ -238,6 +238,25 @@ describe.each(seeds)('the script of seed %i, with processes that are killed,', (
       await reopened.close();
     }
   });
+});
+
+test.each([true, 'empty', false])('the logs of a new database keep their order when the power is cut, with reuseLogs: %j', async (reuseLogs) => {
+  const random = seeded(1);
+  const folder = new PowerCutFolder();
+  const cuts: { readonly remains: Remains; readonly operation: string }[] = [];
+  const database = await Database.open(folder, { ...options, reuseLogs });
+  folder.onOperation = (_, operation) => cuts.push({ remains: folder.remains(), operation });
+  // The third write goes to another log.
+  for (const key of ['a', 'b', 'c', 'd']) await database.put(key, new Uint8Array(40_000));
+  await database.close();
+  expect(cuts.filter(({ operation }) => /^append .*log$/.test(operation))).toHaveLength(4);
+  for (const { remains, operation } of cuts) {
+    for (let i = 0; i < 20; i++) {
+      const left = await Database.open(remains.folder(random), options);
+      expect(['', 'a', 'ab', 'abc', 'abcd'], operation).toContain((await collect(left.keys())).map(text).join(''));
+      await left.close();
+    }
+  }
 });
 
 test('a failed operation ends writing, loses no acknowledged write, and does not affect reads', async () => {

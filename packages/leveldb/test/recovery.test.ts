@@ -1,4 +1,5 @@
 import { Database, type DatabaseOptions, DatabaseReader, encodeVersionEdit, MemoryFolder, type VersionEdit, WritableMemoryFolder } from '@bloom/leveldb';
+import { verifyDatabase } from '@bloom/leveldb/inspect';
 import { describe, expect, test } from 'vitest';
 import { assembleDatabase, logOf, type LogParts, recordOf, type TableParts } from './assemble-database.js';
 import { rejection } from '@bloom/fixtures/caught';
@@ -372,6 +373,79 @@ describe('a changed byte', () => {
         expect(await rejection(DatabaseReader.open(new MemoryFolder(folder.files()))), String(at)).toMatchObject({ code: 'BLOOM_BAD_LOG' });
       }
     }
+  });
+});
+
+describe('zeros in the middle of a log', () => {
+  // The first record ends with its block, the second fills the next one, and only zeros are left of it.
+  const value = (byteLength: number): string => 'v'.repeat(byteLength);
+  const filler = 32_768 - 7 - 12 - 6;
+  const files = (): Files => filesOf({ 4: logOf([batchOf(1, ['a', value(filler)]), batchOf(2, ['b', value(filler)]), batchOf(3, ['c', '1'])]).fill(0, 32_768, 65_536) });
+  const damage = { offset: 32_768, code: 'BLOOM_BAD_LOG' };
+
+  test('are damage, as the records in their place are lost', async () => {
+    expect(await rejection(Database.open(new WritableMemoryFolder(files())))).toMatchObject({ ...damage, file: '000004.log' });
+    expect(await rejection(DatabaseReader.open(new MemoryFolder(files())))).toMatchObject(damage);
+    expect((await verifyDatabase(new MemoryFolder(files()))).findings).toMatchObject([{ ...damage, file: '000004.log', problem: 'zeros in the middle (32768 bytes)' }]);
+    const { entries, lost } = await Database.repair(new WritableMemoryFolder(files()));
+    expect([entries, lost]).toMatchObject([2, [{ ...damage, file: '000004.log' }]]);
+  });
+
+  test('are left out with damage: skip, and the log is kept', async () => {
+    const folder = new WritableMemoryFolder(files());
+    const database = await Database.open(folder, { damage: 'skip' });
+    expect((await collect(database.keys())).map(text)).toEqual(['a', 'c']);
+    expect(database.describe().dropped).toMatchObject([damage]);
+    await database.close();
+    expect(folder.lostFolder().list()).toEqual(['000004.log']);
+  });
+});
+
+describe('a log that ends in the middle of a record', () => {
+  const cut = (...kept: Uint8Array[]): Uint8Array => logOf([...kept, batchOf(2, ['b', '1'])]).slice(0, -5);
+  const whole = batchOf(1, ['a', '1']);
+  const later = logOf([batchOf(3, ['c', '1'])]);
+  const damage = { code: 'BLOOM_BAD_LOG', offset: 24, problem: 'it ends in the middle of a record, and a later log has records (19 bytes)' };
+  const keysOf = async (database: Database | DatabaseReader): Promise<string> => (await collect(database.keys())).map(text).join('');
+
+  test('is damaged if a later log has records', async () => {
+    // The log between them has none.
+    const files = filesOf({ 4: cut(whole), 5: new Uint8Array(0), 6: later });
+    const folder = new WritableMemoryFolder(files);
+    expect(await rejection(Database.open(folder))).toMatchObject({ ...damage, file: '000004.log' });
+    expect([...folder.files().keys()]).toEqual([...files.keys()]);
+    expect(await rejection(DatabaseReader.open(new MemoryFolder(files)))).toMatchObject({ ...damage, file: '000004.log' });
+    expect((await verifyDatabase(new MemoryFolder(files))).findings).toMatchObject([{ ...damage, file: '000004.log' }]);
+  });
+
+  test('is not damaged if no later log has records', async () => {
+    for (const logs of [{ 4: cut(whole) }, { 4: cut(whole), 5: new Uint8Array(0) }, { 4: cut(whole), 5: cut() }, { 4: cut(), 5: logOf([whole]) }]) {
+      const files = filesOf(logs);
+      expect((await verifyDatabase(new MemoryFolder(files))).findings).toEqual([]);
+      const reader = await DatabaseReader.open(new MemoryFolder(files));
+      expect(await keysOf(reader)).toBe('a');
+      await reader.close();
+      const database = await Database.open(new WritableMemoryFolder(files));
+      expect(await keysOf(database)).toBe('a');
+      await database.close();
+    }
+  });
+
+  test.each([false, true, 'empty'] as const)('is kept in lost with damage: skip, and is then obsolete, with reuseLogs: %j', async (reuseLogs) => {
+    const files = filesOf({ 4: cut(whole), 6: later });
+    const reader = await DatabaseReader.open(new MemoryFolder(files), { damage: 'skip' });
+    expect(await keysOf(reader)).toBe('ac');
+    expect(reader.describe().dropped).toMatchObject([{ code: 'BLOOM_BAD_LOG', file: '000004.log' }]);
+    await reader.close();
+    const folder = new WritableMemoryFolder(files);
+    const database = await Database.open(folder, { damage: 'skip', reuseLogs });
+    expect(await keysOf(database)).toBe('ac');
+    expect(database.describe().dropped).toMatchObject([{ code: 'BLOOM_BAD_LOG', file: '000004.log' }]);
+    await database.close();
+    expect(folder.lostFolder().list()).toEqual(['000004.log']);
+    const again = await Database.open(folder);
+    expect(await keysOf(again)).toBe('ac');
+    await again.close();
   });
 });
 

@@ -49,6 +49,34 @@ describe.each([
   });
 });
 
+describe('a log in which a writer replaces zeros by records while it is read', () => {
+  /** A folder whose log has zeros in place of some records, as often as `times` says. */
+  async function zeroedFolder(times: number): Promise<{ readonly folder: SyncFolder; readonly entries: Map<string, string> }> {
+    const { files, entries } = await someDatabase(4);
+    const folder = new MemoryFolder(files);
+    let left = times;
+    const read = (name: string): Uint8Array => {
+      const bytes = files.get(name)!.slice();
+      return name.endsWith('.log') && left-- > 0 ? bytes.fill(0, 100, 200) : bytes;
+    };
+    return { folder: { list: () => folder.list(), open: (name) => (files.has(name) ? new MemoryFolder(new Map([[name, read(name)]])).open(name) : undefined) }, entries };
+  }
+
+  test('is read again, and is damaged if they are still there', async () => {
+    const { folder, entries } = await zeroedFolder(1);
+    const reader = SyncDatabaseReader.open(folder);
+    expect(asMap([...reader.entries()])).toEqual(entries);
+    reader.close();
+    const other = await DatabaseReader.open(slow((await zeroedFolder(1)).folder));
+    expect(asMap(await collect(other.entries()))).toEqual(entries);
+    await other.close();
+    for (const maxRestarts of [0, 100]) {
+      const damaged = (await zeroedFolder(Infinity)).folder;
+      expect(() => SyncDatabaseReader.open(damaged, { maxRestarts })).toThrow(expect.objectContaining({ code: 'BLOOM_BAD_LOG' }));
+    }
+  });
+});
+
 test.each(['strict', 'skip'] as const)('a table that is short only for a moment is opened again, with damage: %j', async (damage) => {
   const { files, entries } = await someDatabase(4);
   let shortened = 1;

@@ -32,7 +32,7 @@ export const TYPE_NAMES: readonly string[] = ['zero', 'FULL', 'FIRST', 'MIDDLE',
 /** The CRC-32C of each type's byte: with it, the checksum needs no view of type and payload. */
 const TYPE_CRCS: readonly number[] = [0x527d5351, 0xa016d052, 0xb34623a6, 0x412da0a5, 0x95e7c44e];
 
-/** Why bytes of a log were dropped, in LevelDB's own words; LevelDB itself has no limit for a record. */
+/** Why bytes of a log were dropped, in LevelDB's own words, except the last two: LevelDB has no limit for a record, and skips zeros without a report. */
 export type LogDropReason =
   | 'bad record length'
   | 'checksum mismatch'
@@ -42,7 +42,8 @@ export type LogDropReason =
   | 'missing start of fragmented record(1)'
   | 'missing start of fragmented record(2)'
   | `unknown record type ${number}`
-  | 'record too large';
+  | 'record too large'
+  | 'zeros in the middle';
 
 /** Writes a fragment at `position`. @returns the position after it. */
 export function putFragment(
@@ -91,26 +92,36 @@ export function isZeroFrom(bytes: Uint8Array, start: number): boolean {
 const SECTOR_LENGTH = 512;
 
 /**
- * Whether only zeros are in place of the end of a fragment at `start`, and after it, as a power failure can leave them. Zeros that do not
- * reach back to a sector's start are those of the record itself: nearly every edit of a MANIFEST ends with some. Nor are they those of a
- * fragment whose length was changed.
+ * Whether only zeros are in place of the end of the fragment `bytes[start, end)`, and after it, as a power failure can leave them. Zeros that
+ * do not reach back to a sector's start are those of the record itself: nearly every edit of a MANIFEST ends with some. Nor are they those of
+ * a fragment whose length was changed.
+ *
+ * @param offset of `bytes` in the file.
  */
-export function isZeroedEnd(block: Uint8Array, start: number, end: number): boolean {
-  const sector = end - 1 - ((end - 1) % SECTOR_LENGTH);
-  return sector > start && isZeroFrom(block, sector) && !hasChangedLength(block, start);
+export function isZeroedEnd(bytes: Uint8Array, start: number, end: number, offset: number): boolean {
+  const sector = end - 1 - ((offset + end - 1) % SECTOR_LENGTH);
+  return sector > start && isZeroFrom(bytes, sector) && !hasChangedLength(bytes, start);
 }
 
 /**
- * Whether a fragment at `start` that runs past the end of the file, or into the zeros at its end, has a changed length: its checksum, which
- * does not cover the length, is that of a part of the bytes that are there.
+ * Whether a fragment at `start` of the last bytes of a file, which ends past them at `end`, can have been truncated: a block has room for it, and
+ * its length was not changed.
+ *
+ * @param offset of `bytes` in the file.
  */
-export function hasChangedLength(block: Uint8Array, start: number): boolean {
-  const stored = (block[start]! | (block[start + 1]! << 8) | (block[start + 2]! << 16) | (block[start + 3]! << 24)) >>> 0;
+export function mayBeTruncated(bytes: Uint8Array, start: number, end: number, offset: number): boolean {
+  const room = LOG_BLOCK_LENGTH - ((offset + start) % LOG_BLOCK_LENGTH);
+  return end - start <= room && !hasChangedLength(bytes, start);
+}
+
+/** Whether the checksum of a fragment, which does not cover the length, is that of another length. */
+function hasChangedLength(bytes: Uint8Array, start: number): boolean {
+  const stored = (bytes[start]! | (bytes[start + 1]! << 8) | (bytes[start + 2]! << 16) | (bytes[start + 3]! << 24)) >>> 0;
   const expected = unmaskCrc(stored);
   const byte = new Uint8Array(1);
   let crc = 0;
-  for (let i = start + 6; i < Math.min(block.length, start + LOG_BLOCK_LENGTH); i++) {
-    byte[0] = block[i]!;
+  for (let i = start + 6; i < Math.min(bytes.length, start + LOG_BLOCK_LENGTH); i++) {
+    byte[0] = bytes[i]!;
     crc = crc32c(byte, crc);
     if (crc === expected) return true;
   }

@@ -1,5 +1,5 @@
 import type { LabelledRange } from '@bloom/bytes';
-import { FIRST, FragmentReader, FULL, hasChangedLength, isZeroedEnd, LAST, LOG_BLOCK_LENGTH, MIDDLE, TYPE_NAMES } from './log-format.js';
+import { FIRST, FragmentReader, FULL, isZeroedEnd, LAST, LOG_BLOCK_LENGTH, mayBeTruncated, MIDDLE, TYPE_NAMES } from './log-format.js';
 
 /**
  * What the bytes of a record are: each byte once, in order, with offsets from the start of the record.
@@ -34,9 +34,9 @@ export function* logRanges(bytes: Uint8Array, recordLayout?: RecordLayout): Gene
       if (state !== 'fragment') {
         const label = {
           trailer: isCut ? 'cut header' : 'trailer',
-          'bad length': isCut && !hasChangedLength(bytes.subarray(0, blockEnd), position) ? 'cut payload' : 'rest of the block: bad record length',
+          'bad length': isCut && mayBeTruncated(bytes, position, fragment.end, 0) ? 'cut payload' : 'rest of the block: bad record length',
           zeros: 'zeros, allocated ahead',
-          'bad checksum': isZeroedEnd(bytes, position, fragment.end) ? 'zeroed end' : 'rest of the block: checksum mismatch',
+          'bad checksum': isZeroedEnd(bytes, position, fragment.end, 0) ? 'zeroed end' : 'rest of the block: checksum mismatch',
         }[state];
         ranges.push({ offset: position, byteLength: blockEnd - position, label });
         if (state !== 'trailer') payloads = undefined;

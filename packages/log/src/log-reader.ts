@@ -4,13 +4,14 @@
  * After damage, the rest of its block is dropped, and so is a record that crosses into or out of that block; reading continues at the next
  * block. A record that is truncated by the end of the file is not damage: the writer was stopped, or is still writing. Neither is a record
  * that turns into zeros, up to the end of the file, at a multiple of 512 bytes: after a power failure some file systems have the length of a
- * file, but not its last bytes. A length that was changed to one past the end of the file is damage, although LevelDB takes such a record for
- * a truncated one, and drops what follows without a report.
+ * file, but not its last bytes. If anything follows the zeros, they are damage, although LevelDB skips them without a report. A length that was
+ * changed to one past the end of the file is damage, although LevelDB takes such a record for a truncated one, and drops what follows without a
+ * report.
  *
  * Source: LevelDB, db/log_reader.cc.
  */
 import { joinedBytes, mustBeBytes, mustBeOptions, mustBeWhole } from '@bloom/bytes/internal';
-import { FIRST, FragmentReader, FULL, hasChangedLength, isZeroedEnd, isZeroFrom, LAST, LOG_BLOCK_LENGTH, type LogDropReason, MIDDLE } from './log-format.js';
+import { FIRST, FragmentReader, FULL, isZeroedEnd, isZeroFrom, LAST, LOG_BLOCK_LENGTH, type LogDropReason, mayBeTruncated, MIDDLE } from './log-format.js';
 
 /** Bytes of a log that are not part of any readable record. */
 export interface LogDrop {
@@ -18,7 +19,7 @@ export interface LogDrop {
   readonly offset: number;
   /** How many bytes LevelDB reports as dropped. Headers count only where the rest of a block is dropped as a whole. */
   readonly byteLength: number;
-  /** In LevelDB's words. */
+  /** In LevelDB's words, if it has any. */
   readonly reason: LogDropReason;
 }
 
@@ -56,6 +57,16 @@ export interface LogReading {
   drop?(drop: LogDrop): void;
 }
 
+/** Zeros that are damage once anything else follows. */
+interface Zeroed {
+  /** The record that they are in; undefined if they are between records. */
+  readonly recordOffset: number | undefined;
+  /** Where they begin, if that is at a fragment; undefined if it is within one. */
+  readonly start: number | undefined;
+  /** What else is dropped then. */
+  readonly drops: readonly LogDrop[];
+}
+
 /**
  * Reads a log in chunks, as they are read from a file.
  *
@@ -85,8 +96,8 @@ export class LogReader {
   readonly #maxRecordLength: number;
   /** Whether the fragments that follow are those of a record that is too large. */
   private isTooLarge = false;
-  /** A record whose end is zeros, and only zeros follow so far; and the drops to report once anything else follows. */
-  private zeroed: { readonly offset: number; readonly drops: readonly LogDrop[] } | undefined;
+  /** Zeros to the end of a block, if only zeros follow so far. */
+  private zeroed: Zeroed | undefined;
   private finished = false;
 
   /**
@@ -131,7 +142,10 @@ export class LogReader {
     this.finished = true;
     const end = this.#position + this.#blockLength;
     const cut = this.#readBlock(this.#block.subarray(0, this.#blockLength), true);
-    if (this.zeroed !== undefined) return { offset: this.zeroed.offset, byteLength: end - this.zeroed.offset, problem: 'zeroed end' };
+    if (this.zeroed !== undefined) {
+      const { recordOffset: offset } = this.zeroed;
+      return offset === undefined ? undefined : { offset, byteLength: end - offset, problem: 'zeroed end' };
+    }
     if (this.#fragments !== undefined) return { offset: this.#recordOffset, byteLength: end - this.#recordOffset, problem: 'cut record' };
     return cut && { ...cut, byteLength: end - cut.offset };
   }
@@ -151,8 +165,10 @@ export class LogReader {
     this.#position += end;
     if (this.zeroed !== undefined) {
       if (isZeroFrom(block, 0)) return undefined;
-      this.#report(this.zeroed.drops);
+      const { start, drops } = this.zeroed;
       this.zeroed = undefined;
+      if (start !== undefined) this.#drop(start, blockOffset - start, 'zeros in the middle');
+      this.#report(drops);
     }
     for (let position = 0; ; position = fragment.end) {
       const offset = blockOffset + position;
@@ -163,14 +179,14 @@ export class LogReader {
         case 'trailer':
           return isCut && position < end ? { offset, problem: 'cut header' } : undefined;
         case 'bad length':
-          if (isCut && !hasChangedLength(block, position)) return { offset, problem: 'cut payload' };
+          if (isCut && mayBeTruncated(block, position, fragment.end, blockOffset)) return { offset, problem: 'cut payload' };
           this.#endBlock(offset, false, { offset, byteLength: end - position, reason: 'bad record length' });
           return undefined;
         case 'zeros':
-          this.#endBlock(offset, isZeroFrom(block, position));
+          this.#endBlock(offset, isZeroFrom(block, fragment.end - 1), { offset, byteLength: end - position, reason: 'zeros in the middle' });
           return undefined;
         case 'bad checksum':
-          this.#endBlock(offset, isZeroedEnd(block, position, fragment.end), { offset, byteLength: end - position, reason: 'checksum mismatch' });
+          this.#endBlock(offset, isZeroedEnd(block, position, fragment.end, blockOffset), { offset, byteLength: end - position, reason: 'checksum mismatch' });
           return undefined;
       }
     }
@@ -182,13 +198,15 @@ export class LogReader {
    * @param offset of the fragment at which the rest starts.
    * @param isZeroed whether the block has only zeros from within this fragment on.
    */
-  #endBlock(offset: number, isZeroed: boolean, rest?: LogDrop): void {
-    const drops = rest === undefined ? [] : [rest];
+  #endBlock(offset: number, isZeroed: boolean, rest: LogDrop): void {
+    const drops: LogDrop[] = [];
+    const isBetweenRecords = rest.reason === 'zeros in the middle';
+    if (!isZeroed || !isBetweenRecords) drops.push(rest);
     if (this.#fragments !== undefined) drops.push({ offset: this.#recordOffset, byteLength: this.#partialLength, reason: 'error in middle of record' });
-    const recordOffset = this.#fragments === undefined ? offset : this.#recordOffset;
+    const recordOffset = this.#fragments !== undefined ? this.#recordOffset : isBetweenRecords ? undefined : offset;
     this.isTooLarge = false;
     this.#forget();
-    if (isZeroed && drops.length > 0) this.zeroed = { offset: recordOffset, drops };
+    if (isZeroed) this.zeroed = { recordOffset, start: isBetweenRecords ? offset : undefined, drops };
     else this.#report(drops);
   }
 

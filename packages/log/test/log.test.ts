@@ -220,6 +220,26 @@ describe('damage', () => {
     expect(readLog(bytes)).toEqual({ records: [], drops: [], tail: { offset: 0, byteLength: 9, problem: 'cut payload' } });
   });
 
+  test('a length that no block can hold is damage in the last block too', () => {
+    const bytes = written([big('a', 100), 'b', big('c', 100)]);
+    // The checksum must not show that only the length was changed.
+    bytes[107]! ^= 1;
+    bytes[112] = 0x80;
+    const drop = { offset: 107, byteLength: bytes.length - 107, reason: 'bad record length' };
+    expect(readLog(bytes)).toMatchObject({ records: [{ offset: 0 }], drops: [drop], tail: undefined });
+    // The longest record that the block can hold may have been cut, also where reading starts in the middle of the block.
+    for (const [length, drops] of [[B - 107 - 7, []], [B - 107 - 6, [drop]]] as const) {
+      bytes[111] = length;
+      bytes[112] = length >>> 8;
+      expect(readLog(bytes).drops).toEqual(drops);
+      const found: LogDrop[] = [];
+      const reader = new LogReader({ record: () => {}, drop: (one) => found.push(one) }, 107);
+      reader.push(bytes.subarray(107));
+      reader.finish();
+      expect(found).toEqual(drops);
+    }
+  });
+
   test('ChecksumMismatch: a wrong checksum drops the rest of the block', () => {
     const bytes = written(['foo']);
     bytes[0]! += 10;
@@ -274,7 +294,7 @@ describe('damage', () => {
   test.each<[string, (bytes: Uint8Array) => void, [number, number, string][]]>([
     ['a length past its end', (bytes) => (bytes[2 * B - 29] = 200), [[2 * B - 33, 33, 'bad record length']]],
     ['a wrong checksum', (bytes) => (bytes[2 * B - 33]! ^= 1), [[2 * B - 33, 33, 'checksum mismatch']]],
-    ['zeros', (bytes) => bytes.fill(0, 2 * B - 33, 2 * B), []],
+    ['zeros', (bytes) => bytes.fill(0, 2 * B - 33, 2 * B), [[2 * B - 33, 33, 'zeros in the middle']]],
   ])('%s at the end of the second block costs that end and the record that crosses it, and the next block is read', (_, change, rest) => {
     // The FULL record of the second block becomes a FIRST, so that a record is being put together where the damage is.
     const bytes = written([big('a', B - 7), big('b', B - 40), big('c', 26), 'next']);
@@ -347,6 +367,25 @@ describe('damage', () => {
     expect(texts(bytes)).toEqual(['foo']);
   });
 
+  describe('zeros after a whole record', () => {
+    const zeroed = (from: number, to: number, ...texts: string[]): Uint8Array => written(texts).fill(0, from, to);
+
+    test.each<[string, Uint8Array, number, number, string[]]>([
+      ['in a later block', zeroed(B, 2 * B, big('a', B - 7), big('b', B - 7), 'next'), B, B, [big('a', B - 7), 'next']],
+      ['after several blocks', zeroed(B, 4 * B, big('a', B - 7), big('b', B - 7), big('c', B - 7), big('d', B - 7), 'next'), B, 3 * B, [big('a', B - 7), 'next']],
+      ['in the same block', zeroed(10, 20, 'foo', 'bar', 'next'), 10, 21, ['foo']],
+      ['in the same block of two', zeroed(10, 20, 'foo', 'bar', big('c', B - 27), 'next'), 10, B - 10, ['foo', 'next']],
+    ])('are damage if records follow %s', (_, bytes, offset, byteLength, found) => {
+      const drops = [{ offset, byteLength, reason: 'zeros in the middle' }];
+      expect([texts(bytes), readLog(bytes).drops, readLog(bytes).tail]).toEqual([found, drops, undefined]);
+      const pieces: LogDrop[] = [];
+      const reader = new LogReader({ record: () => {}, drop: (drop) => pieces.push(drop) });
+      for (let i = 0; i < bytes.length; i += 1000) reader.push(bytes.subarray(i, i + 1000));
+      reader.finish();
+      expect(pieces).toEqual(drops);
+    });
+  });
+
   describe('zeros from within a record to the end of the file', () => {
     const sector = 512;
     const long = 2 * B + 1000;
@@ -372,6 +411,11 @@ describe('damage', () => {
         const reader = new LogReader({ record: () => {} });
         for (let i = 0; i < bytes.length; i += 1000) reader.push(bytes.subarray(i, i + 1000));
         expect([reader.finish(), reader.resumeOffset]).toEqual([tail, second]);
+        // Reading continues in the middle of a block and of a sector.
+        const drops: LogDrop[] = [];
+        const later = new LogReader({ record: () => {}, drop: (drop) => drops.push(drop) }, second);
+        later.push(bytes.subarray(second));
+        expect([later.finish(), drops]).toEqual([tail, []]);
       }
     });
 

@@ -29,6 +29,15 @@ export class ClosingFiles {
   }
 }
 
+/** Closes a file that was only read. A failure is ignored, as in {@link ClosingFiles}. */
+export async function closeRead(file: Pick<FolderFile, 'close'> | undefined): Promise<void> {
+  try {
+    await file?.close?.();
+  } catch {
+    // Everything that was read is there.
+  }
+}
+
 /** Runs a reading, and waits until the files that it passed to `closing` are closed. */
 export async function runClosing<T>(folder: Folder, read: (closing: ClosingFiles) => FolderReading<T>, signal?: Signal): Promise<T> {
   const closing = new ClosingFiles();

@@ -1,3 +1,4 @@
+import { closeRead } from './closing-files.js';
 import { piecesOf } from './file-pieces.js';
 import type { WritableFolder } from './writable-folder.js';
 
@@ -47,7 +48,7 @@ export class LostFiles {
         await file.close();
       }
     } finally {
-      await source.close?.();
+      await closeRead(source);
     }
     return as;
   }

@@ -5,11 +5,13 @@ import { bytewiseComparator, type Comparator, type Source, Table } from '@bloom/
 import { internalKeyComparator, internalKeyPolicy } from '@bloom/sstable/database';
 import { checkedComparator, decodingFor } from '@bloom/sstable/internal';
 import { type Finding, type Unchecked, verifyTable, type VerifyOptions } from '@bloom/sstable/inspect';
+import { closeRead } from '../folder/closing-files.js';
 import { missingManifest, readCurrent } from '../folder/current-file.js';
 import { keyOrderOf } from '../format/database-key.js';
 import { CURRENT, logFileName, numberedFiles, oldTableFileName, tableFileName } from '../format/file-name.js';
 import { type Folder, type FolderFile, mustBeFolder } from '../folder/folder.js';
 import { runAsync } from '../folder/folder-reading.js';
+import { type LogEnd, lostEnds } from '../memtable/log-ends.js';
 import { LogReplay } from '../memtable/log-replay.js';
 import { readManifest } from '../folder/manifest-file.js';
 import { ManifestBuilder, type ManifestFields } from '../format/manifest.js';
@@ -147,10 +149,13 @@ class DatabaseVerifier {
       for (const file of listed) tables.push(await this.#listedTable(file, order));
     } else {
       tables = numberedFiles(names, 'table').map(({ name }) => name);
-      for (const name of tables) await this.#withFile(name, (file) => this.#table(name, file, undefined));
+      for (const name of tables) await this.#listedFile(name, (file) => this.#table(name, file, undefined));
     }
     const logs = fields === undefined ? numberedFiles(names, 'log').map(({ name }) => name) : neededLogs(names, fields).map(logFileName);
-    for (const name of logs) await this.#withFile(name, (file) => this.#log(name, file));
+    const ends: LogEnd[] = [];
+    for (const name of logs) await this.#listedFile(name, async (file) => void ends.push(await this.#log(name, file)));
+    // Without a MANIFEST, some of them may be obsolete.
+    if (fields !== undefined) for (const error of lostEnds(ends)) this.#report(error.file!, error);
     return this.#reportOf(comparatorName, tables, logs);
   }
 
@@ -260,7 +265,7 @@ class DatabaseVerifier {
     if (order.compare(cursor.key, largest) !== 0) report('its last key is not the one that the MANIFEST lists');
   }
 
-  async #log(name: string, file: FolderFile): Promise<void> {
+  async #log(name: string, file: FolderFile): Promise<LogEnd> {
     const replay = new LogReplay(file, name, {
       skip: ({ code, offset, byteLength, reason }, structure) => {
         const problem = structure === 'write batch' ? reason : `${reason} (${byteLength} bytes)`;
@@ -268,6 +273,13 @@ class DatabaseVerifier {
       },
     });
     await runAsync(this.#folder, replay.readAll(), this.#signal);
+    return { name, tail: replay.tail, lastSequence: replay.lastSequence };
+  }
+
+  /** Runs `work` on a file that the folder lists, or reports that it cannot be opened. */
+  async #listedFile(name: string, work: (file: FolderFile) => Promise<unknown>): Promise<void> {
+    if (await this.#withFile(name, work)) return;
+    this.#report(name, { code: 'BLOOM_MISSING_FILE', structure: 'file', offset: 0, problem: 'it is listed but cannot be opened' });
   }
 
   /** Runs `work` on a file. @returns whether the file exists. */
@@ -283,7 +295,7 @@ class DatabaseVerifier {
     try {
       return await work(file);
     } finally {
-      await file?.close?.();
+      await closeRead(file);
     }
   }
 

@@ -46,8 +46,15 @@ export async function lockFolder(path: string): Promise<FolderLock> {
       throw new DatabaseError('BLOOM_LOCKED', `${path} is already open for writing, ${owner.name}`, { heldBy: owner.holder });
     }
     refused.delete(id);
+    let named: string | undefined;
+    try {
+      named = lockIdentity(path);
+    } catch (error) {
+      closeSync(fd);
+      throw error;
+    }
     // A program that deletes a database deletes LOCK while it is locked. The lock of a deleted file excludes no one.
-    if (lockIdentity(path) === id) {
+    if (named === id) {
       locked.add(id);
       let isHeld = true;
       return {

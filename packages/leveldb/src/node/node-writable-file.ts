@@ -36,11 +36,13 @@ const EARLY_SYNC_BYTES = 2 ** 20;
 export function createFile(path: string): NodeWritableFile {
   const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL;
   for (;;) {
+    let fd: number | undefined;
     try {
-      return new NodeWritableFile(openSync(path, flags), path);
+      fd = openSync(path, flags);
     } catch (error) {
       if (codeOf(error) !== 'EEXIST') throw error;
     }
+    if (fd !== undefined) return closingIfItFails(fd, () => new NodeWritableFile(fd, path));
     try {
       unlinkSync(path);
     } catch (error) {
@@ -59,10 +61,22 @@ export function openFileForAppend(path: string): NodeWritableFile | undefined {
     if (['ELOOP', 'EMLINK', 'ENXIO'].includes(codeOf(error) ?? '')) return undefined;
     throw error;
   }
-  const stats = fstatSync(fd);
-  if (stats.isFile() && stats.nlink <= 1) return new NodeWritableFile(fd, path);
-  closeSync(fd);
-  return undefined;
+  return closingIfItFails(fd, () => {
+    const stats = fstatSync(fd);
+    if (stats.isFile() && stats.nlink <= 1) return new NodeWritableFile(fd, path);
+    closeSync(fd);
+    return undefined;
+  });
+}
+
+/** The result of `use`. If it fails, the descriptor is closed, because nobody else knows it. */
+function closingIfItFails<T>(fd: number, use: () => T): T {
+  try {
+    return use();
+  } catch (error) {
+    closeSync(fd);
+    throw error;
+  }
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { FileIdentity } from '@bloom/sstable';
+import { closeRead } from '../folder/closing-files.js';
 import type { FolderFile, SyncFolderFile } from '../folder/folder.js';
 import type { PinnedFolder, WritableFile, WritableFolder } from '../folder/writable-folder.js';
 import type { TableThread, TableThreadSettings } from '../folder/table-thread.js';
@@ -35,7 +36,7 @@ export class PinnedNodeFolder implements PinnedFolder {
     try {
       mustBePinned(this.#pin);
     } catch (error) {
-      await file?.close?.();
+      await closeRead(file);
       throw error;
     }
     return file;

@@ -10,6 +10,7 @@ import type { ManifestFields } from '../format/manifest.js';
 import { isLogNeeded, listedLogs, neededLogs } from '../format/needed-files.js';
 import type { KeyOrder, Version } from '../format/version.js';
 import { type LogMemtable, replayLog } from '../memtable/log-memtable.js';
+import { lostEnds } from '../memtable/log-ends.js';
 import type { OpenedFiles } from './opened-files.js';
 import { Restart } from './reading-restart.js';
 
@@ -158,6 +159,11 @@ export class FolderLogs {
       throw new Restart(new CorruptionError(code, place, `${logFileName(missed[0]!)} ${problem}`), evidence);
     }
     for (const number of missed) damage.add({ file: logFileName(number), offset: 0, reason: `it ${problem}`, code });
+  }
+
+  /** @throws CorruptionError when a log lacks its end although a later one has records, unless damage is left out. */
+  mustBeWhole(logs: readonly LogMemtable[], damage: DamagePolicy): void {
+    for (const error of lostEnds(logs)) damage.pass(error);
   }
 
   /**

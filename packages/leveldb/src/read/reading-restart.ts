@@ -1,5 +1,5 @@
 /** Why the reading of a folder is restarted. */
-import { CorruptionError } from '@bloom/bytes';
+import { type CorruptionCode, CorruptionError } from '@bloom/bytes';
 
 /** The files that were read do not belong to one state of the folder, or some are missing. */
 export class Restart extends Error {
@@ -20,7 +20,19 @@ export class Restart extends Error {
  * allocate space in advance, such as the Java port, truncate a log or a MANIFEST when they close it.
  */
 export function truncationOf(error: unknown): Restart | undefined {
-  if (!(error instanceof CorruptionError) || error.code !== 'BLOOM_TRUNCATED') return undefined;
+  return restartFor(error, 'BLOOM_TRUNCATED');
+}
+
+/**
+ * An error for a damaged log or MANIFEST as a reason to restart; undefined for any other error. A writer that allocated space in advance replaces
+ * its zeros, and a read at that moment may get zeros before a record.
+ */
+export function logDamageOf(error: unknown): Restart | undefined {
+  return restartFor(error, 'BLOOM_BAD_LOG');
+}
+
+function restartFor(error: unknown, code: CorruptionCode): Restart | undefined {
+  if (!(error instanceof CorruptionError) || error.code !== code) return undefined;
   return new Restart(error, `${error.file ?? ''}\n${error.offset}\n${error.problem}`);
 }
 

@@ -29,13 +29,13 @@ import { FolderTables } from './folder-tables.js';
 import { isSameDatabase, type KnownDatabase } from './known-database.js';
 import { OpenedFiles } from './opened-files.js';
 import { DEFAULT_MAX_RESTARTS, openTablesFor, type ReaderOptions } from './reader-options.js';
-import { evidenceOf, Restart, truncationOf } from './reading-restart.js';
+import { evidenceOf, logDamageOf, Restart, truncationOf } from './reading-restart.js';
 import { sumOf, TableCache, ViewTables } from '../table/table-cache.js';
 import type { TableHandle } from '../table/table-handle.js';
 import type { Version } from '../format/version.js';
 import { View } from './view.js';
 
-/** The least number of restarts after missing or truncated files: one confirms that logs are damaged, another one that tables are. */
+/** The least number of restarts after missing, truncated or damaged files: one confirms that logs are damaged, another one that tables are. */
 const CONFIRMING_RESTARTS = 2;
 
 /** Reads views of one folder. */
@@ -112,7 +112,7 @@ export class ViewReader {
         return yield* this.#attempt();
       } catch (error) {
         if (!(error instanceof FolderError && error.code === 'BLOOM_FOLDER_CHANGED')) {
-          const restart = error instanceof Restart ? error : truncationOf(error);
+          const restart = error instanceof Restart ? error : (truncationOf(error) ?? logDamageOf(error));
           if (restart === undefined) throw error;
           if (this.evidence.has(restart.evidence)) throw restart.damage;
           this.evidence.add(restart.evidence);
@@ -161,6 +161,7 @@ export class ViewReader {
         this.tables.open(tables, version, pinned),
       ]);
       this.tables.judge(failures, names, tables, damage, place, seen, this.evidence);
+      this.logs.mustBeWhole(logs, damage);
       if (names !== undefined && isBehind(logs, fields)) yield* this.logs.mustHaveSeen(logs, fields, names);
       // A writer may have added to logs.
       if (this.canIdentify) yield* this.logs.mustBeSame(opened.filter(({ number }) => isLogNeeded(number, fields)));

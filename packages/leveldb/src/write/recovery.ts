@@ -5,10 +5,12 @@
  */
 import { CorruptionError } from '@bloom/bytes';
 import type { TableBuilderOptions } from '@bloom/sstable';
+import { closeRead } from '../folder/closing-files.js';
 import { addBatch, isFull, misfitOf } from '../memtable/batch-entries.js';
 import type { Dropped } from '../folder/damage.js';
 import { logFileName, oldTableFileName, tableFileName } from '../format/file-name.js';
 import { runAsync } from '../folder/folder-reading.js';
+import { type LogEnd, lostEnds } from '../memtable/log-ends.js';
 import { LogReplay } from '../memtable/log-replay.js';
 import { Memtable } from '../memtable/memtable.js';
 import { missingFiles, missingTables, neededLogs } from '../format/needed-files.js';
@@ -68,6 +70,7 @@ export async function recoverLogs(folder: WritableFolder, names: readonly string
   mustLeaveNumbers(numbers);
   let lastSequence = 0n;
   const begun: bigint[] = [];
+  const ends: LogEnd[] = [];
   try {
     for (const [i, number] of numbers.entries()) {
       const recovered = await recoverLog(folder, number, versions, settings, i === numbers.length - 1, begun);
@@ -75,9 +78,15 @@ export async function recoverLogs(folder: WritableFolder, names: readonly string
       dropped.push(...recovered.dropped);
       isChanged ||= recovered.isChanged;
       ({ log } = recovered);
+      ends.push(recovered);
       if (recovered.lastSequence > lastSequence) ({ lastSequence } = recovered);
       // The MANIFEST may not know the log's number yet.
       versions.markFileNumberUsed(number);
+    }
+    for (const error of lostEnds(ends)) {
+      if (!settings.skipsDamage) throw error;
+      const { file = '', offset, problem: reason, code } = error;
+      dropped.push({ file, offset, reason, code });
     }
     if (lastSequence > versions.lastSequence) versions.lastSequence = lastSequence;
     await keepDropped(folder, dropped);
@@ -126,7 +135,7 @@ async function recoverLog(
   settings: RecoverySettings,
   isLast: boolean,
   begun: bigint[],
-): Promise<Recovered & { readonly lastSequence: bigint }> {
+): Promise<Recovered & LogEnd> {
   const name = logFileName(number);
   const file = await folder.open(name);
   if (file === undefined) throw new CorruptionError('BLOOM_MISSING_FILE', { structure: 'folder', offset: 0, file: folder.name }, `${name} is listed but cannot be opened`);
@@ -167,9 +176,9 @@ async function recoverLog(
       for (const one of filled) await flush(one);
     }
   } finally {
-    await file.close?.();
+    await closeRead(file);
   }
-  const { lastSequence } = replay;
+  const { lastSequence, tail } = replay;
   // A damaged log would be refused again.
   const isWhole = flushed === 0 && canBeContinued(file, replay.recordsEnd) && dropped.length === 0;
   const mayReuse = isLast && isWhole && (settings.reusedLogs === 'any' || (settings.reusedLogs === 'empty' && operations === 0));
@@ -188,7 +197,7 @@ async function recoverLog(
   const files = tables.map((table) => table.file);
   if (appended !== undefined) {
     const records = new RecordFile(number, name, appended, file.byteLength);
-    return { files, isChanged: false, lastSequence, dropped, log: new LiveLog(records, memtable ?? new Memtable(versions.order.compareInternalKeys)) };
+    return { files, isChanged: false, name, tail, lastSequence, dropped, log: new LiveLog(records, memtable ?? new Memtable(versions.order.compareInternalKeys)) };
   }
-  return { files, isChanged: flushed > 0 || dropped.length > 0, lastSequence, log: undefined, dropped };
+  return { files, isChanged: flushed > 0 || dropped.length > 0, name, tail, lastSequence, log: undefined, dropped };
 }

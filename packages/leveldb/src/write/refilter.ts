@@ -9,6 +9,7 @@ import { mustBeFunction, mustBeOptions, mustBeSignal } from '@bloom/bytes/intern
 import { FittedBloomFilterPolicy } from '@bloom/policy';
 import { internalKeyPolicy } from '@bloom/sstable/database';
 import { type RefilteredTable, refilterTable } from '@bloom/sstable/inspect';
+import { closeRead } from '../folder/closing-files.js';
 import type { FolderFile } from '../folder/folder.js';
 import type { WritableFolder } from '../folder/writable-folder.js';
 import { manifestFileName, numberedFiles, oldTableFileName, tableFileName } from '../format/file-name.js';
@@ -157,7 +158,7 @@ class Refiltering {
         try {
           opened.push({ table, name, file, refiltered: await this.#refilter(new WholeTable(file, table.size, name)) });
         } catch (error) {
-          await file.close?.();
+          await closeRead(file);
           throw error;
         }
       }
@@ -187,7 +188,7 @@ class Refiltering {
       if (isChanged) await this.#replace(level, replacements);
     } finally {
       for (const name of created) await deleteIfPossible(this.#folder, name);
-      for (const { file } of opened) await file.close?.();
+      for (const { file } of opened) await closeRead(file);
     }
   }
 

@@ -8,7 +8,7 @@
  */
 import { CorruptionError } from '@bloom/bytes';
 import { mustBeBoolean, mustBeOptions } from '@bloom/bytes/internal';
-import { runClosing } from '../folder/closing-files.js';
+import { closeRead, runClosing } from '../folder/closing-files.js';
 import { readManifestName } from '../folder/current-file.js';
 import { DatabaseError } from '../folder/database-error.js';
 import type { FolderFile } from '../folder/folder.js';
@@ -200,7 +200,7 @@ class Repair {
   async #current(): Promise<string | undefined> {
     const name = await runClosing(this.#folder, (closing) => readManifestName(this.#folder.name, closing));
     const named = name === undefined ? undefined : await this.#folder.open(name);
-    await named?.close?.();
+    await closeRead(named);
     return named && name;
   }
 
@@ -297,7 +297,7 @@ class Repair {
     try {
       await use(file);
     } finally {
-      await file.close?.();
+      await closeRead(file);
     }
   }
 }

@@ -84,8 +84,9 @@ function newestFirst(tables: readonly FileMetadata[]): FileMetadata[] {
 /** The compression of a table. @throws UnsupportedError when there is no codec for it. */
 function* look({ number, size }: FileMetadata, by: typeof tableCompression, settings: Settings, closing: ClosingFiles): FolderReading<TableCompression | undefined> {
   const file = (yield* openFile(tableFileName(number))) ?? (yield* openFile(oldTableFileName(number)));
-  if (file === undefined || file.byteLength < size) return undefined;
+  if (file === undefined) return undefined;
   try {
+    if (file.byteLength < size) return undefined;
     const compression = yield* by(new WholeTable(file, size, file.name ?? tableFileName(number), false), settings.opening);
     if (compression !== undefined && compression.type > SNAPPY_TYPE) codecFor(compression, settings);
     return compression;

@@ -7,6 +7,7 @@ import { CorruptionError, type Place, UnsupportedError } from '@bloom/bytes';
 import { quotedName } from '@bloom/bytes/internal';
 import type { Comparator } from '@bloom/sstable';
 import { MAX_SEQUENCE } from '@bloom/sstable/database';
+import { closeRead } from '../folder/closing-files.js';
 import type { FolderFile } from '../folder/folder.js';
 import { missingManifest, readCurrent } from '../folder/current-file.js';
 import { encodeCurrent } from '../format/current.js';
@@ -125,7 +126,7 @@ export class VersionSet implements ManifestFields {
     try {
       name = await runAsync(folder, readCurrent(current, folder.name));
     } finally {
-      await current?.close?.();
+      await closeRead(current);
     }
     const file = await openShortFile(folder, name);
     if (file === undefined) throw missingManifest(name, folder.name);
@@ -142,7 +143,7 @@ export class VersionSet implements ManifestFields {
       }
       return versions;
     } finally {
-      await file.close?.();
+      await closeRead(file);
     }
   }
 

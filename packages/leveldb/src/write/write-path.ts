@@ -190,6 +190,10 @@ export class WritePath {
     try {
       // A record in the new log must not survive a power failure that loses an earlier one.
       await syncing;
+      if (!before.isNamed) {
+        await this.#folder.syncFolder();
+        log.isNamed = true;
+      }
     } catch (error) {
       throw this.#state.fail(error);
     } finally {

@@ -1,4 +1,5 @@
 import { Database, type DatabaseOptions, type FolderFile, type WritableFile, type WritableFolder, WritableMemoryFolder } from '@bloom/leveldb';
+import { verifyDatabase } from '@bloom/leveldb/inspect';
 import { describe, expect, test } from 'vitest';
 
 const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text);
@@ -32,6 +33,12 @@ class Calls {
     this.open.add(opened);
     return opened;
   }
+
+  /** Closes a file, as a system does that reports a failure. */
+  close(opened: string): void {
+    this.open.delete(opened);
+    this.make(() => undefined);
+  }
 }
 
 /** A folder in memory whose files have to be closed. */
@@ -41,7 +48,7 @@ function countedFolder(inner: WritableMemoryFolder, calls: Calls): WritableFolde
     return {
       append: (bytes) => calls.make(() => file.append(bytes)),
       sync: () => calls.make(() => file.sync()),
-      close: () => void calls.open.delete(opened),
+      close: () => calls.close(opened),
     };
   };
   return {
@@ -51,7 +58,7 @@ function countedFolder(inner: WritableMemoryFolder, calls: Calls): WritableFolde
       const file = calls.make(() => inner.open(name));
       if (file === undefined) return undefined;
       const opened = calls.opened(name);
-      return { ...file, read: (offset, length) => calls.make(() => file.read(offset, length)), close: () => void calls.open.delete(opened) };
+      return { ...file, read: (offset, length) => calls.make(() => file.read(offset, length)), close: () => calls.close(opened) };
     },
     create: (name) => writable(name, calls.make(() => inner.create(name))),
     openForAppend: (name) => writable(name, calls.make(() => inner.openForAppend(name))),
@@ -98,29 +105,48 @@ async function written(isDamaged: boolean): Promise<WritableMemoryFolder> {
   return new WritableMemoryFolder(files);
 }
 
+/** A folder with several tables in level 0, the last of which has lost its end if it is to be truncated. */
+async function flushed(isTruncated: boolean): Promise<WritableMemoryFolder> {
+  const folder = new WritableMemoryFolder();
+  const database = await Database.open(folder);
+  for (let round = 0; round < 5; round++) {
+    await database.put(bytesOf('key'), bytesOf(`value ${round}`));
+    await database.flush();
+  }
+  const [level0] = database.describe().levels;
+  await database.close();
+  const files = folder.files();
+  const last = level0!.map(({ name }) => name).sort().at(-1)!;
+  if (isTruncated) files.set(last, files.get(last)!.subarray(0, -1));
+  return new WritableMemoryFolder(files);
+}
+
 interface Case {
   readonly what: string;
-  readonly isDamaged?: boolean;
-  readonly isNew?: boolean;
+  /** The folder; by default a new one. */
+  readonly before?: () => Promise<WritableMemoryFolder>;
   run(folder: WritableFolder): Promise<unknown>;
 }
 
 const cases: readonly Case[] = [
-  { what: 'a new database is written', isNew: true, run: (folder) => write(folder, {}) },
-  { what: 'a database is written', run: (folder) => write(folder, {}) },
-  { what: 'a database is written whose files are reused', run: (folder) => write(folder, { reuseLogs: true }) },
-  { what: 'a damaged database is written', isDamaged: true, run: (folder) => write(folder, { damage: 'skip', reuseLogs: true }) },
-  { what: 'a database is repaired', isDamaged: true, run: (folder) => Database.repair(folder) },
+  { what: 'a new database is written', run: (folder) => write(folder, {}) },
+  { what: 'a database is written', before: () => written(false), run: (folder) => write(folder, {}) },
+  { what: 'a database is written whose files are reused', before: () => written(false), run: (folder) => write(folder, { reuseLogs: true }) },
+  { what: 'a damaged database is written', before: () => written(true), run: (folder) => write(folder, { damage: 'skip', reuseLogs: true }) },
+  { what: 'a database is repaired', before: () => written(true), run: (folder) => Database.repair(folder) },
+  { what: 'a database with a truncated table is opened', before: () => flushed(true), run: async (folder) => (await Database.open(folder)).close() },
+  { what: 'a database gets other filters', before: () => flushed(false), run: (folder) => Database.refilter(folder) },
+  { what: 'a database is verified', before: () => written(true), run: (folder) => verifyDatabase(folder) },
 ];
 
 describe.each([
   ['one call fails', false],
   ['calls fail from one on', true],
 ])('when %s', (_, forGood) => {
-  test.each(cases)('while $what, every file is closed in the end, and the lock is free', async ({ isDamaged = false, isNew = false, run }) => {
-    const before = isNew ? new Map<string, Uint8Array>() : (await written(isDamaged)).files();
+  test.each(cases)('while $what, every file is closed in the end, and the lock is free', async ({ before, run }) => {
+    const files = (await before?.())?.files();
     for (let failing = 1; ; failing++) {
-      const inner = new WritableMemoryFolder(before);
+      const inner = new WritableMemoryFolder(files);
       const calls = new Calls(failing, forGood);
       const outcome = await run(countedFolder(inner, calls)).then(
         () => 'done',
