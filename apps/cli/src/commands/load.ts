@@ -73,19 +73,20 @@ async function load(path: string, inputPaths: readonly string[], options: LoadOp
   const operations = new Operations(decoded, { versions: options.versions === true, memoryBytes: SORT_BYTES, folder: dirname(resolve(path)) });
   let entries = 0;
   try {
-    await interruptible(async (signal) => {
+    // This happens before the folder is opened or created.
+    const whole = await interruptible(async (signal) => {
       await operations.prepare(signal);
-      // This happens before the folder is opened or created.
-      const whole = options.atomic ? await wholeBatch(path, operations, signal) : undefined;
-      await withDatabase(path, options, true, async (database) => {
-        const sync = options.sync === true;
-        if (whole === undefined) entries = await loadAll(database, operations, options, signal);
-        else {
-          await database.write(whole, { sync });
-          entries = whole.count;
-        }
-        if (options.compact) await database.compactRange();
-      });
+      return options.atomic ? wholeBatch(path, operations, signal) : undefined;
+    });
+    await withDatabase(path, options, true, async (database) => {
+      const sync = options.sync === true;
+      if (whole === undefined) entries = await interruptible((signal) => loadAll(database, operations, options, signal));
+      else {
+        await database.write(whole, { sync });
+        entries = whole.count;
+      }
+      // Not interruptible, so a signal ends the program at once, as in `bloom compact`: the entries are in the database.
+      if (options.compact) await database.compactRange();
     });
   } finally {
     reading.stop();

@@ -91,6 +91,28 @@ describe.runIf(process.platform !== 'win32')('a command that a signal ends in it
     expect((await bloom(['put', 'db', 'after', 'it'], scratch.path)).code).toBe(0);
   });
 
+  test('ends load during --compact, after all entries have been written', async () => {
+    const scratch = new Scratch();
+    scratch.write('lines.tsv', lines.slice(0, 200_000));
+    // Filters take so long that the merge of the tables takes far longer than the test.
+    scratch.write(
+      'slow.mjs',
+      `const cell = new Int32Array(new SharedArrayBuffer(4));
+      export class Slow {
+        name = 'test.Slow';
+        createFilter(keys, dst) { Atomics.wait(cell, 0, 0, 200); dst.extend(1); }
+        keyMayMatch() { return true; }
+      }`,
+    );
+    const child = spawn(process.execPath, [program, 'load', 'db', 'lines.tsv', '--compact', '--policy', './slow.mjs'], { cwd: scratch.path, ...KILLED_AT_LAST });
+    const closed = outcome(child);
+    // Nothing is written to a table before the merge.
+    await expect.poll(() => existsSync(scratch.at('db')) && readdirSync(scratch.at('db')).some((name) => name.endsWith('.ldb')), { timeout: 30_000 }).toBe(true);
+    child.kill('SIGINT');
+    expect(await closed).toMatchObject({ code: null, signal: 'SIGINT' });
+    expect((await bloom(['count', 'db'], scratch.path)).stdout.toString()).toBe(`${lines.slice(0, 200_000).split('\n').length}\n`);
+  });
+
   test.each([
     ['as soon as its first part is said to be written', 0],
     ['while it searches its second input', 300],
