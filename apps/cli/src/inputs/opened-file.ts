@@ -64,10 +64,13 @@ export async function openTableFile(location: TableLocation, options: RemoteOpti
 }
 
 async function copied(name: string, source: Pick<Source, 'byteLength'> & { read(offset: number, length: number): Uint8Array | Promise<Uint8Array> }, stat?: BigIntStats): Promise<OpenedFile> {
-  const file = new TemporaryFile(tmpdir());
+  const file = inTemporaryFolder(() => new TemporaryFile(tmpdir()));
   const { fd } = file;
   try {
-    for (let at = 0; at < source.byteLength; at += COPIED_BYTES) file.append(await source.read(at, Math.min(COPIED_BYTES, source.byteLength - at)));
+    for (let at = 0; at < source.byteLength; at += COPIED_BYTES) {
+      const bytes = await source.read(at, Math.min(COPIED_BYTES, source.byteLength - at));
+      inTemporaryFolder(() => file.append(bytes));
+    }
     return { name, fd, byteLength: file.byteLength, stat: stat ?? fstatSync(fd, { bigint: true }), close: () => file.close() };
   } catch (error) {
     file.close();
@@ -76,6 +79,16 @@ async function copied(name: string, source: Pick<Source, 'byteLength'> & { read(
 }
 
 /** Whether the keys of a table are internal keys. @throws Failure when it cannot be opened. */
+/** The result of `work`. @throws its errors as failures that name the folder for temporary files instead of the input. */
+function inTemporaryFolder<T>(work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    const failure = failureOf(`${tmpdir()}, the folder for temporary files`, error);
+    throw failure instanceof Failure ? new Failure(`${failure.message}: ${process.platform === 'win32' ? 'TEMP' : 'TMPDIR'} can name another one`, { cause: error }) : failure;
+  }
+}
+
 export async function hasInternalKeys({ name, fd, byteLength }: OpenedFile, plugins: Plugins): Promise<boolean> {
   const source = new DescriptorSource(fd, byteLength);
   try {

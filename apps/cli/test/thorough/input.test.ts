@@ -76,6 +76,26 @@ describe('an input that cannot be read', () => {
     expect(readdirSync(scratch.path).filter((name) => name.includes('secret-out'))).toEqual([]);
   });
 
+  test.runIf(process.platform === 'linux')('is named if it is one file of a folder', async () => {
+    await bloom(['load', 'db', '-', '--compact', '-q'], scratch.path, 'a\t1\n');
+    const table = `db/${readdirSync(scratch.at('db')).find((name) => name.endsWith('.ldb'))!}`;
+    chmodSync(scratch.at(table), 0);
+    chmodSync(scratch.path, 0o777);
+    const options = isRoot ? { uid: 65534, gid: 65534 } : {};
+    for (const line of ['get db a', 'scan db', 'count db/', 'verify db', 'stat db', 'diff db db', 'salvage db -o out.ldb', 'convert db -o out.ldb']) {
+      const { code, stderr } = await shell(`bloom ${line}`, scratch.path, options);
+      expect({ line, code, stderr }).toEqual({ line, code: 2, stderr: `bloom: ${table}: permission denied\n` });
+    }
+  });
+
+  test.runIf(process.platform !== 'win32')('that must be copied to a temporary file is not to blame for the folder of these', async () => {
+    await build('letters.ldb', [], scratch.path, 'a\t1\n');
+    for (const line of ['diff - letters.ldb', 'convert - -o copy.ldb', 'merge - -o copy.ldb']) {
+      const { code, stderr } = await shell(`TMPDIR=/nowhere bloom ${line} < letters.ldb`, scratch.path);
+      expect({ code, stderr }).toEqual({ code: 2, stderr: 'bloom: /nowhere, the folder for temporary files: no such file or folder: TMPDIR can name another one\n' });
+    }
+  });
+
   test.runIf(process.platform === 'linux')('is a failure of one line if it can be opened but not read', async () => {
     for (const sort of [[], ['--sort']]) {
       const { code, stderr } = await bloom(['build', '/proc/self/mem', ...sort, '-o', 'mem.ldb'], scratch.path);
