@@ -9,7 +9,7 @@ import type { Plugins } from '../plugins/plugin-options.js';
 import { keyFormOf } from './key-form.js';
 import { shownName } from './location.js';
 import { isDatabase, recognised } from './opened-input.js';
-import { nameOf, type RemoteOptions, type TableLocation } from './opened-source.js';
+import { mustNotBeOutput, nameOf, type RemoteOptions, type TableLocation } from './opened-source.js';
 import { DescriptorSource } from './sorted-run.js';
 import { tableFailure } from './table-advice.js';
 import { TemporaryFile } from './temporary-file.js';
@@ -55,6 +55,7 @@ export async function openTableFile(location: TableLocation, options: RemoteOpti
         await source.close();
       }
     }
+    mustNotBeOutput(name);
     const fd = openSync(name, 'r');
     const stat = fstatSync(fd, { bigint: true });
     return { name, fd, byteLength: Number(stat.size), stat, close: () => closeSync(fd) };

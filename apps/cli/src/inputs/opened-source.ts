@@ -92,6 +92,11 @@ function counted(source: SyncSource, tracing: Trace | undefined): SyncSource {
 
 function mustBeReadable(path: string): void {
   if (path === '') throw new Failure('the name of the table is empty');
+  mustNotBeOutput(path);
+}
+
+/** @throws Failure for a file to which standard output is redirected; the system's error. */
+export function mustNotBeOutput(path: string): void {
   const found = statSync(path, { bigint: true });
   if (isSameFile(found, fstatSync(1, { bigint: true }))) {
     throw new Failure(`${path}: is also stdout, which would overwrite it`);

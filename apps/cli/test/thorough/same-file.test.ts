@@ -43,6 +43,9 @@ describe('a command that would overwrite its own input is refused before anythin
     ['bloom build - -o good.tsv < good.tsv', 'good.tsv: is also the input: choose another file'],
     ['bloom build - --sort -o hard-good.tsv < good.tsv', 'hard-good.tsv: is also the input: choose another file'],
     ['bloom scan good.ldb >> good.ldb', 'good.ldb: is also stdout, which would overwrite it'],
+    ['bloom diff good.ldb damaged.ldb >> good.ldb', 'good.ldb: is also stdout, which would overwrite it'],
+    ['bloom merge good.ldb -o new.ldb --json >> good.ldb', 'good.ldb: is also stdout, which would overwrite it'],
+    ['bloom bulk split -n 2 good.ldb >> good.ldb', 'good.ldb: is also stdout, which would overwrite it'],
     ['bloom layout good.ldb 1<> good.ldb', 'good.ldb: is also stdout, which would overwrite it'],
   ])('%s', async (line, problem) => {
     const before = [scratch.read('good.ldb'), scratch.read('good.tsv')];
