@@ -1,5 +1,5 @@
 import { existsSync, statSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { type Command, Option } from 'commander';
 import { Failure } from '../failure.js';
 import type { KeyFormOptions } from './opened-table.js';
@@ -42,6 +42,6 @@ export function mustBeForFolder(path: string, option: string, value: unknown): v
 /** Warns if a table is part of a database, which may have newer versions elsewhere. */
 export function noteDatabase(path: string): void {
   const folder = dirname(path);
-  if (!existsSync(join(folder, 'CURRENT'))) return;
+  if (!/^\d+\.(?:ldb|sst)$/.test(basename(path)) || !existsSync(join(folder, 'CURRENT'))) return;
   note(`${path}: is one file of the database in ${folder}: newer versions of its keys may be in other files; pass the folder to read all of them`);
 }

@@ -9,7 +9,7 @@ import { MemorySource, SyncTable } from '@bloom/sstable';
 import { Command } from 'commander';
 import { describe, expect, test, vi } from 'vitest';
 import { addScan } from '../../src/commands/scan.js';
-import { bloom, bloomPrints } from '../bloom.js';
+import { bloom, bloomPrints, build } from '../bloom.js';
 import { Scratch } from '../bloom-process.js';
 
 const scratch = new Scratch();
@@ -313,6 +313,14 @@ describe("a database's folder", () => {
     const { code, stderr } = await bloom(['salvage', 'own', '-o', 'own/000099.ldb'], scratch.path);
     expect({ code, stderr }).toEqual({ code: 2, stderr: 'bloom: own/000099.ldb: is inside own, which must not change: choose a file elsewhere\n' });
     expect(readdirSync(scratch.at('own'))).not.toContain('000099.ldb');
+  });
+
+  test('reading a file next to its tables that is not named like one of them gives no warning', async () => {
+    cpSync(database('log-batches').path, scratch.at('with-guests'), { recursive: true });
+    await build('with-guests/words.ldb', [], scratch.path, 'a\t1\n');
+    const folder = scratch.at('with-guests');
+    for (const command of [['get', 'words.ldb', 'a'], ['scan', 'words.ldb'], ['count', 'words.ldb']]) expect(await bloom(command, folder)).toMatchObject({ code: 0, stderr: '' });
+    for (const command of [['get', '-', 'a'], ['scan', '-'], ['count', '-']]) expect(await bloom(command, folder, scratch.read('with-guests/words.ldb'))).toMatchObject({ code: 0, stderr: '' });
   });
 
   test('reading one of its tables warns that newer versions may be in other files', async () => {
