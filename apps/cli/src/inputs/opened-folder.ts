@@ -1,4 +1,4 @@
-import { basename, join } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { DatabaseReader, type Dropped, type Folder, FolderError, parseFileName, type ReaderOptions, SyncDatabaseReader, type SyncFolder } from '@bloom/leveldb';
 import { comparatorNameSync } from '@bloom/leveldb/inspect';
 import { idbComparator, idbFilterPolicyOf } from '@bloom/leveldb/idb-comparator';
@@ -6,7 +6,7 @@ import { SyncNodeFolder } from '@bloom/leveldb/node';
 import { quotedName } from '@bloom/bytes/internal';
 import { count, counted } from '@bloom/report';
 import { bytewiseComparator, CorruptionError, UnsupportedError } from '@bloom/sstable';
-import { Failure, failureOf, placedBytes } from '../failure.js';
+import { Failure, failureOf, isSystemError, placedBytes } from '../failure.js';
 import { note } from '../outputs/output.js';
 import { knownCodecs, knownPolicies } from '../plugins/known-plugins.js';
 import { loadPlugins, type PluginOptions, type Plugins } from '../plugins/plugin-options.js';
@@ -144,7 +144,7 @@ export function folderFailure(path: string, folder: Folder, error: unknown): unk
   if (error instanceof CorruptionError && error.code === 'BLOOM_NOT_A_DATABASE' && hasLogsOrTables(folder)) {
     return new Failure(`${path}: it has no CURRENT, so it cannot be opened as a database`, { cause: error });
   }
-  return failureOf(isPlaced(error) ? fileIn(path, error.file) : path, error);
+  return failureOf(isPlaced(error) ? fileIn(path, error.file) : placeOf(path, error), error);
 }
 
 function orderProblem(folder: Folder, { problem }: UnsupportedError): string {
@@ -168,6 +168,12 @@ export function fileIn(path: string, file: string | undefined): string {
 }
 
 /** Whether the folder is made from a single log. */
+/** The file of a folder that a system's error is about, if it names one; else the folder. */
+function placeOf(path: string, error: unknown): string {
+  const file = isSystemError(error) ? error.path : undefined;
+  return file !== undefined && resolve(dirname(file)) === resolve(path) ? fileIn(path, file) : path;
+}
+
 function isOneFile(path: string): boolean {
   return path.includes('://') ? !path.endsWith('/') : !isFolder(path);
 }
