@@ -189,6 +189,18 @@ describe('ls and export', () => {
     expect(await bloomPrints(['ls', 'profile'], scratch.path)).toMatch(/^folder +what +entries +size +in use by\nIndexedDB\/https_a/u);
   });
 
+  test.runIf(process.platform !== 'win32')('ls and export find a folder whose files are links', async () => {
+    const items = join(stored, 'local-storage');
+    mkdirSync(scratch.at('linked/Local Storage/leveldb'), { recursive: true });
+    for (const name of readdirSync(items)) symlinkSync(join(items, name), scratch.at(`linked/Local Storage/leveldb/${name}`));
+    symlinkSync('nowhere', scratch.at('linked/Local Storage/CURRENT'));
+    symlinkSync('itself', scratch.at('linked/Local Storage/itself'));
+    const [found] = linesOf(await bloomPrints(['ls', '--json', 'linked'], scratch.path)).map((line) => JSON.parse(line) as Record<string, unknown>);
+    expect(found).toMatchObject({ path: 'linked/Local Storage/leveldb', problem: null, entries: expect.any(Number) as number });
+    expect(found!.bytes).toBeGreaterThan(1000);
+    expect((await bloom(['export', 'linked', '-o', 'linked-out'], scratch.path)).code).toBe(0);
+  });
+
   test('ls reports unreadable folders, and folders without a database', async () => {
     cpSync(join(profile, 'Session Storage'), scratch.at('broken/Session Storage'), { recursive: true });
     truncateSync(scratch.at('broken/Session Storage/MANIFEST-000001'), 0);

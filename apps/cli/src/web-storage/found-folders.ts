@@ -32,7 +32,7 @@ export function* foundFolders(root: string): Generator<FoundFolder, void, undefi
     try {
       for (const entry of readdirSync(path, { withFileTypes: true })) {
         if (entry.isDirectory()) inside.push({ path: join(path, entry.name), name: name === '' ? entry.name : `${name}/${entry.name}` });
-        else if (entry.isFile()) files.push(entry.name);
+        else if (entry.isFile() || (entry.isSymbolicLink() && isFile(join(path, entry.name)))) files.push(entry.name);
       }
     } catch (error) {
       const failure = failureOf(path, error);
@@ -43,6 +43,16 @@ export function* foundFolders(root: string): Generator<FoundFolder, void, undefi
     const isWhole = files.includes('CURRENT') && files.some((file) => /^MANIFEST-\d+$/u.test(file));
     if (isWhole || (storageByName(path) !== undefined && files.some((file) => CONTENTS.test(file)))) yield { path, name, bytes: files.reduce((sum, file) => sum + sizeOf(join(path, file)), 0) };
     waiting.push(...inside.sort((a, b) => (a.name < b.name ? 1 : -1)));
+  }
+}
+
+/** Whether a link leads to a file. */
+function isFile(path: string): boolean {
+  try {
+    return statSync(path, { throwIfNoEntry: false })?.isFile() === true;
+  } catch {
+    // It leads to itself, or to a folder that cannot be read.
+    return false;
   }
 }
 
