@@ -6,10 +6,11 @@ import { idbComparator } from '@bloom/leveldb/idb-comparator';
 import { SyncNodeFolder } from '@bloom/leveldb/node';
 import { BloomFilterPolicy } from '@bloom/policy';
 import { counted } from '@bloom/report';
-import { bytewiseComparator, type Comparator, CorruptionError, type TableBuilderOptions } from '@bloom/sstable';
+import { bytewiseComparator, type Comparator, CorruptionError, type TableBuilderOptions, UnsupportedError } from '@bloom/sstable';
 import type { Entry } from '../formats/entry.js';
 import { EXIT, Failure } from '../failure.js';
 import { droppedJson, droppedText, folderFailure, hasLogsOrTables, openDatabase, unknownOrderText } from '../inputs/opened-folder.js';
+import { CODEC_ADVICE } from '../library-advice.js';
 import { knownCodecs } from '../plugins/known-plugins.js';
 import type { Plugins } from '../plugins/plugin-options.js';
 import { policyInOrder } from '../plugins/policy-in-order.js';
@@ -59,7 +60,7 @@ export async function salvageFolder(path: string, table: SalvagedTable, plugins:
   try {
     readable = merged(await openDatabase(folder, plugins, { damage: 'skip' }), plugins);
   } catch (error) {
-    const failure = folderFailure(path, folder, error);
+    const failure = readingFailure(path, error);
     if (!(failure instanceof Failure && error instanceof CorruptionError)) throw failure;
     problem = failure.message;
     readable = unmerged(path, comparatorOf(path, plugins), plugins);
@@ -164,8 +165,15 @@ function* failingAs(path: string, entries: Iterable<Entry>): Generator<Entry, vo
   try {
     yield* entries;
   } catch (error) {
-    throw folderFailure(path, new SyncNodeFolder(path), error);
+    throw readingFailure(path, error);
   }
+}
+
+/** {@link folderFailure}, with advice about a missing codec. */
+function readingFailure(path: string, error: unknown): unknown {
+  const failure = folderFailure(path, new SyncNodeFolder(path), error);
+  const isOfCodec = error instanceof UnsupportedError && error.code === 'BLOOM_UNSUPPORTED_CODEC';
+  return failure instanceof Failure && isOfCodec ? new Failure(`${failure.message}; ${CODEC_ADVICE}`, { cause: error }) : failure;
 }
 
 /** @throws Failure when nothing in the folder is a part of a database. */

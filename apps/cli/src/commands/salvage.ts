@@ -19,6 +19,7 @@ import { inputStat } from '../inputs/input.js';
 import { isFolder, mustNotInsist, noteDatabase } from '../inputs/folder-argument.js';
 import { addKeyFormOptions, type KeyFormOptions, noteAssumption, type SyncTableFile, withTableFile } from '../inputs/opened-table.js';
 import { locate, shownName } from '../inputs/location.js';
+import { isOfMissingCodec, plainFindings, withoutAdvice } from '../library-advice.js';
 import { mergeTables } from '../inputs/merging-thread.js';
 import { type OpenedFile, openTableFile } from '../inputs/opened-file.js';
 import { isDatabase, recognised } from '../inputs/opened-input.js';
@@ -29,6 +30,7 @@ import { note, printLines } from '../outputs/output.js';
 import { addSummaryOption, printSummary, secondsSince, type SummaryOptions } from '../outputs/summary.js';
 import { salvageFolder, type Saved } from './salvage-folder.js';
 import { NothingSaved, type SalvagedTable, writeSalvaged } from './salvaged-table.js';
+import { noteMissingCodec } from '../outputs/verification-report.js';
 import { mustBeWritable, writingFailure } from '../outputs/writable-output.js';
 import { writeTables } from '../outputs/written-entries.js';
 import { internalOptions } from '../outputs/table-options.js';
@@ -200,12 +202,15 @@ async function salvageOne({ path, location }: DamagedInput, table: SalvagedTable
   });
   if (location.kind === 'file') noteDatabase(path);
 
+  if ([...report.findings, ...report.lost].some(({ problem }) => isOfMissingCodec(problem))) noteMissingCodec(name);
   const isLossy = lostSomething(report);
   if (isLossy) process.exitCode = EXIT.no;
   const lostLines = [
     ...report.findings.map((finding) => head + placedProblem(finding)),
-    ...report.lost.map(({ offset, byteLength, problem }) => `${head}${placedBytes(byteLength, offset)}: ${problem}`),
+    ...report.lost.map(({ offset, byteLength, problem }) => `${head}${placedBytes(byteLength, offset)}: ${withoutAdvice(problem)}`),
   ];
+  const more = report.moreFindings + report.moreLost;
+  if (more > 0) lostLines.push(`${head}and ${count(more)} more`);
   if (report.outOfOrder > 0) lostLines.push(`${head}${counted(report.outOfOrder, 'entry')} left out because of their order; --any-order keeps them`);
   const { entries, dataBlocks, foundBlocks } = report;
   const isWritten = entries > 0 || !isLossy;
@@ -227,9 +232,9 @@ function jsonOf({ entries, dataBlocks, foundBlocks, outOfOrder, findings, moreFi
     dataBlocks,
     foundBlocks,
     outOfOrder,
-    findings,
+    findings: plainFindings(findings),
     moreFindings,
-    lost: lost.map(({ offset, byteLength, problem }) => ({ offset, bytes: byteLength, problem })),
+    lost: lost.map(({ offset, byteLength, problem }) => ({ offset, bytes: byteLength, problem: withoutAdvice(problem) })),
     moreLost,
     lostBytes,
   };

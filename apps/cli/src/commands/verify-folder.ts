@@ -8,6 +8,7 @@ import type { InputOptions } from '../inputs/opened-input.js';
 import { type DatabaseLocation, openDatabase, readerOptions, unknownOrderText, withDatabaseFolder } from '../inputs/opened-folder.js';
 import type { Plugins } from '../plugins/plugin-options.js';
 import { note } from '../outputs/output.js';
+import { withoutAdvice } from '../library-advice.js';
 import type { HowToVerify } from './verify-published.js';
 import { noteCodecs, printVerified, uncheckedText } from '../outputs/verification-report.js';
 
@@ -25,7 +26,7 @@ export async function verifyFolder(location: DatabaseLocation, options: InputOpt
     const [first] = findings;
     if (first?.code === 'BLOOM_UNSUPPORTED_FORMAT' && first.structure === 'folder') throw new Failure(`${path}: ${first.problem}`);
     if (first?.code === 'BLOOM_NOT_A_DATABASE' && tables.length + logs.length === 0) throw new Failure(`${path}: ${first.problem}`);
-    const named = findings.map((finding) => ({ ...finding, problem: isOwnText(finding) ? problemOf(finding, comparator) : finding.problem }));
+    const named = findings.map((finding) => ({ ...finding, problem: isOwnText(finding) ? problemOf(finding, comparator) : withoutAdvice(finding.problem) }));
     const figures = { comparator: comparator ?? null, tables: tables.length, logs: logs.length, findings: named, moreFindings, unchecked };
     const seen = `${counted(tables.length, 'table')} and ${counted(logs.length, 'log')}`;
     const lines = findings.map((finding) => `${finding.file}: ${problemOf(finding, comparator)} (${finding.code})`);

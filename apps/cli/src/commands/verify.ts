@@ -9,6 +9,7 @@ import { type InputOptions, isDatabase, recognised } from '../inputs/opened-inpu
 import { addRemoteOptions, tracingFor } from '../inputs/opened-source.js';
 import { addKeyFormOptions, noteAssumption, withTableFile } from '../inputs/opened-table.js';
 import { note } from '../outputs/output.js';
+import { plainFindings } from '../library-advice.js';
 import { addPluginOptions } from '../plugins/plugin-options.js';
 import { noteCodecs, printVerified, uncheckedText } from '../outputs/verification-report.js';
 import { verifyFolder } from './verify-folder.js';
@@ -84,7 +85,7 @@ async function verifyInput(given: string, options: VerifyCommandOptions): Promis
       note(`${path}: checked as a table of a database anyway: ${isOfUserKeys ? 'its filters do' : 'its order or its filters do'} not match the keys as stored`);
     }
     const lines = findings.map((finding) => `${placedProblem(finding)} (${finding.code})`);
-    const verified = { path, seen: '', lines, more: moreFindings, unchecked: uncheckedText(unchecked, anyOrder === true), figures: { findings, moreFindings, unchecked } };
+    const verified = { path, seen: '', lines, more: moreFindings, unchecked: uncheckedText(unchecked, anyOrder === true), figures: { findings: plainFindings(findings), moreFindings, unchecked } };
     if (!(await printVerified(verified, options.json === true))) return;
     noteCodecs(path, findings);
     if (!file.isOrdered && findings.some(({ code }) => code === 'BLOOM_OUT_OF_ORDER')) {

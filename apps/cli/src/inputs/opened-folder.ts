@@ -8,6 +8,7 @@ import { count, counted } from '@bloom/report';
 import { bytewiseComparator, CorruptionError, UnsupportedError } from '@bloom/sstable';
 import { Failure, failureOf, isSystemError, placedBytes } from '../failure.js';
 import { note } from '../outputs/output.js';
+import { CODEC_ADVICE, withoutAdvice } from '../library-advice.js';
 import { knownCodecs, knownPolicies } from '../plugins/known-plugins.js';
 import { loadPlugins, type PluginOptions, type Plugins } from '../plugins/plugin-options.js';
 import { allShippedPolicies } from '../plugins/shipped-policy.js';
@@ -167,13 +168,13 @@ export function fileIn(path: string, file: string | undefined): string {
   return path.includes('://') ? `${path.replace(/\/$/, '')}/${basename(file)}` : join(path, basename(file));
 }
 
-/** Whether the folder is made from a single log. */
 /** The file of a folder that a system's error is about, if it names one; else the folder. */
 function placeOf(path: string, error: unknown): string {
   const file = isSystemError(error) ? error.path : undefined;
   return file !== undefined && resolve(dirname(file)) === resolve(path) ? fileIn(path, file) : path;
 }
 
+/** Whether the folder is made from a single log. */
 function isOneFile(path: string): boolean {
   return path.includes('://') ? !path.endsWith('/') : !isFolder(path);
 }
@@ -199,7 +200,7 @@ const READ_FILES = 'bloom repair makes a database of its logs and tables, and bl
 
 /** What the user can do about damage in a folder; undefined if nothing. */
 function adviceFor(folder: Folder, damage: 'strict' | 'skip', error: unknown): string | undefined {
-  if (error instanceof UnsupportedError && error.code === 'BLOOM_UNSUPPORTED_CODEC') return '--codec MODULE reads it with a codec for this type';
+  if (error instanceof UnsupportedError && error.code === 'BLOOM_UNSUPPORTED_CODEC') return CODEC_ADVICE;
   if (!(error instanceof CorruptionError) || error.code === 'BLOOM_TOO_LARGE') return undefined;
   if (error.code === 'BLOOM_NOT_A_DATABASE') return hasLogsOrTables(folder) ? READ_FILES : undefined;
   const type = parseFileName(basename(error.file ?? ''))?.type;
@@ -219,10 +220,10 @@ export function noteDropped(path: string, dropped: readonly Dropped[]): void {
 
 /** A skipped part of a file, for JSON. */
 export function droppedJson({ file, offset, byteLength, reason, code }: Dropped): object {
-  return { file: basename(file), offset, bytes: byteLength ?? null, reason, code };
+  return { file: basename(file), offset, bytes: byteLength ?? null, reason: withoutAdvice(reason), code };
 }
 
 /** A skipped part of a file, as text without the name of the file. */
 export function droppedText({ offset, byteLength, reason }: Dropped): string {
-  return `left out ${byteLength === undefined ? `at offset ${offset}` : placedBytes(byteLength, offset)}: ${reason}`;
+  return `left out ${byteLength === undefined ? `at offset ${offset}` : placedBytes(byteLength, offset)}: ${withoutAdvice(reason)}`;
 }

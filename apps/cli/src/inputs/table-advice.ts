@@ -1,6 +1,7 @@
 import { isMarkup } from '@bloom/bytes/internal';
 import { CorruptionError, type SyncSource, UnsupportedError } from '@bloom/sstable';
 import { Failure, failureOf } from '../failure.js';
+import { CODEC_ADVICE } from '../library-advice.js';
 
 const GZIP_MAGIC = '1f8b';
 /** The number of bytes at the start of a file that show whether it is text. */
@@ -20,7 +21,7 @@ export function tableFailure(name: string, source: Pick<SyncSource, 'byteLength'
 function adviceFor(name: string, source: Pick<SyncSource, 'byteLength' | 'read'> | undefined, error: CorruptionError | UnsupportedError, isInternal: boolean): string {
   const { code } = error;
   if (isInternal && code === 'BLOOM_BAD_INTERNAL_KEY') return '--no-internal reads them as stored';
-  if (code === 'BLOOM_UNSUPPORTED_CODEC') return '--codec MODULE reads it with a codec for this type';
+  if (code === 'BLOOM_UNSUPPORTED_CODEC') return CODEC_ADVICE;
   if (error instanceof UnsupportedError) return 'bloom layout shows what it consists of';
   if (code !== 'BLOOM_NOT_A_TABLE') return 'bloom verify lists all damage, and bloom salvage copies what can still be read';
   if (source !== undefined && isGzip(source)) return `it is compressed with gzip: decompress it first, for example gunzip -c < ${name} | bloom scan -`;

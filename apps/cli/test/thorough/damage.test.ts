@@ -2,7 +2,7 @@ import { goldenTables } from '@bloom/fixtures';
 import { MemorySink, TableBuilder } from '@bloom/sstable';
 import { mkdirSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { bloom, bloomPrints } from '../bloom.js';
+import { bloom, bloomPrints, build } from '../bloom.js';
 import { Scratch } from '../bloom-process.js';
 
 const scratch = new Scratch();
@@ -50,6 +50,19 @@ describe('salvage', () => {
     expect(stdout.toString()).toMatch(/^[0-9]{4} bytes at offset [0-9]+: stored checksum/);
     expect(stderr).toMatch(/saved\.ldb: 5,[0-9]{3} entries of 14 blocks\n$/);
     expect((await bloom(['verify', 'saved.ldb'], scratch.path)).code).toBe(0);
+  });
+
+  test('says how many losses it does not list', async () => {
+    await build('small-blocks.ldb', ['--block-size', '1', '--compression', 'none'], scratch.path, Array.from({ length: 10_100 }, (_, i) => `${String(i).padStart(5, '0')}\t${'v'.repeat(40)}\n`).join(''));
+    const spoilt = scratch.read('small-blocks.ldb').toString('latin1').replaceAll(/(?<=\d)vvvv/g, 'wvvv');
+    scratch.write('spoilt.ldb', Buffer.from(spoilt, 'latin1'));
+    const { code, stdout } = await bloom(['salvage', 'spoilt.ldb', '-o', 'spoilt-saved.ldb'], scratch.path);
+    expect(code).toBe(1);
+    const lines = stdout.toString().split('\n').slice(0, -1);
+    expect(lines.at(-1)).toMatch(/^and [\d,]+ more$/);
+    const json = JSON.parse((await bloom(['salvage', 'spoilt.ldb', '-o', 'spoilt-saved.ldb', '--json'], scratch.path)).stdout.toString()) as { inputs: [{ lost: unknown[]; moreLost: number }] };
+    expect(json.inputs[0].moreLost).toBeGreaterThan(0);
+    expect(lines).toHaveLength(json.inputs[0].lost.length + 1);
   });
 
   test('saves everything from a table whose index and footer are missing', async () => {

@@ -278,6 +278,28 @@ describe('a stranger', () => {
     expect((await bloom(['verify', 'mine.ldb', '--codec', './codec.mjs'], scratch.path)).code).toBe(0);
   });
 
+  test('salvaging a table or a folder of an unknown codec gives advice for users', async () => {
+    scratch.write('other.mjs', `
+      import { deflateRawSync, inflateRawSync } from 'node:zlib';
+      export default { name: 'other', type: 78, compress: (bytes) => deflateRawSync(bytes), decompress: (bytes) => inflateRawSync(bytes) };
+    `);
+    const writing = ['--compression', 'other', '--codec', './other.mjs'];
+    const lines = Array.from({ length: 3000 }, (_, i) => `key${String(i).padStart(6, '0')}\tvalue\n`).join('');
+    await build('other.ldb', writing, scratch.path, lines);
+    await bloom(['load', 'other', '-', '-q', '--compact', ...writing], scratch.path, lines);
+    const { code, stdout, stderr } = await bloom(['salvage', 'other.ldb', '-o', 'saved.ldb'], scratch.path);
+    expect(code).toBe(1);
+    expect(stdout.toString().split('\n').slice(1, -1)).not.toHaveLength(0);
+    for (const line of stdout.toString().split('\n').slice(0, -1)) expect(line).toMatch(/ at offset \d+: there is no codec for its compression type 78$/);
+    expect(stderr).toBe('bloom: other.ldb: --codec MODULE supplies the codec that can read these blocks\nbloom: other.ldb: nothing can be saved; saved.ldb was not written\n');
+    expect((await bloom(['salvage', 'other', '-o', 'saved.ldb'], scratch.path)).stderr).toMatch(/ there is no codec for its compression type 78; --codec MODULE reads it with a codec for this type\n$/);
+    for (const args of [['salvage', 'other.ldb', '-o', 'saved.ldb'], ['verify', 'other.ldb'], ['verify', 'other']]) {
+      const printed = (await bloom([...args, '--json'], scratch.path)).stdout.toString();
+      expect(printed).toContain('there is no codec for its compression type 78"');
+      expect(printed).not.toContain('codecs');
+    }
+  });
+
   test.runIf(process.platform === 'linux')('verifying a folder that is being written names the process that has it open', async () => {
     await bloom(['load', 'busy', '-', '--compact', '-q'], scratch.path, 'a\t1\n');
     const table = join('busy', readdirSync(scratch.at('busy')).find((name) => name.endsWith('.ldb'))!);
