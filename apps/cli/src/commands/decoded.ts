@@ -1,7 +1,6 @@
 /** `scan`, `get` and `find` with `--decode`. */
 import { EXIT, Failure } from '../failure.js';
 import type { FormatName } from '../formats/format.js';
-import type { WantedRange } from '../inputs/key-range.js';
 import type { InputOptions } from '../inputs/opened-input.js';
 import { note } from '../outputs/output.js';
 import { withDecodedEntries } from '../web-storage/decoded-entries.js';
@@ -9,14 +8,14 @@ import type { ReadEntry } from '../web-storage/read-entry.js';
 import { DECODED_FORMATS, type DecodedColumns, type DecodedFormat, DecodedOutput, textOf } from '../web-storage/decoded-output.js';
 import type { ScanOptions } from './scan-columns.js';
 
-/** Prints the entries in a range of stored keys. */
-export async function scanDecoded(paths: readonly string[], wanted: WantedRange, options: ScanOptions): Promise<void> {
+/** Prints all entries. */
+export async function scanDecoded(paths: readonly string[], options: ScanOptions): Promise<void> {
   const { keysOnly, valuesOnly, allVersions, reverse, limit } = options;
   if (options.live) throw new Failure('--decode prints versions of all files: omit --live');
   if (allVersions && reverse) throw new Failure('--all-versions prints file by file: omit --reverse');
   const output = new DecodedOutput(decodedFormat(options.format), { key: !valuesOnly, value: !keysOnly, place: keysOnly === undefined && valuesOnly === undefined }, limit);
   try {
-    for (const path of paths) await withDecodedEntries(path, { ...options, wanted, allVersions, reverse }, (shown, entries) => output.print(shown, entries));
+    for (const path of paths) await withDecodedEntries(path, { ...options, allVersions, reverse }, (shown, entries) => output.print(shown, entries));
   } finally {
     await output.flush();
   }

@@ -29,7 +29,7 @@ export function addScan(program: Command): void {
     .option('--values-only', 'print only values')
     .addOption(new Option('-f, --format <format>', 'the format of the output').choices(formatNames).default('tsv'))
     .option('--hex', 'bounds, and the keys and values of tsv, raw, words, csv and jsonl, are in hexadecimal')
-    .addOption(new Option(...DECODE_OPTION).conflicts(['decodeKeys', 'hex']))
+    .addOption(new Option(...DECODE_OPTION).conflicts(['decodeKeys', 'hex', 'prefix', 'gt', 'gte', 'lt', 'lte']))
     .addOption(new Option('--decode-keys <program>', "print keys of Chromium's IndexedDB or of Minecraft's worlds as text; build does not read that back").choices(KEY_DECODERS))
     .option(
       '--all-versions',
@@ -46,6 +46,8 @@ the scan with an error. With --hex, tsv and raw print the format hex, and jsonl
 and csv have keyHex and valueHex. For a table of a database, and with
 --all-versions, kv has the keys as they are stored. load --versions and
 build --versions read versions of keys back, except from raw and words.
+Bounds and --prefix are for keys as they are stored, so they cannot be used with
+--decode.
 
 Examples:
   bloom scan capitals.ldb
@@ -70,7 +72,7 @@ async function scan(paths: readonly string[], options: ScanOptions): Promise<voi
   if (options.format === 'words' && options.valuesOnly) throw new Failure('words prints only keys: omit --values-only, or use --format raw');
   if (options.format === 'kv' && options.hex && wanted.isAll) throw new Failure('kv is binary: omit --hex, or use --format hex');
   if (options.decodeKeys !== undefined && (options.format === 'kv' || options.hex)) throw new Failure(`--decode-keys prints text: omit it, or ${options.hex ? '--hex' : '--format kv'}`);
-  if (options.decode) return (await import('./decoded.js')).scanDecoded(paths, wanted, options);
+  if (options.decode) return (await import('./decoded.js')).scanDecoded(paths, options);
   const output = new EntryOutput(options.format, options.limit, options.decodeKeys && (await import('../decoded-keys/decoded-key.js')).keyDecoder(options.decodeKeys));
   try {
     for (const path of paths) {

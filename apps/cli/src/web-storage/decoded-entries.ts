@@ -2,23 +2,19 @@
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { type AsyncReaderOptions, CorruptionError, type Dropped, type Folder } from '@bloom/leveldb';
-import { storedEntries } from '@bloom/leveldb/inspect';
 import { EntryDecoder, kindOfFolder, recognizeStorage, type StorageKind } from '@bloom/web-storage';
 import { NodeBlobFolder } from '@bloom/web-storage/node';
 import { Failure, failureOf } from '../failure.js';
-import { factsOf } from '../formats/version.js';
-import { WantedRange } from '../inputs/key-range.js';
 import { type FolderOptions, noteDropped, openDatabase, withDatabaseFolder } from '../inputs/opened-folder.js';
 import { shownName } from '../inputs/location.js';
 import { isDatabase, recognised } from '../inputs/opened-input.js';
 import { tracingFor } from '../inputs/opened-source.js';
 import { knownCodecs } from '../plugins/known-plugins.js';
-import { type ReadEntry, VERSION_FACTS } from './read-entry.js';
+import type { ReadEntry } from './read-entry.js';
 import { storedVersions } from './stored-versions.js';
 
 /** Which entries to read. */
 export interface WantedEntries extends FolderOptions {
-  readonly wanted?: WantedRange;
   readonly reverse?: true | undefined;
   readonly allVersions?: true | undefined;
   /** Called for each damaged part of a file that was left out. They are also noted on standard error. */
@@ -35,18 +31,19 @@ export async function withDecodedEntries(given: string, options: WantedEntries, 
     throw new Failure(`${shownName(given)}: is not a folder: --decode needs the whole folder`);
   }
   await withDatabaseFolder(location, { ...options, tracing }, async (path, folder, plugins) => {
-    const { wanted = new WantedRange({}), allVersions } = options;
+    const { allVersions } = options;
     // A browser may leave truncated tables when it is closed.
     const damage = options.damage ?? (allVersions ? 'skip' : 'strict');
     if (allVersions && folder.list === undefined) throw new Failure(`${path}: a folder at a URL cannot be listed, which all versions of decoded entries need: download it and pass the copy`);
     const codecs = knownCodecs(plugins);
-    const blobs = location.kind === 'folder' ? NodeBlobFolder.beside(path) : undefined;
+    const beside = location.kind === 'folder' ? NodeBlobFolder.beside(path) : undefined;
+    const blobs = beside && (tracing?.blobs(beside) ?? beside);
     const dropped: Dropped[] = [];
     const report = (): void => {
       noteDropped(path, dropped);
       for (const drop of dropped) options.onDropped?.(drop);
     };
-    if (allVersions && wanted.isAll) {
+    if (allVersions) {
       const kind = await storageIn(folder, path, { codecs, damage });
       if (kind === undefined) throw notStorage(path);
       try {
@@ -62,12 +59,8 @@ export async function withDecodedEntries(given: string, options: WantedEntries, 
     try {
       const database = await openDatabase(folder, plugins, { damage });
       try {
-        const { range, keeps } = wanted.in(allVersions ? undefined : { name: database.describe().comparator }, (a, b) => database.compare(a, b));
-        const entries = allVersions
-          ? versions(storedEntries(folder, { codecs, damage, onDropped: (drop) => dropped.push(drop) }), decoder, keeps)
-          : newest(database.entries({ ...range, reverse: options.reverse }), decoder, keeps);
-        await work(path, entries);
-        if (!allVersions) dropped.push(...database.describe().dropped);
+        await work(path, newest(database.entries({ reverse: options.reverse }), decoder));
+        dropped.push(...database.describe().dropped);
       } finally {
         await database.close();
       }
@@ -108,21 +101,11 @@ export function storageByName(path: string): StorageKind | undefined {
   return kindOfFolder(resolve(path).replaceAll('\\', '/')).storage;
 }
 
-type Keeps = ((key: Uint8Array) => boolean) | undefined;
 const NO_FACTS: readonly string[] = [];
 
-async function* newest(entries: Iterable<readonly [Uint8Array, Uint8Array]> | AsyncIterable<readonly [Uint8Array, Uint8Array]>, decoder: EntryDecoder, keeps: Keeps): AsyncGenerator<ReadEntry> {
+async function* newest(entries: Iterable<readonly [Uint8Array, Uint8Array]> | AsyncIterable<readonly [Uint8Array, Uint8Array]>, decoder: EntryDecoder): AsyncGenerator<ReadEntry> {
   for await (const [key, value] of entries) {
-    if (keeps?.(key) === false) continue;
     const entry = await decoder.decode(key, value);
     if (entry !== undefined) yield { ...entry, facts: NO_FACTS };
-  }
-}
-
-async function* versions(entries: ReturnType<typeof storedEntries>, decoder: EntryDecoder, keeps: Keeps): AsyncGenerator<ReadEntry> {
-  for await (const version of entries) {
-    if (keeps?.(version.key) === false) continue;
-    const entry = await decoder.decode(version.key, version.kind === 'deletion' ? undefined : version.value);
-    if (entry !== undefined) yield { ...entry, facts: factsOf(version, VERSION_FACTS) };
   }
 }

@@ -94,6 +94,11 @@ const failures: [args: string, problem: string][] = [
   ['advise compression --damage skip good.ldb', 'good.ldb: is not a folder: --damage is for folders'],
   ['get --decode missing a', 'missing: no such file or folder'],
   ['verify s3://bucket/words --trace', 's3://bucket/words: --trace does not report the requests to a bucket: omit it'],
+  ['verify s3://bucket/words --header a:b', 's3://bucket/words: --header is for http:// and https://: omit it'],
+  ['verify s3://bucket/words --internal', 's3://bucket/words: is a published database, whose keys are always user keys: omit --internal'],
+  ['verify s3://bucket/words --no-internal', 's3://bucket/words: is a published database, whose keys are always user keys: omit --no-internal'],
+  ['scan --decode logs --prefix a', "option '--decode' cannot be used with option '--prefix <key>'"],
+  ['scan --decode logs --lte a', "option '--decode' cannot be used with option '--lte <key>'"],
   // Tables.
   ['stat short.ldb', 'short.ldb: not a LevelDB table: 5 bytes are fewer than the 48 of a footer'],
   ['scan random.ldb', 'random.ldb: footer at offset 4048: not a LevelDB table: it ends in '],
