@@ -3,6 +3,7 @@ import type { Folder, FolderFile, ReaderStats, SyncFolder, SyncFolderFile } from
 import { count, counted } from '@bloom/report';
 import type { Source, SyncSource, TableStats } from '@bloom/sstable';
 import type { HttpSourceOptions } from '@bloom/sstable/http';
+import type { BlobFolder } from '@bloom/web-storage';
 import { note } from '../outputs/output.js';
 
 type Fetch = NonNullable<HttpSourceOptions['fetch']>;
@@ -25,6 +26,20 @@ export class Trace {
       return file instanceof Promise ? file.then((opened) => opened && this.#file(opened)) : file && this.#file(file);
     };
     return new Proxy(folder, { get: (target, member) => (member === 'open' ? open : boundMember(target, member)) });
+  }
+
+  /** A blob folder that counts the reads of the files in `blobs`. */
+  blobs(blobs: BlobFolder): BlobFolder {
+    return {
+      read: async (path) => {
+        const bytes = await blobs.read(path);
+        if (bytes !== undefined) {
+          this.#reads++;
+          this.#bytes += bytes.length;
+        }
+        return bytes;
+      },
+    };
   }
 
   /** `fetch`, with a line for each request. Headers are not shown, and of the address only the last part. */

@@ -1,6 +1,10 @@
-import { cpSync } from 'node:fs';
+import { cpSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { dataPath, goldenDatabases } from '@bloom/fixtures';
+import { Database } from '@bloom/leveldb';
+import { idbComparator, idbFilterPolicy } from '@bloom/leveldb/idb-comparator';
+import { WritableNodeFolder } from '@bloom/leveldb/node';
+import { encodeKey } from '@bloom/web-storage';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { bloom, bloomPrints, build } from '../bloom.js';
 import { Scratch } from '../bloom-process.js';
@@ -56,6 +60,24 @@ describe('--trace', () => {
     for (const args of [['get', 'a.ldb', 'a.ldb', '--', 'b'], ['scan', 'a.ldb', 'a.ldb']]) {
       const [first, second] = await traced(args);
       expect(second).toEqual(first);
+    }
+  });
+
+  test('counts the reads of values that are in files of their own', async () => {
+    const key = encodeKey(7);
+    const value = Uint8Array.of(0xff, 0x11, 0xff, 0x0d, 0x22, 1, 0x61);
+    const folder = scratch.at('site.indexeddb.leveldb');
+    const database = await Database.open(new WritableNodeFolder(folder), { comparator: idbComparator, filterPolicy: idbFilterPolicy });
+    await database.put(Uint8Array.from([0, 1, 1, 1, ...key]), Uint8Array.of(1, 0xff, 0x11, 1, value.length, 0));
+    await database.put(Uint8Array.from([0, 1, 1, 3, ...key]), Uint8Array.of(0, 5, 0, value.length));
+    await database.close();
+    for (const args of [['scan', '--decode', 'site.indexeddb.leveldb'], ['scan', '--decode', '--all-versions', 'site.indexeddb.leveldb'], ['get', '--decode', 'site.indexeddb.leveldb', '7']]) {
+      rmSync(scratch.at('site.indexeddb.blob'), { recursive: true, force: true });
+      const [without] = await traced(args);
+      mkdirSync(scratch.at('site.indexeddb.blob/1/00'), { recursive: true });
+      scratch.write('site.indexeddb.blob/1/00/5', value);
+      expect((await bloom(args, scratch.path)).stdout.toString()).toMatch(/a\n$/);
+      expect(await traced(args)).toEqual([{ input: 'site.indexeddb.leveldb', reads: without!.reads + 1, bytes: without!.bytes + value.length }]);
     }
   });
 
