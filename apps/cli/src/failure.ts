@@ -84,6 +84,7 @@ const SYSTEM_PROBLEMS: Readonly<Record<string, string>> = {
   ELOOP: 'too many symbolic links',
   EIO: 'the device failed',
   ERR_FS_FILE_TOO_LARGE: 'is too large to be read into memory',
+  ERR_STRING_TOO_LONG: 'is too large to be read as text',
   ENXIO: 'no such device, or no program on the other end',
   EBUSY: 'in use by another program',
 };

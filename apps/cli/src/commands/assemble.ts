@@ -3,7 +3,7 @@ import { decodeMergedLevels, partsOfMergedLevels } from '@bloom/bulk/internal';
 import type { Comparator } from '@bloom/sstable';
 import type { Command } from 'commander';
 import { Failure } from '../failure.js';
-import { nameOfFile, readWholeFile } from '../inputs/standard-input.js';
+import { nameOfFile, readWholeText } from '../inputs/standard-input.js';
 import { STORE_HELP, storeFailure, storeOf } from '../inputs/store-argument.js';
 import { printJson } from '../outputs/output.js';
 import { loadPlugins } from '../plugins/plugin-options.js';
@@ -134,7 +134,7 @@ interface Described {
 
 function describedIn(path: string): Described {
   const name = nameOfFile(path);
-  const text = readWholeFile(path).toString();
+  const text = readWholeText(path);
   // A task that is killed while it prints leaves an incomplete line.
   if (text !== '' && !text.endsWith('\n')) throw new Failure(`${name}: the last line is incomplete: the task that printed it did not finish`);
   const parts: Part[] = [];

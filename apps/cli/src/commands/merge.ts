@@ -12,7 +12,7 @@ import { addKeyFormOptions, type KeyFormOptions } from '../inputs/opened-table.j
 import { hasInternalKeys, openFile, type OpenedFile } from '../inputs/opened-file.js';
 import { addHeaderOption, type RemoteOptions } from '../inputs/opened-source.js';
 import { DescriptorSource } from '../inputs/sorted-run.js';
-import { nameOfFile, readWholeFile } from '../inputs/standard-input.js';
+import { nameOfFile, readWholeText } from '../inputs/standard-input.js';
 import { tableFailure } from '../inputs/table-advice.js';
 import { type WrittenTable } from '../outputs/output-tables.js';
 import { Progress } from '../outputs/progress.js';
@@ -103,7 +103,7 @@ export function boundsOf({ gte, lt, hex }: Pick<MergeOptions, 'gte' | 'lt' | 'he
 
 /** The names in a file, one per line. */
 export function namesIn(path: string): string[] {
-  const lines = readWholeFile(path).toString().split(/\r?\n/);
+  const lines = readWholeText(path).split(/\r?\n/);
   return lines.filter((line) => line !== '');
 }
 

@@ -2,7 +2,7 @@ import { type Assembly, BulkError, ensureParts, publish, type Publication, readM
 import { parseObjectName } from '@bloom/bulk/internal';
 import type { Command } from 'commander';
 import { EXIT, Failure } from '../failure.js';
-import { nameOfFile, readWholeFile } from '../inputs/standard-input.js';
+import { nameOfFile, readWholeText } from '../inputs/standard-input.js';
 import { STORE_HELP, storeFailure, storeOf } from '../inputs/store-argument.js';
 import { interruptible } from '../interruption.js';
 import { printJson } from '../outputs/output.js';
@@ -75,7 +75,7 @@ async function published(manifest: string, from: Store, store: Store, expected: 
 
 function assemblyIn(path: string): Pick<AssemblyLine, 'manifest' | 'previous'> {
   const name = nameOfFile(path);
-  const text = readWholeFile(path).toString();
+  const text = readWholeText(path);
   if (text.trim() === '') throw new Failure(`${name}: is empty: bloom bulk assemble has failed`);
   const isManifest = (value: unknown): value is string => typeof value === 'string' && parseObjectName(value)?.type === 'manifest';
   try {

@@ -1,6 +1,10 @@
 import { LF, textAfterMark, textOfLine } from '@bloom/report';
+import { Failure } from '../failure.js';
 import { keyArgument } from './key-argument.js';
-import { readWholeFile } from './standard-input.js';
+import { nameOfFile, readWholeFile } from './standard-input.js';
+
+/** Two hexadecimal digits for each byte of the longest key. */
+const MOST_LINE_BYTES = 2 ** 28;
 
 /** The keys in a file, one per line, or in standard input for `-`. @param isHex whether they are in hexadecimal. */
 export function keysFrom(path: string, isHex: boolean): Uint8Array[] {
@@ -9,6 +13,7 @@ export function keysFrom(path: string, isHex: boolean): Uint8Array[] {
   for (let start = 0; start < bytes.length; ) {
     const end = bytes.indexOf(LF, start);
     const line = textOfLine(bytes.subarray(start, end < 0 ? bytes.length : end));
+    if (line.length > MOST_LINE_BYTES) throw new Failure(`${nameOfFile(path)}: line ${keys.length + 1}: is too long for a key`);
     keys.push(isHex ? keyArgument(Buffer.from(line).toString('latin1'), true) : line);
     start = end < 0 ? bytes.length : end + 1;
   }

@@ -20,6 +20,16 @@ export function readWholeFile(path: string): Buffer {
   }
 }
 
+/** {@link readWholeFile} as text. */
+export function readWholeText(path: string): string {
+  const bytes = readWholeFile(path);
+  try {
+    return bytes.toString();
+  } catch (error) {
+    throw failureOf(nameOfFile(path), error);
+  }
+}
+
 /** The name of a file in messages, or of standard input for `-`. */
 export function nameOfFile(path: string): string {
   return path === '-' ? 'standard input' : path;

@@ -1,5 +1,5 @@
 import { goldenDatabases, seeded } from '@bloom/fixtures';
-import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, test } from 'vitest';
@@ -133,6 +133,9 @@ const failures: [args: string, problem: string][] = [
   ['completion tcsh', "command-argument value 'tcsh' is invalid for argument 'kind'. Allowed choices are bash, zsh, fish, man"],
   ['filter size 0', "command-argument value '0' is invalid for argument 'keys'"],
   // No secret of a URL is printed.
+  ['scan good.ldb --comparator https://u:secret@h/order.mjs?token=t#order', 'https://h/order.mjs#order: cannot be imported: '],
+  ['scan good.ldb --policy https://u:secret@h/policy.mjs?token=t', 'https://h/policy.mjs: cannot be imported: '],
+  ['scan good.ldb --codec https://u:secret@h/codec.mjs', 'https://h/codec.mjs: cannot be imported: '],
   ['explore https://u:secret@127.0.0.1:9/db/?token=t', 'https://127.0.0.1:9/db/: is not a folder or a file: explore reads those of this machine'],
   ['bulk part https://u:secret@127.0.0.1:9/a.ldb?token=t good.tsv --sequence 1 -o p', 'https://127.0.0.1:9/a.ldb is a table and good.tsv is not: pass only tables, or only entries'],
   // A percent sign in a URL may stand for itself.
@@ -195,6 +198,28 @@ describe('a failure is one line on standard error, with exit code 2:', () => {
       stderr: 'bloom: /dev/null: is not a regular file, so it cannot be replaced by a table\n',
     });
   });
+});
+
+test.each([
+  'scan good.ldb --comparator https://u:secret@h/order.mjs?token=secret',
+  'copy https://u:secret@h/db?token=secret new',
+  'destroy --yes https://u:secret@h/db?token=secret',
+  'scan ftp://u:secret@h/db?token=secret',
+])('no secret of a URL is in the stack trace of bloom %s', async (args) => {
+  const { code, stderr } = await bloom(args.split(' '), scratch.path, '', { BLOOM_DEBUG: '1' });
+  expect(code).toBe(2);
+  expect(stderr).toContain('    at ');
+  expect(stderr).not.toContain('secret');
+});
+
+test('a list of more than 512 MiB is a failure that names it', async () => {
+  // The file has no blocks on disk.
+  scratch.write('long.list', '');
+  truncateSync(scratch.at('long.list'), 2 ** 29);
+  for (const args of ['merge --files long.list -o out.ldb', 'bulk split --files long.list -n 2', 'bulk publish long.list store', 'get good.ldb --keys long.list --hex']) {
+    const { code, stderr } = await bloom(args.split(' '), scratch.path);
+    expect({ code, stderr }).toEqual({ code: 2, stderr: `bloom: long.list: ${args.startsWith('get') ? 'line 1: is too long for a key' : 'is too large to be read as text'}\n` });
+  }
 });
 
 test('a failed build leaves no files', () => {
