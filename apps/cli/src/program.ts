@@ -155,14 +155,14 @@ function problemOf({ code, message }: CommanderError, args: readonly string[]): 
   return problem;
 }
 
-/** A stack trace without the queries of URLs, which may be secret. */
-function withoutQueries(text: string): string {
-  return text.replace(/\b(https?:\/\/)(?:[^\s/@'"]*@)?([^\s?#'"]*)(?:[?#][^\s'":,)]*)?/gi, '$1$2');
+/** A stack trace without users, passwords and queries of URLs, which may be secret. In paths made of URLs, the second slash is missing. */
+function withoutSecrets(text: string): string {
+  return text.replace(/\b([a-z][a-z0-9+.-]+:\/{1,2})(?:[^\s/]*@)?([^\s?#'"]*)(?:[?#][^\s'":,)]*)?/gi, '$1$2');
 }
 
 /** Prints an error in one line. @returns the exit code. */
 function explain(error: unknown, args: readonly string[] = []): number {
-  if (process.env.BLOOM_DEBUG) standardError().write(`${terminalLines(Buffer.from(withoutQueries(inspect(error))))}\n`);
+  if (process.env.BLOOM_DEBUG) standardError().write(`${terminalLines(Buffer.from(withoutSecrets(inspect(error))))}\n`);
   if (error instanceof Interrupted) error.endProgram();
   if (error instanceof CommanderError) {
     if (error.exitCode === 0) return EXIT.ok;

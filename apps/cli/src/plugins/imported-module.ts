@@ -2,11 +2,11 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { constants, Script } from 'node:vm';
-import { Failure } from '../failure.js';
+import { Failure, isUrl } from '../failure.js';
 
 /** A module named on the command line, and the export that is named after `#`. */
 export interface ImportedModule {
-  /** The argument as given, for messages. */
+  /** The argument as given, for messages, without secrets of a URL. */
   readonly given: string;
   readonly exports: Readonly<Record<string, unknown>>;
   /** The named export; undefined if none was named. */
@@ -21,14 +21,15 @@ const MODULE_FILE = /\.[cm]?[jt]s$/;
 /**
  * Imports a module: a file by its path from the current folder, or a package that is installed there or next to `bloom`.
  *
- * @param given `MODULE` or `MODULE#EXPORT`.
+ * @param argument `MODULE` or `MODULE#EXPORT`.
  * @param ownNames names that `bloom` itself has, for the message.
  * @throws Failure when it cannot be loaded.
  */
-export async function importModule(given: string, ownNames: readonly string[] = []): Promise<ImportedModule> {
-  const hash = given.lastIndexOf('#');
-  const name = hash < 0 ? given : given.slice(0, hash);
-  const exportName = hash < 0 ? undefined : given.slice(hash + 1);
+export async function importModule(argument: string, ownNames: readonly string[] = []): Promise<ImportedModule> {
+  const hash = argument.lastIndexOf('#');
+  const name = hash < 0 ? argument : argument.slice(0, hash);
+  const exportName = hash < 0 ? undefined : argument.slice(hash + 1);
+  const given = shownModule(argument);
   if (name === '' || exportName === '') throw new Failure(`${given || '""'}: must be MODULE or MODULE#EXPORT, for example ./order.mjs or @bloom/codecs#zlibCodec`);
   const isFile = PATH.test(name) || (MODULE_FILE.test(name) && existsSync(name));
   const specifier = isFile && !name.startsWith('file:') ? pathToFileURL(resolve(name)).href : name;
@@ -74,6 +75,11 @@ function withoutExperimentalWarning<T>(work: () => T): T {
   } finally {
     process.emitWarning = emitWarning;
   }
+}
+
+/** A module as named on the command line, without user, password and query of a URL. */
+export function shownModule(given: string): string {
+  return isUrl(given) ? given.replace(/(?<=^[^/]*:\/\/)[^/?#]*@|\?[^#]*/gs, '') : given;
 }
 
 function codeOf(error: unknown): unknown {
