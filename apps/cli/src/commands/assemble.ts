@@ -5,7 +5,7 @@ import type { Command } from 'commander';
 import { Failure } from '../failure.js';
 import { nameOfFile, readWholeText } from '../inputs/standard-input.js';
 import { STORE_HELP, storeFailure, storeOf } from '../inputs/store-argument.js';
-import { printJson } from '../outputs/output.js';
+import { printForReader, printJson } from '../outputs/output.js';
 import { loadPlugins } from '../plugins/plugin-options.js';
 
 interface AssembleCommandOptions {
@@ -72,7 +72,8 @@ async function assembleParts(given: string, descriptions: readonly string[], opt
     if (isOldMerge && line === undefined) {
       throw new BulkError('BLOOM_OLD_MERGE', `the merged levels are no longer published in ${published.name}. If this merge was published, nothing is left to do; otherwise merge the levels again`);
     }
-    await printJson(line ?? (await assembled(store, published, parts, previous, { replaces, comparator })));
+    const made = line ?? (await assembled(store, published, parts, previous, { replaces, comparator }));
+    await printForReader(() => printJson(made));
   } catch (error) {
     throw storeFailure(error);
   }

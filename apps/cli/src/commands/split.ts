@@ -7,7 +7,7 @@ import { addKeyFormOptions, type KeyFormOptions } from '../inputs/opened-table.j
 import { DescriptorSource } from '../inputs/sorted-run.js';
 import { storeFailure } from '../inputs/store-argument.js';
 import { wholeNumber } from '../inputs/whole-number.js';
-import { printLines } from '../outputs/output.js';
+import { printForReader, printLines } from '../outputs/output.js';
 import { knownCodecs } from '../plugins/known-plugins.js';
 import { addPluginOptions, loadPlugins, type PluginOptions } from '../plugins/plugin-options.js';
 import { haveInternalKeys, namesIn } from './merge.js';
@@ -50,7 +50,7 @@ async function cut(given: readonly string[], options: SplitCommandOptions): Prom
     const isInternal = options.internal ?? (await haveInternalKeys(files, plugins));
     const sources = files.map(({ name, fd, byteLength }) => Object.assign(new DescriptorSource(fd, byteLength), { name }));
     const keys = await split(sources, options.ranges, { comparator: plugins.comparator, codecs: knownCodecs(plugins), keys: isInternal ? 'database' : 'plain' });
-    await printLines(keys.map((key) => Buffer.from(key).toString('hex')));
+    await printForReader(() => printLines(keys.map((key) => Buffer.from(key).toString('hex'))));
   } catch (error) {
     throw storeFailure(error);
   } finally {

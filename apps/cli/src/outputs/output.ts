@@ -1,5 +1,5 @@
 import { ByteBuffer } from '../formats/byte-buffer.js';
-import { failureOf } from '../failure.js';
+import { EXIT, failureOf } from '../failure.js';
 import { type StandardStreams, standardStreams } from '../standard-streams.js';
 import { styled } from './colour.js';
 import { terminalJson, terminalLine, terminalLines } from './terminal-text.js';
@@ -66,6 +66,13 @@ export async function printJson(value: object): Promise<void> {
   const lines = new Lines();
   await lines.json(value);
   await lines.flush();
+}
+
+/** Prints what is of no use if it is incomplete: if it is not read to its end, the program ends with the exit code of a failure. */
+export async function printForReader(print: () => Promise<void>): Promise<void> {
+  process.exitCode = EXIT.failure;
+  await print();
+  process.exitCode = EXIT.ok;
 }
 
 /**

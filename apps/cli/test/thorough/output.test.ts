@@ -103,6 +103,17 @@ describe.runIf(process.platform !== 'win32')('standard output', () => {
     expect(scratch.read('parts.jsonl').toString().split('\n')).toHaveLength(3);
   });
 
+  test.each([
+    ['assemble letters parts.jsonl', 1],
+    ['split many.ldb -n 3', 2],
+  ])('of bloom bulk %s must be read, because an incomplete result is of no use', async (args, lines) => {
+    scratch.write('letters.tsv', 'a\t1\nb\t2\n');
+    expect((await shell('bloom bulk part letters.tsv --sequence 1 -q -o letters >parts.jsonl', scratch.path)).code).toBe(0);
+    expect((await shell(`{ sleep 0.2; bloom bulk ${args}; } | true; echo "\${PIPESTATUS[0]}"`, scratch.path)).stdout.toString()).toBe('2\n');
+    const { stdout } = await shell(`bloom bulk ${args} | cat; echo "\${PIPESTATUS[0]}"`, scratch.path);
+    expect(stdout.toString().split('\n').slice(0, -1)).toEqual([...Array.from({ length: lines }, () => expect.any(String) as string), '0']);
+  });
+
   test('of bloom salvage of several tables need not be read for the output to be written', async () => {
     const { stdout } = await shell('{ sleep 0.2; bloom salvage all.ldb many.ldb -o several.ldb 2>/dev/null; } | true; echo "${PIPESTATUS[0]}"', scratch.path);
     expect(stdout.toString()).toBe('1\n');
