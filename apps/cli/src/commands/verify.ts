@@ -4,12 +4,13 @@ import { verifyTable, type VerifyOptions } from '@bloom/sstable/inspect';
 import { BloomFilterPolicy } from '@bloom/policy';
 import type { Command } from 'commander';
 import { Failure, placedProblem } from '../failure.js';
+import { mustNotInsist } from '../inputs/folder-argument.js';
 import { shownName } from '../inputs/location.js';
 import { type InputOptions, isDatabase, recognised } from '../inputs/opened-input.js';
 import { addRemoteOptions, tracingFor } from '../inputs/opened-source.js';
 import { addKeyFormOptions, noteAssumption, withTableFile } from '../inputs/opened-table.js';
-import { note } from '../outputs/output.js';
 import { plainFindings } from '../library-advice.js';
+import { note } from '../outputs/output.js';
 import { addPluginOptions } from '../plugins/plugin-options.js';
 import { noteCodecs, printVerified, uncheckedText } from '../outputs/verification-report.js';
 import { verifyFolder } from './verify-folder.js';
@@ -63,6 +64,8 @@ async function verifyInput(given: string, options: VerifyCommandOptions): Promis
   const how = { anyOrder: anyOrder === true, asJson: options.json === true };
   if (/^s3:/i.test(given)) {
     if (options.trace) throw new Failure(`${given}: --trace does not report the requests to a bucket: omit it`);
+    if (options.header !== undefined) throw new Failure(`${given}: --header is for http:// and https://: omit it`);
+    mustNotInsist(given, options, 'published database');
     return (await import('./verify-published.js')).verifyBucket(given, options, how);
   }
   const location = await recognised(given, options);

@@ -28,7 +28,7 @@ export function isFolder(path: string): boolean {
 }
 
 /** @throws Failure for --internal and --no-internal, which only apply to tables. */
-export function mustNotInsist(path: string, { internal }: KeyFormOptions, kind: 'folder' | 'log' = 'folder'): void {
+export function mustNotInsist(path: string, { internal }: KeyFormOptions, kind: 'folder' | 'log' | 'published database' = 'folder'): void {
   if (internal === undefined) return;
   throw new Failure(`${path}: is a ${kind}, whose keys are always user keys: omit ${internal ? '--internal' : '--no-internal'}`);
 }
@@ -39,7 +39,7 @@ export function mustBeForFolder(path: string, option: string, value: unknown): v
   throw new Failure(`${path}: is not a folder: ${option} is for folders`);
 }
 
-/** Warns if a table is part of a database, which may have newer versions elsewhere. */
+/** Warns if a table is part of a database by its name and folder: newer versions of its keys may be elsewhere. */
 export function noteDatabase(path: string): void {
   const folder = dirname(path);
   if (!/^\d+\.(?:ldb|sst)$/.test(basename(path)) || !existsSync(join(folder, 'CURRENT'))) return;

@@ -79,7 +79,6 @@ async function copied(name: string, source: Pick<Source, 'byteLength'> & { read(
   }
 }
 
-/** Whether the keys of a table are internal keys. @throws Failure when it cannot be opened. */
 /** The result of `work`. @throws its errors as failures that name the folder for temporary files instead of the input. */
 function inTemporaryFolder<T>(work: () => T): T {
   try {
@@ -90,6 +89,7 @@ function inTemporaryFolder<T>(work: () => T): T {
   }
 }
 
+/** Whether the keys of a table are internal keys. @throws Failure when it cannot be opened. */
 export async function hasInternalKeys({ name, fd, byteLength }: OpenedFile, plugins: Plugins): Promise<boolean> {
   const source = new DescriptorSource(fd, byteLength);
   try {
