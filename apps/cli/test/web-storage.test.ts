@@ -189,6 +189,14 @@ describe('ls and export', () => {
     expect(await bloomPrints(['ls', 'profile'], scratch.path)).toMatch(/^folder +what +entries +size +in use by\nIndexedDB\/https_a/u);
   });
 
+  test('ls names a file that it cannot read and whose name ends like that of its folder', async () => {
+    scratch.write('codec.mjs', "import { deflateRawSync as compress, inflateRawSync as decompress } from 'node:zlib'; export default { name: 'own', type: 99, compress: (bytes) => compress(bytes), decompress: (bytes) => decompress(bytes) };");
+    await bloom(['load', 'ldb', '-', '--compact', '-q', '--compression', 'own', '--codec', './codec.mjs'], scratch.path, `a\t${'long '.repeat(1000)}\n`);
+    const table = `ldb/${readdirSync(scratch.at('ldb')).find((name) => name.endsWith('.ldb'))!}`;
+    const { code, stdout } = await bloom(['ls', '--json', 'ldb'], scratch.path);
+    expect({ code, problem: (JSON.parse(stdout.toString()) as { problem: string }).problem }).toEqual({ code: 1, problem: expect.stringMatching(new RegExp(`^${table}: `, 'u')) as string });
+  });
+
   test.runIf(process.platform !== 'win32')('ls and export find a folder whose files are links', async () => {
     const items = join(stored, 'local-storage');
     mkdirSync(scratch.at('linked/Local Storage/leveldb'), { recursive: true });

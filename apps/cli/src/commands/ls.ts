@@ -96,7 +96,7 @@ async function listFolder(root: string, found: FoundFolder): Promise<ListedFolde
 }
 
 function problemIn({ path }: FoundFolder, { message }: Failure): string {
-  return message.replace(`${path}: `, '');
+  return message.startsWith(`${path}: `) ? message.slice(path.length + 2) : message;
 }
 
 const TITLES: Readonly<Record<StorageKind, string>> = { indexeddb: 'IndexedDB', 'local-storage': 'Local Storage', 'session-storage': 'Session Storage' };
