@@ -82,7 +82,7 @@ describe('an input that cannot be read', () => {
     chmodSync(scratch.at(table), 0);
     chmodSync(scratch.path, 0o777);
     const options = isRoot ? { uid: 65534, gid: 65534 } : {};
-    for (const line of ['get db a', 'scan db', 'count db/', 'verify db', 'stat db', 'diff db db', 'salvage db -o out.ldb', 'convert db -o out.ldb']) {
+    for (const line of ['get db a', 'scan db', 'count db/', 'verify db', 'stat db', 'diff db db', 'salvage db -o out.ldb', 'convert db -o out.ldb', 'copy db copied', 'destroy db --yes']) {
       const { code, stderr } = await shell(`bloom ${line}`, scratch.path, options);
       expect({ line, code, stderr }).toEqual({ line, code: 2, stderr: `bloom: ${table}: permission denied\n` });
     }
