@@ -1,5 +1,5 @@
 // The libraries' messages advise programs; the command shows them without what its users cannot do.
-import { Database, WritableMemoryFolder } from '@bloom/leveldb';
+import { Database, DatabaseError, WritableMemoryFolder } from '@bloom/leveldb';
 import { MemorySink, MemorySource, SyncTable, TableBuilder } from '@bloom/sstable';
 import { expect, test } from 'vitest';
 import { Failure, failureOf } from '../src/failure.js';
@@ -46,6 +46,12 @@ test('a folder without locks is reported without the option that leaves out the 
   const error = await errorOf(() => Database.open(new WithoutLocks()));
   expect(error.message).toContain("lock: 'none'");
   expect((databaseFailure('it', error) as Failure).message).not.toMatch(OPTIONS);
+});
+
+test('a database that cannot be written any more is reported with the reason in the words of the command', () => {
+  const cause = Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC', syscall: 'write' });
+  const ended = databaseFailure('it', new DatabaseError('BLOOM_WRITING_ENDED', 'the database ended', { cause }));
+  expect(ended).toEqual(new Failure('it: no space left on the device: earlier writes can be read'));
 });
 
 test.each([

@@ -2,6 +2,7 @@ import type { WriteBatch } from '@bloom/leveldb';
 import { DELETION, VALUE } from '@bloom/sstable/database';
 import { EntryBatch } from '../formats/entry-batch.js';
 import { versionOf } from '../formats/version-input.js';
+import { failureOf } from '../failure.js';
 import { unlessAborted } from '../interruption.js';
 import type { BatchSource } from './batch-source.js';
 import type { DecodedInputs } from './decoded-inputs.js';
@@ -50,8 +51,13 @@ export class Operations {
     }
     const { memoryBytes, folder } = this.#options;
     const sorter = (this.#sorter = new EntrySorter({ memoryBytes, folder, comparator: undefined, plugins: {} }));
-    for (; batch !== undefined; batch = await unlessAborted(this.#inputs.next(), signal)) await unlessAborted(sorter.add(this.#bySequence(batch)), signal);
-    this.#sorted = await unlessAborted(sorter.sorted(), signal);
+    try {
+      for (; batch !== undefined; batch = await unlessAborted(this.#inputs.next(), signal)) await unlessAborted(sorter.add(this.#bySequence(batch)), signal);
+      this.#sorted = await unlessAborted(sorter.sorted(), signal);
+    } catch (error) {
+      // Errors of the inputs are failures already.
+      throw failureOf(folder, error);
+    }
   }
 
   /** Adds the next operations to a batch, until it has `maxBytes`. @returns whether there may be more. */

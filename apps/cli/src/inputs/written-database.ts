@@ -132,7 +132,10 @@ function codecAdvice({ message }: UnsupportedError): string {
 function databaseProblem(path: string, { code, message: given, cause }: DatabaseError): string {
   const message = withoutAdvice(given);
   if (code === 'BLOOM_DATABASE_MISSING') return `${path}: there is no database: bloom put and bloom load create one`;
-  if (code === 'BLOOM_WRITING_ENDED' && cause instanceof Error) return `${path}: ${withoutAdvice(cause.message)}: earlier writes can be read`;
+  if (code === 'BLOOM_WRITING_ENDED' && cause instanceof Error) {
+    const problem = isSystemError(cause) ? (failureOf(path, cause) as Failure).message : `${path}: ${withoutAdvice(cause.message)}`;
+    return `${problem}: earlier writes can be read`;
+  }
   if (code === 'BLOOM_NO_LOCK' && isSystemError(cause)) return (failureOf(join(path, 'LOCK'), cause) as Failure).message;
   if (code === 'BLOOM_LOCKED') {
     const holders = lockHolders(path);
