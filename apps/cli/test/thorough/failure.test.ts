@@ -73,6 +73,9 @@ const failures: [args: string, problem: string][] = [
   ['salvage good.ldb good.ldb --any-order -o out.ldb', '--any-order takes one input, because several are merged in key order'],
   ['diff - -', 'stdin can be only one of the two: use a file for the other'],
   ['scan http://user:secret@[/a.ldb?token=secret', 'http://[/a.ldb: is not a valid URL: use http:// or https:// with a host'],
+  ['ls ', 'the name of the folder is empty'],
+  ['export  -o x', 'the name of the folder is empty'],
+  ['explore ', 'the name of the folder or file is empty'],
   ['verify missing.ldb', 'missing.ldb: no such file or folder'],
   ['layout missing.ldb', 'missing.ldb: no such file or folder'],
   ['verify good.ldb/x', 'good.ldb/x: part of the path is not a folder'],
@@ -140,6 +143,10 @@ const failures: [args: string, problem: string][] = [
   ['bulk part https://u:secret@127.0.0.1:9/a.ldb?token=t good.tsv --sequence 1 -o p', 'https://127.0.0.1:9/a.ldb is a table and good.tsv is not: pass only tables, or only entries'],
   // A percent sign in a URL may stand for itself.
   ['scan http://127.0.0.1:9/100%.ldb', 'http://127.0.0.1:9/100%.ldb: '],
+  ['bulk part good.tsv --internal --sequence 1 -o p', '--gte, --lt, --internal, --no-internal and --drop-deletions are for tables'],
+  ['bulk part --levels 4,5 store --no-internal --sequence 7 -o p', '--internal and --no-internal are for tables'],
+  ['bulk part - --files - --sequence 1 -o p', 'stdin can be read only once: use files for the others'],
+  ['bulk part good.tsv --deletions - --files - --sequence 1 -o p', 'stdin can be read only once: use files for the others'],
   ['bulk part --levels 4,5 store --deletions good.tsv --sequence 7 -o p', '--deletions is for entries: publish a delivery with the deletions first'],
   ['bulk part --levels 4,5 store --drop-deletions --sequence 7 -o p', '--drop-deletions is for tables: a merge of levels drops deletions where no lower level needs them'],
   ['build good.tsv', "required option '-o, --output <table>' not specified: see bloom build --help"],
@@ -158,6 +165,7 @@ const failures: [args: string, problem: string][] = [
   ['load new good.tsv --filter-range 2T', "option '--filter-range <bytes>' argument '2T' is invalid. It must be a number of bytes, from 1 B to 1 TiB"],
   // What is no folder, where commands write to one.
   ['put good.ldb a b', 'good.ldb: is a file, not a folder'],
+  ['delete good.ldb --prefix ', "--prefix is empty, so it would not leave out any key: omit it, or pass --gte '' to delete all keys"],
   ['delete good.ldb a', 'good.ldb: is a file, not a folder'],
   ['load good.ldb good.tsv', 'good.ldb: is a file, not a folder'],
   ['compact good.ldb', 'good.ldb: is a file, not a folder'],
