@@ -35,6 +35,7 @@ Examples:
 }
 
 async function explore(path: string, { port, open }: ExploreOptions): Promise<void> {
+  if (path === '') throw new Failure('the name of the folder or file is empty');
   const location = locate(path);
   if (location.kind !== 'folder' && location.kind !== 'file' && location.kind !== 'log') throw new Failure(`${shownName(path)}: is not a folder or a file: explore reads those of this machine`);
   if (!existsSync(path)) throw new Failure(`${path}: no such file or folder`);

@@ -97,6 +97,7 @@ export function levelNumbers(text: string): readonly number[] {
 async function part(given: readonly string[], options: PartCommandOptions): Promise<void> {
   const started = performance.now();
   const names = [...given, ...(options.files === undefined ? [] : namesIn(options.files))];
+  if ([...names, ...(options.deletions ?? []), options.files].filter((name) => name === '-').length > 1) throw new Failure('stdin can be read only once: use files for the others');
   const { bitsPerKey, filter, policy = [], sequence, partSize } = options;
   const plugins = await loadPlugins(options);
   const { filterPolicy, ...tableOptions } = tableBuilderOptions(options, plugins);
@@ -147,16 +148,17 @@ interface PartInput {
 async function inputOf(names: readonly string[], options: PartCommandOptions, plugins: Plugins): Promise<PartInput> {
   if (names.length === 0) throw new Failure('no input given: pass files with entries, tables, or - for stdin');
   const range = boundsOf(options);
-  const hasTableOptions = range.gte !== undefined || range.lt !== undefined || options.dropDeletions === true;
+  const hasTableOptions = range.gte !== undefined || range.lt !== undefined || options.dropDeletions === true || options.internal !== undefined;
   if (options.levels !== undefined) {
     if (names.length !== 1) throw new Failure('--levels is for one STORE');
+    if (options.internal !== undefined) throw new Failure('--internal and --no-internal are for tables');
     if (options.deletions !== undefined) throw new Failure('--deletions is for entries: publish a delivery with the deletions first');
     if (options.dropDeletions) throw new Failure('--drop-deletions is for tables: a merge of levels drops deletions where no lower level needs them');
     return levelInput(names[0]!, options.levels, range, options, plugins);
   }
   const tables = names.filter(isTable);
   if (tables.length === 0) {
-    if (hasTableOptions) throw new Failure('--gte, --lt and --drop-deletions are for tables');
+    if (hasTableOptions) throw new Failure('--gte, --lt, --internal, --no-internal and --drop-deletions are for tables');
     return decodedInput(names, options, plugins);
   }
   const entries = names.find((name) => !isTable(name));

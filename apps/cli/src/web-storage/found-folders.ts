@@ -24,6 +24,7 @@ const CONTENTS = /^\d+\.(?:log|ldb|sst)$/u;
  * @throws Failure when the first folder cannot be read.
  */
 export function* foundFolders(root: string): Generator<FoundFolder, void, undefined> {
+  if (root === '') throw new Failure('the name of the folder is empty');
   const waiting = [{ path: root, name: '' }];
   for (let folder = waiting.pop(); folder !== undefined; folder = waiting.pop()) {
     const { path, name } = folder;

@@ -298,7 +298,7 @@ describe('what is wrong', () => {
     expect((await bloom(['part', '-', '-o', 'w'], scratch.path)).code).toBe(2);
     expect(await fails(['part', '-', '-o', 'w', '--sequence', '-1'])).toContain('--sequence');
     expect(await fails(['part', '--sequence', '1', '-o', 'w'])).toContain('no input');
-    expect(await fails(['part', '-', '--gte', 'a', '--sequence', '1', '-o', 'w'])).toBe('--gte, --lt and --drop-deletions are for tables');
+    expect(await fails(['part', '-', '--gte', 'a', '--sequence', '1', '-o', 'w'])).toBe('--gte, --lt, --internal, --no-internal and --drop-deletions are for tables');
     expect(await fails(['part', '-', '--sequence', '1', '-o', 'https://example.org/'])).toContain('a store is a folder, or s3://BUCKET/PREFIX');
     for (const url of ['gs://bucket/words', 'file:///tmp/words', 'ftp://user:secret@example.org/words?key']) {
       const shown = url.replace(/user:secret@|\?key/g, '');
