@@ -43,7 +43,7 @@ export function addConvert(program: Command): void {
     )
     .argument('<input>', 'a table, folder, log or MANIFEST, or the URL of one; - is standard input')
     .requiredOption('-o, --output <table>', 'the table to write');
-  addKeyFormOptions(addHeaderOption(addDamageOption(addTableOptions(command))))
+  addKeyFormOptions(addHeaderOption(addDamageOption(addTableOptions(command))), false)
     .addOption(
       new Option('--keys <form>', "plain: the newest value of each key in a database's table; database: keys with a sequence and a type").choices(['plain', 'database']),
     )

@@ -12,7 +12,7 @@ import { type Input, type InputOptions, withInput } from '../inputs/opened-input
 import { type DatabaseFile, isSync, noteDropped } from '../inputs/opened-folder.js';
 import { addRemoteOptions, tracingFor } from '../inputs/opened-source.js';
 import { olderName, storedIn } from '../inputs/stored-files.js';
-import { addKeyFormOptions, openDatabaseTable, openTable, type TableFile } from '../inputs/opened-table.js';
+import { addKeyFormOptions, noteAssumption, openDatabaseTable, openTable, type TableFile } from '../inputs/opened-table.js';
 import { EntryOutput } from '../outputs/entry-output.js';
 import { note } from '../outputs/output.js';
 import { knownCodecs } from '../plugins/known-plugins.js';
@@ -78,6 +78,7 @@ async function find(text: string, paths: readonly string[], options: FindOptions
     for (const path of paths) {
       const tracing = await tracingFor(options);
       await withInput(path, { ...options, tracing }, async (input) => {
+        if (input.kind === 'table') noteAssumption(input.file, options);
         const found = await foundIn(input, key);
         places += found.length;
         await output.print(input.file.path, columns, found, (one) => ({

@@ -41,7 +41,7 @@ export function addMerge(program: Command): void {
     .argument('[table...]', 'the tables, or URLs of them, the newest first; - is standard input')
     .requiredOption('-o, --output <table>', 'the table to write')
     .option('--files <list>', 'a file with the names of further tables, one per line, the newest first; - is standard input');
-  addKeyFormOptions(addHeaderOption(addTableOptions(command)))
+  addKeyFormOptions(addHeaderOption(addTableOptions(command)), false)
     .option('--gte <key>', 'only KEY and keys after it')
     .option('--lt <key>', 'only keys before KEY')
     .option('--hex', 'the keys of --gte and --lt are in hexadecimal, as bloom bulk split prints them');

@@ -66,7 +66,7 @@ export function addPart(program: Command): void {
     .option('--lt <key>', 'of tables: only keys before KEY')
     .addOption(new Option('--levels <levels>', 'merge these levels of the published database in the STORE that INPUT names, such as 4,5').argParser(levelNumbers))
     .option('--drop-deletions', 'of tables: leave out deletions; safe only if no lower level has entries that they hide');
-  addInputOptions(addKeyFormOptions(addHeaderOption(addTableOptions(command, BITS_PER_KEY))))
+  addInputOptions(addKeyFormOptions(addHeaderOption(addTableOptions(command, BITS_PER_KEY)), false))
     .option('-q, --quiet', 'print only errors to standard error')
     .addHelpText(
       'after',

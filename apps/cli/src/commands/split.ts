@@ -27,7 +27,7 @@ export function addSplit(program: Command): void {
     .argument('[table...]', 'the tables, in any order')
     .addOption(new Option('-n, --ranges <n>', 'the number of ranges').argParser(wholeNumber(1, 1_000_000)).makeOptionMandatory())
     .option('--files <list>', 'a file with the names of further tables, one per line; - is standard input');
-  addKeyFormOptions(addHeaderOption(addPluginOptions(command)))
+  addKeyFormOptions(addHeaderOption(addPluginOptions(command)), false)
     .addHelpText(
       'after',
       `

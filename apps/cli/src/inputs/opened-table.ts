@@ -15,8 +15,8 @@ export interface KeyFormOptions {
   readonly internal?: boolean;
 }
 
-/** Adds the options that override the detected form of a table's keys. */
-export function addKeyFormOptions(command: Command): Command {
+/** Adds the options that override the detected form of a table's keys. @param isReported whether the command reports that it detected internal keys. */
+export function addKeyFormOptions(command: Command, isReported = true): Command {
   // Commander's conflicts() cannot tell the two apart, because both set the same property.
   const given = new Set<string>();
   for (const flag of ['internal', 'no-internal']) {
@@ -30,9 +30,13 @@ export function addKeyFormOptions(command: Command): Command {
     .option('--no-internal', 'read the keys as plain keys')
     .addHelpText(
       'after',
-      `
+      isReported
+        ? `
 Whether a table belongs to a LevelDB database is detected from its keys, and
-reported on standard error; --internal and --no-internal override it.`,
+reported on standard error; --internal and --no-internal override it.`
+        : `
+Whether a table belongs to a LevelDB database is detected from its keys;
+--internal and --no-internal override it.`,
     );
 }
 
@@ -160,8 +164,13 @@ export function openDatabaseTable({ source, table, opening }: TableFile, options
   return table instanceof Table ? DatabaseTable.open(source, all) : SyncDatabaseTable.open(source as SyncSource, all);
 }
 
+/** Reports that the keys of a table are read as internal keys. */
+export function noteInternalKeys(path: string): void {
+  note(`${path}: its keys look like internal keys of a database and are read as such; --no-internal reads them as stored`);
+}
+
 /** Reports that a table is read as a database's because its keys look like it. */
 export function noteAssumption({ path, isInternal }: TableFile, { internal }: KeyFormOptions): void {
   if (!isInternal || internal !== undefined) return;
-  note(`${path}: its keys look like internal keys of a database and are read as such; --no-internal reads them as stored`);
+  noteInternalKeys(path);
 }

@@ -10,6 +10,7 @@ import { mergeTables } from './merging-thread.js';
 import { hasInternalKeys, type OpenedFile, openTableFile } from './opened-file.js';
 import { type DatabaseFile, noteDropped, withDatabase } from './opened-folder.js';
 import { type InputOptions, isDatabase, recognised } from './opened-input.js';
+import { noteInternalKeys } from './opened-table.js';
 
 /** The size of a batch in bytes. */
 const BATCH_BYTES = 2 ** 19;
@@ -22,14 +23,16 @@ export interface VisibleEntries extends BatchSource {
 }
 
 /** Opens an input, runs `work` with its visible entries, and closes it. Failures name the input. */
-export async function withVisible<T>(given: string, options: InputOptions, work: (entries: VisibleEntries) => Promise<T>): Promise<T> {
+export async function withVisible<T>(given: string, options: InputOptions & { readonly quiet?: true }, work: (entries: VisibleEntries) => Promise<T>): Promise<T> {
   if (given === '') throw new Failure('the name of the table is empty');
   const location = await recognised(given, options);
   if (isDatabase(location)) return withDatabase(location, options, (file) => work(databaseEntries(file)));
   const file = await openTableFile(location, options);
   try {
     const plugins = await loadPlugins(options);
-    return await withVisibleOf(file, options, options.internal ?? (await hasInternalKeys(file, plugins)), work);
+    const isInternal = options.internal ?? (await hasInternalKeys(file, plugins));
+    if (isInternal && options.internal === undefined && !options.quiet) noteInternalKeys(file.name);
+    return await withVisibleOf(file, options, isInternal, work);
   } finally {
     file.close();
   }

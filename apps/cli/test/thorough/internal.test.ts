@@ -201,6 +201,14 @@ describe("a table with a database's keys is detected", () => {
     expect(saved.table.mayContain(encodeInternalKey({ userKey: utf8('user 0500x'), sequence: 1n, type: VALUE }))).toBe(false);
   });
 
+  test('find, diff and advise compression say that they read internal keys', async () => {
+    expect(await bloom(['find', 'user 0098', name], scratch.path)).toMatchObject({ code: 0, stderr: assumed(name) });
+    expect((await bloom(['find', '--no-internal', 'user 0098', name], scratch.path)).stderr).not.toContain('internal keys');
+    expect(await bloom(['diff', name, name], scratch.path)).toMatchObject({ code: 0, stderr: expect.stringContaining(assumed(name) + assumed(name)) as string });
+    expect(await bloom(['diff', name, name, '-q'], scratch.path)).toMatchObject({ code: 0, stderr: '' });
+    expect(await bloom(['advise', 'compression', name], scratch.path)).toMatchObject({ code: 0, stderr: assumed(name) });
+  });
+
   test('--no-internal reads the keys as plain, and still finds them', async () => {
     const stored = Buffer.from(encodeInternalKey({ userKey: utf8('user 0500'), sequence: 501n, type: VALUE })).toString('hex');
     const printed = await bloomPrints(['get', '--no-internal', '--hex', name, stored], scratch.path);
