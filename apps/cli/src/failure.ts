@@ -87,6 +87,7 @@ const SYSTEM_PROBLEMS: Readonly<Record<string, string>> = {
   ERR_STRING_TOO_LONG: 'is too large to be read as text',
   ENXIO: 'no such device, or no program on the other end',
   EBUSY: 'in use by another program',
+  EADDRINUSE: 'in use by another program',
 };
 
 /** The description in Node's message, without code and path: `EFOO: description, open 'path'`. */

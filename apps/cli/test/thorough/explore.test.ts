@@ -1,7 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, symlinkSync } from 'node:fs';
-import { request } from 'node:http';
+import { createServer, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { goldenDatabases } from '@bloom/fixtures';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { bloom, build } from '../bloom.js';
@@ -80,5 +81,16 @@ describe('explore', () => {
     ['https://example.org/db/', 'https://example.org/db/: is not a folder or a file: explore reads those of this machine'],
   ])('refuses %s', async (input, problem) => {
     expect(await bloom(['explore', input, '--no-open'], scratch.path)).toMatchObject({ code: 2, stderr: `bloom: ${problem}\n` });
+  });
+
+  test('refuses a port on which another program listens', async () => {
+    const server = createServer().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    try {
+      expect(await bloom(['explore', 'capitals.ldb', '--no-open', '--port', String(port)], scratch.path)).toMatchObject({ code: 2, stderr: `bloom: port ${port}: in use by another program\n` });
+    } finally {
+      server.close();
+    }
   });
 });
