@@ -71,7 +71,8 @@ async function scan(paths: readonly string[], options: ScanOptions): Promise<voi
   if (options.live && !options.allVersions) throw new Failure('--live needs --all-versions');
   if (options.format === 'words' && options.valuesOnly) throw new Failure('words prints only keys: omit --values-only, or use --format raw');
   if (options.format === 'kv' && options.hex && wanted.isAll) throw new Failure('kv is binary: omit --hex, or use --format hex');
-  if (options.decodeKeys !== undefined && (options.format === 'kv' || options.hex)) throw new Failure(`--decode-keys prints text: omit it, or ${options.hex ? '--hex' : '--format kv'}`);
+  const isText = !options.hex && !['kv', 'hex', 'base64'].includes(options.format);
+  if (options.decodeKeys !== undefined && !isText) throw new Failure(`--decode-keys prints text: omit it, or ${options.hex ? '--hex' : `--format ${options.format}`}`);
   if (options.decode) return (await import('./decoded.js')).scanDecoded(paths, options);
   const output = new EntryOutput(options.format, options.limit, options.decodeKeys && (await import('../decoded-keys/decoded-key.js')).keyDecoder(options.decodeKeys));
   try {
