@@ -12,8 +12,7 @@ export function isHttpError(error: unknown): error is HttpError {
 /** The problem with a server or its answers, and what the user can do. */
 export function httpProblem(error: HttpError): string {
   const problem = withoutAdvice(error.message.startsWith(`${error.url}: `) ? error.message.slice(error.url.length + 2) : error.message);
-  const cause = causeOf(error);
-  const text = cause === undefined || problem.includes(cause) ? problem : `${problem} (${cause})`;
+  const text = withCause(problem, error);
   switch (error.code) {
     case 'BLOOM_HTTP_STATUS':
       if (error.status === 401 || error.status === 403) return `${text}: pass the headers that the server requires with --header or ${HEADERS_VARIABLE}`;
@@ -30,6 +29,12 @@ export function httpProblem(error: HttpError): string {
     case 'BLOOM_HTTP_FAILED':
       return `${text}: try again, or download the file and read the copy`;
   }
+}
+
+/** A problem, and the system's reason for its error if the problem lacks it. */
+export function withCause(problem: string, error: Error): string {
+  const cause = causeOf(error);
+  return cause === undefined || problem.includes(cause) ? problem : `${problem} (${cause})`;
 }
 
 /** The system's reason, such as ECONNREFUSED, which `fetch` hides in causes. */

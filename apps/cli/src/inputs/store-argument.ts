@@ -4,6 +4,7 @@ import { FolderStore } from '@bloom/bulk/node';
 import { s3StoreOf } from '@bloom/bulk/s3';
 import { CorruptionError } from '@bloom/sstable';
 import { Failure, isSystemError, mustBeWrittenHere, placedProblem } from '../failure.js';
+import { withCause } from '../http-problem.js';
 
 /** For the help of commands that take a store. */
 export const STORE_HELP = `
@@ -43,7 +44,10 @@ export function storeOf(text: string): Store {
 
 /** Turns an error of parts, a store or a published database into a failure. Returns other errors unchanged. */
 export function storeFailure(error: unknown): unknown {
-  if (error instanceof BulkError) return new Failure(`${error.message} (${error.code})`, { cause: error });
+  if (error instanceof BulkError) {
+    const problem = error.code === 'BLOOM_STORE_FAILED' ? withCause(error.message, error) : error.message;
+    return new Failure(`${problem} (${error.code})`, { cause: error });
+  }
   if (error instanceof CorruptionError) return new Failure(`${error.file === undefined ? '' : `${error.file}: `}${placedProblem(error)} (${error.code})`, { cause: error });
   if (isSystemError(error)) return new Failure(error.message, { cause: error });
   return error;

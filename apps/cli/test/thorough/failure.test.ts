@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { createServer, type AddressInfo } from 'node:net';
 import { goldenDatabases, seeded } from '@bloom/fixtures';
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
@@ -223,6 +225,15 @@ test.each([
   expect(stderr).toContain('    at ');
   expect(stderr).not.toContain('secret');
 });
+
+test('a bucket that cannot be reached is a failure with the reason', async () => {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  const { code, stderr } = await bloom(['verify', 's3://bucket/words'], scratch.path, '', { AWS_ACCESS_KEY_ID: 'id', AWS_SECRET_ACCESS_KEY: 'secret', AWS_ENDPOINT_URL_S3: `http://127.0.0.1:${port}` });
+  expect({ code, stderr }).toEqual({ code: 2, stderr: `bloom: http://127.0.0.1:${port}/bucket/words/: could not GET CURRENT: fetch failed (connect ECONNREFUSED 127.0.0.1:${port}) (BLOOM_STORE_FAILED)\n` });
+}, 30_000);
 
 test('a list of more than 512 MiB is a failure that names it', async () => {
   // The file has no blocks on disk.
