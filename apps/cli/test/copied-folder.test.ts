@@ -1,10 +1,11 @@
-import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Database, DatabaseReader } from '@bloom/leveldb';
 import { NodeFolder, WritableNodeFolder } from '@bloom/leveldb/node';
 import { readLog } from '@bloom/log';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { Failure } from '../src/failure.js';
 import { copyFolder } from '../src/inputs/copied-folder.js';
 
 let scratch: string;
@@ -93,6 +94,19 @@ test('a failure of the folder names its file', async () => {
   rmSync(table);
   symlinkSync(table, table);
   await expect(copyFolder(path, join(scratch, 'copy'), watchedSignal(() => undefined))).rejects.toThrow(`${table}: too many symbolic links`);
+});
+
+test.runIf(process.platform !== 'win32').each([
+  ['a folder', (path: string) => mkdirSync(path), 'is a folder'],
+  ['a link to a missing file', (path: string) => symlinkSync('missing', path), 'no such file or folder'],
+])('a table that is %s is named, and the copy is not tried again', async (_, make, problem) => {
+  const { path } = await someDatabase();
+  const table = join(path, readdirSync(path).find((name) => name.endsWith('.ldb'))!);
+  rmSync(table);
+  make(table);
+  let looks = 0;
+  await expect(copyFolder(path, join(scratch, 'copy'), watchedSignal((look) => (looks = look)))).rejects.toThrow(new Failure(`${table}: ${problem}`));
+  expect(looks).toBeLessThan(5);
 });
 
 test('a file counts only under the name that LevelDB gives its number', async () => {

@@ -6,7 +6,7 @@
  * together; writes to a log after it was copied are not in the copy. Otherwise the round is repeated, and only new files are
  * copied. A log is copied again in each round, because it grows.
  */
-import { constants, existsSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { constants, existsSync, lstatSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { access, chmod, copyFile, open, readFile, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { decodeVersionEdit, parseFileName } from '@bloom/leveldb';
@@ -188,9 +188,10 @@ class FolderCopy {
     try {
       await copyFile(source, target, constants.COPYFILE_FICLONE);
     } catch (error) {
-      const isOfSource = await access(source, constants.R_OK).then(() => false, () => true);
+      const isOfSource = await access(source, constants.R_OK).then(async () => !(await stat(source)).isFile(), () => true);
       if (!isOfSource) throw error;
-      if (isMissing(error)) return false;
+      // A link to a missing file stays.
+      if (isMissing(error) && lstatSync(source, { throwIfNoEntry: false }) === undefined) return false;
       // The error names both files, and does not say which of them it is about.
       throw failureOf(source, error);
     }
