@@ -9,7 +9,7 @@ import { counted } from '@bloom/report';
 import { bytewiseComparator, type Comparator, CorruptionError, type TableBuilderOptions, UnsupportedError } from '@bloom/sstable';
 import type { Entry } from '../formats/entry.js';
 import { EXIT, Failure } from '../failure.js';
-import { droppedJson, droppedText, folderFailure, hasLogsOrTables, openDatabase, unknownOrderText } from '../inputs/opened-folder.js';
+import { droppedJson, droppedText, folderFailure, hasLogsOrTables, noteIgnoredComparator, openDatabase, unknownOrderText } from '../inputs/opened-folder.js';
 import { CODEC_ADVICE } from '../library-advice.js';
 import { knownCodecs } from '../plugins/known-plugins.js';
 import type { Plugins } from '../plugins/plugin-options.js';
@@ -58,7 +58,9 @@ export async function salvageFolder(path: string, table: SalvagedTable, plugins:
   let readable: Readable;
   let problem: string | undefined;
   try {
-    readable = merged(await openDatabase(folder, plugins, { damage: 'skip' }), plugins);
+    const database = await openDatabase(folder, plugins, { damage: 'skip' });
+    noteIgnoredComparator(path, database.describe().comparator, plugins);
+    readable = merged(database, plugins);
   } catch (error) {
     const failure = readingFailure(path, error);
     if (!(failure instanceof Failure && error instanceof CorruptionError)) throw failure;
@@ -121,7 +123,9 @@ function comparatorNamed(name: string, plugins: Plugins): Comparator | undefined
 
 /** The comparator of a database that cannot be opened: bytewise if no MANIFEST names one. */
 function comparatorOf(path: string, plugins: Plugins): Comparator {
-  const name = comparatorNameSync(new SyncNodeFolder(path)) ?? (plugins.comparator ?? bytewiseComparator).name;
+  const named = comparatorNameSync(new SyncNodeFolder(path));
+  noteIgnoredComparator(path, named, plugins);
+  const name = named ?? (plugins.comparator ?? bytewiseComparator).name;
   const comparator = comparatorNamed(name, plugins);
   if (comparator === undefined) {
     throw new Failure(`${path}: ${unknownOrderText(name)}; pass --comparator MODULE; without it, scan --all-versions without bounds prints the content of each file`);

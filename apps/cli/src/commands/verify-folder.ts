@@ -5,7 +5,7 @@ import { counted } from '@bloom/report';
 import { Failure, placedProblem } from '../failure.js';
 import { lockHolders } from '../inputs/lock-holder.js';
 import type { InputOptions } from '../inputs/opened-input.js';
-import { type DatabaseLocation, openDatabase, readerOptions, unknownOrderText, withDatabaseFolder } from '../inputs/opened-folder.js';
+import { type DatabaseLocation, noteIgnoredComparator, openDatabase, readerOptions, unknownOrderText, withDatabaseFolder } from '../inputs/opened-folder.js';
 import type { Plugins } from '../plugins/plugin-options.js';
 import { note } from '../outputs/output.js';
 import { withoutAdvice } from '../library-advice.js';
@@ -22,6 +22,7 @@ export async function verifyFolder(location: DatabaseLocation, options: InputOpt
       filterPolicies: [...(filterPolicies ?? []), idbFilterPolicy],
     };
     const { findings, moreFindings, unchecked, comparator, tables, logs } = await verifyDatabase(await listed(folder, plugins), checking);
+    noteIgnoredComparator(path, comparator, plugins);
     // A folder without a database and a database of another engine are bad input, like a missing file.
     const [first] = findings;
     if (first?.code === 'BLOOM_UNSUPPORTED_FORMAT' && first.structure === 'folder') throw new Failure(`${path}: ${first.problem}`);

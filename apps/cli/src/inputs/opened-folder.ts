@@ -45,15 +45,18 @@ export function withDatabase<T>(location: DatabaseLocation, options: FolderOptio
   return withDatabaseFolder(location, options, async (path, folder, plugins) => {
     const database = await openDatabase(folder, plugins, { damage: options.damage });
     try {
-      const { comparator } = database.describe();
-      if (plugins.comparator !== undefined && plugins.comparator.name !== comparator) {
-        note(`${path}: its comparator is ${comparator}, so --comparator (${plugins.comparator.name}) is ignored`);
-      }
+      noteIgnoredComparator(path, database.describe().comparator, plugins);
       return await work({ path, database, folder, plugins });
     } finally {
       await database.close();
     }
   });
+}
+
+/** Notes that --comparator is not the order of a database. @param name that of its comparator, if known. */
+export function noteIgnoredComparator(path: string, name: string | undefined, { comparator }: Plugins): void {
+  if (comparator === undefined || name === undefined || comparator.name === name) return;
+  note(`${path}: its comparator is ${name}, so --comparator (${comparator.name}) is ignored`);
 }
 
 /** Runs `work` with the folder of a database. Failures name the file. */

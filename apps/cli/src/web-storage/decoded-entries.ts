@@ -5,7 +5,7 @@ import { type AsyncReaderOptions, CorruptionError, type Dropped, type Folder } f
 import { EntryDecoder, kindOfFolder, recognizeStorage, type StorageKind } from '@bloom/web-storage';
 import { NodeBlobFolder } from '@bloom/web-storage/node';
 import { Failure, failureOf } from '../failure.js';
-import { type FolderOptions, noteDropped, openDatabase, withDatabaseFolder } from '../inputs/opened-folder.js';
+import { type FolderOptions, noteDropped, noteIgnoredComparator, openDatabase, withDatabaseFolder } from '../inputs/opened-folder.js';
 import { shownName } from '../inputs/location.js';
 import { isDatabase, recognised } from '../inputs/opened-input.js';
 import { tracingFor } from '../inputs/opened-source.js';
@@ -59,6 +59,7 @@ export async function withDecodedEntries(given: string, options: WantedEntries, 
     try {
       const database = await openDatabase(folder, plugins, { damage });
       try {
+        noteIgnoredComparator(path, database.describe().comparator, plugins);
         await work(path, newest(database.entries({ reverse: options.reverse }), decoder));
         dropped.push(...database.describe().dropped);
       } finally {

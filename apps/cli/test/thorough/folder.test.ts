@@ -10,7 +10,7 @@ import { Command } from 'commander';
 import { describe, expect, test, vi } from 'vitest';
 import { addScan } from '../../src/commands/scan.js';
 import { bloom, bloomPrints, build } from '../bloom.js';
-import { Scratch } from '../bloom-process.js';
+import { REVERSE_MODULE, Scratch } from '../bloom-process.js';
 
 const scratch = new Scratch();
 const golden = goldenDatabases();
@@ -313,6 +313,17 @@ describe("a database's folder", () => {
     const { code, stderr } = await bloom(['salvage', 'own', '-o', 'own/000099.ldb'], scratch.path);
     expect({ code, stderr }).toEqual({ code: 2, stderr: 'bloom: own/000099.ldb: is inside own, which must not change: choose a file elsewhere\n' });
     expect(readdirSync(scratch.at('own'))).not.toContain('000099.ldb');
+  });
+
+  test('every command that reads it says that it ignores a --comparator of another name', async () => {
+    scratch.write('reverse.mjs', REVERSE_MODULE);
+    cpSync(database('log-batches').path, scratch.at('bytewise'), { recursive: true });
+    cpSync(scratch.at('bytewise'), scratch.at('headless'), { recursive: true });
+    rmSync(scratch.at('headless/CURRENT'));
+    for (const args of [['scan', 'bytewise'], ['verify', 'bytewise'], ['salvage', 'bytewise', '-o', 'out.ldb'], ['salvage', 'headless', '-o', 'out.ldb']]) {
+      const { stderr } = await bloom([...args, '--comparator', './reverse.mjs'], scratch.path);
+      expect(stderr.split('\n')).toContain(`bloom: ${args[1]!}: its comparator is leveldb.BytewiseComparator, so --comparator (test.ReverseBytewiseComparator) is ignored`);
+    }
   });
 
   test('reading a file next to its tables that is not named like one of them gives no warning', async () => {
