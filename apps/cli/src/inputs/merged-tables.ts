@@ -22,12 +22,15 @@ const LEAST_READ_AHEAD_BYTES = 16 * 2 ** 10;
 export class MergedTables implements BatchSource {
   readonly #merged: MergedEntries;
   readonly #names: readonly string[];
+  /** The name of the given order; undefined if none was given. */
+  readonly #order: string | undefined;
   #expected = 1024;
   #isOver = false;
 
-  private constructor(merged: MergedEntries, names: readonly string[]) {
+  private constructor(merged: MergedEntries, names: readonly string[], order: string | undefined) {
     this.#merged = merged;
     this.#names = names;
+    this.#order = order;
   }
 
   /** @throws Failure that names the damaged table. */
@@ -46,7 +49,8 @@ export class MergedTables implements BatchSource {
     });
     const names = files.map(({ name }) => name);
     const order = { compare: compareRangeOf(comparator), isBytewise: comparator === bytewiseComparator };
-    return new MergedTables(named(names, () => new MergedEntries(cursors, order, isInternal ? storedBounds(range) : range)), names);
+    const orderName = plugins.comparator?.name;
+    return new MergedTables(named(names, orderName, () => new MergedEntries(cursors, order, isInternal ? storedBounds(range) : range)), names, orderName);
   }
 
   async next(): Promise<EntryBatch | undefined> {
@@ -57,7 +61,7 @@ export class MergedTables implements BatchSource {
   nextAtOnce(): EntryBatch | undefined {
     if (this.#isOver) return undefined;
     const batch = new EntryBatch(BATCH_BYTES + 4096, this.#expected);
-    this.#isOver = !named(this.#names, () => this.#merged.fill(batch, BATCH_BYTES));
+    this.#isOver = !named(this.#names, this.#order, () => this.#merged.fill(batch, BATCH_BYTES));
     this.#expected = Math.max(16, Math.ceil(batch.length * 1.1));
     return batch;
   }
@@ -73,14 +77,17 @@ function storedBounds({ gte, lt }: KeyBounds): KeyBounds {
   return { gte: gte && beforeAllVersions(gte), lt: lt && beforeAllVersions(lt) };
 }
 
-/** The result of `work`. @throws its errors as failures that name the table. */
-function named<T>(names: readonly string[], work: () => T): T {
+/** The result of `work`. @param order the name of the given order. @throws its errors as failures that name the table. */
+function named<T>(names: readonly string[], order: string | undefined, work: () => T): T {
   try {
     return work();
   } catch (error) {
     if (!(error instanceof CursorError)) throw error;
     const name = names[error.age]!;
-    if (error.cause instanceof KeyOrderError) throw new Failure(`${name}: its keys are in another order: pass --comparator; bloom verify shows where`);
+    if (error.cause instanceof KeyOrderError) {
+      const problem = order === undefined ? 'its keys are in another order: pass --comparator' : `its keys are not in the order of --comparator (${order})`;
+      throw new Failure(`${name}: ${problem}; bloom verify shows where`);
+    }
     throw tableFailure(name, undefined, error.cause, false);
   }
 }

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { bloom, build } from '../bloom.js';
-import { bloomProcess, Scratch } from '../bloom-process.js';
+import { bloomProcess, REVERSE_MODULE, Scratch } from '../bloom-process.js';
 
 const scratch = new Scratch();
 
@@ -30,6 +30,7 @@ beforeAll(async () => {
   scratch.write('empty', '');
   scratch.write('good.gz', gzipSync('a\t1\n'));
   scratch.write('present.txt', 'a\nb\n');
+  scratch.write('reverse.mjs', REVERSE_MODULE);
   for (const folder of ['empty-folder', 'logs']) mkdirSync(scratch.at(folder));
   const log = goldenDatabases().find(({ name }) => name === 'log-batches')!.path;
   for (const name of ['000003.log', 'MANIFEST-000002', 'CURRENT']) copyFileSync(join(log, name), scratch.at(`logs/${name}`));
@@ -123,6 +124,7 @@ const failures: [args: string, problem: string][] = [
   ['scan http://user:secret@localhost:1/a.ldb?token=secret', 'http://localhost:1/a.ldb: the request failed'],
   ['scan http://localhost:1/a.ldb -H secret', '--header: a header must be NAME: VALUE'],
   // Plug-ins.
+  ['merge good.ldb -o out.ldb --comparator ./reverse.mjs', 'good.ldb: its keys are not in the order of --comparator (test.ReverseBytewiseComparator); bloom verify shows where'],
   ['scan good.ldb --comparator ./none.mjs', './none.mjs: no such module'],
   ['scan good.ldb --policy none', 'none: is none of bloom, fitted, goleveldb-bloom, blocked, ribbon, fuse, and no package of this name is installed'],
   // The command line.
