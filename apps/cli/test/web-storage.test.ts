@@ -318,6 +318,18 @@ describe('ls and export', () => {
     }
   });
 
+  test('a storage without items is not a failure', async () => {
+    for (const [name, entries] of [['Local Storage/leveldb', [['VERSION', '1']]], ['Session Storage', []]] as const) {
+      mkdirSync(scratch.at(join('unused', name)), { recursive: true });
+      const database = await Database.open(new WritableNodeFolder(scratch.at(join('unused', name))));
+      for (const [key, value] of entries) await database.put(key, value);
+      await database.close();
+      expect(await bloomPrints(['scan', '--decode', join('unused', name)], scratch.path)).toBe('');
+    }
+    const { code, stderr } = await bloom(['export', 'unused', '-o', 'of-unused'], scratch.path);
+    expect([code, stderr]).toEqual([0, 'bloom: of-unused: 0 records in 0 files, 0 blobs\n']);
+  });
+
   test('export counts a database of an unknown kind that is damaged', async () => {
     cpSync(join(stored, 'session-storage'), scratch.at('unknown/Session Storage'), { recursive: true });
     for (const name of ['log', 'manifest']) cpSync(join(stored, 'local-storage'), scratch.at(`unknown/${name}`), { recursive: true });

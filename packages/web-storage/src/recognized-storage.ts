@@ -16,8 +16,10 @@ export async function recognizeStorage(folder: Folder, options: AsyncReaderOptio
   if (name !== BYTEWISE) return undefined;
   const reader = await DatabaseReader.open(folder, options);
   try {
-    if ((await hasNumber(reader, 'VERSION')) && (await hasAny(reader, ['META:', '_']))) return 'local-storage';
-    if ((await hasNumber(reader, 'version')) && (await hasAny(reader, ['namespace-', 'map-', 'next-map-id']))) return 'session-storage';
+    // A storage without items has only its version.
+    const isAlone = await hasOneKey(reader);
+    if ((await hasNumber(reader, 'VERSION')) && (isAlone || (await hasAny(reader, ['META:', 'METAACCESS:', '_'])))) return 'local-storage';
+    if ((await hasNumber(reader, 'version')) && (isAlone || (await hasAny(reader, ['namespace-', 'map-', 'next-map-id'])))) return 'session-storage';
     // Before version 1, Session Storage had no version.
     if ((await hasNumber(reader, 'next-map-id')) && (await hasAny(reader, ['namespace-']))) return 'session-storage';
     return undefined;
@@ -36,6 +38,12 @@ const BYTEWISE = 'leveldb.BytewiseComparator';
 async function hasNumber(reader: DatabaseReader, key: string): Promise<boolean> {
   const stored = await reader.get(key);
   return stored !== undefined && /^\d+$/u.test(String.fromCharCode(...stored.subarray(0, 8)));
+}
+
+async function hasOneKey(reader: DatabaseReader): Promise<boolean> {
+  let count = 0;
+  for await (const _ of reader.keys({ limit: 2 })) count++;
+  return count === 1;
 }
 
 /** Whether a key starts with one of the prefixes. An origin starts with its scheme, or is `null`. */

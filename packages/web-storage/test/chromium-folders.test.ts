@@ -6,6 +6,7 @@ import { type Folder, MemoryFolder } from '@bloom/leveldb';
 import { NodeFolder } from '@bloom/leveldb/node';
 import { type IndexedDbKey, IndexedDbReader, indexedDbKey, LocalStorageReader, recognizeStorage, SessionStorageReader, StoredBlob, storedItems, storedRecords } from '../src/index.js';
 import { NodeBlobFolder } from '../src/node.js';
+import { folderOf } from './written-folders.js';
 
 interface Described {
   readonly key: string;
@@ -149,4 +150,14 @@ test('recognizeStorage distinguishes the three kinds from another database', asy
   const kinds = ['page.indexeddb.leveldb', 'local-storage', 'session-storage'].map((name) => recognizeStorage(new NodeFolder(dataPath(`web-storage/${name}`))));
   expect(await Promise.all(kinds)).toEqual(['indexeddb', 'local-storage', 'session-storage']);
   expect(await recognizeStorage(new NodeFolder(dataPath('golden-db/plain')))).toBeUndefined();
+});
+
+test('recognizeStorage knows a storage without items by its version alone', async () => {
+  const ascii = (text: string): Uint8Array => new TextEncoder().encode(text);
+  const kindOf = async (...keys: string[]) => recognizeStorage(await folderOf(keys.map((key) => [ascii(key), ascii('1')])));
+  expect(await kindOf('VERSION')).toBe('local-storage');
+  expect(await kindOf('VERSION', 'METAACCESS:https://a.example')).toBe('local-storage');
+  expect(await kindOf('version')).toBe('session-storage');
+  for (const others of [['VERSION', 'other'], ['version', 'other'], ['VERSION', 'version'], ['other']]) expect(await kindOf(...others)).toBeUndefined();
+  expect(await recognizeStorage(await folderOf([[ascii('VERSION'), ascii('one')]]))).toBeUndefined();
 });

@@ -1,7 +1,7 @@
 /** The entries of a folder that a browser wrote, decoded to the values that pages stored. */
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { type AsyncReaderOptions, CorruptionError, type Dropped, type Folder } from '@bloom/leveldb';
+import { type AsyncReaderOptions, CorruptionError, DatabaseReader, type Dropped, type Folder } from '@bloom/leveldb';
 import { EntryDecoder, kindOfFolder, recognizeStorage, type StorageKind } from '@bloom/web-storage';
 import { NodeBlobFolder } from '@bloom/web-storage/node';
 import { Failure, failureOf } from '../failure.js';
@@ -55,7 +55,12 @@ export async function withDecodedEntries(given: string, options: WantedEntries, 
       return;
     }
     const decoder = await EntryDecoder.open(folder, { blobs, codecs, damage });
-    if (decoder === undefined) throw notStorage(path);
+    if (decoder === undefined) {
+      // A browser that was killed can leave a storage without entries.
+      if (storageByName(path) === undefined || (await hasEntries(folder, { codecs, damage }))) throw notStorage(path);
+      await work(path, nothing());
+      return;
+    }
     try {
       const database = await openDatabase(folder, plugins, { damage });
       try {
@@ -71,6 +76,20 @@ export async function withDecodedEntries(given: string, options: WantedEntries, 
     }
     tracing?.report(path);
   });
+}
+
+async function hasEntries(folder: Folder, options: AsyncReaderOptions): Promise<boolean> {
+  const reader = await DatabaseReader.open(folder, options);
+  try {
+    for await (const _ of reader.keys({ limit: 1 })) return true;
+    return false;
+  } finally {
+    await reader.close();
+  }
+}
+
+async function* nothing(): AsyncGenerator<ReadEntry> {
+  // Ends at once.
 }
 
 /** @throws Failure when a file does not exist. */
