@@ -158,6 +158,22 @@ test('each version of a record that is decoded has the blobs that were stored wi
   expect(await blobOf(4)).toBeUndefined();
 });
 
+test('a version of a record from before an upgrade of the folder has its file in the form of its time', async () => {
+  const withFile = (version: number): Uint8Array => bytesOf(version, 0xff, 0x11, 0xff, 0x0d, 0x5c, 0x65, 0);
+  const key = encodeKey(7);
+  const recordKey = bytesOf(0, 1, 1, 1, key);
+  // Before version 4 of the schema, a file had neither size nor date.
+  const fileEntry = (number: number, ...size: readonly number[]): Entry => [bytesOf(0, 1, 1, 3, key), bytesOf(1, number, text('a/b'), ...size, text('name'), ...size)];
+  const schema = (version: number): Entry => [bytesOf(0, 0, 0, 0, 0), bytesOf(version)];
+  const folder = await indexedDbOf([schema(3), [recordKey, withFile(1)], fileEntry(5), schema(5), [recordKey, withFile(2)], fileEntry(6, 3)]);
+  await using reader = await IndexedDbReader.open(folder);
+  const fileOf = async (version: number): Promise<unknown[]> => {
+    const { blobNumber, name, size } = (await reader.decodeEntry(recordKey, withFile(version)))!.value as StoredBlob;
+    return [blobNumber, name, size];
+  };
+  expect([await fileOf(1), await fileOf(2)]).toEqual([[5, 'name', undefined], [6, 'name', 3]]);
+});
+
 test('a damaged entry about blobs hides no value: the blobs before the damage are described, and the others have the error', async () => {
   const blob = (index: number): readonly number[] => [0x5c, 0x69, index];
   // An array of two blobs, in Blink’s envelope.

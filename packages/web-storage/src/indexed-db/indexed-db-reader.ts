@@ -203,29 +203,32 @@ export class IndexedDbReader {
   }
 
   /** @param given the entry about its blobs, or that it has none; undefined for the current one. */
-  async #record(entryKey: Uint8Array, bytes: Uint8Array, store: Pick<StoreDescription, 'keyPath' | 'autoIncrement'>, context: StoreContext, given?: { readonly bytes: Uint8Array | undefined }): Promise<StoredRecord> {
-    const { place, hasExternalObjects, schema, readBlob } = context;
+  async #record(entryKey: Uint8Array, bytes: Uint8Array, store: Pick<StoreDescription, 'keyPath' | 'autoIncrement'>, context: StoreContext, given?: StoredExternalObjects): Promise<StoredRecord> {
+    const { place, hasExternalObjects, readBlob } = context;
     const { encodedKey } = readRecordKey(entryKey);
     const current = hasExternalObjects && given === undefined ? await this.#reader.get(encodePrefix(place, encodedKey)) : undefined;
-    const externalObjects = given === undefined ? current : given.bytes;
+    const { bytes: externalObjects, schema } = given ?? { bytes: current, schema: context.schema };
     const record = await decodeRecord(entryKey, bytes, { externalObjects, schema, readBlob, names: this.#names, maxValueBytes: this.#options.maxValueBytes });
     if (record.key !== undefined && store.autoIncrement && typeof store.keyPath === 'string') injectKey(record.value, store.keyPath, record.key);
     return record;
   }
 
   /** The entry about the blobs of a version of a record that is not the current one; undefined for the current one. */
-  async #externalObjectsOf(entryKey: Uint8Array, bytes: Uint8Array, { place, hasExternalObjects }: StoreContext): Promise<{ readonly bytes: Uint8Array | undefined } | undefined> {
+  async #externalObjectsOf(entryKey: Uint8Array, bytes: Uint8Array, { place, hasExternalObjects, schema }: StoreContext): Promise<StoredExternalObjects | undefined> {
     if (!hasExternalObjects) return undefined;
     const current = await this.#reader.get(entryKey);
     if (current !== undefined && sameBytes(current, bytes)) return undefined;
     const versions = await this.#reader.versions(entryKey);
     const at = versions.findIndex(({ kind, value }) => kind === 'value' && sameBytes(value, bytes));
-    if (at < 1) return { bytes: undefined };
+    if (at < 1) return { bytes: undefined, schema };
     // The blobs of a record are written after it, and before its next version.
     const [from, to] = [versions[at]!.sequence, versions[at - 1]!.sequence];
     const { encodedKey } = readRecordKey(entryKey);
     const external = (await this.#reader.versions(encodePrefix(place, encodedKey))).find(({ kind, sequence }) => kind === 'value' && sequence > from && sequence < to);
-    return { bytes: external?.value };
+    if (external === undefined) return { bytes: undefined, schema };
+    const schemas = (await this.#reader.versions(SCHEMA_KEY)).filter(({ kind }) => kind === 'value');
+    // An entry from before the oldest one that is left was rewritten with it.
+    return { bytes: external.value, schema: schemaVersion((schemas.find(({ sequence }) => sequence < external.sequence) ?? schemas.at(-1))?.value) };
   }
 
   /** The record to which an entry of an index leads; undefined if the entry is stale. */
@@ -256,6 +259,14 @@ function primaryKeyOf(reader: ByteReader): IndexedDbKey | undefined {
   const key = readKey(reader);
   reader.mustBeAtEnd();
   return key;
+}
+
+/** The entry about the blobs of a record. */
+interface StoredExternalObjects {
+  /** Undefined if there is none. */
+  readonly bytes: Uint8Array | undefined;
+  /** The version of the folder's schema when it was written. */
+  readonly schema: number;
 }
 
 interface StoreContext {
