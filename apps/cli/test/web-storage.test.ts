@@ -209,6 +209,18 @@ describe('ls and export', () => {
     expect((await bloom(['export', 'linked', '-o', 'linked-out'], scratch.path)).code).toBe(0);
   });
 
+  test('ls and export name the origin of a folder whose path has none', async () => {
+    cpSync(page, scratch.at('frames/WebStorage/5/IndexedDB/indexeddb.leveldb'), { recursive: true });
+    cpSync(page.replace('.leveldb', '.blob'), scratch.at('frames/WebStorage/5/IndexedDB/indexeddb.blob'), { recursive: true });
+    cpSync(page, scratch.at('frames/copy'), { recursive: true });
+    const origin = 'http://127.0.0.1:40513';
+    const listed = linesOf(await bloomPrints(['ls', '--json', 'frames'], scratch.path)).map((line) => (JSON.parse(line) as { what: string }).what);
+    expect(listed).toEqual([`IndexedDB of ${origin}, in a storage bucket`, `IndexedDB of ${origin}`]);
+    await succeeds(['export', 'frames/WebStorage', '-o', 'of-frames', '-q']);
+    const { folders } = JSON.parse(readFileSync(scratch.at('of-frames/report.json'), 'utf8')) as { folders: { what: string }[] };
+    expect(folders.map(({ what }) => what)).toEqual([`IndexedDB of ${origin}, in a storage bucket`]);
+  });
+
   test('ls reports unreadable folders, and folders without a database', async () => {
     cpSync(join(profile, 'Session Storage'), scratch.at('broken/Session Storage'), { recursive: true });
     truncateSync(scratch.at('broken/Session Storage/MANIFEST-000001'), 0);

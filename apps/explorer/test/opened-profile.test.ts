@@ -46,6 +46,13 @@ test('the sample is described: databases, stores and indexes, origins, tabs', as
   expect((await profile.outline('Session Storage')).map(({ title }) => title).sort()).toEqual(['https://notes.example', 'https://shop.example']);
 });
 
+test('a folder of a storage bucket has the origin that its databases name, if one can be read', async () => {
+  const files = filesBelow(join(samplePath, NOTES));
+  const at = (number: number) => files.map(({ name, bytes }) => ({ name: `WebStorage/${number}/IndexedDB/indexeddb.leveldb/${name}`, bytes: number === 5 ? bytes : new Uint8Array(10) }));
+  const facts = await opened([...at(5), ...at(6)]).facts(work());
+  expect(facts.map(({ title }) => title)).toEqual(['IndexedDB of https://notes.example, in a storage bucket', 'IndexedDB of a storage bucket']);
+});
+
 test('rows of a store, of an index and of everything are what was stored', async () => {
   const profile = sample();
   const store = { folder: NOTES, database: 1, store: 1 };

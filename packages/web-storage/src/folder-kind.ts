@@ -33,12 +33,14 @@ const OTHERS: readonly (readonly [end: string, title: string])[] = [
 /**
  * The storage to which a folder belongs, according to its path in the profile.
  *
+ * @param origin of its databases, as `DatabaseInformation` has it: for the title, where the path has no origin. Such a folder is that of a
+ *   storage bucket, or of a frame within another site.
  * Source: Chromium, the paths in content/browser, components/services/storage and chrome/common/chrome_constants.cc.
  */
-export function kindOfFolder(path: string): FolderKind {
+export function kindOfFolder(path: string, origin?: string): FolderKind {
   const name = path.slice(path.lastIndexOf('/') + 1);
   if (name.endsWith(INDEXED_DB)) return { storage: 'indexeddb', title: `IndexedDB of ${originText(name.slice(0, -INDEXED_DB.length))}` };
-  if (endsIn(path, 'IndexedDB/indexeddb.leveldb')) return { storage: 'indexeddb', title: 'IndexedDB of a storage bucket' };
+  if (endsIn(path, 'IndexedDB/indexeddb.leveldb')) return { storage: 'indexeddb', title: `IndexedDB of ${origin === undefined ? '' : `${originText(origin)}, in `}a storage bucket` };
   if (endsIn(path, 'Local Storage/leveldb')) return { storage: 'local-storage', title: 'Local Storage' };
   if (endsIn(path, 'Session Storage')) return { storage: 'session-storage', title: 'Session Storage' };
   const extension = /(?:^|\/)(?:Local|Sync|Managed) Extension Settings\/([a-p]{32})$/u.exec(path);

@@ -14,7 +14,7 @@ import { makeFolder } from '../outputs/new-folder.js';
 import { addSummaryOption, printSummary, type SummaryOptions } from '../outputs/summary.js';
 import { NO_PLUGINS } from '../plugins/plugin-options.js';
 import { storageByName, storageIn } from '../web-storage/decoded-entries.js';
-import { exportFolder, type ExportedFolderFacts, type ExportOptions } from '../web-storage/exported-folder.js';
+import { exportFolder, type ExportedFolderFacts, type ExportOptions, originOf } from '../web-storage/exported-folder.js';
 import { type FoundFolder, foundFolders } from '../web-storage/found-folders.js';
 import { DistinctNames, safeName } from '../web-storage/safe-name.js';
 
@@ -112,7 +112,8 @@ async function exportAll(path: string, output: string, options: ExportOptions): 
 }
 
 async function exportFound(root: string, found: FoundFolder, temporary: string, names: DistinctNames, options: ExportOptions): Promise<ReportedFolder> {
-  const { title } = kindOfFolder(found.name === '' ? basename(root) : found.name);
+  const pathInProfile = found.name === '' ? basename(root) : found.name;
+  const { title } = kindOfFolder(pathInProfile);
   const facts = { path: found.name === '' ? '.' : found.name, what: title };
   if (found.problem !== undefined) return { ...facts, storage: storageByName(found.path) ?? null, problem: found.problem.message };
   let storage: ReportedFolder['storage'] = null;
@@ -127,7 +128,8 @@ async function exportFound(root: string, found: FoundFolder, temporary: string, 
     storage = kind;
     const name = names.nameFor(folderName(found, title));
     const { error, ...exported } = await exportFolder(found.path, kind, join(temporary, name), name, options);
-    return { ...facts, storage, problem: error === undefined ? null : problemOf(error), ...exported };
+    const what = kindOfFolder(pathInProfile, originOf(exported.databases ?? [])).title;
+    return { ...facts, what, storage, problem: error === undefined ? null : problemOf(error), ...exported };
   } catch (error) {
     return { ...facts, storage: storage ?? storageByName(found.path) ?? null, problem: problemOf(error) };
   }

@@ -2,7 +2,7 @@ import { basename } from 'node:path';
 import { allCodecs } from '@bloom/codecs';
 import { NodeFolder, SyncNodeFolder } from '@bloom/leveldb/node';
 import { count as countText } from '@bloom/report';
-import { type FolderKind, kindOfFolder, recognizeStorage, type StorageKind } from '@bloom/web-storage';
+import { type FolderKind, kindOfFolder, originText, recognizeStorage, type StorageKind } from '@bloom/web-storage';
 import type { Command } from 'commander';
 import { EXIT, Failure } from '../failure.js';
 import { lockHolders } from '../inputs/lock-holder.js';
@@ -10,6 +10,7 @@ import { folderFailure, openDatabase } from '../inputs/opened-folder.js';
 import { Lines, note } from '../outputs/output.js';
 import { shortSize } from '../outputs/screen-text.js';
 import { loadPlugins } from '../plugins/plugin-options.js';
+import { databasesIn, originOf } from '../web-storage/exported-folder.js';
 import { type FoundFolder, foundFolders } from '../web-storage/found-folders.js';
 
 interface LsOptions {
@@ -73,7 +74,8 @@ async function ls(paths: readonly string[], { json }: LsOptions): Promise<void> 
 }
 
 async function listFolder(root: string, found: FoundFolder): Promise<ListedFolder> {
-  const kind = kindOfFolder(found.name === '' ? basename(root) : found.name);
+  const pathInProfile = found.name === '' ? basename(root) : found.name;
+  const kind = kindOfFolder(pathInProfile);
   if (found.problem !== undefined) return { folder: found, kind, entries: undefined, problem: problemIn(found, found.problem), inUseBy: [] };
   const folder = new SyncNodeFolder(found.path);
   const inUseBy = lockHolders(found.path);
@@ -84,7 +86,7 @@ async function listFolder(root: string, found: FoundFolder): Promise<ListedFolde
       for (const _ of database.keys()) entries++;
       const { dropped } = database.describe();
       const problem = dropped.length === 0 ? undefined : `damaged: ${dropped[0]!.reason}`;
-      return { folder: found, kind: kind.storage === undefined ? await refined(kind, found.path) : kind, entries, problem, inUseBy };
+      return { folder: found, kind: await refined(kind, found.path, pathInProfile), entries, problem, inUseBy };
     } finally {
       database.close();
     }
@@ -101,10 +103,13 @@ function problemIn({ path }: FoundFolder, { message }: Failure): string {
 
 const TITLES: Readonly<Record<StorageKind, string>> = { indexeddb: 'IndexedDB', 'local-storage': 'Local Storage', 'session-storage': 'Session Storage' };
 
-/** The kind of a folder by its contents, if its path does not determine it. */
-async function refined(kind: FolderKind, path: string): Promise<FolderKind> {
-  const storage = await recognizeStorage(new NodeFolder(path), { codecs: allCodecs, damage: 'skip' });
-  return storage === undefined ? kind : { storage, title: TITLES[storage] };
+/** The kind and the origin of a folder by its contents, if its path does not determine them. */
+async function refined(kind: FolderKind, path: string, pathInProfile: string): Promise<FolderKind> {
+  const storage = kind.storage ?? (await recognizeStorage(new NodeFolder(path), { codecs: allCodecs, damage: 'skip' }));
+  if (storage === undefined) return kind;
+  const origin = storage === 'indexeddb' ? originOf(await databasesIn(path, { damage: 'skip' })) : undefined;
+  if (kind.storage !== undefined) return kindOfFolder(pathInProfile, origin);
+  return { storage, title: origin === undefined ? TITLES[storage] : `${TITLES[storage]} of ${originText(origin)}` };
 }
 
 function jsonOf({ folder, kind, entries, problem, inUseBy }: ListedFolder): object {

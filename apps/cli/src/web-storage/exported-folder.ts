@@ -58,13 +58,19 @@ export async function exportFolder(path: string, storage: StorageKind, target: s
   };
 }
 
-async function databasesIn(path: string, { damage }: ExportOptions): Promise<DatabaseInformation[]> {
+/** The databases in a folder of IndexedDB. */
+export async function databasesIn(path: string, { damage }: Pick<ExportOptions, 'damage'>): Promise<DatabaseInformation[]> {
   const reader = await IndexedDbReader.open(new NodeFolder(path), { codecs: allCodecs, damage });
   try {
     return await reader.databases();
   } finally {
     await reader.close();
   }
+}
+
+/** The origin of the databases in a folder; undefined if none can be read. */
+export function originOf(databases: readonly Pick<DatabaseInformation, 'origin'>[]): string | undefined {
+  return databases.find(({ origin }) => origin !== undefined)?.origin;
 }
 
 /** The output files of a folder, by their contents. */

@@ -28,8 +28,8 @@ export class OpenedProfile {
     const facts: FolderFacts[] = [];
     for (const folder of this.#folders) {
       signal.throwIfAborted();
-      const { path, title, byteLength } = folder;
-      facts.push({ path, title, byteLength, storage: await folder.kind });
+      const { path, byteLength } = folder;
+      facts.push({ path, title: await folder.fullTitle(), byteLength, storage: await folder.kind });
     }
     return facts;
   }

@@ -41,6 +41,13 @@ export class StoredFolder {
     return this.#kind;
   }
 
+  /** The title, with the origin that only the databases of a storage bucket name. */
+  async fullTitle(): Promise<string> {
+    if (!/(?:^|\/)IndexedDB\/indexeddb\.leveldb$/u.test(this.path)) return this.title;
+    const databases = await this.databases().catch(() => []);
+    return kindOfFolder(this.path, databases.find(({ origin }) => origin !== undefined)?.origin).title;
+  }
+
   /** The damage that `databases()` skipped; undefined if there was none. */
   get problem(): unknown {
     return this.#problem;
