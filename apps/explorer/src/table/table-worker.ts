@@ -21,9 +21,17 @@ async function sourceOf(origin: FileOrigin, signal: AbortSignal): Promise<Source
   return origin.kind === 'file' ? new BlobSource(origin.file) : HttpSource.open(origin.url, { signal, retries: 1 });
 }
 
-/** Whether a file was opened out of a folder that has a database. */
-function isOfDatabase(origin: FileOrigin): boolean {
-  return origin.kind === 'file' && origin.folder?.kind === 'files' && origin.folder.files.some(({ name }) => name === 'CURRENT');
+/** Whether a file lies in a folder that has a database, as far as that is known. */
+async function isOfDatabase(origin: FileOrigin, signal: AbortSignal): Promise<boolean> {
+  if (origin.kind === 'file') return origin.folder?.kind === 'files' && origin.folder.files.some(({ name }) => name === 'CURRENT');
+  if (!/^\d{6,}\.(?:ldb|sst)$/u.test(origin.name)) return false;
+  try {
+    const response = await fetch(new URL('CURRENT', origin.url), { signal });
+    return response.ok && (await response.text()).startsWith('MANIFEST-');
+  } catch {
+    signal.throwIfAborted();
+    return false;
+  }
 }
 
 const methods = {
@@ -33,7 +41,7 @@ const methods = {
       log = await InspectedLog.open(source, signal);
       return { kind: 'log', facts: log.facts };
     }
-    opened = await InspectedTable.open(source, { signal, isOfDatabase: isOfDatabase(origin) });
+    opened = await InspectedTable.open(source, { signal, isOfDatabase: await isOfDatabase(origin, signal) });
     return { kind: 'table', facts: opened.facts };
   },
   records: (_: Work, start: number, end: number) => log!.rows(start, end),

@@ -2,7 +2,8 @@ import { folderFiles, goldenDatabases, goldenTables, realTables } from '@bloom/f
 import { WriteBatchReader } from '@bloom/leveldb';
 import { readLog } from '@bloom/log';
 import { BloomFilterPolicy } from '@bloom/policy';
-import { MemorySink, MemorySource, TableBuilder } from '@bloom/sstable';
+import { bytewiseComparator, MemorySink, MemorySource, TableBuilder } from '@bloom/sstable';
+import { encodeInternalKey, internalKeyComparator, VALUE } from '@bloom/sstable/database';
 import { inspectBlock, outlineTable, profileTable } from '@bloom/sstable/inspect';
 import { expect, test } from 'vitest';
 import { weatherTable } from '../../samples/weather-table.js';
@@ -354,6 +355,19 @@ describeInChromium('the table view', ({ open, server }) => {
     await explorer.page.getByRole('grid', { name: 'Entries of the data block' }).getByText('key 000000').first().waitFor();
     expect(server().bytesSent).toBeLessThan(big.length / 20);
     await explorer.button('Check the whole file').waitFor();
+  });
+
+  test('takes the keys of a table on a server for those of the database that lies next to it', async () => {
+    const sameSequence = tableOf(
+      Array.from({ length: 100 }, (_, i) => [encodeInternalKey({ userKey: utf8(`key ${String(i).padStart(6, '0')}`), sequence: 7n, type: VALUE }), utf8('value')]),
+      { comparator: internalKeyComparator(bytewiseComparator), filterPolicy: null },
+    );
+    server().files.set('published/000007.ldb', sameSequence);
+    server().files.set('published/CURRENT', utf8('MANIFEST-000002\n'));
+    const explorer = await open(`#/table?url=${encodeURIComponent(`${server().origin}/files/published/000007.ldb`)}`);
+    await explorer.page.getByRole('heading', { level: 1, name: '000007.ldb' }).waitFor();
+    await explorer.page.getByRole('grid', { name: 'Entries of the data block' }).getByRole('columnheader', { name: 'User key' }).waitFor({ timeout: 10_000 });
+    await expect.poll(() => explorer.region('Findings').textContent()).toContain('Nothing is wrong with this file.');
   });
 
   test('stops reading when a check is cancelled, and can start it again', async () => {
