@@ -70,6 +70,13 @@ test.each<[unknown, string, string]>([
   expect([typeOf(value), lineOf(value, 200)]).toEqual([type, line]);
 });
 
+test('a line of a Map that is its own key ends', () => {
+  const map = new Map<unknown, unknown>();
+  map.set(map, map);
+  expect(lineOf(map, 200)).toBe('Map(1) {Map(1) {Map(1): Map(1)}: Map(1) {Map(1): Map(1)}}');
+  expect(lineOf(new Map([[{ key: { of: { a: 'map' } } }, 1]]), 200)).toBe('Map(1) {{key: {…}}: 1}');
+});
+
 test('a line is as long as it may be, and a text is not copied beyond', () => {
   expect(lineOf('x'.repeat(1_000_000), 50)).toHaveLength(51);
   expect(lineOf(Array.from({ length: 1_000_000 }, (_, i) => i), 50)).toHaveLength(51);

@@ -52,33 +52,33 @@ function bytesText(bytes: Uint8Array): string {
   return bytes.length > SHOWN_BYTES ? `${shown} …` : shown;
 }
 
-/** A value as a line of at most about `limit` characters. */
-export function lineOf(value: unknown, limit: number): string {
+/** A value as a line of at most about `limit` characters. @param depth of the value within the value of the line. */
+export function lineOf(value: unknown, limit: number, depth = 0): string {
   let text = '';
   const add = (part: string): boolean => {
     text += part;
     return text.length < limit;
   };
   // False as soon as the line is full.
-  const write = (part: unknown, depth: number): boolean => {
+  const write = (part: unknown, partDepth: number): boolean => {
     const leaf = leafText(part, limit);
     if (leaf !== undefined) return add(leaf);
     const object = part as object;
     const isList = Array.isArray(object) || object instanceof Set || ArrayBuffer.isView(object);
     const type = typeOf(object);
-    if (depth >= LINE_DEPTH) return add(type === 'Object' ? '{…}' : type);
+    if (partDepth >= LINE_DEPTH) return add(type === 'Object' ? '{…}' : type);
     if (type !== 'Object' && !Array.isArray(object) && !add(`${type} `)) return false;
     if (!add(isList ? '[' : '{')) return false;
     let isFirst = true;
     for (const [label, child] of partsOf(object)) {
       if (!isFirst && !add(', ')) return false;
       isFirst = false;
-      if (!isList && !(add(typeof label === 'string' ? label : lineOf(label, 40)) && add(': '))) return false;
-      if (!write(child, depth + 1)) return false;
+      if (!isList && !(add(typeof label === 'string' ? label : lineOf(label, 40, partDepth + 1)) && add(': '))) return false;
+      if (!write(child, partDepth + 1)) return false;
     }
     return add(isList ? ']' : '}');
   };
-  write(value, 0);
+  write(value, depth);
   return text.length <= limit ? text : `${text.slice(0, limit)}…`;
 }
 
