@@ -7,6 +7,7 @@ import type { TableTrace, TraceStep } from '../database/database-facts.js';
 import { StoredFilterPicture } from '../filter/stored-filter.js';
 import type { StoredFilter } from '../table/table-facts.js';
 import { remedyOf } from '../table/remedy.js';
+import { placeText } from '../worker/failure.js';
 
 interface StepsProps extends FilterAccess {
   readonly steps: readonly TraceStep[];
@@ -154,7 +155,7 @@ function TableStep({ step, form, asked, storedFilter }: FilterAccess & { readonl
             <span class="trace-label">Damage</span>
             <div class="notice is-bad">
               <p>
-                {failure.structure !== undefined && `In the ${failure.structure}${failure.offset === undefined ? '' : ` at ${count(failure.offset)}`}: `}
+                {placeText({ ...failure, file: undefined })}
                 {failure.message}
               </p>
               {failure.code !== undefined && <p class="small">{remedyOf(failure.code, failure.structure)}</p>}

@@ -1,10 +1,9 @@
-import { count } from '@bloom/report';
-import type { FailureFacts } from '../worker/failure.js';
+import { type FailureFacts, placeText } from '../worker/failure.js';
 import { remedyOf } from './remedy.js';
 
 /** An error, its place, and what to do about it. */
 export function FailureNotice({ failure, title }: { readonly failure: FailureFacts; readonly title: string }) {
-  const { code, structure, offset, message, file } = failure;
+  const { code, message } = failure;
   const remedy = code === undefined ? undefined : (remedyOf(code) ?? SOURCE_REMEDIES[code]);
   return (
     <div class="notice is-bad" role="alert">
@@ -12,7 +11,7 @@ export function FailureNotice({ failure, title }: { readonly failure: FailureFac
         <strong>{title}</strong>
       </p>
       <p>
-        {structure !== undefined && `In the ${structure}${offset === undefined ? '' : ` at ${count(offset)}`}${file === undefined ? '' : ` of ${file}`}: `}
+        {placeText(failure)}
         {message}
       </p>
       {remedy !== undefined && <p class="small">{remedy}</p>}

@@ -1,4 +1,5 @@
 import { CorruptionError, UnsupportedError } from '@bloom/bytes';
+import { count } from '@bloom/report';
 
 /** An error in the form in which a worker sends it and the page shows it. */
 export interface FailureFacts {
@@ -19,6 +20,13 @@ export function failureFacts(error: unknown): FailureFacts {
   if (!(error instanceof Error)) return { name: 'Error', message: String(error) };
   const { name, message } = error;
   return { name, message, ...('code' in error && typeof error.code === 'string' && { code: error.code }) };
+}
+
+/** The place of an error as the start of a sentence, such as `In the data block at 4,096 of 000005.ldb: `; empty if unknown. */
+export function placeText({ structure, offset, file }: FailureFacts): string {
+  if (structure === undefined) return '';
+  if (structure === 'folder') return `In the folder${file === undefined ? '' : ` ${file}`}: `;
+  return `In the ${structure}${offset === undefined ? '' : ` at ${count(offset)}`}${file === undefined ? '' : ` of ${file}`}: `;
 }
 
 /** An error that a worker's method threw. */
