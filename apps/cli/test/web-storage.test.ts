@@ -215,10 +215,10 @@ describe('ls and export', () => {
     cpSync(page, scratch.at('frames/copy'), { recursive: true });
     const origin = 'http://127.0.0.1:40513';
     const listed = linesOf(await bloomPrints(['ls', '--json', 'frames'], scratch.path)).map((line) => (JSON.parse(line) as { what: string }).what);
-    expect(listed).toEqual([`IndexedDB of ${origin}, in a storage bucket`, `IndexedDB of ${origin}`]);
+    expect(listed).toEqual([`IndexedDB of ${origin}, storage bucket 5`, `IndexedDB of ${origin}`]);
     await succeeds(['export', 'frames/WebStorage', '-o', 'of-frames', '-q']);
     const { folders } = JSON.parse(readFileSync(scratch.at('of-frames/report.json'), 'utf8')) as { folders: { what: string }[] };
-    expect(folders.map(({ what }) => what)).toEqual([`IndexedDB of ${origin}, in a storage bucket`]);
+    expect(folders.map(({ what }) => what)).toEqual([`IndexedDB of ${origin}, storage bucket 5`]);
   });
 
   test('ls reports unreadable folders, and folders without a database', async () => {

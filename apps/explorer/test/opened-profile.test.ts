@@ -49,8 +49,24 @@ test('the sample is described: databases, stores and indexes, origins, tabs', as
 test('a folder of a storage bucket has the origin that its databases name, if one can be read', async () => {
   const files = filesBelow(join(samplePath, NOTES));
   const at = (number: number) => files.map(({ name, bytes }) => ({ name: `WebStorage/${number}/IndexedDB/indexeddb.leveldb/${name}`, bytes: number === 5 ? bytes : new Uint8Array(10) }));
-  const facts = await opened([...at(5), ...at(6)]).facts(work());
-  expect(facts.map(({ title }) => title)).toEqual(['IndexedDB of https://notes.example, in a storage bucket', 'IndexedDB of a storage bucket']);
+  const profile = opened([...at(5), ...at(6), ...filesBelow(join(samplePath, 'Local Storage/leveldb')).map(({ name, bytes }) => ({ name: `Local Storage/leveldb/${name}`, bytes }))]);
+  const facts = await profile.facts(work());
+  expect(facts.map(({ title }) => title)).toEqual(['IndexedDB of https://notes.example, storage bucket 5', 'IndexedDB of storage bucket 6', 'Local Storage']);
+  expect((await rowsOf(profile, {}))[0]!.where).toBe('notes.example, storage bucket 5 › notebook › notes');
+  expect((await linesOf(profile, { folder: facts[0]!.path }))[0]).toMatchObject({ origin: 'https://notes.example', bucket: 5, database: 'notebook', store: 'notes' });
+});
+
+test.each([
+  ['Local Storage', 'leveldb', 'Local Storage'],
+  ['IndexedDB', 'indexeddb.leveldb', 'IndexedDB of https://notes.example, a storage bucket'],
+  ['WebStorage', '5/IndexedDB/indexeddb.leveldb', 'IndexedDB of https://notes.example, storage bucket 5'],
+  ['File System', 'Origins', 'File systems of origins'],
+  ['words', 'some/leveldb', 'some/leveldb'],
+])('a folder of %s that is opened alone has the title that it has in a profile', async (name, path, title) => {
+  const of = name === 'Local Storage' ? 'Local Storage/leveldb' : NOTES;
+  const files = filesBelow(join(samplePath, of)).map((file) => new File([file.bytes as Uint8Array<ArrayBuffer>], file.name));
+  const profile = new OpenedProfile({ name, folders: [{ path, files, blobs: [] }], again: undefined });
+  expect((await profile.facts(work())).map((facts) => facts.title)).toEqual([title]);
 });
 
 test('rows of a store, of an index and of everything are what was stored', async () => {

@@ -9,7 +9,8 @@ const dropped = (...paths: string[]) => paths.map((path) => ({ path, file: new F
 test.each([
   ['Default/IndexedDB/https_example.com_0.indexeddb.leveldb', 'indexeddb', 'IndexedDB of https://example.com'],
   ['IndexedDB/http_localhost_8080.indexeddb.leveldb', 'indexeddb', 'IndexedDB of http://localhost:8080'],
-  ['WebStorage/7/IndexedDB/indexeddb.leveldb', 'indexeddb', 'IndexedDB of a storage bucket'],
+  ['WebStorage/7/IndexedDB/indexeddb.leveldb', 'indexeddb', 'IndexedDB of storage bucket 7'],
+  ['IndexedDB/indexeddb.leveldb', 'indexeddb', 'IndexedDB of a storage bucket'],
   ['Local Storage/leveldb', 'local-storage', 'Local Storage'],
   ['Default/Session Storage', 'session-storage', 'Session Storage'],
   ['Service Worker/Database', undefined, 'Service workers'],
@@ -42,6 +43,7 @@ test('a single folder keeps as much of its path as says what it is', () => {
   expect(profileOf(dropped('https_a_0.indexeddb.leveldb/CURRENT'))).toMatchObject({ folders: [{ path: 'https_a_0.indexeddb.leveldb' }] });
   expect(profileOf(dropped('Local Storage/leveldb/CURRENT'))).toMatchObject({ name: 'Local Storage', folders: [{ path: 'leveldb' }] });
   expect(profileOf(dropped('words.db/CURRENT'))).toMatchObject({ name: 'words.db', folders: [{ path: '' }] });
+  expect(profileOf(dropped('Session Storage/CURRENT'))).toMatchObject({ name: 'Session Storage', folders: [{ path: 'Session Storage' }] });
   expect(isOfBrowser(profileOf(dropped('words.db/CURRENT')))).toBe(false);
 });
 

@@ -40,7 +40,11 @@ const OTHERS: readonly (readonly [end: string, title: string])[] = [
 export function kindOfFolder(path: string, origin?: string): FolderKind {
   const name = path.slice(path.lastIndexOf('/') + 1);
   if (name.endsWith(INDEXED_DB)) return { storage: 'indexeddb', title: `IndexedDB of ${originText(name.slice(0, -INDEXED_DB.length))}` };
-  if (endsIn(path, 'IndexedDB/indexeddb.leveldb')) return { storage: 'indexeddb', title: `IndexedDB of ${origin === undefined ? '' : `${originText(origin)}, in `}a storage bucket` };
+  const bucket = /(?:^|\/)(?:WebStorage\/(\d+)\/)?IndexedDB\/indexeddb\.leveldb$/u.exec(path);
+  if (bucket !== null) {
+    const [, number] = bucket;
+    return { storage: 'indexeddb', title: `IndexedDB of ${origin === undefined ? '' : `${originText(origin)}, `}${number === undefined ? 'a storage bucket' : `storage bucket ${number}`}` };
+  }
   if (endsIn(path, 'Local Storage/leveldb')) return { storage: 'local-storage', title: 'Local Storage' };
   if (endsIn(path, 'Session Storage')) return { storage: 'session-storage', title: 'Session Storage' };
   const extension = /(?:^|\/)(?:Local|Sync|Managed) Extension Settings\/([a-p]{32})$/u.exec(path);

@@ -23,7 +23,8 @@ export function profileOf(dropped: readonly DroppedFile[], again?: Dropped['agai
   const folders = paths
     .map((path) => ({ path: path.slice(root.length).replace(/^\//u, ''), files: byFolder.get(path)!, blobs: blobs.get(blobFolderOf(path) ?? '') ?? [] }))
     .sort((a, b) => orderOf(a) - orderOf(b) || (a.path < b.path ? -1 : 1));
-  return { name: root.slice(root.lastIndexOf('/') + 1) || 'dropped folders', folders, again };
+  const name = root.slice(root.lastIndexOf('/') + 1) || (paths.length === 1 ? paths[0]! : 'dropped folders');
+  return { name, folders, again };
 }
 
 /** Whether the paths show that a browser wrote the folders. */

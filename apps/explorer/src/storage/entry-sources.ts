@@ -70,14 +70,14 @@ function recordSource(folder: StoredFolder, database: DatabaseInformation, store
 }
 
 /** The place of a store. Names that cannot be read are replaced by numbers. */
-export function storePlace({ path, title }: StoredFolder, database: Pick<DatabaseInformation, 'id' | 'origin' | 'name'>, store: Pick<StoreDescription, 'id' | 'name'>): EntryPlace {
+export function storePlace({ path, title, bucket }: StoredFolder, database: Pick<DatabaseInformation, 'id' | 'origin' | 'name'>, store: Pick<StoreDescription, 'id' | 'name'>): EntryPlace {
   const origin = database.origin === undefined ? title.replace(/^IndexedDB of /u, '') : originText(database.origin);
   return {
     folder: path,
     database: database.id,
     store: store.id,
-    labels: [origin, database.name ?? `database ${database.id}`, store.name ?? `store ${store.id}`],
-    names: { origin, database: database.name ?? database.id, store: store.name ?? store.id },
+    labels: [bucket === undefined || database.origin === undefined ? origin : `${origin}, storage bucket ${bucket}`, database.name ?? `database ${database.id}`, store.name ?? `store ${store.id}`],
+    names: { origin, ...(bucket !== undefined && { bucket }), database: database.name ?? database.id, store: store.name ?? store.id },
   };
 }
 

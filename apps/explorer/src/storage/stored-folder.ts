@@ -13,9 +13,12 @@ export type DamageMode = 'strict' | 'skip';
 export class StoredFolder {
   readonly path: string;
   readonly title: string;
+  /** The number of its storage bucket. Such a folder can have the same origin and names as another one. */
+  readonly bucket: number | undefined;
   readonly byteLength: number;
   readonly files: Folder;
   readonly blobs: FileListBlobs;
+  readonly #fullPath: string;
   readonly #kind: Promise<StorageKind | undefined>;
   readonly #indexedDb: Partial<Record<DamageMode, Promise<IndexedDbReader>>> = {};
   readonly #local: Partial<Record<DamageMode, Promise<LocalStorageReader>>> = {};
@@ -26,9 +29,13 @@ export class StoredFolder {
 
   /** @param name the name of the profile, which determines the kind of the folder if the folder is the profile itself. */
   constructor({ path, files, blobs }: ProfileFolder, name: string) {
-    const { storage, title } = kindOfFolder(path === '' ? name : path);
+    // The name of the profile can be a part of the path that shows the kind, such as Local Storage.
+    this.#fullPath = path === '' ? name : `${name}/${path}`;
+    const { storage, title } = kindOfFolder(this.#fullPath);
     this.path = path;
-    this.title = title;
+    this.title = title === this.#fullPath ? path || name : title;
+    const bucket = /(?:^|\/)WebStorage\/(\d+)\//u.exec(this.#fullPath)?.[1];
+    this.bucket = bucket === undefined ? undefined : Number(bucket);
     this.byteLength = files.reduce((sum, { size }) => sum + size, 0);
     this.files = new FileListFolder(files.map(withoutPath));
     this.blobs = new FileListBlobs(blobs);
@@ -43,9 +50,9 @@ export class StoredFolder {
 
   /** The title, with the origin that only the databases of a storage bucket name. */
   async fullTitle(): Promise<string> {
-    if (!/(?:^|\/)IndexedDB\/indexeddb\.leveldb$/u.test(this.path)) return this.title;
+    if (!/(?:^|\/)IndexedDB\/indexeddb\.leveldb$/u.test(this.#fullPath)) return this.title;
     const databases = await this.databases().catch(() => []);
-    return kindOfFolder(this.path, databases.find(({ origin }) => origin !== undefined)?.origin).title;
+    return kindOfFolder(this.#fullPath, databases.find(({ origin }) => origin !== undefined)?.origin).title;
   }
 
   /** The damage that `databases()` skipped; undefined if there was none. */
