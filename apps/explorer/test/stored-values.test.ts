@@ -83,6 +83,7 @@ test('a line is as long as it may be, and a text is not copied beyond', () => {
   expect(lineOf('x'.repeat(1_000_000), 50)).toHaveLength(51);
   expect(lineOf(Array.from({ length: 1_000_000 }, (_, i) => i), 50)).toHaveLength(51);
   expect(leafText('abc', 2)).toBe('"ab"');
+  expect(leafText(new StoredBlob('blob', 0, { kind: 'blob', blobNumber: 1, type: '', size: 1, name: undefined, lastModified: undefined }, undefined))).toBe('1 byte');
 });
 
 test('a text is found in strings, names, numbers, dates and files, in any case, and not in the numbers of elements', () => {

@@ -1,6 +1,6 @@
 /** Stored values as one line of text, for lists and for searches. */
 import { HostObject, StoredBlob, taggedJson } from '@bloom/web-storage';
-import { hexDigits } from '@bloom/report';
+import { counted, hexDigits } from '@bloom/report';
 
 /** The depth of nested objects that a line shows. */
 const LINE_DEPTH = 2;
@@ -40,7 +40,7 @@ export function leafText(value: unknown, limit = Infinity): string | undefined {
   if (value === null) return 'null';
   if (value instanceof Date) return Number.isNaN(value.getTime()) ? 'invalid date' : value.toISOString();
   if (value instanceof RegExp) return String(value);
-  if (value instanceof StoredBlob) return [value.name && JSON.stringify(value.name), value.type, value.size !== undefined && `${value.size.toLocaleString('en')} bytes`].filter(Boolean).join(', ');
+  if (value instanceof StoredBlob) return [value.name && JSON.stringify(value.name), value.type, value.size !== undefined && counted(value.size, 'byte')].filter(Boolean).join(', ');
   if (value instanceof ArrayBuffer) return bytesText(new Uint8Array(value));
   if (value instanceof DataView) return bytesText(new Uint8Array(value.buffer, value.byteOffset, value.byteLength));
   if (value instanceof Boolean || value instanceof Number || value instanceof String || Object.prototype.toString.call(value) === '[object BigInt]') return leafText(value.valueOf(), limit);
