@@ -7,46 +7,66 @@ export interface DroppedFile {
 
 /** The depth to which dropped folders are searched. */
 const MAX_DEPTH = 8;
-/** The most names that are read, because a whole disk may be dropped. */
+/** No deeper folders are listed once so many names were read, because a whole disk may be dropped. */
 const MAX_NAMES = 100_000;
 
 /** Dropped files, and, for folders, a way to list them again, because a running program changes them. */
-export interface Dropped {
+export interface Dropped extends FoundFiles {
+  /** The name of the first dropped folder or file. */
+  readonly name: string;
+  readonly again: (() => Promise<FoundFiles>) | undefined;
+}
+
+/** The files in dropped folders. */
+export interface FoundFiles {
   readonly files: readonly DroppedFile[];
-  readonly again: (() => Promise<readonly DroppedFile[]>) | undefined;
+  /** The number of folders and files that the browser refused to read, and of folders beyond the limit. */
+  readonly unread: number;
 }
 
 /** The dropped files: all single files; from folders, those named like files of LevelDB or of similar engines, and blobs of IndexedDB. */
 export async function droppedFiles(transfer: DataTransfer): Promise<Dropped> {
   // Entries must be read before the event ends.
   const entries = Array.from(transfer.items, (item) => item.webkitGetAsEntry()).filter((entry) => entry !== null);
-  if (!entries.some(({ isDirectory }) => isDirectory)) return { files: Array.from(transfer.files, (file) => ({ path: file.name, file })), again: undefined };
-  const list = (): Promise<DroppedFile[]> => filesOf(entries);
-  return { files: await list(), again: list };
+  const name = entries[0]?.name ?? '';
+  if (!entries.some(({ isDirectory }) => isDirectory)) return { name, files: Array.from(transfer.files, (file) => ({ path: file.name, file })), unread: 0, again: undefined };
+  const list = (): Promise<FoundFiles> => filesOf(entries);
+  return { name, ...(await list()), again: list };
 }
 
-async function filesOf(entries: readonly FileSystemEntry[]): Promise<DroppedFile[]> {
+async function filesOf(entries: readonly FileSystemEntry[]): Promise<FoundFiles> {
   // Loaded when a folder is dropped, because the first view does not need it.
   const [{ parseFileName }, { isForeignName }, { isInBlobFolder }] = await Promise.all([import('@bloom/leveldb'), import('@bloom/leveldb/inspect'), import('@bloom/web-storage')]);
   const found: DroppedFile[] = [];
   let level: readonly FileSystemEntry[] = entries;
   let names = 0;
-  for (let depth = 0; level.length > 0 && depth <= MAX_DEPTH && names < MAX_NAMES; depth++) {
+  let unread = 0;
+  for (let depth = 0; level.length > 0 && depth <= MAX_DEPTH; depth++) {
     const next: FileSystemEntry[] = [];
+    const isFull = names >= MAX_NAMES;
     for (const entry of level) {
       if (entry.isFile) {
         if (depth > 0 && parseFileName(entry.name) === undefined && !isForeignName(entry.name) && !isInBlobFolder(entry.fullPath)) continue;
-        const file = await fileOf(entry as FileSystemFileEntry);
-        if (file !== undefined) found.push({ path: entry.fullPath.replace(/^\//, ''), file });
-      } else {
-        const inner = await entriesOf(entry as FileSystemDirectoryEntry);
-        names += inner.length;
-        next.push(...inner);
+        try {
+          const file = await fileOf(entry as FileSystemFileEntry);
+          if (file !== undefined) found.push({ path: entry.fullPath.replace(/^\//, ''), file });
+        } catch {
+          unread++;
+        }
+      } else if (isFull) unread++;
+      else {
+        try {
+          const inner = await entriesOf(entry as FileSystemDirectoryEntry);
+          names += inner.length;
+          for (const each of inner) next.push(each);
+        } catch {
+          unread++;
+        }
       }
     }
     level = next;
   }
-  return found;
+  return { files: found, unread };
 }
 
 /** The files of a file input. */

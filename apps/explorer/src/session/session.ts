@@ -108,22 +108,32 @@ export class Session extends Watchable {
     this.#write('push');
   }
 
-  /** Opens dropped or picked files in any view. @param again lists them again. */
-  take(dropped: readonly DroppedFile[], again?: Dropped['again']): void {
-    const [first] = dropped;
-    if (first === undefined) return;
-    if (dropped.length === 1 && !first.path.includes('/')) {
+  /** Opens dropped files in any view. */
+  take(dropped: Dropped): void {
+    const { files, name } = dropped;
+    const [first] = files;
+    if (first === undefined) {
+      // Opening it reports what is missing.
+      if (name !== '') this.openDatabase({ kind: 'files', name, files: [] }, this.#state.view === 'lookup' ? 'lookup' : 'database');
+      return;
+    }
+    if (files.length === 1 && !first.path.includes('/')) {
       this.openTable({ kind: 'file', file: first.file });
       return;
     }
-    void this.#takeFolders(dropped, again);
+    void this.#takeFolders(dropped);
   }
 
-  async #takeFolders(dropped: readonly DroppedFile[], again: Dropped['again']): Promise<void> {
+  /** Opens picked files in any view. */
+  takePicked(files: readonly DroppedFile[]): void {
+    this.take({ name: '', files, unread: 0, again: undefined });
+  }
+
+  async #takeFolders({ files: dropped, again, unread }: Dropped): Promise<void> {
     // Loaded on demand, because the first view does not need it.
     const { isOfBrowser, profileOf } = await import('../storage/dropped-profile.js');
     const { view: shown } = this.#state;
-    const profile = profileOf(dropped, again);
+    const profile = profileOf(dropped, again, unread);
     // The views of databases show one folder of a browser as any other.
     const isWanted = shown === 'storage' || profile.folders.length > 1 || !(shown === 'database' || shown === 'lookup');
     if (profile.folders.length > 0 && isWanted && (shown === 'storage' || isOfBrowser(profile))) {
@@ -167,10 +177,11 @@ export class Session extends Watchable {
   }
 
   /** Reads the open profile again. */
-  async rereadProfile({ again }: ProfileOrigin): Promise<void> {
+  async rereadProfile({ name, again }: ProfileOrigin): Promise<void> {
     if (again === undefined) return;
     const { profileOf } = await import('../storage/dropped-profile.js');
-    const origin = profileOf(await again(), again);
+    const { files, unread } = await again();
+    const origin = { ...profileOf(files, again, unread), name };
     this.#droppedProfiles.set(origin.name, origin);
     await this.#profiles.open(origin);
   }

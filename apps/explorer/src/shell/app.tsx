@@ -84,7 +84,7 @@ export function App() {
         onDragOver={(event) => event.preventDefault()}
         onDrop={(event) => {
           event.preventDefault();
-          if (event.dataTransfer !== null) void droppedFiles(event.dataTransfer).then(({ files, again }) => session.take(files, again));
+          if (event.dataTransfer !== null) void droppedFiles(event.dataTransfer).then((dropped) => session.take(dropped));
         }}
       >
         <CurrentView view={shown} />

@@ -3,7 +3,7 @@ import type { Dropped, DroppedFile } from '../controls/dropped-files.js';
 import type { ProfileFolder, ProfileOrigin } from './profile-origin.js';
 
 /** The LevelDB folders among dropped or picked files: one for each CURRENT. */
-export function profileOf(dropped: readonly DroppedFile[], again?: Dropped['again']): ProfileOrigin {
+export function profileOf(dropped: readonly DroppedFile[], again?: Dropped['again'], unread = 0): ProfileOrigin {
   const byFolder = new Map<string, File[]>();
   for (const { path, file } of dropped) {
     const folder = path.slice(0, Math.max(0, path.lastIndexOf('/')));
@@ -24,7 +24,7 @@ export function profileOf(dropped: readonly DroppedFile[], again?: Dropped['agai
     .map((path) => ({ path: path.slice(root.length).replace(/^\//u, ''), files: byFolder.get(path)!, blobs: blobs.get(blobFolderOf(path) ?? '') ?? [] }))
     .sort((a, b) => orderOf(a) - orderOf(b) || (a.path < b.path ? -1 : 1));
   const name = root.slice(root.lastIndexOf('/') + 1) || (paths.length === 1 ? paths[0]! : 'dropped folders');
-  return { name, folders, again };
+  return { name, folders, unread, again };
 }
 
 /** Whether the paths show that a browser wrote the folders. */

@@ -13,6 +13,8 @@ export interface ProfileFolder {
 export interface ProfileOrigin {
   readonly name: string;
   readonly folders: readonly ProfileFolder[];
+  /** The number of folders and files in it that were not read. */
+  readonly unread?: number | undefined;
   /** Lists the files again. Browsers allow this for dropped folders, not for picked ones. */
   readonly again?: Dropped['again'];
 }

@@ -43,7 +43,7 @@ export function StorageView() {
               title="Open a profile"
               explanation="Drop a whole profile, the folder of an app, or one of their folders. It stays on your machine and is never changed. The browser may be running."
               sampleLabel="Open the sample"
-              onFiles={(files) => session.take(files)}
+              onFiles={(files) => session.takePicked(files)}
               onSample={() => session.openProfile(sampleProfile)}
             >
               {lost !== undefined && <DropAgain name={lost} what="folder" />}
@@ -114,6 +114,11 @@ function OpenProfile({ client }: { readonly client: StorageClient }) {
         <ul class="chips" aria-label="About the profile">
           <li class="chip">{byteSize(folders.reduce((sum, { byteLength }) => sum + byteLength, 0))}</li>
           <li class="chip">{counted(folders.length, 'LevelDB folder')}</li>
+          {origin.unread !== undefined && origin.unread > 0 && (
+            <li class="chip is-warn" title="The browser refused to read them, or there are more than 100,000 names before them">
+              {counted(origin.unread, 'folder or file', 'folders or files')} not read
+            </li>
+          )}
         </ul>
       </header>
       <div class="storage-layout">

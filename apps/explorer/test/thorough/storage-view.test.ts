@@ -64,8 +64,8 @@ describeInChromium('the view of stored data', ({ open }) => {
     const { page } = explorer;
     await page.getByLabel('Find in keys and values').fill('PEAR tree');
     await expect.poll(() => status(explorer)).toMatch(/^\d+ rows of 132 read$/);
+    await expect.poll(async () => (await rows(page).allTextContents()).some((row) => row.includes('Local Storage'))).toBe(true);
     const found = await rows(page).allTextContents();
-    expect(found.some((row) => row.includes('Local Storage'))).toBe(true);
     await expect.poll(() => page.url()).toContain('find=PEAR+tree');
     await page.reload();
     await expect.poll(() => rows(page).allTextContents()).toEqual(found);
@@ -131,6 +131,12 @@ describeInChromium('the view of stored data', ({ open }) => {
     await expect.poll(() => explorer.fact('entries')).toBe('2,407');
     await page.goBack();
     await page.getByRole('heading', { level: 1, name: 'Default' }).waitFor();
+  });
+
+  test('says that a dropped folder has no database', async () => {
+    const explorer = await open('#/storage');
+    await explorer.dropFolders('main', { name: 'Pictures/cat.jpg', bytes: new Uint8Array(9) });
+    await explorer.page.getByRole('alert').getByText('In the folder: it has no CURRENT').waitFor({ timeout: 10_000 });
   });
 
   test('a folder of IndexedDB in the view of databases leads to its values', async () => {

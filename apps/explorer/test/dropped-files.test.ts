@@ -1,0 +1,52 @@
+import { expect, test } from 'vitest';
+import { droppedFiles } from '../src/controls/dropped-files.js';
+
+/** A folder by its entries, a file, or an entry that the browser refuses to read. */
+type Given = 'file' | 'refused file' | 'refused folder' | { readonly [name: string]: Given };
+
+function entryOf(name: string, given: Given, parent = ''): object {
+  const fullPath = `${parent}/${name}`;
+  const refuse = (reject: (error: Error) => void): void => reject(new DOMException('no', 'NotReadableError'));
+  const isDirectory = typeof given === 'object' || given === 'refused folder';
+  return {
+    name,
+    fullPath,
+    isDirectory,
+    isFile: !isDirectory,
+    file: (resolve: (file: File) => void, reject: (error: Error) => void) => (given === 'file' ? resolve(new File(['x'], name)) : refuse(reject)),
+    createReader: () => {
+      let rest = typeof given === 'object' ? Object.entries(given).map(([each, inner]) => entryOf(each, inner, fullPath)) : [];
+      return {
+        readEntries: (resolve: (entries: object[]) => void, reject: (error: Error) => void) => {
+          if (given === 'refused folder') { refuse(reject); return; }
+          resolve(rest);
+          rest = [];
+        },
+      };
+    },
+  };
+}
+
+async function found(name: string, given: Given): Promise<unknown> {
+  const transfer = { items: [{ webkitGetAsEntry: () => entryOf(name, given) }], files: [] };
+  const { files, unread } = await droppedFiles(transfer as unknown as DataTransfer);
+  return { paths: files.map(({ path }) => path), unread };
+}
+
+const database = { CURRENT: 'file', '000003.log': 'file', 'notes.txt': 'file' } as const;
+
+test('finds the files of databases in dropped folders', async () => {
+  expect(await found('Default', { 'Local Storage': { leveldb: database }, Cache: { data_0: 'file' } })).toEqual({ paths: ['Default/Local Storage/leveldb/CURRENT', 'Default/Local Storage/leveldb/000003.log'], unread: 0 });
+});
+
+test('counts folders and files that cannot be read, and finds the others', async () => {
+  expect(await found('Default', { secret: 'refused folder', leveldb: { ...database, '000005.ldb': 'refused file' } })).toEqual({ paths: ['Default/leveldb/CURRENT', 'Default/leveldb/000003.log'], unread: 2 });
+});
+
+test('finds the files of databases that are among very many others, and counts the folders that it did not list', async () => {
+  const cache = Object.fromEntries(Array.from({ length: 100_001 }, (_, i) => [`f_${i}`, 'file'] as const));
+  expect(await found('Default', { Cache: { data: cache }, 'Session Storage': database, leveldb: { of: database, deeper: { of: database } } })).toEqual({
+    paths: ['Default/Session Storage/CURRENT', 'Default/Session Storage/000003.log', 'Default/leveldb/of/CURRENT', 'Default/leveldb/of/000003.log'],
+    unread: 1,
+  });
+});
