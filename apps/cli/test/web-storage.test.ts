@@ -221,6 +221,16 @@ describe('ls and export', () => {
     expect(folders.map(({ what }) => what)).toEqual([`IndexedDB of ${origin}, storage bucket 5`]);
   });
 
+  test('ls and export name a folder within a profile as in the whole profile', async () => {
+    const whatOf = async (...args: string[]): Promise<string> => (JSON.parse(await bloomPrints(['ls', '--json', ...args], scratch.path)) as { what: string }).what;
+    expect(await whatOf('profile/Local Storage')).toBe('Local Storage');
+    expect([await whatOf('profile/Sync Data'), await whatOf('profile/Sync Data/LevelDB')]).toEqual(['Sync', 'Sync']);
+    await succeeds(['export', 'profile/Local Storage/leveldb', '-o', 'of-local', '-q']);
+    const report = JSON.parse(readFileSync(scratch.at('of-local/report.json'), 'utf8')) as { folders: { path: string; what: string }[] };
+    expect(report.folders).toMatchObject([{ path: '.', what: 'Local Storage' }]);
+    expect(readdirSync(scratch.at('of-local')).sort()).toEqual(['Local Storage', 'report.json']);
+  });
+
   test('ls reports unreadable folders, and folders without a database', async () => {
     cpSync(join(profile, 'Session Storage'), scratch.at('broken/Session Storage'), { recursive: true });
     truncateSync(scratch.at('broken/Session Storage/MANIFEST-000001'), 0);

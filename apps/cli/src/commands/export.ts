@@ -1,10 +1,9 @@
 import { writeFileSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import { allCodecs } from '@bloom/codecs';
 import { comparatorNameSync } from '@bloom/leveldb/inspect';
 import { NodeFolder, SyncNodeFolder } from '@bloom/leveldb/node';
 import { counted } from '@bloom/report';
-import { kindOfFolder } from '@bloom/web-storage';
 import type { Command } from 'commander';
 import { EXIT, Failure, failureOf, mustBeWrittenHere } from '../failure.js';
 import { addDamageOption, type DamageOptions } from '../inputs/folder-argument.js';
@@ -15,7 +14,7 @@ import { addSummaryOption, printSummary, type SummaryOptions } from '../outputs/
 import { NO_PLUGINS } from '../plugins/plugin-options.js';
 import { storageByName, storageIn } from '../web-storage/decoded-entries.js';
 import { exportFolder, type ExportedFolderFacts, type ExportOptions, originOf } from '../web-storage/exported-folder.js';
-import { type FoundFolder, foundFolders } from '../web-storage/found-folders.js';
+import { type FoundFolder, foundFolders, kindOf } from '../web-storage/found-folders.js';
 import { DistinctNames, safeName } from '../web-storage/safe-name.js';
 
 interface ExportCommandOptions extends SummaryOptions, DamageOptions {
@@ -97,7 +96,7 @@ async function exportAll(path: string, output: string, options: ExportOptions): 
     return await makeFolder(output, options.signal, async (temporary) => {
       const names = new DistinctNames(['report.json']);
       const folders: ReportedFolder[] = [];
-      for (const folder of found) folders.push(await exportFound(path, folder, temporary, names, options));
+      for (const folder of found) folders.push(await exportFound(folder, temporary, names, options));
       if (folders.every(({ storage }) => storage === null)) {
         const unread = folders.find(isUnread);
         if (unread !== undefined) throw new Failure(`${path}: no IndexedDB, Local Storage or Session Storage could be read: ${unread.problem}`);
@@ -111,9 +110,8 @@ async function exportAll(path: string, output: string, options: ExportOptions): 
   }
 }
 
-async function exportFound(root: string, found: FoundFolder, temporary: string, names: DistinctNames, options: ExportOptions): Promise<ReportedFolder> {
-  const pathInProfile = found.name === '' ? basename(root) : found.name;
-  const { title } = kindOfFolder(pathInProfile);
+async function exportFound(found: FoundFolder, temporary: string, names: DistinctNames, options: ExportOptions): Promise<ReportedFolder> {
+  const { title } = kindOf(found);
   const facts = { path: found.name === '' ? '.' : found.name, what: title };
   if (found.problem !== undefined) return { ...facts, storage: storageByName(found.path) ?? null, problem: found.problem.message };
   let storage: ReportedFolder['storage'] = null;
@@ -128,7 +126,7 @@ async function exportFound(root: string, found: FoundFolder, temporary: string, 
     storage = kind;
     const name = names.nameFor(folderName(found, title));
     const { error, ...exported } = await exportFolder(found.path, kind, join(temporary, name), name, options);
-    const what = kindOfFolder(pathInProfile, originOf(exported.databases ?? [])).title;
+    const what = kindOf(found, originOf(exported.databases ?? [])).title;
     return { ...facts, what, storage, problem: error === undefined ? null : problemOf(error), ...exported };
   } catch (error) {
     return { ...facts, storage: storage ?? storageByName(found.path) ?? null, problem: problemOf(error) };

@@ -1,8 +1,8 @@
-import { basename } from 'node:path';
+import { basename, resolve } from 'node:path';
 import { allCodecs } from '@bloom/codecs';
 import { NodeFolder, SyncNodeFolder } from '@bloom/leveldb/node';
 import { count as countText } from '@bloom/report';
-import { type FolderKind, kindOfFolder, originText, recognizeStorage, type StorageKind } from '@bloom/web-storage';
+import { type FolderKind, originText, recognizeStorage, type StorageKind } from '@bloom/web-storage';
 import type { Command } from 'commander';
 import { EXIT, Failure } from '../failure.js';
 import { lockHolders } from '../inputs/lock-holder.js';
@@ -11,7 +11,7 @@ import { Lines, note } from '../outputs/output.js';
 import { shortSize } from '../outputs/screen-text.js';
 import { loadPlugins } from '../plugins/plugin-options.js';
 import { databasesIn, originOf } from '../web-storage/exported-folder.js';
-import { type FoundFolder, foundFolders } from '../web-storage/found-folders.js';
+import { type FoundFolder, foundFolders, kindOf } from '../web-storage/found-folders.js';
 
 interface LsOptions {
   readonly json?: true;
@@ -53,7 +53,7 @@ async function ls(paths: readonly string[], { json }: LsOptions): Promise<void> 
     for (const path of paths) {
       const listed: ListedFolder[] = [];
       for (const folder of foundFolders(path)) {
-        const one = await listFolder(path, folder);
+        const one = await listFolder(folder);
         if (one.problem !== undefined) process.exitCode = EXIT.no;
         if (json) await lines.json(jsonOf(one));
         listed.push(one);
@@ -73,9 +73,8 @@ async function ls(paths: readonly string[], { json }: LsOptions): Promise<void> 
   }
 }
 
-async function listFolder(root: string, found: FoundFolder): Promise<ListedFolder> {
-  const pathInProfile = found.name === '' ? basename(root) : found.name;
-  const kind = kindOfFolder(pathInProfile);
+async function listFolder(found: FoundFolder): Promise<ListedFolder> {
+  const kind = kindOf(found);
   if (found.problem !== undefined) return { folder: found, kind, entries: undefined, problem: problemIn(found, found.problem), inUseBy: [] };
   const folder = new SyncNodeFolder(found.path);
   const inUseBy = lockHolders(found.path);
@@ -86,7 +85,7 @@ async function listFolder(root: string, found: FoundFolder): Promise<ListedFolde
       for (const _ of database.keys()) entries++;
       const { dropped } = database.describe();
       const problem = dropped.length === 0 ? undefined : `damaged: ${dropped[0]!.reason}`;
-      return { folder: found, kind: await refined(kind, found.path, pathInProfile), entries, problem, inUseBy };
+      return { folder: found, kind: await refined(kind, found), entries, problem, inUseBy };
     } finally {
       database.close();
     }
@@ -104,11 +103,12 @@ function problemIn({ path }: FoundFolder, { message }: Failure): string {
 const TITLES: Readonly<Record<StorageKind, string>> = { indexeddb: 'IndexedDB', 'local-storage': 'Local Storage', 'session-storage': 'Session Storage' };
 
 /** The kind and the origin of a folder by its contents, if its path does not determine them. */
-async function refined(kind: FolderKind, path: string, pathInProfile: string): Promise<FolderKind> {
+async function refined(kind: FolderKind, found: FoundFolder): Promise<FolderKind> {
+  const { path } = found;
   const storage = kind.storage ?? (await recognizeStorage(new NodeFolder(path), { codecs: allCodecs, damage: 'skip' }));
   if (storage === undefined) return kind;
   const origin = storage === 'indexeddb' ? originOf(await databasesIn(path, { damage: 'skip' })) : undefined;
-  if (kind.storage !== undefined) return kindOfFolder(pathInProfile, origin);
+  if (kind.storage !== undefined) return kindOf(found, origin);
   return { storage, title: origin === undefined ? TITLES[storage] : `${TITLES[storage]} of ${originText(origin)}` };
 }
 
@@ -116,9 +116,9 @@ function jsonOf({ folder, kind, entries, problem, inUseBy }: ListedFolder): obje
   return { path: folder.path, what: whatIs(folder, kind), storage: kind.storage ?? null, entries: entries ?? null, bytes: folder.bytes, inUseBy, problem: problem ?? null };
 }
 
-/** The description of a folder. The title of an unknown folder is its path. */
-function whatIs({ name, problem }: FoundFolder, { title, storage }: FolderKind): string {
-  if (storage !== undefined || (title !== name && name !== '')) return title;
+/** The description of a folder. The title of an unknown folder is its path, or its name. */
+function whatIs({ name, path, problem }: FoundFolder, { title, storage }: FolderKind): string {
+  if (storage !== undefined || (title !== name && title !== basename(resolve(path)))) return title;
   return problem === undefined ? 'database' : 'folder';
 }
 

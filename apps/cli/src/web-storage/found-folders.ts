@@ -1,6 +1,7 @@
 /** Finds the LevelDB folders in a profile, an app's folder or any other folder. */
 import { readdirSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join, resolve } from 'node:path';
+import { type FolderKind, kindOfFolder } from '@bloom/web-storage';
 import { Failure, failureOf } from '../failure.js';
 import { storageByName } from './decoded-entries.js';
 
@@ -55,6 +56,13 @@ function isFile(path: string): boolean {
     // It leads to itself, or to a folder that cannot be read.
     return false;
   }
+}
+
+/** What a found folder is, according to its whole path: a search can start within a profile. @param origin as `kindOfFolder` takes it. */
+export function kindOf({ path, name }: FoundFolder, origin?: string): FolderKind {
+  const whole = resolve(path).replaceAll('\\', '/');
+  const kind = kindOfFolder(whole, origin);
+  return kind.title === whole ? { ...kind, title: name === '' ? basename(whole) : name } : kind;
 }
 
 function sizeOf(path: string): number {
