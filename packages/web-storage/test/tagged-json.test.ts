@@ -203,3 +203,11 @@ test('writes the units of a long string with a lone surrogate in a small multipl
   // In KiB. An array of the digits of each unit took 700 MiB.
   expect(process.resourceUsage().maxRSS - before).toBeLessThan(250 * 1024);
 });
+
+test('a Float16Array has the same JSON where the host has none', () => {
+  const buffer = [0x42, 4, 0, 0x3e, 0, 0x80];
+  const view = (byteOffset: number, byteLength: number): number[] => [0x56, 0x68, byteOffset, byteLength, 0];
+  const json = (...value: readonly number[]): JsonValue => taggedJson(decodeValue(Uint8Array.of(0xff, 15, ...value)).value);
+  expect(json(...buffer, ...view(0, 4))).toEqual({ $type: 'Float16Array', base64: 'AD4AgA==', length: 2 });
+  expect(json(...buffer, ...view(2, 2))).toEqual({ $type: 'Float16Array', buffer: { $type: 'ArrayBuffer', base64: 'AD4AgA==' }, byteOffset: 2, length: 1 });
+});

@@ -179,9 +179,13 @@ class Conversion {
   }
 
   #viewJson(view: ArrayBufferView): JsonValue {
-    const { buffer, byteOffset, byteLength } = view;
+    const { byteLength } = view;
     const type = (view as unknown as { readonly [Symbol.toStringTag]: string })[Symbol.toStringTag];
     const length = (view as { length?: number }).length ?? byteLength;
+    return this.#viewOf(type, view, length, byteLength);
+  }
+
+  #viewOf(type: string, { buffer, byteOffset }: Pick<ArrayBufferView, 'buffer' | 'byteOffset'>, length: number, byteLength: number): JsonValue {
     const isWhole = byteLength === buffer.byteLength && !isResizable(buffer as ArrayBuffer) && !this.#places.has(buffer) && !this.#shortViews.has(buffer);
     if (!isWhole) return this.#fields(type, { buffer, byteOffset, length });
     const json: JsonObject = { $type: type, base64: base64(new Uint8Array(buffer)), length };
@@ -203,10 +207,14 @@ class Conversion {
   }
 
   #hostJson({ interfaceName, tag, fields, bytes }: HostObject): JsonValue {
+    // Where the host has none, it is the same JSON as elsewhere.
+    if (interfaceName === 'Float16Array') return this.#viewOf(interfaceName, fields as unknown as ArrayBufferView, Number(fields.length), Number(fields.length) * FLOAT16_BYTES);
     if (interfaceName === undefined) return { $type: 'unknown', tag: primitiveJson(tag), base64: base64(bytes ?? new Uint8Array(0)) };
     return this.#fields(interfaceName, fields);
   }
 }
+
+const FLOAT16_BYTES = 2;
 
 const LONE_SURROGATE = /\p{Surrogate}/u;
 
