@@ -39,7 +39,7 @@ const wholeEntryPoints = {
   '@bloom/sstable/blob': '0.9 kB',
   '@bloom/sstable/http': '6.4 kB',
   '@bloom/codecs': '20 kB',
-  '@bloom/web-storage': '92.8 kB',
+  '@bloom/web-storage': '93 kB',
   '@bloom/web-storage/browser': '0.5 kB',
 };
 
