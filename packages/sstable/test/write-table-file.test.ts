@@ -1,10 +1,11 @@
+import { getEventListeners } from 'node:events';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { writeTableFile } from '@bloom/sstable/node';
 import { rejection } from '@bloom/fixtures/caught';
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { writeBytes } from '../src/node/write-bytes.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'bloom-table-file-'));
@@ -13,6 +14,16 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 async function* pieces(...all: unknown[]): AsyncGenerator<Uint8Array> {
   for (const piece of all) yield await Promise.resolve(piece as Uint8Array);
+}
+
+/** Counts the calls of next. */
+function counted(generator: AsyncGenerator<Uint8Array>): { readonly next: () => number; readonly iterable: AsyncIterable<Uint8Array> } {
+  let calls = 0;
+  const next = (): Promise<IteratorResult<Uint8Array>> => {
+    calls++;
+    return generator.next();
+  };
+  return { next: () => calls, iterable: { [Symbol.asyncIterator]: () => ({ next }) } };
 }
 
 test('pieces are written one after the other', async () => {
@@ -27,6 +38,49 @@ test('a piece that is no Uint8Array is refused, and no file is left', async () =
     expect(existsSync(path)).toBe(false);
     expect(readdirSync(folder)).toEqual([]);
   }
+});
+
+describe('an abort', () => {
+  const reason = new Error('enough');
+
+  test('before the call takes no piece and creates no file', async () => {
+    const { next, iterable } = counted(pieces(Uint8Array.of(1)));
+    expect(await rejection(writeTableFile(path, iterable, { signal: AbortSignal.abort(reason) }))).toBe(reason);
+    expect(next()).toBe(0);
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  test('while a piece is awaited ends the writing, and leaves no file and no listener', async () => {
+    const controller = new AbortController();
+    async function* hanging(): AsyncGenerator<Uint8Array> {
+      yield Uint8Array.of(1);
+      setImmediate(() => controller.abort(reason));
+      await new Promise(() => undefined);
+    }
+    expect(await rejection(writeTableFile(path, hanging(), { signal: controller.signal }))).toBe(reason);
+    expect(readdirSync(folder)).toEqual([]);
+    expect(getEventListeners(controller.signal, 'abort')).toEqual([]);
+  });
+});
+
+test('a piece that is no Uint8Array lets the pieces clean up', async () => {
+  let left = 0;
+  async function* leaving(): AsyncGenerator<Uint8Array> {
+    try {
+      yield* pieces('hello');
+    } finally {
+      left++;
+    }
+  }
+  await rejection(writeTableFile(path, leaving()));
+  expect(left).toBe(1);
+});
+
+test('pieces that are not iterable are refused by name, and no file is created', async () => {
+  for (const none of [undefined, null, 3, {}]) {
+    expect(await rejection(writeTableFile(path, none as never))).toMatchObject({ name: 'TypeError', message: expect.stringMatching(/^pieces must be an iterable/) as string });
+  }
+  expect(readdirSync(folder)).toEqual([]);
 });
 
 test('a piece of more than 2 GiB is written in calls that the system accepts', async () => {

@@ -1,5 +1,6 @@
 import type { Signal } from '@bloom/bytes';
 import { mustBeOptions, mustBeSignal, mustHaveAtMost, mustHaveMethods } from '@bloom/bytes/internal';
+import { InputSteps, mustBeSteppable } from '@bloom/sstable/internal';
 import { partName } from '../part/object-name.js';
 import type { Part } from '../part/part.js';
 import { PART_OPTIONS, type PartOptions, PartWriter } from '../part/part-writer.js';
@@ -9,6 +10,7 @@ import type { BulkInputEntry } from './run.js';
 
 /** How to write parts into a store. */
 export interface WritePartsOptions extends PartOptions {
+  /** Stops the writing, also while entries are awaited. The parts that are in the store stay there. */
   readonly signal?: Signal | undefined;
 }
 
@@ -29,14 +31,21 @@ export async function* writeParts(store: Store, entries: BulkInput, options: Wri
   mustBeOptions('writeParts', options, WRITE_PARTS_OPTIONS);
   const { signal, ...partOptions } = options;
   if (signal !== undefined) mustBeSignal('signal', signal);
+  mustBeSteppable('entries', entries);
   const writer = new PartWriter(partOptions);
-  for await (const some of entries) {
-    for (const [key, value] of some) {
-      if (value === undefined) writer.delete(key);
-      else writer.put(key, value);
-      if (writer.isFull) yield await stored(store, writer, signal);
+  signal?.throwIfAborted();
+  const steps = new InputSteps<readonly BulkInputEntry[]>('entries', entries, signal);
+  try {
+    for (let step = await steps.next(); step.done !== true; step = await steps.next()) {
+      for (const [key, value] of step.value) {
+        if (value === undefined) writer.delete(key);
+        else writer.put(key, value);
+        if (writer.isFull) yield await stored(store, writer, signal);
+      }
+      signal?.throwIfAborted();
     }
-    signal?.throwIfAborted();
+  } finally {
+    await steps.leave();
   }
   if (!writer.isEmpty) yield await stored(store, writer, signal);
 }

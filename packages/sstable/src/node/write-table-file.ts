@@ -1,5 +1,6 @@
 import type { Signal } from '@bloom/bytes';
 import { mustBeBytes, mustBeOptions, mustBeSignal } from '@bloom/bytes/internal';
+import { InputSteps, mustBeSteppable } from '../read/input-steps.js';
 import { Replacement } from './replacement.js';
 import { writeBytes } from './write-bytes.js';
 
@@ -8,9 +9,10 @@ import { writeBytes } from './write-bytes.js';
  * says how the file takes its place.
  *
  * @param pieces each may be reused for the next one.
+ * @param options `signal` stops the writing, also while a piece is awaited: nothing is left behind, and an existing file stays as it was.
  * @returns how many bytes were written.
- * @throws TypeError when a piece is not a `Uint8Array`; whatever `pieces` throws; the system's error when the folder cannot be opened or the file cannot be written; and
- *   `FolderSyncError` as `writeTable` does.
+ * @throws TypeError when `pieces` is not an iterable, or a piece is not a `Uint8Array`; whatever `pieces` throws; the system's error
+ *   when the folder cannot be opened or the file cannot be written; and `FolderSyncError` as `writeTable` does.
  * @example
  * ```ts
  * const source = await FileSource.open('old.ldb');
@@ -22,18 +24,32 @@ export async function writeTableFile(path: string, pieces: AsyncIterable<Uint8Ar
   mustBeOptions('writeTableFile', options, { signal: true });
   const { signal } = options;
   if (signal !== undefined) mustBeSignal('signal', signal);
+  signal?.throwIfAborted();
+  mustBeSteppable('pieces', pieces);
   const replacement = await Replacement.begin(path);
-  let byteLength = 0;
   try {
-    for await (const piece of pieces) {
-      signal?.throwIfAborted();
-      mustBeBytes('piece', piece);
-      await writeBytes(replacement.handle, piece);
-      byteLength += piece.length;
-    }
+    const byteLength = await writePieces(replacement, pieces, signal);
     await replacement.finish(signal);
     return byteLength;
   } finally {
     await replacement.abandon();
+  }
+}
+
+async function writePieces({ handle }: Replacement, pieces: AsyncIterable<Uint8Array>, signal: Signal | undefined): Promise<number> {
+  const steps = new InputSteps('pieces', pieces, signal);
+  let byteLength = 0;
+  try {
+    for (;;) {
+      const step = await steps.next();
+      if (step.done === true) return byteLength;
+      const piece = step.value;
+      mustBeBytes('piece', piece);
+      await writeBytes(handle, piece);
+      byteLength += piece.length;
+      signal?.throwIfAborted();
+    }
+  } finally {
+    await steps.leave();
   }
 }
