@@ -46,7 +46,8 @@ export class BloomFilterPolicy implements FilterPolicy {
     if (!(Number.isInteger(bitsPerKey) && bitsPerKey >= 0 && bitsPerKey <= MAX_BITS_PER_KEY)) {
       throw new RangeError(`bitsPerKey must be a whole number from 0 to 2^31 - 1, got ${bitsPerKey}`);
     }
-    this.bitsPerKey = bitsPerKey;
+    // -0 becomes 0: the fit divides by it.
+    this.bitsPerKey = bitsPerKey + 0;
   }
 
   createFilter(keys: KeyList, dst: FilterSink): void {

@@ -47,6 +47,12 @@ test('random keys match as often as with LevelDB’s filters', () => {
   expect(fitted! / plain!).toBeLessThan(1.1);
 });
 
+test('with -0 bits per key, filters are those of 0', () => {
+  const keys = Array.from({ length: 50 }, (_, i) => padded(2 * i));
+  expect(buildFilter(new FittedBloomFilterPolicy(-0), keys)).toEqual(buildFilter(new FittedBloomFilterPolicy(0), keys));
+  expect(new FittedBloomFilterPolicy(-0).bitsPerKey).toBe(0);
+});
+
 test.each([5, 6])('with %i bits per key too, random keys match hardly more often than an ideal filter, whatever keys are stored', (bitsPerKey) => {
   const random = seeded(7);
   const policy = new FittedBloomFilterPolicy(bitsPerKey);
