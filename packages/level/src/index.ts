@@ -101,7 +101,7 @@ const IN_WORKER: Record<keyof InWorker, true> = { worker: true };
  *
  * @example
  * ```ts
- * const level = new BloomLevel('path/to/database', { valueEncoding: 'json' });
+ * const level = new BloomLevel<string, unknown>('path/to/database', { valueEncoding: 'json' });
  * await level.put('hello', { to: 'world' });
  * await level.get('hello'); // { to: 'world' }
  * await level.close();

@@ -84,7 +84,7 @@ function folderAt(location: string | WritableFolder): WritableFolder {
  *
  * @example
  * ```ts
- * const level = new BloomLevel('path/to/database', { valueEncoding: 'json' });
+ * const level = new BloomLevel<string, unknown>('path/to/database', { valueEncoding: 'json' });
  * await level.put('hello', { to: 'world' });
  * await level.get('hello'); // { to: 'world' }
  * await level.close();

@@ -17,7 +17,7 @@ export interface BlobLike {
  * @example
  * ```ts
  * input.onchange = async () => {
- *   const table = await Table.open(new BlobSource(input.files[0]));
+ *   const table = await Table.open(new BlobSource(input.files![0]!));
  * };
  * ```
  */

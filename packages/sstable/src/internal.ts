@@ -15,7 +15,7 @@ export { CURSOR_OPTIONS, fillsCache, KEY_RANGE, mustBeKeyRange } from './read/ke
 export { ManyEntries } from './read/many-entries.js';
 export { lookupFailureOf, TableTrace } from './read/table-explanation.js';
 export { ABSENT, TableLookup } from './read/table-lookup.js';
-export { InputSteps, mustBeSteppable } from './read/input-steps.js';
+export { InputSteps, mustBeSteppable, type Step, type StepIterator, type Steppable } from './read/input-steps.js';
 export { onAbort } from './read/on-abort.js';
 export { type BlockCompression, compressionName, findCompressedBlock, readCompression, readCompressionName } from './read/block-compression.js';
 export { type OpenTable, readOpenTable } from './read/open.js';

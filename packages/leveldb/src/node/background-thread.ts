@@ -85,7 +85,7 @@ function hasWorkerFile(): boolean {
  * @example A comparator on the thread, from `order.js`, which exports `threadPlugins = () => ({ comparators: [order] })`.
  * ```ts
  * const thread = new BackgroundThread({ plugins: { module: new URL('./order.js', import.meta.url).href } });
- * const database = await Database.open(new WritableNodeFolder('path/to/database', { thread }), { comparator: order });
+ * const database = await Database.open(new WritableNodeFolder('path/to/ordered', { thread }), { comparator: order });
  * ```
  */
 export class BackgroundThread {

@@ -4,12 +4,13 @@ import { onAbort } from './on-abort.js';
 import { untilAborted } from './until-aborted.js';
 
 /** An item, or the end. */
-type Step<T> = IteratorResult<T, unknown>;
+export type Step<T> = IteratorResult<T, unknown>;
 
 /** The iterator of items that come at once, with promises, or both. */
 export interface StepIterator<T> {
   next(): Step<T> | PromiseLike<Step<T>>;
-  return?(value?: undefined): unknown;
+  /** It is called without a value, whatever type a generator has for one. */
+  return?(value?: unknown): unknown;
 }
 
 /** What a caller gives to be written: items that come at once, with promises, or both. */
