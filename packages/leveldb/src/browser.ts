@@ -1,5 +1,6 @@
 /** Folders in browsers: picked, dropped, or in the origin private file system. */
 import type { Signal } from '@bloom/bytes';
+import { mustBeIterable, mustHaveMethods } from '@bloom/bytes/internal';
 import type { FileIdentity } from '@bloom/sstable';
 import { BlobSource, type BlobLike } from '@bloom/sstable/blob';
 import { type Folder, FolderError, type FolderFile, isPlainName } from './folder/folder.js';
@@ -31,7 +32,9 @@ export class DirectoryFolder implements Folder {
   readonly name: string;
   readonly #handle: DirectoryHandleLike;
 
+  /** @throws TypeError when `handle` is not a directory handle. */
   constructor(handle: DirectoryHandleLike) {
+    mustHaveMethods('handle', handle, 'a FileSystemDirectoryHandle', ['keys', 'getFileHandle']);
     this.#handle = handle;
     this.name = handle.name;
   }
@@ -76,10 +79,12 @@ export class FileListFolder implements Folder {
   /**
    * @param files the files of one database, or of a folder that contains it: the database is the folder with the file CURRENT.
    * @param path which database is meant if there are several: a `webkitRelativePath` without the file's name.
-   * @throws RangeError when there are several databases and no `path`.
+   * @throws TypeError when `files` is not a list of files; RangeError when there are several databases and no `path`.
    */
   constructor(files: Iterable<FileLike> | ArrayLike<FileLike>, path?: string) {
+    if (typeof (files as ArrayLike<FileLike> | null | undefined)?.length !== 'number') mustBeIterable('files', files, 'Files');
     const all = Array.from(files);
+    for (const file of all) mustHaveMethods('each of files', file, 'a File', ['slice']);
     const folders = [...new Set(all.filter(({ name }) => name === 'CURRENT').map(folderOf))];
     if (path === undefined && folders.length > 1) {
       throw new RangeError(`path must name one of the databases: ${folders.map((folder) => JSON.stringify(folder)).join(', ')}`);

@@ -93,6 +93,21 @@ const kinds: Record<string, (path: string) => Folder> = {
   },
 };
 
+test.each([
+  ['no picked files', null, 'files must be an iterable of Files, got null'],
+  ['one file', new File([], 'CURRENT'), 'files must be an iterable of Files, got a File'],
+  ['a list of names', ['CURRENT'], 'each of files must be a File, got string'],
+])('a list of files refuses %s', (_, files, message) => {
+  expect(() => new FileListFolder(files as never)).toThrow(new TypeError(message));
+});
+
+test.each([
+  ['nothing', undefined, 'undefined'],
+  ['a file handle', { name: 'a', getFile: () => Promise.resolve(new File([], 'a')) }, 'object without keys() and getFileHandle()'],
+])('a directory handle cannot be %s', (_, handle, kind) => {
+  expect(() => new DirectoryFolder(handle as never)).toThrow(new TypeError(`handle must be a FileSystemDirectoryHandle, got ${kind}`));
+});
+
 describe.each(Object.entries(kinds))('a folder in %s', (kind, make) => {
   test.each(goldenDatabases().filter(({ open }) => open === 'OK'))('reads the entries of $name', async ({ path, verified, entriesSha256: sha256, logs, levels }) => {
     const options = { comparators: [reverseComparator], damage: 'skip' } as const;

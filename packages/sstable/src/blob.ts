@@ -1,5 +1,6 @@
 /** Tables in a `Blob` or `File`, which is what browsers provide for chosen or stored files. */
 import type { Bytes, Signal } from '@bloom/bytes';
+import { mustHaveMethods } from '@bloom/bytes/internal';
 import { allocate, mustLieInside, PIECE_BYTES, type Source } from './read/source.js';
 import { untilAborted } from './read/until-aborted.js';
 
@@ -26,10 +27,13 @@ export class BlobSource implements Source {
   readonly name: string | undefined;
   readonly #blob: BlobLike;
 
-  constructor(blob: BlobLike, name = blob.name) {
+  /** @throws TypeError when `blob` is not a Blob or File, such as the first of no chosen files. */
+  constructor(blob: BlobLike, name?: string) {
+    mustHaveMethods('blob', blob, 'a Blob or File', ['slice']);
+    if (typeof blob.size !== 'number') throw new TypeError('blob must be a Blob or File, got an object without size');
     this.#blob = blob;
     this.byteLength = blob.size;
-    this.name = name;
+    this.name = name ?? blob.name;
   }
 
   /**

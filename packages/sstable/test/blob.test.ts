@@ -30,6 +30,16 @@ describe('a Blob source', () => {
     expect(new BlobSource(new File([bytes], 'words.ldb'), 'other').name).toBe('other');
   });
 
+  test.each([
+    [undefined, 'undefined'],
+    [null, 'null'],
+    ['words.ldb', 'string'],
+    [{ size: 3 }, 'object without slice()'],
+    [new Uint8Array(3), 'an object without size'],
+  ])('refuses %s instead of a Blob', (value, kind) => {
+    expect(() => new BlobSource(value as unknown as BlobLike)).toThrow(new TypeError(`blob must be a Blob or File, got ${kind}`));
+  });
+
   test('names the file in errors', async () => {
     const damaged = bytes.slice();
     damaged[3]! ^= 1;
