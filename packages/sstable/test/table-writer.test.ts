@@ -96,3 +96,22 @@ test('drains that are not awaited write one after another', async () => {
   expect(Array.from(SyncTable.open(source).entries())).toHaveLength(5000);
   source.close();
 });
+
+test('an abandoned writer refuses entries and keeps none', async () => {
+  const writer = await TableWriter.create(path);
+  writer.add('a', 'b');
+  await writer.abandon();
+  expect(() => writer.add('c', 'd')).toThrow(new TypeError('the table is abandoned'));
+  expect(await rejection(writer.finish())).toEqual(new TypeError('the table is abandoned'));
+  await writer.drain();
+  await writer.abandon();
+  expect(await readdir(folder)).toEqual([]);
+});
+
+test('a writer that is abandoned with a full buffer drops it', async () => {
+  const writer = await TableWriter.create(path, { compression: 'none' });
+  while (!writer.isDrainDue) writer.add(String(writer.entries).padStart(8, '0'), 'x'.repeat(4096));
+  await writer.abandon();
+  expect(writer.isDrainDue).toBe(false);
+  await writer.drain();
+});

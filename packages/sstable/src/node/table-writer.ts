@@ -134,7 +134,7 @@ export class TableWriter {
    * Ends the table, syncs the file, and gives it its name.
    *
    * @param signal keeps the file from getting its name: after that, call {@link abandon}.
-   * @throws RangeError when the table cannot be ended, the system's error when the file cannot be written, and
+   * @throws TypeError after `finish` or `abandon`, RangeError when the table cannot be ended, the system's error when the file cannot be written, and
    *   `FolderSyncError` as `writeTable` does.
    */
   async finish(signal?: Signal): Promise<TableInfo> {
@@ -148,8 +148,10 @@ export class TableWriter {
     return info;
   }
 
-  /** Removes the temporary file. Does nothing once the table has its name. */
+  /** Removes the temporary file; nothing can be added then. Does nothing once the table has its name. */
   abandon(): Promise<void> {
+    this.#builder.abandon();
+    this.#buffer.clear();
     return this.#replacement.abandon();
   }
 }
@@ -164,11 +166,15 @@ class WriteBuffer implements TableSink {
     this.byteLength += bytes.length;
   }
 
+  clear(): void {
+    this.#parts = [];
+    this.byteLength = 0;
+  }
+
   async writeTo(handle: FileHandle): Promise<void> {
     const { byteLength } = this;
     const parts = this.#parts;
-    this.#parts = [];
-    this.byteLength = 0;
+    this.clear();
     if (byteLength === 0) return;
     let bytesWritten = byteLength > PIECE_BYTES ? 0 : (await handle.writev(parts)).bytesWritten;
     // Bytes are left only if there were too many for one call, a signal interrupted it, or the disk is full.

@@ -281,6 +281,15 @@ export class TableBuilder {
     };
   }
 
+  /**
+   * Accepts no more calls.
+   *
+   * @internal
+   */
+  abandon(): void {
+    this.ended ??= 'the table is abandoned';
+  }
+
   #mustBeAfterLast(bytes: Uint8Array, start: number, end: number, common: number): void {
     const trailerLength = this.trailerLength;
     // The common prefix nearly always answers this.
