@@ -412,6 +412,13 @@ describe('a filter', () => {
     expect(findings.every(({ structure }) => structure === 'data block')).toBe(true);
   });
 
+  test('of a policy that answers undefined, which lookups take for no, is found', async () => {
+    const silent: FilterPolicy = { name: bloom.name, createFilter: (keys, dst) => bloom.createFilter(keys, dst), keyMayMatch: () => undefined as unknown as boolean };
+    const bytes = buildTable(entries, { filterPolicy: silent });
+    expect(SyncTable.open(new MemorySource(bytes), { filterPolicies: [silent] }).get(entries[0]![0])).toBe(undefined);
+    expect(new Set((await verify(bytes, { filterPolicies: [silent] })).map(({ code }) => code))).toEqual(new Set(['BLOOM_FILTER_MISS']));
+  });
+
   test('of a policy that was not given is not checked', async () => {
     const bytes = buildTable(entries, { filterPolicy: { ...forgetful, name: 'other' }, compression: 'none' });
     expect(await verify(bytes)).toEqual([]);

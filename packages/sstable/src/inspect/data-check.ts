@@ -63,7 +63,7 @@ export class DataCheck {
   /** Checks the key that `walk` is on. */
   key(walk: BlockWalk): void {
     if (this.#compare !== undefined) this.#order(this.#compare, walk);
-    if (this.#filter?.keyMayMatch(this.#offset, walk.key) === false) this.denied++;
+    if (this.#filter !== undefined && !this.#filter.keyMayMatch(this.#offset, walk.key)) this.denied++;
     this.#isFirstKey = false;
   }
 
