@@ -329,6 +329,17 @@ describe('a 416', () => {
   });
 });
 
+test.each([
+  ['smaller', file.length - 10],
+  ['larger', file.length + 10],
+])('an option byteLength that is %s than the file is named in the error', async (_, byteLength) => {
+  const source = await HttpSource.open(server.url, { ...fast, byteLength });
+  const error = { code: 'BLOOM_HTTP_CHANGED', message: `${server.url}: the file changed, or the option byteLength is wrong: its length, from ${byteLength} to ${file.length}` };
+  expect(await rejection(source.read(byteLength - 20, 20))).toMatchObject(error);
+  // With a range outside of the file.
+  expect(await rejection(source.read(byteLength - 1, 1))).toMatchObject(error);
+});
+
 describe('a weak ETag', () => {
   const date = 'Thu, 22 Oct 2015 07:28:00 GMT';
   test.each([

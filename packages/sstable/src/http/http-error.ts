@@ -6,7 +6,7 @@
  * - `BLOOM_HTTP_ENCODED`: the server compresses the file in transit, so its ranges are not ranges of the file.
  * - `BLOOM_HTTP_PAGE`: the server answers with an HTML page, as servers of single-page apps do for missing files, and networks
  *   that require a login.
- * - `BLOOM_HTTP_CHANGED`: the file is no longer the one that was opened.
+ * - `BLOOM_HTTP_CHANGED`: the file is no longer the one that was opened, or the option `byteLength` is wrong.
  * - `BLOOM_HTTP_NO_LENGTH`: the server does not say how long the file is.
  * - `BLOOM_HTTP_STALLED`: in every attempt, nothing arrived for `stallMs`, or data arrived too slowly.
  * - `BLOOM_HTTP_FAILED`: in every attempt, the request failed or the response was cut off, with the reason in `cause`; or the

@@ -165,6 +165,8 @@ class RemoteFile {
   /** The version in the first answer. */
   #version: Version | undefined;
   #fileLength: number | undefined;
+  /** Whether the length is that of the option, which no answer has confirmed. */
+  #isLengthGiven: boolean;
   /** Whether the answer to HEAD said that the file is empty, which alone is no proof. */
   #seemsEmpty = false;
   readonly #first: FirstRange;
@@ -177,6 +179,7 @@ class RemoteFile {
   constructor(url: string, options: HttpSourceOptions) {
     this.transport = new Transport(url, options);
     this.#maxWholeBytes = mustBeWhole('maxWholeBytes', options.maxWholeBytes ?? DEFAULT_MAX_WHOLE_BYTES, 0);
+    this.#isLengthGiven = options.byteLength !== undefined;
     if (options.byteLength !== undefined) this.#fileLength = mustBeWhole('byteLength', options.byteLength, 0);
     const tailBytes = mustBeWhole('tailBytes', options.tailBytes ?? (needsPreflight(url) ? 0 : DEFAULT_TAIL_BYTES), 0, PIECE_BYTES);
     const startBytes = mustBeWhole('startBytes', options.startBytes ?? 0, 0, PIECE_BYTES);
@@ -427,7 +430,7 @@ class RemoteFile {
     // Some servers, such as npm's http-server, do not send the length here, and a browser may hide it from the page.
     if (this.#seemsEmpty && offset === 0) fileLength ??= 0;
     if (fileLength !== undefined) this.#checkLength(fileLength);
-    else if (this.#fileLength !== undefined) throw this.#changed(`length: it no longer has a byte ${offset}`);
+    else if (this.#fileLength !== undefined) throw this.#otherLength(`which does not include byte ${offset}`);
     // Every range of an empty file is refused.
     if (fileLength === 0 && offset === 0) return EMPTY;
     throw this.transport.refusal(answer);
@@ -451,7 +454,12 @@ class RemoteFile {
 
   #checkLength(fileLength: number): void {
     this.#fileLength ??= fileLength;
-    if (fileLength !== this.#fileLength) throw this.#changed(`length, from ${this.#fileLength} to ${fileLength}`);
+    if (fileLength !== this.#fileLength) throw this.#otherLength(`from ${this.#fileLength} to ${fileLength}`);
+    this.#isLengthGiven = false;
+  }
+
+  #otherLength(problem: string): HttpError {
+    return this.#changed(`length, ${problem}`, this.#isLengthGiven ? 'the file changed, or the option byteLength is wrong' : undefined);
   }
 
   async #mustBePlain(answer: Answer): Promise<void> {
@@ -471,8 +479,8 @@ class RemoteFile {
     return this.transport.error('BLOOM_HTTP_ENCODED', `${problem}: turn compression off for this file`);
   }
 
-  #changed(what: string): HttpError {
-    return this.transport.error('BLOOM_HTTP_CHANGED', `the file changed while it was read: its ${what}`);
+  #changed(what: string, how = 'the file changed while it was read'): HttpError {
+    return this.transport.error('BLOOM_HTTP_CHANGED', `${how}: its ${what}`);
   }
 
   #failed(problem: string): HttpError {
