@@ -8,6 +8,7 @@ export type Step<T> = IteratorResult<T, unknown>;
 
 /** The iterator of items that come at once, with promises, or both. */
 export interface StepIterator<T> {
+  /** The next item, or the end. */
   next(): Step<T> | PromiseLike<Step<T>>;
   /** It is called without a value, whatever type a generator has for one. */
   return?(value?: unknown): unknown;
