@@ -43,6 +43,7 @@ test('a loop of calls whose data is in memory lets timers and I/O run', async ()
     'next of a new iterator': () => level.iterator().next(),
     'nextv of a new iterator': () => level.values().nextv(10),
     'next of a new iterator of an empty range': () => level.keys({ gt: 'z' }).next(),
+    approximateSize: () => level.approximateSize('0', '9'),
   };
   clock.milliseconds = Math.max(clock.milliseconds, performance.now());
   clock.isRushing = true;

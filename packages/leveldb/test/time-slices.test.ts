@@ -40,6 +40,23 @@ test('a memtable is flushed after the batch that found it full is inserted, howe
   await database.close();
 });
 
+test.each(['in a log', 'in a table'])('a loop of explain, versions or approximateSize of entries %s lets others have their turn of the event loop', async (place) => {
+  const database = await Database.open(new WritableMemoryFolder());
+  await database.put('key', 'value');
+  if (place === 'in a table') await database.flush();
+  const calls = [() => database.explain('key'), () => database.versions('key'), () => database.approximateSize('a', 'z')];
+  for (const call of calls) await call();
+  clock.milliseconds = Math.max(clock.milliseconds, performance.now());
+  clock.isRushing = true;
+  for (const call of calls) {
+    const { turns } = await turnsDuring(async () => {
+      for (let i = 0; i < 100; i++) await call();
+    });
+    expect(turns, String(call)).toBeGreaterThanOrEqual(5);
+  }
+  await database.close();
+});
+
 describe('others get their turn of the event loop, however slow the machine is', () => {
   const COUNT = 20_000;
   const key = (i: number): Uint8Array => new TextEncoder().encode(`key${String(i).padStart(6, '0')}`);

@@ -84,7 +84,7 @@ export abstract class AsyncBaseReader extends BaseReader implements AsyncIterabl
     mustNotBeAborted(options?.signal);
     const explain = (view: View, of: Uint8Array | string, last?: bigint): LookupExplanation | Promise<LookupExplanation> =>
       this.#run(this.#path.explained(view, 'explain', of, options, last), view, options?.signal);
-    if (!this.#path.isBehind(key)) return explain(this.#path.view, key);
+    if (!this.#path.isBehind(key)) return this.#paced(await explain(this.#path.view, key));
     const own = ownKey(key);
     return this.#later(options?.signal, ({ view, lastSequence }) => explain(view, own, lastSequence));
   }
@@ -97,8 +97,7 @@ export abstract class AsyncBaseReader extends BaseReader implements AsyncIterabl
     const settling = this.#settle(lookup, this.#path.view, options?.signal);
     if (settling !== undefined) await settling;
     const isFound = this.#path.isFound(lookup);
-    if (settling === undefined && this.#path.pacer.isDue()) await this.#path.pacer.pause();
-    return isFound;
+    return settling === undefined ? this.#paced(isFound) : isFound;
   }
 
   /** `get` for each of `keys`, in their order. Keys of one block share its read if there is a cache. */
@@ -235,7 +234,7 @@ export abstract class AsyncBaseReader extends BaseReader implements AsyncIterabl
       mustNotBeAborted(options?.signal);
       return this.#run(reading, view, options?.signal);
     };
-    if (!this.#path.isBehind(key)) return find(this.#path.view, key);
+    if (!this.#path.isBehind(key)) return this.#paced(await find(this.#path.view, key));
     const own = ownKey(key);
     mustNotBeAborted(options?.signal);
     return this.#later(options?.signal, ({ view, lastSequence }) => find(view, own, lastSequence));
@@ -247,8 +246,7 @@ export abstract class AsyncBaseReader extends BaseReader implements AsyncIterabl
     const lookup = this.#path.lookup(call, key, options);
     const settling = this.#settle(lookup, this.#path.view, options?.signal);
     if (settling !== undefined) return this.#madeAfter(settling, lookup, make);
-    const made = this.#path.madeOf(lookup, make);
-    return this.#path.pacer.isDue() ? this.#afterTurn(made) : made;
+    return this.#paced(this.#path.madeOf(lookup, make));
   }
 
   /** Looks up a key once all writes that were called earlier are visible. */
@@ -278,7 +276,11 @@ export abstract class AsyncBaseReader extends BaseReader implements AsyncIterabl
     return this.#path.madeOf(lookup, make);
   }
 
-  /** Lets other work run before a result is returned, so that a loop of calls whose data is in memory does not keep it from running. */
+  /** The result of a call, after other work if that is due: a loop of calls whose data is in memory would keep it from running. */
+  #paced<T>(result: T): T | Promise<T> {
+    return this.#path.pacer.isDue() ? this.#afterTurn(result) : result;
+  }
+
   async #afterTurn<T>(result: T): Promise<T> {
     await this.#path.pacer.pause();
     return result;

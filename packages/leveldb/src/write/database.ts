@@ -370,6 +370,8 @@ export class Database extends AsyncBaseReader {
       this.#path.mustBeOpen();
       const from = await this.#approximateOffset(view, startKey, signal);
       const to = await this.#approximateOffset(view, limitKey, signal);
+      // A loop of calls whose tables are open would let no other work run.
+      if (this.#path.pacer.isDue()) await this.#path.pacer.pause();
       // A table that was opened is returned even if the call was aborted, or the database closed, in the meantime.
       this.#path.mustBeOpen();
       signal?.throwIfAborted();
