@@ -18,7 +18,7 @@ test('a level that is closed while it tries to open the database says nothing mo
       return Promise.reject(Object.assign(new Error('locked'), { code: 'LEVEL_LOCKED' }));
     },
   };
-  const place = { path: 'nowhere', identity: '0:0', options: {}, isThere: () => true, makeDatabase: () => database as unknown as SharedDatabase };
+  const place = { path: 'nowhere', identity: '0:0', options: {}, look: () => 'there' as const, makeDatabase: () => database as unknown as SharedDatabase };
   const guest = new ThreadGuest(place);
   try {
     await expect(guest.call('get', 'a', 'utf8', undefined)).rejects.toMatchObject({ code: 'LEVEL_IO_ERROR' });
@@ -38,7 +38,7 @@ test('a level that is closed while it opens the database does not fail when that
     },
     leave: () => Promise.reject(new Error('the folder was lost')),
   };
-  const place = { path: 'nowhere', identity: '0:3', options: {}, isThere: () => true, makeDatabase: () => database as unknown as SharedDatabase };
+  const place = { path: 'nowhere', identity: '0:3', options: {}, look: () => 'there' as const, makeDatabase: () => database as unknown as SharedDatabase };
   const guest = new ThreadGuest(place);
   await expect(guest.call('get', 'a', 'utf8', undefined)).rejects.toMatchObject({ code: 'LEVEL_IO_ERROR' });
   // An unhandled rejection would be reported.
@@ -50,7 +50,7 @@ test('a synchronous call gets the answer of a thread that opened the database me
     if ('hello' in message) client = message.hello;
   });
   let client = '';
-  const guest = new ThreadGuest({ path: 'nowhere', identity: '0:4', options: {}, isThere: () => true, makeDatabase: () => undefined as never });
+  const guest = new ThreadGuest({ path: 'nowhere', identity: '0:4', options: {}, look: () => 'there' as const, makeDatabase: () => undefined as never });
   void guest.find(1000);
   await expect.poll(() => client).not.toBe('');
   const owner = new ThreadChannel<ClientMessage>(clientChannelName(client), () => undefined);
@@ -85,7 +85,7 @@ test('a synchronous call gets the answer of a thread that opened the database me
 
 test('a level that waits for the thread that opens the database says hello once in a second', async () => {
   const post = vi.spyOn(ThreadChannel.prototype, 'post');
-  const place = { path: 'nowhere', identity: '0:1', options: {}, isThere: () => true, makeDatabase: () => undefined as never };
+  const place = { path: 'nowhere', identity: '0:1', options: {}, look: () => 'there' as const, makeDatabase: () => undefined as never };
   const guest = new ThreadGuest(place);
   try {
     for (let i = 0; i < 10; i++) expect(await guest.find(10)).toBe(undefined);
@@ -106,7 +106,7 @@ test('a synchronous read in the thread that has just opened the database does no
   await database.join(owner, {});
   await database.store.put('a', '1', false);
   new ThreadHost('0:2', database);
-  const guest = new ThreadGuest({ path: 'memory', identity: '0:2', options: {}, isThere: () => true, makeDatabase: () => undefined as never });
+  const guest = new ThreadGuest({ path: 'memory', identity: '0:2', options: {}, look: () => 'there' as const, makeDatabase: () => undefined as never });
   try {
     await expect.poll(() => guest.find(10)).toBe('found');
     const opening = guest.call('open', {});

@@ -413,6 +413,27 @@ test.each([[false], [true]])('a shared level is closed even if that fails, and o
   await before.close();
 });
 
+test('clear and close of a thread do not fail when the one that had the database open has ended and the folder was deleted', async () => {
+  const path = newPath();
+  const owner = await startOpen(path);
+  const levels = [new BloomLevel(path, SHARED), new BloomLevel(path, SHARED)];
+  await Promise.all(levels.map((level) => level.put('a', '1')));
+  await owner.terminate();
+  rmSync(path, { recursive: true });
+  const reading = levels[0]!.get('a');
+  const clearing = [levels[0]!.clear(), levels[0]!.clear({ gte: 'a' })];
+  await expect(reading).rejects.toMatchObject({ code: 'LEVEL_IO_ERROR' });
+  await Promise.all(clearing);
+  await levels[0]!.close();
+  // Another folder in its place is not the level's: the writes are lost.
+  mkdirSync(path);
+  await expect(levels[1]!.close()).rejects.toMatchObject({ code: 'LEVEL_DATABASE_NOT_CLOSED', cause: { code: 'LEVEL_IO_ERROR' } });
+  expect(levels.map(({ status }) => status)).toEqual(['closed', 'open']);
+  await levels[1]!.open();
+  expect(await levels[1]!.keys().all()).toEqual([]);
+  await levels[1]!.close();
+});
+
 test('clear of a shared database removes all entries at once immediately after opening, also for another thread, but not while a snapshot is open', async () => {
   const path = newPath();
   const kinds: string[] = [];

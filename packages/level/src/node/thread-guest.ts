@@ -4,7 +4,7 @@ import { LevelError } from '../level-error.js';
 import type { OpenOptions } from '../level-options.js';
 import type { Stored, StoredFormat } from '../stored-format.js';
 import { HeldStates, repeatedRequests } from '../worker/held-states.js';
-import type { Answer, Held, Request } from '../worker/level-messages.js';
+import type { Answer, Held, LevelCall, Request } from '../worker/level-messages.js';
 import { LevelSession } from '../worker/level-session.js';
 import { PendingCalls } from '../worker/pending-calls.js';
 import type { SharedDatabase } from '../worker/shared-database.js';
@@ -29,14 +29,17 @@ const HELLO_MS = 1000;
 /** How long a synchronous call waits for its answer, in milliseconds. */
 const MAX_WAIT_MS = 5000;
 
+/** The calls that do not fail when the folder was deleted: nothing is left to clear or to keep. */
+const NEEDLESS: ReadonlySet<LevelCall> = new Set<LevelCall>(['clear', 'close']);
+
 /** The parts that a guest needs to open the database itself. */
 export interface GuestPlace {
   readonly path: string;
   /** Of the folder. */
   readonly identity: string;
   readonly options: OpenOptions;
-  /** Whether the folder is still the same. */
-  isThere(): boolean;
+  /** Whether the folder is still the same, was deleted, or another one took its place. */
+  look(): 'there' | 'gone' | 'replaced';
   makeDatabase(): SharedDatabase;
 }
 
@@ -207,8 +210,9 @@ export class ThreadGuest extends PendingCalls {
   /** Opens the database here, if its lock is free. */
   async #tryToOpen(): Promise<void> {
     const { options, identity, path } = this.place;
-    if (!this.place.isThere()) {
-      this.refuse(new LevelError('LEVEL_IO_ERROR', `${path} was deleted, or another folder took its place`));
+    const folder = this.place.look();
+    if (folder !== 'there') {
+      this.refuse(new LevelError('LEVEL_IO_ERROR', `${path} was deleted, or another folder took its place`), folder === 'gone' ? NEEDLESS : undefined);
       return;
     }
     const database = this.place.makeDatabase();

@@ -56,12 +56,15 @@ export abstract class PendingCalls {
     this.refuse(this.#failure);
   }
 
-  /** Rejects the unanswered calls, but not later ones. */
-  protected refuse(error: unknown): void {
+  /** Rejects the unanswered calls, but not later ones. @param needless names calls without a result, which are fulfilled instead. */
+  protected refuse(error: unknown, needless?: ReadonlySet<LevelCall>): void {
     const pending = [...this.#pending.values()];
     this.#pending.clear();
     this.#asked = [];
-    for (const { reject } of pending) reject(error);
+    for (const { request, resolve, reject } of pending) {
+      if (needless?.has(request[1]) === true) resolve(undefined as never);
+      else reject(error);
+    }
   }
 
   protected abstract send(requests: readonly Request[]): void;
