@@ -275,6 +275,19 @@ test('a batch from another thread refuses a value that its encoding turns into u
   await level.close();
 });
 
+test('an iterator of a database that is open in another thread refuses a signal that is none', async () => {
+  const path = newPath();
+  await startOpen(path);
+  const level = new BloomLevel(path, SHARED);
+  await level.put('a', '1');
+  for (const signal of [0, '', 'x', {}] as never[]) {
+    const iterator = level.keys({ signal });
+    await expect(iterator.next()).rejects.toMatchObject({ name: 'TypeError', message: expect.stringContaining('signal must be an AbortSignal, got ') as unknown });
+    await iterator.close();
+  }
+  await level.close();
+});
+
 test('a synchronous read sees the write before it, when its thread has taken over the database', async () => {
   const path = newPath();
   const owner = await startOpen(path);

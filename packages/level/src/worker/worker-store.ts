@@ -1,4 +1,4 @@
-import { mustBeBytes } from '@bloom/bytes/internal';
+import { mustBeBytes, mustBeSignal } from '@bloom/bytes/internal';
 import { LevelError } from '../level-error.js';
 import type { Item, LevelStore, Signal, StoreBatch, StoreSnapshot, StoreWalk, WalkOptions } from '../level-store.js';
 import type { ByteRange } from '../range-walk.js';
@@ -168,6 +168,7 @@ class WorkerWalk implements StoreWalk {
   }
 
   async read(size: number, highWaterMark: number): Promise<Item[]> {
+    if (this.#signal !== undefined) mustBeSignal('signal', this.#signal);
     const [items] = await this.#unlessAborted(this.#calls.call('read', this.#id, size, highWaterMark));
     return this.#itemOf === undefined ? items : items.map(this.#itemOf);
   }
