@@ -67,8 +67,8 @@ function codeOf(error: unknown): LevelErrorCode | undefined {
     }
   }
   if (isBrowserError(error)) return error.name === 'QuotaExceededError' ? 'LEVEL_NO_SPACE' : 'LEVEL_IO_ERROR';
-  // Node marks errors of the system in this way.
-  return error instanceof Error && 'syscall' in error ? 'LEVEL_IO_ERROR' : undefined;
+  // Node marks errors of the system in this way. In Jest, they are no instances of the program's `Error`.
+  return typeof error === 'object' && error !== null && 'syscall' in error ? 'LEVEL_IO_ERROR' : undefined;
 }
 
 /** Whether a browser's storage failed. An abort was requested by the caller. */

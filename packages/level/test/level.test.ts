@@ -1,6 +1,7 @@
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { runInNewContext } from 'node:vm';
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { BloomLevel, LevelError } from '@bloom/level';
 import { type Comparator, DatabaseReader, FolderError, MemoryFolder, WritableMemoryFolder } from '@bloom/leveldb';
@@ -176,6 +177,13 @@ describe('an error has a code of abstract-level', () => {
       expect(await rejection(write)).toMatchObject({ code: 'LEVEL_IO_ERROR' });
     }
     await level.close();
+  });
+
+  test('when the system reports an error of another realm, as in Jest', async () => {
+    const folder = new WritableMemoryFolder();
+    vi.spyOn(folder, 'list').mockRejectedValue(runInNewContext(`Object.assign(new Error('no access'), { code: 'EACCES', syscall: 'scandir' })`));
+    expect(await rejection(new BloomLevel(folder).open())).toMatchObject({ code: 'LEVEL_DATABASE_NOT_OPEN', cause: { code: 'LEVEL_IO_ERROR', message: 'no access' } });
+    expect(await rejection(BloomLevel.destroy(folder))).toMatchObject({ code: 'LEVEL_IO_ERROR', cause: { code: 'EACCES' } });
   });
 
   test('and a mistake of the caller is a TypeError or a RangeError, as the cause where the database is not opened', async () => {
