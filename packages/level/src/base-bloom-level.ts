@@ -130,12 +130,14 @@ export abstract class BaseBloomLevel<KDefault = string, VDefault = string> exten
     this.#location = isFolder(location) ? (location.name ?? '') : location;
     this.#options = options ?? {};
     this.#host = host;
+    // As in classic-level, a relative path belongs to the directory that is current when the level is opened.
+    const folder = (): Folder => placeOf(host, location, readOnly) as Folder;
     if (typeof place === 'function') this.#openStore = place;
-    else if (readOnly) this.#openStore = (given) => host.openFolderToRead(place, given);
+    else if (readOnly) this.#openStore = (given) => host.openFolderToRead(folder(), given);
     else {
       this.#openStore = async (given) => {
         if (given.multithreading === true && typeof location === 'string' && host.openShared !== undefined) return host.openShared(location, given);
-        return host.openFolder(place as WritableFolder, given);
+        return host.openFolder(folder() as WritableFolder, given);
       };
     }
   }

@@ -37,6 +37,33 @@ describe('a location', () => {
     expect(() => new BloomLevel(location as never)).toThrow(expect.objectContaining(error));
   });
 
+  test.each([ClassicLevel, BloomLevel])('is relative to the directory that is current when the level is opened: %o', async (Level) => {
+    const [here, there] = [newPath(), newPath()];
+    const start = process.cwd();
+    for (const path of [here, there]) mkdirSync(path);
+    try {
+      process.chdir(here);
+      const level = new Level('words');
+      process.chdir(there);
+      await level.put('a', 'there');
+      expect([readdirSync(here), readdirSync(there)]).toEqual([[], ['words']]);
+      await level.close();
+      process.chdir(here);
+      await level.open();
+      expect(await level.get('a')).toBeUndefined();
+      await level.put('b', 'here');
+      await level.close();
+      const readers = Level === BloomLevel ? [new BloomLevel('words', { readOnly: true })] : [];
+      process.chdir(there);
+      for (const reader of readers) {
+        expect(await reader.keys().all()).toEqual(['a']);
+        await reader.close();
+      }
+    } finally {
+      process.chdir(start);
+    }
+  });
+
   test('is the path that the constructor was given, or the name of the folder', async () => {
     const levels = [new BloomLevel(newPath()), new BloomLevel(new WritableMemoryFolder()), new BloomLevel(Object.assign(new WritableMemoryFolder(), { name: 'memory' }))];
     const locations: string[] = levels.map(({ location }) => location);
