@@ -1,4 +1,4 @@
-import { mustBeOptions, sameBytes } from '@bloom/bytes/internal';
+import { mustBeFunction, mustBeOptions, mustBeSignal, sameBytes } from '@bloom/bytes/internal';
 import { LevelError } from './level-error.js';
 
 const VIEWS = { keyEncoding: 'view', valueEncoding: 'view' } as const;
@@ -69,11 +69,15 @@ const MAX_BATCH_ENTRIES = 1000;
  * continues: each batch also stores the key of its last entry under a separate key, the mark. The mark is deleted at the end.
  *
  * @param to a level that is empty, or that has the first part of the copy.
- * @throws RangeError when `to` has other entries, or `from` has one with the key of the mark; LevelError `LEVEL_ABORTED`.
+ * @throws TypeError for a wrong option; RangeError when `to` has other entries, or `from` has one with the key of the mark; LevelError
+ *   `LEVEL_ABORTED`.
  */
 export async function copyLevel(from: CopySource, to: CopyTarget, options: CopyOptions = {}): Promise<CopyResult> {
   mustBeOptions('copyLevel', options, COPY_OPTIONS);
   const { onProgress, signal, mark = DEFAULT_MARK } = options;
+  if (onProgress !== undefined) mustBeFunction('onProgress', onProgress);
+  if (signal !== undefined) mustBeSignal('signal', signal);
+  if (typeof mark !== 'string') throw new TypeError(`mark must be a string, got ${typeof mark}`);
   const markKey = new TextEncoder().encode(mark);
   const begun = (await to.get(markKey, VIEWS)) as Bytes | undefined;
   if (begun === undefined && (await to.keys({ limit: 1, keyEncoding: 'view' }).all()).length > 0) {

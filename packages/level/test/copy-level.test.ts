@@ -68,3 +68,17 @@ test('a level with entries of its own is refused, and so is a mark that is a key
   await to.put('\0copyLevel', 'short');
   await expect(copyLevel(from, to)).rejects.toThrow(/is no mark/);
 });
+
+test('wrong options are refused before anything is copied', async () => {
+  const from = await filled(10);
+  const to = newLevel();
+  const wrong: [object, string][] = [
+    [{ signal: new AbortController() }, 'signal must be an AbortSignal, got an AbortController: pass its signal'],
+    [{ signal: null }, 'signal must be an AbortSignal, got null'],
+    [{ onProgress: 'log' }, 'onProgress must be a function, got string'],
+    [{ mark: 5 }, 'mark must be a string, got number'],
+    [{ onprogress: () => undefined }, 'copyLevel has no option "onprogress": did you mean onProgress?'],
+  ];
+  for (const [options, message] of wrong) await expect(copyLevel(from, to, options)).rejects.toMatchObject({ name: 'TypeError', message });
+  expect(await to.keys().all()).toEqual([]);
+});
