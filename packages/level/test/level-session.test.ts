@@ -97,6 +97,17 @@ test('what was done with a walk or a snapshot is answered after it, also while w
   await client.ask(['close']);
 });
 
+test('a read at a snapshot is answered after it, also while writes are queued', async () => {
+  const client = new Client(sharedIn(new SlowFolder()));
+  await client.ask(['open', {}], put('a'));
+  const read: Call[] = [['get', 'a', 'utf8', 1], ['getMany', ['a'], 'utf8', 1], ['has', 'a', 1], ['hasMany', ['a'], 1]];
+  const [, snapshot, ...results] = await client.ask(put('b', true), ['snapshot', 1], ...read);
+  expect([snapshot, ...results]).toEqual([2n, '1', ['1'], true, [true]]);
+  // The page may have to make the snapshot again in another worker: by then it knows its sequence.
+  expect(client.order.indexOf(4)).toBeLessThan(Math.min(...[5, 6, 7, 8].map((id) => client.order.indexOf(id))));
+  await client.ask(['close']);
+});
+
 test('a walk that continues in another worker does not show a write that was queued there before', async () => {
   const folder = new SlowFolder();
   const before = new Client(sharedIn(folder));

@@ -102,6 +102,13 @@ export class LevelSession implements DatabaseUser {
 
   #makeCalls(): LevelCalls {
     const snapshot = (id: Held | undefined): SequenceSnapshot | undefined => (id === undefined ? undefined : held(this.#snapshots, id).state);
+    const readAt = async <T>(id: Held | undefined, read: (state: SequenceSnapshot | undefined) => T | Promise<T>): Promise<T> => {
+      if (id === undefined) return read(undefined);
+      const begun = held(this.#snapshots, id);
+      const result = await read(begun.state);
+      await after(begun);
+      return result;
+    };
     return {
       open: async (options: OpenOptions) => {
         try {
@@ -116,10 +123,10 @@ export class LevelSession implements DatabaseUser {
       close: () => this.end(),
       destroy: () => this.#database.destroy(),
       repair: () => this.#database.repair(),
-      get: async (key, format, at) => this.#store.get(key, format, snapshot(at)),
-      getMany: (keys, format, at) => this.#store.getMany(keys, format, snapshot(at)),
-      has: (key, at) => this.#store.has(key, snapshot(at)),
-      hasMany: (keys, at) => this.#store.hasMany(keys, snapshot(at)),
+      get: (key, format, at) => readAt(at, (state) => this.#store.get(key, format, state)),
+      getMany: (keys, format, at) => readAt(at, (state) => this.#store.getMany(keys, format, state)),
+      has: (key, at) => readAt(at, (state) => this.#store.has(key, state)),
+      hasMany: (keys, at) => readAt(at, (state) => this.#store.hasMany(keys, state)),
       put: (key, value, sync) => this.#store.put(key, value, sync),
       delete: (key, sync) => this.#store.delete(key, sync),
       write: (operations, sync) => {
