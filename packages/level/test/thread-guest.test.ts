@@ -119,3 +119,44 @@ test('a synchronous read in the thread that has just opened the database does no
     await database.leave(owner);
   }
 });
+
+test('a synchronous read finds the database that another level of its thread has just opened, with the snapshots that it had', async () => {
+  const identity = '0:5';
+  const hellos: string[] = [];
+  const folder = new ThreadChannel<FolderMessage>(folderChannelName(identity), (message) => {
+    if ('hello' in message) hellos.push(message.hello);
+  });
+  const guest = new ThreadGuest({ path: 'memory', identity, options: {}, look: () => 'there' as const, makeDatabase: () => undefined as never });
+  void guest.find(1000);
+  await expect.poll(() => hellos.length).toBe(1);
+  const results: Record<string, unknown> = { open: undefined, snapshot: 1n };
+  const before = new ThreadChannel<ClientMessage>(clientChannelName(hellos[0]!), (message) => {
+    if ('requests' in message) before.post({ from: 'before', answers: message.requests.map(([id, call]) => [id, 0, results[call]]) });
+  });
+  before.post({ owner: 'before', flag: new SharedArrayBuffer(4), thread: -1 });
+  await guest.call('open', {});
+  await guest.call('snapshot', 1);
+  before.close();
+  const memory = new WritableMemoryFolder();
+  const database = new SharedDatabase({ path: 'memory', folder: () => memory, canReopen: () => Promise.resolve(false) }, webFormats, {});
+  const owner = { letGo: () => undefined };
+  await database.join(owner, {});
+  await database.store.put('a', '1', false);
+  await database.leave(owner);
+  await database.join(owner, {});
+  await database.store.put('a', '2', false);
+  new ThreadHost(identity, database);
+  const begun = performance.now();
+  try {
+    // In this turn, the guest receives nothing.
+    expect(guest.getNow('a', 'utf8', undefined)).toBe('2');
+    expect(guest.getNow('a', 'utf8', 1)).toBe('1');
+    expect(guest.propertyNow('leveldb.num-files-at-level0')).toMatch(/^[01]$/);
+    expect(performance.now() - begun).toBeLessThan(4000);
+    await guest.close();
+  } finally {
+    guest.fail('the test has ended');
+    folder.close();
+    await database.leave(owner);
+  }
+});

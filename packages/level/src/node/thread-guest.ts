@@ -119,7 +119,7 @@ export class ThreadGuest extends PendingCalls {
 
   getNow(key: Stored, format: StoredFormat, snapshot: Held | undefined): Stored | undefined {
     const session = this.#sessionHere();
-    return session === undefined ? this.callNow(['get', key, format, snapshot], this.wait) : session.getNow(key, format, snapshot);
+    return session === undefined ? this.callNow(['get', key, format, snapshot], this.wait) : session.getNow(key, format, snapshot, this.held.sequenceOf(snapshot));
   }
 
   propertyNow(name: string): string {
@@ -133,6 +133,8 @@ export class ThreadGuest extends PendingCalls {
       this.sendAsked();
       return this.own.session;
     }
+    // Another level of this thread may have opened the database a moment ago.
+    if (this.owner?.thread !== threadId && ThreadHost.welcome(this.place.identity, this.client)) this.clientChannel.drain();
     if (this.owner?.thread !== threadId) return undefined;
     this.sendAsked();
     const session = ThreadHost.sessionOf(this.client, this.owner.owner);

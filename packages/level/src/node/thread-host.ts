@@ -35,6 +35,7 @@ interface Guest {
 export class ThreadHost {
   /** Those of this thread that have a database open. */
   static readonly #here = new Set<ThreadHost>();
+  readonly #identity: string;
   readonly #database: SharedDatabase;
   readonly #channel: ThreadChannel<FolderMessage>;
   readonly #guests = new Map<string, Guest>();
@@ -42,6 +43,7 @@ export class ThreadHost {
 
   /** @param identity of the folder. */
   constructor(identity: string, database: SharedDatabase) {
+    this.#identity = identity;
     this.#database = database;
     this.#channel = new ThreadChannel(folderChannelName(identity), (message) => {
       if ('hello' in message) this.#welcome(message.hello);
@@ -51,6 +53,20 @@ export class ThreadHost {
     this.#pings = startInterval(() => this.#ping(), PING_MS);
     this.#pings.unref();
     ThreadHost.#here.add(this);
+  }
+
+  /**
+   * Serves a user of this thread that may not have heard yet that the database is open here: in its channel, the host's greeting comes next.
+   *
+   * @returns whether this thread has the database of the folder open.
+   */
+  static welcome(identity: string, client: string): boolean {
+    for (const host of ThreadHost.#here) {
+      if (host.#identity !== identity) continue;
+      host.#welcome(client);
+      return true;
+    }
+    return false;
   }
 
   /**

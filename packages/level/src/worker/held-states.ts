@@ -69,6 +69,11 @@ export class HeldStates {
     }
   }
 
+  /** The sequence of an answered snapshot. */
+  sequenceOf(snapshot: Held | undefined): bigint | undefined {
+    return snapshot === undefined ? undefined : this.#snapshots.get(snapshot);
+  }
+
   /** Requests that make the same snapshots and walks, if the states still exist. */
   get requests(): Request[] {
     const requests: Request[] = Array.from(this.#snapshots, ([id, sequence]) => [0, 'snapshot', id, sequence]);

@@ -54,9 +54,22 @@ export class LevelSession implements DatabaseUser {
     }
   }
 
-  /** Answers the request `get` synchronously, even if the session is still joining those that use the open database. */
-  getNow(key: Stored, format: StoredFormat, snapshot: Held | undefined): Stored | undefined {
-    return this.#database.store.getSync(key, format, snapshot === undefined ? undefined : held(this.#snapshots, snapshot).state);
+  /**
+   * Answers the request `get` synchronously, even if the session is still joining those that use the open database.
+   *
+   * @param sequence of the snapshot, if it was made in another worker and may not have been made here yet.
+   */
+  getNow(key: Stored, format: StoredFormat, snapshot: Held | undefined, sequence?: bigint): Stored | undefined {
+    const { store } = this.#database;
+    if (snapshot === undefined || sequence === undefined || this.#snapshots.has(snapshot)) {
+      return store.getSync(key, format, snapshot === undefined ? undefined : held(this.#snapshots, snapshot).state);
+    }
+    const state = this.#snapshotAt(sequence);
+    try {
+      return store.getSync(key, format, state);
+    } finally {
+      state.release();
+    }
   }
 
   propertyNow(name: string): string {
