@@ -45,6 +45,20 @@ test('a level that is closed while it opens the database does not fail when that
   await delay(10);
 });
 
+test('calls fail with LEVEL_LOCKED when another process has opened the folder meanwhile, and close does not', async () => {
+  const locked = Object.assign(new Error('locked'), { code: 'LEVEL_LOCKED', cause: { heldBy: 'another process' } });
+  let attempts = 0;
+  const makeDatabase = () => ({ join: () => (attempts++, Promise.reject(locked)) }) as unknown as SharedDatabase;
+  const guest = new ThreadGuest({ path: 'nowhere', identity: '0:6', options: {}, look: () => 'there' as const, makeDatabase });
+  await expect(guest.call('get', 'a', 'utf8', undefined)).rejects.toBe(locked);
+  // The thread that had it open may just have ended at the first.
+  expect(attempts).toBe(2);
+  const writing = guest.call('put', 'a', '1', false);
+  const closing = guest.close();
+  await expect(writing).rejects.toBe(locked);
+  await closing;
+});
+
 test('a synchronous call gets the answer of a thread that opened the database meanwhile as soon as it is there', async () => {
   const folder = new ThreadChannel<FolderMessage>(folderChannelName('0:4'), (message) => {
     if ('hello' in message) client = message.hello;

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { threadId } from 'node:worker_threads';
+import type { DatabaseError } from '@bloom/leveldb';
 import { LevelError } from '../level-error.js';
 import type { OpenOptions } from '../level-options.js';
 import type { Stored, StoredFormat } from '../stored-format.js';
@@ -30,7 +31,9 @@ const HELLO_MS = 1000;
 const MAX_WAIT_MS = 5000;
 
 /** The calls that do not fail when the folder was deleted: nothing is left to clear or to keep. */
-const NEEDLESS: ReadonlySet<LevelCall> = new Set<LevelCall>(['clear', 'close']);
+const NEEDLESS_WHEN_GONE: ReadonlySet<LevelCall> = new Set<LevelCall>(['clear', 'close']);
+/** The call that does not fail when another process has the folder open: this one has nothing open there. */
+const NEEDLESS_WHEN_ELSEWHERE: ReadonlySet<LevelCall> = new Set<LevelCall>(['close']);
 
 /** The parts that a guest needs to open the database itself. */
 export interface GuestPlace {
@@ -63,6 +66,8 @@ export class ThreadGuest extends PendingCalls {
   /** Whether a synchronous call has had no answer, and nothing was heard since: the thread that has the database open may have ended. */
   private hasMissed = false;
   private hasEnded = false;
+  /** Whether another process had the folder locked at the last attempt to open it. */
+  private wasElsewhere = false;
 
   constructor(place: GuestPlace) {
     super();
@@ -214,7 +219,7 @@ export class ThreadGuest extends PendingCalls {
     const { options, identity, path } = this.place;
     const folder = this.place.look();
     if (folder !== 'there') {
-      this.refuse(new LevelError('LEVEL_IO_ERROR', `${path} was deleted, or another folder took its place`), folder === 'gone' ? NEEDLESS : undefined);
+      this.refuse(new LevelError('LEVEL_IO_ERROR', `${path} was deleted, or another folder took its place`), folder === 'gone' ? NEEDLESS_WHEN_GONE : undefined);
       return;
     }
     const database = this.place.makeDatabase();
@@ -224,7 +229,7 @@ export class ThreadGuest extends PendingCalls {
     } catch (error) {
       // The level may have been closed meanwhile.
       if (this.hasEnded) return;
-      if ((error as { readonly code?: unknown }).code === 'LEVEL_LOCKED') this.#sayHello();
+      if ((error as { readonly code?: unknown }).code === 'LEVEL_LOCKED') this.#isLocked(error);
       else this.refuse(error);
       return;
     }
@@ -234,6 +239,15 @@ export class ThreadGuest extends PendingCalls {
     }
     // Where this closes the database, the level was closed, or its opening refused.
     await database.leave(keeper).catch(() => undefined);
+  }
+
+  /** Looks for the thread that has the folder locked. While no thread had it open, another process may have opened it. */
+  #isLocked(error: unknown): void {
+    this.#sayHello();
+    const isElsewhere = (error as { readonly cause?: Partial<DatabaseError> }).cause?.heldBy === 'another process';
+    // The first time may be chance: the thread may just have ended.
+    if (isElsewhere && this.wasElsewhere) this.refuse(error, NEEDLESS_WHEN_ELSEWHERE);
+    this.wasElsewhere = isElsewhere;
   }
 
   /** Waits without the event loop. */
