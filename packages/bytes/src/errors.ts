@@ -88,7 +88,7 @@ export class CorruptionError extends Error {
   /** What is wrong, without the place. */
   readonly problem: string;
 
-  constructor(code: CorruptionCode, place: Place, problem: string, options?: ErrorOptions) {
+  constructor(code: CorruptionCode, place: Place, problem: string, options?: { readonly cause?: unknown }) {
     super(describe(place, problem), options);
     this.code = code;
     this.structure = place.structure;

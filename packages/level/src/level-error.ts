@@ -31,7 +31,7 @@ export type LevelErrorCode =
 export class LevelError extends Error {
   readonly code: LevelErrorCode;
 
-  constructor(code: LevelErrorCode, problem: string, options?: ErrorOptions) {
+  constructor(code: LevelErrorCode, problem: string, options?: { readonly cause?: unknown }) {
     super(problem, options);
     this.name = code === 'LEVEL_ABORTED' ? 'AbortError' : 'LevelError';
     this.code = code;

@@ -33,7 +33,7 @@ export class WebStorageError extends Error {
   /** The problem, without its place. */
   readonly problem: string;
 
-  constructor(code: WebStorageErrorCode, structure: StoredStructure, offset: number, problem: string, options?: ErrorOptions) {
+  constructor(code: WebStorageErrorCode, structure: StoredStructure, offset: number, problem: string, options?: { readonly cause?: unknown }) {
     super(`${structure} at offset ${offset}: ${problem}`, options);
     this.code = code;
     this.structure = structure;

@@ -35,7 +35,7 @@ export class BulkError extends Error {
   /** The HTTP status of the store's answer, if there was one. */
   readonly status: number | undefined;
 
-  constructor(code: BulkErrorCode, problem: string, options: ErrorOptions & { readonly file?: string | undefined; readonly status?: number | undefined } = {}) {
+  constructor(code: BulkErrorCode, problem: string, options: { readonly cause?: unknown; readonly file?: string | undefined; readonly status?: number | undefined } = {}) {
     super(problem, options.cause === undefined ? undefined : { cause: options.cause });
     this.code = code;
     this.file = options.file;

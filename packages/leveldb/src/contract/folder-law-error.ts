@@ -4,7 +4,7 @@ export class FolderLawError extends Error {
   /** The name of the law. */
   readonly law: string;
 
-  constructor(law: string, problem: string, options?: ErrorOptions) {
+  constructor(law: string, problem: string, options?: { readonly cause?: unknown }) {
     super(`${law}\n${problem}`, options);
     this.law = law;
   }

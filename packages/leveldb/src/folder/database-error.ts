@@ -34,7 +34,7 @@ export class DatabaseError extends Error {
   /** For `BLOOM_LOCKED`: who holds the lock; undefined if the host does not report it. */
   readonly heldBy: LockHolder | undefined;
 
-  constructor(code: DatabaseErrorCode, problem: string, options?: ErrorOptions & { readonly heldBy?: LockHolder | undefined }) {
+  constructor(code: DatabaseErrorCode, problem: string, options?: { readonly cause?: unknown; readonly heldBy?: LockHolder | undefined }) {
     super(problem, options);
     this.code = code;
     this.heldBy = options?.heldBy;

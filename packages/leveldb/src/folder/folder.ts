@@ -113,7 +113,7 @@ export class FolderError extends Error {
   /** The file in question, if there is one. */
   readonly file: string | undefined;
 
-  constructor(code: FolderErrorCode, problem: string, options: ErrorOptions & { readonly file?: string } = {}) {
+  constructor(code: FolderErrorCode, problem: string, options: { readonly cause?: unknown; readonly file?: string } = {}) {
     super(problem, options);
     this.code = code;
     this.file = options.file;

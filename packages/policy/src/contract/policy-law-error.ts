@@ -5,7 +5,7 @@ export class PolicyLawError extends Error {
   readonly law: string;
   readonly seed: number;
 
-  constructor(law: string, seed: number, problem: string, options?: ErrorOptions) {
+  constructor(law: string, seed: number, problem: string, options?: { readonly cause?: unknown }) {
     super(`${law}\n${problem}\nseed: ${seed}`, options);
     this.law = law;
     this.seed = seed;

@@ -6,7 +6,7 @@ export class ComparatorLawError extends Error {
   /** Seed of the keys that were drawn. */
   readonly seed: number;
 
-  constructor(law: string, seed: number, problem: string, options?: ErrorOptions) {
+  constructor(law: string, seed: number, problem: string, options?: { readonly cause?: unknown }) {
     super(`${law}\n${problem}\nseed: ${seed}`, options);
     this.law = law;
     this.seed = seed;

@@ -31,7 +31,7 @@ export class HttpError extends Error {
   /** The status of the answer, if there is one. */
   readonly status: number | undefined;
 
-  constructor(code: HttpErrorCode, url: string, problem: string, options: ErrorOptions & { readonly status?: number } = {}) {
+  constructor(code: HttpErrorCode, url: string, problem: string, options: { readonly cause?: unknown; readonly status?: number } = {}) {
     super(`${url}: ${problem}`, options);
     this.code = code;
     this.url = url;

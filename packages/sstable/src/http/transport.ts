@@ -163,7 +163,7 @@ export class Transport {
     if (this.#isClosed) throw closedError();
   }
 
-  error(code: HttpErrorCode, problem: string, options?: ErrorOptions & { readonly status?: number }): HttpError {
+  error(code: HttpErrorCode, problem: string, options?: { readonly cause?: unknown; readonly status?: number }): HttpError {
     return new HttpError(code, this.url, problem, options);
   }
 
