@@ -240,7 +240,7 @@ describe.each(seeds)('the script of seed %i, with processes that are killed,', (
   });
 });
 
-test.each([true, 'empty', false])('the logs of a new database keep their order when the power is cut, with reuseLogs: %j', async (reuseLogs) => {
+test.each([true, 'empty', false] as const)('the logs of a new database keep their order when the power is cut, with reuseLogs: %j', async (reuseLogs) => {
   const random = seeded(1);
   const folder = new PowerCutFolder();
   const cuts: { readonly remains: Remains; readonly operation: string }[] = [];
