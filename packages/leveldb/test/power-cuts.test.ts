@@ -1,5 +1,6 @@
 import process from 'node:process';
 import { seeded } from '@bloom/fixtures';
+import { rejection } from '@bloom/fixtures/caught';
 import { Database, type DatabaseOptions, WriteBatch } from '@bloom/leveldb';
 import { afterAll, describe, expect, test } from 'vitest';
 import { collect } from './collect.js';
@@ -256,6 +257,26 @@ test.each([true, 'empty', false] as const)('the logs of a new database keep thei
       expect(['', 'a', 'ab', 'abc', 'abcd'], operation).toContain((await collect(left.keys())).map(text).join(''));
       await left.close();
     }
+  }
+});
+
+test('a new database whose process was killed before it synced CURRENT opens after a power cut in the next opening', async () => {
+  const random = seeded(1);
+  const folder = new PowerCutFolder();
+  let successor: PowerCutFolder | undefined;
+  folder.onOperation = (_, operation) => {
+    if (operation !== 'syncFolder' || !folder.list().includes('CURRENT')) return;
+    successor ??= folder.kill();
+    throw new Error('the process was killed');
+  };
+  await rejection(Database.open(folder, options));
+  const cuts: Remains[] = [];
+  successor!.onOperation = () => cuts.push(successor!.remains());
+  const database = await Database.open(successor!, options);
+  await database.put('a', '1');
+  await database.close();
+  for (const remains of cuts) {
+    for (let i = 0; i < 20; i++) await (await Database.open(remains.folder(random), options)).close();
   }
 });
 

@@ -97,6 +97,9 @@ export async function openVersions(folder: WritableFolder, given: Settings): Pro
   if (!names.includes(CURRENT)) {
     await createDatabase(folder, given.comparator);
     names = await folder.list();
+  } else if (logOrTable(names) === undefined) {
+    // Creating it may have been interrupted before CURRENT was synced. After a power failure, a log without CURRENT would look like a damaged database.
+    await folder.syncFolder();
   }
   const order = keyOrderOf(given.comparator);
   const versions = await VersionSet.read(folder, given.comparator, order, given.reusedManifestBytes);
@@ -126,8 +129,12 @@ export async function openVersions(folder: WritableFolder, given: Settings): Pro
  * @throws CorruptionError `BLOOM_NOT_A_DATABASE` when there are logs or tables.
  */
 function mustBeNew(names: readonly string[], folder: string | undefined): void {
-  const kept = names.find((name) => ['log', 'table'].includes(parseFileName(name)?.type ?? ''));
+  const kept = logOrTable(names);
   if (kept === undefined) return;
   const problem = `it has no CURRENT but has ${kept}: a new database would replace a damaged one`;
   throw new CorruptionError('BLOOM_NOT_A_DATABASE', { structure: 'folder', offset: 0, file: folder }, problem);
+}
+
+function logOrTable(names: readonly string[]): string | undefined {
+  return names.find((name) => ['log', 'table'].includes(parseFileName(name)?.type ?? ''));
 }
