@@ -346,6 +346,28 @@ describe('a record of which only zeros are left at the end of a log', () => {
   });
 });
 
+describe('a record that a killed process wrote in part, in space that was allocated ahead,', () => {
+  const allocated = (bytes: Uint8Array, left: number): Uint8Array => new Uint8Array(Buffer.concat([bytes.subarray(0, bytes.length - left), new Uint8Array(2 ** 20)]));
+  const keys = async (database: Database | DatabaseReader): Promise<string[]> => (await collect(database.keys())).map(text);
+
+  test.each([42, 30, 8, 2])('is left out if %d bytes of it are missing, in a log and in a MANIFEST', async (left) => {
+    const log = allocated(logOf([batchOf(1, ['a', '1']), batchOf(2, ['b', 'v'.repeat(26)])]), left);
+    const edits = [{ comparator: 'leveldb.BytewiseComparator', logNumber: 4n, nextFileNumber: 5n, lastSequence: 0n }, { comparator: 'one that refuses the database' }];
+    const manifest = allocated(logOf(edits.map((edit) => encodeVersionEdit(edit))), Math.min(left, 31));
+    const files = filesOf({ 4: log }).set('MANIFEST-000002', manifest);
+    const reader = await DatabaseReader.open(new MemoryFolder(files));
+    expect(await keys(reader)).toEqual(['a']);
+    expect(reader.describe()).toMatchObject({ dropped: [], logs: [{ tail: { problem: 'zeroed end' } }] });
+    await reader.close();
+    expect((await verifyDatabase(new MemoryFolder(files))).findings).toEqual([]);
+    const database = await Database.open(new WritableMemoryFolder(files));
+    expect(await keys(database)).toEqual(['a']);
+    await database.close();
+    const { entries } = await Database.repair(new WritableMemoryFolder(files));
+    expect(entries).toBe(1);
+  });
+});
+
 describe('a changed byte', () => {
   // The tables were never merged, so the newest edit alone lists the newest of them.
   async function grown(): Promise<Files> {
@@ -361,11 +383,18 @@ describe('a changed byte', () => {
     return folder.files();
   }
 
-  test.each(['MANIFEST-000002', '000006.log'])('of %s refuses the database, even a length or one in a last record that ends with zeros, and deletes nothing', async (name) => {
+  test.each([
+    ['MANIFEST-000002', 0],
+    ['000006.log', 0],
+    ['MANIFEST-000002', 1000],
+    ['000006.log', 1000],
+  ])('of %s, with %d zeros after it, refuses the database, even a length or one in a last record that ends with zeros, and deletes nothing', async (name, zeros) => {
     const files = await grown();
-    const bytes = files.get(name)!;
-    expect(bytes.at(-1)).toBe(0);
-    for (let at = 0; at < bytes.length; at++) {
+    const { length } = files.get(name)!;
+    const bytes = new Uint8Array(length + zeros);
+    bytes.set(files.get(name)!);
+    expect(bytes[length - 1]).toBe(0);
+    for (let at = 0; at < length; at++) {
       for (const bit of [0x01, 0x80]) {
         const folder = new WritableMemoryFolder(new Map(files).set(name, changed(bytes, at, bytes[at]! ^ bit)));
         expect(await rejection(Database.open(folder)), String(at)).toMatchObject({ code: 'BLOOM_BAD_LOG' });

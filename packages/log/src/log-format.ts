@@ -92,15 +92,20 @@ export function isZeroFrom(bytes: Uint8Array, start: number): boolean {
 const SECTOR_LENGTH = 512;
 
 /**
- * Whether only zeros are in place of the end of the fragment `bytes[start, end)`, and after it, as a power failure can leave them. Zeros that
- * do not reach back to a sector's start are those of the record itself: nearly every edit of a MANIFEST ends with some. Nor are they those of
- * a fragment whose length was changed.
+ * Whether only zeros are in place of the end of the fragment `bytes[start, end)`, and after it, as a power failure can leave them, or a killed
+ * process in space that was allocated ahead. Those of a power failure reach back to a sector's start. Any other zeros can be the record's own, as
+ * nearly every edit of a MANIFEST ends with some: if one changed byte or a changed length explains the checksum, it is not the end that is lost.
  *
  * @param offset of `bytes` in the file.
  */
 export function isZeroedEnd(bytes: Uint8Array, start: number, end: number, offset: number): boolean {
   const sector = end - 1 - ((offset + end - 1) % SECTOR_LENGTH);
-  return sector > start && isZeroFrom(bytes, sector) && !hasChangedLength(bytes, start);
+  if (sector > start && isZeroFrom(bytes, sector)) return !hasChangedLength(bytes, start);
+  const isAllocatedAhead = end < bytes.length || (offset + end) % LOG_BLOCK_LENGTH === 0;
+  const length = end - start - LOG_HEADER_LENGTH;
+  if (!isAllocatedAhead || length === 0 || !isZeroFrom(bytes, end - 1) || hasChangedLength(bytes, start)) return false;
+  // The only byte of a payload is always one that can have changed.
+  return length === 1 || !hasChangedByte(bytes, start, end);
 }
 
 /**
@@ -116,8 +121,7 @@ export function mayBeTruncated(bytes: Uint8Array, start: number, end: number, of
 
 /** Whether the checksum of a fragment, which does not cover the length, is that of another length. */
 function hasChangedLength(bytes: Uint8Array, start: number): boolean {
-  const stored = (bytes[start]! | (bytes[start + 1]! << 8) | (bytes[start + 2]! << 16) | (bytes[start + 3]! << 24)) >>> 0;
-  const expected = unmaskCrc(stored);
+  const expected = unmaskCrc(storedCrc(bytes, start));
   const byte = new Uint8Array(1);
   let crc = 0;
   for (let i = start + 6; i < Math.min(bytes.length, start + LOG_BLOCK_LENGTH); i++) {
@@ -126,6 +130,46 @@ function hasChangedLength(bytes: Uint8Array, start: number): boolean {
     if (crc === expected) return true;
   }
   return false;
+}
+
+/** Whether the checksum of the fragment `bytes[start, end)` would be right with another byte in one place: in it, in the type or in the payload. */
+function hasChangedByte(bytes: Uint8Array, start: number, end: number): boolean {
+  const stored = storedCrc(bytes, start);
+  const crc = crc32c(bytes.subarray(start + 6, end));
+  const maskedDifference = stored ^ maskCrc(crc);
+  if ([0, 8, 16, 24].some((shift) => (maskedDifference & ~(0xff << shift)) === 0)) return true;
+  // What a byte adds to a checksum depends only on how many bytes follow. `difference` is what the wrong bytes add, without the bytes from `i` on.
+  const table = byteDifferences();
+  let difference = (unmaskCrc(stored) ^ crc) >>> 0;
+  for (let i = end - 1; i >= start + 6; i--) {
+    const byte = table.byHighest[difference >>> 24]!;
+    const rest = (difference ^ table.ofByte[byte]!) >>> 0;
+    if (rest === 0) return true;
+    difference = ((rest << 8) | byte) >>> 0;
+  }
+  return false;
+}
+
+interface ByteDifferences {
+  /** What the bits of a last byte that differ change in a CRC-32C. */
+  readonly ofByte: Uint32Array;
+  /** Those bits, by the highest byte of what they change. */
+  readonly byHighest: Uint8Array;
+}
+
+let differences: ByteDifferences | undefined;
+
+function byteDifferences(): ByteDifferences {
+  if (differences !== undefined) return differences;
+  const ofByte = Uint32Array.from({ length: 256 }, (_, byte) => crc32c(Uint8Array.of(byte)) ^ crc32c(Uint8Array.of(0)));
+  const byHighest = new Uint8Array(256);
+  ofByte.forEach((difference, byte) => (byHighest[difference >>> 24] = byte));
+  return (differences = { ofByte, byHighest });
+}
+
+/** The masked checksum that is stored in the header at `start`. */
+function storedCrc(bytes: Uint8Array, start: number): number {
+  return (bytes[start]! | (bytes[start + 1]! << 8) | (bytes[start + 2]! << 16) | (bytes[start + 3]! << 24)) >>> 0;
 }
 
 /** Takes the fragments of a block apart. */
@@ -144,8 +188,6 @@ export class FragmentReader {
     this.end = this.start + length;
     if (this.end > blockEnd) return 'bad length';
     if (this.type === ZERO && length === 0) return 'zeros';
-    const stored =
-      (block[position]! | (block[position + 1]! << 8) | (block[position + 2]! << 16) | (block[position + 3]! << 24)) >>> 0;
-    return maskedCrc32c(block.subarray(position + 6, this.end)) === stored ? 'fragment' : 'bad checksum';
+    return maskedCrc32c(block.subarray(position + 6, this.end)) === storedCrc(block, position) ? 'fragment' : 'bad checksum';
   }
 }

@@ -433,6 +433,56 @@ describe('damage', () => {
       expect(readLog(written([big('a', 100), big('b', 600)]).fill(0, 513)).drops).toMatchObject([{ offset: 107, reason: 'checksum mismatch' }]);
     });
 
+    describe('in space that was allocated ahead', () => {
+      const random = seeded(11);
+      const payload = (length: number): Uint8Array => random.bytes(length).map((byte) => byte | 1);
+
+      test.each([
+        ['in the middle of a sector', 100, 40],
+        ['across a sector', sector - 20, 40],
+        ['up to the end of a block', B - 7 - 7 - 40, 40],
+        ['across blocks', B - 100, B + 300],
+      ])('are what a killed writer leaves, wherever they begin: %s', (_, length, second) => {
+        const whole = written([payload(length), payload(second)]);
+        const at = length + 7;
+        // After the header, and wherever the copy of the payload stopped, except before its last byte.
+        for (let left = 2; left <= 40; left++) {
+          for (const end of [whole.length, ...(second > B ? [B] : [])]) {
+            const bytes = new Uint8Array(4 * B);
+            bytes.set(whole.subarray(0, end - left));
+            expect(readLog(bytes), String(left)).toMatchObject({ records: [{ offset: 0 }], drops: [], tail: { offset: at, byteLength: bytes.length - at, problem: 'zeroed end' } });
+            expect(logLayout(bytes).some(({ label }) => label === 'zeroed end')).toBe(true);
+            const drops: LogDrop[] = [];
+            const later = new LogReader({ record: () => {}, drop: (drop) => drops.push(drop) }, at);
+            later.push(bytes.subarray(at));
+            expect([later.finish()?.problem, drops, later.resumeOffset]).toEqual(['zeroed end', [], at]);
+          }
+        }
+      });
+
+      test('are what a killed writer leaves of a last fragment with one byte', () => {
+        const whole = written([payload(B - 7 - 40), payload(33 + 1)]);
+        const bytes = new Uint8Array(4 * B);
+        bytes.set(whole.subarray(0, -1));
+        expect(readLog(bytes)).toMatchObject({ records: [{ offset: 0 }], drops: [], tail: { offset: B - 40, problem: 'zeroed end' } });
+      });
+
+      test('do not hide one changed byte in a last record that ends with zeros, however many', () => {
+        for (const zeros of [1, 7, 8, 60]) {
+          const whole = written([payload(100), new Uint8Array([...payload(50), ...new Uint8Array(zeros)])]);
+          for (let at = 107; at < whole.length; at++) {
+            for (const change of [1, 0x80, 0xff]) {
+              const bytes = new Uint8Array(2 * B);
+              bytes.set(whole);
+              bytes[at]! ^= change;
+              if ((bytes[111]! | (bytes[112]! << 8)) > B - 107 - 7) continue;
+              expect(readLog(bytes), `${at} ${change}`).toMatchObject({ drops: [{ offset: 107, reason: 'checksum mismatch' }], tail: undefined });
+            }
+          }
+        }
+      });
+    });
+
     test('are damage if another byte follows, at any distance', () => {
       const drop = { offset: 107, byteLength: B - 107, reason: 'checksum mismatch' };
       for (const blocks of [1, 2, 5]) {
