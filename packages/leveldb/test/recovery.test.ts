@@ -405,6 +405,19 @@ describe('a changed byte', () => {
   });
 });
 
+test('a log whose process was killed within a record at the end of a block, and that LevelDB continued, is whole', async () => {
+  const killed = logOf([batchOf(1, ['a', '1']), batchOf(2, ['b', 'v'.repeat(40_000)])]).subarray(0, 32_768);
+  const files = filesOf({ 4: Buffer.concat([killed, logOf([batchOf(2, ['c', '1'])])]) });
+  expect((await verifyDatabase(new MemoryFolder(files))).findings).toEqual([]);
+  const reader = await DatabaseReader.open(new MemoryFolder(files));
+  expect((await collect(reader.keys())).map(text)).toEqual(['a', 'c']);
+  await reader.close();
+  expect(await Database.repair(new WritableMemoryFolder(files))).toMatchObject({ entries: 2, lost: [] });
+  const database = await Database.open(new WritableMemoryFolder(files));
+  expect((await collect(database.keys())).map(text)).toEqual(['a', 'c']);
+  await database.close();
+});
+
 describe('zeros in the middle of a log', () => {
   // The first record ends with its block, the second fills the next one, and only zeros are left of it.
   const value = (byteLength: number): string => 'v'.repeat(byteLength);

@@ -21,6 +21,8 @@ export interface LogDrop {
   readonly byteLength: number;
   /** In LevelDB's words, if it has any. */
   readonly reason: LogDropReason;
+  /** Present for a record that a killed process began, in a log that another process continued, as LevelDB does with `reuse_logs`: not damage. */
+  readonly isInterrupted?: true;
 }
 
 /** The end of a log that stops in the middle of a record, or has zeros from there on. */
@@ -222,12 +224,12 @@ export class LogReader {
     switch (type) {
       case FULL:
         // Writers before LevelDB 1.0 left an empty FIRST at the end of a block.
-        if (this.#partialLength > 0) this.#abandon('partial record without end(1)');
+        if (this.#partialLength > 0) this.#abandon('partial record without end(1)', offset);
         this.#forget();
         this.#give(payload, offset, end);
         break;
       case FIRST:
-        if (this.#partialLength > 0) this.#abandon('partial record without end(2)');
+        if (this.#partialLength > 0) this.#abandon('partial record without end(2)', offset);
         this.#forget();
         this.#fragments = [payload];
         this.#partialLength = payload.length;
@@ -295,10 +297,19 @@ export class LogReader {
     this.#reading.record(record, offset);
   }
 
-  /** Drops the record that is being put together, if there is one, and stops skipping fragments of one that is too large. */
-  #abandon(reason: LogDropReason): void {
+  /**
+   * Drops the record that is being put together, if there is one, and stops skipping fragments of one that is too large.
+   *
+   * @param nextOffset of the whole fragment that follows; undefined if the record is dropped for another reason.
+   */
+  #abandon(reason: LogDropReason, nextOffset?: number): void {
     this.isTooLarge = false;
-    if (this.#fragments !== undefined) this.#drop(this.#recordOffset, this.#partialLength, reason);
+    if (this.#fragments !== undefined) {
+      const drop = { offset: this.#recordOffset, byteLength: this.#partialLength, reason };
+      // A log that ended with a block, in the middle of a record, is continued in the next block.
+      const isInterrupted = nextOffset !== undefined && nextOffset % LOG_BLOCK_LENGTH === 0;
+      this.#reading.drop?.(isInterrupted ? { ...drop, isInterrupted } : drop);
+    }
     this.#forget();
   }
 

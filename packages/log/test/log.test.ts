@@ -360,6 +360,15 @@ describe('damage', () => {
     expect(logLayout(bytes).at(-1)).toMatchObject({ offset: header, label: 'rest of the block: bad record length' });
   });
 
+  test.each([
+    ['FIRST', big('a', B), B, 'next', 'partial record without end(1)'],
+    ['MIDDLE', big('a', 2 * B), 2 * B, big('b', 2 * B), 'partial record without end(2)'],
+  ])('a log that ended with a %s fragment, and that another process continued, has a record that was interrupted', (_, record, length, next, reason) => {
+    const { records, drops, tail } = readLog(written([next], written([record]).subarray(0, length)));
+    expect(records.map(({ bytes }) => bytes.length)).toEqual([next.length]);
+    expect([drops, tail]).toEqual([[{ offset: 0, byteLength: length - (7 * length) / B, reason, isInterrupted: true }], undefined]);
+  });
+
   test('preallocated zeros are neither records nor damage', () => {
     const bytes = new Uint8Array(40_010);
     bytes.set(written(['foo']));

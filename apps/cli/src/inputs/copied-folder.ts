@@ -127,7 +127,8 @@ class FolderCopy {
     const tables = new Set<bigint>();
     let [logNumber, previousLogNumber] = [0n, 0n];
     const { records, drops, tail } = readLog(bytes);
-    if (drops.length > 0) return new Failure(`${join(this.#path, manifest)}: is damaged at offset ${drops[0]!.offset}; bloom repair makes a new one`);
+    const damage = drops.find(({ isInterrupted }) => isInterrupted !== true);
+    if (damage !== undefined) return new Failure(`${join(this.#path, manifest)}: is damaged at offset ${damage.offset}; bloom repair makes a new one`);
     for (const record of records) {
       const edit = decodeVersionEdit(record.bytes, { structure: 'MANIFEST', offset: record.offset, file: manifest });
       for (const { number } of edit.deletedFiles ?? []) tables.delete(number);

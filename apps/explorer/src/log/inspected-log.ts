@@ -61,7 +61,7 @@ export class InspectedLog {
       records: records.length,
       fragments,
       operations,
-      damage: drops.map(({ offset, byteLength, reason }) => ({ offset, byteLength, reason })),
+      damage: drops.filter(({ isInterrupted }) => isInterrupted !== true).map(({ offset, byteLength, reason }) => ({ offset, byteLength, reason })),
       tail,
       isIndexedDb: keys.length > 0 && keys.every((key) => indexedDbKey(key) !== undefined),
       isMinecraft: keys.length > 0 && keys.filter((key) => minecraftKey(key) !== undefined).length > keys.length / 2,

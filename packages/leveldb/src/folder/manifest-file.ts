@@ -47,7 +47,9 @@ export function* readManifest(file: FolderFile, name: string, options: ManifestR
   const builder = before?.builder.copy() ?? new ManifestBuilder();
   const reader = new LogReader(
     {
-      drop: (drop) => onDamage(logDamage(drop, place.file)),
+      drop(drop) {
+        if (drop.isInterrupted !== true) onDamage(logDamage(drop, place.file));
+      },
       record(record, offset) {
         try {
           const edit = builder.add(record, { structure: 'version edit', offset, file: place.file });

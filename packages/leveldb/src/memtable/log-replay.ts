@@ -52,7 +52,9 @@ export class LogReplay {
     const reader = new LogReader(
       {
         record: (record, offset) => this.#replay(record, offset),
-        drop: ({ offset, byteLength, reason }) => this.#damaged('log record', logDropCode(reason), offset, byteLength, reason),
+        drop: ({ offset, byteLength, reason, isInterrupted }) => {
+          if (isInterrupted !== true) this.#damaged('log record', logDropCode(reason), offset, byteLength, reason);
+        },
       },
       checksum?.byteLength,
     );
