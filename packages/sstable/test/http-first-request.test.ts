@@ -175,6 +175,32 @@ describe('what came with the first request', () => {
     expect(await rejection(source.read(0, 10))).toMatchObject({ code: 'BLOOM_HTTP_CHANGED' });
   });
 
+  test.each<[string, HttpSourceOptions, (response: ServerResponse) => unknown]>([
+    ['that breaks off', {}, (response) => {
+      response.writeHead(206, { etag: '"zero"', 'content-length': TAIL, 'content-range': `bytes ${length + 7 - TAIL}-${length + 6}/${length + 7}` });
+      response.write(file.subarray(0, 100), () => response.destroy());
+    }],
+    ['that breaks off at the start', { startBytes: 1000 }, (response) => {
+      response.writeHead(206, { etag: '"zero"', 'content-length': 1000, 'content-range': `bytes 0-999/${length + 7}` });
+      response.write(file.subarray(0, 100), () => response.destroy());
+    }],
+    ['that is a page larger than maxWholeBytes', { maxWholeBytes: 0 }, (response) => {
+      response.writeHead(200, { etag: '"page"', 'content-type': 'text/html' }).end('<!doctype html><p>wait');
+    }],
+    ['that is a whole file larger than maxWholeBytes', { maxWholeBytes: 10 }, (response) => response.writeHead(200, { etag: '"zero"' }).end(file)],
+  ])('does not fix the version with an answer %s', async (_, options, answer) => {
+    let left = 1;
+    server.misbehave = (_request, response) => {
+      if (left-- <= 0) return false;
+      answer(response);
+      return true;
+    };
+    const source = await HttpSource.open(server.url, { ...fast, ...options });
+    await mustBeRight(source);
+    server.etag = '"two"';
+    expect(await rejection(source.read(0, 10))).toMatchObject({ code: 'BLOOM_HTTP_CHANGED' });
+  });
+
   test('of an empty file is nothing, in one request', async () => {
     server.bytes = new Uint8Array(0);
     for (const options of [{}, { startBytes: 4096 }]) {

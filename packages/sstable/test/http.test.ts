@@ -300,12 +300,43 @@ describe('a file that is replaced', () => {
     expect(await rejection(table.get(entries[0]![0]))).toEqual(isHttpError('BLOOM_HTTP_CHANGED'));
   });
 
-  test('is detected between HEAD and the first range', async () => {
+  test('is detected between HEAD and the first range by its length', async () => {
     server.misbehave = ({ method }) => {
-      if (method === 'GET') server.etag = '"two"';
+      if (method === 'GET') server.bytes = other;
       return false;
     };
     expect(await rejection(Table.open(await HttpSource.open(server.url, { ...fast, tailBytes: 0 })))).toEqual(isHttpError('BLOOM_HTTP_CHANGED'));
+  });
+
+  test('is detected after a HEAD with another ETag than the ranges', async () => {
+    const source = await headOfOtherVersion();
+    await source.read(0, 10);
+    server.etag = '"two"';
+    expect(await rejection(source.read(0, 10))).toEqual(isHttpError('BLOOM_HTTP_CHANGED'));
+  });
+
+  test('is not assumed of a server whose HEAD has another ETag than the ranges', async () => {
+    expect(sameEntries(await collect(await Table.open(await headOfOtherVersion())), entries)).toBe(true);
+  });
+
+  function headOfOtherVersion(): Promise<HttpSource> {
+    const headers = { etag: '"head"', 'content-length': file.length };
+    server.misbehave = ({ method }, response) => method === 'HEAD' && Boolean(response.writeHead(200, headers).end());
+    return HttpSource.open(server.url, { ...fast, tailBytes: 0 });
+  }
+
+  test('is not assumed where only a response that broke off was of another version', async () => {
+    const source = await HttpSource.open(server.url, { ...fast, byteLength: file.length });
+    let left = 1;
+    server.misbehave = ({ range }, response) => {
+      if (range === undefined || left-- <= 0) return false;
+      response.writeHead(206, { etag: '"zero"', 'content-length': 10, 'content-range': `bytes 0-9/${file.length}` });
+      response.write(file.subarray(0, 5), () => response.destroy());
+      return true;
+    };
+    expect(await source.read(0, 10)).toEqual(new Uint8Array(file.subarray(0, 10)));
+    server.etag = '"two"';
+    expect(await rejection(source.read(10, 10))).toEqual(isHttpError('BLOOM_HTTP_CHANGED'));
   });
 
   test('by the same bytes, with the same ETag, causes no error', async () => {

@@ -40,7 +40,7 @@ const HTTP_SOURCE_OPTIONS: Record<keyof HttpSourceOptions, true> = {
 /**
  * A table behind a URL, read by Range requests.
  *
- * Every answer must be about the same version of the file as the first one, so that a file that is replaced while it is
+ * All bytes must come from the same version of the file as the first ones, so that a file that is replaced while it is
  * read causes an error and never a mixture. The ETag and the length are compared and, if the ETag is weak or absent,
  * Last-Modified. For a page of another origin, the server must expose `ETag` and `Content-Range`.
  *
@@ -158,12 +158,14 @@ interface FirstRange {
   readonly byteLength: number;
 }
 
-/** A file on a server. All answers must be about one version of it. */
+/** A file on a server. All bytes must be of one version of it. */
 class RemoteFile {
   readonly transport: Transport;
   readonly #maxWholeBytes: number;
-  /** The version in the first answer. */
+  /** The version of the bytes taken so far; before the first of them, the one in the answer to HEAD. */
   #version: Version | undefined;
+  /** Whether bytes were taken. HEAD alone does not settle the version: some servers give it another ETag than GET. */
+  #hasBytes = false;
   #fileLength: number | undefined;
   /** Whether the length is that of the option, which no answer has confirmed. */
   #isLengthGiven: boolean;
@@ -248,6 +250,7 @@ class RemoteFile {
   /** Forgets all answers. */
   #forget(): void {
     this.#version = undefined;
+    this.#hasBytes = false;
     this.#fileLength = undefined;
     this.#held = undefined;
     this.#whole = undefined;
@@ -325,13 +328,12 @@ class RemoteFile {
     // A server may send fewer bytes: of a range at the start only the first ones, of a range at the end only the last ones.
     if (isStart ? first !== 0 || last >= byteLength : last !== fileLength - 1 || first < fileLength - byteLength) return false;
     if (isEncoded(answer) || (answer.header('content-type') ?? '').startsWith('multipart/')) return false;
-    this.#check(answer, undefined);
     const expected = last - first + 1;
     const bytes = await answer.body(expected);
     if (bytes?.length !== expected) {
       throw new Retriable(this.#failed(`asked for ${expected} bytes at ${first}, it sends ${bytes?.length ?? 'more'}`));
     }
-    this.#checkLength(fileLength);
+    this.#take(answer, fileLength);
     this.#held = { offset: first, bytes };
     return true;
   }
@@ -351,7 +353,7 @@ class RemoteFile {
   /** Whether a refusal means that the file is empty, because an empty file has no ranges. */
   #isEmpty(answer: Answer): boolean {
     if (parseContentRange(answer.header('content-range') ?? '')?.fileLength !== 0) return false;
-    this.#checkLength(0);
+    this.#takeLength(0);
     this.#whole = new Uint8Array(0);
     return true;
   }
@@ -363,7 +365,10 @@ class RemoteFile {
       const length = wholeNumber(answer.header('content-length'));
       if (answer.status !== 200) throw this.transport.refusal(answer);
       // The length of compressed contents is not that of the file. A length of 0 may describe the empty answer to HEAD.
-      if (length !== undefined && length > 0 && !isEncoded(answer)) this.#check(answer, length);
+      if (length !== undefined && length > 0 && !isEncoded(answer)) {
+        this.#version = this.#checked(answer, length);
+        this.#takeLength(length);
+      }
       this.#seemsEmpty = length === 0;
     } catch (error) {
       if (error instanceof Retriable) await this.transport.pause(error, 0, signal);
@@ -385,11 +390,12 @@ class RemoteFile {
     // Null as well when it is hidden from a page of another origin.
     const header = answer.header('content-range');
     const range = header === null ? undefined : parseContentRange(header);
-    this.#check(answer, range?.fileLength);
+    this.#checked(answer, range?.fileLength);
     await this.#mustBePlain(answer);
     if (range?.fileLength === 0) {
       // s3rver promises the first byte of an empty file, and then never sends it.
       answer.discard();
+      this.#take(answer, 0);
       return EMPTY;
     }
     const type = answer.header('content-type') ?? '';
@@ -401,13 +407,16 @@ class RemoteFile {
     // A server may send only the start of the range.
     const expected = last - first + 1;
     const bytes = await answer.body(expected);
-    if (bytes?.length === expected) return { bytes, isWhole: false };
-    throw new Retriable(this.#failed(`asked for ${expected} bytes at ${offset}, it sends ${bytes?.length ?? 'more'}`));
+    if (bytes?.length !== expected) {
+      throw new Retriable(this.#failed(`asked for ${expected} bytes at ${offset}, it sends ${bytes?.length ?? 'more'}`));
+    }
+    this.#take(answer, range?.fileLength);
+    return { bytes, isWhole: false };
   }
 
   /** Takes the whole file from a server that does not support ranges. */
   async #takeWhole(answer: Answer): Promise<Part> {
-    this.#check(answer, undefined);
+    this.#checked(answer, undefined);
     await this.#mustBePlain(answer);
     const length = wholeNumber(answer.header('content-length'));
     const known = length ?? this.#fileLength;
@@ -419,7 +428,7 @@ class RemoteFile {
     }
     // fetch itself rejects a truncated response, so this one was decompressed, and Content-Encoding was hidden from the page.
     if (length !== undefined && length !== bytes.length) throw this.#encoded(`its ${length} bytes became ${bytes.length}`);
-    this.#checkLength(bytes.length);
+    this.#take(answer, bytes.length);
     return { bytes, isWhole: true };
   }
 
@@ -429,32 +438,49 @@ class RemoteFile {
     let fileLength = parseContentRange(answer.header('content-range') ?? '')?.fileLength;
     // Some servers, such as npm's http-server, do not send the length here, and a browser may hide it from the page.
     if (this.#seemsEmpty && offset === 0) fileLength ??= 0;
-    if (fileLength !== undefined) this.#checkLength(fileLength);
+    if (fileLength !== undefined) this.#takeLength(fileLength);
     else if (this.#fileLength !== undefined) throw this.#otherLength(`which does not include byte ${offset}`);
     // Every range of an empty file is refused.
     if (fileLength === 0 && offset === 0) return EMPTY;
     throw this.transport.refusal(answer);
   }
 
-  /** @throws HttpError `BLOOM_HTTP_CHANGED` when the answer has another version of the file than the first one. */
-  #check(answer: Answer, fileLength: number | undefined): void {
+  /**
+   * The version in an answer whose body has not arrived yet.
+   *
+   * @throws HttpError `BLOOM_HTTP_CHANGED` when it is another one than that of the bytes taken so far.
+   */
+  #checked(answer: Answer, fileLength: number | undefined): Version {
     const etag = answer.header('etag');
     const modified = answer.header('last-modified');
     const isHtml = isHtmlPage(answer);
-    this.#version ??= { etag, modified, isHtml };
-    const { etag: first } = this.#version;
-    if (isHtml && !this.#version.isHtml) throw this.#page();
-    if (etag !== first) throw this.#changed(`ETag, from ${first ?? 'none'} to ${etag ?? 'none'}`);
-    // A weak ETag may stay the same when bytes change (RFC 9110, section 8.8.1).
-    if ((first === null || first.startsWith('W/')) && modified !== this.#version.modified) {
-      throw this.#changed(`date, from ${this.#version.modified ?? 'none'} to ${modified ?? 'none'}`);
+    const first = this.#version;
+    if (isHtml && first?.isHtml === false) throw this.#page();
+    if (first !== undefined && this.#hasBytes) {
+      if (etag !== first.etag) throw this.#changed(`ETag, from ${first.etag ?? 'none'} to ${etag ?? 'none'}`);
+      // A weak ETag may stay the same when bytes change (RFC 9110, section 8.8.1).
+      if ((etag === null || etag.startsWith('W/')) && modified !== first.modified) {
+        throw this.#changed(`date, from ${first.modified ?? 'none'} to ${modified ?? 'none'}`);
+      }
     }
     if (fileLength !== undefined) this.#checkLength(fileLength);
+    return first !== undefined && this.#hasBytes ? first : { etag, modified, isHtml };
+  }
+
+  /** Takes the version in an answer whose bytes have arrived, and are used: later ones must have the same. @throws as `#checked`. */
+  #take(answer: Answer, fileLength: number | undefined): void {
+    this.#version = this.#checked(answer, fileLength);
+    this.#hasBytes = true;
+    if (fileLength !== undefined) this.#takeLength(fileLength);
   }
 
   #checkLength(fileLength: number): void {
-    this.#fileLength ??= fileLength;
-    if (fileLength !== this.#fileLength) throw this.#otherLength(`from ${this.#fileLength} to ${fileLength}`);
+    if (fileLength !== (this.#fileLength ?? fileLength)) throw this.#otherLength(`from ${this.#fileLength} to ${fileLength}`);
+  }
+
+  #takeLength(fileLength: number): void {
+    this.#checkLength(fileLength);
+    this.#fileLength = fileLength;
     this.#isLengthGiven = false;
   }
 
