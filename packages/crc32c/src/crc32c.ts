@@ -1,3 +1,4 @@
+import { mustBeBytes } from '@bloom/bytes/internal';
 import { kernelCrc32c } from './crc32c-kernel.js';
 import { makeCrcTables } from './crc-tables.js';
 import { type Crc32c, plainCrc32c } from './plain-crc32c.js';
@@ -13,8 +14,17 @@ const BYTES_BEFORE_KERNEL = 8 * 2 ** 10;
 // Made at first use, so that nothing is computed or compiled at import.
 let implementation: Crc32c | undefined;
 
-/** The CRC-32C of the first `length` bytes of `bytes`, or of all of them, a uint32. `seed` is the CRC-32C of the bytes before them. */
-export function crc32c(bytes: Uint8Array, seed = 0, length = bytes.length): number {
+/**
+ * The CRC-32C of the first `length` bytes of `bytes`, or of all of them, a uint32. `seed` is the CRC-32C of the bytes before them.
+ *
+ * @throws TypeError when `bytes` is not a `Uint8Array`, or is detached; RangeError when it has fewer than `length` bytes.
+ */
+export function crc32c(bytes: Uint8Array, seed = 0, length?: number): number {
+  mustBeBytes('bytes', bytes);
+  length ??= bytes.length;
+  if (!(Number.isInteger(length) && length >= 0 && length <= bytes.length)) {
+    throw new RangeError(`length must be a whole number from 0 to ${bytes.length}, got ${length}`);
+  }
   implementation ??= makeCrc32c();
   return implementation(bytes, seed, length);
 }

@@ -21,7 +21,11 @@ export function unmaskCrc(masked: number): number {
   return ((rotated >>> 17) | (rotated << 15)) >>> 0;
 }
 
-/** The masked CRC-32C of the first `length` bytes of `bytes`, or of all of them, a uint32: tables and logs store it in little-endian order. */
+/**
+ * The masked CRC-32C of the first `length` bytes of `bytes`, or of all of them, a uint32: tables and logs store it in little-endian order.
+ *
+ * @throws as {@link crc32c}.
+ */
 export function maskedCrc32c(bytes: Uint8Array, length?: number): number {
   return maskCrc(crc32c(bytes, 0, length));
 }

@@ -1,3 +1,4 @@
+import { caught } from '@bloom/fixtures/caught';
 import { fromHex, seeded, vectors } from '@bloom/fixtures';
 import { crc32c, maskCrc, maskedCrc32c, unmaskCrc } from '@bloom/crc32c';
 import { describe, expect, test, vi } from 'vitest';
@@ -215,4 +216,17 @@ test('the kernel sums up 256 bytes or more, at most 32 KiB at a time; fewer are 
 test('the module is small enough to be compiled at once in any browser’s main thread', () => {
   // Older versions of Chromium compile larger ones only asynchronously there.
   expect(CRC32C_KERNEL.length / 2).toBeLessThan(4096);
+});
+
+test.each<[string, unknown[], string]>([
+  ['text', ['hello'], 'TypeError: bytes must be a Uint8Array, got string'],
+  ['wider numbers', [Uint16Array.of(1)], 'TypeError: bytes must be a Uint8Array, got a Uint16Array'],
+  ['nothing', [], 'TypeError: bytes must be a Uint8Array, got undefined'],
+  ['more bytes than there are', [new Uint8Array(12), 13], 'RangeError: length must be a whole number from 0 to 12, got 13'],
+  ['fewer than no bytes', [new Uint8Array(12), -1], 'RangeError: length must be a whole number from 0 to 12, got -1'],
+  ['a part of a byte', [new Uint8Array(12), 2.5], 'RangeError: length must be a whole number from 0 to 12, got 2.5'],
+])('the checksum of %s is refused', (_, [bytes, length], message) => {
+  const given = bytes as Uint8Array;
+  expect(String(caught(() => crc32c(given, 0, length as number)))).toBe(message);
+  expect(String(caught(() => maskedCrc32c(given, length as number)))).toBe(message);
 });
