@@ -74,6 +74,9 @@ const USUAL_KEYS = 10_000;
 const ENOUGH_FALSE_POSITIVES = 10_000;
 const ENOUGH_PROBES = 4_000_000;
 
+/** The most bytes of a filter that is measured, or of the hashes of its keys. Hosts cannot allocate much more. */
+const MAX_SAMPLE_BYTES = 2 ** 32;
+
 /**
  * The share of absent keys, 0 to 1, that match LevelDB's Bloom filter: with its number of probes, its rounding, its
  * minimum of 64 bits and its 32-bit hash.
@@ -87,7 +90,8 @@ const ENOUGH_PROBES = 4_000_000;
  * stored numbers, the rate can be more than ten times as high. See README.md.
  *
  * @param size `keys`: default 10,000.
- * @throws RangeError for a `bitsPerKey` that `BloomFilterPolicy` refuses, or `keys` that are not a whole number, at least 1.
+ * @throws RangeError for a `bitsPerKey` that `BloomFilterPolicy` refuses, `keys` that are not a whole number from 1 to 2^30, or a filter
+ *   of more than 4 GiB.
  * @example
  * ```ts
  * bloomFalsePositiveRate({ bitsPerKey: 10, keys: 1000 }); // 0.0087, where an ideal filter has 0.0084
@@ -102,7 +106,10 @@ export function bloomFalsePositiveRate({ bitsPerKey, keys = USUAL_KEYS }: Filter
 function sampledRate(bitsPerKey: number, keys: number, limit: number): number {
   const probes = probesFor(new BloomFilterPolicy(bitsPerKey).bitsPerKey);
   const random = seeded(0);
-  const filter = new Uint8Array(filterByteLength(keys, bitsPerKey));
+  const filterBytes = filterByteLength(keys, bitsPerKey);
+  if (keys * Uint32Array.BYTES_PER_ELEMENT > MAX_SAMPLE_BYTES) throw new RangeError(`keys must be at most 2^30, got ${keys}`);
+  if (filterBytes > MAX_SAMPLE_BYTES) throw new RangeError(`the filter must have at most 4 GiB, ${keys} keys with ${bitsPerKey} bits each need ${filterBytes} bytes`);
+  const filter = new Uint8Array(filterBytes);
   const hashes = new Uint32Array(keys);
   // Small filters differ from each other, so a sample needs many; large ones hardly differ.
   const asksPerFilter = Math.max(100, keys);
@@ -132,7 +139,7 @@ const MAX_USEFUL_BITS_PER_KEY = 64;
  *
  * @param rate above 0, below 1.
  * @param keys how many keys one filter is made from: default 10,000. In a table with blocks of 4 KiB it is a few dozen.
- * @throws RangeError for any other rate, or `keys` that are not a whole number, at least 1.
+ * @throws RangeError for any other rate, or `keys` that are not a whole number, at least 1, and as {@link bloomFalsePositiveRate} does.
  * @example
  * ```ts
  * bloomBitsPerKey(0.01); // 10
@@ -164,7 +171,7 @@ function isReachable(rate: number, keys: number): boolean {
 }
 
 function mustBePositive(name: string, value: number): void {
-  if (!(value > 0 && value < Infinity)) throw new RangeError(`${name} must be a positive number, got ${value}`);
+  if (!(typeof value === 'number' && value > 0 && value < Infinity)) throw new RangeError(`${name} must be a positive number, got ${value}`);
 }
 
 function mustBeCount(name: string, value: number): void {
@@ -172,5 +179,5 @@ function mustBeCount(name: string, value: number): void {
 }
 
 function mustBeRate(rate: number): void {
-  if (!(rate > 0 && rate < 1)) throw new RangeError(`rate must be above 0 and below 1, got ${rate}`);
+  if (!(typeof rate === 'number' && rate > 0 && rate < 1)) throw new RangeError(`rate must be above 0 and below 1, got ${rate}`);
 }
