@@ -28,8 +28,8 @@ describe('an argument that is neither a Uint8Array nor a string is rejected by n
   test('by the builder, which remains usable', () => {
     const sink = new MemorySink();
     const builder = new TableBuilder(sink);
-    expect(() => builder.add(wrong, utf8('x'))).toThrow(new TypeError('key must be a Uint8Array, got number'));
-    expect(() => builder.add(utf8('x'), wrong)).toThrow(new TypeError('value must be a Uint8Array, got number'));
+    expect(() => builder.add(wrong, utf8('x'))).toThrow(new TypeError('key must be a Uint8Array or a string, got number'));
+    expect(() => builder.add(utf8('x'), wrong)).toThrow(new TypeError('value must be a Uint8Array or a string, got number'));
     builder.add(utf8('abc'), utf8('def'));
     builder.finish();
     expect([...SyncTable.open(new MemorySource(sink.toBytes()))]).toEqual([[utf8('abc'), utf8('def')]]);

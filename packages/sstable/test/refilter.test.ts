@@ -209,3 +209,9 @@ test('with omitLargeFilters, a table whose filters would need a larger block tha
   expect((await refilterTable(given, { ...options, filterRange: 2048 })).filterBytes).toBeGreaterThan(0);
   await expect(refilterTable(given, { ...options, omitLargeFilters: 1 as never })).rejects.toThrow('omitLargeFilters must be');
 });
+
+test('refuses a policy whose name is too long for a reader', async () => {
+  const filterPolicy = { name: 'n'.repeat(2 ** 20), createFilter: () => undefined, keyMayMatch: () => true };
+  const message = 'the name of filterPolicy must have at most 1048569 bytes, got 1048576';
+  await expect(refilterTable(new MemorySource(buildTable(numberedEntries(10, 10))), { filterPolicy })).rejects.toThrow(new RangeError(message));
+});

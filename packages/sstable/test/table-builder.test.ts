@@ -561,3 +561,15 @@ describe('the last index key', () => {
     expect(table.get(utf8('abc'))).toEqual(utf8('value'));
   });
 });
+
+test('a policy with the longest name makes filters that are used, and one with a longer name is refused', () => {
+  const policyOf = (name: string): FilterPolicy => ({ name, createFilter: (_, dst) => void dst.extend(1), keyMayMatch: () => true });
+  const longest = policyOf(`${'n'.repeat(2 ** 20 - 9)}ü`);
+  const sink = new MemorySink();
+  const builder = new TableBuilder(sink, { filterPolicy: longest });
+  builder.add('key', 'value');
+  builder.finish();
+  expect(SyncTable.open(new MemorySource(sink.toBytes()), { filterPolicies: [longest] }).filterStatus.state).toBe('used');
+  const message = 'the name of filterPolicy must have at most 1048569 bytes, got 1048570';
+  expect(() => new TableBuilder(new MemorySink(), { filterPolicy: policyOf(`n${longest.name}`) })).toThrow(new RangeError(message));
+});

@@ -221,6 +221,14 @@ describe('the entries of a written table', () => {
       expect(await readdir(folder)).toEqual([]);
     });
 
+    test('with more than a key and a value are rejected, because the rest would be lost', async () => {
+      const wrong = [[...entries[0]!, entries[0]![1]]] as unknown as KeyValue[];
+      for (const given of [wrong, awaited(wrong)]) {
+        expect(await rejection(writeTable(path, given, options))).toEqual(new TypeError('entries must give arrays of a key and a value, got an array of 3 as entry 0'));
+      }
+      expect(await readdir(folder)).toEqual([]);
+    });
+
     test('without a value, or with a value that is neither a Uint8Array nor a string, are rejected', async () => {
       for (const value of [undefined, null, 5]) {
         const wrong = [[entries[0]![0], value]] as unknown as KeyValue[];

@@ -40,6 +40,18 @@ const MAX_ENTRIES = 4096;
 const MAX_NAME_BYTES = 2 ** 20;
 
 /**
+ * Checks that the metaindex of a table can name a policy.
+ *
+ * @throws RangeError, which names the argument, for a name that {@link decodeMetaindex} would refuse.
+ */
+export function mustHaveShortName(argument: string, { name }: { readonly name: string }): void {
+  const byteLength = encodeUtf8(FILTER_PREFIX + name).length;
+  const most = MAX_NAME_BYTES - FILTER_PREFIX.length;
+  if (byteLength <= MAX_NAME_BYTES) return;
+  throw new RangeError(`the name of ${argument} must have at most ${most} bytes, got ${byteLength - FILTER_PREFIX.length}`);
+}
+
+/**
  * Decodes the contents of a metaindex block.
  *
  * @throws CorruptionError `BLOOM_BAD_BLOCK` when they are not a block, `BLOOM_TOO_LARGE` for more than 4,096 names or

@@ -6,7 +6,7 @@ import { isOwnSnappy, snappyCodec } from '../compression/snappy.js';
 import type { BlockHandle } from '../format/block-handle.js';
 import { type Codec, NO_COMPRESSION } from '../format/codec.js';
 import { decodeFooter, encodeFooter, FOOTER_LENGTH } from '../format/footer.js';
-import { encodeMetaindex } from '../format/metaindex-block.js';
+import { encodeMetaindex, mustHaveShortName } from '../format/metaindex-block.js';
 import { BLOCK_TRAILER_LENGTH, type BlockDecoding, compressed, decodeStoredBlock, putStoredBlock } from '../format/stored-block.js';
 import { WholeBlockWalk } from '../format/whole-block-walk.js';
 import { readOpenTable } from '../read/open.js';
@@ -90,6 +90,7 @@ export async function refilterTable(source: Source, options: RefilterOptions): P
   const stored = new StoredBlocks(source, options);
   const { decoding } = stored;
   let builder = filterPolicy === null ? undefined : new FilterBlockBuilder(filterPolicy, filterRange);
+  if (filterPolicy !== null) mustHaveShortName('filterPolicy', filterPolicy);
   const { byteLength, name: file } = source;
   const { index } = await runAsync(source, readOpenTable(source, { filterPolicies: [], codecs, maxBlockBytes }), signal);
   mustNotOverlap(index, file);

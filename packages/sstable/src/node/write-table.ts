@@ -83,6 +83,7 @@ async function addEntries(writer: TableWriter, entries: EntryInput, { signal, on
       if (step.done === true) break;
       const entry = step.value;
       if (!Array.isArray(entry)) throw shapeError(entry, writer.entries);
+      if ((entry as readonly unknown[]).length > 2) throw shapeError(entry, writer.entries);
       writer.add(entry[0], entry[1]);
       if (!writer.isDrainDue) continue;
       await writer.drain();
@@ -96,6 +97,6 @@ async function addEntries(writer: TableWriter, entries: EntryInput, { signal, on
 }
 
 function shapeError(entry: unknown, number: number): TypeError {
-  const kind = entry === null ? 'null' : entry instanceof Promise ? 'a promise' : typeof entry;
+  const kind = entry === null ? 'null' : entry instanceof Promise ? 'a promise' : Array.isArray(entry) ? `an array of ${entry.length}` : typeof entry;
   return new TypeError(`entries must give arrays of a key and a value, got ${kind} as entry ${number}`);
 }

@@ -6,6 +6,7 @@ import { DEFAULT_MAX_BLOCK_BYTES, MAX_BLOCK_BYTES } from '../format/max-block-by
 import { type Codec, mustBeCodec } from '../format/codec.js';
 import { comparatorOf } from '../format/checked-comparator.js';
 import type { Comparator } from '../format/comparator.js';
+import { mustHaveShortName } from '../format/metaindex-block.js';
 import { mustAgree } from '../format/key-equivalence.js';
 
 /** How to build a table. Every option has a default; except for the filter, it is LevelDB's. */
@@ -83,11 +84,12 @@ export function codecFor(compression: TableBuilderOptions['compression'] = 'snap
   throw new RangeError(`compression must be 'none', 'snappy' or a codec, got ${String(compression)}`);
 }
 
-/** The policy to write with, if any. @throws TypeError for an invalid policy, RangeError for one with another equivalence. */
+/** The policy to write with, if any. @throws TypeError for an invalid policy, RangeError for one with another equivalence or a name of more than a MiB. */
 export function policyFor({ filterPolicy }: TableBuilderOptions, comparator: Comparator): FilterPolicy | undefined {
   if (filterPolicy === null) return undefined;
   const policy = filterPolicy ?? new BloomFilterPolicy();
   mustBeFilterPolicy('filterPolicy', policy);
+  mustHaveShortName('filterPolicy', policy);
   mustAgree(comparator, policy);
   return policy;
 }
