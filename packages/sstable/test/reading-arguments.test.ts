@@ -2,6 +2,7 @@
 import { BloomFilterPolicy } from '@bloom/policy';
 import { BlockCache, bytewiseComparator, CorruptionError, MemorySource, SyncTable, Table } from '@bloom/sstable';
 import { DatabaseTable, decodeInternalKey, encodeInternalKey, internalKeyComparator, internalKeyPolicy, SyncDatabaseTable } from '@bloom/sstable/database';
+import { openTable, openTableSync } from '@bloom/sstable/node';
 import { describe, expect, test } from 'vitest';
 import { buildTable } from './build-table.js';
 import { caught, rejection } from '@bloom/fixtures/caught';
@@ -115,6 +116,17 @@ describe('options', () => {
       if (value === null) continue;
       expect(await refused(source, { [name]: value })).toMatch(new RegExp(`^RangeError: ${name} must be a whole number, .*got ${String(value)}$`));
     }
+  });
+
+  test('with an aborted signal are rejected with its reason, by a SyncTable too', async () => {
+    const reason = new Error('too late');
+    const options = { signal: AbortSignal.abort(reason) };
+    expect(caught(() => SyncTable.open(source, options))).toBe(reason);
+    expect(await rejection(Table.open(source, options))).toBe(reason);
+    expect(caught(() => SyncDatabaseTable.open(source, options))).toBe(reason);
+    expect(await rejection(DatabaseTable.open(source, options))).toBe(reason);
+    expect(caught(() => openTableSync(process.execPath, options))).toBe(reason);
+    expect(await rejection(openTable(process.execPath, options))).toBe(reason);
   });
 
   test('of a Table can be used for a SyncTable, and for several calls', async () => {

@@ -104,7 +104,7 @@ const DEFAULT_GAP_BYTES = 16 * 2 ** 10;
 /** The size of a table's own cache, the same as LevelDB's. */
 export const DEFAULT_CACHE_BYTES = 8 * 2 ** 20;
 
-/** The names for both `Table` and `SyncTable`, so that one object can be used for both. `SyncTable` ignores some. */
+/** The names for both `Table` and `SyncTable`, so that one object can be used for both. `SyncTable` ignores `gapBytes`. */
 export const TABLE_OPTIONS: Record<keyof AsyncTableOptions, true> = {
   comparator: true,
   filterPolicies: true,
@@ -119,12 +119,12 @@ export const TABLE_OPTIONS: Record<keyof AsyncTableOptions, true> = {
 };
 const SIGNAL_OPTIONS: Record<keyof SignalOptions, true> = { signal: true };
 
-/** @throws TypeError for an unknown option, and for an invalid cache or signal. */
+/** @throws TypeError for an unknown option, and for an invalid cache or signal; the signal's reason if it is aborted. */
 export function mustBeTableOptions(owner: string, options: AsyncTableOptions, known: Record<string, true> = TABLE_OPTIONS): void {
   mustBeOptions(owner, options, known);
   mustBeCache(options.cache);
   mustBeFilterReading(options.filters);
-  if (options.signal !== undefined) mustBeSignal('signal', options.signal);
+  mustNotBeAborted(options.signal);
 }
 
 /** Checks how tables are to be read, before there is one. @throws TypeError or RangeError, which names the option. */
