@@ -97,7 +97,12 @@ export function levelRun<Listed extends ListedPart>(
 export function arrayRun(entries: readonly BulkInputEntry[], comparator?: Comparator): Run {
   mustBeArray('entries', entries, 'entries');
   const order = comparatorOf('comparator', comparator);
-  const inBytes = entries.map(([key, value], i): BulkEntry => [givenBytes(`the key of entries[${i}]`, key), value === undefined ? undefined : givenBytes(`the value of entries[${i}]`, value)]);
+  const inBytes = entries.map((entry, i): BulkEntry => {
+    const { length } = entry as readonly unknown[];
+    if (length > 2) throw new TypeError(`entries[${i}] must be a key and a value, got an array of ${length}`);
+    const [key, value] = entry;
+    return [givenBytes(`the key of entries[${i}]`, key), value === undefined ? undefined : givenBytes(`the value of entries[${i}]`, value)];
+  });
   // eslint-disable-next-line @typescript-eslint/require-await -- as the other runs
   async function* entriesOf({ gte, lt }: BulkRange): AsyncGenerator<readonly BulkEntry[], void, undefined> {
     const inside = inBytes.filter(([key]) => (gte === undefined || order.compare(key, gte) >= 0) && (lt === undefined || order.compare(key, lt) < 0));
