@@ -1,5 +1,9 @@
+import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { entriesSha256, folderFiles, goldenDatabases } from '@bloom/fixtures';
 import { Database, type DatabaseOptions, WritableMemoryFolder } from '@bloom/leveldb';
+import { WritableNodeFolder } from '@bloom/leveldb/node';
 import type { Codec } from '@bloom/sstable';
 import { describe, expect, test } from 'vitest';
 import { damagedFiles, mustHaveKept, repaired } from './interrupted-repair.js';
@@ -95,6 +99,58 @@ test('a repair reports a table that the MANIFEST lists but the folder lacks as l
   const { lost } = await Database.repair(folder);
   expect(lost).toEqual([{ file: table, offset: 0, byteLength: size, reason: 'the MANIFEST lists it, but it is missing', code: 'BLOOM_MISSING_FILE' }]);
   await mustBeSound(folder);
+});
+
+test.each([
+  ['by the MANIFEST', false],
+  ['from tables alone', true],
+])('a repair %s reports tables and logs that are folders or links to missing files as lost, and sets them aside', async (_, fromTablesAlone) => {
+  const made = new WritableMemoryFolder();
+  const database = await Database.open(made);
+  for (const key of ['a', 'b']) {
+    await database.put(utf8(key), utf8('1'));
+    await database.flush();
+  }
+  await database.put(utf8('c'), utf8('1'));
+  await database.close();
+  const files = made.files();
+  const [table, other] = [...files.keys()].filter((name) => name.endsWith('.ldb'));
+  const log = [...files.keys()].find((name) => name.endsWith('.log'))!;
+  const path = await mkdtemp(join(tmpdir(), 'bloom-repair-'));
+  try {
+    for (const [name, bytes] of files) if (name !== table && name !== other && name !== log) await writeFile(join(path, name), bytes);
+    await symlink('nowhere', join(path, table!));
+    await mkdir(join(path, other!));
+    await symlink('nowhere', join(path, log));
+    const { lost, setAside, guessed } = await Database.repair(new WritableNodeFolder(path), { fromTablesAlone, lock: 'none' });
+    const reason = 'it is listed but cannot be opened';
+    const sizeOf = (name: string): { byteLength?: number } => (fromTablesAlone ? {} : { byteLength: files.get(name)!.length });
+    expect(lost).toHaveLength(3);
+    for (const name of [table!, other!]) expect(lost).toContainEqual({ file: name, offset: 0, ...sizeOf(name), reason, code: 'BLOOM_MISSING_FILE' });
+    expect(lost).toContainEqual({ file: log, offset: 0, reason, code: 'BLOOM_MISSING_FILE' });
+    for (const name of [table!, other!, log]) {
+      expect(setAside).toContainEqual({ file: name, as: name, reason: 'damaged' });
+      expect(guessed).not.toContain(name);
+    }
+    expect((await readdir(path)).filter((name) => [table, other, log].includes(name))).toEqual([]);
+  } finally {
+    await rm(path, { recursive: true });
+  }
+});
+
+test('a repair reports no loss for a link to a missing file if another file with the number is sound', async () => {
+  const { files, entries } = await someDatabase(3);
+  const table = [...files.keys()].find((name) => name.endsWith('.ldb'))!;
+  files.set(table.replace('.ldb', '.sst'), files.get(table)!);
+  const folder = new (class extends WritableMemoryFolder {
+    override open(name: string): ReturnType<WritableMemoryFolder['open']> {
+      return name === table ? undefined : super.open(name);
+    }
+  })(files);
+  const { lost, setAside } = await Database.repair(folder);
+  expect(lost).toEqual([]);
+  expect(setAside).toContainEqual({ file: table, as: table, reason: 'obsolete' });
+  expect(asMap(await entriesOf(folder))).toEqual(entries);
 });
 
 test('a repair from tables alone keeps tables that overlap no other', async () => {

@@ -5,7 +5,7 @@ import type { Dropped } from '../folder/damage.js';
  *
  * - `replaced`: it is a MANIFEST.
  * - `replayed`: it is a log, whose entries are in tables now.
- * - `damaged`: it is a table, and what could be read of it is in other tables now.
+ * - `damaged`: it is a table, and what could be read of it is in other tables now; or it has the name of a table or a log, but is no file.
  * - `obsolete`: it is a log or a table that is not part of the database according to the MANIFEST, or a table whose number a sound
  *   table also has. It was not read.
  */
@@ -39,7 +39,10 @@ export interface RepairReport {
   readonly lastSequence: bigint;
   /** The logs, the MANIFESTs and the damaged and obsolete tables, which are in the folder `lost` now. */
   readonly setAside: readonly SetAside[];
-  /** What could not be read, and tables that the MANIFEST lists and the folder does not have; at most 10,000 places. */
+  /**
+   * What could not be read, tables that the MANIFEST lists and the folder does not have, and tables and logs that are folders or links to
+   * missing files; at most 10,000 places.
+   */
   readonly lost: readonly Dropped[];
   /** The number of places that are not listed. */
   readonly moreLost: number;

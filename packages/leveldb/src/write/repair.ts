@@ -105,7 +105,7 @@ function mustFitManifest({ length }: Uint8Array, number: bigint): void {
   throw new CorruptionError('BLOOM_TOO_LARGE', { structure: 'MANIFEST', offset: 0, file: manifestFileName(number) }, problem);
 }
 
-/** A damaged table. */
+/** A table that is damaged, or is no file. */
 interface DamagedTable extends NumberedFile {
   /** Its entry in the MANIFEST. */
   readonly listed: ListedTable | undefined;
@@ -124,6 +124,8 @@ class Repair {
   readonly #tables: RepairedTables;
   readonly #lost = new LostPlaces();
   readonly #damaged: DamagedTable[] = [];
+  /** Tables that are listed, but are not files. */
+  readonly #unreadable: DamagedTable[] = [];
   /** The names of the files whose place in the database is not in any MANIFEST. */
   readonly #guessed = new Set<string>();
   /** The files that move to the folder `lost`, other than MANIFESTs. */
@@ -156,6 +158,7 @@ class Repair {
       const data = names.filter((name) => !manifests.some((one) => one.name === name));
       for (const table of numberedFiles(data, 'table')) await this.#takeTable(table, manifest);
       for (const table of this.#damaged) await this.#salvage(table);
+      for (const table of this.#unreadable) this.#giveUp(table);
       for (const log of numberedFiles(data, 'log')) await this.#takeLog(log, manifest);
       await tables.flush();
       for (const name of await tables.place()) this.#guessed.add(name);
@@ -213,7 +216,7 @@ class Repair {
     const listed = manifest?.tableOf(number);
     // LevelDB opens a table under a name made from its number, and tries `.ldb` before `.sst`.
     const isFound = isCanonicalName(name) && this.#tables.mayKeep(number) && !this.#damaged.some((one) => one.number === number);
-    await this.#withFile(name, async (file) => {
+    const isFile = await this.#withFile(name, async (file) => {
       const isKept = isFound && (await isSound(name, file, this.#settings));
       const table = isKept ? await scanTable(this.#folder, number, file.byteLength, this.#tables) : undefined;
       if (table === undefined) {
@@ -225,6 +228,7 @@ class Repair {
       if (level === undefined) this.#guessed.add(name);
       this.#tables.keep(name, table, level);
     });
+    if (!isFile) this.#unreadable.push({ name, number, listed });
   }
 
   /** Saves the readable entries of a damaged table. */
@@ -242,12 +246,26 @@ class Repair {
     });
   }
 
+  /** Reports the entries of a table as lost, unless another file with its number is sound. */
+  #giveUp({ name, number, listed }: DamagedTable): void {
+    if (this.#tables.isKept(number)) this.#replaced.set(name, 'obsolete');
+    else this.#reportUnreadable(name, listed?.file.size);
+  }
+
+  #reportUnreadable(name: string, byteLength?: number): void {
+    this.#replaced.set(name, 'damaged');
+    this.#lost.add({ file: name, offset: 0, ...(byteLength !== undefined && { byteLength }), reason: 'it is listed but cannot be opened', code: 'BLOOM_MISSING_FILE' });
+  }
+
   async #takeLog({ name, number }: NumberedFile, manifest: RepairManifest | undefined): Promise<void> {
     const isObsolete = manifest?.stateOfLog(name, number) === 'obsolete';
     this.#replaced.set(name, isObsolete ? 'obsolete' : 'replayed');
     if (isObsolete) return;
-    if (manifest === undefined) this.#guessed.add(name);
-    await this.#withFile(name, (file) => rescueLog(this.#folder, name, file, this.#settings, this.#tables, this.#lost));
+    const isFile = await this.#withFile(name, async (file) => {
+      if (manifest === undefined) this.#guessed.add(name);
+      await rescueLog(this.#folder, name, file, this.#settings, this.#tables, this.#lost);
+    });
+    if (!isFile) this.#reportUnreadable(name);
   }
 
   /** The record of the new MANIFEST, which has this number. */
@@ -290,14 +308,15 @@ class Repair {
     for (const name of [...this.#tables.superseded, ...temporary]) await deleteIfPossible(this.#folder, name);
   }
 
-  /** Does nothing if there is no file of this name. */
-  async #withFile(name: string, use: (file: FolderFile) => Promise<void>): Promise<void> {
+  /** @returns false if there is no file of this name: it may be that of a folder, or of a link to a missing file. */
+  async #withFile(name: string, use: (file: FolderFile) => Promise<void>): Promise<boolean> {
     const file = await this.#folder.open(name);
-    if (file === undefined) return;
+    if (file === undefined) return false;
     try {
       await use(file);
     } finally {
       await closeRead(file);
     }
+    return true;
   }
 }
