@@ -1,7 +1,8 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { Database, type DatabaseOptions, WritableMemoryFolder } from '@bloom/leveldb';
-import type { Codec } from '@bloom/sstable';
+import type { Codec, Comparator } from '@bloom/sstable';
 import { expect, test } from 'vitest';
+import { reverseComparator } from './reverse-comparator.js';
 import { rejection } from '@bloom/fixtures/caught';
 
 const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
@@ -102,5 +103,43 @@ test('a table of an unknown codec stops no merge of other tables, and no write',
   expect(Math.max(...chosen.slice(1))).toBeLessThan(4);
   expect(database.property('leveldb.num-files-at-level0')).toBe('4');
   expect(await database.get(utf8('a'))).toEqual(value);
+  await database.close();
+});
+
+test('a comparator that throws while another compaction is looked for ends writing, and the database can be closed', async () => {
+  let isThrowing = false;
+  const comparator: Comparator = {
+    ...reverseComparator,
+    compare(a, b) {
+      if (isThrowing) throw new Error('no order');
+      return reverseComparator.compare(a, b);
+    },
+  };
+  let watched: string | undefined;
+  class WatchedFolder extends WritableMemoryFolder {
+    override open(name: string): ReturnType<WritableMemoryFolder['open']> {
+      // The merge fails at this table without comparing keys, so the next comparison is that of the search for another one.
+      if (name === watched) isThrowing = true;
+      return super.open(name);
+    }
+  }
+  const folder = new WatchedFolder();
+  // The first two are in levels 2 and 1, the others in level 0.
+  for (const options of [plain, plain, plain, compressed]) await addTable(folder, { ...options, comparator }, keysFrom('k'));
+  const unreadable = folder.list().filter((name) => name.endsWith('.ldb')).sort().at(-1);
+  await addTable(folder, { ...plain, comparator }, keysFrom('k'));
+  const database = await Database.open(folder, {
+    comparator,
+    compression: 'none',
+    onEvent: (event) => {
+      if (event.kind === 'compaction-chosen' && !event.isMove) watched = unreadable;
+    },
+  });
+  await database.put(utf8('k1'), value);
+  await database.flush();
+  await database.idle();
+  expect(isThrowing).toBe(true);
+  isThrowing = false;
+  expect(await rejection(database.put(utf8('k2'), value))).toMatchObject({ code: 'BLOOM_WRITING_ENDED', cause: { message: 'no order' } });
   await database.close();
 });

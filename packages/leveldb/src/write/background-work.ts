@@ -186,7 +186,13 @@ export class BackgroundWork {
     if (isClosing || failure !== undefined) return false;
     if (this.clearing !== undefined || flushing !== undefined || this.manual !== undefined) return true;
     if (this.#dueFile === undefined && !isTooFull(versions.current)) return false;
-    return this.unmergeable.size === 0 || this.#dueCompaction() !== undefined;
+    try {
+      return this.unmergeable.size === 0 || this.#dueCompaction() !== undefined;
+    } catch (error) {
+      // The comparator threw.
+      this.state.fail(error);
+      return false;
+    }
   }
 
   get #compactionState(): CompactionState {
