@@ -17,7 +17,7 @@ const ISOLATED_FOLDERS = new Set(['packages/codecs']);
 /** @type {Readonly<Record<string, string[]>>} */
 const ISOLATED_FILES = {
   'packages/level': ['test/turns.test.ts'],
-  'packages/leveldb': ['test/manifest-room.test.ts', 'test/node-files.test.ts', 'test/time-slices.test.ts'],
+  'packages/leveldb': ['test/lock-failures.test.ts', 'test/manifest-room.test.ts', 'test/node-files.test.ts', 'test/time-slices.test.ts'],
   'packages/sstable': ['test/http-patience.test.ts', 'test/http-retries.test.ts'],
 };
 

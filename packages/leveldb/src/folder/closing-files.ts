@@ -38,6 +38,28 @@ export async function closeRead(file: Pick<FolderFile, 'close'> | undefined): Pr
   }
 }
 
+/** Runs `work` and then `end`, even if the work fails. A failure of `end` does not replace that of the work. */
+export async function runEnding<T>(work: () => Promise<T>, end: () => void | Promise<void>): Promise<T> {
+  let result: T;
+  try {
+    result = await work();
+  } catch (error) {
+    await attempt(end);
+    throw error;
+  }
+  await end();
+  return result;
+}
+
+/** Runs `end` after a failure, which its own failure must not replace. */
+export async function attempt(end: () => void | Promise<void>): Promise<void> {
+  try {
+    await end();
+  } catch {
+    // The caller throws the first failure.
+  }
+}
+
 /** Runs a reading, and waits until the files that it passed to `closing` are closed. */
 export async function runClosing<T>(folder: Folder, read: (closing: ClosingFiles) => FolderReading<T>, signal?: Signal): Promise<T> {
   const closing = new ClosingFiles();

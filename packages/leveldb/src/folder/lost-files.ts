@@ -1,4 +1,4 @@
-import { closeRead } from './closing-files.js';
+import { closeRead, runEnding } from './closing-files.js';
 import { piecesOf } from './file-pieces.js';
 import type { WritableFolder } from './writable-folder.js';
 
@@ -41,12 +41,11 @@ export class LostFiles {
     if (source === undefined) throw new Error(`${name} is gone`);
     try {
       const file = await this.#lost.create(as);
-      try {
+      const write = async (): Promise<void> => {
         for await (const piece of piecesOf(source)) await file.append(piece);
         await file.sync();
-      } finally {
-        await file.close();
-      }
+      };
+      await runEnding(write, () => file.close());
     } finally {
       await closeRead(source);
     }

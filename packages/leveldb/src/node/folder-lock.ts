@@ -25,6 +25,9 @@ const locked = new Set<string>();
 /** Descriptors of LOCK files that someone else has locked. They stay open, and the next attempt reuses them. */
 const refused = new Map<string, number>();
 
+/** Why LOCK in particular cannot be opened for writing. Other errors, such as `EMFILE`, are those of the system. */
+const REFUSALS: ReadonlySet<string | undefined> = new Set(['EBUSY', 'EACCES', 'EPERM', 'EROFS', 'ELOOP', 'EISDIR', 'ENXIO', 'ETXTBSY', 'ERR_ACCESS_DENIED']);
+
 /** How often to retry when LOCK is deleted and recreated at the same moment. */
 const MAX_ATTEMPTS = 100;
 
@@ -121,7 +124,8 @@ function openLock(path: string, file: string): number {
   try {
     return openSync(file, constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW | constants.O_NONBLOCK, 0o644);
   } catch (cause) {
-    if (codeOf(cause) === 'ENOENT') throw cause;
+    // Writing without the lock is no remedy for a system that has no more descriptors or space, or for a disk that fails.
+    if (!REFUSALS.has(codeOf(cause))) throw cause;
     // On Windows, goleveldb opens LOCK without sharing it.
     if (codeOf(cause) === 'EBUSY') throw new DatabaseError('BLOOM_LOCKED', `${path} is already open for writing, in another process`, { cause });
     throw new DatabaseError('BLOOM_NO_LOCK', `LOCK in ${path} cannot be opened for writing: ${String(cause)}`, { cause });

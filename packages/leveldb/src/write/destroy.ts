@@ -3,6 +3,7 @@
  *
  * Source: LevelDB, db/db_impl.cc, `DestroyDB`.
  */
+import { runEnding } from '../folder/closing-files.js';
 import { CURRENT, isCanonicalName, LOCK, parseFileName } from '../format/file-name.js';
 import { isMissing, type WritableFolder } from '../folder/writable-folder.js';
 import { holdFolder, type HoldSettings } from './folder-hold.js';
@@ -22,20 +23,20 @@ export function isDatabase(names: readonly string[]): boolean {
 export async function destroyDatabase(folder: WritableFolder, settings: HoldSettings): Promise<void> {
   await mustBeLevelDb(folder);
   const hold = await holdFolder(folder, settings);
+  await runEnding(() => deleteFiles(hold.folder), () => hold.release());
+}
+
+async function deleteFiles(folder: WritableFolder): Promise<void> {
+  const names = await folder.list();
+  if (!isDatabase(names)) return;
   const failures: unknown[] = [];
-  try {
-    const names = await hold.folder.list();
-    if (!isDatabase(names)) return;
-    for (const name of inOrder(names)) {
-      if (failures.length > 0 && rankOf(name) > 0) break;
-      try {
-        await hold.folder.delete(name);
-      } catch (error) {
-        if (!isMissing(error)) failures.push(error);
-      }
+  for (const name of inOrder(names)) {
+    if (failures.length > 0 && rankOf(name) > 0) break;
+    try {
+      await folder.delete(name);
+    } catch (error) {
+      if (!isMissing(error)) failures.push(error);
     }
-  } finally {
-    await hold.release();
   }
   if (failures.length > 0) throw failures[0];
 }

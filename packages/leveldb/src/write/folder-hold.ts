@@ -1,3 +1,4 @@
+import { attempt, runEnding } from '../folder/closing-files.js';
 import { DatabaseError } from '../folder/database-error.js';
 import { turn } from '../folder/pacer.js';
 import type { FolderLock, WritableFolder } from '../folder/writable-folder.js';
@@ -25,15 +26,11 @@ export async function holdFolder(folder: WritableFolder, { locks, onEvent }: Hol
     return {
       folder: pinned ?? folder,
       async release() {
-        try {
-          await pinned?.unpin();
-        } finally {
-          await lock?.release();
-        }
+        await runEnding(async () => pinned?.unpin(), () => lock?.release());
       },
     };
   } catch (error) {
-    await lock?.release();
+    await attempt(() => lock?.release());
     throw error;
   }
 }

@@ -1,6 +1,7 @@
 import type { TableStats } from '@bloom/sstable';
 import { boundsOfUserKeys } from '../compact/pick-compaction.js';
 import { overlapsLevel } from '../compact/overlap.js';
+import { attempt } from '../folder/closing-files.js';
 import type { WritableFolder } from '../folder/writable-folder.js';
 import type { TableFiles } from '../read/base-reader.js';
 import { BackgroundWork } from './background-work.js';
@@ -50,7 +51,7 @@ export class OpenDatabase implements TableFiles {
       return database;
     } catch (error) {
       const failure = await openingFailure(hold.folder, error);
-      await hold.release();
+      await attempt(() => hold.release());
       throw failure;
     }
   }
@@ -137,7 +138,7 @@ export class OpenDatabase implements TableFiles {
     await checking.catch(() => undefined);
     const closings = [checking, log.file.close(), versions.close(), files.close()];
     const outcomes = await Promise.allSettled(closings);
-    await this.#hold.release();
+    outcomes.push(...(await Promise.allSettled([this.#hold.release()])));
     for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
   }
 }

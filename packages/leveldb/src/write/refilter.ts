@@ -9,7 +9,7 @@ import { mustBeFunction, mustBeOptions, mustBeSignal } from '@bloom/bytes/intern
 import { FittedBloomFilterPolicy } from '@bloom/policy';
 import { internalKeyPolicy } from '@bloom/sstable/database';
 import { type RefilteredTable, refilterTable } from '@bloom/sstable/inspect';
-import { closeRead } from '../folder/closing-files.js';
+import { closeRead, runEnding } from '../folder/closing-files.js';
 import type { FolderFile } from '../folder/folder.js';
 import type { WritableFolder } from '../folder/writable-folder.js';
 import { manifestFileName, numberedFiles, oldTableFileName, tableFileName } from '../format/file-name.js';
@@ -84,20 +84,18 @@ export async function refilterDatabase(folder: WritableFolder, options: Refilter
   await mustHaveDatabase(folder, `${folder.name ?? 'the folder'} has no database: there is no CURRENT`);
   await mustBeLevelDb(folder);
   const hold = await holdFolder(folder, settings);
-  try {
+  const work = async (): Promise<RefilterReport> => {
     const { comparator, opening, maxBlockBytes } = settings;
     const versions = await VersionSet.read(hold.folder, comparator, keyOrderOf(comparator), 0);
-    try {
+    const rewrite = async (): Promise<RefilterReport> => {
       await mustHaveTables(versions.current, await hold.folder.list(), hold.folder);
       const refilter = (table: WholeTable): Promise<RefilteredTable> =>
         refilterTable(table, { filterPolicy: filterPolicy && internalKeyPolicy(filterPolicy), filterRange: options.filterRange, codecs: opening.codecs, maxBlockBytes, omitLargeFilters: true, signal });
       return await new Refiltering(hold.folder, versions, filterPolicy !== null, refilter, { onProgress, signal }).run();
-    } finally {
-      await versions.close();
-    }
-  } finally {
-    await hold.release();
-  }
+    };
+    return runEnding(rewrite, () => versions.close());
+  };
+  return runEnding(work, () => hold.release());
 }
 
 /** A table of the version, and the one that replaces it. */
@@ -202,15 +200,14 @@ class Refiltering {
 
   async #write(name: string, refiltered: RefilteredTable): Promise<void> {
     const file = await this.#folder.create(name);
-    try {
+    const write = async (): Promise<void> => {
       for await (const piece of refiltered.file()) {
         this.#signal?.throwIfAborted();
         await file.append(piece);
       }
       await file.sync();
-    } finally {
-      await file.close();
-    }
+    };
+    await runEnding(write, () => file.close());
   }
 
   /** Makes the MANIFEST list the new tables, and deletes the old ones. */

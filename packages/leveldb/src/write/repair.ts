@@ -8,7 +8,7 @@
  */
 import { CorruptionError } from '@bloom/bytes';
 import { mustBeBoolean, mustBeOptions } from '@bloom/bytes/internal';
-import { closeRead, runClosing } from '../folder/closing-files.js';
+import { closeRead, runClosing, runEnding } from '../folder/closing-files.js';
 import { readManifestName } from '../folder/current-file.js';
 import { DatabaseError } from '../folder/database-error.js';
 import type { FolderFile } from '../folder/folder.js';
@@ -87,11 +87,8 @@ export async function repairDatabase(folder: WritableFolder, options: RepairOpti
     mayBeMissing = (await folder.list()).length === 0;
     await mustBeLevelDb(folder);
     const hold = await holdFolder(folder, settings);
-    try {
-      return await new Repair(hold.folder, await settingsForRepair(hold.folder, settings), fromTablesAlone).run();
-    } finally {
-      await hold.release();
-    }
+    const repair = async (): Promise<RepairReport> => new Repair(hold.folder, await settingsForRepair(hold.folder, settings), fromTablesAlone).run();
+    return await runEnding(repair, () => hold.release());
   } catch (cause) {
     if (!mayBeMissing || !isMissing(cause)) throw cause;
     throw new DatabaseError('BLOOM_DATABASE_MISSING', `${folder.name ?? 'the folder'} cannot be repaired: no such file or directory`, { cause });
@@ -281,12 +278,11 @@ class Repair {
     // All tables of the MANIFEST must exist before it does: the next repair may rely on it.
     await this.#folder.syncFolder();
     const manifest = new RecordFile(number, name, await this.#folder.create(name));
-    try {
+    const write = async (): Promise<void> => {
       await manifest.addRecord(record);
       await manifest.sync();
-    } finally {
-      await manifest.close();
-    }
+    };
+    await runEnding(write, () => manifest.close());
     await this.#folder.syncFolder();
     const setAside: SetAside[] = [];
     if (manifests.length + this.#replaced.size > 0) {

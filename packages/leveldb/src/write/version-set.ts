@@ -7,7 +7,7 @@ import { CorruptionError, type Place, UnsupportedError } from '@bloom/bytes';
 import { quotedName } from '@bloom/bytes/internal';
 import type { Comparator } from '@bloom/sstable';
 import { MAX_SEQUENCE } from '@bloom/sstable/database';
-import { closeRead } from '../folder/closing-files.js';
+import { attempt, closeRead, runEnding } from '../folder/closing-files.js';
 import type { FolderFile } from '../folder/folder.js';
 import { missingManifest, readCurrent } from '../folder/current-file.js';
 import { encodeCurrent } from '../format/current.js';
@@ -26,12 +26,11 @@ import { canBeContinued, RecordFile } from '../folder/record-file.js';
 export async function createDatabase(folder: WritableFolder, comparator: Comparator): Promise<void> {
   const name = manifestFileName(1n);
   const manifest = new RecordFile(1n, name, await folder.create(name));
-  try {
+  const write = async (): Promise<void> => {
     await manifest.addRecord(encodeVersionEdit({ comparator: comparator.name, logNumber: 0n, nextFileNumber: 2n, lastSequence: 0n }));
     await setCurrent(folder, 1n, manifest);
-  } finally {
-    await manifest.close();
-  }
+  };
+  await runEnding(write, () => manifest.close());
 }
 
 /**
@@ -42,13 +41,12 @@ export async function createDatabase(folder: WritableFolder, comparator: Compara
 export async function setCurrent(folder: WritableFolder, manifestNumber: bigint, manifest?: RecordFile): Promise<void> {
   const temporary = temporaryFileName(manifestNumber);
   const file = await folder.create(temporary);
-  try {
+  const write = async (): Promise<void> => {
     await file.append(encodeCurrent(manifestFileName(manifestNumber)));
     // If the rename survives a power failure, the MANIFEST and the tables that it lists must survive it too.
     await allDone([() => manifest?.sync(), () => file.sync(), () => folder.syncFolder()]);
-  } finally {
-    await file.close();
-  }
+  };
+  await runEnding(write, () => file.close());
   await folder.rename(temporary, CURRENT);
   // Before the files that only the old MANIFEST needs are deleted.
   await folder.syncFolder();
@@ -258,7 +256,7 @@ export class VersionSet implements ManifestFields {
       await manifest.addRecord(record);
       await setCurrent(this.#folder, this.manifestNumber, manifest);
     } catch (error) {
-      await manifest.close();
+      await attempt(() => manifest.close());
       throw error;
     }
     this.#manifest = manifest;
