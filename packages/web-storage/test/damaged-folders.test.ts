@@ -325,3 +325,13 @@ test('the folder of blobs refuses an empty path, because it would be the current
   expect(() => new NodeBlobFolder('')).toThrow(expected);
   expect(() => NodeBlobFolder.beside('')).toThrow(expected);
 });
+
+test('IndexedDbReader refuses a folder in another order with a code that names the wrong reader, and wrong options as before', async () => {
+  const folder = new WritableMemoryFolder();
+  const database = await Database.open(folder);
+  await database.put('a', '1');
+  await database.flush();
+  await database.close();
+  await expect(IndexedDbReader.open(folder)).rejects.toMatchObject({ name: 'WebStorageError', code: 'BLOOM_BAD_KEY', message: expect.stringContaining('leveldb.BytewiseComparator') as string });
+  await expect(IndexedDbReader.open(folder, { maxOpenFiles: -1 })).rejects.toThrow(/maxOpenFiles/);
+});

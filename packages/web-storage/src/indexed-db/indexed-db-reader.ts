@@ -69,11 +69,24 @@ export class IndexedDbReader {
     this.#options = options;
   }
 
-  /** Opens a folder. It can be in use by a browser. @throws what `DatabaseReader.open` throws. */
+  /**
+   * Opens a folder. It can be in use by a browser.
+   *
+   * @throws WebStorageError `BLOOM_BAD_KEY` when its keys are in another order than those of IndexedDB; what `DatabaseReader.open` throws.
+   */
   static async open(folder: Folder, options: IndexedDbOptions = {}): Promise<IndexedDbReader> {
     const { blobs: _blobs, maxValueBytes: _maxValueBytes, ...readerOptions } = options;
-    const reader = await DatabaseReader.open(folder, { ...readerOptions, comparators: [idbComparator], filterPolicies: [idbFilterPolicy] });
-    return new IndexedDbReader(reader, options);
+    try {
+      const reader = await DatabaseReader.open(folder, { ...readerOptions, comparators: [idbComparator], filterPolicies: [idbFilterPolicy] });
+      return new IndexedDbReader(reader, options);
+    } catch (error) {
+      // The policy does not go with the order of the folder, or an option is wrong.
+      if (!(error instanceof RangeError)) throw error;
+      const other = await DatabaseReader.open(folder, readerOptions);
+      const { comparator } = other.describe();
+      await other.close();
+      throw new WebStorageError('BLOOM_BAD_KEY', 'key', 0, `is in the order of ${comparator}, not in that of IndexedDB: the folder is another database`, { cause: error });
+    }
   }
 
   /** Ends all iterations, and closes the files of the folder. */
