@@ -1,6 +1,7 @@
 /** Recognises files by their first and last bytes: MANIFESTs, and files that are not in a format that `build` reads. */
 import { closeSync, existsSync, fstatSync, openSync, readSync } from 'node:fs';
 import { join } from 'node:path';
+import { LOG_BLOCK_LENGTH, logRanges } from '@bloom/log';
 import type { SyncSource } from '@bloom/sstable';
 import type { FormatName } from '../formats/format.js';
 import { Failure, failureOf } from '../failure.js';
@@ -32,11 +33,21 @@ const START_BYTES = 16;
 
 /** @param start the first bytes of an input. @throws UnfitInput when they are those of another kind of file. */
 export function mustBeEntries(start: Uint8Array, format: FormatName): void {
+  if (isLog(start)) {
+    const isManifest = looksLikeManifest({ byteLength: start.length, read: (offset, length) => start.subarray(offset, offset + length) });
+    throw new UnfitInput(isManifest ? 'is a MANIFEST of a database: bloom scan prints the entries of the folder' : 'is a log of a database: bloom scan prints its entries');
+  }
   // Any bytes can be the length of a key.
   if (format === 'kv') return;
   const digits = Buffer.from(start.subarray(0, START_BYTES)).toString('hex');
   const kind = KINDS.find(({ starts }) => starts.some((known) => digits.startsWith(known)));
   if (kind !== undefined) throw new UnfitInput(kind.text);
+}
+
+/** Whether the first bytes are a fragment of a log, whose checksum is right. */
+function isLog(start: Uint8Array): boolean {
+  const [first] = logRanges(start.subarray(0, LOG_BLOCK_LENGTH));
+  return first?.label.endsWith('masked checksum') === true;
 }
 
 /** The input is another kind of file. The message lacks its name. */
@@ -80,7 +91,7 @@ export function folderProblem(path: string): string {
  * Whether a file of records is a MANIFEST: its first record begins with the name of a comparator. In a log, these bytes would be a
  * sequence that no database reaches.
  */
-export function looksLikeManifest(source: SyncSource): boolean {
+export function looksLikeManifest(source: Pick<SyncSource, 'byteLength' | 'read'>): boolean {
   if (source.byteLength < RECORD_HEADER_BYTES + FIRST_FIELD_BYTES) return false;
   const [tag, length, ...name] = source.read(RECORD_HEADER_BYTES, FIRST_FIELD_BYTES);
   return tag === 1 && length! >= name.length && name.every((byte) => byte >= 0x20 && byte < 0x7f);
