@@ -6,7 +6,7 @@ import type { EntryBatch } from '../formats/entry-batch.js';
 import { OutputError } from '../formats/entry.js';
 import type { Format, Printer } from '../formats/format-contract.js';
 import { type FormatName, formats } from '../formats/format.js';
-import { addDamageOption, mustBeForFolder } from '../inputs/folder-argument.js';
+import { addDamageOption, mustBeForFolder, mustNotInsist } from '../inputs/folder-argument.js';
 import { shownName } from '../inputs/location.js';
 import type { InputOptions } from '../inputs/opened-input.js';
 import { addHeaderOption } from '../inputs/opened-source.js';
@@ -56,10 +56,12 @@ Examples:
 
 async function diff(oldPath: string, newPath: string, options: DiffOptions): Promise<void> {
   if (oldPath === '-' && newPath === '-') throw new Failure('stdin can be only one of the two: use a file for the other');
-  await withVisible(oldPath, options, (before) =>
-    withVisible(newPath, options, async (after) => {
+  const each = { ...options, isOfSeveral: true } as const;
+  await withVisible(oldPath, each, (before) =>
+    withVisible(newPath, each, async (after) => {
       const [oldName, newName] = [shownName(oldPath), shownName(newPath)];
       if (before.isOfTable && after.isOfTable) mustBeForFolder(oldName, '--damage', options.damage);
+      if (!before.isOfTable && !after.isOfTable) mustNotInsist(oldName, options, 'database');
       if (before.comparator.name !== after.comparator.name) {
         throw new Failure(`${newName}: its keys are in the order of ${after.comparator.name}, those of ${oldName} in the order of ${before.comparator.name}`);
       }

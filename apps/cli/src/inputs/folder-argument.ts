@@ -28,7 +28,7 @@ export function isFolder(path: string): boolean {
 }
 
 /** @throws Failure for --internal and --no-internal, which only apply to tables. */
-export function mustNotInsist(path: string, { internal }: KeyFormOptions, kind: 'folder' | 'log' | 'published database' = 'folder'): void {
+export function mustNotInsist(path: string, { internal }: KeyFormOptions, kind: 'folder' | 'log' | 'database' | 'published database' = 'folder'): void {
   if (internal === undefined) return;
   throw new Failure(`${path}: is a ${kind}, whose keys are always user keys: omit ${internal ? '--internal' : '--no-internal'}`);
 }

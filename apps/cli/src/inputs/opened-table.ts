@@ -137,7 +137,7 @@ async function withTable<T, Opened extends SyncTable | Table>(
     const isSearchable = comparator !== undefined || (isBytewise && passesFilters && (isInternal || !keyForm.isInternal));
     return await work({ path, source, table, opening, isInternal, comparator: comparator ?? bytewiseComparator, isOrdered, isSearchable });
   } catch (error) {
-    throw tableFailure(path, source.isRemote === true ? undefined : (source as SyncSource), error, isInternal === true);
+    throw tableFailure(path, source.isRemote === true ? undefined : (source as SyncSource), error, isInternal === true, source.byteLength);
   }
 }
 

@@ -7,12 +7,16 @@ const GZIP_MAGIC = '1f8b';
 /** The number of bytes at the start of a file that show whether it is text. */
 const TEXT_BYTES = 512;
 
-/** Turns an error about a table into a failure that names it and gives advice. Returns other errors unchanged. */
-export function tableFailure(name: string, source: Pick<SyncSource, 'byteLength' | 'read'> | undefined, error: unknown, isInternal: boolean): unknown {
+/**
+ * Turns an error about a table into a failure that names it and gives advice. Returns other errors unchanged.
+ *
+ * @param source undefined if it cannot be read synchronously.
+ */
+export function tableFailure(name: string, source: Pick<SyncSource, 'byteLength' | 'read'> | undefined, error: unknown, isInternal: boolean, byteLength = source?.byteLength): unknown {
   const failure = failureOf(name, error);
   if (!(failure instanceof Failure && (error instanceof CorruptionError || error instanceof UnsupportedError))) return failure;
   // There is no advice for an empty file.
-  if (source?.byteLength === 0) return failure;
+  if (byteLength === 0) return failure;
   // The error names the program that opens it.
   if (error.code === 'BLOOM_UNSUPPORTED_FORMAT') return failure;
   return new Failure(`${failure.message}; ${adviceFor(name, source, error, isInternal)}`, { cause: error });

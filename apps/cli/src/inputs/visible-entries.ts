@@ -22,11 +22,17 @@ export interface VisibleEntries extends BatchSource {
   readonly comparator: Comparator;
 }
 
+interface VisibleOptions extends InputOptions {
+  readonly quiet?: true;
+  /** Whether --internal and --no-internal are for another input if this one is a database. */
+  readonly isOfSeveral?: true;
+}
+
 /** Opens an input, runs `work` with its visible entries, and closes it. Failures name the input. */
-export async function withVisible<T>(given: string, options: InputOptions & { readonly quiet?: true }, work: (entries: VisibleEntries) => Promise<T>): Promise<T> {
+export async function withVisible<T>(given: string, options: VisibleOptions, work: (entries: VisibleEntries) => Promise<T>): Promise<T> {
   if (given === '') throw new Failure('the name of the table is empty');
   const location = await recognised(given, options);
-  if (isDatabase(location)) return withDatabase(location, options, (file) => work(databaseEntries(file)));
+  if (isDatabase(location)) return withDatabase(location, options.isOfSeveral ? withoutKeyForm(options) : options, (file) => work(databaseEntries(file)));
   const file = await openTableFile(location, options);
   try {
     const plugins = await loadPlugins(options);
@@ -36,6 +42,10 @@ export async function withVisible<T>(given: string, options: InputOptions & { re
   } finally {
     file.close();
   }
+}
+
+function withoutKeyForm({ internal: _internal, ...options }: VisibleOptions): InputOptions {
+  return options;
 }
 
 /** {@link withVisible} for an open table. */

@@ -111,7 +111,8 @@ function isDeletion(facts: readonly string[]): boolean {
 
 /** The place of an entry, in one column. */
 export function placeText({ place }: ReadEntry): string {
-  return Object.values(place).join('/');
+  // The origin of Session Storage ends with a slash.
+  return Object.entries(place).map(([name, part]) => (name === 'origin' ? String(part).replace(/\/$/, '') : part)).join('/');
 }
 
 /** A key or a value as text: a string unchanged, everything else as JSON, including a string that UTF-8 cannot represent. */
