@@ -14,6 +14,7 @@ import { shownName } from '../inputs/location.js';
 import { addKeyFormOptions, type KeyFormOptions, noteAssumption, withTableFile } from '../inputs/opened-table.js';
 import { type InputOptions, isDatabase, recognised } from '../inputs/opened-input.js';
 import { addHeaderOption } from '../inputs/opened-source.js';
+import { isPublished, noteNoLongerPublished } from '../inputs/published-folder.js';
 import { wholeNumber } from '../inputs/whole-number.js';
 import { comparatorOf, databaseFailure } from '../inputs/written-database.js';
 import { WrittenFolder } from '../inputs/written-folder.js';
@@ -84,6 +85,7 @@ async function refilterFolder(path: string, options: RefilterOptions): Promise<v
   const filterPolicy = policy && policyInOrder(policy, comparator);
   mustGoWith(path, filterPolicy, comparator);
   let progress: Progress | undefined;
+  const wasPublished = options.quiet !== true && (await isPublished(path));
   try {
     const { written, kept, unfiltered, entries, filterBytes, byteLength, byteLengthBefore } = await interruptible((signal) =>
       Database.refilter(new WrittenFolder(path), {
@@ -99,6 +101,7 @@ async function refilterFolder(path: string, options: RefilterOptions): Promise<v
       }),
     );
     progress?.stop();
+    if (wasPublished && written > 0) noteNoLongerPublished(path);
     const seconds = secondsSince(started);
     const parts = [`${counted(written, 'table')} written`, `${count(kept)} kept`, counted(entries, 'entry'), `${count(byteLength)} bytes (before: ${count(byteLengthBefore)})`];
     if (unfiltered > 0) parts.splice(2, 0, `${count(unfiltered)} without filters, which would need too large a block`);

@@ -20,6 +20,7 @@ import { byteSize, filterRangeSize } from './byte-size.js';
 import { lockHolders } from './lock-holder.js';
 import { folderFailure } from './opened-folder.js';
 import { wholeNumber } from './whole-number.js';
+import { isPublished, noteNoLongerPublished } from './published-folder.js';
 import { writtenCompression } from './written-compression.js';
 import { WrittenFolder } from './written-folder.js';
 
@@ -97,11 +98,13 @@ function threadOptionsOf(options: DatabaseCommandOptions): ThreadOptions {
 }
 
 /** Opens a database for writing, runs `work` with it, and closes it. @throws Failure that names the folder. */
-export async function withDatabase<T>(path: string, options: DatabaseCommandOptions, createIfMissing: boolean, work: (database: Database) => Promise<T>): Promise<T> {
+export async function withDatabase<T>(path: string, options: DatabaseCommandOptions & { readonly quiet?: boolean }, createIfMissing: boolean, work: (database: Database) => Promise<T>): Promise<T> {
   const settings = { ...(await databaseOptionsOf(path, options)), createIfMissing };
+  const wasPublished = options.quiet !== true && (await isPublished(path));
   try {
     const thread = new BackgroundThread({ plugins: { module: THREAD_PLUGINS, data: threadOptionsOf(options) } });
     const database = await Database.open(new WrittenFolder(path, { thread }), settings);
+    if (wasPublished) noteNoLongerPublished(path);
     try {
       return await work(database);
     } finally {
