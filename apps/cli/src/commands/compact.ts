@@ -1,6 +1,7 @@
 import { count, counted } from '@bloom/report';
 import type { Command } from 'commander';
 import { keyOption } from '../inputs/key-argument.js';
+import { mustNotBeReversed } from '../inputs/key-range.js';
 import { addDatabaseOptions, type DatabaseCommandOptions, withDatabase } from '../inputs/written-database.js';
 import { addSummaryOption, printSummary, secondsSince, type SummaryOptions } from '../outputs/summary.js';
 
@@ -37,14 +38,16 @@ Examples:
 async function compact(path: string, options: CompactOptions): Promise<void> {
   const started = performance.now();
   const isHex = options.hex === true;
+  const [from, to] = [keyOption(options.from, isHex), keyOption(options.to, isHex)];
   const [before, after] = await withDatabase(path, options, false, async (database) => {
     const size = (): Size => {
       const tables = database.describe().levels.flat();
       return { tables: tables.length, bytes: tables.reduce((sum, { byteLength }) => sum + byteLength, 0) };
     };
+    mustNotBeReversed('--from', from, '--to', to, (a, b) => database.compare(a, b));
     await database.flush();
     const first = size();
-    await database.compactRange(keyOption(options.from, isHex), keyOption(options.to, isHex));
+    await database.compactRange(from, to);
     return [first, size()] as const;
   });
   const seconds = secondsSince(started);

@@ -1,9 +1,10 @@
 import { counted } from '@bloom/report';
-import { SyncTable } from '@bloom/sstable';
+import { bytewiseComparator, SyncTable } from '@bloom/sstable';
 import { decodeInternalKey, isLikelyInternalKey } from '@bloom/sstable/database';
 import type { Command } from 'commander';
 import { Failure } from '../failure.js';
 import { keyOption } from '../inputs/key-argument.js';
+import { mustNotBeReversed } from '../inputs/key-range.js';
 import { inputStat } from '../inputs/input.js';
 import { shownName } from '../inputs/location.js';
 import type { KeyBounds } from '../inputs/merge-order.js';
@@ -66,6 +67,7 @@ async function merge(paths: readonly string[], options: MergeOptions): Promise<v
   if (names.length === 0) throw new Failure('no tables given: pass tables, or a file with their names with --files');
   if (names.filter((name) => name === '-').length > (options.files === '-' ? 0 : 1)) throw new Failure('stdin can be read only once: use files for the others');
   const plugins = await loadPlugins(options);
+  mustNotBeReversed('--gte', range.gte, '--lt', range.lt, (a, b) => (plugins.comparator ?? bytewiseComparator).compare(a, b));
   mustBeWritableTables(output, maxTableSize, []);
   const files: OpenedFile[] = [];
   let thread: MergingThread | undefined;

@@ -11,6 +11,7 @@ import { byteSize } from '../inputs/byte-size.js';
 import { DecodedInputs } from '../inputs/decoded-inputs.js';
 import { bytesOf, findInputs } from '../inputs/input.js';
 import { shownName } from '../inputs/location.js';
+import { mustNotBeReversed } from '../inputs/key-range.js';
 import type { KeyBounds } from '../inputs/merge-order.js';
 import { mergeTables } from '../inputs/merging-thread.js';
 import { openFile, type OpenedFile } from '../inputs/opened-file.js';
@@ -149,6 +150,7 @@ async function inputOf(names: readonly string[], options: PartCommandOptions, pl
   if (names.length === 0) throw new Failure('no input given: pass files with entries, tables, or - for stdin');
   const range = boundsOf(options);
   const hasTableOptions = range.gte !== undefined || range.lt !== undefined || options.dropDeletions === true || options.internal !== undefined;
+  mustNotBeReversed('--gte', range.gte, '--lt', range.lt, (a, b) => (plugins.comparator ?? bytewiseComparator).compare(a, b));
   if (options.levels !== undefined) {
     if (names.length !== 1) throw new Failure('--levels is for one STORE');
     if (options.internal !== undefined) throw new Failure('--internal and --no-internal are for tables');
@@ -325,6 +327,8 @@ async function levelInput(name: string, levels: readonly number[], range: KeyBou
   if (publication.comparator !== comparator.name) throw new Failure(`the database in ${store.name} has the order ${publication.comparator}: pass it with --comparator`);
   const sorted = [...new Set(levels)].sort((a, b) => a - b);
   for (const level of sorted) if (publication.levels[level]!.length === 0) throw new Failure(`level ${level} has no parts`);
+  const whole = publication.levels.flatMap((parts, level) => (parts.length > 0 && level >= sorted[0]! && level <= sorted.at(-1)! ? [level] : []));
+  if (whole.length > sorted.length) throw new Failure(`the levels ${sorted.join(' and ')} have others with parts between them: merge neighbouring levels, such as --levels ${whole.join(',')}`);
   const runs = sorted.map((level) =>
     levelRun(
       publication.levels[level]!,

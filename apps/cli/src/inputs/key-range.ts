@@ -1,6 +1,7 @@
 import type { Comparator } from '@bloom/sstable';
 import { bytewiseComparator } from '@bloom/sstable';
 import { type Command, Option } from 'commander';
+import { Failure } from '../failure.js';
 import { keyOption } from './key-argument.js';
 import { wholeNumber } from './whole-number.js';
 
@@ -55,8 +56,10 @@ export class WantedRange {
    * The range to read from a table or a database, and a test of which keys in it to keep.
    *
    * @param comparator the order of the keys; undefined if it is unknown, so that everything has to be read.
+   * @throws Failure when an upper bound is before a lower one.
    */
   in(comparator: Pick<Comparator, 'name'> | undefined, compare: (a: Uint8Array, b: Uint8Array) => number): { readonly range: Bounds; readonly keeps: ((key: Uint8Array) => boolean) | undefined } {
+    this.#mustNotBeReversed(compare);
     const prefix = this.#prefix;
     const begins = prefix && ((key: Uint8Array): boolean => beginsWith(key, prefix));
     if (comparator === undefined) {
@@ -78,6 +81,16 @@ export class WantedRange {
     }
     return { range: this.#bounds, keeps: begins };
   }
+
+  #mustNotBeReversed(compare: (a: Uint8Array, b: Uint8Array) => number): void {
+    for (const lower of ['gt', 'gte'] as const) for (const upper of ['lt', 'lte'] as const) mustNotBeReversed(`--${lower}`, this.#bounds[lower], `--${upper}`, this.#bounds[upper], compare);
+  }
+}
+
+/** @throws Failure when the last key of a range is before its first, which are given by these options. */
+export function mustNotBeReversed(first: string, begin: Uint8Array | undefined, last: string, end: Uint8Array | undefined, compare: (a: Uint8Array, b: Uint8Array) => number): void {
+  if (begin === undefined || end === undefined || compare(begin, end) <= 0) return;
+  throw new Failure(`${last} is before ${first}, so no key is between them`);
 }
 
 function beginsWith(key: Uint8Array, prefix: Uint8Array): boolean {

@@ -1,0 +1,131 @@
+// Arguments and inputs that were taken silently although they cannot be meant.
+import { cpSync, mkdirSync, readdirSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { dataPath } from '@bloom/fixtures';
+import { Database } from '@bloom/leveldb';
+import { WritableNodeFolder } from '@bloom/leveldb/node';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { bloom, bloomPrints, build } from '../bloom.js';
+import { Scratch } from '../bloom-process.js';
+
+const scratch = new Scratch();
+
+/** A database of two tables and a log with these keys. */
+async function database(name: string, keys: readonly string[] = ['a', 'b', 'c']): Promise<string> {
+  const made = await Database.open(new WritableNodeFolder(scratch.at(name)));
+  for (const key of keys) {
+    await made.put(key, 'a\tvalue');
+    if (key !== keys.at(-1)) await made.flush();
+  }
+  await made.close();
+  return name;
+}
+
+describe('a range whose end is before its beginning', () => {
+  const words: [string, string[], string][] = [
+    ['compact', ['compact', 'db', '--from', 'z', '--to', 'a'], '--to is before --from'],
+    ['scan', ['scan', 'db', '--gte', 'z', '--lt', 'a'], '--lt is before --gte'],
+    ['scan --all-versions', ['scan', 'db', '--all-versions', '--gt', 'z', '--lte', 'a'], '--lte is before --gt'],
+    ['count', ['count', 'db', '--gt', 'z', '--lte', 'a'], '--lte is before --gt'],
+    ['delete', ['delete', 'db', '--gte', 'z', '--lte', 'a'], '--lte is before --gte'],
+    ['merge', ['merge', 'plain.ldb', '-o', 'out.ldb', '--gte', 'z', '--lt', 'a'], '--lt is before --gte'],
+    ['part', ['part', 'plain.ldb', '-o', 'parts', '--sequence', '1', '--gte', 'z', '--lt', 'a'], '--lt is before --gte'],
+    ['scan of a table', ['scan', 'plain.ldb', '--gte', 'z', '--lt', 'a'], '--lt is before --gte'],
+  ];
+  beforeAll(async () => {
+    await build('plain.ldb', [], scratch.path, 'a\t1\n');
+    await database('db');
+  });
+
+  test.each(words)('is refused by %s', async (_, args, problem) => {
+    const { code, stderr } = await bloom(args, scratch.path);
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(`${problem}, so no key is between them\n`) as string });
+  });
+
+  test('is allowed to be empty', async () => {
+    await database('empty-range');
+    expect(await bloomPrints(['count', 'empty-range', '--gte', 'b', '--lt', 'b'], scratch.path)).toBe('0\n');
+    await bloomPrints(['compact', 'empty-range', '--from', 'b', '--to', 'b', '-q'], scratch.path);
+  });
+});
+
+test('build, load and bulk part refuse logs and MANIFESTs, whatever bytes they have', async () => {
+  await database('source');
+  const files = [
+    [logOf('source'), /is a log of a database: bloom scan prints its entries\n$/],
+    [join('source', 'MANIFEST-000002'), /is a MANIFEST of a database: bloom scan prints the entries of the folder\n$/],
+  ] as const;
+  for (const [file, problem] of files) {
+    for (const args of [['build', file, '-o', 'made.ldb'], ['load', 'made', file], ['part', file, '-o', 'made', '--sequence', '1'], ['build', file, '-f', 'kv', '-o', 'made.ldb']]) {
+      const { code, stderr } = await bloom(args, scratch.path);
+      expect({ args, code, stderr }).toEqual({ args, code: 2, stderr: expect.stringMatching(problem) as string });
+    }
+  }
+});
+
+function logOf(folder: string): string {
+  return join(folder, readdirSync(scratch.at(folder)).find((name) => name.endsWith('.log'))!);
+}
+
+test('an empty file behind a URL gets no advice to salvage it, as in a folder', async () => {
+  const server = createServer((_, response) => response.writeHead(200, { 'content-length': 0, 'accept-ranges': 'bytes' }).end());
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  try {
+    const { code, stderr } = await bloom(['get', `http://127.0.0.1:${(server.address() as AddressInfo).port}/empty.ldb`, 'a'], scratch.path);
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringMatching(/0 bytes are fewer than/) as string });
+    expect(stderr).not.toContain('salvage');
+  } finally {
+    server.close();
+  }
+});
+
+test('diff of a database and a table applies --internal to the table, and refuses it for two databases', async () => {
+  await database('old', ['a', 'b']);
+  await build('versions.ldb', ['--versions', '--sort'], scratch.path, 'a\t1\tvalue\t\ta\\tvalue\nb\t2\tvalue\t\ta\\tvalue\n');
+  expect(await bloom(['diff', 'old', 'versions.ldb', '--internal', '-q'], scratch.path)).toMatchObject({ code: 0, stderr: '' });
+  expect(await bloom(['diff', 'versions.ldb', 'old', '--no-internal', '-q'], scratch.path)).toMatchObject({ code: 1, stderr: '' });
+  expect(await bloom(['diff', 'old', 'old', '--internal'], scratch.path)).toMatchObject({ code: 2, stderr: 'bloom: old: is a database, whose keys are always user keys: omit --internal\n' });
+});
+
+describe('a published folder', () => {
+  beforeAll(async () => {
+    for (const sequence of [1, 2, 3]) {
+      const parts = await bloomPrints(['part', '-', '-q', '-o', 'www', '--sequence', String(sequence)], scratch.path, `key${sequence}\t${sequence}\n`);
+      scratch.write('parts.jsonl', parts);
+      const assembly = await bloomPrints(['assemble', 'www', 'parts.jsonl', '--previous', 'www'], scratch.path);
+      await bloomPrints(['publish', '-', 'www'], scratch.path, assembly);
+    }
+  });
+
+  test.each([
+    ['put', ['put', 'copy', 'a', 'b']],
+    ['delete', ['delete', 'copy', 'key1']],
+    ['compact', ['compact', 'copy']],
+    ['load', ['load', 'copy', '-']],
+    ['refilter', ['refilter', 'copy', '--bits-per-key', '20']],
+  ])('that %s writes to is noted to be an ordinary database from then on', async (name, args) => {
+    const copy = `copy-${name}`;
+    cpSync(scratch.at('www'), scratch.at(copy), { recursive: true });
+    const withCopy = args.map((arg) => (arg === 'copy' ? copy : arg));
+    const note = `bloom: ${copy}: was published with bloom bulk publish, and is an ordinary database from now on`;
+    const first = await bloom(withCopy, scratch.path, name === 'load' ? 'a\tb\n' : '');
+    expect(first).toMatchObject({ code: 0, stderr: expect.stringContaining(note) as string });
+    const second = await bloom(['put', copy, 'c', 'd'], scratch.path);
+    expect(second).toMatchObject({ code: 0, stderr: '' });
+    expect(await bloom(['gc', copy], scratch.path)).toMatchObject({ code: 2, stderr: expect.stringContaining('BLOOM_NOT_PUBLISHED') as string });
+  });
+
+  test('has levels with parts between those to merge, which is refused before anything is written', async () => {
+    mkdirSync(scratch.at('merged'), { recursive: true });
+    const { code, stdout, stderr } = await bloom(['part', '--levels', '4,6', 'www', '--sequence', '3', '-o', 'merged', '-q'], scratch.path);
+    expect({ code, stdout: stdout.toString(), stderr }).toEqual({ code: 2, stdout: '', stderr: expect.stringContaining('merge neighbouring levels, such as --levels 4,5,6\n') as string });
+  });
+});
+
+test('scan --decode prints the origin and the map of Session Storage with one slash between them', async () => {
+  const printed = await bloomPrints(['scan', '--decode', dataPath('web-storage/session-storage')], scratch.path);
+  expect(printed).toMatch(/^http:\/\/[^/\t]+\/\d+\t/m);
+  expect(printed).not.toMatch(/^http:\/\/[^/\t]+\/\//m);
+});
