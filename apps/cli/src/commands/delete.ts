@@ -53,7 +53,9 @@ async function remove(path: string, keys: readonly string[], options: DeleteOpti
   const deleted = await withDatabase(path, options, false, async (database) => {
     let count = 0;
     let batch = new WriteBatch();
-    const { range, keeps } = wanted.in({ name: database.describe().comparator }, (a, b) => database.compare(a, b));
+    const compare = (a: Uint8Array, b: Uint8Array): number => database.compare(a, b);
+    wanted.mustNotBeReversed(compare);
+    const { range, keeps } = wanted.in({ name: database.describe().comparator }, compare);
     const found = hasRange ? database.keysSync(range) : given.values();
     for (const key of found) {
       if (hasRange ? keeps?.(key) === false : !database.hasSync(key)) continue;

@@ -56,10 +56,8 @@ export class WantedRange {
    * The range to read from a table or a database, and a test of which keys in it to keep.
    *
    * @param comparator the order of the keys; undefined if it is unknown, so that everything has to be read.
-   * @throws Failure when an upper bound is before a lower one.
    */
   in(comparator: Pick<Comparator, 'name'> | undefined, compare: (a: Uint8Array, b: Uint8Array) => number): { readonly range: Bounds; readonly keeps: ((key: Uint8Array) => boolean) | undefined } {
-    this.#mustNotBeReversed(compare);
     const prefix = this.#prefix;
     const begins = prefix && ((key: Uint8Array): boolean => beginsWith(key, prefix));
     if (comparator === undefined) {
@@ -82,7 +80,8 @@ export class WantedRange {
     return { range: this.#bounds, keeps: begins };
   }
 
-  #mustNotBeReversed(compare: (a: Uint8Array, b: Uint8Array) => number): void {
+  /** @throws Failure when an upper bound is before a lower one: for commands that write. To others, it is an empty range, as in LevelDB. */
+  mustNotBeReversed(compare: (a: Uint8Array, b: Uint8Array) => number): void {
     for (const lower of ['gt', 'gte'] as const) for (const upper of ['lt', 'lte'] as const) mustNotBeReversed(`--${lower}`, this.#bounds[lower], `--${upper}`, this.#bounds[upper], compare);
   }
 }
