@@ -120,7 +120,7 @@ describe('options', () => {
 
   test('with an aborted signal are rejected with its reason, by a SyncTable too', async () => {
     const reason = new Error('too late');
-    const options = { signal: AbortSignal.abort(reason) };
+    const options = { cache: null, signal: AbortSignal.abort(reason) };
     expect(caught(() => SyncTable.open(source, options))).toBe(reason);
     expect(await rejection(Table.open(source, options))).toBe(reason);
     expect(caught(() => SyncDatabaseTable.open(source, options))).toBe(reason);
