@@ -11,13 +11,13 @@ const conditions = ['bloom-source', ...defaultServerConditions];
  * Folders and files whose test files each run in their own process. The others of a folder share one, which is faster, and safe because our modules
  * keep no state. In `packages/codecs`, a codec that tests compare with keeps state. The two files of
  * `packages/sstable` have fake timers, which would catch the timers of other files' connections, and those of `packages/leveldb`
- * have another limit of MANIFESTs, a file system whose syncs wait, and another clock.
+ * have a file system that fails, one without descriptors, another limit of MANIFESTs, a file system whose syncs wait, and another clock.
  */
 const ISOLATED_FOLDERS = new Set(['packages/codecs']);
 /** @type {Readonly<Record<string, string[]>>} */
 const ISOLATED_FILES = {
   'packages/level': ['test/turns.test.ts'],
-  'packages/leveldb': ['test/lock-failures.test.ts', 'test/manifest-room.test.ts', 'test/node-files.test.ts', 'test/time-slices.test.ts'],
+  'packages/leveldb': ['test/failing-system.test.ts', 'test/lock-failures.test.ts', 'test/manifest-room.test.ts', 'test/node-files.test.ts', 'test/time-slices.test.ts'],
   'packages/sstable': ['test/http-patience.test.ts', 'test/http-retries.test.ts'],
 };
 
