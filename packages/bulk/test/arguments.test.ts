@@ -113,7 +113,7 @@ describe('a promise that was not awaited, or another wrong object,', () => {
 test('a FolderStore refuses the names of files outside of it', async () => {
   const store = new FolderStore(path);
   for (const name of ['', '.', '..', '../file', 'folder/file', 'folder\\file']) {
-    const expected = new RangeError(`name must be the name of an object within the folder, got ${JSON.stringify(name)}`);
+    const expected = new RangeError(`name must be the name of a file within the folder, got ${JSON.stringify(name)}`);
     await expect(store.get(name)).rejects.toThrow(expected);
     await expect(store.head(name)).rejects.toThrow(expected);
     for (const write of ['create', 'put', 'replace'] as const) await expect(store[write]({ name, bytes: key, sha256: '' }, undefined)).rejects.toThrow(expected);

@@ -1,3 +1,4 @@
-// For the tests and the tools of this repository. It promises nothing: any release may change it.
+// For the packages, the tests and the tools of this repository. It promises nothing: any release may change it.
 export { isCanonicalName } from './format/file-name.js';
+export { mustBePlainName } from './folder/folder.js';
 export type { CompactedTables, CompactionRequest, MemtableArrays, NeededPlugins, TableThread, TableThreadSettings, WrittenTable } from './folder/table-thread.js';

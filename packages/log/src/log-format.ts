@@ -88,13 +88,13 @@ export function isZeroFrom(bytes: Uint8Array, start: number): boolean {
   return true;
 }
 
-/** Bytes that a disk writes at once. A power failure leaves zeros from a multiple of it on, as blocks of file systems are multiples too. */
+/** The size of a disk's sectors. Zeros that a power failure leaves begin at a multiple of it, because blocks of file systems are multiples of it too. */
 const SECTOR_LENGTH = 512;
 
 /**
  * Whether only zeros are in place of the end of the fragment `bytes[start, end)`, and after it, as a power failure can leave them, or a killed
  * process in space that was allocated ahead. Those of a power failure reach back to a sector's start. Any other zeros can be the record's own, as
- * nearly every edit of a MANIFEST ends with some: if one changed byte or a changed length explains the checksum, it is not the end that is lost.
+ * nearly every edit of a MANIFEST ends with some: if changing one byte or the length would make the checksum right, the record is damaged, and its end is not missing.
  *
  * @param offset of `bytes` in the file.
  */
@@ -119,7 +119,7 @@ export function mayBeTruncated(bytes: Uint8Array, start: number, end: number, of
   return end - start <= room && !hasChangedLength(bytes, start);
 }
 
-/** Whether the checksum of a fragment, which does not cover the length, is that of another length. */
+/** Whether the checksum of a fragment, which does not cover the length, is right for another length. */
 function hasChangedLength(bytes: Uint8Array, start: number): boolean {
   const expected = unmaskCrc(storedCrc(bytes, start));
   const byte = new Uint8Array(1);
@@ -132,7 +132,7 @@ function hasChangedLength(bytes: Uint8Array, start: number): boolean {
   return false;
 }
 
-/** Whether the checksum of the fragment `bytes[start, end)` would be right with another byte in one place: in it, in the type or in the payload. */
+/** Whether changing one byte of the fragment `bytes[start, end)`, in the checksum, the type or the payload, would make its checksum right. */
 function hasChangedByte(bytes: Uint8Array, start: number, end: number): boolean {
   const stored = storedCrc(bytes, start);
   const crc = crc32c(bytes.subarray(start + 6, end));

@@ -6,6 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Signal } from '@bloom/bytes';
 import { mustBeOptions, mustBePath, mustBeWhole } from '@bloom/bytes/internal';
 import { DatabaseError, type Folder, type FolderLock } from '@bloom/leveldb';
+import { mustBePlainName } from '@bloom/leveldb/internal';
 import { NodeFolder, WritableNodeFolder } from '@bloom/leveldb/node';
 import { BulkError } from '../part/bulk-error.js';
 import { mustNameOne, type NewObject, type ReadObject, type Replacement, type Store, type StoredObject } from '../store/store.js';
@@ -143,7 +144,7 @@ export class FolderStore implements Store {
 
   /** @throws RangeError for a name that leads out of the folder. */
   #pathOf(name: string): string {
-    if (/^$|^\.{1,2}$|[/\\\0]/.test(name)) throw new RangeError(`name must be the name of an object within the folder, got ${JSON.stringify(name)}`);
+    mustBePlainName(name);
     return join(this.path, name);
   }
 

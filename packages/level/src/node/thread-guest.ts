@@ -229,7 +229,7 @@ export class ThreadGuest extends PendingCalls {
     } catch (error) {
       // The level may have been closed meanwhile.
       if (this.hasEnded) return;
-      if ((error as { readonly code?: unknown }).code === 'LEVEL_LOCKED') this.#isLocked(error);
+      if ((error as { readonly code?: unknown }).code === 'LEVEL_LOCKED') this.#lookForOwner(error);
       else this.refuse(error);
       return;
     }
@@ -241,8 +241,8 @@ export class ThreadGuest extends PendingCalls {
     await database.leave(keeper).catch(() => undefined);
   }
 
-  /** Looks for the thread that has the folder locked. While no thread had it open, another process may have opened it. */
-  #isLocked(error: unknown): void {
+  /** Looks for the thread that has the folder locked, unless another process has it: one may have opened it while no thread had. */
+  #lookForOwner(error: unknown): void {
     this.#sayHello();
     const isElsewhere = (error as { readonly cause?: Partial<DatabaseError> }).cause?.heldBy === 'another process';
     // The first time may be chance: the thread may just have ended.

@@ -82,8 +82,7 @@ async function addEntries(writer: TableWriter, entries: EntryInput, { signal, on
       if (step instanceof Promise) step = await step;
       if (step.done === true) break;
       const entry = step.value;
-      if (!Array.isArray(entry)) throw shapeError(entry, writer.entries);
-      if ((entry as readonly unknown[]).length > 2) throw shapeError(entry, writer.entries);
+      if (!Array.isArray(entry) || (entry as readonly unknown[]).length > 2) throw shapeError(entry, writer.entries);
       writer.add(entry[0], entry[1]);
       if (!writer.isDrainDue) continue;
       await writer.drain();

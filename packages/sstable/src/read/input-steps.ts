@@ -1,5 +1,5 @@
 import type { Signal } from '@bloom/bytes';
-import { mustHaveMethods } from '@bloom/bytes/internal';
+import { isPromise, mustHaveMethods } from '@bloom/bytes/internal';
 import { onAbort } from './on-abort.js';
 import { untilAborted } from './until-aborted.js';
 
@@ -26,7 +26,7 @@ export function mustBeSteppable(name: string, value: unknown): void {
 /**
  * The items of an iterable from a caller, until a signal is aborted: an item that never comes does not block the abort.
  *
- * A plain iterable is not awaited: awaiting each entry would take longer than building the table.
+ * A plain iterable is not awaited: awaiting each entry would take longer than building a table of them.
  */
 export class InputSteps<T> {
   readonly #name: string;
@@ -47,7 +47,7 @@ export class InputSteps<T> {
     this.#endListening = signal && onAbort(signal, () => this.#endWait?.(signal.reason));
   }
 
-  /** The next result, without a promise where the iterator gives none. */
+  /** The next result: a promise only if the iterator returns one. */
   next(): Step<T> | Promise<Step<T>> {
     let step: Step<T> | PromiseLike<Step<T>>;
     try {
@@ -107,8 +107,4 @@ export class InputSteps<T> {
 
 function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null;
-}
-
-function isPromise<T>(step: Step<T> | PromiseLike<Step<T>>): step is PromiseLike<Step<T>> {
-  return isObject(step) && 'then' in step;
 }
