@@ -1,10 +1,10 @@
 import type { Bytes } from '@bloom/bytes';
+import { copyBytes } from '@bloom/bytes/internal';
+
 /** Size of a buffer that several copies share, in bytes. */
 const SHARED_BYTES = 8192;
 /** A longer copy gets a buffer of its own, so that keeping it does not keep much more in memory than the copy. */
 const MAX_SHARED_BYTES = SHARED_BYTES / 8;
-/** Up to this many bytes, a loop is faster than `set` with a view. */
-const MAX_LOOPED_BYTES = 32;
 
 /**
  * Copies short byte strings into shared buffers, as Node's `Buffer` does: with a buffer of its own, a copy of 100 bytes takes five
@@ -25,9 +25,7 @@ export class ByteCopier {
     const length = end - start;
     if (length > MAX_SHARED_BYTES) return bytes.slice(start, end);
     const position = this.#extend(length);
-    const shared = this.#shared;
-    if (length > MAX_LOOPED_BYTES) shared.set(bytes.subarray(start, end), position);
-    else for (let i = 0; i < length; i++) shared[position + i] = bytes[start + i]!;
+    copyBytes(bytes, start, end, this.#shared, position);
     return new Uint8Array(this.#buffer, position, length);
   }
 

@@ -1,4 +1,4 @@
-import { mustBeBoolean } from '@bloom/bytes/internal';
+import { mustBeBoolean, mustBeWhole } from '@bloom/bytes/internal';
 import type { CompareRange } from '../format/bytewise-order.js';
 import { boundOf, mustHavePrefixes, withinPrefix } from './key-prefix.js';
 import type { KeyRange } from './key-range.js';
@@ -39,10 +39,7 @@ export class KeyBounds {
     const range = withinPrefix(given);
     // Null is refused, not taken for no limit: `clear({ limit: null })` would delete every entry.
     const { limit = Infinity } = range;
-    this.limit = limit;
-    if (!(this.limit === Infinity || (Number.isSafeInteger(this.limit) && this.limit >= 0))) {
-      throw new RangeError(`limit must be a whole number, at least 0, got ${String(this.limit)}`);
-    }
+    this.limit = limit === Infinity ? limit : mustBeWhole('limit', limit, 0);
     const [gt, gte, lt, lte] = (['gt', 'gte', 'lt', 'lte'] as const).map((name) => boundOf(name, range[name]));
     if (range.reverse !== undefined) mustBeBoolean('reverse', range.reverse);
     this.reverse = range.reverse ?? false;
