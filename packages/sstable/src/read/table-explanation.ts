@@ -85,29 +85,27 @@ export interface TableExplanation extends TableSearch {
 
 /** Records what a lookup in a table does. A lookup without a trace pays for a comparison with undefined at each step. */
 export class TableTrace {
-  #blockCount = 0;
-  #block: IndexedBlock | undefined;
-  #filter: FilterAnswer | undefined;
+  /** What is recorded so far. */
+  readonly search: { -readonly [Name in keyof TableSearch]: TableSearch[Name] } = { blockCount: 0, block: undefined, filter: undefined, searched: undefined };
   #isCached = false;
-  #searched: SearchedBlock | undefined;
 
   /** The index leads to data block `i`; `index.length` stands for none. */
   located({ index }: OpenTable, i: number): void {
-    this.#blockCount = index.length;
-    if (i < index.length) this.#block = { number: i, offset: index.offsetOf(i), size: index.sizeOf(i) };
+    this.search.blockCount = index.length;
+    if (i < index.length) this.search.block = { number: i, offset: index.offsetOf(i), size: index.sizeOf(i) };
   }
 
   /** The filter, if there is one, was asked about data block `i`. */
   filtered({ index, filter, filterStatus }: OpenTable, i: number, isDenied: boolean): void {
     if (filter === undefined || filterStatus.state !== 'used') {
       const state = filterStatus.state as Exclude<FilterStatus['state'], 'used'>;
-      this.#filter = { answer: 'not-asked', state };
+      this.search.filter = { answer: 'not-asked', state };
       return;
     }
     const { policyName } = filterStatus;
     const number = Math.floor(index.offsetOf(i) / filter.base);
     const bytes = filter.filterAt(number);
-    this.#filter =
+    this.search.filter =
       bytes === undefined
         ? { answer: 'unreadable', policyName, number }
         : { answer: isDenied ? 'no' : 'maybe', policyName, number, byteLength: bytes.length, from: number * filter.base, to: (number + 1) * filter.base };
@@ -124,18 +122,13 @@ export class TableTrace {
     const restartCount = uint32At(contents, contents.length - 4);
     const entriesEnd = contents.length - 4 - restartCount * 4;
     const isPast = outcome === UNKNOWN ? !block.valid : outcome === PAST;
-    this.#searched = {
+    this.search.searched = {
       isCached: this.#isCached,
       byteLength: contents.length,
       restart: entries.restart,
       walkStart: restartCount === 0 ? 0 : uint32At(contents, entriesEnd + entries.restart * 4),
       walkEnd: restartCount === 0 ? 0 : isPast ? entriesEnd : outcome === UNKNOWN ? block.valueEnd : entries.valueEnd,
     };
-  }
-
-  /** What was taken down. */
-  get search(): TableSearch {
-    return { blockCount: this.#blockCount, block: this.#block, filter: this.#filter, searched: this.#searched };
   }
 }
 
