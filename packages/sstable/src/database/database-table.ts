@@ -1,6 +1,6 @@
 import { type Bytes, CorruptionError } from '@bloom/bytes';
 import { bytesOf, mustBeBytes, mustBeOptions } from '@bloom/bytes/internal';
-import { BloomFilterPolicy } from '@bloom/policy';
+import { comparatorOf } from '../format/checked-comparator.js';
 import {
   decodeInternalKey,
   encodeInternalKey,
@@ -15,8 +15,7 @@ import { boundOf, withinPrefix } from '../read/key-prefix.js';
 import { type AsyncKeyRange, type KeyRange, mustBeKeyRange } from '../read/key-range.js';
 import {
   type AsyncTableOptions,
-  comparatorFor,
-  mustBePolicies,
+  givenPolicies,
   mustBeTableOptions,
   type SignalOptions,
   type SyncTableOptions,
@@ -154,10 +153,8 @@ export class SyncDatabaseTable {
 
 /** The options for a table of a database, made from the options for its user keys. */
 export function internalTableOptions<Options extends TableOptions>(options: Options): Options {
-  const userComparator = comparatorFor(options);
-  const defaultPolicies = userComparator.keyEquivalence === undefined ? [new BloomFilterPolicy()] : [];
-  const userPolicies = options.filterPolicies ?? defaultPolicies;
-  mustBePolicies(userPolicies);
+  const userComparator = comparatorOf('comparator', options.comparator);
+  const userPolicies = givenPolicies(options, userComparator);
   return { ...options, comparator: internalKeyComparator(userComparator), filterPolicies: userPolicies.map(internalKeyPolicy) };
 }
 

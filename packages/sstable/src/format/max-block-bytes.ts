@@ -2,6 +2,7 @@
  * How large a block may be. Readers check it before they read or allocate, builders before they write: see
  * `maxBlockBytes` in `read/options.ts` and `write/options.ts`.
  */
+import { mustBeWhole } from '@bloom/bytes/internal';
 
 /**
  * The largest limit that can be set, in bytes of contents: 1 GiB. Keys and values are smaller than their block, so that
@@ -10,4 +11,9 @@
 export const MAX_BLOCK_BYTES = 2 ** 30;
 
 /** The limit of readers and builders that are given none: 256 MiB. */
-export const DEFAULT_MAX_BLOCK_BYTES = 2 ** 28;
+const DEFAULT_MAX_BLOCK_BYTES = 2 ** 28;
+
+/** The limit that the option `maxBlockBytes` sets. @throws RangeError unless it is a whole number up to 1 GiB. */
+export function maxBlockBytesFor({ maxBlockBytes = DEFAULT_MAX_BLOCK_BYTES }: { readonly maxBlockBytes?: number | undefined }): number {
+  return mustBeWhole('maxBlockBytes', maxBlockBytes, 1, MAX_BLOCK_BYTES);
+}

@@ -8,20 +8,19 @@ import { joinedBytes } from '@bloom/bytes/internal';
 import { FilterBlockReader } from '@bloom/filter-block';
 import type { FilterPolicy } from '@bloom/policy';
 import type { BlockHandle } from '../format/block-handle.js';
-import { type CompareRange } from '../format/bytewise-order.js';
-import { compareRangeOf } from '../format/checked-comparator.js';
+import { type CompareRange, INTERNAL_KEY_TRAILER_LENGTH } from '../format/bytewise-order.js';
+import { comparatorOf, compareRangeOf } from '../format/checked-comparator.js';
 import type { Comparator } from '../format/comparator.js';
 import { encryptedContentId, encryptedText, ENCRYPTION_HEADER_LENGTH } from '../format/encrypted-file.js';
 import { decodeFooter, FOOTER_LENGTH } from '../format/footer.js';
 import { IndexBlock } from '../format/index-block.js';
-import { INTERNAL_KEY_TRAILER_LENGTH } from '../format/bytewise-order.js';
 import { InternalKeyComparator, internalKeyComparator, InternalKeyPolicy } from '../format/internal-key.js';
 import { decodeMetaindex, isForeignFilter, policyNameOf } from '../format/metaindex-block.js';
 import { BLOCK_TRAILER_LENGTH, type BlockDecoding, decodeStoredBlock } from '../format/stored-block.js';
 import { findFilteredKeys, mayHaveInternalKeys, type SampledBlocks } from './filtered-keys.js';
 import { UnreadFilter } from './unread-filter.js';
 import type { FilterStatus } from './filter-status.js';
-import { comparatorFor, decodingFor, type FilterReading, policiesFor, tailBytesFor, type TableOptions } from './options.js';
+import { decodingFor, type FilterReading, policiesFor, tailBytesFor, type TableOptions } from './options.js';
 import type { ByteRange, Reading } from './reading.js';
 import type { Source } from './source.js';
 
@@ -69,7 +68,7 @@ interface OpenFilter {
  *   not the table.
  */
 export function* readOpenTable(source: Source, options: TableOptions): Reading<OpenTable> {
-  const comparator = comparatorFor(options);
+  const comparator = comparatorOf('comparator', options.comparator);
   const policies = policiesFor(options, comparator);
   const decoding = decodingFor(options);
   const tail = yield* Tail.read(source, tailBytesFor(options, decoding, source), decoding);

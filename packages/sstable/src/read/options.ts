@@ -2,9 +2,8 @@ import type { Signal } from '@bloom/bytes';
 import { mustBeArray, mustBeOptions, mustBeSignal, mustBeWhole, mustHaveMethods } from '@bloom/bytes/internal';
 import { BloomFilterPolicy, type FilterPolicy, mustBeFilterPolicy } from '@bloom/policy';
 import { snappyDecoder } from '../compression/snappy.js';
-import { DEFAULT_MAX_BLOCK_BYTES, MAX_BLOCK_BYTES } from '../format/max-block-bytes.js';
+import { maxBlockBytesFor } from '../format/max-block-bytes.js';
 import { type Codec, mustBeCodec } from '../format/codec.js';
-import { comparatorOf } from '../format/checked-comparator.js';
 import type { Comparator } from '../format/comparator.js';
 import { FOOTER_LENGTH } from '../format/footer.js';
 import { mustAgree } from '../format/key-equivalence.js';
@@ -164,11 +163,6 @@ export function mustNotBeAborted(signal: Signal | undefined): void {
   signal.throwIfAborted();
 }
 
-/** The order to read with. @throws TypeError for an invalid comparator. */
-export function comparatorFor({ comparator }: Pick<TableOptions, 'comparator'>): Comparator {
-  return comparatorOf('comparator', comparator);
-}
-
 /** How many bytes at the end of the file to read first. @throws RangeError for an invalid `tailBytes`. */
 export function tailBytesFor(
   { tailBytes }: TableOptions,
@@ -211,18 +205,21 @@ function codecsByType(codecs: readonly Codec[] = []): ReadonlyMap<number, Codec>
  *
  * @throws TypeError for invalid codecs, RangeError for an invalid `maxBlockBytes`.
  */
-export function decodingFor({ codecs, maxBlockBytes }: Pick<TableOptions, 'codecs' | 'maxBlockBytes'>): BlockDecoding {
-  return {
-    codecs: codecsByType(codecs),
-    maxBlockBytes: mustBeWhole('maxBlockBytes', maxBlockBytes ?? DEFAULT_MAX_BLOCK_BYTES, 1, MAX_BLOCK_BYTES),
-  };
+export function decodingFor(options: Pick<TableOptions, 'codecs' | 'maxBlockBytes'>): BlockDecoding {
+  return { codecs: codecsByType(options.codecs), maxBlockBytes: maxBlockBytesFor(options) };
 }
 
 /** The policies to read with. @throws TypeError for invalid policies, RangeError if one has another equivalence of keys. */
-export function policiesFor({ filterPolicies }: TableOptions, comparator: Comparator): readonly FilterPolicy[] {
-  if (filterPolicies === undefined) return comparator.keyEquivalence === undefined ? [new BloomFilterPolicy()] : [];
+export function policiesFor(options: TableOptions, comparator: Comparator): readonly FilterPolicy[] {
+  const policies = givenPolicies(options, comparator);
+  for (const policy of policies) mustAgree(comparator, policy);
+  return policies;
+}
+
+/** The same, whatever equivalence of keys they have. @throws TypeError for invalid policies. */
+export function givenPolicies({ filterPolicies }: TableOptions, { keyEquivalence }: Comparator): readonly FilterPolicy[] {
+  if (filterPolicies === undefined) return keyEquivalence === undefined ? [new BloomFilterPolicy()] : [];
   mustBePolicies(filterPolicies);
-  for (const policy of filterPolicies) mustAgree(comparator, policy);
   return filterPolicies;
 }
 

@@ -1,10 +1,7 @@
-import { mustBeWhole, mustHaveMethods } from '@bloom/bytes/internal';
-import { FILTER_BASE, mustBeFilterRange } from '@bloom/filter-block';
+import { mustHaveMethods } from '@bloom/bytes/internal';
 import { BloomFilterPolicy, type FilterPolicy, mustBeFilterPolicy } from '@bloom/policy';
 import { snappyCodec } from '../compression/snappy.js';
-import { DEFAULT_MAX_BLOCK_BYTES, MAX_BLOCK_BYTES } from '../format/max-block-bytes.js';
 import { type Codec, mustBeCodec } from '../format/codec.js';
-import { comparatorOf } from '../format/checked-comparator.js';
 import type { Comparator } from '../format/comparator.js';
 import { mustHaveShortName } from '../format/metaindex-block.js';
 import { mustAgree } from '../format/key-equivalence.js';
@@ -54,22 +51,6 @@ export const TABLE_BUILDER_OPTIONS: Record<keyof TableBuilderOptions, true> = {
   maxBlockBytes: true,
   omitLargeFilters: true,
 };
-
-/** The order to write in. @throws TypeError for an invalid comparator. */
-export function comparatorFor({ comparator }: TableBuilderOptions): Comparator {
-  return comparatorOf('comparator', comparator);
-}
-
-/** @throws RangeError unless `maxBlockBytes` is a whole number up to 1 GiB. */
-export function blockLimitFor({ maxBlockBytes }: TableBuilderOptions): number {
-  return mustBeWhole('maxBlockBytes', maxBlockBytes ?? DEFAULT_MAX_BLOCK_BYTES, 1, MAX_BLOCK_BYTES);
-}
-
-/** How many bytes of the file one filter covers. @throws RangeError unless it is a power of two up to 2^40. */
-export function filterRangeFor({ filterRange = FILTER_BASE }: TableBuilderOptions): number {
-  mustBeFilterRange(filterRange);
-  return filterRange;
-}
 
 /** The codec to write with, if any. @throws RangeError for a codec that cannot write. */
 export function codecFor(compression: TableBuilderOptions['compression'] = 'snappy'): Codec | undefined {

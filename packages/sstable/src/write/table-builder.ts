@@ -1,4 +1,4 @@
-import { FilterBlockBuilder } from '@bloom/filter-block';
+import { FILTER_BASE, FilterBlockBuilder, mustBeFilterRange } from '@bloom/filter-block';
 import type { FilterPolicy, KeyList } from '@bloom/policy';
 import type { Bytes } from '@bloom/bytes';
 import { bytesOf, mustBeBoolean, mustBeBytes, mustBeOptions, mustBeWhole, mustHaveAtMost, mustHaveMethods } from '@bloom/bytes/internal';
@@ -6,14 +6,15 @@ import { type BlockHandle, MAX_BLOCK_HANDLE_LENGTH } from '../format/block-handl
 import { BlockBuilder, MAX_ENTRY_OVERHEAD } from '../format/block-builder.js';
 import { type Codec, NO_COMPRESSION } from '../format/codec.js';
 import { compareBytes, compareInternalBytes, type CompareRange, INTERNAL_KEY_TRAILER_LENGTH } from '../format/bytewise-order.js';
-import { compareRangeOf } from '../format/checked-comparator.js';
+import { comparatorOf, compareRangeOf } from '../format/checked-comparator.js';
 import type { Comparator } from '../format/comparator.js';
 import { encodeFooter } from '../format/footer.js';
 import { IndexBlockBuilder } from '../format/index-block.js';
 import { InternalKeyPolicy } from '../format/internal-key.js';
+import { maxBlockBytesFor } from '../format/max-block-bytes.js';
 import { encodeMetaindex } from '../format/metaindex-block.js';
 import { BLOCK_TRAILER_LENGTH, compressed, putStoredBlock } from '../format/stored-block.js';
-import { blockLimitFor, codecFor, comparatorFor, filterRangeFor, policyFor, TABLE_BUILDER_OPTIONS, type TableBuilderOptions } from './options.js';
+import { codecFor, policyFor, TABLE_BUILDER_OPTIONS, type TableBuilderOptions } from './options.js';
 import type { TableSink } from './sink.js';
 import { TableOutput } from './table-output.js';
 
@@ -112,18 +113,19 @@ export class TableBuilder {
     mustHaveMethods('sink', sink, 'a sink', ['append']);
     mustBeOptions('TableBuilder', options, TABLE_BUILDER_OPTIONS);
     this.output = new TableOutput(sink);
-    this.comparator = comparatorFor(options);
+    this.comparator = comparatorOf('comparator', options.comparator);
     this.compare = compareRangeOf(this.comparator);
     if (this.compare === compareBytes) this.trailerLength = 0;
     else if (this.compare === compareInternalBytes) this.trailerLength = INTERNAL_KEY_TRAILER_LENGTH;
     this.policy = policyFor(options, this.comparator);
     this.codec = codecFor(options.compression);
-    this.maxBlockBytes = blockLimitFor(options);
+    this.maxBlockBytes = maxBlockBytesFor(options);
     this.blockSize = mustBeWhole('blockSize', options.blockSize ?? Math.min(4096, this.maxBlockBytes), 1, this.maxBlockBytes);
     this.restartInterval = mustBeWhole('blockRestartInterval', options.blockRestartInterval ?? 16, 1);
     this.data = new BlockBuilder(this.restartInterval);
-    this.filterRange = filterRangeFor(options);
-    const { omitLargeFilters = false } = options;
+    const { filterRange = FILTER_BASE, omitLargeFilters = false } = options;
+    mustBeFilterRange(filterRange);
+    this.filterRange = filterRange;
     mustBeBoolean('omitLargeFilters', omitLargeFilters);
     this.omitsLargeFilters = omitLargeFilters;
     const userPolicy = this.policy && InternalKeyPolicy.userPolicyOf(this.policy);
@@ -190,14 +192,10 @@ export class TableBuilder {
     if (this.ended !== undefined) throw new TypeError(this.ended);
     const common = this.data.commonWithLast(keyBytes, keyStart, keyEnd);
     if (this.entryCount > 0) this.#mustBeAfterLast(keyBytes, keyStart, keyEnd, common);
-    const unindexed = this.unindexed;
-    const separator = unindexed && this.#separatorBefore(keyBytes.subarray(keyStart, keyEnd));
+    const separator = this.unindexed && this.#separatorBefore(keyBytes.subarray(keyStart, keyEnd));
     this.#mustFit(keyEnd - keyStart, valueEnd - valueStart, common, separator);
     this.ended = 'the table failed while an entry was added';
-    if (unindexed !== undefined) {
-      this.index.add(separator!, unindexed);
-      this.unindexed = undefined;
-    }
+    if (separator !== undefined) this.#indexLast(separator);
     this.filter?.addKeyRange(keyBytes, keyStart, Math.max(keyStart, keyEnd - this.unfilteredLength));
     this.data.addRange(keyBytes, keyStart, keyEnd, valueBytes, valueStart, valueEnd, common);
     this.ended = undefined;
@@ -215,14 +213,10 @@ export class TableBuilder {
    */
   addBlock({ bytes, start, end, entries, entryBytes, firstKeyStart, firstKeyEnd, lastKeyStart, lastKeyEnd }: BuiltBlock): void {
     if (this.ended !== undefined) throw new TypeError(this.ended);
-    const unindexed = this.unindexed;
-    const separator = unindexed && this.#separatorBefore(bytes.subarray(firstKeyStart, firstKeyEnd));
+    const separator = this.unindexed && this.#separatorBefore(bytes.subarray(firstKeyStart, firstKeyEnd));
     this.#indexMustFit(lastKeyEnd - lastKeyStart, separator);
     this.ended = 'the table failed while a block was added';
-    if (unindexed !== undefined) {
-      this.index.add(separator!, unindexed);
-      this.unindexed = undefined;
-    }
+    if (separator !== undefined) this.#indexLast(separator);
     this.data.setLastKey(bytes, lastKeyStart, lastKeyEnd);
     this.entryCount += entries;
     this.entryBytes += entryBytes;
@@ -261,7 +255,7 @@ export class TableBuilder {
     }
     if (filterContents !== undefined) this.#append(filterContents, undefined);
     const metaindex = this.#append(metaindexContents, this.codec);
-    if (this.unindexed !== undefined) this.index.add(this.#successor(), this.unindexed);
+    if (this.unindexed !== undefined) this.#indexLast(this.#successor());
     const indexBytes = this.index.byteLength;
     const index = this.#append(this.index.finish(), this.codec);
     const footer = encodeFooter({ metaindex, index });
@@ -322,6 +316,12 @@ export class TableBuilder {
     // The index gets an entry for the last block now, and one for the current block later, whose key is like this one.
     const indexBytes = this.index.byteLength + (separator?.length ?? 0) + keyLength + 2 * MAX_INDEX_ENTRY_OVERHEAD;
     if (indexBytes > maxBytes) throw tooLarge(`with entry ${this.entryCount} the index block`, indexBytes, maxBytes);
+  }
+
+  /** Adds the last data block to the index. @param separator an index key for it. */
+  #indexLast(separator: Uint8Array): void {
+    this.index.add(separator, this.unindexed!);
+    this.unindexed = undefined;
   }
 
   /** An index key between the last key and `key`. */
