@@ -1,6 +1,13 @@
 import type { Signal } from '@bloom/bytes';
 import { onAbort } from './on-abort.js';
 import type { ReadGate } from './read-gate.js';
+import type { ByteRange } from './reading.js';
+
+/** Blocks that are close to each other, and the range of the file that contains them. */
+export interface BlockGroup {
+  readonly blocks: number[];
+  range: ByteRange;
+}
 
 /** A block that a lookup waits for. */
 interface Wanted {
@@ -12,26 +19,25 @@ interface Wanted {
 }
 
 /** Reads a group of blocks, and decodes one of them from what was read. */
-export interface GroupReads<Group> {
+export interface GroupReads {
   /** Blocks of ascending numbers, in groups of those that one read is to contain. */
-  group(blocks: readonly number[]): readonly Group[];
-  blocksOf(group: Group): readonly number[];
-  read(group: Group, signal: Signal): Promise<Uint8Array>;
-  decode(i: number, bytes: Uint8Array, group: Group): Uint8Array;
+  group(blocks: readonly number[]): readonly BlockGroup[];
+  read(group: BlockGroup, signal: Signal): Promise<Uint8Array>;
+  decode(i: number, bytes: Uint8Array, group: BlockGroup): Uint8Array;
 }
 
 /**
  * Reads blocks for lookups that run at the same time, where reads are slow: blocks that are close to each other in one read, and
  * no more than a number of reads at once. Blocks that are asked for in the meantime are grouped with those that wait.
  */
-export class BlockQueue<Group> {
-  readonly #reads: GroupReads<Group>;
+export class BlockQueue {
+  readonly #reads: GroupReads;
   readonly #gate: ReadGate;
   readonly #wanted = new Map<number, Wanted>();
   #isScheduled = false;
 
   /** @param gate bounds the simultaneous reads. */
-  constructor(reads: GroupReads<Group>, gate: ReadGate) {
+  constructor(reads: GroupReads, gate: ReadGate) {
     this.#reads = reads;
     this.#gate = gate;
   }
@@ -63,8 +69,8 @@ export class BlockQueue<Group> {
   readonly #start = (): void => {
     if (this.#wanted.size === 0 || !this.#gate.enter(this.#start)) return;
     const groups = this.#reads.group([...this.#wanted.keys()].sort((a, b) => a - b));
-    const groupOf = new Map<number, Group>();
-    for (const group of groups) for (const i of this.#reads.blocksOf(group)) groupOf.set(i, group);
+    const groupOf = new Map<number, BlockGroup>();
+    for (const group of groups) for (const i of group.blocks) groupOf.set(i, group);
     // The block that has waited longest first.
     for (const i of [...this.#wanted.keys()]) {
       if (!this.#wanted.has(i)) continue;
@@ -75,9 +81,9 @@ export class BlockQueue<Group> {
   };
 
   /** Reads a group, for which there is room. */
-  async #run(group: Group): Promise<void> {
+  async #run(group: BlockGroup): Promise<void> {
     const controller = new AbortController();
-    const members = this.#reads.blocksOf(group).map((i) => this.#wanted.get(i)!);
+    const members = group.blocks.map((i) => this.#wanted.get(i)!);
     let left = members.length;
     for (const member of members) {
       this.#wanted.delete(member.i);

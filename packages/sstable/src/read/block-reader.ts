@@ -1,7 +1,7 @@
 import type { Bytes, Signal } from '@bloom/bytes';
 import type { SignalController } from '@bloom/bytes/internal';
 import type { DataBlocks } from './data-blocks.js';
-import { BlockQueue, type GroupReads } from './block-queue.js';
+import { type BlockGroup, BlockQueue, type GroupReads } from './block-queue.js';
 import { ReadGate } from './read-gate.js';
 import { onAbort } from './on-abort.js';
 import { PendingRead } from './pending-read.js';
@@ -24,11 +24,8 @@ const MAX_SHARED_READS = 8;
 
 const NO_BYTES = new Uint8Array(0);
 
-/** Blocks that are close to each other, and the range of the file that contains them. */
-interface Group {
-  readonly blocks: number[];
-  range: ByteRange;
-}
+/** Is done with the contents of a block when it returns. @param isRead whether they were read, not cached. */
+type TakeBlock = (i: number, contents: Uint8Array, isRead: boolean) => void;
 
 /** Reads data blocks from a source that may return promises. No read is larger than the limit for one block. */
 export class BlockReader {
@@ -51,7 +48,7 @@ export class BlockReader {
   private closingReads = 0;
   private closed: Error | undefined;
   /** Where reads are slow. */
-  private readonly queue: BlockQueue<Group> | undefined;
+  private readonly queue: BlockQueue | undefined;
   /** Bounds the reads of the queue, and those of groups of blocks. */
   private readonly gate: ReadGate | undefined;
   private filterRead: PendingRead | undefined;
@@ -68,9 +65,8 @@ export class BlockReader {
     this.scratch = scratch;
     // A queue starts reads for whoever waits, also for other requests.
     if (source.isRemote !== true || this.isRequestBound) return;
-    const reads: GroupReads<Group> = {
+    const reads: GroupReads = {
       group: (wanted) => this.#group(wanted),
-      blocksOf: (group) => group.blocks,
       read: ({ range }, signal) => readRange(source, range, signal),
       decode: (i, bytes, { blocks: { length }, range }) => (length === 1 ? blocks.decode(i, bytes) : this.#decodePart(i, bytes, range)),
     };
@@ -98,15 +94,10 @@ export class BlockReader {
           return NO_BYTES;
         },
       );
-      const read: PendingRead = new PendingRead(reading, controller, () => {
-        this.pending.delete(read);
-        unshare();
-      });
       const unshare = (): void => {
         if (this.filterRead === read) this.filterRead = undefined;
       };
-      this.pending.add(read);
-      this.filterRead = read;
+      const read = (this.filterRead = this.#pendingRead(reading, controller, unshare));
       if (this.isRequestBound) void Promise.resolve().then(unshare);
     }
     await this.filterRead.wait(signal);
@@ -174,12 +165,11 @@ export class BlockReader {
    * When a read fails, or `signal` is aborted, no further read is started.
    *
    * @param blocks block numbers, ascending and without duplicates.
-   * @param take is done with the contents when it returns.
    * @param isOver whether to start no further read; blocks that were not read by then are not passed.
    */
   async each(
     blocks: readonly number[],
-    take: (i: number, contents: Uint8Array, isRead: boolean) => void,
+    take: TakeBlock,
     signal?: Signal,
     isOver: () => boolean = () => false,
   ): Promise<void> {
@@ -230,13 +220,7 @@ export class BlockReader {
   }
 
   /** @param isAbortable whether an abort of the call also ends its wait for single reads, which other calls may share. */
-  #readGroups(
-    groups: readonly Group[],
-    take: (i: number, contents: Uint8Array, isRead: boolean) => void,
-    call: SignalController,
-    isAbortable: boolean,
-    isOver: () => boolean,
-  ): Promise<void> {
+  #readGroups(groups: readonly BlockGroup[], take: TakeBlock, call: SignalController, isAbortable: boolean, isOver: () => boolean): Promise<void> {
     const parallelReads = this.source.isRemote === true ? PARALLEL_REMOTE_READS : PARALLEL_READS;
     return new Promise((resolve, reject) => {
       let next = 0;
@@ -268,12 +252,7 @@ export class BlockReader {
     });
   }
 
-  async #readGroup(
-    { blocks, range }: Group,
-    take: (i: number, contents: Uint8Array, isRead: boolean) => void,
-    call: SignalController,
-    isAbortable: boolean,
-  ): Promise<void> {
+  async #readGroup({ blocks, range }: BlockGroup, take: TakeBlock, call: SignalController, isAbortable: boolean): Promise<void> {
     if (blocks.length === 1) {
       const i = blocks[0]!;
       take(i, await this.read(i, isAbortable ? call.signal : undefined), true);
@@ -283,8 +262,8 @@ export class BlockReader {
     for (const i of blocks) take(i, this.#decodePart(i, bytes, range), true);
   }
 
-  #group(blocks: readonly number[]): Group[] {
-    const groups: Group[] = [];
+  #group(blocks: readonly number[]): BlockGroup[] {
+    const groups: BlockGroup[] = [];
     const maxBytes = Math.min(MAX_GROUP_BYTES, this.blocks.maxBytes);
     for (const i of blocks) {
       const range = this.blocks.rangeOf(i);
@@ -332,16 +311,12 @@ export class BlockReader {
     return this.closing;
   }
 
-  #readQueued(i: number, queue: BlockQueue<Group>): PendingRead {
+  #readQueued(i: number, queue: BlockQueue): PendingRead {
     if (this.closed !== undefined) throw this.closed;
     // Throws for a block that cannot be read.
     this.blocks.rangeOf(i);
     const controller = new AbortController();
-    const read: PendingRead = new PendingRead(queue.read(i, controller.signal), controller, () => {
-      this.pending.delete(read);
-      this.shared.delete(i);
-    });
-    this.pending.add(read);
+    const read = this.#pendingRead(queue.read(i, controller.signal), controller, () => this.shared.delete(i));
     this.shared.set(i, read);
     return read;
   }
@@ -357,7 +332,12 @@ export class BlockReader {
     if (this.closed !== undefined) throw this.closed;
     const stored = gate === undefined ? readRange(this.source, range, controller.signal) : this.#readInGate(gate, range, controller.signal);
     const wanted = this.isRequestBound ? stored.then((bytes) => this.#unlessClosed(bytes)) : stored;
-    const read = new PendingRead(decode === undefined ? wanted : wanted.then(decode), controller, () => {
+    return this.#pendingRead(decode === undefined ? wanted : wanted.then(decode), controller, onOver);
+  }
+
+  /** A read under way, which `close` ends. */
+  #pendingRead(bytes: Promise<Uint8Array>, controller: SignalController, onOver?: () => void): PendingRead {
+    const read: PendingRead = new PendingRead(bytes, controller, () => {
       this.pending.delete(read);
       onOver?.();
     });
