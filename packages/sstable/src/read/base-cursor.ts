@@ -3,10 +3,20 @@ import type { TableCursor } from './table-cursor.js';
 /** The accessors that `Cursor` and `SyncCursor` share, for the entry that the cursor is on. */
 export abstract class BaseCursor {
   readonly #cursor: TableCursor;
+  /** Why the move behind the entries of the last `nextMany` or `prevMany` failed. @internal */
+  protected failure: { readonly error: unknown } | undefined;
 
   /** @internal */
   constructor(cursor: TableCursor) {
     this.#cursor = cursor;
+  }
+
+  /** @throws the error behind the entries of the last call, once. @internal */
+  protected mustNotHaveFailed(): void {
+    if (this.failure === undefined) return;
+    const { error } = this.failure;
+    this.failure = undefined;
+    throw error;
   }
 
   /** Whether the cursor is on an entry. */

@@ -26,8 +26,6 @@ export class Cursor extends BaseCursor {
   #moving = false;
   /** Whether many entries are being taken. */
   #isTaking = false;
-  /** Why the move behind the entries of the last call failed. */
-  #failure: { readonly error: unknown } | undefined;
   /** Reads for the moves in one direction since the last seek. */
   #ahead: ReadAhead | undefined;
   #isReverse = false;
@@ -94,7 +92,7 @@ export class Cursor extends BaseCursor {
     this.#blocks.mustBeOpen();
     const many = new ManyEntries(call, reverse, count, options, this.#compare, this.#copier);
     many.signal?.throwIfAborted();
-    this.#mustNotHaveFailed();
+    this.mustNotHaveFailed();
     this.#isTaking = true;
     const { block } = this.#cursor;
     try {
@@ -108,19 +106,11 @@ export class Cursor extends BaseCursor {
       this.#blocks.mustBeOpen();
       // The comparator may fail for the first entry.
       if (many.entries.length === 0) throw error;
-      this.#failure = { error };
+      this.failure = { error };
     } finally {
       this.#isTaking = false;
     }
     return many.entries;
-  }
-
-  /** @throws the error behind the entries of the last call. */
-  #mustNotHaveFailed(): void {
-    if (this.#failure === undefined) return;
-    const { error } = this.#failure;
-    this.#failure = undefined;
-    throw error;
   }
 
   #mustNotBeMoving(): void {
@@ -130,7 +120,7 @@ export class Cursor extends BaseCursor {
   #seek(call: string, move: (cursor: TableCursor) => number, isReverse: boolean, options: SignalOptions | undefined): Promise<boolean> {
     if (!this.#moving && !this.#isTaking) {
       this.#endReadAhead();
-      this.#failure = undefined;
+      this.failure = undefined;
     }
     return this.#move(call, move, isReverse, options);
   }
@@ -140,7 +130,7 @@ export class Cursor extends BaseCursor {
       this.#mustNotBeMoving();
       this.#blocks.mustBeOpen();
       const signal = signalOf(call, options);
-      if (this.#failure !== undefined) this.#mustNotHaveFailed();
+      if (this.failure !== undefined) this.mustNotHaveFailed();
       return this.#step(move, isReverse, signal);
     } catch (error) {
       return Promise.reject(error);

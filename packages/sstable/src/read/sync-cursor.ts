@@ -18,8 +18,6 @@ export class SyncCursor extends BaseCursor {
   readonly #block: (i: number) => Uint8Array;
   readonly #compare: CompareRange;
   readonly #copier: ByteCopier;
-  /** Why the move behind the entries of the last call failed. */
-  #failure: { readonly error: unknown } | undefined;
 
   /** @internal Made by `SyncTable.cursor`. */
   constructor(cursor: TableCursor, blocks: DataBlocks, block: (i: number) => Uint8Array, compare: CompareRange, copier: ByteCopier) {
@@ -34,28 +32,28 @@ export class SyncCursor extends BaseCursor {
   /** Moves to the first entry. @returns whether there is one. */
   seekToFirst(): boolean {
     this.#blocks.mustBeOpen();
-    this.#failure = undefined;
+    this.failure = undefined;
     return this.#settle(this.#cursor.seekToFirst());
   }
 
   /** Moves to the last entry. @returns whether there is one. */
   seekToLast(): boolean {
     this.#blocks.mustBeOpen();
-    this.#failure = undefined;
+    this.failure = undefined;
     return this.#settle(this.#cursor.seekToLast());
   }
 
   /** Moves to the first entry at or after `key`, which may be the cursor's own. @returns whether there is one. */
   seek(key: Uint8Array | string): boolean {
     this.#blocks.mustBeOpen();
-    this.#failure = undefined;
+    this.failure = undefined;
     return this.#settle(this.#cursor.seek(bytesOf('key', key), 'at-or-after'));
   }
 
   /** Moves to the next entry. A no-op unless on an entry. @returns whether there is one. */
   next(): boolean {
     this.#blocks.mustBeOpen();
-    if (this.#failure !== undefined) this.#mustNotHaveFailed();
+    if (this.failure !== undefined) this.mustNotHaveFailed();
     const wanted = this.#cursor.next();
     return wanted === SETTLED ? this.#cursor.valid : this.#settle(wanted);
   }
@@ -63,7 +61,7 @@ export class SyncCursor extends BaseCursor {
   /** Moves to the previous entry. A no-op unless on an entry. @returns whether there is one. */
   prev(): boolean {
     this.#blocks.mustBeOpen();
-    if (this.#failure !== undefined) this.#mustNotHaveFailed();
+    if (this.failure !== undefined) this.mustNotHaveFailed();
     return this.#settle(this.#cursor.prev());
   }
 
@@ -84,24 +82,16 @@ export class SyncCursor extends BaseCursor {
 
   #many(many: ManyEntries, move: () => boolean): [Bytes, Bytes][] {
     this.#blocks.mustBeOpen();
-    this.#mustNotHaveFailed();
+    this.mustNotHaveFailed();
     const { block } = this.#cursor;
     try {
       while (block.valid && many.take(block.keyBytes, 0, block.keyLength, block.bytes, block.valueStart, block.valueEnd)) move();
     } catch (error) {
       // The comparator may fail for the first entry.
       if (many.entries.length === 0) throw error;
-      this.#failure = { error };
+      this.failure = { error };
     }
     return many.entries;
-  }
-
-  /** @throws the error behind the entries of the last call. */
-  #mustNotHaveFailed(): void {
-    if (this.#failure === undefined) return;
-    const { error } = this.#failure;
-    this.#failure = undefined;
-    throw error;
   }
 
   #settle(wanted: number): boolean {
