@@ -10,11 +10,17 @@
 import { CorruptionError, type LabelledRange, type Place, UnsupportedError } from '@bloom/bytes';
 import { mustBeBytes, plainBytes } from '@bloom/bytes/internal';
 import { maskedCrc32c } from '@bloom/crc32c';
+import type { BlockHandle } from './block-handle.js';
 import { uint32At } from './block-walk.js';
 import { type Codec, NO_COMPRESSION } from './codec.js';
 
 /** The compression type and the checksum. */
 export const BLOCK_TRAILER_LENGTH = 5;
+
+/** Where a stored block ends, with its trailer: bytes from the start of the file. */
+export function storedEnd({ offset, size }: BlockHandle): number {
+  return offset + size + BLOCK_TRAILER_LENGTH;
+}
 
 /** `contents` compressed by `codec`, perhaps in `scratch`, or undefined if that saves an eighth or less. */
 export function compressed(contents: Uint8Array, codec: Codec | undefined, scratch?: Uint8Array): Uint8Array | undefined {

@@ -1,5 +1,5 @@
 import type { BlockHandle } from '../format/block-handle.js';
-import { BLOCK_TRAILER_LENGTH } from '../format/stored-block.js';
+import { BLOCK_TRAILER_LENGTH, storedEnd } from '../format/stored-block.js';
 
 /** Handles in flat arrays: in a list of millions, each takes 16 bytes instead of an object. */
 export class BlockList {
@@ -26,7 +26,7 @@ export class BlockList {
 
   /** Where the last block ends, including its trailer. */
   get end(): number {
-    return this.length === 0 ? 0 : this.offsetOf(this.length - 1) + this.sizeOf(this.length - 1) + BLOCK_TRAILER_LENGTH;
+    return this.length === 0 ? 0 : storedEnd(this.at(this.length - 1));
   }
 
   /** Whether each block starts where the previous one ends. */

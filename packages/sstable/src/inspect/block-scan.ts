@@ -2,8 +2,8 @@ import { CorruptionError, UnsupportedError, VarintReader } from '@bloom/bytes';
 import { snappyDecoder } from '../compression/snappy.js';
 import { readBlockHandle } from '../format/block-handle.js';
 import { NO_COMPRESSION } from '../format/codec.js';
-import { encodeFooter, FOOTER_LENGTH } from '../format/footer.js';
-import { BLOCK_TRAILER_LENGTH, decodeStoredBlock, missingCodec } from '../format/stored-block.js';
+import { encodeFooter, FOOTER_LENGTH, TABLE_MAGIC_LENGTH } from '../format/footer.js';
+import { BLOCK_TRAILER_LENGTH, decodeStoredBlock, missingCodec, storedEnd } from '../format/stored-block.js';
 import { WholeBlockWalk } from '../format/whole-block-walk.js';
 import { ANY_SHAPE, type ChecksumPairs, checksumPairs, NO_SHAPE, RAW_SHAPE, SNAPPY_SHAPE, storedRegister, tableOfCrc } from './checksum-search.js';
 import type { StoredBlocks } from './stored-blocks.js';
@@ -31,7 +31,7 @@ const BELIEVED_BYTES = 2 ** 16;
  * The sizes of the windows that are searched after damage, in this order until something is found. The largest windows
  * overlap by half, so a block at the border of two is found if it is at most half as large.
  */
-const WINDOW_BYTES = [2 ** 18, 2 ** 21, 2 ** 24, 2 ** 26];
+export const WINDOW_BYTES = [2 ** 18, 2 ** 21, 2 ** 24, 2 ** 26];
 
 /** What is known about the blocks of each compression type. */
 export function shapesOf({ decoding }: StoredBlocks): Uint8Array {
@@ -80,7 +80,7 @@ export class BlockScan {
     for (;;) {
       const block = (await this.#following()) ?? (await this.#afterDamage());
       if (block === undefined) return;
-      this.#position = block.offset + block.size + BLOCK_TRAILER_LENGTH;
+      this.#position = storedEnd(block);
       yield block;
     }
   }
@@ -223,24 +223,21 @@ function isFilterBlock(contents: Uint8Array): boolean {
   return true;
 }
 
-/** Bytes of the magic number at the end of a footer. */
-const MAGIC_LENGTH = 8;
-
 /**
  * The positions of whole tables in `bytes`, which start at `offset` of a file. These are values that are tables
  * themselves, and after damage, their blocks must not be mistaken for the file's. A footer determines where its table starts.
  */
 function tablesInside(bytes: Uint8Array, offset: number, fileBytes: number): [start: number, end: number][] {
   const none = { offset: 0, size: 0 };
-  const magic = encodeFooter({ metaindex: none, index: none }).subarray(-MAGIC_LENGTH);
+  const magic = encodeFooter({ metaindex: none, index: none }).subarray(-TABLE_MAGIC_LENGTH);
   const tables: [number, number][] = [];
   for (let end = FOOTER_LENGTH; end <= bytes.length; end++) {
-    const at = end - MAGIC_LENGTH;
+    const at = end - TABLE_MAGIC_LENGTH;
     if (bytes[at] !== magic[0] || !magic.every((byte, i) => bytes[at + i] === byte)) continue;
     const footer = end - FOOTER_LENGTH;
     const reader = new VarintReader(bytes, footer, at);
     const index = readBlockHandle(reader) && readBlockHandle(reader);
-    const start = offset + footer - (index === undefined ? Infinity : index.offset + index.size + BLOCK_TRAILER_LENGTH);
+    const start = offset + footer - (index === undefined ? Infinity : storedEnd(index));
     if (start > 0 && offset + end < fileBytes) tables.push([start, offset + end]);
   }
   return tables;

@@ -64,9 +64,7 @@ export function tableOfCrc(): Int32Array {
 
 /** The register that corresponds to the checksum stored at `position`, not inverted. */
 export function storedRegister(bytes: Uint8Array, position: number): number {
-  const masked =
-    (bytes[position]! | (bytes[position + 1]! << 8) | (bytes[position + 2]! << 16) | (bytes[position + 3]! << 24)) >>> 0;
-  return ~unmaskCrc(masked);
+  return ~unmaskCrc(uint32At(bytes, position));
 }
 
 /**

@@ -25,7 +25,6 @@ const MAX_SORTED_RESTARTS = 2 ** 20;
  */
 export function* indexEntries(contents: Uint8Array, place: Place, findings: FindingList): Generator<IndexEntry, void, undefined> {
   const walk = new WholeBlockWalk(place.structure, place.file);
-  const reader = new VarintReader(contents);
   try {
     walk.reset(contents, place.offset);
   } catch (error) {
@@ -43,9 +42,7 @@ export function* indexEntries(contents: Uint8Array, place: Place, findings: Find
         const { entryStart } = walk;
         reached = entryStart;
         if (restart < walk.restartCount && walk.restartOffset(restart) === entryStart) restart++;
-        reader.position = walk.valueStart;
-        reader.end = walk.valueEnd;
-        yield { separator: walk.key, handle: readBlockHandle(reader), entryStart };
+        yield { separator: walk.key, handle: readBlockHandle(new VarintReader(contents, walk.valueStart, walk.valueEnd)), entryStart };
       }
       break;
     } catch (error) {

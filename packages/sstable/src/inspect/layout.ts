@@ -1,15 +1,16 @@
-import { type LabelledRange, type Structure, VarintReader } from '@bloom/bytes';
+import type { LabelledRange, Structure } from '@bloom/bytes';
 import { mustBeOptions } from '@bloom/bytes/internal';
 import { filterBlockLayout } from '@bloom/filter-block';
 import { BloomFilterPolicy } from '@bloom/policy';
-import { readBlockHandle } from '../format/block-handle.js';
 import { blockLayout } from '../format/block.js';
+import { NO_COMPRESSION } from '../format/codec.js';
 import { FOOTER_LENGTH, footerLayout } from '../format/footer.js';
 import { policyNameOf } from '../format/metaindex-block.js';
 import { BLOCK_TRAILER_LENGTH, decodeStoredBlock, storedBlockTrailerLayout } from '../format/stored-block.js';
 import type { Source } from '../read/source.js';
 import { FindingList, findingOf } from './finding.js';
-import { INSPECTION_OPTIONS, type InspectionOptions, StoredBlocks } from './stored-blocks.js';
+import { handleInValue } from './inspected-block.js';
+import { ENTRIES_PER_PAUSE, INSPECTION_OPTIONS, type InspectionOptions, StoredBlocks } from './stored-blocks.js';
 import { type MetaBlock, survey } from './survey.js';
 
 /** How to lay a table out. */
@@ -25,8 +26,6 @@ const BLOOM_NAMES = [new BloomFilterPolicy().name, 'leveldb.BuiltinBloomFilter']
 
 /** A name in the metaindex is part of each label, and can have a megabyte. */
 const MAX_NAME_LENGTH = 100;
-/** How many ranges to return between two checks of the time. */
-const RANGES_PER_PAUSE = 4096;
 
 /**
  * Labels every byte of a table's file, whatever state it is in: each byte once, in order.
@@ -69,7 +68,7 @@ export async function* tableLayout(
       continue;
     }
     for (const range of await fieldsOf(stored, { structure: 'data block', ...meta, handle })) {
-      if (++ranges % RANGES_PER_PAUSE === 0) await stored.pause();
+      if (++ranges % ENTRIES_PER_PAUSE === 0) await stored.pause();
       yield { ...range, label: `${label}: ${range.label}` };
     }
   }
@@ -113,7 +112,7 @@ async function fieldsOf(stored: StoredBlocks, block: MetaBlock): Promise<Iterabl
   } catch (error) {
     return whole('damaged', findingOf(error).problem);
   }
-  if (bytes[size] !== 0) return whole('compressed contents', `${contents.length} bytes`);
+  if (bytes[size] !== NO_COMPRESSION) return whole('compressed contents', `${contents.length} bytes`);
   return structure === 'meta block' ? whole('contents') : contentsAndTrailer(structure, name, contents, offset, trailer);
 }
 
@@ -134,6 +133,6 @@ function* contentsAndTrailer(
 }
 
 function describeHandle(value: Uint8Array): string | undefined {
-  const handle = readBlockHandle(new VarintReader(value));
+  const handle = handleInValue(value);
   return handle && `offset ${handle.offset}, size ${handle.size}`;
 }

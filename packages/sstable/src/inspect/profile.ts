@@ -1,9 +1,8 @@
-import { CorruptionError, type Place, UnsupportedError } from '@bloom/bytes';
+import { CorruptionError, UnsupportedError } from '@bloom/bytes';
 import { mustBeOptions } from '@bloom/bytes/internal';
 import type { BlockHandle } from '../format/block-handle.js';
 import { INTERNAL_KEY_TRAILER_LENGTH } from '../format/bytewise-order.js';
 import { NO_COMPRESSION } from '../format/codec.js';
-import type { IndexBlock } from '../format/index-block.js';
 import { DELETION, InternalKeyComparator, internalKeyPolicy } from '../format/internal-key.js';
 import { BLOCK_TRAILER_LENGTH, decodeStoredBlock } from '../format/stored-block.js';
 import { WholeBlockWalk } from '../format/whole-block-walk.js';
@@ -11,9 +10,9 @@ import { readOpenTable } from '../read/open.js';
 import { policiesFor, type TableOptions } from '../read/options.js';
 import { runAsync } from '../read/reading.js';
 import type { Source } from '../read/source.js';
-import { BlockList } from './block-list.js';
 import { FindingList } from './finding.js';
-import { INSPECTION_OPTIONS, type InspectionOptions, StoredBlocks } from './stored-blocks.js';
+import { soundHandles } from './sound-handles.js';
+import { ENTRIES_PER_PAUSE, INSPECTION_OPTIONS, type InspectionOptions, StoredBlocks } from './stored-blocks.js';
 import { structureOf, survey } from './survey.js';
 
 /** How to profile a table. Every option has a default. */
@@ -46,9 +45,6 @@ export interface TableProfile {
   /** How many filters the filter block has, including empty ones. */
   readonly filters: number;
 }
-
-/** How many entries to read between two checks of the time. */
-const ENTRIES_PER_PAUSE = 4096;
 
 /**
  * Counts what a table consists of, by reading all its data blocks.
@@ -131,9 +127,7 @@ async function soundParts(source: Source, { comparator, filterPolicies: given, c
   // A database filters internal keys by their user keys.
   const filterPolicies = given === undefined && comparator instanceof InternalKeyComparator ? policiesFor({}, comparator).map(internalKeyPolicy) : given;
   const { index, filter } = await runAsync(source, readOpenTable(source, { comparator, filterPolicies, codecs, maxBlockBytes, filters: 'at-opening' }), signal);
-  mustNotOverlap(index, source.name);
-  const handles = Array.from({ length: index.length }, (_, i) => ({ offset: index.offsetOf(i), size: index.sizeOf(i) }));
-  return { handles, filterBytes: filter?.byteLength ?? 0, filters: filter?.filterCount ?? 0 };
+  return { handles: soundHandles(index, source.name), filterBytes: filter?.byteLength ?? 0, filters: filter?.filterCount ?? 0 };
 }
 
 /** What can be found of a table in any state. */
@@ -155,24 +149,4 @@ function isOfBytes(error: unknown): boolean {
 
 function codecNameOf(type: number, { decoding }: StoredBlocks): string {
   return type === NO_COMPRESSION ? 'none' : (decoding.codecs.get(type)?.name ?? `type ${type}`);
-}
-
-/** Without this check, an index of a few hundred bytes could list a block a million times. @throws CorruptionError. */
-export function mustNotOverlap(index: IndexBlock, file: string | undefined): void {
-  const blocks = new BlockList();
-  for (let i = 0; i < index.length; i++) {
-    const offset = index.offsetOf(i);
-    const place: Place = { structure: 'data block', offset, file };
-    if (index.sizeOf(i) < 0) throw new CorruptionError('BLOOM_BAD_HANDLE', place, `its handle, entry ${i} of the index, is damaged`);
-    blocks.push({ offset, size: index.sizeOf(i) });
-  }
-  let end = 0;
-  for (const i of blocks.inFileOrder()) {
-    const offset = blocks.offsetOf(i);
-    if (offset < end) {
-      const place: Place = { structure: 'data block', offset, file };
-      throw new CorruptionError('BLOOM_BAD_HANDLE', place, `its handle, entry ${i} of the index, makes it overlap another block`);
-    }
-    end = offset + blocks.sizeOf(i) + BLOCK_TRAILER_LENGTH;
-  }
 }

@@ -1,10 +1,10 @@
 import { type Structure, VarintReader } from '@bloom/bytes';
 import { BloomFilterPolicy } from '@bloom/policy';
 import { type BlockHandle, readBlockHandle } from '../format/block-handle.js';
-import { BLOCK_TRAILER_LENGTH, decodeStoredBlock } from '../format/stored-block.js';
+import { BLOCK_TRAILER_LENGTH, decodeStoredBlock, storedEnd } from '../format/stored-block.js';
 import { WholeBlockWalk } from '../format/whole-block-walk.js';
 import { BlockList } from './block-list.js';
-import { isBlock, shapesOf } from './block-scan.js';
+import { isBlock, shapesOf, WINDOW_BYTES } from './block-scan.js';
 import { checksumPairs } from './checksum-search.js';
 import { findingOf } from './finding.js';
 import type { StoredBlocks } from './stored-blocks.js';
@@ -17,8 +17,6 @@ export interface RecoveredTail {
   readonly metaBlocks: BlockList;
 }
 
-/** How much of the end of the file is searched, in this order until a block is found. */
-const TAIL_BYTES = [2 ** 18, 2 ** 21, 2 ** 24, 2 ** 26];
 /** How many of the last blocks to inspect: RocksDB has some between the index and the end. */
 const MAX_BLOCKS = 8;
 /** The most bytes of blocks to read to find out whether handles are right. */
@@ -32,7 +30,8 @@ const META_NAMES = /^(filter|fullfilter|partitionedfilter|rocksdb)\./;
 export async function recoverTail(stored: StoredBlocks): Promise<RecoveredTail> {
   const { byteLength } = stored.source;
   const walk = new WholeBlockWalk('index block');
-  for (const length of TAIL_BYTES) {
+  // Ever more of the end of the file, until a block is found.
+  for (const length of WINDOW_BYTES) {
     const start = Math.max(0, byteLength - length);
     const bytes = await stored.bytes(start, byteLength - start);
     const pairs = await checksumPairs(bytes, shapesOf(stored), () => stored.pause());
@@ -98,15 +97,10 @@ function decoded(stored: StoredBlocks, bytes: Uint8Array): Uint8Array | undefine
  * ascending order that do not overlap. Undefined for any other block, and for an empty one.
  */
 export function handlesOf(contents: Uint8Array): BlockList | undefined {
-  const reader = new VarintReader(contents);
   const handles = new BlockList();
-  let position = 0;
   const isIndex = everyEntry('index block', contents, (walk) => {
-    reader.position = walk.valueStart;
-    reader.end = walk.valueEnd;
-    const handle = readWholeHandle(reader, contents);
-    if (handle === undefined || handle.offset < position) return false;
-    position = handle.offset + handle.size + BLOCK_TRAILER_LENGTH;
+    const handle = readWholeHandle(walk.value);
+    if (handle === undefined || handle.offset < handles.end) return false;
     handles.push(handle);
     return true;
   });
@@ -114,10 +108,10 @@ export function handlesOf(contents: Uint8Array): BlockList | undefined {
 }
 
 /** The handle in a whole value, which the Java port pads with zeros; undefined if there is anything else. */
-function readWholeHandle(reader: VarintReader, contents: Uint8Array): BlockHandle | undefined {
+function readWholeHandle(value: Uint8Array): BlockHandle | undefined {
+  const reader = new VarintReader(value);
   const handle = readBlockHandle(reader);
-  for (let i = reader.position; i < reader.end; i++) if (contents[i] !== 0) return undefined;
-  return handle;
+  return value.subarray(reader.position).every((byte) => byte === 0) ? handle : undefined;
 }
 
 /** Whether `holds` is true of all entries of a block, all of which can be read. Stops at the first of which it is false. */
@@ -143,7 +137,6 @@ export function isMetaName(name: string): boolean {
  * Undefined for any other block, and for an empty one.
  */
 function metaHandlesOf(contents: Uint8Array): { readonly handles: BlockList; readonly isNamed: boolean } | undefined {
-  const reader = new VarintReader(contents);
   const handles: BlockHandle[] = [];
   // No data is likely to have the name of LevelDB's filter as a key.
   const bloomName = `filter.${new BloomFilterPolicy().name}`;
@@ -153,9 +146,7 @@ function metaHandlesOf(contents: Uint8Array): { readonly handles: BlockList; rea
     const name = String.fromCharCode(...walk.key.subarray(0, 64));
     if (handles.length === MAX_META_BLOCKS || !isMetaName(name)) return false;
     isNamed ||= name === bloomName;
-    reader.position = walk.valueStart;
-    reader.end = walk.valueEnd;
-    const handle = readWholeHandle(reader, contents);
+    const handle = readWholeHandle(walk.value);
     if (handle !== undefined) handles.push(handle);
     return handle !== undefined;
   });
@@ -198,7 +189,7 @@ export async function leadsToBlocks(stored: StoredBlocks, handles: BlockList): P
 }
 
 async function leadsToBlock(stored: StoredBlocks, handle: BlockHandle): Promise<boolean> {
-  if (handle.offset < 0 || handle.offset + handle.size + BLOCK_TRAILER_LENGTH > stored.source.byteLength) return false;
+  if (handle.offset < 0 || storedEnd(handle) > stored.source.byteLength) return false;
   try {
     await stored.contents(handle, { structure: 'data block' });
     return true;

@@ -7,13 +7,13 @@ import type { BlockHandle } from '../format/block-handle.js';
 import { type Codec, NO_COMPRESSION } from '../format/codec.js';
 import { decodeFooter, encodeFooter, FOOTER_LENGTH } from '../format/footer.js';
 import { encodeMetaindex, mustHaveShortName } from '../format/metaindex-block.js';
-import { BLOCK_TRAILER_LENGTH, type BlockDecoding, compressed, decodeStoredBlock, putStoredBlock } from '../format/stored-block.js';
+import { BLOCK_TRAILER_LENGTH, type BlockDecoding, compressed, decodeStoredBlock, putStoredBlock, storedEnd } from '../format/stored-block.js';
 import { WholeBlockWalk } from '../format/whole-block-walk.js';
 import { readOpenTable } from '../read/open.js';
 import { runAsync } from '../read/reading.js';
 import type { Source } from '../read/source.js';
-import { mustNotOverlap } from './profile.js';
-import { INSPECTION_OPTIONS, type InspectionOptions, StoredBlocks } from './stored-blocks.js';
+import { soundHandles } from './sound-handles.js';
+import { ENTRIES_PER_PAUSE, INSPECTION_OPTIONS, type InspectionOptions, StoredBlocks } from './stored-blocks.js';
 
 /** How to make the other filters. */
 export interface RefilterOptions extends InspectionOptions {
@@ -60,8 +60,6 @@ export interface RefilteredTable {
 
 /** The most bytes of a piece of a table's file. */
 const PIECE_BYTES = 2 ** 20;
-/** How many entries to read between two checks of the time. */
-const ENTRIES_PER_PAUSE = 4096;
 /** Bytes of a filter's place in the filter block. */
 const FILTER_OFFSET_LENGTH = 4;
 
@@ -93,7 +91,8 @@ export async function refilterTable(source: Source, options: RefilterOptions): P
   if (filterPolicy !== null) mustHaveShortName('filterPolicy', filterPolicy);
   const { byteLength, name: file } = source;
   const { index } = await runAsync(source, readOpenTable(source, { filterPolicies: [], codecs, maxBlockBytes }), signal);
-  mustNotOverlap(index, file);
+  // Keys go into the filter of the range in which their block starts, whatever the order of the index is.
+  const handles = soundHandles(index, file).sort((a, b) => a.offset - b.offset);
   const footerOffset = byteLength - FOOTER_LENGTH;
   const { index: indexHandle, metaindex } = decodeFooter(await stored.bytes(footerOffset, FOOTER_LENGTH), { structure: 'footer', offset: footerOffset, file });
   // A damaged handle of the metaindex may lead anywhere.
@@ -114,8 +113,6 @@ export async function refilterTable(source: Source, options: RefilterOptions): P
   /** That of the first block that is compressed: a builder compresses the metaindex with the codec of all other blocks. */
   let codec: Codec | undefined;
   startBlock(0);
-  // Keys go into the filter of the range in which their block starts, whatever the order of the index is.
-  const handles = Array.from({ length: index.length }, (_, i) => ({ offset: index.offsetOf(i), size: index.sizeOf(i) })).sort((a, b) => a.offset - b.offset);
   for (const handle of handles) {
     const block = await stored.stored(handle, { structure: 'data block', file });
     const contents = decodeStoredBlock(block, { structure: 'data block', offset: handle.offset, file }, decoding);
@@ -127,14 +124,14 @@ export async function refilterTable(source: Source, options: RefilterOptions): P
       builder?.addKey(walk.key);
     }
     // A builder begins the next block before it knows whether there is one.
-    startBlock(handle.offset + handle.size + BLOCK_TRAILER_LENGTH);
+    startBlock(storedEnd(handle));
   }
   let filterBlock = builder?.finish();
   if (filterBlock !== undefined && !(fits('filter block', filterBlock.length) && fits('metaindex', metaindexOf(byteLength, filterBlock, filterPolicy?.name).length))) {
     builder = filterBlock = undefined;
   }
   const last = handles.at(-1);
-  const dataEnd = last === undefined ? 0 : last.offset + last.size + BLOCK_TRAILER_LENGTH;
+  const dataEnd = last === undefined ? 0 : storedEnd(last);
   const storedIndex = await stored.bytes(indexHandle.offset, indexHandle.size + BLOCK_TRAILER_LENGTH);
   codec ??= codecOf(storedIndex[indexHandle.size]!, decoding) ?? codecOf(metaindexType, decoding);
   const appended = endOf(byteLength, filterBlock, filterPolicy?.name, codec, indexHandle);

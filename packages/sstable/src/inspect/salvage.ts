@@ -1,13 +1,13 @@
 import type { Bytes } from '@bloom/bytes';
 import { mustBeFunction, mustBeOptions, mustBeWhole } from '@bloom/bytes/internal';
 import { internalKeyComparator } from '../format/internal-key.js';
-import { type CompareRange } from '../format/bytewise-order.js';
+import type { CompareRange } from '../format/bytewise-order.js';
 import { comparatorOf, compareRangeOf } from '../format/checked-comparator.js';
 import type { Comparator } from '../format/comparator.js';
 import type { BlockHandle } from '../format/block-handle.js';
 import type { BlockWalk } from '../format/block-walk.js';
 import { type Footer, FOOTER_LENGTH } from '../format/footer.js';
-import { BLOCK_TRAILER_LENGTH } from '../format/stored-block.js';
+import { BLOCK_TRAILER_LENGTH, storedEnd } from '../format/stored-block.js';
 import { WholeBlockWalk } from '../format/whole-block-walk.js';
 import type { Source } from '../read/source.js';
 import { BlockList } from './block-list.js';
@@ -15,7 +15,7 @@ import { BlockScan } from './block-scan.js';
 import { DEFAULT_MAX_FINDINGS, type Finding, FindingList, findingOf } from './finding.js';
 import { mayBeInternalEntry } from './internal-entry.js';
 import { handlesOf, isEmptyBlock, isMetaName, isProperties, leadsToBlocks, metaBlocksOf, type RecoveredTail, recoverTail } from './recovered-index.js';
-import { INSPECTION_OPTIONS, type InspectionOptions, StoredBlocks } from './stored-blocks.js';
+import { ENTRIES_PER_PAUSE, INSPECTION_OPTIONS, type InspectionOptions, StoredBlocks } from './stored-blocks.js';
 import { survey, type Survey } from './survey.js';
 
 /** How to salvage a table. Every option has a default. */
@@ -61,9 +61,6 @@ export interface SalvageReport {
   /** Whether all keys look like internal keys, as in a table of a LevelDB database. */
   readonly isDatabaseTable: boolean;
 }
-
-/** How many entries to read between two checks of the time. */
-const ENTRIES_PER_PAUSE = 4096;
 
 /**
  * Passes all entries of a damaged table that can still be read to `take`, in file order.
@@ -258,7 +255,7 @@ class Salvage {
       if (contents === undefined) continue;
       yield* this.#damagedBlocks(position, handle.offset, damaged, footer);
       damaged = [];
-      position = endOf(handle);
+      position = storedEnd(handle);
       yield { ...handle, contents, isFound: false };
     }
     yield* this.#damagedBlocks(position, blocksEnd, damaged, footer);
@@ -293,7 +290,7 @@ class Salvage {
 
   /** The contents of the block that a handle leads to. If they cannot be decoded, adds the block to `damaged`. */
   async #read(handle: BlockHandle, damaged: DamagedBlock[]): Promise<Uint8Array | undefined> {
-    const [start, end] = [handle.offset, endOf(handle)];
+    const [start, end] = [handle.offset, storedEnd(handle)];
     if (end > this.stored.source.byteLength) {
       damaged.push({ start, end, problem: 'the file ends inside it' });
       return undefined;
@@ -322,7 +319,7 @@ class Salvage {
       if (contents === undefined && hint !== META_HINT) continue;
       yield* this.#gap(position, handle.offset, damaged, found.footer);
       damaged = [];
-      position = endOf(handle);
+      position = storedEnd(handle);
       if (contents === undefined) this.metaEnd = position;
       if (contents === undefined || (hint === INDEX_HINT && areHandlesRight)) continue;
       if (await this.#isListing(contents, handle, found.footer)) continue;
@@ -368,13 +365,13 @@ class Salvage {
     if (footer !== undefined) {
       // Even if earlier bytes are missing, its distance from the end is the same.
       const { index, metaindex } = footer;
-      const byteLength = Math.max(endOf(index), endOf(metaindex)) + FOOTER_LENGTH;
+      const byteLength = Math.max(storedEnd(index), storedEnd(metaindex)) + FOOTER_LENGTH;
       const isThere = (other: BlockHandle): boolean => fromEnd === byteLength - other.offset && handle.size === other.size;
       if (isThere(index) || isThere(metaindex)) return true;
     }
     const isMeta = this.metaBlocks.get(offset) === handle.size || isEmptyBlock(contents) || isProperties(contents);
     if (isMeta || (await metaBlocksOf(this.stored, contents, handle)) !== undefined) {
-      this.metaEnd = endOf(handle);
+      this.metaEnd = storedEnd(handle);
       return true;
     }
     const handles = handlesOf(contents);
@@ -432,10 +429,6 @@ function hintsOf({ blocks: listed, metaBlocks, metaindex, isRepeated }: Survey):
     else add(i, structure !== undefined && isMetaindexRight ? META_HINT : DATA_HINT);
   }
   return { blocks, hints };
-}
-
-function endOf({ offset, size }: BlockHandle): number {
-  return offset + size + BLOCK_TRAILER_LENGTH;
 }
 
 /** Accepts keys in ascending order, and reports those that are not. */

@@ -19,6 +19,9 @@ export interface InspectionOptions extends Pick<TableOptions, 'codecs' | 'maxBlo
 /** The names of {@link InspectionOptions}. */
 export const INSPECTION_OPTIONS = { codecs: true, maxBlockBytes: true, signal: true } as const;
 
+/** How many entries to look at between two checks whether it is time to pause. */
+export const ENTRIES_PER_PAUSE = 4096;
+
 /** Milliseconds of work after which timers and other tasks of the host may run. */
 const WORK_MS = 50;
 

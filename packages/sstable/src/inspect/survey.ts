@@ -1,14 +1,14 @@
-import { type Place, type Structure } from '@bloom/bytes';
+import type { Place, Structure } from '@bloom/bytes';
 import type { BlockHandle } from '../format/block-handle.js';
 import { decodeFooter, type Footer, FOOTER_LENGTH } from '../format/footer.js';
 import { decodeMetaindex, type MetaindexEntry, policyNameOf } from '../format/metaindex-block.js';
-import { BLOCK_TRAILER_LENGTH, decodeStoredBlock } from '../format/stored-block.js';
-import { withEncryption } from '../read/open.js';
+import { BLOCK_TRAILER_LENGTH, decodeStoredBlock, storedEnd } from '../format/stored-block.js';
+import { mustHaveFooter, withEncryption } from '../read/open.js';
 import { BlockList } from './block-list.js';
 import type { FindingList } from './finding.js';
 import { indexEntries } from './index-entries.js';
 import { contentsDespiteChecksum } from './inspected-block.js';
-import type { StoredBlocks } from './stored-blocks.js';
+import { ENTRIES_PER_PAUSE, type StoredBlocks } from './stored-blocks.js';
 
 /** A block that the footer or the metaindex points to. */
 export interface MetaBlock {
@@ -40,31 +40,16 @@ export interface Survey {
   readonly isRepeated: Uint8Array;
 }
 
-/** How many entries to read between two checks of the time. */
-const ENTRIES_PER_PAUSE = 4096;
-
 /** Reads footer, metaindex and index, and continues past damage as far as possible. */
 export async function survey(stored: StoredBlocks, findings: FindingList): Promise<Survey> {
   const { byteLength, name: file } = stored.source;
   const blocks = new BlockList();
   const metaBlocks: MetaBlock[] = [];
-  const footerOffset = byteLength - FOOTER_LENGTH;
   const footer = await readFooter(stored, findings);
-  const unread: Survey = {
-    footer,
-    blocksEnd: byteLength,
-    metaindex: undefined,
-    metaBlocks,
-    index: undefined,
-    isIndexWhole: false,
-    blocks,
-    fileOrder: new Uint32Array(0),
-    isRepeated: new Uint8Array(0),
-  };
-  if (footer === undefined) return unread;
-  const footerPlace: Place = { structure: 'footer', offset: footerOffset, file };
+  const blocksEnd = footer === undefined ? byteLength : byteLength - FOOTER_LENGTH;
+  const footerPlace: Place = { structure: 'footer', offset: blocksEnd, file };
 
-  const isInside = ({ offset, size }: BlockHandle): boolean => offset + size + BLOCK_TRAILER_LENGTH <= footerOffset;
+  const isInside = (handle: BlockHandle): boolean => storedEnd(handle) <= blocksEnd;
   /** Lists a meta block. @returns false when its handle points outside the file. */
   const listMeta = (block: MetaBlock, at: Place): boolean => {
     if (isInside(block.handle)) {
@@ -77,7 +62,7 @@ export async function survey(stored: StoredBlocks, findings: FindingList): Promi
   };
 
   let metaindex: readonly MetaindexEntry[] | undefined;
-  if (listMeta({ structure: 'metaindex block', handle: footer.metaindex }, footerPlace)) {
+  if (footer !== undefined && listMeta({ structure: 'metaindex block', handle: footer.metaindex }, footerPlace)) {
     const place: Place = { structure: 'metaindex block', offset: footer.metaindex.offset, file };
     try {
       metaindex = decodeMetaindex(await stored.contents(footer.metaindex, place), place);
@@ -94,7 +79,7 @@ export async function survey(stored: StoredBlocks, findings: FindingList): Promi
 
   let index: Uint8Array | undefined;
   let isIndexWhole = false;
-  if (listMeta({ structure: 'index block', handle: footer.index }, footerPlace)) {
+  if (footer !== undefined && listMeta({ structure: 'index block', handle: footer.index }, footerPlace)) {
     const place: Place = { structure: 'index block', offset: footer.index.offset, file };
     const problems = findings.count;
     index = await readIndex(stored, footer.index, place, findings);
@@ -103,7 +88,7 @@ export async function survey(stored: StoredBlocks, findings: FindingList): Promi
   }
   const fileOrder = blocks.inFileOrder();
   const isRepeated = markRepeated(blocks, fileOrder, (i) => structureOf(metaBlocks, i), findings);
-  return { footer, blocksEnd: footerOffset, metaindex, metaBlocks, index, isIndexWhole, blocks, fileOrder, isRepeated };
+  return { footer, blocksEnd, metaindex, metaBlocks, index, isIndexWhole, blocks, fileOrder, isRepeated };
 }
 
 /** The structure of block `i` of a survey. */
@@ -114,15 +99,9 @@ export function structureOf(metaBlocks: readonly MetaBlock[], i: number): Struct
 async function readFooter(stored: StoredBlocks, findings: FindingList): Promise<Footer | undefined> {
   const { byteLength, name: file } = stored.source;
   const offset = byteLength - FOOTER_LENGTH;
-  if (offset < 0) {
-    findings.add('BLOOM_NOT_A_TABLE', { structure: 'file', offset: 0 }, () => {
-      return `not a LevelDB table: ${byteLength} bytes are fewer than the ${FOOTER_LENGTH} of a footer`;
-    });
-    return undefined;
-  }
-  const bytes = await stored.bytes(offset, FOOTER_LENGTH);
   try {
-    return decodeFooter(bytes, { structure: 'footer', offset, file });
+    mustHaveFooter(stored.source);
+    return decodeFooter(await stored.bytes(offset, FOOTER_LENGTH), { structure: 'footer', offset, file });
   } catch (error) {
     const reading = withEncryption(stored.source, error);
     let step = reading.next();

@@ -6,7 +6,7 @@ import { comparatorOf, compareRangeOf } from '../format/checked-comparator.js';
 import type { Comparator } from '../format/comparator.js';
 import { InternalKeyComparator, internalKeyComparator, internalKeyPolicy, mayBeInternalKey } from '../format/internal-key.js';
 import { isForeignFilter, type MetaindexEntry, policyNameOf } from '../format/metaindex-block.js';
-import { BLOCK_TRAILER_LENGTH } from '../format/stored-block.js';
+import { storedEnd } from '../format/stored-block.js';
 import { WholeBlockWalk } from '../format/whole-block-walk.js';
 import type { Source } from '../read/source.js';
 import { mustBePolicies, policiesFor, type TableOptions } from '../read/options.js';
@@ -14,7 +14,7 @@ import { DataCheck } from './data-check.js';
 import { DEFAULT_MAX_FINDINGS, type Finding, FindingList } from './finding.js';
 import { indexEntries } from './index-entries.js';
 import { mayBeInternalEntry } from './internal-entry.js';
-import { INSPECTION_OPTIONS, type InspectionOptions, StoredBlocks } from './stored-blocks.js';
+import { ENTRIES_PER_PAUSE, INSPECTION_OPTIONS, type InspectionOptions, StoredBlocks } from './stored-blocks.js';
 import { structureOf, survey, type Survey } from './survey.js';
 
 /** How to verify a table. Every option has a default. */
@@ -78,9 +78,6 @@ export async function verifyTable(source: Source, options: VerifyOptions = {}): 
   return new Verification(stored, comparator, policies, maxFindings).run();
 }
 
-/** How many entries to read between two checks of the time. */
-const ENTRIES_PER_PAUSE = 4096;
-
 class Verification {
   private readonly stored: StoredBlocks;
   private readonly comparator: Comparator | undefined;
@@ -129,7 +126,7 @@ class Verification {
         const place = { structure: structureOf(metaBlocks, i), offset };
         this.findings.add('BLOOM_OVERLAP', place, () => `it starts before the ${of} at offset ${from} ends, at ${to}`);
       }
-      const ownEnd = offset + blocks.sizeOf(i) + BLOCK_TRAILER_LENGTH;
+      const ownEnd = storedEnd(blocks.at(i));
       if (ownEnd > end) [end, last] = [ownEnd, i];
     }
   }
@@ -193,7 +190,7 @@ class Verification {
     let next = metaBlocks.length;
     // The survey has reported what is wrong with the index.
     for (const { handle, separator } of indexEntries(index, indexPlace, new FindingList(0))) {
-      if (handle === undefined || handle.offset + handle.size + BLOCK_TRAILER_LENGTH > blocksEnd) continue;
+      if (handle === undefined || storedEnd(handle) > blocksEnd) continue;
       if (next === blocks.length) break;
       if (isRepeated[next++] === 1) continue;
       const place: Place = { structure: 'data block', offset: handle.offset, file };

@@ -1,11 +1,10 @@
 /** How the blocks of a table are compressed, as far as a few bytes tell. */
 import { CorruptionError, type Place, VarintReader } from '@bloom/bytes';
-import { maskedCrc32c } from '@bloom/crc32c';
 import { type BlockHandle, readBlockHandle } from '../format/block-handle.js';
 import { uint32At } from '../format/block-walk.js';
 import { NO_COMPRESSION } from '../format/codec.js';
 import { decodeFooter, FOOTER_LENGTH } from '../format/footer.js';
-import { BLOCK_TRAILER_LENGTH } from '../format/stored-block.js';
+import { BLOCK_TRAILER_LENGTH, hasRightChecksum, storedEnd } from '../format/stored-block.js';
 import { mustHaveFooter, readOpenTable } from './open.js';
 import type { TableOptions } from './options.js';
 import type { Reading } from './reading.js';
@@ -49,7 +48,7 @@ export function* readCompression(source: Source): Reading<BlockCompression | und
   const [type] = trailerOffset === tailOffset ? tail : yield { offset: trailerOffset, length: BLOCK_TRAILER_LENGTH };
   if (type !== NO_COMPRESSION) return { structure: 'index block', handle: index, type: type! };
   const handle = firstHandle(yield { offset: index.offset, length: Math.min(index.size, FIRST_ENTRY_BYTES) });
-  if (handle === undefined || handle.offset + handle.size + BLOCK_TRAILER_LENGTH > index.offset) return undefined;
+  if (handle === undefined || storedEnd(handle) > index.offset) return undefined;
   return yield* dataBlockAt(handle);
 }
 
@@ -89,7 +88,7 @@ export function* readCompressionName(source: Source, { handle, type }: BlockComp
   const { offset, size } = handle;
   if (size > maxBlockBytes) return undefined;
   const block = yield { offset, length: size + BLOCK_TRAILER_LENGTH };
-  return uint32At(block, size + 1) === maskedCrc32c(block, size + 1) ? compressionName(type, block) : undefined;
+  return hasRightChecksum(block) ? compressionName(type, block) : undefined;
 }
 
 /** The name of a compression type, as of {@link readCompressionName}. @param stored what is stored of a block, from its start. */

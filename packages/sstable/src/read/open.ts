@@ -16,7 +16,7 @@ import { decodeFooter, FOOTER_LENGTH } from '../format/footer.js';
 import { IndexBlock } from '../format/index-block.js';
 import { InternalKeyComparator, internalKeyComparator, InternalKeyPolicy } from '../format/internal-key.js';
 import { decodeMetaindex, isForeignFilter, policyNameOf } from '../format/metaindex-block.js';
-import { BLOCK_TRAILER_LENGTH, type BlockDecoding, decodeStoredBlock } from '../format/stored-block.js';
+import { BLOCK_TRAILER_LENGTH, type BlockDecoding, decodeStoredBlock, storedEnd } from '../format/stored-block.js';
 import { findFilteredKeys, mayHaveInternalKeys, type SampledBlocks } from './filtered-keys.js';
 import { UnreadFilter } from './unread-filter.js';
 import type { FilterStatus } from './filter-status.js';
@@ -156,8 +156,8 @@ class Tail {
    */
   *extendToIndex(): Reading<void> {
     const { index, metaindex } = this.footer;
-    const indexEnd = index.offset + index.size + BLOCK_TRAILER_LENGTH;
-    const metaindexEnd = metaindex.offset + metaindex.size + BLOCK_TRAILER_LENGTH;
+    const indexEnd = storedEnd(index);
+    const metaindexEnd = storedEnd(metaindex);
     // Handles that point elsewhere, and too large blocks, are judged when the blocks are read.
     if (this.holds(index.offset) || indexEnd > this.footerOffset || indexEnd < this.#offset) return;
     const isBefore = metaindexEnd <= index.offset && index.offset - metaindexEnd <= MAX_INDEX_GAP;
@@ -202,11 +202,11 @@ class Tail {
    *
    * @throws CorruptionError `BLOOM_BAD_HANDLE` for one outside the file, `BLOOM_TOO_LARGE` for one that is larger than the limit.
    */
-  mustBeReadable({ offset, size }: BlockHandle, structure: Structure): Place {
-    const length = size + BLOCK_TRAILER_LENGTH;
+  mustBeReadable(handle: BlockHandle, structure: Structure): Place {
+    const { offset, size } = handle;
     const { maxBlockBytes } = this.#decoding;
     const place: Place = { structure, offset, file: this.file };
-    if (offset + length > this.footerOffset) {
+    if (storedEnd(handle) > this.footerOffset) {
       const problem = `the handle of the ${structure} (offset ${offset}, size ${size}) points outside the file`;
       throw new CorruptionError('BLOOM_BAD_HANDLE', this.#footerPlace, problem);
     }
