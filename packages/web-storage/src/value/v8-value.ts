@@ -32,45 +32,7 @@ import { readBigInt } from './big-int.js';
 import { BUFFER_WEIGHT, ByteReader } from './byte-reader.js';
 import { HostObject } from './host-object.js';
 import { MAX_KEPT_NAME, type PropertyNames } from './property-names.js';
-import {
-  ARRAY_BUFFER,
-  ARRAY_BUFFER_VIEW,
-  BIGINT,
-  BIGINT_OBJECT,
-  DATE,
-  DENSE_ARRAY,
-  DOUBLE,
-  END_DENSE_ARRAY,
-  END_MAP,
-  END_OBJECT,
-  END_SET,
-  END_SPARSE_ARRAY,
-  ERROR,
-  FALSE,
-  FALSE_OBJECT,
-  HOLE,
-  HOST_OBJECT,
-  INT32,
-  MAP,
-  NULL,
-  NUMBER_OBJECT,
-  OBJECT,
-  OBJECT_COUNT,
-  ONE_BYTE_STRING,
-  PADDING,
-  REFERENCE,
-  REGEXP,
-  RESIZABLE_ARRAY_BUFFER,
-  SET,
-  SPARSE_ARRAY,
-  STRING_OBJECT,
-  TRUE,
-  TRUE_OBJECT,
-  TWO_BYTE_STRING,
-  UINT32,
-  UNDEFINED,
-  UTF8_STRING,
-} from './v8-tags.js';
+import * as Tag from './v8-tags.js';
 import { regExpOf } from './reg-exp.js';
 import { readError } from './v8-error.js';
 import { isStackOverflow } from './stack-overflow.js';
@@ -184,31 +146,31 @@ export class V8ValueReader extends ByteReader {
   value(): unknown {
     const type = this.#tag();
     switch (type) {
-      case ONE_BYTE_STRING:
+      case Tag.ONE_BYTE_STRING:
         return this.latin1(this.varint32());
-      case INT32: {
+      case Tag.INT32: {
         const value = this.varint32();
         return (value >>> 1) ^ -(value & 1);
       }
       // Two stack frames per level, so that the stack allows as many levels as V8's.
-      case OBJECT: {
+      case Tag.OBJECT: {
         const object = this.#add<Record<string, unknown>>({});
         this.#enter();
-        this.#properties(object, END_OBJECT);
+        this.#properties(object, Tag.END_OBJECT);
         this.#depth--;
         return object;
       }
-      case DENSE_ARRAY:
+      case Tag.DENSE_ARRAY:
         return this.#denseArray();
-      case TRUE:
+      case Tag.TRUE:
         return true;
-      case FALSE:
+      case Tag.FALSE:
         return false;
-      case NULL:
+      case Tag.NULL:
         return null;
-      case UNDEFINED:
+      case Tag.UNDEFINED:
         return undefined;
-      case DOUBLE:
+      case Tag.DOUBLE:
         return this.double();
       default:
         return this.#rarerValue(type);
@@ -217,48 +179,48 @@ export class V8ValueReader extends ByteReader {
 
   #rarerValue(type: number): unknown {
     switch (type) {
-      case TWO_BYTE_STRING:
+      case Tag.TWO_BYTE_STRING:
         return this.utf16(this.varint32(), true);
-      case UINT32:
+      case Tag.UINT32:
         return this.varint32();
-      case UTF8_STRING:
+      case Tag.UTF8_STRING:
         return this.utf8(this.varint32(), false);
-      case DATE:
+      case Tag.DATE:
         return this.#add(new Date(this.double()));
-      case REFERENCE:
+      case Tag.REFERENCE:
         return this.#reference();
-      case BIGINT:
+      case Tag.BIGINT:
         return readBigInt(this);
-      case SPARSE_ARRAY:
+      case Tag.SPARSE_ARRAY:
         return this.#sparseArray();
-      case MAP:
+      case Tag.MAP:
         return this.#map();
-      case SET:
+      case Tag.SET:
         return this.#set();
-      case ARRAY_BUFFER:
-      case RESIZABLE_ARRAY_BUFFER:
-        return this.#arrayBuffer(type === RESIZABLE_ARRAY_BUFFER);
-      case TRUE_OBJECT:
-      case FALSE_OBJECT:
-        return this.#add(Object(type === TRUE_OBJECT) as object);
-      case NUMBER_OBJECT:
+      case Tag.ARRAY_BUFFER:
+      case Tag.RESIZABLE_ARRAY_BUFFER:
+        return this.#arrayBuffer(type === Tag.RESIZABLE_ARRAY_BUFFER);
+      case Tag.TRUE_OBJECT:
+      case Tag.FALSE_OBJECT:
+        return this.#add(Object(type === Tag.TRUE_OBJECT) as object);
+      case Tag.NUMBER_OBJECT:
         return this.#add(Object(this.double()) as object);
-      case BIGINT_OBJECT:
+      case Tag.BIGINT_OBJECT:
         return this.#add(Object(readBigInt(this)) as object);
-      case STRING_OBJECT:
+      case Tag.STRING_OBJECT:
         return this.#boxedString();
-      case REGEXP:
+      case Tag.REGEXP:
         return this.#regExp();
-      case ERROR: {
+      case Tag.ERROR: {
         this.#enter();
         this.countObject(ERROR_WEIGHT);
         const error = readError(this, this.#objects);
         this.#depth--;
         return error;
       }
-      case HOST_OBJECT:
+      case Tag.HOST_OBJECT:
         return this.#hostObject();
-      case OBJECT_COUNT:
+      case Tag.OBJECT_COUNT:
         this.varint32();
         return this.value();
       default:
@@ -283,14 +245,14 @@ export class V8ValueReader extends ByteReader {
     for (;;) {
       if (this.position >= bytes.length) throw this.bad('ends where a value should start');
       const type = bytes[this.position++]!;
-      if (type !== PADDING) return type;
+      if (type !== Tag.PADDING) return type;
     }
   }
 
   /** Whether the next tag is `type`, which is then skipped. */
   #isNext(type: number): boolean {
     const { bytes } = this;
-    while (bytes[this.position] === PADDING) this.position++;
+    while (bytes[this.position] === Tag.PADDING) this.position++;
     if (bytes[this.position] !== type) return false;
     this.position++;
     return true;
@@ -317,7 +279,7 @@ export class V8ValueReader extends ByteReader {
     const id = this.varint32();
     const object = this.#objects[id];
     if (object === undefined) throw this.bad(`refers to object ${id}, which was not read`, start);
-    return object instanceof ArrayBuffer && this.#isNext(ARRAY_BUFFER_VIEW) ? this.#view(object) : object;
+    return object instanceof ArrayBuffer && this.#isNext(Tag.ARRAY_BUFFER_VIEW) ? this.#view(object) : object;
   }
 
   /** Reads properties up to `end`, and the count after it. */
@@ -327,7 +289,7 @@ export class V8ValueReader extends ByteReader {
       const start = this.position;
       const key = this.#propertyName();
       // V8 writes the length of an array separately, and it can only be set to a length.
-      if (key === 'length' && end !== END_OBJECT) throw this.bad('the length of an array is among its properties', start);
+      if (key === 'length' && end !== Tag.END_OBJECT) throw this.bad('the length of an array is among its properties', start);
       const value = this.value();
       // An assignment to it would set the prototype.
       if (key === '__proto__') Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true });
@@ -340,7 +302,7 @@ export class V8ValueReader extends ByteReader {
 
   #propertyName(): string {
     const { bytes, position } = this;
-    if (bytes[position] === ONE_BYTE_STRING) {
+    if (bytes[position] === Tag.ONE_BYTE_STRING) {
       // A length below 128 is one byte.
       const length = bytes[position + 1]!;
       if (length <= MAX_KEPT_NAME && length < bytes.length - position - 1) {
@@ -369,14 +331,14 @@ export class V8ValueReader extends ByteReader {
     if (length > MAX_ELEMENTS) throw new WebStorageError('BLOOM_TOO_LARGE', 'value', start, `an array has ${length} elements, more than ${MAX_ELEMENTS}`);
     const array = this.#add<unknown[]>([]);
     for (let i = 0; i < length; i++) {
-      if (this.#isNext(HOLE)) continue;
+      if (this.#isNext(Tag.HOLE)) continue;
       const element = this.value();
       // Before version 11, a hole was stored as undefined.
       if (element !== undefined || this.version >= HOLES_HAVE_A_TAG) array[i] = element;
       if (!this.isWhole) return array;
     }
     array.length = length;
-    this.#properties(array as unknown as Record<string, unknown>, END_DENSE_ARRAY);
+    this.#properties(array as unknown as Record<string, unknown>, Tag.END_DENSE_ARRAY);
     if (this.isWhole) this.#mustBeCount(length, 'elements');
     this.#depth--;
     return array;
@@ -388,7 +350,7 @@ export class V8ValueReader extends ByteReader {
     const array = this.#add<unknown[]>([]);
     array.length = LONGEST_ARRAY;
     array.length = length;
-    this.#properties(array as unknown as Record<string, unknown>, END_SPARSE_ARRAY);
+    this.#properties(array as unknown as Record<string, unknown>, Tag.END_SPARSE_ARRAY);
     if (this.isWhole) this.#mustBeCount(length, 'elements');
     this.#depth--;
     return array;
@@ -398,7 +360,7 @@ export class V8ValueReader extends ByteReader {
     this.#enter();
     const map = this.#add(new Map<unknown, unknown>(), MAP_WEIGHT);
     let count = 0;
-    while (!this.#isNext(END_MAP)) {
+    while (!this.#isNext(Tag.END_MAP)) {
       const key = this.value();
       map.set(key, this.isWhole ? this.value() : undefined);
       if (!this.isWhole) return map;
@@ -413,7 +375,7 @@ export class V8ValueReader extends ByteReader {
     this.#enter();
     const set = this.#add(new Set<unknown>(), MAP_WEIGHT);
     let count = 0;
-    while (!this.#isNext(END_SET)) {
+    while (!this.#isNext(Tag.END_SET)) {
       set.add(this.value());
       if (!this.isWhole) return set;
       count++;
@@ -456,7 +418,7 @@ export class V8ValueReader extends ByteReader {
     const buffer = newBuffer(length, isResizable ? maxByteLength : undefined);
     new Uint8Array(buffer).set(contents);
     this.#objects[id] = buffer;
-    return this.#isNext(ARRAY_BUFFER_VIEW) ? this.#view(buffer) : buffer;
+    return this.#isNext(Tag.ARRAY_BUFFER_VIEW) ? this.#view(buffer) : buffer;
   }
 
   #view(buffer: ArrayBuffer): object {
