@@ -8,6 +8,7 @@
  * Source: Chromium, content/browser/indexed_db/docs/leveldb_coding_scheme.md.
  */
 import { putVarint, varintLength } from '@bloom/bytes';
+import { joinedBytes } from '@bloom/bytes/internal';
 import { BUFFER_WEIGHT, type ByteReader } from '../value/byte-reader.js';
 import { WebStorageError } from '../web-storage-error.js';
 
@@ -63,63 +64,51 @@ export function readText(reader: ByteReader): string {
 
 /** Encodes a key, to look it up. @throws TypeError for an invalid key. */
 export function encodeKey(key: IndexedDbKey): Uint8Array {
-  const bytes = new Uint8Array(encodedLength(key, 0));
-  putKey(bytes, 0, key);
+  const parts: Uint8Array[] = [];
+  addKey(parts, key, 0);
+  return joinedBytes(parts);
+}
+
+/** Adds the encoded key to `parts`. @throws TypeError. */
+function addKey(parts: Uint8Array[], key: IndexedDbKey, depth: number): void {
+  if (depth > MAX_DEPTH) throw new TypeError('a key must not have more than 2000 arrays within each other');
+  if (typeof key === 'number' && !Number.isNaN(key)) parts.push(encodedDouble(NUMBER, key));
+  else if (key instanceof Date && !Number.isNaN(key.getTime())) parts.push(encodedDouble(DATE, key.getTime()));
+  else if (typeof key === 'string') parts.push(start(TEXT, key.length), utf16(key));
+  else if (Array.isArray(key)) {
+    parts.push(start(ARRAY, key.length));
+    for (const element of key as readonly IndexedDbKey[]) addKey(parts, element, depth + 1);
+  } else {
+    const contents = binaryOf(key);
+    if (contents === undefined) throw new TypeError('key must be a number, a string, a valid Date, an ArrayBuffer or an array of these');
+    parts.push(start(BINARY, contents.length), contents);
+  }
+}
+
+/** A type, and a count or a length. */
+function start(type: number, count: number): Uint8Array {
+  const bytes = new Uint8Array(1 + varintLength(count));
+  bytes[0] = type;
+  putVarint(bytes, 1, count);
   return bytes;
 }
 
-const DOUBLE_BYTES = 8;
-
-/** The length of a key in bytes. @throws TypeError. */
-function encodedLength(key: IndexedDbKey, depth: number): number {
-  if (depth > MAX_DEPTH) throw new TypeError('a key must not have more than 2000 arrays within each other');
-  if (typeof key === 'number' && !Number.isNaN(key)) return 1 + DOUBLE_BYTES;
-  if (key instanceof Date && !Number.isNaN(key.getTime())) return 1 + DOUBLE_BYTES;
-  if (typeof key === 'string') return 1 + varintLength(key.length) + key.length * 2;
-  if (Array.isArray(key)) {
-    let length = 1 + varintLength(key.length);
-    for (const element of key as readonly IndexedDbKey[]) length += encodedLength(element, depth + 1);
-    return length;
-  }
-  const contents = binaryOf(key);
-  if (contents === undefined) throw new TypeError('key must be a number, a string, a valid Date, an ArrayBuffer or an array of these');
-  return 1 + varintLength(contents.length) + contents.length;
+/** The UTF-16 units of a text, big-endian. */
+function utf16(text: string): Uint8Array {
+  const view = new DataView(new ArrayBuffer(text.length * 2));
+  for (let i = 0; i < text.length; i++) view.setUint16(i * 2, text.charCodeAt(i));
+  return new Uint8Array(view.buffer);
 }
 
-/** Writes a key that {@link encodedLength} has checked. @returns the position after it. */
-function putKey(bytes: Uint8Array, position: number, key: IndexedDbKey): number {
-  if (typeof key === 'number') return putDouble(bytes, position, NUMBER, key);
-  if (key instanceof Date) return putDouble(bytes, position, DATE, key.getTime());
-  if (typeof key === 'string') {
-    bytes[position] = TEXT;
-    let end = putVarint(bytes, position + 1, key.length);
-    for (let i = 0; i < key.length; i++) {
-      bytes[end++] = key.charCodeAt(i) >> 8;
-      bytes[end++] = key.charCodeAt(i) & 0xff;
-    }
-    return end;
-  }
-  if (Array.isArray(key)) {
-    bytes[position] = ARRAY;
-    let end = putVarint(bytes, position + 1, key.length);
-    for (const element of key as readonly IndexedDbKey[]) end = putKey(bytes, end, element);
-    return end;
-  }
-  const contents = binaryOf(key)!;
-  bytes[position] = BINARY;
-  const start = putVarint(bytes, position + 1, contents.length);
-  bytes.set(contents, start);
-  return start + contents.length;
+function encodedDouble(type: number, value: number): Uint8Array {
+  const bytes = new Uint8Array(9);
+  bytes[0] = type;
+  new DataView(bytes.buffer).setFloat64(1, value, true);
+  return bytes;
 }
 
 /** The bytes of a buffer or a view; undefined for anything else. */
 function binaryOf(key: unknown): Uint8Array | undefined {
   if (key instanceof ArrayBuffer) return new Uint8Array(key);
   return ArrayBuffer.isView(key) ? new Uint8Array(key.buffer, key.byteOffset, key.byteLength) : undefined;
-}
-
-function putDouble(bytes: Uint8Array, position: number, type: number, value: number): number {
-  bytes[position] = type;
-  new DataView(bytes.buffer).setFloat64(position + 1, value, true);
-  return position + 1 + DOUBLE_BYTES;
 }
