@@ -156,20 +156,14 @@ class BlinkObjects implements HostObjectReader {
         return this.#blob('blob', reader);
       case 'e':
         return this.#blob('file', reader);
-      case 'L': {
-        const count = reader.varint32();
-        if (count > reader.remaining) throw reader.bad(`a list of ${count} files in ${reader.remaining} bytes`);
-        return new HostObject('FileList', type, { files: Array.from({ length: count }, () => this.#blob('file', counting(reader))) });
-      }
+      case 'L':
+        return fileList(type, reader, () => this.#blob('file', reader));
       case 'b':
         return new HostObject('Blob', type, { uuid: text(reader), type: text(reader), size: reader.varint64() });
       case 'f':
         return new HostObject('File', type, this.#file(reader));
-      case 'l': {
-        const count = reader.varint32();
-        if (count > reader.remaining) throw reader.bad(`a list of ${count} files in ${reader.remaining} bytes`);
-        return new HostObject('FileList', type, { files: Array.from({ length: count }, () => new HostObject('File', 'f', this.#file(counting(reader)))) });
-      }
+      case 'l':
+        return fileList(type, reader, () => new HostObject('File', 'f', this.#file(reader)));
       case '#':
         return new HostObject('ImageData', type, this.#image(reader, false));
       case 'g':
@@ -260,10 +254,15 @@ function settingOf(name: string, value: number): unknown {
   return value;
 }
 
-/** The reader, which has counted another object. */
-function counting(reader: ByteReader): ByteReader {
-  reader.countObject(HOST_OBJECT_WEIGHT);
-  return reader;
+function fileList(tag: string, reader: ByteReader, readFile: () => object): HostObject {
+  const count = reader.varint32();
+  if (count > reader.remaining) throw reader.bad(`a list of ${count} files in ${reader.remaining} bytes`);
+  const files: object[] = [];
+  while (files.length < count) {
+    reader.countObject(HOST_OBJECT_WEIGHT);
+    files.push(readFile());
+  }
+  return new HostObject('FileList', tag, { files });
 }
 
 /** A length and UTF-8. */
