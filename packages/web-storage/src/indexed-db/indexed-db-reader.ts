@@ -9,7 +9,7 @@ import { type BlobFolder, blobReader } from './external-objects.js';
 import { encodePrefix, EXTERNAL_OBJECTS, FIRST_INDEX, type KeyPrefix, readPrefix, RECORDS } from './key-prefix.js';
 import { encodeKey, GREATEST_KEY, type IndexedDbKey, LEAST_KEY, readKey } from './key.js';
 import { type DatabaseInformation, DATABASE_NAME, DatabaseMetadata, decodeDatabaseName, type IndexDescription, type KeyPath, SCHEMA_KEY, schemaVersion, type StoreDescription } from './metadata.js';
-import { decodeRecord, deletedRecord, readRecordKey, readRecordVersion, type StoredRecord, unreadable } from './record.js';
+import { decodeRecord, deletedRecord, readRecordKey, readRecordVersion, recordAt, type StoredRecord, unreadable } from './record.js';
 
 /** How to read a folder of IndexedDB. Every option has a default. */
 export interface IndexedDbOptions extends Omit<AsyncReaderOptions, 'comparators' | 'filterPolicies' | 'insistOnBytewise'> {
@@ -174,7 +174,7 @@ export class IndexedDbReader {
    * @returns undefined for an entry of another kind, such as one of an index.
    */
   async decodeEntry(entryKey: Uint8Array, bytes: Uint8Array | undefined): Promise<PlacedRecord | undefined> {
-    const place = recordPlace(entryKey);
+    const place = recordAt(entryKey, RECORDS)?.place;
     if (place === undefined) return undefined;
     // The caller may change them while something is read.
     const ownKey = new Uint8Array(entryKey);
@@ -291,17 +291,6 @@ interface StoreContext {
 
 /** Of a store whose description is gone. */
 const NO_KEY = { keyPath: undefined, autoIncrement: false };
-
-/** The place of an entry, if it is a record; undefined for any other entry. */
-function recordPlace(entryKey: Uint8Array): KeyPrefix | undefined {
-  try {
-    const place = readPrefix(new ByteReader(entryKey, 'key'));
-    return place.database > 0 && place.store > 0 && place.index === RECORDS ? place : undefined;
-  } catch (error) {
-    if (error instanceof WebStorageError) return undefined;
-    throw error;
-  }
-}
 
 /** The description of a store, by its id. */
 interface FoundStore extends Pick<PlacedRecord, 'database' | 'store'> {

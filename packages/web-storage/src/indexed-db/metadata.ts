@@ -103,7 +103,7 @@ export class DatabaseMetadata {
   /** Why entries cannot be read. */
   readonly errors: WebStorageError[] = [];
   readonly #database: number;
-  #version = 0;
+  version = 0;
   readonly #stores = new Map<number, Fields<StoreDescription>>();
   readonly #indexes = new Map<number, Map<number, Fields<IndexDescription>>>();
 
@@ -126,7 +126,7 @@ export class DatabaseMetadata {
     readPrefix(reader);
     const type = reader.byte();
     const contents = new ByteReader(value, 'metadata');
-    if (type === VERSION) this.#version = contents.varint64();
+    if (type === VERSION) this.version = contents.varint64();
     else if (type === STORE) this.#addToStore(reader.varint64(), reader.byte(), contents);
     else if (type === INDEX) this.#addToIndex(reader.varint64(), reader.varint64(), reader.byte(), contents);
   }
@@ -149,10 +149,6 @@ export class DatabaseMetadata {
     else if (type === 1) index.unique = contents.byte() !== 0;
     else if (type === 2) index.keyPath = readKeyPath(contents);
     else if (type === 3) index.multiEntry = contents.byte() !== 0;
-  }
-
-  get version(): number {
-    return this.#version;
   }
 
   get stores(): readonly StoreDescription[] {

@@ -39,6 +39,18 @@ export function readRecordKey(entryKey: Uint8Array): { readonly place: KeyPrefix
   return { place, encodedKey: entryKey.subarray(reader.position) };
 }
 
+/** The same for an entry about a record; undefined for one with another index id than `index`, and for any other entry. */
+export function recordAt(entryKey: Uint8Array, index: number): ReturnType<typeof readRecordKey> | undefined {
+  try {
+    const record = readRecordKey(entryKey);
+    const { place } = record;
+    return place.database > 0 && place.store > 0 && place.index === index ? record : undefined;
+  } catch (error) {
+    if (error instanceof WebStorageError) return undefined;
+    throw error;
+  }
+}
+
 /** The version of a record or of an entry of an index, and the start of the rest. */
 export function readRecordVersion(bytes: Uint8Array): { readonly version: number; readonly start: number } {
   const reader = new ByteReader(bytes, 'value');

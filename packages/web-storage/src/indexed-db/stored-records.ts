@@ -3,11 +3,10 @@ import type { Folder } from '@bloom/leveldb';
 import { storedEntries } from '@bloom/leveldb/inspect';
 import type { StoredVersionsOptions } from '../stored-versions-options.js';
 import { PropertyNames } from '../value/property-names.js';
-import { WebStorageError } from '../web-storage-error.js';
 import { type BlobFolder, blobReader } from './external-objects.js';
 import { EXTERNAL_OBJECTS, type KeyPrefix, RECORDS } from './key-prefix.js';
 import { SCHEMA_KEY, schemaVersion } from './metadata.js';
-import { decodeRecord, deletedRecord, readRecordKey, type StoredRecord } from './record.js';
+import { decodeRecord, deletedRecord, recordAt, type StoredRecord } from './record.js';
 
 /** How to list the versions of records. */
 export interface StoredRecordsOptions extends StoredVersionsOptions {
@@ -53,7 +52,7 @@ export async function* storedRecords(folder: Folder, options: StoredRecordsOptio
   for await (const { kind, key, value, sequence } of storedEntries(folder, { ...entriesOptions, onDropped: undefined })) {
     given.signal?.throwIfAborted();
     const isDeletion = kind === 'deletion';
-    if (!isDeletion && isSchemaKey(key)) schemas.push({ sequence, value });
+    if (!isDeletion && sameBytes(key, SCHEMA_KEY)) schemas.push({ sequence, value });
     const name = recordName(key, EXTERNAL_OBJECTS);
     if (name === undefined) continue;
     const known = writes.get(name.text) ?? [];
@@ -99,18 +98,8 @@ interface Write {
   readonly externalObjects: Uint8Array | undefined;
 }
 
-function isSchemaKey(key: Uint8Array): boolean {
-  return sameBytes(key, SCHEMA_KEY);
-}
-
 /** The record that an entry is about, if it has the index id `index`. */
 function recordName(key: Uint8Array, index: number): { readonly place: KeyPrefix; readonly text: string } | undefined {
-  try {
-    const { place, encodedKey } = readRecordKey(key);
-    if (place.database === 0 || place.store === 0 || place.index !== index) return undefined;
-    return { place, text: `${place.database} ${place.store} ${encodedKey.join(' ')}` };
-  } catch (error) {
-    if (error instanceof WebStorageError) return undefined;
-    throw error;
-  }
+  const record = recordAt(key, index);
+  return record && { place: record.place, text: `${record.place.database} ${record.place.store} ${record.encodedKey.join(' ')}` };
 }
