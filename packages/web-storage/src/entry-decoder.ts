@@ -88,9 +88,8 @@ export class EntryDecoder {
   }
 }
 
-async function nothingToClose(): Promise<void> {
-  // Only IndexedDB needs the folder for its entries.
-}
+/** Only IndexedDB needs the folder for its entries. */
+const nothingToClose = (): Promise<void> => Promise.resolve();
 
 function decodeLocal(entryKey: Uint8Array, entryValue: Uint8Array | undefined): DecodedEntry | undefined {
   const item = decodeStoredItem(entryKey, entryValue);

@@ -3,6 +3,7 @@
  *
  * The conversion keeps its own stack: a value may be nested as deeply as it could be decoded, and its JSON is up to four times as deep.
  */
+import { isResizable } from '../value/array-buffer-view.js';
 import { HostObject, StoredBlob } from '../value/host-object.js';
 import { base64 } from './base64.js';
 import { tooLong } from './too-long.js';
@@ -266,10 +267,6 @@ function bufferJson(buffer: ArrayBuffer): JsonValue {
   const json: JsonObject = { $type: 'ArrayBuffer', base64: base64(new Uint8Array(buffer)) };
   if (isResizable(buffer)) json.maxByteLength = (buffer as unknown as { readonly maxByteLength: number }).maxByteLength;
   return json;
-}
-
-function isResizable(buffer: ArrayBuffer): boolean {
-  return (buffer as { resizable?: boolean }).resizable === true;
 }
 
 function set(holder: JsonObject | JsonValue[], name: string | number, value: JsonValue): void {

@@ -63,6 +63,7 @@ export function newBuffer(length: number, maxByteLength: number | undefined): Ar
   return new (ArrayBuffer as new (length: number, options: { maxByteLength: number }) => ArrayBuffer)(length, { maxByteLength });
 }
 
-function isResizable(buffer: ArrayBuffer): boolean {
+/** Whether the length of a buffer can change. */
+export function isResizable(buffer: ArrayBuffer): boolean {
   return (buffer as { resizable?: boolean }).resizable === true;
 }
