@@ -1,4 +1,4 @@
-import type { Bytes } from './returned-bytes.js';
+import type { Bytes } from './bytes-type.js';
 
 /** The bytes of all parts, one after another, in a new array. */
 export function joinedBytes(parts: readonly (Uint8Array | readonly number[])[]): Bytes {

@@ -46,7 +46,7 @@ export function instantiateKernel<T extends Kernel>(module: string): T | undefin
   const { WebAssembly } = globalThis as WebAssemblyHost;
   if (WebAssembly === undefined) return undefined;
   try {
-    return new WebAssembly.Instance(new WebAssembly.Module(bytesOf(module)), {}).exports as T;
+    return new WebAssembly.Instance(new WebAssembly.Module(bytesOfDigits(module)), {}).exports as T;
   } catch {
     return undefined;
   }
@@ -56,7 +56,7 @@ export function instantiateKernel<T extends Kernel>(module: string): T | undefin
  * Decodes hexadecimal digits; a module has at least eight. Parsing four bytes at a time with `Number.parseInt` takes a tenth of the time of a
  * loop over digits, which V8 would still be interpreting.
  */
-function bytesOf(digits: string): Uint8Array {
+function bytesOfDigits(digits: string): Uint8Array {
   const bytes = new Uint8Array(digits.length / 2);
   const view = new DataView(bytes.buffer);
   for (let i = 0; i < bytes.length; i += 4) {

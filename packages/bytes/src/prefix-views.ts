@@ -1,4 +1,4 @@
-import type { Bytes } from './returned-bytes.js';
+import type { Bytes } from './bytes-type.js';
 
 /** How many views are kept: blocks of a table have some hundred lengths. A power of two. */
 const KEPT_VIEWS = 256;

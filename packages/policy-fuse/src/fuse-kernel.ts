@@ -1,10 +1,10 @@
 /** The loops of `build-fuse.ts` and of batches of lookups in WebAssembly, in a third of the time. */
 import { instantiateKernel } from '@bloom/bytes/internal';
-import { HASHES_AT, HashKernel, type HashKernelExports } from '@bloom/policy/internal';
+import { HASHES_AT, HashFilterKernel, type HashFilterKernelExports } from '@bloom/policy/internal';
 import { FUSE_KERNEL } from './fuse-kernel.wasm.js';
 import type { FuseShape } from './fuse-filter.js';
 
-interface KernelExports extends HashKernelExports {
+interface KernelExports extends HashFilterKernelExports {
   build(
     hashes: number,
     count: number,
@@ -22,7 +22,7 @@ interface KernelExports extends HashKernelExports {
 }
 
 /** An instance of the kernel, with its own memory. */
-export class FuseKernel extends HashKernel<FuseShape> {
+export class FuseKernel extends HashFilterKernel<FuseShape> {
   readonly #exports: KernelExports;
 
   private constructor(exports: KernelExports) {

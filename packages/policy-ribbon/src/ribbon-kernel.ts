@@ -1,6 +1,6 @@
 /** The loops of `build-ribbon.ts` and of batches of lookups in WebAssembly, in a fraction of the time. */
 import { instantiateKernel } from '@bloom/bytes/internal';
-import { HASHES_AT, HashKernel, type HashKernelExports, STATE_AT, STATE_BYTES } from '@bloom/policy/internal';
+import { HASHES_AT, HashFilterKernel, type HashFilterKernelExports, STATE_AT, STATE_BYTES } from '@bloom/policy/internal';
 import { RIBBON_KERNEL } from './ribbon-kernel.wasm.js';
 import { GROUP_SLOTS, type RibbonShape } from './ribbon-filter.js';
 
@@ -12,7 +12,7 @@ const SLOT_BYTES = { 64: 8 + 4, 128: 32 } as const;
 /** Slots are at a multiple of this many bytes, so that none is in two cache lines. */
 const SLOTS_ALIGNMENT = 32;
 
-interface KernelExports extends HashKernelExports {
+interface KernelExports extends HashFilterKernelExports {
   eliminate64(hashes: number, count: number, slots: number, valueMask: number, rows: number, values: number): number;
   eliminate128(hashes: number, count: number, slots: number, valueMask: number, rows: number): number;
   substitute64(
@@ -38,7 +38,7 @@ interface KernelExports extends HashKernelExports {
 }
 
 /** An instance of the kernel, with its own memory. */
-export class RibbonKernel extends HashKernel<RibbonShape> {
+export class RibbonKernel extends HashFilterKernel<RibbonShape> {
   readonly #exports: KernelExports;
 
   private constructor(exports: KernelExports) {

@@ -1,7 +1,7 @@
 import { mustBeBytes } from '@bloom/bytes/internal';
 import { distinctHashes } from './distinct-hashes.js';
 import { encodeHashBloomFilter, hashBloomFilterByteLength, hashBloomFilterMayMatchEach } from './hash-bloom-filter.js';
-import type { HashKernel } from './hash-kernel.js';
+import type { HashFilterKernel } from './hash-filter-kernel.js';
 import type { KeptKernel } from './kept-kernel.js';
 import { mustBeKeyRange } from './key-range.js';
 import type { FilterSink, KeyList } from './policy.js';
@@ -29,7 +29,7 @@ export interface HashFilterForm<Shape> {
 }
 
 /** Appends to `dst` the filter of `keys`; the kernel, where there is one and it has room, makes the same bytes. */
-export function encodeHashFilter<Shape>(keys: KeyList, form: HashFilterForm<Shape>, dst: FilterSink, kernel?: HashKernel<Shape>): void {
+export function encodeHashFilter<Shape>(keys: KeyList, form: HashFilterForm<Shape>, dst: FilterSink, kernel?: HashFilterKernel<Shape>): void {
   if (keys.length === 0) return;
   if (kernel !== undefined && encodeInKernel(keys, form, dst, kernel.forKeys(keys.length))) return;
   for (let seed = 0; seed < MAX_SEEDS; seed++) {
@@ -51,7 +51,7 @@ export function encodeHashFilter<Shape>(keys: KeyList, form: HashFilterForm<Shap
 }
 
 /** @returns whether the kernel made the filter. */
-function encodeInKernel<Shape>(keys: KeyList, form: HashFilterForm<Shape>, dst: FilterSink, kernel: HashKernel<Shape>): boolean {
+function encodeInKernel<Shape>(keys: KeyList, form: HashFilterForm<Shape>, dst: FilterSink, kernel: HashFilterKernel<Shape>): boolean {
   for (let seed = 0; seed < MAX_SEEDS; seed++) {
     const count = kernel.hash(keys, seed);
     if (count === undefined) return false;
@@ -89,7 +89,7 @@ function encodeFewKeys(hashes: Uint32Array, rate: number, dst: FilterSink): void
 /** How a policy tests its filters. */
 export interface HashFilterTest<Shape> {
   /** Tests many keys at once. */
-  readonly kernel: KeptKernel<HashKernel<Shape>>;
+  readonly kernel: KeptKernel<HashFilterKernel<Shape>>;
   /** How far from the end of a filter its seed is. */
   readonly seedFromEnd: number;
   /** The shape of the filter `bytes[start, end)`; undefined where it is not well-formed, or a Bloom filter. */

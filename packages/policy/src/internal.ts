@@ -1,3 +1,3 @@
 /** Parts that the Ribbon and fuse policies share. They can change in any version: use `./kit` for policies of your own. */
 export { BLOOM_FORM, BLOOM_TRAILER_BYTES, encodeHashFilter, type HashFilterForm, hashFilterMayMatchEach, type HashFilterTest } from './hash-filter.js';
-export { HashKernel, type HashKernelExports, HASHES_AT, STATE_AT, STATE_BYTES } from './hash-kernel.js';
+export { HashFilterKernel, type HashFilterKernelExports, HASHES_AT, STATE_AT, STATE_BYTES } from './hash-filter-kernel.js';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import { FileSource, ReadPace } from '@bloom/sstable/node';
 import { afterAll, expect, test } from 'vitest';
-import { blocksRead } from '../src/node/blocks-read.js';
+import { diskBlocksRead } from '../src/node/disk-blocks.js';
 
 const root = mkdtempSync(join(tmpdir(), 'bloom-read-pace-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
@@ -200,9 +200,9 @@ test.runIf(existsSync('/proc/self/io'))('the blocks read from disks are at least
   // A read past what the system has in memory, where the folder is on a disk. It needs memory that is aligned.
   const into = new Uint8Array(new Memory({ initial: 1 }).buffer);
   const file = openDirect(path);
-  const [before, counted] = [blocksRead()!, readBytes()];
+  const [before, counted] = [diskBlocksRead()!, readBytes()];
   expect(readSync(file, into, 0, 2 ** 16, 0)).toBe(2 ** 16);
-  expect(blocksRead()! - before).toBeGreaterThanOrEqual((readBytes() - counted) / 512);
+  expect(diskBlocksRead()! - before).toBeGreaterThanOrEqual((readBytes() - counted) / 512);
   expect(Number.isInteger(before)).toBe(true);
   closeSync(file);
 });

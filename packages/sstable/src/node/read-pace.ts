@@ -1,4 +1,4 @@
-import { blocksRead } from './blocks-read.js';
+import { diskBlocksRead } from './disk-blocks.js';
 
 // Taken at load: test suites replace the host's functions with fake ones.
 const onTurn = setImmediate;
@@ -47,7 +47,7 @@ export class ReadPace {
   #blocks: number | undefined;
 
   /** @param countBlocks how many blocks the system has read from disks for this process; undefined where it does not say. For tests. */
-  constructor(countBlocks: () => number | undefined = blocksRead) {
+  constructor(countBlocks: () => number | undefined = diskBlocksRead) {
     this.#countBlocks = countBlocks;
   }
 

@@ -21,7 +21,7 @@ const ANSWERS_AT = HASHES_AT + KEYS_AT_A_TIME * 8;
 const FILTER_AT = ANSWERS_AT + KEYS_AT_A_TIME;
 
 /** What every kernel of 64-bit hashes exports. */
-export interface HashKernelExports extends Kernel {
+export interface HashFilterKernelExports extends Kernel {
   /** Sorts hashes, and leaves each once. @returns how many there are. */
   sortDistinct(hashes: number, scratch: number, counts: number, n: number): number;
 }
@@ -31,16 +31,16 @@ export interface HashKernelExports extends Kernel {
  * loops, in less time. Where WebAssembly or its SIMD is unavailable, for example under a Content-Security-Policy without
  * `wasm-unsafe-eval`, there is no kernel, and the plain loops do the work.
  */
-export abstract class HashKernel<Shape> {
+export abstract class HashFilterKernel<Shape> {
   protected bytes: Uint8Array;
   /** The first byte that the hashes of {@link hash} can leave free. */
   protected scratchAt = 0;
-  readonly #exports: HashKernelExports;
+  readonly #exports: HashFilterKernelExports;
   readonly #readPast: number;
   #large: WeakRef<this> | undefined;
 
   /** @param readPast the number of bytes that a test may read past the filter. */
-  protected constructor(exports: HashKernelExports, readPast: number) {
+  protected constructor(exports: HashFilterKernelExports, readPast: number) {
     this.#exports = exports;
     this.#readPast = readPast;
     this.bytes = new Uint8Array(exports.memory.buffer);

@@ -9,7 +9,7 @@ let isCounted: boolean | undefined;
  * How many blocks the system has read from disks for this process, by whichever thread; undefined where it does not say. It takes a few
  * microseconds.
  */
-export function blocksRead(): number | undefined {
+export function diskBlocksRead(): number | undefined {
   if (isCounted === false) return undefined;
   try {
     // Looked up at first use, so that nothing is done at import.
