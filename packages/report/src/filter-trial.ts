@@ -1,7 +1,7 @@
 /**
  * How often absent keys match a table's filters: measured, and in theory.
  */
-import { type Random, seeded } from '@bloom/bytes/internal';
+import { joinedBytes, type Random, seeded } from '@bloom/bytes/internal';
 import { BloomFilterPolicy, type FilterPolicy, type FilterSink, idealFalsePositiveRate, type KeyList, MAX_PROBES } from '@bloom/policy';
 import { commonTail, neighboursOf } from '@bloom/policy/compare';
 import { bytewiseComparator, type SyncTable } from '@bloom/sstable';
@@ -298,11 +298,7 @@ function misspell(key: Uint8Array, random: Random): Uint8Array {
     other[i] = key[i]! + 1 + random.below(255);
     return other;
   }
-  const more = random.bytes(1 + random.below(4));
-  const other = new Uint8Array(key.length + more.length);
-  other.set(key);
-  other.set(more, key.length);
-  return other;
+  return joinedBytes([key, random.bytes(1 + random.below(4))]);
 }
 
 /** @param isNew whether the key differs from the previous one: all versions of a key set the same bits. */

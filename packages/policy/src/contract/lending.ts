@@ -2,7 +2,7 @@
  * The arrays that the laws lend to a policy, placed as a real table places them: mostly at odd offsets, between other
  * bytes, in memory that held something else before and will hold something else later.
  */
-import { joinedBytes } from '@bloom/bytes/internal';
+import { joinedBytes, sameBytes } from '@bloom/bytes/internal';
 import type { FilterSink, KeyList } from '../policy.js';
 
 /** Offsets modulo 8 of lent pieces, in turn: mostly odd, and sometimes aligned, where a policy may take a shortcut. */
@@ -31,13 +31,6 @@ export function noise(byteLength: number, seed: number): Uint8Array<ArrayBuffer>
   }
   for (let filled = block; filled > 0 && filled < byteLength; filled *= 2) bytes.copyWithin(filled, 0, filled);
   return bytes;
-}
-
-/** Whether both arrays hold the same bytes. */
-export function equal(a: Uint8Array, b: Uint8Array): boolean {
-  if (a.length !== b.length) return false;
-  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
-  return true;
 }
 
 /** A `Uint8Array` that behaves as Node's `Buffer` does: `slice` shares memory, and `toString` decodes UTF-8. */
@@ -180,8 +173,8 @@ export class LentKeys implements KeyList {
       if (this.bytes !== this.#ownBytes || this.offsets !== this.#ownOffsets || this.length !== this.#ownLength) {
         return "the list's own members";
       }
-      if (!equal(bytes, bytesBefore)) return "the keys' bytes";
-      return equal(offsets, offsetsBefore) ? undefined : "the keys' offsets";
+      if (!sameBytes(bytes, bytesBefore)) return "the keys' bytes";
+      return sameBytes(offsets, offsetsBefore) ? undefined : "the keys' offsets";
     };
   }
 

@@ -1,4 +1,4 @@
-import { type Random, seeded } from '@bloom/bytes/internal';
+import { joinedBytes, type Random, seeded } from '@bloom/bytes/internal';
 
 /** Input for one trial of a law. */
 export interface Sample {
@@ -91,11 +91,11 @@ function pickKind(random: Random): (i: number) => Uint8Array {
     () => new Uint8Array(random.below(12)),
     () => randomBytes(random, 1 + random.below(24)),
     () => randomBytes(random, 100 + random.below(400)),
-    () => concat(new Uint8Array(40).fill(0x61), randomBytes(random, random.below(4))),
-    (i) => concat(new Uint8Array(300).fill(0x70), littleEndian32(i)),
+    () => joinedBytes([new Uint8Array(40).fill(0x61), randomBytes(random, random.below(4))]),
+    (i) => joinedBytes([new Uint8Array(300).fill(0x70), littleEndian32(i)]),
     (i) => littleEndian32(i),
     (i) => new TextEncoder().encode(`${WORDS[random.below(WORDS.length)]!}${random.below(2) === 0 ? '' : i}`),
-    () => concat(new TextEncoder().encode(WORDS[random.below(WORDS.length)]), new Uint8Array(random.below(4)).fill(0x20)),
+    () => joinedBytes([new TextEncoder().encode(WORDS[random.below(WORDS.length)]), new Uint8Array(random.below(4)).fill(0x20)]),
     // High bytes at every position of the last word, where hashes of signed and unsigned bytes differ; not valid UTF-8 either.
     () => randomBytes(random, 1 + random.below(8)).map((byte) => byte | 0x80),
   ];
@@ -107,11 +107,11 @@ function pickKind(random: Random): (i: number) => Uint8Array {
 function alter(random: Random, key: Uint8Array): Uint8Array {
   switch (random.below(4)) {
     case 0:
-      return concat(key, Uint8Array.of(random.below(256)));
+      return joinedBytes([key, Uint8Array.of(random.below(256))]);
     case 1:
       return key.slice(0, Math.max(0, key.length - 1));
     case 2:
-      return concat(key, Uint8Array.of(0x20));
+      return joinedBytes([key, Uint8Array.of(0x20)]);
     default: {
       const altered = key.slice();
       if (altered.length > 0) altered[random.below(altered.length)]! ^= 1 << random.below(8);
@@ -137,13 +137,6 @@ export function randomBytes(random: Random, length: number): Uint8Array {
 /** `i` in four bytes, like the keys of LevelDB's util/bloom_test.cc. */
 export function littleEndian32(i: number): Uint8Array {
   return Uint8Array.of(i, i >>> 8, i >>> 16, i >>> 24);
-}
-
-function concat(a: Uint8Array, b: Uint8Array): Uint8Array {
-  const both = new Uint8Array(a.length + b.length);
-  both.set(a);
-  both.set(b, a.length);
-  return both;
 }
 
 export function compareBytes(a: Uint8Array, b: Uint8Array): number {

@@ -1,8 +1,9 @@
 /** Calls a policy with lent bytes, and times the calls. */
+import { sameBytes } from '@bloom/bytes/internal';
 import { processorMs } from '#contract-host';
 import { FilterBuffer } from '../filter-buffer.js';
 import { type FilterPolicy, mayAskInRanges } from '../policy.js';
-import { equal, GuardedSink, LentKeys, Memory, sideBySide } from './lending.js';
+import { GuardedSink, LentKeys, Memory, sideBySide } from './lending.js';
 import { show } from './shown-bytes.js';
 
 // Taken at load: test suites replace the host's functions with fake ones.
@@ -170,7 +171,7 @@ export class Trial {
     const lent = this.#keys.lend(key);
     const before = lent.slice();
     const length = this.policy.prefixes!.prefixLength(lent);
-    if (!equal(lent, before)) throw new Fault(`prefixLength(${show(key)}) changes the key`);
+    if (!sameBytes(lent, before)) throw new Fault(`prefixLength(${show(key)}) changes the key`);
     return length;
   }
 
@@ -186,7 +187,7 @@ export class Trial {
     const around = new Uint8Array(lent.buffer, lent.byteOffset - BESIDE, lent.length + 2 * BESIDE);
     const before = around.slice();
     const answer = this.asksPrefixWith(lent, filter);
-    if (!equal(around, before)) throw new Fault(`prefixMayMatch(${show(prefix)}, …) changes the prefix, or bytes next to it`);
+    if (!sameBytes(around, before)) throw new Fault(`prefixMayMatch(${show(prefix)}, …) changes the prefix, or bytes next to it`);
     return answer;
   }
 

@@ -1,7 +1,8 @@
+import { sameBytes } from '@bloom/bytes/internal';
 import type { FilterPolicy } from '../../policy.js';
 import { shortKeys } from '../large-lists.js';
 import type { LawRun } from '../law-run.js';
-import { equal, GuardedSink, LentKeys } from '../lending.js';
+import { GuardedSink, LentKeys } from '../lending.js';
 import { patienceWith, type Trial } from '../trial.js';
 
 /** Law 7: `createFilter` only appends to the sink. */
@@ -14,7 +15,7 @@ export function appendsOnly(makePolicy: () => FilterPolicy) {
       if (problem !== undefined) return problem;
       const expected = run.trial(makePolicy).filterOf(keys);
       const again = trial.makeFilter(new LentKeys(keys), sink);
-      return equal(again, expected) ? undefined : 'the bytes that createFilter appends depend on what was appended before';
+      return sameBytes(again, expected) ? undefined : 'the bytes that createFilter appends depend on what was appended before';
     });
     const many = new LentKeys(shortKeys(run.random, 70_000));
     run.step(() => appends(run.trial(makePolicy), new GuardedSink(), many), patienceWith(many));

@@ -1,7 +1,8 @@
+import { sameBytes } from '@bloom/bytes/internal';
 import type { FilterPolicy } from '../../policy.js';
 import { ascendingKeys, shortKeys } from '../large-lists.js';
 import type { LawRun } from '../law-run.js';
-import { BufferLike, equal, GuardedSink, LentKeys, sideBySide } from '../lending.js';
+import { BufferLike, GuardedSink, LentKeys, sideBySide } from '../lending.js';
 import { randomBytes } from '../sample.js';
 import { show } from '../shown-bytes.js';
 import { patienceWith, type Trial } from '../trial.js';
@@ -31,9 +32,9 @@ function asks(trial: Trial, keys: readonly Uint8Array[], asked: readonly Uint8Ar
       const before = around.slice();
       trial.asksWith(lentKey!, filter!);
       const how = isBuffer ? ", when lent in an array whose slices share its memory, as Node's Buffer" : '';
-      if (!equal(lentKey!, key)) return `keyMayMatch changed the key ${show(key)} to ${show(lentKey!)}${how}`;
-      if (!equal(filter!, made)) return `keyMayMatch changed the filter ${show(made)} to ${show(filter!)}${how}`;
-      if (!equal(around, before)) return `keyMayMatch changed bytes around the key ${show(key)} or the filter ${show(made)}`;
+      if (!sameBytes(lentKey!, key)) return `keyMayMatch changed the key ${show(key)} to ${show(lentKey!)}${how}`;
+      if (!sameBytes(filter!, made)) return `keyMayMatch changed the filter ${show(made)} to ${show(filter!)}${how}`;
+      if (!sameBytes(around, before)) return `keyMayMatch changed bytes around the key ${show(key)} or the filter ${show(made)}`;
       for (const [name, array] of [['key', lentKey!], ['filter', filter!]] as const) {
         const added = array.length < 64 ? Object.keys(array).length - array.length : 0;
         if (added > 0) return `keyMayMatch added a property to the ${name}'s array, which may hold another ${name} in the next call`;

@@ -1,6 +1,7 @@
+import { sameBytes } from '@bloom/bytes/internal';
 import type { FilterPolicy } from '../../policy.js';
 import type { LawRun } from '../law-run.js';
-import { equal, GuardedSink, LentKeys, Memory } from '../lending.js';
+import { GuardedSink, LentKeys, Memory } from '../lending.js';
 import { withOneChanged } from '../sample.js';
 import { show } from '../shown-bytes.js';
 import type { Trial } from '../trial.js';
@@ -28,7 +29,7 @@ export function keepsNothing(makePolicy: () => FilterPolicy) {
       for (const [others, expected] of [[changed, filters[1]!], [probes, filters[2]!]] as const) {
         const again = trial.makeFilter(list.refill(others), sink);
         if (sink.late !== undefined) return sink.late;
-        if (!equal(again, expected)) return `from a list that held other keys before, createFilter makes ${show(again)}, not ${show(expected)}`;
+        if (!sameBytes(again, expected)) return `from a list that held other keys before, createFilter makes ${show(again)}, not ${show(expected)}`;
       }
       trial.asks(new Uint8Array(3), placed[0]!);
       return sink.late ?? remembers(trial, asked, filters, answers);

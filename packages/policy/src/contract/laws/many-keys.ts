@@ -1,8 +1,9 @@
+import { sameBytes } from '@bloom/bytes/internal';
 import { type FilterPolicy, mayAskForMany } from '../../policy.js';
 import { damaged } from '../damaged-filters.js';
 import { shortKeys } from '../large-lists.js';
 import type { LawRun } from '../law-run.js';
-import { BufferLike, equal, LentKeys, noise } from '../lending.js';
+import { BufferLike, LentKeys, noise } from '../lending.js';
 import { randomBytes } from '../sample.js';
 import { show } from '../shown-bytes.js';
 import { Fault, type Trial } from '../trial.js';
@@ -144,7 +145,7 @@ function remembers(trial: Trial, some: readonly Uint8Array[]): string | undefine
   const before = first.slice();
   list.refill([...some].reverse());
   const second = trial.asksMany(list, lent!);
-  if (first === second || !equal(first, before)) return 'keysMayMatch without answers returns an array that a later call changes';
+  if (first === second || !sameBytes(first, before)) return 'keysMayMatch without answers returns an array that a later call changes';
   return undefined;
 }
 
@@ -164,7 +165,7 @@ function roomFor(count: number, extra: number): { readonly answers: Uint8Array; 
   return {
     answers: all.subarray(start, start + count + extra),
     changed: (written) =>
-      equal(all.subarray(0, start), before.subarray(0, start)) && equal(all.subarray(start + written), before.subarray(start + written))
+      sameBytes(all.subarray(0, start), before.subarray(0, start)) && sameBytes(all.subarray(start + written), before.subarray(start + written))
         ? undefined
         : 'changes bytes before or after the answers',
   };
@@ -180,7 +181,7 @@ function differs(trial: Trial, asked: readonly Uint8Array[], filter: Uint8Array,
   const before = around.slice();
   const list = listOf(asked);
   const changedList = list.watch();
-  const changes = (): string | undefined => (equal(around, before) ? changedList() : 'the filter, or bytes around it');
+  const changes = (): string | undefined => (sameBytes(around, before) ? changedList() : 'the filter, or bytes around it');
   const call = `keysMayMatch of ${asked.length} keys and ${show(filter.slice())}`;
   const { answers, changed } = roomFor(asked.length, asked.length % 3 === 0 ? 0 : 13);
   const returned = trial.asksMany(list, filter, answers);
@@ -194,7 +195,7 @@ function differs(trial: Trial, asked: readonly Uint8Array[], filter: Uint8Array,
   const what = changes();
   if (what !== undefined) return `${call} changes ${what}`;
   const own = trial.asksMany(list, filter);
-  if (!(own instanceof Uint8Array) || own.length !== asked.length || !equal(own, answers.subarray(0, asked.length))) return `${call} without answers returns others`;
+  if (!(own instanceof Uint8Array) || own.length !== asked.length || !sameBytes(own, answers.subarray(0, asked.length))) return `${call} without answers returns others`;
   const later = changes();
   return later === undefined ? undefined : `${call} without answers changes ${later}`;
 }

@@ -1,7 +1,6 @@
-import type { Random } from '@bloom/bytes/internal';
+import { type Random, sameBytes } from '@bloom/bytes/internal';
 import type { FilterPolicy } from '../../policy.js';
 import type { LawRun } from '../law-run.js';
-import { equal } from '../lending.js';
 import type { PolicyLawsOptions } from '../options.js';
 import { anyKey } from '../sample.js';
 import { show } from '../shown-bytes.js';
@@ -20,7 +19,7 @@ export function oneToTheFilter(makePolicy: () => FilterPolicy, options: PolicyLa
           if (!trial.asks(other, filter!)) {
             return `${show(key)} was added, and ${show(other)}, the same key to the comparator, does not match`;
           }
-          if (!equal(trial.filterOf([key]), trial.filterOf([other]))) {
+          if (!sameBytes(trial.filterOf([key]), trial.filterOf([other]))) {
             return `${show(key)} and ${show(other)}, the same key to the comparator, make different filters`;
           }
         }
@@ -55,7 +54,7 @@ function equivalentsOf(key: Uint8Array, { comparator, equivalents }: PolicyLawsO
     const lookalikes = Object.values(LOOKALIKES).map((alter) => alter(key));
     found.push(...lookalikes.filter((other) => comparator.compare(key, other) === 0));
   }
-  return found.filter((other) => !equal(key, other));
+  return found.filter((other) => !sameBytes(key, other));
 }
 
 function equivalenceProblem(run: LawRun, random: Random, makePolicy: () => FilterPolicy, options: PolicyLawsOptions): string | undefined {
@@ -85,11 +84,11 @@ function equivalenceProblem(run: LawRun, random: Random, makePolicy: () => Filte
 /** A policy that tells keys apart, but never a key and its lookalike, has an equivalence. */
 function undeclaredEquivalence(trial: Trial, keys: readonly Uint8Array[]): string | undefined {
   const filters = keys.map((key) => trial.filterOf([key]));
-  if (filters.every((filter) => equal(filter, filters[0]!))) return undefined;
+  if (filters.every((filter) => sameBytes(filter, filters[0]!))) return undefined;
   for (const [how, alter] of Object.entries(LOOKALIKES)) {
     const altered = keys.map((key) => alter(key));
-    const changed = keys.flatMap((key, i) => (equal(key, altered[i]!) ? [] : [i]));
-    if (changed.length > 0 && changed.every((i) => equal(trial.filterOf([altered[i]!]), filters[i]!))) {
+    const changed = keys.flatMap((key, i) => (sameBytes(key, altered[i]!) ? [] : [i]));
+    if (changed.length > 0 && changed.every((i) => sameBytes(trial.filterOf([altered[i]!]), filters[i]!))) {
       return `the policy treats every key as equal to that key ${how}, but has no keyEquivalence`;
     }
   }

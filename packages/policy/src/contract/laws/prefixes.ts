@@ -1,10 +1,10 @@
-import type { Random } from '@bloom/bytes/internal';
+import { type Random, sameBytes } from '@bloom/bytes/internal';
 import { processorMs } from '#contract-host';
 import { askablePrefixes, type FilterPolicy, type PrefixExtractor } from '../../policy.js';
 import { damaged } from '../damaged-filters.js';
 import { shortKeys } from '../large-lists.js';
 import type { LawRun } from '../law-run.js';
-import { equal, GuardedSink, LentKeys, noise } from '../lending.js';
+import { GuardedSink, LentKeys, noise } from '../lending.js';
 import type { PolicyLawsOptions } from '../options.js';
 import { compareBytes, randomBytes } from '../sample.js';
 import { show } from '../shown-bytes.js';
@@ -61,7 +61,7 @@ export function prefixesHold(makePolicy: () => FilterPolicy, { tunedOtherwise = 
             if (!answer) return `${show(key)} was added, and its prefix ${show(prefix)} does not match`;
           }
         }
-        if (!equal(placed!, before)) return 'prefixMayMatch changes the filter';
+        if (!sameBytes(placed!, before)) return 'prefixMayMatch changes the filter';
         const prefixes = asked.flatMap((key) => trial.prefixOf(key) ?? []);
         const others = prefixes.slice(-12);
         const remembered = rememberedProblem(maker, [...prefixes.slice(0, 12), ...others], placed!);

@@ -1,8 +1,9 @@
+import { sameBytes } from '@bloom/bytes/internal';
 import { processorMs } from '#contract-host';
 import type { FilterPolicy } from '../../policy.js';
 import { shortKeys } from '../large-lists.js';
 import type { LawRun } from '../law-run.js';
-import { equal, GuardedSink, LentKeys } from '../lending.js';
+import { GuardedSink, LentKeys } from '../lending.js';
 import { littleEndian32 } from '../sample.js';
 import { show } from '../shown-bytes.js';
 import { patienceWith, type Trial } from '../trial.js';
@@ -26,16 +27,16 @@ export function sameFilter(makePolicy: () => FilterPolicy) {
       const fresh = run.trial(makePolicy);
       const filter = fresh.makeFilter(new LentKeys(keys), new GuardedSink());
       const another = run.trial(makePolicy).makeFilter(new LentKeys(keys), new GuardedSink());
-      if (!equal(filter, another)) return `a new instance makes ${show(filter)}, and another new one makes ${show(another)}`;
+      if (!sameBytes(filter, another)) return `a new instance makes ${show(filter)}, and another new one makes ${show(another)}`;
       const ofProbes = run.trial(makePolicy).makeFilter(new LentKeys(probes), new GuardedSink());
       const otherSlack = fresh.makeFilter(new LentKeys(keys, { lead: 13, first: 0, noiseSeed: 99 }), new GuardedSink());
-      if (!equal(filter, otherSlack)) return 'the filter depends on the bytes past the keys in their buffer';
+      if (!sameBytes(filter, otherSlack)) return 'the filter depends on the bytes past the keys in their buffer';
       const elsewhere = fresh.makeFilter(new LentKeys(keys, { lead: 18, first: 5, noiseSeed: 4 }), new GuardedSink());
-      if (!equal(filter, elsewhere)) return 'the filter depends on where the keys lie in their buffer';
+      if (!sameBytes(filter, elsewhere)) return 'the filter depends on where the keys lie in their buffer';
       // The same list, sink and memory for all four filters.
       for (const [others, expected] of [[probes, ofProbes], [keys, filter], [probes, ofProbes], [keys, filter]] as const) {
         const again = used.makeFilter(list.refill(others), sink);
-        if (!equal(expected, again)) return `a new instance makes ${show(expected)}, and one that was used before makes ${show(again)}`;
+        if (!sameBytes(expected, again)) return `a new instance makes ${show(expected)}, and one that was used before makes ${show(again)}`;
         if (probes.length > 0) used.asks(probes[0]!, used.place(again)[0]!);
       }
       if (made.length < 400) made.push({ keys, filter });
@@ -49,7 +50,7 @@ export function sameFilter(makePolicy: () => FilterPolicy) {
     run.step(() => {
       for (const { keys, filter } of [...made].reverse()) {
         const again = used.filterOf(keys);
-        if (equal(filter, again)) continue;
+        if (sameBytes(filter, again)) continue;
         return `from the same ${keys.length} keys, createFilter made ${show(filter)} at first, and ${show(again)} after other calls`;
       }
       return undefined;
@@ -61,7 +62,7 @@ export function sameFilter(makePolicy: () => FilterPolicy) {
 function madeOtherwise(fresh: Trial, used: Trial, keys: readonly Uint8Array[], others: readonly Uint8Array[]): string | undefined {
   const filter = fresh.filterOf(keys);
   used.filterOf(others);
-  if (equal(filter, used.filterOf(keys))) return undefined;
+  if (sameBytes(filter, used.filterOf(keys))) return undefined;
   return `from the same ${keys.length} keys, a new instance makes another filter than one that was used before`;
 }
 
@@ -77,5 +78,5 @@ function afterMany(run: LawRun, makePolicy: () => FilterPolicy): string | undefi
     trial.makeFilter(list.refill([littleEndian32(i)]), sink);
   }
   const again = trial.makeFilter(list.refill([littleEndian32(0)]), sink);
-  return equal(filter, again) ? undefined : `after ${i} other filters, createFilter makes ${show(again)} from a key from which it made ${show(filter)} before`;
+  return sameBytes(filter, again) ? undefined : `after ${i} other filters, createFilter makes ${show(again)} from a key from which it made ${show(filter)} before`;
 }
