@@ -12,6 +12,7 @@
  */
 import { BLOOM_SEED, hashRange } from '@bloom/hash';
 import type { LabelledRange } from '@bloom/bytes';
+import { mustBeWhole } from '@bloom/bytes/internal';
 import type { FilterSink, KeyList } from './policy.js';
 
 /** The fewest bits in a filter: a shorter one would have too many false positives with few keys. */
@@ -34,11 +35,14 @@ export function filterByteLength(keys: number, bitsPerKey: number): number {
 /** Appends to `dst` the filter of `keys`. */
 export function encodeBloomFilter(keys: KeyList, bitsPerKey: number, dst: FilterSink): void {
   const filter = dst.extend(filterByteLength(keys.length, bitsPerKey));
+  fillBloomFilter(filter, bloomHashes(keys), probesFor(bitsPerKey));
+}
+
+/** The Bloom hash of each key. */
+export function bloomHashes(keys: KeyList): Uint32Array {
   const hashes = new Uint32Array(keys.length);
-  for (let i = 0; i < hashes.length; i++) {
-    hashes[i] = hashRange(keys.bytes, keys.offsets[i]!, keys.offsets[i + 1]!, BLOOM_SEED);
-  }
-  fillBloomFilter(filter, hashes, probesFor(bitsPerKey));
+  for (let i = 0; i < hashes.length; i++) hashes[i] = hashRange(keys.bytes, keys.offsets[i]!, keys.offsets[i + 1]!, BLOOM_SEED);
+  return hashes;
 }
 
 /**
@@ -145,16 +149,11 @@ export interface BloomProbes {
  * ```
  */
 export function bloomProbes(h: number, filterBytes: number, probes: number): BloomProbes {
-  if (!(Number.isSafeInteger(filterBytes) && filterBytes >= 2)) {
-    throw new RangeError(`filterBytes must be a whole number, at least 2, got ${filterBytes}`);
-  }
+  mustBeWhole('filterBytes', filterBytes, 2);
   const delta = rotateRight17(h);
   const bits = (filterBytes - 1) * 8;
-  return { delta, probes: Array.from({ length: probes }, (_, i) => probeAt((h + i * delta) % 2 ** 32, bits)) };
-}
-
-function probeAt(hash: number, bits: number): { hash: number; bit: number } {
-  return { hash, bit: hash % bits };
+  const hashes = Array.from({ length: probes }, (_, i) => (h + i * delta) % 2 ** 32);
+  return { delta, probes: hashes.map((hash) => ({ hash, bit: hash % bits })) };
 }
 
 /** Labels the bytes of a filter that lies at `offset` of a file. */

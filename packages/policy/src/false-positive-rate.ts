@@ -6,7 +6,7 @@
  */
 import { bloomFilterMayMatch, fillBloomFilter, filterByteLength, probesFor } from './bloom-filter.js';
 import { BloomFilterPolicy } from './bloom-filter-policy.js';
-import { seeded } from '@bloom/bytes/internal';
+import { mustBeWhole, seeded } from '@bloom/bytes/internal';
 
 /** The size of a filter, in proportion to its keys. */
 export interface FilterSize {
@@ -26,10 +26,10 @@ export interface FilterSize {
  * ```
  */
 export function idealFalsePositiveRate({ bitsPerKey, probes, keys }: FilterSize & { readonly probes: number }): number {
-  mustBePositive('bitsPerKey', bitsPerKey);
-  mustBeCount('probes', probes);
+  mustBePositive(bitsPerKey);
+  mustBeWhole('probes', probes, 1);
   if (keys === undefined) return (1 - Math.exp(-probes / bitsPerKey)) ** probes;
-  mustBeCount('keys', keys);
+  mustBeWhole('keys', keys, 1);
   const bits = keys * bitsPerKey;
   // Logarithms, because 1 - 1/bits rounds to 1 from 2^53 bits. In a filter of one bit or less, everything is set.
   return bits <= 1 ? 1 : (-Math.expm1(probes * keys * Math.log1p(-1 / bits))) ** probes;
@@ -45,7 +45,7 @@ export function idealFalsePositiveRate({ bitsPerKey, probes, keys }: FilterSize 
  * ```
  */
 export function bestProbes(bitsPerKey: number): number {
-  mustBePositive('bitsPerKey', bitsPerKey);
+  mustBePositive(bitsPerKey);
   const below = Math.max(1, Math.floor(bitsPerKey * Math.LN2));
   const rate = (probes: number): number => idealFalsePositiveRate({ bitsPerKey, probes });
   return rate(below) <= rate(below + 1) ? below : below + 1;
@@ -98,7 +98,7 @@ const MAX_SAMPLE_BYTES = 2 ** 32;
  * ```
  */
 export function bloomFalsePositiveRate({ bitsPerKey, keys = USUAL_KEYS }: FilterSize): number {
-  mustBeCount('keys', keys);
+  mustBeWhole('keys', keys, 1);
   return sampledRate(bitsPerKey, keys, 1);
 }
 
@@ -164,18 +164,14 @@ const FEW_KEYS = 64;
 
 /** Whether the largest useful filter keeps to `rate`. Trying all sizes to find that out would take a minute. */
 function isReachable(rate: number, keys: number): boolean {
-  mustBeCount('keys', keys);
+  mustBeWhole('keys', keys, 1);
   // Absent keys with the hash of a stored key match at any size.
   if (-Math.expm1(keys * Math.log1p(-(2 ** -32))) > rate) return false;
   return rate >= ALWAYS_REACHED || keys < FEW_KEYS || sampledRate(MAX_USEFUL_BITS_PER_KEY, keys, rate) <= rate;
 }
 
-function mustBePositive(name: string, value: number): void {
-  if (!(typeof value === 'number' && value > 0 && value < Infinity)) throw new RangeError(`${name} must be a positive number, got ${value}`);
-}
-
-function mustBeCount(name: string, value: number): void {
-  if (!(Number.isSafeInteger(value) && value >= 1)) throw new RangeError(`${name} must be a whole number, at least 1, got ${value}`);
+function mustBePositive(bitsPerKey: number): void {
+  if (!(typeof bitsPerKey === 'number' && bitsPerKey > 0 && bitsPerKey < Infinity)) throw new RangeError(`bitsPerKey must be a positive number, got ${bitsPerKey}`);
 }
 
 function mustBeRate(rate: number): void {

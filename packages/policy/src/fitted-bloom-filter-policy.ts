@@ -1,6 +1,5 @@
 import { mustBeOptions } from '@bloom/bytes/internal';
-import { BLOOM_SEED, hashRange } from '@bloom/hash';
-import { fillBloomFilter } from './bloom-filter.js';
+import { bloomHashes, fillBloomFilter } from './bloom-filter.js';
 import { BloomFilterPolicy } from './bloom-filter-policy.js';
 import { fittedShape, isFitted, type ShapeChoice, shapesFor } from './filter-fit.js';
 import { FitKernel } from './fit-kernel.js';
@@ -66,8 +65,7 @@ export class FittedBloomFilterPolicy extends BloomFilterPolicy {
       filter[fitted.bytes] = fitted.probes;
       return;
     }
-    const hashes = new Uint32Array(keys.length);
-    for (let i = 0; i < hashes.length; i++) hashes[i] = hashRange(keys.bytes, keys.offsets[i]!, keys.offsets[i + 1]!, BLOOM_SEED);
+    const hashes = bloomHashes(keys);
     const { bytes, probes } = fittedShape(keys, hashes, shapes);
     fillBloomFilter(dst.extend(bytes + 1), hashes, probes);
   }

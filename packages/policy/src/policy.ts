@@ -35,7 +35,6 @@
  *    equal, policy and comparator give the same `keyEquivalence`, and the filter must not tell such keys apart.
  * 10. **It returns in reasonable time**: `createFilter` in time about proportional to the number of keys and their bytes,
  *    `keyMayMatch` to the bytes of key and filter, however damaged the filter is.
- *
  * 11. **A prefix is what it claims to be**, for a policy with `prefixes`: it is a prefix of the key, and every key that begins with it
  *    has the same one; keys that have it are adjacent in the comparator's order; `prefixMayMatch` is true for the
  *    prefix of every key that was added; and its name is part of the policy's, as a word of its own, because filters with other

@@ -1,4 +1,4 @@
-import { mustBeBytes, mustHaveMethods } from '@bloom/bytes/internal';
+import { mustBeBytes, mustBeWhole, mustHaveMethods } from '@bloom/bytes/internal';
 import { BloomFilterPolicy } from './bloom-filter-policy.js';
 import { KeyBuffer } from './key-buffer.js';
 import { type FilterPolicy, type FilterSink, type KeyList, mayAskInRanges, mustBeFilterPolicy, type PrefixExtractor } from './policy.js';
@@ -102,7 +102,7 @@ function areEqual(bytes: Uint8Array, start: number, other: number, length: numbe
  * @throws RangeError unless `length` is a whole number, at least 1.
  */
 export function prefixOfLength(length: number): PrefixExtractor {
-  if (!(Number.isSafeInteger(length) && length >= 1)) throw new RangeError(`length must be a whole number, at least 1, got ${length}`);
+  mustBeWhole('length', length, 1);
   return { name: `length.${length}`, prefixLength: (key) => (key.length >= length ? length : undefined) };
 }
 
