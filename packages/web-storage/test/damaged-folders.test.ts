@@ -1,6 +1,6 @@
 // Damage in one place of a folder hides nothing else.
 import { serialize } from 'node:v8';
-import { Database, WritableMemoryFolder } from '@bloom/leveldb';
+import { Database, type Folder, WritableMemoryFolder } from '@bloom/leveldb';
 import { idbComparator, idbFilterPolicy } from '@bloom/leveldb/idb-comparator';
 import { describe, expect, test } from 'vitest';
 import { type BlobDirectoryLike, DirectoryBlobFolder } from '../src/browser.js';
@@ -334,4 +334,28 @@ test('IndexedDbReader refuses a folder in another order with a code that names t
   await database.close();
   await expect(IndexedDbReader.open(folder)).rejects.toMatchObject({ name: 'WebStorageError', code: 'BLOOM_BAD_KEY', message: expect.stringContaining('leveldb.BytewiseComparator') as string });
   await expect(IndexedDbReader.open(folder, { maxOpenFiles: -1 })).rejects.toThrow(/maxOpenFiles/);
+});
+
+test('an entry is decoded again after a failure of the folder', async () => {
+  const entries = [...described(ofStore(1, 0, utf16('s')), ofStore(1, 1, NO_KEY_PATH)), record(encodeKey(1), 'one')];
+  const stored = await indexedDbOf(entries);
+  const database = await Database.open(stored, { comparator: idbComparator, filterPolicy: idbFilterPolicy });
+  await database.compactRange();
+  await database.close();
+  let fails = false;
+  const folder: Folder = {
+    list: () => stored.list(),
+    open: (name) => {
+      const file = stored.open(name);
+      return file && { byteLength: file.byteLength, read: (offset, length) => {
+        if (fails) throw new Error('the disk fails');
+        return file.read(offset, length);
+      } };
+    },
+  };
+  await using reader = await IndexedDbReader.open(folder, { cache: null });
+  fails = true;
+  await expect(reader.decodeEntry(...record(encodeKey(1), 'one'))).rejects.toThrow('the disk fails');
+  fails = false;
+  expect(await reader.decodeEntry(...record(encodeKey(1), 'one'))).toMatchObject({ database: { name: 'd' }, store: { name: 's' }, value: 'one' });
 });

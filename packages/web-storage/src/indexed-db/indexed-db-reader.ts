@@ -62,7 +62,7 @@ export class IndexedDbReader {
   /** For {@link decodeEntry}, whose entries may belong to any store. */
   #databases: Promise<DatabaseInformation[]> | undefined;
   readonly #stores = new Map<string, Promise<FoundStore>>();
-  #schema: Promise<number> | undefined;
+  #schema: number | undefined;
 
   private constructor(reader: DatabaseReader, options: IndexedDbOptions) {
     this.#reader = reader;
@@ -184,6 +184,11 @@ export class IndexedDbReader {
     if (found === undefined) {
       found = this.#storeAt(place);
       this.#stores.set(name, found);
+      // After a failure, the next entry asks the folder again.
+      found.catch(() => {
+        this.#stores.delete(name);
+        this.#databases = undefined;
+      });
     }
     const { context, database, store } = await found;
     const record = ownBytes === undefined ? deletedRecord(ownKey) : await this.#record(ownKey, ownBytes, store ?? NO_KEY, context, await this.#externalObjectsOf(ownKey, ownBytes, context));
@@ -211,8 +216,12 @@ export class IndexedDbReader {
     const place = { database, store, index: EXTERNAL_OBJECTS };
     let hasExternalObjects = false;
     for await (const _ of this.#reader.keys({ ...rangeOf(place, {}), limit: 1 })) hasExternalObjects = true;
-    const schema = hasExternalObjects ? await (this.#schema ??= this.#reader.get(SCHEMA_KEY).then(schemaVersion)) : 0;
+    const schema = hasExternalObjects ? await this.#schemaVersion() : 0;
     return { place, hasExternalObjects, schema, readBlob: blobReader(blobs, database) };
+  }
+
+  async #schemaVersion(): Promise<number> {
+    return (this.#schema ??= schemaVersion(await this.#reader.get(SCHEMA_KEY)));
   }
 
   /** @param given the entry about its blobs, or that it has none; undefined for the current one. */
