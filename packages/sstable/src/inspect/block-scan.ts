@@ -1,8 +1,9 @@
-import { CorruptionError, UnsupportedError, VarintReader } from '@bloom/bytes';
+import { CorruptionError, VarintReader } from '@bloom/bytes';
 import { snappyDecoder } from '../compression/snappy.js';
 import { readBlockHandle } from '../format/block-handle.js';
 import { NO_COMPRESSION } from '../format/codec.js';
 import { encodeFooter, FOOTER_LENGTH, TABLE_MAGIC_LENGTH } from '../format/footer.js';
+import { isFormatError } from '../format/is-format-error.js';
 import { BLOCK_TRAILER_LENGTH, decodeStoredBlock, missingCodec, storedEnd } from '../format/stored-block.js';
 import { WholeBlockWalk } from '../format/whole-block-walk.js';
 import { ANY_SHAPE, type ChecksumPairs, checksumPairs, NO_SHAPE, RAW_SHAPE, SNAPPY_SHAPE, storedRegister, tableOfCrc } from './checksum-search.js';
@@ -165,7 +166,7 @@ export class BlockScan {
         return { offset, size, contents: undefined, problem: undefined };
       }
     } catch (error) {
-      if (!(error instanceof CorruptionError || error instanceof UnsupportedError)) throw error;
+      if (!isFormatError(error)) throw error;
     }
     this.#undecodedBytes -= size + decoded + 64;
     return undefined;

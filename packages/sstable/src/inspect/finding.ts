@@ -1,11 +1,5 @@
-import {
-  CorruptionError,
-  type CorruptionCode,
-  type Place,
-  type Structure,
-  UnsupportedError,
-  type UnsupportedCode,
-} from '@bloom/bytes';
+import type { CorruptionCode, Place, Structure, UnsupportedCode } from '@bloom/bytes';
+import { isFormatError } from '../format/is-format-error.js';
 
 /**
  * What is wrong with a table. The codes beyond those of errors:
@@ -68,7 +62,7 @@ export class FindingList {
 
 /** Turns an error about the table into a finding. @throws any other error, such as one of the source. */
 export function findingOf(error: unknown): Finding {
-  if (!(error instanceof CorruptionError || error instanceof UnsupportedError)) throw error;
+  if (!isFormatError(error)) throw error;
   // The source has fewer bytes than it claimed.
   if (error.code === 'BLOOM_TRUNCATED') throw error;
   const { code, structure, offset, problem } = error;

@@ -1,9 +1,9 @@
-import { CorruptionError, UnsupportedError } from '@bloom/bytes';
 import { mustBeOptions } from '@bloom/bytes/internal';
 import type { BlockHandle } from '../format/block-handle.js';
 import { INTERNAL_KEY_TRAILER_LENGTH } from '../format/bytewise-order.js';
 import { NO_COMPRESSION } from '../format/codec.js';
 import { DELETION, InternalKeyComparator, internalKeyPolicy } from '../format/internal-key.js';
+import { isFormatError } from '../format/is-format-error.js';
 import { BLOCK_TRAILER_LENGTH, decodeStoredBlock } from '../format/stored-block.js';
 import { WholeBlockWalk } from '../format/whole-block-walk.js';
 import { readOpenTable } from '../read/open.js';
@@ -96,7 +96,7 @@ export async function profileTable(source: Source, options: ProfileOptions = {})
     try {
       await readBlock(handle);
     } catch (error) {
-      if (damage === 'fail' || !isOfBytes(error)) throw error;
+      if (damage === 'fail' || !isFormatError(error)) throw error;
       damagedBlocks++;
     }
   }
@@ -138,13 +138,9 @@ async function readableParts(stored: StoredBlocks, source: Source, options: Prof
     const { filterBytes, filters } = await soundParts(source, options);
     return { handles, filterBytes, filters };
   } catch (error) {
-    if (!isOfBytes(error)) throw error;
+    if (!isFormatError(error)) throw error;
     return { handles, filterBytes: 0, filters: 0 };
   }
-}
-
-function isOfBytes(error: unknown): boolean {
-  return error instanceof CorruptionError || error instanceof UnsupportedError;
 }
 
 function codecNameOf(type: number, { decoding }: StoredBlocks): string {

@@ -6,13 +6,13 @@
  * that does not match a key of its own block is proof. Therefore, if the index keys look like a database's, opening a
  * table looks up some stored keys in their filters, preferably keys that were read with the tail of the file.
  */
-import { CorruptionError, UnsupportedError } from '@bloom/bytes';
 import type { FilterBlockReader } from '@bloom/filter-block';
 import type { FilterPolicy } from '@bloom/policy';
 import { BlockWalk } from '../format/block-walk.js';
 import type { IndexBlock } from '../format/index-block.js';
 import { INTERNAL_KEY_TRAILER_LENGTH } from '../format/bytewise-order.js';
 import { InternalKeyPolicy, mayBeInternalKey } from '../format/internal-key.js';
+import { isFormatError } from '../format/is-format-error.js';
 import type { FilteredKeys } from './filter-status.js';
 import type { Reading } from './reading.js';
 
@@ -68,7 +68,7 @@ export function* findFilteredKeys(
         }
       } catch (error) {
         // A damaged data block costs only that block, and is reported when the block is read.
-        if (!(error instanceof CorruptionError || error instanceof UnsupportedError)) throw error;
+        if (!isFormatError(error)) throw error;
       }
     }
     return true;

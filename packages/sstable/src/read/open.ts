@@ -15,6 +15,7 @@ import { encryptedContentId, encryptedText, ENCRYPTION_HEADER_LENGTH } from '../
 import { decodeFooter, FOOTER_LENGTH } from '../format/footer.js';
 import { IndexBlock } from '../format/index-block.js';
 import { InternalKeyComparator, internalKeyComparator, InternalKeyPolicy } from '../format/internal-key.js';
+import { isFormatError } from '../format/is-format-error.js';
 import { decodeMetaindex, isForeignFilter, policyNameOf } from '../format/metaindex-block.js';
 import { BLOCK_TRAILER_LENGTH, type BlockDecoding, decodeStoredBlock, storedEnd } from '../format/stored-block.js';
 import { findFilteredKeys, mayHaveInternalKeys, type SampledBlocks } from './filtered-keys.js';
@@ -343,6 +344,6 @@ function* findFilter(
 
 /** The status for filters that cannot be read. @throws the error if it is not about the bytes of the file. */
 function corrupt(error: unknown, policyName: string | undefined): FilterStatus {
-  if (!(error instanceof CorruptionError || error instanceof UnsupportedError)) throw error;
+  if (!isFormatError(error)) throw error;
   return { state: 'corrupt', ...(policyName !== undefined && { policyName }), error };
 }

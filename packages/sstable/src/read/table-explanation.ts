@@ -1,7 +1,8 @@
 /** What a lookup in a table did, step by step, in plain values that can be sent, stored and shown. */
-import { type Bytes, CorruptionError, type CorruptionCode, type Structure, type UnsupportedCode, UnsupportedError } from '@bloom/bytes';
+import type { Bytes, CorruptionCode, Structure, UnsupportedCode } from '@bloom/bytes';
 import type { BlockSearch } from '../format/block-search.js';
 import { uint32At } from '../format/block-walk.js';
+import { isFormatError } from '../format/is-format-error.js';
 import { PAST, UNKNOWN } from '../format/restart-search.js';
 import type { FilterStatus } from './filter-status.js';
 import type { OpenTable } from './open.js';
@@ -134,9 +135,9 @@ export class TableTrace {
 
 /** The error of a lookup as plain values. @throws the error if it is not about the bytes of the file. */
 export function lookupFailureOf(error: unknown): LookupFailure {
-  if (!(error instanceof CorruptionError || error instanceof UnsupportedError)) throw error;
-  const { code, structure, offset, file, problem } = error;
-  return { name: error instanceof CorruptionError ? 'CorruptionError' : 'UnsupportedError', code, structure, offset, file, problem };
+  if (!isFormatError(error)) throw error;
+  const { name, code, structure, offset, file, problem } = error;
+  return { name, code, structure, offset, file, problem };
 }
 
 /** What `get` gave. */
