@@ -55,9 +55,9 @@ export class Watch {
     this.#startedAt = now();
   }
 
-  /** The method that is asked next, with the same key and filter. */
-  goesOn(method: string): void {
-    this.#method = method;
+  /** The next call is that of `keyMayMatchRange`, with the same key and filter. */
+  asksInRange(): void {
+    this.#method = 'keyMayMatchRange';
   }
 
   /** @returns milliseconds that the calls took that have just returned. */
@@ -204,7 +204,7 @@ export class Trial {
 
   /** Asks with the buffers of key and filter, which hold other bytes around them. */
   #asksInRange(key: Uint8Array, filter: Uint8Array, expected: boolean): void {
-    this.#watch.goesOn('keyMayMatchRange');
+    this.#watch.asksInRange();
     let answer: unknown;
     try {
       answer = this.#rangeAnswer(key, filter);

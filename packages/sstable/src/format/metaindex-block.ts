@@ -39,16 +39,12 @@ export function encodeMetaindex(
 const MAX_ENTRIES = 4096;
 const MAX_NAME_BYTES = 2 ** 20;
 
-/**
- * Checks that the metaindex of a table can name a policy.
- *
- * @throws RangeError, which names the argument, for a name that {@link decodeMetaindex} would refuse.
- */
-export function mustHaveShortName(argument: string, { name }: { readonly name: string }): void {
+/** @throws RangeError for a policy with a name that {@link decodeMetaindex} would refuse. */
+export function mustHaveShortName({ name }: { readonly name: string }): void {
   const byteLength = encodeUtf8(FILTER_PREFIX + name).length;
   const most = MAX_NAME_BYTES - FILTER_PREFIX.length;
   if (byteLength <= MAX_NAME_BYTES) return;
-  throw new RangeError(`the name of ${argument} must have at most ${most} bytes, got ${byteLength - FILTER_PREFIX.length}`);
+  throw new RangeError(`the name of filterPolicy must have at most ${most} bytes, got ${byteLength - FILTER_PREFIX.length}`);
 }
 
 /**

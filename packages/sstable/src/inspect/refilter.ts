@@ -88,7 +88,7 @@ export async function refilterTable(source: Source, options: RefilterOptions): P
   const stored = new StoredBlocks(source, options);
   const { decoding } = stored;
   let builder = filterPolicy === null ? undefined : new FilterBlockBuilder(filterPolicy, filterRange);
-  if (filterPolicy !== null) mustHaveShortName('filterPolicy', filterPolicy);
+  if (filterPolicy !== null) mustHaveShortName(filterPolicy);
   const { byteLength, name: file } = source;
   const { index } = await runAsync(source, readOpenTable(source, { filterPolicies: [], codecs, maxBlockBytes }), signal);
   // Keys go into the filter of the range in which their block starts, whatever the order of the index is.

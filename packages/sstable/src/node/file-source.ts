@@ -9,7 +9,7 @@ import { ReadPace } from './read-pace.js';
 const now = /* @__PURE__ */ performance.now.bind(performance);
 
 /** Without O_NONBLOCK, opening a named pipe waits for a writer. Windows has no such flag; `|` takes undefined for 0. */
-const READ_AT_ONCE = constants.O_RDONLY | constants.O_NONBLOCK;
+const WITHOUT_WAITING = constants.O_RDONLY | constants.O_NONBLOCK;
 
 /** Another program, such as Samba, holds a lease on the file. Only a blocking open makes it give the lease up. */
 function isLeased(error: unknown): boolean {
@@ -26,11 +26,7 @@ const COARSE_TICK_MS = 2000;
 /** What the system knows of a file. The time of its last change of any kind cannot be set by a program, unlike that of its contents. */
 function identityOf({ dev, ino, size, mtimeMs, ctimeMs }: Stats): FileIdentity {
   const tick = ctimeMs % 1000 === 0 ? COARSE_TICK_MS : TICK_MS;
-  return { file: `${dev}:${ino}`, state: stateOf(size, mtimeMs, ctimeMs), isSettled: Date.now() - ctimeMs > tick };
-}
-
-function stateOf(size: number, mtimeMs: number, ctimeMs: number): string {
-  return `${size}:${mtimeMs}:${ctimeMs}`;
+  return { file: `${dev}:${ino}`, state: `${size}:${mtimeMs}:${ctimeMs}`, isSettled: Date.now() - ctimeMs > tick };
 }
 
 /** Whether the contents of the file of a descriptor may have changed since it was opened. */
@@ -47,13 +43,9 @@ export function fileIdentity(path: string): FileIdentity | undefined {
     const stats = statSync(path, { throwIfNoEntry: false });
     return stats?.isFile() === true ? identityOf(stats) : undefined;
   } catch (error) {
-    if (isNoFile(error)) return undefined;
+    if (['ENOENT', 'ENOTDIR', 'ENAMETOOLONG', 'ELOOP'].includes((error as NodeJS.ErrnoException).code ?? '')) return undefined;
     throw error;
   }
-}
-
-function isNoFile(error: unknown): boolean {
-  return ['ENOENT', 'ENOTDIR', 'ENAMETOOLONG', 'ELOOP'].includes((error as NodeJS.ErrnoException).code ?? '');
 }
 
 /** How to read a file. */
@@ -65,8 +57,8 @@ export interface FileSourceOptions {
   readonly readsAtOnce?: boolean | ReadPace | undefined;
 }
 
-function paceOf(call: string, options: FileSourceOptions): ReadPace | undefined {
-  mustBeOptions(call, options, { readsAtOnce: true });
+function paceOf(options: FileSourceOptions): ReadPace | undefined {
+  mustBeOptions('FileSource.open', options, { readsAtOnce: true });
   const { readsAtOnce = true } = options;
   if (readsAtOnce instanceof ReadPace) return readsAtOnce;
   mustBeBoolean('readsAtOnce', readsAtOnce);
@@ -114,8 +106,8 @@ export class FileSource implements Source {
    *   is not a regular file.
    */
   static async open(path: string, options: FileSourceOptions = {}): Promise<FileSource> {
-    const pace = paceOf('FileSource.open', options);
-    const fd = await openLater(path, READ_AT_ONCE).catch((error: unknown) => {
+    const pace = paceOf(options);
+    const fd = await openLater(path, WITHOUT_WAITING).catch((error: unknown) => {
       if (isLeased(error)) return openLater(path, 'r');
       throw error;
     });
@@ -229,7 +221,7 @@ export class FileSource implements Source {
     });
   }
 
-  /** Closes the file when the reads that are under way are over. Closing twice does nothing. */
+  /** Closes the file when the reads that are under way have ended. Closing twice does nothing. */
   close(): Promise<void> {
     return (this.#closing ??= new Promise((resolve, reject) => {
       this.#closeNow = () => {
@@ -359,7 +351,7 @@ function fill(fd: number, offset: number, bytes: Uint8Array): number {
 
 function openAtOnce(path: string): number {
   try {
-    return openSync(path, READ_AT_ONCE);
+    return openSync(path, WITHOUT_WAITING);
   } catch (error) {
     if (isLeased(error)) return openSync(path, 'r');
     throw error;

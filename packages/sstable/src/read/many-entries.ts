@@ -38,7 +38,7 @@ const PREV_MANY: Record<keyof AsyncPrevManyOptions, true> = { maxBytes: true, gt
 export class ManyEntries {
   readonly entries: [Bytes, Bytes][] = [];
   readonly signal: Signal | undefined;
-  /** What copies keys and values. */
+  /** Copies keys and values. */
   readonly copier: ByteCopier;
   readonly #compare: CompareRange;
   readonly #reverse: boolean;

@@ -70,7 +70,7 @@ export function policyFor({ filterPolicy }: TableBuilderOptions, comparator: Com
   if (filterPolicy === null) return undefined;
   const policy = filterPolicy ?? new BloomFilterPolicy();
   mustBeFilterPolicy('filterPolicy', policy);
-  mustHaveShortName('filterPolicy', policy);
+  mustHaveShortName(policy);
   mustAgree(comparator, policy);
   return policy;
 }
