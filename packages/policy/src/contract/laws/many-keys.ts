@@ -208,7 +208,7 @@ function takesTooShort(trial: Trial, asked: readonly Uint8Array[], filter: Uint8
     let error: unknown;
     try {
       trial.asksMany(listOf(asked), filter, answers);
-      return `${call}  does not throw a RangeError`;
+      return `${call} does not throw a RangeError`;
     } catch (thrown) {
       if (thrown instanceof Fault) throw thrown;
       error = thrown;

@@ -88,7 +88,7 @@ function deniesMore(trial: Trial, known: Trial, asked: readonly Uint8Array[], fi
     const [filter] = trial.place(bytes);
     for (const key of asked) {
       if (!known.asks(key, filter!) || trial.asks(key, filter!)) continue;
-      return `keyMayMatch(${show(key)}, ${show(bytes)})  is false, but ${trial.policy.name}, a known format, returns true`;
+      return `keyMayMatch(${show(key)}, ${show(bytes)}) is false, but ${trial.policy.name}, a known format, returns true`;
     }
   }
   return undefined;

@@ -151,7 +151,7 @@ function declarationProblem(makePolicy: () => FilterPolicy, tunedOtherwise: read
   if (typeof name !== 'string' || name === '') return 'prefixes has no name';
   if (typeof policy.prefixMayMatch !== 'function') return 'the policy has prefixes, but no prefixMayMatch';
   if (askablePrefixes(policy) === undefined) return 'prefixMayMatch is inherited from a class that does not know createFilter';
-  if (!hasWhole(policy.name, name)) return `the policy's name ${policy.name}  does not contain the name of its prefixes, ${name}`;
+  if (!hasWhole(policy.name, name)) return `the policy's name ${policy.name} does not contain the name of its prefixes, ${name}`;
   for (const make of [makePolicy, ...tunedOtherwise]) {
     const other = make().prefixes?.name;
     if (other !== name) return `one instance has the prefixes ${name}, another ${String(other)}`;
