@@ -436,3 +436,22 @@ test('a getMany that waits for room for its reads ends with the table, or when i
   expect(await first).toMatchObject({ message: 'the table was closed' });
   expect(await second).toMatchObject({ message: 'the table was closed' });
 });
+
+test.each([false, true])('getMany gives no signal to more reads than Node lets listen to it (remote: %s)', async (isRemote) => {
+  const readsOf = new Map<AbortSignal, number>();
+  const source = {
+    byteLength: bytes.length,
+    isRemote,
+    async read(offset: number, length: number, signal?: AbortSignal): Promise<Uint8Array> {
+      if (signal !== undefined) readsOf.set(signal, (readsOf.get(signal) ?? 0) + 1);
+      await turns();
+      return bytes.slice(offset, offset + length);
+    },
+  };
+  const table = await Table.open(source, { cache: null, gapBytes: 0 });
+  // Pairs of keys in adjacent blocks.
+  const pairs = Array.from({ length: 60 }, (_, i) => entries[(i >> 1) * 300 + (i & 1) * 40]![0]);
+  expect((await table.getMany(pairs)).every((value) => value !== undefined)).toBe(true);
+  expect(readsOf.size).toBeGreaterThan(0);
+  expect(Math.max(...readsOf.values())).toBeLessThanOrEqual(10);
+});

@@ -240,7 +240,7 @@ export class BlockReader {
           next++;
           reads++;
           bytes += length;
-          this.#readGroup(group, take, call, isAbortable).then(() => {
+          this.#readGroup(group, take, call.signal, isAbortable).then(() => {
             reads--;
             bytes -= length;
             start();
@@ -252,14 +252,21 @@ export class BlockReader {
     });
   }
 
-  async #readGroup({ blocks, range }: BlockGroup, take: TakeBlock, call: SignalController, isAbortable: boolean): Promise<void> {
+  async #readGroup({ blocks, range }: BlockGroup, take: TakeBlock, signal: Signal, isAbortable: boolean): Promise<void> {
     if (blocks.length === 1) {
       const i = blocks[0]!;
-      take(i, await this.read(i, isAbortable ? call.signal : undefined), true);
+      take(i, await this.read(i, isAbortable ? signal : undefined), true);
       return;
     }
-    const bytes = await this.#start(range, call, undefined, undefined, this.gate).wait();
-    for (const i of blocks) take(i, this.#decodePart(i, bytes, range), true);
+    // One of its own, as a source may leave a listener on its signal: see `MAX_SHARED_READS`.
+    const controller = new AbortController();
+    const endWait = onAbort(signal, () => controller.abort(signal.reason));
+    try {
+      const bytes = await this.#start(range, controller, undefined, undefined, this.gate).wait();
+      for (const i of blocks) take(i, this.#decodePart(i, bytes, range), true);
+    } finally {
+      endWait();
+    }
   }
 
   #group(blocks: readonly number[]): BlockGroup[] {
