@@ -24,8 +24,7 @@ const MAX_SHARED_READS = 8;
 
 const NO_BYTES = new Uint8Array(0);
 
-/** Is done with the contents of a block when it returns. @param isRead whether they were read, not cached. */
-type TakeBlock = (i: number, contents: Uint8Array, isRead: boolean) => void;
+type TakeBlock = Parameters<BlockReader['each']>[1];
 
 /** Reads data blocks from a source that may return promises. No read is larger than the limit for one block. */
 export class BlockReader {
@@ -169,7 +168,7 @@ export class BlockReader {
    */
   async each(
     blocks: readonly number[],
-    take: TakeBlock,
+    take: (i: number, contents: Uint8Array, isRead: boolean) => void,
     signal?: Signal,
     isOver: () => boolean = () => false,
   ): Promise<void> {
