@@ -154,10 +154,10 @@ export interface KeyEncoding {
 }
 
 /**
- * @param encodingOf the key encoding for an option `keyEncoding`.
+ * @param encodingOf the key encoding for an option `keyEncoding`; undefined if bounds cannot be encoded yet.
  * @throws TypeError or RangeError for a range with which `clear` would delete other entries than its caller meant.
  */
-export function mustBeClearable(options: unknown, encodingOf: (keyEncoding: unknown) => KeyEncoding): void {
+export function mustBeClearable(options: unknown, encodingOf: ((keyEncoding: unknown) => KeyEncoding) | undefined): void {
   if (typeof options !== 'object' || options === null) return;
   mustBePlain('BloomLevel.clear', options, RANGE_OPTIONS);
   const range = options as Readonly<Record<string, unknown>>;
@@ -169,7 +169,7 @@ export function mustBeClearable(options: unknown, encodingOf: (keyEncoding: unkn
   }
   for (const name of ['gt', 'gte', 'lt', 'lte'] satisfies (keyof ClearRange)[]) {
     if (!(name in range)) continue;
-    const problem = range[name] === undefined ? 'is undefined' : encodingOf(range.keyEncoding).encode(range[name]) === undefined ? 'is undefined in its encoding' : undefined;
+    const problem = range[name] === undefined ? 'is undefined' : encodingOf !== undefined && encodingOf(range.keyEncoding).encode(range[name]) === undefined ? 'is undefined in its encoding' : undefined;
     if (problem !== undefined) throw new TypeError(`${name} of BloomLevel.clear ${problem}, which would delete other entries than it was meant to: leave it out`);
   }
   const { limit } = range;

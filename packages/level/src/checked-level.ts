@@ -115,7 +115,8 @@ const WALKS: ReadonlySet<CheckedCall> = new Set<CheckedCall>(['iterator', 'keys'
 function checked(level: Level, name: CheckedCall, call: Method, given: unknown[]): unknown {
   try {
     mustBeArguments(`BloomLevel.${name}`, CALL_FORMS[name], given);
-    if (name === 'clear') mustBeClearable(given[0], (encoding) => level.keyEncoding(encoding));
+    // A level that is not open has no encodings, as in abstract-level. While it is being opened, this call is made again afterwards.
+    if (name === 'clear') mustBeClearable(given[0], level.status === 'open' ? (encoding) => level.keyEncoding(encoding) : undefined);
   } catch (error) {
     if (AT_ONCE.has(name)) throw error;
     return Promise.reject(error);

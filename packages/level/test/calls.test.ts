@@ -305,6 +305,20 @@ describe('clear of a level', () => {
     expect(await level.iterator().all()).toEqual([['key004999', 'new']]);
     await level.close();
   });
+
+  test('fails because it is closed, or could not be opened, before it looks for the encoding of a bound', async () => {
+    const level = await levelWith('a');
+    const sub = level.sublevel('s');
+    const clearings = (): Promise<void>[] => [level, sub].map((one) => one.clear({ gte: 'a', keyEncoding: 'none' }));
+    await sub.open();
+    for (const clearing of clearings()) await expect(clearing).rejects.toMatchObject({ code: 'LEVEL_ENCODING_NOT_FOUND' });
+    await level.close();
+    for (const clearing of clearings()) await expect(clearing).rejects.toMatchObject({ code: 'LEVEL_DATABASE_NOT_OPEN' });
+    const opening = level.open({ createIfMissing: false, errorIfExists: true });
+    const waiting = clearings();
+    await expect(opening).rejects.toMatchObject({ code: 'LEVEL_DATABASE_NOT_OPEN' });
+    for (const clearing of waiting) await expect(clearing).rejects.toMatchObject({ code: 'LEVEL_DATABASE_NOT_OPEN' });
+  });
 });
 
 describe('a level that could not be opened', () => {
