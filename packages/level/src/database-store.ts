@@ -4,7 +4,7 @@ import type { ByteFormats } from './byte-formats.js';
 import { LentKeys } from './lent-keys.js';
 import type { Item, ItemForm, LevelStore, StoreBatch, StoreSnapshot, StoreWalk, WalkOptions } from './level-store.js';
 import { type ByteRange, RangeWalk } from './range-walk.js';
-import { bytesOf, makerOf, type Stored, type StoredFormat } from './stored-format.js';
+import { bytesIn, bytesOf, makerOf, type Stored, type StoredFormat } from './stored-format.js';
 
 const SYNCED = { sync: true } as const;
 /** A written batch of at most this many bytes is cleared and used again, so that its memory need not grow for each batch. */
@@ -27,14 +27,17 @@ export class DatabaseStore implements LevelStore {
   #reading = 0;
   #onIdle: (() => void) | undefined;
   #hasWritingEnded = false;
+  /** The number of calls of `clear` that have not ended, of all stores on the database. */
+  readonly #clearings: { count: number };
   /** An empty batch with the memory of one that was written. */
   #spareBatch: WriteBatch | undefined;
   readonly #folder: WritableFolder | undefined;
   readonly #sharing: Sharing;
 
   /** @param folder of a database whose folder may be deleted while it is open. */
-  constructor(opened: Database | DatabaseReader, formats: ByteFormats, folder?: WritableFolder, sharing: Sharing = {}) {
+  constructor(opened: Database | DatabaseReader, formats: ByteFormats, folder?: WritableFolder, sharing: Sharing = {}, clearings = { count: 0 }) {
     this.#sharing = sharing;
+    this.#clearings = clearings;
     this.#folder = folder;
     this.#opened = opened;
     this.#formats = formats;
@@ -43,10 +46,15 @@ export class DatabaseStore implements LevelStore {
 
   /** Another store on the same database, which others use too. @param end is called in `close` instead of closing the database. */
   lent(end: () => Promise<void>): DatabaseStore {
-    return new DatabaseStore(this.#opened, this.#formats, this.#folder, { ...this.#sharing, end });
+    return new DatabaseStore(this.#opened, this.#formats, this.#folder, { ...this.#sharing, end }, this.#clearings);
   }
 
   get(key: Stored, format: StoredFormat, snapshot: StoreSnapshot | undefined): Stored | undefined | Promise<Stored | undefined> {
+    const coming = comingOf(snapshot);
+    if (coming !== undefined) {
+      const own = ownKey(key);
+      return this.#during(coming.then(() => this.get(own, format, snapshot)));
+    }
     let value: Stored | undefined | Promise<Stored | undefined>;
     try {
       value = this.#opened.getAs(this.#keys.bytesOf(key), makerOf(this.#formats, format), readingOf(snapshot));
@@ -66,14 +74,29 @@ export class DatabaseStore implements LevelStore {
   }
 
   getMany(keys: readonly Stored[], format: StoredFormat, snapshot: StoreSnapshot | undefined): Promise<(Stored | undefined)[]> {
+    const coming = comingOf(snapshot);
+    if (coming !== undefined) {
+      const own = keys.map(ownKey);
+      return this.#during(coming.then(() => this.getMany(own, format, snapshot)));
+    }
     return this.#during(this.#opened.getManyAs(this.#keys.each(keys), makerOf(this.#formats, format), readingOf(snapshot)));
   }
 
   has(key: Stored, snapshot: StoreSnapshot | undefined): Promise<boolean> {
+    const coming = comingOf(snapshot);
+    if (coming !== undefined) {
+      const own = ownKey(key);
+      return this.#during(coming.then(() => this.has(own, snapshot)));
+    }
     return this.#during(this.#opened.has(this.#keys.bytesOf(key), readingOf(snapshot)));
   }
 
   hasMany(keys: readonly Stored[], snapshot: StoreSnapshot | undefined): Promise<boolean[]> {
+    const coming = comingOf(snapshot);
+    if (coming !== undefined) {
+      const own = keys.map(ownKey);
+      return this.#during(coming.then(() => this.hasMany(own, snapshot)));
+    }
     return this.#during(this.#opened.hasMany(this.#keys.each(keys), readingOf(snapshot)));
   }
 
@@ -100,19 +123,25 @@ export class DatabaseStore implements LevelStore {
 
   async clear(range: ByteRange, snapshot: StoreSnapshot | undefined, limit: number): Promise<void> {
     if (isOfAll(range, snapshot, limit)) this.#sharing.beforeClear?.();
+    this.#clearings.count++;
     try {
       await this.#writing(this.#writable().clear(clearRangeOf(range, snapshot, limit)));
     } catch (error) {
       if (!(await this.#isGone(error))) throw error;
+    } finally {
+      this.#clearings.count--;
     }
   }
 
   walk(options: WalkOptions): DatabaseWalk {
-    return new DatabaseWalk(this.#rangeWalk(options), this.#formats, options.form, (reading) => this.#during(reading));
+    const coming = comingOf(options.snapshot);
+    const walk = coming === undefined ? this.#rangeWalk(options) : coming.then(() => this.#rangeWalk(options));
+    return new DatabaseWalk(walk, this.#formats, options.form, (reading) => this.#during(reading));
   }
 
-  snapshot(): DatabaseSnapshot {
-    return this.#writable('snapshot()', 'LEVEL_NOT_SUPPORTED').snapshot();
+  snapshot(): SequenceSnapshot {
+    const database = this.#writable('snapshot()', 'LEVEL_NOT_SUPPORTED');
+    return this.#clearings.count === 0 ? database.snapshot() : new ComingSnapshot(database);
   }
 
   /** Waits until the writes that were called before are visible. @returns the sequence of the last of them. */
@@ -209,7 +238,52 @@ function hasFolderChanged(error: unknown): boolean {
 }
 
 /** A snapshot of a database that is open here. */
-export type SequenceSnapshot = Pick<DatabaseSnapshot, 'sequence' | 'release'>;
+export interface SequenceSnapshot extends StoreSnapshot {
+  /** Changes when it is no longer `coming`. */
+  readonly sequence: bigint;
+  /** Settles when the state exists; undefined from then on. */
+  readonly coming?: Promise<void> | undefined;
+}
+
+/** A snapshot that is taken while `clear` is running. Asynchronous reads wait until the state exists, and synchronous ones read the present one. */
+class ComingSnapshot implements SequenceSnapshot {
+  coming: Promise<void> | undefined;
+  #taken: DatabaseSnapshot;
+  #isReleased = false;
+
+  constructor(database: Database) {
+    this.#taken = database.snapshot();
+    this.coming = this.#take(database);
+    // The reads that wait for it report a failure.
+    this.coming.catch(() => undefined);
+  }
+
+  get sequence(): bigint {
+    return this.#taken.sequence;
+  }
+
+  release(): void {
+    this.#isReleased = true;
+    this.#taken.release();
+  }
+
+  async #take(database: Database): Promise<void> {
+    const taken = await database.writtenSnapshot();
+    this.#taken.release();
+    this.#taken = taken;
+    this.coming = undefined;
+    if (this.#isReleased) taken.release();
+  }
+}
+
+function comingOf(snapshot: StoreSnapshot | undefined): Promise<void> | undefined {
+  return (snapshot as SequenceSnapshot | undefined)?.coming;
+}
+
+/** A key for later: the caller may change its own. */
+function ownKey(key: Stored): Stored {
+  return ArrayBuffer.isView(key) ? bytesIn(key).slice() : key;
+}
 
 /** @param snapshot of the same database. */
 function readingOf(snapshot: StoreSnapshot | undefined): { readonly sequence: bigint } | undefined {
@@ -276,7 +350,8 @@ const READ_AHEAD_BYTES = 16 * 2 ** 10;
 /** A walk through a database that is open here. */
 export class DatabaseWalk implements StoreWalk {
   readonly readAheadBytes = READ_AHEAD_BYTES;
-  readonly #walk: RangeWalk;
+  /** A promise until its snapshot is taken. */
+  #walk: RangeWalk | Promise<RangeWalk>;
   readonly #during: (reading: Promise<void>) => Promise<void>;
   /** Makes an item of the entry that the cursor is on. */
   readonly #itemOf: (entry: CursorEntry) => Item;
@@ -284,13 +359,15 @@ export class DatabaseWalk implements StoreWalk {
   readonly #countsValues: boolean;
 
   /** @param during counts a read for which `close` of the store waits. */
-  constructor(walk: RangeWalk, formats: ByteFormats, form: ItemForm, during: (reading: Promise<void>) => Promise<void>) {
+  constructor(walk: RangeWalk | Promise<RangeWalk>, formats: ByteFormats, form: ItemForm, during: (reading: Promise<void>) => Promise<void>) {
     const { kind, keyFormat, valueFormat, withKeys, withValues } = form;
     const makeKey = makerOf(formats, keyFormat);
     const makeValue = makerOf(formats, valueFormat);
     const keyOf = ({ keyBytes, keyLength }: CursorEntry): Stored => makeKey(keyBytes, 0, keyLength);
     const valueOf = ({ valueBytes, valueStart, valueLength }: CursorEntry): Stored => makeValue(valueBytes, valueStart, valueStart + valueLength);
     this.#walk = walk;
+    // The first read reports a failure.
+    if (walk instanceof Promise) walk.catch(() => undefined);
     this.#during = during;
     if (kind === 'keys') this.#itemOf = keyOf;
     else if (kind === 'values') this.#itemOf = valueOf;
@@ -300,25 +377,27 @@ export class DatabaseWalk implements StoreWalk {
   }
 
   seek(key: Uint8Array): void {
-    this.#walk.seek(key);
+    this.#move((walk) => walk.seek(key));
   }
 
   /** The key of the last item that was read; undefined when there are no more items. */
   get position(): Uint8Array | undefined {
-    return this.#walk.position?.slice();
+    return this.#walk instanceof Promise ? undefined : this.#walk.position?.slice();
   }
 
   /** Makes the item after a `position` of a walk through the same range the next one. */
   goOn(position: Uint8Array | undefined): void {
-    this.#walk.goOn(position);
+    this.#move((walk) => walk.goOn(position));
   }
 
   async read(size: number, highWaterMark: number): Promise<Item[]> {
     const items: Item[] = [];
-    if (this.#walk.isOver) return items;
+    const walk = this.#walk instanceof Promise ? await this.#walk : this.#walk;
+    this.#walk = walk;
+    if (walk.isOver) return items;
     let byteLength = 0;
     await this.#during(
-      this.#walk.run((cursor) => {
+      walk.run((cursor) => {
         items.push(this.#itemOf(cursor));
         byteLength += (this.#countsKeys ? cursor.keyLength : 0) + (this.#countsValues ? cursor.valueLength : 0);
         return items.length < size && byteLength <= highWaterMark;
@@ -328,6 +407,18 @@ export class DatabaseWalk implements StoreWalk {
   }
 
   close(): void {
-    this.#walk.cursor.close();
+    this.#move((walk) => walk.cursor.close());
+  }
+
+  #move(move: (walk: RangeWalk) => void): void {
+    if (!(this.#walk instanceof Promise)) {
+      move(this.#walk);
+      return;
+    }
+    this.#walk = this.#walk.then((walk) => {
+      move(walk);
+      return walk;
+    });
+    this.#walk.catch(() => undefined);
   }
 }

@@ -469,6 +469,26 @@ test('clear of a shared database removes all entries at once immediately after o
   await level.close();
 });
 
+test('a snapshot that a thread takes while another one clears a range has the writes of its thread that wait for it', async () => {
+  const path = newPath();
+  const level = new BloomLevel(path, SHARED);
+  await level.batch(Array.from({ length: 20_000 }, (_, i) => ({ type: 'put', key: `k${String(i).padStart(5, '0')}`, value: 'old' })));
+  const thread = await startOpen(path);
+  const clearing = level.clear({ gte: 'k' });
+  const seen = await thread.run(async ({ kept }) => {
+    const its = kept.level as BloomLevel;
+    void its.put('k19999', 'new');
+    const snapshot = its.snapshot();
+    void its.put('k00000', 'later');
+    const reads = await Promise.all([its.get('k19999', { snapshot }), its.keys({ snapshot }).all()]);
+    await snapshot.close();
+    return reads;
+  });
+  await clearing;
+  expect(seen).toEqual(['new', ['k19999']]);
+  await level.close();
+});
+
 test('an iterator and a snapshot of a thread that is busy while the owner closes its level continue', async () => {
   const path = newPath();
   const level = new BloomLevel(path, SHARED);

@@ -115,6 +115,19 @@ describe('clear with a range', () => {
     expect(await keysOf()).toEqual(['a']);
   });
 
+  test('is in a writtenSnapshot that is taken while it runs, with the writes that wait for it', async () => {
+    const clearing = database.clear({ gte: utf8('a') });
+    const before = database.put('a', 'new');
+    const taking = database.writtenSnapshot();
+    const after = database.put('z', 'later');
+    using snapshot = await taking;
+    await Promise.all([clearing, before, after, database.compactRange()]);
+    expect(await keysOf({ sequence: snapshot.sequence })).toEqual(['a']);
+    expect(await keysOf()).toEqual(['a', 'z']);
+    using other = await database.writtenSnapshot();
+    expect(other.sequence).toBe(await database.written());
+  });
+
   test('deletes only what a snapshot has, even where it was overwritten since', async () => {
     await put('a', 'b');
     using snapshot = database.snapshot();

@@ -154,7 +154,7 @@ export class LevelSession implements DatabaseUser {
       clear: (range, at, limit) => this.#store.clear(range, snapshot(at), limit),
       snapshot: (id, given) => {
         const state = given === undefined ? this.#store.snapshot() : this.#snapshotAt(given);
-        const sequence = this.#store.written().then(() => state.sequence);
+        const sequence = Promise.all([this.#store.written(), state.coming]).then(() => state.sequence);
         this.#snapshots.set(id, { state, sequence });
         return sequence;
       },
@@ -168,7 +168,7 @@ export class LevelSession implements DatabaseUser {
         const moved = given === undefined ? undefined : this.#snapshotAt(given);
         const from = moved ?? snapshot(at);
         const state = this.#store.walk({ range, form, fillCache, snapshot: from, signal: undefined });
-        const sequence = this.#store.written().then((written) => from?.sequence ?? written);
+        const sequence = Promise.all([this.#store.written(), from?.coming]).then(([written]) => from?.sequence ?? written);
         this.#walks.set(id, { state, sequence });
         // By then the walk has a state of its own.
         const release = (): void => moved?.release();

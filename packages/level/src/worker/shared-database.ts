@@ -78,8 +78,8 @@ export class SharedDatabase {
    */
   snapshotAt(sequence: bigint): SequenceSnapshot | undefined {
     const current = this.store.snapshot();
-    // With writes that wait, it has a higher sequence.
-    if (current.sequence === sequence) return current;
+    // With writes that wait, it has a higher sequence, or none yet.
+    if (current.coming === undefined && current.sequence === sequence) return current;
     current.release();
     return this.#first?.snapshotAt(sequence);
   }

@@ -307,14 +307,24 @@ export class Database extends AsyncBaseReader {
 
   /**
    * Keeps the current state readable: pass the snapshot's sequence to reads. It includes the writes that were called before. While `clear`
-   * waits or is running, it may include none or only some of its deletions, and misses the writes that wait for it.
+   * waits or is running, it may include none or only some of its deletions, and misses the writes that wait for it: see {@link writtenSnapshot}.
    */
   snapshot(): DatabaseSnapshot {
     this.#path.mustBeOpen();
     const { writes } = this.#database;
-    const { held } = this.#database.state;
     writes.catchUp();
-    const sequence = writes.reserveQueued();
+    return this.#hold(writes.reserveQueued());
+  }
+
+  /** A `snapshot` when the writes that were called before are visible, all deletions of `clear` and the writes that wait for it included. */
+  async writtenSnapshot(): Promise<DatabaseSnapshot> {
+    this.#path.mustBeOpen();
+    if (!this.#path.isBehind()) return this.snapshot();
+    return this.#database.writes.reached(() => this.#hold(this.#path.view.lastSequence));
+  }
+
+  #hold(sequence: bigint): DatabaseSnapshot {
+    const { held } = this.#database.state;
     held.add(sequence);
     return new DatabaseSnapshot(sequence, () => held.remove(sequence));
   }

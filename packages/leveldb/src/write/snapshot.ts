@@ -14,7 +14,7 @@ export class DatabaseSnapshot {
   readonly sequence: bigint;
   #letGo: (() => void) | undefined;
 
-  /** Made by `Database.snapshot`. */
+  /** Made by `snapshot` and `writtenSnapshot` of a `Database`. */
   constructor(sequence: bigint, letGo: () => void) {
     this.sequence = sequence;
     this.#letGo = letGo;
