@@ -33,13 +33,16 @@ class Client {
   readonly #answers = new Map<number, Answer>();
   #lastId = 0;
 
-  constructor(database: SharedDatabase) {
-    this.session = new LevelSession(database, (answers) => {
+  /** @param onAnswers called before answers are sent. */
+  constructor(database: SharedDatabase, onAnswers: (answers: readonly Answer[]) => void = () => undefined) {
+    const send = (answers: readonly Answer[]): void => {
+      onAnswers(answers);
       for (const answer of answers) {
         this.#answers.set(answer[0], answer);
         this.order.push(answer[0]);
       }
-    });
+    };
+    this.session = new LevelSession(database, send, true);
   }
 
   /** Sends requests in one message, and returns the results, or the codes of errors. */
@@ -161,4 +164,55 @@ test('a walk and a snapshot that are not answered do not show a later write of t
   const answers = await after.ask(...repeated.map(([, ...request]): Call => request), read(1), ['get', 'a', 'utf8', 2], read(3));
   expect(answers).toEqual([undefined, 'LEVEL_SNAPSHOT_LOST', 'LEVEL_SNAPSHOT_LOST', undefined, 2n, 'LEVEL_SNAPSHOT_LOST', 'LEVEL_SNAPSHOT_LOST', [['b'], undefined]]);
   await after.ask(['close']);
+});
+
+test('writes are answered in their order, so that a write that is repeated elsewhere does not undo a later one', async () => {
+  const client = new Client(sharedIn(new SlowFolder()));
+  await client.ask(['open', {}]);
+  const put = (value: string, sync = false): Call => ['put', 'a', value, sync];
+  await client.ask(['clear', ALL, undefined, Infinity], put('1'), ['clear', { ...ALL, gte: new Uint8Array([0x61]) }, undefined, 1], put('2', true), ['write', ['a', undefined], false], ['delete', 'b', false]);
+  expect(client.order).toEqual([1, 2, 3, 4, 5, 6, 7]);
+  await client.ask(...Array.from({ length: 3000 }, () => put('3')));
+  expect(client.order).toEqual(Array.from({ length: 3007 }, (_, i) => i + 1));
+  await client.ask(['close']);
+});
+
+test.each<[string, Call[], Call]>([
+  ['get', [['get', 'a', 'utf8', undefined]], ['put', 'a', 'new', false]],
+  ['has', [['has', new Uint8Array([0x61]), undefined]], ['delete', 'a', false]],
+  ['getMany', [['getMany', ['b', 'a'], 'utf8', undefined]], ['write', ['b', 'new', 'a', 'new'], false]],
+  ['hasMany', [['hasMany', ['a'], undefined]], ['clear', ALL, undefined, Infinity]],
+  ['two reads', [['get', 'a', 'utf8', undefined], ['has', 'a', undefined]], ['put', new Uint8Array([0x61]), 'new', false]],
+])('a write begins when %s of its key is answered, so that a read that is repeated elsewhere does not show it', async (_, reads, write) => {
+  const database = sharedIn(new WritableMemoryFolder());
+  const states: unknown[] = [];
+  let isRecorded = false;
+  const client = new Client(database, (answers) => {
+    if (isRecorded) states.push([answers.map(([id]) => id), database.store.getSync('a', 'utf8', undefined)]);
+  });
+  await client.ask(['open', {}], ['put', 'a', 'old', false]);
+  isRecorded = true;
+  const other: Call = ['put', 'c', 'other', false];
+  await client.ask(other, ...reads, ['get', 'c', 'utf8', undefined], write, ['get', 'a', 'utf8', undefined]);
+  const readIds = reads.map((_read, i) => i + 4);
+  const before = states.filter((state) => (state as [number[]])[0].some((id) => readIds.includes(id)));
+  expect(before.length).toBeGreaterThan(0);
+  for (const [, value] of before as [unknown, unknown][]) expect(value).toBe('old');
+  isRecorded = false;
+  expect(await client.ask(['get', 'a', 'utf8', undefined])).not.toEqual(['old']);
+  await client.ask(['close']);
+});
+
+test('a write that waits for the answer of a read is made for a synchronous read, and is not made once the session has ended', async () => {
+  const database = sharedIn(new WritableMemoryFolder());
+  const client = new Client(database);
+  await client.ask(['open', {}], ['put', 'a', '1', false]);
+  client.session.handle([[100, 'get', 'a', 'utf8', undefined], [101, 'put', 'a', '2', false]]);
+  expect(client.session.getNow('a', 'utf8', undefined)).toBe('2');
+  const other = new Client(database);
+  await other.ask(['open', {}]);
+  client.session.handle([[102, 'get', 'a', 'utf8', undefined], [103, 'put', 'a', '3', false]]);
+  await client.session.end();
+  expect(await other.ask(['get', 'a', 'utf8', undefined])).toEqual(['2']);
+  await other.ask(['close']);
 });

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { threadId } from 'node:worker_threads';
+import type { Answer } from '../worker/level-messages.js';
 import { LevelSession } from '../worker/level-session.js';
 import type { SharedDatabase } from '../worker/shared-database.js';
 import { type ClientMessage, clientChannelName, type FolderMessage, folderChannelName, ThreadChannel } from './thread-channel.js';
@@ -117,11 +118,12 @@ export class ThreadHost {
       if ('requests' in message && message.to === token) guest.session.handle(message.requests);
       else if ('bye' in message && message.bye === token) void this.#dismiss(client);
     });
-    const session = new LevelSession(this.#database, (answers) => {
+    const answer = (answers: Answer[]): void => {
       channel.post({ from: token, answers });
       Atomics.add(sent, 0, 1);
       Atomics.notify(sent, 0);
-    });
+    };
+    const session = new LevelSession(this.#database, answer, true);
     const guest: Guest = { token, session, channel, flag, missedPings: 0 };
     this.#guests.set(client, guest);
     return guest;

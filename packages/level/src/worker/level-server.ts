@@ -117,7 +117,7 @@ export class LevelServer {
   #welcome(client: string): void {
     if (this.guests.has(client)) return;
     const channel = new browser.BroadcastChannel(lockOfClient(client));
-    const session = new LevelSession(this.database, (answers) => channel.postMessage({ from: this.client, answers } satisfies ClientMessage));
+    const session = new LevelSession(this.database, (answers) => channel.postMessage({ from: this.client, answers } satisfies ClientMessage), true);
     this.guests.set(client, { session, channel });
     channel.onmessage = ({ data }) => {
       const message = data as ClientMessage;

@@ -3,6 +3,7 @@ import type { OpenOptions } from '../level-options.js';
 import type { DatabaseStore, DatabaseWalk, SequenceSnapshot } from '../database-store.js';
 import type { Stored, StoredFormat } from '../stored-format.js';
 import type { Answer, Held, LevelCalls, Request } from './level-messages.js';
+import { RepeatOrder } from './repeat-order.js';
 import { sentErrorOf } from './sent-error.js';
 import type { DatabaseUser, SharedDatabase } from './shared-database.js';
 
@@ -29,29 +30,55 @@ export class LevelSession implements DatabaseUser {
   /** The reason why the database could not be opened the last time, in this worker, which may be a further one. */
   #failure: unknown;
   #answers: Answer[] = [];
+  readonly #order: RepeatOrder | undefined;
+  /** Requests that have not begun: one that must wait for answers, and all after it. */
+  #waiting: Request[] = [];
 
-  /** @param answer sends answers to the page. */
-  constructor(database: SharedDatabase, answer: (answers: Answer[]) => void) {
+  /**
+   * @param answer sends answers to the page.
+   * @param isRepeated whether another worker receives the unanswered requests again when this one ends.
+   */
+  constructor(database: SharedDatabase, answer: (answers: Answer[]) => void, isRepeated = false) {
     this.#database = database;
     this.#answer = answer;
+    this.#order = isRepeated ? new RepeatOrder(database.formats) : undefined;
     this.#calls = this.#makeCalls();
   }
 
   handle(requests: readonly Request[]): void {
-    for (const request of requests) {
-      const call = this.#make(request, request[1] === 'close' ? Promise.all([...this.#underWay]) : this.#opening);
-      if (request[1] === 'open') {
-        this.#opening = call.then(() => {
-          this.#opening = undefined;
-        });
+    const all = this.#waiting.length === 0 ? requests : [...this.#waiting, ...requests];
+    this.#waiting = [];
+    for (const [i, request] of all.entries()) {
+      if (this.#order?.mustWait(request) === true) {
+        this.#waiting = all.slice(i);
+        return;
       }
-      this.#underWay.add(call);
-      void call.then((answer) => {
-        this.#underWay.delete(call);
-        if (this.#answers.length === 0) onMicrotask(() => this.#send());
-        this.#answers.push(answer);
+      this.#begin(request);
+    }
+  }
+
+  #begin(request: Request): void {
+    this.#order?.begin(request);
+    const call = this.#make(request, request[1] === 'close' ? Promise.all([...this.#underWay]) : this.#opening);
+    if (request[1] === 'open') {
+      this.#opening = call.then(() => {
+        this.#opening = undefined;
       });
     }
+    this.#underWay.add(call);
+    void call.then((answer) => {
+      this.#underWay.delete(call);
+      const answers = this.#order?.answered(request, answer) ?? [answer];
+      if (this.#answers.length === 0 && answers.length > 0) onMicrotask(() => this.#send());
+      for (const one of answers) this.#answers.push(one);
+    });
+  }
+
+  /** Begins the requests that wait for answers. */
+  #beginWaiting(): void {
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const request of waiting) this.#begin(request);
   }
 
   /**
@@ -60,6 +87,8 @@ export class LevelSession implements DatabaseUser {
    * @param sequence of the snapshot, if it was made in another worker and may not have been made here yet.
    */
   getNow(key: Stored, format: StoredFormat, snapshot: Held | undefined, sequence?: bigint): Stored | undefined {
+    // In the page's own thread: they are not repeated.
+    this.#beginWaiting();
     const { store } = this.#database;
     if (snapshot === undefined || sequence === undefined || this.#snapshots.has(snapshot)) {
       return store.getSync(key, format, snapshot === undefined ? undefined : held(this.#snapshots, snapshot).state);
@@ -85,6 +114,8 @@ export class LevelSession implements DatabaseUser {
   async end(): Promise<void> {
     // Then the requests that wait for it have begun too.
     await this.#opening;
+    // They may have been repeated already, in another session.
+    this.#waiting = [];
     this.letGo();
     this.#isOpen = false;
     await this.#database.leave(this);
@@ -111,6 +142,8 @@ export class LevelSession implements DatabaseUser {
     const answers = this.#answers;
     this.#answers = [];
     this.#answer(answers);
+    this.#order?.sent(answers);
+    if (this.#waiting.length > 0) this.handle([]);
   }
 
   #makeCalls(): LevelCalls {

@@ -29,7 +29,7 @@ export interface SharedPlace {
 /** The database of a path, opened once for all its users: with the options of the first. */
 export class SharedDatabase {
   readonly #place: SharedPlace;
-  readonly #formats: ByteFormats;
+  readonly formats: ByteFormats;
   readonly #options: ServeOptions;
   #store: DatabaseStore | undefined;
   /** The reason why it could not be opened the last time. */
@@ -45,7 +45,7 @@ export class SharedDatabase {
 
   constructor(place: SharedPlace, formats: ByteFormats, options: ServeOptions) {
     this.#place = place;
-    this.#formats = formats;
+    this.formats = formats;
     this.#options = options;
   }
 
@@ -100,7 +100,7 @@ export class SharedDatabase {
       const folder = this.#place.folder();
       const database = await Database.open(folder, databaseOptionsOf({ ...options, ...this.#options }));
       // With a snapshot, `clear` would delete entry by entry. Users that still have an iterator or a snapshot of that state have not found this worker yet.
-      const store = new DatabaseStore(database, this.#formats, folder, { beforeClear: () => this.#first?.end() });
+      const store = new DatabaseStore(database, this.formats, folder, { beforeClear: () => this.#first?.end() });
       this.#failure = undefined;
       return store;
     } catch (error) {
