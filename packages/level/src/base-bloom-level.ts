@@ -215,7 +215,7 @@ export abstract class BaseBloomLevel<KDefault = string, VDefault = string> exten
   }
 
   protected async _close(): Promise<void> {
-    const opened = this.#opened;
+    const opened = this.#opened?.successor ?? this.#opened;
     // Closed whatever happens: a second call must not fail as the first.
     this.#opened = undefined;
     await opened?.close();
@@ -303,7 +303,7 @@ export abstract class BaseBloomLevel<KDefault = string, VDefault = string> exten
 
   /** @throws LevelError `LEVEL_DATABASE_NOT_OPEN`. */
   #store(call?: string): LevelStore {
-    if (this.#opened !== undefined && this.status === 'open') return this.#opened;
+    if (this.#opened !== undefined && this.status === 'open') return this.#opened.successor === undefined ? this.#opened : (this.#opened = this.#opened.successor);
     throw notOpen(openFailure(this), call);
   }
 
@@ -311,7 +311,7 @@ export abstract class BaseBloomLevel<KDefault = string, VDefault = string> exten
     try {
       return this.#walkIn(kind, options);
     } catch (error) {
-      if (mustNotThrow()) return failedWalk(error);
+      if (mustNotThrow() || (error as { readonly code?: unknown }).code === 'LEVEL_SNAPSHOT_LOST') return failedWalk(error);
       throw error;
     }
   }

@@ -1,5 +1,5 @@
-import { type ClearRange, type CursorEntry, Database, DatabaseError, type DatabaseReader, type DatabaseSnapshot, type WritableFolder, WriteBatch } from '@bloom/leveldb';
-import { LevelError, levelErrorOf } from './level-error.js';
+import { type ClearRange, ClosedError, type CursorEntry, Database, DatabaseError, type DatabaseReader, type DatabaseSnapshot, type WritableFolder, WriteBatch } from '@bloom/leveldb';
+import { LevelError, levelErrorOf, lost } from './level-error.js';
 import type { ByteFormats } from './byte-formats.js';
 import { LentKeys } from './lent-keys.js';
 import type { Item, ItemForm, LevelStore, StoreBatch, StoreSnapshot, StoreWalk, WalkOptions } from './level-store.js';
@@ -18,6 +18,13 @@ export interface Sharing {
   readonly end?: () => Promise<void>;
 }
 
+/** What all stores on a database have in common. */
+interface Common {
+  /** The number of calls of `clear` that have not ended. */
+  clearings: number;
+  hasWritingEnded: boolean;
+}
+
 /** The store of a level: a database, or a reader of a database that others write. */
 export class DatabaseStore implements LevelStore {
   readonly #opened: Database | DatabaseReader;
@@ -26,18 +33,18 @@ export class DatabaseStore implements LevelStore {
   /** Pending reads, and writes to a shared database, for which `close` waits. */
   #reading = 0;
   #onIdle: (() => void) | undefined;
-  #hasWritingEnded = false;
-  /** The number of calls of `clear` that have not ended, of all stores on the database. */
-  readonly #clearings: { count: number };
+  readonly #common: Common;
+  /** Set before the database is closed to be opened again. */
+  successor: LevelStore | undefined;
   /** An empty batch with the memory of one that was written. */
   #spareBatch: WriteBatch | undefined;
   readonly #folder: WritableFolder | undefined;
   readonly #sharing: Sharing;
 
   /** @param folder of a database whose folder may be deleted while it is open. */
-  constructor(opened: Database | DatabaseReader, formats: ByteFormats, folder?: WritableFolder, sharing: Sharing = {}, clearings = { count: 0 }) {
+  constructor(opened: Database | DatabaseReader, formats: ByteFormats, folder?: WritableFolder, sharing: Sharing = {}, common: Common = { clearings: 0, hasWritingEnded: false }) {
     this.#sharing = sharing;
-    this.#clearings = clearings;
+    this.#common = common;
     this.#folder = folder;
     this.#opened = opened;
     this.#formats = formats;
@@ -46,7 +53,7 @@ export class DatabaseStore implements LevelStore {
 
   /** Another store on the same database, which others use too. @param end is called in `close` instead of closing the database. */
   lent(end: () => Promise<void>): DatabaseStore {
-    return new DatabaseStore(this.#opened, this.#formats, this.#folder, { ...this.#sharing, end }, this.#clearings);
+    return new DatabaseStore(this.#opened, this.#formats, this.#folder, { ...this.#sharing, end }, this.#common);
   }
 
   get(key: Stored, format: StoredFormat, snapshot: StoreSnapshot | undefined): Stored | undefined | Promise<Stored | undefined> {
@@ -123,13 +130,13 @@ export class DatabaseStore implements LevelStore {
 
   async clear(range: ByteRange, snapshot: StoreSnapshot | undefined, limit: number): Promise<void> {
     if (isOfAll(range, snapshot, limit)) this.#sharing.beforeClear?.();
-    this.#clearings.count++;
+    this.#common.clearings++;
     try {
       await this.#writing(this.#writable().clear(clearRangeOf(range, snapshot, limit)));
     } catch (error) {
       if (!(await this.#isGone(error))) throw error;
     } finally {
-      this.#clearings.count--;
+      this.#common.clearings--;
     }
   }
 
@@ -141,7 +148,7 @@ export class DatabaseStore implements LevelStore {
 
   snapshot(): SequenceSnapshot {
     const database = this.#writable('snapshot()', 'LEVEL_NOT_SUPPORTED');
-    return this.#clearings.count === 0 ? database.snapshot() : new ComingSnapshot(database);
+    return this.#common.clearings === 0 ? database.snapshot() : new ComingSnapshot(database);
   }
 
   /** Waits until the writes that were called before are visible. @returns the sequence of the last of them. */
@@ -167,8 +174,13 @@ export class DatabaseStore implements LevelStore {
     throw new LevelError('LEVEL_NOT_SUPPORTED', 'refresh() is for levels that were opened with readOnly: nobody else writes to this one');
   }
 
-  async close(): Promise<void> {
+  /** Waits for pending calls. */
+  async idle(): Promise<void> {
     if (this.#reading > 0) await new Promise<void>((resolve) => (this.#onIdle = resolve));
+  }
+
+  async close(): Promise<void> {
+    await this.idle();
     try {
       await (this.#sharing.end?.() ?? this.#opened.close());
     } catch (error) {
@@ -195,7 +207,7 @@ export class DatabaseStore implements LevelStore {
 
   /** Whether a write has failed, so that nothing more is written until the database is opened again. */
   get hasWritingEnded(): boolean {
-    return this.#hasWritingEnded;
+    return this.#common.hasWritingEnded;
   }
 
   /** Waits for a write. Not async: that would make more garbage. */
@@ -206,7 +218,8 @@ export class DatabaseStore implements LevelStore {
   }
 
   readonly #onWritingError = (error: unknown): never => {
-    this.#hasWritingEnded ||= error instanceof DatabaseError && error.code === 'BLOOM_WRITING_ENDED';
+    this.#common.hasWritingEnded ||= error instanceof DatabaseError && error.code === 'BLOOM_WRITING_ENDED';
+    if (this.successor !== undefined && error instanceof ClosedError) throw new LevelError('LEVEL_IO_ERROR', 'the database was opened again after a failed write: begin the batch again', { cause: error });
     throw levelErrorOf(error);
   };
 
@@ -216,10 +229,15 @@ export class DatabaseStore implements LevelStore {
     try {
       return await call;
     } catch (error) {
-      throw levelErrorOf(error);
+      throw this.#errorOf(error);
     } finally {
       this.#hasRead();
     }
+  }
+
+  /** The error of a call. That of a walk is lost if the database has been opened again. */
+  #errorOf(error: unknown): unknown {
+    return this.successor !== undefined && error instanceof ClosedError ? lost() : levelErrorOf(error);
   }
 
   #hasRead(): void {

@@ -12,7 +12,7 @@ import { CorruptionError, DatabaseError, FolderError } from '@bloom/leveldb';
  * - `LEVEL_ABORTED`: the signal of an iterator was aborted.
  * - `LEVEL_READONLY`: a write to a level that was opened with `readOnly`.
  * - `LEVEL_SNAPSHOT_LOST`: the page or thread that had the database open for this one ended, after writes that the iterator or snapshot does
- *   not include, or a page opened it again after `LEVEL_NO_SPACE`.
+ *   not include, or a page or thread opened it again after a write had failed.
  * - `LEVEL_NOT_SUPPORTED`: a level that was opened with `readOnly` does not have the method, or a level that was opened without it has no
  *   `refresh`; or a string does not name a folder on this host.
  */
@@ -42,6 +42,12 @@ export class LevelError extends Error {
 export function notOpen(cause: unknown, call?: string): LevelError {
   const problem = call === undefined ? 'Database is not open' : `Database is not open: cannot call ${call}`;
   return new LevelError('LEVEL_DATABASE_NOT_OPEN', problem, cause === undefined ? undefined : { cause });
+}
+
+/** The error of a walk or snapshot whose state no longer exists. */
+export function lost(): LevelError {
+  const problem = 'the database was opened again, because the page or thread that had it open ended or a write failed, and this iterator or snapshot ended: begin it again';
+  return new LevelError('LEVEL_SNAPSHOT_LOST', problem);
 }
 
 /** The error with classic-level's code for it. An error without such a code, such as a caller's mistake, is returned unchanged. */

@@ -1,4 +1,5 @@
 import { AbstractSnapshot } from 'abstract-level';
+import { lost } from './level-error.js';
 import type { LevelStore, StoreSnapshot } from './level-store.js';
 
 /** Its types do not include the options that `_snapshot` receives. */
@@ -22,10 +23,11 @@ export class LevelSnapshot extends SnapshotWithOptions {
    * The snapshot to read at; undefined if the level was closed and opened again since it was taken. abstract-level then refuses every read at
    * it, but an iterator only when it is first read.
    *
-   * @throws TypeError for the snapshot of another level, where it has no meaning.
+   * @throws TypeError for the snapshot of another level, where it has no meaning; LevelError `LEVEL_SNAPSHOT_LOST`.
    */
   snapshotOf(level: object, store: LevelStore): StoreSnapshot | undefined {
     if (level !== this.#level) throw new TypeError('snapshot must be a snapshot of this database');
+    if (this.#store.successor !== undefined) throw lost();
     return store === this.#store ? this.#snapshot : undefined;
   }
 

@@ -69,6 +69,8 @@ export interface LevelStore {
   compactRange(start: Uint8Array, end: Uint8Array): Promise<void>;
   property(name: string): string;
   refresh(): Promise<boolean>;
+  /** The store that continues in place of this one. */
+  readonly successor?: LevelStore | undefined;
   /** Waits for pending calls. */
   close(): Promise<void>;
 }

@@ -1,14 +1,14 @@
 import { Buffer } from 'node:buffer';
-import { type BigIntStats, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { DatabaseError } from '@bloom/leveldb';
-import { WritableNodeFolder } from '@bloom/leveldb/node';
 import type { ByteFormats } from '../byte-formats.js';
 import type { OpenOptions } from '../level-options.js';
 import type { LevelStore } from '../level-store.js';
-import { SharedDatabase } from '../worker/shared-database.js';
+import { type DatabaseUser, SharedDatabase } from '../worker/shared-database.js';
 import { type ReceivedBytes, WorkerStore } from '../worker/worker-store.js';
 import { type FolderMessage, folderChannelName, ThreadChannel } from './thread-channel.js';
+import { identityOf, NodePlace } from './node-place.js';
+import { SessionCalls } from './session-calls.js';
 import { type GuestPlace, ThreadGuest } from './thread-guest.js';
 import { ThreadHost } from './thread-host.js';
 
@@ -38,7 +38,7 @@ const RECEIVED: ReceivedBytes = {
 export async function openShared(location: string, options: OpenOptions, formats: ByteFormats): Promise<LevelStore> {
   if (options.lock === 'none') throw new TypeError("multithreading needs the lock of the folder: it cannot be used with lock: 'none'");
   const path = resolve(location);
-  const makeDatabase = (): SharedDatabase => new SharedDatabase({ path, folder: () => new WritableNodeFolder(path), canReopen: () => Promise.resolve(false) }, formats, {});
+  const makeDatabase = (): SharedDatabase => new SharedDatabase(new NodePlace(path), formats, {});
   let guest: ThreadGuest | undefined;
   let wasElsewhere = false;
   let heardAt = now();
@@ -49,14 +49,10 @@ export async function openShared(location: string, options: OpenOptions, formats
       const identity = identityOf(path);
       const opening = identity === undefined ? undefined : announceOpening(identity, begun);
       const database = makeDatabase();
-      const own = { letGo: () => undefined };
+      const own: DatabaseUser = { letGo: () => undefined };
       try {
         await database.join(own, options);
-        const host = new ThreadHost(identityOf(path)!, database);
-        return database.store.lent(async () => {
-          await host.ownLeaves();
-          await database.leave(own);
-        });
+        return storeOf(database, own, identityOf(path)!);
       } catch (error) {
         if ((error as { readonly code?: unknown }).code !== 'LEVEL_LOCKED') throw error;
         const { heldBy } = (error as { readonly cause: Partial<DatabaseError> }).cause;
@@ -84,6 +80,20 @@ export async function openShared(location: string, options: OpenOptions, formats
   }
 }
 
+/** The store of the level that has opened the database. */
+function storeOf(database: SharedDatabase, own: DatabaseUser, identity: string): LevelStore {
+  const host = new ThreadHost(identity, database);
+  const store = database.store.lent(async () => {
+    await host.ownLeaves();
+    await database.leave(own);
+  });
+  own.onReopening = () => {
+    store.successor = new WorkerStore(new SessionCalls(database, host, own), RECEIVED);
+    return store.idle();
+  };
+  return store;
+}
+
 function placeOf(path: string, identity: string, options: OpenOptions, makeDatabase: () => SharedDatabase): GuestPlace {
   const look = (): 'there' | 'gone' | 'replaced' => {
     const now = identityOf(path);
@@ -98,10 +108,4 @@ function announceOpening(identity: string, begun: number): ThreadChannel<FolderM
     if ('hello' in message && now() - begun > OPENING_MS) channel.post({ isOpening: true });
   });
   return channel;
-}
-
-/** Identifies a folder, whatever the path to it. */
-function identityOf(path: string): string | undefined {
-  const stats: BigIntStats | undefined = statSync(path, { bigint: true, throwIfNoEntry: false });
-  return stats && `${stats.dev}:${stats.ino}`;
 }

@@ -47,7 +47,7 @@ export class ThreadHost {
     this.#identity = identity;
     this.#database = database;
     this.#channel = new ThreadChannel(folderChannelName(identity), (message) => {
-      if ('hello' in message) this.#welcome(message.hello);
+      if ('hello' in message && database.isOpen) this.#welcome(message.hello);
     });
     database.onClose = (closing) => void this.#end(closing);
     this.#channel.post({ isOpen: true });

@@ -1,4 +1,4 @@
-import { LevelError, notOpen } from '../level-error.js';
+import { lost, notOpen } from '../level-error.js';
 import type { OpenOptions } from '../level-options.js';
 import type { DatabaseStore, DatabaseWalk, SequenceSnapshot } from '../database-store.js';
 import type { Stored, StoredFormat } from '../stored-format.js';
@@ -59,7 +59,7 @@ export class LevelSession implements DatabaseUser {
 
   #begin(request: Request): void {
     this.#order?.begin(request);
-    const call = this.#make(request, request[1] === 'close' ? Promise.all([...this.#underWay]) : this.#opening);
+    const call = this.#make(request, request[1] === 'close' ? Promise.all([...this.#underWay]) : (this.#opening ?? this.#database.reopening));
     if (request[1] === 'open') {
       this.#opening = call.then(() => {
         this.#opening = undefined;
@@ -103,6 +103,12 @@ export class LevelSession implements DatabaseUser {
 
   propertyNow(name: string): string {
     return this.#database.store.property(name);
+  }
+
+  /** Takes the place of a user of the database. */
+  replace(user: DatabaseUser): void {
+    this.#database.replace(user, this);
+    this.#isOpen = true;
   }
 
   /** Whether the page has walks or snapshots. */
@@ -256,9 +262,4 @@ function held<T>(all: ReadonlyMap<Held, T>, id: Held): T {
 /** Waits until a walk or snapshot is answered. A page that may have to make it again in another worker must record it before what was done with it. */
 async function after(begun: Begun<unknown> | undefined): Promise<void> {
   await begun?.sequence;
-}
-
-function lost(): LevelError {
-  const problem = 'the database was opened again, because the page or thread that had it open ended or its storage was full, and this iterator or snapshot ended: begin it again';
-  return new LevelError('LEVEL_SNAPSHOT_LOST', problem);
 }

@@ -1,9 +1,6 @@
 import { WritableOpfsFolder } from '@bloom/leveldb/opfs';
 import { browser } from './browser-parts.js';
-import type { SharedPlace } from './shared-database.js';
-
-/** How much space must be free to open a database again. */
-const ROOM_BYTES = 16 * 2 ** 20;
+import { ROOM_BYTES, type SharedPlace } from './shared-database.js';
 
 /** A path in the origin private file system. */
 export function opfsPlace(path: string): SharedPlace {

@@ -10,8 +10,13 @@ import { FirstState } from './first-state.js';
 /** The options that a caller's worker gives to every database that it opens: those that pages cannot send. */
 export type ServeOptions = Pick<OpenOptions, 'comparator' | 'filterPolicy' | 'filterPolicies' | 'codecs' | 'onEvent' | 'compression'>;
 
+/** How much space must be free to open a database again. */
+export const ROOM_BYTES = 16 * 2 ** 20;
+
 /** A user of a shared database. */
 export interface DatabaseUser {
+  /** Called before the database is opened again. It is closed when the promise settles. */
+  onReopening?(): Promise<void>;
   /** Forgets the walks and snapshots of a database that is closed. */
   letGo(): void;
 }
@@ -22,8 +27,12 @@ export interface SharedPlace {
   readonly path: string;
   /** The folder, for one opening. */
   folder(): WritableFolder;
+  /** Called when the database has been opened. */
+  opened?(): void;
   /** Whether a database that can no longer be written to may be opened again: a failed attempt would end reading too. */
   canReopen(): Promise<boolean>;
+  /** Makes a call that closes and opens the database. Meanwhile, nobody else can lock the folder. */
+  keepingLock?<T>(call: () => Promise<T>): Promise<T>;
 }
 
 /** The database of a path, opened once for all its users: with the options of the first. */
@@ -36,6 +45,7 @@ export class SharedDatabase {
   #failure: unknown;
   /** The state in which it was opened, for users of the previous worker. */
   #first: FirstState | undefined;
+  #reopening: Promise<void> | undefined;
   /** Called when the last user has left, and the database is being closed. */
   onClose: (closing: Promise<void>) => void = () => undefined;
   /** Its users, from when they begin to join: they are notified when the database is closed. */
@@ -55,18 +65,25 @@ export class SharedDatabase {
     return this.#store;
   }
 
+  /** Whether it is open, or is being opened again. */
+  get isOpen(): boolean {
+    return this.#store !== undefined || this.#reopening !== undefined;
+  }
+
+  /** Set while the database is being opened again, as calls must wait. It settles in any case. */
+  get reopening(): Promise<void> | undefined {
+    return this.#reopening;
+  }
+
   /** Opens the database, unless it is open; opens it again if it could no longer be written to, and there is space. */
   join(user: DatabaseUser, options: OpenOptions): Promise<void> {
     this.#users.add(user);
     const joining = this.#inTurn(async () => {
-      if (this.#store?.hasWritingEnded === true && (await this.#place.canReopen())) await this.#end();
+      if (this.#store?.hasWritingEnded === true && (await this.#place.canReopen())) await this.#openAgain(options);
       if (this.#store !== undefined && options.errorIfExists === true) {
         throw new DatabaseError('BLOOM_DATABASE_EXISTS', `${this.#place.path} has a database, and errorIfExists is true`);
       }
-      if (this.#store === undefined) {
-        this.#store = await this.#openStore(options);
-        this.#first = new FirstState(this.#store.snapshot());
-      }
+      if (this.#store === undefined) await this.#open(options);
     });
     joining.catch(() => this.leave(user).catch(() => undefined));
     return joining;
@@ -84,15 +101,40 @@ export class SharedDatabase {
     return this.#first?.snapshotAt(sequence);
   }
 
+  /** Makes a user take the place of another. */
+  replace(before: DatabaseUser, user: DatabaseUser): void {
+    this.#users.delete(before);
+    this.#users.add(user);
+  }
+
   /** Ends the use by one page, and closes the database after the last. */
   leave(user: DatabaseUser): Promise<void> {
     return this.#inTurn(async () => {
       this.#users.delete(user);
       if (this.#users.size > 0) return;
       const closing = this.#takeStore()?.close();
-      if (closing !== undefined) this.onClose(closing);
+      this.onClose(closing ?? Promise.resolve());
       await closing;
     });
+  }
+
+  async #openAgain(options: OpenOptions): Promise<void> {
+    const open = async (): Promise<void> => {
+      await this.#end();
+      await this.#open({ ...options, errorIfExists: false });
+    };
+    const opening = this.#place.keepingLock?.(open) ?? open();
+    this.#reopening = opening.then(
+      () => (this.#reopening = undefined),
+      () => (this.#reopening = undefined),
+    );
+    await opening;
+  }
+
+  async #open(options: OpenOptions): Promise<void> {
+    this.#store = await this.#openStore(options);
+    this.#first = new FirstState(this.#store.snapshot());
+    this.#place.opened?.();
   }
 
   async #openStore(options: OpenOptions): Promise<DatabaseStore> {
@@ -111,8 +153,10 @@ export class SharedDatabase {
 
   /** Closes the database. Its users continue when it is open again. */
   async #end(): Promise<void> {
+    const store = this.#takeStore();
+    await Promise.all(Array.from(this.#users, (user) => user.onReopening?.()));
     // Whoever made the writes that failed already knows.
-    await this.#takeStore()?.close().catch(() => undefined);
+    await store?.close().catch(() => undefined);
     for (const user of this.#users) user.letGo();
   }
 

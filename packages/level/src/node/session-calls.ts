@@ -1,0 +1,38 @@
+import type { Stored, StoredFormat } from '../stored-format.js';
+import type { Held, Request } from '../worker/level-messages.js';
+import { LevelSession } from '../worker/level-session.js';
+import { PendingCalls } from '../worker/pending-calls.js';
+import type { DatabaseUser, SharedDatabase } from '../worker/shared-database.js';
+import type { ThreadHost } from './thread-host.js';
+
+/** The calls of the level whose thread has a shared database open, once that is opened again after a failed write: they wait for it. */
+export class SessionCalls extends PendingCalls {
+  readonly #session: LevelSession;
+  readonly #host: ThreadHost;
+
+  /** @param user whose place it takes. */
+  constructor(database: SharedDatabase, host: ThreadHost, user: DatabaseUser) {
+    super();
+    this.#host = host;
+    this.#session = new LevelSession(database, (answers) => this.settle(answers));
+    this.#session.replace(user);
+  }
+
+  override async close(): Promise<void> {
+    await this.#host.ownLeaves();
+    await super.close();
+  }
+
+  getNow(key: Stored, format: StoredFormat, snapshot: Held | undefined): Stored | undefined {
+    this.sendAsked();
+    return this.#session.getNow(key, format, snapshot);
+  }
+
+  propertyNow(name: string): string {
+    return this.#session.propertyNow(name);
+  }
+
+  protected send(requests: readonly Request[]): void {
+    this.#session.handle(requests);
+  }
+}
