@@ -216,3 +216,52 @@ test('a write that waits for the answer of a read is made for a synchronous read
   expect(await other.ask(['get', 'a', 'utf8', undefined])).toEqual(['2']);
   await other.ask(['close']);
 });
+
+test('calls wait while the database is opened again after a failed write, and fail with the reason if it cannot be opened until it can', async () => {
+  let isFailing = false;
+  let isFull = false;
+  let onLock = (): void => undefined;
+  class FailingFolder extends SlowFolder {
+    override create(name: string): WritableFile {
+      if (isFailing) throw new Error('full');
+      return super.create(name);
+    }
+
+    override lock(): ReturnType<WritableMemoryFolder['lock']> {
+      onLock();
+      return super.lock();
+    }
+
+    override open(name: string): ReturnType<WritableMemoryFolder['open']> {
+      if (isFull) throw new Error('cannot be read');
+      return super.open(name);
+    }
+  }
+  const folder = new FailingFolder();
+  const database = new SharedDatabase({ path: 'words', folder: () => folder, canReopen: () => Promise.resolve(true) }, webFormats, {});
+  const [client, other] = [new Client(database), new Client(database)];
+  await client.ask(['open', {}], ['put', 'a', '1', false]);
+  isFailing = true;
+  await client.ask(['compactRange', new Uint8Array(), new Uint8Array([255])]);
+  isFailing = false;
+  const get: Call = ['get', 'a', 'utf8', undefined];
+  const put: Call = ['put', 'a', '2', false];
+  await client.ask(put, ['snapshot', 1]);
+  const meanwhile: Promise<unknown[]>[] = [];
+  onLock = () => meanwhile.push(client.ask(get, put, get, ['get', 'a', 'utf8', 1]));
+  await other.ask(['open', {}]);
+  expect(await Promise.all(meanwhile)).toEqual([['1', undefined, '2', 'LEVEL_SNAPSHOT_LOST']]);
+  onLock = () => undefined;
+  isFailing = true;
+  await client.ask(['compactRange', new Uint8Array(), new Uint8Array([255])], put);
+  isFailing = false;
+  isFull = true;
+  await other.ask(['close']);
+  await other.ask(['open', {}]);
+  expect(await client.ask(get)).toEqual(['LEVEL_DATABASE_NOT_OPEN']);
+  isFull = false;
+  await other.ask(['open', {}]);
+  expect(await client.ask(get, put, get)).toEqual(['2', undefined, '2']);
+  await client.ask(['close']);
+  await other.ask(['close']);
+});

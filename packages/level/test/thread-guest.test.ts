@@ -97,6 +97,44 @@ test('a synchronous call gets the answer of a thread that opened the database me
   owner.close();
 });
 
+test('a level without pending calls takes over a silent thread, unless that pings it or is only busy', async () => {
+  const identity = '0:8';
+  let client = '';
+  const folder = new ThreadChannel<FolderMessage>(folderChannelName(identity), (message) => {
+    if ('hello' in message) client = message.hello;
+  });
+  const memory = new WritableMemoryFolder();
+  let attempts = 0;
+  let isLocked = true;
+  const makeDatabase = (): SharedDatabase => {
+    attempts++;
+    if (isLocked) return { join: () => Promise.reject(Object.assign(new Error('locked'), { code: 'LEVEL_LOCKED', cause: { heldBy: 'this process' } })) } as unknown as SharedDatabase;
+    return new SharedDatabase({ path: 'memory', folder: () => memory, canReopen: () => Promise.resolve(false) }, webFormats, {});
+  };
+  const guest = new ThreadGuest({ path: 'memory', identity, options: {}, look: () => 'there' as const, makeDatabase }, 100);
+  void guest.find(1000);
+  await expect.poll(() => client).not.toBe('');
+  const owner = new ThreadChannel<ClientMessage>(clientChannelName(client), (message) => {
+    if ('requests' in message) owner.post({ from: 'before', answers: message.requests.map(([id]) => [id, 0, undefined]) });
+  });
+  owner.post({ owner: 'before', flag: new SharedArrayBuffer(4), thread: -1 });
+  await guest.call('open', {});
+  const pings = setInterval(() => owner.post({ ping: 'before' }), 20);
+  await delay(400);
+  expect(attempts).toBe(0);
+  clearInterval(pings);
+  await expect.poll(() => attempts).toBeGreaterThan(1);
+  isLocked = false;
+  await expect.poll(() => memory.list().includes('CURRENT')).toBe(true);
+  await expect.poll(() => guest.propertyNow('leveldb.num-files-at-level0')).toBe('0');
+  const [before] = [attempts];
+  await delay(300);
+  expect(attempts).toBe(before);
+  await guest.close();
+  folder.close();
+  owner.close();
+});
+
 test('a level that waits for the thread that opens the database says hello once in a second', async () => {
   const post = vi.spyOn(ThreadChannel.prototype, 'post');
   const place = { path: 'nowhere', identity: '0:1', options: {}, look: () => 'there' as const, makeDatabase: () => undefined as never };

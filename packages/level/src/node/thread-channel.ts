@@ -23,6 +23,9 @@ export type ClientMessage =
   | { readonly pong: string }
   | { readonly bye: string };
 
+/** The interval in which the thread that has the database open pings its users, in milliseconds. */
+export const PING_MS = 5000;
+
 /** Node accepts channels too, which its types do not say. */
 const receive = receiveMessageOnPort as unknown as (channel: BroadcastChannel) => { readonly message: unknown } | undefined;
 

@@ -9,12 +9,14 @@ import type { Answer, Held, LevelCall, Request } from '../worker/level-messages.
 import { LevelSession } from '../worker/level-session.js';
 import { PendingCalls } from '../worker/pending-calls.js';
 import type { SharedDatabase } from '../worker/shared-database.js';
-import { type ClientMessage, clientChannelName, type FolderMessage, folderChannelName, ThreadChannel } from './thread-channel.js';
+import { type ClientMessage, clientChannelName, type FolderMessage, folderChannelName, PING_MS, ThreadChannel } from './thread-channel.js';
 import { ThreadHost } from './thread-host.js';
 
 // Taken at load: test suites replace the host's functions with fake ones.
 const startTimer = setTimeout;
 const stopTimer = clearTimeout;
+const startInterval = setInterval;
+const stopInterval = clearInterval;
 const now = performance.now.bind(performance);
 
 /** After this many milliseconds without an answer, it tries to lock the folder: the first time, and at most. */
@@ -26,6 +28,9 @@ const MAX_TRY_MS = 1000;
  * at once would be busy with it. A thread that opens the database announces it by itself.
  */
 const HELLO_MS = 1000;
+
+/** After this many milliseconds without a message, a user without pending calls tries to lock the folder, so that no other process does. */
+const SILENCE_MS = 1.5 * PING_MS;
 
 /** How long a synchronous call waits for its answer, in milliseconds. */
 const MAX_WAIT_MS = 5000;
@@ -63,15 +68,22 @@ export class ThreadGuest extends PendingCalls {
   private tryMs = FIRST_TRY_MS;
   private saidHelloAt = -Infinity;
   private hasHeard = false;
+  private heardAt = now();
+  private readonly listening: ReturnType<typeof startInterval>;
+  private isTrying = false;
   /** Whether a synchronous call has had no answer, and nothing was heard since: the thread that has the database open may have ended. */
   private hasMissed = false;
   private hasEnded = false;
   /** Whether another process had the folder locked at the last attempt to open it. */
   private wasElsewhere = false;
 
-  constructor(place: GuestPlace) {
+  constructor(place: GuestPlace, silenceMs = SILENCE_MS) {
     super();
     this.place = place;
+    this.listening = startInterval(() => {
+      if (this.isOpen && this.own === undefined && now() - this.heardAt >= silenceMs) void this.#tryToOpen();
+    }, silenceMs);
+    this.listening.unref();
     this.folderChannel = new ThreadChannel(folderChannelName(place.identity), (message) => {
       if ('isOpening' in message) this.onNews();
       else if ('isOpen' in message && this.own === undefined) this.#sayHello();
@@ -120,6 +132,7 @@ export class ThreadGuest extends PendingCalls {
     this.folderChannel.close();
     this.clientChannel.close();
     stopTimer(this.timer);
+    stopInterval(this.listening);
   }
 
   getNow(key: Stored, format: StoredFormat, snapshot: Held | undefined): Stored | undefined {
@@ -163,6 +176,7 @@ export class ThreadGuest extends PendingCalls {
 
   #hear(message: ClientMessage): void {
     if (this.own !== undefined) return;
+    this.heardAt = now();
     if ('ping' in message) {
       this.clientChannel.post({ pong: message.ping });
     } else if ('answers' in message) {
@@ -214,8 +228,18 @@ export class ThreadGuest extends PendingCalls {
     if (!this.isWaiting) this.timer!.unref();
   }
 
-  /** Opens the database here, if its lock is free. */
   async #tryToOpen(): Promise<void> {
+    if (this.isTrying) return;
+    this.isTrying = true;
+    try {
+      await this.#open();
+    } finally {
+      this.isTrying = false;
+    }
+  }
+
+  /** Opens the database here, if its lock is free. */
+  async #open(): Promise<void> {
     const { options, identity, path } = this.place;
     const folder = this.place.look();
     if (folder !== 'there') {

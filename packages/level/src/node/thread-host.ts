@@ -3,7 +3,7 @@ import { threadId } from 'node:worker_threads';
 import type { Answer } from '../worker/level-messages.js';
 import { LevelSession } from '../worker/level-session.js';
 import type { SharedDatabase } from '../worker/shared-database.js';
-import { type ClientMessage, clientChannelName, type FolderMessage, folderChannelName, ThreadChannel } from './thread-channel.js';
+import { type ClientMessage, clientChannelName, type FolderMessage, folderChannelName, PING_MS, ThreadChannel } from './thread-channel.js';
 
 // Taken at load: test suites replace the host's functions with fake ones.
 const startTimer = setTimeout;
@@ -11,10 +11,8 @@ const startInterval = setInterval;
 const stopInterval = clearInterval;
 const now = performance.now.bind(performance);
 
-/** The interval of pings to users, in milliseconds. */
-const PING_MS = 10_000;
 /** How many pings in a row a user may miss: a thread that is computing receives none. */
-const MISSED_PINGS = 6;
+const MISSED_PINGS = 12;
 /**
  * How long users may take to answer when this thread's own level is closed. Those with iterators or snapshots, which they would lose, get more
  * time. Whether a user is busy or was terminated cannot be told.

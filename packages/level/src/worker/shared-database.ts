@@ -154,7 +154,7 @@ export class SharedDatabase {
   /** Closes the database. Its users continue when it is open again. */
   async #end(): Promise<void> {
     const store = this.#takeStore();
-    await Promise.all(Array.from(this.#users, (user) => user.onReopening?.()));
+    await Promise.all(Array.from(this.#users, async (user) => user.onReopening?.()));
     // Whoever made the writes that failed already knows.
     await store?.close().catch(() => undefined);
     for (const user of this.#users) user.letGo();
