@@ -1,5 +1,5 @@
 // Threads of one process that have a level open with `multithreading: true`: the first opens the database, and the others use it there.
-import { mkdirSync, mkdtempSync, renameSync, rmSync, statSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -445,6 +445,23 @@ test('clear and close of a thread do not fail when the one that had the database
   await levels[1]!.open();
   expect(await levels[1]!.keys().all()).toEqual([]);
   await levels[1]!.close();
+});
+
+test('a level does not make a new database when the thread that had it open has ended and its files were deleted', async () => {
+  const path = newPath();
+  const owner = await startOpen(path);
+  const level = new BloomLevel(path, SHARED);
+  await level.put('a', '1');
+  await owner.terminate();
+  for (const name of readdirSync(path)) rmSync(join(path, name));
+  await expect(level.get('a')).rejects.toMatchObject({ code: 'LEVEL_IO_ERROR' });
+  await expect(level.put('b', '2')).rejects.toMatchObject({ code: 'LEVEL_IO_ERROR' });
+  expect(readdirSync(path)).toEqual([]);
+  await level.clear();
+  await level.close();
+  await level.open();
+  expect(await level.keys().all()).toEqual([]);
+  await level.close();
 });
 
 test('clear of a shared database removes all entries at once immediately after opening, also for another thread, but not while a snapshot is open', async () => {

@@ -243,17 +243,19 @@ export class ThreadGuest extends PendingCalls {
     const { options, identity, path } = this.place;
     const folder = this.place.look();
     if (folder !== 'there') {
-      this.refuse(new LevelError('LEVEL_IO_ERROR', `${path} was deleted, or another folder took its place`), folder === 'gone' ? NEEDLESS_WHEN_GONE : undefined);
+      this.#refuseAsGone(`${path} was deleted, or another folder took its place`, folder === 'gone');
       return;
     }
     const database = this.place.makeDatabase();
     const keeper = { letGo: () => undefined };
     try {
-      await database.join(keeper, { ...options, errorIfExists: false });
+      await database.join(keeper, { ...options, errorIfExists: false, ...(this.isOpen && { createIfMissing: false }) });
     } catch (error) {
       // The level may have been closed meanwhile.
       if (this.hasEnded) return;
-      if ((error as { readonly code?: unknown }).code === 'LEVEL_LOCKED') this.#lookForOwner(error);
+      const { code } = error as { readonly code?: unknown };
+      if (code === 'LEVEL_LOCKED') this.#lookForOwner(error);
+      else if (code === 'BLOOM_DATABASE_MISSING' && this.isOpen) this.#refuseAsGone(`the files of ${path} were deleted`, true);
       else this.refuse(error);
       return;
     }
@@ -263,6 +265,10 @@ export class ThreadGuest extends PendingCalls {
     }
     // Where this closes the database, the level was closed, or its opening refused.
     await database.leave(keeper).catch(() => undefined);
+  }
+
+  #refuseAsGone(problem: string, isGone: boolean): void {
+    this.refuse(new LevelError('LEVEL_IO_ERROR', problem), isGone ? NEEDLESS_WHEN_GONE : undefined);
   }
 
   /** Looks for the thread that has the folder locked, unless another process has it: one may have opened it while no thread had. */

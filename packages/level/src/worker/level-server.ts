@@ -206,5 +206,5 @@ function largeBuffer([, failed, result]: Answer): unknown[] {
 
 /** The request that reopens a level that was open. */
 function openedAgain([, call, options]: Request): Request {
-  return [0, call, { ...(options as OpenOptions), errorIfExists: false }];
+  return [0, call, { ...(options as OpenOptions), createIfMissing: false, errorIfExists: false }];
 }
