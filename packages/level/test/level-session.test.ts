@@ -203,6 +203,16 @@ test.each<[string, Call[], Call]>([
   await client.ask(['close']);
 });
 
+test('a key that is neither text nor bytes is refused, and harms no other request', async () => {
+  const client = new Client(sharedIn(new WritableMemoryFolder()));
+  await client.ask(['open', {}]);
+  const [got, has, many, , put, written] = await client.ask(['get', 5, 'utf8', undefined], ['has', undefined, undefined], ['getMany', [{}], 'utf8', undefined], ['get', 'a', 'utf8', undefined], ['put', null, 'x', false], ['put', 'a', 'x', false]);
+  expect([got, has, many, put, written]).toEqual([undefined, undefined, undefined, undefined, undefined]);
+  expect(client.order).toHaveLength(7);
+  expect(await client.ask(['get', 'a', 'utf8', undefined])).toEqual(['x']);
+  await client.ask(['close']);
+});
+
 test('a write that waits for the answer of a read is made for a synchronous read, and is not made once the session has ended', async () => {
   const database = sharedIn(new WritableMemoryFolder());
   const client = new Client(database);

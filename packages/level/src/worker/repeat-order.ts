@@ -4,7 +4,7 @@ import type { Answer, LevelCall, LevelCalls, Request } from './level-messages.js
 
 const WRITES: ReadonlySet<LevelCall> = new Set<LevelCall>(['put', 'delete', 'write', 'clear']);
 
-/** So many answered writes are kept at most, so that removing them takes no time. */
+/** How many answered writes are kept at most: removing each by itself would move all others. */
 const MAX_ANSWERED = 1000;
 
 /**
@@ -84,6 +84,8 @@ export class RepeatOrder {
   }
 
   #textOf(key: Stored): string {
-    return typeof key === 'string' ? key : this.#formats.textOf(key, 0, key.length);
+    if (typeof key === 'string') return key;
+    // An encoding may return anything, which the database refuses.
+    return ArrayBuffer.isView(key) ? this.#formats.textOf(key, 0, key.length) : String(key);
   }
 }
