@@ -87,6 +87,26 @@ test('two levels of one thread share a folder too', async () => {
   await alone.close();
 });
 
+test('a snapshot and an iterator of a second level of a thread do not show what the first level writes next', async () => {
+  const path = newPath();
+  const one = new BloomLevel(path, SHARED);
+  await one.put('a', '1');
+  const two = new BloomLevel(path, SHARED);
+  await two.open();
+  const reading = two.get('a');
+  const writing = [two.put('a', '2')];
+  const [snapshot, iterator] = [two.snapshot(), two.iterator()];
+  writing.push(one.put('a', '3'), one.put('b', '3'));
+  expect(await iterator.all()).toEqual([['a', '2']]);
+  expect(await two.keys({ snapshot }).all()).toEqual(['a']);
+  expect(await reading).toBe('1');
+  await Promise.all(writing);
+  expect(await two.get('a')).toBe('3');
+  await snapshot.close();
+  await two.close();
+  await one.close();
+});
+
 test('a second level of a thread reads synchronously too, at a snapshot as well, and after its thread has taken over the database', async () => {
   const path = newPath();
   const owner = await startOpen(path);

@@ -23,6 +23,10 @@ export class SessionCalls extends PendingCalls {
     await super.close();
   }
 
+  override hasten(): void {
+    this.sendAsked();
+  }
+
   getNow(key: Stored, format: StoredFormat, snapshot: Held | undefined): Stored | undefined {
     this.sendAsked();
     return this.#session.getNow(key, format, snapshot);

@@ -135,6 +135,12 @@ export class ThreadGuest extends PendingCalls {
     stopInterval(this.listening);
   }
 
+  override hasten(): void {
+    if (this.own === undefined && this.owner?.thread !== threadId) return;
+    this.sendAsked();
+    if (this.own === undefined) ThreadHost.sessionOf(this.client, this.owner!.owner)?.beginWaiting();
+  }
+
   getNow(key: Stored, format: StoredFormat, snapshot: Held | undefined): Stored | undefined {
     const session = this.#sessionHere();
     return session === undefined ? this.callNow(['get', key, format, snapshot], this.wait) : session.getNow(key, format, snapshot, this.held.sequenceOf(snapshot));

@@ -74,8 +74,8 @@ export class LevelSession implements DatabaseUser {
     });
   }
 
-  /** Begins the requests that wait for answers. */
-  #beginWaiting(): void {
+  /** Begins the requests that wait for answers. In the page's own thread, they are not repeated elsewhere. */
+  beginWaiting(): void {
     const waiting = this.#waiting;
     this.#waiting = [];
     for (const request of waiting) this.#begin(request);
@@ -87,8 +87,7 @@ export class LevelSession implements DatabaseUser {
    * @param sequence of the snapshot, if it was made in another worker and may not have been made here yet.
    */
   getNow(key: Stored, format: StoredFormat, snapshot: Held | undefined, sequence?: bigint): Stored | undefined {
-    // In the page's own thread: they are not repeated.
-    this.#beginWaiting();
+    this.beginWaiting();
     const { store } = this.#database;
     if (snapshot === undefined || sequence === undefined || this.#snapshots.has(snapshot)) {
       return store.getSync(key, format, snapshot === undefined ? undefined : held(this.#snapshots, snapshot).state);

@@ -65,6 +65,7 @@ export class WorkerStore implements LevelStore {
     const { kind, keyFormat, valueFormat, withKeys, withValues } = form;
     const id = ++this.#lastHeld;
     this.#calls.tell('walk', id, range, { kind, keyFormat: sent(keyFormat), valueFormat: sent(valueFormat), withKeys, withValues }, fillCache, heldBy(snapshot));
+    this.#calls.hasten();
     const hasBuffers = this.#bytes.formats.has(keyFormat) || this.#bytes.formats.has(valueFormat);
     const keyOf = (key: Stored | undefined): Stored | undefined => this.#received(key, keyFormat);
     const valueOf = (value: Stored | undefined): Stored | undefined => this.#received(value, valueFormat);
@@ -111,6 +112,7 @@ class WorkerSnapshot implements StoreSnapshot {
     this.id = id;
     this.#calls = calls;
     calls.tell('snapshot', id);
+    calls.hasten();
   }
 
   release(): void {
