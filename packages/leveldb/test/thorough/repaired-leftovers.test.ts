@@ -8,7 +8,7 @@ import { PowerCutFolder, type Remains } from '../power-cut-folder.js';
 import { asMap, entriesOf, mustBeSound } from '../some-database.js';
 
 // tooling/long-tests has a run of 1,000.
-const seeds = Array.from({ length: Number(process.env.BLOOM_REPAIRS ?? 20) }, (_, i) => i + 1);
+const seeds = Array.from({ length: Number(process.env.BLOOM_REPAIRS ?? 8) }, (_, i) => i + 1);
 
 const latin1 = (text: string): Uint8Array => new Uint8Array(Buffer.from(text, 'latin1'));
 

@@ -213,7 +213,7 @@ const real = ['dfindexeddb', 'forensicsim'].flatMap((name) => {
   return paths.filter((path) => path.endsWith('.indexeddb.leveldb')).map((path) => join(folder, path));
 });
 
-const problem = process.env.BLOOM_NO_PYTHON === undefined ? installPythonReaders() : 'BLOOM_NO_PYTHON is set';
+const problem = process.env.BLOOM_PYTHON_READERS === undefined ? 'BLOOM_PYTHON_READERS is not set; npx pnpm@10 --filter @bloom/long-tests python-readers sets it' : installPythonReaders();
 
 if (problem !== undefined) test.skip(`the readers in Python are not compared: ${problem}`, () => {});
 describe.runIf(problem === undefined)('web-storage, compared with readers in Python', () => {
