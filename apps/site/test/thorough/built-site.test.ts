@@ -185,28 +185,44 @@ describe.skipIf(executablePath === undefined)(`in Chromium${executablePath === u
     await page.close();
   });
 
+  /** The widths and heights of pages without their scripts, in pixels. Their contents are shown on one page, because loading each takes most of the time. */
+  async function sizesOf(paths: readonly string[], width: number): Promise<{ path: string; width: number; height: number }[]> {
+    const page = await browser.newPage({ viewport: { width, height: 900 }, javaScriptEnabled: false });
+    await page.goto(`${server.origin}/${paths[0]!}`, { waitUntil: 'load' });
+    const sizes = await page.evaluate(async (all) => {
+      const found = [];
+      for (const path of all) {
+        const other = new DOMParser().parseFromString(await (await fetch(`/${path}`)).text(), 'text/html');
+        document.querySelector('.VPContent')!.replaceWith(other.querySelector('.VPContent')!);
+        const { scrollWidth, scrollHeight } = document.documentElement;
+        found.push({ path, width: scrollWidth, height: scrollHeight });
+      }
+      return found;
+    }, paths);
+    await page.close();
+    return sizes;
+  }
+
   test('no page of guides and packages is wider than a window of 320 or 390 pixels', async () => {
-    const page = await open('index.html', 390);
-    for (const path of pagePaths().filter((name) => /^(guide|packages)\//.test(name))) {
-      await page.goto(`${server.origin}/${path}`, { waitUntil: 'domcontentloaded' });
-      for (const width of [390, 320]) {
-        await page.setViewportSize({ width, height: 900 });
-        expect(await page.evaluate(() => document.documentElement.scrollWidth), path).toBeLessThanOrEqual(width);
+    const paths = pagePaths().filter((name) => /^(guide|packages)\//.test(name));
+    const hasTools = (path: string): boolean => readFileSync(join(dist, path), 'utf8').includes('class="widget');
+    const tools = await open('index.html');
+    expect(paths.filter(hasTools).length).toBeGreaterThan(3);
+    for (const window of [390, 320]) {
+      expect((await sizesOf(paths, window)).filter(({ width }) => width > window)).toEqual([]);
+      await tools.setViewportSize({ width: window, height: 900 });
+      for (const path of paths.filter(hasTools)) {
+        await tools.goto(`${server.origin}/${path}`, { waitUntil: 'domcontentloaded' });
+        expect(await tools.evaluate(() => document.documentElement.scrollWidth), path).toBeLessThanOrEqual(window);
       }
     }
-    await page.close();
+    await tools.close();
   });
 
   test('no page of the reference is higher than 8,000 pixels', async () => {
-    const page = await browser.newPage({ viewport: { width: 1280, height: 900 }, javaScriptEnabled: false });
-    const heights: [number, string][] = [];
-    for (const path of pagePaths().filter((name) => name.startsWith('reference/'))) {
-      await page.goto(`${server.origin}/${path}`, { waitUntil: 'load' });
-      heights.push([await page.evaluate(() => document.documentElement.scrollHeight), path]);
-    }
-    expect(heights.length).toBeGreaterThan(100);
-    expect(heights.filter(([height]) => height > 8000)).toEqual([]);
-    await page.close();
+    const sizes = await sizesOf(pagePaths().filter((name) => name.startsWith('reference/')), 1280);
+    expect(sizes.length).toBeGreaterThan(100);
+    expect(sizes.filter(({ height }) => height > 8000)).toEqual([]);
   });
 
   test('the navigation and the start page lead to the explorer', async () => {
