@@ -14,6 +14,7 @@
  *
  * Source: LevelDB, db/filename.cc.
  */
+import { compareBigints } from './version-edit.js';
 
 /** The type of a file of a database folder, by its name. */
 export type FileName =
@@ -58,7 +59,7 @@ export function numberedFiles(names: readonly string[], ...types: ('log' | 'mani
     const file = parseFileName(name);
     if (file !== undefined && 'number' in file && types.some((type) => type === file.type)) found.push({ name, number: file.number });
   }
-  return found.sort((a, b) => (a.number < b.number ? -1 : a.number > b.number ? 1 : a.name < b.name ? -1 : 1));
+  return found.sort((a, b) => compareBigints(a.number, b.number) || (a.name < b.name ? -1 : 1));
 }
 
 /** The names of the files of a type, the highest number first. */
@@ -76,19 +77,7 @@ function padded(number: bigint): string {
  */
 export function isCanonicalName(name: string): boolean {
   const file = parseFileName(name);
-  if (file === undefined) return false;
-  switch (file.type) {
-    case 'log':
-      return name === logFileName(file.number);
-    case 'table':
-      return name === tableFileName(file.number) || name === oldTableFileName(file.number);
-    case 'manifest':
-      return name === manifestFileName(file.number);
-    case 'temporary':
-      return name === temporaryFileName(file.number);
-    default:
-      return true;
-  }
+  return file !== undefined && (!('number' in file) || name.replace(/[^0-9]/g, '') === padded(file.number));
 }
 
 /** `CURRENT`. */

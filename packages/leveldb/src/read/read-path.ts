@@ -20,7 +20,7 @@ import { SyncRangeIterator } from './sync-range.js';
 import { type LookupCounts, ViewLookup } from './view-lookup.js';
 import type { TableHandle } from '../table/table-handle.js';
 import type { View } from './view.js';
-import type { FileMetadata } from '../format/version-edit.js';
+import { compareBigints, type FileMetadata } from '../format/version-edit.js';
 import type { ReadSampler } from '../cursor/read-samples.js';
 import type { VisibleCursor } from '../cursor/visible-cursor.js';
 
@@ -370,7 +370,7 @@ export class ReadPath {
       }
     }
     const found = yield* all(sources.map(versionsIn));
-    return found.flat().sort((a, b) => (a.sequence > b.sequence ? -1 : a.sequence < b.sequence ? 1 : 0));
+    return found.flat().sort((a, b) => compareBigints(b.sequence, a.sequence));
   }
 }
 

@@ -14,7 +14,7 @@ import type { FolderFile } from '../folder/folder.js';
 import type { WritableFolder } from '../folder/writable-folder.js';
 import { manifestFileName, numberedFiles, oldTableFileName, tableFileName } from '../format/file-name.js';
 import { missingFiles } from '../format/needed-files.js';
-import type { FileMetadata, VersionEdit } from '../format/version-edit.js';
+import { compareBigints, type FileMetadata, type VersionEdit } from '../format/version-edit.js';
 import { keyOrderOf } from '../format/database-key.js';
 import { WholeTable } from '../table/whole-table.js';
 import { type DatabaseOptions, settingsOf } from './database-options.js';
@@ -135,7 +135,7 @@ class Refiltering {
     let done = 0;
     for (const [level, tables] of levels.entries()) {
       // Of two tables of level 0, the one with the higher number is newer. So they get their numbers in order, and all at once.
-      const steps = level === 0 ? [[...tables].sort((a, b) => (a.number < b.number ? -1 : 1))] : tables.map((table) => [table]);
+      const steps = level === 0 ? [[...tables].sort((a, b) => compareBigints(a.number, b.number))] : tables.map((table) => [table]);
       for (const step of steps) {
         await this.#rewrite(level, step);
         done += step.reduce((sum, { size }) => sum + size, 0);
