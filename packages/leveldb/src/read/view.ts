@@ -27,7 +27,6 @@ export interface ViewParts {
   /** The logs that are part of the database, the oldest first. */
   readonly logs: readonly ViewLog[];
   readonly lastSequence: bigint;
-  /** The tables if all of them are open, pinned until the view is no longer used. */
   readonly tables: ViewTables;
   readonly damage: DamagePolicy;
   /** The object that it was read from; another object if the files may be those of another database. Undefined where that is impossible. */
