@@ -3,7 +3,7 @@ import { encodeInternalKey, VALUE } from '@bloom/sstable/database';
 import { expect, test } from 'vitest';
 import { keyOrderOf, seekKey } from '../src/format/database-key.js';
 import { type FileMetadata, LEVEL_COUNT } from '../src/format/version-edit.js';
-import { Version, VersionBuilder, versionProblems } from '../src/format/version.js';
+import { firstAtOrAfter, Version, VersionBuilder, versionProblems } from '../src/format/version.js';
 import { caught } from '@bloom/fixtures/caught';
 
 const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
@@ -24,7 +24,7 @@ function versionOf(level: number, files: readonly FileMetadata[]): Version {
 }
 
 // LevelDB, db/version_set_test.cc, FindFileTest.
-const findFile = (version: Version, key: string, sequence = 100n): number => version.findFile(1, seekKey(utf8(key), sequence));
+const findFile = (version: Version, key: string, sequence = 100n): number => firstAtOrAfter(version.levels[1]!, seekKey(utf8(key), sequence), order);
 
 test('FindFile Empty: finds no table in an empty level', () => {
   expect(findFile(versionOf(1, []), 'foo')).toBe(0);
@@ -44,7 +44,8 @@ test('FindFile Multiple: finds the first table whose largest key is at or after 
 });
 
 test('a table is found by its largest key itself', () => {
-  expect(versionOf(1, [file(1, 'a', 'c'), file(2, 'd', 'e')]).findFile(1, file(1, 'a', 'c').largest)).toBe(0);
+  const first = file(1, 'a', 'c');
+  expect(firstAtOrAfter([first, file(2, 'd', 'e')], first.largest, order)).toBe(0);
 });
 
 test('a search reads one table of a level, and none if the key is between two tables', () => {

@@ -3,22 +3,11 @@
  *
  * Source: LevelDB, db/version_set.cc.
  */
-import { INTERNAL_KEY_TRAILER_LENGTH } from '@bloom/sstable/database';
 import type { FileMetadata } from '../format/version-edit.js';
-import type { KeyOrder, Version } from '../format/version.js';
+import { compareInternal, compareUser, type KeyOrder, type Version } from '../format/version.js';
 
 /** The most bytes, in units of `maxFileSize`, that an output may overlap in the grandparent level. */
 export const MAX_GRANDPARENT_FILES = 10;
-
-/** How two internal keys compare. */
-export function compareInternal({ compareInternalKeys }: KeyOrder, a: Uint8Array, b: Uint8Array): number {
-  return compareInternalKeys(a, 0, a.length, b, 0, b.length);
-}
-
-/** How the user keys of two internal keys compare. */
-export function compareUser({ compareUserKeys }: KeyOrder, a: Uint8Array, b: Uint8Array): number {
-  return compareUserKeys(a, 0, a.length - INTERNAL_KEY_TRAILER_LENGTH, b, 0, b.length - INTERNAL_KEY_TRAILER_LENGTH);
-}
 
 /** A range of internal keys, both ends included, of which only the user keys count. An undefined bound is unbounded. */
 export interface KeyBounds {
@@ -28,11 +17,7 @@ export interface KeyBounds {
 
 /** Whether a table of the level holds user keys of the range. */
 export function overlapsLevel(version: Version, level: number, order: KeyOrder, bounds: KeyBounds): boolean {
-  if (level > 0) return overlappingFiles(version, level, order, bounds).length > 0;
-  const { begin, end } = bounds;
-  return version.levels[0]!.some(({ smallest, largest }) => {
-    return (begin === undefined || compareUser(order, largest, begin) >= 0) && (end === undefined || compareUser(order, smallest, end) <= 0);
-  });
+  return overlappingFiles(version, level, order, bounds).length > 0;
 }
 
 /**

@@ -7,9 +7,9 @@ import { beforeVersions, afterVersions } from '../format/database-key.js';
 import type { CompactionPlan } from '../folder/table-thread.js';
 import type { FileMetadata } from '../format/version-edit.js';
 import { LEVEL_COUNT } from '../format/version-edit.js';
-import type { KeyOrder, Version } from '../format/version.js';
+import { compareInternal, compareUser, type KeyOrder, type KeyRangeOfTable, overlap, type Version } from '../format/version.js';
 import { fullLevels } from './level-limits.js';
-import { boundsOf, compareInternal, compareUser, type KeyBounds, MAX_GRANDPARENT_FILES, overlappingFiles, overlapsLevel, sizeOf } from './overlap.js';
+import { boundsOf, type KeyBounds, MAX_GRANDPARENT_FILES, overlappingFiles, overlapsLevel, sizeOf } from './overlap.js';
 
 /** The deepest level into which a memtable is flushed when no table overlaps it. */
 const MAX_FLUSH_LEVEL = 2;
@@ -17,7 +17,7 @@ const MAX_FLUSH_LEVEL = 2;
 const MAX_EXPANDED_FILES = 25;
 
 /** The level that a merge in progress writes to, and the range of its inputs, within which its tables will be. */
-export interface MergeTarget extends Pick<FileMetadata, 'smallest' | 'largest'> {
+export interface MergeTarget extends KeyRangeOfTable {
   readonly level: number;
 }
 
@@ -30,14 +30,12 @@ export interface MergeTarget extends Pick<FileMetadata, 'smallest' | 'largest'> 
 export function levelForFlush(
   version: Version,
   order: KeyOrder,
-  { smallest: begin, largest: end }: Pick<FileMetadata, 'smallest' | 'largest'>,
+  range: KeyRangeOfTable,
   maxFileSize: number,
   target?: MergeTarget,
 ): number {
-  const bounds: KeyBounds = { begin, end };
-  const isTaken = (level: number): boolean =>
-    overlapsLevel(version, level, order, bounds) ||
-    (target?.level === level && compareUser(order, target.smallest, end) <= 0 && compareUser(order, target.largest, begin) >= 0);
+  const bounds: KeyBounds = { begin: range.smallest, end: range.largest };
+  const isTaken = (level: number): boolean => overlapsLevel(version, level, order, bounds) || (target?.level === level && overlap(target, range, order));
   if (isTaken(0)) return 0;
   let level = 0;
   while (level < MAX_FLUSH_LEVEL && !isTaken(level + 1)) {

@@ -19,6 +19,16 @@ export interface KeyOrder {
   readonly compareUserKeys: CompareRange;
 }
 
+/** How two internal keys compare. */
+export function compareInternal({ compareInternalKeys }: KeyOrder, a: Uint8Array, b: Uint8Array): number {
+  return compareInternalKeys(a, 0, a.length, b, 0, b.length);
+}
+
+/** How the user keys of two internal keys compare. */
+export function compareUser({ compareUserKeys }: KeyOrder, a: Uint8Array, b: Uint8Array): number {
+  return compareUserKeys(a, 0, a.length - INTERNAL_KEY_TRAILER_LENGTH, b, 0, b.length - INTERNAL_KEY_TRAILER_LENGTH);
+}
+
 /** The tables of a database. Never changes. */
 export class Version {
   /** By smallest key, then by number. In level 0 this is not the order of age. */
@@ -55,29 +65,21 @@ export class Version {
     return (this.#levelBytes ??= this.levels.map((files) => files.reduce((sum, { size }) => sum + size, 0)));
   }
 
-  /** The position of the first table of a level below 0 whose largest key is at or after `internalKey`; the level's length for none. */
-  findFile(level: number, internalKey: Uint8Array): number {
-    return firstAtOrAfter(this.levels[level]!, internalKey, this.#order);
-  }
-
   /** The only table of a level below 0 that may hold what a search for `internalKey` finds. */
   fileFor(level: number, internalKey: Uint8Array): FileMetadata | undefined {
-    const file = this.levels[level]![this.findFile(level, internalKey)];
-    return file !== undefined && this.startsAtOrBefore(file, internalKey) ? file : undefined;
+    const files = this.levels[level]!;
+    const file = files[firstAtOrAfter(files, internalKey, this.#order)];
+    return file !== undefined && this.#startsAtOrBefore(file, internalKey) ? file : undefined;
   }
 
   /** Whether the user key of `internalKey` lies within the table's range. */
   mayHold(file: FileMetadata, internalKey: Uint8Array): boolean {
-    const { largest } = file;
-    const end = internalKey.length - INTERNAL_KEY_TRAILER_LENGTH;
-    const order = this.#order.compareUserKeys(largest, 0, largest.length - INTERNAL_KEY_TRAILER_LENGTH, internalKey, 0, end);
-    return order >= 0 && this.startsAtOrBefore(file, internalKey);
+    return compareUser(this.#order, file.largest, internalKey) >= 0 && this.#startsAtOrBefore(file, internalKey);
   }
 
   /** Whether the table's first user key is at or before that of `internalKey`. */
-  startsAtOrBefore({ smallest }: FileMetadata, internalKey: Uint8Array): boolean {
-    const end = internalKey.length - INTERNAL_KEY_TRAILER_LENGTH;
-    return this.#order.compareUserKeys(smallest, 0, smallest.length - INTERNAL_KEY_TRAILER_LENGTH, internalKey, 0, end) <= 0;
+  #startsAtOrBefore({ smallest }: FileMetadata, internalKey: Uint8Array): boolean {
+    return compareUser(this.#order, smallest, internalKey) <= 0;
   }
 }
 
@@ -97,11 +99,12 @@ export function misnumbered(files: readonly FileMetadata[], order: KeyOrder): Fi
   return byAge.filter((file, i) => byAge.slice(i + 1).some((older) => older.number > file.number && overlap(file, older, order)));
 }
 
+/** A range of internal keys, both ends included. */
+export type KeyRangeOfTable = Pick<FileMetadata, 'smallest' | 'largest'>;
+
 /** Whether the ranges of two tables share a user key. */
-export function overlap(a: FileMetadata, b: FileMetadata, { compareUserKeys }: KeyOrder): boolean {
-  const isAfter = (key: Uint8Array, other: Uint8Array): boolean =>
-    compareUserKeys(key, 0, key.length - INTERNAL_KEY_TRAILER_LENGTH, other, 0, other.length - INTERNAL_KEY_TRAILER_LENGTH) > 0;
-  return !isAfter(a.smallest, b.largest) && !isAfter(b.smallest, a.largest);
+export function overlap(a: KeyRangeOfTable, b: KeyRangeOfTable, order: KeyOrder): boolean {
+  return compareUser(order, a.smallest, b.largest) <= 0 && compareUser(order, b.smallest, a.largest) <= 0;
 }
 
 /** The higher sequence of a table's first and last keys. */
@@ -112,13 +115,12 @@ function latestOf({ smallest, largest }: FileMetadata): bigint {
 }
 
 /** The position of the first of sorted tables whose largest key is at or after `internalKey`; their number for none. */
-export function firstAtOrAfter(files: readonly FileMetadata[], internalKey: Uint8Array, { compareInternalKeys }: KeyOrder): number {
+export function firstAtOrAfter(files: readonly FileMetadata[], internalKey: Uint8Array, order: KeyOrder): number {
   let left = 0;
   let right = files.length;
   while (left < right) {
     const middle = (left + right) >>> 1;
-    const { largest } = files[middle]!;
-    if (compareInternalKeys(largest, 0, largest.length, internalKey, 0, internalKey.length) < 0) left = middle + 1;
+    if (compareInternal(order, files[middle]!.largest, internalKey) < 0) left = middle + 1;
     else right = middle;
   }
   return left;
@@ -134,7 +136,7 @@ export function* versionProblems(
   order: KeyOrder,
   isOrdered: boolean,
 ): Generator<string, void, undefined> {
-  const compare = comparisonOf(order);
+  const compare = (a: Uint8Array, b: Uint8Array): number => compareInternal(order, a, b);
   const numbers = new Set<bigint>();
   let isComparable = isOrdered;
   for (const { number, smallest, largest } of levels.flat()) {
@@ -160,16 +162,11 @@ export function* versionProblems(
   }
 }
 
-function comparisonOf({ compareInternalKeys }: KeyOrder): (a: Uint8Array, b: Uint8Array) => number {
-  return (a, b) => compareInternalKeys(a, 0, a.length, b, 0, b.length);
-}
-
 /** The tables of a level by smallest key, then by number. */
 function sorted(files: readonly FileMetadata[], order: KeyOrder): readonly FileMetadata[] {
-  const compare = comparisonOf(order);
-  const isSorted = files.every((file, i) => i === 0 || compare(files[i - 1]!.smallest, file.smallest) < 0);
+  const isSorted = files.every((file, i) => i === 0 || compareInternal(order, files[i - 1]!.smallest, file.smallest) < 0);
   if (isSorted) return files;
-  return [...files].sort((a, b) => compare(a.smallest, b.smallest) || compareBigints(a.number, b.number));
+  return [...files].sort((a, b) => compareInternal(order, a.smallest, b.smallest) || compareBigints(a.number, b.number));
 }
 
 /** Applies version edits one after another. */

@@ -1,6 +1,6 @@
 import { type InternalKey, INTERNAL_KEY_TRAILER_LENGTH } from '@bloom/sstable/database';
 import { maxBytesOf } from '../compact/level-limits.js';
-import { compareInternal, compareUser, sizeOf } from '../compact/overlap.js';
+import { sizeOf } from '../compact/overlap.js';
 import { type SortedTable, writeSortedTables } from '../compact/sorted-tables.js';
 import type { EntryCursor } from '../cursor/entry-cursor.js';
 import { MergeCursor } from '../cursor/merge-cursor.js';
@@ -10,7 +10,7 @@ import type { WritableFolder } from '../folder/writable-folder.js';
 import { keyOrderOf } from '../format/database-key.js';
 import { parseFileName, tableFileName } from '../format/file-name.js';
 import { compareBigints, type FileMetadata, LEVEL_COUNT } from '../format/version-edit.js';
-import { type KeyOrder, overlap } from '../format/version.js';
+import { compareInternal, compareUser, type KeyOrder, overlap } from '../format/version.js';
 import { Memtable } from '../memtable/memtable.js';
 import { MemtableCursor } from '../memtable/memtable-cursor.js';
 import { TableCache, ViewTables } from '../table/table-cache.js';
