@@ -1,5 +1,4 @@
 import type { Signal } from '@bloom/bytes';
-import { isPromise } from '@bloom/bytes/internal';
 import type { Folder, FolderFile } from './folder.js';
 import { type FolderReading, openFile, runAsync } from './folder-reading.js';
 
@@ -8,18 +7,7 @@ export class ClosingFiles {
   readonly #closing = new Set<Promise<void>>();
 
   close(file: Pick<FolderFile, 'close'> | undefined): void {
-    let closing: void | Promise<void>;
-    try {
-      closing = file?.close?.();
-    } catch {
-      return;
-    }
-    if (!isPromise(closing)) return;
-    const closed = Promise.resolve(closing)
-      .catch(() => undefined)
-      .then(() => {
-        this.#closing.delete(closed);
-      });
+    const closed = closeRead(file).then(() => void this.#closing.delete(closed));
     this.#closing.add(closed);
   }
 
@@ -30,11 +18,17 @@ export class ClosingFiles {
 }
 
 /** Closes a file that was only read. A failure is ignored, as in {@link ClosingFiles}. */
-export async function closeRead(file: Pick<FolderFile, 'close'> | undefined): Promise<void> {
+export function closeRead(file: Pick<FolderFile, 'close'> | undefined): Promise<void> {
+  return attempt(() => file?.close?.());
+}
+
+/** The result of `use` for the file called `name`, which is then closed; `use` gets undefined when there is no such file. */
+export async function withFile<T>(folder: Folder, name: string, use: (file: FolderFile | undefined) => Promise<T>, signal?: Signal): Promise<T> {
+  const file = await folder.open(name, signal);
   try {
-    await file?.close?.();
-  } catch {
-    // Everything that was read is there.
+    return await use(file);
+  } finally {
+    await closeRead(file);
   }
 }
 
@@ -51,12 +45,12 @@ export async function runEnding<T>(work: () => Promise<T>, end: () => void | Pro
   return result;
 }
 
-/** Runs `end` after a failure, which its own failure must not replace. */
+/** Runs `end`, and ignores its failure: it loses nothing, or must not replace an earlier one. */
 export async function attempt(end: () => void | Promise<void>): Promise<void> {
   try {
     await end();
   } catch {
-    // The caller throws the first failure.
+    // The caller has chosen to ignore it.
   }
 }
 

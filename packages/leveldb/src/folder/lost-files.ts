@@ -1,4 +1,4 @@
-import { closeRead, runEnding } from './closing-files.js';
+import { runEnding, withFile } from './closing-files.js';
 import { piecesOf } from './file-pieces.js';
 import type { WritableFolder } from './writable-folder.js';
 
@@ -37,18 +37,14 @@ export class LostFiles {
   /** Copies a file of the database, and syncs the copy. @returns the name of the copy. */
   async copy(name: string): Promise<string> {
     const as = this.#freeName(name);
-    const source = await this.#folder.open(name);
-    if (source === undefined) throw new Error(`${name} is gone`);
-    try {
+    await withFile(this.#folder, name, async (source) => {
+      if (source === undefined) throw new Error(`${name} is gone`);
       const file = await this.#lost.create(as);
-      const write = async (): Promise<void> => {
+      await runEnding(async () => {
         for await (const piece of piecesOf(source)) await file.append(piece);
         await file.sync();
-      };
-      await runEnding(write, () => file.close());
-    } finally {
-      await closeRead(source);
-    }
+      }, () => file.close());
+    });
     return as;
   }
 

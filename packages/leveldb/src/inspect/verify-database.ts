@@ -5,7 +5,7 @@ import { bytewiseComparator, type Comparator, type Source, Table } from '@bloom/
 import { internalKeyComparator, internalKeyPolicy } from '@bloom/sstable/database';
 import { checkedComparator, decodingFor } from '@bloom/sstable/internal';
 import { type Finding, type Unchecked, verifyTable, type VerifyOptions } from '@bloom/sstable/inspect';
-import { closeRead } from '../folder/closing-files.js';
+import { withFile } from '../folder/closing-files.js';
 import { missingManifest, readCurrent } from '../folder/current-file.js';
 import { keyOrderOf } from '../format/database-key.js';
 import { CURRENT, logFileName, numberedFiles, oldTableFileName, tableFileName } from '../format/file-name.js';
@@ -290,13 +290,8 @@ class DatabaseVerifier {
     });
   }
 
-  async #open<T>(name: string, work: (file: FolderFile | undefined) => Promise<T>): Promise<T> {
-    const file = await this.#folder.open(name, this.#signal);
-    try {
-      return await work(file);
-    } finally {
-      await closeRead(file);
-    }
+  #open<T>(name: string, work: (file: FolderFile | undefined) => Promise<T>): Promise<T> {
+    return withFile(this.#folder, name, work, this.#signal);
   }
 
   #reportError(file: string, error: unknown): void {

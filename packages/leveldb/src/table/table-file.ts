@@ -2,6 +2,7 @@ import type { KeyList } from '@bloom/policy';
 import { TableBuilder, type TableBuilderOptions, type TableSink } from '@bloom/sstable';
 import type { BuiltBlock } from '@bloom/sstable/internal';
 import type { Entry, EntryCursor } from '../cursor/entry-cursor.js';
+import { attempt } from '../folder/closing-files.js';
 import { tableFileName } from '../format/file-name.js';
 import type { WrittenTable } from '../folder/table-thread.js';
 import type { WritableFile, WritableFolder } from '../folder/writable-folder.js';
@@ -105,11 +106,7 @@ export class TableFile implements TableSink {
   /** Leaves the file as it is: the caller, which allocated its number, deletes it. */
   async abandon(): Promise<void> {
     await this.#writing?.catch(() => undefined);
-    try {
-      await this.#file.close();
-    } catch {
-      // The caller is about to report why the table ends here.
-    }
+    await attempt(() => this.#file.close());
   }
 }
 

@@ -200,14 +200,13 @@ class Refiltering {
 
   async #write(name: string, refiltered: RefilteredTable): Promise<void> {
     const file = await this.#folder.create(name);
-    const write = async (): Promise<void> => {
+    await runEnding(async () => {
       for await (const piece of refiltered.file()) {
         this.#signal?.throwIfAborted();
         await file.append(piece);
       }
       await file.sync();
-    };
-    await runEnding(write, () => file.close());
+    }, () => file.close());
   }
 
   /** Makes the MANIFEST list the new tables, and deletes the old ones. */

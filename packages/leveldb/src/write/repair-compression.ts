@@ -1,9 +1,8 @@
 import type { Codec } from '@bloom/sstable';
 import { compressionName } from '@bloom/sstable/internal';
 import { salvagedEntries } from '@bloom/sstable/inspect';
-import { ClosingFiles } from '../folder/closing-files.js';
+import { runClosing, withFile } from '../folder/closing-files.js';
 import type { FolderFile } from '../folder/folder.js';
-import { runAsync } from '../folder/folder-reading.js';
 import type { WritableFolder } from '../folder/writable-folder.js';
 import { namesByAge } from '../format/file-name.js';
 import { compressionOfTables, type TableCompression } from '../table/table-compression.js';
@@ -19,25 +18,14 @@ import { withCompressionOf } from './stored-compression.js';
  */
 export async function settingsForRepair(folder: WritableFolder, settings: Settings): Promise<Settings> {
   if (settings.isCompressionNamed) return settings;
-  const closing = new ClosingFiles();
   const names = namesByAge('table', await folder.list());
-  try {
-    const found = await runAsync(folder, compressionOfTables(names, settings.opening, closing));
-    if (found !== undefined && found.type > 0) return withCompressionOf(found, settings);
-    for (const name of names) {
-      const file = await folder.open(name);
-      if (file === undefined) continue;
-      try {
-        const saved = await savedCompression(name, file, settings);
-        if (saved !== undefined) return withCompressionOf(saved, settings);
-      } finally {
-        closing.close(file);
-      }
-    }
-    return settings;
-  } finally {
-    await closing.settled();
+  const found = await runClosing(folder, (closing) => compressionOfTables(names, settings.opening, closing));
+  if (found !== undefined && found.type > 0) return withCompressionOf(found, settings);
+  for (const name of names) {
+    const saved = await withFile(folder, name, async (file) => file && savedCompression(name, file, settings));
+    if (saved !== undefined) return withCompressionOf(saved, settings);
   }
+  return settings;
 }
 
 /** The codec, of those given, of the first block whose entries can be salvaged. The table may have lost its index. */

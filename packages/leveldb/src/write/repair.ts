@@ -8,7 +8,7 @@
  */
 import { CorruptionError } from '@bloom/bytes';
 import { mustBeBoolean, mustBeOptions } from '@bloom/bytes/internal';
-import { closeRead, runClosing, runEnding } from '../folder/closing-files.js';
+import { runClosing, runEnding, withFile } from '../folder/closing-files.js';
 import { readManifestName } from '../folder/current-file.js';
 import { DatabaseError } from '../folder/database-error.js';
 import type { FolderFile } from '../folder/folder.js';
@@ -199,9 +199,7 @@ class Repair {
   /** The file that CURRENT names, which can be any, if it exists. */
   async #current(): Promise<string | undefined> {
     const name = await runClosing(this.#folder, (closing) => readManifestName(this.#folder.name, closing));
-    const named = name === undefined ? undefined : await this.#folder.open(name);
-    await closeRead(named);
-    return named && name;
+    return name !== undefined && (await this.#withFile(name, () => Promise.resolve())) ? name : undefined;
   }
 
   /** Keeps a table if it is sound. */
@@ -278,11 +276,10 @@ class Repair {
     // All tables of the MANIFEST must exist before it does: the next repair may rely on it.
     await this.#folder.syncFolder();
     const manifest = new RecordFile(number, name, await this.#folder.create(name));
-    const write = async (): Promise<void> => {
+    await runEnding(async () => {
       await manifest.addRecord(record);
       await manifest.sync();
-    };
-    await runEnding(write, () => manifest.close());
+    }, () => manifest.close());
     await this.#folder.syncFolder();
     const setAside: SetAside[] = [];
     if (manifests.length + this.#replaced.size > 0) {
@@ -305,14 +302,10 @@ class Repair {
   }
 
   /** @returns false if there is no file of this name: it may be that of a folder, or of a link to a missing file. */
-  async #withFile(name: string, use: (file: FolderFile) => Promise<void>): Promise<boolean> {
-    const file = await this.#folder.open(name);
-    if (file === undefined) return false;
-    try {
-      await use(file);
-    } finally {
-      await closeRead(file);
-    }
-    return true;
+  #withFile(name: string, use: (file: FolderFile) => Promise<void>): Promise<boolean> {
+    return withFile(this.#folder, name, async (file) => {
+      if (file !== undefined) await use(file);
+      return file !== undefined;
+    });
   }
 }

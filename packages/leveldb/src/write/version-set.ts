@@ -26,11 +26,10 @@ import { canBeContinued, RecordFile } from '../folder/record-file.js';
 export async function createDatabase(folder: WritableFolder, comparator: Comparator): Promise<void> {
   const name = manifestFileName(1n);
   const manifest = new RecordFile(1n, name, await folder.create(name));
-  const write = async (): Promise<void> => {
+  await runEnding(async () => {
     await manifest.addRecord(encodeVersionEdit({ comparator: comparator.name, logNumber: 0n, nextFileNumber: 2n, lastSequence: 0n }));
     await setCurrent(folder, 1n, manifest);
-  };
-  await runEnding(write, () => manifest.close());
+  }, () => manifest.close());
 }
 
 /**
@@ -41,12 +40,11 @@ export async function createDatabase(folder: WritableFolder, comparator: Compara
 export async function setCurrent(folder: WritableFolder, manifestNumber: bigint, manifest?: RecordFile): Promise<void> {
   const temporary = temporaryFileName(manifestNumber);
   const file = await folder.create(temporary);
-  const write = async (): Promise<void> => {
+  await runEnding(async () => {
     await file.append(encodeCurrent(manifestFileName(manifestNumber)));
     // If the rename survives a power failure, the MANIFEST and the tables that it lists must survive it too.
     await allDone([() => manifest?.sync(), () => file.sync(), () => folder.syncFolder()]);
-  };
-  await runEnding(write, () => file.close());
+  }, () => file.close());
   await folder.rename(temporary, CURRENT);
   // Before the files that only the old MANIFEST needs are deleted.
   await folder.syncFolder();
