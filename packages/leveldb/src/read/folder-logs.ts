@@ -63,13 +63,13 @@ export class FolderLogs {
   /**
    * Opens the listed logs, which fixes their lengths: later writes are not seen.
    *
-   * @param readFields reads the MANIFEST; called only if there are many logs.
+   * @param readManifest called only if there are many logs.
    */
-  *open(open: OpenedFiles, readFields: () => FolderReading<ManifestFields>): FolderReading<ListedLogs> {
+  *open(open: OpenedFiles, readManifest: () => FolderReading<{ readonly fields: ManifestFields }>): FolderReading<ListedLogs> {
     let numbers = listedLogs(yield* listFiles());
     if (numbers.length > MANY_LOGS) {
       // The log number only ever grows.
-      const fields = yield* readFields();
+      const { fields } = yield* readManifest();
       numbers = numbers.filter((number) => isLogNeeded(number, fields));
     }
     const opened: OpenLog[] = [];

@@ -1,7 +1,7 @@
 /** Reads CURRENT and the MANIFEST that it names, for a view and again at a refresh. */
 import { CorruptionError, type Place } from '@bloom/bytes';
 import { type FileIdentity, MemorySource } from '@bloom/sstable';
-import type { ClosingFiles } from '../folder/closing-files.js';
+import { type ClosingFiles, useFile } from '../folder/closing-files.js';
 import { missingManifest, readCurrent } from '../folder/current-file.js';
 import { type Folder, FolderError, type FolderFile, isSameState } from '../folder/folder.js';
 import { type FolderReading, identifyFile, readBytes, sha256Of } from '../folder/folder-reading.js';
@@ -81,13 +81,7 @@ export class FolderManifest {
     const now = yield* identifyFile(state.name);
     if (isSameState(identity, now)) return;
     if (now === undefined || !Object.is(now.file, identity.file)) throw changed(state.name);
-    const open = new OpenedFiles(this.#closing);
-    try {
-      const file = yield* open.open(state.name);
-      if (file === undefined || !(yield* startsWith(file, state.prefix))) throw changed(state.name);
-    } finally {
-      open.close();
-    }
+    if ((yield* useFile(state.name, this.#closing, (file) => startsWith(file, state.prefix))) !== true) throw changed(state.name);
   }
 
   /** @throws Restart when CURRENT or the MANIFEST has changed, even if it has only grown. */

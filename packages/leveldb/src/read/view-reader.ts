@@ -144,7 +144,7 @@ export class ViewReader {
     const pinned: TableHandle[] = [];
     let known: KnownDatabase | undefined;
     try {
-      const listed = this.canList ? yield* this.#openLogs(open) : undefined;
+      const listed = this.canList ? yield* this.logs.open(open, () => this.#readManifest(open)) : undefined;
       const manifest = yield* this.#readManifest(open);
       const { state, fields, place } = manifest;
       known = this.#knownFor(manifest);
@@ -156,7 +156,7 @@ export class ViewReader {
       const damage = new DamagePolicy(this.isStrict);
       // All are checked at the same time. Their order decides which failure is reported.
       const [names, { opened, logs }, failures] = yield* all([
-        listed === undefined ? nothing() : this.#checkedNames(listed, manifest, version, damage, seen),
+        this.#checkedNames(listed, manifest, version, damage, seen),
         this.#replayLogs(listed, open, known, manifest, version),
         this.tables.open(tables, version, pinned),
       ]);
@@ -227,13 +227,6 @@ export class ViewReader {
     return { comparator, filterPolicies, filters, codecs, maxBlockBytes, tailBytes };
   }
 
-  *#openLogs(open: OpenedFiles): FolderReading<ListedLogs> {
-    const readManifest = this.#readManifest.bind(this, open);
-    return yield* this.logs.open(open, function* () {
-      return (yield* readManifest()).fields;
-    });
-  }
-
   /** Replays the logs. They are looked for if the folder cannot be listed. */
   *#replayLogs(
     listed: ListedLogs | undefined,
@@ -263,17 +256,17 @@ export class ViewReader {
     return comparator;
   }
 
-  /** The names of all files, listed after the MANIFEST was read. @throws Restart when a log or a table is not the expected file. */
-  *#checkedNames(listed: ListedLogs, { fields, place }: OpenManifest, version: Version, damage: DamagePolicy, seen: string): FolderReading<readonly string[]> {
+  /**
+   * The names of all files, listed after the MANIFEST was read; undefined when the folder cannot be listed.
+   *
+   * @throws Restart when a log or a table is not the expected file.
+   */
+  *#checkedNames(listed: ListedLogs | undefined, { fields, place }: OpenManifest, version: Version, damage: DamagePolicy, seen: string): FolderReading<readonly string[] | undefined> {
+    if (listed === undefined) return undefined;
     const names = yield* listFiles();
     const evidence = evidenceOf(seen, names);
     this.logs.mustHaveRead(listed, fields, names, damage, evidence, this.evidence);
     this.tables.mustHave(version, names, place, evidence);
     return names;
   }
-}
-
-// eslint-disable-next-line require-yield -- there is nothing to read
-function* nothing(): FolderReading<undefined> {
-  return undefined;
 }
