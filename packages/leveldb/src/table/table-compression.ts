@@ -3,7 +3,7 @@
  */
 import { CorruptionError, type Place, UnsupportedError } from '@bloom/bytes';
 import type { Source, TableOptions } from '@bloom/sstable';
-import { type BlockCompression, compressionName, decodingFor, findCompressedBlock, NO_COMPRESSION, readCompression, readCompressionName } from '@bloom/sstable/internal';
+import { type BlockCompression, compressionName, decodingFor, findCompressedBlock, NO_COMPRESSION, readCompression, readCompressionName, type Reading } from '@bloom/sstable/internal';
 import { type ClosingFiles, useFile } from '../folder/closing-files.js';
 import { type FolderReading, readingOf } from '../folder/folder-reading.js';
 
@@ -29,38 +29,30 @@ export interface TableCompression {
  *
  * @returns undefined when it is unknown: the table is damaged, is not a LevelDB table, or its index begins with a long key.
  */
-export function* tableCompression(source: Source, options: TableOptions): FolderReading<TableCompression | undefined> {
-  try {
-    return yield* compressionOf(source, yield* readingOf(source, readCompression(source)), options);
-  } catch (error) {
-    mustBeOfTable(error);
-    return undefined;
-  }
+export function tableCompression(source: Source, options: TableOptions): FolderReading<TableCompression | undefined> {
+  return compressionOf(source, readCompression(source), options);
 }
 
 /** The compression of some data blocks of a table, spread over it: for tables whose first block is not compressed. */
-export function* dataBlockCompression(source: Source, options: TableOptions): FolderReading<TableCompression | undefined> {
+export function dataBlockCompression(source: Source, options: TableOptions): FolderReading<TableCompression | undefined> {
+  return compressionOf(source, findCompressedBlock(source, options, LOOKED_AT_BLOCKS), options);
+}
+
+function* compressionOf(source: Source, finding: Reading<BlockCompression | undefined>, options: TableOptions): FolderReading<TableCompression | undefined> {
   try {
-    return yield* compressionOf(source, yield* readingOf(source, findCompressedBlock(source, options, LOOKED_AT_BLOCKS)), options);
+    const block = yield* readingOf(source, finding);
+    if (block === undefined) return undefined;
+    const { structure, type, handle } = block;
+    const name =
+      type > SNAPPY_TYPE
+        ? yield* readingOf(source, readCompressionName(source, block, decodingFor(options).maxBlockBytes))
+        : compressionName(type, new Uint8Array(0));
+    return name === undefined ? undefined : { type, name, place: { structure, offset: handle.offset, file: source.name } };
   } catch (error) {
-    mustBeOfTable(error);
-    return undefined;
+    // Damage, or a foreign format.
+    if (error instanceof CorruptionError || error instanceof UnsupportedError) return undefined;
+    throw error;
   }
-}
-
-/** @throws `error` unless it is about the bytes of a table. */
-function mustBeOfTable(error: unknown): void {
-  if (!(error instanceof CorruptionError) && !(error instanceof UnsupportedError)) throw error;
-}
-
-function* compressionOf(source: Source, block: BlockCompression | undefined, options: TableOptions): FolderReading<TableCompression | undefined> {
-  if (block === undefined) return undefined;
-  const { structure, type, handle } = block;
-  const name =
-    type > SNAPPY_TYPE
-      ? yield* readingOf(source, readCompressionName(source, block, decodingFor(options).maxBlockBytes))
-      : compressionName(type, new Uint8Array(0));
-  return name === undefined ? undefined : { type, name, place: { structure, offset: handle.offset, file: source.name } };
 }
 
 /**
