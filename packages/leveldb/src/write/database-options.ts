@@ -151,6 +151,7 @@ export interface Settings extends HoldSettings {
   readonly reusedLogs: 'any' | 'empty' | 'none';
   /** The MANIFEST is appended to if it is smaller than this. */
   readonly reusedManifestBytes: number;
+  /** Whether damaged records of logs are left out, as in LevelDB, instead of being an error. */
   readonly skipsDamage: boolean;
   readonly maxBlockBytes: number;
   /** Bytes at which a data block ends. */

@@ -4,7 +4,6 @@
  * Source: LevelDB, db/db_impl.cc, `DBImpl::Recover` and `RecoverLogFile`.
  */
 import { CorruptionError } from '@bloom/bytes';
-import type { TableBuilderOptions } from '@bloom/sstable';
 import { closeRead } from '../folder/closing-files.js';
 import { addBatch, isFull, misfitOf } from '../memtable/batch-entries.js';
 import type { Dropped } from '../folder/damage.js';
@@ -18,8 +17,9 @@ import type { WrittenTable } from '../folder/table-thread.js';
 import type { FileMetadata } from '../format/version-edit.js';
 import type { Version } from '../format/version.js';
 import type { WritableFolder } from '../folder/writable-folder.js';
-import { BitsChoice, type LevelBits } from './bits-by-level.js';
-import { type EventSink, tableMade } from './database-event.js';
+import { BitsChoice } from './bits-by-level.js';
+import { tableMade } from './database-event.js';
+import type { Settings } from './database-options.js';
 import { mustLeaveNumbers } from './file-numbers.js';
 import { deleteIfPossible } from './live-files.js';
 import { LiveLog } from './live-log.js';
@@ -29,19 +29,6 @@ import { Pacer } from '../folder/pacer.js';
 import { canBeContinued, RecordFile } from '../folder/record-file.js';
 import { ENTRIES_PER_LOOK } from '../table/table-file.js';
 import type { VersionSet } from './version-set.js';
-
-/** How logs are recovered. */
-export interface RecoverySettings {
-  readonly writeBufferSize: number;
-  readonly reusedLogs: 'any' | 'empty' | 'none';
-  /** Whether damaged records are left out, as in LevelDB, instead of being an error. */
-  readonly skipsDamage: boolean;
-  readonly buildingWith: (bitsPerKey: number | undefined) => TableBuilderOptions;
-  readonly levelBits: LevelBits | undefined;
-  readonly blockSize: number;
-  readonly maxBlockBytes: number;
-  readonly onEvent: EventSink;
-}
 
 /** The outcome of recovering the logs. */
 export interface Recovered {
@@ -61,7 +48,7 @@ export interface Recovered {
  * @throws CorruptionError when a log or a batch is damaged: opening would lose the records behind the damage for good. The
  *   database is then unchanged. With `skipsDamage` damaged logs are copied to the folder `lost` first.
  */
-export async function recoverLogs(folder: WritableFolder, names: readonly string[], versions: VersionSet, settings: RecoverySettings): Promise<Recovered> {
+export async function recoverLogs(folder: WritableFolder, names: readonly string[], versions: VersionSet, settings: Settings): Promise<Recovered> {
   const files: FileMetadata[] = [];
   const dropped: Dropped[] = [];
   let isChanged = false;
@@ -132,7 +119,7 @@ async function recoverLog(
   folder: WritableFolder,
   number: bigint,
   versions: VersionSet,
-  settings: RecoverySettings,
+  settings: Settings,
   isLast: boolean,
   begun: bigint[],
 ): Promise<Recovered & LogEnd> {
