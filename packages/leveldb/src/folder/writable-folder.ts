@@ -143,6 +143,16 @@ export function isMissing(error: unknown): boolean {
   return (error as { readonly code?: unknown } | undefined)?.code === 'ENOENT';
 }
 
+/** The names in a folder; none if it does not exist. */
+export async function namesIn(folder: WritableFolder): Promise<readonly string[]> {
+  try {
+    return await folder.list();
+  } catch (error) {
+    if (isMissing(error)) return [];
+    throw error;
+  }
+}
+
 /** The methods that every {@link WritableFolder} has. */
 const METHODS = ['list', 'open', 'create', 'openForAppend', 'rename', 'delete', 'syncFolder', 'createFolder', 'removeFolder', 'lostFolder', 'moveToLost'];
 

@@ -1,7 +1,7 @@
 import { runClosing } from '../folder/closing-files.js';
 import { runAsync } from '../folder/folder-reading.js';
 import { foreignEngineError, orForeignEngine, readForeignEngine } from '../folder/foreign-engine.js';
-import { isMissing, type WritableFolder } from '../folder/writable-folder.js';
+import { namesIn, type WritableFolder } from '../folder/writable-folder.js';
 import { CURRENT, LOCK, parseFileName } from '../format/file-name.js';
 import { isForeignName } from '../format/foreign-engine.js';
 import type { Settings } from './database-options.js';
@@ -17,13 +17,7 @@ export async function mustBeLevelDb(folder: WritableFolder): Promise<void> {
  * name suggests another engine, if damage is skipped, or if the file LOCK would be created before.
  */
 export async function mustNotLookForeign(folder: WritableFolder, { skipsDamage, locks }: Pick<Settings, 'skipsDamage' | 'locks'>): Promise<void> {
-  let names: readonly string[];
-  try {
-    names = await folder.list();
-  } catch (error) {
-    if (isMissing(error)) return;
-    throw error;
-  }
+  const names = await namesIn(folder);
   const isDatabase = names.includes(CURRENT) || names.some((name) => (parseFileName(name)?.type ?? 'lock') !== 'lock');
   if (names.some(isForeignName) || (isDatabase && (skipsDamage || (locks && !names.includes(LOCK))))) await mustBeLevelDb(folder);
 }

@@ -9,7 +9,7 @@ import { DatabaseError } from '../folder/database-error.js';
 import { keyOrderOf } from '../format/database-key.js';
 import { CURRENT, parseFileName, tableFileName } from '../format/file-name.js';
 import type { FileMetadata, VersionEdit } from '../format/version-edit.js';
-import { isMissing, type WritableFolder } from '../folder/writable-folder.js';
+import { isMissing, namesIn, type WritableFolder } from '../folder/writable-folder.js';
 import type { Settings } from './database-options.js';
 import { type FolderHold, holdFolder } from './folder-hold.js';
 import { deleteIfPossible, LiveFiles } from './live-files.js';
@@ -52,28 +52,14 @@ export async function mustHaveDatabase(folder: WritableFolder, problem: string):
   throw new DatabaseError('BLOOM_DATABASE_MISSING', problem, { cause });
 }
 
-/** The names in a folder; none if it does not exist. */
-async function namesIn(folder: WritableFolder): Promise<readonly string[]> {
-  try {
-    return await folder.list();
-  } catch (error) {
-    if (isMissing(error)) return [];
-    throw error;
-  }
-}
-
 /** @throws DatabaseError or CorruptionError when the names in a folder show that it is not to be opened. */
 function mustAdmit(names: readonly string[], folder: WritableFolder, { createIfMissing, errorIfExists }: Settings): void {
   if (names.includes(CURRENT)) {
     if (errorIfExists) throw new DatabaseError('BLOOM_DATABASE_EXISTS', `the database of ${folder.name ?? 'the folder'} exists, and errorIfExists is true`);
     return;
   }
-  if (!createIfMissing) throw new DatabaseError('BLOOM_DATABASE_MISSING', notCreated(folder));
+  if (!createIfMissing) throw new DatabaseError('BLOOM_DATABASE_MISSING', `the database of ${folder.name ?? 'the folder'} does not exist, and createIfMissing is false`);
   mustBeNew(names, folder.name);
-}
-
-function notCreated({ name = 'the folder' }: WritableFolder): string {
-  return `the database of ${name} does not exist, and createIfMissing is false`;
 }
 
 /** The state of a database that was opened for writing. */
