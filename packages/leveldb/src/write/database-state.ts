@@ -30,8 +30,9 @@ export class DatabaseState {
   #flushing: LiveLog | undefined;
   /** The memtable that became a table last. */
   #flushed: Memtable | undefined;
-  #inserting: Promise<void> | undefined;
-  #isClosing = false;
+  /** The insertion of the last record, if it took more than a time slice. */
+  inserting: Promise<void> | undefined;
+  isClosing = false;
   #failure: DatabaseError | undefined;
   readonly #onEvent: EventSink;
 
@@ -116,12 +117,7 @@ export class DatabaseState {
    */
   insert(record: Uint8Array, sequence: bigint): Promise<void> | undefined {
     const reader = new WriteBatchReader(record);
-    return (this.#inserting = this.#insertRest(reader, sequence, reader.count < ENTRIES_PER_LOOK ? undefined : new Pacer(ENTRIES_PER_LOOK)));
-  }
-
-  /** The insertion of the last record, if it took more than a time slice. */
-  get inserting(): Promise<void> | undefined {
-    return this.#inserting;
+    return (this.inserting = this.#insertRest(reader, sequence, reader.count < ENTRIES_PER_LOOK ? undefined : new Pacer(ENTRIES_PER_LOOK)));
   }
 
   /** Inserts for one time slice, and then schedules the rest. */
@@ -159,18 +155,10 @@ export class DatabaseState {
     return this.#failure;
   }
 
-  get isClosing(): boolean {
-    return this.#isClosing;
-  }
-
-  markClosing(): void {
-    this.#isClosing = true;
-  }
-
   /** @throws DatabaseError when writing has ended. */
   mustWrite(): void {
     if (this.#failure !== undefined) throw this.#failure;
-    if (this.#isClosing) throw new ClosedError('the database is closed');
+    if (this.isClosing) throw new ClosedError('the database is closed');
   }
 
   #replaceView(view: View): void {

@@ -128,7 +128,7 @@ export class OpenDatabase implements TableFiles {
   /** Waits for pending writes, stops the background work, and closes all files. */
   async close(): Promise<void> {
     await this.writes.settled();
-    this.state.markClosing();
+    this.state.isClosing = true;
     await this.background.close();
     const { versions, files, log, failure } = this.state;
     // A repair would treat their entries as present, even those that were deleted since.
