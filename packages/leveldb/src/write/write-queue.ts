@@ -1,3 +1,4 @@
+import { compareBytes } from '@bloom/sstable/internal';
 import { WriteBatch, WriteBatchReader } from '../format/write-batch.js';
 import { Pacer } from '../folder/pacer.js';
 import { MAX_GROUP_BYTES, RefusedBatch, type WritePath } from './write-path.js';
@@ -156,7 +157,7 @@ export class WriteQueue {
       searched += batch.byteLength;
       if (searched > MAX_SEARCHED_BYTES) return true;
       const reader = new WriteBatchReader(batch.operations);
-      while (reader.next()) if (isEqual(key, reader.bytes, reader.keyStart, reader.keyEnd)) return true;
+      while (reader.next()) if (compareBytes(key, 0, key.length, reader.bytes, reader.keyStart, reader.keyEnd) === 0) return true;
     }
     return false;
   }
@@ -299,8 +300,4 @@ function isWritingStep({ step, isRead }: Writer): boolean {
 
 function reasonOf(error: unknown): unknown {
   return error instanceof RefusedBatch ? error.reason : error;
-}
-
-function isEqual(key: Uint8Array, bytes: Uint8Array, start: number, end: number): boolean {
-  return end - start === key.length && key.every((byte, i) => byte === bytes[start + i]);
 }
