@@ -8,7 +8,7 @@ import { AT_SAMPLE, DONE, NEEDS_BLOCK, VisibleKernel } from './visible-kernel.js
 /**
  * The outcome of `fill`. `filled`: the run has entries. `ended`: there are no further entries. `unsettled`: something must be read, or other work
  * should run, first; `settle` does that, and then `fill` is called again. `declined`: the kernel declines the next entry, or a block; the walk
- * calls `end` and continues without it. (Not numbers: a constant that cursors share would be in a file of its own.)
+ * calls `end` and continues without it.
  */
 export type Filling = 'filled' | 'ended' | 'unsettled' | 'declined';
 

@@ -19,7 +19,7 @@ export interface ReaderStats extends Readonly<LookupCounts>, TableStats {
  */
 export type DatabaseFilterStatus = FilterStatus | { readonly state: 'unopened' } | { readonly state: 'mixed'; readonly statuses: readonly FilterStatus[] };
 
-/** The source of views. */
+/** The work of a database with its files so far. */
 export interface TableFiles {
   /** The counts of all tables so far. */
   readonly counts: TableStats;
