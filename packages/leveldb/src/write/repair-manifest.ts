@@ -5,12 +5,12 @@
  */
 import { MAX_SEQUENCE } from '@bloom/sstable/database';
 import type { FolderFile } from '../folder/folder.js';
-import { type FolderReading } from '../folder/folder-reading.js';
-import { manifestPlace, readManifest } from '../folder/manifest-file.js';
+import type { FolderReading } from '../folder/folder-reading.js';
+import { readManifest } from '../folder/manifest-file.js';
 import { isCanonicalName, logFileName, numberedFiles, parseFileName } from '../format/file-name.js';
-import { MAX_MANIFEST_LENGTH, type ManifestFields } from '../format/manifest.js';
+import { type ManifestBuilder, MAX_MANIFEST_LENGTH, type ManifestFields } from '../format/manifest.js';
 import { isLogNeeded, missingTables } from '../format/needed-files.js';
-import type { FileMetadata } from '../format/version-edit.js';
+import { compareBigints, type FileMetadata } from '../format/version-edit.js';
 import { OPENING_END } from './file-numbers.js';
 
 /** The number of sequences that a repair leaves for later writes. */
@@ -38,32 +38,27 @@ export class RepairManifest {
   /** The tables of its last version that have no file in the folder. */
   readonly missing: readonly FileMetadata[];
   readonly #fields: ManifestFields | undefined;
-  readonly #listed: ReadonlyMap<bigint, ListedTable>;
+  readonly #listed = new Map<bigint, ListedTable>();
   /** The numbers of tables in the folder that an edit deleted. */
   readonly #deleted: ReadonlySet<bigint>;
   readonly #isComplete: boolean;
 
-  private constructor(
-    name: string,
-    { isCurrent, comparator, isDamaged, fields, listed, deleted, names }: {
-      readonly isCurrent: boolean;
-      readonly comparator: string | undefined;
-      readonly isDamaged: boolean;
-      readonly fields: ManifestFields | undefined;
-      readonly listed: ReadonlyMap<bigint, ListedTable>;
-      readonly deleted: ReadonlySet<bigint>;
-      readonly names: readonly string[];
-    },
-  ) {
+  private constructor(name: string, isCurrent: boolean, isDamaged: boolean, builder: ManifestBuilder, deleted: ReadonlySet<bigint>, names: readonly string[]) {
     this.name = name;
     this.isCurrent = isCurrent;
-    this.comparator = comparator;
+    this.comparator = builder.comparator;
     this.isDamaged = isDamaged;
-    this.#fields = fields;
-    this.#listed = listed;
     this.#deleted = deleted;
-    this.missing = missingTables([...listed.values()].map(({ file }) => file), names);
-    this.#isComplete = this.missing.length === 0 && fields !== undefined && names.includes(logFileName(fields.logNumber));
+    for (const [level, files] of builder.files.levels.entries()) {
+      for (const file of files) this.#listed.set(file.number, { file, level: this.#listed.has(file.number) ? undefined : level });
+    }
+    this.missing = missingTables([...this.#listed.values()].map(({ file }) => file), names);
+    try {
+      this.#fields = builder.fields({ structure: 'MANIFEST', offset: 0 });
+    } catch {
+      // It lacks fields that a database needs.
+    }
+    this.#isComplete = this.missing.length === 0 && this.#fields !== undefined && names.includes(logFileName(this.#fields.logNumber));
   }
 
   /**
@@ -83,17 +78,7 @@ export class RepairManifest {
         for (const { number } of deletedFiles) if (numbers.has(number)) deleted.add(number);
       },
     });
-    const listed = new Map<bigint, ListedTable>();
-    for (const [level, files] of builder.files.levels.entries()) {
-      for (const one of files) listed.set(one.number, { file: one, level: listed.has(one.number) ? undefined : level });
-    }
-    let fields: ManifestFields | undefined;
-    try {
-      fields = builder.fields(manifestPlace(file, name));
-    } catch {
-      // It lacks fields that a database needs.
-    }
-    return new RepairManifest(name, { isCurrent, comparator: builder.comparator, isDamaged, fields, listed, deleted, names });
+    return new RepairManifest(name, isCurrent, isDamaged, builder, deleted, names);
   }
 
   /** Whether it can be read up to its last whole record, and its counters are valid. */
@@ -149,7 +134,5 @@ export function chosenManifest(manifests: readonly RepairManifest[]): RepairMani
     return file?.type === 'manifest' ? file.number : -1n;
   };
   const intact = manifests.filter(({ isIntact }) => isIntact);
-  const named = intact.find(({ isCurrent }) => isCurrent);
-  if (named !== undefined) return named;
-  return intact.reduce<RepairManifest | undefined>((newest, one) => (newest === undefined || numberOf(one) > numberOf(newest) ? one : newest), undefined);
+  return intact.find(({ isCurrent }) => isCurrent) ?? intact.sort((a, b) => compareBigints(numberOf(b), numberOf(a)))[0];
 }
