@@ -1,4 +1,5 @@
 import type { LabelledRange } from '@bloom/bytes';
+import { joinedBytes } from '@bloom/bytes/internal';
 import { FIRST, FragmentReader, FULL, isZeroedEnd, LAST, LOG_BLOCK_LENGTH, mayBeTruncated, MIDDLE, TYPE_NAMES } from './log-format.js';
 
 /**
@@ -85,7 +86,7 @@ function* withRecord(
   name: string,
   layout: (record: Uint8Array) => readonly LabelledRange[],
 ): Generator<LabelledRange, void, undefined> {
-  const fields = layout(joined(bytes, payloads));
+  const fields = layout(joinedBytes([...payloads].map(({ offset, byteLength }) => bytes.subarray(offset, offset + byteLength))));
   let next = 0;
   /** Of the record, how many bytes are in the fragments so far. */
   let position = 0;
@@ -110,18 +111,4 @@ function* withRecord(
     }
     position = end;
   }
-}
-
-function joined(bytes: Uint8Array, payloads: ReadonlySet<LabelledRange>): Uint8Array {
-  const [first] = payloads;
-  if (first !== undefined && payloads.size === 1) return bytes.subarray(first.offset, first.offset + first.byteLength);
-  let length = 0;
-  for (const { byteLength } of payloads) length += byteLength;
-  const record = new Uint8Array(length);
-  let position = 0;
-  for (const { offset, byteLength } of payloads) {
-    record.set(bytes.subarray(offset, offset + byteLength), position);
-    position += byteLength;
-  }
-  return record;
 }
