@@ -1,6 +1,6 @@
 /** Finds out whether a folder is the database of another engine, by the bytes of its files. */
 import { CorruptionError, UnsupportedError } from '@bloom/bytes';
-import { LogReader } from '@bloom/log';
+import { LOG_BLOCK_LENGTH, LogReader } from '@bloom/log';
 import { ENCRYPTION_HEADER_LENGTH, TABLE_MAGIC_LENGTH } from '@bloom/sstable/internal';
 import { CURRENT, namesByAge, oldTableFileName, tableFileName } from '../format/file-name.js';
 import {
@@ -15,7 +15,6 @@ import {
   type EngineEvidence,
   type ForeignEngine,
   foreignEngineOf,
-  LOG_START_LENGTH,
   OPTIONS_START_LENGTH,
 } from '../format/foreign-engine.js';
 import { ManifestBuilder } from '../format/manifest.js';
@@ -104,7 +103,7 @@ function* plainManifestOf(file: FolderFile): FolderReading<EngineEvidence | unde
 }
 
 function* logOf(file: FolderFile): FolderReading<EngineEvidence | undefined> {
-  return engineOfLogStart(yield* startOf(file, LOG_START_LENGTH));
+  return engineOfLogStart(yield* startOf(file, LOG_BLOCK_LENGTH));
 }
 
 function* manifestOf(file: FolderFile): FolderReading<EngineEvidence | undefined> {

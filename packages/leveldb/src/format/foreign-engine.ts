@@ -121,9 +121,6 @@ export function engineOfTableEnd(end: Uint8Array): EngineEvidence | 'LevelDB' | 
   return table === undefined || table === 'LevelDB' ? table : { engines: [table.engine], found: `is ${table.kind}` };
 }
 
-/** The number of bytes of a log that contain its first fragment. */
-export const LOG_START_LENGTH = 32_768;
-
 const TYPE_OFFSET = 6;
 /** Of a recyclable fragment: the number of the log after LevelDB's header. */
 const RECYCLABLE = { from: 5, to: 8, headerLength: 11, engines: ['RocksDB', 'Pebble'] } as const;

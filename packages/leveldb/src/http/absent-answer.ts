@@ -4,6 +4,7 @@
  */
 import type { Signal } from '@bloom/bytes';
 import { isTextual, sameBytes } from '@bloom/bytes/internal';
+import { LOG_BLOCK_LENGTH } from '@bloom/log';
 import { HttpError, type HttpSource } from '@bloom/sstable/http';
 import { SharedWork } from '../folder/shared-work.js';
 import { logFileName, manifestFileName, parseFileName, tableFileName } from '../format/file-name.js';
@@ -14,8 +15,6 @@ export type OpenSource = (name: string, signal: Signal | undefined) => Promise<H
 
 /** How many bytes of two answers are compared. */
 const SAMPLE_BYTES = 64 * 2 ** 10;
-/** The number of bytes of a log or MANIFEST that contain its first record, which may fill a block. */
-const LOG_START_BYTES = 2 ** 15;
 /** The length of the shortest table, which is only a footer. */
 const FOOTER_BYTES = 48;
 const MAGIC = [0x57, 0xfb, 0x80, 0x8b, 0x24, 0x75, 0x47, 0xdb];
@@ -102,7 +101,7 @@ function isSuspect(name: string, source: HttpSource): boolean {
   switch (parseFileName(name)?.type) {
     case 'log':
     case 'manifest':
-      bytes = source.heldBytes(0, Math.min(byteLength, LOG_START_BYTES));
+      bytes = source.heldBytes(0, Math.min(byteLength, LOG_BLOCK_LENGTH));
       return bytes !== undefined && bytes.length > 0 && !canBeginLog(bytes);
     case 'table':
       bytes = source.heldBytes(Math.max(0, byteLength - MAGIC.length), Math.min(byteLength, MAGIC.length));
