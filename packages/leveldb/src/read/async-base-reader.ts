@@ -20,6 +20,9 @@ import type { VisibleCursor } from '../cursor/visible-cursor.js';
 /** The most lookups of one call that wait for blocks of a remote folder. The tables of such a folder bound the reads themselves. */
 const PARALLEL_REMOTE_LOOKUPS = 512;
 
+/** Makes the result of `has` for a key that has a value. */
+const IS_THERE: MakeOfBytes<true> = () => true;
+
 /** A range, the state of the database to read, and a signal that ends the walk through it. */
 export interface AsyncDatabaseKeyRange extends DatabaseKeyRange {
   readonly signal?: Signal | undefined;
@@ -82,22 +85,13 @@ export abstract class AsyncBaseReader extends BaseReader implements AsyncIterabl
    */
   async explain(key: Uint8Array | string, options?: AsyncReadOptions): Promise<LookupExplanation> {
     mustNotBeAborted(options?.signal);
-    const explain = (view: View, of: Uint8Array | string, last?: bigint): LookupExplanation | Promise<LookupExplanation> =>
-      this.#run(this.#path.explained(view, 'explain', of, options, last), view, options?.signal);
-    if (!this.#path.isBehind(key)) return this.#paced(await explain(this.#path.view, key));
-    const own = ownKey(key);
-    return this.#later(options?.signal, ({ view, lastSequence }) => explain(view, own, lastSequence));
+    return this.#read(key, options?.signal, (view, of, last) => this.#path.explained(view, 'explain', of, options, last));
   }
 
   /** Whether there is a value for `key`. */
   async has(key: Uint8Array | string, options?: AsyncReadOptions): Promise<boolean> {
-    mustNotBeAborted(options?.signal);
-    if (this.#path.isBehind(key)) return this.#lookUpLater('has', key, options, (lookup) => this.#path.isFound(lookup));
-    const lookup = this.#path.lookup('has', key, options);
-    const settling = this.#settle(lookup, this.#path.view, options?.signal);
-    if (settling !== undefined) await settling;
-    const isFound = this.#path.isFound(lookup);
-    return settling === undefined ? this.#paced(isFound) : isFound;
+    const isThere = this.#get('has', key, IS_THERE, options);
+    return (isThere instanceof Promise ? await isThere : isThere) === true;
   }
 
   /** `get` for each of `keys`, in their order. Keys of one block share its read if there is a cache. */
@@ -229,15 +223,7 @@ export abstract class AsyncBaseReader extends BaseReader implements AsyncIterabl
   /** All stored versions of a key, the newest first, including deletions and overwritten values. With a `sequence`, the versions up to it. */
   async versions(key: Uint8Array | string, options?: AsyncReadOptions): Promise<StoredVersion[]> {
     this.#path.mustBeOpen();
-    const find = (view: View, of: Uint8Array | string, last?: bigint): StoredVersion[] | Promise<StoredVersion[]> => {
-      const reading = this.#path.versionsIn(view, 'versions', of, options, last);
-      mustNotBeAborted(options?.signal);
-      return this.#run(reading, view, options?.signal);
-    };
-    if (!this.#path.isBehind(key)) return this.#paced(await find(this.#path.view, key));
-    const own = ownKey(key);
-    mustNotBeAborted(options?.signal);
-    return this.#later(options?.signal, ({ view, lastSequence }) => find(view, own, lastSequence));
+    return this.#read(key, options?.signal, (view, of, last) => this.#path.versionsIn(view, 'versions', of, options, last));
   }
 
   #get<T>(call: string, key: Uint8Array | string, make: MakeOfBytes<T>, options: AsyncReadOptions | undefined): T | undefined | Promise<T | undefined> {
@@ -247,6 +233,19 @@ export abstract class AsyncBaseReader extends BaseReader implements AsyncIterabl
     const settling = this.#settle(lookup, this.#path.view, options?.signal);
     if (settling !== undefined) return this.#madeAfter(settling, lookup, make);
     return this.#paced(this.#path.madeOf(lookup, make));
+  }
+
+  /** Reads about one key, once all writes that were called earlier are visible. */
+  async #read<T>(key: Uint8Array | string, signal: Signal | undefined, readingOf: (view: View, key: Uint8Array | string, last?: bigint) => FolderReading<T>): Promise<T> {
+    const read = (view: View, of: Uint8Array | string, last?: bigint): T | Promise<T> => {
+      const reading = readingOf(view, of, last);
+      mustNotBeAborted(signal);
+      return this.#run(reading, view, signal);
+    };
+    if (!this.#path.isBehind(key)) return this.#paced(await read(this.#path.view, key));
+    const own = ownKey(key);
+    mustNotBeAborted(signal);
+    return this.#later(signal, ({ view, lastSequence }) => read(view, own, lastSequence));
   }
 
   /** Looks up a key once all writes that were called earlier are visible. */
