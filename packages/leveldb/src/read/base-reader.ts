@@ -1,4 +1,4 @@
-import { bytesOf, mustBeBytes } from '@bloom/bytes/internal';
+import { checkedBytesOf } from '@bloom/bytes/internal';
 import type { FilterStatus, TableStats } from '@bloom/sstable';
 import { type DatabaseDescription, describe } from './description.js';
 import type { ReadPath } from './read-path.js';
@@ -68,11 +68,7 @@ export abstract class BaseReader {
 
   /** Compares two keys by the database's order. */
   compare(a: Uint8Array | string, b: Uint8Array | string): number {
-    const aBytes = bytesOf('a', a);
-    const bBytes = bytesOf('b', b);
-    mustBeBytes('a', aBytes);
-    mustBeBytes('b', bBytes);
-    return this.#path.view.comparator.compare(aBytes, bBytes);
+    return this.#path.view.comparator.compare(checkedBytesOf('a', a), checkedBytesOf('b', b));
   }
 }
 

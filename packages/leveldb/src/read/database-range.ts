@@ -1,4 +1,5 @@
-import { bytesOf, mustBeBytes } from '@bloom/bytes/internal';
+import type { Bytes } from '@bloom/bytes';
+import { bytesOf, checkedBytesOf } from '@bloom/bytes/internal';
 import type { AsyncKeyRange, KeyInterval, KeyRange } from '@bloom/sstable';
 import type { SequenceOptions } from '@bloom/sstable/database';
 import { type Bound, KEY_RANGE, KeyBounds, mustBeKeyRange } from '@bloom/sstable/internal';
@@ -19,10 +20,8 @@ export function inBytes<Range extends KeyInterval>(range: Range): Omit<Range, ke
 }
 
 /** A copy of a key, which the caller may change while the call waits. @throws TypeError or RangeError for a key that is neither bytes nor text. */
-export function ownKey(key: Uint8Array | string): Uint8Array {
-  const bytes = bytesOf('key', key);
-  mustBeBytes('key', bytes);
-  return new Uint8Array(bytes);
+export function ownKey(key: Uint8Array | string): Bytes {
+  return new Uint8Array(checkedBytesOf('key', key));
 }
 
 /** A copy of a range, whose bounds the caller may change while the call waits. */

@@ -1,10 +1,10 @@
 import type { Bytes, Signal } from '@bloom/bytes';
-import { bytesOf, mustBeBytes, mustBeIterable, mustBeOptions } from '@bloom/bytes/internal';
+import { checkedBytesOf, mustBeIterable, mustBeOptions } from '@bloom/bytes/internal';
 import type { CursorOptions } from '@bloom/sstable';
 import { type DatabaseEntry, decodeInternalKey, type SequenceOptions, VALUE } from '@bloom/sstable/database';
 import { ByteCopier, compareInternalBytes, CURSOR_OPTIONS, CursorBounds, fillsCache, mustBeSequence, untilAborted } from '@bloom/sstable/internal';
 import { CursorState } from './cursor-state.js';
-import { type DatabaseKeyRange, DatabaseRange, inBytes, mustBeDatabaseRange } from './database-range.js';
+import { type DatabaseKeyRange, DatabaseRange, inBytes, mustBeDatabaseRange, ownKey } from './database-range.js';
 import type { EntryCursor } from '../cursor/entry-cursor.js';
 import { afterVersions, beforeVersions, seekKey, typeOf } from '../format/database-key.js';
 import { tableFileName } from '../format/file-name.js';
@@ -167,8 +167,7 @@ export class ReadPath {
   /** Begins a lookup in `view` at `sequence`. */
   lookupAt(key: Uint8Array | string, sequence: bigint, view: View, trace?: LookupTrace): ViewLookup {
     this.mustBeOpen();
-    const bytes = bytesOf('key', key);
-    mustBeBytes('key', bytes);
+    const bytes = checkedBytesOf('key', key);
     const lookup = this.#lookup ?? new ViewLookup(view, this.counts);
     this.#lookup = undefined;
     lookup.start(view, bytes, sequence, trace);
@@ -178,9 +177,7 @@ export class ReadPath {
   /** Looks up a key as `get` does, and explains the steps. It yields the reads that it needs. */
   *explained(view: View, call: string, key: Uint8Array | string, options: SequenceOptions | undefined, last?: bigint): FolderReading<LookupExplanation> {
     this.mustBeOpen();
-    const bytes = bytesOf('key', key);
-    mustBeBytes('key', bytes);
-    const own = new Uint8Array(bytes);
+    const own = ownKey(key);
     const sequence = this.sequenceOf(call, options, last);
     const trace = new LookupTrace(view, own, sequence);
     const lookup = this.lookupAt(own, sequence, view, trace);
@@ -329,8 +326,7 @@ export class ReadPath {
    */
   versionsIn(view: View, call: string, key: Uint8Array | string, options: SequenceOptions | undefined, last?: bigint): FolderReading<StoredVersion[]> {
     if (options !== undefined) mustBeOptions(this.nameOf(call), options, READ_OPTIONS);
-    const bytes = bytesOf('key', key);
-    mustBeBytes('key', bytes);
+    const bytes = checkedBytesOf('key', key);
     const given = options?.sequence;
     if (given !== undefined) mustBeSequence(given);
     const sequence = last === undefined || (given !== undefined && given < last) ? given : last;
@@ -378,9 +374,7 @@ export class ReadPath {
 export function keyAt(key: Uint8Array | string, i: number): Uint8Array {
   // The name is made only for an error.
   if (key instanceof Uint8Array && key.length > 0) return key;
-  const bytes = bytesOf(`keys[${i}]`, key);
-  mustBeBytes(`keys[${i}]`, bytes);
-  return bytes;
+  return checkedBytesOf(`keys[${i}]`, key);
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { Bytes, Signal } from '@bloom/bytes';
-import { bytesOf, mustBeBoolean, mustBeBytes, mustBeFunction, mustBeOptions, mustHaveAtMost } from '@bloom/bytes/internal';
+import { checkedBytesOf, mustBeBoolean, mustBeFunction, mustBeOptions, mustHaveAtMost } from '@bloom/bytes/internal';
 import type { SignalOptions } from '@bloom/sstable';
 import type { SequenceOptions } from '@bloom/sstable/database';
 import { signalOf } from '@bloom/sstable/internal';
@@ -349,11 +349,8 @@ export class Database extends AsyncBaseReader {
   async compactRange(begin?: Uint8Array | string, end?: Uint8Array | string): Promise<void> {
     this.#path.mustBeOpen();
     mustHaveAtMost('Database.compactRange', 'begin and end', 2, arguments.length);
-    const beginBytes = begin === undefined ? undefined : bytesOf('begin', begin);
-    const endBytes = end === undefined ? undefined : bytesOf('end', end);
-    if (beginBytes !== undefined) mustBeBytes('begin', beginBytes);
-    if (endBytes !== undefined) mustBeBytes('end', endBytes);
-    await this.#database.compactRange(beginBytes, endBytes);
+    const bytesIfGiven = (name: string, key: typeof begin): Uint8Array | undefined => (key === undefined ? undefined : checkedBytesOf(name, key));
+    await this.#database.compactRange(bytesIfGiven('begin', begin), bytesIfGiven('end', end));
   }
 
   /** Writes the memtable to a table, and waits for it. */
@@ -366,13 +363,9 @@ export class Database extends AsyncBaseReader {
   async approximateSize(start: Uint8Array | string, limit: Uint8Array | string, options?: SignalOptions): Promise<number> {
     this.#path.mustBeOpen();
     const signal = signalOf('Database.approximateSize', options);
-    const startBytes = bytesOf('start', start);
-    const limitBytes = bytesOf('limit', limit);
-    mustBeBytes('start', startBytes);
-    mustBeBytes('limit', limitBytes);
     // Copied before anything is awaited: the caller may change the keys afterwards.
-    const startKey = beforeVersions(startBytes);
-    const limitKey = beforeVersions(limitBytes);
+    const startKey = beforeVersions(checkedBytesOf('start', start));
+    const limitKey = beforeVersions(checkedBytesOf('limit', limit));
     const isBehind = this.#path.isBehind();
     const { view } = isBehind ? await this.#path.moment(signal) : this.#path;
     if (!isBehind) view.pin();
