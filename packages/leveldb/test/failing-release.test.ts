@@ -85,3 +85,43 @@ test('closing fails with the error of a log that cannot be closed, not with that
   await database.put(utf8('b'), utf8('2'));
   expect(await rejection(database.close())).toMatchObject({ message: 'close failed' });
 });
+
+test('a clear whose edit cannot be written ends writing with that error, even if the new log cannot be closed', async () => {
+  class FullFolder extends WritableMemoryFolder {
+    isFull = false;
+
+    override create(name: string): WritableFile {
+      const file = super.create(name);
+      return { append: (bytes) => (this.isFull && name.startsWith('MANIFEST') ? failureOf('append failed')() : file.append(bytes)), sync: () => file.sync(), close: this.isFull ? failureOf('close failed') : () => file.close() };
+    }
+  }
+  const folder = new FullFolder();
+  const database = await Database.open(folder);
+  await database.put(utf8('a'), utf8('1'));
+  folder.isFull = true;
+  expect(await rejection(database.clear())).toMatchObject({ code: 'BLOOM_WRITING_ENDED', cause: { message: 'append failed' } });
+  await database.close();
+});
+
+test('opening fails with the damage of a log and leaves no tables, even if the log to continue cannot be closed', async () => {
+  const written = new WritableMemoryFolder();
+  const database = await Database.open(written, { reuseLogs: true });
+  await database.put(utf8('a'), utf8('1'));
+  await database.put(utf8('b'), utf8('2'));
+  await database.close();
+  const files = written.files();
+  const [first] = [...files.keys()].filter((name) => name.endsWith('.log'));
+  // The first log lacks the end of its last record, and another follows.
+  const log = files.get(first!)!;
+  files.set(first!, log.slice(0, -3));
+  files.set('000099.log', log);
+  class UnclosedFolder extends WritableMemoryFolder {
+    override openForAppend(name: string): WritableFile {
+      const file = super.openForAppend(name);
+      return { append: (bytes) => file.append(bytes), sync: () => file.sync(), close: failureOf('close failed') };
+    }
+  }
+  const folder = new UnclosedFolder(files);
+  expect(await rejection(Database.open(folder, { reuseLogs: true }))).toMatchObject({ code: 'BLOOM_BAD_LOG' });
+  expect(folder.list().sort()).toEqual([...files.keys()].sort());
+});

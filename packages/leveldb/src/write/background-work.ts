@@ -11,6 +11,7 @@ import { type Compaction, compactionOf, type CompactionState, levelForFlush, typ
 import { Memtable } from '../memtable/memtable.js';
 import { boundsOf, type KeyBounds, sizeOf } from '../compact/overlap.js';
 import { SeekBudget } from '../compact/seek-budget.js';
+import { attempt } from '../folder/closing-files.js';
 import type { WrittenTable } from '../folder/table-thread.js';
 import type { WritableFolder } from '../folder/writable-folder.js';
 import { parseFileName, tableFileName } from '../format/file-name.js';
@@ -246,7 +247,7 @@ export class BackgroundWork {
     // No await may come between this check and the next step. A snapshot that is made after it sees an empty database.
     if (held.oldest !== undefined) {
       clearing.outcome = 'held';
-      await log.file.close();
+      await attempt(() => log.file.close());
       await deleteIfPossible(this.folder, log.name);
       return;
     }
@@ -259,14 +260,14 @@ export class BackgroundWork {
       await this.#install({ previousLogNumber: 0n, logNumber: log.number, deletedFiles });
     } catch (error) {
       takeBack();
-      await log.file.close();
+      await attempt(() => log.file.close());
       throw error;
     }
     log.isNamed = true;
     clearing.outcome = 'cleared';
     this.unmergeable.clear();
-    // Its entries are gone, so a failure to close it loses nothing.
-    await Promise.allSettled([before.file.close()]);
+    // Its entries are gone.
+    await attempt(() => before.file.close());
     await this.removeObsoleteFiles();
   }
 

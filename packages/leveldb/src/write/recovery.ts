@@ -4,7 +4,7 @@
  * Source: LevelDB, db/db_impl.cc, `DBImpl::Recover` and `RecoverLogFile`.
  */
 import { CorruptionError } from '@bloom/bytes';
-import { closeRead } from '../folder/closing-files.js';
+import { attempt, closeRead } from '../folder/closing-files.js';
 import { addBatch, isFull, misfitOf } from '../memtable/batch-entries.js';
 import type { Dropped } from '../folder/damage.js';
 import { logFileName, oldTableFileName, tableFileName } from '../format/file-name.js';
@@ -78,7 +78,7 @@ export async function recoverLogs(folder: WritableFolder, names: readonly string
     if (lastSequence > versions.lastSequence) versions.lastSequence = lastSequence;
     await keepDropped(folder, dropped);
   } catch (error) {
-    await log?.file.close();
+    await attempt(() => log?.file.close());
     // No edit lists them.
     for (const number of begun) await deleteIfPossible(folder, tableFileName(number));
     throw error;

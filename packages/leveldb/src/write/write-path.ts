@@ -5,6 +5,7 @@
  */
 import { MAX_SEQUENCE } from '@bloom/sstable/database';
 import { compareInternalBytes } from '@bloom/sstable/internal';
+import { attempt } from '../folder/closing-files.js';
 import { DatabaseError } from '../folder/database-error.js';
 import type { WritableFolder } from '../folder/writable-folder.js';
 import type { WriteBatch } from '../format/write-batch.js';
@@ -179,7 +180,7 @@ export class WritePath {
     try {
       log = await LiveLog.create(this.#folder, number, this.#state.nextMemtable());
     } catch (error) {
-      await Promise.allSettled([syncing]);
+      await attempt(() => syncing);
       versions.reuseFileNumber(number);
       throw this.#state.fail(error);
     }
@@ -197,8 +198,8 @@ export class WritePath {
     } catch (error) {
       throw this.#state.fail(error);
     } finally {
-      // Its contents are synced already, or writing has ended, so a failure to close it loses nothing.
-      await Promise.allSettled([before.file.close()]);
+      // Its contents are synced already, or writing has ended.
+      await attempt(() => before.file.close());
     }
   }
 }
