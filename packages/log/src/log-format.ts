@@ -82,7 +82,6 @@ export type FragmentState =
   /** The bytes are not those that were written, so the length cannot be trusted. */
   | 'bad checksum';
 
-/** Whether all bytes from `start` on are zeros. */
 export function isZeroFrom(bytes: Uint8Array, start: number): boolean {
   for (let i = start; i < bytes.length; i++) if (bytes[i] !== 0) return false;
   return true;

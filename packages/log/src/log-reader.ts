@@ -267,7 +267,6 @@ export class LogReader {
     }
   }
 
-  /** Appends a fragment to those before it. */
   #append(fragments: Uint8Array[], payload: Uint8Array): void {
     this.#partialLength += payload.length;
     if (payload.length >= LEAST_KEPT || this.#smallLength + payload.length > LOG_BLOCK_LENGTH) this.#keepSmall(fragments);

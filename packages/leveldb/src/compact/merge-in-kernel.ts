@@ -33,7 +33,6 @@ export async function mergeInKernel(plan: CompactionPlan, context: CompactionCon
 /** The number of blocks taken and written between two checks of the clock. */
 const BLOCKS_PER_LOOK = 8;
 
-/** One merge. */
 class KernelMerge {
   readonly #kernel: MergeKernel;
   readonly #sources: readonly LevelBlocks[];
@@ -152,7 +151,6 @@ class KernelMerge {
     if (settling !== undefined) await settling;
   }
 
-  /** Lets other work run that is due. */
   #pause(): Promise<void> | undefined {
     if (this.#pacer.isDue()) return this.#pacer.pause().then(() => this.#interlude());
     return this.#interlude();

@@ -79,7 +79,6 @@ interface KernelExports extends StoredKernel {
   tell(): void;
 }
 
-/** How the kernel builds blocks. */
 export interface BlockShape {
   readonly blockSize: number;
   readonly restartInterval: number;
@@ -142,12 +141,10 @@ export class MergeKernel {
     if (idle.length < MAX_IDLE && this.keyBytes.length <= KEPT_BYTES) idle.push(this);
   }
 
-  /** The kernel's memory. */
   get keyBytes(): Uint8Array {
     return this.#memory.bytes;
   }
 
-  /** The most sources of a merge. */
   get maxSources(): number {
     return this.#kernel.MAX_SOURCES.value;
   }
@@ -250,7 +247,6 @@ export class MergeKernel {
     return true;
   }
 
-  /** Sets whether a table has been begun. */
   set hasTable(hasTable: boolean) {
     this.#kernel.setTable(Number(hasTable));
   }

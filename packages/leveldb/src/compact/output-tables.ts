@@ -18,7 +18,6 @@ export interface OutputSettings {
   newFileNumber(): bigint | Promise<bigint>;
 }
 
-/** The tables that a compaction writes, one after another. */
 export class OutputTables {
   /** The table being written. */
   table: TableFile | undefined;
@@ -37,7 +36,6 @@ export class OutputTables {
     this.#onTable = onTable;
   }
 
-  /** Begins a table. */
   async begin(): Promise<TableFile> {
     const { folder, building } = this.#settings;
     return (this.table = await TableFile.create(folder, await this.#settings.newFileNumber(), building));
@@ -49,7 +47,6 @@ export class OutputTables {
     return table.isFull ? table.drain() : undefined;
   }
 
-  /** Finishes the table. */
   async finish(table: TableFile): Promise<void> {
     await this.#finishing;
     this.#finishing = this.#end(table);

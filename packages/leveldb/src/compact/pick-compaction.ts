@@ -91,7 +91,6 @@ export class Compaction implements CompactionPlan {
   }
 }
 
-/** The state from which a compaction is picked. */
 export interface CompactionState {
   readonly version: Version;
   readonly order: KeyOrder;

@@ -10,7 +10,6 @@ import { LastKey } from './last-key.js';
 import { Pacer } from '../folder/pacer.js';
 import { ENTRIES_PER_LOOK, TableFile } from '../table/table-file.js';
 
-/** How tables are written. */
 export interface SortedTablesSettings {
   readonly order: KeyOrder;
   readonly building: TableBuilderOptions;

@@ -34,7 +34,6 @@ export class KernelMemory {
     this.#makeViews();
   }
 
-  /** Frees everything that was allocated. */
   clear(): void {
     this.#free = this.#start;
   }

@@ -26,7 +26,6 @@ export class PackedRun {
   #copiedStart = 0;
   #copiedEnd = 0;
 
-  /** Takes the run of a kernel. */
   fill(kernel: VisibleKernel, entries: number): void {
     const { runAt, runLength, endsAt } = kernel;
     if (runLength > this.bytes.length) this.bytes = new Uint8Array(runLength * 2);

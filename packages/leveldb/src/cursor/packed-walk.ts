@@ -79,7 +79,6 @@ export class PackedWalk {
     });
   }
 
-  /** Fills the next run. */
   fill(): Filling {
     const kernel = this.#kernel;
     kernel.clear();

@@ -146,7 +146,6 @@ export class VisibleCursor {
     this.entries.close();
   }
 
-  /** Leaves the current entry before a seek. */
   #leave(): void {
     this.valid = false;
     this.movesLeft = this.movesBefore = MOVES_BEFORE_KERNEL;
@@ -158,7 +157,6 @@ export class VisibleCursor {
     this.keyStart = 0;
   }
 
-  /** Copies of the key and the value. */
   pair(copier: ByteCopier): [Bytes, Bytes] {
     const { keyStart } = this;
     return (

@@ -127,7 +127,6 @@ export class VisibleKernel {
     return this.#memory.words;
   }
 
-  /** The most sources of a walk. */
   get maxSources(): number {
     return this.#kernel.MAX_SOURCES.value;
   }
@@ -215,7 +214,6 @@ export class VisibleKernel {
     return this.#kernel.fill();
   }
 
-  /** The number of entries in the run. */
   get entries(): number {
     return this.words[this.#resultAt]!;
   }

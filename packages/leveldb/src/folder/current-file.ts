@@ -36,7 +36,6 @@ export function* readManifestName(folderName: string | undefined, closing: Closi
   });
 }
 
-/** The error for a CURRENT that names a missing MANIFEST. */
 export function missingManifest(name: string, folderName: string | undefined): CorruptionError {
   return new CorruptionError('BLOOM_BAD_CURRENT', { structure: 'CURRENT', offset: 0, file: folderName }, `it names ${quotedName(name)}, which is missing`);
 }

@@ -18,7 +18,6 @@ export interface Dropped {
   readonly code: string;
 }
 
-/** The code for bytes of a log that were dropped. */
 export function logDropCode(reason: LogDropReason): CorruptionCode & ('BLOOM_BAD_LOG' | 'BLOOM_TOO_LARGE') {
   return reason === 'record too large' ? 'BLOOM_TOO_LARGE' : 'BLOOM_BAD_LOG';
 }
@@ -48,7 +47,6 @@ export class DamagePolicy {
     this.#onDropped?.(dropped);
   }
 
-  /** Adds what `other` has recorded. */
   addAll(other: DamagePolicy): void {
     for (const dropped of other.#dropped.values()) this.add(dropped);
   }

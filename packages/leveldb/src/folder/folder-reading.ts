@@ -34,15 +34,10 @@ export interface ReadableTable {
 
 /** A request of a computation. */
 export type FolderRequest =
-  /** The names of the files. */
   | { readonly kind: 'list' }
-  /** A file, or undefined. */
   | { readonly kind: 'open'; readonly name: string }
-  /** The identity of a file, or undefined. */
   | { readonly kind: 'identify'; readonly name: string }
-  /** Bytes of a file. */
   | { readonly kind: 'read'; readonly source: Source; readonly offset: number; readonly length: number }
-  /** The contents of a data block. */
   | { readonly kind: 'block'; readonly table: ReadableTable; readonly block: number; readonly walk: TableWalk | undefined }
   /** Reads the filter of a table, if that is due. */
   | { readonly kind: 'filter'; readonly table: ReadableTable }
@@ -85,7 +80,6 @@ export function* readBlock(table: ReadableTable, block: number, walk?: TableWalk
   }
 }
 
-/** The SHA-256 of bytes, if the host has it. */
 export function* sha256Of(bytes: Uint8Array): FolderReading<ArrayBuffer | undefined> {
   return (yield { kind: 'sha256', bytes }) as ArrayBuffer | undefined;
 }
@@ -184,7 +178,6 @@ async function runFrom<T>(
   return step.value;
 }
 
-/** Resumes a reading once its answer is there. */
 async function resumed<T>(reading: FolderReading<T>, answering: unknown): Promise<IteratorResult<FolderRequest, T>> {
   let answer: unknown;
   try {

@@ -26,7 +26,6 @@ import { type FolderReading, listFiles, readBytes } from './folder-reading.js';
 import { PIECE_LENGTH } from './file-pieces.js';
 import { StoredRecords } from './stored-records.js';
 
-/** A folder to examine. */
 export interface EngineFolder {
   readonly name: string | undefined;
   /** Whether it can be listed. Otherwise only CURRENT and the MANIFEST that it names are examined. */
@@ -71,7 +70,6 @@ export function* readForeignEngine({ name: folderName, canList }: EngineFolder, 
   );
 }
 
-/** The error for a folder of another engine. */
 export function foreignEngineError({ text }: ForeignEngine, folderName: string | undefined): UnsupportedError {
   return new UnsupportedError('BLOOM_UNSUPPORTED_FORMAT', { structure: 'folder', offset: 0, file: folderName }, `it ${text}`);
 }

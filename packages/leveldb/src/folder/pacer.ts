@@ -41,7 +41,6 @@ export class Pacer {
   }
 }
 
-/** Waits. */
 export function delay(milliseconds: number): Promise<void> {
   return new Promise((resolve) => void startTimer(resolve, milliseconds));
 }

@@ -35,7 +35,6 @@ export class RecordFile {
     this.#writer = new LogWriter({ append: (bytes) => (this.#bytes = bytes), isLent: true }, byteLength);
   }
 
-  /** Bytes of the file. */
   get byteLength(): number {
     return this.#writer.byteLength;
   }

@@ -69,7 +69,6 @@ export class StoredRecords {
   }
 }
 
-/** What a file of records holds. */
 interface Records {
   /** What was read, up to the end of the last whole record. */
   readonly prefix: KnownPrefix;

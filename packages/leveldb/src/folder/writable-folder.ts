@@ -133,7 +133,6 @@ export interface PinnedFolder extends WritableFolder {
   unpin(): void | Promise<void>;
 }
 
-/** The error for a missing file or folder. */
 export function missingFile(problem: string): Error {
   return Object.assign(new Error(`ENOENT: ${problem}`), { code: 'ENOENT' });
 }

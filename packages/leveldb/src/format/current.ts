@@ -8,7 +8,6 @@ import { CorruptionError, type Place } from '@bloom/bytes';
 /** More bytes than the name of any file. */
 export const MAX_CURRENT_LENGTH = 4096;
 
-/** The contents of CURRENT. */
 export function encodeCurrent(manifest: string): Uint8Array {
   return new TextEncoder().encode(`${manifest}\n`);
 }

@@ -80,7 +80,6 @@ export function isCanonicalName(name: string): boolean {
   return file !== undefined && (!('number' in file) || name.replace(/[^0-9]/g, '') === padded(file.number));
 }
 
-/** `CURRENT`. */
 export const CURRENT = 'CURRENT';
 
 /** The file that is locked while a database is open for writing. */
@@ -89,12 +88,10 @@ export const LOCK = 'LOCK';
 /** The subfolder of the database's folder for files that a repair sets aside. */
 export const LOST = 'lost';
 
-/** The name of log `number`. */
 export function logFileName(number: bigint): string {
   return `${padded(number)}.log`;
 }
 
-/** The name of table `number`. */
 export function tableFileName(number: bigint): string {
   return `${padded(number)}.ldb`;
 }
@@ -104,12 +101,10 @@ export function oldTableFileName(number: bigint): string {
   return `${padded(number)}.sst`;
 }
 
-/** The name of MANIFEST `number`. */
 export function manifestFileName(number: bigint): string {
   return `MANIFEST-${padded(number)}`;
 }
 
-/** The name of temporary file `number`. */
 export function temporaryFileName(number: bigint): string {
   return `${padded(number)}.dbtmp`;
 }

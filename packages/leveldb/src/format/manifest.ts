@@ -54,7 +54,6 @@ export class ManifestBuilder {
     return this.#fields.comparator;
   }
 
-  /** A copy, to which further edits can be added. */
   copy(): ManifestBuilder {
     return new ManifestBuilder(this.files.copy(), this.#fields, this.compactPointers);
   }

@@ -268,7 +268,6 @@ export function compareBigints(a: bigint, b: bigint): number {
 /** The most bytes of a varint64. */
 const MAX_VARINT_LENGTH = 10;
 
-/** Writes fields one after another. */
 class FieldWriter {
   #bytes = new Uint8Array(256);
   #length = 0;

@@ -55,7 +55,6 @@ export class Version {
     this.newestFirst = newestFirst(this.levels[0]!);
   }
 
-  /** A version without tables. */
   static empty(order: KeyOrder): Version {
     return new Version(Array.from({ length: LEVEL_COUNT }, () => []), order, { structure: 'MANIFEST', offset: 0 });
   }
@@ -177,7 +176,6 @@ export class VersionBuilder {
     this.#levels = levels.map((files) => new Map(files));
   }
 
-  /** A copy, to which further edits can be applied. */
   copy(): VersionBuilder {
     return new VersionBuilder(this.#levels);
   }

@@ -19,7 +19,6 @@ import { uint32At } from '@bloom/sstable/internal';
 /** Sequence and count. */
 const BATCH_HEADER_LENGTH = 12;
 
-/** The most bytes of a varint32. */
 const MAX_VARINT32_LENGTH = 5;
 const COUNT_POSITION = 8;
 const NO_BYTES = new Uint8Array(0);

@@ -10,7 +10,6 @@ import { SharedWork } from '../folder/shared-work.js';
 import { logFileName, manifestFileName, parseFileName, tableFileName } from '../format/file-name.js';
 import { canBeginLog } from './log-start.js';
 
-/** Requests a file of the folder. */
 export type OpenSource = (name: string, signal: Signal | undefined) => Promise<HttpSource>;
 
 /** How many bytes of two answers are compared. */

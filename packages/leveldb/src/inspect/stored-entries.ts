@@ -106,7 +106,6 @@ class StoredEntries {
   readonly #options: StoredEntriesOptions;
   readonly #damage: DamagePolicy;
   #names: string[] = [];
-  /** The log or the table being read. */
   #log: OpenStoredLog | undefined;
   #table: OpenStoredTable | undefined;
   readonly #closing = new ClosingFiles();
@@ -192,7 +191,6 @@ class StoredEntries {
     this.#log = log;
   }
 
-  /** The entries of the next piece of the log. */
   *#logEntries(log: OpenStoredLog): FolderReading<StoredEntry[]> {
     log.entries = [];
     if (!(yield* log.replay.readPiece())) this.#endLog();

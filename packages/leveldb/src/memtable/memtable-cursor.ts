@@ -8,7 +8,6 @@ import { type EntryBlock, EntryCursor } from '../cursor/entry-cursor.js';
 import { HEAD, type Memtable } from './memtable.js';
 import { MemtableBlock } from './memtable-block.js';
 
-/** Moves over a memtable's entries. */
 export class MemtableCursor extends EntryCursor {
   readonly #memtable: Memtable;
   #node = HEAD;

@@ -23,7 +23,6 @@ export class MemtableHashIndex {
   /** 32 less the binary logarithm of how many slots there are. */
   #shift: number;
   #count = 0;
-  /** The hash to search for. */
   #hash = 0;
   /** The position in `#slots`: twice the number of a slot. */
   #at = 0;

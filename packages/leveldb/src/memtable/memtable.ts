@@ -81,7 +81,6 @@ export class Memtable {
    * no index was full.
    */
   private isIndexable: boolean;
-  /** The number of lookups so far. */
   private lookups = 0;
 
   /**
@@ -130,7 +129,6 @@ export class Memtable {
     return { arena: bytes.subarray(0, length), nodes: this.nodes.subarray(0, this.nodesLength) };
   }
 
-  /** The number of entries. */
   get count(): number {
     return this.#count;
   }
@@ -248,12 +246,10 @@ export class Memtable {
     return this.nodes[node + KEY_START]!;
   }
 
-  /** The length of the internal key of `node`. */
   keyLength(node: number): number {
     return this.nodes[node + KEY_LENGTH]!;
   }
 
-  /** The length of the value of `node`. */
   valueLength(node: number): number {
     return this.nodes[node + VALUE_LENGTH]!;
   }
@@ -274,7 +270,6 @@ export class Memtable {
     return this.unindexed === HEAD ? this.index : undefined;
   }
 
-  /** Puts the next nodes into the index. */
   #indexMore(): void {
     let node = this.unindexed;
     // Backward, so that the first of several entries of a user key stays.
@@ -388,7 +383,6 @@ export class Memtable {
     return node;
   }
 
-  /** Recomputes all abbreviations. */
   #abbreviateAgain(): void {
     const nodes = this.nodes;
     const arena = this.#arena.bytes;
@@ -401,7 +395,6 @@ export class Memtable {
     }
   }
 
-  /** Makes room for a node. */
   #addNode(height: number): number {
     const node = this.nodesLength;
     const end = node + LINKS + height;

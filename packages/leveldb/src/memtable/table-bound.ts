@@ -22,7 +22,6 @@ export class TableBound {
   /** Key and value of the largest entry, in bytes. */
   #largestEntry = 0;
 
-  /** Counts an entry. */
   add(internalKeyLength: number, valueLength: number): void {
     this.#entries++;
     this.#keyBytes += internalKeyLength;
@@ -36,7 +35,6 @@ export class TableBound {
     if (internalKeyLength + valueLength > this.#largestEntry) this.#largestEntry = internalKeyLength + valueLength;
   }
 
-  /** Counts an entry by its user key. */
   addUserKey(length: number, valueLength: number): void {
     this.add(length + INTERNAL_KEY_TRAILER_LENGTH, valueLength);
   }

@@ -12,7 +12,6 @@ export interface FolderPin {
   readonly lock: string | undefined;
 }
 
-/** Pins the folder at a path. */
 export function pinFolder(path: string): FolderPin {
   return { path, folder: identityOf(statSync(path, { bigint: true })), lock: heldLock(path) };
 }

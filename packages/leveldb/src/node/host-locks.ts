@@ -15,14 +15,12 @@ import { type CLibrary, CLibraryLocks } from './c-library-locks.js';
 import type { FileLocks } from './file-locks.js';
 import { codeOf } from './system-error.js';
 
-/** Facts about a host. */
 export interface Host {
   readonly versions: Readonly<Record<string, string | undefined>>;
   readonly platform: string;
   readonly arch: string;
 }
 
-/** Imports a package with native code. */
 export type ImportAddOn = (name: string) => Promise<unknown>;
 
 /** The members of `Deno`, `bun:ffi` and koffi that are used. */

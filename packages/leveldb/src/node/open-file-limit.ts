@@ -19,7 +19,6 @@ export class OpenFileLimit {
     return true;
   }
 
-  /** Returns a descriptor. */
   giveBack(): void {
     this.#count--;
   }

@@ -30,12 +30,10 @@ export class OpfsFile {
     return this.#length;
   }
 
-  /** Counts a user. */
   use(): void {
     this.#users++;
   }
 
-  /** Ends one user's use. */
   leave(): void | Promise<void> {
     if (--this.#users > 0 || this.#end !== undefined) return;
     this.#end = 'was closed';

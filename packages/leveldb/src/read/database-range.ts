@@ -80,12 +80,10 @@ export class DatabaseRange {
     return false;
   }
 
-  /** Whether there are no more entries. */
   get isOver(): boolean {
     return this.#left <= 0;
   }
 
-  /** Ends the walk. */
   end(): void {
     this.#left = 0;
   }

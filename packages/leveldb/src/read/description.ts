@@ -70,7 +70,6 @@ export interface DatabaseDescription {
   readonly dropped: readonly Dropped[];
 }
 
-/** The description of a view. */
 export function describe({ comparator, fields, manifest, version, logs, lastSequence, tables, damage }: View): DatabaseDescription {
   return {
     comparator: fields.comparator ?? comparator.name,

@@ -42,7 +42,6 @@ export interface KnownLogs {
   readonly visible: bigint;
 }
 
-/** Opens and replays the logs of a folder. */
 export class FolderLogs {
   readonly #folderName: string | undefined;
   readonly #isStrict: boolean;

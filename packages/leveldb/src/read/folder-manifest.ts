@@ -116,7 +116,6 @@ export class FolderManifest {
   }
 }
 
-/** Reads a whole file into memory. */
 function* wholeFile(file: FolderFile, name: string): FolderReading<MemorySource> {
   mustBeManifestLength(file, manifestPlace(file, name));
   return new MemorySource(yield* readBytes(file, 0, file.byteLength), file.name ?? name);

@@ -12,13 +12,11 @@ import { MissingTable, type TableCache } from '../table/table-cache.js';
 import type { TableHandle } from '../table/table-handle.js';
 import { evidenceOf, Restart, truncationOf } from './reading-restart.js';
 
-/** A table that could not be opened. */
 export interface TableFailure {
   readonly file: FileMetadata;
   readonly error: unknown;
 }
 
-/** Opens the tables of a folder. */
 export class FolderTables {
   /** Whether tables are opened when they are needed, rather than with the view. */
   readonly opensLater: boolean;

@@ -26,7 +26,6 @@ export interface KnownDatabase {
   shown: Shown | undefined;
 }
 
-/** The files of a view. */
 export interface Shown {
   /** The name of the MANIFEST. */
   readonly manifest: string;

@@ -70,7 +70,6 @@ export class LookupTrace {
     this.#passLevel(level, newest === undefined ? 'out-of-range' : 'newer');
   }
 
-  /** A table is searched. */
   askTable(file: FileMetadata, level: number, wasOpen: boolean): void {
     this.#endStep();
     if (level === 0) this.#newest++;

@@ -11,7 +11,6 @@ export class OpenedFiles {
     this.#closing = closing;
   }
 
-  /** The file called `name`, or undefined. */
   *open(name: string): FolderReading<FolderFile | undefined> {
     const file = yield* openFile(name);
     if (file !== undefined) this.#files.push(file);

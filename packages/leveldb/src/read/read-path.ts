@@ -81,7 +81,7 @@ export interface ReadObserver {
 
 /**
  * How `DatabaseReader`, `SyncDatabaseReader` and `Database` read: the current view, lookups, cursors and ranges, and the synchronous calls of
- * the latter two. Those pass the name of the call, for errors about its options.
+ * the latter two (`…AtOnce`). Those pass the name of the call, for errors about its options.
  */
 export class ReadPath {
   readonly #name: ReaderName;
@@ -222,27 +222,22 @@ export class ReadPath {
     return this.copier.copyRange(valueBytes, valueStart, valueEnd);
   }
 
-  /** Looks up a key synchronously. */
   getAtOnce(call: string, key: Uint8Array | string, options: SequenceOptions | undefined): Bytes | undefined {
     return this.valueOf(this.#lookUpAtOnce(call, key, options));
   }
 
-  /** `getAs`, synchronously. */
   makeAtOnce<T>(call: string, key: Uint8Array | string, make: MakeOfBytes<T>, options: SequenceOptions | undefined): T | undefined {
     return this.madeOf(this.#lookUpAtOnce(call, key, options), make);
   }
 
-  /** Whether there is a value of `key`, synchronously. */
   hasAtOnce(call: string, key: Uint8Array | string, options: SequenceOptions | undefined): boolean {
     return this.isFound(this.#lookUpAtOnce(call, key, options));
   }
 
-  /** `getMany`, synchronously. */
   getManyAtOnce(call: string, keys: Iterable<Uint8Array | string>, options: SequenceOptions | undefined): (Bytes | undefined)[] {
     return this.#manyAtOnce(call, keys, options, (lookup) => this.valueOf(lookup));
   }
 
-  /** `hasMany`, synchronously. */
   hasManyAtOnce(call: string, keys: Iterable<Uint8Array | string>, options: SequenceOptions | undefined): boolean[] {
     return this.#manyAtOnce(call, keys, options, (lookup) => this.isFound(lookup));
   }
@@ -274,19 +269,16 @@ export class ReadPath {
     return new SyncRangeIterator(walk, view, pick, this.state, (reading) => runSync(this.folder, reading));
   }
 
-  /** A cursor whose moves are synchronous. */
   cursorAtOnce(call: string, options: DatabaseCursorOptions | undefined): SyncDatabaseCursor {
     this.mustBeOpen();
     const { view } = this;
     return new SyncDatabaseCursor(new CursorState(view, this.cursorFor(call, options), this.state), (reading) => runSync(this.folder, reading));
   }
 
-  /** `explain`, synchronously. */
   explainAtOnce(call: string, key: Uint8Array | string, options: SequenceOptions | undefined): LookupExplanation {
     return runSync(this.folder, this.explained(this.view, call, key, options));
   }
 
-  /** `versions`, synchronously. */
   versionsAtOnce(call: string, key: Uint8Array | string, options: SequenceOptions | undefined): StoredVersion[] {
     this.mustBeOpen();
     return runSync(this.folder, this.versionsIn(this.present.view, call, key, options));

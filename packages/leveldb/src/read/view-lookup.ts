@@ -89,7 +89,6 @@ export class ViewLookup {
     }
   }
 
-  /** Whether the current or last lookup is in `view`. */
   isOf(view: View): boolean {
     return this.view === view;
   }

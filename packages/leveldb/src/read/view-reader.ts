@@ -38,7 +38,6 @@ import { View } from './view.js';
 /** The least number of restarts after missing, truncated or damaged files: one confirms that logs are damaged, another one that tables are. */
 const CONFIRMING_RESTARTS = 2;
 
-/** Reads views of one folder. */
 export class ViewReader {
   /** How often reading was restarted because the folder had changed. */
   restarts = 0;
@@ -125,7 +124,6 @@ export class ViewReader {
     }
   }
 
-  /** What all tables did so far. */
   get counts(): TableStats {
     return sumOf(this.#caches.map((tables) => tables.counts()));
   }

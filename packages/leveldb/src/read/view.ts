@@ -16,7 +16,6 @@ import { firstAtOrAfter, type KeyOrder, type Version } from '../format/version.j
 import type { ReadSampler } from '../cursor/read-samples.js';
 import { VisibleCursor } from '../cursor/visible-cursor.js';
 
-/** The parts of a view. */
 export interface ViewParts {
   readonly comparator: Comparator;
   readonly order: KeyOrder;

@@ -72,7 +72,6 @@ export class LevelBlocks {
   readonly nextStored = (into: Uint8Array, take: (start: number, length: number) => void, most: number): number =>
     this.#readsAtOnce && this.#handle !== undefined ? this.#handle.readStored(this.#next, 1, into, take, most) : 0;
 
-  /** Passes the next `count` blocks of the table. */
   pass(count: number): void {
     this.#next += count;
   }

@@ -15,14 +15,12 @@ import { TableHandle } from './table-handle.js';
 import { WholeTable } from './whole-table.js';
 import type { FileMetadata } from '../format/version-edit.js';
 
-/** The counts of several tables together. */
 export function sumOf(all: readonly TableStats[]): MutableTableStats {
   const sum = newTableStats(0);
   for (const counts of all) for (const name of Object.keys(sum) as (keyof TableStats)[]) sum[name] += counts[name];
   return sum;
 }
 
-/** A table that the folder does not have. */
 export class MissingTable extends Error {
   readonly metadata: FileMetadata;
 
@@ -57,7 +55,6 @@ export class TableCache {
   readonly #open = new Set<TableHandle>();
   /** Tables that could not be opened, with the errors. */
   private readonly broken = new Map<bigint, CorruptionError>();
-  /** Tables that are being opened. */
   private readonly openings = new SharedWork<bigint>();
   private readonly gate = new ReadGate();
   private readonly scratch = new StoredScratch();
@@ -235,7 +232,6 @@ export class TableCache {
     for (const handle of [...this.handles.values()]) if (handle.isStale) this.#forget(handle);
   }
 
-  /** The counts of all tables so far. */
   counts(): TableStats {
     return sumOf([this.#counts, ...[...this.#open].map(({ stats }) => stats)]);
   }

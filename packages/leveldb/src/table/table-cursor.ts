@@ -20,7 +20,6 @@ const EMPTY_BLOCK = Uint8Array.of(0, 0, 0, 0, 1, 0, 0, 0);
  */
 const FILLED_PARTS = 16;
 
-/** Moves over a table's entries. */
 export class TableEntries extends EntryCursor {
   readonly #handle: TableHandle;
   readonly #cursor: TableCursor;

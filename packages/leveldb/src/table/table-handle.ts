@@ -12,7 +12,6 @@ function isLentTo({ reverse }: TableWalk): boolean {
   return !reverse;
 }
 
-/** An open table of a database. */
 export class TableHandle implements ReadableTable {
   readonly metadata: FileMetadata;
   readonly table: OpenTable;

@@ -35,7 +35,6 @@ export class LiveFiles {
     for (const one of dropped) this.#damage.add(one);
   }
 
-  /** The counts of all tables so far. */
   get counts(): TableStats {
     return this.#tables.counts();
   }
@@ -62,7 +61,6 @@ export class LiveFiles {
     return view;
   }
 
-  /** Whether a view that may be in use has this memtable. */
   shows(memtable: Memtable): boolean {
     return this.#live.shows(memtable);
   }
@@ -144,7 +142,6 @@ export class LiveFiles {
     return hasDropped;
   }
 
-  /** Closes all tables. */
   close(): Promise<void> {
     return this.#tables.close();
   }

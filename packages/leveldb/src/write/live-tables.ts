@@ -52,7 +52,6 @@ export class LiveTables {
     this.#dropped.clear();
   }
 
-  /** Whether a table is needed. */
   has(number: bigint): boolean {
     if (this.#current.has(number)) return true;
     const span = this.#dropped.get(number);

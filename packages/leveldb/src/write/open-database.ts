@@ -40,7 +40,6 @@ export class OpenDatabase implements TableFiles {
     for (const { level, file } of change?.newFiles ?? []) this.background.stats.add(level, { milliseconds: 0, bytesRead: 0, bytesWritten: file.size });
   }
 
-  /** Opens or creates a database. */
   static async open(folder: WritableFolder, settings: Settings): Promise<OpenDatabase> {
     await mustNotLookForeign(folder, settings);
     const hold = await holdDatabaseFolder(folder, settings);

@@ -30,7 +30,6 @@ import { canBeContinued, RecordFile } from '../folder/record-file.js';
 import { ENTRIES_PER_LOOK } from '../table/table-file.js';
 import type { VersionSet } from './version-set.js';
 
-/** The outcome of recovering the logs. */
 export interface Recovered {
   /** New tables of level 0. They are on disk, but not yet in a version. */
   readonly files: readonly FileMetadata[];
@@ -38,7 +37,6 @@ export interface Recovered {
   readonly isChanged: boolean;
   /** The last log, if it is reused. */
   readonly log: LiveLog | undefined;
-  /** The damaged parts that were left out. */
   readonly dropped: readonly Dropped[];
 }
 

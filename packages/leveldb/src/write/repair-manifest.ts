@@ -101,12 +101,10 @@ export class RepairManifest {
     return last;
   }
 
-  /** The table of that number in the last version. */
   tableOf(number: bigint): ListedTable | undefined {
     return this.#listed.get(number);
   }
 
-  /** The state of a table in the folder. */
   stateOfTable(number: bigint): FileState {
     if (this.#listed.has(number)) return 'listed';
     if (this.#deleted.has(number)) return 'obsolete';

@@ -80,7 +80,6 @@ export class RepairedTables {
     if (number < LAST_KEPT_NUMBER && number >= this.#nextFileNumber) this.#nextFileNumber = number + 1n;
   }
 
-  /** Takes the next number for a file. */
   newFileNumber(): bigint {
     return this.#nextFileNumber++;
   }
@@ -95,12 +94,10 @@ export class RepairedTables {
     if (sequence > this.lastSequence) this.lastSequence = sequence;
   }
 
-  /** Whether a table of this number may be kept. */
   mayKeep(number: bigint): boolean {
     return number < LAST_KEPT_NUMBER && !this.#names.has(number);
   }
 
-  /** Whether a table of this number is kept. */
   isKept(number: bigint): boolean {
     return this.#names.has(number);
   }
@@ -117,7 +114,6 @@ export class RepairedTables {
     return this.#memtable;
   }
 
-  /** Adds an entry. */
   async add({ userKey, sequence, type }: InternalKey, value: Uint8Array): Promise<void> {
     const bytes = new Uint8Array(userKey.length + value.length);
     bytes.set(userKey);
@@ -203,7 +199,6 @@ export class RepairedTables {
     return this.#tables.map(({ level, file }) => ({ level: level!, file }));
   }
 
-  /** How many entries the tables have. */
   get entries(): number {
     return this.#tables.reduce((sum, { entries }) => sum + entries, 0);
   }

@@ -143,7 +143,6 @@ export class VersionSet implements ManifestFields {
     }
   }
 
-  /** The name of the MANIFEST that is being written. */
   get manifestName(): string {
     return manifestFileName(this.manifestNumber);
   }
@@ -170,7 +169,6 @@ export class VersionSet implements ManifestFields {
     return this.keys.bytes <= MAX_MANIFEST_RECORDS / 2;
   }
 
-  /** Takes the next number for a file. */
   newFileNumber(): bigint {
     return this.nextFileNumber++;
   }

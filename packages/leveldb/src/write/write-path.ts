@@ -40,7 +40,6 @@ export class RefusedBatch extends Error {
   }
 }
 
-/** The path of one record at a time into the database. */
 export class WritePath {
   readonly #folder: WritableFolder;
   readonly #settings: Settings;
