@@ -279,7 +279,7 @@ export class BackgroundWork {
     const base = versions.current;
     const number = versions.newFileNumber();
     const start = now();
-    files.keep(number);
+    files.pending.add(number);
     onEvent?.({ kind: 'flush-began', log: name, table: tableFileName(number), entries: memtable.count });
     let isListed = false;
     try {
@@ -302,7 +302,7 @@ export class BackgroundWork {
         onEvent?.({ kind: 'flush-ended', log: name, level, table: written && tableMade(written), milliseconds });
       });
     } finally {
-      files.unkeep(number);
+      files.pending.delete(number);
       if (!isListed) await this.#discard([number]);
     }
     await this.removeObsoleteFiles();
@@ -375,7 +375,7 @@ export class BackgroundWork {
     const newFileNumber = (): bigint => {
       const number = versions.newFileNumber();
       numbers.push(number);
-      files.keep(number);
+      files.pending.add(number);
       return number;
     };
     // Without memtables: those that are flushed during the merge would stay in memory until its end.
@@ -416,7 +416,7 @@ export class BackgroundWork {
     } finally {
       this.mergeTarget = undefined;
       view.unpin();
-      for (const number of numbers) files.unkeep(number);
+      for (const number of numbers) files.pending.delete(number);
       if (!isListed) await this.#discard(numbers);
     }
     await this.removeObsoleteFiles();

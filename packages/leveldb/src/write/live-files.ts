@@ -16,13 +16,13 @@ import type { VersionSet } from './version-set.js';
 
 /** Keeps the tables that are in use open, and deletes the files that are no longer needed. */
 export class LiveFiles {
+  /** The numbers of tables that are being written. They are not deleted although no version has them yet. */
+  readonly pending = new Set<bigint>();
   readonly #folder: WritableFolder;
   readonly #settings: Settings;
   readonly #tables: TableCache;
   readonly #damage = new DamagePolicy(true);
   readonly #live = new LiveTables();
-  /** The numbers of tables that are being written. */
-  readonly #pending = new Set<bigint>();
 
   constructor(folder: WritableFolder, settings: Settings) {
     this.#folder = folder;
@@ -65,16 +65,6 @@ export class LiveFiles {
     return this.#live.shows(memtable);
   }
 
-  /** Protects a table that is not part of any version yet from deletion. */
-  keep(number: bigint): void {
-    this.#pending.add(number);
-  }
-
-  /** Ends the protection by `keep`. */
-  unkeep(number: bigint): void {
-    this.#pending.delete(number);
-  }
-
   /** Opens newly written tables, which verifies that they can be read, and keeps them open. */
   async openTables(files: readonly FileMetadata[]): Promise<void> {
     await runAsync(this.#folder, all(files.map((file) => this.#tables.openAtFirst(file))));
@@ -112,7 +102,7 @@ export class LiveFiles {
       if (file === undefined || !('number' in file) || !isCanonicalName(name)) return false;
       const { type, number } = file;
       if (type === 'log') return number < logNumber && number !== previousLogNumber;
-      return type === 'manifest' ? number < manifestNumber : !this.#live.has(number) && !this.#pending.has(number);
+      return type === 'manifest' ? number < manifestNumber : !this.#live.has(number) && !this.pending.has(number);
     });
   }
 
@@ -137,9 +127,7 @@ export class LiveFiles {
 
   /** Stops keeping the tables that only views need. @returns whether there were any. */
   endViews(): boolean {
-    const { hasDropped } = this.#live;
-    this.#live.forgetDropped();
-    return hasDropped;
+    return this.#live.forgetDropped();
   }
 
   close(): Promise<void> {

@@ -42,14 +42,11 @@ export class LiveTables {
     for (const number of this.#dropped.keys()) if (!this.has(number)) this.#dropped.delete(number);
   }
 
-  /** Whether a table of an earlier version was still needed at the last check. */
-  get hasDropped(): boolean {
-    return this.#dropped.size > 0;
-  }
-
-  /** Forgets tables that only views need, even if the views are in use. */
-  forgetDropped(): void {
+  /** Forgets tables that only views need, even if the views are in use. @returns whether there were any at the last check. */
+  forgetDropped(): boolean {
+    const hadSome = this.#dropped.size > 0;
     this.#dropped.clear();
+    return hadSome;
   }
 
   has(number: bigint): boolean {

@@ -9,7 +9,7 @@ import { Pacer } from '../folder/pacer.js';
 import type { WritableFolder } from '../folder/writable-folder.js';
 import { keyOrderOf } from '../format/database-key.js';
 import { parseFileName, tableFileName } from '../format/file-name.js';
-import { compareBigints, type FileMetadata, LEVEL_COUNT } from '../format/version-edit.js';
+import { compareBigints, type FileMetadata, LEVEL_COUNT, type VersionEdit } from '../format/version-edit.js';
 import { compareInternal, compareUser, type KeyOrder, overlap } from '../format/version.js';
 import { Memtable } from '../memtable/memtable.js';
 import { MemtableCursor } from '../memtable/memtable-cursor.js';
@@ -28,12 +28,6 @@ interface RepairedTable extends SortedTable {
   readonly level: number | undefined;
 }
 
-/** A table and the level that it gets. */
-export interface PlacedTable {
-  readonly level: number;
-  readonly file: FileMetadata;
-}
-
 /**
  * The tables of the repaired database: those that are kept unchanged, and those that are written from entries saved elsewhere.
  *
@@ -42,18 +36,20 @@ export interface PlacedTable {
 export class RepairedTables {
   /** The highest sequence found. */
   lastSequence = 0n;
+  /** The number that the next file will have. */
+  nextFileNumber = 1n;
+  /** Saved entries that will become tables; `flushIfFull` is called between them. */
+  memtable: Memtable;
+  /** The names of sound tables that are empty, or whose entries are now in other tables. */
+  readonly superseded: string[] = [];
   readonly #folder: WritableFolder;
   readonly #settings: Settings;
   readonly #order: KeyOrder;
   readonly #damage = new DamagePolicy(true);
   readonly #cache: TableCache;
-  /** Saved entries that will become tables. */
-  #memtable: Memtable;
-  #nextFileNumber = 1n;
   #tables: RepairedTable[] = [];
   /** The names of the existing tables. */
   readonly #names = new Map<bigint, string>();
-  readonly #superseded: string[] = [];
   readonly #written = new Set<bigint>();
 
   constructor(folder: WritableFolder, settings: Settings) {
@@ -61,7 +57,7 @@ export class RepairedTables {
     this.#settings = settings;
     this.#order = keyOrderOf(settings.comparator);
     this.#cache = new TableCache(settings.maxOpenTables, settings.reading, settings.opening, null);
-    this.#memtable = new Memtable(this.#order.compareInternalKeys);
+    this.memtable = new Memtable(this.#order.compareInternalKeys);
   }
 
   /**
@@ -77,16 +73,11 @@ export class RepairedTables {
 
   /** Makes new files get numbers above `number`, unless that is too high for later files. */
   takeNumber(number: bigint): void {
-    if (number < LAST_KEPT_NUMBER && number >= this.#nextFileNumber) this.#nextFileNumber = number + 1n;
+    if (number < LAST_KEPT_NUMBER && number >= this.nextFileNumber) this.nextFileNumber = number + 1n;
   }
 
   newFileNumber(): bigint {
-    return this.#nextFileNumber++;
-  }
-
-  /** The number that the next file will have. */
-  get nextFileNumber(): bigint {
-    return this.#nextFileNumber;
+    return this.nextFileNumber++;
   }
 
   /** Records the sequence of an operation. */
@@ -106,31 +97,26 @@ export class RepairedTables {
   keep(name: string, table: SortedTable, level: number | undefined): void {
     this.#names.set(table.file.number, name);
     if (table.entries > 0) this.#tables.push({ ...table, level });
-    else this.#superseded.push(name);
-  }
-
-  /** The memtable that takes entries; `flushIfFull` is called between them. */
-  get memtable(): Memtable {
-    return this.#memtable;
+    else this.superseded.push(name);
   }
 
   async add({ userKey, sequence, type }: InternalKey, value: Uint8Array): Promise<void> {
     const bytes = new Uint8Array(userKey.length + value.length);
     bytes.set(userKey);
     bytes.set(value, userKey.length);
-    this.#memtable.add(sequence, type, bytes, 0, userKey.length, userKey.length, bytes.length);
+    this.memtable.add(sequence, type, bytes, 0, userKey.length, userKey.length, bytes.length);
     this.sawSequence(sequence);
     await this.flushIfFull();
   }
 
   async flushIfFull(): Promise<void> {
-    if (this.#memtable.memoryUsage > this.#settings.writeBufferSize) await this.flush();
+    if (this.memtable.memoryUsage > this.#settings.writeBufferSize) await this.flush();
   }
 
   /** Turns the added entries into tables. */
   async flush(): Promise<void> {
-    const memtable = this.#memtable;
-    this.#memtable = new Memtable(this.#order.compareInternalKeys);
+    const memtable = this.memtable;
+    this.memtable = new Memtable(this.#order.compareInternalKeys);
     this.#tables.push(...(await this.#write(new MemtableCursor(memtable))));
   }
 
@@ -195,7 +181,7 @@ export class RepairedTables {
   }
 
   /** The tables and their levels, once they are placed. */
-  get placed(): PlacedTable[] {
+  get placed(): NonNullable<VersionEdit['newFiles']> {
     return this.#tables.map(({ level, file }) => ({ level: level!, file }));
   }
 
@@ -215,11 +201,6 @@ export class RepairedTables {
   /** The names of all tables that were begun, including unfinished ones. */
   get begun(): string[] {
     return [...this.#written].map(tableFileName);
-  }
-
-  /** The names of sound tables that are empty, or whose entries are now in other tables. */
-  get superseded(): readonly string[] {
-    return this.#superseded;
   }
 
   close(): Promise<void> {
@@ -297,7 +278,7 @@ export class RepairedTables {
     const runs = this.#runsOf(group.map(({ file }) => file));
     const sources = runs.map((run) => this.entriesOf(run));
     const merged = await this.#write(new MergeCursor(sources, this.#order.compareInternalKeys));
-    this.#superseded.push(...group.map(({ file: { number } }) => this.#names.get(number) ?? tableFileName(number)));
+    this.superseded.push(...group.map(({ file: { number } }) => this.#names.get(number) ?? tableFileName(number)));
     return merged;
   }
 
