@@ -8,7 +8,7 @@ import { instantiateKernel } from '@bloom/bytes/internal';
 import type { TableBuilderOptions } from '@bloom/sstable';
 import { type BlockRoom, KernelMemory } from '../cursor/kernel-memory.js';
 import { type ReadStored, StoredBlocks, type StoredKernel } from '../cursor/stored-blocks.js';
-import type { MemtableArrays } from '../folder/table-thread.js';
+import type { CompactedTables, MemtableArrays } from '../folder/table-thread.js';
 import { LINKS } from '../memtable/memtable.js';
 import type { TableFile } from '../table/table-file.js';
 import { MERGE_KERNEL } from './merge-kernel.wasm.js';
@@ -90,13 +90,6 @@ export function blockShapeOf({ blockSize, blockRestartInterval, filterPolicy, ma
   if (blockSize === undefined || blockRestartInterval === undefined || filterPolicy === undefined || maxBlockBytes === undefined) return undefined;
   if (blockSize > MAX_BLOCK_SIZE || maxBlockBytes < MIN_BLOCK_LIMIT || blockRestartInterval > 0x7fff_ffff) return undefined;
   return { blockSize, restartInterval: blockRestartInterval, hasFilter: filterPolicy !== null };
-}
-
-/** The number of entries written and dropped. */
-export interface MergedEntries {
-  readonly entriesRead: number;
-  readonly shadowedDropped: number;
-  readonly deletionsDropped: number;
 }
 
 /** Kernels that no job uses. */
@@ -289,7 +282,7 @@ export class MergeKernel {
     return true;
   }
 
-  get merged(): MergedEntries {
+  get merged(): Omit<CompactedTables, 'tables'> {
     this.#kernel.tell();
     return { entriesRead: this.#result(3), shadowedDropped: this.#result(4), deletionsDropped: this.#result(5) };
   }

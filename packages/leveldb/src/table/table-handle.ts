@@ -166,8 +166,7 @@ export class TableHandle implements ReadableTable {
     const isUnsure = this.blocks.mustBeSure !== undefined;
     this.blocks.mustBeSure = undefined;
     try {
-      if (isUnsure) this.watched?.mustBeUnchanged();
-      else this.watched?.mustNotBeKnownToHaveChanged();
+      this.watched?.mustBeUnchanged(isUnsure);
     } catch (error) {
       // Some of the blocks may be another table's.
       this.blocks.forget();

@@ -23,8 +23,8 @@ export class WholeTable implements FolderFile {
   /** Whether each read checks that the file has not changed. */
   readonly isWatched: boolean = false;
   #hasChanged = false;
-  /** Whether the next read leaves the check for changes to `mustBeUnchanged`. */
-  #isDeferring = false;
+  /** Whether the next read leaves the check for changes to a later `mustBeUnchanged`. */
+  isDeferring = false;
   readonly #file: FolderFile;
 
   /**
@@ -58,26 +58,17 @@ export class WholeTable implements FolderFile {
       });
   }
 
-  /** Whether the next read leaves the check for changes to a later `mustBeUnchanged`. */
-  set isDeferring(isDeferring: boolean) {
-    this.#isDeferring = isDeferring;
-  }
-
   /**
    * Checks whether the file, which others may change, has changed since it was opened. A table is written only once, so changed bytes belong to
    * another table.
    *
+   * @param asksHost whether the host is asked again.
    * @throws FolderError `BLOOM_FOLDER_CHANGED` when it has.
    */
-  mustBeUnchanged(): void {
+  mustBeUnchanged(asksHost = true): void {
     // Permanently: once the file is deleted too, the host may no longer notice that it was overwritten.
-    this.#hasChanged ||= this.#file.hasChanged!();
-    if (this.#hasChanged) throw this.#changed();
-  }
-
-  /** As {@link mustBeUnchanged}, but only from what is already known. */
-  mustNotBeKnownToHaveChanged(): void {
-    if (this.#hasChanged) throw this.#changed();
+    this.#hasChanged ||= asksHost && this.#file.hasChanged!();
+    if (this.#hasChanged) throw new FolderError('BLOOM_FOLDER_CHANGED', `${this.name} was overwritten: refresh the reader`, { file: this.name });
   }
 
   read(offset: number, length: number, signal?: Signal): Uint8Array | Promise<Uint8Array> {
@@ -94,12 +85,8 @@ export class WholeTable implements FolderFile {
 
   /** Whether the check of this read is deferred. Code that the read calls may read too, and that is another read. */
   #takeDeferral(): boolean {
-    const isDeferring = this.#isDeferring;
-    this.#isDeferring = false;
+    const isDeferring = this.isDeferring;
+    this.isDeferring = false;
     return isDeferring;
-  }
-
-  #changed(): FolderError {
-    return new FolderError('BLOOM_FOLDER_CHANGED', `${this.name} was overwritten: refresh the reader`, { file: this.name });
   }
 }
