@@ -280,12 +280,7 @@ export class LevelEntries extends EntryCursor {
     do {
       if (this.entries === undefined) {
         try {
-          const handle = yield* this.tables.open(this.files[this.i]!);
-          if (this.isPassedOver?.(handle) === true) {
-            this.#leave();
-            continue;
-          }
-          this.#use(handle);
+          if (!this.#use(yield* this.tables.open(this.files[this.i]!))) continue;
         } catch (error) {
           this.damage.pass(error);
           this.#leave();
@@ -321,11 +316,7 @@ export class LevelEntries extends EntryCursor {
       if (this.entries === undefined) {
         const handle = this.tables.get(this.files[this.i]!);
         if (handle === undefined) return this.#wait();
-        if (this.isPassedOver?.(handle) === true) {
-          this.#leave();
-          continue;
-        }
-        this.#use(handle);
+        if (!this.#use(handle)) continue;
         if (!this.#land()) return this.#wait();
       }
       const entries = this.entries!;
@@ -360,11 +351,17 @@ export class LevelEntries extends EntryCursor {
     }
   }
 
-  #use(handle: TableHandle): void {
+  /** Enters an open table. @returns false if it is skipped. */
+  #use(handle: TableHandle): boolean {
+    if (this.isPassedOver?.(handle) === true) {
+      this.#leave();
+      return false;
+    }
     this.tables.pin(handle);
     this.handle = handle;
     this.entries = new TableEntries(handle, this.damage, this.readsAtOnce, this.fillsCache);
     this.entry = this.entries.entry;
+    return true;
   }
 
   #release(): void {
