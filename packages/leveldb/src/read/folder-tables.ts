@@ -10,7 +10,7 @@ import type { FileMetadata } from '../format/version-edit.js';
 import type { Version } from '../format/version.js';
 import { MissingTable, type TableCache } from '../table/table-cache.js';
 import type { TableHandle } from '../table/table-handle.js';
-import { evidenceOf, Restart, truncationOf } from './reading-restart.js';
+import { evidenceOf, Restart, restartFor } from './reading-restart.js';
 
 export interface TableFailure {
   readonly file: FileMetadata;
@@ -90,7 +90,7 @@ export class FolderTables {
     const restarts = failures.flatMap((failure) => this.#restartFor(failure, names, place, seen) ?? []);
     // One for all: otherwise each of two tables would be the reason for another attempt, again and again.
     const evidence = restarts.map((restart) => restart.evidence).join('\n');
-    const reason = earlier.has(evidence) ? restarts.find(({ damage: found }) => truncationOf(found) === undefined) : restarts[0];
+    const reason = earlier.has(evidence) ? restarts.find(({ damage: found }) => restartFor(found, 'BLOOM_TRUNCATED') === undefined) : restarts[0];
     if (reason !== undefined) throw new Restart(reason.damage, evidence);
     for (const { file, error } of failures) {
       if (!(error instanceof MissingTable)) {
@@ -126,6 +126,6 @@ export class FolderTables {
     }
     // Where files can be identified, the next attempt looks for replaced ones, and may find another each time.
     const isChanged = error instanceof FolderError && error.code === 'BLOOM_FOLDER_CHANGED' && !this.#canIdentify;
-    return isChanged ? new Restart(error, error.message) : truncationOf(error);
+    return isChanged ? new Restart(error, error.message) : restartFor(error, 'BLOOM_TRUNCATED');
   }
 }

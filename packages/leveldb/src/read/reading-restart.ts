@@ -16,23 +16,12 @@ export class Restart extends Error {
 }
 
 /**
- * An error for a file that has fewer bytes than when it was opened, as a reason to restart; undefined for any other error. Writers that
- * allocate space in advance, such as the Java port, truncate a log or a MANIFEST when they close it.
+ * An error with one of these codes as a reason to restart; undefined for any other error. Writers that allocate space in advance, such as the
+ * Java port, truncate a log or a MANIFEST when they close it: `BLOOM_TRUNCATED`. They replace its zeros when they write, and a read at that moment
+ * may get zeros before a record: `BLOOM_BAD_LOG`.
  */
-export function truncationOf(error: unknown): Restart | undefined {
-  return restartFor(error, 'BLOOM_TRUNCATED');
-}
-
-/**
- * An error for a damaged log or MANIFEST as a reason to restart; undefined for any other error. A writer that allocated space in advance replaces
- * its zeros, and a read at that moment may get zeros before a record.
- */
-export function logDamageOf(error: unknown): Restart | undefined {
-  return restartFor(error, 'BLOOM_BAD_LOG');
-}
-
-function restartFor(error: unknown, code: CorruptionCode): Restart | undefined {
-  if (!(error instanceof CorruptionError) || error.code !== code) return undefined;
+export function restartFor(error: unknown, ...codes: CorruptionCode[]): Restart | undefined {
+  if (!(error instanceof CorruptionError) || !codes.includes(error.code)) return undefined;
   return new Restart(error, `${error.file ?? ''}\n${error.offset}\n${error.problem}`);
 }
 

@@ -29,7 +29,7 @@ import { FolderTables } from './folder-tables.js';
 import { isSameDatabase, type KnownDatabase } from './known-database.js';
 import { OpenedFiles } from './opened-files.js';
 import { DEFAULT_MAX_RESTARTS, openTablesFor, type ReaderOptions } from './reader-options.js';
-import { evidenceOf, logDamageOf, Restart, truncationOf } from './reading-restart.js';
+import { evidenceOf, Restart, restartFor } from './reading-restart.js';
 import { sumOf, TableCache, ViewTables } from '../table/table-cache.js';
 import type { TableHandle } from '../table/table-handle.js';
 import type { Version } from '../format/version.js';
@@ -111,7 +111,7 @@ export class ViewReader {
         return yield* this.#attempt();
       } catch (error) {
         if (!(error instanceof FolderError && error.code === 'BLOOM_FOLDER_CHANGED')) {
-          const restart = error instanceof Restart ? error : (truncationOf(error) ?? logDamageOf(error));
+          const restart = error instanceof Restart ? error : restartFor(error, 'BLOOM_TRUNCATED', 'BLOOM_BAD_LOG');
           if (restart === undefined) throw error;
           if (this.evidence.has(restart.evidence)) throw restart.damage;
           this.evidence.add(restart.evidence);
