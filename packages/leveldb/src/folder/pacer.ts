@@ -1,5 +1,5 @@
 // Taken at load: test suites replace the host's functions with fake ones.
-const now = /* @__PURE__ */ performance.now.bind(performance);
+export const now = /* @__PURE__ */ performance.now.bind(performance);
 const startTimer = setTimeout;
 
 /**

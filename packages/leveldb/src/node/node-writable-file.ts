@@ -2,11 +2,9 @@ import { close, closeSync, constants, fdatasync, fstatSync, openSync, unlinkSync
 import { open } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { FolderError } from '../folder/folder.js';
+import { now } from '../folder/pacer.js';
 import type { WritableFile } from '../folder/writable-folder.js';
 import { codeOf } from './system-error.js';
-
-// Taken at load: test suites replace the host's functions with fake ones.
-const now = /* @__PURE__ */ performance.now.bind(performance);
 
 const closeLater = promisify(close);
 const syncLater = promisify(fdatasync);

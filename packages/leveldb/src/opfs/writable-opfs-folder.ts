@@ -1,7 +1,7 @@
 import { mustHaveAtMost } from '@bloom/bytes/internal';
 import { DatabaseError } from '../folder/database-error.js';
 import { isPlainName, mustBePlainName, type FolderFile } from '../folder/folder.js';
-import { delay } from '../folder/pacer.js';
+import { delay, now } from '../folder/pacer.js';
 import { type FolderLock, missingFile, type WritableFile, type WritableFolder } from '../folder/writable-folder.js';
 import { LOST } from '../format/file-name.js';
 import { leaveLogBlock } from './name-log.js';
@@ -9,9 +9,6 @@ import { NameTurns } from './name-turns.js';
 import { folderErrorOf, OpfsFile, OpfsReadFile, OpfsWritableFile } from './opfs-file.js';
 import { type AccessHandle, type DirectoryHandle, type FileHandle, isAbsence, locksHere, nameOf } from './opfs-host.js';
 import { directoryAt, namesOfPath } from './opfs-path.js';
-
-// Taken at load: test suites replace the host's functions with fake ones.
-const now = /* @__PURE__ */ performance.now.bind(performance);
 
 /** How long to wait for a file that another worker holds. A terminated worker releases its lock before it releases its files. */
 const PATIENCE_MS = 5000;

@@ -18,7 +18,7 @@ import { parseFileName, tableFileName } from '../format/file-name.js';
 import type { FileMetadata, VersionEdit } from '../format/version-edit.js';
 import type { Version } from '../format/version.js';
 import { ClosedError } from '../read/open-state.js';
-import { turn } from '../folder/pacer.js';
+import { now, turn } from '../folder/pacer.js';
 import { tableMade, versionInstalled } from './database-event.js';
 import type { Settings } from './database-options.js';
 import type { DatabaseState } from './database-state.js';
@@ -28,9 +28,6 @@ import { BitsChoice } from './bits-by-level.js';
 import { CompactionStats } from './properties.js';
 import { firstOfSeveral } from './cursor-sampler.js';
 import { TableMaker } from './table-maker.js';
-
-// Taken at load: test suites replace the host's functions with fake ones.
-const now = /* @__PURE__ */ performance.now.bind(performance);
 
 /** A compaction that a caller asked for. */
 interface ManualCompaction {
