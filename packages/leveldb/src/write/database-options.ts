@@ -206,7 +206,7 @@ export function settingsOf(options: DatabaseOptions): Settings {
     maxBlockBytes,
     omitLargeFilters: true,
   };
-  const bloomPolicies = new BloomPolicies(filterPolicy);
+  const policyWith = bloomPolicies(filterPolicy);
   // Checks the options before anything is read.
   new TableBuilder(new MemorySink(), building);
   const own = typeof compression === 'object' ? [compression] : [];
@@ -228,7 +228,7 @@ export function settingsOf(options: DatabaseOptions): Settings {
     blockSize,
     cache,
     building,
-    buildingWith: (bitsPerKey) => (bitsPerKey === undefined ? building : { ...building, filterPolicy: bloomPolicies.with(bitsPerKey) }),
+    buildingWith: (bitsPerKey) => (bitsPerKey === undefined ? building : { ...building, filterPolicy: policyWith(bitsPerKey) }),
     levelBits,
     isCompressionNamed: options.compression !== undefined,
     compressedBy: (codec) => settingsOf({ ...given, compression: codec }),
@@ -270,23 +270,18 @@ function defaultPolicy(): BloomFilterPolicy {
   return (sharedPolicy ??= new BloomFilterPolicy(10));
 }
 
-/** LevelDB's Bloom filter of internal keys, one policy for each number of bits. */
-class BloomPolicies {
-  readonly #policies = new Map<number, FilterPolicy>();
-  readonly #make: (bitsPerKey: number) => BloomFilterPolicy;
-
-  /** @param policy of tables whose bits do not depend on their level. The others are fitted if it is. */
-  constructor(policy: FilterPolicy | null) {
-    this.#make = (bitsPerKey) => (policy instanceof FittedBloomFilterPolicy ? new FittedBloomFilterPolicy(bitsPerKey, { extraBytes: policy.extraBytes }) : new BloomFilterPolicy(bitsPerKey));
-  }
-
-  /** Null, for no filters, with 0 bits. */
-  with(bitsPerKey: number): FilterPolicy | null {
-    if (bitsPerKey === 0) return null;
-    const made = this.#policies.get(bitsPerKey) ?? internalKeyPolicy(this.#make(bitsPerKey));
-    this.#policies.set(bitsPerKey, made);
-    return made;
-  }
+/**
+ * Makes LevelDB's Bloom filter of internal keys, one policy for each number of bits; null, for no filters, with 0 bits.
+ *
+ * @param policy of tables whose bits do not depend on their level. The others are fitted if it is.
+ */
+function bloomPolicies(policy: FilterPolicy | null): (bitsPerKey: number) => FilterPolicy | null {
+  const policies = new Map<number, FilterPolicy | null>([[0, null]]);
+  return (bitsPerKey) => {
+    const bloom = () => (policy instanceof FittedBloomFilterPolicy ? new FittedBloomFilterPolicy(bitsPerKey, { extraBytes: policy.extraBytes }) : new BloomFilterPolicy(bitsPerKey));
+    if (!policies.has(bitsPerKey)) policies.set(bitsPerKey, internalKeyPolicy(bloom()));
+    return policies.get(bitsPerKey)!;
+  };
 }
 
 /** The policies of existing tables: those given, the policy of new tables, and the default, because the policy may have changed. */
