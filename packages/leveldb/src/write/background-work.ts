@@ -244,7 +244,7 @@ export class BackgroundWork {
     // No await may come between this check and the next step. A snapshot that is made after it sees an empty database.
     if (held.oldest !== undefined) {
       clearing.outcome = 'held';
-      await attempt(() => log.file.close());
+      await attempt(() => log.close());
       await deleteIfPossible(this.folder, log.name);
       return;
     }
@@ -257,14 +257,14 @@ export class BackgroundWork {
       await this.#install({ previousLogNumber: 0n, logNumber: log.number, deletedFiles });
     } catch (error) {
       takeBack();
-      await attempt(() => log.file.close());
+      await attempt(() => log.close());
       throw error;
     }
     log.isNamed = true;
     clearing.outcome = 'cleared';
     this.unmergeable.clear();
     // Its entries are gone.
-    await attempt(() => before.file.close());
+    await attempt(() => before.close());
     await this.removeObsoleteFiles();
   }
 

@@ -73,7 +73,7 @@ export class OpenDatabase implements TableFiles {
       await this.background.removeObsoleteFiles(obsolete);
       this.background.schedule();
     } catch (error) {
-      await Promise.allSettled([versions.close(), log.file.close(), files.close()]);
+      await Promise.allSettled([versions.close(), log.close(), files.close()]);
       throw error;
     }
   }
@@ -133,9 +133,9 @@ export class OpenDatabase implements TableFiles {
     // A repair would treat their entries as present, even those that were deleted since.
     if (files.endViews()) await this.background.removeObsoleteFiles();
     // Once writing has ended, its callers know the reason.
-    const checking = failure === undefined ? log.file.check() : Promise.resolve();
+    const checking = failure === undefined ? log.check() : Promise.resolve();
     await checking.catch(() => undefined);
-    const closings = [checking, log.file.close(), versions.close(), files.close()];
+    const closings = [checking, log.close(), versions.close(), files.close()];
     const outcomes = await Promise.allSettled(closings);
     outcomes.push(...(await Promise.allSettled([this.#hold.release()])));
     for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;

@@ -26,7 +26,7 @@ import { LiveLog } from './live-log.js';
 import { LostFiles } from '../folder/lost-files.js';
 import { writeFlushedTable } from '../compact/flushed-table.js';
 import { Pacer } from '../folder/pacer.js';
-import { canBeContinued, RecordFile } from '../folder/record-file.js';
+import { canBeContinued } from '../folder/record-file.js';
 import { ENTRIES_PER_LOOK } from '../table/table-file.js';
 import type { VersionSet } from './version-set.js';
 
@@ -76,7 +76,7 @@ export async function recoverLogs(folder: WritableFolder, names: readonly string
     if (lastSequence > versions.lastSequence) versions.lastSequence = lastSequence;
     await keepDropped(folder, dropped);
   } catch (error) {
-    await attempt(() => log?.file.close());
+    await attempt(() => log?.close());
     // No edit lists them.
     for (const number of begun) await deleteIfPossible(folder, tableFileName(number));
     throw error;
@@ -181,8 +181,8 @@ async function recoverLog(
   });
   const files = tables.map((table) => table.file);
   if (appended !== undefined) {
-    const records = new RecordFile(number, name, appended, file.byteLength);
-    return { files, isChanged: false, name, tail, lastSequence, dropped, log: new LiveLog(records, memtable ?? new Memtable(versions.order.compareInternalKeys)) };
+    const reused = new LiveLog(number, appended, memtable ?? new Memtable(versions.order.compareInternalKeys), file.byteLength);
+    return { files, isChanged: false, name, tail, lastSequence, dropped, log: reused };
   }
   return { files, isChanged: flushed > 0 || dropped.length > 0, name, tail, lastSequence, log: undefined, dropped };
 }

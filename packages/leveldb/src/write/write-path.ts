@@ -132,7 +132,7 @@ export class WritePath {
     const record = batch.encode(sequence);
     let appending: void | Promise<void>;
     try {
-      appending = state.log.file.addRecord(record);
+      appending = state.log.addRecord(record);
     } catch (error) {
       throw state.fail(error);
     }
@@ -146,7 +146,7 @@ export class WritePath {
     try {
       await appending;
       if (sync) {
-        await log.file.sync();
+        await log.sync();
         if (!log.isNamed) await this.#folder.syncFolder();
         log.isNamed = true;
       }
@@ -198,7 +198,7 @@ export class WritePath {
       throw this.#state.fail(error);
     } finally {
       // Its contents are synced already, or writing has ended.
-      await attempt(() => before.file.close());
+      await attempt(() => before.close());
     }
   }
 }
