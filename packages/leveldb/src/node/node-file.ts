@@ -9,18 +9,16 @@ import type { Bytes, Signal } from '@bloom/bytes';
 import type { FileIdentity } from '@bloom/sstable';
 import { fileIdentity, FileSource, type ReadPace, SyncFileSource } from '@bloom/sstable/node';
 import { FolderError, type FolderFile, isSameState, type SyncFolderFile } from '../folder/folder.js';
-import { OpenFileLimit } from './open-file-limit.js';
+import { giveBackDescriptor, takeDescriptor } from './open-file-limit.js';
 import { codeOf } from './system-error.js';
-
-const limit = new OpenFileLimit();
 
 /** @throws the system's error when the file cannot be opened, or is not a regular file. */
 export async function openForReading(path: string, readsAtOnce: ReadPace | false): Promise<FolderFile> {
-  if (!limit.take()) return new ReopenedFile(path);
+  if (!takeDescriptor()) return new ReopenedFile(path);
   try {
     return new KeptFile(await FileSource.open(path, { readsAtOnce }));
   } catch (error) {
-    limit.giveBack();
+    giveBackDescriptor();
     if (!isOutOfDescriptors(error)) throw error;
     return new ReopenedFile(path);
   }
@@ -28,11 +26,11 @@ export async function openForReading(path: string, readsAtOnce: ReadPace | false
 
 /** The synchronous {@link openForReading}. */
 export function openForReadingSync(path: string): SyncFolderFile {
-  if (!limit.take()) return new ReopenedFile(path);
+  if (!takeDescriptor()) return new ReopenedFile(path);
   try {
     return new SyncKeptFile(SyncFileSource.open(path));
   } catch (error) {
-    limit.giveBack();
+    giveBackDescriptor();
     if (!isOutOfDescriptors(error)) throw error;
     return new ReopenedFile(path);
   }
@@ -58,7 +56,7 @@ abstract class OpenFile<Source extends FileSource | SyncFileSource> {
   }
 
   close(): ReturnType<Source['close']> {
-    if (!this.#isClosed) limit.giveBack();
+    if (!this.#isClosed) giveBackDescriptor();
     this.#isClosed = true;
     return this.source.close() as ReturnType<Source['close']>;
   }

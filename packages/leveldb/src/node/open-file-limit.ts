@@ -7,21 +7,19 @@ import { isMainThread } from 'node:worker_threads';
  *
  * Source: LevelDB, util/env_posix.cc, `MaxOpenFiles`, which takes a fifth of what the system allows.
  */
-export class OpenFileLimit {
-  #limit: number | undefined;
-  #count = 0;
+let limit: number | undefined;
+let count = 0;
 
-  /** Reserves a descriptor. @returns false if there is none left. */
-  take(): boolean {
-    this.#limit ??= readLimit();
-    if (this.#count >= this.#limit) return false;
-    this.#count++;
-    return true;
-  }
+/** Reserves a descriptor. @returns false if there is none left. */
+export function takeDescriptor(): boolean {
+  limit ??= readLimit();
+  if (count >= limit) return false;
+  count++;
+  return true;
+}
 
-  giveBack(): void {
-    this.#count--;
-  }
+export function giveBackDescriptor(): void {
+  count--;
 }
 
 /** The descriptors that are left to the program in addition to half of those that the system allows. */

@@ -10,26 +10,13 @@ const READ_BYTES_PERIOD = 2 ** 20;
  * Takes samples of the keys that a cursor reads. A sample counts as a read of its key, and a table that reads have to pass too often is
  * compacted.
  *
+ * @param seed the number of the cursor, from 1.
+ *
  * Source: LevelDB, db/db_iter.cc, `DBIter::ParseKey`.
  */
-export class CursorSampler implements ReadSampler {
-  readonly #random: ParkMiller;
-  readonly #take: (internalKey: Uint8Array) => void;
-
-  /** @param seed the number of the cursor, from 1. */
-  constructor(seed: number, take: (internalKey: Uint8Array) => void) {
-    this.#random = new ParkMiller(seed);
-    this.#take = take;
-  }
-
-  /** Bytes to read until the next sample. */
-  period(): number {
-    return this.#random.next() % (2 * READ_BYTES_PERIOD);
-  }
-
-  take(internalKey: Uint8Array): void {
-    this.#take(internalKey);
-  }
+export function cursorSampler(seed: number, take: ReadSampler['take']): ReadSampler {
+  const random = new ParkMiller(seed);
+  return { period: () => random.next() % (2 * READ_BYTES_PERIOD), take };
 }
 
 /**

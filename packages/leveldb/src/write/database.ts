@@ -19,7 +19,7 @@ import { type DatabaseOptions, holdSettingsOf, settingsOf } from './database-opt
 import { destroyDatabase, isDatabase } from './destroy.js';
 import { type ClearRange, EntryDeletion } from './entry-deletion.js';
 import { tablesToText } from './properties.js';
-import { CursorSampler } from './cursor-sampler.js';
+import { cursorSampler } from './cursor-sampler.js';
 import type { RefilterDatabaseOptions, RefilterReport } from './refilter.js';
 import type { RepairOptions } from './repair.js';
 import type { RepairReport } from './repair-report.js';
@@ -65,7 +65,7 @@ export class Database extends AsyncBaseReader {
     const path = new ReadPath({ kind: 'database', className: 'Database' }, opened.folder, opened.state.view, {
       writes: opened.writes,
       onWastedSeek: (first) => background.chargeSeek(first),
-      sampler: () => new CursorSampler(++cursors, (key) => background.sampleRead(key)),
+      sampler: () => cursorSampler(++cursors, (key) => background.sampleRead(key)),
     });
     super(path, opened);
     this.#path = path;
