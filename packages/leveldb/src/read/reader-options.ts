@@ -108,7 +108,7 @@ export function mustBeReaderOptions(owner: string, options: AsyncReaderOptions):
   mustBeReading(options);
   mustBeDamageMode(options.damage);
   openTablesFor(maxOpenFiles);
-  mustBeTableOpening(openTables);
+  mustBeEither('openTables', openTables, 'at-opening', 'when-needed');
   if (maxRestarts !== undefined) mustBeWhole('maxRestarts', maxRestarts, 0);
   if (signal !== undefined) mustBeSignal('signal', signal);
 }
@@ -132,16 +132,11 @@ export function mustBeComparators(comparators: unknown, filterPolicies?: ReaderO
 
 /** @throws RangeError unless it is undefined, `'strict'` or `'skip'`. */
 export function mustBeDamageMode(damage: unknown): void {
-  if (damage === undefined || damage === 'strict' || damage === 'skip') return;
-  throw new RangeError(`damage must be 'strict' or 'skip', got ${given(damage)}`);
+  mustBeEither('damage', damage, 'strict', 'skip');
 }
 
-/** @throws RangeError unless it is undefined, `'at-opening'` or `'when-needed'`. */
-function mustBeTableOpening(openTables: unknown): void {
-  if (openTables === undefined || openTables === 'at-opening' || openTables === 'when-needed') return;
-  throw new RangeError(`openTables must be 'at-opening' or 'when-needed', got ${given(openTables)}`);
-}
-
-function given(value: unknown): string {
-  return typeof value === 'string' ? JSON.stringify(value) : typeof value;
+/** @throws RangeError unless the option is undefined or one of two words. */
+export function mustBeEither(name: string, value: unknown, one: string, other: string): void {
+  if (value === undefined || value === one || value === other) return;
+  throw new RangeError(`${name} must be '${one}' or '${other}', got ${typeof value === 'string' ? JSON.stringify(value) : typeof value}`);
 }

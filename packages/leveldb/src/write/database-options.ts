@@ -3,7 +3,7 @@ import { BloomFilterPolicy, type FilterPolicy, type FitOptions, FittedBloomFilte
 import { BlockCache, bytewiseComparator, type Codec, type Comparator, MemorySink, TableBuilder, type TableBuilderOptions } from '@bloom/sstable';
 import { internalKeyComparator, internalKeyPolicy, internalTableOptions } from '@bloom/sstable/database';
 import { comparatorOf, decodingFor, DEFAULT_CACHE_BYTES, mustBePolicies, mustBeReading } from '@bloom/sstable/internal';
-import { mustBeDamageMode, openTablesFor, type ReaderOptions } from '../read/reader-options.js';
+import { mustBeDamageMode, mustBeEither, openTablesFor, type ReaderOptions } from '../read/reader-options.js';
 import type { NeededPlugins, TableThreadSettings } from '../folder/table-thread.js';
 import { type BitsByLevel, type LevelBits, levelBitsOf } from './bits-by-level.js';
 import { type DatabaseEvent, guardedListener } from './database-event.js';
@@ -280,7 +280,7 @@ function bloomPolicies(policy: FilterPolicy | null): (bitsPerKey: number) => Fil
   return (bitsPerKey) => {
     const bloom = () => (policy instanceof FittedBloomFilterPolicy ? new FittedBloomFilterPolicy(bitsPerKey, { extraBytes: policy.extraBytes }) : new BloomFilterPolicy(bitsPerKey));
     if (!policies.has(bitsPerKey)) policies.set(bitsPerKey, internalKeyPolicy(bloom()));
-    return policies.get(bitsPerKey)!;
+    return policies.get(bitsPerKey) ?? null;
   };
 }
 
@@ -331,13 +331,9 @@ function clipped(name: string, value: number, least: number, most: number): numb
 
 /** Whether to lock a folder, and the listener for the limits of the lock. @throws RangeError or TypeError for an option that is wrong. */
 export function holdSettingsOf({ lock = 'folder', onEvent }: Pick<DatabaseOptions, 'lock' | 'onEvent'>): HoldSettings {
-  mustBeLockMode(lock);
+  mustBeEither('lock', lock, 'folder', 'none');
   if (onEvent !== undefined && typeof onEvent !== 'function') throw new TypeError('onEvent must be a function');
   return { locks: lock === 'folder', onEvent: onEvent && guardedListener(onEvent) };
-}
-
-function mustBeLockMode(lock: unknown): void {
-  if (lock !== 'folder' && lock !== 'none') throw new RangeError(`lock must be 'folder' or 'none', got ${typeof lock === 'string' ? lock : typeof lock}`);
 }
 
 function flag(name: string, value: unknown): boolean {
