@@ -1,4 +1,4 @@
-import { CorruptionError, type Signal, UnsupportedError } from '@bloom/bytes';
+import { CorruptionError, UnsupportedError } from '@bloom/bytes';
 import { mustBeOptions, mustBeSignal, mustBeWhole, quotedName } from '@bloom/bytes/internal';
 import { BloomFilterPolicy, type FilterPolicy } from '@bloom/policy';
 import { bytewiseComparator, type Comparator, type Source, Table } from '@bloom/sstable';
@@ -108,7 +108,6 @@ interface ManifestContents {
 class DatabaseVerifier {
   readonly #folder: Folder;
   readonly #options: VerifyDatabaseOptions;
-  readonly #signal: Signal | undefined;
   readonly #maxFindings: number;
   readonly #findings: DatabaseFinding[] = [];
   readonly #unchecked: UncheckedInFile[] = [];
@@ -121,7 +120,6 @@ class DatabaseVerifier {
     if (options.signal !== undefined) mustBeSignal('signal', options.signal);
     this.#folder = folder;
     this.#options = options;
-    this.#signal = options.signal;
     this.#maxFindings = mustBeWhole('maxFindings', options.maxFindings ?? DEFAULT_MAX_FINDINGS, 0);
   }
 
@@ -165,7 +163,7 @@ class DatabaseVerifier {
 
   /** Whether it is the database of another engine. This is then the only finding. */
   async #isForeign(): Promise<boolean> {
-    const engine = await foreignEngine(this.#folder, { signal: this.#signal });
+    const engine = await foreignEngine(this.#folder, { signal: this.#options.signal });
     if (engine === undefined) return false;
     this.#findings.length = this.#moreFindings = 0;
     this.#report(engine.file, { code: 'BLOOM_UNSUPPORTED_FORMAT', structure: 'folder', offset: 0, problem: `the folder ${engine.text}` });
@@ -176,7 +174,7 @@ class DatabaseVerifier {
     const { name: folderName } = this.#folder;
     let name: string;
     try {
-      name = await this.#open(CURRENT, (file) => runAsync(this.#folder, readCurrent(file, folderName), this.#signal));
+      name = await this.#open(CURRENT, (file) => runAsync(this.#folder, readCurrent(file, folderName), this.#options.signal));
     } catch (error) {
       this.#reportError(CURRENT, error);
       return undefined;
@@ -189,7 +187,7 @@ class DatabaseVerifier {
       let builder = new ManifestBuilder();
       try {
         const reading = readManifest(file, name, { onDamage: (error) => this.#report(name, error) });
-        ({ builder } = await runAsync(this.#folder, reading, this.#signal));
+        ({ builder } = await runAsync(this.#folder, reading, this.#options.signal));
         return { name, builder, fields: builder.fields({ structure: 'MANIFEST', offset: 0 }) };
       } catch (error) {
         this.#reportError(name, error);
@@ -272,7 +270,7 @@ class DatabaseVerifier {
         this.#report(name, { code, structure, offset, problem });
       },
     });
-    await runAsync(this.#folder, replay.readAll(), this.#signal);
+    await runAsync(this.#folder, replay.readAll(), this.#options.signal);
     return { name, tail: replay.tail, lastSequence: replay.lastSequence };
   }
 
@@ -291,7 +289,7 @@ class DatabaseVerifier {
   }
 
   #open<T>(name: string, work: (file: FolderFile | undefined) => Promise<T>): Promise<T> {
-    return withFile(this.#folder, name, work, this.#signal);
+    return withFile(this.#folder, name, work, this.#options.signal);
   }
 
   #reportError(file: string, error: unknown): void {
