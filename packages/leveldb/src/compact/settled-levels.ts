@@ -5,7 +5,7 @@
  * stay for long in the tables of the lower levels, so they are chosen for the levels that will be.
  */
 import { fitsInLevel, maxBytesOf } from './level-limits.js';
-import type { FilteredTable } from './level-bits.js';
+import type { FilteredTable, NewTables } from './level-bits.js';
 
 /**
  * How many times as large the next level must be as what comes down to it from the level that is written to. Into a smaller one most
@@ -19,11 +19,7 @@ export interface SizedTable extends FilteredTable {
   readonly bytes: number;
 }
 
-/** Tables that are about to be written. */
-export interface SizedTables {
-  readonly level: number;
-  /** How many keys they have together, and how many bytes. */
-  readonly keys: number;
+export interface SizedTables extends NewTables {
   readonly bytes: number;
 }
 

@@ -161,8 +161,9 @@ export class BackgroundWork {
   }
 
   /**
-   * Deletes files that are no longer needed. A file that cannot be deleted is tried again the next time. @param names of the files, if they are
-   * known.
+   * Deletes files that are no longer needed. A file that cannot be deleted is tried again the next time.
+   *
+   * @param names of the files, if they are known.
    */
   async removeObsoleteFiles(names?: readonly string[]): Promise<void> {
     // After a failure, the files on disk may differ from the state in memory.
@@ -307,19 +308,16 @@ export class BackgroundWork {
 
   /** Source: `DBImpl::BackgroundCompaction`. */
   async #compact(): Promise<void> {
-    const { versions } = this.state;
     const manual = this.manual;
     const compaction = manual === undefined ? this.#dueCompaction() : compactionOf(this.#compactionState, manual.level, manual.bounds);
-    const isMove = manual === undefined && compaction?.isTrivialMove === true;
     let isStopped = false;
     try {
-      if (compaction !== undefined) this.#tellChosen(compaction, manual !== undefined ? 'manual' : isTooFull(versions.current) ? 'size' : 'seeks', isMove);
       if (compaction === undefined) {
         if (manual === undefined) this.sought = undefined;
-      } else if (isMove) {
-        await this.#move(compaction);
       } else {
-        await this.#merge(compaction);
+        const isMove = manual === undefined && compaction.isTrivialMove;
+        this.#tellChosen(compaction, manual !== undefined ? 'manual' : isTooFull(this.state.versions.current) ? 'size' : 'seeks', isMove);
+        await (isMove ? this.#move(compaction) : this.#merge(compaction));
       }
     } catch (error) {
       isStopped = error instanceof Stopped;

@@ -180,9 +180,6 @@ async function recoverLog(
     dropped: dropped.length,
   });
   const files = tables.map((table) => table.file);
-  if (appended !== undefined) {
-    const reused = new LiveLog(number, appended, memtable ?? new Memtable(versions.order.compareInternalKeys), file.byteLength);
-    return { files, isChanged: false, name, tail, lastSequence, dropped, log: reused };
-  }
-  return { files, isChanged: flushed > 0 || dropped.length > 0, name, tail, lastSequence, log: undefined, dropped };
+  const log = appended && new LiveLog(number, appended, memtable ?? new Memtable(versions.order.compareInternalKeys), file.byteLength);
+  return { files, isChanged: flushed > 0 || dropped.length > 0, name, tail, lastSequence, log, dropped };
 }
