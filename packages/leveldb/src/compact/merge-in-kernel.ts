@@ -98,7 +98,7 @@ class KernelMerge {
           const { first } = kernel;
           const source = this.#sources[first]!;
           source.pass(kernel.enteredOf(first));
-          if (!kernel.offerStored(first, source.nextStored)) {
+          if (!kernel.offerStored(source.nextStored)) {
             if (!source.next()) await this.#settle(source);
             if (source.contents === undefined) kernel.leave();
             else if (!kernel.supply(first, source.contents)) return false;

@@ -6,8 +6,7 @@
  */
 import { instantiateKernel } from '@bloom/bytes/internal';
 import type { TableBuilderOptions } from '@bloom/sstable';
-import { type BlockRoom, KernelMemory } from '../cursor/kernel-memory.js';
-import { type ReadStored, StoredBlocks, type StoredKernel } from '../cursor/stored-blocks.js';
+import { BlockKernel, type BlockKernelExports, type Constant } from '../cursor/block-kernel.js';
 import type { CompactedTables, MemtableArrays } from '../folder/table-thread.js';
 import { LINKS } from '../memtable/memtable.js';
 import type { TableFile } from '../table/table-file.js';
@@ -50,25 +49,14 @@ const MAX_IDLE = 2;
 /** The memory of a new kernel. */
 const KEPT_BYTES = 10 * 2 ** 20;
 
-interface Constant {
-  readonly value: number;
-}
-
-interface KernelExports extends StoredKernel {
+interface KernelExports extends BlockKernelExports {
   readonly ADDED_AT: Constant;
   readonly BLOCK_AT: Constant;
   readonly BOUND_AT: Constant;
   readonly KEYS_AT: Constant;
-  readonly MAX_KEY: Constant;
-  readonly MAX_SOURCES: Constant;
   readonly OFFSETS_AT: Constant;
-  readonly RESULT_AT: Constant;
-  readonly SLOTS_AT: Constant;
   start(drops: number, oldestSequence: bigint, asksDeletions: number, blockSize: number, restartInterval: number, hasFilter: number): void;
-  supply(source: number, block: number, length: number, key: number): number;
   line(source: number): number;
-  first(): number;
-  leave(): void;
   merge(): number;
   walk(nodes: number, nodesEnd: number, arena: number, arenaEnd: number, links: number): number;
   setBound(mode: number, length: number): void;
@@ -98,26 +86,18 @@ const idle: MergeKernel[] = [];
 let isRefused = false;
 
 /** A kernel, for one job at a time. Its memory has 10 MiB, of which a compaction touches less than one, and grows to at most 32 MiB. */
-export class MergeKernel {
+export class MergeKernel extends BlockKernel<KernelExports> {
   /** Where the current key is in `keyBytes`. The walks of a compaction can use the kernel as an entry. */
   keyStart = 0;
   keyEnd = 0;
-  readonly #kernel: KernelExports;
-  /**
-   * Addresses that are needed for each block; that of the result is an index of `words`. Reading one from the kernel's exports takes longer than
-   * from here.
-   */
-  readonly #places: { readonly added: number; readonly block: number; readonly result: number };
-  readonly #memory: KernelMemory;
-  #rooms: (BlockRoom | undefined)[] = [];
-  #stored: (StoredBlocks | undefined)[] = [];
+  /** Addresses that are needed for each block. Reading one from the kernel's exports takes longer than from here. */
+  readonly #places: { readonly added: number; readonly block: number };
   /** Where the memtable is: its nodes and its arena, each with its end. */
   #walked: readonly [nodes: number, nodesEnd: number, arena: number, arenaEnd: number] = [0, 0, 0, 0];
 
   private constructor(kernel: KernelExports) {
-    this.#kernel = kernel;
-    this.#memory = new KernelMemory(kernel, kernel.SLOTS_AT.value, kernel.MAX_KEY.value);
-    this.#places = { added: kernel.ADDED_AT.value, block: kernel.BLOCK_AT.value, result: kernel.RESULT_AT.value / 4 };
+    super(kernel, Infinity);
+    this.#places = { added: kernel.ADDED_AT.value, block: kernel.BLOCK_AT.value };
   }
 
   /** A kernel, which the caller must return; undefined where the host allows none. */
@@ -135,11 +115,7 @@ export class MergeKernel {
   }
 
   get keyBytes(): Uint8Array {
-    return this.#memory.bytes;
-  }
-
-  get maxSources(): number {
-    return this.#kernel.MAX_SOURCES.value;
+    return this.memory.bytes;
   }
 
   /** Starts a merge, which drops entries that are not visible from `oldestSequence` on. */
@@ -151,73 +127,38 @@ export class MergeKernel {
   startWalk({ arena, nodes }: MemtableArrays, shape: BlockShape): boolean {
     if (arena.length + nodes.byteLength > MAX_WALKED_BYTES) return false;
     this.#start(false, 0n, false, shape);
-    const arenaAt = this.#memory.allocate(arena.length);
-    const nodesAt = arenaAt === undefined ? undefined : this.#memory.allocate(nodes.length * 4);
+    const arenaAt = this.memory.allocate(arena.length);
+    const nodesAt = arenaAt === undefined ? undefined : this.memory.allocate(nodes.length * 4);
     if (arenaAt === undefined || nodesAt === undefined) return false;
     this.keyBytes.set(arena, arenaAt);
-    this.#memory.words.set(nodes, nodesAt / 4);
+    this.memory.words.set(nodes, nodesAt / 4);
     this.#walked = [nodesAt, nodesAt + nodes.length * 4, arenaAt, arenaAt + arena.length];
     return true;
   }
 
   #start(drops: boolean, oldestSequence: bigint, asksDeletions: boolean, { blockSize, restartInterval, hasFilter }: BlockShape): void {
-    this.#rooms = [];
-    this.#stored = [];
-    this.#memory.clear();
-    this.#kernel.start(Number(drops), oldestSequence, Number(asksDeletions), blockSize, restartInterval, Number(hasFilter));
-  }
-
-  /** Gives a source its next block: a copy. @returns false when the kernel declines it. */
-  supply(source: number, contents: Uint8Array): boolean {
-    const room = this.#memory.roomForBlock(this.#rooms[source], contents.length);
-    if (room === undefined) return false;
-    this.#rooms[source] = room;
-    this.#stored[source]?.forget();
-    this.keyBytes.set(contents, room.block);
-    return this.#kernel.supply(source, room.block, contents.length, room.key) !== 0;
-  }
-
-  /** The number of stored blocks that a source has entered since it got them. */
-  enteredOf(source: number): number {
-    return this.#kernel.enteredOf(source);
-  }
-
-  /** Reads the stored blocks that come next for the source that needs a block, and gives them to it. @returns whether it has some. */
-  offerStored(source: number, read: ReadStored): boolean {
-    const room = this.#rooms[source];
-    if (room === undefined) return false;
-    const stored = (this.#stored[source] ??= new StoredBlocks());
-    return stored.offer(this.#kernel, this.#memory, source, room, read);
+    this.clearSources();
+    this.kernel.start(Number(drops), oldestSequence, Number(asksDeletions), blockSize, restartInterval, Number(hasFilter));
   }
 
   /** Moves a source to the first entry of its first block. */
   line(source: number): number {
-    return this.#kernel.line(source);
-  }
-
-  /** The source that needs a block. */
-  get first(): number {
-    return this.#kernel.first();
-  }
-
-  /** Ends the source that needs a block. */
-  leave(): void {
-    this.#kernel.leave();
+    return this.kernel.line(source);
   }
 
   /** Continues the merge. @returns why it stopped. */
   merge(): number {
-    return this.#stop(this.#kernel.merge());
+    return this.#stop(this.kernel.merge());
   }
 
   /** Continues the walk. @returns why it stopped. */
   walk(): number {
-    return this.#stop(this.#kernel.walk(...this.#walked, LINKS));
+    return this.#stop(this.kernel.walk(...this.#walked, LINKS));
   }
 
   #stop(why: number): number {
     if (why !== AT_BOUND && why !== AT_DELETION) return why;
-    this.#kernel.tell();
+    this.kernel.tell();
     this.keyStart = this.#result(0);
     this.keyEnd = this.keyStart + this.#result(1);
     return why;
@@ -225,45 +166,45 @@ export class MergeKernel {
 
   /** Makes the kernel return at the next key. */
   askAtNext(): void {
-    this.#kernel.setBound(AT_NEXT, 0);
+    this.kernel.setBound(AT_NEXT, 0);
   }
 
   /** Makes the kernel return at the next key after `bound`; at none if it is undefined. @returns false when the kernel cannot do that. */
   askPast(bound: Uint8Array | undefined): boolean {
     if (bound === undefined) {
-      this.#kernel.setBound(NEVER, 0);
+      this.kernel.setBound(NEVER, 0);
       return true;
     }
-    if (bound.length < 8 || bound.length > this.#kernel.MAX_KEY.value) return false;
-    this.keyBytes.set(bound, this.#kernel.BOUND_AT.value);
-    this.#kernel.setBound(PAST_BOUND, bound.length);
+    if (bound.length < 8 || bound.length > this.kernel.MAX_KEY.value) return false;
+    this.keyBytes.set(bound, this.kernel.BOUND_AT.value);
+    this.kernel.setBound(PAST_BOUND, bound.length);
     return true;
   }
 
   set hasTable(hasTable: boolean) {
-    this.#kernel.setTable(Number(hasTable));
+    this.kernel.setTable(Number(hasTable));
   }
 
   /** Sets whether the current deletion is dropped. */
   decide(isDropped: boolean): void {
-    this.#kernel.decide(Number(isDropped));
+    this.kernel.decide(Number(isDropped));
   }
 
   /** Passes the collected keys to a table, for its filter. */
   passKeys(table: TableFile): void {
-    this.#kernel.tell();
+    this.kernel.tell();
     const length = this.#result(2);
     if (length === 0) return;
-    const { KEYS_AT, OFFSETS_AT } = this.#kernel;
-    const { bytes, words } = this.#memory;
+    const { KEYS_AT, OFFSETS_AT } = this.kernel;
+    const { bytes, words } = this.memory;
     table.addFilterKeys({ bytes: bytes.subarray(KEYS_AT.value), offsets: words.subarray(OFFSETS_AT.value / 4), length });
-    this.#kernel.clearKeys();
+    this.kernel.clearKeys();
   }
 
   /** Ends the block and passes it to a table. @returns false when it has no entries. */
   passBlock(table: TableFile): boolean {
     this.passKeys(table);
-    const length = this.#kernel.endOfBlock();
+    const length = this.kernel.endOfBlock();
     if (length === 0) return false;
     const start = this.#places.block;
     const firstKeyStart = this.#result(0);
@@ -283,11 +224,11 @@ export class MergeKernel {
   }
 
   get merged(): Omit<CompactedTables, 'tables'> {
-    this.#kernel.tell();
+    this.kernel.tell();
     return { entriesRead: this.#result(3), shadowedDropped: this.#result(4), deletionsDropped: this.#result(5) };
   }
 
   #result(i: number): number {
-    return this.#memory.words[this.#places.result + i]!;
+    return this.memory.words[this.resultAt + i]!;
   }
 }

@@ -7,9 +7,8 @@
  */
 import type { Bytes } from '@bloom/bytes';
 import { instantiateKernel } from '@bloom/bytes/internal';
-import { type BlockRoom, KernelMemory } from './kernel-memory.js';
+import { BlockKernel, type BlockKernelExports, type Constant } from './block-kernel.js';
 import type { ReadSamples } from './read-samples.js';
-import { type ReadStored, StoredBlocks, type StoredKernel } from './stored-blocks.js';
 import { VISIBLE_KERNEL } from './visible-kernel.wasm.js';
 
 // Why the kernel returns an empty run: numbers of `assembly/visible-kernel.ts`. Any other number means that it declines the current entry.
@@ -30,41 +29,22 @@ const MAX_IDLE = 2;
 /** A kernel whose memory has grown further is not kept. */
 const KEPT_BYTES = 2 ** 20;
 
-interface Constant {
-  readonly value: number;
-}
-
-interface KernelExports extends StoredKernel {
+interface KernelExports extends BlockKernelExports {
   readonly ENDS_AT: Constant;
   readonly HIDDEN_AT: Constant;
   readonly INDEX_BYTES: Constant;
-  readonly MAX_KEY: Constant;
-  readonly MAX_SOURCES: Constant;
-  readonly RESULT_AT: Constant;
   readonly RUN_AT: Constant;
-  readonly SLOTS_AT: Constant;
   startForward(sequence: bigint, hiddenLength: number, samples: number, unsampled: number): void;
   startBackward(sequence: bigint, samples: number, unsampled: number): void;
-  supply(source: number, block: number, length: number, key: number): number;
   supplyIndex(source: number, index: number): number;
   contentsStart(source: number): number;
   contentsEnd(source: number): number;
   place(source: number, position: number): number;
   enter(): number;
-  first(): number;
-  leave(): void;
   movesOf(source: number): number;
   sampled(unsampled: number): void;
   clear(): void;
   fill(): number;
-}
-
-/** What a source has in the kernel's memory. */
-interface SourceRooms {
-  room: BlockRoom;
-  /** Backward: memory for the index of entries. */
-  index: number;
-  readonly stored: StoredBlocks;
 }
 
 /** Whether the host has refused a kernel. */
@@ -75,24 +55,19 @@ const idle: VisibleKernel[] = [];
 const taken: { readonly kernel: VisibleKernel; readonly walk: WeakRef<object> }[] = [];
 
 /** A kernel, for one walk at a time. */
-export class VisibleKernel {
+export class VisibleKernel extends BlockKernel<KernelExports> {
   /** Where each key and each value of the run ends, from its start: from this index of `words` on. */
   readonly endsAt: number;
   /** Where in `bytes` the run is. */
   readonly runAt: number;
-  readonly #kernel: KernelExports;
-  /** An index of `words`. It is kept here because reading an export of the kernel takes longer. */
-  readonly #resultAt: number;
-  readonly #memory: KernelMemory;
-  #sources: (SourceRooms | undefined)[] = [];
+  /** Backward: memory for the index of entries of each source. */
+  #indexes: (number | undefined)[] = [];
   #isBackward = false;
 
   private constructor(kernel: KernelExports) {
-    this.#kernel = kernel;
+    super(kernel, MAX_BLOCK_BYTES);
     this.endsAt = kernel.ENDS_AT.value / 4;
     this.runAt = kernel.RUN_AT.value;
-    this.#resultAt = kernel.RESULT_AT.value / 4;
-    this.#memory = new KernelMemory(kernel, kernel.SLOTS_AT.value, kernel.MAX_KEY.value);
   }
 
   /** A kernel, which the walk must return; undefined if there is none now. */
@@ -120,15 +95,11 @@ export class VisibleKernel {
 
   /** The kernel's memory, in bytes and in words of 32 bits. */
   get bytes(): Uint8Array {
-    return this.#memory.bytes;
+    return this.memory.bytes;
   }
 
   get words(): Uint32Array {
-    return this.#memory.words;
-  }
-
-  get maxSources(): number {
-    return this.#kernel.MAX_SOURCES.value;
+    return this.memory.words;
   }
 
   /**
@@ -138,100 +109,74 @@ export class VisibleKernel {
    * @returns false when the key is too long.
    */
   startForward(sequence: bigint, key: Uint8Array, keyLength: number, unsampled: number | undefined): boolean {
-    if (keyLength > this.#kernel.MAX_KEY.value) return false;
-    this.bytes.set(key.subarray(0, keyLength), this.#kernel.HIDDEN_AT.value);
+    if (keyLength > this.kernel.MAX_KEY.value) return false;
+    this.bytes.set(key.subarray(0, keyLength), this.kernel.HIDDEN_AT.value);
     this.#clear(false);
-    this.#kernel.startForward(sequence, keyLength, Number(unsampled !== undefined), unsampled ?? 0);
+    this.kernel.startForward(sequence, keyLength, Number(unsampled !== undefined), unsampled ?? 0);
     return true;
   }
 
   /** Starts a walk backward. Parameters as those of {@link startForward}. */
   startBackward(sequence: bigint, unsampled: number | undefined): void {
     this.#clear(true);
-    this.#kernel.startBackward(sequence, Number(unsampled !== undefined), unsampled ?? 0);
+    this.kernel.startBackward(sequence, Number(unsampled !== undefined), unsampled ?? 0);
   }
 
   #clear(isBackward: boolean): void {
     this.#isBackward = isBackward;
-    this.#sources = [];
-    this.#memory.clear();
+    this.#indexes = [];
+    this.clearSources();
   }
 
   /** Adds a source that is on the entry at `position` of a block, which is copied. @returns false when the kernel declines it. */
   place(source: number, contents: Uint8Array, position: number): boolean {
-    return this.#supply(source, contents) && this.#kernel.place(source, position) !== 0;
+    return this.#supply(source, contents) && this.kernel.place(source, position) !== 0;
   }
 
   /** Gives the source that needs a block its next one, and moves it to the first entry, or backward to the last. @returns false when the kernel declines it. */
   enter(contents: Uint8Array): boolean {
-    return this.#supply(this.#kernel.first(), contents) && this.#kernel.enter() !== 0;
-  }
-
-  /** Ends the source that needs a block. */
-  leave(): void {
-    this.#kernel.leave();
-  }
-
-  /** The source that needs a block. */
-  get first(): number {
-    return this.#kernel.first();
+    return this.#supply(this.first, contents) && this.kernel.enter() !== 0;
   }
 
   /** The number of entries by which a source has moved since it got its block. */
   movesOf(source: number): number {
-    return this.#kernel.movesOf(source);
+    return this.kernel.movesOf(source);
   }
 
   /** A copy of the block that a source is in; undefined when the kernel declined it because of its length. */
   contentsOf(source: number): Uint8Array | undefined {
-    return this.#sources[source] && this.bytes.slice(this.#kernel.contentsStart(source), this.#kernel.contentsEnd(source));
-  }
-
-  /** The number of stored blocks that a source has entered since it got them. */
-  enteredOf(source: number): number {
-    return this.#kernel.enteredOf(source);
-  }
-
-  /**
-   * Reads the stored blocks that come next for the source that needs a block, and gives them to it.
-   *
-   * @param read reads blocks, as `nextStored` of an `EntryCursor` does.
-   * @returns whether it has some.
-   */
-  offerStored(read: ReadStored): boolean {
-    const source = this.#kernel.first();
-    const rooms = this.#sources[source];
-    return rooms?.stored.offer(this.#kernel, this.#memory, source, rooms.room, read) ?? false;
+    if (!this.hasBlock(source)) return undefined;
+    return this.bytes.slice(this.kernel.contentsStart(source), this.kernel.contentsEnd(source));
   }
 
   /** Starts an empty run. */
   clear(): void {
-    this.#kernel.clear();
+    this.kernel.clear();
   }
 
   /** Adds entries to the run. @returns why it stops. */
   fill(): number {
-    return this.#kernel.fill();
+    return this.kernel.fill();
   }
 
   get entries(): number {
-    return this.words[this.#resultAt]!;
+    return this.words[this.resultAt]!;
   }
 
   /** Bytes of the run. */
   get runLength(): number {
-    return this.words[this.#resultAt + 1]!;
+    return this.words[this.resultAt + 1]!;
   }
 
   /** The user key whose older versions are hidden: a view that is valid until the next call. */
   get hiddenKey(): Uint8Array {
-    const start = this.words[this.#resultAt + 2]!;
-    return this.bytes.subarray(start, start + this.words[this.#resultAt + 3]!);
+    const start = this.words[this.resultAt + 2]!;
+    return this.bytes.subarray(start, start + this.words[this.resultAt + 3]!);
   }
 
   /** Backward: copies of the newest version of a user key so far, of which a newer one may follow; undefined if there is none. */
   get found(): { readonly key: Bytes; readonly value: Bytes } | undefined {
-    const at = this.#resultAt;
+    const at = this.resultAt;
     if (this.words[at + 8] === 0) return undefined;
     const keyStart = this.runAt + this.runLength;
     const valueStart = keyStart + this.words[at + 9]!;
@@ -240,37 +185,24 @@ export class VisibleKernel {
 
   /** Takes the samples that are due at the current entry. */
   sample(samples: ReadSamples): void {
-    const at = this.#resultAt;
+    const at = this.resultAt;
     const keyStart = this.words[at + 5]!;
     const keyEnd = keyStart + this.words[at + 6]!;
     samples.unsampled = this.words[at + 4]!;
     samples.count(this.bytes, keyStart, keyEnd, this.words[at + 7]!);
-    this.#kernel.sampled(samples.unsampled);
+    this.kernel.sampled(samples.unsampled);
   }
 
   /** Bytes until the next sample. */
   get unsampled(): number {
-    return this.words[this.#resultAt + 4]!;
+    return this.words[this.resultAt + 4]!;
   }
 
   #supply(source: number, contents: Uint8Array): boolean {
-    const had = this.#sources[source];
-    const room = contents.length > MAX_BLOCK_BYTES ? undefined : this.#memory.roomForBlock(had?.room, contents.length);
-    if (room === undefined) {
-      this.#sources[source] = undefined;
-      return this.#kernel.supply(source, 0, 0, 0) !== 0;
-    }
-    if (had === undefined) {
-      const index = this.#isBackward ? this.#memory.allocate(this.#kernel.INDEX_BYTES.value) : 0;
-      if (index === undefined) return false;
-      this.#sources[source] = { room, index, stored: new StoredBlocks() };
-    } else {
-      had.room = room;
-      had.stored.forget();
-    }
-    this.bytes.set(contents, room.block);
-    if (this.#kernel.supply(source, room.block, contents.length, room.key) === 0) return false;
-    return !this.#isBackward || this.#kernel.supplyIndex(source, this.#sources[source]!.index) !== 0;
+    if (!this.supply(source, contents)) return false;
+    if (!this.#isBackward) return true;
+    const index = (this.#indexes[source] ??= this.memory.allocate(this.kernel.INDEX_BYTES.value));
+    return index !== undefined && this.kernel.supplyIndex(source, index) !== 0;
   }
 }
 
