@@ -231,7 +231,7 @@ export abstract class AsyncBaseReader extends BaseReader implements AsyncIterabl
     if (this.#path.isBehind(key)) return this.#lookUpLater(call, key, options, (lookup) => this.#path.madeOf(lookup, make));
     const lookup = this.#path.lookup(call, key, options);
     const settling = this.#settle(lookup, this.#path.view, options?.signal);
-    if (settling !== undefined) return this.#madeAfter(settling, lookup, make);
+    if (settling !== undefined) return settling.then(() => this.#path.madeOf(lookup, make));
     return this.#paced(this.#path.madeOf(lookup, make));
   }
 
@@ -270,19 +270,9 @@ export abstract class AsyncBaseReader extends BaseReader implements AsyncIterabl
     }
   }
 
-  async #madeAfter<T>(settling: Promise<void>, lookup: ViewLookup, make: MakeOfBytes<T>): Promise<T | undefined> {
-    await settling;
-    return this.#path.madeOf(lookup, make);
-  }
-
   /** The result of a call, after other work if that is due: a loop of calls whose data is in memory would keep it from running. */
   #paced<T>(result: T): T | Promise<T> {
-    return this.#path.pacer.isDue() ? this.#afterTurn(result) : result;
-  }
-
-  async #afterTurn<T>(result: T): Promise<T> {
-    await this.#path.pacer.pause();
-    return result;
+    return this.#path.pacer.isDue() ? this.#path.pacer.pause().then(() => result) : result;
   }
 
   /** Lets other work run between two lookups of one call. */
