@@ -157,7 +157,7 @@ export class ViewLookup {
   /** @returns whether the block decides the lookup. */
   *#readAndSearch(handle: TableHandle): FolderReading<boolean> {
     const { tables } = this.view;
-    const settle = handle.countUnread(this.block);
+    const settle = handle.lookup.countUnread(this.block);
     let isNeeded = true;
     tables.pin(handle);
     try {
@@ -197,7 +197,7 @@ export class ViewLookup {
 
   /** Searches a table. @returns whether it decides; `this.handle` is set when one of its blocks must be read first. */
   #ask(handle: TableHandle): boolean {
-    const i = handle.locate(this.key, this.trace?.table);
+    const i = handle.lookup.locate(this.key, this.trace?.table);
     if (i === ABSENT) return false;
     this.block = i;
     const contents = handle.blocks.borrowed(i);
@@ -242,7 +242,7 @@ export class ViewLookup {
         this.#take(contents, valueStart - INTERNAL_KEY_TRAILER_LENGTH, valueStart, contents, valueStart, valueEnd, table.file);
       }
     }
-    handle.count(decided);
+    handle.lookup.count(decided);
     return decided;
   }
 

@@ -1,5 +1,5 @@
 import type { BlockCache, FileIdentity, ReadingOptions, SyncSource } from '@bloom/sstable';
-import { BlockReader, type BlockSearch, type ByteRange, dataBlockSearches, DataBlocks, type MutableTableStats, newTableStats, type OpenTable, ReadAhead, type ReadGate, readingFor, readRangeAtOnce, readRangeInto, StoredScratch, SyncReadAhead, TableLookup, type TableTrace } from '@bloom/sstable/internal';
+import { BlockReader, type BlockSearch, type ByteRange, dataBlockSearches, DataBlocks, type MutableTableStats, newTableStats, type OpenTable, ReadAhead, type ReadGate, readingFor, readRangeAtOnce, readRangeInto, StoredScratch, SyncReadAhead, TableLookup } from '@bloom/sstable/internal';
 import type { Bytes, Signal } from '@bloom/bytes';
 import { type FolderFile, withoutPromises } from '../folder/folder.js';
 import { type FolderReading, noteStale, type ReadableTable, readBlock, type TableWalk } from '../folder/folder-reading.js';
@@ -17,6 +17,8 @@ export class TableHandle implements ReadableTable {
   readonly table: OpenTable;
   readonly blocks: DataBlocks;
   readonly stats: MutableTableStats;
+  /** Finds the block to search for an internal key, and counts the outcome. */
+  readonly lookup: TableLookup;
   /** The identity of the file when it was opened. */
   readonly identity: FileIdentity | undefined;
   /** Searches one block; the result is valid until the next call. */
@@ -25,7 +27,6 @@ export class TableHandle implements ReadableTable {
   isStale = false;
   /** The number of views, cursors and lookups that use it. */
   pins = 0;
-  private readonly lookup: TableLookup;
   private readonly file: FolderFile;
   private readonly source: FolderFile;
   /** The same source, if others may change the file. */
@@ -68,16 +69,6 @@ export class TableHandle implements ReadableTable {
     this.gate = gate;
   }
 
-  /** The data block to search for an internal key; `ABSENT` when index or filter show that no block has it. */
-  locate(key: Uint8Array, trace?: TableTrace): number {
-    return this.lookup.locate(key, trace);
-  }
-
-  /** The approximate offset in the file of an internal key, present or not. */
-  approximateOffset(key: Uint8Array): number {
-    return this.lookup.approximateOffset(key);
-  }
-
   /** Whether the filter, which has not been read, should be read before the next lookup. */
   get isFilterDue(): boolean {
     return this.table.unread?.isDue === true;
@@ -109,22 +100,7 @@ export class TableHandle implements ReadableTable {
   /** The synchronous variant. @throws TypeError when the source only returns promises. */
   readFilterSync(): void {
     const { unread } = this.table;
-    if (unread !== undefined) this.blocks.readFilterSync(unread, withoutPromises(this.source));
-  }
-
-  /** Counts a lookup that is to read data block `i`, as `TableLookup` of `@bloom/sstable` does. */
-  countUnread(i: number): ((isNeeded: boolean) => void) | undefined {
-    return this.lookup.countUnread(i);
-  }
-
-  /** Counts the outcome of a lookup that the filter let pass. */
-  count(found: boolean): void {
-    if (this.table.filter === undefined) {
-      if (this.table.filterStatus.state === 'unread') this.stats.filtersUnread++;
-      return;
-    }
-    if (found) this.stats.filterTruePositives++;
-    else this.stats.filterFalsePositives++;
+    if (unread !== undefined) this.blocks.readFilterSync(unread, this.#withoutPromises());
   }
 
   /** The contents of data block `i`, synchronously when they are in memory. */

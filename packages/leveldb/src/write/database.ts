@@ -465,7 +465,7 @@ export class Database extends AsyncBaseReader {
       if (compareInternal(order, file.largest, key) <= 0) offset += file.size;
       else if (compareInternal(order, file.smallest, key) <= 0) {
         const handle = await runAsync(this.#database.folder, tables.open(file), signal);
-        offset += handle.approximateOffset(key);
+        offset += handle.lookup.approximateOffset(key);
       }
     }
     return offset;

@@ -79,13 +79,13 @@ export class TableLookup {
       const outcome = entries.search(contents, key, 0, key.length);
       if (outcome !== UNKNOWN) {
         trace?.searched(contents, block, outcome);
-        this.#count(outcome === SAME);
+        this.count(outcome === SAME);
         return outcome === SAME ? this.#copier.copy(contents.subarray(entries.valueStart, entries.valueEnd)) : undefined;
       }
     }
     const found = this.#seek(block, i, contents, key);
     trace?.searched(contents, block, UNKNOWN);
-    this.#count(found);
+    this.count(found);
     return found ? this.#copier.copyRange(block.bytes, block.valueStart, block.valueEnd) : undefined;
   }
 
@@ -94,7 +94,7 @@ export class TableLookup {
     const block = this.#blockSearch();
     const outcome = this.#isBytewise ? block.entries.search(contents, key, 0, key.length) : UNKNOWN;
     const found = outcome === UNKNOWN ? this.#seek(block, i, contents, key) : outcome === SAME;
-    this.#count(found);
+    this.count(found);
     return found;
   }
 
@@ -135,7 +135,7 @@ export class TableLookup {
     const stored = this.#copier.copyRange(block.keyBytes, 0, block.keyLength);
     const { value } = block;
     const found = matches(stored);
-    this.#count(found);
+    this.count(found);
     return found ? [stored, this.#copier.copy(value)] : undefined;
   }
 
@@ -147,7 +147,7 @@ export class TableLookup {
   locateNext(i: number, key: Uint8Array): number {
     const next = i + 1;
     if (!this.#mayBeIn(next, key)) {
-      this.#count(false);
+      this.count(false);
       return ABSENT;
     }
     this.#blocks.mustHaveHandle(next);
@@ -199,7 +199,7 @@ export class TableLookup {
   }
 
   /** Counts the result of a lookup that the filter did not end. */
-  #count(found: boolean): void {
+  count(found: boolean): void {
     if (this.#table.filter === undefined) {
       if (this.#table.filterStatus.state === 'unread') this.#stats.filtersUnread++;
       return;
