@@ -117,7 +117,7 @@ function* startOf(file: FolderFile, length: number): FolderReading<Uint8Array> {
 /** Passes on the records at the start of a MANIFEST. Damage is skipped. */
 function* readStart(file: FolderFile, record: (record: Uint8Array) => void): FolderReading<void> {
   const records = new StoredRecords(new LogReader({ record }), file, undefined, Math.min(file.byteLength, PIECE_LENGTH));
-  while (yield* records.readPiece());
+  yield* records.readAll();
 }
 
 /** Whether a MANIFEST has the fields that LevelDB needs. */

@@ -58,6 +58,10 @@ export class StoredRecords {
     return !isOver;
   }
 
+  *readAll(): FolderReading<void> {
+    while (yield* this.readPiece());
+  }
+
   *#push(bytes: Uint8Array): FolderReading<void> {
     for (let start = 0; start < bytes.length; start += PUSHED_LENGTH) {
       this.#reader.push(bytes.subarray(start, start + PUSHED_LENGTH));
@@ -79,6 +83,6 @@ interface Records {
 export function* readRecords(reader: LogReader, file: FolderFile, before?: KnownPrefix, end?: number): FolderReading<Records> {
   const checksum = new PrefixChecksum(before);
   const records = new StoredRecords(reader, file, checksum, end);
-  while (yield* records.readPiece());
+  yield* records.readAll();
   return { prefix: checksum.prefixOf(file), tail: records.tail };
 }

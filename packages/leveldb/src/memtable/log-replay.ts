@@ -6,10 +6,9 @@
  * Source: LevelDB, db/db_impl.cc, `DBImpl::RecoverLogFile`.
  */
 import { type CorruptionCode, CorruptionError, type Place } from '@bloom/bytes';
-import { LogReader, type LogTail } from '@bloom/log';
+import { LogReader } from '@bloom/log';
 import { type Dropped, logDropCode } from '../folder/damage.js';
 import type { FolderFile } from '../folder/folder.js';
-import type { FolderReading } from '../folder/folder-reading.js';
 import type { PrefixChecksum } from '../folder/known-prefix.js';
 import { StoredRecords } from '../folder/stored-records.js';
 import { hasSequences, WriteBatchReader } from '../format/write-batch.js';
@@ -35,20 +34,17 @@ export interface LogReplayTarget {
 }
 
 /** Replays one log, a piece of the file at a time, so that its target can empty its memory in between. */
-export class LogReplay {
+export class LogReplay extends StoredRecords {
   /** The sequence of the last operation, according to the batches' headers; 0 for none. */
   lastSequence = 0n;
   readonly #name: string;
   readonly #target: LogReplayTarget;
-  readonly #records: StoredRecords;
 
   /**
    * @param name of the file, in errors and damage.
    * @param checksum of the part that was read before. The replay starts at its end.
    */
   constructor(file: FolderFile, name: string, target: LogReplayTarget, checksum?: PrefixChecksum) {
-    this.#name = name;
-    this.#target = target;
     const reader = new LogReader(
       {
         record: (record, offset) => this.#replay(record, offset),
@@ -58,32 +54,9 @@ export class LogReplay {
       },
       checksum?.byteLength,
     );
-    this.#records = new StoredRecords(reader, file, checksum);
-  }
-
-  /** The incomplete record at the end of the log, if there is one. Known once everything is read. */
-  get tail(): LogTail | undefined {
-    return this.#records.tail;
-  }
-
-  /** The end of the last whole record so far. */
-  get recordsEnd(): number {
-    return this.#records.recordsEnd;
-  }
-
-  /**
-   * Replays the next piece.
-   *
-   * @returns whether there may be more.
-   * @throws CorruptionError `BLOOM_BAD_LOG`, `BLOOM_TOO_LARGE` or `BLOOM_BAD_WRITE_BATCH` for damage, unless the target skips it; and what the target throws.
-   */
-  readPiece(): FolderReading<boolean> {
-    return this.#records.readPiece();
-  }
-
-  /** Replays the whole log. */
-  *readAll(): FolderReading<void> {
-    while (yield* this.readPiece());
+    super(reader, file, checksum);
+    this.#name = name;
+    this.#target = target;
   }
 
   #replay(record: Uint8Array, offset: number): void {
