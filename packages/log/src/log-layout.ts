@@ -1,6 +1,7 @@
 import type { LabelledRange } from '@bloom/bytes';
 import { joinedBytes } from '@bloom/bytes/internal';
-import { FIRST, FragmentReader, FULL, isZeroedEnd, LAST, LOG_BLOCK_LENGTH, mayBeTruncated, MIDDLE, TYPE_NAMES } from './log-format.js';
+import { isZeroedEnd, mayBeTruncated } from './log-end.js';
+import { FIRST, FragmentReader, FULL, LAST, LOG_BLOCK_LENGTH, MIDDLE, TYPE_NAMES } from './log-format.js';
 
 /**
  * What the bytes of a record are: each byte once, in order, with offsets from the start of the record.

@@ -11,7 +11,8 @@
  * Source: LevelDB, db/log_reader.cc.
  */
 import { joinedBytes, mustBeBytes, mustBeOptions, mustBeWhole } from '@bloom/bytes/internal';
-import { FIRST, FragmentReader, FULL, isZeroedEnd, isZeroFrom, LAST, LOG_BLOCK_LENGTH, type LogDropReason, mayBeTruncated, MIDDLE } from './log-format.js';
+import { isZeroedEnd, isZeroFrom, mayBeTruncated } from './log-end.js';
+import { FIRST, FragmentReader, FULL, LAST, LOG_BLOCK_LENGTH, type LogDropReason, MIDDLE } from './log-format.js';
 
 /** Bytes of a log that are not part of any readable record. */
 export interface LogDrop {
