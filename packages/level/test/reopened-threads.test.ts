@@ -42,7 +42,9 @@ const NO_SPACE = Object.assign(new Error('ENOSPC: no space left on device, write
 
 /** Ends writing: the folder cannot make a table. */
 async function failToWrite(): Promise<void> {
-  const create = vi.spyOn(WritableNodeFolder.prototype, 'create').mockImplementation(() => Promise.reject(NO_SPACE));
+  const create = vi.spyOn(WritableNodeFolder.prototype, 'create').mockImplementation(() => {
+    throw NO_SPACE;
+  });
   await expect(level.compactRange('a', 'z')).rejects.toMatchObject({ code: 'LEVEL_IO_ERROR' });
   create.mockRestore();
   await expect(level.put('c', '1')).rejects.toMatchObject({ code: 'LEVEL_IO_ERROR' });
