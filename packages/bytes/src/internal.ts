@@ -29,3 +29,4 @@ export { type Random, seeded } from './random.js';
 export { sameBytes } from './same-bytes.js';
 export type { SignalController } from './signal.js';
 export { isMarkup, isTextual } from './text-bytes.js';
+export { undefinedSlots } from './undefined-slots.js';

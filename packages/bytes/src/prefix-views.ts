@@ -1,4 +1,5 @@
 import type { Bytes } from './bytes-type.js';
+import { undefinedSlots } from './undefined-slots.js';
 
 /** How many views are kept: blocks of a table have some hundred lengths. A power of two. */
 const KEPT_VIEWS = 256;
@@ -18,7 +19,7 @@ const FIRST_KEPT_VIEWS = 16;
 export class PrefixViews {
   readonly bytes: Bytes;
   /** By the low bits of their lengths. */
-  #views = noViews(FIRST_KEPT_VIEWS);
+  #views = undefinedSlots<Bytes>(FIRST_KEPT_VIEWS);
   #made = 0;
 
   constructor(bytes: Bytes) {
@@ -32,11 +33,7 @@ export class PrefixViews {
   }
 
   #make(length: number): Bytes {
-    if (++this.#made === FIRST_KEPT_VIEWS) this.#views = noViews(KEPT_VIEWS);
+    if (++this.#made === FIRST_KEPT_VIEWS) this.#views = undefinedSlots(KEPT_VIEWS);
     return (this.#views[length & (this.#views.length - 1)] = this.bytes.subarray(0, length));
   }
-}
-
-function noViews(count: number): (Bytes | undefined)[] {
-  return new Array<Bytes | undefined>(count).fill(undefined);
 }

@@ -1,3 +1,5 @@
+import { undefinedSlots } from '@bloom/bytes/internal';
+
 /** In place of a slot: none. Slot 0 is the end of the list, in both directions. */
 const NONE = 0;
 /** Initial slots: a program may have hundreds of databases open, each with a cache. A power of two. */
@@ -11,7 +13,7 @@ const INITIAL_SLOTS = 8;
  * have been deleted.
  */
 export class RecentBlocks<T extends object> {
-  #values: (T | undefined)[] = new Array<T | undefined>(INITIAL_SLOTS).fill(undefined);
+  #values = undefinedSlots<T>(INITIAL_SLOTS);
   #ids = new Float64Array(INITIAL_SLOTS);
   /** The slot used next after this one. */
   #newer = new Int32Array(INITIAL_SLOTS);
@@ -133,7 +135,7 @@ export class RecentBlocks<T extends object> {
   #grow(): void {
     const { length } = this.#ids;
     const larger = length * 2;
-    this.#values = [...this.#values, ...new Array<undefined>(length).fill(undefined)];
+    this.#values = [...this.#values, ...undefinedSlots<T>(length)];
     const ids = new Float64Array(larger);
     ids.set(this.#ids);
     this.#ids = ids;

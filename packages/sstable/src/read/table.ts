@@ -1,5 +1,5 @@
 import type { Bytes, Signal } from '@bloom/bytes';
-import { bytesOf, mustBeBytes, mustBeIterable } from '@bloom/bytes/internal';
+import { bytesOf, mustBeBytes, mustBeIterable, undefinedSlots } from '@bloom/bytes/internal';
 import { BaseTable } from './base-table.js';
 import { BatchWalk } from './batch-walk.js';
 import { BlockReader } from './block-reader.js';
@@ -175,7 +175,7 @@ export class Table extends BaseTable implements AsyncIterable<[Bytes, Bytes]> {
       if (this.#locate(key, count, keysOf)) wanted[count] = new Uint8Array(key);
       count++;
     }
-    const values = new Array<Bytes | undefined>(count).fill(undefined);
+    const values = undefinedSlots<Bytes>(count);
     const isDue = (): boolean => this.#table.unread?.isDue === true;
     const take = (i: number, contents: Uint8Array, isRead: boolean): void => {
       const settle = isRead ? this.#lookup.countUnread(i) : undefined;
