@@ -48,6 +48,16 @@ async function openDescriptors(): Promise<number> {
 }
 
 describe('FileSource', () => {
+  test('opens a file at once, or on a thread where its reads are not made at once', async () => {
+    const requests = (): number => process.getActiveResourcesInfo().filter((name) => name === 'FSReqCallback').length;
+    const before = requests();
+    const atOnce = FileSource.open(path);
+    expect(requests()).toBe(before);
+    const later = FileSource.open(path, { readsAtOnce: false });
+    expect(requests()).toBe(before + 1);
+    await Promise.all([atOnce, later].map(async (opening) => (await opening).close()));
+  });
+
   test.each(['break', 'throw', 'return'])('has no open file and no unhandled rejection after a walk that was left by %s', async (way) => {
     const rejections: unknown[] = [];
     const note = (rejected: unknown): void => void rejections.push(rejected);

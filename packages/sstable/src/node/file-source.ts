@@ -107,10 +107,7 @@ export class FileSource implements Source {
    */
   static async open(path: string, options: FileSourceOptions = {}): Promise<FileSource> {
     const pace = paceOf(options);
-    const fd = await openLater(path, WITHOUT_WAITING).catch((error: unknown) => {
-      if (isLeased(error)) return openLater(path, 'r');
-      throw error;
-    });
+    const fd = await descriptorOf(path, pace);
     try {
       // Synchronous: the system has the answer in memory when it has just opened the file, and with a trip to another thread it takes
       // fifteen times as long (Node 20, Linux).
@@ -320,6 +317,24 @@ export class SyncFileSource implements SyncSource {
   [Symbol.dispose](): void {
     this.close();
   }
+}
+
+async function descriptorOf(path: string, pace: ReadPace | undefined): Promise<number> {
+  try {
+    return openInPace(path, pace) ?? (await openLater(path, WITHOUT_WAITING));
+  } catch (error) {
+    if (isLeased(error)) return openLater(path, 'r');
+    throw error;
+  }
+}
+
+/** Opens a file at once where a read would be made at once, in a fifth of the processor time of a trip to another thread. */
+function openInPace(path: string, pace: ReadPace | undefined): number | undefined {
+  const start = now();
+  if (pace?.takesNext(start) !== true) return undefined;
+  const fd = openSync(path, WITHOUT_WAITING);
+  pace.took(now() - start);
+  return fd;
 }
 
 function openLater(path: string, flags: number | string): Promise<number> {
