@@ -249,3 +249,16 @@ function logOf(...records: readonly Uint8Array[]): Uint8Array {
   for (const record of records) writer.addRecord(record);
   return Uint8Array.from(parts.flatMap((part) => [...part]));
 }
+
+test('destroy reads CURRENT and a sound MANIFEST once to find out whose database it is', async () => {
+  const folder = new WritableMemoryFolder();
+  await (await Database.open(folder)).close();
+  const opened: string[] = [];
+  const open = folder.open.bind(folder);
+  folder.open = (name) => {
+    opened.push(name);
+    return open(name);
+  };
+  await Database.destroy(folder);
+  expect(opened).toEqual(['CURRENT', 'MANIFEST-000002', '000003.log']);
+});

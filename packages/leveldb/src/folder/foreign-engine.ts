@@ -57,11 +57,13 @@ export function* readForeignEngine({ name: folderName, canList }: EngineFolder, 
   const current = manifest === undefined ? [] : [manifest];
   // LevelDB opens the MANIFEST that CURRENT names, no matter what another program left in the folder when it began to take it over.
   const currentTables = manifest === undefined ? undefined : yield* files.listedTables(manifest);
-  const manifests = currentTables === undefined ? [...new Set([...current, ...files.newest('manifest')])] : current;
+  // It then has no evidence of another engine, and neither it nor CURRENT is encrypted.
+  const manifests = currentTables === undefined ? [...new Set([...current, ...files.newest('manifest')])] : [];
   const logs = files.newest('log');
   const tables = files.newest('table');
+  const encrypted = currentTables !== undefined ? [] : names.includes(CURRENT) || manifests.length > 0 ? [CURRENT, ...manifests] : [...tables, ...logs];
   return (
-    (yield* files.first(names.includes(CURRENT) || manifests.length > 0 ? [CURRENT, ...manifests] : [...tables, ...logs], encryptionOf)) ??
+    (yield* files.first(encrypted, encryptionOf)) ??
     (yield* files.first(files.options, optionsOf)) ??
     (yield* files.first(names.filter((name) => name === 'MANIFEST'), plainManifestOf)) ??
     (yield* files.first(manifests, manifestOf)) ??
