@@ -5,6 +5,7 @@
  * among versions of keys, the column `type` says what is one.
  */
 import { BYTE_ORDER_MARK, LF, startsWithMark } from '@bloom/report';
+import { BegunEntry } from './begun-entry.js';
 import type { ByteBuffer } from './byte-buffer.js';
 import { type DecoderState, type EntryDecoder, InputError, LineError, MAX_ENTRY_BYTES, mustBeNoDeletion } from './entry.js';
 import type { EntryBatch } from './entry-batch.js';
@@ -99,9 +100,8 @@ export class CsvDecoder implements EntryDecoder {
   #columns: CsvColumns | undefined;
   /** The number of line breaks before the incomplete record. */
   #lines: number;
-  /** The pieces of an incomplete record, and whether their end is in quotes. */
-  #begun: Uint8Array[];
-  #begunLength: number;
+  /** The incomplete record, and whether its end is in quotes. */
+  readonly #begun: BegunEntry;
   #isQuoted: boolean;
   readonly #hasVersions: boolean;
 
@@ -110,8 +110,7 @@ export class CsvDecoder implements EntryDecoder {
     this.#hasVersions = hasVersions;
     const start = state?.start as CsvStart | undefined;
     this.#columns = start?.columns;
-    this.#begunLength = state?.begun.length ?? 0;
-    this.#begun = state === undefined || this.#begunLength === 0 ? [] : [state.begun];
+    this.#begun = new BegunEntry(state);
     this.#isQuoted = start?.isQuoted ?? false;
     this.#lines = state?.position ?? 0;
   }
@@ -122,35 +121,26 @@ export class CsvDecoder implements EntryDecoder {
       const byte = bytes[i];
       if (byte === QUOTE) this.#isQuoted = !this.#isQuoted;
       else if (byte === LF && !this.#isQuoted) {
-        this.#add(this.#complete(bytes.subarray(start, i)), batch);
+        this.#add(this.#begun.take(bytes.subarray(start, i)), batch);
         start = i + 1;
       }
     }
     if (start === bytes.length) return;
-    this.#begun.push(bytes.slice(start));
-    this.#begunLength += bytes.length - start;
-    if (this.#begunLength > MAX_RECORD_BYTES) throw this.#error('a record that is too long: is a quoted cell not closed?');
+    this.#begun.add(bytes.subarray(start));
+    if (this.#begun.byteLength > MAX_RECORD_BYTES) throw this.#error('a record that is too long: is a quoted cell not closed?');
   }
 
   end(batch: EntryBatch): void {
-    if (this.#begunLength === 0) return;
+    if (this.#begun.byteLength === 0) return;
     if (this.#isQuoted) throw this.#error('a quoted cell that is not closed');
-    const record = this.#complete(new Uint8Array(0));
+    const record = this.#begun.take(new Uint8Array(0));
     const isMarkAlone = this.#lines === 0 && record.length === BYTE_ORDER_MARK.length && startsWithMark(record);
     if (!isMarkAlone) this.#add(record, batch);
   }
 
   state(): DecoderState {
     const start: CsvStart = { isQuoted: this.#isQuoted, columns: this.#columns };
-    return { position: this.#lines, begun: new Uint8Array(Buffer.concat(this.#begun)), start };
-  }
-
-  #complete(lastPiece: Uint8Array): Uint8Array {
-    if (this.#begunLength === 0) return lastPiece;
-    const record = Buffer.concat([...this.#begun, lastPiece]);
-    this.#begun = [];
-    this.#begunLength = 0;
-    return new Uint8Array(record.buffer, record.byteOffset, record.length);
+    return { position: this.#lines, begun: this.#begun.bytes(), start };
   }
 
   #add(record: Uint8Array, batch: EntryBatch): void {

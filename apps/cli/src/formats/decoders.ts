@@ -49,4 +49,3 @@ export function decoderOf(form: InputForm, state?: DecoderState): EntryDecoder {
   const decodersOf: Readonly<Record<typeof format, (form: InputForm) => LineDecoder>> = versions ? versionDecoders : lineDecoders;
   return new LinesDecoder(decodersOf[format](form), state);
 }
-

@@ -13,7 +13,6 @@ import { HEX_DIGITS } from './hex-digits.js';
 import { LineError } from './entry.js';
 import type { FieldDecoder } from './entry-batch.js';
 
-
 export const BACKSLASH = 0x5c;
 const SHORT_ESCAPES: Readonly<Partial<Record<number, number>>> = {
   [BACKSLASH]: BACKSLASH,

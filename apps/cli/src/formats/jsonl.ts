@@ -38,14 +38,8 @@ export function decodeJsonVersion(bytes: Uint8Array, start: number, end: number,
   const key = decodeMember(json, 'key');
   const isWithoutValue = type === 'deletion' && !VALUE_NAMES.some((name) => Object.hasOwn(json, name));
   const value = isWithoutValue ? new Uint8Array(0) : decodeMember(json, 'value');
-  const before = batch.end;
   batch.put(key);
-  try {
-    putVersion(type, sequence, batch);
-  } catch (error) {
-    batch.end = before;
-    throw error;
-  }
+  putVersion(type, sequence, batch);
   const keyEnd = batch.end;
   batch.put(value);
   batch.push(keyEnd, batch.end, number);

@@ -3,6 +3,7 @@
  *
  *     key length (u32, little-endian) | key | value length (u32, little-endian) | value
  */
+import { BegunEntry } from './begun-entry.js';
 import type { ByteBuffer } from './byte-buffer.js';
 import type { Columns, Format, Printer } from './format-contract.js';
 import { type DecoderState, type EntryDecoder, InputError, MAX_ENTRY_BYTES } from './entry.js';
@@ -21,9 +22,8 @@ export class KvDecoder implements EntryDecoder {
   readonly unit = 'offset';
   /** The offset of the incomplete entry. */
   #next: number;
-  /** The pieces of that entry so far. Nothing is allocated for a length before its bytes arrive. */
-  #begun: Uint8Array[];
-  #begunLength: number;
+  /** That entry so far. Nothing is allocated for a length before its bytes arrive. */
+  readonly #begun: BegunEntry;
   /** The number of bytes of that entry that are needed to continue decoding. */
   #needed = 2 * LENGTH_BYTES;
   readonly #hasVersions: boolean;
@@ -32,20 +32,15 @@ export class KvDecoder implements EntryDecoder {
   constructor(state?: DecoderState, hasVersions = false) {
     this.#hasVersions = hasVersions;
     this.#next = state?.position ?? 0;
-    this.#begunLength = state?.begun.length ?? 0;
-    this.#begun = state === undefined || this.#begunLength === 0 ? [] : [state.begun];
+    this.#begun = new BegunEntry(state);
   }
 
   decode(bytes: Uint8Array, batch: EntryBatch): void {
-    let rest = bytes;
-    if (this.#begunLength > 0) {
-      this.#begun.push(bytes.slice());
-      this.#begunLength += bytes.length;
-      if (this.#begunLength < this.#needed) return;
-      rest = Buffer.concat(this.#begun);
-      this.#begun = [];
-      this.#begunLength = 0;
+    if (this.#begun.byteLength > 0 && this.#begun.byteLength + bytes.length < this.#needed) {
+      this.#begun.add(bytes);
+      return;
     }
+    const rest = this.#begun.take(bytes);
     const view = new DataView(rest.buffer, rest.byteOffset, rest.byteLength);
     let start = 0;
     for (;;) {
@@ -59,20 +54,17 @@ export class KvDecoder implements EntryDecoder {
       this.#next += this.#needed;
       start = end;
     }
-    if (start < rest.length) {
-      this.#begun.push(rest.slice(start));
-      this.#begunLength = rest.length - start;
-    }
+    if (start < rest.length) this.#begun.add(rest.subarray(start));
   }
 
   end(): void {
-    if (this.#begunLength === 0) return;
-    const end = this.#next + this.#begunLength;
+    if (this.#begun.byteLength === 0) return;
+    const end = this.#next + this.#begun.byteLength;
     throw new InputError(`offset ${this.#next}`, `the file ends inside this entry, at offset ${end}`);
   }
 
   state(): DecoderState {
-    return { position: this.#next, begun: new Uint8Array(Buffer.concat(this.#begun)) };
+    return { position: this.#next, begun: this.#begun.bytes() };
   }
 
   /** The length of the entry at `start`, or a lower bound if its lengths have not been read yet. */

@@ -1,7 +1,7 @@
-import { LineError } from './entry.js';
 import { BYTE_ORDER_MARK, LF, startsWithMark } from '@bloom/report';
+import { BegunEntry } from './begun-entry.js';
 import type { ByteBuffer } from './byte-buffer.js';
-import { type DecoderState, type EntryDecoder, InputError, MAX_ENTRY_BYTES } from './entry.js';
+import { type DecoderState, type EntryDecoder, InputError, LineError, MAX_ENTRY_BYTES } from './entry.js';
 import type { EntryBatch } from './entry-batch.js';
 
 const CR = 13;
@@ -11,7 +11,7 @@ const MAX_LINE_BYTES = 4 * MAX_ENTRY_BYTES + 16;
 const SHORT_LINE = 96;
 
 /**
- * Adds the entry of the line `bytes[start, end)`, without its line break.
+ * Adds the entry of the line `bytes[start, end)`, without its line break. If it throws, the bytes that it has put into the batch are removed.
  *
  * @param number the number of the line, from 1.
  * @throws LineError when the line is not in the format.
@@ -29,26 +29,24 @@ export class LinesDecoder implements EntryDecoder {
   readonly #decodeLine: LineDecoder;
   /** The number of the last complete line. */
   #number: number;
-  /** The pieces of an incomplete line. */
-  #begun: Uint8Array[];
-  #begunLength: number;
+  /** The incomplete line. */
+  readonly #begun: BegunEntry;
 
   constructor(decodeLine: LineDecoder, state?: DecoderState) {
     this.#decodeLine = decodeLine;
     this.#number = state?.position ?? 0;
-    this.#begunLength = state?.begun.length ?? 0;
-    this.#begun = state === undefined || this.#begunLength === 0 ? [] : [state.begun];
+    this.#begun = new BegunEntry(state);
   }
 
   decode(bytes: Uint8Array, batch: EntryBatch): void {
     let start = 0;
-    if (this.#begunLength > 0) {
+    if (this.#begun.byteLength > 0) {
       const end = bytes.indexOf(LF);
       if (end < 0) {
-        this.#begin(bytes.slice());
+        this.#begin(bytes);
         return;
       }
-      const line = this.#complete(bytes.subarray(0, end));
+      const line = this.#begun.take(bytes.subarray(0, end));
       this.#add(line, 0, line.length, batch);
       start = end + 1;
     }
@@ -58,38 +56,23 @@ export class LinesDecoder implements EntryDecoder {
       this.#add(bytes, start, end, batch);
       start = end + 1;
     }
-    if (start < bytes.length) this.#begin(bytes.slice(start));
+    if (start < bytes.length) this.#begin(bytes.subarray(start));
   }
 
   end(batch: EntryBatch): void {
-    if (this.#begunLength === 0) return;
-    const line = this.#complete(new Uint8Array(0));
+    if (this.#begun.byteLength === 0) return;
+    const line = this.#begun.take(new Uint8Array(0));
     const isMarkAlone = this.#number === 0 && line.length === BYTE_ORDER_MARK.length && startsWithMark(line);
     if (!isMarkAlone) this.#add(line, 0, line.length, batch);
   }
 
   state(): DecoderState {
-    const begun = new Uint8Array(this.#begunLength);
-    let at = 0;
-    for (const piece of this.#begun) {
-      begun.set(piece, at);
-      at += piece.length;
-    }
-    return { position: this.#number, begun };
+    return { position: this.#number, begun: this.#begun.bytes() };
   }
 
   #begin(piece: Uint8Array): void {
-    this.#begun.push(piece);
-    this.#begunLength += piece.length;
-    if (this.#begunLength > MAX_LINE_BYTES) throw this.#tooLong(this.#number + 1);
-  }
-
-  #complete(lastPiece: Uint8Array): Uint8Array {
-    this.#begun.push(lastPiece);
-    const line = Buffer.concat(this.#begun);
-    this.#begun = [];
-    this.#begunLength = 0;
-    return new Uint8Array(line.buffer, line.byteOffset, line.length);
+    this.#begun.add(piece);
+    if (this.#begun.byteLength > MAX_LINE_BYTES) throw this.#tooLong(this.#number + 1);
   }
 
   #add(bytes: Uint8Array, start: number, end: number, batch: EntryBatch): void {
@@ -99,6 +82,7 @@ export class LinesDecoder implements EntryDecoder {
     try {
       this.#decodeLine(bytes, from, end > from && bytes[end - 1] === CR ? end - 1 : end, batch, number);
     } catch (error) {
+      batch.end = before;
       if (error instanceof LineError) throw new InputError(`line ${number}`, error.message);
       throw error;
     }

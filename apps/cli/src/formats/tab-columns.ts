@@ -55,15 +55,9 @@ export function columnDecoder(decodeField: FieldDecoder): LineDecoder {
   return (line, start, end, batch, number) => {
     const tab = line.indexOf(TAB, start);
     if (tab < 0 || tab >= end) throw new LineError('no TAB between key and value');
-    const before = batch.end;
-    try {
-      decodeField(line, start, tab, batch);
-      const keyEnd = batch.end;
-      decodeField(line, tab + 1, end, batch);
-      batch.push(keyEnd, batch.end, number);
-    } catch (error) {
-      batch.end = before;
-      throw error;
-    }
+    decodeField(line, start, tab, batch);
+    const keyEnd = batch.end;
+    decodeField(line, tab + 1, end, batch);
+    batch.push(keyEnd, batch.end, number);
   };
 }

@@ -44,17 +44,11 @@ export function versionDecoder(decodeField: FieldDecoder): LineDecoder {
     }
     const cellText = (i: number): string => Buffer.from(line.buffer, line.byteOffset + ends[i - 1]! + 1, ends[i]! - ends[i - 1]! - 1).toString('latin1');
     const hasSequence = ends.length > LEAST_CELLS;
-    const before = batch.end;
-    try {
-      decodeField(line, start, ends[0]!, batch);
-      putVersion(cellText(hasSequence ? 2 : 1), hasSequence ? cellText(1) : undefined, batch);
-      const keyEnd = batch.end;
-      decodeField(line, ends.at(-2)! + 1, end, batch);
-      batch.push(keyEnd, batch.end, number);
-    } catch (error) {
-      batch.end = before;
-      throw error;
-    }
+    decodeField(line, start, ends[0]!, batch);
+    putVersion(cellText(hasSequence ? 2 : 1), hasSequence ? cellText(1) : undefined, batch);
+    const keyEnd = batch.end;
+    decodeField(line, ends.at(-2)! + 1, end, batch);
+    batch.push(keyEnd, batch.end, number);
   };
 }
 

@@ -1,11 +1,10 @@
 /**
  * One key per line, with its bytes unchanged; its value is the number of the line, from 1, in decimal.
  */
-import { LineError } from './entry.js';
-import type { FieldDecoder } from './entry-batch.js';
 import { endsInCarriageReturn, LF } from '@bloom/report';
 import { keyText } from '../outputs/key-text.js';
-import { OutputError } from './entry.js';
+import { LineError, OutputError } from './entry.js';
+import type { FieldDecoder } from './entry-batch.js';
 import type { Columns, Format, Printer } from './format-contract.js';
 import { type LineDecoder, markBeforeMark } from './lines.js';
 
@@ -19,13 +18,7 @@ export function wordDecoder(decodeField: FieldDecoder): LineDecoder {
   return (line, start, end, batch, number) => {
     // An empty line is far more likely a mistake than an empty word.
     if (start === end) throw new LineError('empty, but must be a word');
-    const before = batch.end;
-    try {
-      decodeField(line, start, end, batch);
-    } catch (error) {
-      batch.end = before;
-      throw error;
-    }
+    decodeField(line, start, end, batch);
     const keyEnd = batch.end;
     const digits = String(number);
     batch.reserve(digits.length);
