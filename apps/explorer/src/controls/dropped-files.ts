@@ -69,6 +69,18 @@ async function filesOf(entries: readonly FileSystemEntry[]): Promise<FoundFiles>
   return { files: found, unread };
 }
 
+/** Files by the path of their folder. */
+export function filesByFolder(dropped: readonly DroppedFile[]): Map<string, File[]> {
+  const folders = new Map<string, File[]>();
+  for (const { path, file } of dropped) {
+    const folder = path.slice(0, Math.max(0, path.lastIndexOf('/')));
+    const files = folders.get(folder);
+    if (files === undefined) folders.set(folder, [file]);
+    else files.push(file);
+  }
+  return folders;
+}
+
 /** The files of a file input. */
 export function pickedFiles(files: Iterable<File>): DroppedFile[] {
   return Array.from(files, (file) => ({ path: file.webkitRelativePath || file.name, file }));

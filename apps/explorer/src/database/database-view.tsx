@@ -168,7 +168,7 @@ function OpenedDatabase({ client }: { readonly client: DatabaseClient }) {
   const stored = session.storedIn(client.origin);
   const form = useSessionState((state) => state.keyForm) ?? usualKeyForm(facts);
   const [dropped, setDropped] = useState<readonly DroppedFacts[]>(facts.dropped);
-  const refreshDropped = (): void => void client.dropped().then(setDropped, () => undefined);
+  const refreshDropped = (): void => void client.worker.dropped().then(setDropped, () => undefined);
   const tableCount = facts.levels.reduce((sum, tables) => sum + tables.length, 0);
   return (
     <>

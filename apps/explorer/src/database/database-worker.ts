@@ -1,5 +1,4 @@
 import type { Folder } from '@bloom/leveldb';
-import { type FileLike, FileListFolder } from '@bloom/leveldb/browser';
 import { HttpFolder } from '@bloom/leveldb/http';
 import type { Work } from '../worker/calls.js';
 import type { AbsentKind, FilterChoice } from '../trial/trial-facts.js';
@@ -8,6 +7,7 @@ import type { DatabaseFacts, EntryRange } from './database-facts.js';
 import type { FolderOrigin } from './folder-origin.js';
 import { folderWithGaps } from './folder-with-gaps.js';
 import { InspectedDatabase } from './inspected-database.js';
+import { pickedFolder } from './picked-folder.js';
 
 let opened: InspectedDatabase | undefined;
 
@@ -16,14 +16,9 @@ function database(): InspectedDatabase {
   return opened;
 }
 
-/** A file without its path, because the page has already chosen the folder. */
-function withoutPath(file: File): FileLike {
-  return { name: file.name, size: file.size, slice: (start, end) => file.slice(start, end) };
-}
-
-serveCalls({
+const methods = {
   async open(work: Work, origin: FolderOrigin): Promise<DatabaseFacts> {
-    const given: Folder = origin.kind === 'files' ? new FileListFolder(origin.files.map(withoutPath)) : new HttpFolder(origin.url, { retries: 1, files: origin.files });
+    const given: Folder = origin.kind === 'files' ? pickedFolder(origin.files) : new HttpFolder(origin.url, { retries: 1, files: origin.files });
     const folder = origin.hasGaps === true ? await folderWithGaps(given) : given;
     opened = await InspectedDatabase.open(folder, origin.name, work, origin.isForcedBytewise === true);
     return opened.facts;
@@ -38,4 +33,9 @@ serveCalls({
   startTrial: async (work: Work, asked: readonly Uint8Array[] | AbsentKind, seed: number) => (await database().trials()).start(work, asked, seed),
   tryFilters: async (work: Work, choice: FilterChoice) => (await database().trials()).try(work, choice),
   absentLookups: (work: Work, seed: number) => database().absentLookups(work, seed),
-});
+};
+
+/** The methods that the page can call on an open database. */
+export type DatabaseMethods = typeof methods;
+
+serveCalls(methods);

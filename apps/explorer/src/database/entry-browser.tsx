@@ -7,10 +7,10 @@ import { Rows } from '../controls/rows.js';
 import { WindowedRows } from '../controls/windowed-rows.js';
 import { useSession, useSessionState } from '../session/use-session.js';
 import { FailureNotice } from '../table/failure-notice.js';
-import type { Clipped } from '../table/table-facts.js';
 import { failureFacts, type FailureFacts } from '../worker/failure.js';
+import { useLoaded } from '../worker/use-loaded.js';
 import type { DatabaseClient } from './database-client.js';
-import type { DatabasePage, DatabaseRow, EntryRange, VersionFacts } from './database-facts.js';
+import type { DatabasePage, DatabaseRow, EntryRange } from './database-facts.js';
 import { boundsOf } from './entry-bounds.js';
 import { type EntrySearch, FIRST_PAGE } from './entry-search.js';
 
@@ -47,7 +47,7 @@ export function EntryBrowser({ client, onRead }: { readonly client: DatabaseClie
     if (bounds === undefined) return;
     let current = true;
     const timer = setTimeout(() => {
-      client.page({ ...bounds, ...wanted.step }, PAGE_ROWS).then(
+      client.worker.page({ ...bounds, ...wanted.step }, PAGE_ROWS).then(
         (found) => {
           if (!current) return;
           setPage((before) => ({ ...found, ...wanted, id: (before?.id ?? 0) + 1 }));
@@ -160,21 +160,9 @@ export function EntryBrowser({ client, onRead }: { readonly client: DatabaseClie
 
 function KeyDetails({ client, row, form, typing }: { readonly client: DatabaseClient; readonly row: DatabaseRow; readonly form: KeyForm; readonly typing: Typing }) {
   const session = useSession();
-  const [versions, setVersions] = useState<readonly VersionFacts[]>();
-  const [value, setValue] = useState<Clipped>();
-  const [failure, setFailure] = useState<FailureFacts>();
   const key = row.key.bytes;
-  useEffect(() => {
-    let current = true;
-    setVersions(undefined);
-    setFailure(undefined);
-    const fail = (error: unknown): void => {
-      if (current) setFailure(failureFacts(error));
-    };
-    client.versions(key).then((found) => current && setVersions(found), fail);
-    client.value(key).then((found) => current && setValue(found), fail);
-    return () => void (current = false);
-  }, [client, row]);
+  const { value: versions, failure: versionFailure } = useLoaded(() => client.worker.versions(key), [client, row]);
+  const { value, failure = versionFailure } = useLoaded(() => client.worker.value(key), [client, row]);
   return (
     <section class="entry-details" aria-label="The selected key">
       <div class="card-head">

@@ -1,4 +1,4 @@
-import type { DroppedFile } from '../controls/dropped-files.js';
+import { type DroppedFile, filesByFolder } from '../controls/dropped-files.js';
 import { SAMPLE_DATABASE_FILES, sampleUrl } from '../session/sample-url.js';
 
 /** The origin of a folder. */
@@ -20,13 +20,7 @@ export function sampleDatabase(): FolderOrigin {
 
 /** The databases among dropped or picked files: one for each CURRENT, or one of all files if there is no CURRENT. */
 export function droppedFolders(dropped: readonly DroppedFile[]): FolderOrigin[] {
-  const folders = new Map<string, File[]>();
-  for (const { path, file } of dropped) {
-    const folder = path.slice(0, Math.max(0, path.lastIndexOf('/')));
-    const files = folders.get(folder);
-    if (files === undefined) folders.set(folder, [file]);
-    else files.push(file);
-  }
+  const folders = filesByFolder(dropped);
   const databases = [...folders].filter(([, files]) => files.some(({ name }) => name === 'CURRENT'));
   // Without CURRENT, opening reports the missing file.
   const chosen = databases.length > 0 ? databases : [...folders].sort(([, a], [, b]) => b.length - a.length).slice(0, 1);

@@ -3,6 +3,7 @@ import { count, counted } from '@bloom/report';
 import type { ComponentType } from 'preact';
 import { useId, useMemo, useState } from 'preact/hooks';
 import { NumberField, Segmented } from '../controls/controls.js';
+import { saveAs } from '../controls/save-as.js';
 import { useNear } from '../controls/use-near.js';
 import { useSession, useSessionState } from '../session/use-session.js';
 import { BuiltFilter, equalSize, neededProbes, POLICY_TITLES, verdictOf } from './built-filter.js';
@@ -361,10 +362,5 @@ function Keep({ isWhole, filters }: { readonly isWhole: boolean; readonly filter
 }
 
 function download(filter: BuiltFilter): void {
-  const url = URL.createObjectURL(new Blob([filter.bytes.slice()], { type: 'application/octet-stream' }));
-  const link = document.createElement('a');
-  link.href = url;
-  link.download = `${filter.policy}-filter-${filter.keys.length}-keys.bin`;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(url), 10_000);
+  saveAs(new Blob([filter.bytes.slice()], { type: 'application/octet-stream' }), `${filter.policy}-filter-${filter.keys.length}-keys.bin`);
 }

@@ -2,6 +2,7 @@ import { type FailureFacts, failureFacts } from '../worker/failure.js';
 import { WorkerCalls } from '../worker/worker-calls.js';
 import { type FitPoint, measuringOrder } from './fit-curve.js';
 import type { KeyPattern } from './fit-patterns.js';
+import type { FitMethods } from './fit-worker.js';
 
 /** The measurements of a pattern, by number of keys. */
 export type FitPoints = ReadonlyMap<number, FitPoint>;
@@ -24,7 +25,7 @@ export class FitClient {
     try {
       // The chosen point is measured alone and first.
       for (let start = 0, end = 1; start < missing.length; start = end, end += PORTION) {
-        const points = await this.#calls.call<readonly FitPoint[]>('points', [pattern, missing.slice(start, end)]);
+        const points = await this.#calls.remote<FitMethods>().points(pattern, missing.slice(start, end));
         this.#points.set(pattern, new Map([...this.points(pattern), ...points.map((point) => [point.keys, point] as const)]));
         if (signal.aborted) return undefined;
         onPoints();

@@ -5,6 +5,10 @@ import type { KeyPattern } from './fit-patterns.js';
 
 const measurement = new FitMeasurement();
 
-serveCalls({
+const methods = {
   points: (_: Work, pattern: KeyPattern, keys: readonly number[]) => keys.map((number) => measurement.point(pattern, number)),
-});
+};
+
+export type FitMethods = typeof methods;
+
+serveCalls(methods);

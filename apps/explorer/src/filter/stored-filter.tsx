@@ -1,5 +1,5 @@
 import './stored-filter.css';
-import { useEffect, useId, useMemo, useState } from 'preact/hooks';
+import { useId, useMemo, useState } from 'preact/hooks';
 import { sameBytes } from '@bloom/bytes/internal';
 import { MAX_PROBES } from '@bloom/policy';
 import { count, counted } from '@bloom/report';
@@ -8,7 +8,7 @@ import type { KeyForm } from '../bytes/key-form.js';
 import { percent } from '../controls/sizes.js';
 import type { StoredFilter } from '../table/table-facts.js';
 import { FailureNotice } from '../table/failure-notice.js';
-import { type FailureFacts, failureFacts } from '../worker/failure.js';
+import { useLoaded } from '../worker/use-loaded.js';
 import { BitGrid } from './bit-grid.js';
 import { FilterBits } from './filter-bits.js';
 
@@ -25,13 +25,7 @@ interface PictureProps {
 
 /** A filter of a table, the bits of a key in it, and the answer. */
 export function StoredFilterPicture({ number, load, asked, form }: PictureProps) {
-  const [stored, setStored] = useState<StoredFilter>();
-  const [failure, setFailure] = useState<FailureFacts>();
-  useEffect(() => {
-    let current = true;
-    load(number).then((found) => current && setStored(found), (error: unknown) => current && setFailure(failureFacts(error)));
-    return () => void (current = false);
-  }, [number]);
+  const { value: stored, failure } = useLoaded(() => load(number), [number]);
   if (failure !== undefined) return <FailureNotice failure={failure} title="The filter could not be read." />;
   if (stored === undefined) return <p class="muted" role="status">Reading…</p>;
   if (stored.bytes === undefined) return <p class="notice is-warn">This filter is damaged, so it is not used. That costs a read but hides no key.</p>;

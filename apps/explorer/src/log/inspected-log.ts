@@ -15,6 +15,7 @@ const MAX_BYTES = 512 * 2 ** 20;
 const CLIPPED_BYTES = 400;
 /** The number of writes listed per batch. */
 const MOST_OPERATIONS = 1000;
+
 /** Whether a file is a log or MANIFEST, by its name or else by its first block. */
 export async function isLog(source: Source): Promise<boolean> {
   const type = parseFileName(source.name ?? '')?.type;
@@ -81,7 +82,7 @@ export class InspectedLog {
     });
   }
 
-  /** The meaning of the bytes of a record. */
+  /** The meaning of each byte of a record, including the headers of its fragments. */
   layout(number: number): LabelledRange[] {
     const start = this.#records[number]!.offset;
     const blockStart = start - (start % LOG_BLOCK_LENGTH);

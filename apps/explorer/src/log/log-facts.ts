@@ -1,5 +1,4 @@
 /** Messages of the worker to the page about a log or a MANIFEST. */
-import type { LabelledRange } from '@bloom/bytes';
 import type { Clipped } from '../table/table-facts.js';
 
 export interface LogFileFacts {
@@ -39,6 +38,3 @@ export interface RecordRow {
   /** The reason why it cannot be decoded. */
   readonly problem: string | undefined;
 }
-
-/** The meaning of each byte of a record, including the headers of its fragments. */
-export type RecordLayout = readonly LabelledRange[];

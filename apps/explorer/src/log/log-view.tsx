@@ -1,5 +1,5 @@
 import { count, counted } from '@bloom/report';
-import { useEffect, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import { BytesText, KeyFormSwitch } from '../bytes/bytes-text.js';
 import { type KeyForm, usualKeyForm } from '../bytes/key-form.js';
 import { Fact } from '../controls/controls.js';
@@ -8,7 +8,8 @@ import { byteSize } from '../controls/sizes.js';
 import { WindowedRows } from '../controls/windowed-rows.js';
 import { useSession, useSessionState } from '../session/use-session.js';
 import type { LogClient } from '../table/table-client.js';
-import type { RecordLayout, RecordRow } from './log-facts.js';
+import { useLoaded } from '../worker/use-loaded.js';
+import type { RecordRow } from './log-facts.js';
 
 /** The number of ranges that are listed at once. */
 const SHOWN_RANGES = 400;
@@ -103,13 +104,7 @@ function Summary({ row, form }: { readonly row: RecordRow; readonly form: KeyFor
 }
 
 function RecordDetails({ client, row, form }: { readonly client: LogClient; readonly row: RecordRow; readonly form: KeyForm }) {
-  const [layout, setLayout] = useState<RecordLayout>();
-  useEffect(() => {
-    let current = true;
-    setLayout(undefined);
-    client.worker.layout(row.number).then((found) => current && setLayout(found), () => undefined);
-    return () => void (current = false);
-  }, [client, row.number]);
+  const { value: layout } = useLoaded(() => client.worker.layout(row.number), [client, row.number]);
   return (
     <section class="entry-details" aria-label={`Record ${row.number + 1}`}>
       <h3>

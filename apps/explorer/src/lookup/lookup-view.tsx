@@ -74,7 +74,7 @@ function Lookup({ client }: { readonly client: DatabaseClient }) {
     }
     let current = true;
     const timer = setTimeout(() => {
-      client.trace(key).then(
+      client.worker.trace(key).then(
         (found) => {
           if (!current) return;
           setTrace(found);
@@ -91,7 +91,7 @@ function Lookup({ client }: { readonly client: DatabaseClient }) {
   }, [client, typed, typing]);
 
   const tryPresent = (): void => {
-    void client.page({}, 200).then(({ rows }) => {
+    void client.worker.page({}, 200).then(({ rows }) => {
       // Keys that can be typed in the current form are preferred, because other keys would change the form.
       const typed = rows.map(({ key }) => typedForm(key.bytes, typing));
       const alike = typed.filter((form) => form.typing === typing);
@@ -204,7 +204,7 @@ function Lookup({ client }: { readonly client: DatabaseClient }) {
             <p class="muted">Type a key, or try one of the keys above.</p>
           ) : (
             <>
-              <TraceSteps steps={steps.slice(0, shown)} form={form} total={steps.length} asked={key ?? NO_KEY} storedFilter={(file, number) => client.storedFilter(file, number)} />
+              <TraceSteps steps={steps.slice(0, shown)} form={form} total={steps.length} asked={key ?? NO_KEY} storedFilter={(file, number) => client.worker.storedFilter(file, number)} />
               {shown >= steps.length && <Outcome trace={trace} form={form} />}
             </>
           )}

@@ -49,6 +49,18 @@ export class Opener<Origin, Client extends { readonly origin: Origin; close(): v
     }
   }
 
+  /**
+   * Opens what the URL names, unless it is open already.
+   *
+   * @param wanted undefined if the page does not have it: then nothing is open.
+   * @param name its name in the URL.
+   */
+  follow(wanted: Origin | undefined, name: string | null, isSame: (a: Origin, b: Origin) => boolean): void {
+    const now = this.origin;
+    if (wanted === undefined) this.close(name ?? undefined);
+    else if (now === undefined || !isSame(now, wanted)) void this.open(wanted);
+  }
+
   /** Cancels the opening in progress. */
   cancel(): void {
     this.#controller?.abort();

@@ -322,41 +322,30 @@ export class Session extends Watchable {
       if (location.hash !== '') this.#write('replace');
       return;
     }
-    if (view === 'live') {
-      this.#set({ ...part, live: liveFromParams(params) });
-      return;
-    }
-    if (view === 'story') {
-      this.#set({ ...part, story: storyFromParams(params, this.#state.story) });
-      return;
-    }
-    if (view === 'table') {
+    if (view === 'live') this.#set({ ...part, live: liveFromParams(params) });
+    else if (view === 'story') this.#set({ ...part, story: storyFromParams(params, this.#state.story) });
+    else if (view === 'table') {
       this.#set({ ...part, place: placeFromParams(params) });
       const name = params.get('file');
-      const wanted = fileFromParams(params) ?? (name === null ? undefined : this.#droppedFiles.get(name));
-      const now = this.#tables.origin;
-      if (wanted === undefined) this.#tables.close(name ?? undefined);
-      else if (now === undefined || !isSameFile(now, wanted)) void this.#tables.open(wanted);
-      return;
-    }
-    if (view === 'storage') {
+      this.#tables.follow(fileFromParams(params) ?? named(this.#droppedFiles, name), name, isSameFile);
+    } else if (view === 'storage') {
       this.#set({ ...part, stored: storageFromParams(params) });
       const name = params.get('profile');
-      const wanted = params.has('sample') ? sampleProfile : name === null ? undefined : this.#droppedProfiles.get(name);
-      if (wanted === undefined) this.#profiles.close(name ?? undefined);
-      else if (this.#profiles.origin !== wanted) void this.#profiles.open(wanted);
-      return;
-    }
-    const form = KEY_FORMS.find((known) => known === params.get('form'));
-    this.#set({ ...part, keyForm: form, ...(view === 'database' ? { search: searchFromParams(params) } : { query: queryFromParams(params) }) });
-    const name = params.get('folder');
-    const wanted = folderFromParams(params) ?? (name === null ? undefined : this.#droppedFolders.get(name));
-    const now = this.#databases.origin;
-    if (wanted === undefined) this.#databases.close(name ?? undefined);
-    else if (now === undefined || !isSameFolder(now, wanted)) {
+      this.#profiles.follow(params.has('sample') ? sampleProfile : named(this.#droppedProfiles, name), name, Object.is);
+    } else {
+      const form = KEY_FORMS.find((known) => known === params.get('form'));
+      this.#set({ ...part, keyForm: form, ...(view === 'database' ? { search: searchFromParams(params) } : { query: queryFromParams(params) }) });
+      const name = params.get('folder');
+      const wanted = folderFromParams(params) ?? named(this.#droppedFolders, name);
+      const now = this.#databases.origin;
       // The state of the other view belongs to another database.
-      this.#set(view === 'database' ? { query: NO_QUERY } : { search: EVERYTHING });
-      void this.#databases.open(wanted);
+      if (wanted !== undefined && (now === undefined || !isSameFolder(now, wanted))) this.#set(view === 'database' ? { query: NO_QUERY } : { search: EVERYTHING });
+      this.#databases.follow(wanted, name, isSameFolder);
     }
   }
+}
+
+/** What was dropped under a name in the URL. */
+function named<T>(dropped: ReadonlyMap<string, T>, name: string | null): T | undefined {
+  return name === null ? undefined : dropped.get(name);
 }

@@ -1,16 +1,10 @@
 import { blobFolderOf, isInBlobFolder, kindOfFolder } from '@bloom/web-storage';
-import type { Dropped, DroppedFile } from '../controls/dropped-files.js';
+import { type Dropped, type DroppedFile, filesByFolder } from '../controls/dropped-files.js';
 import type { ProfileFolder, ProfileOrigin } from './profile-origin.js';
 
 /** The LevelDB folders among dropped or picked files: one for each CURRENT. */
 export function profileOf(dropped: readonly DroppedFile[], again?: Dropped['again'], unread = 0): ProfileOrigin {
-  const byFolder = new Map<string, File[]>();
-  for (const { path, file } of dropped) {
-    const folder = path.slice(0, Math.max(0, path.lastIndexOf('/')));
-    const files = byFolder.get(folder);
-    if (files === undefined) byFolder.set(folder, [file]);
-    else files.push(file);
-  }
+  const byFolder = filesByFolder(dropped);
   const paths = [...byFolder].filter(([, files]) => files.some(({ name }) => name === 'CURRENT')).map(([path]) => path);
   const blobs = new Map<string, [string, File][]>(paths.flatMap((path) => (blobFolderOf(path) === undefined ? [] : [[blobFolderOf(path)!, []]])));
   for (const { path, file } of dropped) {

@@ -1,31 +1,33 @@
 import { CorruptionError } from '@bloom/bytes';
-import { type DatabaseInformation, type DecodedEntry, type IndexDescription, originText, sessionPlace, type StorageItem, type StoreDescription, type StoredRecord } from '@bloom/web-storage';
+import { type DatabaseInformation, type DecodedEntry, type IndexDescription, originText, sessionPlace, type StorageItem, type StorageKind, type StoreDescription, type StoredRecord } from '@bloom/web-storage';
 import { storageKeyText } from './folder-outline.js';
 import type { EntryPlace, EntrySource, StoredEntry } from './stored-entry.js';
 import type { StoragePlace } from './storage-place.js';
 import type { DamageMode, StoredFolder } from './stored-folder.js';
 
-/** All current entries at a place, in the order of the keys. Folders are opened when they are reached. */
-export async function* entrySources(folders: readonly StoredFolder[], place: StoragePlace): AsyncGenerator<EntrySource, void, undefined> {
+/** The sources of a folder, by its kind of storage. */
+type SourcesByKind = Readonly<Record<StorageKind, (folder: StoredFolder, place: StoragePlace) => AsyncIterable<EntrySource> | readonly EntrySource[] | Promise<readonly EntrySource[]>>>;
+
+/** The sources of all folders at a place. Folders are opened when they are reached. */
+export async function* sourcesAt(folders: readonly StoredFolder[], place: StoragePlace, byKind: SourcesByKind): AsyncGenerator<EntrySource, void, undefined> {
   for (const folder of folders) {
     if (place.folder !== undefined && place.folder !== folder.path) continue;
     try {
-      switch (await folder.kind) {
-        case 'indexeddb':
-          yield* recordSources(folder, place);
-          break;
-        case 'local-storage':
-          yield itemSource<StorageItem>(folder, place, async (damage) => (await folder.local(damage)).items(place.items), localPlace);
-          break;
-        case 'session-storage':
-          yield await sessionSource(folder, place);
-          break;
-        case undefined:
-      }
+      const kind = await folder.kind;
+      if (kind !== undefined) yield* await byKind[kind](folder, place);
     } catch (error) {
       yield failedSource(folder, error);
     }
   }
+}
+
+/** All current entries at a place, in the order of the keys. */
+export function entrySources(folders: readonly StoredFolder[], place: StoragePlace): AsyncGenerator<EntrySource, void, undefined> {
+  return sourcesAt(folders, place, {
+    indexeddb: recordSources,
+    'local-storage': (folder) => [itemSource<StorageItem>(folder, place, async (damage) => (await folder.local(damage)).items(place.items), localPlace)],
+    'session-storage': async (folder) => [await sessionSource(folder, place)],
+  });
 }
 
 /** An entry with the reason why a folder cannot be read. */

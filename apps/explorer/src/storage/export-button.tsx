@@ -1,8 +1,8 @@
 import { count } from '@bloom/report';
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { saveAs } from '../controls/save-as.js';
 import { FailureNotice } from '../table/failure-notice.js';
 import { CallError, type FailureFacts, failureFacts } from '../worker/failure.js';
-import { saveAs } from './save-as.js';
 import type { StorageClient } from './storage-client.js';
 import type { StorageSearch } from './storage-place.js';
 
@@ -16,7 +16,7 @@ export function ExportButton({ client, search, name }: { readonly client: Storag
     const mine = (controller.current = new AbortController());
     setFailure(undefined);
     setWritten(0);
-    client.lines(search, { signal: mine.signal, onProgress: (done) => controller.current === mine && setWritten(done) }).then(
+    client.calling({ signal: mine.signal, onProgress: (done) => controller.current === mine && setWritten(done) }).lines(search).then(
       (blob) => {
         setWritten(undefined);
         saveAs(blob, `${name.replace(/[^\p{L}\p{N}.-]+/gu, '-').slice(0, 80)}.jsonl`);

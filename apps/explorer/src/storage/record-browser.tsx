@@ -62,7 +62,7 @@ export function RecordBrowser({ client, outlines }: { readonly client: StorageCl
           loadKey={String(list.list)}
           load={(start, end) => {
             list.see(end);
-            return client.rows(list.list!, start, end);
+            return client.worker.rows(list.list!, start, end);
           }}
           selected={selected}
           onSelect={open}

@@ -1,28 +1,16 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import { count } from '@bloom/report';
 import { Segmented } from '../controls/controls.js';
 import { FailureNotice } from '../table/failure-notice.js';
-import { CallError, type FailureFacts, failureFacts } from '../worker/failure.js';
+import { useLoaded } from '../worker/use-loaded.js';
 import type { StorageClient } from './storage-client.js';
-import type { RowDetails } from './storage-facts.js';
 import { STATE_TITLES } from './version-state.js';
 import { TreeNode, ValueTreeView } from './value-tree-view.js';
 
 /** The details of a row. */
 export function RecordDetails({ client, list, row }: { readonly client: StorageClient; readonly list: number; readonly row: number }) {
-  const [details, setDetails] = useState<RowDetails>();
-  const [failure, setFailure] = useState<FailureFacts>();
+  const { value: details, failure } = useLoaded((signal) => client.calling({ signal }).details(list, row), [client, list, row]);
   const [form, setForm] = useState<'json' | 'text'>('json');
-  useEffect(() => {
-    const controller = new AbortController();
-    setDetails(undefined);
-    setFailure(undefined);
-    client.details(list, row, { signal: controller.signal }).then(
-      (found) => !controller.signal.aborted && setDetails(found),
-      (error: unknown) => !(error instanceof CallError && error.isCancelled) && !controller.signal.aborted && setFailure(failureFacts(error)),
-    );
-    return () => controller.abort();
-  }, [client, list, row]);
   return (
     <section class="entry-details" aria-label="The selected row">
       {failure !== undefined && <FailureNotice failure={failure} title="The row could not be read again." />}

@@ -90,7 +90,7 @@ function OpenProfile({ client }: { readonly client: StorageClient }) {
   const { folders, origin } = client;
   const open = (path: string): void => {
     const known = (outline: readonly OutlineNode[] | FailureFacts): void => setOutlines((before) => new Map(before).set(path, outline));
-    client.outline(path).then(known, (error: unknown) => known(failureFacts(error)));
+    client.worker.outline(path).then(known, (error: unknown) => known(failureFacts(error)));
   };
   useEffect(() => {
     if (folder !== undefined && !outlines.has(folder) && folders.some(({ path }) => path === folder)) open(folder);

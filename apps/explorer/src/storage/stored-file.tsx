@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
+import { saveAs } from '../controls/save-as.js';
 import { FailureNotice } from '../table/failure-notice.js';
 import { type FailureFacts, failureFacts } from '../worker/failure.js';
-import { saveAs } from './save-as.js';
 import type { StorageClient } from './storage-client.js';
 import type { NodeFacts } from './storage-facts.js';
 
@@ -24,7 +24,7 @@ export function StoredFile({ client, node, file }: { readonly client: StorageCli
   const kind = kindOf(type);
   const get = (take: (blob: Blob) => void | Promise<void>): void => {
     setFailure(undefined);
-    client
+    client.worker
       .file(node.id)
       .then(take)
       .catch((error: unknown) => setFailure(failureFacts(error)));

@@ -1,8 +1,8 @@
 import { DatabaseReader, type Folder } from '@bloom/leveldb';
-import { type FileLike, FileListFolder } from '@bloom/leveldb/browser';
 import { idbComparator, idbFilterPolicy } from '@bloom/leveldb/idb-comparator';
 import { type DatabaseInformation, IndexedDbReader, kindOfFolder, LocalStorageReader, recognizeStorage, SessionStorageReader, type StorageKind } from '@bloom/web-storage';
 import { folderWithGaps } from '../database/folder-with-gaps.js';
+import { pickedFolder } from '../database/picked-folder.js';
 import { FileListBlobs } from './file-list-blobs.js';
 import type { ProfileFolder } from './profile-origin.js';
 
@@ -37,7 +37,7 @@ export class StoredFolder {
     const bucket = /(?:^|\/)WebStorage\/(\d+)\//u.exec(this.#fullPath)?.[1];
     this.bucket = bucket === undefined ? undefined : Number(bucket);
     this.byteLength = files.reduce((sum, { size }) => sum + size, 0);
-    this.files = new FileListFolder(files.map(withoutPath));
+    this.files = pickedFolder(files);
     this.blobs = new FileListBlobs(blobs);
     // A folder that cannot be opened reports the reason when the user opens it.
     this.#kind = storage === undefined ? recognizeStorage(this.files).catch(() => undefined) : Promise.resolve(storage);
@@ -97,9 +97,4 @@ export class StoredFolder {
       });
     return this.#databases;
   }
-}
-
-/** A file without its path, because the page has already chosen the folder. */
-function withoutPath(file: File): FileLike {
-  return { name: file.name, size: file.size, slice: (start, end) => file.slice(start, end) };
 }

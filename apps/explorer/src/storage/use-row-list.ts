@@ -1,5 +1,6 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { CallError, type FailureFacts, failureFacts } from '../worker/failure.js';
+import type { CallOptions } from '../worker/worker-calls.js';
 import type { StorageClient } from './storage-client.js';
 import type { ListFacts } from './storage-facts.js';
 import type { StorageSearch } from './storage-place.js';
@@ -42,7 +43,8 @@ export function useRowList(client: StorageClient, search: StorageSearch): RowLis
     const mine = (controller.current = new AbortController());
     const isMine = (): boolean => now.current.list === list && controller.current === mine;
     set({ progress: now.current.facts.examined, isStopped: false, failure: undefined });
-    client.more(list, PORTION, { signal: mine.signal, onProgress: (examined, rowCount) => isMine() && set({ progress: examined, facts: { ...now.current.facts, rowCount, examined } }) }).then(
+    const options: CallOptions = { signal: mine.signal, onProgress: (examined, rowCount) => isMine() && set({ progress: examined, facts: { ...now.current.facts, rowCount, examined } }) };
+    client.calling(options).more(list, PORTION).then(
       (facts) => {
         if (!isMine()) return;
         controller.current = undefined;
@@ -61,7 +63,7 @@ export function useRowList(client: StorageClient, search: StorageSearch): RowLis
     let current = true;
     set(NO_LIST);
     const timer = setTimeout(() => {
-      client.list(search).then(
+      client.worker.list(search).then(
         (list) => {
           if (!current) return;
           set({ list });

@@ -25,7 +25,7 @@ export function TreeNode({ client, node, startsOpen = false }: { readonly client
   useEffect(() => {
     let current = true;
     // A call fails if the worker was closed or has moved on to another row.
-    if (isOpen && parts.length < Math.min(limit, childCount)) client.children(id, 0, limit).then((found) => current && setParts(found), () => undefined);
+    if (isOpen && parts.length < Math.min(limit, childCount)) client.worker.children(id, 0, limit).then((found) => current && setParts(found), () => undefined);
     return () => void (current = false);
   }, [isOpen, limit]);
   const name = label === undefined ? undefined : <span class="tree-label">{label}: </span>;
@@ -81,7 +81,7 @@ function Leaf({ client, node: { id, type, text, textLength } }: { readonly clien
       {textLength !== undefined && whole === undefined && (
         <>
           {' '}
-          <button type="button" class="is-link" onClick={() => void client.text(id).then(setWhole, () => undefined)}>
+          <button type="button" class="is-link" onClick={() => void client.worker.text(id).then(setWhole, () => undefined)}>
             Show all {count(textLength)} characters
           </button>
         </>

@@ -1,6 +1,6 @@
 import type { DatabaseReader } from '@bloom/leveldb';
 import { sessionPlace, storedItems, storedRecords, type StoredRecordVersion, storedSessionItems } from '@bloom/web-storage';
-import { failedSource, itemEntry, localPlace, originsOfMaps, storePlace } from './entry-sources.js';
+import { failedSource, itemEntry, localPlace, originsOfMaps, sourcesAt, storePlace } from './entry-sources.js';
 import type { EntryPlace, EntrySource, StoredEntry } from './stored-entry.js';
 import type { VersionState } from './version-state.js';
 import type { StoragePlace } from './storage-place.js';
@@ -15,18 +15,12 @@ interface Version {
 }
 
 /** All stored versions at a place, file by file. */
-export async function* versionSources(folders: readonly StoredFolder[], place: StoragePlace): AsyncGenerator<EntrySource, void, undefined> {
-  for (const folder of folders) {
-    if (place.folder !== undefined && place.folder !== folder.path) continue;
-    try {
-      const kind = await folder.kind;
-      if (kind === 'indexeddb') yield recordVersions(folder, place);
-      else if (kind === 'local-storage') yield localVersions(folder, place);
-      else if (kind === 'session-storage') yield await sessionVersions(folder, place);
-    } catch (error) {
-      yield failedSource(folder, error);
-    }
-  }
+export function versionSources(folders: readonly StoredFolder[], place: StoragePlace): AsyncGenerator<EntrySource, void, undefined> {
+  return sourcesAt(folders, place, {
+    indexeddb: (folder) => [recordVersions(folder, place)],
+    'local-storage': (folder) => [localVersions(folder, place)],
+    'session-storage': async (folder) => [await sessionVersions(folder, place)],
+  });
 }
 
 function recordVersions(folder: StoredFolder, place: StoragePlace): EntrySource {

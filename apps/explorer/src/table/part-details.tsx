@@ -1,6 +1,6 @@
 import type { Finding } from '@bloom/sstable/inspect';
 import { count, counted, hexNumber } from '@bloom/report';
-import { useEffect, useId, useState } from 'preact/hooks';
+import { useId, useState } from 'preact/hooks';
 import { BytesText } from '../bytes/bytes-text.js';
 import { hexOf, type KeyForm, typedBytes, TYPING_HELP, typingOptions, usualTyping } from '../bytes/key-form.js';
 import { Fact, Segmented } from '../controls/controls.js';
@@ -8,13 +8,13 @@ import { Rows } from '../controls/rows.js';
 import { byteSize, percent } from '../controls/sizes.js';
 import { WindowedRows } from '../controls/windowed-rows.js';
 import { StoredFilterPicture } from '../filter/stored-filter.js';
-import { type FailureFacts, failureFacts } from '../worker/failure.js';
+import { useLoaded } from '../worker/use-loaded.js';
 import { FailureNotice } from './failure-notice.js';
 import type { FileParts } from './file-map.js';
 import { FindingText } from './findings.js';
 import { HexView } from './hex-view.js';
 import type { TableClient } from './table-client.js';
-import type { BlockFacts, EntryRow, FilterBlockFacts, FilterRow } from './table-facts.js';
+import type { BlockFacts, EntryRow, FilterRow } from './table-facts.js';
 
 interface PartProps {
   readonly client: TableClient;
@@ -52,13 +52,7 @@ export function PartDetails(props: PartProps) {
 
 function BlockDetails(props: PartProps & { readonly block: number }) {
   const { client, block } = props;
-  const [facts, setFacts] = useState<BlockFacts>();
-  const [failure, setFailure] = useState<FailureFacts>();
-  useEffect(() => {
-    let current = true;
-    client.worker.block(block).then((found) => current && setFacts(found), (error: unknown) => current && setFailure(failureFacts(error)));
-    return () => void (current = false);
-  }, [client, block]);
+  const { value: facts, failure } = useLoaded(() => client.worker.block(block), [client, block]);
   if (failure !== undefined) return <FailureNotice failure={failure} title="The block could not be read." />;
   if (facts === undefined) return <p class="muted" role="status">Reading…</p>;
   const isFilter = facts.kind === 'filter block';
@@ -96,15 +90,9 @@ function BlockDetails(props: PartProps & { readonly block: number }) {
 
 function EntryList({ client, block, facts, form, onGoTo }: PartProps & { readonly block: number; readonly facts: BlockFacts }) {
   const [selected, setSelected] = useState<number>();
-  const [entry, setEntry] = useState<EntryRow>();
+  const { value: [entry] = [] } = useLoaded(() => (selected === undefined ? undefined : client.worker.entries(block, selected, selected + 1, true)), [selected]);
   const isData = facts.kind === 'data block';
   const isDatabase = client.facts.isDatabase && facts.kind !== 'metaindex block';
-  useEffect(() => {
-    if (selected === undefined) return;
-    let current = true;
-    void client.worker.entries(block, selected, selected + 1, true).then(([found]) => current && setEntry(found), () => undefined);
-    return () => void (current = false);
-  }, [selected]);
   if (facts.entryCount === 0) return <p class="muted">No entries.</p>;
   const headings = ['#', 'Restart', isDatabase ? 'User key' : 'Key', ...(isDatabase ? ['Sequence', 'Kind'] : []), isData ? 'Value' : 'Points to'];
   return (
@@ -200,13 +188,8 @@ function EntryDetails({ entry, form }: { readonly entry: EntryRow; readonly form
 }
 
 function FilterDetails({ client, block, form, onGoTo }: PartProps & { readonly block: number }) {
-  const [facts, setFacts] = useState<FilterBlockFacts>();
+  const { value: facts } = useLoaded(() => client.worker.filterBlock(block), [client, block]);
   const [selected, setSelected] = useState<number>();
-  useEffect(() => {
-    let current = true;
-    void client.worker.filterBlock(block).then((found) => current && setFacts(found), () => undefined);
-    return () => void (current = false);
-  }, [client, block]);
   if (facts === undefined) return <p class="muted" role="status">Reading…</p>;
   return (
     <>

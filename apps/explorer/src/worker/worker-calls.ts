@@ -15,7 +15,7 @@ export type Remote<Methods> = {
 };
 
 interface Pending {
-  readonly resolve: (result: never) => void;
+  readonly resolve: (result: unknown) => void;
   readonly reject: (error: unknown) => void;
   readonly onProgress: CallOptions['onProgress'];
 }
@@ -36,19 +36,18 @@ export class WorkerCalls {
     };
   }
 
-  /** @throws CallError with what the worker's method threw; its name is `AbortError` when the call was cancelled. */
-  call<T>(method: string, args: readonly unknown[], { signal, onProgress }: CallOptions = {}): Promise<T> {
+  #call(method: string, args: readonly unknown[], { signal, onProgress }: CallOptions): Promise<unknown> {
     const id = this.#nextId++;
-    return new Promise<T>((resolve, reject) => {
+    return new Promise((resolve, reject) => {
       this.#pending.set(id, { resolve, reject, onProgress });
       this.#send({ kind: 'call', id, method, args });
       signal?.addEventListener('abort', () => this.#send({ kind: 'cancel', id }), { once: true });
     });
   }
 
-  /** The worker's methods, which are called with these options. */
-  remote<Methods>(options?: CallOptions): Remote<Methods> {
-    const call = (_: unknown, method: string) => (...args: readonly unknown[]): Promise<unknown> => this.call(method, args, options);
+  /** The worker's methods, which are called with these options. They reject with a CallError; its name is `AbortError` when the call was cancelled. */
+  remote<Methods>(options: CallOptions = {}): Remote<Methods> {
+    const call = (_: unknown, method: string) => (...args: readonly unknown[]): Promise<unknown> => this.#call(method, args, options);
     return new Proxy({}, { get: call }) as Remote<Methods>;
   }
 
@@ -71,7 +70,7 @@ export class WorkerCalls {
       return;
     }
     this.#pending.delete(reply.id);
-    if (reply.kind === 'result') pending.resolve(reply.result as never);
+    if (reply.kind === 'result') pending.resolve(reply.result);
     else pending.reject(new CallError(reply.failure));
   }
 }
