@@ -1,28 +1,21 @@
 import { counted } from '@bloom/report';
-import { bytewiseComparator, SyncTable } from '@bloom/sstable';
-import { decodeInternalKey, isLikelyInternalKey } from '@bloom/sstable/database';
 import type { Command } from 'commander';
 import { Failure } from '../failure.js';
-import { keyOption } from '../inputs/key-argument.js';
-import { mustNotBeReversed } from '../inputs/key-range.js';
+import { boundsOf } from '../inputs/key-range.js';
 import { inputStat } from '../inputs/input.js';
 import { shownName } from '../inputs/location.js';
-import type { KeyBounds } from '../inputs/merge-order.js';
 import { MergingThread, mergeTables } from '../inputs/merging-thread.js';
 import { addKeyFormOptions, type KeyFormOptions } from '../inputs/opened-table.js';
-import { hasInternalKeys, openFile, type OpenedFile } from '../inputs/opened-file.js';
+import { haveInternalKeys, openFile, type OpenedFile, tablesNamed } from '../inputs/opened-file.js';
 import { addHeaderOption, type RemoteOptions } from '../inputs/opened-source.js';
-import { DescriptorSource } from '../inputs/sorted-run.js';
-import { nameOfFile, readWholeText } from '../inputs/standard-input.js';
-import { tableFailure } from '../inputs/table-advice.js';
+import { nameOfFile } from '../inputs/standard-input.js';
 import { type WrittenTable } from '../outputs/output-tables.js';
 import { Progress } from '../outputs/progress.js';
 import { addSummaryOption, printSummary, type SummaryOptions } from '../outputs/summary.js';
 import { addOutputOptions, addTableOptions, internalOptions, tableBuilderOptions, type TableOptions } from '../outputs/table-options.js';
 import { mustBeWritableTables } from '../outputs/writable-output.js';
 import { writeTables } from '../outputs/written-entries.js';
-import { knownCodecs } from '../plugins/known-plugins.js';
-import { loadPlugins, type Plugins } from '../plugins/plugin-options.js';
+import { loadPlugins } from '../plugins/plugin-options.js';
 import { outputFailure, tableSummary } from './build.js';
 
 interface MergeOptions extends TableOptions, KeyFormOptions, RemoteOptions, SummaryOptions {
@@ -62,12 +55,11 @@ Examples:
 async function merge(paths: readonly string[], options: MergeOptions): Promise<void> {
   const started = performance.now();
   const { output, maxTableSize } = options;
-  const range = boundsOf(options);
-  const names = [...paths, ...(options.files === undefined ? [] : namesIn(options.files))];
+  const names = tablesNamed(paths, options);
   if (names.length === 0) throw new Failure('no tables given: pass tables, or a file with their names with --files');
   if (names.filter((name) => name === '-').length > (options.files === '-' ? 0 : 1)) throw new Failure('stdin can be read only once: use files for the others');
   const plugins = await loadPlugins(options);
-  mustNotBeReversed('--gte', range.gte, '--lt', range.lt, (a, b) => (plugins.comparator ?? bytewiseComparator).compare(a, b));
+  const range = boundsOf(options, plugins.comparator);
   mustBeWritableTables(output, maxTableSize, []);
   const files: OpenedFile[] = [];
   let thread: MergingThread | undefined;
@@ -95,47 +87,5 @@ async function merge(paths: readonly string[], options: MergeOptions): Promise<v
   } finally {
     thread?.close();
     for (const file of files) file.close();
-  }
-}
-
-/** The range of --gte and --lt. */
-export function boundsOf({ gte, lt, hex }: Pick<MergeOptions, 'gte' | 'lt' | 'hex'>): KeyBounds {
-  return { gte: keyOption(gte, hex === true), lt: keyOption(lt, hex === true) };
-}
-
-/** The names in a file, one per line. */
-export function namesIn(path: string): string[] {
-  const lines = readWholeText(path).split(/\r?\n/);
-  return lines.filter((line) => line !== '');
-}
-
-/** Whether the tables have internal keys. @throws Failure when only some of them do. */
-export async function haveInternalKeys(files: readonly OpenedFile[], plugins: Plugins): Promise<boolean> {
-  // A table without keys has no kind of keys.
-  const sampled = files.map((file) => ({ file, key: firstKey(file, plugins) })).filter(({ key }) => key !== undefined);
-  const first = sampled[0]?.file ?? files[0]!;
-  const isInternal = await hasInternalKeys(first, plugins);
-  for (const { file, key } of sampled.slice(1)) {
-    if (looksInternal(key!) === isInternal) continue;
-    // A plain key may look like an internal key.
-    if (isInternal === (await hasInternalKeys(file, plugins))) continue;
-    const [internal, plain] = isInternal ? [first, file] : [file, first];
-    throw new Failure(`${internal.name} has internal keys of a database and ${plain.name} has plain keys: bloom convert --keys plain converts the former`);
-  }
-  return isInternal;
-}
-
-function looksInternal(key: Uint8Array): boolean {
-  const internal = decodeInternalKey(key);
-  return internal !== undefined && isLikelyInternalKey(internal);
-}
-
-function firstKey({ name, fd, byteLength }: OpenedFile, plugins: Plugins): Uint8Array | undefined {
-  const source = new DescriptorSource(fd, byteLength);
-  try {
-    const cursor = SyncTable.open(source, { codecs: knownCodecs(plugins), cache: null, filterPolicies: [] }).cursor();
-    return cursor.seekToFirst() ? cursor.key : undefined;
-  } catch (error) {
-    throw tableFailure(name, source, error, false);
   }
 }

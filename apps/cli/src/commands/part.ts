@@ -11,10 +11,10 @@ import { byteSize } from '../inputs/byte-size.js';
 import { DecodedInputs } from '../inputs/decoded-inputs.js';
 import { bytesOf, findInputs } from '../inputs/input.js';
 import { shownName } from '../inputs/location.js';
-import { mustNotBeReversed } from '../inputs/key-range.js';
+import { boundsOf } from '../inputs/key-range.js';
 import type { KeyBounds } from '../inputs/merge-order.js';
 import { mergeTables } from '../inputs/merging-thread.js';
-import { openFile, type OpenedFile } from '../inputs/opened-file.js';
+import { haveInternalKeys, openFile, type OpenedFile, tablesNamed } from '../inputs/opened-file.js';
 import { addHeaderOption, type RemoteOptions } from '../inputs/opened-source.js';
 import { addKeyFormOptions, type KeyFormOptions } from '../inputs/opened-table.js';
 import { endsAsTable } from '../inputs/recognized-file.js';
@@ -22,11 +22,11 @@ import { STORE_HELP, storeFailure, storeOf } from '../inputs/store-argument.js';
 import { interruptible, unlessAborted } from '../interruption.js';
 import { Lines, note } from '../outputs/output.js';
 import { Progress } from '../outputs/progress.js';
+import { secondsSince } from '../outputs/summary.js';
 import { addTableOptions, tableBuilderOptions, type TableOptions } from '../outputs/table-options.js';
 import { knownCodecs } from '../plugins/known-plugins.js';
 import { loadPlugins, type Plugins } from '../plugins/plugin-options.js';
 import { addInputOptions, inputForm, type InputOptions } from './build.js';
-import { boundsOf, haveInternalKeys, namesIn } from './merge.js';
 
 interface PartCommandOptions extends TableOptions, InputOptions, KeyFormOptions, RemoteOptions {
   readonly output: string;
@@ -97,7 +97,7 @@ export function levelNumbers(text: string): readonly number[] {
 
 async function part(given: readonly string[], options: PartCommandOptions): Promise<void> {
   const started = performance.now();
-  const names = [...given, ...(options.files === undefined ? [] : namesIn(options.files))];
+  const names = tablesNamed(given, options);
   if ([...names, ...(options.deletions ?? []), options.files].filter((name) => name === '-').length > 1) throw new Failure('stdin can be read only once: use files for the others');
   const { bitsPerKey, filter, policy = [], sequence, partSize } = options;
   const plugins = await loadPlugins(options);
@@ -133,7 +133,7 @@ async function part(given: readonly string[], options: PartCommandOptions): Prom
   }
   process.exitCode = EXIT.ok;
   if (options.quiet) return;
-  note(`${options.output}: ${counted(written.parts, 'part')}, ${counted(written.entries, 'entry')}, ${counted(written.bytes, 'byte')}; ${((performance.now() - started) / 1000).toFixed(2)} s`);
+  note(`${options.output}: ${counted(written.parts, 'part')}, ${counted(written.entries, 'entry')}, ${counted(written.bytes, 'byte')}; ${secondsSince(started).toFixed(2)} s`);
 }
 
 /** The entries to write. */
@@ -148,9 +148,8 @@ interface PartInput {
 
 async function inputOf(names: readonly string[], options: PartCommandOptions, plugins: Plugins): Promise<PartInput> {
   if (names.length === 0) throw new Failure('no input given: pass files with entries, tables, or - for stdin');
-  const range = boundsOf(options);
+  const range = boundsOf(options, plugins.comparator);
   const hasTableOptions = range.gte !== undefined || range.lt !== undefined || options.dropDeletions === true || options.internal !== undefined;
-  mustNotBeReversed('--gte', range.gte, '--lt', range.lt, (a, b) => (plugins.comparator ?? bytewiseComparator).compare(a, b));
   if (options.levels !== undefined) {
     if (names.length !== 1) throw new Failure('--levels is for one STORE');
     if (options.internal !== undefined) throw new Failure('--internal and --no-internal are for tables');
@@ -207,7 +206,6 @@ function decodedInput(names: readonly string[], options: PartCommandOptions, plu
     while (batch !== undefined || deletions !== undefined) {
       const some: BulkEntry[] = [];
       while ((batch === undefined || i < batch.length) && (deletions === undefined || n < deletions.length)) {
-        if (batch === undefined && deletions === undefined) break;
         const order = batch === undefined ? 1 : deletions === undefined ? -1 : comparator.compare(batch.key(i), deletions.key(n));
         if (order === 0) throw new Failure(`${options.deletions!.join(', ')}: a key to delete is also one of the entries: 0x${Buffer.from(batch!.key(i)).toString('hex')}`);
         if (order < 0) {

@@ -1,7 +1,7 @@
 import { split } from '@bloom/bulk';
 import { type Command, Option } from 'commander';
 import { Failure } from '../failure.js';
-import { openFile, type OpenedFile } from '../inputs/opened-file.js';
+import { haveInternalKeys, openFile, type OpenedFile, tablesNamed } from '../inputs/opened-file.js';
 import { addHeaderOption, type RemoteOptions } from '../inputs/opened-source.js';
 import { addKeyFormOptions, type KeyFormOptions } from '../inputs/opened-table.js';
 import { DescriptorSource } from '../inputs/sorted-run.js';
@@ -10,7 +10,6 @@ import { wholeNumber } from '../inputs/whole-number.js';
 import { printForReader, printLines } from '../outputs/output.js';
 import { knownCodecs } from '../plugins/known-plugins.js';
 import { addPluginOptions, loadPlugins, type PluginOptions } from '../plugins/plugin-options.js';
-import { haveInternalKeys, namesIn } from './merge.js';
 
 interface SplitCommandOptions extends PluginOptions, KeyFormOptions, RemoteOptions {
   readonly ranges: number;
@@ -41,7 +40,7 @@ Examples:
 }
 
 async function cut(given: readonly string[], options: SplitCommandOptions): Promise<void> {
-  const names = [...given, ...(options.files === undefined ? [] : namesIn(options.files))];
+  const names = tablesNamed(given, options);
   if (names.length === 0) throw new Failure('no tables given: pass tables, or a file with their names with --files');
   const plugins = await loadPlugins(options);
   const files: OpenedFile[] = [];

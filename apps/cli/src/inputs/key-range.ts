@@ -1,8 +1,8 @@
-import type { Comparator } from '@bloom/sstable';
-import { bytewiseComparator } from '@bloom/sstable';
+import { bytewiseComparator, type Comparator } from '@bloom/sstable';
 import { type Command, Option } from 'commander';
 import { Failure } from '../failure.js';
 import { keyOption } from './key-argument.js';
+import type { KeyBounds } from './merge-order.js';
 import { wholeNumber } from './whole-number.js';
 
 /** The options that select a range of keys. */
@@ -84,6 +84,13 @@ export class WantedRange {
   mustNotBeReversed(compare: (a: Uint8Array, b: Uint8Array) => number): void {
     for (const lower of ['gt', 'gte'] as const) for (const upper of ['lt', 'lte'] as const) mustNotBeReversed(`--${lower}`, this.#bounds[lower], `--${upper}`, this.#bounds[upper], compare);
   }
+}
+
+/** The range of --gte and --lt. @throws Failure when --lt is before --gte. */
+export function boundsOf({ gte, lt, hex }: Pick<RangeOptions, 'gte' | 'lt' | 'hex'>, comparator: Comparator = bytewiseComparator): KeyBounds {
+  const range = { gte: keyOption(gte, hex === true), lt: keyOption(lt, hex === true) };
+  mustNotBeReversed('--gte', range.gte, '--lt', range.lt, (a, b) => comparator.compare(a, b));
+  return range;
 }
 
 /** @throws Failure when the last key of a range is before its first, which are given by these options. */

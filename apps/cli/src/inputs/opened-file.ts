@@ -2,6 +2,7 @@
 import { type BigIntStats, closeSync, fstatSync, openSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { type Source, SyncTable } from '@bloom/sstable';
+import { decodeInternalKey, isLikelyInternalKey } from '@bloom/sstable/database';
 import { Failure, failureOf } from '../failure.js';
 import { standardStreams } from '../standard-streams.js';
 import { knownCodecs } from '../plugins/known-plugins.js';
@@ -11,6 +12,7 @@ import { shownName } from './location.js';
 import { isDatabase, recognised } from './opened-input.js';
 import { mustNotBeOutput, nameOf, type RemoteOptions, type TableLocation } from './opened-source.js';
 import { DescriptorSource } from './sorted-run.js';
+import { readWholeText } from './standard-input.js';
 import { tableFailure } from './table-advice.js';
 import { TemporaryFile } from './temporary-file.js';
 
@@ -25,6 +27,11 @@ export interface OpenedFile {
   /** The status of the given file, which must not be overwritten. */
   readonly stat: BigIntStats;
   close(): void;
+}
+
+/** The given tables, then those that the file of --files names, one per line. */
+export function tablesNamed(given: readonly string[], { files }: { readonly files?: string }): readonly string[] {
+  return files === undefined ? given : [...given, ...readWholeText(files).split(/\r?\n/).filter((line) => line !== '')];
 }
 
 /** Opens a table. @throws Failure that names it. */
@@ -90,12 +97,46 @@ function inTemporaryFolder<T>(work: () => T): T {
 }
 
 /** Whether the keys of a table are internal keys. @throws Failure when it cannot be opened. */
-export async function hasInternalKeys({ name, fd, byteLength }: OpenedFile, plugins: Plugins): Promise<boolean> {
+export function hasInternalKeys(file: OpenedFile, plugins: Plugins): Promise<boolean> {
+  // The filters are evidence too.
+  return naming(file, async (source) => (await keyFormOf(source, SyncTable.open(source, { codecs: knownCodecs(plugins), cache: null }), 0)).isInternal);
+}
+
+/** Whether the tables have internal keys. @throws Failure when only some of them do. */
+export async function haveInternalKeys(files: readonly OpenedFile[], plugins: Plugins): Promise<boolean> {
+  const sampled: { readonly file: OpenedFile; readonly key: Uint8Array }[] = [];
+  for (const file of files) {
+    const key = await naming(file, (source) => firstKey(source, plugins));
+    // A table without keys has no kind of keys.
+    if (key !== undefined) sampled.push({ file, key });
+  }
+  const first = sampled[0]?.file ?? files[0]!;
+  const isInternal = await hasInternalKeys(first, plugins);
+  for (const { file, key } of sampled.slice(1)) {
+    if (looksInternal(key) === isInternal) continue;
+    // A plain key may look like an internal key.
+    if (isInternal === (await hasInternalKeys(file, plugins))) continue;
+    const [internal, plain] = isInternal ? [first, file] : [file, first];
+    throw new Failure(`${internal.name} has internal keys of a database and ${plain.name} has plain keys: bloom convert --keys plain converts the former`);
+  }
+  return isInternal;
+}
+
+function looksInternal(key: Uint8Array): boolean {
+  const internal = decodeInternalKey(key);
+  return internal !== undefined && isLikelyInternalKey(internal);
+}
+
+function firstKey(source: DescriptorSource, plugins: Plugins): Uint8Array | undefined {
+  const cursor = SyncTable.open(source, { codecs: knownCodecs(plugins), cache: null, filterPolicies: [] }).cursor();
+  return cursor.seekToFirst() ? cursor.key : undefined;
+}
+
+/** The result of `work` with the bytes of a table. @throws its errors as failures that name the table. */
+async function naming<T>({ name, fd, byteLength }: OpenedFile, work: (source: DescriptorSource) => T | Promise<T>): Promise<T> {
   const source = new DescriptorSource(fd, byteLength);
   try {
-    // The filters are evidence too.
-    const table = SyncTable.open(source, { codecs: knownCodecs(plugins), cache: null });
-    return (await keyFormOf(source, table, 0)).isInternal;
+    return await work(source);
   } catch (error) {
     throw tableFailure(name, source, error, false);
   }
