@@ -2,17 +2,13 @@
 import type { Clipped } from '../table/table-facts.js';
 import type { FailureFacts } from '../worker/failure.js';
 
-export interface BoundFacts {
-  readonly userKey: Clipped;
-  readonly sequence: string;
-}
-
 export interface LevelTableFacts {
   readonly number: string;
   readonly name: string;
   readonly byteLength: number;
-  readonly smallest: BoundFacts;
-  readonly largest: BoundFacts;
+  /** The first and the last user key. */
+  readonly smallest: Clipped;
+  readonly largest: Clipped;
   /** The status of the filter: used, absent, … */
   readonly filter: string;
 }
@@ -92,7 +88,7 @@ export interface TableTrace {
     /** Undefined if the key is after all blocks. */
     readonly block: { readonly number: number; readonly offset: number; readonly size: number } | undefined;
   };
-  readonly filter: { readonly answer: FilterAnswer; readonly number: number; readonly from: number; readonly to: number; readonly byteLength: number } | undefined;
+  readonly filter: { readonly answer: FilterAnswer; readonly number: number; readonly from: number; readonly byteLength: number } | undefined;
   /** The search of the block, if it was read. */
   readonly block:
     | {
@@ -125,11 +121,9 @@ export interface LookupTrace {
 /** The cost of many lookups of absent keys. */
 export interface AbsentLookups {
   readonly lookups: number;
-  readonly tablesAsked: number;
   readonly readsWithFilters: number;
   readonly readsWithoutFilters: number;
   readonly falsePositives: number;
-  readonly filterNegatives: number;
   /** Lookups that failed because damage may hide their keys: fewer if filters exclude the damaged blocks. */
   readonly failuresWithFilters: number;
   readonly failuresWithoutFilters: number;

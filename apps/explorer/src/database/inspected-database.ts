@@ -1,4 +1,4 @@
-import { type AsyncReaderOptions, CorruptionError, type DatabaseDescription, DatabaseReader, type Folder, UnsupportedError } from '@bloom/leveldb';
+import { type AsyncReaderOptions, CorruptionError, type DatabaseDescription, DatabaseReader, type Folder, type StoredVersion, UnsupportedError } from '@bloom/leveldb';
 import { idbComparator, idbFilterPolicy } from '@bloom/leveldb/idb-comparator';
 import { allCodecs } from '@bloom/codecs';
 import { minecraftKey } from '@bloom/report';
@@ -8,7 +8,7 @@ import type { Work } from '../worker/calls.js';
 import { absentKeys, PORTION } from '../trial/absent-keys.js';
 import { databaseTrial } from '../trial/database-trial.js';
 import { FilterTrials } from '../trial/filter-trials.js';
-import type { StoredFilter } from '../table/table-facts.js';
+import type { Clipped, StoredFilter } from '../table/table-facts.js';
 import { breather } from '../worker/serve-calls.js';
 import type {
   AbsentLookups,
@@ -84,8 +84,7 @@ export class InspectedDatabase {
   }
 
   async versions(key: Uint8Array): Promise<VersionFacts[]> {
-    const versions = await this.#reader.versions(key);
-    return versions.map(({ kind, sequence, value, file, level }) => ({ kind, sequence: sequence.toString(), value: clipped(value, ROW_VALUE_BYTES), file, level }));
+    return versionFacts(await this.#reader.versions(key));
   }
 
   /** Counts the visible entries. */
@@ -130,11 +129,9 @@ export class InspectedDatabase {
       const without = withoutFilters.stats;
       return {
         lookups: keys.length,
-        tablesAsked: after.tablesAsked - before.tablesAsked,
         readsWithFilters: after.blockReads + after.cacheHits - before.blockReads - before.cacheHits,
         readsWithoutFilters: without.blockReads + without.cacheHits,
         falsePositives: after.filterFalsePositives - before.filterFalsePositives,
-        filterNegatives: after.filterNegatives - before.filterNegatives,
         failuresWithFilters,
         failuresWithoutFilters,
         example: keys[0] && clipped(keys[0]),
@@ -215,10 +212,15 @@ function droppedOf({ dropped }: DatabaseDescription): DatabaseFacts['dropped'] {
   return dropped.map(({ file, offset, byteLength, reason, code }) => ({ file, offset, byteLength, reason, code }));
 }
 
+/** The stored versions of a key as the page shows them. */
+export function versionFacts(versions: readonly StoredVersion[]): VersionFacts[] {
+  return versions.map(({ kind, sequence, value, file, level }) => ({ kind, sequence: sequence.toString(), value: clipped(value, ROW_VALUE_BYTES), file, level }));
+}
+
 export function factsOf(name: string, description: DatabaseDescription, [firstKey, lastKey]: readonly (Uint8Array | undefined)[], isMinecraft: boolean): DatabaseFacts {
   const { comparator, lastSequence, manifest, nextFileNumber, levels, logs } = description;
   // Bounds are compared with keys, so they are not clipped.
-  const bound = ({ userKey, sequence }: { userKey: Uint8Array; sequence: bigint }) => ({ userKey: clipped(userKey, Infinity), sequence: sequence.toString() });
+  const bound = ({ userKey }: { userKey: Uint8Array }): Clipped => clipped(userKey, Infinity);
   return {
     name,
     comparator,

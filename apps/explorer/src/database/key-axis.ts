@@ -33,7 +33,7 @@ export function keyOrderOf({ isIndexedDb }: DatabaseFacts): Comparator {
 export function keyAxis(facts: DatabaseFacts, scale: KeyScale): KeyAxis {
   const order = keyOrderOf(facts);
   const { firstKey, lastKey } = facts;
-  const all = facts.levels.flat().flatMap(({ smallest, largest }) => [smallest.userKey.bytes, largest.userKey.bytes]);
+  const all = facts.levels.flat().flatMap(({ smallest, largest }) => [smallest.bytes, largest.bytes]);
   if (firstKey !== undefined && lastKey !== undefined) all.push(firstKey.bytes, lastKey.bytes);
   all.sort((a, b) => order.compare(a, b));
   const bounds = all.filter((bound, i) => i === 0 || order.compare(all[i - 1]!, bound) !== 0);

@@ -38,7 +38,7 @@ export function LevelMap({ facts, form, onOpen, lookup, marks }: LevelMapProps) 
   const tables = facts.levels.flat();
   const axes = useMemo(() => ({ bytes: keyAxis(facts, 'bytes'), even: keyAxis(facts, 'even') }), [facts]);
   // Keys that are close together are easier to see when they are spread evenly.
-  const widthOf = ({ smallest, largest }: LevelTableFacts): number => axes.bytes.position(largest.userKey.bytes) - axes.bytes.position(smallest.userKey.bytes);
+  const widthOf = ({ smallest, largest }: LevelTableFacts): number => axes.bytes.position(largest.bytes) - axes.bytes.position(smallest.bytes);
   const isBunched = tables.length > 1 && tables.filter((table) => widthOf(table) < 0.02).length > tables.length / 2;
   const [chosen, setChosen] = useState<KeyScale>();
   // IndexedDB does not sort keys by their bytes.
@@ -138,8 +138,8 @@ function Lanes({ tables, level, form, position, onOpen, lookup, marks, visitOf }
         <div key={i} class="lane">
           {lookup !== undefined && isCrossed(i) && <span class="key-line" style={{ left: `${position(lookup.key) * 100}%` }} />}
           {lane.slice(0, MOST_BARS).map((table) => {
-            const left = position(table.smallest.userKey.bytes) * 100;
-            const width = position(table.largest.userKey.bytes) * 100 - left;
+            const left = position(table.smallest.bytes) * 100;
+            const width = position(table.largest.bytes) * 100 - left;
             const mark = marks?.get(table.name);
             return (
               <button
@@ -147,8 +147,8 @@ function Lanes({ tables, level, form, position, onOpen, lookup, marks, visitOf }
                 type="button"
                 class={`table-bar is-level-${Math.min(level, 3)} ${lookup !== undefined || table.filter === 'used' ? '' : 'has-no-filter'} ${visitOf(table.name)} ${mark === undefined ? '' : 'is-marked'}`}
                 style={{ left: `${left}%`, width: `${width}%` }}
-                title={`${table.name}: ${byteSize(table.byteLength)}, filter ${table.filter}\n${plain(table.smallest.userKey.bytes)} … ${plain(table.largest.userKey.bytes)}`}
-                aria-label={`Table ${table.name}, level ${level}, ${byteSize(table.byteLength)}, filter ${table.filter}, keys from ${plain(table.smallest.userKey.bytes)} to ${plain(table.largest.userKey.bytes)}${mark === undefined ? '' : `, ${mark}`}`}
+                title={`${table.name}: ${byteSize(table.byteLength)}, filter ${table.filter}\n${plain(table.smallest.bytes)} … ${plain(table.largest.bytes)}`}
+                aria-label={`Table ${table.name}, level ${level}, ${byteSize(table.byteLength)}, filter ${table.filter}, keys from ${plain(table.smallest.bytes)} to ${plain(table.largest.bytes)}${mark === undefined ? '' : `, ${mark}`}`}
                 onClick={() => onOpen(table.name)}
               >
                 <span data-number={table.number}>{table.name}</span>

@@ -74,11 +74,11 @@ async function tableTrace({ file, level, search, found }: AskedTable, openTable:
 function filterOf(filter: AskedTable['search']['filter']): TableTrace['filter'] {
   if (filter === undefined) return undefined;
   if (filter.answer === 'no' || filter.answer === 'maybe') {
-    const { answer, number, from, to, byteLength } = filter;
-    return { answer, number, from, to, byteLength };
+    const { answer, number, from, byteLength } = filter;
+    return { answer, number, from, byteLength };
   }
   const isDamaged = filter.answer !== 'not-asked' || filter.state === 'corrupt' || filter.state === 'contradicted';
-  return { answer: isDamaged ? 'damaged' : 'no filter', number: 0, from: 0, to: 0, byteLength: 0 };
+  return { answer: isDamaged ? 'damaged' : 'no filter', number: 0, from: 0, byteLength: 0 };
 }
 
 function failureOf({ name, code, structure, offset, problem, file }: LookupFailure, fallback: string): FailureFacts {

@@ -3,7 +3,7 @@ import { BLOCK_KINDS } from '@bloom/sstable/inspect';
 import type { VersionFacts } from '../database/database-facts.js';
 import { lookupTrace } from '../database/traced-lookup.js';
 import { clipped } from '../table/clipped.js';
-import { factsOf } from '../database/inspected-database.js';
+import { factsOf, versionFacts } from '../database/inspected-database.js';
 import { InspectedTable } from '../table/inspected-table.js';
 import type { Crash, FilterFill, LiveEvent, LiveLookup, LiveSeek, LiveState, LiveTable, Making, NumberedEvent } from './live-facts.js';
 import { LiveFolder } from './live-folder.js';
@@ -16,7 +16,6 @@ const WRITE_BUFFER_SIZE = 64 * 1024;
 const KEPT_EVENTS = 400;
 const SEEK_ROWS = 8;
 const FILL_LIMIT = 400;
-const VALUE_BYTES = 300;
 
 /** One opening of the database, from a folder's files to the crash that ends it. */
 class Opening {
@@ -338,8 +337,7 @@ export class LiveDatabase {
       const { database } = this.#opening;
       if (database === undefined) break;
       try {
-        const versions = await database.versions(this.#watchedKey);
-        this.#watched = versions.map(({ kind, sequence, value, file, level }) => ({ kind, sequence: sequence.toString(), value: clipped(value, VALUE_BYTES), file, level }));
+        this.#watched = versionFacts(await database.versions(this.#watchedKey));
       } catch {
         // The database crashed.
       }

@@ -41,8 +41,7 @@ export class InspectedLog {
     if (source.byteLength > MAX_BYTES) throw new RangeError(`the log has ${source.byteLength} bytes: this page reads logs of up to ${MAX_BYTES}`);
     const bytes = (await source.read(0, source.byteLength, signal)).slice();
     const { records, drops, tail } = readLog(bytes);
-    const name = source.name ?? 'log';
-    const type = parseFileName(name)?.type;
+    const type = parseFileName(source.name ?? '')?.type;
     const isManifest = type === 'manifest' || (type !== 'log' && records.length > 0 && records.every(({ bytes: record }) => editOf(record) !== undefined));
     let fragments = 0;
     for (const { label } of logRanges(bytes)) if (isFragment(label)) fragments++;
@@ -56,7 +55,6 @@ export class InspectedLog {
       }
     }
     return new InspectedLog(bytes, records, {
-      name,
       byteLength: bytes.length,
       holds: isManifest ? 'edits' : 'batches',
       records: records.length,

@@ -2,7 +2,6 @@
 import type { Clipped } from '../table/table-facts.js';
 
 export interface LogFileFacts {
-  readonly name: string;
   readonly byteLength: number;
   /** The type of its records: batches of writes, or version edits. */
   readonly holds: 'batches' | 'edits';

@@ -165,7 +165,6 @@ export class InspectedTable {
         offset: filter === undefined ? 0 : filter.byteOffset - block.contents!.byteOffset,
         byteLength: filter?.length ?? 0,
         from,
-        to,
         blocks: this.#dataBlocksFrom(to) - this.#dataBlocksFrom(from),
         probes: isBloom && filter !== undefined && filter.length > 1 ? filter[filter.length - 1] : undefined,
         setBits,
@@ -199,7 +198,7 @@ export class InspectedTable {
         else isEveryKey = false;
       }
     }
-    return { number, bytes: reader.filterAt(number)?.slice(), from, to, keys, keyCount, isEveryKey };
+    return { number, bytes: reader.filterAt(number)?.slice(), keys, keyCount, isEveryKey };
   }
 
   /** The size of the filters in use. */

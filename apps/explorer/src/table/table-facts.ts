@@ -71,9 +71,8 @@ export interface FilterRow {
   /** The offset in the filter block. */
   readonly offset: number;
   readonly byteLength: number;
-  /** The range of the file whose blocks it is for. */
+  /** The start of the range of the file whose blocks it is for. */
   readonly from: number;
-  readonly to: number;
   readonly blocks: number;
   readonly probes: number | undefined;
   readonly setBits: number | undefined;
@@ -92,9 +91,6 @@ export interface StoredFilter {
   readonly number: number;
   /** Undefined if it is damaged. The last byte is the number of probes of a key. */
   readonly bytes: Uint8Array | undefined;
-  /** The range of the file whose blocks it is for. */
-  readonly from: number;
-  readonly to: number;
   /** The distinct keys of these blocks; in a database's table, user keys. */
   readonly keys: readonly Uint8Array[];
   readonly keyCount: number;

@@ -68,7 +68,7 @@ export class FilterTrials {
       }
       const without = await this.#try(work, { policy: 'none', bitsPerKey: 0, filterRange: 2048 });
       const filters = await this.#subject.storedFilters(signal);
-      stored = { choice: undefined, ...filters, entries: without.entries, ...(await this.#lookups(reading, work)) };
+      stored = { ...filters, entries: without.entries, ...(await this.#lookups(reading, work)) };
       const { filterBytes } = filters;
       const bytes = [...this.#subject.tables.values()].reduce((sum, { byteLength }) => sum + byteLength, 0);
       return {
@@ -113,7 +113,7 @@ export class FilterTrials {
     }
     const reading = await this.#subject.open(refiltered, policy, signal);
     try {
-      return { choice, filterBytes, filters, entries, ...(await this.#lookups(reading, work)) };
+      return { filterBytes, filters, entries, ...(await this.#lookups(reading, work)) };
     } finally {
       await reading.close();
     }

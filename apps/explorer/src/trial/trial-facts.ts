@@ -16,8 +16,6 @@ export interface FilterChoice {
 
 /** The size and the savings of filters built from all keys. */
 export interface TriedFilters {
-  /** Undefined for the stored filters. */
-  readonly choice: FilterChoice | undefined;
   /** Bytes of all filter blocks. */
   readonly filterBytes: number;
   readonly filters: number;
