@@ -3,6 +3,7 @@ import { counted } from '@bloom/report';
 import type { Command } from 'commander';
 import { EXIT, Failure } from '../failure.js';
 import { keyArgument } from '../inputs/key-argument.js';
+import { keyId } from '../inputs/key-id.js';
 import { addRangeOptions, type RangeOptions, WantedRange } from '../inputs/key-range.js';
 import { addDatabaseOptions, type DatabaseCommandOptions, withDatabase } from '../inputs/written-database.js';
 import { addSummaryOption, printSummary, type SummaryOptions } from '../outputs/summary.js';
@@ -47,7 +48,7 @@ async function remove(path: string, keys: readonly string[], options: DeleteOpti
   const given = new Map<string, Uint8Array>();
   for (const text of keys) {
     const key = keyArgument(text, hex === true);
-    given.set(Buffer.from(key).toString('latin1'), key);
+    given.set(keyId(key), key);
   }
   const writing = { sync: sync === true };
   const deleted = await withDatabase(path, options, false, async (database) => {

@@ -1,20 +1,21 @@
 import { BloomFilterPolicy, buildFilter, type FilterPolicy, idealFalsePositiveRate, probesFor } from '@bloom/policy';
-import { bitsPerKey, count, counted, databaseKeys, plainKeys, tryFilters, WatchedPolicy } from '@bloom/report';
-import { type Comparator, SyncTable } from '@bloom/sstable';
-import { decodeInternalKey, encodeInternalKey, internalKeyComparator, internalKeyPolicy, MAX_SEQUENCE, MAX_TYPE } from '@bloom/sstable/database';
+import { bitsPerKey, count, counted, databaseKeys, plainKeys, tryFilters } from '@bloom/report';
+import type { Comparator } from '@bloom/sstable';
+import { decodeInternalKey, encodeInternalKey, MAX_SEQUENCE, MAX_TYPE } from '@bloom/sstable/database';
 import { profileTable } from '@bloom/sstable/inspect';
 import { Failure } from '../failure.js';
+import { keyId } from '../inputs/key-id.js';
 import { keysFrom } from '../inputs/keys-file.js';
 import { shownName } from '../inputs/location.js';
 import { type InputOptions, isDatabase, recognised } from '../inputs/opened-input.js';
 import { tracingFor } from '../inputs/opened-source.js';
-import { noteAssumption, openDatabaseTable, openTable, type SyncTableFile, withTableFile } from '../inputs/opened-table.js';
+import { noteAssumption, openTable, type SyncTableFile, withTableFile } from '../inputs/opened-table.js';
+import { watchedTable } from '../inputs/watched-table.js';
 import { rateText } from '../outputs/filter-figures.js';
-import { policyNames, statusText } from '../outputs/filter-text.js';
+import { statusText } from '../outputs/filter-text.js';
 import { note, printJson, printLines } from '../outputs/output.js';
 import { aligned } from '../outputs/screen-text.js';
 import { loadPolicy } from '../plugins/plugin.js';
-import { policyInOrder } from '../plugins/policy-in-order.js';
 
 interface FilterTestOptions extends InputOptions {
   readonly absent?: string;
@@ -75,10 +76,10 @@ function keysOfBlocks(file: SyncTableFile): Uint8Array[][] {
 
 /** Keys that the table does not have, each once. */
 function absentKeys(file: SyncTableFile, blocks: readonly (readonly Uint8Array[])[], { absent, hex }: FilterTestOptions): Uint8Array[] {
-  const present = new Set(blocks.flat().map(textOf));
+  const present = new Set(blocks.flat().map(keyId));
   const given = absent === undefined ? madeAbsent(blocks) : keysFrom(absent, hex === true);
   const found = new Map<string, Uint8Array>();
-  for (const key of given) if (!present.has(textOf(key))) found.set(textOf(key), key);
+  for (const key of given) if (!present.has(keyId(key))) found.set(keyId(key), key);
   if (absent !== undefined && given.length > 0 && found.size === 0) throw new Failure(`${absent}: ${file.path} contains all of its keys, so there is no absent key to try`);
   return [...found.values()];
 }
@@ -99,25 +100,12 @@ function madeAbsent(blocks: readonly (readonly Uint8Array[])[]): Uint8Array[] {
   return made;
 }
 
-function textOf(key: Uint8Array): string {
-  return Buffer.from(key.buffer, key.byteOffset, key.length).toString('latin1');
-}
-
 async function ownFilters(file: SyncTableFile, blocks: readonly (readonly Uint8Array[])[], absent: readonly Uint8Array[]): Promise<Tested> {
-  const { isInternal, opening } = file;
-  const { filterPolicies: policies = [new BloomFilterPolicy()] } = opening;
-  const status = openTable(file).filterStatus;
-  const used = policyNames(status);
-  const policy = new WatchedPolicy(policies.find(({ name }) => used.includes(name)) ?? policyInOrder(new BloomFilterPolicy(), file.opening.comparator));
-  const watched = { ...opening, filterPolicies: [policy] };
-  const table = isInternal ? openDatabaseTable(file, watched).table : SyncTable.open(file.source, watched);
+  const { isInternal } = file;
+  const { table, policy, keyOrder } = watchedTable(file);
   const name = `its own: ${statusText(table.filterStatus)}`;
   if (table.filterStatus.state !== 'used') return { policy: name, bytes: 0, bitsPerKey: null, rate: null, expectedRate: null };
-  const profile = await profileTable(file.source, {
-    codecs: opening.codecs,
-    comparator: isInternal ? internalKeyComparator(opening.comparator) : opening.comparator,
-    filterPolicies: isInternal ? [internalKeyPolicy(policy)] : [policy],
-  });
+  const profile = await profileTable(file.source, { codecs: file.opening.codecs, ...keyOrder });
   const trial = tryFilters({ table, policy, entries: profile.entries, keys: isInternal ? databaseKeys : plainKeys });
   // After the last key of the table no filter is used.
   const last = blocks.at(-1)?.at(-1);

@@ -8,6 +8,7 @@ import { formatHelp, formatNames } from '../formats/format.js';
 import { factsOf, storedKey } from '../formats/version.js';
 import { addDamageOption, mustBeForFolder, noteDatabase } from '../inputs/folder-argument.js';
 import { keyArgument } from '../inputs/key-argument.js';
+import { keyId } from '../inputs/key-id.js';
 import { keysFrom } from '../inputs/keys-file.js';
 import { type Input, withInputs } from '../inputs/opened-input.js';
 import { addRemoteOptions, tracingFor } from '../inputs/opened-source.js';
@@ -161,12 +162,12 @@ function walkedLookup<T, Found>(
   answer: (found: Found | undefined) => Answer | undefined,
   chosen: (before: Found, now: Found) => Found = (before) => before,
 ): Lookup {
-  const wanted = new Set(keys.map(textOf));
+  const wanted = new Set(keys.map(keyId));
   const found = new Map<string, Found>();
   let isWalked: Promise<void> | undefined;
   const walk = async (): Promise<void> => {
     for await (const entry of entries) {
-      const key = textOf(keyOf(entry));
+      const key = keyId(keyOf(entry));
       if (!wanted.has(key)) continue;
       const before = found.get(key);
       const now = foundIn(entry);
@@ -175,12 +176,8 @@ function walkedLookup<T, Found>(
   };
   return async (key) => {
     await (isWalked ??= walk());
-    return answer(found.get(textOf(key)));
+    return answer(found.get(keyId(key)));
   };
-}
-
-function textOf(key: Uint8Array): string {
-  return Buffer.from(key.buffer, key.byteOffset, key.length).toString('latin1');
 }
 
 /** Prints the result of the first input that has the key. @returns whether anything was printed. */

@@ -3,12 +3,13 @@ import { allCodecs } from '@bloom/codecs';
 import { type FileName, parseFileName } from '@bloom/leveldb';
 import { versionEditLayout, writeBatchLayout } from '@bloom/leveldb/inspect';
 import { type LabelledRange, logRanges, type RecordLayout } from '@bloom/log';
-import { counted, hexDigits } from '@bloom/report';
+import { hexDigits } from '@bloom/report';
 import { type Codec, CorruptionError, type SyncSource, UnsupportedError } from '@bloom/sstable';
 import { tableLayout } from '@bloom/sstable/inspect';
 import type { Command } from 'commander';
 import { Failure } from '../failure.js';
 import { type Location, locate, shownName } from '../inputs/location.js';
+import { bytesOfLog } from '../inputs/opened-folder.js';
 import { isDatabase, recognised } from '../inputs/opened-input.js';
 import { addRemoteOptions, type RemoteOptions, type TableLocation, tracingFor, withSource } from '../inputs/opened-source.js';
 import { looksLikeManifest } from '../inputs/recognized-file.js';
@@ -19,8 +20,6 @@ import { addPluginOptions, type PluginOptions } from '../plugins/plugin-options.
 
 /** How many bytes of a range to show. */
 const SHOWN_BYTES = 8;
-/** A log is read into memory. LevelDB starts a new log at 1 GiB at the latest. */
-const MAX_LOG_BYTES = 2 ** 31;
 
 /** The records in files that are named like a log or a MANIFEST. */
 const RECORD_LAYOUTS: Readonly<Partial<Record<FileName['type'], RecordLayout>>> = { log: writeBatchLayout, manifest: versionEditLayout };
@@ -69,28 +68,19 @@ async function layoutInput(given: string, options: LayoutCommandOptions): Promis
   const name = fileNameOf(location);
   const type = name === undefined ? undefined : parseFileName(name)?.type;
   const recordLayout = type && RECORD_LAYOUTS[type];
-  if (recordLayout !== undefined) {
-    await withSource(fileLocation(given), options, async (path, source) => {
-      if (source.byteLength > MAX_LOG_BYTES) throw new Failure(`${path}: is longer than ${counted(MAX_LOG_BYTES, 'byte')}, the limit for a log`);
-      const bytes = source.read(0, source.byteLength);
-      await print(path, source, logRanges(bytes, blocks ? undefined : recordLayout), asJson);
-    });
-    return;
-  }
+  const printRecords = (path: string, source: SyncSource, records: RecordLayout): Promise<void> =>
+    print(path, source, logRanges(bytesOfLog(path, source), blocks ? undefined : records), asJson);
+  if (recordLayout !== undefined) return withSource(fileLocation(given), options, (path, source) => printRecords(path, source, recordLayout));
   const printTable = (path: string, source: SyncSource, codecs: readonly Codec[] = allCodecs): Promise<void> =>
     print(path, source, tableLayout(source, { codecs, detail: blocks ? 'blocks' : 'fields' }), asJson);
   // Files such as CURRENT have no structure, and are one range.
   if (type !== undefined && type !== 'table') return withSource(fileLocation(given), options, (path, source) => printTable(path, source));
   if (location.kind === 'folder') return layoutFolder(location.path, asJson);
-  if (location.kind === 'remote-folder') throw new Failure(`${shownName(given)}: a folder at a URL cannot be listed: pass a file in it, or use bloom stat`);
   const found = await recognised(given, options);
   if (isDatabase(found)) {
-    // A log or a MANIFEST under another name.
     if (found.kind === 'folder' || found.kind === 'remote-folder') throw new Failure(`${shownName(given)}: a folder at a URL cannot be listed: pass a file in it, or use bloom stat`);
-    return withSource(found, options, (path, source) => {
-      const records = looksLikeManifest(source) ? versionEditLayout : writeBatchLayout;
-      return print(path, source, logRanges(source.read(0, source.byteLength), blocks ? undefined : records), asJson);
-    });
+    // A log or a MANIFEST under another name.
+    return withSource(found, options, (path, source) => printRecords(path, source, looksLikeManifest(source) ? versionEditLayout : writeBatchLayout));
   }
   await withTableFile(found, options, async (file) => {
     mustEndAsTable(file);

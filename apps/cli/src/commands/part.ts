@@ -18,6 +18,7 @@ import { haveInternalKeys, openFile, type OpenedFile, tablesNamed } from '../inp
 import { addHeaderOption, type RemoteOptions } from '../inputs/opened-source.js';
 import { addKeyFormOptions, type KeyFormOptions } from '../inputs/opened-table.js';
 import { endsAsTable } from '../inputs/recognized-file.js';
+import { several } from '../inputs/several.js';
 import { STORE_HELP, storeFailure, storeOf } from '../inputs/store-argument.js';
 import { interruptible, unlessAborted } from '../interruption.js';
 import { Lines, note } from '../outputs/output.js';
@@ -49,7 +50,6 @@ const MANY = 4096;
 const BITS_PER_KEY = 14;
 
 export function addPart(program: Command): void {
-  const several = (value: string, before: readonly string[] | undefined): readonly string[] => [...(before ?? []), value];
   const command = program
     .command('part')
     .summary('write parts of a published database')
@@ -326,7 +326,7 @@ async function levelInput(name: string, levels: readonly number[], range: KeyBou
   const sorted = [...new Set(levels)].sort((a, b) => a - b);
   for (const level of sorted) if (publication.levels[level]!.length === 0) throw new Failure(`level ${level} has no parts`);
   const whole = publication.levels.flatMap((parts, level) => (parts.length > 0 && level >= sorted[0]! && level <= sorted.at(-1)! ? [level] : []));
-  if (whole.length > sorted.length) throw new Failure(`the levels ${sorted.join(' and ')} have others with parts between them: merge neighbouring levels, such as --levels ${whole.join(',')}`);
+  if (whole.length > sorted.length) throw new Failure(`between the levels ${sorted.join(' and ')} there are others with parts: merge neighbouring levels, such as --levels ${whole.join(',')}`);
   const runs = sorted.map((level) =>
     levelRun(
       publication.levels[level]!,

@@ -6,32 +6,28 @@ import { CorruptionError, type Source } from '@bloom/sstable';
 import { internalKeyPolicy } from '@bloom/sstable/database';
 import { refilterTable } from '@bloom/sstable/inspect';
 import { writeTableFile } from '@bloom/sstable/node';
-import { type Command, Option } from 'commander';
+import type { Command } from 'commander';
 import { Failure, failureOf, isUrl } from '../failure.js';
-import { filterRangeSize } from '../inputs/byte-size.js';
 import { isFolder, mustNotInsist } from '../inputs/folder-argument.js';
 import { shownName } from '../inputs/location.js';
 import { addKeyFormOptions, type KeyFormOptions, noteAssumption, withTableFile } from '../inputs/opened-table.js';
 import { type InputOptions, isDatabase, recognised } from '../inputs/opened-input.js';
 import { addHeaderOption } from '../inputs/opened-source.js';
 import { isPublished, noteNoLongerPublished } from '../inputs/published-folder.js';
-import { wholeNumber } from '../inputs/whole-number.js';
 import { comparatorOf, databaseFailure } from '../inputs/written-database.js';
 import { WrittenFolder } from '../inputs/written-folder.js';
 import { interruptible } from '../interruption.js';
 import { Progress } from '../outputs/progress.js';
 import { addSummaryOption, printSummary, secondsSince, type SummaryOptions } from '../outputs/summary.js';
+import { addFilterOptions, type FilterOptions } from '../outputs/table-options.js';
 import { mustBeWritable } from '../outputs/writable-output.js';
 import { knownCodecs } from '../plugins/known-plugins.js';
 import { addPluginOptions, loadPlugins, type PluginOptions, type Plugins } from '../plugins/plugin-options.js';
 import { mustGoWith, policyInOrder } from '../plugins/policy-in-order.js';
 import { outputFailure } from './build.js';
 
-interface RefilterOptions extends PluginOptions, KeyFormOptions, InputOptions, SummaryOptions {
+interface RefilterOptions extends FilterOptions, PluginOptions, KeyFormOptions, InputOptions, SummaryOptions {
   readonly output?: string;
-  readonly bitsPerKey?: number;
-  readonly filter: boolean;
-  readonly filterRange?: number;
 }
 
 export function addRefilter(program: Command): void {
@@ -42,11 +38,8 @@ export function addRefilter(program: Command): void {
       "Rewrites a table, or all tables of a database's folder, with other filters: by default fitted ones, which LevelDB reads too. Everything else stays the same, byte for byte.",
     )
     .argument('<input>', "a table, a database's folder, or the URL of a table; - is standard input")
-    .option('-o, --output <table>', 'the table to write; a folder is changed in place')
-    .addOption(new Option('--bits-per-key <n>', 'bits of filter per key (default: 10)').argParser(wholeNumber(1, 1000)).conflicts('policy'))
-    .addOption(new Option('--no-filter', 'write no filter').conflicts(['bitsPerKey', 'policy']))
-    .addOption(new Option('--filter-range <bytes>', 'bytes of the file that one filter covers, a power of two (default: 2048)').argParser(filterRangeSize))
-    .option('-q, --quiet', 'print only errors to standard error');
+    .option('-o, --output <table>', 'the table to write; a folder is changed in place');
+  addFilterOptions(command).option('-q, --quiet', 'print only errors to standard error');
   addSummaryOption(addKeyFormOptions(addHeaderOption(addPluginOptions(command))))
     .addHelpText(
       'after',

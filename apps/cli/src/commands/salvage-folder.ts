@@ -2,14 +2,14 @@ import { existsSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { Dropped, SyncDatabaseReader } from '@bloom/leveldb';
 import { comparatorNameSync, storedEntriesSync } from '@bloom/leveldb/inspect';
-import { idbComparator } from '@bloom/leveldb/idb-comparator';
 import { SyncNodeFolder } from '@bloom/leveldb/node';
 import { BloomFilterPolicy } from '@bloom/policy';
 import { counted } from '@bloom/report';
 import { bytewiseComparator, type Comparator, CorruptionError, type TableBuilderOptions, UnsupportedError } from '@bloom/sstable';
 import type { Entry } from '../formats/entry.js';
 import { EXIT, Failure } from '../failure.js';
-import { droppedJson, droppedText, folderFailure, hasLogsOrTables, noteIgnoredComparator, openDatabase, unknownOrderText } from '../inputs/opened-folder.js';
+import { keyId } from '../inputs/key-id.js';
+import { comparatorNamed, droppedJson, droppedText, folderFailure, hasLogsOrTables, noteIgnoredComparator, openDatabase, unknownOrderText } from '../inputs/opened-folder.js';
 import { CODEC_ADVICE } from '../library-advice.js';
 import { knownCodecs } from '../plugins/known-plugins.js';
 import type { Plugins } from '../plugins/plugin-options.js';
@@ -117,10 +117,6 @@ function tableOptionsFor(comparator: Comparator, { policies }: Plugins): TableBu
   return { comparator, filterPolicy: policy.keyEquivalence === comparator.keyEquivalence ? policy : null };
 }
 
-function comparatorNamed(name: string, plugins: Plugins): Comparator | undefined {
-  return [plugins.comparator, bytewiseComparator, idbComparator].find((known) => known?.name === name);
-}
-
 /** The comparator of a database that cannot be opened: bytewise if no MANIFEST names one. */
 function comparatorOf(path: string, plugins: Plugins): Comparator {
   const named = comparatorNameSync(new SyncNodeFolder(path));
@@ -140,10 +136,10 @@ function unmerged(path: string, comparator: Comparator, plugins: Plugins): Reada
   function* newest(): Generator<Entry, void, undefined> {
     const found = new Map<string, { readonly key: Uint8Array; readonly sequence: bigint; readonly value: Uint8Array | undefined }>();
     for (const { key, sequence, kind, value } of storedEntriesSync(new SyncNodeFolder(path), { codecs: knownCodecs(plugins), damage: 'skip', onDropped })) {
-      const text = Buffer.from(key.buffer, key.byteOffset, key.length).toString('latin1');
-      const other = found.get(text);
+      const id = keyId(key);
+      const other = found.get(id);
       if (other !== undefined && other.sequence >= sequence) continue;
-      found.set(text, { key, sequence, value: kind === 'value' ? value : undefined });
+      found.set(id, { key, sequence, value: kind === 'value' ? value : undefined });
     }
     const versions = [...found.values()].sort(
       (a, b) => comparator.compare(a.key, b.key) || (a.sequence < b.sequence ? 1 : -1),

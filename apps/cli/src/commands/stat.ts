@@ -1,5 +1,4 @@
-import { BloomFilterPolicy } from '@bloom/policy';
-import { SyncTable } from '@bloom/sstable';
+import type { SyncTable } from '@bloom/sstable';
 import {
   bitsPerKey,
   compressionRatio,
@@ -15,9 +14,7 @@ import {
   neighboursText,
   plainKeys,
   tryFilters,
-  WatchedPolicy,
 } from '@bloom/report';
-import { internalKeyComparator, internalKeyPolicy } from '@bloom/sstable/database';
 import { profileTable, tableLayout, type TableProfile } from '@bloom/sstable/inspect';
 import type { Command } from 'commander';
 import { policyNames, problemOf, statusText } from '../outputs/filter-text.js';
@@ -25,15 +22,9 @@ import { type InputOptions, isDatabase, recognised } from '../inputs/opened-inpu
 import { addRemoteOptions, type RemoteOptions, type TableLocation, tracingFor } from '../inputs/opened-source.js';
 import { shownName } from '../inputs/location.js';
 import { addPluginOptions } from '../plugins/plugin-options.js';
-import { policyInOrder } from '../plugins/policy-in-order.js';
 import { keyText } from '../outputs/key-text.js';
-import {
-  addKeyFormOptions,
-  noteAssumption,
-  openDatabaseTable,
-  openTable,
-  withTableFile,
-} from '../inputs/opened-table.js';
+import { addKeyFormOptions, noteAssumption, withTableFile } from '../inputs/opened-table.js';
+import { watchedTable } from '../inputs/watched-table.js';
 import { printJson, printLines } from '../outputs/output.js';
 import { statFolder } from './stat-folder.js';
 import { fittedText, type FittedTrial, fittedTrial, ifSaving } from '../outputs/fitted-trial.js';
@@ -96,29 +87,21 @@ async function stat(paths: readonly string[], options: StatOptions): Promise<voi
 async function statTable(location: TableLocation, options: StatOptions & RemoteOptions): Promise<void> {
   await withTableFile(location, options, async (file) => {
     noteAssumption(file, options);
-    const { path, isInternal } = file;
-    const { filterPolicies: policies = [new BloomFilterPolicy()] } = file.opening;
-    // Counts what the policy of the stored filters answers.
-    const used = policyNames(openTable(file).filterStatus);
-    const policy = new WatchedPolicy(policies.find(({ name }) => used.includes(name)) ?? policyInOrder(new BloomFilterPolicy(), file.opening.comparator));
-    const opening = { ...file.opening, filterPolicies: [policy, ...policies.filter(({ name }) => name !== policy.name)] };
-    const table = isInternal ? openDatabaseTable(file, opening).table : SyncTable.open(file.source, opening);
-    const keyOrder = isInternal
-      ? { comparator: internalKeyComparator(opening.comparator), filterPolicies: opening.filterPolicies.map(internalKeyPolicy) }
-      : { comparator: opening.comparator, filterPolicies: opening.filterPolicies };
-    const profile = await profileTable(file.source, { codecs: opening.codecs, ...keyOrder });
+    const { path, source, isInternal } = file;
+    const { codecs, comparator } = file.opening;
+    const { table, policy, keyOrder } = watchedTable(file);
+    const profile = await profileTable(source, { codecs, ...keyOrder });
     const neighbours = new KeySet();
     const trial = tryFilters({ table, policy, entries: profile.entries, keys: isInternal ? databaseKeys : plainKeys, neighbours });
-    const { codecs, comparator } = opening;
     const { filterBytes } = profile;
     const passed = comparator === undefined && policy.isBloom ? (trial.falsePositives?.neighbours?.passed ?? 0) : 0;
-    const tried = passed === 0 ? undefined : await fittedTrial({ source: file.source, codecs, isInternal, filterBytes, trial, neighbours });
+    const tried = passed === 0 ? undefined : await fittedTrial({ source, codecs, isInternal, filterBytes, trial, neighbours });
     const fitted = tried && ifSaving(tried);
     const sizes = new SizeHistogram();
-    for await (const { byteLength, label } of tableLayout(file.source, { codecs: opening.codecs, detail: 'blocks' })) {
+    for await (const { byteLength, label } of tableLayout(source, { codecs, detail: 'blocks' })) {
       if (label.startsWith('data block')) sizes.add(byteLength);
     }
-    const findings = { path, table, isInternal, profile, trial, fitted, sizes, isNamedOrder: opening.comparator !== undefined };
+    const findings = { path, table, isInternal, profile, trial, fitted, sizes, isNamedOrder: comparator !== undefined };
     await (options.json ? printJson(asJson(findings)) : printLines(asText(findings)));
   });
 }

@@ -5,6 +5,7 @@ import type { Readable } from 'node:stream';
 import { Failure, failureOf } from '../failure.js';
 import { standardStreams } from '../standard-streams.js';
 import { folderProblem, mustNotBeTable } from './recognized-file.js';
+import { nameOfFile } from './standard-input.js';
 
 const READ_BYTES = 2 ** 20;
 
@@ -41,10 +42,10 @@ export function inputStat(path: string): BigIntStats {
   try {
     const stat = path === '-' ? fstatSync(standardStreams().stdinFd, { bigint: true }) : statSync(path, { bigint: true });
     // If standard input is a folder, Node would read it as empty.
-    if (stat.isDirectory()) throw new Failure(`${nameOf(path)}: ${path === '-' ? 'is a folder' : folderProblem(path)}`);
+    if (stat.isDirectory()) throw new Failure(`${nameOfFile(path)}: ${path === '-' ? 'is a folder' : folderProblem(path)}`);
     return stat;
   } catch (error) {
-    throw failureOf(nameOf(path), error);
+    throw failureOf(nameOfFile(path), error);
   }
 }
 
@@ -65,7 +66,7 @@ export function bytesOf(inputs: readonly NamedInput[]): number | undefined {
 
 /** Opens an input. @throws Failure when it cannot be read. */
 export async function openInput({ path, stat }: NamedInput): Promise<Input> {
-  const name = nameOf(path);
+  const name = nameOfFile(path);
   if (path === '-') return { path, name, pieces: new StreamPieces(standardStreams().stdin), byteLength: undefined };
   try {
     const handle = await promises.open(path);
@@ -118,8 +119,4 @@ class FilePieces implements InputPieces {
     // A read in progress ends first.
     this.#handle.close().catch(() => undefined);
   }
-}
-
-function nameOf(path: string): string {
-  return path === '-' ? 'standard input' : path;
 }

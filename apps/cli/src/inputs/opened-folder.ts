@@ -5,7 +5,7 @@ import { idbComparator, idbFilterPolicyOf } from '@bloom/leveldb/idb-comparator'
 import { SyncNodeFolder } from '@bloom/leveldb/node';
 import { quotedName } from '@bloom/bytes/internal';
 import { count, counted } from '@bloom/report';
-import { bytewiseComparator, CorruptionError, UnsupportedError } from '@bloom/sstable';
+import { bytewiseComparator, type Comparator, CorruptionError, type SyncSource, UnsupportedError } from '@bloom/sstable';
 import { Failure, failureOf, isSystemError, placedBytes } from '../failure.js';
 import { note } from '../outputs/output.js';
 import { CODEC_ADVICE, withoutAdvice } from '../library-advice.js';
@@ -59,6 +59,11 @@ export function noteIgnoredComparator(path: string, name: string | undefined, { 
   note(`${path}: its comparator is ${name}, so --comparator (${comparator.name}) is ignored`);
 }
 
+/** The order of a database's keys by its name; undefined if it is unknown. */
+export function comparatorNamed(name: string, { comparator }: Plugins): Comparator | undefined {
+  return [comparator, bytewiseComparator, idbComparator].find((known) => known?.name === name);
+}
+
 /** Runs `work` with the folder of a database. Failures name the file. */
 export async function withDatabaseFolder<T>(
   location: DatabaseLocation,
@@ -86,12 +91,17 @@ export async function withDatabaseFolder<T>(
     case 'remote-log':
     case 'memory-log':
       return withSource(location, options, (path, source) => {
-        if (source.byteLength > MAX_LOG_BYTES) throw new Failure(`${path}: is longer than ${counted(MAX_LOG_BYTES, 'byte')}, the limit for a log`);
         if (looksLikeManifest(source)) throw new Failure(`${path}: is a MANIFEST without its folder, which has the tables and logs: pass the folder; bloom layout shows the content of the MANIFEST`);
-        const folder = folderOfLog(source.read(0, source.byteLength), basename(path), (plugins.comparator ?? bytewiseComparator).name);
+        const folder = folderOfLog(bytesOfLog(path, source), basename(path), (plugins.comparator ?? bytewiseComparator).name);
         return withFolderFailures(path, folder, options, () => work(path, folder, plugins));
       });
   }
+}
+
+/** The bytes of a log or a MANIFEST. @throws Failure when it is too long to be read into memory. */
+export function bytesOfLog(path: string, source: SyncSource): Uint8Array {
+  if (source.byteLength > MAX_LOG_BYTES) throw new Failure(`${path}: is longer than ${counted(MAX_LOG_BYTES, 'byte')}, the limit for a log`);
+  return source.read(0, source.byteLength);
 }
 
 /** The readers' options: the plug-ins of `bloom`, and those that the command line names. */

@@ -5,7 +5,7 @@ import { type DamageOptions, mustBeForFolder } from './folder-argument.js';
 import { type Location, locate } from './location.js';
 import type { DatabaseFile, DatabaseLocation } from './opened-folder.js';
 import { nameOf, readWhole, type RemoteOptions, type TableLocation } from './opened-source.js';
-import { RECORD_HEADER_BYTES, TABLE_MAGIC } from './recognized-file.js';
+import { GZIP_MAGIC, RECORD_HEADER_BYTES, TABLE_MAGIC } from './recognized-file.js';
 import { type KeyFormOptions, type TableFile, withReadTable } from './opened-table.js';
 
 /** An opened input of a reading command. */
@@ -15,8 +15,6 @@ export interface InputOptions extends KeyFormOptions, DamageOptions, PluginOptio
   /** As for opening a table. */
   readonly isWithoutFilters?: boolean;
 }
-
-const GZIP_MAGIC = Buffer.from('1f8b', 'hex');
 
 /** Opens an input, runs `work` with it, and closes it. Failures name the input. */
 export async function withInput<T>(given: string, options: InputOptions, work: (input: Input) => T | Promise<T>): Promise<T> {

@@ -5,6 +5,7 @@ import { SyncFileSource } from '@bloom/sstable/node';
 import { Failure, failureOf } from '../failure.js';
 import { isSameFile } from '../outputs/same-file.js';
 import { type Location, shownName } from './location.js';
+import { several } from './several.js';
 import { readStandardInput } from './standard-input.js';
 import type { Trace } from './trace.js';
 
@@ -21,7 +22,6 @@ export type TableLocation = Exclude<Location, { kind: 'folder' | 'remote-folder'
 
 /** Adds --header. */
 export function addHeaderOption(command: Command): Command {
-  const several = (value: string, before: readonly string[] | undefined): readonly string[] => [...(before ?? []), value];
   return command.addOption(
     new Option('-H, --header <header>', 'an HTTP header to send, NAME: VALUE; repeatable; also one per line in BLOOM_HTTP_HEADERS').argParser(several),
   );

@@ -9,6 +9,9 @@ import { Failure, failureOf } from '../failure.js';
 /** The last bytes of a LevelDB table. */
 export const TABLE_MAGIC = Buffer.from('57fb808b247547db', 'hex');
 
+/** The first bytes of a file that is compressed with gzip. */
+export const GZIP_MAGIC = Buffer.from('1f8b', 'hex');
+
 /** The length of the header of a log's record: checksum, length and type. */
 export const RECORD_HEADER_BYTES = 7;
 /** The bytes of a MANIFEST's first field that lie where a log has a sequence: tag, length, and the start of the comparator's name. */

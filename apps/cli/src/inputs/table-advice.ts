@@ -2,8 +2,8 @@ import { isMarkup } from '@bloom/bytes/internal';
 import { CorruptionError, type SyncSource, UnsupportedError } from '@bloom/sstable';
 import { Failure, failureOf } from '../failure.js';
 import { CODEC_ADVICE } from '../library-advice.js';
+import { GZIP_MAGIC } from './recognized-file.js';
 
-const GZIP_MAGIC = '1f8b';
 /** The number of bytes at the start of a file that show whether it is text. */
 const TEXT_BYTES = 512;
 
@@ -28,35 +28,28 @@ function adviceFor(name: string, source: Pick<SyncSource, 'byteLength' | 'read'>
   if (code === 'BLOOM_UNSUPPORTED_CODEC') return CODEC_ADVICE;
   if (error instanceof UnsupportedError) return 'bloom layout shows what it consists of';
   if (code !== 'BLOOM_NOT_A_TABLE') return 'bloom verify lists all damage, and bloom salvage copies what can still be read';
-  if (source !== undefined && isGzip(source)) return `it is compressed with gzip: decompress it first, for example gunzip -c < ${name} | bloom scan -`;
-  if (source !== undefined && isPage(source)) return 'it looks like an HTML page, which a server may have sent in its place';
-  if (source !== undefined && isText(source)) return 'it looks like text: bloom build makes a table of entries, one per line';
+  const start = startOf(source);
+  if (GZIP_MAGIC.equals(start.subarray(0, GZIP_MAGIC.length))) return `it is compressed with gzip: decompress it first, for example gunzip -c < ${name} | bloom scan -`;
+  if (isMarkup(start)) return 'it looks like an HTML page, which a server may have sent in its place';
+  if (isText(start)) return 'it looks like text: bloom build makes a table of entries, one per line';
   return 'if it is a part of a table, bloom salvage copies the readable entries';
 }
 
-/** Whether the first bytes are UTF-8 without control characters, as no block of a table is. */
-function isText(source: Pick<SyncSource, 'byteLength' | 'read'>): boolean {
+/** The first bytes of a file; none if it cannot be read synchronously. */
+function startOf(source: Pick<SyncSource, 'byteLength' | 'read'> | undefined): Uint8Array {
   try {
-    const start = source.read(0, Math.min(source.byteLength, TEXT_BYTES));
+    return source?.read(0, Math.min(source.byteLength, TEXT_BYTES)) ?? new Uint8Array(0);
+  } catch {
+    return new Uint8Array(0);
+  }
+}
+
+/** Whether bytes are UTF-8 without control characters, as no block of a table is. */
+function isText(start: Uint8Array): boolean {
+  try {
     // The last character may be truncated.
     const text = new TextDecoder('utf-8', { fatal: true }).decode(start, { stream: true });
-    return !/[^\P{Cc}\t\n\r]/u.test(text);
-  } catch {
-    return false;
-  }
-}
-
-function isPage(source: Pick<SyncSource, 'byteLength' | 'read'>): boolean {
-  try {
-    return isMarkup(source.read(0, Math.min(source.byteLength, TEXT_BYTES)));
-  } catch {
-    return false;
-  }
-}
-
-function isGzip(source: Pick<SyncSource, 'byteLength' | 'read'>): boolean {
-  try {
-    return source.byteLength > 2 && Buffer.from(source.read(0, 2)).toString('hex') === GZIP_MAGIC;
+    return start.length > 0 && !/[^\P{Cc}\t\n\r]/u.test(text);
   } catch {
     return false;
   }

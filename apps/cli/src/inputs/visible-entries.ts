@@ -1,5 +1,4 @@
 /** The visible entries of a table or a database: the newest value of each key, in order. */
-import { idbComparator } from '@bloom/leveldb/idb-comparator';
 import { bytewiseComparator, type Comparator } from '@bloom/sstable';
 import { DELETION, INTERNAL_KEY_TRAILER_LENGTH } from '@bloom/sstable/database';
 import { Failure } from '../failure.js';
@@ -8,7 +7,7 @@ import { loadPlugins } from '../plugins/plugin-options.js';
 import { type BatchSource, mapped } from './batch-source.js';
 import { mergeTables } from './merging-thread.js';
 import { hasInternalKeys, type OpenedFile, openTableFile } from './opened-file.js';
-import { type DatabaseFile, noteDropped, withDatabase } from './opened-folder.js';
+import { comparatorNamed, type DatabaseFile, noteDropped, withDatabase } from './opened-folder.js';
 import { type InputOptions, isDatabase, recognised } from './opened-input.js';
 import { noteInternalKeys } from './opened-table.js';
 
@@ -82,13 +81,12 @@ function newestVersions(source: BatchSource, comparator: Comparator): BatchSourc
 
 /** The visible entries of an open database. The caller closes the database. */
 export function databaseEntries({ path, database, plugins }: DatabaseFile): VisibleEntries {
-  const { comparator: name } = database.describe();
   const all: Iterable<readonly [Uint8Array, Uint8Array]> | AsyncIterable<readonly [Uint8Array, Uint8Array]> = database.entries();
   const entries = Symbol.asyncIterator in all ? all[Symbol.asyncIterator]() : all[Symbol.iterator]();
   let isAtEnd = false;
   return {
     isOfTable: false,
-    comparator: [plugins.comparator, idbComparator].find((known) => known?.name === name) ?? bytewiseComparator,
+    comparator: comparatorNamed(database.describe().comparator, plugins) ?? bytewiseComparator,
     async next() {
       const batch = new EntryBatch(BATCH_BYTES);
       while (!isAtEnd && batch.end < BATCH_BYTES && batch.length < BATCH_BYTES) {

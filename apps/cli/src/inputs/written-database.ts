@@ -11,15 +11,14 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { Failure, failureOf, isSystemError, mustBeWrittenHere } from '../failure.js';
 import { withoutAdvice } from '../library-advice.js';
-import type { TableOptions } from '../outputs/table-options.js';
+import { addFilterOptions, type TableOptions } from '../outputs/table-options.js';
 import { knownCodecs, knownPolicies } from '../plugins/known-plugins.js';
 import { addPluginOptions, loadPlugins, pluginOptionsOf, type Plugins } from '../plugins/plugin-options.js';
 import { policyInOrder } from '../plugins/policy-in-order.js';
 import type { ThreadOptions } from '../thread-plugins.js';
-import { byteSize, filterRangeSize } from './byte-size.js';
+import { byteSize } from './byte-size.js';
 import { lockHolders } from './lock-holder.js';
 import { folderFailure } from './opened-folder.js';
-import { wholeNumber } from './whole-number.js';
 import { isPublished, noteNoLongerPublished } from './published-folder.js';
 import { writtenCompression } from './written-compression.js';
 import { WrittenFolder } from './written-folder.js';
@@ -32,10 +31,7 @@ export type DatabaseCommandOptions = Omit<TableOptions, 'blockRestartInterval'>;
 
 /** Adds the options about the order of a database's keys and its new tables. */
 export function addDatabaseOptions(command: Command): Command {
-  command
-    .addOption(new Option('--bits-per-key <n>', 'bits of filter per key in new tables (default: 10)').argParser(wholeNumber(1, 1000)).conflicts('policy'))
-    .addOption(new Option('--no-filter', 'write no filters').conflicts(['bitsPerKey', 'policy']))
-    .addOption(new Option('--filter-range <bytes>', 'bytes of a new table that one filter covers, a power of two (default: 2048)').argParser(filterRangeSize))
+  addFilterOptions(command)
     .addOption(new Option('--block-size <bytes>', 'bytes before compression at which a block is full (default: 4096)').argParser(byteSize(2 ** 10, 4 * 2 ** 20)))
     .addOption(new Option('--compression <codec>', 'compression of new tables: none, snappy, zlib, deflate, or the name of a codec of --codec (default: that of the tables in the folder, or else snappy)'));
   return addPluginOptions(command);

@@ -10,21 +10,29 @@ import { wholeNumber } from '../inputs/whole-number.js';
 import { addPluginOptions, type PluginOptions, type Plugins } from '../plugins/plugin-options.js';
 import { policyInOrder } from '../plugins/policy-in-order.js';
 
-export interface TableOptions extends PluginOptions {
+export interface FilterOptions {
   readonly bitsPerKey?: number;
   readonly filter: boolean;
   readonly filterRange?: number;
+}
+
+export interface TableOptions extends PluginOptions, FilterOptions {
   readonly blockSize?: number;
   readonly blockRestartInterval?: number;
   readonly compression?: string;
 }
 
-/** Adds the options for writing tables. @param bitsPerKey the default that the help states. */
-export function addTableOptions(command: Command, bitsPerKey = 10): Command {
-  command
+/** Adds --bits-per-key, --no-filter and --filter-range. @param bitsPerKey the default that the help states. */
+export function addFilterOptions(command: Command, bitsPerKey = 10): Command {
+  return command
     .addOption(new Option('--bits-per-key <n>', `bits of filter per key (default: ${bitsPerKey})`).argParser(wholeNumber(1, 1000)).conflicts('policy'))
     .addOption(new Option('--no-filter', 'write no filter').conflicts(['bitsPerKey', 'policy']))
-    .addOption(new Option('--filter-range <bytes>', 'bytes of the file that one filter covers, a power of two (default: 2048)').argParser(filterRangeSize))
+    .addOption(new Option('--filter-range <bytes>', 'bytes of the file that one filter covers, a power of two (default: 2048)').argParser(filterRangeSize));
+}
+
+/** Adds the options for writing tables. @param bitsPerKey the default that the help states. */
+export function addTableOptions(command: Command, bitsPerKey?: number): Command {
+  addFilterOptions(command, bitsPerKey)
     .addOption(
       new Option('--block-size <bytes>', 'bytes before compression at which a block is full (default: 4096)').argParser(byteSize(1, 64 * 2 ** 20)),
     )

@@ -1,6 +1,7 @@
 import type { Codec, Comparator } from '@bloom/sstable';
 import type { FilterPolicy } from '@bloom/policy';
 import { type Command, Option } from 'commander';
+import { several } from '../inputs/several.js';
 
 /** The options that name plug-ins, as given. */
 export interface PluginOptions {
@@ -23,7 +24,6 @@ export const NO_PLUGINS: Plugins = { comparator: undefined, policies: [], codecs
 
 /** Adds --comparator, --policy and --codec. */
 export function addPluginOptions(command: Command): Command {
-  const several = (value: string, before: readonly string[] | undefined): readonly string[] => [...(before ?? []), value];
   return command
     .option('--comparator <module>', 'the order of the keys: a file or an npm package that exports a comparator; MODULE#NAME names the export')
     .addOption(
