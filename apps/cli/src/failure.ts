@@ -16,7 +16,7 @@ export const EXIT = {
 /** The meanings of the exit codes, for the help. */
 export const EXIT_MEANINGS: readonly (readonly [code: number, meaning: string])[] = [
   [EXIT.ok, 'success: found, or nothing wrong'],
-  [EXIT.no, 'an absent key, a difference, damage, a loss, or another publication first'],
+  [EXIT.no, 'an absent key, a difference, damage, a loss, or a lost race to publish'],
   [EXIT.failure, 'failure: bad usage, bad input, or a file that cannot be read or written'],
 ];
 

@@ -158,7 +158,7 @@ describe('--decode of a URL', () => {
     const key = String(items.find((item) => typeof item.key === 'string')!.key);
     const folder = `${base}/local-storage/`;
     expect(await bloomPrints(['get', '--decode', folder, key], scratch.path)).toBe(await bloomPrints(['get', '--decode', join(stored, 'local-storage'), key], scratch.path));
-    const refusal = { code: 2, stderr: `bloom: ${folder}: a folder at a URL cannot be listed, which all versions of decoded entries need: download it and pass the copy\n` };
+    const refusal = { code: 2, stderr: `bloom: ${folder}: a folder at a URL cannot be listed, so the versions of decoded entries cannot be found: download it and pass the copy\n` };
     for (const args of [['find', '--decode', key, folder], ['get', '--decode', '--all-versions', folder, key], ['scan', '--decode', '--all-versions', folder]]) expect(await bloom(args, scratch.path)).toMatchObject(refusal);
   });
 });

@@ -82,7 +82,7 @@ other rows for \`get\`, the blocks are already in the cache. classic-level does 
 
 - **Uncached reads.** classic-level and lmdb map their files into memory, so they neither read nor copy a block. We make one read
   call for each block, verify its checksum and check that the file has not changed. A larger \`cache\` avoids this.
-- **One key at a time.** V8 reads one byte at a time where C++ reads words, so hashing a key of 16 bytes takes more than four times as long.
+- **One key at a time.** V8 reads one byte at a time where C++ reads words, so hashing a key of 16 bytes takes four times as long as in C++.
   \`keysMayMatch\` tests a batch of keys in WebAssembly.
 - **An array of keys** is first copied into one buffer. Fill a \`KeyBuffer\` instead if you build many filters.
 - **Promises and copies.** \`entries()\` makes a promise and two copies for each entry. Its synchronous form makes no promises, and

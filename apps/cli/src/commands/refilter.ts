@@ -46,8 +46,8 @@ export function addRefilter(program: Command): void {
       `
 A fitted filter has the length and the number of probes that let the fewest
 neighbours of its own keys pass. Programs that use LevelDB then read fewer
-blocks for absent keys. A folder is locked meanwhile. If the work is
-interrupted, the folder has the same entries, and a second run continues it.
+blocks for absent keys. A folder stays locked while its tables are rewritten.
+Interrupting the command loses no entries; run it again to continue.
 
 Examples:
   bloom refilter path/to/database

@@ -42,7 +42,7 @@ export function addScan(program: Command): void {
       'after',
       `${formatHelp()}
 An entry that raw or words cannot represent, such as one with a line break, ends
-the scan with an error. With --hex, tsv and raw print the format hex, and jsonl
+the scan with an error. With --hex, tsv and raw print what hex prints, and jsonl
 and csv have keyHex and valueHex. For a table of a database, and with
 --all-versions, kv has the keys as they are stored. load --versions and
 build --versions read versions of keys back, except from raw and words.

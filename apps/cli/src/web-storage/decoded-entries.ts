@@ -34,7 +34,7 @@ export async function withDecodedEntries(given: string, options: WantedEntries, 
     const { allVersions } = options;
     // A browser may leave truncated tables when it is closed.
     const damage = options.damage ?? (allVersions ? 'skip' : 'strict');
-    if (allVersions && folder.list === undefined) throw new Failure(`${path}: a folder at a URL cannot be listed, which all versions of decoded entries need: download it and pass the copy`);
+    if (allVersions && folder.list === undefined) throw new Failure(`${path}: a folder at a URL cannot be listed, so the versions of decoded entries cannot be found: download it and pass the copy`);
     const codecs = knownCodecs(plugins);
     const beside = location.kind === 'folder' ? NodeBlobFolder.beside(path) : undefined;
     const blobs = beside && (tracing?.blobs(beside) ?? beside);
