@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { entriesSha256, type GoldenDatabase, goldenDatabases, realDatabases } from '@bloom/fixtures';
 import { SyncDatabaseReader } from '@bloom/leveldb';
@@ -188,6 +188,13 @@ describe("a database's folder", () => {
     const manifest = await bloomPrints(['layout', join(path, 'MANIFEST-000002')], scratch.path);
     expect(manifest).toMatch(/ record 0: comparator: name = leveldb\.BytewiseComparator$/m);
     expect(await bloomPrints(['layout', path], scratch.path)).toMatch(/^ +728 {2}000003\.log +log of write batches$/m);
+  });
+
+  test.each(['000003.log', 'copy-of-a-log'])('layout refuses a log of more than 2 GiB with the name %s', async (name) => {
+    scratch.write(name, readFileSync(join(database('log-batches').path, '000003.log')));
+    truncateSync(scratch.at(name), 2 ** 31 + 1);
+    expect(await bloom(['layout', name], scratch.path)).toMatchObject({ code: 2, stderr: `bloom: ${name}: is longer than 2,147,483,648 bytes, the limit for a log\n` });
+    rmSync(scratch.at(name));
   });
 
   test('salvage writes the visible entries to a table, reports what was lost, and does not change the folder', async () => {
