@@ -1,5 +1,6 @@
 import { basename, join } from 'node:path';
 import { filesOf, publishedPackages } from '@bloom/package-check/published-packages.js';
+import ts from 'typescript';
 
 /** @typedef {{ name: string, folder: string, types: string }} EntryPoint an entry point, its package's folder, and its built types */
 
@@ -14,3 +15,14 @@ export const entryPoints = publishedPackages().flatMap(({ folder, manifest }) =>
     return { name: basename(folder) + (entry === 'index' ? '' : `.${entry}`), folder, types: join(folder, file) };
   });
 });
+
+/**
+ * @param {readonly EntryPoint[]} of
+ * @returns a program of their types
+ */
+export function programOf(of) {
+  return ts.createProgram(
+    of.map(({ types }) => types),
+    { target: ts.ScriptTarget.ES2022, module: ts.ModuleKind.ESNext, moduleResolution: ts.ModuleResolutionKind.Bundler, lib: ['lib.es2022.d.ts', 'lib.dom.d.ts'], types: ['node'], skipLibCheck: true, noEmit: true },
+  );
+}

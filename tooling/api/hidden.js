@@ -1,7 +1,7 @@
 // Counts the declarations in the types of an entry point that no entry point exports: they cannot be imported, but readers of the
 // types have to skip them. Some are needed, such as the base class of two exported ones.
 import ts from 'typescript';
-import { entryPoints } from './entry-points.js';
+import { entryPoints, programOf } from './entry-points.js';
 
 /** @import { EntryPoint } from './entry-points.js' */
 
@@ -10,10 +10,7 @@ import { entryPoints } from './entry-points.js';
  * @returns {Map<string, string[]>} for each entry point, the names of the declarations that its exports refer to and nobody can import
  */
 export function hidden(of = entryPoints) {
-  const program = ts.createProgram(
-    of.map(({ types }) => types),
-    { target: ts.ScriptTarget.ES2022, module: ts.ModuleKind.ESNext, moduleResolution: ts.ModuleResolutionKind.Bundler, lib: ['lib.es2022.d.ts', 'lib.dom.d.ts'], types: ['node'], skipLibCheck: true, noEmit: true },
-  );
+  const program = programOf(of);
   const checker = program.getTypeChecker();
   /** @param {ts.Symbol} symbol */
   const resolved = (symbol) => (symbol.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(symbol) : symbol);

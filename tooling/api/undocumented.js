@@ -1,5 +1,5 @@
 import ts from 'typescript';
-import { entryPoints } from './entry-points.js';
+import { entryPoints, programOf } from './entry-points.js';
 
 /** @import { EntryPoint } from './entry-points.js' */
 
@@ -8,10 +8,7 @@ import { entryPoints } from './entry-points.js';
  * @returns {string[]} the exports, and the methods of exported classes and interfaces, that have no documentation
  */
 export function undocumented(of = entryPoints) {
-  const program = ts.createProgram(
-    of.map(({ types }) => types),
-    { target: ts.ScriptTarget.ES2022, module: ts.ModuleKind.ESNext, moduleResolution: ts.ModuleResolutionKind.Bundler, lib: ['lib.es2022.d.ts', 'lib.dom.d.ts'], types: ['node'], skipLibCheck: true, noEmit: true },
-  );
+  const program = programOf(of);
   const checker = program.getTypeChecker();
   /** @param {ts.Symbol} symbol */
   const isDocumented = (symbol) => symbol.getDocumentationComment(checker).length > 0 || symbol.getJsDocTags(checker).length > 0;

@@ -12,7 +12,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { spread } from './measure.js';
-import { type CommandFigure, writeCommandFigures } from './results.js';
+import { type CommandFigure, writeStored } from './results.js';
 import { allKeys, KEY_LENGTH } from './workload.js';
 
 const { values: options, positionals } = parseArgs({ options: { write: { type: 'boolean', default: false } }, allowPositionals: true });
@@ -129,7 +129,7 @@ try {
     () => run(`${node} ${bloom} scan ${table} > ${out}`),
   );
   if (!sameFiles(merged, table)) throw new Error('the merged table differs');
-  if (options.write) writeCommandFigures(fileURLToPath(new URL('..', import.meta.url)), measured);
+  if (options.write) writeStored(fileURLToPath(new URL('..', import.meta.url)), { command: measured });
 } finally {
   rmSync(folder, { recursive: true });
 }

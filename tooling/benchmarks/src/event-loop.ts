@@ -15,7 +15,7 @@ import { NodeFolder, WritableNodeFolder } from '@bloom/leveldb/node';
 import { BlockCache } from '@bloom/sstable';
 import { spread } from './measure.js';
 import { markdownTable } from './report.js';
-import { writeEventLoop } from './results.js';
+import { writeStored } from './results.js';
 import { SMALL_CACHE_BYTES } from './uncached-database.js';
 import { Values, writeKey } from './workload.js';
 
@@ -62,7 +62,7 @@ try {
   if (!existsSync(path)) await writeDatabase();
   const [header, ...rows] = await table();
   process.stdout.write(`${markdownTable(header!, rows)}\n`);
-  if (options.write) writeEventLoop(fileURLToPath(new URL('..', import.meta.url)), [header!, ...rows]);
+  if (options.write) writeStored(fileURLToPath(new URL('..', import.meta.url)), { 'event-loop': [header!, ...rows] });
 } finally {
   if (process.env.BLOOM_DATABASE === undefined) rmSync(path, { recursive: true });
 }

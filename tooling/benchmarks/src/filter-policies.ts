@@ -12,7 +12,8 @@ import { BlockedBloomFilterPolicy } from '@bloom/policy-blocked';
 import { FuseFilterPolicy } from '@bloom/policy-fuse';
 import { RibbonFilterPolicy } from '@bloom/policy-ribbon';
 import { type FilterRow, filterTable, FIRST_POLICY } from './filter-table.js';
-import { writeFilterPolicies } from './results.js';
+import { spread } from './measure.js';
+import { writeStored } from './results.js';
 
 const KEY_BYTES = 16;
 const ROUNDS = 7;
@@ -53,8 +54,6 @@ function time(count: number, run: () => void): number {
   const { user, system } = process.cpuUsage(start);
   return ((user + system) * 1000) / (count * repeat);
 }
-
-const median = (values: readonly number[]): number => [...values].sort((a, b) => a - b)[values.length >> 1]!;
 
 /** A separate function for each policy, because a function that has been called with several policies is slower. */
 function asker(): (policy: FilterPolicy, filter: Uint8Array, keys: KeyBuffer) => number {
@@ -98,10 +97,10 @@ function measure(count: number): FilterRow[] {
     policy: name,
     bitsPerKey: (filter.length * 8) / count,
     rate: ask(policy, filter, absent) / ABSENT,
-    buildNs: median(times.build),
-    absentNs: median(times.absent),
-    presentNs: median(times.present),
-    batchNs: times.batch.length > 0 ? median(times.batch) : undefined,
+    buildNs: spread(times.build).median,
+    absentNs: spread(times.absent).median,
+    presentNs: spread(times.present).median,
+    batchNs: times.batch.length > 0 ? spread(times.batch).median : undefined,
   }));
 }
 
@@ -114,4 +113,4 @@ const rows = counts
     process.stdout.write(`${filterTable(measured)}\n\n`);
     return measured;
   });
-if (process.argv.includes('--write')) writeFilterPolicies(join(import.meta.dirname, '..'), { node: process.version, rows });
+if (process.argv.includes('--write')) writeStored(join(import.meta.dirname, '..'), { 'filter-policies': { node: process.version, rows } });

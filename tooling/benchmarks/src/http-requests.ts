@@ -11,7 +11,7 @@ import { HttpFolder } from '@bloom/leveldb/http';
 import { MemorySink, Table, TableBuilder } from '@bloom/sstable';
 import { HttpSource } from '@bloom/sstable/http';
 import { markdownTable } from './report.js';
-import { writeHttpRequests } from './results.js';
+import { writeStored } from './results.js';
 
 const ENTRIES = 5_000_000;
 const GETS = 1000;
@@ -133,6 +133,6 @@ for (const isListed of [true, false]) {
   await reader.close();
 }
 process.stdout.write(`${markdownTable(['', 'requests', 'bytes', 'time'], rows)}\n`);
-if (process.argv.includes('--write')) writeHttpRequests(fileURLToPath(new URL('..', import.meta.url)), rows);
+if (process.argv.includes('--write')) writeStored(fileURLToPath(new URL('..', import.meta.url)), { 'http-requests': rows });
 server.closeAllConnections();
 server.close();

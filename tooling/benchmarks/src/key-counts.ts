@@ -2,6 +2,7 @@
 import { seeded } from '@bloom/bytes/internal';
 import { type KeyPattern, PATTERN_KEYS } from '@bloom/fixtures/key-patterns';
 import { BloomFilterPolicy, buildFilter, FittedBloomFilterPolicy } from '@bloom/policy';
+import { spread } from './measure.js';
 import { markdownTable } from './report.js';
 import { percent } from './structured-tables.js';
 
@@ -100,8 +101,7 @@ function greatest(values: readonly number[], show: (value: number) => string): s
 
 function rateColumns(counts: KeyCounts, of: 'plain' | 'fitted'): string[] {
   const rates = shares(counts[of], counts.asked);
-  const median = [...rates].sort((a, b) => a - b)[rates.length >> 1]!;
-  return [percent(median), greatest(rates, percent), percent(mean(rates))];
+  return [percent(spread(rates).median), greatest(rates, percent), percent(mean(rates))];
 }
 
 function byteColumns(counts: KeyCounts): string[] {

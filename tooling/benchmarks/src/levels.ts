@@ -13,7 +13,7 @@ import { FigureRuns } from './figure-runs.js';
 import { levelFigures } from './level-figures.js';
 import { describeMachine, machineLine } from './machine.js';
 import { comparisonTable, goalLine } from './report.js';
-import { writeLevelFigures } from './results.js';
+import { writeStored } from './results.js';
 
 const { values: options } = parseArgs({
   options: {
@@ -35,7 +35,7 @@ try {
   console.log(`\nRatios are our time / their time, medians of ${rounds} alternating rounds.\n`);
   console.log(comparisonTable(comparisons));
   console.log(`\n${goalLine(comparisons)}\n${machineLine(machine)}`);
-  if (options.write) writeLevelFigures(packageFolder, { machine, rounds, comparisons });
+  if (options.write) writeStored(packageFolder, { levels: { machine, rounds, comparisons } });
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }

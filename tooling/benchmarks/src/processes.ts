@@ -18,7 +18,7 @@ import { type Spread, spread } from './measure.js';
 import { compileNative } from './native-program.js';
 import { type FolderState, type ProcessContender, type ProcessFigure, processFigures } from './process-figures.js';
 import { type ProcessRow, processTable } from './process-table.js';
-import { storedProcessRows, writeProcessFigures } from './results.js';
+import { stored, writeStored } from './results.js';
 
 const { values: options } = parseArgs({
   options: {
@@ -54,11 +54,13 @@ try {
   for (const figure of processFigures.filter(({ ourJob, what }) => only.test(ourJob) || only.test(what))) rows.push(...measure(commands, figure));
   const machine = describeMachine(packageFolder, undefined);
   const measured = new Set(rows.map(({ what }) => what));
-  const stored = options.write ? storedProcessRows(packageFolder, options.again).filter(({ what }) => !measured.has(what)) : [];
-  const inOrder = processFigures.flatMap((figure) => [...rows, ...stored].filter(({ what }) => what === figure.what));
+  const name = options.again ? 'processes-again' : 'processes';
+  const before = (options.write ? stored(packageFolder)[name]?.rows : undefined) ?? [];
+  const others = before.filter(({ what }) => !measured.has(what));
+  const inOrder = processFigures.flatMap((figure) => [...rows, ...others].filter(({ what }) => what === figure.what));
   const run = { machine, entries, rounds, rows: inOrder };
   console.log(`\n${processTable(run.rows)}\n\n${machineLine(machine)}`);
-  if (options.write) writeProcessFigures(packageFolder, run, options.again);
+  if (options.write) writeStored(packageFolder, { [name]: run });
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }

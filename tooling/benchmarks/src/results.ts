@@ -9,7 +9,7 @@ import { type Comparison, comparisonTable, goalLine, markdownTable, ratio, size 
 import { type FilterRun, filterTable } from './filter-table.js';
 import { speedPage, withSpeedTable } from './speed-table.js';
 import { type KeyCounts, keyCountTables } from './key-counts.js';
-import { type ProcessRow, type ProcessRun, processSection } from './process-table.js';
+import { type ProcessRun, processSection } from './process-table.js';
 import { type StructuredCell, structuredTables } from './structured-tables.js';
 
 /** The measurements of one run. */
@@ -110,22 +110,6 @@ export interface CommandFigure {
   readonly goal: number;
 }
 
-/** The file of the last measurement of the command, next to those of the runs. */
-const COMMAND = 'command.json';
-/** What `http-requests --write` has measured: rows of a table. */
-const HTTP_REQUESTS = 'http-requests.json';
-
-/** What `event-loop --write` has measured: rows of a table. */
-const EVENT_LOOP = 'event-loop.json';
-/** What `levels.ts` has measured. */
-const LEVELS = 'levels.json';
-/** What `level-bench` of `@bloom/browser-tests` has measured: rows of a table. */
-const BROWSER_LEVELS = 'browser-levels.json';
-
-/** What `processes.ts` has measured, in two runs. */
-const PROCESSES = 'processes.json';
-const PROCESSES_AGAIN = 'processes-again.json';
-
 /** The measurements of levels. */
 export interface LevelRun {
   readonly machine: Machine;
@@ -133,29 +117,37 @@ export interface LevelRun {
   readonly comparisons: readonly Comparison[];
 }
 
-/** Stores what `levels.ts` measured, and writes the page. */
-export function writeLevelFigures(packageFolder: string, run: LevelRun): void {
-  writeFileSync(join(packageFolder, 'results', LEVELS), `${JSON.stringify(run)}\n`);
-  writePage(packageFolder);
+/** The rows of a table, the first of them its header. */
+type Rows = readonly (readonly string[])[];
+
+/** What commands other than `bench` have stored, by the name of its file next to those of the runs. */
+interface Stored {
+  readonly command: readonly CommandFigure[];
+  readonly 'http-requests': Rows;
+  readonly 'event-loop': Rows;
+  readonly levels: LevelRun;
+  /** Stored by `level-bench` of `@bloom/browser-tests`. */
+  readonly 'browser-levels': Rows;
+  readonly processes: ProcessRun;
+  readonly 'processes-again': ProcessRun;
+  readonly 'filter-policies': FilterRun;
+  readonly 'structured-keys': readonly StructuredCell[];
+  readonly 'key-counts': readonly KeyCounts[];
 }
 
-/** Stores what `command.ts` measured, and writes the page. */
-export function writeCommandFigures(packageFolder: string, measured: readonly CommandFigure[]): void {
-  writeFileSync(join(packageFolder, 'results', COMMAND), `${JSON.stringify(measured)}\n`);
-  writePage(packageFolder);
-}
-
-/** The file of the last measurement of structured keys. */
-const STRUCTURED_KEYS = 'structured-keys.json';
-
-/** The file of its part on few keys. */
-const KEY_COUNTS = 'key-counts.json';
-
-/** The file of the last measurement of the policies. */
-const FILTER_POLICIES = 'filter-policies.json';
-
-/** Files that are not runs of `bench`. */
-const NO_RUNS = [PROCESSES, PROCESSES_AGAIN, COMMAND, HTTP_REQUESTS, EVENT_LOOP, LEVELS, BROWSER_LEVELS, FILTER_POLICIES, STRUCTURED_KEYS, KEY_COUNTS];
+/** The spaces by which each of these files is indented. */
+const INDENTS: Readonly<Record<keyof Stored, number>> = {
+  command: 0,
+  'http-requests': 2,
+  'event-loop': 2,
+  levels: 0,
+  'browser-levels': 2,
+  processes: 0,
+  'processes-again': 0,
+  'filter-policies': 2,
+  'structured-keys': 0,
+  'key-counts': 0,
+};
 
 /** What the tables of structured keys show, and why. */
 const STRUCTURED_REASONS = `About 1% of most absent keys pass LevelDB's filter, up to 1.5% where it has 100,000 keys and more. There are two exceptions, for
@@ -180,45 +172,18 @@ The blocked policy has two hashes of 32 bits, one of them MurmurHash3, which mix
 than random keys do, and at 24 bits hardly any: of two million odd numbers between 100,000 padded ones, 0.008% pass, where 0.005% of
 random keys do, because the other hash is LevelDB's with another seed. Single cells at 24 bits count at most 12 keys.`;
 
-/** Stores what `structured-keys.ts` measured, and writes the page. Without `cells`, those of the last measurement stay. */
-export function writeStructuredKeys(packageFolder: string, counts: readonly KeyCounts[], cells: readonly StructuredCell[] | undefined): void {
-  writeFileSync(join(packageFolder, 'results', KEY_COUNTS), `${JSON.stringify(counts)}\n`);
-  if (cells !== undefined) writeFileSync(join(packageFolder, 'results', STRUCTURED_KEYS), `${JSON.stringify(cells)}\n`);
+/** Stores what was measured, and writes the pages. */
+export function writeStored(packageFolder: string, measured: Partial<Stored>): void {
+  for (const [name, value] of Object.entries(measured)) {
+    writeFileSync(join(packageFolder, 'results', `${name}.json`), `${JSON.stringify(value, undefined, INDENTS[name as keyof Stored])}\n`);
+  }
   writePage(packageFolder);
 }
 
-/** Stores what `filter-policies.ts` measured, and writes the page. */
-export function writeFilterPolicies(packageFolder: string, run: FilterRun): void {
-  writeFileSync(join(packageFolder, 'results', FILTER_POLICIES), `${JSON.stringify(run, undefined, 2)}\n`);
-  writePage(packageFolder);
-}
-
-/** Stores the rows that `http-requests.ts` measured, and writes the page. */
-export function writeHttpRequests(packageFolder: string, rows: readonly (readonly string[])[]): void {
-  writeFileSync(join(packageFolder, 'results', HTTP_REQUESTS), `${JSON.stringify(rows, undefined, 2)}\n`);
-  writePage(packageFolder);
-}
-
-/** Stores the rows that `event-loop.ts` measured, the first of them the header, and writes the page. */
-export function writeEventLoop(packageFolder: string, rows: readonly (readonly string[])[]): void {
-  writeFileSync(join(packageFolder, 'results', EVENT_LOOP), `${JSON.stringify(rows, undefined, 2)}\n`);
-  writePage(packageFolder);
-}
-
-/** The rows that `processes.ts` has stored, of its first or its second run. */
-export function storedProcessRows(packageFolder: string, isAgain: boolean): readonly ProcessRow[] {
-  return storedProcesses(packageFolder, isAgain)?.rows ?? [];
-}
-
-/** Stores what `processes.ts` measured, as its first or its second run, and writes the page. */
-export function writeProcessFigures(packageFolder: string, run: ProcessRun, isAgain: boolean): void {
-  writeFileSync(join(packageFolder, 'results', isAgain ? PROCESSES_AGAIN : PROCESSES), `${JSON.stringify(run)}\n`);
-  writePage(packageFolder);
-}
-
-function storedProcesses(packageFolder: string, isAgain: boolean): ProcessRun | undefined {
-  const path = join(packageFolder, 'results', isAgain ? PROCESSES_AGAIN : PROCESSES);
-  return existsSync(path) ? (JSON.parse(readFileSync(path, 'utf8')) as ProcessRun) : undefined;
+/** What was stored before, as far as it was measured. */
+export function stored(packageFolder: string): Partial<Stored> {
+  const found = Object.keys(INDENTS).map((name) => [name, join(packageFolder, 'results', `${name}.json`)] as const).filter(([, path]) => existsSync(path));
+  return Object.fromEntries(found.map(([name, path]) => [name, JSON.parse(readFileSync(path, 'utf8')) as unknown]));
 }
 
 /** Stores `run` under `name` and writes the page. */
@@ -238,21 +203,11 @@ export function writePage(packageFolder: string): void {
 /** The generated files by path from the root: all figures, the page "Speed", the README with its table of speed, the plots. */
 export function pagesOf(packageFolder: string): Map<string, string> {
   const folder = join(packageFolder, 'results');
-  const files = readdirSync(folder);
-  const names = files.filter((file) => file.endsWith('.json') && !NO_RUNS.includes(file)).sort();
+  const names = readdirSync(folder).filter((file) => file.endsWith('.json') && !(file.slice(0, -'.json'.length) in INDENTS)).sort();
   const runs = names.map((file) => JSON.parse(readFileSync(join(folder, file), 'utf8')) as Run);
   const last = runs.at(-1)!;
   const plotted = [...new Set(last.comparisons.map(({ figure }) => figure))];
-  const httpRequests = files.includes(HTTP_REQUESTS) ? (JSON.parse(readFileSync(join(folder, HTTP_REQUESTS), 'utf8')) as string[][]) : [];
-  const command = files.includes(COMMAND) ? (JSON.parse(readFileSync(join(folder, COMMAND), 'utf8')) as CommandFigure[]) : [];
-  const structured = files.includes(STRUCTURED_KEYS) ? (JSON.parse(readFileSync(join(folder, STRUCTURED_KEYS), 'utf8')) as StructuredCell[]) : [];
-  const counts = files.includes(KEY_COUNTS) ? (JSON.parse(readFileSync(join(folder, KEY_COUNTS), 'utf8')) as KeyCounts[]) : [];
-  const eventLoop = files.includes(EVENT_LOOP) ? (JSON.parse(readFileSync(join(folder, EVENT_LOOP), 'utf8')) as string[][]) : [];
-  const levels = files.includes(LEVELS) ? (JSON.parse(readFileSync(join(folder, LEVELS), 'utf8')) as LevelRun) : undefined;
-  const processes = storedProcesses(packageFolder, false);
-  const browserLevels = files.includes(BROWSER_LEVELS) ? (JSON.parse(readFileSync(join(folder, BROWSER_LEVELS), 'utf8')) as string[][]) : [];
-  const filters = files.includes(FILTER_POLICIES) ? (JSON.parse(readFileSync(join(folder, FILTER_POLICIES), 'utf8')) as FilterRun) : undefined;
-  const page = resultsPage(runs, names, plotted, command, structured, counts, httpRequests, filters, eventLoop, processes === undefined ? '' : processSection(processes, storedProcesses(packageFolder, true)), levelsSection(levels, browserLevels));
+  const page = resultsPage(runs, names, plotted, stored(packageFolder));
   return new Map([
     ['tooling/benchmarks/RESULTS.md', page],
     ['RESULTS.md', speedPage(runs, machineLine(last.machine))],
@@ -265,14 +220,7 @@ function resultsPage(
   runs: readonly Run[],
   names: readonly string[],
   plotted: readonly string[],
-  command: readonly CommandFigure[],
-  structured: readonly StructuredCell[],
-  counts: readonly KeyCounts[],
-  httpRequests: readonly (readonly string[])[],
-  filters: FilterRun | undefined,
-  eventLoop: readonly (readonly string[])[],
-  processes: string,
-  levels: string,
+  { command = [], 'http-requests': httpRequests = [], 'event-loop': eventLoop, levels, 'browser-levels': browserLevels = [], processes, 'processes-again': again, 'filter-policies': filters, 'structured-keys': structured, 'key-counts': counts = [] }: Partial<Stored>,
 ): string {
   const last = runs.at(-1)!;
   const { rows, notes } = goals(runs);
@@ -323,7 +271,7 @@ the server imitates. \`npx pnpm@10 --filter @bloom/benchmarks http-requests\` me
 
 ${markdownTable(['', 'requests', 'bytes', 'time'], httpRequests)}
 
-${eventLoop.length === 0 ? '' : eventLoopSection(eventLoop)}${processes}## The command
+${eventLoop === undefined ? '' : eventLoopSection(eventLoop)}${processes === undefined ? '' : processSection(processes, again)}## The command
 
 Whole processes, medians of alternating runs, with tables of 5 million entries of keys of 16 and values of 100 bytes.
 \`npx pnpm@10 --filter @bloom/benchmarks command\` measures on your machine.
@@ -358,7 +306,7 @@ for each entry. It takes 0.60 of that since the thread is given the next pieces 
 written while blocks are made. Copies of four bytes at a time save 6 to 10% of the processor time. No gain: memory that the threads share
 instead of handing it over (1.15 times as long).
 
-${levels}## Memory
+${levelsSection(levels, browserLevels)}## Memory
 
 Peak resident memory above that of an empty process. The bound is the sizes of the table's index and filter plus 96 MiB.
 
@@ -376,7 +324,7 @@ ${markdownTable(
   ]),
 )}
 
-${structured.length === 0 ? '' : structuredSection(structured, counts)}${filters === undefined ? '' : filterSection(filters)}## Every comparison
+${structured === undefined ? '' : structuredSection(structured, counts)}${filters === undefined ? '' : filterSection(filters)}## Every comparison
 
 ${comparisonTable(last.comparisons)}
 
@@ -389,7 +337,7 @@ ${plotted
 `;
 }
 
-function eventLoopSection([header, ...rows]: readonly (readonly string[])[]): string {
+function eventLoopSection([header, ...rows]: Rows): string {
   return `## The event loop
 
 How long timers wait while keys are looked up in a database whose blocks are not in our cache: in the OS page cache (warm), on
@@ -425,7 +373,7 @@ const BROWSER_LEVEL_REASONS = `A put ends when the file system has accepted the 
 page, a message to the worker and back takes 100 to 200 µs, so a single \`get\` or \`put\` waits for that. Each run follows one that is
 not measured, and a pause of two seconds, in which Chromium clears up behind IndexedDB.`;
 
-function levelsSection(run: LevelRun | undefined, [columns, ...browserRows]: readonly (readonly string[])[]): string {
+function levelsSection(run: LevelRun | undefined, [columns, ...browserRows]: Rows): string {
   const onNode =
     run === undefined
       ? ''

@@ -18,7 +18,7 @@ import {
   probesFor as blockedProbesFor,
 } from '@bloom/policy-blocked';
 import { type KeyCounts, keyCountTables, measureKeyCounts } from './key-counts.js';
-import { writeStructuredKeys } from './results.js';
+import { writeStored } from './results.js';
 import { ABSENT_KINDS, type AbsentKind, type StructuredCell, structuredTables } from './structured-tables.js';
 
 const { values: options } = parseArgs({
@@ -51,7 +51,7 @@ for (const pattern of keyPatterns) {
 }
 process.stdout.write(`${keyCountTables(counts)}\n`);
 if (!options.counts) process.stdout.write(`${structuredTables(cells)}\n`);
-if (options.write) writeStructuredKeys(fileURLToPath(new URL('..', import.meta.url)), counts, options.counts ? undefined : cells);
+if (options.write) writeStored(fileURLToPath(new URL('..', import.meta.url)), { 'key-counts': counts, ...(!options.counts && { 'structured-keys': cells }) });
 
 interface Filters {
   readonly bits: number;
