@@ -4,7 +4,7 @@ import { type Codec, MemorySource, snappyCodec, SyncTable, Table } from '@bloom/
 import { profileTable, tableLayout, verifyTable } from '@bloom/sstable/inspect';
 import { describe, expect, test } from 'vitest';
 import { decodeFooter, FOOTER_LENGTH } from '../src/format/footer.js';
-import { assembleTable } from './assemble-table.js';
+import { assembleTable, blockOf } from './assemble-table.js';
 import { buildTable } from './build-table.js';
 import { caught, rejection } from '@bloom/fixtures/caught';
 import { type Changes, putTogether, type StoredPart, takeApart } from './damage.js';
@@ -139,6 +139,30 @@ describe('names in the metaindex', () => {
       expect(values).not.toContain(undefined);
     },
   );
+});
+
+describe('the index of a table that RocksDB wrote with format_version 0', () => {
+  const data = parts.filter(({ kind }) => kind === 'data');
+  /** A table whose properties name the type of its index, as RocksDB writes them. */
+  function tableWith(type: number): Uint8Array {
+    const payload = blockOf([[utf8('rocksdb.block.based.table.index.type'), Uint8Array.of(type, 0, 0, 0)], [utf8('rocksdb.comparator'), utf8('x')]]);
+    return putTogether([...data, { kind: 'meta', key: utf8('rocksdb.properties'), payload, type: 0 }]);
+  }
+
+  test('is refused if it is in partitions, whether filters are read or not', async () => {
+    const bytes = tableWith(2);
+    const expected = { code: 'BLOOM_UNSUPPORTED_FORMAT', structure: 'meta block', problem: expect.stringMatching(/index in partitions/) as string };
+    for (const filters of ['at-opening', 'when-needed', 'never'] as const) {
+      expect(caught(() => SyncTable.open(new MemorySource(bytes), { filters }))).toMatchObject(expected);
+      expect(await rejection(Table.open(new MemorySource(bytes), { filters, tailBytes: 48 }))).toMatchObject(expected);
+    }
+    expect((await verifyTable(new MemorySource(bytes))).findings).toEqual([expect.objectContaining(expected)]);
+  });
+
+  test.each([0, 1, 3])('is read if it is of type %i', async (type) => {
+    expect(sameEntries(SyncTable.open(new MemorySource(tableWith(type))).entries(), entries)).toBe(true);
+    expect((await verifyTable(new MemorySource(tableWith(type)))).findings).toEqual([]);
+  });
 });
 
 /** The Bloom policy under another name, which counts its lookups. */

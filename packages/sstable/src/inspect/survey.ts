@@ -1,7 +1,9 @@
-import type { Place, Structure } from '@bloom/bytes';
+import type { Place, Structure, UnsupportedError } from '@bloom/bytes';
 import type { BlockHandle } from '../format/block-handle.js';
 import { decodeFooter, type Footer, FOOTER_LENGTH } from '../format/footer.js';
+import { isFormatError } from '../format/is-format-error.js';
 import { decodeMetaindex, type MetaindexEntry, policyNameOf } from '../format/metaindex-block.js';
+import { partitionedIndexError, propertiesHandle } from '../format/partitioned-index.js';
 import { BLOCK_TRAILER_LENGTH, decodeStoredBlock, storedEnd } from '../format/stored-block.js';
 import { mustHaveFooter, withEncryption } from '../read/open.js';
 import { BlockList } from './block-list.js';
@@ -28,7 +30,7 @@ export interface Survey {
   readonly metaindex: readonly MetaindexEntry[] | undefined;
   /** Metaindex, index, and the blocks that the metaindex lists, without those whose handles point outside the file. */
   readonly metaBlocks: readonly MetaBlock[];
-  /** The contents of the index, even if damaged; undefined when they cannot be decoded. */
+  /** The contents of the index, even if damaged; undefined when they cannot be decoded, or are in partitions. */
   readonly index: Uint8Array | undefined;
   /** Whether the checksum of the index is right and all of its handles point inside the file. */
   readonly isIndexWhole: boolean;
@@ -62,6 +64,7 @@ export async function survey(stored: StoredBlocks, findings: FindingList): Promi
   };
 
   let metaindex: readonly MetaindexEntry[] | undefined;
+  let isPartitioned = false;
   if (footer !== undefined && listMeta({ structure: 'metaindex block', handle: footer.metaindex }, footerPlace)) {
     const place: Place = { structure: 'metaindex block', offset: footer.metaindex.offset, file };
     try {
@@ -75,6 +78,9 @@ export async function survey(stored: StoredBlocks, findings: FindingList): Promi
       if (handle !== undefined) listMeta({ structure: isFilter ? 'filter block' : 'meta block', name, handle }, place);
       else if (isFilter) findings.add('BLOOM_BAD_HANDLE', place, () => `the handle of ${name} cannot be read`);
     }
+    const partitioned = await partitionedIndexErrorOf(stored, metaindex ?? [], isInside);
+    isPartitioned = partitioned !== undefined;
+    if (partitioned !== undefined) findings.addError(partitioned);
   }
 
   let index: Uint8Array | undefined;
@@ -82,7 +88,8 @@ export async function survey(stored: StoredBlocks, findings: FindingList): Promi
   if (footer !== undefined && listMeta({ structure: 'index block', handle: footer.index }, footerPlace)) {
     const place: Place = { structure: 'index block', offset: footer.index.offset, file };
     const problems = findings.count;
-    index = await readIndex(stored, footer.index, place, findings);
+    // What it leads to are not data blocks.
+    if (!isPartitioned) index = await readIndex(stored, footer.index, place, findings);
     if (index !== undefined) await listDataBlocks(stored, index, place, blocks, isInside, findings);
     isIndexWhole = index !== undefined && findings.count === problems;
   }
@@ -107,6 +114,24 @@ async function readFooter(stored: StoredBlocks, findings: FindingList): Promise<
     let step = reading.next();
     while (step.done !== true) step = reading.next(await stored.bytes(step.value.offset, step.value.length));
     findings.addError(step.value);
+    return undefined;
+  }
+}
+
+/** {@link partitionedIndexError}; undefined if the properties cannot be read. */
+async function partitionedIndexErrorOf(
+  stored: StoredBlocks,
+  metaindex: readonly MetaindexEntry[],
+  isInside: (handle: BlockHandle) => boolean,
+): Promise<UnsupportedError | undefined> {
+  const handle = propertiesHandle(metaindex);
+  if (handle === undefined || !isInside(handle)) return undefined;
+  const place: Place = { structure: 'meta block', offset: handle.offset, file: stored.source.name };
+  try {
+    return partitionedIndexError(await stored.contents(handle, place), place);
+  } catch (error) {
+    // Damage is found where the block itself is checked.
+    if (!isFormatError(error)) throw error;
     return undefined;
   }
 }

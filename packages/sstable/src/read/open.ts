@@ -16,7 +16,8 @@ import { decodeFooter, FOOTER_LENGTH } from '../format/footer.js';
 import { IndexBlock } from '../format/index-block.js';
 import { InternalKeyComparator, internalKeyComparator, InternalKeyPolicy } from '../format/internal-key.js';
 import { isFormatError } from '../format/is-format-error.js';
-import { decodeMetaindex, isForeignFilter, policyNameOf } from '../format/metaindex-block.js';
+import { decodeMetaindex, isForeignFilter, type MetaindexEntry, policyNameOf } from '../format/metaindex-block.js';
+import { partitionedIndexError, propertiesHandle } from '../format/partitioned-index.js';
 import { BLOCK_TRAILER_LENGTH, type BlockDecoding, decodeStoredBlock, storedEnd } from '../format/stored-block.js';
 import { findFilteredKeys, mayHaveInternalKeys, type SampledBlocks } from './filtered-keys.js';
 import { UnreadFilter } from './unread-filter.js';
@@ -67,6 +68,7 @@ interface OpenFilter {
  * @throws TypeError or RangeError for an invalid option.
  * @throws CorruptionError when the footer or the index cannot be read. Damage to metaindex or filter costs the filter,
  *   not the table.
+ * @throws UnsupportedError `BLOOM_UNSUPPORTED_FORMAT` for an index in partitions.
  */
 export function* readOpenTable(source: Source, options: TableOptions): Reading<OpenTable> {
   const comparator = comparatorOf('comparator', options.comparator);
@@ -316,29 +318,47 @@ function* findFilter(
   policies: readonly FilterPolicy[],
 ): Reading<FilterStatus | { readonly policy: FilterPolicy; readonly handle: BlockHandle }> {
   const { footer, file } = tail;
-  let policyName: string | undefined;
+  const place: Place = { structure: 'metaindex block', offset: footer.metaindex.offset, file };
+  let metaindex: readonly MetaindexEntry[];
   try {
-    const contents = yield* tail.readBlock(footer.metaindex, 'metaindex block');
-    const place: Place = { structure: 'metaindex block', offset: footer.metaindex.offset, file };
-    const policyNames: string[] = [];
-    const names: string[] = [];
-    for (const entry of decodeMetaindex(contents, place)) {
-      policyName = policyNameOf(entry);
-      if (isForeignFilter(entry)) names.push(entry.name);
-      if (policyName === undefined) continue;
-      policyNames.push(policyName);
-      const policy = policies.find(({ name }) => name === policyName);
-      if (policy === undefined) continue;
+    metaindex = decodeMetaindex(yield* tail.readBlock(footer.metaindex, 'metaindex block'), place);
+  } catch (error) {
+    return corrupt(error, undefined);
+  }
+  const unsupported = yield* readPartitionedIndexError(tail, metaindex);
+  if (unsupported !== undefined) throw unsupported;
+  const policyNames: string[] = [];
+  const names: string[] = [];
+  for (const entry of metaindex) {
+    const policyName = policyNameOf(entry);
+    if (isForeignFilter(entry)) names.push(entry.name);
+    if (policyName === undefined) continue;
+    policyNames.push(policyName);
+    const policy = policies.find(({ name }) => name === policyName);
+    if (policy === undefined) continue;
+    try {
       if (entry.handle === undefined) {
         throw new CorruptionError('BLOOM_BAD_HANDLE', place, `the handle of ${entry.name} cannot be read`);
       }
       tail.mustBeReadable(entry.handle, 'filter block');
-      return { policy, handle: entry.handle };
+    } catch (error) {
+      return corrupt(error, policyName);
     }
-    if (policyNames.length > 0) return { state: 'unknown-policy', policyNames };
-    return names.length > 0 ? { state: 'unsupported', names } : { state: 'absent' };
+    return { policy, handle: entry.handle };
+  }
+  if (policyNames.length > 0) return { state: 'unknown-policy', policyNames };
+  return names.length > 0 ? { state: 'unsupported', names } : { state: 'absent' };
+}
+
+/** {@link partitionedIndexError} for an open table. Properties that cannot be read do not count. */
+function* readPartitionedIndexError(tail: Tail, metaindex: readonly MetaindexEntry[]): Reading<UnsupportedError | undefined> {
+  const handle = propertiesHandle(metaindex);
+  if (handle === undefined) return undefined;
+  try {
+    return partitionedIndexError(yield* tail.readBlock(handle, 'meta block'), { structure: 'meta block', offset: handle.offset, file: tail.file });
   } catch (error) {
-    return corrupt(error, policyName);
+    corrupt(error, undefined);
+    return undefined;
   }
 }
 
