@@ -1,12 +1,12 @@
 // Folders of RocksDB, Pebble, Badger and Minecraft's Marketplace are named and left alone. `tooling/fixtures/foreign-folders` made them.
 import { createHash } from 'node:crypto';
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { folderFiles, foreignFolders, goldenDatabases, realDatabases } from '@bloom/fixtures';
 import { Database, DatabaseReader, encodeVersionEdit, foreignEngine, MemoryFolder, SyncDatabaseReader, UnsupportedError, WritableMemoryFolder } from '@bloom/leveldb';
 import { storedEntriesSync, verifyDatabase } from '@bloom/leveldb/inspect';
-import { WritableNodeFolder } from '@bloom/leveldb/node';
+import { NodeFolder, SyncNodeFolder, WritableNodeFolder } from '@bloom/leveldb/node';
 import { LogWriter } from '@bloom/log';
 import { afterEach, describe, expect, test } from 'vitest';
 import { caught } from '@bloom/fixtures/caught';
@@ -130,6 +130,39 @@ test('a folder of RocksDB in which LevelDB could have written everything is one 
 test('storedEntries names the engine of a log that it cannot read', () => {
   const folder = new MemoryFolder(some('pebble-1.1-killed', /\.log$|^OPTIONS/));
   expect(caught(() => [...storedEntriesSync(folder)])).toMatchObject({ code: 'BLOOM_UNSUPPORTED_FORMAT', structure: 'folder' });
+});
+
+describe("Riak's LevelDB, whose tables are in a folder for each level", () => {
+  /** A copy of a folder of LevelDB, with its tables where Basho's LevelDB 2.0 puts them. */
+  function riakFolder(): string {
+    const path = copyOf(goldenDatabases().find(({ name }) => name === 'levels')!.path);
+    for (let level = 0; level < 7; level++) mkdirSync(join(path, `sst_${level}`));
+    for (const name of readdirSync(path).filter((file) => file.endsWith('.ldb'))) renameSync(join(path, name), join(path, 'sst_0', name.replace('.ldb', '.sst')));
+    return path;
+  }
+
+  const expected = { code: 'BLOOM_UNSUPPORTED_FORMAT', structure: 'folder', problem: expect.stringMatching(/^it is a Riak database, not a LevelDB database \(sst_0 to sst_6/) as string };
+
+  test.each(calls)('%s is refused, and no file changes', async (_, run) => {
+    const path = riakFolder();
+    const before = readdirSync(path, { recursive: true });
+    await expect(run(new WritableNodeFolder(path))).rejects.toMatchObject(expected);
+    expect(readdirSync(path, { recursive: true })).toEqual(before);
+  });
+
+  test('reading it names the engine instead of missing tables', async () => {
+    const path = riakFolder();
+    await expect(DatabaseReader.open(new NodeFolder(path))).rejects.toMatchObject(expected);
+    expect(caught(() => SyncDatabaseReader.open(new SyncNodeFolder(path)))).toMatchObject(expected);
+    expect(await foreignEngine(new NodeFolder(path))).toMatchObject({ engines: ['Riak'], file: 'sst_0' });
+  });
+
+  test('folders of these names next to tables of LevelDB are no reason to refuse it', async () => {
+    const path = copyOf(goldenDatabases().find(({ name }) => name === 'levels')!.path);
+    for (let level = 0; level < 7; level++) mkdirSync(join(path, `sst_${level}`));
+    expect(await foreignEngine(new NodeFolder(path))).toBeUndefined();
+    await (await Database.open(new WritableNodeFolder(path))).close();
+  });
 });
 
 const stray = new Map<string, Uint8Array>([

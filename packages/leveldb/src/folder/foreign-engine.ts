@@ -9,6 +9,7 @@ import {
   engineOfEdit,
   engineOfEncryptedFile,
   engineOfLogStart,
+  engineOfNames,
   engineOfOptions,
   engineOfPlainManifest,
   engineOfTableEnd,
@@ -38,7 +39,8 @@ const MAX_FILES = 64;
 /**
  * The engine that wrote a folder's database; undefined when it is LevelDB, or unknown.
  *
- * Names of files do not count, since any program may put an IDENTITY into a folder. One of these must be present:
+ * Names of files do not count, since any program may put an IDENTITY into a folder, except for Riak's seven folders where there is no table
+ * next to them. Otherwise, one of these must be present:
  *
  * 1. the header of an encrypted file, in CURRENT or a MANIFEST, or, where there is neither, in a log or a table;
  * 2. an OPTIONS file with the version of RocksDB or Pebble;
@@ -52,6 +54,8 @@ const MAX_FILES = 64;
  */
 export function* readForeignEngine({ name: folderName, canList }: EngineFolder, closing: ClosingFiles): FolderReading<ForeignEngine | undefined> {
   const names = canList ? yield* listFiles() : [];
+  const named = engineOfNames(names);
+  if (named !== undefined) return named;
   const files = new EngineFiles(names, closing);
   const manifest = yield* readManifestName(folderName, closing);
   const current = manifest === undefined ? [] : [manifest];
@@ -79,10 +83,11 @@ export function foreignEngineError({ text }: ForeignEngine, folderName: string |
 /** Returns `error`, which reading a folder threw, or an error that names the other engine if its database is that engine's. */
 export function* orForeignEngine(folder: EngineFolder, error: unknown): FolderReading<unknown> {
   const isOfBytes = error instanceof CorruptionError || (error instanceof UnsupportedError && error.code === 'BLOOM_UNSUPPORTED_FORMAT');
-  // The MANIFEST that lists the missing tables could be read, and a file that is too large is not read further.
-  if (!isOfBytes || error.code === 'BLOOM_MISSING_FILE' || error.code === 'BLOOM_TOO_LARGE') return error;
+  // A file that is too large is not read further.
+  if (!isOfBytes || error.code === 'BLOOM_TOO_LARGE') return error;
   try {
-    const engine = yield* readForeignEngine(folder, new ClosingFiles());
+    // The MANIFEST that lists missing tables could be read, so its bytes are LevelDB's.
+    const engine = error.code !== 'BLOOM_MISSING_FILE' ? yield* readForeignEngine(folder, new ClosingFiles()) : folder.canList ? engineOfNames(yield* listFiles()) : undefined;
     return engine === undefined ? error : foreignEngineError(engine, folder.name);
   } catch {
     // The caller's own error is the one to report.

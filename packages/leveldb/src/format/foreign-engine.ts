@@ -3,15 +3,16 @@
  * similar that a program for LevelDB takes their databases for damaged ones, and would rebuild a sound database without most of its entries.
  *
  * Source: RocksDB, db/version_edit.h, db/log_format.h and options/options_parser.cc; Pebble, internal/manifest/version_edit.go,
- * record/record.go and options.go; Badger, manifest.go.
+ * record/record.go and options.go; Badger, manifest.go; Basho's LevelDB, db/filename.cc.
  */
 import { VarintReader } from '@bloom/bytes';
 import { maskedCrc32c } from '@bloom/crc32c';
 import { encryptedContentId, encryptedText, engineOfTable } from '@bloom/sstable/internal';
+import { CURRENT, namesByAge } from './file-name.js';
 import { decodeVersionEdit } from './version-edit.js';
 
 /** A program whose databases look like LevelDB's but are not. */
-export type ForeignEngineName = 'RocksDB' | 'Pebble' | 'Badger' | "Minecraft's Marketplace";
+export type ForeignEngineName = 'RocksDB' | 'Pebble' | 'Badger' | 'Riak' | "Minecraft's Marketplace";
 
 /** The engine to which a folder belongs, if it is not LevelDB. */
 export interface ForeignEngine {
@@ -35,10 +36,11 @@ const TOOLS: Readonly<Record<Exclude<ForeignEngineName, "Minecraft's Marketplace
   RocksDB: 'with RocksDB or its tool ldb',
   Pebble: 'with Pebble or its tool pebble',
   Badger: 'with Badger or its tool badger',
+  Riak: "with Riak or Basho's eleveldb",
 };
 
 /**
- * Whether RocksDB, Pebble or Badger writes a file of this name, and LevelDB does not. A name is only a hint, since any program may put an
+ * Whether RocksDB, Pebble, Badger or Riak writes a file or folder of this name, and LevelDB does not. A name is only a hint, since any program may put an
  * `IDENTITY` into a folder; `foreignEngine` examines the bytes.
  *
  * @example
@@ -47,7 +49,20 @@ const TOOLS: Readonly<Record<Exclude<ForeignEngineName, "Minecraft's Marketplace
  * ```
  */
 export function isForeignName(name: string): boolean {
-  return /^(?:OPTIONS-[0-9]+|IDENTITY|KEYREGISTRY|MANIFEST|marker\..+|[0-9]+\.(?:blob|vlog))$/.test(name);
+  return /^(?:OPTIONS-[0-9]+|IDENTITY|KEYREGISTRY|MANIFEST|marker\..+|[0-9]+\.(?:blob|vlog)|sst_[0-6])$/.test(name);
+}
+
+/** The folders into which Basho's LevelDB, which Riak uses, puts the tables of each level. */
+const TABLE_FOLDERS = Array.from({ length: 7 }, (_, level) => `sst_${level}`);
+
+/**
+ * The engine of a folder whose tables are in seven other folders. Its MANIFEST and logs are LevelDB's, so LevelDB takes the tables for missing.
+ *
+ * @param names of all files and folders in the folder.
+ */
+export function engineOfNames(names: readonly string[]): ForeignEngine | undefined {
+  const isRiak = names.includes(CURRENT) && TABLE_FOLDERS.every((name) => names.includes(name)) && namesByAge('table', names).length === 0;
+  return isRiak ? foreignEngineOf({ engines: ['Riak'], found: 'to sst_6 hold its tables' }, TABLE_FOLDERS[0]!, names) : undefined;
 }
 
 /** The number of bytes of an OPTIONS file that contain the version of the engine. */

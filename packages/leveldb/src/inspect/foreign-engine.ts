@@ -6,10 +6,10 @@ import { readForeignEngine } from '../folder/foreign-engine.js';
 import type { ForeignEngine } from '../format/foreign-engine.js';
 
 /**
- * The engine that wrote a folder's database, if it is not LevelDB: RocksDB, Pebble or Badger, or Minecraft's Marketplace, which encrypts
+ * The engine that wrote a folder's database, if it is not LevelDB: RocksDB, Pebble, Badger or Riak, or Minecraft's Marketplace, which encrypts
  * databases.
  *
- * The bytes of files decide, not their names: the header of encrypted files, the version in an OPTIONS file, tags of the MANIFEST and
+ * Riak's is known by the folders of its tables, `sst_0` to `sst_6`. Otherwise the bytes of files decide, not their names: the header of encrypted files, the version in an OPTIONS file, tags of the MANIFEST and
  * types of log records that LevelDB does not have, or magic numbers of tables. A LevelDB folder stays one if it contains a file that is
  * named like another engine's, or another engine's table that its MANIFEST does not list.
  *
