@@ -1,9 +1,11 @@
 import { fromHex, goldenTables, type KeyValue } from '@bloom/fixtures';
 import { BloomFilterPolicy, type FilterPolicy } from '@bloom/policy';
 import { type Codec, MemorySource, snappyCodec, SyncTable, Table } from '@bloom/sstable';
-import { profileTable, tableLayout, verifyTable } from '@bloom/sstable/inspect';
+import { profileTable, salvagedEntries, tableLayout, verifyTable } from '@bloom/sstable/inspect';
 import { describe, expect, test } from 'vitest';
+import { encodeBlockHandle } from '../src/format/block-handle.js';
 import { decodeFooter, FOOTER_LENGTH } from '../src/format/footer.js';
+import { BLOCK_TRAILER_LENGTH } from '../src/format/stored-block.js';
 import { assembleTable, blockOf } from './assemble-table.js';
 import { buildTable } from './build-table.js';
 import { caught, rejection } from '@bloom/fixtures/caught';
@@ -157,6 +159,26 @@ describe('the index of a table that RocksDB wrote with format_version 0', () => 
       expect(await rejection(Table.open(new MemorySource(bytes), { filters, tailBytes: 48 }))).toMatchObject(expected);
     }
     expect((await verifyTable(new MemorySource(bytes))).findings).toEqual([expect.objectContaining(expected)]);
+  });
+
+  test('is ignored by a salvage if it is in partitions, and the data blocks are found by their checksums', async () => {
+    const payloads = data.map(({ payload }) => payload);
+    const keys = data.map((_, i) => entries[Math.floor(((i + 1) * entries.length) / data.length) - 1]![0]);
+    let end = 0;
+    const handleOf = (contents: Uint8Array): Uint8Array => {
+      const handle = encodeBlockHandle({ offset: end, size: contents.length });
+      end += contents.length + BLOCK_TRAILER_LENGTH;
+      return handle;
+    };
+    const handles = payloads.map(handleOf);
+    const half = Math.floor(handles.length / 2);
+    const partitions = [[0, half], [half, handles.length]].map(([from, to]) => blockOf(handles.slice(from, to).map((handle, i) => [keys[from! + i]!, handle])));
+    const index = blockOf(partitions.map((partition, i) => [keys[i === 0 ? half - 1 : keys.length - 1]!, handleOf(partition)]));
+    const properties = blockOf([[utf8('rocksdb.block.based.table.index.type'), Uint8Array.of(2, 0, 0, 0)]]);
+    const metaindex = blockOf([[utf8('rocksdb.properties'), handleOf(properties)]]);
+    const bytes = assembleTable({ data: [...payloads, ...partitions, properties].map((contents) => [utf8(''), contents]), index, metaindex });
+    expect(caught(() => SyncTable.open(new MemorySource(bytes)))).toMatchObject({ code: 'BLOOM_UNSUPPORTED_FORMAT' });
+    expect(sameEntries(await collect(salvagedEntries(new MemorySource(bytes))), entries)).toBe(true);
   });
 
   test.each([0, 1, 3])('is read if it is of type %i', async (type) => {

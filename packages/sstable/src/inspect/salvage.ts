@@ -192,7 +192,8 @@ class Salvage {
       return;
     }
     const tail = await recoverTail(this.stored);
-    if (tail.dataBlocks !== undefined) yield* this.#listedBlocks(tail.dataBlocks, found);
+    // The blocks to which an index in partitions leads are indexes.
+    if (tail.dataBlocks !== undefined && !found.isPartitioned) yield* this.#listedBlocks(tail.dataBlocks, found);
     else yield* this.#searchedBlocks(found, tail);
   }
 

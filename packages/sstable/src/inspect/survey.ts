@@ -32,6 +32,8 @@ export interface Survey {
   readonly metaBlocks: readonly MetaBlock[];
   /** The contents of the index, even if damaged; undefined when they cannot be decoded, or are in partitions. */
   readonly index: Uint8Array | undefined;
+  /** Whether the index is one of RocksDB's in partitions: it is not read then. */
+  readonly isPartitioned: boolean;
   /** Whether the checksum of the index is right and all of its handles point inside the file. */
   readonly isIndexWhole: boolean;
   /** All blocks: the meta blocks, then a data block for each index entry whose handle points inside the file. */
@@ -95,7 +97,7 @@ export async function survey(stored: StoredBlocks, findings: FindingList): Promi
   }
   const fileOrder = blocks.inFileOrder();
   const isRepeated = markRepeated(blocks, fileOrder, (i) => structureOf(metaBlocks, i), findings);
-  return { footer, blocksEnd, metaindex, metaBlocks, index, isIndexWhole, blocks, fileOrder, isRepeated };
+  return { footer, blocksEnd, metaindex, metaBlocks, index, isPartitioned, isIndexWhole, blocks, fileOrder, isRepeated };
 }
 
 /** The structure of block `i` of a survey. */
