@@ -78,7 +78,7 @@ describe('deleting an object', () => {
     const remove = loose(make().delete.bind(make()));
     await expect(remove('')).rejects.toThrow(`name of ${name}.delete must be the name of an object, got ''`);
     await expect(remove()).rejects.toThrow(`name of ${name}.delete must be the name of an object, got undefined`);
-    await expect(remove('a', undefined, 'b')).rejects.toThrow(`${name}.delete takes a name and a signal, got 3 arguments`);
+    await expect(remove('a', undefined, undefined, 'b')).rejects.toThrow(`${name}.delete takes a name, an object and a signal, got 4 arguments`);
     expect(requests).toEqual([]);
     expect(await readdir(path)).toEqual([]);
   });

@@ -1,6 +1,12 @@
 // What the collection of garbage leaves alone.
-import { assemble, collectGarbage, MemoryStore, partName, publish, readPublication, verifyPublished } from '@bloom/bulk';
-import { expect, test } from 'vitest';
+import { mkdtemp, readdir, rm, utimes } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { assemble, collectGarbage, MemoryStore, partName, publish, readManifest, readPublication, type Store, verifyPublished } from '@bloom/bulk';
+import { FolderStore } from '@bloom/bulk/node';
+import { type R2BucketLike, R2Store } from '@bloom/bulk/r2';
+import { afterEach, describe, expect, test } from 'vitest';
+import { FakeS3 } from './fake-s3.js';
 import { deliver, entriesOf, partsOf, range } from './model.js';
 
 const HOUR = 3_600_000;
@@ -30,8 +36,8 @@ test('a part that a job makes again while garbage is collected stays', async () 
 test('of publications that were replaced in the same second, all stay where one of them does', async () => {
   const store = new MemoryStore('garbage', () => 0);
   for (let day = 1; day <= 5; day++) await deliver(store, entriesOf([day]), BigInt(day));
-  expect((await collectGarbage(store, { keep: 1 })).manifests).toHaveLength(5);
-  expect((await collectGarbage(store, { keep: 0 })).manifests).toHaveLength(1);
+  expect((await collectGarbage(store, { keep: 1, graceMs: 0 })).manifests).toHaveLength(5);
+  expect((await collectGarbage(store, { keep: 0, graceMs: 0 })).manifests).toHaveLength(1);
 });
 
 test('an object whose time the store does not know stays, and a time that is none is refused', async () => {
@@ -40,4 +46,142 @@ test('an object whose time the store does not know stays, and a time that is non
   await deliver(store, entriesOf(range(0, 100)), 1n);
   expect(await collectGarbage(store, { keep: 0, graceMs: 0 })).toMatchObject({ deleted: [] });
   for (const nowMs of [NaN, Infinity, '2026']) await expect(collectGarbage(store, { nowMs: nowMs as number })).rejects.toThrow('nowMs must be');
+});
+
+describe('a part that a job writes again between the last look at it and its deletion', () => {
+  const cleanups: (() => unknown)[] = [];
+  afterEach(async () => {
+    for (const cleanup of cleanups.splice(0)) await cleanup();
+  });
+
+  /** A store, and a call that makes everything in it old. */
+  interface Aged {
+    readonly store: Store;
+    age(): unknown;
+  }
+
+  const makers: Record<string, () => Promise<Aged>> = {
+    memory: async () => {
+      let now = Date.now() - 100 * HOUR;
+      return { store: new MemoryStore('garbage', () => now), age: () => (now = Date.now()) };
+    },
+    'a folder': async () => {
+      const path = await mkdtemp(join(tmpdir(), 'bloom-garbage-'));
+      cleanups.push(() => rm(path, { recursive: true }));
+      const old = (Date.now() - 100 * HOUR) / 1000;
+      return { store: new FolderStore(path), age: async () => Promise.all((await readdir(path)).map((name) => utimes(join(path, name), old, old))) };
+    },
+    'S3 with an ETag for each write': async () => {
+      const server = await FakeS3.start();
+      cleanups.push(() => server.close());
+      let now = Date.now() - 100 * HOUR;
+      server.clock = () => now;
+      server.hasUniqueEtags = true;
+      return { store: server.store(), age: () => (now = Date.now()) };
+    },
+  };
+
+  test.each(Object.entries(makers))('stays in %s', async (_, make) => {
+    const { store, age } = await make();
+    const [lost] = await partsOf(store, entriesOf([5]), 2n);
+    await deliver(store, entriesOf(range(0, 100)), 1n);
+    await age();
+    const name = partName(lost!.number);
+    const remove = store.delete.bind(store);
+    store.delete = async (...given) => {
+      if (given[0] === name) expect(await partsOf(store, entriesOf([5]), 2n)).toEqual([lost]);
+      return remove(...given);
+    };
+    expect((await collectGarbage(store)).deleted).not.toContain(name);
+    await publish(store, await assemble(store, [lost!], { previous: await readPublication(store) }));
+    expect(await verifyPublished(store)).toMatchObject({ findings: [] });
+    for await (const object of store.list()) expect(object.name).not.toContain('.tmp');
+  });
+
+  test('stays in S3 with the same ETag if the first request to delete it failed', async () => {
+    const server = await FakeS3.start();
+    cleanups.push(() => server.close());
+    let now = Date.now() - 100 * HOUR;
+    server.clock = () => now;
+    const store = server.store();
+    const [lost] = await partsOf(store, entriesOf([5]), 2n);
+    await deliver(store, entriesOf(range(0, 100)), 1n);
+    now = Date.now();
+    const name = partName(lost!.number);
+    let failures = 0;
+    server.fault = (request) => {
+      if (request !== `DELETE ${name}` || failures++ > 0) return undefined;
+      server.objects.set(`words/${name}`, { ...server.objects.get(`words/${name}`)!, modified: new Date(now) });
+      return { kind: 'status', status: 503 };
+    };
+    expect(await collectGarbage(store)).toMatchObject({ deleted: [] });
+    expect(server.bytes(name)).toHaveLength(lost!.byteLength);
+    expect(failures).toBe(1);
+  });
+
+  test('stays in R2 if the first call to delete it failed', async () => {
+    const object = { key: '000001.ldb', size: 1, etag: 'a', httpEtag: '"a"', uploaded: new Date(0) };
+    let found: typeof object | null = object;
+    let calls = 0;
+    const remove = async (): Promise<void> => {
+      if (calls++ === 0) throw new Error('busy');
+    };
+    const store = new R2Store({ get: remove, put: remove, list: remove, head: async () => found, delete: remove } as unknown as R2BucketLike);
+    const seen = (await store.head('000001.ldb'))!;
+    found = { ...object, uploaded: new Date(1) };
+    expect(await store.delete('000001.ldb', seen)).toBe(false);
+    calls = 0;
+    found = object;
+    expect(await store.delete('000001.ldb', seen)).toBe(true);
+    calls = 0;
+    found = null;
+    expect(await store.delete('000001.ldb', seen)).toBe(true);
+  });
+});
+
+test('the parts of an old publication stay that is published again while garbage is collected', async () => {
+  let now = Date.now() - 100 * HOUR;
+  const store = new MemoryStore('garbage', () => now);
+  const first = await deliver(store, entriesOf(range(0, 100)), 1n);
+  await publish(store, await assemble(store, await partsOf(store, entriesOf([5]), 2n)), { ifMatch: (await readPublication(store))!.etag });
+  now = Date.now();
+  const head = store.head.bind(store);
+  let isBack = false;
+  store.head = async (name) => {
+    if (!isBack) {
+      isBack = true;
+      const old = { ...(await readManifest(store, first.manifest)), previous: undefined, level: 6 };
+      await publish(store, old, { ifMatch: (await readPublication(store))!.etag });
+    }
+    return head(name);
+  };
+  await collectGarbage(store, { keep: 0 });
+  expect((await readPublication(store))!.manifest).toBe(first.manifest);
+  expect(await verifyPublished(store)).toMatchObject({ findings: [] });
+});
+
+test('ages are measured by the store’s clock, whatever that of this machine is', async () => {
+  let now = Date.now() - 100 * HOUR;
+  const store = new MemoryStore('behind', () => now);
+  const [lost] = await partsOf(store, entriesOf([5]), 2n);
+  await deliver(store, entriesOf(range(0, 100)), 1n);
+  now += HOUR / 2;
+  expect(await collectGarbage(store)).toMatchObject({ deleted: [] });
+  await partsOf(store, entriesOf([5]), 2n);
+  now += HOUR / 2;
+  const name = partName(lost!.number);
+  expect((await store.head(name))!.modifiedMs).toBe(now - HOUR);
+  await partsOf(store, entriesOf([5]), 2n);
+  expect((await store.head(name))!.modifiedMs).toBe(now);
+
+  const server = await FakeS3.start();
+  try {
+    server.clock = () => now;
+    const bucket = server.store();
+    await deliver(bucket, entriesOf(range(0, 100)), 1n);
+    await partsOf(bucket, entriesOf([5]), 2n);
+    expect(await collectGarbage(bucket)).toMatchObject({ deleted: [] });
+  } finally {
+    server.close();
+  }
 });

@@ -365,8 +365,10 @@ describe('writeParts', () => {
   });
 
   test('writes again what is more than an hour old, so that it is not collected', async () => {
-    const old = new MemoryStore('old', () => Date.now() - 2 * 3_600_000);
+    let now = Date.now() - 2 * 3_600_000;
+    const old = new MemoryStore('old', () => now);
     const [part] = await partsOf(old, entriesOf([1]), 1n);
+    now = Date.now();
     let puts = 0;
     const put = old.put.bind(old);
     old.put = (object) => (puts++, put(object));

@@ -127,15 +127,30 @@ export class FolderStore implements Store {
     }
   }
 
-  async delete(name: string, signal?: Signal): Promise<void> {
+  async delete(name: string, seen?: StoredObject, signal?: Signal): Promise<boolean> {
     mustNameOne('FolderStore.delete', name, arguments.length);
     signal?.throwIfAborted();
     const path = this.#pathOf(name);
     try {
+      if (seen !== undefined) return await this.#deleteUnchanged(name, path, seen);
       await unlink(path);
     } catch (error) {
       if (codeOf(error) !== 'ENOENT') throw this.#failed(`delete ${name}`, error, name);
     }
+    return true;
+  }
+
+  /** Renames the file before its time is compared: a writer that renews it then finds no file, and writes it again. */
+  async #deleteUnchanged(name: string, path: string, seen: StoredObject): Promise<boolean> {
+    const temporary = this.#temporaryPath(name);
+    await rename(path, temporary);
+    let isUnchanged = false;
+    try {
+      isUnchanged = (await stat(temporary)).mtimeMs === seen.modifiedMs;
+    } finally {
+      await (isUnchanged ? unlink(temporary) : rename(temporary, path));
+    }
+    return isUnchanged;
   }
 
   folder(): Folder {
@@ -148,9 +163,13 @@ export class FolderStore implements Store {
     return join(this.path, name);
   }
 
+  #temporaryPath(name: string): string {
+    return this.#pathOf(`.${name}.${randomBytes(8).toString('hex')}.tmp`);
+  }
+
   /** Writes the bytes to a temporary file and syncs it. */
   async #writeTemporary({ name, bytes }: NewObject): Promise<string> {
-    const temporary = this.#pathOf(`.${name}.${randomBytes(8).toString('hex')}.tmp`);
+    const temporary = this.#temporaryPath(name);
     const create = () => open(temporary, 'wx', 0o644);
     const handle = await create().catch(async (error: unknown) => {
       if (codeOf(error) !== 'ENOENT') throw error;
@@ -179,6 +198,8 @@ export class FolderStore implements Store {
     const now = new Date();
     try {
       await utimes(path, now, now);
+      // Unless the file was renamed by a deletion at the same moment.
+      await stat(path);
       return true;
     } catch (error) {
       if (codeOf(error) === 'ENOENT') return false;

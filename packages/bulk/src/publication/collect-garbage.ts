@@ -2,8 +2,8 @@ import type { Signal } from '@bloom/bytes';
 import { mustBeBoolean, mustBeOptions, mustBeSignal, mustBeWhole, mustHaveAtMost, mustHaveMethods } from '@bloom/bytes/internal';
 import { BulkError } from '../part/bulk-error.js';
 import { parseObjectName, partName } from '../part/object-name.js';
-import type { Store, StoredObject } from '../store/store.js';
-import { readManifest, readPublication } from './publication.js';
+import { ageMsOf, type Store, type StoredObject } from '../store/store.js';
+import { type PublishedState, readCurrent, readManifest, readPublication } from './publication.js';
 
 /** Which objects to delete. */
 export interface GarbageOptions {
@@ -17,7 +17,7 @@ export interface GarbageOptions {
   readonly graceMs?: number | undefined;
   /** Only reports what would be deleted. Default: false. */
   readonly isDryRun?: boolean | undefined;
-  /** The time in milliseconds since 1970. Default: the clock of this machine, which may differ from the store's by a few minutes. */
+  /** The time in milliseconds since 1970. Default: the store's clock; that of this machine if the store does not report it, as folders and R2. */
   readonly nowMs?: number | undefined;
   readonly signal?: Signal | undefined;
 }
@@ -52,35 +52,30 @@ export async function collectGarbage(store: Store, options: GarbageOptions = {})
   mustHaveAtMost('collectGarbage', 'a store and options', 2, arguments.length);
   mustHaveMethods('store', store, 'a store', ['get', 'head', 'list', 'delete']);
   mustBeOptions('collectGarbage', options, GARBAGE_OPTIONS);
-  const { keep = DEFAULT_KEEP, graceMs = DEFAULT_GRACE_MS, isDryRun = false, nowMs = Date.now(), signal } = options;
+  const { keep = DEFAULT_KEEP, graceMs = DEFAULT_GRACE_MS, isDryRun = false, nowMs, signal } = options;
   mustBeWhole('keep', keep, 0);
   mustBeWhole('graceMs', graceMs, 0);
   mustBeBoolean('isDryRun', isDryRun);
-  if (!Number.isFinite(nowMs)) throw new RangeError(`nowMs must be milliseconds since 1970, got ${String(nowMs)}`);
+  if (nowMs !== undefined && !Number.isFinite(nowMs)) throw new RangeError(`nowMs must be milliseconds since 1970, got ${String(nowMs)}`);
   if (signal !== undefined) mustBeSignal('signal', signal);
   const objects: StoredObject[] = [];
   for await (const object of store.list(signal)) objects.push(object);
   // Read after the list: parts that are published in between are young, or this MANIFEST lists them too.
-  const current = await readPublication(store, signal);
-  if (current === undefined) throw new BulkError('BLOOM_NOT_PUBLISHED', `${store.name} has no CURRENT, so it is unknown which parts are needed`);
+  const current = await mustBePublished(store, signal);
   // An object of unknown age is young.
-  const isYoung = ({ modifiedMs }: StoredObject): boolean => !(nowMs - modifiedMs >= graceMs);
+  const isYoung = (object: StoredObject): boolean => !(ageMsOf({ ...object, nowMs: nowMs ?? object.nowMs }) >= graceMs);
   const manifests = keptManifests(objects, current.manifest, keep, isYoung);
-  const kept = new Set<string>();
-  for (const name of manifests) {
-    const { levels } = name === current.manifest ? current : await readManifest(store, name, signal);
-    for (const { number } of levels.flat()) kept.add(partName(number));
-  }
+  const needed = new Set<string>();
+  for (const name of manifests) addNeeded(needed, name === current.manifest ? current : await readManifest(store, name, signal));
   const garbage = objects.filter((object) => {
     if (isYoung(object)) return false;
     const name = parseObjectName(object.name);
     switch (name?.type) {
       case 'part':
-        return !kept.has(object.name);
       case 'manifest':
-        return !manifests.includes(object.name);
+        return !needed.has(object.name);
       case 'replaced':
-        return !manifests.includes(name.manifest);
+        return !needed.has(name.manifest);
       case 'current':
         return false;
       case undefined:
@@ -90,20 +85,47 @@ export async function collectGarbage(store: Store, options: GarbageOptions = {})
   // A MANIFEST before the parts that it lists, so that none ever lists parts that are gone; its mark last, so that an
   // interrupted call can be made again.
   garbage.sort((a, b) => orderOf(a) - orderOf(b) || (a.name < b.name ? -1 : 1));
-  const deleted = isDryRun ? garbage : await deleteOld(store, garbage, isYoung, signal);
+  const deleted = isDryRun ? garbage : await deleteOld(store, garbage, needed, current.manifest, isYoung, signal);
   return { deleted: deleted.map(({ name }) => name), freedBytes: deleted.reduce((sum, { byteLength }) => sum + byteLength, 0), manifests };
 }
 
-/** Deletes objects, except those that were written again after they were listed, because another job needs the same part. */
-async function deleteOld(store: Store, garbage: readonly StoredObject[], isYoung: (object: StoredObject) => boolean, signal: Signal | undefined): Promise<StoredObject[]> {
+function addNeeded(needed: Set<string>, { manifest, levels }: PublishedState): void {
+  needed.add(manifest);
+  for (const { number } of levels.flat()) needed.add(partName(number));
+}
+
+/**
+ * Deletes objects, except those that were written again after they were listed, because another job needs the same part, and those that
+ * are needed by a publication that came since.
+ */
+async function deleteOld(
+  store: Store,
+  garbage: readonly StoredObject[],
+  needed: Set<string>,
+  manifest: string,
+  isYoung: (object: StoredObject) => boolean,
+  signal: Signal | undefined,
+): Promise<StoredObject[]> {
   const deleted: StoredObject[] = [];
+  let known = manifest;
   for (const object of garbage) {
+    if ((await readCurrent(store, signal))?.manifest !== known) {
+      const current = await mustBePublished(store, signal);
+      addNeeded(needed, current);
+      known = current.manifest;
+    }
+    if (needed.has(object.name)) continue;
     const now = await store.head(object.name, signal);
     if (now === undefined || isYoung(now)) continue;
-    await store.delete(object.name, signal);
-    deleted.push(object);
+    if (await store.delete(object.name, now, signal)) deleted.push(object);
   }
   return deleted;
+}
+
+async function mustBePublished(store: Store, signal: Signal | undefined): Promise<PublishedState> {
+  const current = await readPublication(store, signal);
+  if (current === undefined) throw new BulkError('BLOOM_NOT_PUBLISHED', `${store.name} has no CURRENT, so it is unknown which parts are needed`);
+  return current;
 }
 
 /** The MANIFESTs whose parts are kept. */

@@ -4,7 +4,7 @@ import { BulkError } from '../part/bulk-error.js';
 import { numberOfSha256, partName } from '../part/object-name.js';
 import { sha256Hex } from '../part/sha256.js';
 import { createObject, RENEWAL_MS } from '../store/create-object.js';
-import type { ReadObject, Store } from '../store/store.js';
+import { ageMsOf, type ReadObject, type Store } from '../store/store.js';
 import { forEachPart, sizeOf, storedLengths } from './listed-parts.js';
 import { mustBeState, type PublishedPart, type PublishedState } from './publication.js';
 
@@ -75,7 +75,7 @@ async function check(store: Store, part: PublishedPart, signal: Signal | undefin
   const name = partName(part.number);
   const found = await store.head(name, signal);
   if (found === undefined) throw missing(store, name);
-  const isOld = Date.now() - found.modifiedMs >= RENEWAL_MS;
+  const isOld = ageMsOf(found) >= RENEWAL_MS;
   const isSha256 = found.sha256 !== undefined && /^[0-9a-f]{64}$/.test(found.sha256);
   const isKnown = isSha256 && numberOfSha256(found.sha256) === part.number && found.byteLength === part.size;
   if (isKnown && !isOld) return;

@@ -5,7 +5,7 @@ import { HttpFolder } from '@bloom/leveldb/http';
 import type { Fetch, HttpResponse } from '@bloom/sstable/http';
 import { BulkError } from '../part/bulk-error.js';
 import { CURRENT } from '../part/object-name.js';
-import { mustNameOne, type NewObject, type ReadObject, type Replacement, type Store, type StoredObject } from '../store/store.js';
+import { isUnchanged, mustNameOne, type NewObject, type ReadObject, type Replacement, type Store, type StoredObject } from '../store/store.js';
 
 // Taken at load, because test suites replace the host's functions with fake ones.
 const startTimer = setTimeout;
@@ -117,9 +117,16 @@ export class R2Store implements Store {
     } while (cursor !== undefined);
   }
 
-  async delete(name: string, signal?: Signal): Promise<void> {
+  async delete(name: string, seen?: StoredObject, signal?: Signal): Promise<boolean> {
     mustNameOne('R2Store.delete', name, arguments.length);
-    await this.#tried(`delete ${name}`, name, signal, () => this.#bucket.delete(this.#prefix + name));
+    const tries = { failed: 0 };
+    const call = async (): Promise<boolean> => {
+      const now = seen && tries.failed > 0 ? await this.#bucket.head(this.#prefix + name) : null;
+      if (seen !== undefined && now !== null && !isUnchanged(seen, this.#described(now))) return false;
+      await this.#bucket.delete(this.#prefix + name);
+      return true;
+    };
+    return this.#tried(`delete ${name}`, name, signal, call, tries);
   }
 
   /** Serves the requests of an `HttpFolder` from the bucket. The folder retries failed requests and checks the responses. */
@@ -165,8 +172,8 @@ export class R2Store implements Store {
     }
   }
 
-  #described({ key, size, uploaded, customMetadata }: R2ObjectLike): StoredObject {
-    return { name: key.slice(this.#prefix.length), byteLength: size, modifiedMs: uploaded.getTime(), sha256: customMetadata?.sha256 };
+  #described({ key, size, etag, uploaded, customMetadata }: R2ObjectLike): StoredObject {
+    return { name: key.slice(this.#prefix.length), byteLength: size, modifiedMs: uploaded.getTime(), sha256: customMetadata?.sha256, etag };
   }
 }
 

@@ -12,8 +12,8 @@ export interface ListPage {
   readonly next: string | undefined;
 }
 
-/** A page of the objects whose keys begin with `prefix`. Names are without the prefix. Undefined if `xml` is not such a page. */
-export function decodeListPage(xml: string, prefix: string): ListPage | undefined {
+/** A page of the objects whose keys begin with `prefix`. Names are without the prefix. `date` is the header of the response. Undefined if `xml` is not such a page. */
+export function decodeListPage(xml: string, prefix: string, date: string | null): ListPage | undefined {
   if (!xml.includes('<ListBucketResult')) return undefined;
   const objects: StoredObject[] = [];
   const isEncoded = elementOf(xml, 'EncodingType') === 'url';
@@ -23,7 +23,7 @@ export function decodeListPage(xml: string, prefix: string): ListPage | undefine
     const name = key.slice(prefix.length);
     // Objects in folders below the prefix do not belong to the database.
     if (!key.startsWith(prefix) || name === '' || name.includes('/')) continue;
-    const object = describedObject(name, elementOf(contents!, 'Size') ?? null, elementOf(contents!, 'LastModified') ?? null);
+    const object = describedObject(name, elementOf(contents!, 'Size') ?? null, elementOf(contents!, 'LastModified') ?? null, date);
     if (object === undefined) return undefined;
     objects.push(object);
   }
@@ -33,9 +33,11 @@ export function decodeListPage(xml: string, prefix: string): ListPage | undefine
 }
 
 /** The description of an object; undefined if the response lacks the length or the date, because a wrong date could delete the object. */
-export function describedObject(name: string, length: string | null, modified: string | null): StoredObject | undefined {
+export function describedObject(name: string, length: string | null, modified: string | null, date: string | null): StoredObject | undefined {
   const modifiedMs = Date.parse(modified ?? '');
-  return length !== null && /^[0-9]+$/.test(length) && !Number.isNaN(modifiedMs) ? { name, byteLength: Number(length), modifiedMs } : undefined;
+  const nowMs = Date.parse(date ?? '');
+  if (length === null || !/^[0-9]+$/.test(length) || Number.isNaN(modifiedMs)) return undefined;
+  return { name, byteLength: Number(length), modifiedMs, ...(!Number.isNaN(nowMs) && { nowMs }) };
 }
 
 /** A decoded key. It was requested in URL encoding, but some servers ignore that, and some do not say whether it is encoded. */

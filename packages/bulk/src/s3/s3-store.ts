@@ -8,7 +8,7 @@ import { AwsV4Signer } from 'aws4fetch';
 import { BulkError } from '../part/bulk-error.js';
 import { CURRENT } from '../part/object-name.js';
 import { sha256Hex } from '../part/sha256.js';
-import { mustNameOne, type NewObject, type ReadObject, type Replacement, type Store, type StoredObject } from '../store/store.js';
+import { isUnchanged, mustNameOne, type NewObject, type ReadObject, type Replacement, type Store, type StoredObject } from '../store/store.js';
 import { decodeListPage, describedObject, elementOf } from './s3-answer.js';
 
 // Taken at load, because test suites replace the host's functions with fake ones.
@@ -180,9 +180,9 @@ export class S3Store implements Store {
     if (answer.status === 404) return undefined;
     this.#mustBe(answer, [200], `find ${name}`, name);
     const sha256 = answer.header(SHA256_HEADER) ?? undefined;
-    const object = describedObject(name, answer.header('content-length'), answer.header('last-modified'));
+    const object = describedObject(name, answer.header('content-length'), answer.header('last-modified'), answer.header('date'));
     if (object === undefined) throw this.#odd(`find ${name}`, 'the response lacks its length or its date', name);
-    return { ...object, sha256 };
+    return { ...object, sha256, etag: answer.header('etag') ?? undefined };
   }
 
   async create(object: NewObject, signal?: Signal): Promise<boolean> {
@@ -213,16 +213,24 @@ export class S3Store implements Store {
       const query = { 'list-type': '2', 'encoding-type': 'url', prefix: this.#prefix, ...(token !== undefined && { 'continuation-token': token }) };
       const answer = await this.#ask({ method: 'GET', name: '', query }, signal);
       this.#mustBe(answer, [200], 'list it');
-      const page = decodeListPage(textOf(answer), this.#prefix);
+      const page = decodeListPage(textOf(answer), this.#prefix, answer.header('date'));
       if (page === undefined || (token !== undefined && page.next === token)) throw this.#odd('list it', 'its response is not a complete list');
       yield* page.objects;
       token = page.next;
     } while (token !== undefined);
   }
 
-  async delete(name: string, signal?: Signal): Promise<void> {
+  async delete(name: string, seen?: StoredObject, signal?: Signal): Promise<boolean> {
     mustNameOne('S3Store.delete', name, arguments.length);
-    this.#mustBe(await this.#ask({ method: 'DELETE', name }, signal), [200, 204, 404], `delete ${name}`, name);
+    const headers = seen?.etag !== undefined && isStrong(seen.etag) ? { 'if-match': seen.etag } : {};
+    // The ETag of many servers is a hash of the bytes, which a renewal does not change.
+    const beforeRetry = seen && (async () => this.#statusSince(seen, await this.head(name, signal)));
+    const answer = await this.#ask({ method: 'DELETE', name, headers }, signal, beforeRetry);
+    return this.#mustBe(answer, [200, 204, 404, 412], `delete ${name}`, name).status !== 412;
+  }
+
+  #statusSince(seen: StoredObject, now: StoredObject | undefined): number | undefined {
+    return now === undefined ? 404 : isUnchanged(seen, now) ? undefined : 412;
   }
 
   /** The folder's requests are signed; the folder itself retries them. */
@@ -299,8 +307,13 @@ export class S3Store implements Store {
     await this.#ask({ method: 'DELETE', name, query: { uploadId } }, undefined).catch(() => undefined);
   }
 
-  /** Sends a request, and retries it after temporary failures. @returns the response, which may have an error status. */
-  async #ask(request: Request, signal: Signal | undefined): Promise<Answer> {
+  /**
+   * Sends a request, and retries it after temporary failures.
+   *
+   * @param beforeRetry returns a status with which the request ends instead.
+   * @returns the response, which may have an error status.
+   */
+  async #ask(request: Request, signal: Signal | undefined, beforeRetry?: () => Promise<number | undefined>): Promise<Answer> {
     let isAmbiguous = false;
     for (let tries = 0; ; tries++) {
       signal?.throwIfAborted();
@@ -318,6 +331,8 @@ export class S3Store implements Store {
       // 409 and 429 mean that nothing was done. After any other failure, this is unknown.
       if (answer === undefined || answer.status >= 500) isAmbiguous = true;
       await pause(Math.max(this.#retryDelayMs * 2 ** tries * (0.5 + Math.random() / 2), retryAfterMs(answer)), signal);
+      const status = await beforeRetry?.();
+      if (status !== undefined) return { status, header: () => null, bytes: new Uint8Array(0), isAmbiguous };
     }
   }
 

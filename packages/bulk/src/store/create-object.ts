@@ -1,7 +1,7 @@
 import type { Signal } from '@bloom/bytes';
 import { BulkError } from '../part/bulk-error.js';
 import { sha256Hex } from '../part/sha256.js';
-import type { NewObject, Store } from './store.js';
+import { ageMsOf, type NewObject, type Store } from './store.js';
 
 /**
  * The age in milliseconds at which an existing object is written again, so that {@link collectGarbage} sees that it is still needed. Not
@@ -29,7 +29,7 @@ export async function createObject(store: Store, object: NewObject, signal?: Sig
       const problem = `${store.name} has other bytes under the name ${name}: ${found.byteLength} instead of ${bytes.length}, SHA-256 ${stored ?? 'not compared'}`;
       throw new BulkError('BLOOM_OTHER_BYTES', problem, { file: name });
     }
-    if (Date.now() - found.modifiedMs >= RENEWAL_MS) await store.put(object, signal);
+    if (ageMsOf(found) >= RENEWAL_MS) await store.put(object, signal);
     return;
   }
   throw new BulkError('BLOOM_STORE_FAILED', `${store.name} reports that the object ${name} exists, and also that it does not`, { file: name });

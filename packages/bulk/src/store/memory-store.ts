@@ -36,7 +36,7 @@ export class MemoryStore implements Store {
   async head(name: string, signal?: Signal): Promise<StoredObject | undefined> {
     await turn(signal);
     const kept = this.#objects.get(name);
-    return kept && described(name, kept);
+    return kept && this.#described(name, kept);
   }
 
   async create(object: NewObject, signal?: Signal): Promise<boolean> {
@@ -63,13 +63,16 @@ export class MemoryStore implements Store {
 
   async *list(signal?: Signal): AsyncGenerator<StoredObject, void, undefined> {
     await turn(signal);
-    for (const [name, kept] of [...this.#objects]) yield described(name, kept);
+    for (const [name, kept] of [...this.#objects]) yield this.#described(name, kept);
   }
 
-  async delete(name: string, signal?: Signal): Promise<void> {
+  async delete(name: string, seen?: StoredObject, signal?: Signal): Promise<boolean> {
     mustNameOne('MemoryStore.delete', name, arguments.length);
     await turn(signal);
+    const kept = this.#objects.get(name);
+    if (seen !== undefined && kept !== undefined && kept.etag !== seen.etag) return false;
     this.#objects.delete(name);
+    return true;
   }
 
   folder(): Folder {
@@ -84,6 +87,10 @@ export class MemoryStore implements Store {
   #write({ name, bytes, sha256 }: OwnedObject): void {
     this.#objects.set(name, { bytes, sha256, etag: `"${++this.#writes}"`, modifiedMs: this.#now() });
   }
+
+  #described(name: string, { bytes, sha256, etag, modifiedMs }: Kept): StoredObject {
+    return { name, byteLength: bytes.length, sha256, etag, modifiedMs, nowMs: this.#now() };
+  }
 }
 
 /** A copy, because the caller may use its bytes again while the call waits. */
@@ -94,10 +101,6 @@ function owned({ name, bytes, sha256 }: NewObject): OwnedObject {
 function openIn(objects: ReadonlyMap<string, Kept>, name: string): FolderFile | undefined {
   const kept = objects.get(name);
   return kept && new MemorySource(kept.bytes, name);
-}
-
-function described(name: string, { bytes, sha256, modifiedMs }: Kept): StoredObject {
-  return { name, byteLength: bytes.length, sha256, modifiedMs };
 }
 
 /** Lets other calls run in between, as in any other store. */

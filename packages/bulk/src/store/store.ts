@@ -16,6 +16,10 @@ export interface StoredObject {
   readonly modifiedMs: number;
   /** The SHA-256 that its writer passed, in hexadecimal, if the store keeps it. */
   readonly sha256?: string | undefined;
+  /** Identifies the state of the object, if the store can tell without reading it. */
+  readonly etag?: string | undefined;
+  /** The store's clock when it reported this, in milliseconds since 1970. If omitted, the clock of this machine is used. */
+  readonly nowMs?: number | undefined;
 }
 
 /** An object that was read. */
@@ -66,11 +70,27 @@ export interface Store {
   /** All objects, in any order. */
   list(signal?: Signal): AsyncIterable<StoredObject>;
 
-  /** Deletes an object, if there is one. */
-  delete(name: string, signal?: Signal): Promise<void>;
+  /**
+   * Deletes an object, if there is one.
+   *
+   * @param seen what {@link head} reported: the object is deleted only if it was not written since. Stores whose services cannot compare
+   *   and delete in one step compare before each retry.
+   * @returns false if the object was written since.
+   */
+  delete(name: string, seen?: StoredObject, signal?: Signal): Promise<boolean>;
 
   /** A folder from which a `DatabaseReader` reads the database in place. */
   folder(): Folder;
+}
+
+/** Milliseconds since an object was written, by the store's clock if it is known. NaN if the time is unknown. */
+export function ageMsOf({ modifiedMs, nowMs }: StoredObject): number {
+  return (nowMs ?? Date.now()) - modifiedMs;
+}
+
+/** Whether an object was not written between two reports. */
+export function isUnchanged(seen: StoredObject, now: StoredObject): boolean {
+  return seen.etag === now.etag && seen.modifiedMs === now.modifiedMs;
 }
 
 /**
@@ -80,6 +100,6 @@ export interface Store {
  * @throws TypeError that names the call.
  */
 export function mustNameOne(call: string, name: unknown, given: number): void {
-  mustHaveAtMost(call, 'a name and a signal', 2, given);
+  mustHaveAtMost(call, 'a name, an object and a signal', 3, given);
   if (typeof name !== 'string' || name === '') throw new TypeError(`name of ${call} must be the name of an object, got ${name === '' ? "''" : typeof name}`);
 }
