@@ -17,14 +17,6 @@ const ADVICE: readonly RegExp[] = [
 /** What the user can do about a block whose codec was not given. */
 export const CODEC_ADVICE = '--codec MODULE reads it with a codec for this type';
 
-/** The start of the message about a block whose codec was not given. */
-const NO_CODEC = 'there is no codec for its compression type ';
-
-/** Whether a library message says that a codec was not given. */
-export function isOfMissingCodec(problem: string): boolean {
-  return problem.startsWith(NO_CODEC);
-}
-
 /** Findings for JSON: without advice for programmers. */
 export function plainFindings<T extends { readonly problem: string }>(findings: readonly T[]): T[] {
   return findings.map((finding) => ({ ...finding, problem: withoutAdvice(finding.problem) }));

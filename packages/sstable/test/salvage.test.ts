@@ -1,4 +1,5 @@
 import { goldenTables, type KeyValue, realTables, seeded } from '@bloom/fixtures';
+import { maskedCrc32c } from '@bloom/crc32c';
 import { bytewiseComparator, MemorySource, SyncTable } from '@bloom/sstable';
 import { profileTable, salvagedEntries, type SalvageOptions, type SalvageReport, salvageTable, verifyTable } from '@bloom/sstable/inspect';
 import { encodeInternalKey, internalKeyComparator, VALUE } from '@bloom/sstable/database';
@@ -218,9 +219,23 @@ describe('what was lost', () => {
     damaged[second!.start + 4]! ^= 1;
     const { report } = await salvage(damaged);
     expect(report.lost).toEqual([
-      { offset: second!.start, byteLength: second!.end - second!.start, problem: expect.stringContaining('checksum') as string },
+      { offset: second!.start, byteLength: second!.end - second!.start, code: 'BLOOM_BAD_CHECKSUM', problem: expect.stringContaining('checksum') as string },
     ]);
     expect(report).toMatchObject({ findings: [], foundBlocks: 0, outOfOrder: 0 });
+  });
+
+  test('has a code, such as that of a missing codec or of bytes without a block', async () => {
+    const codesOf = async (bytes: Uint8Array): Promise<string[]> => [...new Set((await salvage(bytes)).report.lost.map(({ code }) => code))];
+    const [, second] = storedDataBlocks(new MemorySource(small));
+    const otherCodec = small.slice();
+    otherCodec[second!.end - BLOCK_TRAILER_LENGTH] = 99;
+    const checksum = maskedCrc32c(otherCodec.subarray(second!.start, second!.end - BLOCK_TRAILER_LENGTH + 1));
+    new DataView(otherCodec.buffer).setUint32(second!.end - 4, checksum, true);
+    expect(await codesOf(otherCodec)).toEqual(['BLOOM_UNSUPPORTED_CODEC']);
+    const withoutIndex = otherCodec.slice(0, second!.end);
+    expect(await codesOf(withoutIndex)).toEqual(['BLOOM_UNSUPPORTED_CODEC']);
+    withoutIndex.fill(0, second!.start);
+    expect(await codesOf(withoutIndex)).toEqual(['BLOOM_BAD_CHECKSUM']);
   });
 
   test('is inside the file, and in file order', async () => {
@@ -418,7 +433,7 @@ describe('an index whose footer is damaged', () => {
     expect(sameEntries(saved, blocks.filter((_, i) => i !== 3).flatMap(({ entries: own }) => own))).toBe(true);
     expect(report.foundBlocks).toBe(0);
     expect(report.lost).toEqual([
-      { offset: blocks[3]!.start, byteLength: blocks[3]!.end - blocks[3]!.start, problem: expect.stringContaining('checksum') as string },
+      { offset: blocks[3]!.start, byteLength: blocks[3]!.end - blocks[3]!.start, code: 'BLOOM_BAD_CHECKSUM', problem: expect.stringContaining('checksum') as string },
     ]);
   });
 

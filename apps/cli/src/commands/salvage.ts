@@ -19,7 +19,7 @@ import { inputStat } from '../inputs/input.js';
 import { isFolder, mustNotInsist, noteDatabase } from '../inputs/folder-argument.js';
 import { addKeyFormOptions, type KeyFormOptions, noteAssumption, type SyncTableFile, withTableFile } from '../inputs/opened-table.js';
 import { locate, shownName } from '../inputs/location.js';
-import { isOfMissingCodec, plainFindings, withoutAdvice } from '../library-advice.js';
+import { plainFindings, withoutAdvice } from '../library-advice.js';
 import { mergeTables } from '../inputs/merging-thread.js';
 import { type OpenedFile, openTableFile } from '../inputs/opened-file.js';
 import { isDatabase, recognised } from '../inputs/opened-input.js';
@@ -30,7 +30,7 @@ import { note, printLines } from '../outputs/output.js';
 import { addSummaryOption, printSummary, secondsSince, type SummaryOptions } from '../outputs/summary.js';
 import { salvageFolder, type Saved } from './salvage-folder.js';
 import { NothingSaved, type SalvagedTable, writeSalvaged } from './salvaged-table.js';
-import { noteMissingCodec } from '../outputs/verification-report.js';
+import { noteCodecs } from '../outputs/verification-report.js';
 import { mustBeWritable, writingFailure } from '../outputs/writable-output.js';
 import { writeTables } from '../outputs/written-entries.js';
 import { internalOptions } from '../outputs/table-options.js';
@@ -202,7 +202,7 @@ async function salvageOne({ path, location }: DamagedInput, table: SalvagedTable
   });
   if (location.kind === 'file') noteDatabase(path);
 
-  if ([...report.findings, ...report.lost].some(({ problem }) => isOfMissingCodec(problem))) noteMissingCodec(name);
+  noteCodecs(name, [...report.findings, ...report.lost]);
   const isLossy = lostSomething(report);
   if (isLossy) process.exitCode = EXIT.no;
   const lostLines = [
@@ -234,7 +234,7 @@ function jsonOf({ entries, dataBlocks, foundBlocks, outOfOrder, findings, moreFi
     outOfOrder,
     findings: plainFindings(findings),
     moreFindings,
-    lost: lost.map(({ offset, byteLength, problem }) => ({ offset, bytes: byteLength, problem: withoutAdvice(problem) })),
+    lost: lost.map(({ offset, byteLength, code, problem }) => ({ offset, bytes: byteLength, code, problem: withoutAdvice(problem) })),
     moreLost,
     lostBytes,
   };

@@ -43,10 +43,5 @@ export function uncheckedText(unchecked: readonly Unchecked[], anyOrder: boolean
 
 /** Notes how to read the blocks of findings whose codec `bloom` does not have. */
 export function noteCodecs(path: string, findings: readonly Pick<Finding, 'code'>[]): void {
-  if (findings.some(({ code }) => code === 'BLOOM_UNSUPPORTED_CODEC')) noteMissingCodec(path);
-}
-
-/** Notes how to read blocks whose codec `bloom` does not have. */
-export function noteMissingCodec(path: string): void {
-  note(`${path}: --codec MODULE supplies the codec that can read these blocks`);
+  if (findings.some(({ code }) => code === 'BLOOM_UNSUPPORTED_CODEC')) note(`${path}: --codec MODULE supplies the codec that can read these blocks`);
 }

@@ -46,7 +46,7 @@ describe('--json prints the summary', () => {
     const golden = goldenDatabases().find(({ name }) => name === 'table-damaged')!;
     cpSync(golden.path, scratch.at('damaged'), { recursive: true });
     const table = readdirSync(golden.path).find((name) => name.endsWith('.ldb'))!;
-    const lost = { offset: number, bytes: number, problem: expect.any(String) as unknown };
+    const lost = { offset: number, bytes: number, code: 'BLOOM_BAD_CHECKSUM', problem: expect.any(String) as unknown };
 
     const ofTable = { input: `damaged/${table}`, dataBlocks: number, foundBlocks: 0, outOfOrder: 0, findings: [], moreFindings: 0, lost: [lost], moreLost: 0, lostBytes: number };
     const one = await bloom(['salvage', `damaged/${table}`, '--internal', '-o', 'one.ldb', '--json'], scratch.path);

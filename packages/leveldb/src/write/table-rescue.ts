@@ -5,7 +5,7 @@
  */
 import { UnsupportedError } from '@bloom/bytes';
 import type { Source } from '@bloom/sstable';
-import { type Finding, salvagedEntries, type SalvageReport, verifyTable } from '@bloom/sstable/inspect';
+import { salvagedEntries, type SalvageReport, verifyTable } from '@bloom/sstable/inspect';
 import type { SortedTable } from '../compact/sorted-tables.js';
 import type { FolderFile } from '../folder/folder.js';
 import { runAsync } from '../folder/folder-reading.js';
@@ -78,17 +78,11 @@ export async function salvageTable(name: string, file: FolderFile, { opening }: 
     if (key === undefined) badKeys++;
     else await tables.add(key, value);
   }
-  for (const { offset, byteLength, problem: reason } of report.lost) {
-    lost.add({ file: name, offset, byteLength, reason, code: codeAt(report.findings, offset) });
-  }
+  for (const { offset, byteLength, code, problem: reason } of report.lost) lost.add({ file: name, offset, byteLength, reason, code });
   lost.more += report.moreLost;
   const { entries } = report;
   if (entries === 0 && report.lost.length === 0 && file.byteLength > 0) {
     lost.add({ file: name, offset: 0, byteLength: file.byteLength, reason: 'no entries can be found', code: 'BLOOM_NOT_A_TABLE' });
   }
   if (badKeys > 0) lost.add({ file: name, offset: 0, reason: `keys that are not internal keys: ${badKeys}`, code: 'BLOOM_BAD_INTERNAL_KEY' });
-}
-
-function codeAt(findings: readonly Finding[], offset: number): string {
-  return findings.find((finding) => finding.offset === offset)?.code ?? 'BLOOM_BAD_CHECKSUM';
 }

@@ -12,7 +12,7 @@ import { WholeBlockWalk } from '../format/whole-block-walk.js';
 import type { Source } from '../read/source.js';
 import { BlockList } from './block-list.js';
 import { BlockScan } from './block-scan.js';
-import { DEFAULT_MAX_FINDINGS, type Finding, FindingList, findingOf } from './finding.js';
+import { DEFAULT_MAX_FINDINGS, type Finding, type FindingCode, FindingList, findingOf } from './finding.js';
 import { mayBeInternalEntry } from './internal-entry.js';
 import { handlesOf, isEmptyBlock, isMetaName, isProperties, leadsToBlocks, metaBlocksOf, type RecoveredTail, recoverTail } from './recovered-index.js';
 import { ENTRIES_PER_PAUSE, INSPECTION_OPTIONS, type InspectionOptions, StoredBlocks } from './stored-blocks.js';
@@ -37,8 +37,11 @@ export interface LostRange {
   /** Bytes from the start of the file. */
   readonly offset: number;
   readonly byteLength: number;
+  readonly code: FindingCode;
   readonly problem: string;
 }
+
+type Loss = Pick<LostRange, 'code' | 'problem'>;
 
 /** What was saved from a table, and what was lost. */
 export interface SalvageReport {
@@ -218,15 +221,15 @@ class Salvage {
         yield walk;
       }
     } catch (error) {
-      this.#lose(offset, size + BLOCK_TRAILER_LENGTH, findingOf(error).problem);
+      this.#lose(offset, size + BLOCK_TRAILER_LENGTH, findingOf(error));
     }
   }
 
-  #lose(offset: number, length: number, problem: string): void {
+  #lose(offset: number, length: number, { code, problem }: Loss): void {
     const byteLength = Math.min(length, this.stored.source.byteLength - offset);
     if (byteLength <= 0) return;
     this.lostBytes += byteLength;
-    if (this.lost.length < this.maxFindings) this.lost.push({ offset, byteLength, problem });
+    if (this.lost.length < this.maxFindings) this.lost.push({ offset, byteLength, code, problem });
     else this.moreLost++;
   }
 
@@ -285,7 +288,7 @@ class Salvage {
       found++;
       yield { offset, size, contents, isFound: true };
     }
-    if (found === 0) for (const block of damaged) this.#lose(block.start, block.end - block.start, block.problem);
+    if (found === 0) for (const block of damaged) this.#lose(block.start, block.end - block.start, block.loss);
     else if (position < end) this.#lose(position, end - position, NOTHING_FOUND);
   }
 
@@ -293,13 +296,13 @@ class Salvage {
   async #read(handle: BlockHandle, damaged: DamagedBlock[]): Promise<Uint8Array | undefined> {
     const [start, end] = [handle.offset, storedEnd(handle)];
     if (end > this.stored.source.byteLength) {
-      damaged.push({ start, end, problem: 'the file ends inside it' });
+      damaged.push({ start, end, loss: { code: 'BLOOM_BAD_HANDLE', problem: 'the file ends inside it' } });
       return undefined;
     }
     try {
       return await this.stored.contents(handle, { structure: 'data block', file: this.file });
     } catch (error) {
-      damaged.push({ start, end, problem: findingOf(error).problem });
+      damaged.push({ start, end, loss: findingOf(error) });
       return undefined;
     }
   }
@@ -342,14 +345,14 @@ class Salvage {
     const lostEnd = end === this.stored.source.byteLength && footer !== undefined ? end - FOOTER_LENGTH : end;
     if (only?.start === start && only.end === lostEnd) {
       // The handles on both sides are right, so the block is where it should be.
-      this.#lose(start, lostEnd - start, only.problem);
+      this.#lose(start, lostEnd - start, only.loss);
       return;
     }
     let position = start;
     for await (const { offset, size, contents, problem } of new BlockScan(this.stored, start, end)) {
       if (offset > position) this.#lose(position, offset - position, NOTHING_FOUND);
       position = offset + size + BLOCK_TRAILER_LENGTH;
-      if (problem !== undefined) this.#lose(offset, size + BLOCK_TRAILER_LENGTH, problem);
+      if (problem !== undefined) this.#lose(offset, size + BLOCK_TRAILER_LENGTH, { code: 'BLOOM_UNSUPPORTED_CODEC', problem });
       if (contents === undefined) {
         if (problem === undefined) this.metaEnd = position;
       } else if (!(await this.#isListing(contents, { offset, size }, footer))) {
@@ -401,13 +404,13 @@ class Salvage {
 const EMPTY_BLOCK_LENGTH = 8;
 const EMPTY_STORED_LENGTH = EMPTY_BLOCK_LENGTH + BLOCK_TRAILER_LENGTH;
 
-const NOTHING_FOUND = 'no block can be found in these bytes';
+const NOTHING_FOUND: Loss = { code: 'BLOOM_BAD_CHECKSUM', problem: 'no block can be found in these bytes' };
 
 /** A block that a handle leads to, but that cannot be read. */
 interface DamagedBlock {
   readonly start: number;
   readonly end: number;
-  readonly problem: string;
+  readonly loss: Loss;
 }
 
 /** All handles, and what each may lead to. */
