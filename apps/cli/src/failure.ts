@@ -48,7 +48,7 @@ export function isUrl(path: string): boolean {
 export function urlProblem(url: string): string {
   const shown = url.replace(/(?<=^[^/]*:\/\/)[^/?#]*@|[?#].*$/gs, '');
   if (/^https?:/i.test(url)) return `${shown}: is a URL where a file is needed: download it and pass the copy`;
-  if (/^s3:/i.test(url)) return `${shown}: is an s3:// address, which only verify and bulk commands take: use its https:// address, if it is public`;
+  if (/^s3:/i.test(url)) return `${shown}: is an s3:// address, which only bulk commands and those that read databases take: use the https:// address of a file, if it is public`;
   return `${shown}: is not a URL that can be read: use http:// or https://`;
 }
 

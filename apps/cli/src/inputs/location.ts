@@ -18,6 +18,8 @@ export type Location =
    * of its folder.
    */
   | { readonly kind: 'folder'; readonly path: string; readonly current?: string; readonly file?: string }
+  /** A database behind `s3://BUCKET/PREFIX`. */
+  | { readonly kind: 'bucket'; readonly path: string }
   | RemoteLocation;
 
 export type RemoteLocation =
@@ -33,7 +35,11 @@ export function locate(path: string): Location {
   if (/^https?:/i.test(path)) return locateRemote(path);
   const stat = statOf(path);
   if (stat?.isDirectory() === true) return { kind: 'folder', path };
-  if (stat === undefined && /^s3:\/\//i.test(path)) throw new Failure(urlProblem(path));
+  if (stat === undefined && /^s3:\/\//i.test(path)) {
+    const name = basename(path);
+    if (name === 'CURRENT' || isManifest(name) || isLog(name) || /\.(?:ldb|sst)$/.test(name)) throw new Failure(urlProblem(path));
+    return { kind: 'bucket', path };
+  }
   if (stat === undefined) return { kind: 'file', path };
   if (!stat.isFile()) return { kind: 'pipe', path };
   const name = basename(path);

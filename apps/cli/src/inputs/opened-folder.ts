@@ -31,7 +31,7 @@ export interface DatabaseFile {
 }
 
 /** The location of a database. A log is read as one. */
-export type DatabaseLocation = Extract<Location, { kind: 'folder' | 'remote-folder' | 'log' | 'remote-log' | 'memory-log' }>;
+export type DatabaseLocation = Extract<Location, { kind: 'folder' | 'remote-folder' | 'bucket' | 'log' | 'remote-log' | 'memory-log' }>;
 
 export interface FolderOptions extends DamageOptions, PluginOptions, RemoteOptions {
   readonly internal?: boolean;
@@ -70,7 +70,7 @@ export async function withDatabaseFolder<T>(
   options: FolderOptions,
   work: (path: string, folder: Folder, plugins: Plugins) => Promise<T>,
 ): Promise<T> {
-  mustNotInsist('path' in location ? location.path : shownName(location.url.href), options, location.kind.endsWith('folder') ? 'folder' : 'log');
+  mustNotInsist('path' in location ? location.path : shownName(location.url.href), options, location.kind.endsWith('log') ? 'log' : 'folder');
   const plugins = await loadPlugins(options);
   const { tracing } = options;
   switch (location.kind) {
@@ -85,6 +85,13 @@ export async function withDatabaseFolder<T>(
       const { remoteFolder, transportOf } = await import('./remote-files.js');
       const remote = remoteFolder(url, transportOf(url, options.header ?? [], tracing));
       const folder = current === undefined ? remote : withCurrent(remote, current);
+      return withFolderFailures(path, folder, options, () => work(path, folder, plugins));
+    }
+    case 'bucket': {
+      const { path } = location;
+      if (options.header !== undefined) throw new Failure(`${path}: --header is for http:// and https://: omit it`);
+      const { bucketFolder } = await import('./store-argument.js');
+      const folder = bucketFolder(path, tracing);
       return withFolderFailures(path, folder, options, () => work(path, folder, plugins));
     }
     case 'log':

@@ -38,7 +38,7 @@ export function withInputs<T>(given: readonly string[], optionsOf: (i: number) =
 }
 
 export function isDatabase(location: DatabaseLocation | TableLocation): location is DatabaseLocation {
-  return ['folder', 'remote-folder', 'log', 'remote-log', 'memory-log'].includes(location.kind);
+  return ['folder', 'remote-folder', 'bucket', 'log', 'remote-log', 'memory-log'].includes(location.kind);
 }
 
 /** The location of an input, and whether it is a table or a database, which may be visible only in its bytes. */

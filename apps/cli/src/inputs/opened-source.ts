@@ -18,7 +18,7 @@ export interface RemoteOptions {
 }
 
 /** The location of a single file, which need not be a table. */
-export type TableLocation = Exclude<Location, { kind: 'folder' | 'remote-folder' | 'remote' }>;
+export type TableLocation = Exclude<Location, { kind: 'folder' | 'remote-folder' | 'bucket' | 'remote' }>;
 
 /** Adds --header. */
 export function addHeaderOption(command: Command): Command {

@@ -1,10 +1,12 @@
 /** The store of a published database and its parts: a folder or a bucket. */
 import { BulkError, type Store } from '@bloom/bulk';
 import { FolderStore } from '@bloom/bulk/node';
-import { s3StoreOf } from '@bloom/bulk/s3';
+import { type S3Fetch, s3StoreOf } from '@bloom/bulk/s3';
+import type { Folder } from '@bloom/leveldb';
 import { CorruptionError } from '@bloom/sstable';
 import { Failure, isSystemError, mustBeWrittenHere, placedProblem } from '../failure.js';
 import { withCause } from '../http-problem.js';
+import type { Trace } from './trace.js';
 
 /** For the help of commands that take a store. */
 export const STORE_HELP = `
@@ -20,7 +22,7 @@ export function isBucket(text: string): boolean {
 }
 
 /** The store that an argument names. @throws Failure for an invalid address or a missing variable. */
-export function storeOf(text: string): Store {
+export function storeOf(text: string, options: Parameters<typeof s3StoreOf>[2] = {}): Store {
   if (text === '') throw new Failure('the name of the store is empty');
   if (/^https?:/i.test(text)) throw new Failure('a store is a folder, or s3://BUCKET/PREFIX: AWS_ENDPOINT_URL sets the address of a server other than Amazon\'s');
   if (!isBucket(text)) {
@@ -35,11 +37,18 @@ export function storeOf(text: string): Store {
     }
   }
   try {
-    return s3StoreOf(text, process.env);
+    return s3StoreOf(text, process.env, options);
   } catch (error) {
     if (error instanceof TypeError || error instanceof RangeError) throw new Failure(error.message, { cause: error });
     throw error;
   }
+}
+
+/** The folder of a database in a bucket. It may be a copy of one that was not published, which has logs. */
+export function bucketFolder(address: string, tracing: Trace | undefined): Folder {
+  const send = fetch as unknown as S3Fetch & Parameters<Trace['fetch']>[0];
+  const folder = storeOf(address, tracing && { fetch: tracing.fetch(send) as unknown as S3Fetch }).folder();
+  return { name: address, isRemote: true, open: (name, signal) => folder.open(name, signal) };
 }
 
 /** Turns an error of parts, a store or a published database into a failure. Returns other errors unchanged. */

@@ -107,6 +107,13 @@ describe('a database that is published', () => {
     const verified = await withBucket(['verify', bucket, '--json']);
     expect(json(verified.stdout)).toMatchObject({ input: bucket, entries: 2000, findings: [] });
     expect(json((await withBucket(['gc', bucket])).stdout)).toMatchObject({ deleted: [] });
+    expect(await withBucket(['get', bucket, keyAt(1234)])).toMatchObject({ code: 0, stdout: Buffer.from('value 1234\n'), stderr: '' });
+    expect((await withBucket(['count', bucket])).stdout.toString()).toBe('2000\n');
+    expect(json((await withBucket(['stat', bucket, '--json'])).stdout)).toMatchObject({ logs: [], nextFileNumber: String(2n ** 62n + 1n) });
+    expect(await withBucket(['get', bucket, keyAt(1234), '--trace'])).toMatchObject({ code: 0, stderr: expect.stringContaining('request: GET CURRENT') as string });
+    expect(await withBucket(['get', bucket, keyAt(1234), '--header', 'a: b'])).toMatchObject({ code: 2, stderr: expect.stringContaining('--header is for http://') as string });
+    expect(await withBucket(['get', 's3://bucket/nothing', 'a'])).toMatchObject({ code: 2, stderr: expect.stringMatching(/^bloom: s3:\/\/bucket\/nothing: /) as string });
+    for (const name of ['CURRENT', '000005.ldb', '000004.log']) expect(await withBucket(['scan', `${bucket}/${name}`])).toMatchObject({ code: 2, stderr: expect.stringContaining('is an s3:// address') as string });
     // Straight into the bucket, as tasks on other machines do.
     const second = await withBucket(['part', '-', '-q', '--sequence', '2', '-o', bucket], tsv(1999, 2001));
     const line = await withBucket(['assemble', bucket, '-', '--previous', bucket], second.stdout.toString());
@@ -306,7 +313,6 @@ describe('what is wrong', () => {
       expect(await fails(['gc', url])).toBe(`${shown}: is a URL where a local path is needed`);
       expect(existsSync(scratch.at(url.split('/')[0]!))).toBe(false);
     }
-    for (const command of ['get', 'scan', 'stat']) expect(await fails([command, 's3://bucket/words', ...(command === 'get' ? ['a'] : [])])).toMatch(/^s3:\/\/bucket\/words: is an s3:\/\/ address, which only verify and bulk commands take/);
     expect(await fails(['split', '-n', '2'])).toContain('no tables');
     expect(await fails(['gc', 'w', '--younger-than', '3'])).toContain('It must be a number with s, m, h or d');
   });
