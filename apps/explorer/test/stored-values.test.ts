@@ -14,10 +14,17 @@ test.each([
   ['Local Storage/leveldb', 'local-storage', 'Local Storage'],
   ['Default/Session Storage', 'session-storage', 'Session Storage'],
   ['Service Worker/Database', undefined, 'Service workers'],
+  ['Default/File System/002/t/Paths', undefined, 'File system 002, paths'],
   ['Local Extension Settings/aapbdbdomjkkjkaonfhkkikfgjllcleb', undefined, 'Settings of extension aapbdbdomjkkjkaonfhkkikfgjllcleb'],
   ['some/leveldb', undefined, 'some/leveldb'],
 ])('the folder %s is %s', (path, storage, title) => {
-  expect(kindOfFolder(path)).toEqual({ storage, title });
+  expect(kindOfFolder(path)).toMatchObject({ storage, title });
+});
+
+test('a folder of a storage bucket has its number, and lacks an origin', () => {
+  expect(kindOfFolder('WebStorage/7/IndexedDB/indexeddb.leveldb', 'https_a.example_0')).toEqual({ storage: 'indexeddb', title: 'IndexedDB of https://a.example, storage bucket 7', lacksOrigin: true, bucket: 7 });
+  expect(kindOfFolder('IndexedDB/indexeddb.leveldb')).not.toHaveProperty('bucket');
+  expect(kindOfFolder('IndexedDB/https_a.example_0.indexeddb.leveldb')).not.toHaveProperty('lacksOrigin');
 });
 
 test('an origin without a host, and what is no origin', () => {

@@ -6,6 +6,10 @@ export interface FolderKind {
   readonly storage: StorageKind | undefined;
   /** For example `IndexedDB of https://example.com`, or the path. */
   readonly title: string;
+  /** Whether only the databases of the folder name their origin: it is that of a storage bucket, or of a frame within another site. */
+  readonly lacksOrigin?: true;
+  /** The number of its storage bucket, if the path has one. Such a folder can have the same origin and names as another one. */
+  readonly bucket?: number;
 }
 
 const INDEXED_DB = '.indexeddb.leveldb';
@@ -33,8 +37,7 @@ const OTHERS: readonly (readonly [end: string, title: string])[] = [
 /**
  * The storage to which a folder belongs, according to its path in the profile.
  *
- * @param origin of its databases, as `DatabaseInformation` has it: for the title, where the path has no origin. Such a folder is that of a
- *   storage bucket, or of a frame within another site.
+ * @param origin of its databases, as `DatabaseInformation` has it: for the title of a folder with `lacksOrigin`.
  * Source: Chromium, the paths in content/browser, components/services/storage and chrome/common/chrome_constants.cc.
  */
 export function kindOfFolder(path: string, origin?: string): FolderKind {
@@ -43,12 +46,15 @@ export function kindOfFolder(path: string, origin?: string): FolderKind {
   const bucket = /(?:^|\/)(?:WebStorage\/(\d+)\/)?IndexedDB\/indexeddb\.leveldb$/u.exec(path);
   if (bucket !== null) {
     const [, number] = bucket;
-    return { storage: 'indexeddb', title: `IndexedDB of ${origin === undefined ? '' : `${originText(origin)}, `}${number === undefined ? 'a storage bucket' : `storage bucket ${number}`}` };
+    const title = `IndexedDB of ${origin === undefined ? '' : `${originText(origin)}, `}${number === undefined ? 'a storage bucket' : `storage bucket ${number}`}`;
+    return { storage: 'indexeddb', title, lacksOrigin: true, ...(number !== undefined && { bucket: Number(number) }) };
   }
   if (endsIn(path, 'Local Storage/leveldb')) return { storage: 'local-storage', title: 'Local Storage' };
   if (endsIn(path, 'Session Storage')) return { storage: 'session-storage', title: 'Session Storage' };
   const extension = /(?:^|\/)(?:Local|Sync|Managed) Extension Settings\/([a-p]{32})$/u.exec(path);
   if (extension !== null) return { storage: undefined, title: `Settings of extension ${extension[1]!}` };
+  const fileSystem = /(?:^|\/)File System\/(\d+)\/[a-z]\/Paths$/u.exec(path);
+  if (fileSystem !== null) return { storage: undefined, title: `File system ${fileSystem[1]!}, paths` };
   return { storage: undefined, title: OTHERS.find(([end]) => endsIn(path, end))?.[1] ?? path };
 }
 

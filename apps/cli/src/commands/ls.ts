@@ -105,8 +105,7 @@ const TITLES: Readonly<Record<StorageKind, string>> = { indexeddb: 'IndexedDB', 
 /** The kind and the origin of a folder by its contents, if its path does not determine them. */
 async function refined(kind: FolderKind, found: FoundFolder): Promise<FolderKind> {
   const { path } = found;
-  // Only a folder whose path has no origin takes it from its databases.
-  if (kind.storage !== undefined && kindOf(found, 'origin').title === kind.title) return kind;
+  if (kind.storage !== undefined && kind.lacksOrigin !== true) return kind;
   const storage = kind.storage ?? (await recognizeStorage(new NodeFolder(path), { codecs: allCodecs, damage: 'skip' }));
   if (storage === undefined) return kind;
   const origin = storage === 'indexeddb' ? originOf(await databasesIn(path, { damage: 'skip' })) : undefined;

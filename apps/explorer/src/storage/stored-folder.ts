@@ -19,6 +19,7 @@ export class StoredFolder {
   readonly files: Folder;
   readonly blobs: FileListBlobs;
   readonly #fullPath: string;
+  readonly #lacksOrigin: boolean;
   readonly #kind: Promise<StorageKind | undefined>;
   readonly #indexedDb: Partial<Record<DamageMode, Promise<IndexedDbReader>>> = {};
   readonly #local: Partial<Record<DamageMode, Promise<LocalStorageReader>>> = {};
@@ -31,11 +32,11 @@ export class StoredFolder {
   constructor({ path, files, blobs }: ProfileFolder, name: string) {
     // The name of the profile can be a part of the path that shows the kind, such as Local Storage.
     this.#fullPath = path === '' ? name : `${name}/${path}`;
-    const { storage, title } = kindOfFolder(this.#fullPath);
+    const { storage, title, lacksOrigin = false, bucket } = kindOfFolder(this.#fullPath);
     this.path = path;
     this.title = title === this.#fullPath ? path || name : title;
-    const bucket = /(?:^|\/)WebStorage\/(\d+)\//u.exec(this.#fullPath)?.[1];
-    this.bucket = bucket === undefined ? undefined : Number(bucket);
+    this.bucket = bucket;
+    this.#lacksOrigin = lacksOrigin;
     this.byteLength = files.reduce((sum, { size }) => sum + size, 0);
     this.files = pickedFolder(files);
     this.blobs = new FileListBlobs(blobs);
@@ -50,7 +51,7 @@ export class StoredFolder {
 
   /** The title, with the origin that only the databases of a storage bucket name. */
   async fullTitle(): Promise<string> {
-    if (!/(?:^|\/)IndexedDB\/indexeddb\.leveldb$/u.test(this.#fullPath)) return this.title;
+    if (!this.#lacksOrigin) return this.title;
     const databases = await this.databases().catch(() => []);
     return kindOfFolder(this.#fullPath, databases.find(({ origin }) => origin !== undefined)?.origin).title;
   }
