@@ -23,7 +23,7 @@ test('text in an array of entries is merged as its UTF-8', async () => {
   await expect(collected(merge([arrayRun([['b', '1'], ['a', '2']])]))).rejects.toThrow(new RangeError('runs[0] is not in ascending order by leveldb.BytewiseComparator'));
   expect(() => arrayRun([['a', '1'], ['\ud800', '2']])).toThrow(new RangeError('the key of entries[1] must be well-formed text, got a string with half of a surrogate pair'));
   expect(() => arrayRun([['a', 'b', 'c'] as never])).toThrow(new TypeError('entries[0] must be a key and a value, got an array of 3'));
-  expect(() => arrayRun([['a', null as never]])).toThrow(new TypeError('the value of entries[0] must be a Uint8Array, got null'));
+  expect(() => arrayRun([['a', null as never]])).toThrow(new TypeError('the value of entries[0] must be a Uint8Array or a string, got null'));
 });
 
 test('text that a run of its own yields is refused, as no comparator orders it', async () => {

@@ -17,7 +17,7 @@ export {
   mustHaveMethods,
   mustNotMisspell,
 } from './arguments.js';
-export { bytesOf, checkedBytesOf } from './bytes-of.js';
+export { bytesOf } from './bytes-of.js';
 export { copyBytes, RangeCopier } from './copy-bytes.js';
 export { isPromise } from './is-promise.js';
 export { growMemory, instantiateKernel, type Kernel, type KernelMemory } from './kernel.js';

@@ -7,10 +7,12 @@ test('encodes text as UTF-8', () => {
   expect(bytesOf('key', '')).toEqual(new Uint8Array(0));
 });
 
-test('returns everything else unchanged', () => {
+test('returns bytes unchanged, and refuses everything else by what is accepted', () => {
   const bytes = Uint8Array.of(1, 2);
   expect(bytesOf('key', bytes)).toBe(bytes);
-  expect(bytesOf('key', 7 as unknown as string)).toBe(7);
+  for (const [value, kind] of [[7, 'number'], [undefined, 'undefined'], [[1], 'an Array']] as const) {
+    expect(() => bytesOf('key', value as unknown as string)).toThrow(new TypeError(`key must be a Uint8Array or a string, got ${kind}`));
+  }
 });
 
 test.each(['\ud800', 'a\udc00', '\ud83d\ud83d\ude00'])('rejects text with half of a surrogate pair', (text) => {

@@ -74,14 +74,14 @@ describe('reads', () => {
     ['a range with a misspelt bound', () => database.entries({ gtr: key } as never), /^SyncDatabaseReader\.entries has no option "gtr": did you mean gt/],
     ['a range that is null', () => database.keys(null as never), /^the options of SyncDatabaseReader\.keys must be an object, got null/],
     ['a direction that is no boolean', () => database.values({ reverse: 'no' as never }), /^reverse must be a boolean/],
-    ['compare of numbers', () => database.compare(1 as never, 2 as never), /^a must be a Uint8Array, got number/],
-    ['compare with nothing', () => database.compare(key, undefined as never), /^b must be a Uint8Array, got undefined/],
+    ['compare of numbers', () => database.compare(1 as never, 2 as never), /^a must be a Uint8Array or a string, got number/],
+    ['compare with nothing', () => database.compare(key, undefined as never), /^b must be a Uint8Array or a string, got undefined/],
     ['getMany of a number', () => database.getMany(5 as never), /^keys must be an iterable of Uint8Arrays/],
     ['hasMany of a number', () => database.hasMany(5 as never), /^keys must be an iterable of Uint8Arrays/],
-    ['getMany of a number among keys', () => database.getMany([key, 5 as never]), /^keys\[1\] must be a Uint8Array, got number/],
+    ['getMany of a number among keys', () => database.getMany([key, 5 as never]), /^keys\[1\] must be a Uint8Array or a string, got number/],
     ['getMany of no keys with a misspelt option', () => database.getMany([], { sequense: 1n } as never), /has no option "sequense"/],
     ['hasMany of no keys at a number', () => database.hasMany([], { sequence: 1 as never }), /^sequence must be a bigint, got number/],
-    ['versions of a number', () => database.versions(5 as never), /^key must be a Uint8Array, got number/],
+    ['versions of a number', () => database.versions(5 as never), /^key must be a Uint8Array or a string, got number/],
     ['versions at a number', () => database.versions(key, { sequence: 1 as never }), /^sequence must be a bigint, got number/],
   ];
   test.each(WRONG_READS)('refuse %s', (_, call, message) => {
@@ -91,7 +91,7 @@ describe('reads', () => {
   test('of a reader with promises refuse the same', async () => {
     const promised = await DatabaseReader.open(folder);
     expect(messageOf(await rejection(promised.get(key, { sequnce: 0n } as never)))).toContain('did you mean sequence?');
-    expect(await rejection(promised.getMany([key, 5 as never]))).toMatchObject({ message: 'keys[1] must be a Uint8Array, got number' });
+    expect(await rejection(promised.getMany([key, 5 as never]))).toMatchObject({ message: 'keys[1] must be a Uint8Array or a string, got number' });
     expect(messageOf(await rejection(promised.get(key, { signal: 1 as never })))).toContain('signal must be an AbortSignal');
     expect(messageOf(caught(() => promised.entries({ gtr: key } as never)))).toContain('DatabaseReader.entries has no option "gtr"');
   });
@@ -125,7 +125,7 @@ describe('a call with an argument too many', () => {
     ['write', [new WriteBatch(), new WriteBatch().delete(key)], 'the options of Database.write must be an object, got a WriteBatch'],
     ['write', [new WriteBatch(), { sync: 'true' }], 'sync must be a boolean, got string'],
     ['compactRange', [key, key, {}], 'Database.compactRange takes begin and end, got 3 arguments'],
-    ['compactRange', [1, 2], 'begin must be a Uint8Array, got number'],
+    ['compactRange', [1, 2], 'begin must be a Uint8Array or a string, got number'],
   ])('is refused by Database.%s', async (name, given, message) => {
     const database = await Database.open(new WritableMemoryFolder());
     await database.put(key, value);

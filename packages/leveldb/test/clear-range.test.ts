@@ -213,7 +213,7 @@ describe('clear with a range that is wrong', () => {
     ['a batch', [new WriteBatch()], 'the options of Database.clear must be an object, got a WriteBatch'],
     ['null', [null], 'the options of Database.clear must be an object, got null'],
     ['a second argument', [{ gte: b }, { lt: b }], 'Database.clear takes a range, got 2 arguments'],
-    ['a bound that is a number', [{ gte: 5 }], 'gte must be a Uint8Array, got number'],
+    ['a bound that is a number', [{ gte: 5 }], 'gte must be a Uint8Array or a string, got number'],
     ['an undefined bound of a prototype', [Object.create({ lt: undefined }) as ClearRange], 'lt of Database.clear is undefined'],
     ['a limit of null', [{ limit: null }], 'limit must be a whole number, at least 0, got null'],
     ['a negative limit', [{ limit: -1 }], 'limit must be a whole number, at least 0, got -1'],

@@ -140,26 +140,26 @@ describe('a call', () => {
   const typeError = (message: string): Error => new TypeError(message);
 
   test.each<[string, unknown[], string]>([
-    ['get', [undefined], 'key must be a Uint8Array, got undefined'],
-    ['get', [5], 'key must be a Uint8Array, got number'],
-    ['get', [[1, 2]], 'key must be a Uint8Array, got an Array'],
-    ['find', [true, () => true], 'key must be a Uint8Array, got boolean'],
-    ['has', [true], 'key must be a Uint8Array, got boolean'],
+    ['get', [undefined], 'key must be a Uint8Array or a string, got undefined'],
+    ['get', [5], 'key must be a Uint8Array or a string, got number'],
+    ['get', [[1, 2]], 'key must be a Uint8Array or a string, got an Array'],
+    ['find', [true, () => true], 'key must be a Uint8Array or a string, got boolean'],
+    ['has', [true], 'key must be a Uint8Array or a string, got boolean'],
     ['batches', [{ limt: 5 }], 'CLASS.batches has no option "limt": did you mean limit?'],
     ['find', [utf8('a'), true], 'matches must be a function, got boolean'],
     ['getMany', ['abc'], 'keys must be an iterable of Uint8Arrays, got string'],
     ['getMany', [undefined], 'keys must be an iterable of Uint8Arrays, got undefined'],
-    ['getMany', [utf8('abc')], 'keys[0] must be a Uint8Array, got number'],
-    ['getMany', [[utf8('abc'), true]], 'keys[1] must be a Uint8Array, got boolean'],
-    ['compare', [1, utf8('b')], 'a must be a Uint8Array, got number'],
-    ['compare', [utf8('b'), null], 'b must be a Uint8Array, got null'],
+    ['getMany', [utf8('abc')], 'keys[0] must be a Uint8Array or a string, got number'],
+    ['getMany', [[utf8('abc'), true]], 'keys[1] must be a Uint8Array or a string, got boolean'],
+    ['compare', [1, utf8('b')], 'a must be a Uint8Array or a string, got number'],
+    ['compare', [utf8('b'), null], 'b must be a Uint8Array or a string, got null'],
     ['entries', [{ start: utf8('a') }], 'CLASS.entries has no option "start": it has gt, gte, lt, lte, prefix, reverse, limit, fillCache, signal'],
     ['keys', [{ gteq: utf8('a') }], 'CLASS.keys has no option "gteq": did you mean gte?'],
     ['values', [{ limt: 5 }], 'CLASS.values has no option "limt": did you mean limit?'],
     ['keys', [utf8('a')], 'the options of CLASS.keys must be an object, got a Uint8Array'],
     ['keys', [null], 'the options of CLASS.keys must be an object, got null'],
     ['keys', [{ reverse: 'false' }], 'reverse must be a boolean, got string'],
-    ['keys', [{ gte: 1 }], 'gte must be a Uint8Array, got number'],
+    ['keys', [{ gte: 1 }], 'gte must be a Uint8Array or a string, got number'],
   ])('of %s with %o is rejected', async (method, args, message) => {
     expect(caught(() => syncTable[method]!(...args))).toEqual(typeError(message.replace('CLASS', 'SyncTable')));
     const table = (await Table.open(source)) as unknown as Loose;
@@ -187,8 +187,8 @@ describe('a call', () => {
     const syncDatabase = SyncDatabaseTable.open(databaseSource) as unknown as Loose;
     const database = (await DatabaseTable.open(databaseSource)) as unknown as Loose;
     const calls: [unknown[], string][] = [
-      [[5], 'key must be a Uint8Array, got number'],
-      [[undefined], 'key must be a Uint8Array, got undefined'],
+      [[5], 'key must be a Uint8Array or a string, got number'],
+      [[undefined], 'key must be a Uint8Array or a string, got undefined'],
       [[utf8('a'), { sequence: 5 }], 'sequence must be a bigint, got number'],
     ];
     for (const [args, message] of calls) {
@@ -199,7 +199,7 @@ describe('a call', () => {
     expect(await rejection(database.get!(utf8('a'), { snapshot: 5n }) as Promise<unknown>)).toEqual(typeError('DatabaseTable.get has no option "snapshot": it has sequence, signal'));
     // The error is thrown before the walk begins, not at its first step.
     for (const [name, table] of [['SyncDatabaseTable', syncDatabase], ['DatabaseTable', database]] as const) {
-      expect(caught(() => table.entries!({ gte: 1 }))).toEqual(typeError('gte must be a Uint8Array, got number'));
+      expect(caught(() => table.entries!({ gte: 1 }))).toEqual(typeError('gte must be a Uint8Array or a string, got number'));
       expect(caught(() => table.entries!({ from: 'a' }))).toEqual(typeError(`${name}.entries has no option "from": it has gt, gte, lt, lte, prefix, reverse, limit, fillCache, signal`));
       expect(caught(() => table.entries!({ limit: -1 }))).toBeInstanceOf(RangeError);
     }

@@ -1,5 +1,5 @@
 import type { Bytes } from '@bloom/bytes';
-import { bytesOf, mustBeBytes, mustBeOptions, mustBeWhole, mustHaveAtMost } from '@bloom/bytes/internal';
+import { bytesOf, mustBeOptions, mustBeWhole, mustHaveAtMost } from '@bloom/bytes/internal';
 import { type Comparator, MemorySink, TableBuilder, type TableBuilderOptions } from '@bloom/sstable';
 import { DELETION, encodeInternalKey, INTERNAL_KEY_TRAILER_LENGTH, internalKeyComparator, internalKeyPolicy, MAX_SEQUENCE, VALUE } from '@bloom/sstable/database';
 import { comparatorOf } from '@bloom/sstable/internal';
@@ -115,9 +115,7 @@ export class PartWriter {
    */
   put(key: Uint8Array | string, value: Uint8Array | string): void {
     if (arguments.length > 2) mustHaveAtMost('PartWriter.put', 'a key and a value', 2, arguments.length);
-    const bytes = bytesOf('value', value);
-    mustBeBytes('value', bytes);
-    this.#add(bytesOf('key', key), bytes, 'value');
+    this.#add(bytesOf('key', key), bytesOf('value', value), 'value');
   }
 
   /** Adds the deletion of a key, which hides the value that it has in the levels below. @throws as {@link put}. */
@@ -144,7 +142,6 @@ export class PartWriter {
   }
 
   #add(key: Uint8Array, value: Uint8Array, kind: PartKind): void {
-    mustBeBytes('key', key);
     const { isEmpty } = this;
     this.#mustBeAfter(key, isEmpty ? this.before : this.builder.lastKey.subarray(0, -INTERNAL_KEY_TRAILER_LENGTH));
     const length = key.length + INTERNAL_KEY_TRAILER_LENGTH;

@@ -101,7 +101,7 @@ export function arrayRun(entries: readonly BulkInputEntry[], comparator?: Compar
     const { length } = entry as readonly unknown[];
     if (length > 2) throw new TypeError(`entries[${i}] must be a key and a value, got an array of ${length}`);
     const [key, value] = entry;
-    return [givenBytes(`the key of entries[${i}]`, key), value === undefined ? undefined : givenBytes(`the value of entries[${i}]`, value)];
+    return [bytesOf(`the key of entries[${i}]`, key), value === undefined ? undefined : bytesOf(`the value of entries[${i}]`, value)];
   });
   // eslint-disable-next-line @typescript-eslint/require-await -- as the other runs
   async function* entriesOf({ gte, lt }: BulkRange): AsyncGenerator<readonly BulkEntry[], void, undefined> {
@@ -109,12 +109,6 @@ export function arrayRun(entries: readonly BulkInputEntry[], comparator?: Compar
     if (inside.length > 0) yield inside;
   }
   return { entries: (range) => entriesOf(ownRange(range)) };
-}
-
-function givenBytes(name: string, given: Uint8Array | string): Uint8Array {
-  const bytes = bytesOf(name, given);
-  mustBeBytes(name, bytes);
-  return bytes;
 }
 
 /** The user key of an internal key. */

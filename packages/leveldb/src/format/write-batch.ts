@@ -12,7 +12,7 @@
  * Source: LevelDB, db/write_batch.cc.
  */
 import { type Bytes, type LabelledRange, putVarint, VarintReader } from '@bloom/bytes';
-import { checkedBytesOf, copyBytes, mustBeBytes, mustHaveAtMost } from '@bloom/bytes/internal';
+import { bytesOf, copyBytes, mustBeBytes, mustHaveAtMost } from '@bloom/bytes/internal';
 import { DELETION, MAX_SEQUENCE, VALUE } from '@bloom/sstable/database';
 import { uint32At } from '@bloom/sstable/internal';
 
@@ -65,8 +65,8 @@ export class WriteBatch {
   /** Adds a put. The last operation on a key takes effect. Strings are stored as UTF-8. */
   put(key: Uint8Array | string, value: Uint8Array | string): this {
     if (arguments.length > 2) mustHaveAtMost('WriteBatch.put', 'a key and a value', 2, arguments.length);
-    const keyBytes = checkedBytesOf('key', key);
-    const valueBytes = checkedBytesOf('value', value);
+    const keyBytes = bytesOf('key', key);
+    const valueBytes = bytesOf('value', value);
     this.#reserve(1 + 2 * MAX_VARINT32_LENGTH + keyBytes.length + valueBytes.length);
     this.#bytes[this.#length++] = VALUE;
     this.#putString(keyBytes);
@@ -78,7 +78,7 @@ export class WriteBatch {
   /** Adds a deletion. */
   delete(key: Uint8Array | string): this {
     if (arguments.length > 1) mustHaveAtMost('WriteBatch.delete', 'a key', 1, arguments.length);
-    const keyBytes = checkedBytesOf('key', key);
+    const keyBytes = bytesOf('key', key);
     this.#reserve(1 + MAX_VARINT32_LENGTH + keyBytes.length);
     this.#bytes[this.#length++] = DELETION;
     this.#putString(keyBytes);

@@ -1,4 +1,4 @@
-import { checkedBytesOf } from '@bloom/bytes/internal';
+import { bytesOf } from '@bloom/bytes/internal';
 import type { FilterStatus, TableStats } from '@bloom/sstable';
 import { type DatabaseDescription, describe } from './description.js';
 import type { ReadPath } from './read-path.js';
@@ -68,7 +68,7 @@ export abstract class BaseReader {
 
   /** Compares two keys by the database's order. */
   compare(a: Uint8Array | string, b: Uint8Array | string): number {
-    return this.#path.view.comparator.compare(checkedBytesOf('a', a), checkedBytesOf('b', b));
+    return this.#path.view.comparator.compare(bytesOf('a', a), bytesOf('b', b));
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Bytes } from '@bloom/bytes';
-import { bytesOf, checkedBytesOf } from '@bloom/bytes/internal';
+import { bytesOf } from '@bloom/bytes/internal';
 import type { AsyncKeyRange, KeyInterval, KeyRange } from '@bloom/sstable';
 import type { SequenceOptions } from '@bloom/sstable/database';
 import { type Bound, KEY_RANGE, KeyBounds, mustBeKeyRange } from '@bloom/sstable/internal';
@@ -21,7 +21,7 @@ export function inBytes<Range extends KeyInterval>(range: Range): Omit<Range, ke
 
 /** A copy of a key, which the caller may change while the call waits. @throws TypeError or RangeError for a key that is neither bytes nor text. */
 export function ownKey(key: Uint8Array | string): Bytes {
-  return new Uint8Array(checkedBytesOf('key', key));
+  return new Uint8Array(bytesOf('key', key));
 }
 
 /** A copy of a range, whose bounds the caller may change while the call waits. */

@@ -1,5 +1,5 @@
 import type { Bytes, Signal } from '@bloom/bytes';
-import { checkedBytesOf, mustBeIterable, mustBeOptions } from '@bloom/bytes/internal';
+import { bytesOf, mustBeIterable, mustBeOptions } from '@bloom/bytes/internal';
 import type { CursorOptions } from '@bloom/sstable';
 import { type DatabaseEntry, decodeInternalKey, type SequenceOptions, VALUE } from '@bloom/sstable/database';
 import { ByteCopier, compareInternalBytes, CURSOR_OPTIONS, CursorBounds, fillsCache, mustBeSequence, untilAborted } from '@bloom/sstable/internal';
@@ -167,7 +167,7 @@ export class ReadPath {
   /** Begins a lookup in `view` at `sequence`. */
   lookupAt(key: Uint8Array | string, sequence: bigint, view: View, trace?: LookupTrace): ViewLookup {
     this.mustBeOpen();
-    const bytes = checkedBytesOf('key', key);
+    const bytes = bytesOf('key', key);
     const lookup = this.#lookup ?? new ViewLookup(view, this.counts);
     this.#lookup = undefined;
     lookup.start(view, bytes, sequence, trace);
@@ -318,7 +318,7 @@ export class ReadPath {
    */
   versionsIn(view: View, call: string, key: Uint8Array | string, options: SequenceOptions | undefined, last?: bigint): FolderReading<StoredVersion[]> {
     if (options !== undefined) mustBeOptions(this.nameOf(call), options, READ_OPTIONS);
-    const bytes = checkedBytesOf('key', key);
+    const bytes = bytesOf('key', key);
     const given = options?.sequence;
     if (given !== undefined) mustBeSequence(given);
     const sequence = last === undefined || (given !== undefined && given < last) ? given : last;
@@ -366,7 +366,7 @@ export class ReadPath {
 export function keyAt(key: Uint8Array | string, i: number): Uint8Array {
   // The name is made only for an error.
   if (key instanceof Uint8Array && key.length > 0) return key;
-  return checkedBytesOf(`keys[${i}]`, key);
+  return bytesOf(`keys[${i}]`, key);
 }
 
 /**

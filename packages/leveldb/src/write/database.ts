@@ -1,5 +1,5 @@
 import type { Bytes, Signal } from '@bloom/bytes';
-import { checkedBytesOf, mustBeBoolean, mustBeFunction, mustBeOptions, mustHaveAtMost } from '@bloom/bytes/internal';
+import { bytesOf, mustBeBoolean, mustBeFunction, mustBeOptions, mustHaveAtMost } from '@bloom/bytes/internal';
 import type { SignalOptions } from '@bloom/sstable';
 import type { SequenceOptions } from '@bloom/sstable/database';
 import { signalOf } from '@bloom/sstable/internal';
@@ -349,7 +349,7 @@ export class Database extends AsyncBaseReader {
   async compactRange(begin?: Uint8Array | string, end?: Uint8Array | string): Promise<void> {
     this.#path.mustBeOpen();
     mustHaveAtMost('Database.compactRange', 'begin and end', 2, arguments.length);
-    const bytesIfGiven = (name: string, key: typeof begin): Uint8Array | undefined => (key === undefined ? undefined : checkedBytesOf(name, key));
+    const bytesIfGiven = (name: string, key: typeof begin): Uint8Array | undefined => (key === undefined ? undefined : bytesOf(name, key));
     await this.#database.compactRange(bytesIfGiven('begin', begin), bytesIfGiven('end', end));
   }
 
@@ -364,8 +364,8 @@ export class Database extends AsyncBaseReader {
     this.#path.mustBeOpen();
     const signal = signalOf('Database.approximateSize', options);
     // Copied before anything is awaited: the caller may change the keys afterwards.
-    const startKey = beforeVersions(checkedBytesOf('start', start));
-    const limitKey = beforeVersions(checkedBytesOf('limit', limit));
+    const startKey = beforeVersions(bytesOf('start', start));
+    const limitKey = beforeVersions(bytesOf('limit', limit));
     const isBehind = this.#path.isBehind();
     const { view } = isBehind ? await this.#path.moment(signal) : this.#path;
     if (!isBehind) view.pin();

@@ -1,4 +1,4 @@
-import { bytesOf, mustBeBytes } from '@bloom/bytes/internal';
+import { bytesOf } from '@bloom/bytes/internal';
 import type { DataBlocks } from './data-blocks.js';
 import type { FilterStatus } from './filter-status.js';
 import { mayHavePrefix } from './key-prefix.js';
@@ -69,8 +69,6 @@ export abstract class BaseTable {
   compare(a: Uint8Array | string, b: Uint8Array | string): number {
     const aBytes = bytesOf('a', a);
     const bBytes = bytesOf('b', b);
-    mustBeBytes('a', aBytes);
-    mustBeBytes('b', bBytes);
     return this.#table.comparator.compare(aBytes, bBytes);
   }
 

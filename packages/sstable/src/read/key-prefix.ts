@@ -1,4 +1,4 @@
-import { bytesOf, mustBeBytes } from '@bloom/bytes/internal';
+import { bytesOf } from '@bloom/bytes/internal';
 import { compareBytes, compareInternalBytes, type CompareRange } from '../format/bytewise-order.js';
 import { encodeInternalKey, MAX_SEQUENCE, MAX_TYPE } from '../format/internal-key.js';
 import type { KeyRange } from './key-range.js';
@@ -6,10 +6,7 @@ import type { OpenTable } from './open.js';
 
 /** The bytes of a bound, if there is one. @throws TypeError or RangeError for a bound that is neither bytes nor text. */
 export function boundOf(name: string, bound: Uint8Array | string | undefined): Uint8Array | undefined {
-  if (bound === undefined) return undefined;
-  const bytes = bytesOf(name, bound);
-  mustBeBytes(name, bytes);
-  return bytes;
+  return bound === undefined ? undefined : bytesOf(name, bound);
 }
 
 /** @throws RangeError unless keys that begin with the same bytes follow one another in this order. */

@@ -1,5 +1,5 @@
 import type { Signal } from '@bloom/bytes';
-import { bytesOf, mustBeBoolean, mustBeBytes, mustBeOptions, mustBeSignal } from '@bloom/bytes/internal';
+import { bytesOf, mustBeBoolean, mustBeOptions, mustBeSignal } from '@bloom/bytes/internal';
 
 /** Between which keys to stay. Of two lower or two upper bounds, the stricter one applies. Text stands for its UTF-8 bytes. */
 export interface KeyInterval {
@@ -80,7 +80,7 @@ export const KEY_RANGE: Record<keyof AsyncKeyRange, true> = {
  */
 export function mustBeKeyRange(owner: string, range: AsyncKeyRange, names: Readonly<Record<string, true>> = KEY_RANGE): void {
   mustBeOptions(owner, range, names);
-  if (range.prefix !== undefined) mustBeBytes('prefix', bytesOf('prefix', range.prefix));
+  if (range.prefix !== undefined) bytesOf('prefix', range.prefix);
   if (range.fillCache !== undefined) mustBeBoolean('fillCache', range.fillCache);
   if (range.signal !== undefined) mustBeSignal('signal', range.signal);
 }

@@ -1,5 +1,5 @@
 import type { Bytes } from '@bloom/bytes';
-import { bytesOf, mustBeBytes, mustBeIterable } from '@bloom/bytes/internal';
+import { bytesOf, mustBeIterable } from '@bloom/bytes/internal';
 import { BaseTable } from './base-table.js';
 import { BatchWalk } from './batch-walk.js';
 import { ByteCopier } from './byte-copier.js';
@@ -92,7 +92,6 @@ export class SyncTable extends BaseTable implements Iterable<[Bytes, Bytes]> {
    */
   explain(key: Uint8Array | string): TableExplanation {
     const bytes = bytesOf('key', key);
-    mustBeBytes('key', bytes);
     const own = new Uint8Array(bytes);
     const trace = new TableTrace();
     let outcome: TableExplanation['outcome'];

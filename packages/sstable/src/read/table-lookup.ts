@@ -23,10 +23,8 @@ export const ABSENT = -1;
 export const GO_ON = Symbol('go on with the next block');
 
 /** The bytes of `keys[i]`. @throws TypeError or RangeError for a key that is neither bytes nor text. */
-export function keyOf(key: unknown, i: number): Uint8Array {
-  const bytes = typeof key === 'string' ? bytesOf(`keys[${i}]`, key) : key;
-  mustBeBytes(`keys[${i}]`, bytes);
-  return bytes;
+export function keyOf(key: Uint8Array | string, i: number): Uint8Array {
+  return bytesOf(`keys[${i}]`, key);
 }
 
 /** Looks up keys in an open table, and counts the results. */

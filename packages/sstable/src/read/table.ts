@@ -92,7 +92,6 @@ export class Table extends BaseTable implements AsyncIterable<[Bytes, Bytes]> {
    */
   async explain(key: Uint8Array | string, options?: SignalOptions): Promise<TableExplanation> {
     const bytes = bytesOf('key', key);
-    mustBeBytes('key', bytes);
     const own = new Uint8Array(bytes);
     const trace = new TableTrace();
     const outcome = await this.#get('Table.explain', own, options, trace).then(outcomeOf, failedOutcome);
@@ -104,7 +103,6 @@ export class Table extends BaseTable implements AsyncIterable<[Bytes, Bytes]> {
     this.#blocks.mustBeOpen();
     const signal = signalOf('Table.has', options);
     const bytes = bytesOf('key', key);
-    mustBeBytes('key', bytes);
     // The caller may change its key while something is read.
     const own = new Uint8Array(bytes);
     if (this.#table.unread?.isDue === true) {
@@ -139,7 +137,6 @@ export class Table extends BaseTable implements AsyncIterable<[Bytes, Bytes]> {
     const bytes = bytesOf('key', key);
     let wanted = bytes;
     if (this.#table.unread?.isDue === true) {
-      mustBeBytes('key', bytes);
       wanted = new Uint8Array(bytes);
       await this.#reader.readFilterIfDue(signal);
       this.#blocks.mustBeOpen();

@@ -22,7 +22,6 @@ import { TableOutput } from './table-output.js';
 const FILTER_OFFSET_LENGTH = 4;
 /** Larger contents are compressed into memory of their own. */
 const MAX_SCRATCH_BYTES = 2 ** 18;
-const BYTES_OR_TEXT = 'a Uint8Array or a string';
 const MAX_INDEX_ENTRY_OVERHEAD = MAX_ENTRY_OVERHEAD + MAX_BLOCK_HANDLE_LENGTH;
 
 /** The sizes of a finished table. */
@@ -169,8 +168,6 @@ export class TableBuilder {
     if (arguments.length > 2) mustHaveAtMost('TableBuilder.add', 'a key and a value', 2, arguments.length);
     const keyBytes = bytesOf('key', key);
     const valueBytes = bytesOf('value', value);
-    mustBeBytes('key', keyBytes, BYTES_OR_TEXT);
-    mustBeBytes('value', valueBytes, BYTES_OR_TEXT);
     this.#add(keyBytes, 0, keyBytes.length, valueBytes, 0, valueBytes.length);
   }
 
