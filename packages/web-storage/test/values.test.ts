@@ -58,6 +58,14 @@ describe('decodeValue', () => {
     expect([...view]).toEqual([5, 6, 0, 0]);
   });
 
+  // Written by v8.Serializer of Node.js 26 with --js-immutable-arraybuffer.
+  test('reads immutable buffers as ordinary ones', () => {
+    const { value, isComplete } = decodeValue(bytes("ff 10 ff 0f 'A' 02 'C' 04 01 02 03 04 'V' 'W' 02 02 00 '^' 01 'V' '?' 00 04 00 24 00 02"));
+    const [words, view] = value as [Uint16Array, DataView];
+    expect([isComplete, [...words], view.getUint32(0)]).toEqual([true, [0x0403], 0x01020304]);
+    expect(view.buffer).toBe(words.buffer);
+  });
+
   test('reads strings without tags before version 12, and undefined as a hole before version 11', () => {
     const { value } = decodeValue(bytes("ff 0a 'A' 03 '_' 'R' 01 'a' 01 's' 02 c3a9 24 00 03"));
     const array = value as unknown[];

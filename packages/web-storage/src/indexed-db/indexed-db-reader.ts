@@ -168,7 +168,8 @@ export class IndexedDbReader {
   /**
    * Decodes an entry of the folder that is a record, for example one that `DatabaseReader` or `storedEntries` returned.
    *
-   * An overwritten version has the blobs that were stored with it, as far as the database still has their entry.
+   * An overwritten version has the blobs that were stored with it, as far as the database still has their entry. Blobs of a version that only
+   * a table outside the database has are errors `BLOOM_MISSING_BLOB`: {@link storedRecords} finds their entries.
    *
    * @param bytes the value of the entry; undefined for a deletion.
    * @returns undefined for an entry of another kind, such as one of an index.

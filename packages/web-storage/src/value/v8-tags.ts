@@ -36,6 +36,8 @@ export const SET = tag("'");
 export const END_SET = tag(',');
 export const ARRAY_BUFFER = tag('B');
 export const RESIZABLE_ARRAY_BUFFER = tag('~');
+/** An immutable one, which V8 makes with `--js-immutable-arraybuffer`. */
+export const IMMUTABLE_ARRAY_BUFFER = tag('C');
 export const ARRAY_BUFFER_VIEW = tag('V');
 export const ERROR = tag('r');
 export const HOST_OBJECT = tag('\\');

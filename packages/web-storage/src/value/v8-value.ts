@@ -200,6 +200,9 @@ export class V8ValueReader extends ByteReader {
       case Tag.ARRAY_BUFFER:
       case Tag.RESIZABLE_ARRAY_BUFFER:
         return this.#arrayBuffer(type === Tag.RESIZABLE_ARRAY_BUFFER);
+      case Tag.IMMUTABLE_ARRAY_BUFFER:
+        if (this.version < EXPLICIT_HOST_TAG) return this.#untaggedHostObject();
+        return this.#arrayBuffer(false);
       case Tag.TRUE_OBJECT:
       case Tag.FALSE_OBJECT:
         return this.#add(Object(type === Tag.TRUE_OBJECT) as object);
@@ -224,11 +227,16 @@ export class V8ValueReader extends ByteReader {
         this.varint32();
         return this.value();
       default:
+        if (this.version < EXPLICIT_HOST_TAG) return this.#untaggedHostObject();
         this.position--;
-        // Before there was a tag for objects of the host, each of them had its own tag among V8's.
-        if (this.version < EXPLICIT_HOST_TAG) return this.#hostObject();
         throw this.bad(`unknown tag ${quoted(type)}`);
     }
+  }
+
+  /** Before there was a tag for objects of the host, each of them had its own tag among V8's. */
+  #untaggedHostObject(): unknown {
+    this.position--;
+    return this.#hostObject();
   }
 
   /** A string behind a tag, or, before version 12, UTF-8 without one. */
