@@ -15,17 +15,25 @@ const LOW_GROUPS = 7;
 /** Two halves of a uint64, the upper first, of which one bigint is made. */
 const WORDS = /* @__PURE__ */ new DataView(/* @__PURE__ */ new ArrayBuffer(8));
 
+const MAX_UINT64 = 2n ** 64n - 1n;
+
 /** The largest integer up to which numbers are exact. */
 const MAX_EXACT = BigInt(Number.MAX_SAFE_INTEGER);
 
-/** How many bytes `value`, a whole number up to 2^53, takes. */
+/** How many bytes `value`, a whole number up to 2^53 - 1, takes. @throws RangeError for another number. */
 export function varintLength(value: number): number {
+  if (value >>> 0 !== value) mustBeExact(value);
   let length = 1;
   for (let rest = value; rest > 0x7f; rest = Math.floor(rest / 0x80)) length++;
   return length;
 }
 
-/** Writes `value`, a whole number up to 2^53, at `position`. @returns the position after it. */
+/**
+ * Writes `value`, a whole number up to 2^53 - 1, at `position`. The arguments are not checked, because that would take half as long again:
+ * another number becomes other bytes, and bytes for which there is no room are lost.
+ *
+ * @returns the position after it.
+ */
 export function putVarint(bytes: Uint8Array, position: number, value: number): number {
   while (value > 0x7f) {
     bytes[position++] = (value & 0x7f) | 0x80;
@@ -36,13 +44,31 @@ export function putVarint(bytes: Uint8Array, position: number, value: number): n
   return position;
 }
 
-/** Like {@link putVarint}, for a `value` from 0 to 2^64 - 1, such as a sequence number or a file number. */
+/** Called after a faster check of uint32. */
+function mustBeExact(value: number): void {
+  if (!(Number.isSafeInteger(value) && value >= 0)) throw new RangeError(`value must be a whole number from 0 to 2^53 - 1, got ${String(value)}`);
+}
+
+/**
+ * Like {@link putVarint}, for a `value` from 0 to 2^64 - 1, such as a sequence number or a file number.
+ *
+ * @throws RangeError for another value.
+ */
 export function putBigVarint(bytes: Uint8Array, position: number, value: bigint): number {
-  while (value > MAX_EXACT) {
-    bytes[position++] = Number(value & 0x7fn) | 0x80;
-    value >>= 7n;
+  if (value > MAX_EXACT) {
+    if (value > MAX_UINT64) throw outOfRange(value);
+    do {
+      bytes[position++] = Number(value & 0x7fn) | 0x80;
+      value >>= 7n;
+    } while (value > MAX_EXACT);
   }
-  return putVarint(bytes, position, Number(value));
+  const rest = Number(value);
+  if (rest < 0) throw outOfRange(value);
+  return putVarint(bytes, position, rest);
+}
+
+function outOfRange(value: bigint): RangeError {
+  return new RangeError(`value must be from 0 to 2^64 - 1, got ${value}`);
 }
 
 /** Reads consecutive varints up to `end`. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { putBigVarint, putVarint, VarintReader } from '../src/varint.js';
+import { putBigVarint, putVarint, varintLength, VarintReader } from '../src/varint.js';
 
 function fromHex(text: string): Uint8Array {
   return new Uint8Array(Buffer.from(text, 'hex'));
@@ -98,4 +98,14 @@ test('2^64 - 1 takes ten bytes, and bits past the 64th are dropped', () => {
   expect(hex(bytes)).toBe('ffffffffffffffffff01');
   expect(new VarintReader(fromHex('ffffffffffffffffff7f')).bigVarint64()).toBe(2n ** 64n - 1n);
   expect(new VarintReader(fromHex('ffffffffffffffffffff01')).bigVarint64()).toBeUndefined();
+});
+
+test.each([-1, 0.5, NaN, Infinity, 2 ** 53, '5'])('the length of %s is refused', (value) => {
+  expect(() => varintLength(value as number)).toThrow(new RangeError(`value must be a whole number from 0 to 2^53 - 1, got ${value}`));
+});
+
+test.each([-1n, 2n ** 64n, -(2n ** 60n)])('%s is not written as a varint64', (value) => {
+  const bytes = new Uint8Array(10);
+  expect(() => putBigVarint(bytes, 0, value)).toThrow(new RangeError(`value must be from 0 to 2^64 - 1, got ${value}`));
+  expect(hex(bytes)).toBe('00'.repeat(10));
 });

@@ -320,12 +320,14 @@ export class FilterBlockReader {
  * ranges together take many times the memory of the block.
  *
  * @param isBloom whether the filters are LevelDB's Bloom filters, whose parts are then labelled too.
+ * @throws TypeError when `contents` is not a `Uint8Array`.
  */
 export function* filterBlockLayout(
   contents: Uint8Array,
   offset: number,
   isBloom: boolean,
 ): Generator<LabelledRange, void, undefined> {
+  mustBeBytes('contents', contents);
   const trailer = contents.length - TRAILER_LENGTH;
   const view = new DataView(contents.buffer, contents.byteOffset, contents.byteLength);
   const offsetsStart = trailer < 0 ? Infinity : view.getUint32(trailer, true);

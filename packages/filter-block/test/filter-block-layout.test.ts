@@ -109,3 +109,7 @@ describe('a damaged block', () => {
     expect(wrong.slice(0, 3)).toEqual([]);
   });
 });
+
+test('of anything but bytes is refused', () => {
+  for (const contents of ['abc', undefined, [1, 2]]) expect(() => [...filterBlockLayout(contents as never, 0, false)]).toThrow(/^contents must be a Uint8Array, got /);
+});

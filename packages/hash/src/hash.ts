@@ -38,14 +38,19 @@ export function hash(data: Uint8Array, seed: number): number {
  * Hashes `bytes[start, end)`, as {@link hash} does, without making a view of it.
  *
  * @throws TypeError when `bytes` is not a `Uint8Array`.
- * @throws RangeError when the range is not within `bytes`.
+ * @throws RangeError unless the range is of whole numbers and within `bytes`.
  */
 export function hashRange(bytes: Uint8Array, start: number, end: number, seed: number): number {
   if (!(bytes instanceof Uint8Array && bytes.length > 0)) mustBeBytes('bytes', bytes);
-  if (!(start >= 0 && start <= end && end <= bytes.length)) {
-    throw new RangeError(`start and end must be in order and within the ${bytes.length} bytes, got ${start} and ${end}`);
-  }
+  // Whole numbers that fit into int32: V8 needs no conversion for this check, and the other one is a function of its own.
+  if (!((start | 0) === start && (end | 0) === end && start >= 0 && start <= end && end <= bytes.length)) mustBeRangeOf(bytes, start, end);
   return hashWithin(bytes, start, end, seed);
+}
+
+/** @throws RangeError unless `start` and `end` are whole numbers in order and within the bytes. */
+export function mustBeRangeOf(bytes: Uint8Array, start: number, end: number): void {
+  if (!(start >= 0 && start <= end && end <= bytes.length)) throw new RangeError(`start and end must be in order and within the ${bytes.length} bytes, got ${start} and ${end}`);
+  if (!(Number.isSafeInteger(start) && Number.isSafeInteger(end))) throw new RangeError(`start and end must be whole numbers, got ${String(start)} and ${String(end)}`);
 }
 
 /** {@link hashRange} without its checks. */

@@ -269,3 +269,7 @@ test('no function changes its arguments', () => {
 function sum(keys: readonly Uint8Array[]): number {
   return keys.reduce((total, key) => total + key.length, 0);
 }
+
+test.each([[0.5, 2], [0, 1.5], ['0', 2], [0, '2']])('a range from %s to %s is refused, because it is not of whole numbers', (start, end) => {
+  expect(() => hashRange(new Uint8Array(3), start as number, end as number, 1)).toThrow(new RangeError(`start and end must be whole numbers, got ${start} and ${end}`));
+});

@@ -1,5 +1,5 @@
 import type { LabelledRange } from '@bloom/bytes';
-import { joinedBytes } from '@bloom/bytes/internal';
+import { joinedBytes, mustBeBytes } from '@bloom/bytes/internal';
 import { isZeroedEnd, mayBeTruncated } from './log-end.js';
 import { FIRST, FragmentReader, FULL, LAST, LOG_BLOCK_LENGTH, MIDDLE, TYPE_NAMES } from './log-format.js';
 
@@ -14,6 +14,7 @@ export type RecordLayout = (record: Uint8Array, number: number) => readonly Labe
  * Labels every byte of a log once, in order. A damaged or truncated fragment is one range.
  *
  * @param recordLayout says what is in a whole record. Default: the payload of each fragment is one range.
+ * @throws TypeError when `bytes` is not a `Uint8Array`.
  */
 export function logLayout(bytes: Uint8Array, recordLayout?: RecordLayout): LabelledRange[] {
   return [...logRanges(bytes, recordLayout)];
@@ -21,6 +22,7 @@ export function logLayout(bytes: Uint8Array, recordLayout?: RecordLayout): Label
 
 /** {@link logLayout}, one range after another: memory holds the ranges of at most one record. */
 export function* logRanges(bytes: Uint8Array, recordLayout?: RecordLayout): Generator<LabelledRange, void, undefined> {
+  mustBeBytes('bytes', bytes);
   const fragment = new FragmentReader();
   /** The ranges of the record that is being put together. */
   let ranges: LabelledRange[] = [];

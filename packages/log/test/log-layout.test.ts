@@ -192,3 +192,7 @@ test('fragments without a record are returned one after another, before the rest
   bytes[21]! ^= 1;
   expect([...ranges].map(shown)).toEqual(['11+11 rest of the block: checksum mismatch']);
 });
+
+test('of anything but bytes is refused', () => {
+  for (const bytes of ['abc', undefined, [1, 2]]) expect(() => logLayout(bytes as never)).toThrow(/^bytes must be a Uint8Array, got /);
+});

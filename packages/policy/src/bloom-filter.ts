@@ -12,7 +12,7 @@
  */
 import { BLOOM_SEED, hashRange } from '@bloom/hash';
 import type { LabelledRange } from '@bloom/bytes';
-import { mustBeWhole } from '@bloom/bytes/internal';
+import { kindOf, mustBeBytes, mustBeWhole } from '@bloom/bytes/internal';
 import type { FilterSink, KeyList } from './policy.js';
 
 /** The fewest bits in a filter: a shorter one would have too many false positives with few keys. */
@@ -24,12 +24,19 @@ export const MAX_PROBES = 30;
  * The number of probes per key: `bitsPerKey` times ln 2 (0.69 in LevelDB), rounded down, from 1 to {@link MAX_PROBES}.
  */
 export function probesFor(bitsPerKey: number): number {
+  mustBeNumber('bitsPerKey', bitsPerKey);
   return Math.min(Math.max(Math.trunc(bitsPerKey * 0.69), 1), MAX_PROBES);
 }
 
 /** The length in bytes of a filter of `keys` keys: its bits, rounded up to whole bytes, and the byte that holds k. */
 export function filterByteLength(keys: number, bitsPerKey: number): number {
+  mustBeWhole('keys', keys, 0);
+  mustBeNumber('bitsPerKey', bitsPerKey);
   return Math.ceil(Math.max(keys * bitsPerKey, MIN_BITS) / 8) + 1;
+}
+
+function mustBeNumber(name: string, value: number): void {
+  if (typeof value !== 'number' || Number.isNaN(value)) throw new RangeError(`${name} must be a number, got ${String(value)}`);
 }
 
 /** Appends to `dst` the filter of `keys`. */
@@ -49,9 +56,13 @@ export function bloomHashes(keys: KeyList): Uint32Array {
  * Writes the filter of the keys with these Bloom hashes.
  *
  * @param filter zero bytes, of {@link filterByteLength}.
- * @throws RangeError when `filter` is shorter than two bytes.
+ * @param probes from 1 to {@link MAX_PROBES}.
+ * @throws TypeError or RangeError for other arguments, or when `filter` is shorter than two bytes.
  */
 export function fillBloomFilter(filter: Uint8Array, hashes: Uint32Array, probes: number): void {
+  mustBeBytes('filter', filter);
+  if (Object.prototype.toString.call(hashes) !== '[object Uint32Array]') throw new TypeError(`hashes must be a Uint32Array, got ${kindOf(hashes)}`);
+  mustBeWhole('probes', probes, 1, MAX_PROBES);
   if (filter.length < 2) throw new RangeError(`filter must have at least 2 bytes, got ${filter.length}`);
   filter[filter.length - 1] = probes;
   const bits = (filter.length - 1) * 8;

@@ -298,3 +298,16 @@ describe('keyMayMatch', () => {
     expect([hex(key), hex(filter)]).toEqual([hex(utf8('hello')), before]);
   });
 });
+
+test('the parts of a filter refuse arguments with which they would be wrong', () => {
+  const filter = new Uint8Array(9);
+  expect(() => fillBloomFilter([0, 0] as never, Uint32Array.of(1), 6)).toThrow(new TypeError('filter must be a Uint8Array, got an Array'));
+  expect(() => fillBloomFilter(filter, [1] as never, 6)).toThrow(new TypeError('hashes must be a Uint32Array, got an Array'));
+  for (const probes of [0, 31, 1.5, NaN, '6']) expect(() => fillBloomFilter(filter, Uint32Array.of(1), probes as number)).toThrow(/^probes must be a whole number, from 1 to 30/);
+  expect([...filter]).toEqual(new Array(9).fill(0));
+  for (const bits of [NaN, undefined, '10']) {
+    expect(() => probesFor(bits as number)).toThrow(new RangeError(`bitsPerKey must be a number, got ${bits}`));
+    expect(() => filterByteLength(1, bits as number)).toThrow(new RangeError(`bitsPerKey must be a number, got ${bits}`));
+  }
+  for (const keys of [-1, 0.5, NaN, '1']) expect(() => filterByteLength(keys as number, 10)).toThrow(/^keys must be a whole number, at least 0/);
+});
