@@ -149,3 +149,13 @@ test('bytes and files can be saved', async () => {
   const missing = tree.root('file', new StoredBlob('blob', 0, undefined, undefined));
   await expect(tree.file(missing.id)).rejects.toMatchObject({ code: 'BLOOM_MISSING_BLOB' });
 });
+
+test('an error without a stack has none, and odd names of properties are in quotes', () => {
+  const error = new RangeError('too far');
+  Object.defineProperty(error, 'stack', { value: undefined });
+  expect(lineOf(error, 200)).toBe('RangeError {message: "too far"}');
+  const odd: object = JSON.parse('{"": 1, "a b": 2, "__proto__": 3, "\\"": 4, "é": 5, "7": 6, "-1": 7}') as object;
+  expect(lineOf(odd, 200)).toBe('{7: 6, "": 1, "a b": 2, "__proto__": 3, "\\"": 4, é: 5, "-1": 7}');
+  const tree = new ValueTree();
+  expect(tree.children(tree.root('value', odd).id, 0, 9).map(({ label }) => label)).toEqual(['7', '""', '"a b"', '"__proto__"', '"\\""', 'é', '"-1"']);
+});

@@ -73,13 +73,23 @@ export function lineOf(value: unknown, limit: number, depth = 0): string {
     for (const [label, child] of partsOf(object)) {
       if (!isFirst && !add(', ')) return false;
       isFirst = false;
-      if (!isList && !(add(typeof label === 'string' ? label : lineOf(label, 40, partDepth + 1)) && add(': '))) return false;
+      if (!isList && !(add(typeof label === 'string' ? nameText(label) : lineOf(label, 40, partDepth + 1)) && add(': '))) return false;
       if (!write(child, partDepth + 1)) return false;
     }
     return add(isList ? ']' : '}');
   };
   write(value, depth);
   return text.length <= limit ? text : `${text.slice(0, limit)}…`;
+}
+
+/** The name of a property, in quotes unless it can be written without them. `__proto__` would name the prototype. */
+export function nameText(name: string): string {
+  return isPlainName(name) && name !== '__proto__' ? name : JSON.stringify(name);
+}
+
+/** Whether a name can follow a dot, or is an index. */
+export function isPlainName(name: string): boolean {
+  return /^(?:\d+|[\p{ID_Start}$_][\p{ID_Continue}$]*)$/u.test(name);
 }
 
 /** The direct parts of an object with their names, in order. Holes of arrays are left out. Keys of Maps can be any value. */
@@ -95,7 +105,7 @@ export function* partsOf(object: object): Generator<readonly [label: unknown, pa
     yield* Object.entries(object.fields);
     if (object.bytes !== undefined) yield ['bytes', object.bytes];
   } else if (object instanceof Error) {
-    for (const name of ['message', 'stack', 'cause'] as const) if (Object.hasOwn(object, name)) yield [name, object[name]];
+    for (const name of ['message', 'stack', 'cause'] as const) if (Object.hasOwn(object, name) && (name === 'cause' || object[name] !== undefined)) yield [name, object[name]];
     yield* Object.entries(object);
   } else if (leafText(object, 0) === undefined) {
     for (const name in object) if (Object.hasOwn(object, name)) yield [name, (object as Readonly<Record<string, unknown>>)[name]];

@@ -1,6 +1,6 @@
 import { HostObject, StoredBlob } from '@bloom/web-storage';
 import type { NodeFacts } from './storage-facts.js';
-import { leafText, lineOf, partsOf, typeOf } from './value-text.js';
+import { isPlainName, leafText, lineOf, nameText, partsOf, typeOf } from './value-text.js';
 
 /** The number of characters of a text that are shown before the user requests the whole text. */
 const TEXT_LENGTH = 1000;
@@ -38,7 +38,7 @@ export class ValueTree {
         children.push(isLeaf ? this.#add(key, child, `${path}.get(${key})`) : this.#add(`entry ${children.length}`, new MapEntry(label, child), `${path}, entry ${children.length}`));
       } else {
         const name = String(label);
-        children.push(this.#add(name, child, value instanceof HostObject || value instanceof MapEntry ? `${path}, ${name}` : `${path}${accessOf(name)}`));
+        children.push(this.#add(nameText(name), child, value instanceof HostObject || value instanceof MapEntry ? `${path}, ${name}` : `${path}${accessOf(name)}`));
       }
     }
     return children.slice(start, end);
@@ -114,7 +114,7 @@ function withoutType(line: string, type: string): string {
 
 function accessOf(name: string): string {
   if (/^\d+$/u.test(name)) return `[${name}]`;
-  return /^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u.test(name) ? `.${name}` : `[${JSON.stringify(name)}]`;
+  return isPlainName(name) ? `.${name}` : `[${JSON.stringify(name)}]`;
 }
 
 function bytesOf(value: unknown): Uint8Array | undefined {
