@@ -411,6 +411,9 @@ a pattern. 100,000 keys of each kind are asked for, in this order in each cell:
 2. past: the numbers after the last of the filter
 3. elsewhere: any other numbers
 
+Below 100,000 keys, a cell is the mean of several filters with 100,000 keys together: the first begins at 0, the others at random
+numbers. Single filters differ widely.
+
 \`npx pnpm@10 --filter @bloom/benchmarks structured-keys --long\` prints the tables, without \`--long\` up to a million keys. The
 figures are the same on every machine, and LevelDB in C++ makes the same filters and lets the same keys pass:
 \`npx pnpm@10 test-thorough structured-keys\`.
