@@ -404,7 +404,7 @@ describe('damage', () => {
   test('of a part that is gone, cut or another one is found by its name', async () => {
     const sound = await twoDeliveries();
     const [first, second] = (await readPublication(sound))!.levels[6]!.map(({ number }) => partName(number)) as [string, string];
-    const findingsWhere = async (change: (store: MemoryStore) => Promise<void>) => {
+    const findingsWhere = async (change: (store: MemoryStore) => Promise<unknown>) => {
       const store = new MemoryStore();
       for (const [name, bytes] of sound.files()) await store.put({ name, bytes, sha256: '' });
       await change(store);
