@@ -247,7 +247,7 @@ describe('a getMany that fails', () => {
   test('because of a wrong key reads nothing', async () => {
     const { table, source } = await opened();
     const wrong = [...keys.slice(0, 5), 7 as unknown as Uint8Array];
-    expect(await rejection(table.getMany(wrong))).toEqual(new TypeError('keys[5] must be a Uint8Array, got number'));
+    expect(await rejection(table.getMany(wrong))).toEqual(new TypeError('keys[5] must be a Uint8Array or a string, got number'));
     expect(source.signals).toEqual([]);
   });
 });
