@@ -1,4 +1,5 @@
 import type { Signal } from '@bloom/bytes';
+import { isPromise } from '@bloom/bytes/internal';
 import type { Folder, FolderFile } from './folder.js';
 import { type FolderReading, openFile, runAsync } from './folder-reading.js';
 
@@ -7,7 +8,15 @@ export class ClosingFiles {
   readonly #closing = new Set<Promise<void>>();
 
   close(file: Pick<FolderFile, 'close'> | undefined): void {
-    const closed = closeRead(file).then(() => void this.#closing.delete(closed));
+    let closing: void | Promise<void>;
+    try {
+      closing = file?.close?.();
+    } catch {
+      return;
+    }
+    // A promise that refers to the file would keep it in memory until the event loop turns, and synchronous lookups close many.
+    if (!isPromise(closing)) return;
+    const closed = attempt(() => closing).then(() => void this.#closing.delete(closed));
     this.#closing.add(closed);
   }
 
