@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { turns } from '@bloom/fixtures/event-loop';
 import { CorruptionError, SyncTable, Table } from '@bloom/sstable';
-import { fileIdentity, FileSource, SyncFileSource, writeTable } from '@bloom/sstable/node';
+import { fileIdentity, FileSource, ReadPace, SyncFileSource, writeTable } from '@bloom/sstable/node';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { caught, rejection } from '@bloom/fixtures/caught';
 import { collect, hex, numberedEntries, sameBytes, sameEntries } from './entries.js';
@@ -48,14 +48,22 @@ async function openDescriptors(): Promise<number> {
 }
 
 describe('FileSource', () => {
-  test('opens a file at once, or on a thread where its reads are not made at once', async () => {
+  test('opens a file at once where files share a pace, and on a thread otherwise', async () => {
     const requests = (): number => process.getActiveResourcesInfo().filter((name) => name === 'FSReqCallback').length;
     const before = requests();
-    const atOnce = FileSource.open(path);
+    const atOnce = FileSource.open(path, { readsAtOnce: new ReadPace() });
     expect(requests()).toBe(before);
-    const later = FileSource.open(path, { readsAtOnce: false });
-    expect(requests()).toBe(before + 1);
-    await Promise.all([atOnce, later].map(async (opening) => (await opening).close()));
+    const later = [false, true].map((readsAtOnce) => FileSource.open(path, { readsAtOnce }));
+    expect(requests()).toBe(before + 2);
+    await Promise.all([atOnce, ...later].map(async (opening) => (await opening).close()));
+  });
+
+  test('of files that share a pace, those after a slow opening are opened on threads, and their reads are still made at once', async () => {
+    const pace = new ReadPace(() => undefined);
+    expect(pace.opens.takesNext(0)).toBe(true);
+    pace.opens.took(5);
+    expect([pace.opens.takesNext(0), pace.takesNext(0)]).toEqual([false, true]);
+    await expect(FileSource.open(`${path}-missing`, { readsAtOnce: pace })).rejects.toMatchObject({ code: 'ENOENT' });
   });
 
   test.each(['break', 'throw', 'return'])('has no open file and no unhandled rejection after a walk that was left by %s', async (way) => {

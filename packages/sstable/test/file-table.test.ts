@@ -162,7 +162,7 @@ describe('openTable', () => {
       release = readPiece;
       controller.abort(reason);
     });
-    expect(await rejection(openTable(path, { readsAtOnce: false, signal: controller.signal }))).toBe(reason);
+    expect(await rejection(openTable(path, { signal: controller.signal }))).toBe(reason);
     expect(await openDescriptors()).toBe(1);
     release();
     await vi.waitFor(async () => expect(await openDescriptors()).toBe(0), { timeout: 120_000 });

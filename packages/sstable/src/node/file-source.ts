@@ -52,7 +52,8 @@ export function fileIdentity(path: string): FileIdentity | undefined {
 export interface FileSourceOptions {
   /**
    * Whether short reads of what the system has in memory are made at once instead of by another thread, which takes several times
-   * as long. With `true` each file measures its reads on its own; files of one disk can share a {@link ReadPace}. Default: true.
+   * as long. With `true` each file measures its reads on its own; files of one disk can share a {@link ReadPace}, by which they are
+   * also opened at once. Default: true.
    */
   readonly readsAtOnce?: boolean | ReadPace | undefined;
 }
@@ -107,7 +108,8 @@ export class FileSource implements Source {
    */
   static async open(path: string, options: FileSourceOptions = {}): Promise<FileSource> {
     const pace = paceOf(options);
-    const fd = await descriptorOf(path, pace);
+    // A pace of its own would let any number of files be opened at once.
+    const fd = await descriptorOf(path, options.readsAtOnce === pace ? pace?.opens : undefined);
     try {
       // Synchronous: the system has the answer in memory when it has just opened the file, and with a trip to another thread it takes
       // fifteen times as long (Node 20, Linux).
@@ -328,13 +330,15 @@ async function descriptorOf(path: string, pace: ReadPace | undefined): Promise<n
   }
 }
 
-/** Opens a file at once where a read would be made at once, in a fifth of the processor time of a trip to another thread. */
+/** Opens a file at once if the pace allows it, in a fifth of the processor time of a trip to another thread. */
 function openInPace(path: string, pace: ReadPace | undefined): number | undefined {
   const start = now();
   if (pace?.takesNext(start) !== true) return undefined;
-  const fd = openSync(path, WITHOUT_WAITING);
-  pace.took(now() - start);
-  return fd;
+  try {
+    return openSync(path, WITHOUT_WAITING);
+  } finally {
+    pace.took(now() - start);
+  }
 }
 
 function openLater(path: string, flags: number | string): Promise<number> {

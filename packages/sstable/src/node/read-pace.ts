@@ -45,10 +45,16 @@ export class ReadPace {
   readonly #countBlocks: () => number | undefined;
   /** How many blocks the system had read from disks after the last slow read. */
   #blocks: number | undefined;
+  #opens: ReadPace | undefined;
 
   /** @param countBlocks how many blocks the system has read from disks for this process; undefined where it does not say. For tests. */
   constructor(countBlocks: () => number | undefined = diskBlocksRead) {
     this.#countBlocks = countBlocks;
+  }
+
+  /** The pace at which files are opened, which may be slow where reads are not, as on a network that keeps what was read in memory. */
+  get opens(): ReadPace {
+    return (this.#opens ??= new ReadPace(this.#countBlocks));
   }
 
   /** Whether the next read is to be made at once. Counts it if not. @param now the time, in milliseconds. */
