@@ -84,7 +84,8 @@ describe('collectGarbage', () => {
   });
 
   test('leaves other objects alone, and deletes nothing without CURRENT or when a MANIFEST that is kept is damaged', async () => {
-    const store = new MemoryStore('garbage', () => 0);
+    let now = 0;
+    const store = new MemoryStore('garbage', () => now);
     const put = (name: string) => store.put({ name, bytes: utf8('x'), sha256: '' });
     for (const name of ['notes.txt', 'LOCK', '000005.log', 'LOG', '99.ldb', '.x.tmp']) await put(name);
     await put('1234567.ldb');
@@ -98,6 +99,8 @@ describe('collectGarbage', () => {
     await expect(collectGarbage(store)).rejects.toMatchObject({ code: 'BLOOM_NOT_PUBLISHED' });
     expect(store.files().has('1234567.ldb')).toBe(true);
     await store.put({ name: manifest, bytes, sha256: '' });
+    expect((await collectGarbage(store)).deleted).toEqual([]);
+    now = 10 * DAY;
     expect((await collectGarbage(store)).deleted).toEqual(['1234567.ldb']);
   });
 
@@ -108,11 +111,12 @@ describe('collectGarbage', () => {
       for (let day = 1; day <= 4; day++) await deliver(store, entriesOf(range(0, 10 * day)), BigInt(day));
       const previous = (await readPublication(store))!;
       await publish(store, await assemble(store, await partsOf(store, entriesOf(range(0, 7)), 9n), {}), { ifMatch: previous.etag });
+      now += 10 * DAY;
       let deletions = 0;
       const remove = store.delete.bind(store);
-      store.delete = async (name) => {
+      store.delete = async (...deletion) => {
         if (deletions++ === stop) throw new Error('killed');
-        return remove(name);
+        return remove(...deletion);
       };
       const isOver = await collectGarbage(store, { keep: 1 }).then(
         () => true,

@@ -331,7 +331,7 @@ describe.runIf(findChromium() !== undefined)('in pages of Chromium, levels in th
         found.push(codesOf(error));
       }
       return found;
-    })`)).toEqual(['value must be a Uint8Array, got number', 'value must be a Uint8Array, got object', 'Value cannot be null or undefined', [], ['LEVEL_NOT_SUPPORTED']]);
+    })`)).toEqual(['value must be a Uint8Array or a string, got number', 'value must be a Uint8Array or a string, got object', 'Value cannot be null or undefined', [], ['LEVEL_NOT_SUPPORTED']]);
     await page.close();
   });
 
