@@ -32,7 +32,7 @@ export class DatabaseStore implements LevelStore {
   readonly #keys: LentKeys;
   /** Pending reads, and writes to a shared database, for which `close` waits. */
   #reading = 0;
-  #onIdle: (() => void) | undefined;
+  #onIdle: (() => void)[] = [];
   readonly #common: Common;
   /** Set before the database is closed to be opened again. */
   successor: LevelStore | undefined;
@@ -176,7 +176,7 @@ export class DatabaseStore implements LevelStore {
 
   /** Waits for pending calls. */
   async idle(): Promise<void> {
-    if (this.#reading > 0) await new Promise<void>((resolve) => (this.#onIdle = resolve));
+    if (this.#reading > 0) await new Promise<void>((resolve) => this.#onIdle.push(resolve));
   }
 
   async close(): Promise<void> {
@@ -241,7 +241,10 @@ export class DatabaseStore implements LevelStore {
   }
 
   #hasRead(): void {
-    if (--this.#reading === 0) this.#onIdle?.();
+    if (--this.#reading > 0) return;
+    const waiting = this.#onIdle;
+    this.#onIdle = [];
+    for (const resolve of waiting) resolve();
   }
 
   #rangeWalk({ range, snapshot, fillCache, signal }: Omit<WalkOptions, 'form'>): RangeWalk {

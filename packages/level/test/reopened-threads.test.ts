@@ -4,10 +4,11 @@ import files from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { seeded } from '@bloom/fixtures';
 import { BloomLevel } from '@bloom/level';
 import { Database } from '@bloom/leveldb';
 import { WritableNodeFolder } from '@bloom/leveldb/node';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { deleteProgram, LevelThread, threadProgram } from './level-threads.js';
 
 const SHARED = { multithreading: true } as const;
@@ -144,4 +145,82 @@ test('and if the database cannot be opened again, the calls of the others fail u
   await level.close();
   await level.open();
   await mustBothWrite();
+});
+
+describe('while the level of the thread that has the database open is being closed', () => {
+  /** A thread whose level, which is open, does not answer for a while: the close waits for it. */
+  let busy: LevelThread;
+  beforeEach(async () => {
+    busy = new LevelThread(program);
+    await busy.open(path);
+  });
+  afterEach(() => busy.terminate());
+
+  const beBusy = (): Promise<void> => busy.run(() => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 250));
+
+  async function reopen(one: LevelThread): Promise<void> {
+    await one.close();
+    await one.open(path);
+  }
+
+  async function mustBeClosed(): Promise<void> {
+    const alone = new BloomLevel(path);
+    expect(await alone.get('d')).toBe('thread');
+    await alone.close();
+  }
+
+  test('the folder is unlocked when the others are closed too', async () => {
+    await failToWrite();
+    const waiting = beBusy();
+    await Promise.all([level.close(), reopen(thread), waiting]);
+    await thread.call('put', 'd', 'thread');
+    expect(await busy.call('get', 'd')).toBe('thread');
+    await Promise.all([thread.close(), busy.close()]);
+    await mustBeClosed();
+  });
+
+  test('and by two threads at once', async () => {
+    await failToWrite();
+    await Promise.all([level.close(), reopen(thread), reopen(busy)]);
+    await busy.call('put', 'd', 'thread');
+    expect(await thread.call('get', 'd')).toBe('thread');
+    await Promise.all([thread.close(), busy.close()]);
+    await mustBeClosed();
+  });
+
+  test('and has a read pending, which both wait for', async () => {
+    await failToWrite();
+    const { getAs } = Database.prototype;
+    vi.spyOn(Database.prototype, 'getAs').mockImplementationOnce(function (this: Database, ...given) {
+      // The keys of callers are copied synchronously.
+      const value = getAs.apply(this, given);
+      return delay(300).then(() => value);
+    });
+    const reading = level.get('a');
+    await Promise.all([level.close(), reopen(thread)]);
+    expect(await reading).toBe('1');
+    await thread.call('put', 'd', 'thread');
+    await Promise.all([thread.close(), busy.close()]);
+    await mustBeClosed();
+  });
+
+  test.each([1, 2, 3, 4])('or all levels are closed and opened at random, seed %i', async (seed) => {
+    const random = seeded(seed);
+    await failToWrite();
+    const users = [{ close: () => level.close(), open: () => level.open() }, ...[thread, busy].map((one) => ({ close: () => one.close(), open: () => one.open(path) }))];
+    await Promise.all(
+      users.map(async ({ close, open }) => {
+        for (let i = 0; i < 3; i++) {
+          await delay(random.below(20));
+          await close();
+          await delay(random.below(20));
+          await open();
+        }
+      }),
+    );
+    await thread.call('put', 'd', 'thread');
+    expect([await level.get('d'), await busy.call('get', 'd')]).toEqual(['thread', 'thread']);
+    await Promise.all(users.map(({ close }) => close()));
+    await mustBeClosed();
+  });
 });

@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import type { DatabaseError } from '@bloom/leveldb';
 import type { ByteFormats } from '../byte-formats.js';
 import type { OpenOptions } from '../level-options.js';
+import type { DatabaseStore } from '../database-store.js';
 import type { LevelStore } from '../level-store.js';
 import { type DatabaseUser, SharedDatabase } from '../worker/shared-database.js';
 import { type ReceivedBytes, WorkerStore } from '../worker/worker-store.js';
@@ -83,9 +84,11 @@ export async function openShared(location: string, options: OpenOptions, formats
 /** The store of the level that has opened the database. */
 function storeOf(database: SharedDatabase, own: DatabaseUser, identity: string): LevelStore {
   const host = new ThreadHost(identity, database);
-  const store = database.store.lent(async () => {
+  const store: DatabaseStore = database.store.lent(async () => {
     await host.ownLeaves();
     await database.leave(own);
+    // Another thread may have opened the database again in the meantime.
+    await store.successor?.close();
   });
   own.onReopening = () => {
     store.successor = new WorkerStore(new SessionCalls(database, host, own), RECEIVED);
