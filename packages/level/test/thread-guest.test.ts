@@ -60,6 +60,43 @@ test('calls fail with LEVEL_LOCKED when another process has opened the folder me
   await closing;
 });
 
+test('a level whose folder cannot be looked at fails its calls with the error, and goes on when it can', async () => {
+  const identity = '0:9';
+  let client = '';
+  const folder = new ThreadChannel<FolderMessage>(folderChannelName(identity), (message) => {
+    if ('hello' in message) client = message.hello;
+  });
+  const denied = Object.assign(new Error('EACCES: permission denied, stat'), { code: 'EACCES', syscall: 'stat' });
+  let looks = 0;
+  let isDenied = true;
+  const look = (): 'there' => {
+    looks++;
+    if (isDenied) throw denied;
+    return 'there';
+  };
+  const memory = new WritableMemoryFolder();
+  const makeDatabase = () => new SharedDatabase({ path: 'memory', folder: () => memory, canReopen: () => Promise.resolve(false) }, webFormats, {});
+  const guest = new ThreadGuest({ path: 'memory', identity, options: {}, look, makeDatabase }, 50);
+  void guest.find(1000);
+  await expect.poll(() => client).not.toBe('');
+  const owner = new ThreadChannel<ClientMessage>(clientChannelName(client), (message) => {
+    if ('requests' in message) owner.post({ from: 'before', answers: message.requests.map(([id]) => [id, 0, undefined]) });
+  });
+  owner.post({ owner: 'before', flag: new SharedArrayBuffer(4), thread: -1 });
+  await guest.call('open', {});
+  owner.close();
+  const before = new BloomLevel(memory);
+  await before.put('a', '1');
+  await before.close();
+  // Without a pending call too: an unhandled rejection would end the process.
+  await expect.poll(() => looks).toBeGreaterThan(1);
+  for (let i = 0; i < 2; i++) await expect(guest.call('get', 'a', 'utf8', undefined)).rejects.toMatchObject({ code: 'LEVEL_IO_ERROR', cause: denied });
+  isDenied = false;
+  expect(await guest.call('get', 'a', 'utf8', undefined)).toBe('1');
+  await guest.close();
+  folder.close();
+});
+
 test('a synchronous call gets the answer of a thread that opened the database meanwhile as soon as it is there', async () => {
   const folder = new ThreadChannel<FolderMessage>(folderChannelName('0:4'), (message) => {
     if ('hello' in message) client = message.hello;

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { threadId } from 'node:worker_threads';
 import type { DatabaseError } from '@bloom/leveldb';
-import { LevelError } from '../level-error.js';
+import { LevelError, levelErrorOf } from '../level-error.js';
 import type { OpenOptions } from '../level-options.js';
 import type { Stored, StoredFormat } from '../stored-format.js';
 import { HeldStates, repeatedRequests } from '../worker/held-states.js';
@@ -46,7 +46,7 @@ export interface GuestPlace {
   /** Of the folder. */
   readonly identity: string;
   readonly options: OpenOptions;
-  /** Whether the folder is still the same, was deleted, or another one took its place. */
+  /** Whether the folder is still the same, was deleted, or another one took its place. @throws an error of the system if that cannot be told. */
   look(): 'there' | 'gone' | 'replaced';
   makeDatabase(): SharedDatabase;
 }
@@ -247,7 +247,13 @@ export class ThreadGuest extends PendingCalls {
   /** Opens the database here, if its lock is free. */
   async #open(): Promise<void> {
     const { options, identity, path } = this.place;
-    const folder = this.place.look();
+    let folder: ReturnType<GuestPlace['look']>;
+    try {
+      folder = this.place.look();
+    } catch (error) {
+      this.refuse(levelErrorOf(error));
+      return;
+    }
     if (folder !== 'there') {
       this.#refuseAsGone(`${path} was deleted, or another folder took its place`, folder === 'gone');
       return;
