@@ -131,6 +131,16 @@ test('but not while the disk has too little space: then all can still read', asy
   await mustBothWrite();
 });
 
+test('but not where the free space cannot be told', async () => {
+  await failToWrite();
+  const statfs = vi.spyOn(files, 'statfs').mockRejectedValue(Object.assign(new Error('ENOSYS: function not implemented, statfs'), { code: 'ENOSYS', syscall: 'statfs' }));
+  await level.close();
+  await level.open();
+  expect(statfs).toHaveBeenCalled();
+  await expect(level.put('c', '1')).rejects.toMatchObject({ code: 'LEVEL_IO_ERROR' });
+  expect(await level.get('a')).toBe('1');
+});
+
 test('and if the database cannot be opened again, the calls of the others fail until it can', async () => {
   await failToWrite();
   await thread.close();

@@ -59,7 +59,11 @@ export class NodePlace implements SharedPlace {
   }
 
   get #isSame(): boolean {
-    return this.#identity !== undefined && identityOf(this.path) === this.#identity;
+    try {
+      return this.#identity !== undefined && identityOf(this.path) === this.#identity;
+    } catch {
+      return false;
+    }
   }
 
   #keepable(lock: FolderLock): FolderLock {

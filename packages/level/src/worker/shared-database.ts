@@ -79,7 +79,7 @@ export class SharedDatabase {
   join(user: DatabaseUser, options: OpenOptions): Promise<void> {
     this.#users.add(user);
     const joining = this.#inTurn(async () => {
-      if (this.#store?.hasWritingEnded === true && (await this.#place.canReopen())) await this.#openAgain(options);
+      if (this.#store?.hasWritingEnded === true && (await this.#canReopen())) await this.#openAgain(options);
       if (this.#store !== undefined && options.errorIfExists === true) {
         throw new DatabaseError('BLOOM_DATABASE_EXISTS', `${this.#place.path} has a database, and errorIfExists is true`);
       }
@@ -116,6 +116,15 @@ export class SharedDatabase {
       this.onClose(closing ?? Promise.resolve());
       await closing;
     });
+  }
+
+  async #canReopen(): Promise<boolean> {
+    try {
+      return await this.#place.canReopen();
+    } catch {
+      // The host cannot tell whether there is space.
+      return false;
+    }
   }
 
   async #openAgain(options: OpenOptions): Promise<void> {
