@@ -253,3 +253,23 @@ test('a synchronous read finds the database that another level of its thread has
     await database.leave(owner);
   }
 });
+
+test('a synchronous read passes over a database of its thread that could not be opened again', async () => {
+  const identity = '0:10';
+  const failed = { isOpen: false, onClose: (_closing: Promise<void>): void => undefined };
+  new ThreadHost(identity, failed as unknown as SharedDatabase);
+  const guest = new ThreadGuest({ path: 'memory', identity, options: {}, look: () => 'there' as const, makeDatabase: () => undefined as never });
+  const memory = new WritableMemoryFolder();
+  const database = new SharedDatabase({ path: 'memory', folder: () => memory, canReopen: () => Promise.resolve(false) }, webFormats, {});
+  const owner = { letGo: () => undefined };
+  await database.join(owner, {});
+  await database.store.put('a', '1', false);
+  new ThreadHost(identity, database);
+  try {
+    expect(guest.getNow('a', 'utf8', undefined)).toBe('1');
+  } finally {
+    guest.fail('the test has ended');
+    failed.onClose(Promise.resolve());
+    await database.leave(owner);
+  }
+});

@@ -61,7 +61,7 @@ export class ThreadHost {
    */
   static welcome(identity: string, client: string): boolean {
     for (const host of ThreadHost.#here) {
-      if (host.#identity !== identity) continue;
+      if (host.#identity !== identity || !host.#database.isOpen) continue;
       host.#welcome(client);
       return true;
     }
