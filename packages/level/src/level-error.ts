@@ -8,7 +8,7 @@ import { CorruptionError, DatabaseError, FolderError } from '@bloom/leveldb';
  * - `LEVEL_IO_ERROR`: the folder failed to read or to write.
  * - `LEVEL_NO_SPACE`: the quota of the origin, in a browser, is used up. Earlier writes are intact. Once there is space, the level can be
  *   written to again after one of the pages that use it has closed and opened it.
- * - `LEVEL_DATABASE_NOT_OPEN`: the database is closed.
+ * - `LEVEL_DATABASE_NOT_OPEN`: the database is closed, or `getSync` was called while it is opened again after a failed write.
  * - `LEVEL_ABORTED`: the signal of an iterator was aborted.
  * - `LEVEL_READONLY`: a write to a level that was opened with `readOnly`.
  * - `LEVEL_SNAPSHOT_LOST`: the page or thread that had the database open for this one ended, after writes that the iterator or snapshot does
@@ -42,6 +42,11 @@ export class LevelError extends Error {
 export function notOpen(cause: unknown, call?: string): LevelError {
   const problem = call === undefined ? 'Database is not open' : `Database is not open: cannot call ${call}`;
   return new LevelError('LEVEL_DATABASE_NOT_OPEN', problem, cause === undefined ? undefined : { cause });
+}
+
+/** The error of a synchronous call, which cannot wait, while a failed write makes a thread open the database again. */
+export function openingAgain(): LevelError {
+  return new LevelError('LEVEL_DATABASE_NOT_OPEN', 'Database is being opened again after a failed write: getSync() and getProperty() cannot wait for it, as other calls do');
 }
 
 /** The error of a walk or snapshot whose state no longer exists. */

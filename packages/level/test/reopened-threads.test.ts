@@ -108,6 +108,9 @@ test('and calls that are made meanwhile wait for it, and no one else gets the lo
   const opening = Promise.all([other.open(), thread.open(path)]);
   await closing;
   await expect(alone.open()).rejects.toMatchObject({ cause: { code: 'LEVEL_LOCKED' } });
+  // A synchronous call cannot.
+  expect(() => level.getSync('a')).toThrow(expect.objectContaining({ code: 'LEVEL_DATABASE_NOT_OPEN', message: expect.stringContaining('opened again') as string }) as Error);
+  expect(() => level.getProperty('leveldb.stats')).toThrow(expect.objectContaining({ message: expect.stringContaining('opened again') as string }) as Error);
   const calls = [level.get('a'), level.put('c', 'level'), level.getMany(['a', 'c']), level.keys().all()];
   expect(await Promise.all(calls)).toEqual(['1', undefined, ['1', 'level'], ['a', 'b', 'c']]);
   await opening;

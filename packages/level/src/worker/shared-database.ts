@@ -1,7 +1,7 @@
 import { Database, DatabaseError, type RepairReport, type WritableFolder } from '@bloom/leveldb';
 import { DatabaseStore, type SequenceSnapshot } from '../database-store.js';
 import { destroyFolder, repairFolder } from '../folder-calls.js';
-import { levelErrorOf, notOpen } from '../level-error.js';
+import { levelErrorOf, notOpen, openingAgain } from '../level-error.js';
 import type { ByteFormats } from '../byte-formats.js';
 import { databaseOptionsOf } from '../database-options.js';
 import type { OpenOptions } from '../level-options.js';
@@ -61,7 +61,7 @@ export class SharedDatabase {
 
   /** The open database. @throws LevelError `LEVEL_DATABASE_NOT_OPEN`. */
   get store(): DatabaseStore {
-    if (this.#store === undefined) throw notOpen(this.#failure);
+    if (this.#store === undefined) throw this.#reopening === undefined ? notOpen(this.#failure) : openingAgain();
     return this.#store;
   }
 
