@@ -1,8 +1,9 @@
 import { turns } from '@bloom/fixtures/event-loop';
 import { Database, DatabaseError, type WritableFile, WritableMemoryFolder } from '@bloom/leveldb';
-import type { TableThread } from '@bloom/leveldb/internal';
+import type { TableThread, TableThreadSettings } from '@bloom/leveldb/internal';
 import { describe, expect, test } from 'vitest';
 import { rejection } from '@bloom/fixtures/caught';
+import { ThreadedMemoryFolder } from './threaded-memory-folder.js';
 
 const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
 
@@ -82,6 +83,36 @@ describe('a folder whose thread', () => {
     expect(await database.get(utf8('key7'))).toEqual(new Uint8Array(1000).fill(2));
     await database.close();
   });
+});
+
+test.each([
+  ['after its first job, another one is started for the next job', 1, 3],
+  ['before its first job, none is started again', 0, 1],
+])('when the thread of a folder ends %s', async (_, jobs, threads) => {
+  let started = 0;
+  class FailingThreads extends ThreadedMemoryFolder {
+    override startTableThread(settings: TableThreadSettings): TableThread {
+      started++;
+      const thread = super.startTableThread(settings);
+      let left = jobs;
+      return {
+        ...thread,
+        get hasEnded() {
+          return left < 0;
+        },
+        flush: (...given) => (left-- > 0 ? thread.flush(...given) : Promise.reject(new Error('the worker has ended'))),
+      };
+    }
+  }
+  const folder = new FailingThreads();
+  const database = await Database.open(folder);
+  for (let round = 0; round < 6; round++) {
+    for (let i = 0; i < 1500; i++) await database.put(utf8(`${round} ${i}`), new Uint8Array(1000).fill(round));
+    await database.flush();
+  }
+  expect([started, folder.jobs]).toEqual([threads, threads * jobs]);
+  for (let round = 0; round < 6; round++) expect(await database.get(utf8(`${round} 7`))).toEqual(new Uint8Array(1000).fill(round));
+  await database.close();
 });
 
 test('an opening that is refused gives others their turn, so that a caller may try again until they let go', async () => {

@@ -23,6 +23,9 @@ export class TableMaker {
   readonly #settings: Settings;
   readonly #order: KeyOrder;
   #thread: TableThread | undefined;
+  /** Whether the thread has done a job. */
+  #hasWorked = false;
+  #isClosed = false;
   /** Wakes a merge that runs on the thread. */
   #look: () => void = () => undefined;
 
@@ -82,6 +85,7 @@ export class TableMaker {
 
   /** Ends the work on the thread, which fails. */
   async close(): Promise<void> {
+    this.#isClosed = true;
     await this.#thread?.close();
   }
 
@@ -89,7 +93,9 @@ export class TableMaker {
     const thread = this.#threadFor(memtable.memoryUsage);
     if (thread === undefined) return undefined;
     try {
-      return await thread.flush(await copiedMemtable(memtable, thread.takeSpare?.()), number, bitsPerKey);
+      const table = await thread.flush(await copiedMemtable(memtable, thread.takeSpare?.()), number, bitsPerKey);
+      this.#hasWorked = true;
+      return table;
     } catch {
       return undefined;
     }
@@ -101,7 +107,10 @@ export class TableMaker {
     const job: { isSettled: boolean; made?: CompactedTables } = { isSettled: false };
     void thread
       .compact(request)
-      .then((made) => void (job.made = made))
+      .then((made) => {
+        job.made = made;
+        this.#hasWorked = true;
+      })
       .catch(() => undefined)
       .then(() => {
         job.isSettled = true;
@@ -116,20 +125,29 @@ export class TableMaker {
       }
     } catch (error) {
       // Closing the thread ends the merge on it. The next job starts another thread.
-      this.#thread = undefined;
+      if (this.#thread === thread) this.#thread = undefined;
       await thread.close();
       throw error;
     }
   }
 
-  /** The thread, if there is one and `byteLength` is enough work for it. */
-  #threadFor(byteLength: number): TableThread | undefined {
-    const { thread: settings } = this.#settings;
-    if (byteLength < THREAD_MIN_BYTES || this.#thread?.hasEnded === true) return undefined;
+  #started(byteLength: number): TableThread | undefined {
+    this.#hasWorked = false;
     try {
-      return (this.#thread ??= this.#folder.startTableThread?.(settings, byteLength));
+      return this.#folder.startTableThread?.(this.#settings.thread, byteLength);
     } catch {
       return undefined;
     }
+  }
+
+  /** The thread, if there is one and `byteLength` is enough work for it. */
+  #threadFor(byteLength: number): TableThread | undefined {
+    if (byteLength < THREAD_MIN_BYTES || this.#isClosed) return undefined;
+    if (this.#thread?.hasEnded === true) {
+      // Another one would also end before its first job was done, as where the worker's file cannot be loaded.
+      if (!this.#hasWorked) return undefined;
+      this.#thread = undefined;
+    }
+    return (this.#thread ??= this.#started(byteLength));
   }
 }
