@@ -6,8 +6,9 @@ import { assemble, collectGarbage, MemoryStore, partName, publish, readManifest,
 import { FolderStore } from '@bloom/bulk/node';
 import { type R2BucketLike, R2Store } from '@bloom/bulk/r2';
 import { afterEach, describe, expect, test } from 'vitest';
+import { sha256Hex } from '../src/part/sha256.js';
 import { FakeS3 } from './fake-s3.js';
-import { deliver, entriesOf, partsOf, range } from './model.js';
+import { deliver, entriesOf, partsOf, range, utf8 } from './model.js';
 
 const HOUR = 3_600_000;
 
@@ -117,6 +118,31 @@ describe('a part that a job writes again between the last look at it and its del
     expect(await collectGarbage(store)).toMatchObject({ deleted: [] });
     expect(server.bytes(name)).toHaveLength(lost!.byteLength);
     expect(failures).toBe(1);
+  });
+
+  test.each([400, 501] as const)('stays in S3 that refuses to compare in a deletion, with status %i; other objects are deleted without a condition', async (status) => {
+    const server = await FakeS3.start();
+    cleanups.push(() => server.close());
+    server.conditionalDeleteStatus = status;
+    const store = server.store();
+    const names = ['000001.ldb', '000002.ldb', '000003.ldb'];
+    for (const name of names) await store.put({ name, bytes: utf8(name), sha256: await sha256Hex(utf8(name)) });
+    const [renewed, other, last] = await Promise.all(names.map(async (name) => (await store.head(name))!));
+    server.fault = (request) => {
+      const object = server.objects.get('words/000001.ldb')!;
+      if (request === 'DELETE 000001.ldb') server.objects.set('words/000001.ldb', { ...object, modified: new Date(Date.now() + HOUR) });
+      return undefined;
+    };
+    server.requests = [];
+    expect(await store.delete('000001.ldb', renewed)).toBe(false);
+    expect(server.requests).toEqual(['DELETE 000001.ldb', 'HEAD 000001.ldb']);
+    expect(server.bytes('000001.ldb')).toBeDefined();
+    const another = server.store();
+    server.requests = [];
+    expect(await another.delete('000002.ldb', other)).toBe(true);
+    expect(await another.delete('000003.ldb', last)).toBe(true);
+    expect(server.requests).toEqual(['DELETE 000002.ldb', 'HEAD 000002.ldb', 'DELETE 000002.ldb', 'DELETE 000003.ldb']);
+    expect([...server.objects.keys()]).toEqual(['words/000001.ldb']);
   });
 
   test('stays in R2 if the first call to delete it failed', async () => {

@@ -94,7 +94,7 @@ const DEFAULT_TIMEOUT_MS = 60_000;
 const LEAST_MULTIPART_BYTES = 5 * 2 ** 20;
 const DEFAULT_MULTIPART_BYTES = 64 * 2 ** 20;
 
-/** Statuses, other than 500 and above, after which the same request may succeed. 409: another conditional request is in progress. */
+/** Statuses, other than 500 and above except 501, after which the same request may succeed. 409: another conditional request is in progress. */
 const TEMPORARY: readonly number[] = [408, 409, 425, 429];
 /** Error codes with status 400 after which it may succeed: the request did not arrive complete. */
 const CUT_REQUEST: readonly (string | undefined)[] = ['RequestTimeout', 'IncompleteBody'];
@@ -143,6 +143,8 @@ export class S3Store implements Store {
   readonly #prefix: string;
   /** Whether the server is known to honour conditions. */
   #keepsConditions = false;
+  /** Whether deletions have a condition. Some servers refuse it. */
+  #comparesInDelete = true;
 
   /**
    * @param url the URL of the bucket followed by the prefix: `https://BUCKET.s3.REGION.amazonaws.com/PREFIX/` if the host begins with
@@ -222,10 +224,16 @@ export class S3Store implements Store {
 
   async delete(name: string, seen?: StoredObject, signal?: Signal): Promise<boolean> {
     mustNameOne('S3Store.delete', name, arguments.length);
-    const headers = seen?.etag !== undefined && isStrong(seen.etag) ? { 'if-match': seen.etag } : {};
+    const headers = this.#comparesInDelete && seen?.etag !== undefined && isStrong(seen.etag) ? { 'if-match': seen.etag } : {};
     // The ETag of many servers is a hash of the bytes, which a renewal does not change.
-    const beforeRetry = seen && (async () => this.#statusSince(seen, await this.head(name, signal)));
-    const answer = await this.#ask({ method: 'DELETE', name, headers }, signal, beforeRetry);
+    const statusSince = seen && (async () => this.#statusSince(seen, await this.head(name, signal)));
+    let answer = await this.#ask({ method: 'DELETE', name, headers }, signal, statusSince);
+    if ('if-match' in headers && isNotImplemented(answer)) {
+      this.#comparesInDelete = false;
+      const status = await statusSince?.();
+      if (status !== undefined) return status !== 412;
+      answer = await this.#ask({ method: 'DELETE', name }, signal, statusSince);
+    }
     return this.#mustBe(answer, [200, 204, 404, 412], `delete ${name}`, name).status !== 412;
   }
 
@@ -325,7 +333,7 @@ export class S3Store implements Store {
         signal?.throwIfAborted();
         failure = error;
       }
-      const isTemporary = answer === undefined || answer.status >= 500 || TEMPORARY.includes(answer.status) || (answer.status === 400 && CUT_REQUEST.includes(errorCodeOf(answer)));
+      const isTemporary = answer === undefined || (answer.status >= 500 && answer.status !== 501) || TEMPORARY.includes(answer.status) || (answer.status === 400 && CUT_REQUEST.includes(errorCodeOf(answer)));
       if (answer !== undefined && !isTemporary) return answer;
       if (tries === this.#retries) throw this.#failed(`${request.method} ${request.name}`, answer, request.name, failure);
       // 409 and 429 mean that nothing was done. After any other failure, this is unknown.
@@ -520,6 +528,11 @@ function textOf({ bytes }: Answer): string {
 /** The error code in the body of a response. */
 function errorCodeOf(answer: Answer): string | undefined {
   return elementOf(textOf(answer), 'Code');
+}
+
+/** Whether the server lacks what was requested. */
+function isNotImplemented(answer: Answer): boolean {
+  return answer.status === 501 || (answer.status === 400 && errorCodeOf(answer) === 'NotImplemented');
 }
 
 /** The delay that a response asks for, up to a minute. */
