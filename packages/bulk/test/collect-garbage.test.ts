@@ -1,14 +1,15 @@
 // What the collection of garbage leaves alone.
-import { mkdtemp, readdir, rm, utimes } from 'node:fs/promises';
+import promises, { mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
+import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { assemble, collectGarbage, MemoryStore, partName, publish, readManifest, readPublication, type Store, verifyPublished } from '@bloom/bulk';
+import { assemble, collectGarbage, MemoryStore, partName, publish, readManifest, readPublication, type Store, type StoredObject, verifyPublished } from '@bloom/bulk';
 import { FolderStore } from '@bloom/bulk/node';
 import { type R2BucketLike, R2Store } from '@bloom/bulk/r2';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, onTestFinished, test } from 'vitest';
 import { sha256Hex } from '../src/part/sha256.js';
 import { FakeS3 } from './fake-s3.js';
-import { deliver, entriesOf, partsOf, range, utf8 } from './model.js';
+import { collected, deliver, entriesOf, partsOf, range, utf8 } from './model.js';
 
 const HOUR = 3_600_000;
 
@@ -210,4 +211,70 @@ test('ages are measured by the store’s clock, whatever that of this machine is
   } finally {
     server.close();
   }
+});
+
+describe('a folder whose garbage is collected', () => {
+  async function newFolder(): Promise<string> {
+    const path = await mkdtemp(join(tmpdir(), 'bloom-garbage-'));
+    onTestFinished(() => rm(path, { recursive: true }));
+    return path;
+  }
+
+  /** Replaces the `stat` of the system until the test is over. */
+  function replaceStat(replacement: typeof promises.stat): void {
+    const { stat } = promises;
+    onTestFinished(() => {
+      promises.stat = stat;
+      syncBuiltinESMExports();
+    });
+    promises.stat = replacement;
+    syncBuiltinESMExports();
+  }
+
+  test('has a part again that was written again while it was being deleted, if the collecting process was killed', async () => {
+    const path = await newFolder();
+    const store = new FolderStore(path);
+    const [lost] = await partsOf(store, entriesOf([5]), 2n);
+    await deliver(store, entriesOf(range(0, 100)), 1n);
+    const name = partName(lost!.number);
+    const seen: StoredObject = { ...(await store.head(name))!, modifiedMs: 0 };
+    const { stat } = promises;
+    let isKilled = false;
+    // The deletion never continues after it has renamed the part.
+    const isStopped = new Promise<void>((resolve) => {
+      replaceStat(((...given: Parameters<typeof stat>) => {
+        if (isKilled || !String(given[0]).includes(`.${name}.`)) return stat(...given);
+        isKilled = true;
+        resolve();
+        return new Promise(() => undefined);
+      }) as typeof stat);
+    });
+    void store.delete(name, seen);
+    await isStopped;
+    expect(await readdir(path)).not.toContain(name);
+
+    const other = new FolderStore(path);
+    await publish(other, await assemble(other, [lost!], { previous: await readPublication(other) }));
+    expect(await verifyPublished(other)).toMatchObject({ findings: [] });
+    expect((await readdir(path)).filter((file) => file.startsWith('.'))).toEqual([]);
+    expect(await collected(other.list())).toContainEqual(await other.head(name));
+  });
+
+  test('keeps no temporary file of a killed writer, even if the collecting process is killed too', async () => {
+    const path = await newFolder();
+    const store = new FolderStore(path);
+    await deliver(store, entriesOf(range(0, 100)), 1n);
+    const name = '.000005.ldb.0123456789abcdef.tmp';
+    await writeFile(join(path, name), 'half of a pa');
+    await utimes(join(path, name), 1, 1);
+    const { rename } = promises;
+    onTestFinished(() => {
+      promises.rename = rename;
+      syncBuiltinESMExports();
+    });
+    promises.rename = () => Promise.reject(new Error('killed'));
+    syncBuiltinESMExports();
+    expect(await collectGarbage(store)).toMatchObject({ deleted: [name] });
+    expect(await readdir(path)).not.toContain(name);
+  });
 });

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
-import { link, mkdir, open, readdir, readFile, rename, stat, unlink, utimes } from 'node:fs/promises';
+import { link, mkdir, open, readdir, readFile, rename, rm, stat, unlink, utimes } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Signal } from '@bloom/bytes';
@@ -9,6 +9,7 @@ import { DatabaseError, type Folder, type FolderLock } from '@bloom/leveldb';
 import { mustBePlainName } from '@bloom/leveldb/internal';
 import { NodeFolder, WritableNodeFolder } from '@bloom/leveldb/node';
 import { BulkError } from '../part/bulk-error.js';
+import { isTemporaryName, parseObjectName } from '../part/object-name.js';
 import { mustNameOne, type NewObject, type ReadObject, type Replacement, type Store, type StoredObject } from '../store/store.js';
 
 /** How to write to a folder. */
@@ -121,7 +122,7 @@ export class FolderStore implements Store {
       if (codeOf(error) === 'ENOENT') return;
       throw this.#failed('list it', error);
     }
-    for (const name of names) {
+    for (const name of await this.#restored(names)) {
       const object = await this.head(name, signal);
       if (object !== undefined) yield object;
     }
@@ -132,7 +133,8 @@ export class FolderStore implements Store {
     signal?.throwIfAborted();
     const path = this.#pathOf(name);
     try {
-      if (seen !== undefined) return await this.#deleteUnchanged(name, path, seen);
+      // A temporary file has one writer, which does not renew it.
+      if (seen !== undefined && !isTemporaryName(name)) return await this.#deleteUnchanged(name, path, seen);
       await unlink(path);
     } catch (error) {
       if (codeOf(error) !== 'ENOENT') throw this.#failed(`delete ${name}`, error, name);
@@ -140,17 +142,36 @@ export class FolderStore implements Store {
     return true;
   }
 
-  /** Renames the file before its time is compared: a writer that renews it then finds no file, and writes it again. */
+  /**
+   * Renames the file before its time is compared: a writer that renews it then finds no file, and writes it again. If the process is
+   * killed before it gives a renewed file its name back, {@link list} does.
+   */
   async #deleteUnchanged(name: string, path: string, seen: StoredObject): Promise<boolean> {
-    const temporary = this.#temporaryPath(name);
-    await rename(path, temporary);
-    let isUnchanged = false;
-    try {
-      isUnchanged = (await stat(temporary)).mtimeMs === seen.modifiedMs;
-    } finally {
-      await (isUnchanged ? unlink(temporary) : rename(temporary, path));
+    const renamed = this.#pathOf(`.${name}.${randomBytes(8).toString('hex')}${DELETED}`);
+    await rename(path, renamed);
+    // It has its name back already if another process has listed the folder.
+    const modifiedMs = await stat(renamed).then(({ mtimeMs }) => mtimeMs, () => undefined);
+    if (modifiedMs !== seen.modifiedMs) {
+      await restore(renamed, path);
+      return false;
     }
-    return isUnchanged;
+    await unlink(renamed);
+    return true;
+  }
+
+  /** Gives files back their names that a killed process has renamed in order to delete them. @returns the names afterwards. */
+  async #restored(names: readonly string[]): Promise<Set<string>> {
+    const restored = new Set(names);
+    for (const renamed of names) {
+      if (!renamed.endsWith(DELETED)) continue;
+      const name = renamed.slice(1, renamed.lastIndexOf('.', renamed.length - DELETED.length - 1));
+      if (parseObjectName(name) === undefined) continue;
+      // In a folder that only others may change, the file stays as it is.
+      await restore(this.#pathOf(renamed), this.#pathOf(name)).catch(() => undefined);
+      restored.delete(renamed);
+      restored.add(name);
+    }
+    return restored;
   }
 
   folder(): Folder {
@@ -235,6 +256,9 @@ export class FolderStore implements Store {
 
 const MAX_ETAG_BYTES = 256;
 
+/** The end of the name of a file that is being deleted: `.NAME.HEX.deleted`. */
+const DELETED = '.deleted';
+
 /** A folder in which a database was published. */
 class PublishedNodeFolder extends NodeFolder {
   readonly isPublished = true;
@@ -242,6 +266,16 @@ class PublishedNodeFolder extends NodeFolder {
 
 function codeOf(error: unknown): string | undefined {
   return (error as NodeJS.ErrnoException | undefined)?.code;
+}
+
+/** Gives a renamed file its name back, unless it was written again or has its name already. */
+async function restore(renamed: string, path: string): Promise<void> {
+  try {
+    await link(renamed, path);
+  } catch (error) {
+    if (!['EEXIST', 'ENOENT'].includes(codeOf(error) ?? '')) throw error;
+  }
+  await rm(renamed, { force: true });
 }
 
 async function syncFolder(path: string): Promise<void> {

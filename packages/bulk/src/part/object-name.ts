@@ -60,6 +60,11 @@ export function parseObjectName(name: string): ObjectName | undefined {
   return undefined;
 }
 
+/** Whether a name is that of a file that a killed writer leaves in a folder. */
+export function isTemporaryName(name: string): boolean {
+  return /^\.(?:CURRENT|MANIFEST-[0-9]+(?:\.replaced)?|[0-9]+\.ldb)\.[0-9a-f]+\.tmp$/.test(name);
+}
+
 function padded(number: bigint): string {
   return number.toString().padStart(6, '0');
 }

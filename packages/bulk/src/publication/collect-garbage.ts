@@ -1,7 +1,7 @@
 import type { Signal } from '@bloom/bytes';
 import { mustBeBoolean, mustBeOptions, mustBeSignal, mustBeWhole, mustHaveAtMost, mustHaveMethods } from '@bloom/bytes/internal';
 import { BulkError } from '../part/bulk-error.js';
-import { parseObjectName, partName } from '../part/object-name.js';
+import { isTemporaryName, parseObjectName, partName } from '../part/object-name.js';
 import { ageMsOf, type Store, type StoredObject } from '../store/store.js';
 import { type PublishedState, readCurrent, readManifest, readPublication } from './publication.js';
 
@@ -36,9 +36,6 @@ export interface GarbageReport {
   /** The MANIFESTs that are kept: the current one first, then replaced ones, the most recent first. */
   readonly manifests: readonly string[];
 }
-
-/** The files that a killed writer leaves in a folder. */
-const TEMPORARY = /^\.(?:CURRENT|MANIFEST-[0-9]+(?:\.replaced)?|[0-9]+\.ldb)\.[0-9a-f]+\.tmp$/;
 
 /**
  * Deletes objects that no reader needs: parts that neither the current MANIFEST nor one of the last replaced ones lists, and other
@@ -79,7 +76,7 @@ export async function collectGarbage(store: Store, options: GarbageOptions = {})
       case 'current':
         return false;
       case undefined:
-        return TEMPORARY.test(object.name);
+        return isTemporaryName(object.name);
     }
   });
   // A MANIFEST before the parts that it lists, so that none ever lists parts that are gone; its mark last, so that an
