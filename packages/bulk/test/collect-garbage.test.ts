@@ -278,3 +278,51 @@ describe('a folder whose garbage is collected', () => {
     expect(await readdir(path)).not.toContain(name);
   });
 });
+
+test('eight objects are deleted at the same time after a look at CURRENT: MANIFESTs, then parts, then the marks of MANIFESTs', async () => {
+  let now = Date.now() - 100 * HOUR;
+  const store = new MemoryStore('garbage', () => now);
+  for (let day = 1; day <= 3; day++) await deliver(store, entriesOf(range(0, 5000), `day ${day}`), BigInt(day));
+  const whole = await assemble(store, await partsOf(store, entriesOf([5]), 9n));
+  await publish(store, whole, { ifMatch: (await readPublication(store))!.etag });
+  now = Date.now();
+  const events: string[] = [];
+  let [deletions, most] = [0, 0];
+  const { get, delete: remove } = { get: store.get.bind(store), delete: store.delete.bind(store) };
+  store.get = (name, signal) => (events.push(name), get(name, signal));
+  store.delete = async (...given) => {
+    most = Math.max(most, ++deletions);
+    await new Promise((resolve) => setImmediate(resolve));
+    const isDeleted = await remove(...given);
+    events.push(given[0].endsWith('.replaced') ? 'mark' : given[0].endsWith('.ldb') ? 'part' : 'MANIFEST');
+    deletions--;
+    return isDeleted;
+  };
+  const { deleted } = await collectGarbage(store, { keep: 0 });
+  const [manifests, parts, marks] = [/^MANIFEST-\d+$/, /\.ldb$/, /\.replaced$/].map((kind) => deleted.filter((name) => kind.test(name)).length);
+  expect({ manifests, marks, most }).toEqual({ manifests: 3, marks: 3, most: 8 });
+  expect(parts).toBeGreaterThan(8);
+  const rounds = (kind: string, count: number): string[] => Array.from({ length: Math.ceil(count / 8) }, (_, i) => ['CURRENT', ...Array.from({ length: Math.min(8, count - 8 * i) }, () => kind)]).flat();
+  expect(events.slice(events.indexOf('CURRENT', 1))).toEqual([...rounds('MANIFEST', 3), ...rounds('part', parts!), ...rounds('mark', 3)]);
+});
+
+test('a deletion that fails ends the collection after those that were begun with it', async () => {
+  let now = Date.now() - 100 * HOUR;
+  const store = new MemoryStore('garbage', () => now);
+  const unused = await partsOf(store, entriesOf(range(0, 12_000), 'unused'), 2n);
+  await deliver(store, entriesOf([5]), 1n);
+  now = Date.now();
+  let ended = 0;
+  const remove = store.delete.bind(store);
+  store.delete = async (name, seen, signal) => {
+    if (ended === 0 && name === partName(unused.map(({ number }) => number).sort((a, b) => (partName(a) < partName(b) ? -1 : 1))[0]!)) throw new Error('full');
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    const isDeleted = await remove(name, seen, signal);
+    ended++;
+    return isDeleted;
+  };
+  await expect(collectGarbage(store)).rejects.toThrow('full');
+  expect(ended).toBe(Math.min(unused.length, 8) - 1);
+  const left = unused.length - ended;
+  expect((await collectGarbage(store)).deleted).toHaveLength(left);
+});

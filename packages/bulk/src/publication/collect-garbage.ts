@@ -26,6 +26,8 @@ const GARBAGE_OPTIONS: Record<keyof GarbageOptions, true> = { keep: true, graceM
 
 const DEFAULT_KEEP = 3;
 const DEFAULT_GRACE_MS = 24 * 3_600_000;
+/** The number of objects that are deleted at the same time. */
+const PARALLEL_DELETIONS = 8;
 
 /** The deleted objects. */
 export interface GarbageReport {
@@ -105,18 +107,35 @@ async function deleteOld(
 ): Promise<StoredObject[]> {
   const deleted: StoredObject[] = [];
   let known = manifest;
-  for (const object of garbage) {
+  for (const batch of batchesOf(garbage)) {
     if ((await readCurrent(store, signal))?.manifest !== known) {
       const current = await mustBePublished(store, signal);
       addNeeded(needed, current);
       known = current.manifest;
     }
-    if (needed.has(object.name)) continue;
-    const now = await store.head(object.name, signal);
-    if (now === undefined || isYoung(now)) continue;
-    if (await store.delete(object.name, now, signal)) deleted.push(object);
+    const unneeded = batch.filter(({ name }) => !needed.has(name));
+    const results = await Promise.allSettled(unneeded.map((object) => deleteIfOld(store, object, isYoung, signal)));
+    for (const [i, result] of results.entries()) {
+      if (result.status === 'rejected') throw result.reason;
+      if (result.value) deleted.push(unneeded[i]!);
+    }
   }
   return deleted;
+}
+
+/** Objects that are deleted at the same time: some of those whose order does not matter. */
+function* batchesOf(garbage: readonly StoredObject[]): Generator<readonly StoredObject[]> {
+  for (let start = 0, end = 0; start < garbage.length; start = end) {
+    do end++;
+    while (end < garbage.length && end < start + PARALLEL_DELETIONS && orderOf(garbage[end]!) === orderOf(garbage[start]!));
+    yield garbage.slice(start, end);
+  }
+}
+
+/** @returns whether it was deleted. */
+async function deleteIfOld(store: Store, { name }: StoredObject, isYoung: (object: StoredObject) => boolean, signal: Signal | undefined): Promise<boolean> {
+  const now = await store.head(name, signal);
+  return now !== undefined && !isYoung(now) && store.delete(name, now, signal);
 }
 
 async function mustBePublished(store: Store, signal: Signal | undefined): Promise<PublishedState> {
