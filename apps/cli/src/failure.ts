@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { httpProblem, isHttpError } from './http-problem.js';
+import { bucketProblem, httpProblem, isHttpError } from './http-problem.js';
 import { withoutAdvice } from './library-advice.js';
 import { CorruptionError, UnsupportedError } from '@bloom/sstable';
 import type { Finding } from '@bloom/sstable/inspect';
@@ -30,7 +30,7 @@ export function failureOf(file: string, error: unknown): unknown {
   if (error instanceof CorruptionError || error instanceof UnsupportedError) {
     return new Failure(`${file}: ${placedProblem(error)}`, { cause: error });
   }
-  if (isHttpError(error)) return new Failure(`${file}: ${httpProblem(error)}`, { cause: error });
+  if (isHttpError(error)) return new Failure(`${file}: ${/^s3:/i.test(file) ? bucketProblem(error) : httpProblem(error)}`, { cause: error });
   if (isSystemError(error)) {
     if (error.code === 'ENOENT' && isUrl(file)) return new Failure(urlProblem(file), { cause: error });
     const problem = error.code === 'ENOTDIR' && existsSync(file) ? 'is a file, not a folder' : (SYSTEM_PROBLEMS[error.code] ?? systemProblem(error));
@@ -44,17 +44,22 @@ export function isUrl(path: string): boolean {
   return /^[a-z][a-z0-9+.-]*:\/\//i.test(path);
 }
 
+/** A URL in messages. Secrets in it are left out. */
+export function shownUrl(url: string): string {
+  return url.replace(/(?<=^[^/]*:\/\/)[^/?#]*@|[?#].*$/gs, '');
+}
+
 /** The problem of a URL that is given instead of a file. Secrets in the URL are left out. */
-export function urlProblem(url: string): string {
-  const shown = url.replace(/(?<=^[^/]*:\/\/)[^/?#]*@|[?#].*$/gs, '');
+function urlProblem(url: string): string {
+  const shown = shownUrl(url);
   if (/^https?:/i.test(url)) return `${shown}: is a URL where a file is needed: download it and pass the copy`;
-  if (/^s3:/i.test(url)) return `${shown}: is an s3:// address, which only bulk commands and those that read databases take: use the https:// address of a file, if it is public`;
+  if (/^s3:/i.test(url)) return `${shown}: is an s3:// address where a file or a folder of this computer is needed: download it and pass the copy`;
   return `${shown}: is not a URL that can be read: use http:// or https://`;
 }
 
 /** @throws Failure for a URL as an output: the system would create local folders from it. */
 export function mustBeWrittenHere(path: string): void {
-  if (isUrl(path)) throw new Failure(`${urlProblem(path).split(': is ')[0]!}: is a URL where a local path is needed`);
+  if (isUrl(path)) throw new Failure(`${shownUrl(path)}: is a URL where a local path is needed`);
 }
 
 /** A problem and its place in a file, without the name of the file. */

@@ -11,8 +11,7 @@ export function isHttpError(error: unknown): error is HttpError {
 
 /** The problem with a server or its answers, and what the user can do. */
 export function httpProblem(error: HttpError): string {
-  const problem = withoutAdvice(error.message.startsWith(`${error.url}: `) ? error.message.slice(error.url.length + 2) : error.message);
-  const text = withCause(problem, error);
+  const text = withCause(problemOf(error), error);
   switch (error.code) {
     case 'BLOOM_HTTP_STATUS':
       if (error.status === 401 || error.status === 403) return `${text}: pass the headers that the server requires with --header or ${HEADERS_VARIABLE}`;
@@ -29,6 +28,21 @@ export function httpProblem(error: HttpError): string {
     case 'BLOOM_HTTP_FAILED':
       return `${text}: try again, or download the file and read the copy`;
   }
+}
+
+/** The message without the URL, and without advice for programmers. */
+function problemOf({ message, url }: HttpError): string {
+  return withoutAdvice(message.startsWith(`${url}: `) ? message.slice(url.length + 2) : message);
+}
+
+/** {@link httpProblem} for a bucket, whose requests have no headers of the user. */
+export function bucketProblem(error: HttpError): string {
+  const { code, status } = error;
+  if (code !== 'BLOOM_HTTP_STATUS' && code !== 'BLOOM_HTTP_PAGE') return httpProblem(error);
+  const text = withCause(problemOf(error), error);
+  if (status === 401 || status === 403) return `${text}: AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY must be those of a user who may read the bucket`;
+  if (code === 'BLOOM_HTTP_PAGE') return `${text}: AWS_ENDPOINT_URL must be the address of a server with the API of S3`;
+  return status === 301 || status === 307 || status === 400 ? `${text}: AWS_REGION must be the region of the bucket` : httpProblem(error);
 }
 
 /** A problem, and the system's reason for its error if the problem lacks it. */

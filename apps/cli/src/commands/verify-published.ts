@@ -5,7 +5,7 @@ import { counted } from '@bloom/report';
 import { CorruptionError } from '@bloom/sstable';
 import type { InputOptions } from '../inputs/opened-input.js';
 import { type DatabaseLocation, withDatabaseFolder } from '../inputs/opened-folder.js';
-import { storeFailure, storeOf } from '../inputs/store-argument.js';
+import { bucketStore, storeFailure } from '../inputs/store-argument.js';
 import { printVerified, uncheckedText } from '../outputs/verification-report.js';
 import { knownCodecs, knownPolicies } from '../plugins/known-plugins.js';
 import { loadPlugins, type Plugins } from '../plugins/plugin-options.js';
@@ -19,7 +19,7 @@ export interface HowToVerify {
 
 /** Verifies the database published in a bucket. */
 export async function verifyBucket(address: string, options: InputOptions, how: HowToVerify): Promise<void> {
-  await report(address, storeOf(address), await loadPlugins(options), how);
+  await report(address, bucketStore(address, options.tracing), await loadPlugins(options), how);
 }
 
 /**

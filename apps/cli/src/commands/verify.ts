@@ -3,9 +3,10 @@ import { internalKeyComparator, internalKeyPolicy } from '@bloom/sstable/databas
 import { verifyTable, type VerifyOptions } from '@bloom/sstable/inspect';
 import { BloomFilterPolicy } from '@bloom/policy';
 import type { Command } from 'commander';
-import { Failure, placedProblem } from '../failure.js';
+import { placedProblem } from '../failure.js';
 import { mustNotInsist } from '../inputs/folder-argument.js';
 import { shownName } from '../inputs/location.js';
+import { mustHaveNoHeader } from '../inputs/opened-folder.js';
 import { type InputOptions, isDatabase, recognised } from '../inputs/opened-input.js';
 import { addRemoteOptions, tracingFor } from '../inputs/opened-source.js';
 import { addKeyFormOptions, noteAssumption, withTableFile } from '../inputs/opened-table.js';
@@ -62,13 +63,12 @@ async function verify(paths: readonly string[], options: VerifyCommandOptions): 
 async function verifyInput(given: string, options: VerifyCommandOptions): Promise<void> {
   const { anyOrder } = options;
   const how = { anyOrder: anyOrder === true, asJson: options.json === true };
-  if (/^s3:/i.test(given)) {
-    if (options.trace) throw new Failure(`${given}: --trace does not report the requests to a bucket: omit it`);
-    if (options.header !== undefined) throw new Failure(`${given}: --header is for http:// and https://: omit it`);
-    mustNotInsist(given, options, 'published database');
-    return (await import('./verify-published.js')).verifyBucket(given, options, how);
-  }
   const location = await recognised(given, options);
+  if (location.kind === 'bucket') {
+    mustHaveNoHeader(location.address, options);
+    mustNotInsist(location.address, options, 'published database');
+    return (await import('./verify-published.js')).verifyBucket(location.address, options, how);
+  }
   const isFolder = location.kind === 'folder' || location.kind === 'remote-folder';
   if (isFolder && (await (await import('./verify-published.js')).verifyPublishedFolder(location, options, how))) return;
   if (isDatabase(location)) return verifyFolder(location, options, how);

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import type { SyncSource } from '@bloom/sstable';
-import { Failure, isSystemError, urlProblem } from '../failure.js';
+import { Failure, isSystemError, shownUrl } from '../failure.js';
 
 /** The kind of thing that an argument of a reading command names. */
 export type Location =
@@ -19,7 +19,7 @@ export type Location =
    */
   | { readonly kind: 'folder'; readonly path: string; readonly current?: string; readonly file?: string }
   /** A database behind `s3://BUCKET/PREFIX`. */
-  | { readonly kind: 'bucket'; readonly path: string }
+  | { readonly kind: 'bucket'; readonly address: string }
   | RemoteLocation;
 
 export type RemoteLocation =
@@ -36,9 +36,12 @@ export function locate(path: string): Location {
   const stat = statOf(path);
   if (stat?.isDirectory() === true) return { kind: 'folder', path };
   if (stat === undefined && /^s3:\/\//i.test(path)) {
-    const name = basename(path);
-    if (name === 'CURRENT' || isManifest(name) || isLog(name) || /\.(?:ldb|sst)$/.test(name)) throw new Failure(urlProblem(path));
-    return { kind: 'bucket', path };
+    // Empty for a bucket without a prefix, and after a slash at the end, which says that it is a folder.
+    const name = path.split('/').slice(3).at(-1) ?? '';
+    if (name === 'CURRENT' || isManifest(name) || isLog(name) || /\.(?:ldb|sst)$/.test(name)) {
+      throw new Failure(`${shownUrl(path)}: s3:// names a whole database, not a file in it: pass s3://BUCKET/PREFIX, or the file's https:// address if it is public`);
+    }
+    return { kind: 'bucket', address: path };
   }
   if (stat === undefined) return { kind: 'file', path };
   if (!stat.isFile()) return { kind: 'pipe', path };

@@ -70,7 +70,7 @@ export async function withDatabaseFolder<T>(
   options: FolderOptions,
   work: (path: string, folder: Folder, plugins: Plugins) => Promise<T>,
 ): Promise<T> {
-  mustNotInsist('path' in location ? location.path : shownName(location.url.href), options, location.kind.endsWith('log') ? 'log' : 'folder');
+  mustNotInsist(nameOfDatabase(location), options, location.kind.endsWith('log') ? 'log' : 'folder');
   const plugins = await loadPlugins(options);
   const { tracing } = options;
   switch (location.kind) {
@@ -88,11 +88,11 @@ export async function withDatabaseFolder<T>(
       return withFolderFailures(path, folder, options, () => work(path, folder, plugins));
     }
     case 'bucket': {
-      const { path } = location;
-      if (options.header !== undefined) throw new Failure(`${path}: --header is for http:// and https://: omit it`);
+      const { address } = location;
+      mustHaveNoHeader(address, options);
       const { bucketFolder } = await import('./store-argument.js');
-      const folder = bucketFolder(path, tracing);
-      return withFolderFailures(path, folder, options, () => work(path, folder, plugins));
+      const folder = bucketFolder(address, tracing);
+      return withFolderFailures(address, folder, options, () => work(address, folder, plugins));
     }
     case 'log':
     case 'remote-log':
@@ -103,6 +103,17 @@ export async function withDatabaseFolder<T>(
         return withFolderFailures(path, folder, options, () => work(path, folder, plugins));
       });
   }
+}
+
+/** The name of a database in messages. */
+function nameOfDatabase(location: DatabaseLocation): string {
+  if (location.kind === 'bucket') return location.address;
+  return 'path' in location ? location.path : shownName(location.url.href);
+}
+
+/** @throws Failure for --header with a bucket, whose requests are signed. */
+export function mustHaveNoHeader(address: string, { header }: RemoteOptions): void {
+  if (header !== undefined) throw new Failure(`${address}: --header is for http:// and https://: omit it`);
 }
 
 /** The bytes of a log or a MANIFEST. @throws Failure when it is too long to be read into memory. */
@@ -196,7 +207,7 @@ function placeOf(path: string, error: unknown): string {
 
 /** Whether the folder is made from a single log. */
 function isOneFile(path: string): boolean {
-  return path.includes('://') ? !path.endsWith('/') : !isFolder(path);
+  return path.includes('://') ? !path.endsWith('/') && !/^s3:/i.test(path) : !isFolder(path);
 }
 
 function isPlaced(error: unknown): error is CorruptionError | UnsupportedError {

@@ -44,10 +44,15 @@ export function storeOf(text: string, options: Parameters<typeof s3StoreOf>[2] =
   }
 }
 
+/** The store of an address of a bucket. */
+export function bucketStore(address: string, tracing: Trace | undefined): Store {
+  const send = fetch as unknown as S3Fetch & Parameters<Trace['fetch']>[0];
+  return storeOf(address, tracing && { fetch: tracing.fetch(send) as unknown as S3Fetch });
+}
+
 /** The folder of a database in a bucket. It may be a copy of one that was not published, which has logs. */
 export function bucketFolder(address: string, tracing: Trace | undefined): Folder {
-  const send = fetch as unknown as S3Fetch & Parameters<Trace['fetch']>[0];
-  const folder = storeOf(address, tracing && { fetch: tracing.fetch(send) as unknown as S3Fetch }).folder();
+  const folder = bucketStore(address, tracing).folder();
   return { name: address, isRemote: true, open: (name, signal) => folder.open(name, signal) };
 }
 

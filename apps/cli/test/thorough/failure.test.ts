@@ -99,7 +99,15 @@ const failures: [args: string, problem: string][] = [
   ['convert --damage skip good.ldb -o out.ldb', 'good.ldb: is not a folder: --damage is for folders'],
   ['advise compression --damage skip good.ldb', 'good.ldb: is not a folder: --damage is for folders'],
   ['get --decode missing a', 'missing: no such file or folder'],
-  ['verify s3://bucket/words --trace', 's3://bucket/words: --trace does not report the requests to a bucket: omit it'],
+  ...['get INPUT k', 'scan INPUT', 'verify INPUT', 'layout INPUT', 'filter test INPUT', 'merge INPUT good.ldb -o out.ldb'].map(
+    (line) => [line.replace('INPUT', 's3://bucket/words/000005.ldb'), "s3://bucket/words/000005.ldb: s3:// names a whole database, not a file in it: pass s3://BUCKET/PREFIX, or the file's https:// address if it is public"] as [string, string],
+  ),
+  ['salvage s3://bucket/words -o out.ldb', 's3://bucket/words: is a remote folder or log: download it first'],
+  ['refilter s3://bucket/words -o out.ldb', "s3://bucket/words: is not a table: pass a table, or a database's folder on this computer"],
+  ['explore s3://bucket/words', 's3://bucket/words: is not a folder or a file: explore reads those of this machine'],
+  ...['ls s3://bucket/words', 'export s3://bucket/words -o out', 'copy s3://bucket/words out', 'build s3://bucket/words -o out.ldb'].map(
+    (line) => [line, 's3://bucket/words: is an s3:// address where a file or a folder of this computer is needed: download it and pass the copy'] as [string, string],
+  ),
   ['verify s3://bucket/words --header a:b', 's3://bucket/words: --header is for http:// and https://: omit it'],
   ['verify s3://bucket/words --internal', 's3://bucket/words: is a published database, whose keys are always user keys: omit --internal'],
   ['verify s3://bucket/words --no-internal', 's3://bucket/words: is a published database, whose keys are always user keys: omit --no-internal'],

@@ -109,11 +109,13 @@ describe('a database that is published', () => {
     expect(json((await withBucket(['gc', bucket])).stdout)).toMatchObject({ deleted: [] });
     expect(await withBucket(['get', bucket, keyAt(1234)])).toMatchObject({ code: 0, stdout: Buffer.from('value 1234\n'), stderr: '' });
     expect((await withBucket(['count', bucket])).stdout.toString()).toBe('2000\n');
+    expect(await withBucket(['convert', bucket, '-q', '-o', 'from-bucket.ldb'])).toMatchObject({ code: 0, stderr: '' });
+    expect(await bloomPrints(['count', 'from-bucket.ldb'], scratch.path)).toBe('2000\n');
     expect(json((await withBucket(['stat', bucket, '--json'])).stdout)).toMatchObject({ logs: [], nextFileNumber: String(2n ** 62n + 1n) });
     expect(await withBucket(['get', bucket, keyAt(1234), '--trace'])).toMatchObject({ code: 0, stderr: expect.stringContaining('request: GET CURRENT') as string });
     expect(await withBucket(['get', bucket, keyAt(1234), '--header', 'a: b'])).toMatchObject({ code: 2, stderr: expect.stringContaining('--header is for http://') as string });
     expect(await withBucket(['get', 's3://bucket/nothing', 'a'])).toMatchObject({ code: 2, stderr: expect.stringMatching(/^bloom: s3:\/\/bucket\/nothing: /) as string });
-    for (const name of ['CURRENT', '000005.ldb', '000004.log']) expect(await withBucket(['scan', `${bucket}/${name}`])).toMatchObject({ code: 2, stderr: expect.stringContaining('is an s3:// address') as string });
+    for (const name of ['CURRENT', '000005.ldb', '000004.log']) expect(await withBucket(['scan', `${bucket}/${name}`])).toMatchObject({ code: 2, stderr: expect.stringContaining('s3:// names a whole database') as string });
     // Straight into the bucket, as tasks on other machines do.
     const second = await withBucket(['part', '-', '-q', '--sequence', '2', '-o', bucket], tsv(1999, 2001));
     const line = await withBucket(['assemble', bucket, '-', '--previous', bucket], second.stdout.toString());
@@ -134,6 +136,86 @@ describe('a database that is published', () => {
     }
     const { code, stderr } = await bloom(['verify', bucket], scratch.path);
     expect({ code, stderr }).toEqual({ code: 2, stderr: 'bloom: AWS_ACCESS_KEY_ID is not set in the environment\n' });
+  });
+
+  describe('in a bucket', () => {
+    // The name of a table, after which a slash says that it is a folder.
+    const bucket = 's3://bucket/whole.ldb/';
+    beforeAll(async () => {
+      const description = await parts('whole', ['--sequence', '1'], tsv(0, 600));
+      for (const store of ['whole', bucket]) {
+        const assembled = await withBucket(['assemble', 'whole', description, '--previous', store]);
+        expect(await withBucket(['publish', '-', 'whole', store], assembled.stdout.toString())).toMatchObject({ code: 0, stderr: '' });
+      }
+    });
+
+    test.each([
+      'get INPUT key000007 key000599 absent',
+      'get --all-versions INPUT key000007',
+      'get --explain INPUT key000007',
+      'scan INPUT --gte key000100 --lt key000200',
+      'scan --reverse INPUT',
+      'scan --all-versions --live INPUT',
+      'count INPUT',
+      'count --bytes --by-prefix 6 INPUT',
+      'find key000007 INPUT',
+      'find absent INPUT',
+      'diff INPUT whole',
+      'diff whole INPUT',
+      'verify INPUT --json',
+      'convert INPUT -q -o converted.ldb',
+      'advise compression -q --json INPUT',
+      'get --decode INPUT a',
+      'scan --decode INPUT',
+    ])('bloom %s prints what it prints of a folder', async (line) => {
+      const printed = async (input: string): Promise<object> => {
+        const { code, stdout, stderr } = await withBucket(line.replace('INPUT', input).split(' '));
+        const text = (bytes: string | Buffer): string => bytes.toString().replaceAll(bucket, 'whole').replaceAll(' opened,', '').replaceAll(/"seconds":[\d.]+/g, '').replaceAll(/\d+\.\d\d s\b/g, '');
+        return { code, stdout: text(stdout), stderr: text(stderr), converted: line.startsWith('convert') ? scratch.read('converted.ldb') : undefined };
+      };
+      const ofFolder = await printed('whole');
+      expect(ofFolder).toMatchObject({ stderr: expect.not.stringContaining('BLOOM_') as string });
+      expect(await printed(bucket)).toEqual(ofFolder);
+    });
+
+    test('is described by stat, without what it has not read', async () => {
+      const [ofFolder, ofBucket] = [json((await withBucket(['stat', '--json', 'whole'])).stdout), json((await withBucket(['stat', '--json', bucket])).stdout)];
+      const { comparator, lastSequence, manifest, nextFileNumber } = ofFolder;
+      expect(ofBucket).toMatchObject({ folder: bucket, comparator, lastSequence, manifest, nextFileNumber, dropped: [] });
+    });
+
+    test.each(['get INPUT key000007', 'scan INPUT', 'count INPUT', 'find key000007 INPUT', 'stat INPUT', 'verify INPUT'])('bloom %s --trace reports the requests', async (line) => {
+      const { code, stderr } = await withBucket([...line.replace('INPUT', bucket).split(' '), '--trace']);
+      expect(code).toBe(0);
+      expect(stderr).toContain('request: GET CURRENT');
+      expect(stderr).toMatch(/bloom: s3:\/\/bucket\/whole\.ldb\/: \d+ requests, [\d,]+ bytes/);
+    });
+
+    test('is not read by the name of a table', async () => {
+      expect(await withBucket(['get', bucket.slice(0, -1), 'a'])).toMatchObject({ code: 2, stderr: expect.stringContaining('s3:// names a whole database, not a file in it') as string });
+    });
+
+    test('has damage that is reported with the name of the file', async () => {
+      const key = [...server.objects.keys()].find((name) => /^whole\.ldb\/\d+\.ldb$/.test(name))!;
+      const object = server.objects.get(key)!;
+      const bytes = Buffer.from(object.bytes);
+      bytes[50]! ^= 1;
+      server.objects.set(key, { ...object, bytes });
+      const { code, stderr } = await withBucket(['count', bucket]);
+      server.objects.set(key, object);
+      expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringMatching(`^bloom: s3://bucket/${key}: data block at offset 0: `) as string });
+    });
+
+    test.each([
+      [403, 'AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY must be those of a user who may read the bucket'],
+      [301, 'AWS_REGION must be the region of the bucket'],
+      [400, 'AWS_REGION must be the region of the bucket'],
+    ])('is refused with the status %i, and the failure says what to check', async (status, advice) => {
+      server.fault = () => ({ kind: 'status', status });
+      const { code, stderr } = await withBucket(['get', bucket, 'a']);
+      server.fault = () => undefined;
+      expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringMatching(`^bloom: ${bucket}: .*${advice}\n$`) as string });
+    });
   });
 });
 

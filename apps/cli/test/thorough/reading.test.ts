@@ -220,7 +220,6 @@ describe('a stranger', () => {
       'repair s3://bucket/db',
       'copy s3://bucket/db never',
       'build letters.tsv -o s3://bucket/letters.ldb',
-      'get s3://bucket/letters.ldb k',
       'scan ftp://host/letters.ldb',
       'get letters.ldb --keys https://u:secret@host/keys',
     ]) {
