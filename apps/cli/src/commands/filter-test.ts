@@ -41,7 +41,8 @@ interface Tested {
 export async function filterTest(given: string, options: FilterTestOptions): Promise<void> {
   const tracing = await tracingFor(options);
   const location = await recognised(given, { ...options, tracing });
-  if (isDatabase(location)) throw new Failure(`${shownName(given)}: is a database or one of its other files: pass one of its tables, which bloom layout lists`);
+  if (location.kind === 'bucket') throw new Failure(`${location.address}: is a database in a bucket: download one of its tables, which bloom stat lists, and pass the copy`);
+  if (isDatabase(location)) throw new Failure(`${shownName(given)}: is a database or one of its other files: pass one of its tables, which bloom stat lists`);
   await withTableFile(location, { ...options, tracing }, async (file) => {
     noteAssumption(file, options);
     const order = file.opening.comparator;

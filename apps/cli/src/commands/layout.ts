@@ -76,10 +76,10 @@ async function layoutInput(given: string, options: LayoutCommandOptions): Promis
   // Files such as CURRENT have no structure, and are one range.
   if (type !== undefined && type !== 'table') return withSource(fileLocation(given), options, (path, source) => printTable(path, source));
   if (location.kind === 'folder') return layoutFolder(location.path, asJson);
-  if (location.kind === 'remote-folder' || location.kind === 'bucket') throw new Failure(`${shownName(given)}: a folder at a URL cannot be listed: pass a file in it, or use bloom stat`);
   const found = await recognised(given, options);
   if (isDatabase(found)) {
-    if (found.kind === 'folder' || found.kind === 'remote-folder' || found.kind === 'bucket') throw new Failure(`${shownName(given)}: a folder at a URL cannot be listed: pass a file in it, or use bloom stat`);
+    if (found.kind === 'bucket') throw new Failure(`${found.address}: its files are in a bucket: use bloom stat, or download them and pass the copies`);
+    if (found.kind === 'folder' || found.kind === 'remote-folder') throw new Failure(`${shownName(given)}: a folder at a URL cannot be listed: pass a file in it, or use bloom stat`);
     // A log or a MANIFEST under another name.
     return withSource(found, options, (path, source) => printRecords(path, source, looksLikeManifest(source) ? versionEditLayout : writeBatchLayout));
   }

@@ -40,7 +40,7 @@ export async function openFile(given: string, options: RemoteOptions): Promise<O
   const location = await recognised(given, options);
   if (isDatabase(location)) {
     const name = shownName(given);
-    throw new Failure(`${name}: is a ${location.kind.endsWith('folder') ? 'folder' : 'log'}, and not a table: bloom convert makes a table of its entries`);
+    throw new Failure(`${name}: is a ${location.kind.endsWith('log') ? 'log' : 'folder'}, and not a table: bloom convert makes a table of its entries`);
   }
   return openTableFile(location, options);
 }

@@ -102,6 +102,10 @@ const failures: [args: string, problem: string][] = [
   ...['get INPUT k', 'scan INPUT', 'verify INPUT', 'layout INPUT', 'filter test INPUT', 'merge INPUT good.ldb -o out.ldb'].map(
     (line) => [line.replace('INPUT', 's3://bucket/words/000005.ldb'), "s3://bucket/words/000005.ldb: s3:// names a whole database, not a file in it: pass s3://BUCKET/PREFIX, or the file's https:// address if it is public"] as [string, string],
   ),
+  ['layout s3://bucket/words', 's3://bucket/words: its files are in a bucket: use bloom stat, or download them and pass the copies'],
+  ['filter test s3://bucket/words', 's3://bucket/words: is a database in a bucket: download one of its tables, which bloom stat lists, and pass the copy'],
+  ['merge s3://bucket/words good.ldb -o out.ldb', 's3://bucket/words: is a folder, and not a table: bloom convert makes a table of its entries'],
+  ['bulk split s3://bucket/words -n 2', 's3://bucket/words: is a folder, and not a table: bloom convert makes a table of its entries'],
   ['salvage s3://bucket/words -o out.ldb', 's3://bucket/words: is a remote folder or log: download it first'],
   ['refilter s3://bucket/words -o out.ldb', "s3://bucket/words: is not a table: pass a table, or a database's folder on this computer"],
   ['explore s3://bucket/words', 's3://bucket/words: is not a folder or a file: explore reads those of this machine'],
@@ -124,7 +128,7 @@ const failures: [args: string, problem: string][] = [
   ['salvage logs/000003.log -o out.ldb', 'logs/000003.log: is a file of a database, not a table: pass the folder'],
   ['scan --internal logs/000003.log', 'logs/000003.log: is a log, whose keys are always user keys: omit --internal'],
   ['scan good.gz', 'good.gz: is compressed with gzip: decompress it first, for example gunzip -c good.gz | bloom scan -'],
-  ['filter test logs', 'logs: is a database or one of its other files: pass one of its tables, which bloom layout lists'],
+  ['filter test logs', 'logs: is a database or one of its other files: pass one of its tables, which bloom stat lists'],
   ['filter test good.ldb --absent present.txt', 'present.txt: good.ldb contains all of its keys, so there is no absent key to try'],
   // URLs.
   ['scan http://', 'http://: is not a valid URL: use http:// or https:// with a host'],
