@@ -43,6 +43,12 @@ describe('--help', () => {
     expect(await part('other', '--bits-per-key', '10')).not.toEqual(await part('default'));
   });
 
+  test.each(['get', 'scan', 'count', 'find', 'stat', 'verify', 'diff', 'convert', 'advise compression'])('of bloom %s says how a bucket is read', async (command) => {
+    const help = await bloomPrints([...command.split(' '), '--help'], scratch.path);
+    expect(help.replaceAll(/\s+/g, ' ')).toMatch(/Arguments: .*s3:\/\/BUCKET\/PREFIX.*Options:.*AWS_ACCESS_KEY_ID.*AWS_ENDPOINT_URL/);
+    expect(help.split('\n').filter((text) => text.length > 80)).toEqual([]);
+  });
+
   test('does not say of a failure that nothing was done, because entries before it may have been written', async () => {
     const { code } = await bloom(['load', 'folder', '-', '--batch-size', '1'], scratch.path, 'a\t1\nwrong\n');
     expect(code).toBe(2);

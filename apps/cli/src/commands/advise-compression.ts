@@ -5,6 +5,7 @@ import { type Command, Option } from 'commander';
 import type { EntryBatch } from '../formats/entry-batch.js';
 import { byteSize } from '../inputs/byte-size.js';
 import { addDamageOption, mustBeForFolder } from '../inputs/folder-argument.js';
+import { BUCKET_HELP, INPUT } from '../inputs/input-help.js';
 import { shownName } from '../inputs/location.js';
 import type { InputOptions } from '../inputs/opened-input.js';
 import { addHeaderOption } from '../inputs/opened-source.js';
@@ -35,7 +36,7 @@ export function addCompression(program: Command): void {
     .description(
       'Prints how large a table of the entries would be, without filters, with each compression and block size, and how long compression takes. Writes nothing. For tables and folders of databases, the newest value of each key counts, as in bloom convert --keys plain.',
     )
-    .argument('<input>', 'a table, folder, log or MANIFEST, or the URL of one; - is standard input')
+    .argument('<input>', INPUT)
     .addOption(new Option('--block-size <bytes>', 'bytes before compression at which a block is full; repeatable (default: 4KiB, 16KiB and 64KiB)').argParser(several))
     .option('-q, --quiet', 'show no progress')
     .option('--json', 'print one JSON object per compression and block size');
@@ -44,7 +45,7 @@ export function addCompression(program: Command): void {
       'after',
       `
 Codecs of --codec that compress are tried too.
-
+${BUCKET_HELP}
 Examples:
   bloom advise compression capitals.ldb
   bloom advise compression path/to/database --block-size 32KiB`,

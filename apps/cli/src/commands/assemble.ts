@@ -4,7 +4,8 @@ import type { Comparator } from '@bloom/sstable';
 import type { Command } from 'commander';
 import { Failure } from '../failure.js';
 import { nameOfFile, readWholeText } from '../inputs/standard-input.js';
-import { STORE_HELP, storeFailure, storeOf } from '../inputs/store-argument.js';
+import { STORE_HELP } from '../inputs/input-help.js';
+import { storeFailure, storeOf } from '../inputs/store-argument.js';
 import { printForReader, printJson } from '../outputs/output.js';
 import { loadPlugins } from '../plugins/plugin-options.js';
 

@@ -7,6 +7,7 @@ import { EntryBatch } from '../formats/entry-batch.js';
 import { isHttpError } from '../http-problem.js';
 import { type BatchSource, mapped } from '../inputs/batch-source.js';
 import { addDamageOption, mustBeForFolder } from '../inputs/folder-argument.js';
+import { BUCKET_HELP, INPUT } from '../inputs/input-help.js';
 import { inputStat } from '../inputs/input.js';
 import { shownName } from '../inputs/location.js';
 import { mergeTables } from '../inputs/merging-thread.js';
@@ -41,7 +42,7 @@ export function addConvert(program: Command): void {
     .description(
       "Writes the entries of a table to a new table with other compression, blocks, filters or keys. For a database's folder, writes the newest value of each key, with plain keys.",
     )
-    .argument('<input>', 'a table, folder, log or MANIFEST, or the URL of one; - is standard input')
+    .argument('<input>', INPUT)
     .requiredOption('-o, --output <table>', 'the table to write');
   addKeyFormOptions(addHeaderOption(addDamageOption(addTableOptions(command))), false)
     .addOption(
@@ -51,7 +52,7 @@ export function addConvert(program: Command): void {
   addSummaryOption(addOutputOptions(command))
     .addHelpText(
       'after',
-      `
+      `${BUCKET_HELP}
 Examples:
   bloom convert words.ldb -o smaller.ldb --compression zlib --block-size 64K
   bloom convert words.ldb -o ribbon.ldb --policy ribbon --filter-range 1MiB

@@ -1,6 +1,7 @@
 import type { DatabaseEntry } from '@bloom/sstable/database';
 import type { Command } from 'commander';
 import { addDamageOption, noteDatabase } from '../inputs/folder-argument.js';
+import { BUCKET_HELP, INPUTS } from '../inputs/input-help.js';
 import { addRangeOptions } from '../inputs/key-range.js';
 import { type Input, type InputOptions, withInput } from '../inputs/opened-input.js';
 import { noteDropped } from '../inputs/opened-folder.js';
@@ -34,7 +35,7 @@ export function addCount(program: Command): void {
       'Prints the number of entries that scan would print: all, or those in a range of keys. Several INPUTs get a line each, and a line with the sum. In a table of a database, every version counts, and so does every deletion.\n' +
         'With --bytes, prints how many bytes of the files the keys take, with all versions. Each block is divided among its entries by their sizes, and index and filters are divided in proportion, so the bytes of all keys add up to the size of the files. This reads only the indexes of tables, and the blocks at the ends of ranges.',
     )
-    .argument('<input...>', 'tables, folders, logs, MANIFESTs, URLs of them; - is standard input');
+    .argument('<input...>', INPUTS);
   addGroupOptions(addRangeOptions(command), 'the count')
     .option('--bytes', 'count the bytes of files instead of entries')
     .option('--hex', 'bounds, prefixes and separator are in hexadecimal')
@@ -48,7 +49,7 @@ With --prefix, groups start after the prefix: --by-prefix N takes the next N
 bytes, and --by-separator the next part. The largest group comes first. TEXT at
 the very beginning of a key does not end its group: with --by-separator !, the
 key !users!42 is in the group !users!.
-
+${BUCKET_HELP}
 Examples:
   bloom count capitals.ldb
   bloom count path/to/database --prefix user/

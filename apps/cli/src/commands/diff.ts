@@ -7,6 +7,7 @@ import { OutputError } from '../formats/entry.js';
 import type { Format, Printer } from '../formats/format-contract.js';
 import { type FormatName, formats } from '../formats/format.js';
 import { addDamageOption, mustBeForFolder, mustNotInsist } from '../inputs/folder-argument.js';
+import { BUCKET_HELP, INPUT } from '../inputs/input-help.js';
 import { shownName } from '../inputs/location.js';
 import type { InputOptions } from '../inputs/opened-input.js';
 import { addHeaderOption } from '../inputs/opened-source.js';
@@ -36,7 +37,7 @@ export function addDiff(program: Command): void {
     .description(
       "Prints how two tables, folders or logs differ: entries that only OLD has after -, entries that only NEW has after +, and both entries of a key whose values differ. In tables and folders of databases, the newest value of each key counts. Exits with 1 if there is a difference.",
     )
-    .argument('<old>', 'a table, folder, log or MANIFEST, or the URL of one; - is standard input')
+    .argument('<old>', INPUT)
     .argument('<new>', 'the same');
   addKeyFormOptions(addHeaderOption(addPluginOptions(addDamageOption(command))))
     .addOption(new Option('-f, --format <format>', 'how entries are printed').choices(Object.keys(SIGN_ENDS)).default('tsv'))
@@ -46,7 +47,7 @@ export function addDiff(program: Command): void {
     .option('--json', 'print the number of entries that differ as one JSON object, and no entries')
     .addHelpText(
       'after',
-      `
+      `${BUCKET_HELP}
 Examples:
   bloom diff monday.ldb tuesday.ldb
   bloom diff path/to/database path/to/copy --keys-only`,

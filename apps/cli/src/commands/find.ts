@@ -6,6 +6,7 @@ import type { Columns } from '../formats/format-contract.js';
 import { formatHelp, type FormatName, formatNames } from '../formats/format.js';
 import { storedKey } from '../formats/version.js';
 import { addDamageOption } from '../inputs/folder-argument.js';
+import { BUCKET_HELP, INPUTS } from '../inputs/input-help.js';
 import { keyArgument } from '../inputs/key-argument.js';
 import { shownName } from '../inputs/location.js';
 import { type Input, type InputOptions, withInput } from '../inputs/opened-input.js';
@@ -48,7 +49,7 @@ export function addFind(program: Command): void {
       "Looks for KEY in tables, folders and logs, and prints every version of it: file, level, sequence, type, value. In a database's folder, it searches all logs and tables, including obsolete ones, whose level is -. Exits with 1 if nothing holds the key.",
     )
     .argument('<key>', 'the key')
-    .argument('<input...>', 'tables, folders, logs, MANIFESTs, URLs of them; - is standard input')
+    .argument('<input...>', INPUTS)
     .option('--hex', 'key and values are in hexadecimal')
     .addOption(new Option(...DECODE_OPTION).conflicts('hex'))
     .addOption(new Option('-f, --format <format>', 'the format of the output').choices(VALUE_FORMATS).default('tsv'));
@@ -56,7 +57,7 @@ export function addFind(program: Command): void {
   addKeyFormOptions(command)
     .addHelpText(
       'after',
-      `${formatHelp(VALUE_FORMATS)}
+      `${formatHelp(VALUE_FORMATS)}${BUCKET_HELP}
 Examples:
   bloom find France *.ldb
   bloom find user/42 path/to/database

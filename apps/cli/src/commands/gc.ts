@@ -1,6 +1,7 @@
 import { collectGarbage } from '@bloom/bulk';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { STORE_HELP, storeFailure, storeOf } from '../inputs/store-argument.js';
+import { STORE_HELP } from '../inputs/input-help.js';
+import { storeFailure, storeOf } from '../inputs/store-argument.js';
 import { wholeNumber } from '../inputs/whole-number.js';
 import { interruptible } from '../interruption.js';
 import { printJson } from '../outputs/output.js';

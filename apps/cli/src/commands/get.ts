@@ -7,6 +7,7 @@ import type { Columns } from '../formats/format-contract.js';
 import { formatHelp, formatNames } from '../formats/format.js';
 import { factsOf, storedKey } from '../formats/version.js';
 import { addDamageOption, mustBeForFolder, noteDatabase } from '../inputs/folder-argument.js';
+import { BUCKET_HELP, INPUT } from '../inputs/input-help.js';
 import { keyArgument } from '../inputs/key-argument.js';
 import { keyId } from '../inputs/key-id.js';
 import { keysFrom } from '../inputs/keys-file.js';
@@ -33,7 +34,7 @@ export function addGet(program: Command): void {
     .description(
       "Prints the value of each KEY, one per line, in the order of the arguments. Exits with 1 if a key is absent. In a folder, log or table of a database, KEY is a user key: its newest version counts, and a deleted key is absent. With -- before the keys, there can be several INPUTs, and the first one that has a key counts.",
     )
-    .argument('<input>', 'a table, folder, log or MANIFEST, or the URL of one; - is standard input')
+    .argument('<input>', INPUT)
     .argument('[keys...]', 'the keys')
     .option('--hex', 'keys and values are in hexadecimal')
     .option('--keys <file>', 'read more keys from FILE, one per line (- is standard input); all arguments before -- are then inputs')
@@ -45,7 +46,7 @@ export function addGet(program: Command): void {
   addKeyFormOptions(command)
     .addHelpText(
       'after',
-      `
+      `${BUCKET_HELP}
 Examples:
   bloom get capitals.ldb France
   bloom get capitals.ldb France Japan Peru

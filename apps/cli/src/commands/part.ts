@@ -19,7 +19,8 @@ import { addHeaderOption, type RemoteOptions } from '../inputs/opened-source.js'
 import { addKeyFormOptions, type KeyFormOptions } from '../inputs/opened-table.js';
 import { endsAsTable } from '../inputs/recognized-file.js';
 import { several } from '../inputs/several.js';
-import { STORE_HELP, storeFailure, storeOf } from '../inputs/store-argument.js';
+import { STORE_HELP } from '../inputs/input-help.js';
+import { storeFailure, storeOf } from '../inputs/store-argument.js';
 import { interruptible, unlessAborted } from '../interruption.js';
 import { Lines, note } from '../outputs/output.js';
 import { Progress } from '../outputs/progress.js';

@@ -6,6 +6,7 @@ import type { Columns } from '../formats/format-contract.js';
 import { formatHelp, formatNames } from '../formats/format.js';
 import { KEY_DECODERS } from '../decoded-keys/key-decoders.js';
 import { addDamageOption, mustBeForFolder, noteDatabase } from '../inputs/folder-argument.js';
+import { BUCKET_HELP, INPUTS } from '../inputs/input-help.js';
 import { addLimitOption, addRangeOptions, WantedRange } from '../inputs/key-range.js';
 import { isDatabase, recognised } from '../inputs/opened-input.js';
 import { addRemoteOptions, tracingFor } from '../inputs/opened-source.js';
@@ -22,7 +23,7 @@ export function addScan(program: Command): void {
     .description(
       "Prints the entries of tables, folders and logs in key order: all, or those in a range of keys. Several INPUTs are printed one after another. For a database's folder or a log, prints the newest version of each key that is not deleted. For a table of a database, prints user key, sequence, type and value; bounds are user keys. A MANIFEST is read as the folder that it describes.",
     )
-    .argument('<input...>', 'tables, folders, logs, MANIFESTs, URLs of them; - is standard input');
+    .argument('<input...>', INPUTS);
   addLimitOption(addRangeOptions(command))
     .option('--reverse', 'print from the last entry to the first')
     .addOption(new Option('--keys-only', 'print only keys').conflicts('valuesOnly'))
@@ -48,7 +49,7 @@ and csv have keyHex and valueHex. For a table of a database, and with
 build --versions read versions of keys back, except from raw and words.
 Bounds and --prefix are for keys as they are stored, so they cannot be used with
 --decode.
-
+${BUCKET_HELP}
 Examples:
   bloom scan capitals.ldb
   bloom scan capitals.ldb --gte F --lt G

@@ -18,6 +18,7 @@ import {
 import { profileTable, tableLayout, type TableProfile } from '@bloom/sstable/inspect';
 import type { Command } from 'commander';
 import { policyNames, problemOf, statusText } from '../outputs/filter-text.js';
+import { BUCKET_HELP, INPUTS } from '../inputs/input-help.js';
 import { type InputOptions, isDatabase, recognised } from '../inputs/opened-input.js';
 import { addRemoteOptions, type RemoteOptions, type TableLocation, tracingFor } from '../inputs/opened-source.js';
 import { shownName } from '../inputs/location.js';
@@ -55,7 +56,7 @@ export function addStat(program: Command): void {
     .description(
       'Prints what a table consists of, and measures how many absent keys pass its filters. Reads the whole table.\nFor a database\'s folder, prints levels, tables, logs, and damage that is skipped. Reads the entries of only a few tables, to try their filters.',
     )
-    .argument('<input...>', 'tables, folders, logs, MANIFESTs, URLs of them; - is standard input')
+    .argument('<input...>', INPUTS)
     .option('--json', 'print one JSON object per input');
   addRemoteOptions(addPluginOptions(command));
   addKeyFormOptions(command)
@@ -64,7 +65,7 @@ export function addStat(program: Command): void {
       `
 The line "of neighbours" is about absent keys next to stored ones. Read it if
 your program looks up keys close to stored ones, such as numbers.
-
+${BUCKET_HELP}
 Examples:
   bloom stat capitals.ldb
   bloom stat --json capitals.ldb

@@ -5,6 +5,7 @@ import { BloomFilterPolicy } from '@bloom/policy';
 import type { Command } from 'commander';
 import { placedProblem } from '../failure.js';
 import { mustNotInsist } from '../inputs/folder-argument.js';
+import { BUCKET_HELP, INPUTS } from '../inputs/input-help.js';
 import { shownName } from '../inputs/location.js';
 import { mustHaveNoHeader } from '../inputs/opened-folder.js';
 import { type InputOptions, isDatabase, recognised } from '../inputs/opened-input.js';
@@ -31,7 +32,7 @@ export function addVerify(program: Command): void {
     .description(
       "Checks every checksum, handle, key, index key and filter of tables; for a database's folder, those of all its tables, and the MANIFEST and logs. A MANIFEST is read as the folder that it describes. Prints one finding per line, and exits with 1 if there is any. Also reports what it could not check.",
     )
-    .argument('<input...>', 'tables, folders, logs, MANIFESTs, URLs of them; - is standard input; s3://BUCKET/PREFIX for a published database');
+    .argument('<input...>', INPUTS);
   addRemoteOptions(addPluginOptions(command));
   addKeyFormOptions(command)
     .option('--any-order', 'for keys in an unknown order: do not check the order')
@@ -41,7 +42,7 @@ export function addVerify(program: Command): void {
       `
 Do not verify a folder while a program writes to it: the writes can look like
 damage. Verify a copy made by bloom copy.
-
+${BUCKET_HELP}
 Examples:
   bloom verify capitals.ldb
   bloom verify 000005.ldb

@@ -23,6 +23,12 @@ export function manPage(commands: readonly CommandTree[], { version, description
   lines.push(
     '.SH ENVIRONMENT',
     '.TP',
+    '.B AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN, AWS_REGION',
+    'Credentials and region for s3://.',
+    '.TP',
+    '.B AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL',
+    escaped("The address of a server other than Amazon's."),
+    '.TP',
     '.B BLOOM_HTTP_HEADERS',
     'Headers for requests, one NAME: VALUE per line.',
     '.TP',

@@ -2,7 +2,7 @@
 import { COMMAND_GROUPS } from '../command-name.js';
 import type { CommandTree } from './command-tree.js';
 
-const INTRODUCTION = `\`bloom help COMMAND\` prints the same. \`COMMAND --help\` leaves out the options that most people never need, and \`--help-all\` lists them. Where a command takes an INPUT, that can be a table, a database's folder, a log, a MANIFEST, or the URL of one; \`-\` is standard input. An argument after \`--\` is never an option.`;
+const INTRODUCTION = `\`bloom help COMMAND\` prints the same. \`COMMAND --help\` leaves out the options that most people never need, and \`--help-all\` lists them. Where a command takes an INPUT, that can be a table, a database's folder, a log, a MANIFEST, the URL of one, or \`s3://BUCKET/PREFIX\`; \`-\` is standard input. An argument after \`--\` is never an option.`;
 
 /** @param exitCodes as the help lists them. */
 export function referencePage(commands: readonly CommandTree[], exitCodes: readonly (readonly [number, string])[]): string {

@@ -8,14 +8,6 @@ import { Failure, isSystemError, mustBeWrittenHere, placedProblem } from '../fai
 import { withCause } from '../http-problem.js';
 import type { Trace } from './trace.js';
 
-/** For the help of commands that take a store. */
-export const STORE_HELP = `
-A STORE is a folder, or s3://BUCKET/PREFIX with the usual environment variables:
-AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN, AWS_REGION
-(us-east-1), and AWS_ENDPOINT_URL_S3 or AWS_ENDPOINT_URL for a server other than
-Amazon's.
-`;
-
 /** Whether an argument names a bucket. */
 export function isBucket(text: string): boolean {
   return /^s3:/i.test(text);
