@@ -9,6 +9,8 @@ const docs = ['explain', 'events'].map((name) => readFileSync(join(import.meta.d
 test("the table of errors has every code of the source, once, and no other", () => {
   // An HttpFolder passes on what HttpSource says.
   const codes = [...sourceErrorCodes(join(import.meta.dirname, '../src'))].filter((code) => !code.startsWith('BLOOM_HTTP_'));
+  // The error of tables that a user of databases is most likely to meet.
+  codes.push('BLOOM_BAD_CHECKSUM');
   expect(readmeErrorCodes(path).sort()).toEqual(codes.sort());
 });
 
