@@ -181,11 +181,13 @@ test('a level that waits for the thread that opens the database says hello once 
   const place = { path: 'nowhere', identity: '0:1', options: {}, look: () => 'there' as const, makeDatabase: () => undefined as never };
   const guest = new ThreadGuest(place);
   try {
+    // Databases of other tests send pings meanwhile.
+    const hellos = (): unknown[] => (post.mock.calls as [object][]).flat().filter((message) => 'hello' in message);
     for (let i = 0; i < 10; i++) expect(await guest.find(10)).toBe(undefined);
-    expect(post.mock.calls).toEqual([[{ hello: expect.any(String) as string }]]);
+    expect(hellos()).toEqual([{ hello: expect.any(String) as string }]);
     await delay(1000);
     await guest.find(10);
-    expect(post.mock.calls.length).toBe(2);
+    expect(hellos().length).toBe(2);
   } finally {
     guest.fail('the test has ended');
     post.mockRestore();
