@@ -303,7 +303,7 @@ export abstract class BaseBloomLevel<KDefault = string, VDefault = string> exten
 
   /** @throws LevelError `LEVEL_DATABASE_NOT_OPEN`. */
   #store(call?: string): LevelStore {
-    if (this.#opened !== undefined && this.status === 'open') return this.#opened.successor === undefined ? this.#opened : (this.#opened = this.#opened.successor);
+    if (this.#opened !== undefined && this.status === 'open') return (this.#opened = this.#opened.successor ?? this.#opened);
     throw notOpen(openFailure(this), call);
   }
 

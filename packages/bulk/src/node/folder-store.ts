@@ -143,13 +143,13 @@ export class FolderStore implements Store {
   }
 
   /**
-   * Renames the file before its time is compared: a writer that renews it then finds no file, and writes it again. If the process is
-   * killed before it gives a renewed file its name back, {@link list} does.
+   * Renames the file before it compares its time: a writer that wants to renew it then finds no file, and writes it again. If the process
+   * is killed before it restores the name of a renewed file, {@link list} restores it.
    */
   async #deleteUnchanged(name: string, path: string, seen: StoredObject): Promise<boolean> {
     const renamed = this.#pathOf(`.${name}.${randomBytes(8).toString('hex')}${DELETED}`);
     await rename(path, renamed);
-    // It has its name back already if another process has listed the folder.
+    // If another process has listed the folder in the meantime, the file already has its name again.
     const modifiedMs = await stat(renamed).then(({ mtimeMs }) => mtimeMs, () => undefined);
     if (modifiedMs !== seen.modifiedMs) {
       await restore(renamed, path);
@@ -159,7 +159,7 @@ export class FolderStore implements Store {
     return true;
   }
 
-  /** Gives files back their names that a killed process has renamed in order to delete them. @returns the names afterwards. */
+  /** Restores the names of files that a process renamed to delete them before it was killed. @returns the names of all files afterwards. */
   async #restored(names: readonly string[]): Promise<Set<string>> {
     const restored = new Set(names);
     for (const renamed of names) {
@@ -184,13 +184,9 @@ export class FolderStore implements Store {
     return join(this.path, name);
   }
 
-  #temporaryPath(name: string): string {
-    return this.#pathOf(`.${name}.${randomBytes(8).toString('hex')}.tmp`);
-  }
-
   /** Writes the bytes to a temporary file and syncs it. */
   async #writeTemporary({ name, bytes }: NewObject): Promise<string> {
-    const temporary = this.#temporaryPath(name);
+    const temporary = this.#pathOf(`.${name}.${randomBytes(8).toString('hex')}.tmp`);
     const create = () => open(temporary, 'wx', 0o644);
     const handle = await create().catch(async (error: unknown) => {
       if (codeOf(error) !== 'ENOENT') throw error;
@@ -268,7 +264,7 @@ function codeOf(error: unknown): string | undefined {
   return (error as NodeJS.ErrnoException | undefined)?.code;
 }
 
-/** Gives a renamed file its name back, unless it was written again or has its name already. */
+/** Restores the name of a renamed file, unless the file was written again or already has its name. */
 async function restore(renamed: string, path: string): Promise<void> {
   try {
     await link(renamed, path);

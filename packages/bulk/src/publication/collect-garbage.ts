@@ -94,8 +94,8 @@ function addNeeded(needed: Set<string>, { manifest, levels }: PublishedState): v
 }
 
 /**
- * Deletes objects, except those that were written again after they were listed, because another job needs the same part, and those that
- * are needed by a publication that came since.
+ * Deletes objects, except those that another job has written again since they were listed, because it needs the same part, and those that
+ * a newer publication needs.
  */
 async function deleteOld(
   store: Store,
@@ -123,7 +123,7 @@ async function deleteOld(
   return deleted;
 }
 
-/** Objects that are deleted at the same time: some of those whose order does not matter. */
+/** Splits the objects into groups that are deleted at the same time. All objects of a group have the same place in the order. */
 function* batchesOf(garbage: readonly StoredObject[]): Generator<readonly StoredObject[]> {
   for (let start = 0, end = 0; start < garbage.length; start = end) {
     do end++;

@@ -12,7 +12,7 @@ export interface ListPage {
   readonly next: string | undefined;
 }
 
-/** A page of the objects whose keys begin with `prefix`. Names are without the prefix. `date` is the header of the response. Undefined if `xml` is not such a page. */
+/** A page of the objects whose keys begin with `prefix`. Names are without the prefix. Undefined if `xml` is not such a page. @param date the Date header of the response. */
 export function decodeListPage(xml: string, prefix: string, date: string | null): ListPage | undefined {
   if (!xml.includes('<ListBucketResult')) return undefined;
   const objects: StoredObject[] = [];

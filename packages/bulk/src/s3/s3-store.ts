@@ -94,7 +94,7 @@ const DEFAULT_TIMEOUT_MS = 60_000;
 const LEAST_MULTIPART_BYTES = 5 * 2 ** 20;
 const DEFAULT_MULTIPART_BYTES = 64 * 2 ** 20;
 
-/** Statuses, other than 500 and above except 501, after which the same request may succeed. 409: another conditional request is in progress. */
+/** Statuses below 500 after which the same request may succeed. 409: another conditional request is in progress. */
 const TEMPORARY: readonly number[] = [408, 409, 425, 429];
 /** Error codes with status 400 after which it may succeed: the request did not arrive complete. */
 const CUT_REQUEST: readonly (string | undefined)[] = ['RequestTimeout', 'IncompleteBody'];
@@ -143,7 +143,7 @@ export class S3Store implements Store {
   readonly #prefix: string;
   /** Whether the server is known to honour conditions. */
   #keepsConditions = false;
-  /** Whether deletions have a condition. Some servers refuse it. */
+  /** Whether deletions are sent with a condition: until a server answers that it does not implement it. */
   #comparesInDelete = true;
 
   /**
@@ -530,7 +530,7 @@ function errorCodeOf(answer: Answer): string | undefined {
   return elementOf(textOf(answer), 'Code');
 }
 
-/** Whether the server lacks what was requested. */
+/** Whether the server does not implement what was requested. */
 function isNotImplemented(answer: Answer): boolean {
   return answer.status === 501 || (answer.status === 400 && errorCodeOf(answer) === 'NotImplemented');
 }

@@ -14,12 +14,14 @@ const MAX_ANSWERED = 1000;
  */
 export class RepeatOrder {
   readonly #formats: ByteFormats;
-  /** The keys of unanswered reads, by their requests; and how many reads there are of each, as text: two keys with one text only make a write wait. */
+  /** The keys of each unanswered read, by the number of its request. */
   readonly #reads = new Map<number, readonly Stored[]>();
+  /** How many unanswered reads there are of each key, as text. If two keys have the same text, a write may wait without need. */
   readonly #readKeys = new Map<string, number>();
-  /** The writes, of which the first `#answered` are answered; and the answers that wait for those of earlier ones. */
+  /** The writes, of which the first `#answered` are answered. */
   #writes: number[] = [];
   #answered = 0;
+  /** The answers that wait for the answers of earlier writes. */
   readonly #answers = new Map<number, Answer>();
 
   constructor(formats: ByteFormats) {
@@ -41,7 +43,7 @@ export class RepeatOrder {
     else if (call === 'getMany' || call === 'hasMany') this.#beginRead(id, values[0] as Stored[], values.at(-1));
   }
 
-  /** @returns the answers to send now. */
+  /** Takes the answer of a request. @returns the answers to send now. */
   answered([id, call]: Request, answer: Answer): readonly Answer[] {
     if (!WRITES.has(call)) return [answer];
     this.#answers.set(id, answer);
@@ -57,6 +59,7 @@ export class RepeatOrder {
     return due;
   }
 
+  /** Forgets the reads that were answered. */
   sent(answers: readonly Answer[]): void {
     for (const [id] of answers) {
       for (const key of this.#reads.get(id) ?? []) {

@@ -39,8 +39,8 @@ const MAX_FILES = 64;
 /**
  * The engine that wrote a folder's database; undefined when it is LevelDB, or unknown.
  *
- * Names of files do not count, since any program may put an IDENTITY into a folder, except for Riak's seven folders where there is no table
- * next to them. Otherwise, one of these must be present:
+ * A folder is Riak's if it has CURRENT, the seven folders `sst_0` to `sst_6`, and no tables of its own. No other name is evidence, because any
+ * program may put an IDENTITY into a folder. Otherwise, one of these must be present:
  *
  * 1. the header of an encrypted file, in CURRENT or a MANIFEST, or, where there is neither, in a log or a table;
  * 2. an OPTIONS file with the version of RocksDB or Pebble;
