@@ -187,6 +187,57 @@ describe('the index of a table that RocksDB wrote with format_version 0', () => 
   });
 });
 
+describe('data blocks with a hash index, which RocksDB can write with format_version 0', () => {
+  const data = parts.filter(({ kind }) => kind === 'data');
+
+  /** The block with a hash index of `count` buckets that claims to have `claimed`. */
+  function withHashIndex(block: Uint8Array, count: number, claimed = count): Uint8Array {
+    const restarts = block.length - 4;
+    const bytes = new Uint8Array(block.length + count + 2).fill(0xff, restarts);
+    bytes.set(block.subarray(0, restarts));
+    const view = new DataView(bytes.buffer);
+    view.setUint16(bytes.length - 6, claimed, true);
+    view.setUint32(bytes.length - 4, 2 ** 31 + new DataView(block.buffer, block.byteOffset).getUint32(restarts, true), true);
+    return bytes;
+  }
+
+  /** Every second block has a hash index. */
+  const mixed = putTogether(data.map((part, i) => (i % 2 === 0 ? { ...part, payload: withHashIndex(part.payload, 301) } : part)));
+
+  test('are read, forwards, backwards and by key', async () => {
+    const table = SyncTable.open(new MemorySource(mixed));
+    expect(sameEntries(table.entries(), entries)).toBe(true);
+    expect(sameEntries([...table.entries({ reverse: true })].reverse(), entries)).toBe(true);
+    expect(sameEntries(entries.map(([key]) => [key, table.get(key) ?? absent[0]!]), entries)).toBe(true);
+    expect(absent.filter((key) => table.get(key) !== undefined)).toEqual([]);
+    const other = await Table.open(new MemorySource(mixed));
+    const values = await other.getMany(entries.map(([key]) => key));
+    expect(sameEntries(entries.map(([key], i) => [key, values[i] ?? absent[0]!]), entries)).toBe(true);
+  });
+
+  test('have no findings, and are salvaged with and without the index of the table', async () => {
+    expect((await verifyTable(new MemorySource(mixed))).findings).toEqual([]);
+    expect(sameEntries(await collect(salvagedEntries(new MemorySource(mixed))), entries)).toBe(true);
+    const withoutFooter = mixed.subarray(0, -FOOTER_LENGTH);
+    expect(sameEntries(await collect(salvagedEntries(new MemorySource(withoutFooter))), entries)).toBe(true);
+  });
+
+  test('say where a lookup walked, and what each byte is', async () => {
+    const [key] = entries[0]!;
+    const plain = SyncTable.open(new MemorySource(putTogether(data))).explain(key).searched!;
+    const { byteLength, ...searched } = SyncTable.open(new MemorySource(mixed)).explain(key).searched!;
+    expect({ byteLength, ...searched }).toEqual({ ...plain, byteLength: plain.byteLength + 303 });
+    const layout = await collect(tableLayout(new MemorySource(mixed)));
+    expect(layout.filter(({ label }) => label.includes('hash index of RocksDB')).map(({ byteLength: bytes }) => bytes)).toEqual(data.flatMap((_, i) => (i % 2 === 0 ? [303] : [])));
+    expect(layout.filter(({ label }) => label.includes('damaged'))).toEqual([]);
+  });
+
+  test.each([0, 65_000])('are damaged if they claim to have %i buckets', (claimed) => {
+    const bytes = putTogether(data.map((part) => ({ ...part, payload: withHashIndex(part.payload, 7, claimed) })));
+    expect(caught(() => [...SyncTable.open(new MemorySource(bytes)).entries()])).toMatchObject({ code: 'BLOOM_BAD_BLOCK', problem: expect.stringMatching(/restarts cannot be in/) as string });
+  });
+});
+
 /** The Bloom policy under another name, which counts its lookups. */
 function renamed(name: string): FilterPolicy & { asked: number } {
   return {

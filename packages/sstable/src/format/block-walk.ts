@@ -6,6 +6,7 @@
 import { CorruptionError, type Place, type Structure, VarintReader } from '@bloom/bytes';
 import { copyBytes } from '@bloom/bytes/internal';
 import { BackwardPath } from './backward-path.js';
+import { restartsBeforeHashIndex } from './hash-index.js';
 
 /** Room that is made for keys beyond what the first of them needs. */
 const SPARE_KEY_BYTES = 128;
@@ -32,6 +33,8 @@ export class BlockWalk {
   shared = 0;
   /** How many restarts the block has. */
   restartCount = 0;
+  /** Where the entries end and the restarts start. */
+  entriesEnd = 0;
 
   // A view made of a known buffer takes half the time of subarray(). Asking an array for its buffer takes as long as making
   // the view, so it is asked only when a view is wanted, which lookups in a database never do.
@@ -44,8 +47,6 @@ export class BlockWalk {
   /** Where the block is in the file. */
   private blockOffset = 0;
   private readonly reader = new VarintReader(this.bytes);
-  /** Where the entries end and the restarts start. */
-  protected entriesEnd = 0;
   protected nextEntry = 0;
   protected unsharedStart = 0;
   /** The first restart at or after the next entry, and its offset. */
@@ -94,12 +95,17 @@ export class BlockWalk {
     this.restartCount = this.entriesEnd = this.reader.end = 0;
     const { length } = contents;
     if (length < 4) throw this.damage(`${length} bytes cannot be a block`);
-    const restartCount = uint32At(contents, length - 4);
+    let restartCount = uint32At(contents, length - 4);
     // LevelDB treats a block with no restarts as empty, whatever else it contains.
     if (restartCount === 0) return;
-    if (restartCount > (length - 4) / 4) throw this.damage(`${restartCount} restarts cannot be in ${length} bytes`);
+    let entriesEnd = length - 4 - restartCount * 4;
+    if (entriesEnd < 0) {
+      const restarts = restartsBeforeHashIndex(contents, restartCount);
+      if (restarts === undefined) throw this.damage(`${restartCount} restarts cannot be in ${length} bytes`);
+      ({ start: entriesEnd, count: restartCount } = restarts);
+    }
     this.restartCount = restartCount;
-    this.entriesEnd = this.reader.end = length - 4 - restartCount * 4;
+    this.entriesEnd = this.reader.end = entriesEnd;
     if (this.restartOffset(0) !== 0) throw this.damage(`restart 0 is at byte ${this.restartOffset(0)}, not at 0`);
   }
 
@@ -224,7 +230,7 @@ export class BlockWalk {
 
   /** Where in the block the entry at restart `restart` starts. */
   restartOffset(restart: number): number {
-    return uint32At(this.bytes, this.bytes.length - 4 - (this.restartCount - restart) * 4);
+    return uint32At(this.bytes, this.entriesEnd + restart * 4);
   }
 
   /** Moves to the next entry, whose key builds on the current one's. */

@@ -51,9 +51,9 @@ export function* blockLayout(
       if (unshared > 0) yield range(unshared, `entry ${i}: ${walk.shared === 0 ? 'key' : 'end of key'}`, showBytes(walk.key));
       if (valueLength > 0) yield range(valueLength, `entry ${i}: value`, describe?.(walk.value) ?? showBytes(walk.value));
     }
-    const before = contents.length - 4 - walk.restartCount * 4 - position;
-    if (before > 0) yield range(before, 'bytes before the restarts');
     for (let r = 0; r < walk.restartCount; r++) yield range(4, `offset of restart ${r}`, String(walk.restartOffset(r)));
+    const others = contents.length - 4 - position;
+    if (others > 0) yield range(others, walk.restartCount === 0 ? 'bytes before the restarts' : 'hash index of RocksDB');
     yield range(4, 'number of restarts', String(walk.restartCount));
   } catch (error) {
     if (!(error instanceof CorruptionError)) throw error;

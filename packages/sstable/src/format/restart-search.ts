@@ -14,7 +14,7 @@ export const PAST = 0;
 export const OTHER = 1;
 /** Its user key is the same. */
 export const SAME = 2;
-/** Only a walk can tell: keys must be assembled, they are in another order, or the block is damaged. */
+/** Only a walk can tell: keys must be assembled, they are in another order, or the block has RocksDB's hash index or is damaged. */
 export const UNKNOWN = 3;
 
 /**

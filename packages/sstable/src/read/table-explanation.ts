@@ -120,15 +120,16 @@ export class TableTrace {
   /** A data block was searched. @param outcome of `RestartSearch`, which says whether `block` had to walk. */
   searched(contents: Uint8Array, block: BlockSearch, outcome: number): void {
     const { entries } = block;
-    const restartCount = uint32At(contents, contents.length - 4);
-    const entriesEnd = contents.length - 4 - restartCount * 4;
-    const isPast = outcome === UNKNOWN ? !block.valid : outcome === PAST;
+    const isWalked = outcome === UNKNOWN;
+    const restartCount = isWalked ? block.restartCount : uint32At(contents, contents.length - 4);
+    const entriesEnd = isWalked ? block.entriesEnd : contents.length - 4 - restartCount * 4;
+    const isPast = isWalked ? !block.valid : outcome === PAST;
     this.search.searched = {
       isCached: this.#isCached,
       byteLength: contents.length,
       restart: entries.restart,
       walkStart: restartCount === 0 ? 0 : uint32At(contents, entriesEnd + entries.restart * 4),
-      walkEnd: restartCount === 0 ? 0 : isPast ? entriesEnd : outcome === UNKNOWN ? block.valueEnd : entries.valueEnd,
+      walkEnd: restartCount === 0 ? 0 : isPast ? entriesEnd : isWalked ? block.valueEnd : entries.valueEnd,
     };
   }
 }
