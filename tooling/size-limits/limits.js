@@ -15,7 +15,7 @@ const wholeEntryPoints = {
   '@bloom/level': '168.1 kB',
   '@bloom/level/worker': '134.9 kB',
   '@bloom/leveldb/browser': '2.1 kB',
-  '@bloom/leveldb/opfs': '4.7 kB',
+  '@bloom/leveldb/opfs': '4.8 kB',
   '@bloom/leveldb/http': '10.3 kB',
   '@bloom/leveldb/idb-comparator': '6.5 kB',
   '@bloom/leveldb/inspect': '57.2 kB',

@@ -36,6 +36,7 @@ export interface DirectoryHandle {
 }
 
 interface LockManager {
+  query(): Promise<{ readonly held?: readonly { readonly name?: string }[] }>;
   request(name: string, options: { readonly ifAvailable: true }, held: (lock: unknown) => Promise<void> | undefined): Promise<unknown>;
 }
 

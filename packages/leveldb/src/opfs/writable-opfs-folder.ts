@@ -39,6 +39,7 @@ export class WritableOpfsFolder implements WritableFolder {
   #directory: Promise<DirectoryHandle | undefined> | undefined;
   #leftBlock: Promise<void> | undefined;
   #lost: WritableOpfsFolder | undefined;
+  #hasLock = false;
 
   /** @param path from the root of the origin private file system, with `/` between the names. @throws RangeError if it names no folder. */
   constructor(path: string) {
@@ -158,14 +159,16 @@ export class WritableOpfsFolder implements WritableFolder {
     const locks = locksHere();
     if (locks === undefined) throw new DatabaseError('BLOOM_NO_LOCK', 'folders are locked with Web Locks, which this browser does not have');
     return new Promise((resolve, reject) => {
-      const requested = locks.request(`@bloom/leveldb ${this.#names.join('/')}`, { ifAvailable: true }, (lock) => {
+      const requested = locks.request(this.#lockName, { ifAvailable: true }, (lock) => {
         if (lock === null) {
-          reject(new DatabaseError('BLOOM_LOCKED', `${this.name} is already open for writing, in this page or in another one of the origin`));
+          reject(this.#locked());
           return undefined;
         }
+        this.#hasLock = true;
         return new Promise<void>((end) => {
           resolve({
-            async release() {
+            release: async () => {
+              this.#hasLock = false;
               end();
               // The lock is free when the request has settled.
               await requested;
@@ -283,7 +286,24 @@ export class WritableOpfsFolder implements WritableFolder {
     return this.#doing(name, () => handle.createSyncAccessHandle!());
   }
 
-  /** Makes a call that is refused while another worker has the file open. A terminated worker keeps its files open for a short time. */
+  get #lockName(): string {
+    return `@bloom/leveldb ${this.#names.join('/')}`;
+  }
+
+  #locked(): DatabaseError {
+    return new DatabaseError('BLOOM_LOCKED', `${this.name} is already open for writing, in this page or in another one of the origin`);
+  }
+
+  async #isLockedElsewhere(): Promise<boolean> {
+    if (this.#hasLock) return false;
+    const { held = [] } = (await locksHere()?.query()) ?? {};
+    return held.some(({ name }) => name === this.#lockName);
+  }
+
+  /**
+   * Makes a call that is refused while another worker has the file open. A terminated worker keeps its files open for a short time, but not
+   * its lock: while another one has the lock, waiting is of no use.
+   */
   async #doing<T>(name: string, call: () => Promise<T>): Promise<T> {
     const start = now();
     for (let wait = 1; ; wait *= 2) {
@@ -292,6 +312,7 @@ export class WritableOpfsFolder implements WritableFolder {
       } catch (error) {
         if (nameOf(error) === 'NotFoundError') this.#directory = undefined;
         if (nameOf(error) !== 'NoModificationAllowedError') throw folderErrorOf(error, name);
+        if (await this.#isLockedElsewhere()) throw this.#locked();
         if (now() - start > PATIENCE_MS) throw new DatabaseError('BLOOM_LOCKED', `${name} in ${this.name} is open elsewhere`, { cause: error });
       }
       await delay(wait);
