@@ -6,11 +6,11 @@
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import { findChromium } from '@bloom/browser-tests/chromium';
+import { findWholeChromium } from '@bloom/browser-tests/chromium';
 import { chromium } from 'playwright-core';
 
-const executablePath = findChromium();
-if (executablePath === undefined) throw new Error('no Chromium on the PATH');
+const executablePath = findWholeChromium();
+if (executablePath === undefined) throw new Error('no whole Chromium on the PATH');
 const target = join(import.meta.dirname, 'web');
 const folder = mkdtempSync(join(tmpdir(), 'stored-sample-'));
 const browser = await chromium.launchPersistentContext(folder, { executablePath });

@@ -35,7 +35,7 @@ export interface InChromium {
  */
 export function describeInChromium(name: string, define: (given: InChromium) => void): void {
   if (executablePath === undefined) {
-    test.skip(`no Chromium on the PATH (Debian: apt-get install chromium), so ${name} is not tested`, () => {});
+    test.skip(`no Chromium on the PATH (Debian: apt-get install chromium-headless-shell), so ${name} is not tested`, () => {});
     return;
   }
   describe(name, { retry: { count: 1, condition: NO_FRAMES } }, () => {

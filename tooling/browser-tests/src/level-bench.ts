@@ -5,6 +5,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
 import { parseArgs } from 'node:util';
+import { findWholeChromium } from './chromium.js';
 import { BrowserOnDisk, bundled, Origin } from './origin.js';
 import { startWorker } from './page-worker.js';
 import type { LevelTimes } from './level-measure.js';
@@ -15,7 +16,7 @@ const rounds = Number(positionals[0] ?? 5);
 /** What our time may be at most in a worker, where no messages are sent, as a multiple of browser-level's. */
 const goalOf = (figure: string): number | undefined => (/^(put|get)/.test(figure) ? 0.05 : /^(for await|nextv)/.test(figure) ? 0.25 : undefined);
 const origin = await Origin.start(await bundled('level-page', 'level-worker', 'opfs-worker'));
-const browser = new BrowserOnDisk();
+const browser = new BrowserOnDisk(findWholeChromium());
 await browser.start();
 const page = await browser.newPage(origin.url);
 const worker = await startWorker(page, '/opfs-worker.js');

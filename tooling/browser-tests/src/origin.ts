@@ -41,7 +41,12 @@ export class Origin {
 /** A Chromium with a profile on the disk, unlike a private window, which keeps files in the memory of another process. */
 export class BrowserOnDisk {
   readonly #profile = mkdtempSync(join(tmpdir(), 'bloom-profile-'));
+  readonly #executablePath: string;
   #context: BrowserContext | undefined;
+
+  constructor(executablePath = findChromium()!) {
+    this.#executablePath = executablePath;
+  }
 
   get context(): BrowserContext {
     return this.#context!;
@@ -49,7 +54,7 @@ export class BrowserOnDisk {
 
   /** Starts Chromium, or restarts it with the same profile. */
   async start(): Promise<void> {
-    this.#context = await chromium.launchPersistentContext(this.#profile, { executablePath: findChromium()! });
+    this.#context = await chromium.launchPersistentContext(this.#profile, { executablePath: this.#executablePath });
   }
 
   async newPage(url: string): Promise<Page> {

@@ -47,11 +47,11 @@ export async function readItems(path: string, storageKey: string): Promise<Descr
   return await describedItems(reader.items(storageKey));
 }
 
-/** The items of an origin in Session Storage, by their keys. @throws Error for one that cannot be read, and where no tab has any. */
-export async function readSessionItems(path: string, storageKey: string): Promise<DescribedItem[]> {
+/** The items of an origin in Session Storage, by their keys; undefined where no tab has any. @throws Error for one that cannot be read. */
+export async function readSessionItems(path: string, storageKey: string): Promise<DescribedItem[] | undefined> {
   await using reader = await SessionStorageReader.open(new NodeFolder(path));
-  const { map } = (await reader.namespaces()).find((namespace) => namespace.storageKey === storageKey)!;
-  return await describedItems(reader.items(map));
+  const found = (await reader.namespaces()).find((namespace) => namespace.storageKey === storageKey);
+  return found && (await describedItems(reader.items(found.map)));
 }
 
 /** The last values that the items of the only tab had before Chromium deleted them at its end. @throws Error for one that cannot be read. */

@@ -1,11 +1,14 @@
 /** Writes `fixtures/data/web-storage` with the Chromium that is installed: what a page stores, and what it says of it. */
 import { join } from 'node:path';
+import { findWholeChromium } from './chromium.js';
 import { BrowserOnDisk, bundled, Origin } from './origin.js';
 import type { Stored } from './described-storage.js';
 import { writeStorageFixture } from './storage-fixture.js';
 
 const target = join(import.meta.dirname, '../../fixtures/data/web-storage');
-const browser = new BrowserOnDisk();
+const executablePath = findWholeChromium();
+if (executablePath === undefined) throw new Error('no whole Chromium on the PATH');
+const browser = new BrowserOnDisk(executablePath);
 const origin = await Origin.start(await bundled('pages/storing-page'));
 await browser.start();
 const page = await browser.newPage(origin.url);

@@ -20,7 +20,7 @@ const task = databases.map(({ id, comparator }) => ({ name: id, url: `/${id}`, i
 const executablePath = findChromium();
 
 if (executablePath === undefined) {
-  test.skip('no Chromium on the PATH (Debian: apt-get install chromium), so no page is opened', () => {});
+  test.skip('no Chromium on the PATH (Debian: apt-get install chromium-headless-shell), so no page is opened', () => {});
 }
 
 describe.runIf(executablePath !== undefined)('in Chromium, under a Content-Security-Policy that forbids WebAssembly', () => {

@@ -73,7 +73,7 @@ function sendTable({ method, headers }: IncomingMessage, response: ServerRespons
   response.writeHead(206, { ...open, 'content-range': `bytes ${first}-${last}/${table.length}` }).end(table.subarray(first, last + 1));
 }
 
-if (executablePath === undefined) test.skip('no Chromium on the PATH (Debian: apt-get install chromium), so redirects are not followed in a page', () => {});
+if (executablePath === undefined) test.skip('no Chromium on the PATH (Debian: apt-get install chromium-headless-shell), so redirects are not followed in a page', () => {});
 describe.runIf(executablePath !== undefined)('in Chromium', () => {
   let browser: Browser;
   let page: Page;

@@ -13,7 +13,7 @@ import { WrittenLevel } from '../written-level.js';
 
 const rounds = Number(process.env.BLOOM_BROWSER_KILLS ?? 3);
 
-if (findChromium() === undefined) test.skip('no Chromium on the PATH (Debian: apt-get install chromium), so no browser is killed', () => {});
+if (findChromium() === undefined) test.skip('no Chromium on the PATH (Debian: apt-get install chromium-headless-shell), so no browser is killed', () => {});
 describe.runIf(findChromium() !== undefined)('in Chromium', () => {
   const site = TestSite.forTests('level-page', 'level-worker');
   const { browser } = site;

@@ -44,7 +44,7 @@ function wholeTables(findings: readonly TableFindings[]): number[] {
 const executablePath = findChromium();
 
 if (executablePath === undefined) {
-  test.skip('no Chromium on the PATH (Debian: apt-get install chromium), so no page is opened', () => {});
+  test.skip('no Chromium on the PATH (Debian: apt-get install chromium-headless-shell), so no page is opened', () => {});
 }
 
 describe.runIf(executablePath !== undefined)('in Chromium', () => {

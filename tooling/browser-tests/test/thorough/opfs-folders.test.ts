@@ -5,7 +5,7 @@ import { findChromium } from '../../src/chromium.js';
 import { startWorker } from '../../src/page-worker.js';
 import { TestSite } from '../test-site.js';
 
-if (findChromium() === undefined) test.skip('no Chromium on the PATH (Debian: apt-get install chromium), so folders in the origin private file system are not tested', () => {});
+if (findChromium() === undefined) test.skip('no Chromium on the PATH (Debian: apt-get install chromium-headless-shell), so folders in the origin private file system are not tested', () => {});
 describe.runIf(findChromium() !== undefined)('in Chromium, on the origin private file system', () => {
   const site = TestSite.forTests('opfs-worker');
   const { browser } = site;

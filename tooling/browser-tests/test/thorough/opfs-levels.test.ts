@@ -6,7 +6,7 @@ import { findChromium } from '../../src/chromium.js';
 import { bundled, Origin } from '../../src/origin.js';
 import { TestSite } from '../test-site.js';
 
-if (findChromium() === undefined) test.skip('no Chromium on the PATH (Debian: apt-get install chromium), so levels in the origin private file system are not tested', () => {});
+if (findChromium() === undefined) test.skip('no Chromium on the PATH (Debian: apt-get install chromium-headless-shell), so levels in the origin private file system are not tested', () => {});
 describe.runIf(findChromium() !== undefined)('in pages of Chromium, levels in the origin private file system', () => {
   const site = TestSite.forTests('level-page', 'level-worker');
   const { browser } = site;

@@ -231,7 +231,7 @@ describe.runIf(problem === undefined)('web-storage, compared with readers in Pyt
     expect(unexplained('chromium-values', await recordPairs('chromium-values', path), false)).toEqual([]);
   });
 
-  if (findChromium() === undefined) test.skip('no Chromium on the PATH (Debian: apt-get install chromium), so no new profile is compared', () => {});
+  if (findChromium() === undefined) test.skip('no Chromium on the PATH (Debian: apt-get install chromium-headless-shell), so no new profile is compared', () => {});
   test.runIf(findChromium() !== undefined)('has the records and items that they find in a new profile of the installed Chromium', async () => {
     const run = await headlessRun(findChromium()!, await bundledForOld('reporting-page', { __SEED__: 3, __COUNT__: 100, __HAS_LARGE__: true }));
     try {

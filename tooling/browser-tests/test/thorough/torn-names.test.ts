@@ -6,7 +6,7 @@ import { WrittenLevel } from '../written-level.js';
 
 const WRITER = 'writer';
 
-if (findChromium() === undefined) test.skip('no Chromium on the PATH (Debian: apt-get install chromium), so its log of file names is not damaged', () => {});
+if (findChromium() === undefined) test.skip('no Chromium on the PATH (Debian: apt-get install chromium-headless-shell), so its log of file names is not damaged', () => {});
 describe.runIf(findChromium() !== undefined)('in a Chromium whose log of file names ends with an incomplete record', () => {
   const site = TestSite.forTests('level-page', 'level-worker');
   const { browser } = site;

@@ -59,7 +59,7 @@ const bundlers: Record<string, Bundler> = {
 };
 
 if (executablePath === undefined) {
-  test.skip('no Chromium on the PATH (Debian: apt-get install chromium), so no bundled page is opened', () => {});
+  test.skip('no Chromium on the PATH (Debian: apt-get install chromium-headless-shell), so no bundled page is opened', () => {});
 }
 
 describe.each(Object.entries(bundlers))('bundled by %s', (name, bundler) => {

@@ -53,7 +53,7 @@ test('a worker that is an ES module loads at most 107 kB at first, gzipped', asy
   expect(size).toBeGreaterThan(90_000);
 });
 
-if (executablePath === undefined) test.skip('no Chromium on the PATH (Debian: apt-get install chromium), so no bundled page is opened', () => {});
+if (executablePath === undefined) test.skip('no Chromium on the PATH (Debian: apt-get install chromium-headless-shell), so no bundled page is opened', () => {});
 test.runIf(executablePath !== undefined).each(['iife', 'es'] as const)('the page puts an entry through its worker, built as %s', async (format) => {
   const server = await serveFolder(await built(format));
   try {
