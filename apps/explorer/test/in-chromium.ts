@@ -21,6 +21,9 @@ export interface PageOptions extends BrowserContextOptions {
   readonly ownContext?: boolean;
 }
 
+/** The browser of all files that this process tests, one after another. It ends with the process. */
+let launched: Browser | undefined;
+
 /** The tools of a test in a browser. */
 export interface InChromium {
   readonly browser: () => Browser;
@@ -51,11 +54,12 @@ export function describeInChromium(name: string, define: (given: InChromium) => 
     beforeAll(async () => {
       if (!existsSync(join(built, 'index.html'))) throw new Error('the page is not built: run npx pnpm@10 --filter @bloom/explorer build');
       server = await PageServer.start(built);
-      browser = await chromium.launch({ executablePath });
+      if (launched?.isConnected() !== true) launched = await chromium.launch({ executablePath });
+      browser = launched;
       shared = await ExplorerPage.newContext(browser);
     });
     afterAll(async () => {
-      await browser.close();
+      await shared.close();
       await server.stop();
     });
     afterEach(async ({ task }) => {

@@ -67,7 +67,13 @@ export class PageServer {
       response.writeHead(404, { 'content-type': TYPES['.html'], ...(notFound === undefined && { 'content-security-policy': this.policy }) }).end(notFound);
       return;
     }
-    const headers = { 'content-type': TYPES[(found === undefined ? '' : extname(path)) || '.html'] ?? 'application/octet-stream', 'content-security-policy': this.policy };
+    // Their names have hashes of their contents.
+    const isAsset = found !== undefined && path.startsWith(`${PageServer.path}assets/`);
+    const headers = {
+      'content-type': TYPES[(found === undefined ? '' : extname(path)) || '.html'] ?? 'application/octet-stream',
+      'content-security-policy': this.policy,
+      ...(isAsset && { 'cache-control': 'max-age=31536000, immutable' }),
+    };
     const range = /^bytes=(\d*)-(\d+)$/.exec(request.headers.range ?? '');
     // Without a start, a range has so many bytes at the end.
     const isSuffix = range?.[1] === '';
