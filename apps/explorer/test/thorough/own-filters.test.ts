@@ -1,4 +1,4 @@
-import { folderFiles, realDatabases } from '@bloom/fixtures';
+import { dataPath, folderFiles } from '@bloom/fixtures';
 import { bloomHash } from '@bloom/hash';
 import { bloomProbes, BloomFilterPolicy, buildFilter, filterByteLength, type FilterPolicy, FittedBloomFilterPolicy } from '@bloom/policy';
 import { BlockedBloomFilterPolicy } from '@bloom/policy-blocked';
@@ -258,9 +258,10 @@ describeInChromium('filters of one’s own data', ({ open }) => {
   });
 
   test('databases in IndexedDB’s order are tried with every policy', async () => {
-    const real = realDatabases().find(({ name, open: opens }) => opens === 'OK' && /indexeddb|forensicsim|dfindexeddb/i.test(name))!;
     const explorer = await open('#/database');
-    await explorer.dropFolders('.database-view', ...[...folderFiles(real.path)].map(([name, bytes]) => ({ name: `idb/${name}`, bytes })));
+    const files = folderFiles(dataPath('web-storage/page.indexeddb.leveldb'));
+    await explorer.dropFolders('.database-view', ...Array.from(files, ([name, bytes]) => ({ name: `idb/${name}`, bytes })));
+    await explorer.page.getByText('Chromium’s IndexedDB', { exact: true }).waitFor();
     for (const title of ['LevelDB’s filter', 'LevelDB’s, fitted', 'One cache line per key']) {
       await explorer.choose(title);
       await explorer.page.locator('.trial button').first().click();
