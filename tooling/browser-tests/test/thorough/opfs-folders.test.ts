@@ -65,7 +65,7 @@ describe.runIf(findChromium() !== undefined)('in Chromium, on the origin private
     const setQuota = (quotaSize: number | undefined): Promise<unknown> => session.send('Storage.overrideQuotaForOrigin', { origin: site.url, ...(quotaSize !== undefined && { quotaSize }) });
     const { usage } = await session.send('Storage.getUsageAndQuota', { origin: site.url });
     await worker.call('open', path, writeBufferSize);
-    await setQuota(usage + 2e7);
+    await setQuota(usage + 8e6);
     const { count, codes } = (await worker.call('putUntilFull', 10_000)) as { readonly count: number; readonly codes: unknown[] };
     expect(count).toBeGreaterThan(50);
     expect(codes).toEqual(['LEVEL_NO_SPACE', 'BLOOM_WRITING_ENDED', 'BLOOM_FOLDER_FULL', 'QuotaExceededError']);
