@@ -128,18 +128,28 @@ describeInChromium('the database view', ({ open, server }) => {
     await explorer.region('Damage').getByText(/missing/).first().waitFor();
   });
 
-  test.each(['#/filter', '#/table', '#/table?sample=1', '#/database?sample=1', '#/lookup', '#/lookup?sample=1'])('opens a folder that is dropped onto %s, by its own name', async (hash) => {
-    const explorer = await open(hash);
-    await explorer.page.locator('.page h1').waitFor();
-    await explorer.dropFolders('.page', ...inFolder('my weather'));
-    await explorer.page.getByRole('heading', { level: 1, name: /my weather$/ }).waitFor();
+  /** Goes from view to view in one page. */
+  async function inEachView(hashes: readonly string[], drop: (explorer: ExplorerPage, number: number) => Promise<void>): Promise<void> {
+    const explorer = await open(hashes[0]!);
+    for (const [i, hash] of hashes.entries()) {
+      await explorer.go(hash);
+      await explorer.page.locator(`.${/[a-z]+/.exec(hash)![0]}-view h1`).waitFor();
+      await drop(explorer, i);
+    }
+  }
+
+  test.each([[['#/filter', '#/table?sample=1', '#/database?sample=1', '#/lookup?sample=1']], [['#/table']], [['#/lookup']]])('opens a folder that is dropped onto %s, by its own name', async (hashes) => {
+    await inEachView(hashes, async (explorer, i) => {
+      await explorer.dropFolders('.page', ...inFolder(`my weather ${i}`));
+      await explorer.page.getByRole('heading', { level: 1, name: new RegExp(`my weather ${i}$`) }).waitFor();
+    });
   });
 
-  test.each(['#/filter', '#/table?sample=1', '#/database?sample=1', '#/lookup'])('opens a table that is dropped onto %s', async (hash) => {
-    const explorer = await open(hash);
-    await explorer.page.locator('.page h1').waitFor();
-    await explorer.drop('.page', { name: 'alone.ldb', bytes: weatherDatabase()[0]!.bytes });
-    await explorer.page.getByRole('heading', { level: 1, name: 'alone.ldb' }).waitFor();
+  test.each([[['#/filter', '#/table?sample=1', '#/database?sample=1']], [['#/lookup']]])('opens a table that is dropped onto %s', async (hashes) => {
+    await inEachView(hashes, async (explorer, i) => {
+      await explorer.drop('.page', { name: `alone-${i}.ldb`, bytes: weatherDatabase()[0]!.bytes });
+      await explorer.page.getByRole('heading', { level: 1, name: `alone-${i}.ldb` }).waitFor();
+    });
   });
 
   test('finds the database in a folder that holds its folder', async () => {

@@ -274,10 +274,18 @@ describeInChromium('the story', ({ open }) => {
     await expect.poll(() => step(explorer, number).locator('.guess-answer > strong').first().textContent()).toBe('Right.');
     await page.setViewportSize({ width: 320, height: 640 });
     await expect.poll(() => page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth)).toBeLessThanOrEqual(0);
-    const [whole] = await Promise.all([page.context().waitForEvent('page'), page.getByRole('link', { name: 'the story of Bloom filters' }).click()]);
+    const link = page.getByRole('link', { name: 'the story of Bloom filters' });
+    const leadsToTheStep = (address: string): void => {
+      const { search, hash } = new URL(address);
+      expect(search).toBe('');
+      expect(hash).toContain(`step=${number}`);
+    };
+    leadsToTheStep(await link.evaluate((element: HTMLAnchorElement) => element.href));
+    // One of the seven links is followed.
+    if (number !== 4) return;
+    const [whole] = await Promise.all([page.context().waitForEvent('page'), link.click()]);
     await whole.locator('[data-step]').nth(6).waitFor();
-    expect(new URL(whole.url()).search).toBe('');
-    expect(new URL(whole.url()).hash).toContain(`step=${number}`);
+    leadsToTheStep(whole.url());
   });
 
   test.each(['0', '8', 'x', ''])('?embed=%s, which is no step, gives the whole story', async (number) => {
