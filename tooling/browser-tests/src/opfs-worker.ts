@@ -160,7 +160,7 @@ answerCalls({
   checkLaws,
   checkReadLaws,
   failFirst,
-  runSuite: () => runAbstractSuite((options) => new BloomLevel(newFolder(), options)),
+  runSuite: (withSublevels: boolean) => runAbstractSuite((options) => new BloomLevel(newFolder(), options), withSublevels),
   read: async (path: string, name: string) => {
     const file = await new OpfsFolder(path).open(name);
     return file && new TextDecoder().decode(await file.read(0, file.byteLength));
