@@ -10,6 +10,8 @@ export function useNarrow(): boolean {
     const screen = matchMedia(NARROW);
     const follow = (): void => setNarrow(screen.matches);
     screen.addEventListener('change', follow);
+    // It may have changed since the component was drawn.
+    follow();
     return () => screen.removeEventListener('change', follow);
   }, []);
   return isNarrow;

@@ -30,6 +30,25 @@ describeInChromium('on narrow screens', ({ open }) => {
     }
   });
 
+  test('a window that is made narrow while a list is drawn is narrow to the list', async () => {
+    const explorer = await open('', { viewport: { width: 320, height: 800 } });
+    const { page } = explorer;
+    // As if the window were wide until the list has been drawn.
+    await page.evaluate(() => {
+      const { matchMedia } = window;
+      let isDrawn = false;
+      window.matchMedia = (query) => {
+        const list = matchMedia.call(window, query);
+        if (query === '(max-width: 480px)' && !isDrawn) Object.defineProperty(list, 'matches', { value: false });
+        return list;
+      };
+      new MutationObserver(() => (isDrawn = document.querySelector('.window') !== null)).observe(document.body, { subtree: true, childList: true });
+    });
+    await explorer.go('#/table?sample=1');
+    const list = page.getByRole('grid', { name: 'Entries of the data block' });
+    await expect.poll(() => list.getAttribute('class'), { timeout: 10_000 }).toBe('window is-stacked');
+  });
+
   test('what a record of a log writes begins in sight at 320 pixels', async () => {
     const { page } = await open('#/table?url=samples/database/000013.log', { viewport: { width: 320, height: 800 } });
     const grid = page.getByRole('grid', { name: 'Records' });
