@@ -17,9 +17,11 @@ export function httpProblem(error: HttpError): string {
       if (error.status === 401 || error.status === 403) return `${text}: pass the headers that the server requires with --header or ${HEADERS_VARIABLE}`;
       return error.status === 404 || error.status === 410 ? `${text}: there is no such file` : text;
     case 'BLOOM_HTTP_NO_RANGES':
+      return `${text}: download the file and read the copy`;
     case 'BLOOM_HTTP_ENCODED':
     case 'BLOOM_HTTP_NO_LENGTH':
-      return `${text}: download the file and read the copy`;
+      // The text ends with what the server's administrator can do.
+      return `${text}, or download the file and read the copy`;
     case 'BLOOM_HTTP_PAGE':
       return `${text}: there may be no such file, or the server requires a login: pass headers with --header or ${HEADERS_VARIABLE}`;
     case 'BLOOM_HTTP_CHANGED':

@@ -32,8 +32,9 @@ async function scanDatabase({ path, database }: DatabaseFile, wanted: WantedRang
 }
 
 /** Prints the entries of each file of a database. Without bounds and --live, this needs neither MANIFEST nor comparator. */
-function scanAllVersions(location: DatabaseLocation, wanted: WantedRange, options: ScanOptions & RemoteOptions, output: EntryOutput): Promise<void> {
-  const { format, damage = 'strict', live } = options;
+function scanAllVersions(location: DatabaseLocation, wanted: WantedRange, given: ScanOptions & RemoteOptions, output: EntryOutput): Promise<void> {
+  const { format, damage = 'strict', live } = given;
+  const options = { ...given, listsBucket: !live };
   if (wanted.isAll && !live) {
     return withDatabaseFolder(location, options, (path, folder, plugins) => printStored(path, folder, plugins, undefined));
   }

@@ -2,6 +2,7 @@ import { decoderOf, type InputForm } from '../formats/decoders.js';
 import { type EntryDecoder, InputError } from '../formats/entry.js';
 import { EntryBatch } from '../formats/entry-batch.js';
 import { Failure, failureOf } from '../failure.js';
+import { shellWord } from '../shell-word.js';
 import { decoded, type DecodedPiece } from './decoded-piece.js';
 import { DecodingThread } from './decoding-thread.js';
 import type { Input } from './input.js';
@@ -120,7 +121,7 @@ export class DecodedInput {
   #failure(error: unknown): unknown {
     this.close();
     if (error instanceof InputError) return new Failure(`${this.name}: ${error.message}`, { cause: error });
-    if (error instanceof UnfitInput) return new Failure(`${this.name}: ${this.#input.path === '-' ? error.message : error.message.replace('FILE', this.name)}`, { cause: error });
+    if (error instanceof UnfitInput) return new Failure(`${this.name}: ${this.#input.path === '-' ? error.message : error.message.replace('FILE', () => shellWord(this.name))}`, { cause: error });
     return failureOf(this.name, error);
   }
 }

@@ -3,6 +3,9 @@ import { basename, dirname } from 'node:path';
 import type { SyncSource } from '@bloom/sstable';
 import { Failure, isSystemError, shownUrl } from '../failure.js';
 
+/** Standard input in messages. */
+export const STANDARD_INPUT = 'standard input';
+
 /** The kind of thing that an argument of a reading command names. */
 export type Location =
   /** A table according to its name. Its contents are checked when it is opened. */
@@ -73,7 +76,7 @@ export function decoded(part: string): string {
 
 /** The name of an input in messages. Secrets in a URL are left out. */
 export function shownName(path: string): string {
-  if (path === '-') return 'standard input';
+  if (path === '-') return STANDARD_INPUT;
   if (!/^https?:/i.test(path) || !URL.canParse(path)) return path;
   const { origin, pathname } = new URL(path);
   return origin + pathname;

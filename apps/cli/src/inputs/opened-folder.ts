@@ -1,3 +1,4 @@
+import { readdirSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { DatabaseReader, type Dropped, type Folder, FolderError, parseFileName, type ReaderOptions, SyncDatabaseReader, type SyncFolder } from '@bloom/leveldb';
 import { comparatorNameSync } from '@bloom/leveldb/inspect';
@@ -35,6 +36,8 @@ export type DatabaseLocation = Extract<Location, { kind: 'folder' | 'remote-fold
 
 export interface FolderOptions extends DamageOptions, PluginOptions, RemoteOptions {
   readonly internal?: boolean;
+  /** Whether the files of a bucket are listed. */
+  readonly listsBucket?: boolean | undefined;
 }
 
 /** A log is read into memory. LevelDB starts a new log at 1 GiB at the latest. */
@@ -91,7 +94,7 @@ export async function withDatabaseFolder<T>(
       const { address } = location;
       mustHaveNoHeader(address, options);
       const { bucketFolder } = await import('./store-argument.js');
-      const folder = bucketFolder(address, tracing);
+      const folder = bucketFolder(address, tracing, options.listsBucket === true);
       return withFolderFailures(address, folder, options, () => work(address, folder, plugins));
     }
     case 'log':
@@ -227,19 +230,32 @@ export function hasLogsOrTables(folder: Folder): boolean {
   });
 }
 
+/** Whether there are folders in a folder on the disk. */
+export function hasFolders({ name }: Folder): boolean {
+  try {
+    return name !== undefined && readdirSync(name, { withFileTypes: true }).some((entry) => entry.isDirectory());
+  } catch {
+    return false;
+  }
+}
+
 const READ_FILES = 'bloom repair makes a database of its logs and tables, and bloom salvage a table';
+const READ_COPY = 'download all of its files: bloom repair makes a database of the logs and tables in the copy, and bloom salvage a table';
+/** For a folder that has no file of a database. */
+export const FIND_BELOW = 'bloom ls finds the databases in the folders below it';
 
 /** What the user can do about damage in a folder; undefined if nothing. */
 function adviceFor(folder: Folder, damage: 'strict' | 'skip', error: unknown): string | undefined {
   if (error instanceof UnsupportedError && error.code === 'BLOOM_UNSUPPORTED_CODEC') return CODEC_ADVICE;
   if (!(error instanceof CorruptionError) || error.code === 'BLOOM_TOO_LARGE') return undefined;
-  if (error.code === 'BLOOM_NOT_A_DATABASE') return hasLogsOrTables(folder) ? READ_FILES : undefined;
+  const isLocal = isSync(folder);
+  if (error.code === 'BLOOM_NOT_A_DATABASE') return hasLogsOrTables(folder) ? READ_FILES : isLocal && hasFolders(folder) ? FIND_BELOW : undefined;
   const type = parseFileName(basename(error.file ?? ''))?.type;
   // CURRENT may name a log or a table instead of a MANIFEST.
   const isOfManifest = ['CURRENT', 'MANIFEST', 'version edit'].includes(error.structure);
-  if (isOfManifest || (type !== 'log' && type !== 'table')) return READ_FILES;
+  if (isOfManifest || (type !== 'log' && type !== 'table')) return isLocal ? READ_FILES : READ_COPY;
   // The message says what a repair does. Skipping the table would bring back older versions of its keys.
-  if (error.code === 'BLOOM_TRUNCATED' && /\ba repair keeps\b/.test(error.problem)) return 'bloom repair does this';
+  if (error.code === 'BLOOM_TRUNCATED' && /\ba repair keeps\b/.test(error.problem)) return isLocal ? 'bloom repair does this' : 'download all of its files: bloom repair does this in the copy';
   return damage === 'strict' ? '--damage skip reads the rest' : 'bloom salvage copies what can still be read';
 }
 

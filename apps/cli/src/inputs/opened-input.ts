@@ -5,7 +5,7 @@ import { type DamageOptions, mustBeForFolder } from './folder-argument.js';
 import { type Location, locate } from './location.js';
 import type { DatabaseFile, DatabaseLocation } from './opened-folder.js';
 import { nameOf, readWhole, type RemoteOptions, type TableLocation } from './opened-source.js';
-import { GZIP_MAGIC, RECORD_HEADER_BYTES, TABLE_MAGIC } from './recognized-file.js';
+import { GZIP_MAGIC, gunzipAdvice, RECORD_HEADER_BYTES, TABLE_MAGIC } from './recognized-file.js';
 import { type KeyFormOptions, type TableFile, withReadTable } from './opened-table.js';
 
 /** An opened input of a reading command. */
@@ -91,7 +91,7 @@ function kindOfFile(path: string): 'file' | 'log' {
 function kindOf(path: string, start: Uint8Array, end: Uint8Array): 'file' | 'log' {
   if (TABLE_MAGIC.equals(end)) return 'file';
   if (GZIP_MAGIC.equals(start.subarray(0, GZIP_MAGIC.length))) {
-    throw new Failure(`${path}: is compressed with gzip: decompress it first, for example gunzip -c ${path} | bloom scan -`);
+    throw new Failure(`${path}: is compressed with gzip: ${gunzipAdvice(path)}`);
   }
   return looksLikeRecord(start) ? 'log' : 'file';
 }

@@ -4,7 +4,9 @@ import { join } from 'node:path';
 import { LOG_BLOCK_LENGTH, logRanges } from '@bloom/log';
 import type { SyncSource } from '@bloom/sstable';
 import type { FormatName } from '../formats/format.js';
-import { Failure, failureOf } from '../failure.js';
+import { Failure, failureOf, isUrl } from '../failure.js';
+import { shellWord } from '../shell-word.js';
+import { STANDARD_INPUT } from './location.js';
 
 /** The last bytes of a LevelDB table. */
 export const TABLE_MAGIC = Buffer.from('57fb808b247547db', 'hex');
@@ -17,6 +19,13 @@ export const RECORD_HEADER_BYTES = 7;
 /** The bytes of a MANIFEST's first field that lie where a log has a sequence: tag, length, and the start of the comparator's name. */
 const FIRST_FIELD_BYTES = 8;
 
+/** How to read a table that is compressed with gzip. @param name of the file in messages. */
+export function gunzipAdvice(name: string): string {
+  if (isUrl(name)) return 'download it, decompress the copy and pass that';
+  // Through standard input, because gunzip refuses names that do not end in .gz.
+  return `decompress it first, for example gunzip -c < ${name === STANDARD_INPUT ? 'FILE' : shellWord(name)} | bloom scan -`;
+}
+
 interface Kind {
   readonly starts: readonly string[];
   readonly text: string;
@@ -24,9 +33,9 @@ interface Kind {
 
 /** Kinds of files by the hexadecimal digits of their first bytes. */
 const KINDS: readonly Kind[] = [
-  { starts: ['1f8b08'], text: 'is compressed with gzip: gunzip -c FILE | bloom build -' },
-  { starts: ['28b52ffd'], text: 'is compressed by zstd: zstd -dc FILE | bloom build -' },
-  { starts: ['fd377a585a00'], text: 'is compressed by xz: xz -dc FILE | bloom build -' },
+  { starts: ['1f8b08'], text: 'is compressed with gzip: gunzip -c < FILE | bloom build -' },
+  { starts: ['28b52ffd'], text: 'is compressed by zstd: zstd -dc < FILE | bloom build -' },
+  { starts: ['fd377a585a00'], text: 'is compressed by xz: xz -dc < FILE | bloom build -' },
   { starts: ['504b0304'], text: 'is a zip archive: unzip -p FILE | bloom build -' },
   { starts: ['53514c69746520666f726d6174203300'], text: 'is a database of SQLite: sqlite3 -separator "$(printf \'\\t\')" FILE "select key, value from …" | bloom build -' },
 ];

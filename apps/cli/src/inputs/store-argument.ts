@@ -2,6 +2,7 @@
 import { BulkError, type Store } from '@bloom/bulk';
 import { FolderStore } from '@bloom/bulk/node';
 import { type S3Fetch, s3StoreOf } from '@bloom/bulk/s3';
+import type { Signal } from '@bloom/bytes';
 import type { Folder } from '@bloom/leveldb';
 import { CorruptionError } from '@bloom/sstable';
 import { Failure, isSystemError, mustBeWrittenHere, placedProblem } from '../failure.js';
@@ -42,10 +43,26 @@ export function bucketStore(address: string, tracing: Trace | undefined): Store 
   return storeOf(address, tracing && { fetch: tracing.fetch(send) as unknown as S3Fetch });
 }
 
-/** The folder of a database in a bucket. It may be a copy of one that was not published, which has logs. */
-export function bucketFolder(address: string, tracing: Trace | undefined): Folder {
-  const folder = bucketStore(address, tracing).folder();
-  return { name: address, isRemote: true, open: (name, signal) => folder.open(name, signal) };
+/**
+ * The folder of a database in a bucket. It may be a copy of one that was not published, which has logs.
+ *
+ * @param isListed whether it has `list`. Not everyone who may read a bucket may list it, and a database can be opened without.
+ */
+export function bucketFolder(address: string, tracing: Trace | undefined, isListed: boolean): Folder {
+  const store = bucketStore(address, tracing);
+  const folder = store.folder();
+  const files: Folder = { name: address, isRemote: true, open: (name, signal) => folder.open(name, signal) };
+  return isListed ? { ...files, list: (signal) => namesIn(store, signal) } : files;
+}
+
+async function namesIn(store: Store, signal: Signal | undefined): Promise<string[]> {
+  const names: string[] = [];
+  try {
+    for await (const { name } of store.list(signal)) names.push(name);
+  } catch (error) {
+    throw storeFailure(error);
+  }
+  return names;
 }
 
 /** Turns an error of parts, a store or a published database into a failure. Returns other errors unchanged. */

@@ -2,7 +2,7 @@ import { isMarkup } from '@bloom/bytes/internal';
 import { CorruptionError, type SyncSource, UnsupportedError } from '@bloom/sstable';
 import { Failure, failureOf } from '../failure.js';
 import { CODEC_ADVICE } from '../library-advice.js';
-import { GZIP_MAGIC } from './recognized-file.js';
+import { GZIP_MAGIC, gunzipAdvice } from './recognized-file.js';
 
 /** The number of bytes at the start of a file that show whether it is text. */
 const TEXT_BYTES = 512;
@@ -29,7 +29,7 @@ function adviceFor(name: string, source: Pick<SyncSource, 'byteLength' | 'read'>
   if (error instanceof UnsupportedError) return 'bloom layout shows what it consists of';
   if (code !== 'BLOOM_NOT_A_TABLE') return 'bloom verify lists all damage, and bloom salvage copies what can still be read';
   const start = startOf(source);
-  if (GZIP_MAGIC.equals(start.subarray(0, GZIP_MAGIC.length))) return `it is compressed with gzip: decompress it first, for example gunzip -c < ${name} | bloom scan -`;
+  if (GZIP_MAGIC.equals(start.subarray(0, GZIP_MAGIC.length))) return `it is compressed with gzip: ${gunzipAdvice(name)}`;
   if (isMarkup(start)) return 'it looks like an HTML page, which a server may have sent in its place';
   if (isText(start)) return 'it looks like text: bloom build makes a table of entries, one per line';
   return 'if it is a part of a table, bloom salvage copies the readable entries';

@@ -5,7 +5,7 @@ import { type AsyncReaderOptions, CorruptionError, DatabaseReader, type Dropped,
 import { EntryDecoder, kindOfFolder, recognizeStorage, type StorageKind } from '@bloom/web-storage';
 import { NodeBlobFolder } from '@bloom/web-storage/node';
 import { Failure, failureOf } from '../failure.js';
-import { type FolderOptions, noteDropped, noteIgnoredComparator, openDatabase, withDatabaseFolder } from '../inputs/opened-folder.js';
+import { FIND_BELOW, type FolderOptions, hasFolders, isSync, noteDropped, noteIgnoredComparator, openDatabase, withDatabaseFolder } from '../inputs/opened-folder.js';
 import { shownName } from '../inputs/location.js';
 import { isDatabase, recognised } from '../inputs/opened-input.js';
 import { tracingFor } from '../inputs/opened-source.js';
@@ -30,7 +30,7 @@ export async function withDecodedEntries(given: string, options: WantedEntries, 
     if (location.kind === 'file') mustExist(location.path);
     throw new Failure(`${shownName(given)}: is not a folder: --decode needs the whole folder`);
   }
-  await withDatabaseFolder(location, { ...options, tracing }, async (path, folder, plugins) => {
+  await withDatabaseFolder(location, { ...options, tracing, listsBucket: options.allVersions }, async (path, folder, plugins) => {
     const { allVersions } = options;
     // A browser may leave truncated tables when it is closed.
     const damage = options.damage ?? (allVersions ? 'skip' : 'strict');
@@ -45,7 +45,7 @@ export async function withDecodedEntries(given: string, options: WantedEntries, 
     };
     if (allVersions) {
       const kind = await storageIn(folder, path, { codecs, damage });
-      if (kind === undefined) throw notStorage(path);
+      if (kind === undefined) throw notStorage(path, folder);
       try {
         await work(path, storedVersions(folder, kind, { blobs, codecs, damage, onDropped: (drop) => dropped.push(drop) }));
       } finally {
@@ -57,7 +57,7 @@ export async function withDecodedEntries(given: string, options: WantedEntries, 
     const decoder = await EntryDecoder.open(folder, { blobs, codecs, damage });
     if (decoder === undefined) {
       // A browser that was killed can leave a storage without entries.
-      if (storageByName(path) === undefined || (await hasEntries(folder, { codecs, damage }))) throw notStorage(path);
+      if (storageByName(path) === undefined || (await hasEntries(folder, { codecs, damage }))) throw notStorage(path, folder);
       await work(path, nothing());
       return;
     }
@@ -101,8 +101,9 @@ function mustExist(path: string): void {
   }
 }
 
-function notStorage(path: string): Failure {
-  return new Failure(`${path}: is not IndexedDB, Local Storage or Session Storage: omit --decode`);
+function notStorage(path: string, folder: Folder): Failure {
+  const isAbove = isSync(folder) && !folder.list().includes('CURRENT') && hasFolders(folder);
+  return new Failure(`${path}: is not IndexedDB, Local Storage or Session Storage: ${isAbove ? FIND_BELOW : 'omit --decode'}`);
 }
 
 /** The kind of storage in a folder; by its name if CURRENT or the MANIFEST is missing or damaged. @throws as `recognizeStorage`. */

@@ -156,6 +156,9 @@ describe('a database that is published', () => {
       'scan INPUT --gte key000100 --lt key000200',
       'scan --reverse INPUT',
       'scan --all-versions --live INPUT',
+      'scan --all-versions INPUT',
+      'scan --all-versions --gte key000100 --lt key000110 INPUT',
+      'scan --all-versions --decode INPUT',
       'count INPUT',
       'count --bytes --by-prefix 6 INPUT',
       'find key000007 INPUT',
@@ -189,6 +192,24 @@ describe('a database that is published', () => {
       expect(code).toBe(0);
       expect(stderr).toContain('request: GET CURRENT');
       expect(stderr).toMatch(/bloom: s3:\/\/bucket\/whole\.ldb\/: \d+ requests, [\d,]+ bytes/);
+    });
+
+    test('has obsolete files that scan --all-versions prints', async () => {
+      const [key] = [...server.objects.keys()].filter((name) => /^words\/\d+\.ldb$/.test(name));
+      server.objects.set('whole.ldb/000009.ldb', server.objects.get(key!)!);
+      const { code, stdout } = await withBucket(['scan', '--all-versions', bucket, '-f', 'tsv']);
+      server.objects.delete('whole.ldb/000009.ldb');
+      expect(code).toBe(0);
+      expect(stdout.toString()).toContain('\t000009.ldb\t');
+    });
+
+    test('that may not be listed is read, except by scan --all-versions, which says why', async () => {
+      server.fault = (request) => (request === 'GET ?list' ? { kind: 'status', status: 403 } : undefined);
+      const all = await withBucket(['scan', '--all-versions', bucket]);
+      const live = await withBucket(['scan', '--all-versions', '--live', bucket]);
+      server.fault = () => undefined;
+      expect(all).toMatchObject({ code: 2, stderr: expect.stringMatching(/^bloom: [^\n]*could not list it[^\n]*\n$/) as string });
+      expect(live.code).toBe(0);
     });
 
     test('is not read by the name of a table', async () => {

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { createServer, type Server } from 'node:http';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { existsSync, readdirSync, readFileSync, readlinkSync, realpathSync, statSync } from 'node:fs';
+import { copyFileSync, cpSync, existsSync, readdirSync, readFileSync, readlinkSync, realpathSync, statSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { join, normalize } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -133,7 +133,15 @@ describe('a log, a MANIFEST and standard input', () => {
 
   test('what is compressed with gzip is said to be so', async () => {
     scratch.write('packed', gzipSync(readFileSync(scratch.at('letters.ldb'))));
-    expect(await bloom(['scan', 'packed'], scratch.path)).toMatchObject({ code: 2, stderr: expect.stringContaining('is compressed with gzip') as string });
+    copyFileSync(scratch.at('packed'), scratch.at("-it's packed"));
+    for (const [args, command] of [
+      [['packed'], 'gunzip -c < packed | bloom scan -'],
+      [['--', "-it's packed"], String.raw`gunzip -c < './-it'\''s packed' | bloom scan -`],
+    ] as const) {
+      expect(await bloom(['scan', ...args], scratch.path)).toMatchObject({ code: 2, stderr: expect.stringContaining(`is compressed with gzip: decompress it first, for example ${command}\n`) as string });
+      expect(await shell(command, scratch.path)).toMatchObject({ code: 0, stdout: Buffer.from('a\t1\nab\t2\nb\t3\nba\t4\n') });
+    }
+    expect((await bloom(['scan', '-'], scratch.path, scratch.read('packed'))).stderr).toBe('bloom: standard input: is compressed with gzip: decompress it first, for example gunzip -c < FILE | bloom scan -\n');
   });
 });
 
@@ -354,6 +362,7 @@ describe('URLs', () => {
   let base: string;
   /** How many requests are answered whole before answers break off. */
   let whole = Infinity;
+  let encoding: Record<string, string> = {};
 
   beforeAll(async () => {
     server = createServer((request, response) => {
@@ -378,7 +387,7 @@ describe('URLs', () => {
         return;
       }
       const part = bytes.subarray(start, end);
-      response.writeHead(from === undefined ? 200 : 206, { etag: '"1"', 'content-length': part.length, 'content-range': `bytes ${start}-${end - 1}/${bytes.length}` });
+      response.writeHead(from === undefined ? 200 : 206, { ...encoding, etag: '"1"', 'content-length': part.length, 'content-range': `bytes ${start}-${end - 1}/${bytes.length}` });
       if (whole-- > 0) response.end(request.method === 'HEAD' ? undefined : part);
       else response.write(part.subarray(0, 1), () => response.destroy());
     });
@@ -486,6 +495,32 @@ describe('URLs', () => {
         stderr: expect.stringMatching(/^bloom: http:\/\/localhost:\d+\/levels\/: a folder at a URL cannot be listed, [^\n]*\n$/) as string,
       });
     }
+  });
+
+  test('of folders with a damaged MANIFEST or CURRENT say that a repair needs a copy', async () => {
+    cpSync(pathOf('levels'), scratch.at('broken'), { recursive: true });
+    const manifest = readdirSync(scratch.at('broken')).find((name) => name.startsWith('MANIFEST-'))!;
+    const bytes = scratch.read(`broken/${manifest}`);
+    bytes[20]! ^= 1;
+    scratch.write(`broken/${manifest}`, bytes);
+    const advice = 'download all of its files: bloom repair makes a database of the logs and tables in the copy, and bloom salvage a table\n';
+    for (const current of [undefined, 'x\n']) {
+      if (current !== undefined) scratch.write('broken/CURRENT', current);
+      for (const line of ['get INPUT a', 'scan INPUT', 'verify INPUT']) {
+        const { code, stderr } = await bloomLine(line.replace('INPUT', `${base}/broken/`), scratch.path);
+        if (code === 2) expect({ line, stderr }).toEqual({ line, stderr: expect.stringMatching(`${advice}$`) as string });
+        else expect(line).toMatch(/^verify/);
+      }
+      const { stderr } = await bloomLine('get broken a', scratch.path);
+      expect(stderr).toMatch(/; bloom repair makes a database of its logs and tables, and bloom salvage a table\n$/);
+    }
+  });
+
+  test('of files that the server compresses in transit say both ways out', async () => {
+    encoding = { 'content-encoding': 'gzip' };
+    const { code, stderr } = await bloom(['get', `${base}/letters.ldb`, 'a'], scratch.path);
+    encoding = {};
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringMatching(/: turn compression off for this file, or download the file and read the copy\n$/) as string });
   });
 
   test('of a server without TLS fail with the reason of OpenSSL', async () => {

@@ -274,7 +274,7 @@ describe('every format', () => {
 
   test.each([
     ['a table', 'any.ldb', /^bloom: any\.ldb: is already a table: bloom convert/],
-    ['gzip', 'any.gz', /^bloom: any\.gz: is compressed with gzip: gunzip -c any\.gz \| bloom build -\n$/],
+    ['gzip', 'any.gz', /^bloom: any\.gz: is compressed with gzip: gunzip -c < any\.gz \| bloom build -\n$/],
     ['a database', 'db', /^bloom: db: is the folder of a database: bloom convert/],
     ['an empty name', '', /^bloom: the name of the input is empty\n$/],
   ])('%s is recognised and not read as tsv', async (_, name, problem) => {
@@ -287,7 +287,7 @@ describe('every format', () => {
 
   test('gzip in a pipe is recognised too', async () => {
     const { code, stderr } = await shell('gzip -c lines.tsv | bloom build - -o not.ldb', scratch.path);
-    expect({ code, stderr }).toEqual({ code: 2, stderr: 'bloom: standard input: is compressed with gzip: gunzip -c FILE | bloom build -\n' });
+    expect({ code, stderr }).toEqual({ code: 2, stderr: 'bloom: standard input: is compressed with gzip: gunzip -c < FILE | bloom build -\n' });
   });
 });
 
