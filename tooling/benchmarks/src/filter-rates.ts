@@ -1,5 +1,6 @@
 // Measures the false positive rates of LevelDB's Bloom filter and the blocked policy with random keys:
-// `npx pnpm@10 --filter @bloom/benchmarks filter-rates`. Prints the tables of packages/policy-blocked/README.md.
+// `npx pnpm@10 --filter @bloom/benchmarks filter-rates`. Prints the tables of packages/policy-blocked/README.md, and that of
+// packages/policy/README.md; with the argument `bloom`, only the latter.
 import { seeded } from '@bloom/fixtures';
 import { bestProbes, BloomFilterPolicy, buildFilter, type FilterPolicy, idealFalsePositiveRate } from '@bloom/policy';
 import { BlockedBloomFilterPolicy } from '@bloom/policy-blocked';
@@ -42,18 +43,36 @@ function percent(rate: number, digits = 2): string {
   return `${Number((rate * 100).toPrecision(digits))}%`;
 }
 
-const counts = [1000, 100_000, 1_000_000];
-const heads = ['Bloom', 'blocked'].flatMap((name) => counts.map((count) => `${name}, ${count.toLocaleString('en')}`));
-const byBits = [2, 4, 6, 8, 10, 12, 16, 20, 24, 32, 44].map((bitsPerKey) => [
-  String(bitsPerKey),
-  percent(idealFalsePositiveRate({ bitsPerKey, probes: bestProbes(bitsPerKey) })),
-  ...POLICIES.flatMap((Policy) => counts.map((count) => measuredPercent(new Policy(bitsPerKey), count))),
-]);
-process.stdout.write(`${markdownTable(['bits per key', 'ideal', ...heads], byBits)}\n\n`);
+function printByBits(): void {
+  const counts = [1000, 100_000, 1_000_000];
+  const heads = ['Bloom', 'blocked'].flatMap((name) => counts.map((count) => `${name}, ${count.toLocaleString('en')}`));
+  const byBits = [2, 4, 6, 8, 10, 12, 16, 20, 24, 32, 44].map((bitsPerKey) => [
+    String(bitsPerKey),
+    percent(idealFalsePositiveRate({ bitsPerKey, probes: bestProbes(bitsPerKey) })),
+    ...POLICIES.flatMap((Policy) => counts.map((count) => measuredPercent(new Policy(bitsPerKey), count))),
+  ]);
+  process.stdout.write(`${markdownTable(['bits per key', 'ideal', ...heads], byBits)}\n\n`);
+}
 
-const ofFewKeys = [1, 10, 30, 50, 60, 100, 200].map((count) => {
-  const policies = POLICIES.map((Policy) => new Policy(10));
-  const bytes = policies.map((policy) => String(buildFilter(policy, randomKeys(count)).length));
-  return [String(count), ...bytes, ...policies.map((policy) => measuredPercent(policy, count))];
-});
-process.stdout.write(`${markdownTable(['keys', 'Bloom, bytes', 'blocked, bytes', 'Bloom, rate', 'blocked, rate'], ofFewKeys)}\n`);
+function printFewKeys(): void {
+  const ofFewKeys = [1, 10, 30, 50, 60, 100, 200].map((count) => {
+    const policies = POLICIES.map((Policy) => new Policy(10));
+    const bytes = policies.map((policy) => String(buildFilter(policy, randomKeys(count)).length));
+    return [String(count), ...bytes, ...policies.map((policy) => measuredPercent(policy, count))];
+  });
+  process.stdout.write(`${markdownTable(['keys', 'Bloom, bytes', 'blocked, bytes', 'Bloom, rate', 'blocked, rate'], ofFewKeys)}\n\n`);
+}
+
+function printByKeys(): void {
+  const counts = [20, 100, 1000, 10_000, 1_000_000];
+  const rates = counts.map((count) => measuredPercent(new BloomFilterPolicy(10), count));
+  process.stdout.write(`${markdownTable(['keys in the filter', ...counts.map((count) => count.toLocaleString('en'))], [['maybe', ...rates]])}\n`);
+}
+
+const [only] = process.argv.slice(2);
+if (only !== undefined && only !== 'bloom') throw new RangeError(`the argument must be bloom, or omitted, got ${only}`);
+if (only === undefined) {
+  printByBits();
+  printFewKeys();
+}
+printByKeys();
