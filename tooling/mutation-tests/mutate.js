@@ -64,7 +64,7 @@ const runs = [
   {
     package: 'sstable',
     part: 'structures',
-    files: ['block-handle', 'codec', 'decoded-index', 'footer', 'index-block', 'metaindex-block', 'separator-numbers', 'stored-block', 'stored-index'].map(inFormat),
+    files: ['block-handle', 'codec', 'decoded-index', 'footer', 'index-block', 'index-key-numbers', 'metaindex-block', 'stored-block', 'stored-index'].map(inFormat),
     tests: [
       'arguments',
       'block-handle',
@@ -135,7 +135,7 @@ const runs = [
   {
     package: 'leveldb',
     part: 'compact',
-    files: ['compaction-walk', 'last-key', 'level-limits', 'overlap', 'pick-compaction', 'seek-budget'].map((name) => `src/compact/${name}.ts`),
+    files: ['compaction-walk', 'flush-level', 'last-key', 'level-scores', 'overlap', 'pick-compaction', 'seek-budget'].map((name) => `src/compact/${name}.ts`),
     tests: ['compaction'],
   },
   {
@@ -159,7 +159,7 @@ const runs = [
   {
     package: 'leveldb',
     part: 'recovery',
-    files: ['src/write/recovery.ts'],
+    files: ['src/write/log-recovery.ts'],
     tests: ['events', 'recovery'],
   },
 ];

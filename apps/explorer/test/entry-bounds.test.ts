@@ -4,7 +4,7 @@ import { encodeKey, indexedDbKey } from '@bloom/web-storage';
 import { beforeAll, expect, test } from 'vitest';
 import { boundsOf } from '../src/database/entry-bounds.js';
 import { InspectedDatabase } from '../src/database/inspected-database.js';
-import type { Typing } from '../src/bytes/key-form.js';
+import type { Typing } from '../src/bytes/byte-forms.js';
 
 const work = { signal: new AbortController().signal, progress: () => undefined };
 /** The ids are below 256, except for those of one store and of one database. */

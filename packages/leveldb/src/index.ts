@@ -41,6 +41,6 @@ export type { DatabaseEvent, TableInLevel, TableMade } from './write/database-ev
 export type { BitsByLevel } from './write/bits-by-level.js';
 export type { DatabaseOptions } from './write/database-options.js';
 export type { RefilterDatabaseOptions, RefilterProgress, RefilterReport } from './write/refilter.js';
-export type { RepairOptions } from './write/repair.js';
-export type { RepairReport, SetAside, SetAsideReason } from './write/repair-report.js';
+export type { RepairOptions } from './write/repair/repair.js';
+export type { RepairReport, SetAside, SetAsideReason } from './write/repair/repair-report.js';
 export type { DatabaseSnapshot } from './write/snapshot.js';

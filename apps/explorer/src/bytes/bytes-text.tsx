@@ -1,10 +1,10 @@
 import { counted } from '@bloom/report';
 import { Segmented } from '../controls/controls.js';
-import { KEY_FORM_TITLES, KEY_FORMS, type KeyForm, partsOf, valueParts } from './key-form.js';
+import { BYTE_FORM_TITLES, BYTE_FORMS, type ByteForm, partsOf, valueParts } from './byte-forms.js';
 
 interface BytesTextProps {
   readonly bytes: Uint8Array;
-  readonly form: KeyForm;
+  readonly form: ByteForm;
   /** The total number of bytes, if `bytes` has only the first ones. */
   readonly byteLength?: number | undefined;
   /** Whether the bytes are a value. Forms for keys do not apply to it. */
@@ -27,6 +27,6 @@ export function BytesText({ bytes, form, byteLength = bytes.length, isValue = fa
 }
 
 /** Switches between the forms. */
-export function KeyFormSwitch({ form, onChange }: { readonly form: KeyForm; readonly onChange: (form: KeyForm) => void }) {
-  return <Segmented legend="Show bytes as" name="key-form" value={form} options={KEY_FORMS.map((name) => [name, KEY_FORM_TITLES[name]] as const)} onChange={onChange} />;
+export function ByteFormSwitch({ form, onChange }: { readonly form: ByteForm; readonly onChange: (form: ByteForm) => void }) {
+  return <Segmented legend="Show bytes as" name="key-form" value={form} options={BYTE_FORMS.map((name) => [name, BYTE_FORM_TITLES[name]] as const)} onChange={onChange} />;
 }

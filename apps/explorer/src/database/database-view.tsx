@@ -2,7 +2,7 @@ import './database.css';
 import '../table/table.css';
 import { count, counted } from '@bloom/report';
 import { useEffect, useState } from 'preact/hooks';
-import { usualKeyForm } from '../bytes/key-form.js';
+import { usualByteForm } from '../bytes/byte-forms.js';
 import { Anatomy } from '../controls/anatomy.js';
 import { Drop, Fact, Progress } from '../controls/controls.js';
 import { DropAgain, Opening } from '../controls/opening.js';
@@ -166,7 +166,7 @@ function OpenedDatabase({ client }: { readonly client: DatabaseClient }) {
   const openTable = useTableOpening(client);
   const { facts } = client;
   const stored = session.storedIn(client.origin);
-  const form = useSessionState((state) => state.keyForm) ?? usualKeyForm(facts);
+  const form = useSessionState((state) => state.keyForm) ?? usualByteForm(facts);
   const [dropped, setDropped] = useState<readonly DroppedFacts[]>(facts.dropped);
   const refreshDropped = (): void => void client.worker.dropped().then(setDropped, () => undefined);
   const tableCount = facts.levels.reduce((sum, tables) => sum + tables.length, 0);

@@ -1,5 +1,5 @@
 import { indexedDbKey } from '@bloom/web-storage';
-import { typedBytes, type Typing } from '../bytes/key-form.js';
+import { typedBytes, type Typing } from '../bytes/byte-forms.js';
 import { typedIndexedDbRange } from '../bytes/indexeddb-key-text.js';
 import type { EntryRange } from './database-facts.js';
 import type { EntrySearch } from './entry-search.js';

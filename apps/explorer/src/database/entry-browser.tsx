@@ -1,7 +1,7 @@
 import { count, counted } from '@bloom/report';
 import { useEffect, useId, useState } from 'preact/hooks';
-import { BytesText, KeyFormSwitch } from '../bytes/bytes-text.js';
-import { type KeyForm, typedForm, type Typing, TYPING_HELP, typingOptions, usualKeyForm, usualTyping } from '../bytes/key-form.js';
+import { BytesText, ByteFormSwitch } from '../bytes/bytes-text.js';
+import { type ByteForm, typedForm, type Typing, TYPING_HELP, typingOptions, usualByteForm, usualTyping } from '../bytes/byte-forms.js';
 import { Segmented } from '../controls/controls.js';
 import { Rows } from '../controls/rows.js';
 import { WindowedRows } from '../controls/windowed-rows.js';
@@ -32,12 +32,12 @@ export function EntryBrowser({ client, onRead }: { readonly client: DatabaseClie
   const search = useSessionState((state) => state.search);
   const { by, prefix, from, to, page: wanted } = search;
   const typing = search.typing ?? usualTyping(client.facts);
-  const form = useSessionState((state) => state.keyForm) ?? usualKeyForm(client.facts);
+  const form = useSessionState((state) => state.keyForm) ?? usualByteForm(client.facts);
   const [page, setPage] = useState<ShownPage>();
   const [failure, setFailure] = useState<FailureFacts>();
   const [selected, setSelected] = useState<number>();
   const change = (part: Partial<EntrySearch>): void => session.change({ search: { ...session.state.search, page: FIRST_PAGE, ...part } });
-  const setForm = (to: KeyForm): void => session.change({ keyForm: to === usualKeyForm(client.facts) ? undefined : to });
+  const setForm = (to: ByteForm): void => session.change({ keyForm: to === usualByteForm(client.facts) ? undefined : to });
 
   const { isIndexedDb } = client.facts;
   const bounds = boundsOf(search, typing, isIndexedDb);
@@ -72,7 +72,7 @@ export function EntryBrowser({ client, onRead }: { readonly client: DatabaseClie
     <section class="card" aria-labelledby={`${id}-title`}>
       <div class="card-head">
         <h2 id={`${id}-title`}>Entries</h2>
-        <KeyFormSwitch form={form} onChange={setForm} />
+        <ByteFormSwitch form={form} onChange={setForm} />
       </div>
       <div class="entry-search">
         <Segmented
@@ -158,7 +158,7 @@ export function EntryBrowser({ client, onRead }: { readonly client: DatabaseClie
   );
 }
 
-function KeyDetails({ client, row, form, typing }: { readonly client: DatabaseClient; readonly row: DatabaseRow; readonly form: KeyForm; readonly typing: Typing }) {
+function KeyDetails({ client, row, form, typing }: { readonly client: DatabaseClient; readonly row: DatabaseRow; readonly form: ByteForm; readonly typing: Typing }) {
   const session = useSession();
   const key = row.key.bytes;
   const { value: versions, failure: versionFailure } = useLoaded(() => client.worker.versions(key), [client, row]);

@@ -1,4 +1,4 @@
-import { type Typing, TYPINGS } from '../bytes/key-form-names.js';
+import { type Typing, TYPINGS } from '../bytes/byte-form-names.js';
 import type { EntryRange } from './database-facts.js';
 
 /** The entries of a database to list. */

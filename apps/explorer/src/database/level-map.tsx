@@ -1,7 +1,7 @@
 import { counted } from '@bloom/report';
 import { useMemo, useState } from 'preact/hooks';
 import { BytesText } from '../bytes/bytes-text.js';
-import { type KeyForm, partsOf } from '../bytes/key-form.js';
+import { type ByteForm, partsOf } from '../bytes/byte-forms.js';
 import { Segmented } from '../controls/controls.js';
 import { byteSize } from '../controls/sizes.js';
 import type { DatabaseFacts, LevelTableFacts } from './database-facts.js';
@@ -17,7 +17,7 @@ export type Visit = 'found' | 'read' | 'skipped' | 'failed' | 'not asked';
 
 interface LevelMapProps {
   readonly facts: DatabaseFacts;
-  readonly form: KeyForm;
+  readonly form: ByteForm;
   readonly onOpen: (name: string) => void;
   readonly lookup?: LookupPath | undefined;
   /** What is being done to tables, by name, for the labels of their bars. */
@@ -115,7 +115,7 @@ export function LevelMap({ facts, form, onOpen, lookup, marks }: LevelMapProps) 
 interface LanesProps {
   readonly tables: readonly LevelTableFacts[];
   readonly level: number;
-  readonly form: KeyForm;
+  readonly form: ByteForm;
   readonly position: (key: Uint8Array) => number;
   readonly onOpen: (name: string) => void;
   readonly lookup: LevelMapProps['lookup'];

@@ -4,7 +4,7 @@ import { sameBytes } from '@bloom/bytes/internal';
 import { MAX_PROBES } from '@bloom/policy';
 import { count, counted } from '@bloom/report';
 import { BytesText } from '../bytes/bytes-text.js';
-import type { KeyForm } from '../bytes/key-form.js';
+import type { ByteForm } from '../bytes/byte-forms.js';
 import { percent } from '../controls/sizes.js';
 import type { StoredFilter } from '../table/table-facts.js';
 import { FailureNotice } from '../table/failure-notice.js';
@@ -20,7 +20,7 @@ interface PictureProps {
   readonly load: (number: number) => Promise<StoredFilter>;
   /** The key that is looked up. */
   readonly asked: Uint8Array | undefined;
-  readonly form: KeyForm;
+  readonly form: ByteForm;
 }
 
 /** A filter of a table, the bits of a key in it, and the answer. */
@@ -35,7 +35,7 @@ export function StoredFilterPicture({ number, load, asked, form }: PictureProps)
   return <Bits stored={stored} bytes={stored.bytes} asked={asked} form={form} />;
 }
 
-function Bits({ stored, bytes, asked, form }: { readonly stored: StoredFilter; readonly bytes: Uint8Array; readonly asked: Uint8Array | undefined; readonly form: KeyForm }) {
+function Bits({ stored, bytes, asked, form }: { readonly stored: StoredFilter; readonly bytes: Uint8Array; readonly asked: Uint8Array | undefined; readonly form: ByteForm }) {
   const id = useId();
   const [selected, setSelected] = useState<number>();
   const filter = useMemo(() => new FilterBits('leveldb', bytes), [bytes]);

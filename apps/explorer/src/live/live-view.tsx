@@ -3,7 +3,7 @@ import '../lookup/lookup.css';
 import './live.css';
 import { count, counted } from '@bloom/report';
 import { useEffect, useId, useState } from 'preact/hooks';
-import { typedBytes } from '../bytes/key-form.js';
+import { typedBytes } from '../bytes/byte-forms.js';
 import { Segmented } from '../controls/controls.js';
 import { LevelMap } from '../database/level-map.js';
 import { pathOf } from '../lookup/lookup-view.js';

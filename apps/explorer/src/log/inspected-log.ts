@@ -6,7 +6,7 @@ import type { Source } from '@bloom/sstable';
 import { decodeInternalKey, DELETION } from '@bloom/sstable/database';
 import { minecraftKey } from '@bloom/report';
 import { indexedDbKey } from '@bloom/web-storage';
-import { partsOf } from '../bytes/key-form.js';
+import { partsOf } from '../bytes/byte-forms.js';
 import { clipped } from '../table/clipped.js';
 import type { LogFileFacts, OperationFacts, RecordRow } from './log-facts.js';
 

@@ -1,7 +1,7 @@
 import { count, counted } from '@bloom/report';
 import { useState } from 'preact/hooks';
-import { BytesText, KeyFormSwitch } from '../bytes/bytes-text.js';
-import { type KeyForm, usualKeyForm } from '../bytes/key-form.js';
+import { BytesText, ByteFormSwitch } from '../bytes/bytes-text.js';
+import { type ByteForm, usualByteForm } from '../bytes/byte-forms.js';
 import { Fact } from '../controls/controls.js';
 import { Rows } from '../controls/rows.js';
 import { byteSize } from '../controls/sizes.js';
@@ -20,8 +20,8 @@ export function LogView({ client }: { readonly client: LogClient }) {
   const place = useSessionState((state) => state.place);
   const [selected, setSelected] = useState<{ readonly number: number; readonly row: RecordRow }>();
   const { facts } = client;
-  const form = place.form ?? usualKeyForm(facts);
-  const setForm = (to: KeyForm): void => session.change({ place: { ...place, form: to === usualKeyForm(facts) ? undefined : to } });
+  const form = place.form ?? usualByteForm(facts);
+  const setForm = (to: ByteForm): void => session.change({ place: { ...place, form: to === usualByteForm(facts) ? undefined : to } });
   const isManifest = facts.holds === 'edits';
   const isGarbage = facts.records === 0 && facts.byteLength > 0;
   return (
@@ -68,7 +68,7 @@ export function LogView({ client }: { readonly client: LogClient }) {
         <section class="card" aria-label="Records">
           <div class="card-head">
             <h2>Records</h2>
-            {!isManifest && <KeyFormSwitch form={form} onChange={setForm} />}
+            {!isManifest && <ByteFormSwitch form={form} onChange={setForm} />}
           </div>
           <WindowedRows<RecordRow>
             label="Records"
@@ -90,7 +90,7 @@ export function LogView({ client }: { readonly client: LogClient }) {
   );
 }
 
-function Summary({ row, form }: { readonly row: RecordRow; readonly form: KeyForm }) {
+function Summary({ row, form }: { readonly row: RecordRow; readonly form: ByteForm }) {
   const first = row.operations[0];
   if (row.problem !== undefined) return <span class="is-bad-text">{row.problem}</span>;
   if (row.changes.length > 0) return <>{row.changes.join('; ')}</>;
@@ -103,7 +103,7 @@ function Summary({ row, form }: { readonly row: RecordRow; readonly form: KeyFor
   );
 }
 
-function RecordDetails({ client, row, form }: { readonly client: LogClient; readonly row: RecordRow; readonly form: KeyForm }) {
+function RecordDetails({ client, row, form }: { readonly client: LogClient; readonly row: RecordRow; readonly form: ByteForm }) {
   const { value: layout } = useLoaded(() => client.worker.layout(row.number), [client, row.number]);
   return (
     <section class="entry-details" aria-label={`Record ${row.number + 1}`}>

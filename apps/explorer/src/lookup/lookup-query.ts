@@ -1,4 +1,4 @@
-import { type Typing, TYPINGS } from '../bytes/key-form-names.js';
+import { type Typing, TYPINGS } from '../bytes/byte-form-names.js';
 
 /** The key to look up, as typed. */
 export interface LookupQuery {

@@ -3,8 +3,8 @@ import '../database/database.css';
 import '../table/table.css';
 import { count, counted } from '@bloom/report';
 import { useEffect, useId, useState } from 'preact/hooks';
-import { BytesText, KeyFormSwitch } from '../bytes/bytes-text.js';
-import { type KeyForm, typedBytes, typedForm, TYPING_HELP, typingOptions, usualKeyForm, usualTyping } from '../bytes/key-form.js';
+import { BytesText, ByteFormSwitch } from '../bytes/bytes-text.js';
+import { type ByteForm, typedBytes, typedForm, TYPING_HELP, typingOptions, usualByteForm, usualTyping } from '../bytes/byte-forms.js';
 import { Anatomy } from '../controls/anatomy.js';
 import { Fact, Progress, Segmented } from '../controls/controls.js';
 import { percent } from '../controls/sizes.js';
@@ -59,7 +59,7 @@ function Lookup({ client }: { readonly client: DatabaseClient }) {
   const typed = query.key;
   const { facts } = client;
   const typing = query.typing ?? usualTyping(facts);
-  const form = useSessionState((state) => state.keyForm) ?? usualKeyForm(facts);
+  const form = useSessionState((state) => state.keyForm) ?? usualByteForm(facts);
   const [trace, setTrace] = useState<LookupTrace>();
   const [failure, setFailure] = useState<FailureFacts>();
   const [shown, setShown] = useState(0);
@@ -135,7 +135,7 @@ function Lookup({ client }: { readonly client: DatabaseClient }) {
         {key === undefined && <p class="notice is-warn">{TYPING_HELP[typing]}</p>}
         {key !== undefined && key.length > 0 && (
           <div class="row">
-            <KeyFormSwitch form={form} onChange={(to) => session.change({ keyForm: to === usualKeyForm(facts) ? undefined : to })} />
+            <ByteFormSwitch form={form} onChange={(to) => session.change({ keyForm: to === usualByteForm(facts) ? undefined : to })} />
             <p class="looked-up">
               <span class="muted small">Looked up: </span>
               <BytesText bytes={key} form={form} />
@@ -257,7 +257,7 @@ const EXAMPLES: readonly (readonly [string, string])[] = [
   ['weather/oslo/2026-02-30', 'absent'],
 ];
 
-export function Outcome({ trace, form }: { readonly trace: LookupTrace; readonly form: KeyForm }) {
+export function Outcome({ trace, form }: { readonly trace: LookupTrace; readonly form: ByteForm }) {
   const { outcome, value } = trace;
   return (
     <div role="status" class={`notice ${outcome === 'found' ? 'is-answer' : outcome === 'unknown' ? 'is-bad' : outcome === 'deleted' ? 'is-warn' : ''}`} data-outcome={outcome}>
@@ -275,7 +275,7 @@ export function Outcome({ trace, form }: { readonly trace: LookupTrace; readonly
   );
 }
 
-function AbsentCard({ client, form }: { readonly client: DatabaseClient; readonly form: KeyForm }) {
+function AbsentCard({ client, form }: { readonly client: DatabaseClient; readonly form: ByteForm }) {
   const { result, failure, progress } = useTask(client.absentLookups);
   const without = result?.readsWithoutFilters ?? 0;
   const tables = client.facts.levels.flat();

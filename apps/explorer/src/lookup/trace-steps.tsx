@@ -2,7 +2,7 @@ import { count, counted } from '@bloom/report';
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { BytesText } from '../bytes/bytes-text.js';
-import type { KeyForm } from '../bytes/key-form.js';
+import type { ByteForm } from '../bytes/byte-forms.js';
 import type { TableTrace, TraceStep } from '../database/database-facts.js';
 import { StoredFilterPicture } from '../filter/stored-filter.js';
 import type { StoredFilter } from '../table/table-facts.js';
@@ -11,7 +11,7 @@ import { placeText } from '../worker/failure.js';
 
 interface StepsProps extends FilterAccess {
   readonly steps: readonly TraceStep[];
-  readonly form: KeyForm;
+  readonly form: ByteForm;
   readonly total: number;
 }
 
@@ -40,7 +40,7 @@ function kindOf(step: TraceStep): string {
   return step.outcome.replace(' ', '-');
 }
 
-function StepText({ step, form, ...access }: FilterAccess & { readonly step: TraceStep; readonly form: KeyForm }) {
+function StepText({ step, form, ...access }: FilterAccess & { readonly step: TraceStep; readonly form: ByteForm }) {
   switch (step.kind) {
     case 'log':
       return (
@@ -69,7 +69,7 @@ function StepText({ step, form, ...access }: FilterAccess & { readonly step: Tra
   }
 }
 
-function TableStep({ step, form, asked, storedFilter }: FilterAccess & { readonly step: TableTrace; readonly form: KeyForm }) {
+function TableStep({ step, form, asked, storedFilter }: FilterAccess & { readonly step: TableTrace; readonly form: ByteForm }) {
   const { file, level, index, filter, block, outcome, failure, sequence } = step;
   return (
     <>

@@ -5,7 +5,7 @@ import { DatabaseClient } from '../database/database-client.js';
 import { EVERYTHING, type EntrySearch, paramsOfSearch, searchFromParams } from '../database/entry-search.js';
 import type { Dropped, DroppedFile } from '../controls/dropped-files.js';
 import { droppedFolders, folderFromParams, type FolderOrigin, isSameFolder, paramsOfFolder } from '../database/folder-origin.js';
-import { KEY_FORMS, type KeyForm } from '../bytes/key-form-names.js';
+import { BYTE_FORMS, type ByteForm } from '../bytes/byte-form-names.js';
 import { type FilterState, INITIAL, paramsFromState, stateFromParams } from '../filter/filter-state.js';
 import type { LiveClient } from '../live/live-client.js';
 import { liveFromParams, type LiveQuery, NEW_LIVE, paramsOfLive } from '../live/live-query.js';
@@ -37,7 +37,7 @@ export interface SessionState {
   readonly storage: Opened<ProfileOrigin, StorageClient>;
   readonly stored: StorageSearch;
   /** The form in which keys of the database are shown; undefined for its default. */
-  readonly keyForm: KeyForm | undefined;
+  readonly keyForm: ByteForm | undefined;
   readonly search: EntrySearch;
   readonly query: LookupQuery;
   readonly live: LiveQuery;
@@ -333,7 +333,7 @@ export class Session extends Watchable {
       const name = params.get('profile');
       this.#profiles.follow(params.has('sample') ? sampleProfile : named(this.#droppedProfiles, name), name, Object.is);
     } else {
-      const form = KEY_FORMS.find((known) => known === params.get('form'));
+      const form = BYTE_FORMS.find((known) => known === params.get('form'));
       this.#set({ ...part, keyForm: form, ...(view === 'database' ? { search: searchFromParams(params) } : { query: queryFromParams(params) }) });
       const name = params.get('folder');
       const wanted = folderFromParams(params) ?? named(this.#droppedFolders, name);

@@ -1,5 +1,5 @@
 import { count } from '@bloom/report';
-import { hexOf } from '../bytes/key-form.js';
+import { hexOf } from '../bytes/byte-forms.js';
 import { WindowedRows } from '../controls/windowed-rows.js';
 import type { TableClient } from './table-client.js';
 

@@ -2,7 +2,7 @@ import type { Finding } from '@bloom/sstable/inspect';
 import { count, counted, hexNumber } from '@bloom/report';
 import { useId, useState } from 'preact/hooks';
 import { BytesText } from '../bytes/bytes-text.js';
-import { hexOf, type KeyForm, typedBytes, TYPING_HELP, typingOptions, usualTyping } from '../bytes/key-form.js';
+import { hexOf, type ByteForm, typedBytes, TYPING_HELP, typingOptions, usualTyping } from '../bytes/byte-forms.js';
 import { Fact, Segmented } from '../controls/controls.js';
 import { Rows } from '../controls/rows.js';
 import { byteSize, percent } from '../controls/sizes.js';
@@ -20,7 +20,7 @@ interface PartProps {
   readonly client: TableClient;
   readonly fileParts: FileParts;
   readonly part: number;
-  readonly form: KeyForm;
+  readonly form: ByteForm;
   readonly findings: readonly Finding[];
   readonly onGoTo: (offset: number) => void;
 }
@@ -135,7 +135,7 @@ function EntryList({ client, block, facts, form, onGoTo }: PartProps & { readonl
 }
 
 /** A key. Its shared part is marked if the form shows bytes in their order. */
-function KeyText({ row, form }: { readonly row: EntryRow; readonly form: KeyForm }) {
+function KeyText({ row, form }: { readonly row: EntryRow; readonly form: ByteForm }) {
   const { shared, key } = row;
   const cut = Math.min(shared, key.bytes.length);
   if ((form !== 'text' && form !== 'hex') || cut === 0 || key.byteLength === 0) return <BytesText bytes={key.bytes} byteLength={key.byteLength} form={form} />;
@@ -163,7 +163,7 @@ function kindText(type: number | undefined): string {
   return type === 0 ? 'deletion' : type === 1 ? 'value' : type === undefined ? '–' : `type ${type}`;
 }
 
-function EntryDetails({ entry, form }: { readonly entry: EntryRow; readonly form: KeyForm }) {
+function EntryDetails({ entry, form }: { readonly entry: EntryRow; readonly form: ByteForm }) {
   const { key, value, shared, keyByteLength, offset, restart } = entry;
   return (
     <section class="entry-details" aria-label={`Entry ${entry.number + 1}`}>
@@ -229,7 +229,7 @@ function FilterDetails({ client, block, form, onGoTo }: PartProps & { readonly b
 }
 
 /** The bits of one filter, and those of a typed key. */
-function FilterQuestion({ client, number, form }: { readonly client: TableClient; readonly number: number; readonly form: KeyForm }) {
+function FilterQuestion({ client, number, form }: { readonly client: TableClient; readonly number: number; readonly form: ByteForm }) {
   const id = useId();
   const [typed, setTyped] = useState('');
   const [typing, setTyping] = useState(usualTyping(client.facts));

@@ -1,18 +1,18 @@
-import { KEY_FORMS, type KeyForm } from '../bytes/key-form-names.js';
+import { BYTE_FORMS, type ByteForm } from '../bytes/byte-form-names.js';
 
 /** The selected part of a table. */
 export interface TablePlace {
   /** The offset at which the selected part starts. */
   readonly at: number;
   /** Undefined for the table's default. */
-  readonly form: KeyForm | undefined;
+  readonly form: ByteForm | undefined;
 }
 
 export const START: TablePlace = { at: 0, form: undefined };
 
 export function placeFromParams(params: URLSearchParams): TablePlace {
   const at = Number(params.get('at') ?? 0);
-  return { at: at > 0 ? at : 0, form: KEY_FORMS.find((form) => form === params.get('form')) };
+  return { at: at > 0 ? at : 0, form: BYTE_FORMS.find((form) => form === params.get('form')) };
 }
 
 export function paramsOfPlace(params: URLSearchParams, { at, form }: TablePlace): void {

@@ -2,8 +2,8 @@ import './table.css';
 import type { ComponentChildren } from 'preact';
 import { bitsPerKey, compressionRatio, count, counted, falsePositivesText, filterWriter, type MeasuredRate, neighboursText } from '@bloom/report';
 import { useEffect, useMemo } from 'preact/hooks';
-import { type KeyForm, usualKeyForm } from '../bytes/key-form.js';
-import { BytesText, KeyFormSwitch } from '../bytes/bytes-text.js';
+import { type ByteForm, usualByteForm } from '../bytes/byte-forms.js';
+import { BytesText, ByteFormSwitch } from '../bytes/bytes-text.js';
 import { Anatomy } from '../controls/anatomy.js';
 import { Drop, Fact, Progress } from '../controls/controls.js';
 import { DropAgain, Opening } from '../controls/opening.js';
@@ -120,7 +120,7 @@ function OpenedTable({ client }: { readonly client: TableClient }) {
   const { facts } = client;
   const fileParts = useMemo(() => filePartsOf(facts), [facts]);
   const selected = partAt(fileParts, place.at);
-  const form = place.form ?? usualKeyForm(facts);
+  const form = place.form ?? usualByteForm(facts);
   const check = useTask(client.check);
   const findings = check.result?.findings ?? facts.findings;
   const findingOffsets = useMemo(() => [...new Set(findings.map(({ offset }) => offset))], [findings]);
@@ -132,7 +132,7 @@ function OpenedTable({ client }: { readonly client: TableClient }) {
   const change = (part: Partial<TablePlace>): void => session.change({ place: { ...session.state.place, ...part } });
   const goTo = (offset: number): void => change({ at: offset });
   const setSelected = (part: number): void => goTo(fileParts.starts[part] ?? 0);
-  const setForm = (to: KeyForm): void => change({ form: to === usualKeyForm(facts) ? undefined : to });
+  const setForm = (to: ByteForm): void => change({ form: to === usualByteForm(facts) ? undefined : to });
   const hasParts = fileParts.parts.length > 0;
   return (
     <>
@@ -165,7 +165,7 @@ function OpenedTable({ client }: { readonly client: TableClient }) {
                 </button>
               </div>
             </div>
-            {KEY_PARTS.has(fileParts.parts[selected]!) && <KeyFormSwitch form={form} onChange={setForm} />}
+            {KEY_PARTS.has(fileParts.parts[selected]!) && <ByteFormSwitch form={form} onChange={setForm} />}
             <PartDetails key={selected} client={client} fileParts={fileParts} part={selected} form={form} findings={findings} onGoTo={goTo} />
           </section>
         )}
@@ -226,7 +226,7 @@ function codecText({ codecName }: TableFacts, check: CheckFacts | undefined): st
   return codecName === undefined ? 'unknown codec' : name(codecs[0]?.[0] ?? codecName);
 }
 
-function CheckCard({ client, form }: { readonly client: TableClient; readonly form: KeyForm }) {
+function CheckCard({ client, form }: { readonly client: TableClient; readonly form: ByteForm }) {
   const { result: facts, failure, progress } = useTask(client.check);
   const { result: trial } = useTask(client.rates);
   const hasRates = facts?.isSound === true && client.facts.filter.state === 'used';
@@ -299,7 +299,7 @@ function CheckCard({ client, form }: { readonly client: TableClient; readonly fo
 }
 
 /** The share of absent keys that match the filters. */
-function FalsePositiveFacts({ client, isMeasured, form }: { readonly client: TableClient; readonly isMeasured: boolean; readonly form: KeyForm }) {
+function FalsePositiveFacts({ client, isMeasured, form }: { readonly client: TableClient; readonly isMeasured: boolean; readonly form: ByteForm }) {
   const { result: trial, failure } = useTask(client.rates);
   if (!isMeasured) return <RateFact name="False positives" fact="false-positives" rate={{ notMeasured: 'the table is too large for this page; “bloom stat FILE” measures it' }} />;
   if (trial === undefined) {

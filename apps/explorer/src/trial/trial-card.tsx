@@ -2,7 +2,7 @@ import './trial.css';
 import { count, counted } from '@bloom/report';
 import { useId, useRef } from 'preact/hooks';
 import { BytesText } from '../bytes/bytes-text.js';
-import type { KeyForm } from '../bytes/key-form.js';
+import type { ByteForm } from '../bytes/byte-forms.js';
 import { NumberField, Progress, Segmented } from '../controls/controls.js';
 import { Rows } from '../controls/rows.js';
 import { byteSize, percent } from '../controls/sizes.js';
@@ -28,7 +28,7 @@ const MAX_BITS = 40;
 interface CardProps {
   readonly run: TrialRun;
   readonly what: 'table' | 'database';
-  readonly form: KeyForm;
+  readonly form: ByteForm;
 }
 
 /** Trials of other filters for a table or database, built from its keys. */
@@ -98,7 +98,7 @@ function titleOf({ policy, bitsPerKey }: FilterChoice, chosen: FilterChoice): st
   return policy === chosen.policy ? bits : policy === 'fitted' ? `Fitted, ${bits}` : `Not fitted, ${bits}`;
 }
 
-function Results({ state, start, form }: { readonly state: TrialState; readonly start: TrialStart; readonly form: KeyForm }) {
+function Results({ state, start, form }: { readonly state: TrialState; readonly start: TrialStart; readonly form: ByteForm }) {
   const { choice, tried, asked } = state;
   const { keys, stored, without, otherBytes, damagedTables } = start;
   if (keys.count === 0) return <p class="notice">{asked === 'neighbours' ? 'No stored key has an absent neighbour, so there is nothing to look up.' : keys.present === 0 ? 'There are no keys to look up.' : `All ${counted(keys.present, 'key')} of ${typeof asked === 'object' ? asked.file : 'the file'} are stored here. A filter saves reads only for keys that are not.`}</p>;

@@ -7,43 +7,12 @@ import { beforeVersions, afterVersions } from '../format/database-key.js';
 import type { CompactionPlan } from '../folder/table-thread.js';
 import type { FileMetadata } from '../format/version-edit.js';
 import { LEVEL_COUNT } from '../format/version-edit.js';
-import { compareInternal, compareUser, type KeyOrder, type KeyRangeOfTable, overlap, type Version } from '../format/version.js';
-import { fullLevels } from './level-limits.js';
-import { boundsOf, type KeyBounds, MAX_GRANDPARENT_FILES, overlappingFiles, overlapsLevel, sizeOf } from './overlap.js';
+import { compareInternal, compareUser, type KeyOrder, type Version } from '../format/version.js';
+import { fullLevels } from './level-scores.js';
+import { boundsOf, type KeyBounds, MAX_GRANDPARENT_FILES, overlappingFiles, sizeOf } from './overlap.js';
 
-/** The deepest level into which a memtable is flushed when no table overlaps it. */
-const MAX_FLUSH_LEVEL = 2;
 /** The most bytes, in units of `maxFileSize`, up to which a compaction is enlarged. */
 const MAX_EXPANDED_FILES = 25;
-
-/** The level that a merge in progress writes to, and the range of its inputs, within which its tables will be. */
-export interface MergeTarget extends KeyRangeOfTable {
-  readonly level: number;
-}
-
-/**
- * The level for a flushed memtable. Source: `Version::PickLevelForMemTableOutput`.
- *
- * @param target of the merge during which the memtable is flushed. The table must not be where the merge's tables will be: the inputs of a
- *   merge that a caller asked for can have gaps between them. LevelDB 1.23 does not look at this, and ends up with overlapping tables.
- */
-export function levelForFlush(
-  version: Version,
-  order: KeyOrder,
-  range: KeyRangeOfTable,
-  maxFileSize: number,
-  target?: MergeTarget,
-): number {
-  const bounds: KeyBounds = { begin: range.smallest, end: range.largest };
-  const isTaken = (level: number): boolean => overlapsLevel(version, level, order, bounds) || (target?.level === level && overlap(target, range, order));
-  if (isTaken(0)) return 0;
-  let level = 0;
-  while (level < MAX_FLUSH_LEVEL && !isTaken(level + 1)) {
-    if (sizeOf(overlappingFiles(version, level + 2, order, bounds)) > MAX_GRANDPARENT_FILES * maxFileSize) break;
-    level++;
-  }
-  return level;
-}
 
 /** Tables of a level that are merged with those of the next. */
 export class Compaction implements CompactionPlan {

@@ -4,7 +4,7 @@
  * While many entries are written, the upper levels hold far more than they do afterwards. Filters that are chosen for that moment
  * stay for long in the tables of the lower levels, so they are chosen for the levels that will be.
  */
-import { fitsInLevel, maxBytesOf } from './level-limits.js';
+import { fitsInLevel, maxBytesOf } from './level-scores.js';
 import type { FilteredTable, NewTables } from './level-bits.js';
 
 /**

@@ -6,8 +6,9 @@
  */
 import { UnsupportedError } from '@bloom/bytes';
 import { MAX_SEQUENCE } from '@bloom/sstable/database';
-import { isTooFull } from '../compact/level-limits.js';
-import { type Compaction, compactionOf, type CompactionState, levelForFlush, type MergeTarget, pickCompaction } from '../compact/pick-compaction.js';
+import { isTooFull } from '../compact/level-scores.js';
+import { type Compaction, compactionOf, type CompactionState, pickCompaction } from '../compact/pick-compaction.js';
+import { levelForFlush, type MergeTarget } from '../compact/flush-level.js';
 import { Memtable } from '../memtable/memtable.js';
 import { boundsOf, type KeyBounds, sizeOf } from '../compact/overlap.js';
 import { SeekBudget } from '../compact/seek-budget.js';
@@ -26,7 +27,7 @@ import { deleteIfPossible } from './live-files.js';
 import { LiveLog } from './live-log.js';
 import { BitsChoice } from './bits-by-level.js';
 import { CompactionStats } from './properties.js';
-import { firstOfSeveral } from './cursor-sampler.js';
+import { firstOfSeveral } from './read-sampler.js';
 import { TableMaker } from './table-maker.js';
 
 /** A compaction that a caller asked for. */

@@ -19,10 +19,10 @@ import { type DatabaseOptions, holdSettingsOf, settingsOf } from './database-opt
 import { destroyDatabase, isDatabase } from './destroy.js';
 import { type ClearRange, EntryDeletion } from './entry-deletion.js';
 import { tablesToText } from './properties.js';
-import { cursorSampler } from './cursor-sampler.js';
+import { cursorSampler } from './read-sampler.js';
 import type { RefilterDatabaseOptions, RefilterReport } from './refilter.js';
-import type { RepairOptions } from './repair.js';
-import type { RepairReport } from './repair-report.js';
+import type { RepairOptions } from './repair/repair.js';
+import type { RepairReport } from './repair/repair-report.js';
 import { DatabaseSnapshot } from './snapshot.js';
 import { OpenDatabase } from './open-database.js';
 
@@ -151,7 +151,7 @@ export class Database extends AsyncBaseReader {
     mustHaveAtMost('Database.repair', 'a folder and options', 2, arguments.length);
     mustBeWritable(folder);
     // Loaded on demand: few programs need it.
-    const { repairDatabase } = await import('./repair.js');
+    const { repairDatabase } = await import('./repair/repair.js');
     return repairDatabase(folder, options);
   }
 

@@ -11,7 +11,7 @@ import type { EntryDeletion } from './entry-deletion.js';
 import { DatabaseState } from './database-state.js';
 import type { FolderHold } from './folder-hold.js';
 import { mustNotLookForeign, openingFailure } from './foreign-folder.js';
-import { holdDatabaseFolder, type OpenedVersions, openVersions } from './opening.js';
+import { holdDatabaseFolder, type OpenedVersions, openVersions } from './recovery.js';
 import { WritePath } from './write-path.js';
 import { WriteQueue } from './write-queue.js';
 

@@ -1,95 +1,116 @@
 /**
- * Turns the logs of a database into tables when it is opened for writing.
+ * Recovers a database when it is opened for writing: locks the folder, reads CURRENT and the MANIFEST, and turns the logs into tables.
  *
- * Source: LevelDB, db/db_impl.cc, `DBImpl::Recover` and `RecoverLogFile`.
+ * Source: LevelDB, db/db_impl.cc, `DB::Open` and `DBImpl::Recover`.
  */
 import { CorruptionError } from '@bloom/bytes';
-import { attempt, closeRead } from '../folder/closing-files.js';
-import { addBatch, isFull, misfitOf } from '../memtable/batch-entries.js';
-import type { Dropped } from '../folder/damage.js';
-import { logFileName, oldTableFileName, tableFileName } from '../format/file-name.js';
-import { runAsync } from '../folder/folder-reading.js';
-import { type LogEnd, lostEnds } from '../memtable/log-ends.js';
-import { LogReplay } from '../memtable/log-replay.js';
 import { Memtable } from '../memtable/memtable.js';
-import { missingFiles, missingTables, neededLogs } from '../format/needed-files.js';
-import type { WrittenTable } from '../folder/table-thread.js';
-import type { FileMetadata } from '../format/version-edit.js';
+import { DatabaseError } from '../folder/database-error.js';
+import { keyOrderOf } from '../format/database-key.js';
+import { CURRENT, oldTableFileName, parseFileName, tableFileName } from '../format/file-name.js';
+import { missingFiles, missingTables } from '../format/needed-files.js';
 import type { Version } from '../format/version.js';
-import type { WritableFolder } from '../folder/writable-folder.js';
-import { BitsChoice } from './bits-by-level.js';
-import { tableMade } from './database-event.js';
-import type { Settings } from './database-options.js';
-import { mustLeaveNumbers } from './file-numbers.js';
-import { deleteIfPossible } from './live-files.js';
-import { LiveLog } from './live-log.js';
-import { LostFiles } from '../folder/lost-files.js';
-import { writeFlushedTable } from '../compact/flushed-table.js';
 import { Pacer } from '../folder/pacer.js';
-import { canBeContinued } from '../folder/record-file.js';
 import { ENTRIES_PER_LOOK } from '../table/table-file.js';
-import type { VersionSet } from './version-set.js';
+import type { FileMetadata, VersionEdit } from '../format/version-edit.js';
+import { isMissing, namesIn, type WritableFolder } from '../folder/writable-folder.js';
+import type { Settings } from './database-options.js';
+import { type FolderHold, holdFolder } from './folder-hold.js';
+import { deleteIfPossible, LiveFiles } from './live-files.js';
+import { LiveLog } from './live-log.js';
+import { recoverLogs } from './log-recovery.js';
+import { settingsForTables } from './stored-compression.js';
+import { createDatabase, VersionSet } from './version-set.js';
 
-export interface Recovered {
-  /** New tables of level 0. They are on disk, but not yet in a version. */
-  readonly files: readonly FileMetadata[];
-  /** Whether a table was made, or would have been made if there had been an entry, or a damaged log must become obsolete. */
-  readonly isChanged: boolean;
-  /** The last log, if it is reused. */
-  readonly log: LiveLog | undefined;
-  readonly dropped: readonly Dropped[];
-}
+/** How often to retry when the folder is deleted before it is locked. */
+const MAX_ATTEMPTS = 100;
 
 /**
- * Replays the logs that are not obsolete.
+ * Creates the folder if that is allowed, and locks it.
  *
- * @throws CorruptionError when a log or a batch is damaged: opening would lose the records behind the damage for good. The
- *   database is then unchanged. With `skipsDamage` damaged logs are copied to the folder `lost` first.
+ * What the names in the folder forbid is refused before that, so that no file LOCK is left behind, and again once it is locked. After any other
+ * refusal LOCK stays, as in LevelDB: another program may have opened it by then, and would lock a file that is deleted.
  */
-export async function recoverLogs(folder: WritableFolder, names: readonly string[], versions: VersionSet, settings: Settings): Promise<Recovered> {
-  const files: FileMetadata[] = [];
-  const dropped: Dropped[] = [];
-  let isChanged = false;
-  let log: LiveLog | undefined;
-  const numbers = neededLogs(names, versions);
-  mustLeaveNumbers(numbers);
-  let lastSequence = 0n;
-  const begun: bigint[] = [];
-  const ends: LogEnd[] = [];
-  try {
-    for (const [i, number] of numbers.entries()) {
-      const recovered = await recoverLog(folder, number, versions, settings, i === numbers.length - 1, begun);
-      files.push(...recovered.files);
-      dropped.push(...recovered.dropped);
-      isChanged ||= recovered.isChanged;
-      ({ log } = recovered);
-      ends.push(recovered);
-      if (recovered.lastSequence > lastSequence) ({ lastSequence } = recovered);
-      // The MANIFEST may not know the log's number yet.
-      versions.markFileNumberUsed(number);
+export async function holdDatabaseFolder(folder: WritableFolder, settings: Settings): Promise<FolderHold> {
+  for (let attempt = 1; ; attempt++) {
+    mustAdmit(await namesIn(folder), folder, settings);
+    if (settings.createIfMissing) await folder.createFolder();
+    try {
+      return await holdFolder(folder, settings);
+    } catch (error) {
+      // Another program has just deleted the database, and its folder.
+      if (!isMissing(error) || attempt === MAX_ATTEMPTS) throw error;
     }
-    for (const error of lostEnds(ends)) {
-      if (!settings.skipsDamage) throw error;
-      const { file = '', offset, problem: reason, code } = error;
-      dropped.push({ file, offset, reason, code });
-    }
-    if (lastSequence > versions.lastSequence) versions.lastSequence = lastSequence;
-    await keepDropped(folder, dropped);
-  } catch (error) {
-    await attempt(() => log?.close());
-    // No edit lists them.
-    for (const number of begun) await deleteIfPossible(folder, tableFileName(number));
-    throw error;
   }
-  return { files, isChanged, log, dropped };
 }
 
-/** Copies damaged logs: once the database is open, the originals are obsolete and deleted. */
-async function keepDropped(folder: WritableFolder, dropped: readonly Dropped[]): Promise<void> {
-  if (dropped.length === 0) return;
-  const lost = await LostFiles.open(folder);
-  for (const name of new Set(dropped.map((one) => one.file))) await lost.copy(name);
-  await lost.sync();
+/** @throws DatabaseError `BLOOM_DATABASE_MISSING` with this problem unless the folder has a database. Nothing is written, not even the file LOCK. */
+export async function mustHaveDatabase(folder: WritableFolder, problem: string): Promise<void> {
+  let cause: unknown;
+  try {
+    if ((await folder.list()).includes(CURRENT)) return;
+  } catch (error) {
+    if (!isMissing(error)) throw error;
+    cause = error;
+  }
+  throw new DatabaseError('BLOOM_DATABASE_MISSING', problem, { cause });
+}
+
+/** @throws DatabaseError or CorruptionError when the names in a folder show that it is not to be opened. */
+function mustAdmit(names: readonly string[], folder: WritableFolder, { createIfMissing, errorIfExists }: Settings): void {
+  if (names.includes(CURRENT)) {
+    if (errorIfExists) throw new DatabaseError('BLOOM_DATABASE_EXISTS', `the database of ${folder.name ?? 'the folder'} exists, and errorIfExists is true`);
+    return;
+  }
+  if (!createIfMissing) throw new DatabaseError('BLOOM_DATABASE_MISSING', `the database of ${folder.name ?? 'the folder'} does not exist, and createIfMissing is false`);
+  mustBeNew(names, folder.name);
+}
+
+/** The state of a database that was opened for writing. */
+export interface OpenedVersions {
+  /** The given settings, with the compression of the database's tables. */
+  readonly settings: Settings;
+  readonly versions: VersionSet;
+  readonly files: LiveFiles;
+  /** The log for the next writes. */
+  readonly log: LiveLog;
+  /** The edit that must be written to the MANIFEST first; undefined if the MANIFEST is reused unchanged. */
+  readonly change: VersionEdit | undefined;
+  /** The files that the folder had. */
+  readonly names: readonly string[];
+}
+
+/** Reads the database of a folder, or creates one, and turns its logs into tables. */
+export async function openVersions(folder: WritableFolder, given: Settings): Promise<OpenedVersions> {
+  let names = await folder.list();
+  mustAdmit(names, folder, given);
+  if (!names.includes(CURRENT)) {
+    await createDatabase(folder, given.comparator);
+    names = await folder.list();
+  } else if (logOrTable(names) === undefined) {
+    // Creating it may have been interrupted before CURRENT was synced. After a power failure, a log without CURRENT would look like a damaged database.
+    await folder.syncFolder();
+  }
+  const order = keyOrderOf(given.comparator);
+  const versions = await VersionSet.read(folder, given.comparator, order, given.reusedManifestBytes);
+  let files: LiveFiles | undefined;
+  let made: readonly FileMetadata[] = [];
+  try {
+    await mustHaveTables(versions.current, names, folder);
+    const settings = await settingsForTables(versions.current, folder, given);
+    files = new LiveFiles(folder, settings);
+    const { files: recovered, isChanged, log: reused, dropped } = await recoverLogs(folder, names, versions, settings);
+    made = recovered;
+    const log = reused ?? (await LiveLog.create(folder, versions.newFileNumber(), new Memtable(order.compareInternalKeys)));
+    const change: VersionEdit = { previousLogNumber: 0n, logNumber: log.number, newFiles: recovered.map((file) => ({ level: 0, file })) };
+    files.addDropped(dropped);
+    return { settings, versions, files, log, names, change: isChanged || !versions.isManifestReused ? change : undefined };
+  } catch (error) {
+    await Promise.allSettled([versions.close(), files?.close()]);
+    // No edit lists them yet.
+    for (const { number } of made) await deleteIfPossible(folder, tableFileName(number));
+    throw error;
+  }
 }
 
 /**
@@ -113,73 +134,18 @@ export async function mustHaveTables({ files }: Version, names: readonly string[
   if (missing.length > 0) throw missingFiles(missing, { file: folder.name });
 }
 
-async function recoverLog(
-  folder: WritableFolder,
-  number: bigint,
-  versions: VersionSet,
-  settings: Settings,
-  isLast: boolean,
-  begun: bigint[],
-): Promise<Recovered & LogEnd> {
-  const name = logFileName(number);
-  const file = await folder.open(name);
-  if (file === undefined) throw new CorruptionError('BLOOM_MISSING_FILE', { structure: 'folder', offset: 0, file: folder.name }, `${name} is listed but cannot be opened`);
-  let memtable: Memtable | undefined;
-  /** Memtables that are full, to become tables. */
-  let full: Memtable[] = [];
-  const tables: WrittenTable[] = [];
-  const dropped: Dropped[] = [];
-  let flushed = 0;
-  let operations = 0;
+/**
+ * LevelDB creates a new database in a folder without CURRENT, and deletes the remains of the old one.
+ *
+ * @throws CorruptionError `BLOOM_NOT_A_DATABASE` when there are logs or tables.
+ */
+function mustBeNew(names: readonly string[], folder: string | undefined): void {
+  const kept = logOrTable(names);
+  if (kept === undefined) return;
+  const problem = `it has no CURRENT but has ${kept}: a new database would replace a damaged one`;
+  throw new CorruptionError('BLOOM_NOT_A_DATABASE', { structure: 'folder', offset: 0, file: folder }, problem);
+}
 
-  async function flush(filled: Memtable): Promise<void> {
-    flushed++;
-    const bitsPerKey = settings.levelBits && (await new BitsChoice(settings.levelBits).ofMemtable(0, filled, versions.current));
-    const tableNumber = versions.newFileNumber();
-    begun.push(tableNumber);
-    if (filled.count > 0) tables.push(await writeFlushedTable(filled.arrays, versions.order, folder, tableNumber, settings.buildingWith(bitsPerKey)));
-  }
-
-  const replay = new LogReplay(file, name, {
-    batch(batch, place) {
-      const problem = misfitOf(batch.bytes, settings);
-      if (problem !== undefined) throw new CorruptionError('BLOOM_TOO_LARGE', place, `${problem}: open the database with a larger maxBlockBytes, of up to 1 GiB`);
-      memtable ??= new Memtable(versions.order.compareInternalKeys);
-      addBatch(memtable, batch, place);
-      operations += batch.found;
-      if (!isFull(memtable, settings)) return;
-      full.push(memtable);
-      memtable = undefined;
-    },
-    skip: settings.skipsDamage ? (damage) => void dropped.push(damage) : undefined,
-  });
-  try {
-    for (let isMore = true; isMore; ) {
-      isMore = await runAsync(folder, replay.readPiece());
-      const filled = full;
-      full = [];
-      for (const one of filled) await flush(one);
-    }
-  } finally {
-    await closeRead(file);
-  }
-  const { lastSequence, tail } = replay;
-  // A damaged log would be refused again.
-  const isWhole = flushed === 0 && canBeContinued(file, replay.recordsEnd) && dropped.length === 0;
-  const mayReuse = isLast && isWhole && (settings.reusedLogs === 'any' || (settings.reusedLogs === 'empty' && operations === 0));
-  const appended = mayReuse ? await folder.openForAppend(name) : undefined;
-  if (appended === undefined && memtable !== undefined) await flush(memtable);
-  settings.onEvent?.({
-    kind: 'log-replayed',
-    log: name,
-    byteLength: file.byteLength,
-    operations,
-    lastSequence: lastSequence.toString(),
-    tables: tables.map(tableMade),
-    isReused: appended !== undefined,
-    dropped: dropped.length,
-  });
-  const files = tables.map((table) => table.file);
-  const log = appended && new LiveLog(number, appended, memtable ?? new Memtable(versions.order.compareInternalKeys), file.byteLength);
-  return { files, isChanged: flushed > 0 || dropped.length > 0, name, tail, lastSequence, log, dropped };
+function logOrTable(names: readonly string[]): string | undefined {
+  return names.find((name) => ['log', 'table'].includes(parseFileName(name)?.type ?? ''));
 }

@@ -22,8 +22,7 @@ import { mustLeaveNumbers } from './file-numbers.js';
 import { holdFolder } from './folder-hold.js';
 import { mustBeLevelDb } from './foreign-folder.js';
 import { deleteIfPossible } from './live-files.js';
-import { mustHaveDatabase } from './opening.js';
-import { mustHaveTables } from './recovery.js';
+import { mustHaveDatabase, mustHaveTables } from './recovery.js';
 import { VersionSet } from './version-set.js';
 
 /** How to make the new filters. Every option has a default. */

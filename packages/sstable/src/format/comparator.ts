@@ -1,9 +1,10 @@
 /**
- * The order of a table's keys, and how its index keys are shortened.
+ * The order of a table's keys.
  *
  * Source: LevelDB, include/leveldb/comparator.h and util/comparator.cc.
  */
 import { compareBytes } from './bytewise-order.js';
+import { bytewiseSeparator, bytewiseSuccessor } from './separators.js';
 
 /**
  * A total order of keys. A table must be read with the comparator that it was written with.
@@ -36,14 +37,6 @@ export interface Comparator {
   compareRange?(a: Uint8Array, aStart: number, aEnd: number, b: Uint8Array, bStart: number, bEnd: number): number;
 }
 
-/** The first `i` bytes of the key, and byte `i` plus one. */
-function increment(key: Uint8Array, i: number): Uint8Array {
-  // Not slice(): a Buffer's slice is a view, and the caller's key would change.
-  const incremented = new Uint8Array(key.subarray(0, i + 1));
-  incremented[i]!++;
-  return incremented;
-}
-
 /** LevelDB's default order: by unsigned bytes, with a prefix before longer keys. */
 export const bytewiseComparator: Comparator = {
   name: 'leveldb.BytewiseComparator',
@@ -52,16 +45,7 @@ export const bytewiseComparator: Comparator = {
 
   compareRange: compareBytes,
 
-  findShortestSeparator(start, limit) {
-    const common = Math.min(start.length, limit.length);
-    let i = 0;
-    while (i < common && start[i] === limit[i]) i++;
-    // Only the first differing byte is tried, as in LevelDB, so that the index has the same bytes.
-    return i < common && start[i]! + 1 < limit[i]! ? increment(start, i) : start;
-  },
+  findShortestSeparator: bytewiseSeparator,
 
-  findShortSuccessor(key) {
-    const i = key.findIndex((byte) => byte !== 0xff);
-    return i < 0 ? key : increment(key, i);
-  },
+  findShortSuccessor: bytewiseSuccessor,
 };

@@ -3,7 +3,7 @@ import { KeyBuffer } from '@bloom/policy';
 import { type BlockHandle, readBlockHandle } from './block-handle.js';
 import { BlockWalk } from './block-walk.js';
 import { compareBytes, compareInternalBytes, type CompareRange, INTERNAL_KEY_TRAILER_LENGTH } from './bytewise-order.js';
-import { numberAt, SeparatorNumbers } from './separator-numbers.js';
+import { numberAt, IndexKeyNumbers } from './index-key-numbers.js';
 
 /** The size that is stored for a handle that cannot be decoded or points outside the file. */
 export const BAD_HANDLE = -1;
@@ -33,8 +33,8 @@ export class DecodedIndex {
   readonly #offsets: HandleNumbers;
   readonly #sizes: HandleNumbers;
   /** For searches by {@link compareBytes} and by {@link compareInternalBytes}; made by the first such search. */
-  #byBytes: SeparatorNumbers | undefined;
-  #byUserKey: SeparatorNumbers | undefined;
+  #byBytes: IndexKeyNumbers | undefined;
+  #byUserKey: IndexKeyNumbers | undefined;
 
   /** @param offsets of the data blocks. @param sizes of them; negative for handles that are damaged. */
   constructor(separators: KeyBuffer, offsets: HandleNumbers, sizes: HandleNumbers) {
@@ -94,18 +94,18 @@ export class DecodedIndex {
 
   seek(key: Uint8Array, compare: CompareRange): number {
     if (compare === compareBytes) {
-      return this.#seekNumber((this.#byBytes ??= new SeparatorNumbers(this.#separators, 0)), key, key.length, compare);
+      return this.#seekNumber((this.#byBytes ??= new IndexKeyNumbers(this.#separators, 0)), key, key.length, compare);
     }
     const userKeyEnd = key.length - INTERNAL_KEY_TRAILER_LENGTH;
     if (compare === compareInternalBytes && userKeyEnd >= 0) {
-      this.#byUserKey ??= new SeparatorNumbers(this.#separators, INTERNAL_KEY_TRAILER_LENGTH);
+      this.#byUserKey ??= new IndexKeyNumbers(this.#separators, INTERNAL_KEY_TRAILER_LENGTH);
       if (this.#byUserKey.isUsable) return this.#seekNumber(this.#byUserKey, key, userKeyEnd, compare);
     }
     return this.#seekBetween(0, this.length, key, compare);
   }
 
   /** Does {@link seek} by the separators' numbers. The number of `key` is taken from `key[0, end)`. */
-  #seekNumber(numbers: SeparatorNumbers, key: Uint8Array, end: number, compare: CompareRange): number {
+  #seekNumber(numbers: IndexKeyNumbers, key: Uint8Array, end: number, compare: CompareRange): number {
     const { bytes } = this.#separators;
     const { common } = numbers;
     const order = compareBytes(bytes, 0, common, key, 0, Math.min(common, end));

@@ -4,14 +4,14 @@
  * Obsolete files hold deleted keys and old values, and the tombstones that hid them may be gone, so a repair must not merge them.
  */
 import { MAX_SEQUENCE } from '@bloom/sstable/database';
-import type { FolderFile } from '../folder/folder.js';
-import type { FolderReading } from '../folder/folder-reading.js';
-import { readManifest } from '../folder/manifest-file.js';
-import { isCanonicalName, logFileName, numberedFiles, parseFileName } from '../format/file-name.js';
-import { type ManifestBuilder, MAX_MANIFEST_LENGTH, type ManifestFields } from '../format/manifest.js';
-import { isLogNeeded, missingTables } from '../format/needed-files.js';
-import { compareBigints, type FileMetadata } from '../format/version-edit.js';
-import { OPENING_END } from './file-numbers.js';
+import type { FolderFile } from '../../folder/folder.js';
+import type { FolderReading } from '../../folder/folder-reading.js';
+import { readManifest } from '../../folder/manifest-file.js';
+import { isCanonicalName, logFileName, numberedFiles, parseFileName } from '../../format/file-name.js';
+import { type ManifestBuilder, MAX_MANIFEST_LENGTH, type ManifestFields } from '../../format/manifest.js';
+import { isLogNeeded, missingTables } from '../../format/needed-files.js';
+import { compareBigints, type FileMetadata } from '../../format/version-edit.js';
+import { OPENING_END } from '../file-numbers.js';
 
 /** The number of sequences that a repair leaves for later writes. */
 const SEQUENCE_RESERVE = 2n ** 32n;

@@ -7,7 +7,7 @@ import type { KeyBuffer } from '@bloom/policy';
  * The common prefix is that of all separators but the last, which is often a short successor, such as `l` after `key…`,
  * and has no prefix in common with the others. Its number is Infinity then.
  */
-export class SeparatorNumbers {
+export class IndexKeyNumbers {
   /** The length of the common prefix. */
   readonly common: number;
   /** Whether every separator has a whole trailer, so that the numbers can be used. */

@@ -2,11 +2,11 @@
 import { hexBytes, hexDigits, hexNumber, minecraftKey, typedMinecraftKey } from '@bloom/report';
 import { indexedDbKey } from '@bloom/web-storage';
 import { typedIndexedDbKey } from './indexeddb-key-text.js';
-import type { KeyForm, Typing } from './key-form-names.js';
+import type { ByteForm, Typing } from './byte-form-names.js';
 
-export { KEY_FORMS, type KeyForm, type Typing } from './key-form-names.js';
+export { BYTE_FORMS, type ByteForm, type Typing } from './byte-form-names.js';
 
-export const KEY_FORM_TITLES: Record<KeyForm, string> = {
+export const BYTE_FORM_TITLES: Record<ByteForm, string> = {
   text: 'Text',
   hex: 'Hex',
   numbers: 'Numbers',
@@ -15,7 +15,7 @@ export const KEY_FORM_TITLES: Record<KeyForm, string> = {
 };
 
 /** The default form of a file's keys. */
-export function usualKeyForm({ isIndexedDb, isMinecraft }: { readonly isIndexedDb: boolean; readonly isMinecraft: boolean }): KeyForm {
+export function usualByteForm({ isIndexedDb, isMinecraft }: { readonly isIndexedDb: boolean; readonly isMinecraft: boolean }): ByteForm {
   return isIndexedDb ? 'indexeddb' : isMinecraft ? 'minecraft' : 'text';
 }
 
@@ -108,7 +108,7 @@ function bothWays(little: number | bigint, big: number | bigint): string {
 }
 
 /** The bytes in the chosen form, or as text if they do not have that form. */
-export function partsOf(bytes: Uint8Array, form: KeyForm): TextPart[] {
+export function partsOf(bytes: Uint8Array, form: ByteForm): TextPart[] {
   switch (form) {
     case 'text':
       return textParts(bytes);
@@ -129,7 +129,7 @@ export function partsOf(bytes: Uint8Array, form: KeyForm): TextPart[] {
 
 /** The default way to type the keys of a database. */
 export function usualTyping(facts: { readonly isIndexedDb: boolean; readonly isMinecraft: boolean }): Typing {
-  const form = usualKeyForm(facts);
+  const form = usualByteForm(facts);
   return form === 'numbers' ? 'text' : form;
 }
 
@@ -137,7 +137,7 @@ export function usualTyping(facts: { readonly isIndexedDb: boolean; readonly isM
 export function typingOptions(facts: { readonly isIndexedDb: boolean; readonly isMinecraft: boolean }): readonly (readonly [Typing, string])[] {
   const usual = usualTyping(facts);
   const names: readonly Typing[] = usual === 'text' || usual === 'hex' ? ['text', 'hex'] : [usual, 'text', 'hex'];
-  return names.map((name) => [name, KEY_FORM_TITLES[name]]);
+  return names.map((name) => [name, BYTE_FORM_TITLES[name]]);
 }
 
 /** The bytes of typed text; undefined if the text does not have that form. In text, `\x00` means a byte, as it is shown. */
@@ -189,7 +189,7 @@ function utf16Text(bytes: Uint8Array): string | undefined {
 }
 
 /** A value in the form that was chosen for keys. */
-export function valueParts(bytes: Uint8Array, form: KeyForm): TextPart[] {
+export function valueParts(bytes: Uint8Array, form: ByteForm): TextPart[] {
   if (form === 'indexeddb') {
     const text = utf16Text(bytes);
     if (text !== undefined) return [{ text, isEscaped: false }];

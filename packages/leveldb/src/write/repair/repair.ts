@@ -8,28 +8,28 @@
  */
 import { CorruptionError } from '@bloom/bytes';
 import { mustBeBoolean, mustBeOptions } from '@bloom/bytes/internal';
-import { runClosing, runEnding, withFile } from '../folder/closing-files.js';
-import { readManifestName } from '../folder/current-file.js';
-import { DatabaseError } from '../folder/database-error.js';
-import type { FolderFile } from '../folder/folder.js';
-import { runAsync } from '../folder/folder-reading.js';
-import { LostFiles } from '../folder/lost-files.js';
-import { RecordFile } from '../folder/record-file.js';
-import { isMissing, type WritableFolder } from '../folder/writable-folder.js';
-import { isCanonicalName, manifestFileName, type NumberedFile, numberedFiles, parseFileName, tableFileName } from '../format/file-name.js';
-import { MAX_MANIFEST_RECORDS } from '../format/manifest.js';
-import { encodeVersionEdit, hasSameBounds } from '../format/version-edit.js';
-import { type DatabaseOptions, type Settings, settingsOf } from './database-options.js';
-import { holdFolder } from './folder-hold.js';
-import { mustBeLevelDb } from './foreign-folder.js';
-import { deleteIfPossible } from './live-files.js';
+import { runClosing, runEnding, withFile } from '../../folder/closing-files.js';
+import { readManifestName } from '../../folder/current-file.js';
+import { DatabaseError } from '../../folder/database-error.js';
+import type { FolderFile } from '../../folder/folder.js';
+import { runAsync } from '../../folder/folder-reading.js';
+import { LostFiles } from '../../folder/lost-files.js';
+import { RecordFile } from '../../folder/record-file.js';
+import { isMissing, type WritableFolder } from '../../folder/writable-folder.js';
+import { isCanonicalName, manifestFileName, type NumberedFile, numberedFiles, parseFileName, tableFileName } from '../../format/file-name.js';
+import { MAX_MANIFEST_RECORDS } from '../../format/manifest.js';
+import { encodeVersionEdit, hasSameBounds } from '../../format/version-edit.js';
+import { type DatabaseOptions, type Settings, settingsOf } from '../database-options.js';
+import { holdFolder } from '../folder-hold.js';
+import { mustBeLevelDb } from '../foreign-folder.js';
+import { deleteIfPossible } from '../live-files.js';
 import { rescueLog } from './log-rescue.js';
 import { settingsForRepair } from './repair-compression.js';
 import { chosenManifest, type ListedTable, RepairManifest } from './repair-manifest.js';
 import { LostPlaces, type RepairReport, type SetAside, type SetAsideReason } from './repair-report.js';
 import { RepairedTables } from './repaired-tables.js';
 import { isSound, salvageTable, scanTable } from './table-rescue.js';
-import { mustBeOrderOf, setCurrent } from './version-set.js';
+import { mustBeOrderOf, setCurrent } from '../version-set.js';
 
 /** How to repair a database. Every option has a default. */
 export interface RepairOptions

@@ -1,10 +1,10 @@
 import { CorruptionError } from '@bloom/bytes';
-import type { FolderFile } from '../folder/folder.js';
-import { runAsync } from '../folder/folder-reading.js';
-import type { WritableFolder } from '../folder/writable-folder.js';
-import { addBatch, misfitOf } from '../memtable/batch-entries.js';
-import { LogReplay } from '../memtable/log-replay.js';
-import type { Settings } from './database-options.js';
+import type { FolderFile } from '../../folder/folder.js';
+import { runAsync } from '../../folder/folder-reading.js';
+import type { WritableFolder } from '../../folder/writable-folder.js';
+import { addBatch, misfitOf } from '../../memtable/batch-entries.js';
+import { LogReplay } from '../../memtable/log-replay.js';
+import type { Settings } from '../database-options.js';
 import type { LostPlaces } from './repair-report.js';
 import type { RepairedTables } from './repaired-tables.js';
 

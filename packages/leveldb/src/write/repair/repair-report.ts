@@ -1,4 +1,4 @@
-import type { Dropped } from '../folder/damage.js';
+import type { Dropped } from '../../folder/damage.js';
 
 /**
  * Why a repair moved a file to the folder `lost`.

@@ -1,5 +1,5 @@
 /**
- * How full a level may be.
+ * How full a level is: its score, the ratio to its limit, from 1 on which a compaction is due.
  *
  * Source: LevelDB, db/version_set.cc.
  */

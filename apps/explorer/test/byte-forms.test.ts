@@ -5,7 +5,7 @@ import { storedEntries } from '@bloom/leveldb/inspect';
 import { minecraftKey } from '@bloom/report';
 import { indexedDbKey } from '@bloom/web-storage';
 import { expect, test } from 'vitest';
-import { partsOf, typedBytes, typedForm } from '../src/bytes/key-form.js';
+import { partsOf, typedBytes, typedForm } from '../src/bytes/byte-forms.js';
 
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
 

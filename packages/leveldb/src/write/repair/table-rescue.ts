@@ -6,15 +6,15 @@
 import { UnsupportedError } from '@bloom/bytes';
 import type { Source } from '@bloom/sstable';
 import { salvagedEntries, type SalvageReport, verifyTable } from '@bloom/sstable/inspect';
-import type { SortedTable } from '../compact/sorted-tables.js';
-import type { FolderFile } from '../folder/folder.js';
-import { runAsync } from '../folder/folder-reading.js';
-import type { WritableFolder } from '../folder/writable-folder.js';
-import { databaseKeyOf } from '../format/database-key.js';
-import { SequenceRange } from '../format/sequence-range.js';
-import { Pacer } from '../folder/pacer.js';
-import { ENTRIES_PER_LOOK } from '../table/table-file.js';
-import type { Settings } from './database-options.js';
+import type { SortedTable } from '../../compact/sorted-tables.js';
+import type { FolderFile } from '../../folder/folder.js';
+import { runAsync } from '../../folder/folder-reading.js';
+import type { WritableFolder } from '../../folder/writable-folder.js';
+import { databaseKeyOf } from '../../format/database-key.js';
+import { SequenceRange } from '../../format/sequence-range.js';
+import { Pacer } from '../../folder/pacer.js';
+import { ENTRIES_PER_LOOK } from '../../table/table-file.js';
+import type { Settings } from '../database-options.js';
 import type { LostPlaces } from './repair-report.js';
 import type { RepairedTables } from './repaired-tables.js';
 

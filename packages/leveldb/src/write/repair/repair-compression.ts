@@ -1,13 +1,13 @@
 import type { Codec } from '@bloom/sstable';
 import { compressionName } from '@bloom/sstable/internal';
 import { salvagedEntries } from '@bloom/sstable/inspect';
-import { runClosing, withFile } from '../folder/closing-files.js';
-import type { FolderFile } from '../folder/folder.js';
-import type { WritableFolder } from '../folder/writable-folder.js';
-import { namesByAge } from '../format/file-name.js';
-import { compressionOfTables, type TableCompression } from '../table/table-compression.js';
-import type { Settings } from './database-options.js';
-import { withCompressionOf } from './stored-compression.js';
+import { runClosing, withFile } from '../../folder/closing-files.js';
+import type { FolderFile } from '../../folder/folder.js';
+import type { WritableFolder } from '../../folder/writable-folder.js';
+import { namesByAge } from '../../format/file-name.js';
+import { compressionOfTables, type TableCompression } from '../../table/table-compression.js';
+import type { Settings } from '../database-options.js';
+import { withCompressionOf } from '../stored-compression.js';
 
 /**
  * The settings of a repair: with the codec of the newest table that has one, unless the caller named a compression. All tables in the
