@@ -496,6 +496,7 @@ export function fit(bytes: usize, offsets: usize, keys: u32, hashes: usize, judg
     judgesEnd = writeJudges(load<u32>(hashes + (usize(i) << 2)), start, end, tail, perKey, shift, mask, judgesEnd);
   }
   const judgeCount = u32((judgesEnd - judges) >> 2);
+  const weight = max<u32>(judgeCount, 1);
   let best: u32 = 0;
   let made: u32 = 0;
   let lowest: u32 = 0xffffffff;
@@ -513,7 +514,7 @@ export function fit(bytes: usize, offsets: usize, keys: u32, hashes: usize, judg
       number = minProbes;
       cost = 0xffffffff;
       for (let probes = minProbes; probes <= mostProbes; probes++) {
-        const sum = load<u32>(PASSED_AT + (usize(probes - 1) << 2)) * passCost + load<u32>(costs + (usize(probes - minProbes) << 2)) * judgeCount;
+        const sum = load<u32>(PASSED_AT + (usize(probes - 1) << 2)) * passCost + load<u32>(costs + (usize(probes - minProbes) << 2)) * weight;
         if (sum < cost) {
           cost = sum;
           number = probes;

@@ -145,11 +145,12 @@ export function judgeHashes(keys: KeyList, hashes: Uint32Array): number[] {
 }
 
 /**
- * The shape with the lowest cost: of the judges that pass, and of its number of probes. The search ends once a shape
- * is good enough: {@link JUDGES_PER_PASS}, {@link LENGTHS_PER_PASS}, {@link PATIENCE}.
+ * The shape with the lowest cost: of the judges that pass, and of its number of probes, which alone decides where all neighbours are
+ * stored. The search ends once a shape is good enough: {@link JUDGES_PER_PASS}, {@link LENGTHS_PER_PASS}, {@link PATIENCE}.
  */
 export function fittedShape(keys: KeyList, hashes: Uint32Array, { lengths, minProbes, maxProbesAtFirst, costs }: ShapeChoice): FilterShape {
   const judges = judgeHashes(keys, hashes);
+  const weight = Math.max(1, judges.length);
   let shape = { bytes: lengths[0]!, probes: minProbes };
   let lowest = Infinity;
   for (const [tried, bytes] of lengths.entries()) {
@@ -157,7 +158,7 @@ export function fittedShape(keys: KeyList, hashes: Uint32Array, { lengths, minPr
     const passed = passingJudges(judges, hashes, bytes * 8, maxProbes);
     for (let probes = minProbes; probes <= maxProbes; probes++) {
       const cost = costs[probes - minProbes]!;
-      const sum = passed[probes - 1]! * PASS_COST + cost * judges.length;
+      const sum = passed[probes - 1]! * PASS_COST + cost * weight;
       if (sum >= lowest) continue;
       lowest = sum;
       shape = { bytes, probes };
