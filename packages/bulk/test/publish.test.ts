@@ -445,6 +445,24 @@ describe('ensureParts', () => {
     expect({ manifest, bytes, sha256, levels }).toEqual({ manifest: assembly.manifest, bytes: assembly.bytes, sha256: assembly.sha256, levels: assembly.levels });
   });
 
+  test('copies no further part once one has failed', async () => {
+    const job = new MemoryStore('job');
+    const parts = await partsOf(job, entriesOf(range(0, 10_000)), 1n);
+    const assembly = await assemble(job, parts);
+    expect(parts.length).toBeGreaterThan(8);
+    await job.delete(partName(parts[0]!.number));
+    const store = new MemoryStore('published');
+    let created = 0;
+    const create = store.create.bind(store);
+    store.create = async (...given) => {
+      created++;
+      return create(...given);
+    };
+    await expect(ensureParts(store, assembly, { from: job })).rejects.toMatchObject({ code: 'BLOOM_MISSING_PART' });
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    expect(created).toBeLessThan(4);
+  });
+
   test('finds bytes that were changed, of parts that are copied and of those that are there, and parts that are gone', async () => {
     const { from, store, previous, parts, assembly } = await inTwoStores();
     await ensureParts(store, assembly, { from, previous });

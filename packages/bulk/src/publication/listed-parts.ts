@@ -6,11 +6,16 @@ import type { PublishedPart } from './publication.js';
 /** The number of parts processed at the same time, which are held in memory. */
 const PARALLEL_PARTS = 4;
 
-/** Calls `work` for each part, for several of them at the same time. */
+/** Calls `work` for each part, for several of them at the same time. When a call fails, no further one is made. */
 export async function forEachPart(parts: readonly PublishedPart[], work: (part: PublishedPart) => Promise<void>): Promise<void> {
   let next = 0;
   const lane = async (): Promise<void> => {
-    for (let part = parts[next++]; part !== undefined; part = parts[next++]) await work(part);
+    try {
+      for (let part = parts[next++]; part !== undefined; part = parts[next++]) await work(part);
+    } catch (error) {
+      next = parts.length;
+      throw error;
+    }
   };
   await Promise.all(Array.from({ length: PARALLEL_PARTS }, lane));
 }
