@@ -177,7 +177,7 @@ test('reads of a source that returns promises of another realm, or other objects
 test('a metaindex that would be larger than a block may be is refused', async () => {
   const filterPolicy = { name: `test.${'n'.repeat(300)}`, createFilter: () => undefined, keyMayMatch: () => true };
   const source = new MemorySource(buildTable([[utf8('a'), utf8('b')]], { filterPolicy: null }));
-  await expect(refilterTable(source, { filterPolicy, maxBlockBytes: 256 })).rejects.toThrow(/^the metaindex would have at least 3\d\d bytes, maxBlockBytes is 256$/);
+  await expect(refilterTable(source, { filterPolicy, maxBlockBytes: 256 })).rejects.toThrow(/^the metaindex block would have 3\d\d bytes, maxBlockBytes is 256$/);
 });
 
 test.each<[string, TableBuilderOptions, TableBuilderOptions]>([
@@ -214,4 +214,17 @@ test('refuses a policy whose name is too long for a reader', async () => {
   const filterPolicy = { name: 'n'.repeat(2 ** 20), createFilter: () => undefined, keyMayMatch: () => true };
   const message = 'the name of filterPolicy must have at most 1048569 bytes, got 1048576';
   await expect(refilterTable(new MemorySource(buildTable(numberedEntries(10, 10))), { filterPolicy })).rejects.toThrow(new RangeError(message));
+});
+
+test('a filter that a policy makes larger than a block may be is refused before it has memory, or left out, as by a builder', async () => {
+  const filterPolicy = new BloomFilterPolicy(2 ** 31 - 1);
+  for (const [count, range] of [[300, 2048], [3, 2048], [300, 2 ** 40]] as const) {
+    const few = entries.slice(0, count);
+    const source = new MemorySource(buildTable(few, { filterPolicy: null }));
+    const options = { filterPolicy, filterRange: range };
+    expect(() => buildTable(few, options)).toThrow(/^the filter block would have at least \d+ bytes, maxBlockBytes is 268435456$/);
+    await expect(refilterTable(source, options)).rejects.toThrow(/^the filter block would have at least \d+ bytes, maxBlockBytes is 268435456$/);
+    const refiltered = await refilterTable(source, { ...options, omitLargeFilters: true });
+    expect(refiltered).toMatchObject({ filterBytes: 0, filters: 0, entries: count, isChanged: false });
+  }
 });

@@ -17,3 +17,18 @@ const DEFAULT_MAX_BLOCK_BYTES = 2 ** 28;
 export function maxBlockBytesFor({ maxBlockBytes = DEFAULT_MAX_BLOCK_BYTES }: { readonly maxBlockBytes?: number | undefined }): number {
   return mustBeWhole('maxBlockBytes', maxBlockBytes, 1, MAX_BLOCK_BYTES);
 }
+
+/** The refusal to build a block that a reader with the same limit would refuse. @param byteLength its bytes, or what is known to be the least of them. */
+export function tooLarge(what: string, byteLength: number, maxBlockBytes: number, isLeast = false): RangeError {
+  return new RangeError(`${what} would have ${isLeast ? 'at least ' : ''}${byteLength} bytes, maxBlockBytes is ${maxBlockBytes}`);
+}
+
+/** {@link tooLarge} for filters, which are refused before all of them are made. */
+export function filtersTooLarge(byteLength: number, maxBlockBytes: number): RangeError {
+  return tooLarge('the filter block', byteLength, maxBlockBytes, true);
+}
+
+/** {@link tooLarge} for a metaindex, which grows with the name of the policy. */
+export function metaindexTooLarge(byteLength: number, maxBlockBytes: number): RangeError {
+  return tooLarge('the metaindex block', byteLength, maxBlockBytes);
+}

@@ -6,6 +6,7 @@ import { isOwnSnappy, snappyCodec } from '../compression/snappy.js';
 import type { BlockHandle } from '../format/block-handle.js';
 import { type Codec, NO_COMPRESSION } from '../format/codec.js';
 import { decodeFooter, encodeFooter, FOOTER_LENGTH } from '../format/footer.js';
+import { filtersTooLarge, metaindexTooLarge } from '../format/max-block-bytes.js';
 import { encodeMetaindex, mustHaveShortName } from '../format/metaindex-block.js';
 import { BLOCK_TRAILER_LENGTH, type BlockDecoding, compressed, decodeStoredBlock, putStoredBlock, storedEnd } from '../format/stored-block.js';
 import { WholeBlockWalk } from '../format/whole-block-walk.js';
@@ -87,7 +88,7 @@ export async function refilterTable(source: Source, options: RefilterOptions): P
   mustBeBoolean('omitLargeFilters', omitLargeFilters);
   const stored = new StoredBlocks(source, options);
   const { decoding } = stored;
-  let builder = filterPolicy === null ? undefined : new FilterBlockBuilder(filterPolicy, filterRange);
+  let builder = filterPolicy === null ? undefined : new FilterBlockBuilder(filterPolicy, filterRange, decoding.maxBlockBytes);
   if (filterPolicy !== null) mustHaveShortName(filterPolicy);
   const { byteLength, name: file } = source;
   const { index } = await runAsync(source, readOpenTable(source, { filterPolicies: [], codecs, maxBlockBytes }), signal);
@@ -97,15 +98,26 @@ export async function refilterTable(source: Source, options: RefilterOptions): P
   const { index: indexHandle, metaindex } = decodeFooter(await stored.bytes(footerOffset, FOOTER_LENGTH), { structure: 'footer', offset: footerOffset, file });
   // A damaged handle of the metaindex may lead anywhere.
   const [metaindexType = NO_COMPRESSION] = metaindex.offset + metaindex.size < footerOffset ? await stored.bytes(metaindex.offset + metaindex.size, 1) : [];
-  const fits = (what: string, byteLength: number): boolean => {
+  const fits = (byteLength: number, error: (byteLength: number, maxBlockBytes: number) => RangeError): boolean => {
     if (byteLength <= decoding.maxBlockBytes) return true;
     if (omitLargeFilters) return false;
-    throw new RangeError(`the ${what} would have at least ${byteLength} bytes, maxBlockBytes is ${decoding.maxBlockBytes}`);
+    throw error(byteLength, decoding.maxBlockBytes);
+  };
+  /** Lets the policy make filters. @returns undefined where they are left out. */
+  const filtered = <T>(make: (filters: FilterBlockBuilder) => T): T | undefined => {
+    if (builder === undefined) return undefined;
+    try {
+      return make(builder);
+    } catch (error) {
+      if (builder.refusedLength === undefined || fits(builder.refusedLength, filtersTooLarge)) throw error;
+      builder = undefined;
+      return undefined;
+    }
   };
   const startBlock = (offset: number): void => {
     if (builder === undefined) return;
     const more = Math.max(0, Math.floor(offset / filterRange) - builder.filterCount);
-    if (fits('filter block', builder.byteLength + more * FILTER_OFFSET_LENGTH)) builder.startBlock(offset);
+    if (fits(builder.byteLength + more * FILTER_OFFSET_LENGTH, filtersTooLarge)) filtered((filters) => filters.startBlock(offset));
     else builder = undefined;
   };
   const walk = new WholeBlockWalk('data block', file);
@@ -126,8 +138,8 @@ export async function refilterTable(source: Source, options: RefilterOptions): P
     // A builder begins the next block before it knows whether there is one.
     startBlock(storedEnd(handle));
   }
-  let filterBlock = builder?.finish();
-  if (filterBlock !== undefined && !(fits('filter block', filterBlock.length) && fits('metaindex', metaindexOf(byteLength, filterBlock, filterPolicy?.name).length))) {
+  let filterBlock = filtered((filters) => filters.finish());
+  if (filterBlock !== undefined && !(fits(filterBlock.length, filtersTooLarge) && fits(metaindexOf(byteLength, filterBlock, filterPolicy?.name).length, metaindexTooLarge))) {
     builder = filterBlock = undefined;
   }
   const last = handles.at(-1);

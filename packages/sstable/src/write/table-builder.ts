@@ -11,7 +11,7 @@ import type { Comparator } from '../format/comparator.js';
 import { encodeFooter } from '../format/footer.js';
 import { IndexBlockBuilder } from '../format/index-block.js';
 import { InternalKeyPolicy } from '../format/internal-key.js';
-import { maxBlockBytesFor } from '../format/max-block-bytes.js';
+import { filtersTooLarge, maxBlockBytesFor, metaindexTooLarge, tooLarge } from '../format/max-block-bytes.js';
 import { encodeMetaindex } from '../format/metaindex-block.js';
 import { BLOCK_TRAILER_LENGTH, compressed, putStoredBlock } from '../format/stored-block.js';
 import { codecFor, policyFor, TABLE_BUILDER_OPTIONS, type TableBuilderOptions } from './options.js';
@@ -246,7 +246,7 @@ export class TableBuilder {
     const filter = filterContents && { policyName: this.policy!.name, handle: { offset: this.byteLength, size: filterContents.length } };
     let metaindexContents = encodeMetaindex(filter, this.restartInterval);
     if (filter !== undefined && metaindexContents.length > this.maxBlockBytes) {
-      if (!this.omitsLargeFilters) throw tooLarge('the metaindex block', metaindexContents.length, this.maxBlockBytes);
+      if (!this.omitsLargeFilters) throw metaindexTooLarge(metaindexContents.length, this.maxBlockBytes);
       this.filter = filterContents = undefined;
       metaindexContents = encodeMetaindex(undefined, this.restartInterval);
     }
@@ -378,7 +378,7 @@ export class TableBuilder {
 
   /** @throws RangeError unless filters that are too large are omitted. */
   #omitFilters(byteLength: number): void {
-    if (!this.omitsLargeFilters) throw tooLarge('the filter block', byteLength, this.maxBlockBytes);
+    if (!this.omitsLargeFilters) throw filtersTooLarge(byteLength, this.maxBlockBytes);
     this.filter = undefined;
   }
 
@@ -413,10 +413,6 @@ export class TableBuilder {
 function mustBeRange(name: string, bytes: Uint8Array, start: number, end: number): void {
   if (Number.isInteger(start) && Number.isInteger(end) && start >= 0 && start <= end && end <= bytes.length) return;
   throw new RangeError(`${name} must be a range of the ${bytes.length} bytes, got ${start} and ${end}`);
-}
-
-function tooLarge(what: string, byteLength: number, maxBytes: number): RangeError {
-  return new RangeError(`${what} would have ${byteLength} bytes, maxBlockBytes is ${maxBytes}`);
 }
 
 /** The start of a key, in hexadecimal. */
