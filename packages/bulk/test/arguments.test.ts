@@ -2,7 +2,7 @@
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { arrayRun, assemble, collectGarbage, decodePart, ensureParts, levelRun, MemoryStore, PartWriter, publish, type Store, writeParts } from '@bloom/bulk';
+import { arrayRun, assemble, collectGarbage, decodePart, ensureParts, levelRun, MemoryStore, partRun, PartWriter, publish, readManifest, type Store, tableRun, writeParts } from '@bloom/bulk';
 import { FolderStore } from '@bloom/bulk/node';
 import { R2Store, type R2BucketLike } from '@bloom/bulk/r2';
 import { S3Store, s3StoreOf } from '@bloom/bulk/s3';
@@ -50,6 +50,18 @@ describe('a call with an argument too many', () => {
 
 test('a filter policy that is none is refused by the name of its option', () => {
   expect(() => new PartWriter({ sequence: 1n, filterPolicy: 10 as never })).toThrow(new TypeError('filterPolicy must be a FilterPolicy, got number'));
+});
+
+test('a run of a table is not one of a part, and the other way round', async () => {
+  const table = { cursor: () => undefined };
+  const loosely = (make: unknown): ((given: unknown) => unknown) => make as (given: unknown) => unknown;
+  expect(() => loosely(tableRun)({ table })).toThrow(new TypeError('table must be a Table, got object without cursor(): for a part, use partRun'));
+  expect(() => loosely(partRun)(table)).toThrow(new TypeError('part must be a DatabaseTable, got object: for a table with plain keys, use tableRun'));
+  for (const nothing of [undefined, null, 'a']) {
+    expect(() => loosely(tableRun)(nothing)).toThrow(/^table must be a Table, got /);
+    expect(() => loosely(partRun)(nothing)).toThrow(/^part must be a DatabaseTable, got /);
+  }
+  await expect(readManifest(undefined as never, 'MANIFEST-000001')).rejects.toThrow(/^store must be a store, got /);
 });
 
 test('a run is made of an array, and of a function that opens parts', () => {

@@ -100,6 +100,7 @@ export interface ReadManifest extends PublishedState {
  * @throws CorruptionError `BLOOM_MISSING_FILE` when it is missing; BulkError `BLOOM_NOT_PUBLISHED` when another program wrote it.
  */
 export async function readManifest(store: Store, name: string, signal?: Signal): Promise<ReadManifest> {
+  mustHaveMethods('store', store, 'a store', ['get']);
   const place: Place = { structure: 'MANIFEST', offset: 0, file: name };
   const found = await store.get(name, signal);
   if (found === undefined) throw new CorruptionError('BLOOM_MISSING_FILE', place, `${store.name} does not have it`);
