@@ -62,7 +62,7 @@ export class FolderStore implements Store {
     }
   }
 
-  /** Writes a temporary file and links it to the name, so that the file appears complete. `link` fails if the name exists. */
+  /** Writes a temporary file and then gives it the name, so that the file appears complete. */
   async create(object: NewObject, signal?: Signal): Promise<boolean> {
     signal?.throwIfAborted();
     const { name } = object;
@@ -71,9 +71,9 @@ export class FolderStore implements Store {
       if ((await this.head(name)) !== undefined) return false;
       const temporary = await this.#writeTemporary(object);
       try {
-        await link(temporary, path);
+        await giveName(temporary, path);
       } finally {
-        await unlink(temporary);
+        await rm(temporary, { force: true });
       }
       await syncFolder(this.path);
       return true;
@@ -264,10 +264,30 @@ function codeOf(error: unknown): string | undefined {
   return (error as NodeJS.ErrnoException | undefined)?.code;
 }
 
+/** What a file system without hard links answers, such as exFAT, a share of Azure Files, or a mounted bucket; on Windows, EISDIR. */
+const NO_LINKS: readonly (string | undefined)[] = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EISDIR'];
+
+/**
+ * Gives a file a name that no other file has. Without hard links, it replaces a file that gets the name at the same moment, which has
+ * the same bytes: names tell the bytes.
+ *
+ * @throws the system's error: EEXIST if another file has the name.
+ */
+async function giveName(file: string, path: string): Promise<void> {
+  try {
+    await link(file, path);
+  } catch (error) {
+    if (!NO_LINKS.includes(codeOf(error))) throw error;
+    const exists = await stat(path).then(() => true, () => false);
+    if (exists) throw Object.assign(new Error(`EEXIST: file already exists, rename '${path}'`, { cause: error }), { code: 'EEXIST' });
+    await rename(file, path);
+  }
+}
+
 /** Restores the name of a renamed file, unless the file was written again or already has its name. */
 async function restore(renamed: string, path: string): Promise<void> {
   try {
-    await link(renamed, path);
+    await giveName(renamed, path);
   } catch (error) {
     if (!['EEXIST', 'ENOENT'].includes(codeOf(error) ?? '')) throw error;
   }
