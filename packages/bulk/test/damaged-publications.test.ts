@@ -5,7 +5,7 @@ import { manifestName, numberOfSha256 } from '@bloom/bulk/internal';
 import { DatabaseReader, decodeVersionEdit, encodeVersionEdit, type VersionEdit } from '@bloom/leveldb';
 import { LogWriter, readLog } from '@bloom/log';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { collected, deliver, entriesOf, keyAt, range, SMALL, utf8 } from './model.js';
+import { collected, deliver, entriesOf, keyAt, partsOf, range, SMALL, utf8 } from './model.js';
 
 let files: ReadonlyMap<string, Uint8Array>;
 let publication: Publication;
@@ -102,4 +102,15 @@ test('with the comparator null all but the order is verified', async () => {
   const { number } = (await readPublication(store))!.levels.flat()[0]!;
   await store.delete(partName(number));
   expect(await verifyPublished(store, { comparator: null })).toMatchObject({ findings: [{ code: 'BLOOM_MISSING_PART' }] });
+});
+
+test('blocks may be as large as maxBlockBytes says, as for readers', async () => {
+  const store = new MemoryStore();
+  const [part] = await partsOf(store, [[utf8('a'), new Uint8Array(5000)]], 1n);
+  await publish(store, await assemble(store, [part!]));
+  expect(await verifyPublished(store, { maxBlockBytes: 6000 })).toMatchObject({ findings: [], entries: 1 });
+  const { findings, entries } = await verifyPublished(store, { maxBlockBytes: 4000 });
+  expect([...new Set(findings.map(({ code }) => code))]).toEqual(['BLOOM_TOO_LARGE']);
+  expect(entries).toBe(0);
+  for (const depth of ['names', 'entries'] as const) await expect(verifyPublished(store, { depth, maxBlockBytes: 0 })).rejects.toThrow(/^maxBlockBytes must be/);
 });

@@ -2,7 +2,7 @@ import { CorruptionError, type Signal, UnsupportedError } from '@bloom/bytes';
 import { mustBeOptions, mustBeSignal, mustHaveMethods, sameBytes } from '@bloom/bytes/internal';
 import { type Codec, type Comparator, MemorySource, Table } from '@bloom/sstable';
 import { decodeInternalKey, DELETION, internalTableOptions, VALUE } from '@bloom/sstable/database';
-import { comparatorOf } from '@bloom/sstable/internal';
+import { comparatorOf, decodingFor, mustBePolicies } from '@bloom/sstable/internal';
 import { verifyTable } from '@bloom/sstable/inspect';
 import type { FilterPolicy } from '@bloom/policy';
 import { BulkError } from '../part/bulk-error.js';
@@ -23,10 +23,12 @@ export interface VerifyPublishedOptions {
   readonly comparator?: Comparator | null | undefined;
   readonly filterPolicies?: readonly FilterPolicy[] | undefined;
   readonly codecs?: readonly Codec[] | undefined;
+  /** The most bytes that a block may have, as for readers. Default: 256 MiB. */
+  readonly maxBlockBytes?: number | undefined;
   readonly signal?: Signal | undefined;
 }
 
-const VERIFY_OPTIONS: Record<keyof VerifyPublishedOptions, true> = { depth: true, comparator: true, filterPolicies: true, codecs: true, signal: true };
+const VERIFY_OPTIONS: Record<keyof VerifyPublishedOptions, true> = { depth: true, comparator: true, filterPolicies: true, codecs: true, maxBlockBytes: true, signal: true };
 
 /** A problem of a published database. */
 export interface PublishedFinding {
@@ -63,6 +65,8 @@ export async function verifyPublished(store: Store, options: VerifyPublishedOpti
   const { depth = 'entries', signal } = options;
   if (!['names', 'bytes', 'entries'].includes(depth)) throw new RangeError(`depth must be 'names', 'bytes' or 'entries', got ${depth}`);
   const comparator = options.comparator === null ? undefined : comparatorOf('comparator', options.comparator);
+  decodingFor(options);
+  if (options.filterPolicies !== undefined) mustBePolicies(options.filterPolicies);
   if (signal !== undefined) mustBeSignal('signal', signal);
   const publication = await readPublication(store, signal);
   if (publication === undefined) throw new BulkError('BLOOM_NOT_PUBLISHED', `${store.name} has no CURRENT`);
@@ -111,7 +115,7 @@ function* levelFindings(levels: readonly (readonly PublishedPart[])[], comparato
 async function verifyPart(
   store: Store,
   part: PublishedPart,
-  { depth, filterPolicies, codecs, signal }: VerifyPublishedOptions,
+  { depth, filterPolicies, codecs, maxBlockBytes, signal }: VerifyPublishedOptions,
   comparator: Comparator | undefined,
   add: (code: string, problem: string) => void,
 ): Promise<number> {
@@ -129,8 +133,8 @@ async function verifyPart(
   if (depth === 'bytes') return 0;
   const source = new MemorySource(found.bytes, file);
   // If the order is unknown, any will do: the entries are read from the first to the last.
-  const tableOptions = internalTableOptions({ comparator, filterPolicies, codecs });
-  const { findings } = await verifyTable(source, { comparator: comparator === undefined ? null : tableOptions.comparator, filterPolicies: tableOptions.filterPolicies, codecs, signal });
+  const tableOptions = internalTableOptions({ comparator, filterPolicies, codecs, maxBlockBytes });
+  const { findings } = await verifyTable(source, { comparator: comparator === undefined ? null : tableOptions.comparator, filterPolicies: tableOptions.filterPolicies, codecs, maxBlockBytes, signal });
   for (const { code, problem } of findings) add(code, problem);
   let entries = 0;
   try {
