@@ -55,11 +55,11 @@ test('a filter policy that is none is refused by the name of its option', () => 
 test('a run of a table is not one of a part, and the other way round', async () => {
   const table = { cursor: () => undefined };
   const loosely = (make: unknown): ((given: unknown) => unknown) => make as (given: unknown) => unknown;
-  expect(() => loosely(tableRun)({ table })).toThrow(new TypeError('table must be a Table, got object without cursor(): for a part, use partRun'));
-  expect(() => loosely(partRun)(table)).toThrow(new TypeError('part must be a DatabaseTable, got object: for a table with plain keys, use tableRun'));
+  expect(() => loosely(tableRun)({ table })).toThrow(new TypeError('table must be a Table, got object without cursor()'));
+  expect(() => loosely(partRun)(table)).toThrow(new TypeError('part.table must be a Table, got undefined'));
   for (const nothing of [undefined, null, 'a']) {
     expect(() => loosely(tableRun)(nothing)).toThrow(/^table must be a Table, got /);
-    expect(() => loosely(partRun)(nothing)).toThrow(/^part must be a DatabaseTable, got /);
+    expect(() => loosely(partRun)(nothing)).toThrow(/^part\.table must be a Table, got /);
   }
   await expect(readManifest(undefined as never, 'MANIFEST-000001')).rejects.toThrow(/^store must be a store, got /);
 });

@@ -24,7 +24,7 @@
  * for (const law of policyLaws(() => new MyPolicy())) test(law.name, law.run);
  * ```
  */
-import { kindOf, mustBeArray, mustBeOptions } from '@bloom/bytes/internal';
+import { mustBeFunction, mustBeOptions } from '@bloom/bytes/internal';
 import { LawRun } from './contract/law-run.js';
 import { appendsOnly } from './contract/laws/appends-only.js';
 import { changesNothing } from './contract/laws/changes-nothing.js';
@@ -70,9 +70,8 @@ export function policyLaws(makePolicy: () => FilterPolicy, options: PolicyLawsOp
     if (rate !== undefined && !(rate >= 0 && rate <= 1)) throw new RangeError(`${name} must be from 0 to 1, got ${rate}`);
   }
   if (!(budgetMs > 0)) throw new RangeError(`budgetMs must be above 0, got ${budgetMs}`);
-  mustBeArray('tunedOtherwise', tunedOtherwise, 'functions');
-  mustMakePolicies('makePolicy', makePolicy);
-  for (const [i, make] of tunedOtherwise.entries()) mustMakePolicies(`tunedOtherwise[${i}]`, make);
+  mustBeFunction('makePolicy', makePolicy);
+  for (const make of [makePolicy, ...tunedOtherwise]) mustMakePolicies(make);
   const laws: [name: string, law: (run: LawRun) => void][] = [
     ['1. no false negatives: a key that was added matches, however often it was added', noFalseNegatives(makePolicy)],
     ['2. keyMayMatch never throws, and returns true or false, whatever bytes the filter holds', neverThrows(makePolicy)],
@@ -102,12 +101,7 @@ export function policyLaws(makePolicy: () => FilterPolicy, options: PolicyLawsOp
 }
 
 /** Leaves the name to the law about names. */
-function mustMakePolicies(argument: string, make: () => FilterPolicy): void {
-  const given = kindOf(make);
-  if (typeof make !== 'function' || given.startsWith('the class ')) {
-    const name = /^(?:the class|an?) (.+)$/.exec(given)?.[1] ?? 'MyPolicy';
-    throw new TypeError(`${argument} must be a function that makes a policy, such as () => new ${name}(), got ${given}`);
-  }
+function mustMakePolicies(make: () => FilterPolicy): void {
   const policy: unknown = make();
   const { createFilter, keyMayMatch } = Object(policy) as Partial<FilterPolicy>;
   if (typeof policy === 'object' && typeof createFilter === 'function' && typeof keyMayMatch === 'function') return;

@@ -1,6 +1,6 @@
 /** Entries in the order of their keys, as they are merged and written. */
 import { CorruptionError, type Signal } from '@bloom/bytes';
-import { bytesOf, kindOf, mustBeArray, mustBeBytes, mustBeFunction } from '@bloom/bytes/internal';
+import { bytesOf, mustBeArray, mustBeBytes, mustBeFunction, mustHaveMethods } from '@bloom/bytes/internal';
 import type { FileMetadata } from '@bloom/leveldb';
 import { type AsyncTableOptions, type Comparator, type Table } from '@bloom/sstable';
 import { type DatabaseTable, decodeInternalKey, DELETION, encodeInternalKey, INTERNAL_KEY_TRAILER_LENGTH, MAX_SEQUENCE, MAX_TYPE, VALUE } from '@bloom/sstable/database';
@@ -37,19 +37,15 @@ const MANY_BYTES = 256 * 2 ** 10;
 
 /** The entries of a table with plain keys, such as one written by `writeTable` of `@bloom/sstable`. @throws TypeError for a `DatabaseTable`. */
 export function tableRun(table: Table): Run {
-  if (!isTable(table)) throw new TypeError(`table must be a Table, got ${kindOf(table)}${Object(table) === table ? ' without cursor(): for a part, use partRun' : ''}`);
+  mustHaveMethods('table', table, 'a Table', ['cursor']);
   return { entries: (range, signal) => storedEntries(table, ownRange(range), signal) };
 }
 
 /** The newest versions of the keys in a table of a database, such as a part. @throws TypeError for a plain `Table`. */
 export function partRun(part: Pick<DatabaseTable, 'table'>): Run {
   const { table } = Object(part) as typeof part;
-  if (!isTable(table)) throw new TypeError(`part must be a DatabaseTable, got ${kindOf(part)}${isTable(part) ? ': for a table with plain keys, use tableRun' : ''}`);
+  mustHaveMethods('part.table', table, 'a Table', ['cursor']);
   return { entries: (range, signal) => newestEntries(table, ownRange(range), signal) };
-}
-
-function isTable(value: unknown): value is Table {
-  return typeof (Object(value) as Partial<Table>).cursor === 'function';
 }
 
 async function* newestEntries(table: Table, { gte, lt }: BulkRange, signal: Signal | undefined): AsyncGenerator<BulkEntry[], void, undefined> {

@@ -18,14 +18,14 @@ export function maxBlockBytesFor({ maxBlockBytes = DEFAULT_MAX_BLOCK_BYTES }: { 
   return mustBeWhole('maxBlockBytes', maxBlockBytes, 1, MAX_BLOCK_BYTES);
 }
 
-/** The refusal to build a block that a reader with the same limit would refuse. @param byteLength its bytes, or what is known to be the least of them. */
-export function tooLarge(what: string, byteLength: number, maxBlockBytes: number, isLeast = false): RangeError {
-  return new RangeError(`${what} would have ${isLeast ? 'at least ' : ''}${byteLength} bytes, maxBlockBytes is ${maxBlockBytes}`);
+/** The refusal to build a block that a reader with the same limit would refuse. */
+export function tooLarge(what: string, byteLength: number | string, maxBlockBytes: number): RangeError {
+  return new RangeError(`${what} would have ${byteLength} bytes, maxBlockBytes is ${maxBlockBytes}`);
 }
 
 /** {@link tooLarge} for filters, which are refused before all of them are made. */
 export function filtersTooLarge(byteLength: number, maxBlockBytes: number): RangeError {
-  return tooLarge('the filter block', byteLength, maxBlockBytes, true);
+  return tooLarge('the filter block', `at least ${byteLength}`, maxBlockBytes);
 }
 
 /** {@link tooLarge} for a metaindex, which grows with the name of the policy. */
