@@ -1,8 +1,17 @@
-// Compares byte arrays with `Buffer.compare`, because Vitest's own comparison visits every byte as if it were an object. For
-// arrays that differ, Vitest's comparison reports where.
+// Compares arrays of numbers and buffers by their bytes, because Vitest's own comparison visits every element as if it were an object. For those
+// that differ, Vitest's comparison reports where.
 import { expect } from 'vitest';
 
+/** @param {unknown} value */
+function bytesOf(value) {
+  if (ArrayBuffer.isView(value)) return new Uint8Array(value.buffer, value.byteOffset, value.byteLength);
+  return value instanceof ArrayBuffer || value instanceof SharedArrayBuffer ? new Uint8Array(value) : undefined;
+}
+
 expect.addEqualityTesters([
-  (/** @type {unknown} */ a, /** @type {unknown} */ b) =>
-    a instanceof Uint8Array && b instanceof Uint8Array && a.constructor === b.constructor && Buffer.compare(a, b) === 0 ? true : undefined,
+  (/** @type {unknown} */ a, /** @type {unknown} */ b) => {
+    const [bytesA, bytesB] = [bytesOf(a), bytesOf(b)];
+    if (bytesA === undefined || bytesB === undefined || Object.getPrototypeOf(a) !== Object.getPrototypeOf(b)) return undefined;
+    return Buffer.compare(bytesA, bytesB) === 0 ? true : undefined;
+  },
 ]);

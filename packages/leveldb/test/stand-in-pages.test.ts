@@ -13,6 +13,7 @@ const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
 const text = (bytes: Uint8Array | undefined): string | undefined => bytes && new TextDecoder().decode(bytes);
 
 const PAGE = `<!doctype html>\n<html lang="en"><head><title>An app</title></head><body>${'<p>It has paragraphs.</p>'.repeat(40)}</body></html>\n`;
+const COMPRESSED_PAGE = gzipSync(PAGE);
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => unknown;
 
@@ -37,7 +38,7 @@ const namesPath =
 const gzipped =
   (headers: Record<string, string>): Answer =>
   ({ method }, response) =>
-    response.writeHead(200, { ...headers, 'content-encoding': 'gzip' }).end(method === 'HEAD' ? undefined : gzipSync(PAGE));
+    response.writeHead(200, { ...headers, 'content-encoding': 'gzip' }).end(method === 'HEAD' ? undefined : COMPRESSED_PAGE);
 
 const fallbacks: Record<string, Answer> = {
   'serve -s, which sends the page whole': page({ 'content-type': 'text/html; charset=utf-8' }, false),
@@ -48,7 +49,7 @@ const fallbacks: Record<string, Answer> = {
   'a page in gzip': gzipped({ 'content-type': 'text/html' }),
   'a page in gzip without ranges, whose HEAD has a length': ({ method }, response) => {
     if (method === 'HEAD') return response.writeHead(200, { 'content-type': 'text/html', 'content-length': 99, 'content-encoding': 'gzip' }).end();
-    return response.writeHead(200, { 'content-type': 'text/html', 'content-encoding': 'gzip' }).end(gzipSync(PAGE));
+    return response.writeHead(200, { 'content-type': 'text/html', 'content-encoding': 'gzip' }).end(COMPRESSED_PAGE);
   },
   'a page labelled as bytes': page({ 'content-type': 'application/octet-stream' }),
   'a page labelled as bytes, whole': page({ 'content-type': 'application/octet-stream' }, false),

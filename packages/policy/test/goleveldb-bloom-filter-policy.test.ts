@@ -10,8 +10,11 @@ const policy = new GoleveldbBloomFilterPolicy();
 /** Both ways to ask. */
 function matches(key: Uint8Array, filter: Uint8Array): boolean {
   const answer = policy.keyMayMatch(key, filter);
-  const [keyBytes, filterBytes] = [Uint8Array.of(7, ...key, 7), Uint8Array.of(7, 7, ...filter)];
-  expect(policy.keyMayMatchRange(keyBytes, 1, 1 + key.length, filterBytes, 2, 2 + filter.length)).toBe(answer);
+  const keyBytes = Buffer.concat([Uint8Array.of(7), key, Uint8Array.of(7)]);
+  const filterBytes = Buffer.concat([Uint8Array.of(7, 7), filter]);
+  const inRange = policy.keyMayMatchRange(keyBytes, 1, 1 + key.length, filterBytes, 2, 2 + filter.length);
+  // Some tests ask 40,000 times.
+  if (inRange !== answer) expect(inRange).toBe(answer);
   return answer;
 }
 

@@ -60,14 +60,15 @@ describe.runIf(build.status === 0)('goleveldb', () => {
 
     // Odd numbers, which lie between the stored keys.
     const absent = Array.from({ length: ENTRIES }, (_, i) => new TextEncoder().encode(`key ${String(2 * i + 1).padStart(9, '0')}`));
-    for (const key of absent) {
-      expect(await reader.get(key)).toBeUndefined();
-      expect(await without.get(key)).toBeUndefined();
-    }
+    let found = 0;
+    for (const key of absent) for (const one of [reader, without]) if ((await one.get(key)) !== undefined) found++;
+    expect(found).toBe(0);
     const [before, after] = [without.stats.blockReads, reader.stats.blockReads];
     expect(before).toBeGreaterThan(ENTRIES * 0.9);
     expect(after).toBeLessThan(before / 50);
-    for (let i = 0; i < ENTRIES; i++) expect(await reader.get(keyAt(i)), `key ${i}`).toHaveLength(100);
+    const denied: number[] = [];
+    for (let i = 0; i < ENTRIES; i++) if ((await reader.get(keyAt(i)))?.length !== 100) denied.push(i);
+    expect(denied).toEqual([]);
     await reader.close();
     await without.close();
   });
