@@ -19,6 +19,7 @@
  * ```
  */
 import { mustBeArray, mustBeBytes, mustBeFunction, mustBeOptions, mustBeWhole } from '@bloom/bytes/internal';
+import { keyPools } from './contract/key-pools.js';
 import { LawRun } from './contract/law-run.js';
 import { sameBothWays } from './contract/laws/both-ways.js';
 import { declaresEquivalence } from './contract/laws/declared-equivalence.js';
@@ -75,10 +76,12 @@ export function comparatorLaws(comparator: Comparator, options: ComparatorLawsOp
   for (const [i, key] of keys.entries()) mustBeBytes(`keys[${i}]`, key);
   if (isKey !== undefined) mustBeFunction('isKey', isKey);
   mustBeWhole('seed', seed, 0, 2 ** 32 - 1);
+  let pools: readonly (readonly Uint8Array[])[] | undefined;
   return LAWS.map(([name, law]) => ({
     name,
     run: () => {
-      law(new LawRun(name, comparator, options));
+      pools ??= keyPools(options);
+      law(new LawRun(name, comparator, options, pools));
     },
   }));
 }

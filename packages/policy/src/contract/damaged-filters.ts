@@ -67,14 +67,20 @@ export function* damagedEnds(filter: Uint8Array): Generator<Uint8Array, void, un
 /** Values of a second byte. */
 const PAIRED = [0, 1, 7, 31, 32, 63, 0x7f, 0xff];
 
+/** `piece` again and again, up to `length` bytes. */
+function repeated(piece: Uint8Array, length: number): Uint8Array {
+  const bytes = new Uint8Array(length);
+  bytes.set(piece.subarray(0, length));
+  for (let filled = piece.length; filled < length; filled *= 2) bytes.copyWithin(filled, 0, filled);
+  return bytes;
+}
+
 /** Arrays of `length` bytes, each with another pattern. */
 export function patterns(length: number): Uint8Array[] {
-  const ramp = Uint8Array.from({ length }, (_, i) => i);
+  const ramp = new Uint8Array(length);
+  for (let i = 0; i < length; i++) ramp[i] = i;
   const words = [-4, -8, 4, 0x00ffffff].flatMap((word) =>
-    [false, true].map((isLittleEndian) => {
-      const pattern = withWord(new Uint8Array(4), 0, word, isLittleEndian);
-      return Uint8Array.from({ length }, (_, i) => pattern[i & 3]!);
-    }),
+    [false, true].map((isLittleEndian) => repeated(withWord(new Uint8Array(4), 0, word, isLittleEndian), length)),
   );
   return [
     new Uint8Array(length),

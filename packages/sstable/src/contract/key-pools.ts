@@ -106,7 +106,7 @@ function distinct(keys: readonly Uint8Array[]): Uint8Array[] {
   return [...found.values()];
 }
 
-/** The pools, for one law. */
+/** The pools, for all laws. */
 export function keyPools({ keys = [], isKey = () => true, seed = 1 }: ComparatorLawsOptions): Uint8Array[][] {
   const random = seeded(seed);
   const admitted = (made: readonly Uint8Array[]): Uint8Array[] => made.filter((key) => isKey(key.slice()));

@@ -2,7 +2,6 @@
 import type { Comparator } from '../format/comparator.js';
 import { shownKey } from '../format/comparator-error.js';
 import { ComparatorLawError } from './comparator-law-error.js';
-import { keyPools } from './key-pools.js';
 import type { ComparatorLawsOptions } from './options.js';
 
 /** A finding counts if it is found again this many times: another law says that answers do not change. */
@@ -18,12 +17,13 @@ export class LawRun {
   readonly #law: string;
   readonly #seed: number;
 
-  constructor(law: string, comparator: Comparator, options: ComparatorLawsOptions) {
+  /** @param pools keys to compare. No comparator gets the arrays themselves, since other laws compare them too. */
+  constructor(law: string, comparator: Comparator, options: ComparatorLawsOptions, pools: readonly (readonly Uint8Array[])[]) {
     this.#law = law;
     this.comparator = comparator;
     this.options = options;
     this.#seed = options.seed ?? 1;
-    this.pools = keyPools(options);
+    this.pools = pools;
   }
 
   /** The order of two keys, of which the comparator gets copies: what it does with them is another law's concern. */
