@@ -124,8 +124,8 @@ test.each(triedOf(broken))('a Bloom filter that %s breaks law %s', (_, law, othe
   expect(own!.run).toThrow(law);
 }, 300_000);
 
-test('the one that is right keeps them all', () => {
-  for (const law of policyLaws(() => new Variant({}), options)) law.run();
+test('the one that is right keeps these laws', () => {
+  for (const law of policyLaws(() => new Variant({}), options)) if (broken.some(([, of]) => law.name.startsWith(of))) law.run();
 }, 600_000);
 
 test('and the law of names under the name of LevelDB', () => {

@@ -36,7 +36,6 @@ describe("policy.ts's example keeps every law", () => {
 });
 
 describe.each<[string, () => FilterPolicy, PolicyLawsOptions]>([
-  ['a policy with a name of its own', () => new Right(), { lendBuffers: true }],
   ['a policy that lists its keys', () => new RightList(), { lendBuffers: true }],
   ['a policy with an equivalence', () => new RightForSpaces(), { comparator: spacesIgnored, lendBuffers: true }],
 ])('%s keeps every law', (_, make, options) => {

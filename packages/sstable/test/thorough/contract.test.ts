@@ -146,7 +146,7 @@ test('keys of the caller and their neighbours are compared, also those at the en
   const change: Compare = (a, b) => compare(canonical(a), canonical(b));
   expect(broken({ ...right, compare: change }).laws).toEqual([]);
   expect(broken({ ...right, compare: change }, { keys: [utf8('key 4321+')] }).laws).toEqual([4]);
-  const many = Array.from({ length: 100_000 }, (_, i) => utf8(`${i}`));
+  const many = Array.from({ length: 30_000 }, (_, i) => utf8(`${i}`));
   expect(broken(right, { keys: many }).laws).toEqual([]);
 });
 
