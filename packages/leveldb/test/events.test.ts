@@ -24,12 +24,12 @@ async function putMany(database: Database, count: number, valueBytes = 100): Pro
 }
 
 describe('events', () => {
-  test.each([2, 4])('add up to what describe() says and the folder holds, after each operation of a random script (%i)', async (seed) => {
+  test('add up to what describe() says and the folder holds, after each operation of a random script', async () => {
     const folder = new WritableMemoryFolder();
     let model = new EventModel();
     const script = new Script(folder, { ...small, onEvent: (event) => model.take(event) });
     const seen = new Set<string>();
-    for (const line of randomScript(seed)) {
+    for (const line of randomScript(2)) {
       const [operation = '', ...tokens] = line.split(' ');
       if (operation === 'open') {
         // The tables that are there already.

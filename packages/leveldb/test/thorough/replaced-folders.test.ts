@@ -10,7 +10,7 @@ import { assembleDatabase } from '../assemble-database.js';
 
 // Readers with few and with many open tables, beside a folder whose files are replaced at random. tooling/long-tests has a run of
 // many minutes.
-const runs = Number(process.env.BLOOM_REPLACED_FOLDERS ?? 3);
+const runs = Number(process.env.BLOOM_REPLACED_FOLDERS ?? 2);
 const steps = Number(process.env.BLOOM_REPLACED_STEPS ?? 40);
 const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
 const text = (bytes: Uint8Array | undefined): string | undefined => bytes && new TextDecoder().decode(bytes);

@@ -8,7 +8,7 @@ import { damageKinds } from '../damage.js';
 // BLOOM_DAMAGE_RUNS is the number of damaged tables; `pnpm --filter @bloom/long-tests damage` takes 200,000.
 // BLOOM_DAMAGE_SEED sets the seed, and BLOOM_DAMAGE_FIRST the first run, to repeat a single one.
 const isLong = process.env.BLOOM_DAMAGE_RUNS !== undefined;
-const runs = Number(process.env.BLOOM_DAMAGE_RUNS ?? 2000);
+const runs = Number(process.env.BLOOM_DAMAGE_RUNS ?? 1000);
 const seed = Number(process.env.BLOOM_DAMAGE_SEED ?? (isLong ? Date.now() % 2 ** 32 : 20_261));
 const first = Number(process.env.BLOOM_DAMAGE_FIRST ?? 0);
 

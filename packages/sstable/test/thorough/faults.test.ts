@@ -329,7 +329,7 @@ async function versionOf(bytes: Uint8Array): Promise<number> {
 }
 
 // BLOOM_KILLS is the number of kills; `pnpm --filter @bloom/long-tests kills` takes 200.
-const kills = Number(process.env.BLOOM_KILLS ?? 20);
+const kills = Number(process.env.BLOOM_KILLS ?? 8);
 
 test.runIf(isLinux)(`a process that is killed leaves the old table or a complete new one, at ${kills} random moments`, { timeout: 3600_000 }, async () => {
   const script = await bundledWriter();
