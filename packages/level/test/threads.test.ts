@@ -321,23 +321,6 @@ test('a synchronous read sees the write before it, when its thread has taken ove
   await level.close();
 });
 
-test('a thread that only reads synchronously continues when the one that had the database open is terminated', async () => {
-  const path = newPath();
-  const owner = await startOpen(path);
-  const level = new BloomLevel(path, SHARED);
-  await level.put('a', '1');
-  await owner.terminate();
-  expect(() => level.getSync('a')).toThrow(expect.objectContaining({ code: 'LEVEL_IO_ERROR' }));
-  await expect.poll(() => {
-    try {
-      return level.getSync('a');
-    } catch {
-      return 'no answer';
-    }
-  }, { interval: 300, timeout: 15_000 }).toBe('1');
-  await level.close();
-}, 30_000);
-
 test('a thread does not open a database that exists with errorIfExists, nor one without the lock', async () => {
   const path = newPath();
   const level = new BloomLevel(path, SHARED);

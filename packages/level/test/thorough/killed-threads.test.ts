@@ -93,3 +93,26 @@ test(`no acknowledged write is lost when ${KILLS} threads are ended`, async () =
   deleteProgram(program);
   rmSync(folder, { recursive: true });
 }, 60_000 + KILLS * 3000);
+
+// It waits ten seconds for answers that do not come.
+test('a thread that only reads synchronously continues when the one that had the database open is terminated', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'killed-owner-'));
+  const path = join(folder, 'database');
+  const program = await threadProgram();
+  const owner = new LevelThread(program);
+  await owner.open(path);
+  const level = new BloomLevel(path, { multithreading: true });
+  await level.put('a', '1');
+  await owner.terminate();
+  expect(() => level.getSync('a')).toThrow(expect.objectContaining({ code: 'LEVEL_IO_ERROR' }));
+  await expect.poll(() => {
+    try {
+      return level.getSync('a');
+    } catch {
+      return 'no answer';
+    }
+  }, { interval: 300, timeout: 15_000 }).toBe('1');
+  await level.close();
+  deleteProgram(program);
+  rmSync(folder, { recursive: true });
+}, 30_000);

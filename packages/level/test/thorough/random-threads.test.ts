@@ -11,6 +11,7 @@ import { deleteProgram, LevelThread, type ThreadScope, threadProgram } from '../
 
 const KILLS = Number(process.env.BLOOM_RANDOM_KILLS ?? 6);
 const SEED = Number(process.env.BLOOM_SEED ?? 1);
+const REOPENING_MS = Number(process.env.BLOOM_REOPENING_MS ?? 2000);
 const THREADS = 3;
 
 interface Task {
@@ -215,11 +216,11 @@ test('threads that open and close their levels all the time open the database wi
   const threads = Array.from({ length: 4 }, () => new LevelThread(program));
   const path = join(folder, 'database');
   /** @returns how often the level was opened. */
-  const reopen = async ({ BloomLevel: Level }: ThreadScope, given: { path: string; key: string }): Promise<number> => {
+  const reopen = async ({ BloomLevel: Level }: ThreadScope, given: { path: string; key: string; ms: number }): Promise<number> => {
     const same = (key: Uint8Array): Uint8Array => key;
     const comparator: Comparator = { name: 'test.backward', compare: (a, b) => Buffer.compare(b, a), findShortestSeparator: same, findShortSuccessor: same };
     let count = 0;
-    for (const end = Date.now() + 8000; Date.now() < end; ) {
+    for (const end = Date.now() + given.ms; Date.now() < end; ) {
       const level = new Level(given.path, { multithreading: true, comparator });
       await level.put(given.key, String(++count));
       const value = await level.get(given.key);
@@ -229,9 +230,9 @@ test('threads that open and close their levels all the time open the database wi
     }
     return count;
   };
-  const counts = await Promise.all(threads.map((thread, i) => thread.run(reopen, { path, key: `k${i}` })));
+  const counts = await Promise.all(threads.map((thread, i) => thread.run(reopen, { path, key: `k${i}`, ms: REOPENING_MS })));
   for (const count of counts) expect(count).toBeGreaterThan(0);
   await Promise.all(threads.map((thread) => thread.terminate()));
   deleteProgram(program);
   rmSync(folder, { recursive: true });
-}, 60_000);
+}, 60_000 + REOPENING_MS);
