@@ -30,27 +30,40 @@ let previous: Promise<unknown> = Promise.resolve();
  * terminals, is tested with `bloomProcess`.
  */
 export function bloom(args: readonly string[], cwd: string, input: string | Uint8Array = '', env: Readonly<Record<string, string>> = {}): Promise<Outcome> {
-  const run = previous.then(() => runIn(cwd, args, input, env));
+  return inTurn(() => runIn(cwd, args, input, env));
+}
+
+/** Runs the program as {@link bloomLine} does. @returns what it prints to either output, in order, as a terminal shows it. */
+export async function bloomTranscript(line: string, cwd: string): Promise<string> {
+  const printed = new Printed();
+  await inTurn(() => runIn(cwd, wordsOf(line), '', {}, printed, printed));
+  return printed.toBuffer().toString();
+}
+
+function inTurn<Result>(call: () => Promise<Result>): Promise<Result> {
+  const run = previous.then(call);
   previous = run.catch(() => undefined);
   return run;
 }
 
 /** {@link bloom} with a line of arguments, which quotes may hold together. */
 export function bloomLine(line: string, cwd: string, env?: Readonly<Record<string, string>>): Promise<Outcome> {
-  const words = [...line.matchAll(/(?:'[^']*'|"[^"]*"|[^\s'"])+/g)].map(([word]) => word.replace(/'([^']*)'|"([^"]*)"/g, '$1$2'));
-  return bloom(words, cwd, '', env);
+  return bloom(wordsOf(line), cwd, '', env);
+}
+
+function wordsOf(line: string): string[] {
+  return [...line.matchAll(/(?:'[^']*'|"[^"]*"|[^\s'"])+/g)].map(([word]) => word.replace(/'([^']*)'|"([^"]*)"/g, '$1$2'));
 }
 
 function exitCodeOfProcess(): number {
   return process.exitCode === undefined ? 0 : Number(process.exitCode);
 }
 
-async function runIn(cwd: string, args: readonly string[], input: string | Uint8Array, env: Readonly<Record<string, string>>): Promise<Outcome> {
+async function runIn(cwd: string, args: readonly string[], input: string | Uint8Array, env: Readonly<Record<string, string>>, stdout = new Printed(), stderr = new Printed()): Promise<Outcome> {
   const { runCommand } = createRequire(import.meta.url)(join(dirname(program), 'program.cjs')) as typeof Program;
   const folder = process.cwd();
   const { exitCode } = process;
   const environment = process.env;
-  const [stdout, stderr] = [new Printed(), new Printed()];
   const inputPath = input.length === 0 ? devNull : join(mkdtempSync(join(tmpdir(), 'bloom-input-')), 'input');
   if (inputPath !== devNull) writeFileSync(inputPath, input);
   const stdinFd = openSync(inputPath, 'r');

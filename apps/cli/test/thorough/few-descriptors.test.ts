@@ -5,7 +5,7 @@ import { Scratch, shell } from '../bloom-process.js';
 
 const scratch = new Scratch();
 const line = (i: number): string => `key ${String(i).padStart(7, '0')}\t${Buffer.alloc(40, String(i)).toString('base64')}\n`;
-scratch.write('lines.tsv', Array.from({ length: 150_000 }, (_, i) => line(i)).join(''));
+scratch.write('lines.tsv', Array.from({ length: 30_000 }, (_, i) => line(i)).join(''));
 await Promise.all(['a.ldb', 'b.ldb'].map((name) => bloomPrints(['build', 'lines.tsv', '-q', '--compression', 'none', '-o', name], scratch.path)));
 const before = readdirSync(scratch.path).sort();
 

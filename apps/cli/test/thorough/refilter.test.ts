@@ -278,16 +278,20 @@ describe('refilter of a folder', () => {
     expect(await summaryOf(['same', ...same, '--no-filter'])).toMatchObject({ written: 1 });
   });
 
-  /** A database of several tables. */
-  async function several(folder: string): Promise<string> {
+  beforeAll(async () => {
     const lines = Array.from({ length: 60_000 }, (_, i) => `${String(i * 2).padStart(16, '0')}\t${`${(i * 2_654_435_761) % 2 ** 32} `.repeat(12)}\n`).join('');
-    await bloomPrints(['load', folder, '-', '-q', '--compact', '--compression', 'none'], scratch.path, lines);
-    expect(tablesOf(folder).length).toBeGreaterThan(2);
+    await bloomPrints(['load', 'several', '-', '-q', '--compact', '--compression', 'none'], scratch.path, lines);
+    expect(tablesOf('several').length).toBeGreaterThan(2);
+  });
+
+  /** A database of several tables. */
+  function several(folder: string): string {
+    cpSync(scratch.at('several'), scratch.at(folder), { recursive: true });
     return folder;
   }
 
   test('with a damaged table names its file and offset, and leaves a database with the same files besides the tables before it', async () => {
-    const folder = await several('broken');
+    const folder = several('broken');
     const tables = tablesOf(folder);
     const last = tables.at(-1)!;
     const bytes = scratch.read(`${folder}/${last}`);
@@ -303,7 +307,7 @@ describe('refilter of a folder', () => {
   });
 
   test.runIf(process.platform !== 'win32').each(['SIGINT', 'SIGTERM'] as const)('that %s interrupts is sound, and has no unfinished table', async (signal) => {
-    const folder = await several(`interrupted-${signal}`);
+    const folder = several(`interrupted-${signal}`);
     const before = tablesOf(folder);
     const scanned = await bloomPrints(['scan', folder, '--keys-only'], scratch.path);
     const child = spawn(process.execPath, [program, 'refilter', folder, '--policy', './slow.mjs#Slow'], { cwd: scratch.path });
@@ -322,7 +326,7 @@ describe('refilter of a folder', () => {
   if (!hasScript) test.skip('shows no progress: there is no script(1) of util-linux', () => {});
 
   test.runIf(hasScript)('and of a table shows its progress on a terminal, and none when it is quiet', async () => {
-    const folder = await several('shown');
+    const folder = several('shown');
     await bloomPrints(['convert', folder, '-q', '-o', 'shown.ldb', '--compression', 'none'], scratch.path);
     for (const [args, isDrawn] of [[`${folder} --filter-range 8192 --policy ./slow.mjs#Slow`, true], [`shown.ldb -o shown-2.ldb --filter-range 8192 --policy ./slow.mjs#Slow`, true], [`shown.ldb -o shown-3.ldb --filter-range 8192 --policy ./slow.mjs#Slow -q`, false]] as const) {
       scratch.write('shown.sh', `exec "${process.execPath}" "${program}" refilter ${args}\n`);

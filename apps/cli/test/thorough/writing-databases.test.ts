@@ -60,7 +60,11 @@ describe('copy', () => {
     const value = new Uint8Array(500);
     const writing = (async () => {
       // Enough for flushes and compactions while it is copied.
-      while (copy.isUnderWay && written < 200_000) await database.put(Buffer.from(String(written++).padStart(8, '0')), value);
+      while (copy.isUnderWay && written < 40_000) {
+        await database.put(Buffer.from(String(written++).padStart(8, '0')), value);
+        // The copy is made in this thread too.
+        if (written % 8 === 0) await new Promise(setImmediate);
+      }
     })();
     await expect.poll(() => written).toBeGreaterThan(1000);
     const before = written;
@@ -71,7 +75,7 @@ describe('copy', () => {
     expect({ code: copying.code, stderr: copying.stderr }).toEqual({ code: 0, stderr: '' });
     const keys = (await bloomPrints(['scan', 'live-copy', '-f', 'words'], scratch.path)).trimEnd().split('\n');
     expect(keys.length).toBeGreaterThanOrEqual(before);
-    expect(keys).toEqual(Array.from({ length: keys.length }, (_, i) => String(i).padStart(8, '0')));
+    expect(keys.findIndex((key, i) => key !== String(i).padStart(8, '0'))).toBe(-1);
     expect(await bloom(['verify', 'live-copy'], scratch.path)).toMatchObject({ code: 0 });
   });
 
