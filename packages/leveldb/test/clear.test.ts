@@ -335,17 +335,17 @@ describe('clear in a folder of the file system', () => {
 
   test('cuts off what its thread writes, and later work has a thread again', async () => {
     const database = await Database.open(new WritableNodeFolder(path), { ...small, writeBufferSize: 2 ** 20 });
-    for (let round = 0; round < 6; round++) {
-      await fill(database, 30_000, `${round % 2}`);
+    for (let round = 0; round < 4; round++) {
+      await fill(database, 20_000, `${round % 2}`);
       const compacting = database.compactRange();
-      await new Promise((resolve) => setTimeout(resolve, 15 * round));
+      await new Promise((resolve) => setTimeout(resolve, 20 * round));
       await Promise.all([database.clear(), compacting]);
       await database.idle();
       expect(readdirSync(path).filter((name) => /ldb|log/.test(name))).toEqual([database.describe().logs[0]!.name]);
     }
-    await fill(database, 30_000);
+    await fill(database, 20_000);
     await database.compactRange();
-    expect((await keysOf(database)).length).toBe(30_000);
+    expect((await keysOf(database)).length).toBe(20_000);
     await database.close();
   });
 

@@ -63,6 +63,9 @@ const fallbacks: Record<string, Answer> = {
   'a picture': sends(Uint8Array.from({ length: 3000 }, (_, i) => (i * 197) % 256), { 'content-type': 'image/png' }),
 };
 
+/** Whose answers are tried with damage of the checksum, the length, the type and the contents of a record, and all others with the first and the last. */
+const WHOLLY_DAMAGED = /^(serve -s|try_files|a page labelled as bytes$|a page without)/;
+
 let files: Map<string, Uint8Array>;
 let fallback: Answer;
 let labels: Record<string, string>;
@@ -138,7 +141,7 @@ describe.each(Object.entries(fallbacks))('on a server that answers with %s', (ki
       [manifest(), 'BLOOM_BAD_LOG'],
     ] as const) {
       const sound = files.get(name)!;
-      for (const at of [0, 4, 6, 8]) {
+      for (const at of WHOLLY_DAMAGED.test(kind) ? [0, 4, 6, 8] : [0, 8]) {
         files.set(name, sound.map((byte, i) => (i === at ? byte ^ 0x55 : byte)));
         // With a longer length, it looks like a log whose writer has stopped.
         if (at !== 4) expect(await rejection(DatabaseReader.open(folder())), `${name} at ${at}`).toMatchObject({ code });

@@ -1,6 +1,6 @@
 import { turnsDuring } from '@bloom/fixtures/event-loop';
 import { Database, DatabaseReader, WritableMemoryFolder, WriteBatch } from '@bloom/leveldb';
-import { afterEach, describe, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, describe, expect, test, vi } from 'vitest';
 
 /** The clock, which the package takes when it is loaded. While `isRushing`, each look at it finds that a second has passed. */
 const clock = vi.hoisted(() => {
@@ -165,8 +165,18 @@ describe('a move over many deletions', () => {
   const DELETIONS = 60_000;
   const textOf = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
 
-  /** A database with 40 entries before the deletions and 40 after them. */
-  async function gapped(inTable: boolean): Promise<Database> {
+  /** A database with 40 entries before the deletions and 40 after them, which all tests of a place read. */
+  const databases = new Map<boolean, Promise<Database>>();
+  function gapped(inTable: boolean): Promise<Database> {
+    const database = databases.get(inTable) ?? newGapped(inTable);
+    databases.set(inTable, database);
+    return database;
+  }
+  afterAll(async () => {
+    for (const database of databases.values()) await (await database).close();
+  });
+
+  async function newGapped(inTable: boolean): Promise<Database> {
     const database = await Database.open(new WritableMemoryFolder(), { blockSize: 1024, writeBufferSize: 2 ** 26, compression: 'none' });
     const entries = new WriteBatch();
     const deletions = new WriteBatch();
@@ -196,7 +206,6 @@ describe('a move over many deletions', () => {
         expect(textOf(cursor.key)).toBe(found);
         expect(turns).toBeGreaterThan(10);
       }
-      await database.close();
     });
 
     test(`${place} does so in the middle of a walk, both ways`, async () => {
@@ -210,7 +219,6 @@ describe('a move over many deletions', () => {
         expect(textOf(cursor.key)).toBe(reverse ? 'a49' : 'z10');
         expect(turns).toBeGreaterThan(1);
       }
-      await database.close();
     });
 
     test(`${place} can be aborted, and the cursor can move again`, async () => {
@@ -224,7 +232,6 @@ describe('a move over many deletions', () => {
         expect(await cursor.seekToFirst()).toBe(true);
         expect(textOf(cursor.key)).toBe('a10');
       }
-      await database.close();
     });
 
     test(`${place} ends when the cursor is closed`, async () => {
@@ -233,7 +240,6 @@ describe('a move over many deletions', () => {
       const moving = cursor.seek('b');
       setImmediate(() => cursor.close());
       expect(await moving).toBe(false);
-      await database.close();
     });
 
     test(`${place} needs no turn without promises`, async () => {
@@ -243,7 +249,6 @@ describe('a move over many deletions', () => {
       expect(textOf(cursor.key)).toBe('z10');
       expect(cursor.seekForPrev('y')).toBe(true);
       expect(textOf(cursor.key)).toBe('a49');
-      await database.close();
     });
   }
 });

@@ -6,6 +6,9 @@ import { damagedFiles, mustHaveKept, repaired } from '../interrupted-repair.js';
 import { PowerCutFolder, type Remains } from '../power-cut-folder.js';
 import { asMap, small, someDatabase } from '../some-database.js';
 
+/** How often what is left of a cut is drawn; more often in the run of repairs in tooling/long-tests. */
+const tries = process.env.BLOOM_REPAIRS === undefined ? 1 : 4;
+
 test.each([
   { what: 'a damaged', filesOf: damagedFiles },
   { what: 'an intact', filesOf: async () => (await someDatabase(4)).files },
@@ -20,7 +23,7 @@ test.each([
   expect(whole.report.lost.length > 0).toBe(filesOf === damagedFiles);
   for (const { remains, operation } of cuts) {
     // Before a sync of the folder, the most changes are uncertain.
-    for (let i = operation === 'syncFolder' ? 16 : 2; i > 0; i--) {
+    for (let i = operation === 'syncFolder' ? 8 * tries : tries; i > 0; i--) {
       const again = new PowerCutFolder(remains.folder(random).files());
       // Opening the folder between the repairs does no harm: it is refused, or, if the repair was complete, finds all entries.
       const opened = await Database.open(again, small).catch((error: unknown) => error);
