@@ -129,15 +129,18 @@ function slowlyDiffers(a: Uint8Array, b: Uint8Array, end: number): boolean {
   return false;
 }
 
+/** The first of each law and every fourth of the others, and all in tooling/long-tests: each is tried with all laws. */
+const tried = process.env.BLOOM_BROKEN_VARIANTS === 'all' ? faults : faults.filter((fault, i) => i % 4 === 0 || faults.findIndex(({ law }) => law === fault.law) === i);
+
 describe('a comparator that', () => {
-  test.each(faults)('$fault breaks law $law and no other', ({ law, says, change, options }) => {
+  test.each(tried)('$fault breaks law $law and no other', ({ law, says, change, options }) => {
     const found = broken({ ...right, ...change }, options);
     expect(found.laws).toEqual([law]);
     expect(found.says).toMatch(says);
   });
 
   test('is broken in each way that a law forbids, so that no law is without a test', () => {
-    expect(new Set(faults.map(({ law }) => law)).size).toBe(comparatorLaws(right).length);
+    expect(new Set(tried.map(({ law }) => law)).size).toBe(comparatorLaws(right).length);
   });
 });
 
