@@ -26,7 +26,7 @@ const wholeEntryPoints = {
   '@bloom/log': '6 kB',
   '@bloom/policy': '13.1 kB',
   '@bloom/policy/compare': '4.9 kB',
-  '@bloom/policy/contract': '22.2 kB',
+  '@bloom/policy/contract': '22.4 kB',
   '@bloom/policy/kit': '3.8 kB',
   '@bloom/policy-blocked': '2.2 kB',
   '@bloom/policy-ribbon': '11.3 kB',
