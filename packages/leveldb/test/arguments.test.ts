@@ -213,7 +213,7 @@ describe('createIfMissing: false', () => {
     const names = folder.list();
     let lists = 0;
     // The first lists are those before the folder is locked.
-    folder.list = () => (++lists === 4 ? names.filter((name) => name !== 'CURRENT') : names);
+    folder.list = () => (++lists === 3 ? names.filter((name) => name !== 'CURRENT') : names);
     const before = folder.files();
     expect(await rejection(Database.open(folder, { createIfMissing: false }))).toMatchObject({ code: 'BLOOM_DATABASE_MISSING' });
     expect(folder.files()).toEqual(before);

@@ -49,3 +49,34 @@ test.each([
   expect(await rejection(Database.open(folder, options))).toBeInstanceOf(Error);
   expect(readdirSync(path)).toEqual(before);
 });
+
+test('an opening lists its folder once before it is locked and once after, and creates no folder that has files', async () => {
+  const path = join(root, 'listed');
+  const calls: string[] = [];
+  const folder = new WritableNodeFolder(path);
+  for (const name of ['list', 'createFolder', 'lock'] as const) {
+    const call = folder[name].bind(folder) as () => Promise<never>;
+    folder[name] = () => (calls.push(name), call());
+  }
+  await (await Database.open(folder)).close();
+  expect(calls).toEqual(['list', 'createFolder', 'lock', 'list']);
+  calls.length = 0;
+  await (await Database.open(folder)).close();
+  expect(calls).toEqual(['list', 'lock', 'list']);
+});
+
+test('a folder that is deleted between its listing and its lock is created again', async () => {
+  const path = join(root, 'deleted');
+  const folder = new WritableNodeFolder(path);
+  await (await Database.open(folder)).close();
+  const lock = folder.lock.bind(folder);
+  folder.lock = () => {
+    folder.lock = lock;
+    rmSync(path, { recursive: true });
+    return lock();
+  };
+  const database = await Database.open(folder);
+  await database.put('key', 'value');
+  await database.close();
+  expect(readdirSync(path)).toContain('CURRENT');
+});

@@ -43,7 +43,7 @@ function openFiles(): string[] {
 
 describe.runIf(isLinux)('a file with a MiB of unsynced bytes', () => {
   // A device that takes everything and cannot be synced.
-  const unsyncable = (): NodeWritableFile => new NodeWritableFile(openSync('/dev/null', 'w'), '/dev/null');
+  const unsyncable = (): NodeWritableFile => new NodeWritableFile(openSync('/dev/null', 'w'), '/dev/null', 1);
 
   test('is synced in the background, and each later call fails if that failed', async () => {
     const file = unsyncable();

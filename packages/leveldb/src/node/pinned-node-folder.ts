@@ -26,13 +26,13 @@ export class PinnedNodeFolder implements PinnedFolder {
   }
 
   async list(): Promise<readonly string[]> {
-    const names = await this.#run((folder) => folder.list());
+    const names = await this.#tried((folder) => folder.list());
     mustBePinned(this.#pin);
     return names;
   }
 
   async open(name: string): Promise<FolderFile | undefined> {
-    const file = await this.#run((folder) => folder.open(name));
+    const file = await this.#tried((folder) => folder.open(name));
     try {
       mustBePinned(this.#pin);
     } catch (error) {
@@ -99,6 +99,11 @@ export class PinnedNodeFolder implements PinnedFolder {
 
   async #run<T>(operation: (folder: WritableFolder) => T | Promise<T>): Promise<T> {
     mustBePinned(this.#pin);
+    return this.#tried(operation);
+  }
+
+  /** Without a check before the operation: reading changes nothing, so a check after it is enough. */
+  async #tried<T>(operation: (folder: WritableFolder) => T | Promise<T>): Promise<T> {
     try {
       return await operation(this.#folder);
     } catch (error) {

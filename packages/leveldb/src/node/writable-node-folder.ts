@@ -1,4 +1,4 @@
-import { close, closeSync, constants, fsync, lstatSync, mkdirSync, openSync, renameSync, unlinkSync } from 'node:fs';
+import { close, closeSync, constants, fsync, lstatSync, mkdirSync, openSync, readdirSync, renameSync, unlinkSync } from 'node:fs';
 import { open, rmdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
@@ -37,6 +37,9 @@ export interface WritableNodeFolderOptions extends NodeFolderOptions {
  */
 const BYTES_BEFORE_THREAD = 8 * 2 ** 20;
 
+/** A folder that had at most this many names is listed synchronously: that takes 0.1 ms, less than handing it to another thread and back. */
+const FEW_NAMES = 256;
+
 /**
  * A folder of the file system that a database can be written to.
  *
@@ -58,6 +61,8 @@ export class WritableNodeFolder extends NodeFolder implements WritableFolder {
   readonly #thread: boolean | BackgroundThread;
   /** The amount of work that could have gone to the folder's own thread before one was started. */
   #bytesInSlices = 0;
+  /** The number of names when the folder was listed last. */
+  #nameCount = Infinity;
 
   /** @throws TypeError for an invalid option. */
   constructor(path: string, options: WritableNodeFolderOptions = {}) {
@@ -69,6 +74,12 @@ export class WritableNodeFolder extends NodeFolder implements WritableFolder {
     provideKernelWork(inKernel);
     if (typeof thread !== 'boolean' && !(thread instanceof BackgroundThread)) throw new TypeError('thread must be a boolean or a BackgroundThread');
     this.#thread = thread;
+  }
+
+  override async list(): Promise<string[]> {
+    const names = this.#nameCount > FEW_NAMES ? await super.list() : readdirSync(this.path);
+    this.#nameCount = names.length;
+    return names;
   }
 
   async createFolder(): Promise<void> {

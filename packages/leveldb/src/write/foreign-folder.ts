@@ -15,11 +15,14 @@ export async function mustBeLevelDb(folder: WritableFolder): Promise<void> {
 /**
  * {@link mustBeLevelDb} for a folder that is being opened. Its CURRENT and MANIFEST are read next anyway, so files are read here only if a
  * name suggests another engine, if damage is skipped, or if the file LOCK would be created before.
+ *
+ * @returns the names in the folder.
  */
-export async function mustNotLookForeign(folder: WritableFolder, { skipsDamage, locks }: Pick<Settings, 'skipsDamage' | 'locks'>): Promise<void> {
+export async function mustNotLookForeign(folder: WritableFolder, { skipsDamage, locks }: Pick<Settings, 'skipsDamage' | 'locks'>): Promise<readonly string[]> {
   const names = await namesIn(folder);
   const isDatabase = names.includes(CURRENT) || names.some((name) => (parseFileName(name)?.type ?? 'lock') !== 'lock');
   if (names.some(isForeignName) || (isDatabase && (skipsDamage || (locks && !names.includes(LOCK))))) await mustBeLevelDb(folder);
+  return names;
 }
 
 /** Returns `error`, which opening a folder threw, or an error that names the other engine if its database is that engine's. */

@@ -41,8 +41,8 @@ export class OpenDatabase implements TableFiles {
   }
 
   static async open(folder: WritableFolder, settings: Settings): Promise<OpenDatabase> {
-    await mustNotLookForeign(folder, settings);
-    const hold = await holdDatabaseFolder(folder, settings);
+    const names = await mustNotLookForeign(folder, settings);
+    const hold = await holdDatabaseFolder(folder, settings, names);
     try {
       const opened = await openVersions(hold.folder, settings);
       const database = new OpenDatabase(hold, opened);

@@ -30,17 +30,20 @@ const MAX_ATTEMPTS = 100;
  *
  * What the names in the folder forbid is refused before that, so that no file LOCK is left behind, and again once it is locked. After any other
  * refusal LOCK stays, as in LevelDB: another program may have opened it by then, and would lock a file that is deleted.
+ *
+ * @param names those that the folder had just now; none if it does not exist.
  */
-export async function holdDatabaseFolder(folder: WritableFolder, settings: Settings): Promise<FolderHold> {
-  for (let attempt = 1; ; attempt++) {
-    mustAdmit(await namesIn(folder), folder, settings);
-    if (settings.createIfMissing) await folder.createFolder();
+export async function holdDatabaseFolder(folder: WritableFolder, settings: Settings, names: readonly string[]): Promise<FolderHold> {
+  for (let attempt = 1, found = names; ; attempt++) {
+    mustAdmit(found, folder, settings);
+    if (settings.createIfMissing && found.length === 0) await folder.createFolder();
     try {
       return await holdFolder(folder, settings);
     } catch (error) {
       // Another program has just deleted the database, and its folder.
       if (!isMissing(error) || attempt === MAX_ATTEMPTS) throw error;
     }
+    found = await namesIn(folder);
   }
 }
 
@@ -85,8 +88,7 @@ export async function openVersions(folder: WritableFolder, given: Settings): Pro
   let names = await folder.list();
   mustAdmit(names, folder, given);
   if (!names.includes(CURRENT)) {
-    await createDatabase(folder, given.comparator);
-    names = await folder.list();
+    names = [...new Set([...names, ...(await createDatabase(folder, given.comparator))])];
   } else if (logOrTable(names) === undefined) {
     // Creating it may have been interrupted before CURRENT was synced. After a power failure, a log without CURRENT would look like a damaged database.
     await folder.syncFolder();

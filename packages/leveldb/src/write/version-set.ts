@@ -22,14 +22,15 @@ import type { WritableFolder } from '../folder/writable-folder.js';
 import { firstNewNumber } from './file-numbers.js';
 import { canBeContinued, RecordFile } from '../folder/record-file.js';
 
-/** Writes the first MANIFEST of a new database, and CURRENT. Source: `DBImpl::NewDB`. */
-export async function createDatabase(folder: WritableFolder, comparator: Comparator): Promise<void> {
+/** Writes the first MANIFEST of a new database, and CURRENT. Source: `DBImpl::NewDB`. @returns their names. */
+export async function createDatabase(folder: WritableFolder, comparator: Comparator): Promise<readonly string[]> {
   const name = manifestFileName(1n);
   const manifest = new RecordFile(1n, name, await folder.create(name));
   await runEnding(async () => {
     await manifest.addRecord(encodeVersionEdit({ comparator: comparator.name, logNumber: 0n, nextFileNumber: 2n, lastSequence: 0n }));
     await setCurrent(folder, 1n, manifest);
   }, () => manifest.close());
+  return [name, CURRENT];
 }
 
 /**
