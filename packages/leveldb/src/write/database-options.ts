@@ -1,5 +1,5 @@
 import { mustBeBoolean, mustBeOptions, mustBeWhole } from '@bloom/bytes/internal';
-import { BloomFilterPolicy, type FilterPolicy, type FitOptions, FittedBloomFilterPolicy, mustBeFilterPolicy } from '@bloom/policy';
+import { BloomFilterPolicy, type FilterPolicy, type FitOptions, mustBeFilterPolicy } from '@bloom/policy';
 import { BlockCache, bytewiseComparator, type Codec, type Comparator, MemorySink, TableBuilder, type TableBuilderOptions } from '@bloom/sstable';
 import { internalKeyComparator, internalKeyPolicy, internalTableOptions } from '@bloom/sstable/database';
 import { comparatorOf, decodingFor, DEFAULT_CACHE_BYTES, mustBePolicies, mustBeReading } from '@bloom/sstable/internal';
@@ -7,6 +7,7 @@ import { mustBeDamageMode, mustBeEither, openTablesFor, type ReaderOptions } fro
 import type { NeededPlugins, TableThreadSettings } from '../folder/table-thread.js';
 import { type BitsByLevel, type LevelBits, levelBitsOf } from './bits-by-level.js';
 import { type DatabaseEvent, guardedListener } from './database-event.js';
+import { fittedPolicyOf, isFitted, isFittedClass } from './fitted-filters.js';
 import type { HoldSettings } from './folder-hold.js';
 
 /** How to open a {@link Database}. Every option has a default. */
@@ -181,7 +182,11 @@ function reusedLogsOf(reuseLogs: DatabaseOptions['reuseLogs'] = false): Settings
   return reuseLogs ? 'any' : 'none';
 }
 
-/** @throws TypeError or RangeError, which names the option that is wrong. */
+/**
+ * REQUIRES: if the options `mayBeFitted`, fitted filters are loaded or provided.
+ *
+ * @throws TypeError or RangeError, which names the option that is wrong.
+ */
 export function settingsOf(options: DatabaseOptions): Settings {
   mustBeOptions('Database.open', options, DATABASE_OPTIONS);
   const { filterPolicies, codecs, tailBytes, readAheadBytes, gapBytes } = options;
@@ -258,7 +263,7 @@ function policyOf({ filterPolicy, bitsPerKey, fitFilters = false }: DatabaseOpti
       throw new RangeError(`${option} is for LevelDB's Bloom filter, which distinguishes keys that ${comparator.name} treats as equal`);
     }
   }
-  if (fitFilters !== false) return new FittedBloomFilterPolicy(10, fitFilters === true ? {} : fitFilters);
+  if (fitFilters !== false) return fittedPolicyOf(10, fitFilters === true ? {} : fitFilters);
   if (filterPolicy !== undefined && filterPolicy !== null) mustBeFilterPolicy('filterPolicy', filterPolicy);
   if (filterPolicy !== undefined) return filterPolicy;
   // LevelDB's filter distinguishes keys that such a comparator treats as equal.
@@ -280,7 +285,7 @@ function defaultPolicy(): BloomFilterPolicy {
 function bloomPolicies(policy: FilterPolicy | null): (bitsPerKey: number) => FilterPolicy | null {
   const policies = new Map<number, FilterPolicy | null>([[0, null]]);
   return (bitsPerKey) => {
-    const bloom = () => (policy instanceof FittedBloomFilterPolicy ? new FittedBloomFilterPolicy(bitsPerKey, { extraBytes: policy.extraBytes }) : new BloomFilterPolicy(bitsPerKey));
+    const bloom = () => (isFitted(policy) ? fittedPolicyOf(bitsPerKey, { extraBytes: policy.extraBytes }) : new BloomFilterPolicy(bitsPerKey));
     if (!policies.has(bitsPerKey)) policies.set(bitsPerKey, internalKeyPolicy(bloom()));
     return policies.get(bitsPerKey) ?? null;
   };
@@ -302,7 +307,7 @@ function tableThreadSettings(options: DatabaseOptions, filterPolicy: FilterPolic
   return {
     compression: typeof compression === 'object' ? 'none' : compression,
     bitsPerKey: own?.bitsPerKey ?? null,
-    extraBytes: own instanceof FittedBloomFilterPolicy ? own.extraBytes : undefined,
+    extraBytes: own !== undefined && isFitted(own) ? own.extraBytes : undefined,
     plugins: neededPlugins(options, filterPolicy),
     ...{ maxFileSize, blockSize, blockRestartInterval, filterRange, maxBlockBytes, tailBytes, readAheadBytes, gapBytes },
   };
@@ -323,7 +328,7 @@ function neededPlugins({ comparator = bytewiseComparator, compression, codecs = 
 /** Whether it is exactly LevelDB's Bloom filter, fitted or not: other subclasses may override its methods. */
 function isOwn(filterPolicy: FilterPolicy): filterPolicy is BloomFilterPolicy {
   const { constructor } = filterPolicy;
-  return filterPolicy instanceof BloomFilterPolicy && (constructor === BloomFilterPolicy || constructor === FittedBloomFilterPolicy);
+  return filterPolicy instanceof BloomFilterPolicy && (constructor === BloomFilterPolicy || isFittedClass(constructor));
 }
 
 /** A number of bytes or files, clamped to its limits as in LevelDB. */

@@ -18,6 +18,7 @@ import { WriteBatch } from '../format/write-batch.js';
 import { type DatabaseOptions, holdSettingsOf, settingsOf } from './database-options.js';
 import { destroyDatabase, isDatabase } from './destroy.js';
 import { type ClearRange, EntryDeletion } from './entry-deletion.js';
+import { loadFittedFilters, mayBeFitted } from './fitted-filters.js';
 import { tablesToText } from './properties.js';
 import { cursorSampler } from './read-sampler.js';
 import type { RefilterDatabaseOptions, RefilterReport } from './refilter.js';
@@ -92,7 +93,13 @@ export class Database extends AsyncBaseReader {
   static async open(folder: WritableFolder, options: DatabaseOptions = {}): Promise<Database> {
     mustHaveAtMost('Database.open', 'a folder and options', 2, arguments.length);
     mustBeWritable(folder);
-    return new Database(await OpenDatabase.open(folder, settingsOf(options)));
+    let own = options;
+    if (mayBeFitted(options)) {
+      // The caller may change its own.
+      own = { ...options };
+      await loadFittedFilters();
+    }
+    return new Database(await OpenDatabase.open(folder, settingsOf(own)));
   }
 
   /**

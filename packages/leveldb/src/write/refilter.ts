@@ -19,6 +19,7 @@ import { keyOrderOf } from '../format/database-key.js';
 import { WholeTable } from '../table/whole-table.js';
 import { type DatabaseOptions, settingsOf } from './database-options.js';
 import { mustLeaveNumbers } from './file-numbers.js';
+import { provideFittedFilters } from './fitted-filters.js';
 import { holdFolder } from './folder-hold.js';
 import { mustBeLevelDb } from './foreign-folder.js';
 import { deleteIfPossible } from './live-files.js';
@@ -79,6 +80,7 @@ export async function refilterDatabase(folder: WritableFolder, options: Refilter
   const { filterPolicy = new FittedBloomFilterPolicy(10), onProgress, signal, ...others } = options;
   if (onProgress !== undefined) mustBeFunction('onProgress', onProgress);
   if (signal !== undefined) mustBeSignal('signal', signal);
+  provideFittedFilters(FittedBloomFilterPolicy);
   const settings = settingsOf({ ...others, filterPolicy });
   await mustHaveDatabase(folder, `${folder.name ?? 'the folder'} has no database: there is no CURRENT`);
   await mustBeLevelDb(folder);

@@ -20,6 +20,7 @@ import { isCanonicalName, manifestFileName, type NumberedFile, numberedFiles, pa
 import { MAX_MANIFEST_RECORDS } from '../../format/manifest.js';
 import { encodeVersionEdit, hasSameBounds } from '../../format/version-edit.js';
 import { type DatabaseOptions, type Settings, settingsOf } from '../database-options.js';
+import { loadFittedFilters, mayBeFitted } from '../fitted-filters.js';
 import { holdFolder } from '../folder-hold.js';
 import { mustBeLevelDb } from '../foreign-folder.js';
 import { deleteIfPossible } from '../live-files.js';
@@ -80,6 +81,7 @@ export async function repairDatabase(folder: WritableFolder, options: RepairOpti
   mustBeOptions('Database.repair', options, REPAIR_OPTIONS);
   const { fromTablesAlone = false, ...rest } = options;
   mustBeBoolean('fromTablesAlone', fromTablesAlone);
+  if (mayBeFitted(rest)) await loadFittedFilters();
   const settings = settingsOf(rest);
   let mayBeMissing = true;
   try {

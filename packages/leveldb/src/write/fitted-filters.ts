@@ -1,0 +1,36 @@
+/** The policy of fitted filters. Its code is loaded on demand: with its kernel, it is a twentieth of what a page loads to open a database. */
+import type { FilterPolicy, FitOptions, FittedBloomFilterPolicy } from '@bloom/policy';
+
+type FittedClass = typeof FittedBloomFilterPolicy;
+
+let fitted: FittedClass | undefined;
+
+/** Provides the class. */
+export function provideFittedFilters(given: FittedClass): void {
+  fitted = given;
+}
+
+/** Whether a policy may be fitted, or is to be made for these options: `loadFittedFilters` must then settle before they are used. */
+export function mayBeFitted(options: { readonly fitFilters?: unknown; readonly filterPolicy?: unknown } | null): boolean {
+  const { fitFilters = false, filterPolicy } = options ?? {};
+  return fitFilters !== false || (typeof filterPolicy === 'object' && filterPolicy !== null && 'extraBytes' in filterPolicy);
+}
+
+/** Loads the class. */
+export async function loadFittedFilters(): Promise<void> {
+  fitted ??= (await import('./fitted-policy.js')).FittedBloomFilterPolicy;
+}
+
+/** REQUIRES: the class is loaded or provided. */
+export function fittedPolicyOf(bitsPerKey: number, options: FitOptions): FittedBloomFilterPolicy {
+  return new fitted!(bitsPerKey, options);
+}
+
+export function isFitted(policy: FilterPolicy | null): policy is FittedBloomFilterPolicy {
+  return fitted !== undefined && policy instanceof fitted;
+}
+
+/** Whether it is the class itself, not a subclass. */
+export function isFittedClass(given: unknown): boolean {
+  return fitted !== undefined && given === fitted;
+}

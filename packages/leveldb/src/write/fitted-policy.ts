@@ -1,0 +1,2 @@
+// What `fitted-filters.ts` loads.
+export { FittedBloomFilterPolicy } from '@bloom/policy';
