@@ -188,12 +188,14 @@ export class DatabaseStore implements LevelStore {
     }
   }
 
-  /** Whether a call failed because the folder was deleted, as cleanup code does. There is nothing left to clear or to keep then. */
+  /** Whether a call failed because the database was deleted, as cleanup code does. There is nothing left to clear or to keep then. */
   async #isGone(error: unknown): Promise<boolean> {
-    if (this.#folder === undefined || !hasFolderChanged(error)) return false;
+    const change = folderChangeIn(error);
+    if (this.#folder === undefined || change === undefined) return false;
+    // Without a file, it is the folder that was deleted. Another one may have its name.
+    if (change.file === undefined) return true;
     try {
-      await this.#folder.list();
-      return false;
+      return !(await this.#folder.list()).includes('CURRENT');
     } catch (missing) {
       return (missing as { readonly code?: unknown }).code === 'ENOENT';
     }
@@ -253,9 +255,11 @@ export class DatabaseStore implements LevelStore {
   }
 }
 
-function hasFolderChanged(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
-  return (error as { readonly code?: unknown }).code === 'BLOOM_FOLDER_CHANGED' || hasFolderChanged(error.cause);
+/** The `FolderError` `BLOOM_FOLDER_CHANGED` among an error and its causes. */
+function folderChangeIn(error: unknown): { readonly file?: unknown } | undefined {
+  if (!(error instanceof Error)) return undefined;
+  const { code, file } = error as { readonly code?: unknown; readonly file?: unknown };
+  return code === 'BLOOM_FOLDER_CHANGED' ? { file } : folderChangeIn(error.cause);
 }
 
 /** A snapshot of a database that is open here. */

@@ -1,5 +1,5 @@
 // Threads of one process that have a level open with `multithreading: true`: the first opens the database, and the others use it there.
-import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -413,8 +413,7 @@ test.each([[false], [true]])('a shared level is closed even if that fails, and o
   await level.put('a', '1');
   await owner?.terminate();
   await level.put('a', '2');
-  renameSync(path, `${path}-before`);
-  mkdirSync(path);
+  for (const name of readdirSync(path)) if (name.endsWith('.log')) rmSync(join(path, name));
   const close = vi.spyOn(ThreadChannel.prototype, 'close');
   await expect(level.close()).rejects.toMatchObject({ code: 'LEVEL_DATABASE_NOT_CLOSED' });
   await delay(10);
@@ -422,11 +421,8 @@ test.each([[false], [true]])('a shared level is closed even if that fails, and o
   expect(new Set(close.mock.contexts).size).toBe(hasTakenOver ? 3 : 1);
   close.mockRestore();
   await level.open();
-  expect(await level.get('a')).toBe(undefined);
+  expect(await level.get('a')).toBe(hasTakenOver ? '1' : undefined);
   await level.close();
-  const before = new BloomLevel(`${path}-before`);
-  expect(await before.get('a')).toBe('2');
-  await before.close();
 });
 
 test('clear and close of a thread do not fail when the one that had the database open has ended and the folder was deleted', async () => {
@@ -441,10 +437,10 @@ test('clear and close of a thread do not fail when the one that had the database
   await expect(reading).rejects.toMatchObject({ code: 'LEVEL_IO_ERROR' });
   await Promise.all(clearing);
   await levels[0]!.close();
-  // Another folder in its place is not the level's: the writes are lost.
+  // Another folder of its name changes nothing.
   mkdirSync(path);
-  await expect(levels[1]!.close()).rejects.toMatchObject({ code: 'LEVEL_DATABASE_NOT_CLOSED', cause: { code: 'LEVEL_IO_ERROR' } });
-  expect(levels.map(({ status }) => status)).toEqual(['closed', 'open']);
+  await levels[1]!.close();
+  expect(levels.map(({ status }) => status)).toEqual(['closed', 'closed']);
   await levels[1]!.open();
   expect(await levels[1]!.keys().all()).toEqual([]);
   await levels[1]!.close();

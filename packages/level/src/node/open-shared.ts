@@ -98,11 +98,7 @@ function storeOf(database: SharedDatabase, own: DatabaseUser, identity: string):
 }
 
 function placeOf(path: string, identity: string, options: OpenOptions, makeDatabase: () => SharedDatabase): GuestPlace {
-  const look = (): 'there' | 'gone' | 'replaced' => {
-    const now = identityOf(path);
-    return now === identity ? 'there' : now === undefined ? 'gone' : 'replaced';
-  };
-  return { path, identity, options, makeDatabase, look };
+  return { path, identity, options, makeDatabase, isThere: () => identityOf(path) === identity };
 }
 
 /** Tells threads that look for the database in the meantime that it is being opened. */

@@ -46,8 +46,8 @@ export interface GuestPlace {
   /** Of the folder. */
   readonly identity: string;
   readonly options: OpenOptions;
-  /** Whether the folder is still the same, was deleted, or another one took its place. @throws an error of the system if that cannot be told. */
-  look(): 'there' | 'gone' | 'replaced';
+  /** Whether the folder is still the same: it may be deleted, or replaced by another one. @throws an error of the system if that cannot be told. */
+  isThere(): boolean;
   makeDatabase(): SharedDatabase;
 }
 
@@ -247,15 +247,15 @@ export class ThreadGuest extends PendingCalls {
   /** Opens the database here, if its lock is free. */
   async #open(): Promise<void> {
     const { options, identity, path } = this.place;
-    let folder: ReturnType<GuestPlace['look']>;
+    let isThere: boolean;
     try {
-      folder = this.place.look();
+      isThere = this.place.isThere();
     } catch (error) {
       this.refuse(levelErrorOf(error));
       return;
     }
-    if (folder !== 'there') {
-      this.#refuseAsGone(`${path} was deleted, or another folder took its place`, folder === 'gone');
+    if (!isThere) {
+      this.#refuseAsGone(`${path} was deleted, or another folder took its place`);
       return;
     }
     const database = this.place.makeDatabase();
@@ -267,7 +267,7 @@ export class ThreadGuest extends PendingCalls {
       if (this.hasEnded) return;
       const { code } = error as { readonly code?: unknown };
       if (code === 'LEVEL_LOCKED') this.#lookForOwner(error);
-      else if (code === 'BLOOM_DATABASE_MISSING' && this.isOpen) this.#refuseAsGone(`the files of ${path} were deleted`, true);
+      else if (code === 'BLOOM_DATABASE_MISSING' && this.isOpen) this.#refuseAsGone(`the files of ${path} were deleted`);
       else this.refuse(error);
       return;
     }
@@ -279,8 +279,8 @@ export class ThreadGuest extends PendingCalls {
     await database.leave(keeper).catch(() => undefined);
   }
 
-  #refuseAsGone(problem: string, isGone: boolean): void {
-    this.refuse(new LevelError('LEVEL_IO_ERROR', problem), isGone ? NEEDLESS_WHEN_GONE : undefined);
+  #refuseAsGone(problem: string): void {
+    this.refuse(new LevelError('LEVEL_IO_ERROR', problem), NEEDLESS_WHEN_GONE);
   }
 
   /** Looks for the thread that has the folder locked, unless another process has it: one may have opened it while no thread had. */

@@ -43,6 +43,6 @@ export function mustBePinned({ path, folder, lock }: FolderPin): void {
   }
   if (now !== folder) throw new FolderError('BLOOM_FOLDER_CHANGED', `${path} was deleted, or replaced by another folder, since the database was opened`);
   if (lock !== undefined && lockIdentity(path) !== lock) {
-    throw new FolderError('BLOOM_FOLDER_CHANGED', `LOCK in ${path} was deleted or replaced since the database was opened, so others may be writing to it`);
+    throw new FolderError('BLOOM_FOLDER_CHANGED', `LOCK in ${path} was deleted or replaced since the database was opened, so others may be writing to it`, { file: 'LOCK' });
   }
 }

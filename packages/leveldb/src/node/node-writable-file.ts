@@ -169,8 +169,9 @@ export class NodeWritableFile implements WritableFile {
 
   #look(): void {
     if (this.#earlyFailure !== undefined) throw this.#earlyFailure;
-    if (this.#nextLook !== Infinity) this.#mustHaveName();
+    // First, because its error says more if all files were deleted with the folder.
     this.onLook?.();
+    if (this.#nextLook !== Infinity) this.#mustHaveName();
   }
 
   async #sync(): Promise<void> {
