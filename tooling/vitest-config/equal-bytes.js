@@ -1,17 +1,26 @@
-// Compares arrays of numbers and buffers by their bytes, because Vitest's own comparison visits every element as if it were an object. For those
-// that differ, Vitest's comparison reports where.
+// Compares arrays of numbers and buffers by their bytes, because Vitest's own comparison visits every element of an array as if it were an object,
+// and takes all buffers and DataViews of one size for equal. For arrays that differ, Vitest's comparison reports where.
 import { expect } from 'vitest';
 
-/** @param {unknown} value */
+/**
+ * @param {unknown} value
+ * @returns undefined for other values.
+ */
 function bytesOf(value) {
-  if (ArrayBuffer.isView(value)) return new Uint8Array(value.buffer, value.byteOffset, value.byteLength);
-  return value instanceof ArrayBuffer || value instanceof SharedArrayBuffer ? new Uint8Array(value) : undefined;
+  try {
+    if (ArrayBuffer.isView(value)) return new Uint8Array(value.buffer, value.byteOffset, value.byteLength);
+    return value instanceof ArrayBuffer || value instanceof SharedArrayBuffer ? new Uint8Array(value) : undefined;
+  } catch {
+    // The buffer was transferred.
+    return new Uint8Array(0);
+  }
 }
 
 expect.addEqualityTesters([
   (/** @type {unknown} */ a, /** @type {unknown} */ b) => {
     const [bytesA, bytesB] = [bytesOf(a), bytesOf(b)];
     if (bytesA === undefined || bytesB === undefined || Object.getPrototypeOf(a) !== Object.getPrototypeOf(b)) return undefined;
-    return Buffer.compare(bytesA, bytesB) === 0 ? true : undefined;
+    if (Buffer.compare(bytesA, bytesB) === 0) return true;
+    return ArrayBuffer.isView(a) && !(a instanceof DataView) ? undefined : false;
   },
 ]);

@@ -8,7 +8,8 @@ test('a view of the first bytes has that length, shows what is written to them, 
   const lengths = [0, 1, 256, 255, 512, 10_000, ...Array.from({ length: 2000 }, () => random.below(10_001))];
   for (const length of lengths) {
     const view = views.of(length);
-    expect([view.length, view.byteOffset, view.buffer]).toEqual([length, 0, bytes.buffer]);
+    expect([view.length, view.byteOffset]).toEqual([length, 0]);
+    expect(view.buffer).toBe(bytes.buffer);
     expect(views.of(length)).toBe(view);
   }
   bytes[2] = 7;
