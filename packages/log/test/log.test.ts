@@ -480,7 +480,7 @@ describe('damage', () => {
         for (const zeros of [1, 8, 60]) {
           const whole = written([payload(100), new Uint8Array([...payload(50), ...new Uint8Array(zeros)])]);
           for (let at = 107; at < whole.length; at++) {
-            for (const change of [1, 0x80]) {
+            for (const change of [1, 0xff]) {
               const bytes = new Uint8Array(2 * B);
               bytes.set(whole);
               bytes[at]! ^= change;
