@@ -12,11 +12,13 @@ import type { LevelTimes } from './level-measure.js';
 
 const { values: options, positionals } = parseArgs({ options: { write: { type: 'boolean', default: false } }, allowPositionals: true, args: process.argv.slice(2) });
 const rounds = Number(positionals[0] ?? 5);
+const executablePath = findWholeChromium();
+if (executablePath === undefined) throw new Error('no whole Chromium on the PATH');
 
 /** What our time may be at most in a worker, where no messages are sent, as a multiple of browser-level's. */
 const goalOf = (figure: string): number | undefined => (/^(put|get)/.test(figure) ? 0.05 : /^(for await|nextv)/.test(figure) ? 0.25 : undefined);
 const origin = await Origin.start(await bundled('level-page', 'level-worker', 'opfs-worker'));
-const browser = new BrowserOnDisk(findWholeChromium());
+const browser = new BrowserOnDisk(executablePath);
 await browser.start();
 const page = await browser.newPage(origin.url);
 const worker = await startWorker(page, '/opfs-worker.js');
