@@ -20,7 +20,7 @@ export function httpProblem(error: HttpError): string {
       return `${text}: download the file and read the copy`;
     case 'BLOOM_HTTP_ENCODED':
     case 'BLOOM_HTTP_NO_LENGTH':
-      // The text ends with what the server's administrator can do.
+      // Without the advice to pass byteLength, which problemOf removes, the text ends with what the server's administrator can do.
       return `${text}, or download the file and read the copy`;
     case 'BLOOM_HTTP_PAGE':
       return `${text}: there may be no such file, or the server requires a login: pass headers with --header or ${HEADERS_VARIABLE}`;

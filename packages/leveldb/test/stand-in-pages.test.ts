@@ -63,7 +63,7 @@ const fallbacks: Record<string, Answer> = {
   'a picture': sends(Uint8Array.from({ length: 3000 }, (_, i) => (i * 197) % 256), { 'content-type': 'image/png' }),
 };
 
-/** Whose answers are tried with damage of the checksum, the length, the type and the contents of a record, and all others with the first and the last. */
+/** Servers whose answers are tried with all four kinds of damage; the others only with a wrong checksum and wrong contents. */
 const WHOLLY_DAMAGED = /^(serve -s|try_files|a page labelled as bytes$|a page without)/;
 
 let files: Map<string, Uint8Array>;

@@ -13,7 +13,7 @@ const programs = new Map(readdirSync(join(root, 'test/dependents')).map((name) =
 const require = createRequire(import.meta.url);
 const compilerIn = (manifest: string): string => join(dirname(manifest), 'bin/tsc');
 const WRITTEN_IN_JAVASCRIPT = compilerIn(require.resolve('typescript/package.json'));
-/** Several times as fast, so it compiles all forms but that of ES modules. */
+/** Several times as fast, so only ES modules are compiled with the other. */
 const WRITTEN_IN_GO = compilerIn(require.resolve('typescript-newest/package.json'));
 let folder = '';
 

@@ -94,7 +94,7 @@ describe.runIf(findChromium() !== undefined)('in Chromium, on the origin private
     await worker.terminate();
   });
 
-  // A sublevel calls its folder as a level does, so that only a long run has them: `npx pnpm@10 --filter @bloom/long-tests level-suite`.
+  // Sublevels use the folder in the same way, so only the long run includes them: `npx pnpm@10 --filter @bloom/long-tests level-suite`.
   const withSublevels = process.env.BLOOM_LEVEL_SUITE !== undefined;
   test(`in a worker, every assertion of abstract-level's suite holds of levels${withSublevels ? ' and of sublevels' : ''}`, async () => {
     const worker = await startWorker(page, '/opfs-worker.js');

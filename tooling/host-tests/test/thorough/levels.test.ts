@@ -11,7 +11,7 @@ import { hosts } from '../../src/hosts.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'bloom-levels-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
-// A sublevel calls its folder as a level does, so that only a long run has them: `npx pnpm@10 --filter @bloom/long-tests level-suite`.
+// Sublevels use the folder in the same way, so only the long run includes them: `npx pnpm@10 --filter @bloom/long-tests level-suite`.
 const withSublevels = process.env.BLOOM_LEVEL_SUITE !== undefined;
 const program = join(import.meta.dirname, '../../src/level-suite.ts');
 
