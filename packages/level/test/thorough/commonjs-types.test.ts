@@ -35,7 +35,7 @@ test('they are found, also those of other entry points', () => {
     writeFileSync(join(folder, 'package.json'), '{}');
     writeFileSync(join(folder, 'program.ts'), PROGRAM);
     const compiler = join(dirname(require.resolve('typescript/package.json')), 'bin/tsc');
-    const options = ['--module', 'commonjs', '--moduleResolution', 'node10', '--ignoreDeprecations', '6.0', '--target', 'es2022', '--lib', 'es2022,esnext.disposable', '--types', 'node', '--strict', '--noEmit'];
+    const options = ['--module', 'commonjs', '--moduleResolution', 'node10', '--ignoreDeprecations', '6.0', '--target', 'es2022', '--lib', 'es2022', '--types', 'node', '--strict', '--noEmit'];
     execFileSync(process.execPath, [compiler, ...options, 'program.ts'], { cwd: folder, encoding: 'utf8' });
   } catch (error) {
     expect((error as { readonly stdout?: unknown }).stdout).toBe('');
