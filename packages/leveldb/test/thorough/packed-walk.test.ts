@@ -27,6 +27,8 @@ test('more random walks over tables with damaged restarts', { timeout }, async (
 });
 
 test('more random walks over tables whose keys are out of order', { timeout }, async () => {
+  const { moves, failures } = await compareWalks(5_000_000, 5 * ROUNDS, disorderedKeys);
+  expect(moves).toBeGreaterThan(1000 * ROUNDS);
   // No walk checks the order.
-  expect(await compareWalks(5_000_000, 5 * ROUNDS, disorderedKeys)).toMatchObject({ failures: 0 });
+  expect(failures).toBe(0);
 });
