@@ -188,11 +188,11 @@ export class DatabaseStore implements LevelStore {
     }
   }
 
-  /** Whether a call failed because the database was deleted, as cleanup code does. There is nothing left to clear or to keep then. */
+  /** Whether a call failed because the database is no longer at its path. Mostly cleanup code deleted it: there is nothing left to clear or to keep. */
   async #isGone(error: unknown): Promise<boolean> {
     const change = folderChangeIn(error);
     if (this.#folder === undefined || change === undefined) return false;
-    // Without a file, it is the folder that was deleted. Another one may have its name.
+    // Without a file, it is the folder that was deleted or replaced. A folder that was renamed keeps the acknowledged writes.
     if (change.file === undefined) return true;
     try {
       return !(await this.#folder.list()).includes('CURRENT');

@@ -1,8 +1,8 @@
 // Cleanup code deletes folders under open levels. As in classic-level, what is called afterwards does not fail.
-import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { BloomLevel } from '../src/node.js';
 
 async function openThenDelete(): Promise<{ readonly level: BloomLevel; readonly path: string }> {
@@ -47,6 +47,48 @@ test('clear and close do not fail, and change nothing, when another database too
   await next.close();
   expect(await new BloomLevel(path, { readOnly: true }).iterator().all()).toEqual([['a', '2'], ['b', '3']]);
   await rm(path, { recursive: true });
+});
+
+describe('after the folder was renamed, and another took its name,', () => {
+  async function openThenRename(entries: number, isCompacted: boolean): Promise<{ readonly level: BloomLevel; readonly path: string; readonly renamed: string }> {
+    const path = await mkdtemp(join(tmpdir(), 'renamed-folder-'));
+    const level = new BloomLevel(path, { writeBufferSize: 65_536 });
+    await level.batch(Array.from({ length: entries }, (_, i) => ({ type: 'put', key: `a${i}`, value: 'before' })));
+    if (isCompacted) await level.compactRange('a', 'b');
+    const renamed = `${path}-renamed`;
+    await rename(path, renamed);
+    await mkdir(path);
+    return { level, path, renamed };
+  }
+
+  async function keysOf(path: string): Promise<string[]> {
+    await using level = new BloomLevel(path, { readOnly: true });
+    return await level.keys().all();
+  }
+
+  test.each([[3, undefined], [10_000, 'LEVEL_IO_ERROR']])('close does not fail, and the renamed folder has every acknowledged write (of %i)', async (writes, code) => {
+    const { level, path, renamed } = await openThenRename(10, false);
+    const written = await level.keys().all();
+    let failure: unknown;
+    for (let i = 0; i < writes && failure === undefined; i++) {
+      const key = `b${String(i).padStart(5, '0')}`;
+      await level.put(key, 'value'.repeat(50)).then(() => written.push(key), (error: unknown) => (failure = error));
+    }
+    expect(failure).toEqual(code && expect.objectContaining({ code }));
+    await level.close();
+    expect(await keysOf(renamed)).toEqual(written);
+    expect(await readdir(path)).toEqual([]);
+    for (const folder of [path, renamed]) await rm(folder, { recursive: true });
+  });
+
+  test('clear does not fail, even if it can delete nothing in the renamed folder', async () => {
+    const { level, path, renamed } = await openThenRename(10, true);
+    await level.clear();
+    await level.close();
+    expect(await keysOf(renamed)).toHaveLength(10);
+    expect(await readdir(path)).toEqual([]);
+    for (const folder of [path, renamed]) await rm(folder, { recursive: true });
+  });
 });
 
 test('close does not fail after all files in the folder were deleted', async () => {
