@@ -118,11 +118,16 @@ export default defineConfig({
     search: {
       provider: 'local',
       options: {
-        // As VitePress renders pages for its index, but without the colours of code, which take a tenth of the build's time.
+        // As VitePress renders pages for its index, but without the colours of code, which take time. Pages are rendered by the same object.
         _render(source, environment, markdown) {
+          const { highlight } = markdown.options;
           markdown.set({ highlight: null });
-          const html = markdown.render(source, environment);
-          return environment.frontmatter?.search === false ? '' : html;
+          try {
+            const html = markdown.render(source, environment);
+            return environment.frontmatter?.search === false ? '' : html;
+          } finally {
+            markdown.set({ highlight });
+          }
         },
         miniSearch: {
           searchOptions: {

@@ -9,6 +9,8 @@ import { repository } from '@bloom/package-check/repository.js';
 import type { AxeResults } from 'axe-core';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { MarkdownEnv } from 'vitepress';
+import config from '../../.vitepress/config.js';
 import { entryPointNames } from '../../src/reference.js';
 import { dist, pagePaths, SiteServer } from '../../src/site-server.js';
 
@@ -59,6 +61,25 @@ test('each entry point has a page that says what it is for', () => {
   const names = entryPointNames();
   expect(names.length).toBeGreaterThan(30);
   expect(names.filter((name) => !/<h1[^]*?<\/h1>(<div>)?<p>/.test(readFileSync(join(dist, `reference/${name}.html`), 'utf8')))).toEqual([]);
+});
+
+test('code in pages has colours', () => {
+  for (const path of ['guide/start.html', 'packages/leveldb/index.html']) {
+    expect(readFileSync(join(dist, path), 'utf8'), path).toMatch(/<span style="[^"]*--shiki-light:#/);
+  }
+});
+
+test('the search index is rendered without colours, and leaves those of pages alone', async () => {
+  const highlight = (): string => 'colours';
+  const markdown = {
+    options: { highlight } as { highlight: (() => string) | null },
+    set: (changes: object) => void Object.assign(markdown.options, changes),
+    render: (source: string) => source + (markdown.options.highlight?.() ?? ''),
+  };
+  const { search } = config.themeConfig!;
+  if (search?.provider !== 'local') throw new Error('the search is not local');
+  expect(await search.options!._render!('text', {} as MarkdownEnv, markdown as never)).toBe('text');
+  expect(markdown.options.highlight).toBe(highlight);
 });
 
 test('llms.txt lists every page, and no other', () => {
