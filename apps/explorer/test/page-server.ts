@@ -25,6 +25,8 @@ export class PageServer {
   readonly held = new Set<string>();
   /** Whether the page is sent for all names without a file, as servers of single-page apps do. */
   hasFallback = false;
+  /** Whether browsers may keep the page's assets, which have hashes of their contents in their names, without asking again. */
+  cachesAssets = true;
   readonly #root: string;
   readonly #server: Server;
 
@@ -67,12 +69,11 @@ export class PageServer {
       response.writeHead(404, { 'content-type': TYPES['.html'], ...(notFound === undefined && { 'content-security-policy': this.policy }) }).end(notFound);
       return;
     }
-    // Their names have hashes of their contents.
     const isAsset = found !== undefined && path.startsWith(`${PageServer.path}assets/`);
     const headers = {
       'content-type': TYPES[(found === undefined ? '' : extname(path)) || '.html'] ?? 'application/octet-stream',
       'content-security-policy': this.policy,
-      ...(isAsset && { 'cache-control': 'max-age=31536000, immutable' }),
+      ...(isAsset && { 'cache-control': this.cachesAssets ? 'max-age=31536000, immutable' : 'no-store' }),
     };
     const range = /^bytes=(\d*)-(\d+)$/.exec(request.headers.range ?? '');
     // Without a start, a range has so many bytes at the end.

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { contentSecurityPolicy, policyWithoutWebAssembly } from '../../content-security-policy.js';
 import { axeFindsNothing } from '../axe.js';
 import { describeInChromium } from '../in-chromium.js';
@@ -100,6 +100,9 @@ describeInChromium('the whole page', ({ open, server }) => {
   });
 
   test('works offline after the first visit', async () => {
+    // Then only the service worker has the assets.
+    server().cachesAssets = false;
+    onTestFinished(() => void (server().cachesAssets = true));
     const explorer = await open('', { serviceWorkers: 'allow' });
     const { page } = explorer;
     await page.evaluate(async () => {
