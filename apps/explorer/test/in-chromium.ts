@@ -24,6 +24,16 @@ export interface PageOptions extends BrowserContextOptions {
 /** The browser of all files that this process tests, one after another. It ends with the process. */
 let launched: Browser | undefined;
 
+/** Waits for a new context or page, which has no time limit. A browser that takes a minute hangs: the next file gets another one. */
+async function orForget<T>(made: Promise<T>): Promise<T> {
+  const timer = setTimeout(() => (launched = undefined), 60_000);
+  try {
+    return await made;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
 /** The tools of a test in a browser. */
 export interface InChromium {
   readonly browser: () => Browser;
@@ -56,7 +66,7 @@ export function describeInChromium(name: string, define: (given: InChromium) => 
       server = await PageServer.start(built);
       if (launched?.isConnected() !== true) launched = await chromium.launch({ executablePath });
       browser = launched;
-      shared = await ExplorerPage.newContext(browser);
+      shared = await orForget(ExplorerPage.newContext(browser));
     });
     afterAll(async () => {
       await shared.close();
@@ -79,7 +89,7 @@ export function describeInChromium(name: string, define: (given: InChromium) => 
     });
 
     async function openShared(hash: string, { viewport, reducedMotion }: BrowserContextOptions): Promise<ExplorerPage> {
-      const page = idle.pop() ?? (await ExplorerPage.inContext(shared, false));
+      const page = idle.pop() ?? (await orForget(ExplorerPage.inContext(shared, false)));
       reusable.push(page);
       await page.page.bringToFront();
       if (viewport) await page.page.setViewportSize(viewport);
@@ -89,7 +99,7 @@ export function describeInChromium(name: string, define: (given: InChromium) => 
     }
 
     async function openOwn(hash: string, options: BrowserContextOptions): Promise<ExplorerPage> {
-      const page = await ExplorerPage.inContext(await ExplorerPage.newContext(browser, options), true);
+      const page = await orForget(ExplorerPage.newContext(browser, options).then((context) => ExplorerPage.inContext(context, true)));
       own.push(page);
       await page.load(server, hash);
       return page;
