@@ -201,6 +201,12 @@ export class ExplorerPage {
     return (await this.page.locator('h1').textContent()) ?? '';
   }
 
+  /** What the page shows and has reported, for a test that failed. */
+  async described(): Promise<string> {
+    const text = await this.page.locator('main').innerText({ timeout: 5000 }).catch(String);
+    return [this.page.url(), text.replaceAll(/\s*\n\s*/g, ' | ').slice(0, 2000), ...this.#complaints].join('\n');
+  }
+
   async close(): Promise<void> {
     await (this.#context ?? this.page).close();
   }

@@ -73,12 +73,13 @@ export function describeInChromium(name: string, define: (given: InChromium) => 
       await server.stop();
     });
     afterEach(async ({ task }) => {
+      const hasFailed = task.result?.state === 'fail';
+      if (hasFailed) for (const page of [...reusable, ...own]) process.stderr.write(`“${task.name}” failed at ${await page.described()}\n`);
       const complaints = [...reusable, ...own].flatMap((page) => page.complaints);
       await Promise.all(own.splice(0).map((page) => page.close()));
       const ours = new Set([...reusable, ...idle].map(({ page }) => page));
       // Those that a link of a page opened.
       await Promise.all(shared.pages().filter((page) => !ours.has(page)).map((page) => page.close()));
-      const hasFailed = task.result?.state === 'fail';
       for (const page of reusable.splice(0)) {
         // A page that the test closed, or that hangs, cannot be reset.
         const isReset = !hasFailed && (await page.reset().then(() => true, () => false));
