@@ -144,7 +144,7 @@ export class FolderStore implements Store {
 
   /**
    * Renames the file before it compares its time: a writer that wants to renew it then finds no file, and writes it again. If the process
-   * is killed before it restores the name of a renewed file, {@link list} restores it.
+   * is killed before it deletes the file or restores its name, {@link list} restores it, and the file is kept as if it were new.
    */
   async #deleteUnchanged(name: string, path: string, seen: StoredObject): Promise<boolean> {
     const renamed = this.#pathOf(`.${name}.${randomBytes(8).toString('hex')}${DELETED}`);
@@ -268,8 +268,8 @@ function codeOf(error: unknown): string | undefined {
 const NO_LINKS: readonly (string | undefined)[] = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EISDIR'];
 
 /**
- * Gives a file a name that no other file has. Without hard links, it replaces a file that gets the name at the same moment, which has
- * the same bytes: names tell the bytes.
+ * Gives a file a name that no other file has. Without hard links, it replaces a file that gets the name at the same moment. That file has
+ * the same bytes, because names tell the bytes, and was written just now: `file` must be as young, or the part could be collected as garbage.
  *
  * @throws the system's error: EEXIST if another file has the name.
  */
@@ -278,14 +278,23 @@ async function giveName(file: string, path: string): Promise<void> {
     await link(file, path);
   } catch (error) {
     if (!NO_LINKS.includes(codeOf(error))) throw error;
-    const exists = await stat(path).then(() => true, () => false);
+    const exists = await stat(path).then(
+      () => true,
+      (problem: unknown) => {
+        if (codeOf(problem) !== 'ENOENT') throw problem;
+        return false;
+      },
+    );
     if (exists) throw Object.assign(new Error(`EEXIST: file already exists, rename '${path}'`, { cause: error }), { code: 'EEXIST' });
     await rename(file, path);
   }
 }
 
-/** Restores the name of a renamed file, unless the file was written again or already has its name. */
+/** Restores the name of a renamed file, as one that was just written, unless the file was written again or already has its name. */
 async function restore(renamed: string, path: string): Promise<void> {
+  const now = new Date();
+  // The name matters more than the time, which only the owner of the file may set.
+  await utimes(renamed, now, now).catch(() => undefined);
   try {
     await giveName(renamed, path);
   } catch (error) {
