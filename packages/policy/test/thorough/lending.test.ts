@@ -74,6 +74,26 @@ const mutants: Mutant[] = [
   whenAsked('5', "stores the hash as a property of the key's array", /added a property to the key's array/, (key) => {
     (key as Uint8Array & { hash?: number }).hash = 1;
   }),
+  mutant('5', "stores what follows a header of 24 bytes as a property of the filter's array", /added a property to the filter's array/, () => {
+    type Parsed = Uint8Array & { parsed?: Uint8Array };
+    return new (class extends Right {
+      override createFilter(keys: KeyList, dst: FilterSink): void {
+        dst.extend(24).fill(0);
+        super.createFilter(keys, dst);
+      }
+      override keyMayMatch(key: Uint8Array, filter: Parsed): boolean {
+        return filter.length < 24 || super.keyMayMatch(key, (filter.parsed ??= filter.subarray(24)));
+      }
+    })();
+  }),
+  ...[24, 48, 63, 300].map((least) =>
+    whenAsked('5', `stores the hash of keys of ${least} bytes or more as a property of their arrays`, /added a property to the key's array/, (key) => {
+      if (key.length >= least) (key as Uint8Array & { hash?: number }).hash = 1;
+    }),
+  ),
+  whenAsked('5', 'counts the matches of long filters in a property of their arrays', /added a property to the filter's array/, (_, filter, answer) => {
+    if (answer && filter.length > 40) (filter as Uint8Array & { matches?: number }).matches = 1;
+  }),
   mutant('6', 'extends the sink of an earlier call', /createFilter extends a sink that was lent to an earlier call/, () => {
     let last: FilterSink | undefined;
     return new (class extends Right {
