@@ -1,7 +1,7 @@
 import { fromHex, goldenTables, type KeyValue } from '@bloom/fixtures';
 import { BloomFilterPolicy, type FilterPolicy } from '@bloom/policy';
 import { type Codec, MemorySource, snappyCodec, SyncTable, Table } from '@bloom/sstable';
-import { profileTable, salvagedEntries, tableLayout, verifyTable } from '@bloom/sstable/inspect';
+import { BLOCK_KINDS, inspectBlock, outlineTable, profileTable, salvagedEntries, tableLayout, verifyTable } from '@bloom/sstable/inspect';
 import { describe, expect, test } from 'vitest';
 import { encodeBlockHandle } from '../src/format/block-handle.js';
 import { decodeFooter, FOOTER_LENGTH } from '../src/format/footer.js';
@@ -9,7 +9,7 @@ import { BLOCK_TRAILER_LENGTH } from '../src/format/stored-block.js';
 import { assembleTable, blockOf } from './assemble-table.js';
 import { buildTable } from './build-table.js';
 import { caught, rejection } from '@bloom/fixtures/caught';
-import { type Changes, putTogether, type StoredPart, takeApart } from './damage.js';
+import { type Changes, putTogether, sealed, type StoredPart, takeApart } from './damage.js';
 import { collect, hex, numberedEntries, sameEntries, utf8 } from './entries.js';
 import { WatchedSource } from './sources.js';
 import { deflateCodec, zlibCodec, zlibCodecs } from './zlib-codecs.js';
@@ -230,6 +230,27 @@ describe('data blocks with a hash index, which RocksDB can write with format_ver
     const layout = await collect(tableLayout(new MemorySource(mixed)));
     expect(layout.filter(({ label }) => label.includes('hash index of RocksDB')).map(({ byteLength: bytes }) => bytes)).toEqual(data.flatMap((_, i) => (i % 2 === 0 ? [303] : [])));
     expect(layout.filter(({ label }) => label.includes('damaged'))).toEqual([]);
+  });
+
+  test.each([1, 301, 65_535])('are found after damage by their checksums, with %i buckets', async (buckets) => {
+    const blocks = data.map(({ payload }, i) => sealed(i % 2 === 0 ? payload : withHashIndex(payload, buckets), 0));
+    // The block before each one that has a hash index is damaged.
+    for (const [i, block] of blocks.entries()) if (i % 2 === 0) block[10]! ^= 1;
+    const left = data.flatMap(({ payload }, i) => (i % 2 === 0 ? [] : [...SyncTable.open(new MemorySource(assembleTable({ data: [[absent.at(-1)!, payload]] }))).entries()]));
+    expect(sameEntries(await collect(salvagedEntries(new MemorySource(new Uint8Array(Buffer.concat(blocks))))), left)).toBe(true);
+  });
+
+  test('say where their entries end', async () => {
+    const ends = async (bytes: Uint8Array): Promise<number[]> => {
+      const source = new MemorySource(bytes);
+      const { kinds, offsets, sizes } = await outlineTable(source);
+      const blocks = [...kinds.keys()].filter((i) => BLOCK_KINDS[kinds[i]!] === 'data block');
+      return Promise.all(blocks.map(async (i) => (await inspectBlock(source, 'data block', { offset: offsets[i]!, size: sizes[i]! })).entriesEnd));
+    };
+    const plain = putTogether(data);
+    const expected = data.map(({ payload }) => payload.length - 4 * (1 + new DataView(payload.buffer, payload.byteOffset).getUint32(payload.length - 4, true)));
+    expect(await ends(plain)).toEqual(expected);
+    expect(await ends(mixed)).toEqual(expected);
   });
 
   test.each([0, 65_000])('are damaged if they claim to have %i buckets', (claimed) => {

@@ -20,8 +20,6 @@ import { openListed, storedIn } from './stored-files.js';
 const BLOCK_TRAILER_BYTES = 5;
 /** The number of entries of a block that are processed together. */
 const ENTRIES_AT_ONCE = 256;
-/** Bytes of a restart in a block, and of the number of restarts. */
-const RESTART_BYTES = 4;
 /** Bytes of the type of an operation in a log. */
 const TYPE_BYTES = 1;
 
@@ -125,7 +123,6 @@ async function addBlocks(source: Source, { codecs, isInternal, first }: BlockRea
     // The usual decoder throws the error for a damaged block.
     if (block.problem !== undefined) blocks.decode(i, await readRange(source, { offset, length }));
     if (block.entryProblem !== undefined) throw new CorruptionError('BLOOM_BAD_BLOCK', place, block.entryProblem.problem);
-    const end = block.contents!.length - RESTART_BYTES * (block.restartCount + 1);
     for (let from = 0; from < block.entryCount; from += ENTRIES_AT_ONCE) {
       // One more entry, whose start is the end of the last one.
       const entries = block.entries(from, from + ENTRIES_AT_ONCE + 1);
@@ -133,7 +130,7 @@ async function addBlocks(source: Source, { codecs, isInternal, first }: BlockRea
         const { key, offset: start } = entries[n]!;
         const userKey = userKeyOf(key);
         if (userKey === undefined) throw new CorruptionError('BLOOM_BAD_INTERNAL_KEY', place, `a key of ${key.length} bytes is too short for an internal key`);
-        shares.add(groups.of(userKey), (((entries[n + 1]?.offset ?? end) - start) / end) * length);
+        shares.add(groups.of(userKey), (((entries[n + 1]?.offset ?? block.entriesEnd) - start) / block.entriesEnd) * length);
       }
     }
   }

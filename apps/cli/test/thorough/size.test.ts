@@ -4,9 +4,11 @@ import { goldenDatabases, realDatabases, seeded } from '@bloom/fixtures';
 import { Database } from '@bloom/leveldb';
 import { WritableNodeFolder } from '@bloom/leveldb/node';
 import { MemorySource, SyncTable } from '@bloom/sstable';
+import { outlineTable } from '@bloom/sstable/inspect';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { bloom, bloomLine, bloomPrints, build } from '../bloom.js';
 import { REVERSE_MODULE, Scratch, shell } from '../bloom-process.js';
+import { maskedCrc32c } from '../masked-crc32c.js';
 
 const scratch = new Scratch();
 
@@ -98,6 +100,24 @@ describe('size of a table', () => {
     expect(unknown).toEqual(known);
     expect(total(known)).toBe(statSync(scratch.at('ordered.ldb')).size);
     expect(Object.keys(known).sort()).toEqual(Object.keys(stored).sort());
+  });
+
+  test('divides a data block with a hash index of RocksDB by its entries alone', async () => {
+    await build('hashed.ldb', ['--compression', 'none', '--no-filter'], scratch.path, `a\t${'x'.repeat(400)}\nb\t${'y'.repeat(1000)}\n`);
+    const bytes = readFileSync(scratch.at('hashed.ldb'));
+    const { offsets: [offset], sizes: [length] } = await outlineTable(new MemorySource(bytes));
+    expect([offset, length]).toEqual([0, 1418]);
+    // The last 302 bytes of the second value become 300 buckets and their number.
+    const [secondAt, entriesEnd] = [405, 1108];
+    bytes.set([0xba, 0x05], secondAt + 2);
+    bytes.fill(0, entriesEnd, 1418);
+    bytes.writeUInt16LE(300, 1412);
+    bytes.writeUInt32LE(2 ** 31 + 1, 1414);
+    bytes.writeUInt32LE(maskedCrc32c(bytes.subarray(0, 1419)), 1419);
+    writeFileSync(scratch.at('hashed.ldb'), bytes);
+    expect(await bloomPrints(['get', 'hashed.ldb', 'b'], scratch.path)).toBe(`${'y'.repeat(698)}\n`);
+    const a = Math.floor((secondAt / entriesEnd) * bytes.length);
+    expect(await sizes(['hashed.ldb', '--by-prefix', '1'])).toEqual({ a, b: bytes.length - a });
   });
 
   test('needs only the index and the blocks at the ends of the range', async () => {

@@ -6,6 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { terminalJson, terminalLine, terminalLines } from '../../src/outputs/terminal-text.js';
 import { bloom, bloomPrints, build } from '../bloom.js';
 import { type Outcome, Scratch, shell } from '../bloom-process.js';
+import { maskedCrc32c } from '../masked-crc32c.js';
 
 const scratch = new Scratch();
 /** Clears the screen, starts a new line with a false message, and reverses the direction of writing. */
@@ -20,16 +21,6 @@ function isSafe({ stdout, stderr }: Outcome, lines?: number): void {
   if (lines !== undefined) expect(stderr.match(/\n/g)).toHaveLength(lines);
 }
 
-/** Source: RFC 3720, B.4: the polynomial is 0x1edc6f41, reflected. */
-function crc32c(bytes: Uint8Array): number {
-  let crc = 0xffffffff;
-  for (const byte of bytes) {
-    crc ^= byte;
-    for (let bit = 0; bit < 8; bit++) crc = (crc >>> 1) ^ (crc & 1 ? 0x82f63b78 : 0);
-  }
-  return (crc ^ 0xffffffff) >>> 0;
-}
-
 /** The same table with a bad handle of the filter block and a correct checksum. */
 function withoutHandle(table: Uint8Array, policyName: string): Uint8Array {
   const bytes = Buffer.from(table);
@@ -39,9 +30,7 @@ function withoutHandle(table: Uint8Array, policyName: string): Uint8Array {
   bytes.fill(0xff, handleStart, handleStart + 2);
   // Three lengths precede the key. The handle is followed by one restart, the number of restarts and the compression type.
   const typeEnd = handleStart + 2 + 8 + 1;
-  const crc = crc32c(bytes.subarray(keyStart - 3, typeEnd));
-  // Masked as in LevelDB's util/crc32c.h.
-  bytes.writeUInt32LE((((crc >>> 15) | (crc << 17)) + 0xa282ead8) >>> 0, typeEnd);
+  bytes.writeUInt32LE(maskedCrc32c(bytes.subarray(keyStart - 3, typeEnd)), typeEnd);
   return bytes;
 }
 

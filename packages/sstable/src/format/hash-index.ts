@@ -14,10 +14,11 @@ const END_LENGTH = 6;
  * Where the restarts of a block with a hash index start, and how many there are.
  *
  * @param last the last number of the block.
+ * @param blockEnd where the block ends in `contents`.
  * @returns undefined if there is no such index, or it does not fit into the block.
  */
-export function restartsBeforeHashIndex(contents: Uint8Array, last: number): { readonly start: number; readonly count: number } | undefined {
-  const end = contents.length - END_LENGTH;
+export function restartsBeforeHashIndex(contents: Uint8Array, last: number, blockEnd = contents.length): { readonly start: number; readonly count: number } | undefined {
+  const end = blockEnd - END_LENGTH;
   if (last < HAS_HASH_INDEX || end < 0) return undefined;
   const count = last - HAS_HASH_INDEX;
   const buckets = contents[end]! | (contents[end + 1]! << 8);

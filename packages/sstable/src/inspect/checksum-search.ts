@@ -19,6 +19,7 @@
  */
 import { VarintReader } from '@bloom/bytes';
 import { unmaskCrc } from '@bloom/crc32c';
+import { restartsBeforeHashIndex } from '../format/hash-index.js';
 import { uint32At } from '../format/block-walk.js';
 
 /** The polynomial of CRC-32C, bits reversed, as an int32: small integers are fast. */
@@ -249,9 +250,10 @@ function product(a: number, b: number): number {
 /** Whether an uncompressed block may end at `end`, by the number of restarts there and a first restart of 0. */
 function mayEndRaw(bytes: Uint8Array, end: number): boolean {
   if (end < 11) return false;
-  const restarts = uint32At(bytes, end - 4);
-  const first = end - 4 - 4 * restarts;
-  return restarts > 0 && first >= 3 && uint32At(bytes, first) === 0;
+  const last = uint32At(bytes, end - 4);
+  let first = end - 4 - 4 * last;
+  if (first < 0) first = restartsBeforeHashIndex(bytes, last, end)?.start ?? -1;
+  return last > 0 && first >= 3 && uint32At(bytes, first) === 0;
 }
 
 /** Whether a block of entries whose type is at `typeAt` may start at `start`, judging by its first bytes. */
@@ -259,8 +261,11 @@ function mayStart(bytes: Uint8Array, start: number, typeAt: number, shapes: Uint
   switch (shapes[bytes[typeAt]!]) {
     case RAW_SHAPE: {
       // The first entry shares no bytes, and the last restart is inside the entries.
-      const entriesEnd = typeAt - 4 - 4 * uint32At(bytes, typeAt - 4);
-      return bytes[start] === 0 && entriesEnd - start >= 3 && uint32At(bytes, typeAt - 8) < entriesEnd - start;
+      const last = uint32At(bytes, typeAt - 4);
+      const hashed = restartsBeforeHashIndex(bytes, last, typeAt);
+      const count = hashed?.count ?? last;
+      const entriesEnd = hashed?.start ?? typeAt - 4 - 4 * count;
+      return bytes[start] === 0 && entriesEnd - start >= 3 && uint32At(bytes, entriesEnd + 4 * (count - 1)) < entriesEnd - start;
     }
     case SNAPPY_SHAPE: {
       const byteLength = new VarintReader(bytes, start).varint32();

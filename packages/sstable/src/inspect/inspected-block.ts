@@ -41,6 +41,8 @@ export class InspectedBlock {
   readonly entryProblem: Finding | undefined;
   readonly entryCount: number;
   readonly restartCount: number;
+  /** Bytes from the start of the contents to where the entries end and the restarts start; 0 when there are no entries. */
+  readonly entriesEnd: number;
   readonly #walk: BlockWalk;
   /** Where each entry starts. */
   readonly #starts: Uint32Array;
@@ -66,11 +68,12 @@ export class InspectedBlock {
     let starts = new Uint32Array(0);
     let entryCount = 0;
     let restartCount = 0;
+    let entriesEnd = 0;
     // Other blocks do not consist of entries.
     if (this.contents !== undefined && place.structure !== 'filter block' && place.structure !== 'meta block') {
       try {
         this.#walk.reset(this.contents, place.offset);
-        ({ restartCount } = this.#walk);
+        ({ restartCount, entriesEnd } = this.#walk);
         starts = new Uint32Array(Math.ceil(this.contents.length / MIN_ENTRY_BYTES));
         for (let more = this.#walk.seekToFirst(); more; more = this.#walk.next()) starts[entryCount++] = this.#walk.entryStart;
       } catch (error) {
@@ -78,6 +81,7 @@ export class InspectedBlock {
       }
     }
     this.restartCount = restartCount;
+    this.entriesEnd = entriesEnd;
     this.#starts = starts.slice(0, entryCount);
     this.entryCount = entryCount;
     this.#restarts = new Int32Array(entryCount).fill(-1);
