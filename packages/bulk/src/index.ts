@@ -13,4 +13,4 @@ export { collectGarbage, type GarbageOptions, type GarbageReport } from './publi
 export { ensureParts, type EnsuredParts, type EnsurePartsOptions } from './publication/ensure-parts.js';
 export { type Publication, type PublishedPart, type PublishedState, readManifest, type ReadManifest, readPublication } from './publication/publication.js';
 export { publish, type PublishOptions, type PublishResult } from './publication/publish.js';
-export { type PublishedFinding, type PublishedReport, verifyPublished, type VerifyPublishedOptions } from './publication/verify-published.js';
+export { type PublishedFinding, type PublishedReport, type UncheckedInPart, verifyPublished, type VerifyPublishedOptions } from './publication/verify-published.js';

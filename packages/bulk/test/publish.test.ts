@@ -7,6 +7,7 @@ import { assemble, BulkError, type BulkEntry, decodePart, encodePart, ensurePart
 import { Database, DatabaseReader } from '@bloom/leveldb';
 import { WritableNodeFolder } from '@bloom/leveldb/node';
 import { nativeDatabase } from '@bloom/native';
+import { BloomFilterPolicy, type FilterPolicy } from '@bloom/policy';
 import { ClassicLevel } from 'classic-level';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { collected, deliver, entriesOf, keyAt, mergeLevels, Model, partsOf, range, SMALL, textOf, utf8 } from './model.js';
@@ -88,6 +89,22 @@ describe('a base and a delivery', () => {
   test('are found sound by verifyPublished, which counts each entry', async () => {
     const store = await twoDeliveries();
     expect(await verifyPublished(store)).toMatchObject({ findings: [], entries: base.length + changes.length });
+  });
+
+  test('report filters of an unknown policy, and an unknown order, as not checked', async () => {
+    const bloom = new BloomFilterPolicy();
+    const policy: FilterPolicy = { name: 'test.Renamed', createFilter: (keys, dst) => bloom.createFilter(keys, dst), keyMayMatch: (key, filter) => bloom.keyMayMatch(key, filter) };
+    const store = new MemoryStore();
+    const parts = await collected(writeParts(store, [base], { ...SMALL, sequence: 1n, filterPolicy: policy }));
+    await publish(store, await assemble(store, parts));
+    const names = parts.map(({ number }) => partName(number)).sort();
+    expect(names.length).toBeGreaterThan(1);
+    const { findings, unchecked } = await verifyPublished(store);
+    expect(findings).toEqual([]);
+    expect(unchecked).toEqual(names.map((file) => ({ file, part: 'filters', reason: expect.stringContaining('test.Renamed') as string })));
+    expect(await verifyPublished(store, { filterPolicies: [policy] })).toMatchObject({ findings: [], unchecked: [] });
+    expect((await verifyPublished(store, { filterPolicies: [policy], comparator: null })).unchecked).toEqual(names.map((file) => ({ file, part: 'key order', reason: 'the comparator is unknown' })));
+    expect(await verifyPublished(store, { depth: 'bytes' })).toMatchObject({ findings: [], unchecked: [] });
   });
 
   test('can be copied, written to and compacted by Database', async () => {

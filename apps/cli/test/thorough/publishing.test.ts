@@ -77,6 +77,15 @@ describe('a database that is published', () => {
     expect(await bloom(['verify', 'www'], scratch.path)).toMatchObject({ code: 0, stderr: expect.stringMatching(/^bloom: www: nothing is wrong with MANIFEST-\d+, \d+ parts with 1,499 entries\n$/) as string });
   });
 
+  test('with filters of an unknown policy is verified except for its filters', async () => {
+    scratch.write('renamed.mjs', `const all = { name: 'test.Renamed', createFilter: (keys, dst) => dst.extend(1).fill(1), keyMayMatch: () => true };\nexport default all;`);
+    const policy = ['--policy', './renamed.mjs'];
+    const assembled = await bloom(['assemble', 'renamed', await parts('renamed', ['--sequence', '1', ...policy], tsv(0, 400)), '--previous', 'renamed'], scratch.path);
+    expect(await bloom(['publish', '-', 'renamed', 'renamed'], scratch.path, assembled.stdout.toString())).toMatchObject({ code: 0 });
+    expect(await bloom(['verify', 'renamed'], scratch.path)).toMatchObject({ code: 0, stderr: expect.stringMatching(/: nothing is wrong with MANIFEST-\d+, .*; not checked: filters \(.*test\.Renamed.*\)\n$/) as string });
+    expect(await bloom(['verify', 'renamed', ...policy], scratch.path)).toMatchObject({ code: 0, stderr: expect.stringMatching(/400 entries\n$/) as string });
+  });
+
   test('in an unknown order is verified except for its order', async () => {
     scratch.write('downwards.mjs', `export default { name: 'downwards', compare: (a, b) => Buffer.compare(b, a), findShortestSeparator: (a) => a, findShortSuccessor: (a) => a };`);
     const args = ['--comparator', './downwards.mjs'];

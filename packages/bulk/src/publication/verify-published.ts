@@ -3,7 +3,7 @@ import { mustBeOptions, mustBeSignal, mustHaveMethods, sameBytes } from '@bloom/
 import { type Codec, type Comparator, MemorySource, Table } from '@bloom/sstable';
 import { decodeInternalKey, DELETION, internalTableOptions, VALUE } from '@bloom/sstable/database';
 import { comparatorOf, decodingFor, mustBePolicies } from '@bloom/sstable/internal';
-import { verifyTable } from '@bloom/sstable/inspect';
+import { type Unchecked, verifyTable } from '@bloom/sstable/inspect';
 import type { FilterPolicy } from '@bloom/policy';
 import { BulkError } from '../part/bulk-error.js';
 import { numberOfSha256, partName } from '../part/object-name.js';
@@ -39,6 +39,12 @@ export interface PublishedFinding {
   readonly problem: string;
 }
 
+/** What could not be checked of a part. */
+export interface UncheckedInPart extends Unchecked {
+  /** The object. */
+  readonly file: string;
+}
+
 /** What a verification found. */
 export interface PublishedReport {
   /** The name of the MANIFEST. */
@@ -50,6 +56,8 @@ export interface PublishedReport {
   readonly entries: number;
   /** Empty if there are no problems. */
   readonly findings: readonly PublishedFinding[];
+  /** What could not be checked, such as filters of a policy that was not passed. Empty unless the depth is `'entries'`. */
+  readonly unchecked: readonly UncheckedInPart[];
 }
 
 /**
@@ -74,6 +82,7 @@ export async function verifyPublished(store: Store, options: VerifyPublishedOpti
     throw new BulkError('BLOOM_OTHER_COMPARATOR', `the published database has the order ${publication.comparator}, expected ${comparator.name}`);
   }
   const findings: PublishedFinding[] = [...levelFindings(publication.levels, comparator)];
+  const unchecked: UncheckedInPart[] = [];
   const parts = publication.levels.flat();
   const lengths = await storedLengths(store, signal);
   let entries = 0;
@@ -85,12 +94,12 @@ export async function verifyPublished(store: Store, options: VerifyPublishedOpti
     else if (byteLength !== part.size) add('BLOOM_OTHER_BYTES', `it has ${byteLength} bytes, but ${part.size} according to the MANIFEST`);
     else if (depth !== 'names') {
       // Not added in one expression, in which the sum would be that from before the part was read.
-      const verified = await verifyPart(store, part, options, comparator, add);
+      const verified = await verifyPart(store, part, options, comparator, add, unchecked);
       entries += verified;
     }
   });
-  findings.sort((a, b) => (a.file < b.file ? -1 : a.file > b.file ? 1 : 0));
-  return { manifest: publication.manifest, parts: parts.length, byteLength: sizeOf(parts), entries, findings };
+  for (const list of [findings, unchecked]) list.sort((a, b) => (a.file < b.file ? -1 : a.file > b.file ? 1 : 0));
+  return { manifest: publication.manifest, parts: parts.length, byteLength: sizeOf(parts), entries, findings, unchecked };
 }
 
 /** Problems of the order of parts. */
@@ -118,6 +127,7 @@ async function verifyPart(
   { depth, filterPolicies, codecs, maxBlockBytes, signal }: VerifyPublishedOptions,
   comparator: Comparator | undefined,
   add: (code: string, problem: string) => void,
+  unchecked: UncheckedInPart[],
 ): Promise<number> {
   const file = partName(part.number);
   const found = await store.get(file, signal);
@@ -134,8 +144,9 @@ async function verifyPart(
   const source = new MemorySource(found.bytes, file);
   // If the order is unknown, any will do: the entries are read from the first to the last.
   const tableOptions = internalTableOptions({ comparator, filterPolicies, codecs, maxBlockBytes });
-  const { findings } = await verifyTable(source, { comparator: comparator === undefined ? null : tableOptions.comparator, filterPolicies: tableOptions.filterPolicies, codecs, maxBlockBytes, signal });
-  for (const { code, problem } of findings) add(code, problem);
+  const verified = await verifyTable(source, { comparator: comparator === undefined ? null : tableOptions.comparator, filterPolicies: tableOptions.filterPolicies, codecs, maxBlockBytes, signal });
+  for (const { code, problem } of verified.findings) add(code, problem);
+  for (const one of verified.unchecked) unchecked.push({ file, ...one });
   let entries = 0;
   try {
     const table = await Table.open(source, { ...tableOptions, cache: null });
