@@ -134,7 +134,7 @@ export class DatabaseStore implements LevelStore {
     try {
       await this.#writing(this.#writable().clear(clearRangeOf(range, snapshot, limit)));
     } catch (error) {
-      if (!(await this.#isGone(error))) throw error;
+      if (!(await this.#isGone(error, false))) throw error;
     } finally {
       this.#common.clearings--;
     }
@@ -184,18 +184,24 @@ export class DatabaseStore implements LevelStore {
     try {
       await (this.#sharing.end?.() ?? this.#opened.close());
     } catch (error) {
-      if (!(await this.#isGone(error))) throw levelErrorOf(error);
+      if (!(await this.#isGone(error, true))) throw levelErrorOf(error);
     }
   }
 
-  /** Whether a call failed because the database is no longer at its path. Mostly cleanup code deleted it: there is nothing left to clear or to keep. */
-  async #isGone(error: unknown): Promise<boolean> {
+  /**
+   * Whether a call failed because the database was deleted, as cleanup code does. There is nothing left to clear or to keep then.
+   *
+   * @param orReplaced whether it is enough that another folder has its name. The database may have been moved: it then has all that was written.
+   */
+  async #isGone(error: unknown, orReplaced: boolean): Promise<boolean> {
     const change = folderChangeIn(error);
     if (this.#folder === undefined || change === undefined) return false;
-    // Without a file, it is the folder that was deleted or replaced. A folder that was renamed keeps the acknowledged writes.
-    if (change.file === undefined) return true;
+    // Without a file, it is the folder that was deleted, moved or replaced.
+    const isOtherFolder = change.file === undefined;
+    if (isOtherFolder && orReplaced) return true;
     try {
-      return !(await this.#folder.list()).includes('CURRENT');
+      const names = await this.#folder.list();
+      return !isOtherFolder && !names.includes('CURRENT');
     } catch (missing) {
       return (missing as { readonly code?: unknown }).code === 'ENOENT';
     }

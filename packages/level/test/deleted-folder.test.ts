@@ -109,3 +109,27 @@ test('close fails when only the log was deleted: its writes are lost', async () 
   await expect(level.close()).rejects.toMatchObject({ code: 'LEVEL_DATABASE_NOT_CLOSED', cause: { code: 'LEVEL_IO_ERROR' } });
   await rm(path, { recursive: true });
 });
+
+test.each([
+  ['another folder', false],
+  ['another database', true],
+])('clear fails, and deletes nothing, when the folder was moved and %s took its place', async (_, withDatabase) => {
+  const path = await mkdtemp(join(tmpdir(), 'moved-folder-'));
+  const level = new BloomLevel(path);
+  await level.batch(Array.from({ length: 10 }, (__, i) => ({ type: 'put', key: String(i), value: 'value' })));
+  // The entries of a table are not deleted by a record of the log.
+  await level.compactRange('0', '9');
+  await rename(path, `${path}-moved`);
+  await mkdir(path);
+  const next = withDatabase ? new BloomLevel(path) : undefined;
+  await next?.put('a', '1');
+  await expect(level.clear()).rejects.toMatchObject({ code: 'LEVEL_IO_ERROR' });
+  expect(await level.get('1')).toBe('value');
+  await level.close();
+  expect(await next?.keys().all()).toEqual(next && ['a']);
+  await next?.close();
+  const moved = new BloomLevel(`${path}-moved`);
+  expect(await moved.keys().all()).toHaveLength(10);
+  await moved.close();
+  for (const folder of [path, `${path}-moved`]) await rm(folder, { recursive: true });
+});

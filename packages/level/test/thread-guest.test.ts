@@ -19,7 +19,7 @@ test('a level that is closed while it tries to open the database says nothing mo
       return Promise.reject(Object.assign(new Error('locked'), { code: 'LEVEL_LOCKED' }));
     },
   };
-  const place = { path: 'nowhere', identity: '0:0', options: {}, isThere: () => true, makeDatabase: () => database as unknown as SharedDatabase };
+  const place = { path: 'nowhere', identity: '0:0', options: {}, look: () => 'there' as const, makeDatabase: () => database as unknown as SharedDatabase };
   const guest = new ThreadGuest(place);
   try {
     await expect(guest.call('get', 'a', 'utf8', undefined)).rejects.toMatchObject({ code: 'LEVEL_IO_ERROR' });
@@ -39,7 +39,7 @@ test('a level that is closed while it opens the database does not fail when that
     },
     leave: () => Promise.reject(new Error('the folder was lost')),
   };
-  const place = { path: 'nowhere', identity: '0:3', options: {}, isThere: () => true, makeDatabase: () => database as unknown as SharedDatabase };
+  const place = { path: 'nowhere', identity: '0:3', options: {}, look: () => 'there' as const, makeDatabase: () => database as unknown as SharedDatabase };
   const guest = new ThreadGuest(place);
   await expect(guest.call('get', 'a', 'utf8', undefined)).rejects.toMatchObject({ code: 'LEVEL_IO_ERROR' });
   // An unhandled rejection would be reported.
@@ -50,7 +50,7 @@ test('calls fail with LEVEL_LOCKED when another process has opened the folder me
   const locked = Object.assign(new Error('locked'), { code: 'LEVEL_LOCKED', cause: { heldBy: 'another process' } });
   let attempts = 0;
   const makeDatabase = () => ({ join: () => (attempts++, Promise.reject(locked)) }) as unknown as SharedDatabase;
-  const guest = new ThreadGuest({ path: 'nowhere', identity: '0:6', options: {}, isThere: () => true, makeDatabase });
+  const guest = new ThreadGuest({ path: 'nowhere', identity: '0:6', options: {}, look: () => 'there' as const, makeDatabase });
   await expect(guest.call('get', 'a', 'utf8', undefined)).rejects.toBe(locked);
   // The thread that had it open may just have ended at the first.
   expect(attempts).toBe(2);
@@ -69,14 +69,14 @@ test('a level whose folder cannot be looked at fails its calls with the error, a
   const denied = Object.assign(new Error('EACCES: permission denied, stat'), { code: 'EACCES', syscall: 'stat' });
   let looks = 0;
   let isDenied = true;
-  const isThere = (): boolean => {
+  const look = (): 'there' => {
     looks++;
     if (isDenied) throw denied;
-    return true;
+    return 'there';
   };
   const memory = new WritableMemoryFolder();
   const makeDatabase = () => new SharedDatabase({ path: 'memory', folder: () => memory, canReopen: () => Promise.resolve(false) }, webFormats, {});
-  const guest = new ThreadGuest({ path: 'memory', identity, options: {}, isThere, makeDatabase }, 50);
+  const guest = new ThreadGuest({ path: 'memory', identity, options: {}, look, makeDatabase }, 50);
   void guest.find(1000);
   await expect.poll(() => client).not.toBe('');
   const owner = new ThreadChannel<ClientMessage>(clientChannelName(client), (message) => {
@@ -102,7 +102,7 @@ test('a synchronous call gets the answer of a thread that opened the database me
     if ('hello' in message) client = message.hello;
   });
   let client = '';
-  const guest = new ThreadGuest({ path: 'nowhere', identity: '0:4', options: {}, isThere: () => true, makeDatabase: () => undefined as never });
+  const guest = new ThreadGuest({ path: 'nowhere', identity: '0:4', options: {}, look: () => 'there' as const, makeDatabase: () => undefined as never });
   void guest.find(1000);
   await expect.poll(() => client).not.toBe('');
   const owner = new ThreadChannel<ClientMessage>(clientChannelName(client), () => undefined);
@@ -152,7 +152,7 @@ test('a level without pending calls takes over a silent thread, unless that ping
     if (isLocked) return { join: () => Promise.reject(Object.assign(new Error('locked'), { code: 'LEVEL_LOCKED', cause: { heldBy: 'this process' } })) } as unknown as SharedDatabase;
     return new SharedDatabase({ path: 'memory', folder: () => memory, canReopen: () => Promise.resolve(false) }, webFormats, {});
   };
-  const guest = new ThreadGuest({ path: 'memory', identity, options: {}, isThere: () => true, makeDatabase }, 100);
+  const guest = new ThreadGuest({ path: 'memory', identity, options: {}, look: () => 'there' as const, makeDatabase }, 100);
   void guest.find(1000);
   await expect.poll(() => client).not.toBe('');
   const owner = new ThreadChannel<ClientMessage>(clientChannelName(client), (message) => {
@@ -178,7 +178,7 @@ test('a level without pending calls takes over a silent thread, unless that ping
 
 test('a level that waits for the thread that opens the database says hello once in a second', async () => {
   const post = vi.spyOn(ThreadChannel.prototype, 'post');
-  const place = { path: 'nowhere', identity: '0:1', options: {}, isThere: () => true, makeDatabase: () => undefined as never };
+  const place = { path: 'nowhere', identity: '0:1', options: {}, look: () => 'there' as const, makeDatabase: () => undefined as never };
   const guest = new ThreadGuest(place);
   try {
     // Databases of other tests send pings meanwhile.
@@ -201,7 +201,7 @@ test('a synchronous read in the thread that has just opened the database does no
   await database.join(owner, {});
   await database.store.put('a', '1', false);
   new ThreadHost('0:2', database);
-  const guest = new ThreadGuest({ path: 'memory', identity: '0:2', options: {}, isThere: () => true, makeDatabase: () => undefined as never });
+  const guest = new ThreadGuest({ path: 'memory', identity: '0:2', options: {}, look: () => 'there' as const, makeDatabase: () => undefined as never });
   try {
     await expect.poll(() => guest.find(10)).toBe('found');
     const opening = guest.call('open', {});
@@ -221,7 +221,7 @@ test('a synchronous read finds the database that another level of its thread has
   const folder = new ThreadChannel<FolderMessage>(folderChannelName(identity), (message) => {
     if ('hello' in message) hellos.push(message.hello);
   });
-  const guest = new ThreadGuest({ path: 'memory', identity, options: {}, isThere: () => true, makeDatabase: () => undefined as never });
+  const guest = new ThreadGuest({ path: 'memory', identity, options: {}, look: () => 'there' as const, makeDatabase: () => undefined as never });
   void guest.find(1000);
   await expect.poll(() => hellos.length).toBe(1);
   const results: Record<string, unknown> = { open: undefined, snapshot: 1n };
@@ -260,7 +260,7 @@ test('a synchronous read passes over a database of its thread that could not be 
   const identity = '0:10';
   const failed = { isOpen: false, onClose: (_closing: Promise<void>): void => undefined };
   new ThreadHost(identity, failed as unknown as SharedDatabase);
-  const guest = new ThreadGuest({ path: 'memory', identity, options: {}, isThere: () => true, makeDatabase: () => undefined as never });
+  const guest = new ThreadGuest({ path: 'memory', identity, options: {}, look: () => 'there' as const, makeDatabase: () => undefined as never });
   const memory = new WritableMemoryFolder();
   const database = new SharedDatabase({ path: 'memory', folder: () => memory, canReopen: () => Promise.resolve(false) }, webFormats, {});
   const owner = { letGo: () => undefined };

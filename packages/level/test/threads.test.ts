@@ -437,8 +437,9 @@ test('clear and close of a thread do not fail when the one that had the database
   await expect(reading).rejects.toMatchObject({ code: 'LEVEL_IO_ERROR' });
   await Promise.all(clearing);
   await levels[0]!.close();
-  // Another folder of its name changes nothing.
+  // Another folder of its name might mean that it was moved, with all entries.
   mkdirSync(path);
+  await expect(levels[1]!.clear()).rejects.toMatchObject({ code: 'LEVEL_IO_ERROR' });
   await levels[1]!.close();
   expect(levels.map(({ status }) => status)).toEqual(['closed', 'closed']);
   await levels[1]!.open();

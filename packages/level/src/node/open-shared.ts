@@ -98,7 +98,11 @@ function storeOf(database: SharedDatabase, own: DatabaseUser, identity: string):
 }
 
 function placeOf(path: string, identity: string, options: OpenOptions, makeDatabase: () => SharedDatabase): GuestPlace {
-  return { path, identity, options, makeDatabase, isThere: () => identityOf(path) === identity };
+  const look = (): 'there' | 'gone' | 'replaced' => {
+    const now = identityOf(path);
+    return now === identity ? 'there' : now === undefined ? 'gone' : 'replaced';
+  };
+  return { path, identity, options, makeDatabase, look };
 }
 
 /** Tells threads that look for the database in the meantime that it is being opened. */

@@ -37,7 +37,7 @@ const MAX_WAIT_MS = 5000;
 
 /** The calls that do not fail when the folder was deleted: nothing is left to clear or to keep. */
 const NEEDLESS_WHEN_GONE: ReadonlySet<LevelCall> = new Set<LevelCall>(['clear', 'close']);
-/** The call that does not fail when another process has the folder open: this one has nothing open there. */
+/** The call that does not fail when another folder is there, or another process has it open: this one has nothing open there. */
 const NEEDLESS_WHEN_ELSEWHERE: ReadonlySet<LevelCall> = new Set<LevelCall>(['close']);
 
 /** The parts that a guest needs to open the database itself. */
@@ -46,8 +46,8 @@ export interface GuestPlace {
   /** Of the folder. */
   readonly identity: string;
   readonly options: OpenOptions;
-  /** Whether the folder is still the same: it may be deleted, or replaced by another one. @throws an error of the system if that cannot be told. */
-  isThere(): boolean;
+  /** Whether the folder is still the same, was deleted, or another one took its place. @throws an error of the system if that cannot be told. */
+  look(): 'there' | 'gone' | 'replaced';
   makeDatabase(): SharedDatabase;
 }
 
@@ -247,15 +247,19 @@ export class ThreadGuest extends PendingCalls {
   /** Opens the database here, if its lock is free. */
   async #open(): Promise<void> {
     const { options, identity, path } = this.place;
-    let isThere: boolean;
+    let folder: ReturnType<GuestPlace['look']>;
     try {
-      isThere = this.place.isThere();
+      folder = this.place.look();
     } catch (error) {
       this.refuse(levelErrorOf(error));
       return;
     }
-    if (!isThere) {
-      this.#refuseAsGone(`${path} was deleted, or another folder took its place`);
+    if (folder === 'gone') {
+      this.#refuseAsGone(`${path} was deleted or moved`);
+      return;
+    }
+    if (folder === 'replaced') {
+      this.refuse(new LevelError('LEVEL_IO_ERROR', `another folder took the place of ${path}`), NEEDLESS_WHEN_ELSEWHERE);
       return;
     }
     const database = this.place.makeDatabase();
