@@ -2,7 +2,7 @@
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { arrayRun, assemble, collectGarbage, decodePart, ensureParts, levelRun, MemoryStore, partRun, PartWriter, publish, readManifest, type Store, tableRun, writeParts } from '@bloom/bulk';
+import { arrayRun, assemble, collectGarbage, decodePart, ensureParts, levelRun, MemoryStore, partRun, PartWriter, publish, readManifest, type Store, tableRun, writeParts, type WritePartsOptions } from '@bloom/bulk';
 import { FolderStore } from '@bloom/bulk/node';
 import { R2Store, type R2BucketLike } from '@bloom/bulk/r2';
 import { S3Store, s3StoreOf } from '@bloom/bulk/s3';
@@ -50,6 +50,16 @@ describe('a call with an argument too many', () => {
 
 test('a filter policy that is none is refused by the name of its option', () => {
   expect(() => new PartWriter({ sequence: 1n, filterPolicy: 10 as never })).toThrow(new TypeError('filterPolicy must be a FilterPolicy, got number'));
+});
+
+test('inherited options of a writer of parts count', async () => {
+  const lengthOf = async (options: WritePartsOptions): Promise<number> => {
+    for await (const { byteLength } of writeParts(new MemoryStore(), [[[key, new Uint8Array(1000)]]], options)) return byteLength;
+    return 0;
+  };
+  const inherited = Object.create({ compression: 'none' }) as { compression: 'none' };
+  expect(await lengthOf({ sequence: 1n })).toBeLessThan(1000);
+  expect(await lengthOf(Object.assign(inherited, { sequence: 1n }))).toBe(await lengthOf({ sequence: 1n, compression: 'none' }));
 });
 
 test('a run of a table is not one of a part, and the other way round', async () => {

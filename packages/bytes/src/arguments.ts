@@ -133,6 +133,17 @@ export function mustBeOptions(owner: string, options: unknown, known: Readonly<R
 }
 
 /**
+ * Checks options as {@link mustBeOptions} does, and copies them. The copy also has the inherited ones, which `...` leaves out.
+ *
+ * @returns an object with those of the known names that `options` has.
+ */
+export function copiedOptions<Options extends object>(owner: string, options: Options, known: Readonly<Record<keyof Options & string, true>>): Options {
+  mustBeOptions(owner, options, known);
+  const names = Object.keys(known).filter((name) => name in options);
+  return Object.fromEntries(names.map((name) => [name, options[name as keyof Options]])) as Options;
+}
+
+/**
  * Checks the names in an object of options where others pass unknown ones on: refuses other spellings of known names.
  *
  * @param owner the function that takes the options: "BloomLevel.put".

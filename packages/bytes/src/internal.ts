@@ -2,6 +2,7 @@
 import './dispose.js';
 
 export {
+  copiedOptions,
   kindOf,
   mustBeArray,
   mustBeBoolean,

@@ -1,5 +1,5 @@
 import vm from 'node:vm';
-import { mustBeArray, mustBeBoolean, mustBeBytes, mustBeFunction, mustBeIterable, mustBeOptions, mustHaveAtMost, mustNotMisspell, mustBeSignal, mustBeWhole, mustHaveMethods } from '@bloom/bytes/internal';
+import { copiedOptions, mustBeArray, mustBeBoolean, mustBeBytes, mustBeFunction, mustBeIterable, mustBeOptions, mustHaveAtMost, mustNotMisspell, mustBeSignal, mustBeWhole, mustHaveMethods } from '@bloom/bytes/internal';
 import { describe, expect, test } from 'vitest';
 
 class Shelf {
@@ -139,6 +139,26 @@ describe('mustHaveAtMost', () => {
     expect(() => mustHaveAtMost('closeShelf', 'no arguments', 0, 1)).toThrow(new TypeError('closeShelf takes no arguments, got 1 argument'));
     expect(() => mustHaveAtMost('openShelf', 'a name', 1, 1)).not.toThrow();
     expect(() => mustHaveAtMost('openShelf', 'a name', 1, 0)).not.toThrow();
+  });
+});
+
+describe('copiedOptions', () => {
+  const known = { maxBytes: true, comparator: true } as const;
+
+  test('copies the options that there are, inherited ones too', () => {
+    class Given {
+      readonly #bytes = 5;
+      get maxBytes(): number {
+        return this.#bytes;
+      }
+    }
+    const options: readonly { maxBytes?: number; comparator?: unknown }[] = [{ maxBytes: 5 }, new Given(), Object.create({ maxBytes: 5 }) as object, Object.assign(Object.create({ maxBytes: 6 }) as object, { maxBytes: 5 })];
+    for (const given of options) expect(copiedOptions('openShelf', given, known)).toStrictEqual({ maxBytes: 5 });
+    expect(copiedOptions('openShelf', { maxBytes: undefined, comparator: null }, known)).toStrictEqual({ maxBytes: undefined, comparator: null });
+  });
+
+  test('refuses unknown names', () => {
+    expect(() => copiedOptions('openShelf', { maxByte: 5 }, known)).toThrow(new TypeError('openShelf has no option "maxByte": did you mean maxBytes?'));
   });
 });
 

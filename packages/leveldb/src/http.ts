@@ -1,6 +1,6 @@
 /** Folders behind HTTP: a copy of a database on a static server, on a CDN, or on S3 with a `fetch` that signs requests. */
 import type { Signal } from '@bloom/bytes';
-import { isMarkup, mustBeArray, mustBeBoolean, mustBeOptions } from '@bloom/bytes/internal';
+import { copiedOptions, isMarkup, mustBeArray, mustBeBoolean } from '@bloom/bytes/internal';
 import type { FileIdentity } from '@bloom/sstable';
 import { HttpError, HttpSource, type HttpSourceOptions } from '@bloom/sstable/http';
 import { MAX_CURRENT_LENGTH } from './format/current.js';
@@ -85,8 +85,7 @@ export class HttpFolder implements Folder {
       const base = this.name.endsWith('/') ? this.name : `${this.name}/`;
       this.#urlOf = (name) => base + encodeURIComponent(name);
     }
-    mustBeOptions('HttpFolder', options, HTTP_FOLDER_OPTIONS);
-    const { files, isPublished = false, ...rest } = options;
+    const { files, isPublished = false, ...rest } = copiedOptions('HttpFolder', options, HTTP_FOLDER_OPTIONS);
     mustBeBoolean('isPublished', isPublished);
     this.isPublished = isPublished;
     this.#options = isPublished ? { tailBytes: PUBLISHED_TAIL_BYTES, ...rest } : rest;

@@ -1,5 +1,5 @@
 import type { Bytes } from '@bloom/bytes';
-import { bytesOf, mustBeOptions, mustBeWhole, mustHaveAtMost } from '@bloom/bytes/internal';
+import { bytesOf, copiedOptions, mustBeWhole, mustHaveAtMost } from '@bloom/bytes/internal';
 import { type Comparator, MemorySink, TableBuilder, type TableBuilderOptions } from '@bloom/sstable';
 import { DELETION, encodeInternalKey, INTERNAL_KEY_TRAILER_LENGTH, internalKeyComparator, internalKeyPolicy, MAX_SEQUENCE, VALUE } from '@bloom/sstable/database';
 import { comparatorOf } from '@bloom/sstable/internal';
@@ -82,8 +82,7 @@ export class PartWriter {
 
   /** @throws TypeError or RangeError for an invalid option. */
   constructor(options: PartOptions) {
-    mustBeOptions('PartWriter', options, PART_OPTIONS);
-    const { sequence, partBytes = DEFAULT_PART_BYTES, comparator: given, filterPolicy, ...rest } = options;
+    const { sequence, partBytes = DEFAULT_PART_BYTES, comparator: given, filterPolicy, ...rest } = copiedOptions('PartWriter', options, PART_OPTIONS);
     const comparator = comparatorOf('comparator', given);
     if (typeof sequence !== 'bigint') throw new TypeError(`sequence must be a bigint, got ${typeof sequence}`);
     if (sequence < 0n || sequence > MAX_SEQUENCE) throw new RangeError(`sequence must be from 0 to 2^56 - 1, got ${sequence}`);

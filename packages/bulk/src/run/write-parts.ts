@@ -1,5 +1,5 @@
 import type { Signal } from '@bloom/bytes';
-import { mustBeOptions, mustBeSignal, mustHaveAtMost, mustHaveMethods } from '@bloom/bytes/internal';
+import { copiedOptions, mustBeSignal, mustHaveAtMost, mustHaveMethods } from '@bloom/bytes/internal';
 import { InputSteps, mustBeSteppable } from '@bloom/sstable/internal';
 import { partName } from '../part/object-name.js';
 import type { Part } from '../part/part.js';
@@ -28,8 +28,7 @@ export type BulkInput = AsyncIterable<readonly BulkInputEntry[]> | Iterable<read
 export async function* writeParts(store: Store, entries: BulkInput, options: WritePartsOptions): AsyncGenerator<Part, void, undefined> {
   mustHaveMethods('store', store, 'a store', ['create', 'put', 'head']);
   mustHaveAtMost('writeParts', 'a store, entries and options', 3, arguments.length);
-  mustBeOptions('writeParts', options, WRITE_PARTS_OPTIONS);
-  const { signal, ...partOptions } = options;
+  const { signal, ...partOptions } = copiedOptions('writeParts', options, WRITE_PARTS_OPTIONS);
   if (signal !== undefined) mustBeSignal('signal', signal);
   mustBeSteppable('entries', entries);
   const writer = new PartWriter(partOptions);

@@ -1,4 +1,4 @@
-import { mustBeBoolean, mustBeOptions, mustBeWhole } from '@bloom/bytes/internal';
+import { copiedOptions, mustBeBoolean, mustBeWhole } from '@bloom/bytes/internal';
 import { BloomFilterPolicy, type FilterPolicy, type FitOptions, mustBeFilterPolicy } from '@bloom/policy';
 import { BlockCache, bytewiseComparator, type Codec, type Comparator, MemorySink, TableBuilder, type TableBuilderOptions } from '@bloom/sstable';
 import { internalKeyComparator, internalKeyPolicy, internalTableOptions } from '@bloom/sstable/database';
@@ -107,7 +107,7 @@ export interface DatabaseOptions extends Pick<ReaderOptions, 'codecs' | 'cache' 
   readonly onEvent?: ((event: DatabaseEvent) => void) | undefined;
 }
 
-const DATABASE_OPTIONS: Record<keyof DatabaseOptions, true> = {
+export const DATABASE_OPTIONS: Record<keyof DatabaseOptions, true> = {
   createIfMissing: true,
   errorIfExists: true,
   comparator: true,
@@ -187,8 +187,8 @@ function reusedLogsOf(reuseLogs: DatabaseOptions['reuseLogs'] = false): Settings
  *
  * @throws TypeError or RangeError, which names the option that is wrong.
  */
-export function settingsOf(options: DatabaseOptions): Settings {
-  mustBeOptions('Database.open', options, DATABASE_OPTIONS);
+export function settingsOf(unchecked: DatabaseOptions): Settings {
+  const options = copiedOptions('Database.open', unchecked, DATABASE_OPTIONS);
   const { filterPolicies, codecs, tailBytes, readAheadBytes, gapBytes } = options;
   const comparator = comparatorOf('comparator', options.comparator);
   const holding = holdSettingsOf(options);

@@ -1,5 +1,5 @@
 import type { Bytes, Signal } from '@bloom/bytes';
-import { bytesOf, mustBeBoolean, mustBeFunction, mustBeOptions, mustHaveAtMost } from '@bloom/bytes/internal';
+import { bytesOf, copiedOptions, mustBeBoolean, mustBeFunction, mustBeOptions, mustHaveAtMost } from '@bloom/bytes/internal';
 import type { SignalOptions } from '@bloom/sstable';
 import type { SequenceOptions } from '@bloom/sstable/database';
 import { signalOf } from '@bloom/sstable/internal';
@@ -15,7 +15,7 @@ import { isMissing, mustBeWritable, type WritableFolder } from '../folder/writab
 import { isSmallBatch, misfitOf } from '../memtable/batch-entries.js';
 import { compareInternal } from '../format/version.js';
 import { WriteBatch } from '../format/write-batch.js';
-import { type DatabaseOptions, holdSettingsOf, settingsOf } from './database-options.js';
+import { DATABASE_OPTIONS, type DatabaseOptions, holdSettingsOf, settingsOf } from './database-options.js';
 import { destroyDatabase, isDatabase } from './destroy.js';
 import { type ClearRange, EntryDeletion } from './entry-deletion.js';
 import { loadFittedFilters, mayBeFitted } from './fitted-filters.js';
@@ -96,7 +96,7 @@ export class Database extends AsyncBaseReader {
     let own = options;
     if (mayBeFitted(options)) {
       // The caller may change its own.
-      own = { ...options };
+      own = copiedOptions('Database.open', options, DATABASE_OPTIONS);
       await loadFittedFilters();
     }
     return new Database(await OpenDatabase.open(folder, settingsOf(own)));

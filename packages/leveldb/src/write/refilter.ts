@@ -5,7 +5,7 @@
  * failure at any moment leaves a database with the same entries.
  */
 import type { Signal } from '@bloom/bytes';
-import { mustBeFunction, mustBeOptions, mustBeSignal } from '@bloom/bytes/internal';
+import { copiedOptions, mustBeFunction, mustBeSignal } from '@bloom/bytes/internal';
 import { FittedBloomFilterPolicy } from '@bloom/policy';
 import { internalKeyPolicy } from '@bloom/sstable/database';
 import { type RefilteredTable, refilterTable } from '@bloom/sstable/inspect';
@@ -76,8 +76,7 @@ export interface RefilterReport {
 
 /** @see Database.refilter */
 export async function refilterDatabase(folder: WritableFolder, options: RefilterDatabaseOptions): Promise<RefilterReport> {
-  mustBeOptions('Database.refilter', options, REFILTER_OPTIONS);
-  const { filterPolicy = new FittedBloomFilterPolicy(10), onProgress, signal, ...others } = options;
+  const { filterPolicy = new FittedBloomFilterPolicy(10), onProgress, signal, ...others } = copiedOptions('Database.refilter', options, REFILTER_OPTIONS);
   if (onProgress !== undefined) mustBeFunction('onProgress', onProgress);
   if (signal !== undefined) mustBeSignal('signal', signal);
   provideFittedFilters(FittedBloomFilterPolicy);
@@ -91,7 +90,7 @@ export async function refilterDatabase(folder: WritableFolder, options: Refilter
     const rewrite = async (): Promise<RefilterReport> => {
       await mustHaveTables(versions.current, await hold.folder.list(), hold.folder);
       const refilter = (table: WholeTable): Promise<RefilteredTable> =>
-        refilterTable(table, { filterPolicy: filterPolicy && internalKeyPolicy(filterPolicy), filterRange: options.filterRange, codecs: opening.codecs, maxBlockBytes, omitLargeFilters: true, signal });
+        refilterTable(table, { filterPolicy: filterPolicy && internalKeyPolicy(filterPolicy), filterRange: others.filterRange, codecs: opening.codecs, maxBlockBytes, omitLargeFilters: true, signal });
       return await new Refiltering(hold.folder, versions, filterPolicy !== null, refilter, { onProgress, signal }).run();
     };
     return runEnding(rewrite, () => versions.close());

@@ -7,7 +7,7 @@
  * number tables in the order of their age.
  */
 import { CorruptionError } from '@bloom/bytes';
-import { mustBeBoolean, mustBeOptions } from '@bloom/bytes/internal';
+import { copiedOptions, mustBeBoolean } from '@bloom/bytes/internal';
 import { runClosing, runEnding, withFile } from '../../folder/closing-files.js';
 import { readManifestName } from '../../folder/current-file.js';
 import { DatabaseError } from '../../folder/database-error.js';
@@ -78,8 +78,7 @@ const REPAIR_OPTIONS: Record<keyof RepairOptions, true> = {
 
 /** @see Database.repair */
 export async function repairDatabase(folder: WritableFolder, options: RepairOptions): Promise<RepairReport> {
-  mustBeOptions('Database.repair', options, REPAIR_OPTIONS);
-  const { fromTablesAlone = false, ...rest } = options;
+  const { fromTablesAlone = false, ...rest } = copiedOptions('Database.repair', options, REPAIR_OPTIONS);
   mustBeBoolean('fromTablesAlone', fromTablesAlone);
   if (mayBeFitted(rest)) await loadFittedFilters();
   const settings = settingsOf(rest);
