@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Database } from '@bloom/leveldb';
+import { Database, type WritableFolder } from '@bloom/leveldb';
 import { WritableNodeFolder } from '@bloom/leveldb/node';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { rejection } from '@bloom/fixtures/caught';
@@ -75,6 +75,24 @@ test('a folder that is deleted between its listing and its lock is created again
     rmSync(path, { recursive: true });
     return lock();
   };
+  const database = await Database.open(folder);
+  await database.put('key', 'value');
+  await database.close();
+  expect(readdirSync(path)).toContain('CURRENT');
+});
+
+test('a folder whose lock is not in it, and which is deleted between its listing and its lock, is created again', async () => {
+  const path = join(root, 'deleted-before-lock');
+  await (await Database.open(new WritableNodeFolder(path))).close();
+  // As in browsers.
+  const folder: WritableFolder = Object.assign(new WritableNodeFolder(path), { pin: undefined });
+  folder.lock = () => {
+    rmSync(path, { recursive: true });
+    return { release: () => undefined };
+  };
+  expect(await rejection(Database.open(folder, { createIfMissing: false }))).toMatchObject({ code: 'BLOOM_DATABASE_MISSING' });
+  expect(existsSync(path)).toBe(false);
+  await (await Database.open(new WritableNodeFolder(path))).close();
   const database = await Database.open(folder);
   await database.put('key', 'value');
   await database.close();

@@ -85,9 +85,11 @@ export interface OpenedVersions {
 
 /** Reads the database of a folder, or creates one, and turns its logs into tables. */
 export async function openVersions(folder: WritableFolder, given: Settings): Promise<OpenedVersions> {
-  let names = await folder.list();
+  let names = await namesIn(folder);
   mustAdmit(names, folder, given);
   if (!names.includes(CURRENT)) {
+    // Where the lock is not a file of the folder, another program may have deleted the folder before it was locked.
+    if (names.length === 0) await folder.createFolder();
     names = [...new Set([...names, ...(await createDatabase(folder, given.comparator))])];
   } else if (logOrTable(names) === undefined) {
     // Creating it may have been interrupted before CURRENT was synced. After a power failure, a log without CURRENT would look like a damaged database.
