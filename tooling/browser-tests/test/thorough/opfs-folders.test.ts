@@ -49,15 +49,13 @@ describe.runIf(findChromium() !== undefined)('in Chromium, on the origin private
     // It does not wait for the files, as it does after a worker was terminated.
     expect(performance.now() - start).toBeLessThan(5000);
     await second.call('put', 'key 00000001', 'value');
-    await second.terminate();
     // The browser lets go of the lock and the files some time after the worker has ended: opening waits for both.
-    await first.call('open', 'one-writer');
+    await Promise.all([second.terminate(), first.call('open', 'one-writer')]);
     expect(await first.call('count')).toBe(2);
     let owner = first;
     for (const count of [2, 3, 4]) {
       const next = await startWorker(page, '/opfs-worker.js');
-      await owner.terminate();
-      await next.call('open', 'one-writer');
+      await Promise.all([owner.terminate(), next.call('open', 'one-writer')]);
       expect(await next.call('count')).toBe(count);
       await next.call('put', `key 0000000${count}`, 'value');
       owner = next;
