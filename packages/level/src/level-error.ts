@@ -72,6 +72,7 @@ function codeOf(error: unknown): LevelErrorCode | undefined {
         return codeOf(error.cause) ?? 'LEVEL_IO_ERROR';
       case 'BLOOM_NO_LOCK':
       case 'BLOOM_NOT_A_FOLDER':
+      case 'BLOOM_NOT_LOADED':
         return 'LEVEL_IO_ERROR';
       default:
         return undefined;

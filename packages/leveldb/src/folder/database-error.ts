@@ -11,6 +11,7 @@
  *   opening was refused; other databases are not affected.
  *   A batch with fewer operations may still fit. The database can still be read, and copied to a new one.
  * - `BLOOM_NOT_A_FOLDER`: `lost`, into which files are moved, is a link or a file. Rename it.
+ * - `BLOOM_NOT_LOADED`: code that is loaded on demand could not be: a page is offline, or its site was replaced. Try again, or load the page again.
  * - `BLOOM_WRITING_ENDED`: nothing more is written, for the reason in `cause`: a write to the folder failed, a table that is merged is damaged,
  *   a comparator, a policy or a codec threw, or level 0 is full and cannot be merged because a codec is missing. The database can still be
  *   read. Close it and open it again.
@@ -22,6 +23,7 @@ export type DatabaseErrorCode =
   | 'BLOOM_NO_LOCK'
   | 'BLOOM_NO_ROOM'
   | 'BLOOM_NOT_A_FOLDER'
+  | 'BLOOM_NOT_LOADED'
   | 'BLOOM_WRITING_ENDED';
 
 /** Who holds the lock of a folder: this thread, a thread of this process, which may be this one, or another process. */

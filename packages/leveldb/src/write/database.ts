@@ -6,6 +6,7 @@ import { signalOf } from '@bloom/sstable/internal';
 import { AsyncBaseReader } from '../read/async-base-reader.js';
 import { beforeVersions } from '../format/database-key.js';
 import { runAsync } from '../folder/folder-reading.js';
+import { loadedCode } from '../folder/loaded-code.js';
 import type { DatabaseKeyRange } from '../read/database-range.js';
 import type { LookupExplanation } from '../read/lookup-explanation.js';
 import { type DatabaseCursorOptions, type MakeOfBytes, ReadPath, type StoredVersion } from '../read/read-path.js';
@@ -88,7 +89,8 @@ export class Database extends AsyncBaseReader {
    * @throws UnsupportedError `BLOOM_UNKNOWN_COMPARATOR` when the database has another comparator; `BLOOM_UNSUPPORTED_CODEC` when its
    *   tables need a codec that was not given, or the codec for new tables can only decompress; `BLOOM_UNSUPPORTED_FORMAT` when another
    *   engine wrote it, such as RocksDB (see `foreignEngine`). The folder is then unchanged.
-   * @throws DatabaseError when it is locked, when it is missing, or when `errorIfExists` forbids it.
+   * @throws DatabaseError when it is locked, when it is missing, or when `errorIfExists` forbids it; `BLOOM_NOT_LOADED` when the code of fitted
+   *   filters cannot be loaded.
    */
   static async open(folder: WritableFolder, options: DatabaseOptions = {}): Promise<Database> {
     mustHaveAtMost('Database.open', 'a folder and options', 2, arguments.length);
@@ -147,7 +149,7 @@ export class Database extends AsyncBaseReader {
    * @throws UnsupportedError `BLOOM_UNKNOWN_COMPARATOR` or `BLOOM_UNSUPPORTED_CODEC` when the database's order or compression was
    *   not given, or the codec for new tables can only decompress; `BLOOM_UNSUPPORTED_FORMAT` when another engine wrote the database,
    *   such as RocksDB (see `foreignEngine`). The folder is then unchanged.
-   * @throws DatabaseError when it is locked, or there is no folder. Errors of the folder are passed on unchanged.
+   * @throws DatabaseError when it is locked, there is no folder, or the code of repairs cannot be loaded. Errors of the folder are passed on unchanged.
    * @example
    * ```ts
    * const { lost, setAside } = await Database.repair(new WritableNodeFolder('path/to/database'));
@@ -158,7 +160,7 @@ export class Database extends AsyncBaseReader {
     mustHaveAtMost('Database.repair', 'a folder and options', 2, arguments.length);
     mustBeWritable(folder);
     // Loaded on demand: few programs need it.
-    const { repairDatabase } = await import('./repair/repair.js');
+    const { repairDatabase } = await loadedCode('repairs', import('./repair/repair.js'));
     return repairDatabase(folder, options);
   }
 
@@ -176,7 +178,7 @@ export class Database extends AsyncBaseReader {
    * @throws CorruptionError when CURRENT, the MANIFEST or a table is damaged.
    * @throws UnsupportedError `BLOOM_UNKNOWN_COMPARATOR` or `BLOOM_UNSUPPORTED_CODEC` when the database's order or compression was not
    *   given, `BLOOM_UNSUPPORTED_FORMAT` when another engine wrote the database.
-   * @throws DatabaseError when it is open for writing, or there is none. Errors of the folder are passed on unchanged.
+   * @throws DatabaseError when it is open for writing, there is none, or the code for this cannot be loaded. Errors of the folder are passed on unchanged.
    * @example
    * ```ts
    * const { written, filterBytes } = await Database.refilter(new WritableNodeFolder('path/to/database'));
@@ -185,7 +187,7 @@ export class Database extends AsyncBaseReader {
   static async refilter(folder: WritableFolder, options: RefilterDatabaseOptions = {}): Promise<RefilterReport> {
     mustHaveAtMost('Database.refilter', 'a folder and options', 2, arguments.length);
     mustBeWritable(folder);
-    const { refilterDatabase } = await import('./refilter.js');
+    const { refilterDatabase } = await loadedCode('refiltering', import('./refilter.js'));
     return refilterDatabase(folder, options);
   }
 

@@ -1,5 +1,6 @@
 /** The policy of fitted filters. Its code is loaded on demand: with its kernel, it is a twentieth of what a page loads to open a database. */
 import type { FilterPolicy, FitOptions, FittedBloomFilterPolicy } from '@bloom/policy';
+import { loadedCode } from '../folder/loaded-code.js';
 
 type FittedClass = typeof FittedBloomFilterPolicy;
 
@@ -16,9 +17,9 @@ export function mayBeFitted(options: { readonly fitFilters?: unknown; readonly f
   return fitFilters !== false || (typeof filterPolicy === 'object' && filterPolicy !== null && 'extraBytes' in filterPolicy);
 }
 
-/** Loads the class. */
+/** Loads the class. @throws DatabaseError `BLOOM_NOT_LOADED`. */
 export async function loadFittedFilters(): Promise<void> {
-  fitted ??= (await import('./fitted-policy.js')).FittedBloomFilterPolicy;
+  fitted ??= (await loadedCode('fitted filters', import('./fitted-policy.js'))).FittedBloomFilterPolicy;
 }
 
 /** REQUIRES: the class is loaded or provided. */

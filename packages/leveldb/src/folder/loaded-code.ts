@@ -1,0 +1,16 @@
+import { DatabaseError } from './database-error.js';
+
+/**
+ * Code that is loaded on demand. If that fails, the next call loads it again.
+ *
+ * @param purpose what needs it, for the error.
+ * @throws DatabaseError `BLOOM_NOT_LOADED`.
+ */
+export async function loadedCode<Module>(purpose: string, loading: Promise<Module>): Promise<Module> {
+  try {
+    return await loading;
+  } catch (cause) {
+    const advice = 'a page may be offline, or the site may have a new version: try again, or load the page again';
+    throw new DatabaseError('BLOOM_NOT_LOADED', `the code for ${purpose} could not be loaded: ${advice}`, { cause });
+  }
+}
