@@ -109,6 +109,10 @@ export class MemoryOpfs {
     },
   };
 
+  has(folder: string): boolean {
+    return this.#root.items.has(folder);
+  }
+
   /** Sets whether another worker has a file of a folder open. */
   setOpen(folder: string, name: string, isOpen: boolean): void {
     const file = (this.#root.items.get(folder) as MemoryDirectory).items.get(name) as MemoryFile;

@@ -57,3 +57,15 @@ test.each<[string, () => Promise<unknown>]>([
   expect(await rejection(call())).toMatchObject({ code: 'BLOOM_LOCKED', message: expect.stringContaining('already open for writing') as string });
   expect(performance.now() - start).toBeLessThan(3000);
 });
+
+test('a folder is removed before its lock is released: another worker may create a database in it then', async () => {
+  opfs.held.delete(LOCK);
+  opfs.setOpen('db', 'MANIFEST-000002', false);
+  const folder = new WritableOpfsFolder('db');
+  const remove = folder.removeFolder.bind(folder);
+  const held: boolean[] = [];
+  folder.removeFolder = () => (held.push(opfs.held.has(LOCK)), remove());
+  await Database.destroy(folder);
+  expect(held).toEqual([true]);
+  expect(opfs.has('db')).toBe(false);
+});

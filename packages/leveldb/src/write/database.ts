@@ -126,7 +126,6 @@ export class Database extends AsyncBaseReader {
       // The folder no longer exists.
       if (!isMissing(error)) throw error;
     }
-    await folder.removeFolder();
   }
 
   /**

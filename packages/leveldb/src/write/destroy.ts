@@ -15,7 +15,7 @@ export function isDatabase(names: readonly string[]): boolean {
 }
 
 /**
- * Deletes the files of a database.
+ * Deletes the files of a database, and the folder if nothing else is in it.
  *
  * @throws the first error of a file that could not be deleted. All other tables and logs are then deleted, and what makes the folder a database
  *   is still there, so that the call can be repeated.
@@ -23,7 +23,14 @@ export function isDatabase(names: readonly string[]): boolean {
 export async function destroyDatabase(folder: WritableFolder, settings: HoldSettings): Promise<void> {
   await mustBeLevelDb(folder);
   const hold = await holdFolder(folder, settings);
-  await runEnding(() => deleteFiles(hold.folder), () => hold.release());
+  // Where folders are not pinned, the lock is no file of the folder, and another program may create a database as soon as it is released.
+  const isPinned = hold.folder !== folder;
+  const work = async (): Promise<void> => {
+    await deleteFiles(hold.folder);
+    if (!isPinned) await folder.removeFolder();
+  };
+  await runEnding(work, () => hold.release());
+  if (isPinned) await folder.removeFolder();
 }
 
 async function deleteFiles(folder: WritableFolder): Promise<void> {
