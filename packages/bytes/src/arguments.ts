@@ -139,8 +139,9 @@ export function mustBeOptions(owner: string, options: unknown, known: Readonly<R
  */
 export function copiedOptions<Options extends object>(owner: string, options: Options, known: Readonly<Record<keyof Options & string, true>>): Options {
   mustBeOptions(owner, options, known);
-  const names = Object.keys(known).filter((name) => name in options);
-  return Object.fromEntries(names.map((name) => [name, options[name as keyof Options]])) as Options;
+  const copy: Record<string, unknown> = {};
+  for (const name in known) if (name in options) copy[name] = (options as Record<string, unknown>)[name];
+  return copy as Options;
 }
 
 /**

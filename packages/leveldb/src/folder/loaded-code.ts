@@ -10,7 +10,6 @@ export async function loadedCode<Module>(purpose: string, loading: Promise<Modul
   try {
     return await loading;
   } catch (cause) {
-    const advice = 'a page may be offline, or the site may have a new version: try again, or load the page again';
-    throw new DatabaseError('BLOOM_NOT_LOADED', `the code for ${purpose} could not be loaded: ${advice}`, { cause });
+    throw new DatabaseError('BLOOM_NOT_LOADED', `the code for ${purpose} could not be loaded: try again, or load the page again`, { cause });
   }
 }

@@ -1,4 +1,4 @@
-import { copiedOptions, mustBeBoolean, mustBeWhole } from '@bloom/bytes/internal';
+import { mustBeBoolean, mustBeWhole } from '@bloom/bytes/internal';
 import { BloomFilterPolicy, type FilterPolicy, type FitOptions, mustBeFilterPolicy } from '@bloom/policy';
 import { BlockCache, bytewiseComparator, type Codec, type Comparator, MemorySink, TableBuilder, type TableBuilderOptions } from '@bloom/sstable';
 import { internalKeyComparator, internalKeyPolicy, internalTableOptions } from '@bloom/sstable/database';
@@ -183,12 +183,11 @@ function reusedLogsOf(reuseLogs: DatabaseOptions['reuseLogs'] = false): Settings
 }
 
 /**
- * REQUIRES: if the options `mayBeFitted`, fitted filters are loaded or provided.
+ * REQUIRES: the options have been copied by `copiedOptions`; if they `mayBeFitted`, fitted filters are loaded or provided.
  *
  * @throws TypeError or RangeError, which names the option that is wrong.
  */
-export function settingsOf(unchecked: DatabaseOptions): Settings {
-  const options = copiedOptions('Database.open', unchecked, DATABASE_OPTIONS);
+export function settingsOf(options: DatabaseOptions): Settings {
   const { filterPolicies, codecs, tailBytes, readAheadBytes, gapBytes } = options;
   const comparator = comparatorOf('comparator', options.comparator);
   const holding = holdSettingsOf(options);

@@ -95,12 +95,8 @@ export class Database extends AsyncBaseReader {
   static async open(folder: WritableFolder, options: DatabaseOptions = {}): Promise<Database> {
     mustHaveAtMost('Database.open', 'a folder and options', 2, arguments.length);
     mustBeWritable(folder);
-    let own = options;
-    if (mayBeFitted(options)) {
-      // The caller may change its own.
-      own = copiedOptions('Database.open', options, DATABASE_OPTIONS);
-      await loadFittedFilters();
-    }
+    const own = copiedOptions('Database.open', options, DATABASE_OPTIONS);
+    if (mayBeFitted(own)) await loadFittedFilters();
     return new Database(await OpenDatabase.open(folder, settingsOf(own)));
   }
 

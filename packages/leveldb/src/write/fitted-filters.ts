@@ -12,8 +12,8 @@ export function provideFittedFilters(given: FittedClass): void {
 }
 
 /** Whether a policy may be fitted, or is to be made for these options: `loadFittedFilters` must then settle before they are used. */
-export function mayBeFitted(options: { readonly fitFilters?: unknown; readonly filterPolicy?: unknown } | null): boolean {
-  const { fitFilters = false, filterPolicy } = options ?? {};
+export function mayBeFitted(options: { readonly fitFilters?: unknown; readonly filterPolicy?: unknown }): boolean {
+  const { fitFilters = false, filterPolicy } = options;
   return fitFilters !== false || (typeof filterPolicy === 'object' && filterPolicy !== null && 'extraBytes' in filterPolicy);
 }
 
