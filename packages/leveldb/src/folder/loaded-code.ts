@@ -3,13 +3,12 @@ import { DatabaseError } from './database-error.js';
 /**
  * Code that is loaded on demand. If that fails, the next call loads it again.
  *
- * @param purpose what needs it, for the error.
  * @throws DatabaseError `BLOOM_NOT_LOADED`.
  */
-export async function loadedCode<Module>(purpose: string, loading: Promise<Module>): Promise<Module> {
+export async function loadedCode<Module>(loading: Promise<Module>): Promise<Module> {
   try {
     return await loading;
   } catch (cause) {
-    throw new DatabaseError('BLOOM_NOT_LOADED', `the code for ${purpose} could not be loaded: try again, or load the page again`, { cause });
+    throw new DatabaseError('BLOOM_NOT_LOADED', 'code could not be loaded: try again, or load the page again', { cause });
   }
 }

@@ -155,7 +155,7 @@ export class Database extends AsyncBaseReader {
     mustHaveAtMost('Database.repair', 'a folder and options', 2, arguments.length);
     mustBeWritable(folder);
     // Loaded on demand: few programs need it.
-    const { repairDatabase } = await loadedCode('repairs', import('./repair/repair.js'));
+    const { repairDatabase } = await loadedCode(import('./repair/repair.js'));
     return repairDatabase(folder, options);
   }
 
@@ -182,7 +182,7 @@ export class Database extends AsyncBaseReader {
   static async refilter(folder: WritableFolder, options: RefilterDatabaseOptions = {}): Promise<RefilterReport> {
     mustHaveAtMost('Database.refilter', 'a folder and options', 2, arguments.length);
     mustBeWritable(folder);
-    const { refilterDatabase } = await loadedCode('refiltering', import('./refilter.js'));
+    const { refilterDatabase } = await loadedCode(import('./refilter.js'));
     return refilterDatabase(folder, options);
   }
 

@@ -19,7 +19,7 @@ export function mayBeFitted(options: { readonly fitFilters?: unknown; readonly f
 
 /** Loads the class. @throws DatabaseError `BLOOM_NOT_LOADED`. */
 export async function loadFittedFilters(): Promise<void> {
-  fitted ??= (await loadedCode('fitted filters', import('./fitted-policy.js'))).FittedBloomFilterPolicy;
+  fitted ??= (await loadedCode(import('./fitted-policy.js'))).FittedBloomFilterPolicy;
 }
 
 /** REQUIRES: the class is loaded or provided. */
