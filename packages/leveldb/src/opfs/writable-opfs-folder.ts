@@ -312,15 +312,16 @@ export class WritableOpfsFolder implements WritableFolder {
    */
   async #doing<T>(name: string, call: () => Promise<T>): Promise<T> {
     const start = now();
-    let lockedSince: number | undefined;
+    /** When the lock was last seen free. */
+    let freeAt = start;
     for (let wait = 1; ; wait = Math.min(2 * wait, MAX_WAIT_MS)) {
       try {
         return await call();
       } catch (error) {
         if (nameOf(error) === 'NotFoundError') this.#directory = undefined;
         if (nameOf(error) !== 'NoModificationAllowedError') throw folderErrorOf(error, name);
-        lockedSince = (await this.#isLockedElsewhere()) ? (lockedSince ?? now()) : undefined;
-        if (lockedSince !== undefined && now() - lockedSince >= LOCKED_MS) throw this.#locked();
+        if (!(await this.#isLockedElsewhere())) freeAt = now();
+        else if (now() - freeAt >= LOCKED_MS) throw this.#locked();
         if (now() - start > PATIENCE_MS) throw new DatabaseError('BLOOM_LOCKED', `${name} in ${this.name} is open elsewhere`, { cause: error });
       }
       await delay(wait);
