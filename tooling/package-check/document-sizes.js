@@ -19,7 +19,7 @@ const MAX_README_LINES = 150;
 const MAX_NAMES = 90;
 
 /** The most names that all entry points export together. */
-const MAX_ALL_NAMES = 565;
+const MAX_ALL_NAMES = 566;
 
 /** Entry points for sibling packages, which promise nothing to others. */
 const INTERNAL = /\binternal\b/;

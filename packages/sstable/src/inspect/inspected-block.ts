@@ -27,6 +27,11 @@ export interface InspectedEntry {
 
 /** A block, decoded as far as possible. Its entries are accessed by number. */
 export class InspectedBlock {
+  readonly #walk: BlockWalk;
+  /** Where each entry starts. */
+  readonly #starts: Uint32Array;
+  /** The number of the restart that points to each entry, or -1. */
+  readonly #restarts: Int32Array;
   readonly structure: Structure;
   readonly handle: BlockHandle;
   /** The type byte of the trailer. */
@@ -43,11 +48,6 @@ export class InspectedBlock {
   readonly restartCount: number;
   /** Bytes from the start of the contents to where the entries end and the restarts start; 0 when there are no entries. */
   readonly entriesEnd: number;
-  readonly #walk: BlockWalk;
-  /** Where each entry starts. */
-  readonly #starts: Uint32Array;
-  /** The number of the restart that points to each entry, or -1. */
-  readonly #restarts: Int32Array;
 
   /** Made by {@link inspectBlock}, from the trailer alone where the block is too large to be read. */
   constructor(place: Place, stored: Uint8Array, decoding: BlockDecoding, size = stored.length - BLOCK_TRAILER_LENGTH) {
