@@ -158,7 +158,8 @@ describe('copiedOptions', () => {
   });
 
   test('refuses unknown names', () => {
-    expect(() => copiedOptions('openShelf', { maxByte: 5 }, known)).toThrow(new TypeError('openShelf has no option "maxByte": did you mean maxBytes?'));
+    const given: object = { maxByte: 5 };
+    expect(() => copiedOptions('openShelf', given, known)).toThrow(new TypeError('openShelf has no option "maxByte": did you mean maxBytes?'));
   });
 });
 
