@@ -140,7 +140,7 @@ export function mustBeOptions(owner: string, options: unknown, known: Readonly<R
 export function copiedOptions<Options extends object>(owner: string, options: Options, known: Readonly<Record<keyof Options & string, true>>): Options {
   mustBeOptions(owner, options, known);
   const copy: Record<string, unknown> = {};
-  for (const name in known) if (name in options) copy[name] = (options as Record<string, unknown>)[name];
+  for (const name of Object.keys(known)) if (name in options) copy[name] = (options as Record<string, unknown>)[name];
   return copy as Options;
 }
 

@@ -157,6 +157,12 @@ describe('copiedOptions', () => {
     expect(copiedOptions('openShelf', { maxBytes: undefined, comparator: null }, known)).toStrictEqual({ maxBytes: undefined, comparator: null });
   });
 
+  test('copies no name that all objects inherit', () => {
+    const inherited = { borrowed: true } as const;
+    const names = Object.assign(Object.create(inherited) as object, known);
+    expect(copiedOptions('openShelf', Object.create(inherited) as object, names)).toStrictEqual({});
+  });
+
   test('refuses unknown names', () => {
     const given: object = { maxByte: 5 };
     expect(() => copiedOptions('openShelf', given, known)).toThrow(new TypeError('openShelf has no option "maxByte": did you mean maxBytes?'));
