@@ -19,9 +19,6 @@ const FEW_BYTES = 64 * 2 ** 10;
 /** How often, in milliseconds, to check that a file being appended to without a sync is still there. The check takes as long as a small write. */
 const LOOK_INTERVAL = 1000;
 
-/** How long after its creation, in milliseconds, the first bytes of a file need no check: most files are created to be written at once. */
-const NEW_FILE_MS = 1;
-
 /**
  * The number of unsynced bytes at which a sync starts on another thread, so that the next awaited sync has less to do. At the end of a
  * log of 4 MB, where nothing else can be written, that sync took 20 ms without it and 5 with it.
@@ -43,7 +40,7 @@ export function createFile(path: string): NodeWritableFile {
     } catch (error) {
       if (codeOf(error) !== 'EEXIST') throw error;
     }
-    if (fd !== undefined) return closingIfItFails(fd, () => new NodeWritableFile(fd, path, fstatSync(fd).nlink, now() + NEW_FILE_MS));
+    if (fd !== undefined) return closingIfItFails(fd, () => new NodeWritableFile(fd, path, fstatSync(fd).nlink));
     try {
       unlinkSync(path);
     } catch (error) {
@@ -89,7 +86,6 @@ export class NodeWritableFile implements WritableFile {
   readonly #path: string;
   /** When to check next that the file still has its name; Infinity on file systems that do not count the names of a file. */
   #nextLook: number;
-  readonly #newUntil: number;
   #closing: Promise<void> | undefined;
   /** Whether something was written since the last sync. */
   #isDirty = false;
@@ -101,21 +97,17 @@ export class NodeWritableFile implements WritableFile {
   /** Called with each check of the file: checks its folder. */
   onLook: (() => void) | undefined;
 
-  /**
-   * @param nameCount how many names the file has, as the system counts them.
-   * @param newUntil until when it counts as just created.
-   */
-  constructor(fd: number, path: string, nameCount: number, newUntil = 0) {
+  /** @param nameCount how many names the file has, as the system counts them. */
+  constructor(fd: number, path: string, nameCount: number) {
     this.#fd = fd;
     this.#path = path;
     this.#nextLook = nameCount === 0 ? Infinity : 0;
-    this.#newUntil = newUntil;
   }
 
   append(bytes: Uint8Array): void | Promise<void> {
     const time = now();
     if (time >= this.#nextLook) {
-      if (time >= this.#newUntil) this.#look();
+      this.#look();
       this.#nextLook = time + LOOK_INTERVAL;
     }
     if (this.#earlyFailure !== undefined) throw this.#earlyFailure;

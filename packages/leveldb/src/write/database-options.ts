@@ -211,10 +211,8 @@ export function settingsOf(options: DatabaseOptions): Settings {
     omitLargeFilters: true,
   };
   const policyWith = bloomPolicies(filterPolicy);
-  // Checks what is not checked above, before anything is read.
-  const { comparator: order, filterPolicy: policy, filterRange } = options;
-  const isPlain = order === undefined && policy === undefined && filterRange === undefined && levelBits === undefined;
-  if (!isPlain || !['snappy', 'none'].includes(compression as string)) new TableBuilder(new MemorySink(), building);
+  // Checks the options before anything is read.
+  new TableBuilder(new MemorySink(), building);
   const own = typeof compression === 'object' ? [compression] : [];
   const reading: ReaderOptions = { readAheadBytes, gapBytes, tailBytes };
   const cache = options.cache === undefined ? new BlockCache(DEFAULT_CACHE_BYTES) : options.cache;
