@@ -11,8 +11,8 @@ import { outcomeOf, sideBySide } from '@bloom/checks/side-by-side.js';
 const require = createRequire(import.meta.url);
 
 /**
- * The newest compiler, the oldest supported one, and the one that the project uses. The newest is written in Go, so it compiles with all
- * settings. The others are ten times as slow: each compiles for every host and with all module settings, but not with all pairs of these.
+ * The newest compiler, the oldest supported one, and the one that the project uses. The newest, which is written in Go, compiles every pair of
+ * host and module settings. The others take several times as long, so each compiles every host and every module setting, but not every pair.
  */
 const compilers = [
   { compiler: 'typescript-newest', isFast: true },

@@ -1,5 +1,5 @@
-// Compares arrays of numbers and buffers by their bytes, because Vitest's own comparison visits every element of an array as if it were an object,
-// and takes all buffers and DataViews of one size for equal. For arrays that differ, Vitest's comparison reports where.
+// Compares typed arrays, buffers and DataViews by their bytes. Vitest's own comparison visits every element of an array as if it were an object,
+// and does not see the contents of buffers and DataViews. For arrays that differ, it reports where.
 import { expect } from 'vitest';
 
 /**

@@ -13,7 +13,7 @@ import { directoryAt, namesOfPath } from './opfs-path.js';
 /** How long to wait for a file that another worker holds. A terminated worker releases its lock before it releases its files. */
 const PATIENCE_MS = 5000;
 
-/** How long another worker must have the lock before it counts as alive. In Chromium, a terminated one kept its lock for 20 ms and its files for 60. */
+/** How long another worker must hold the lock before it counts as alive: a terminated one holds it for a short time. */
 const LOCKED_MS = 500;
 
 /** The longest wait between two attempts, in milliseconds. */

@@ -1,4 +1,4 @@
-/** The policy of fitted filters. Its code is loaded on demand: with its kernel, it is a twentieth of what a page loads to open a database. */
+/** The policy of fitted filters. Its code and its kernel are loaded on demand, because few databases use it. */
 import type { FilterPolicy, FitOptions, FittedBloomFilterPolicy } from '@bloom/policy';
 import { loadedCode } from '../folder/loaded-code.js';
 
