@@ -90,20 +90,19 @@ function closeRefused(id: string, fd: number): void {
   closeSync(fd);
 }
 
-/** The identity of the LOCK file at `path` while its folder is locked by this thread; undefined otherwise. */
-export function heldLock(path: string): string | undefined {
-  const id = lockIdentity(path);
-  return id !== undefined && locked.has(id) ? id : undefined;
+/** Whether this thread has locked a folder, whose LOCK has these stats. */
+export function holdsLock(stats: BigIntStats): boolean {
+  return locked.has(identityOf(stats));
 }
 
 /** The identity of the folder's LOCK file; undefined when there is none. */
-export function lockIdentity(path: string): string | undefined {
+function lockIdentity(path: string): string | undefined {
   const stats = lstatSync(join(path, LOCK), { bigint: true, throwIfNoEntry: false });
   return stats && identityOf(stats);
 }
 
 /** The identity of a file or a folder, which is unique as long as it is open. */
-export function identityOf({ dev, ino }: BigIntStats): string {
+function identityOf({ dev, ino }: BigIntStats): string {
   return `${dev}:${ino}`;
 }
 

@@ -1,19 +1,33 @@
-import { closeSync, constants, openSync, statSync } from 'node:fs';
+import { closeSync, constants, lstatSync, openSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import { FolderError } from '../folder/folder.js';
-import { heldLock, identityOf, lockIdentity } from './folder-lock.js';
+import { LOCK } from '../format/file-name.js';
+import { holdsLock } from './folder-lock.js';
 import { codeOf } from './system-error.js';
 
 /** The folder that a path led to when a database was opened. It can be sent to a thread. */
 export interface FolderPin {
   /** Absolute, so that it does not depend on the current directory of the process. */
   readonly path: string;
-  readonly folder: string;
+  readonly lockPath: string;
+  readonly folder: NodeIdentity;
   /** The identity of LOCK, if the folder is locked. */
-  readonly lock: string | undefined;
+  readonly lock: NodeIdentity | undefined;
 }
 
+/** What tells a file or a folder from all others as long as it is open. */
+interface NodeIdentity {
+  readonly dev: bigint;
+  readonly ino: bigint;
+}
+
+const EXACTLY = { bigint: true, throwIfNoEntry: false } as const;
+
 export function pinFolder(path: string): FolderPin {
-  return { path, folder: identityOf(statSync(path, { bigint: true })), lock: heldLock(path) };
+  const { dev, ino } = statSync(path, { bigint: true });
+  const lockPath = join(path, LOCK);
+  const lock = lstatSync(lockPath, EXACTLY);
+  return { path, lockPath, folder: { dev, ino }, lock: lock && holdsLock(lock) ? { dev: lock.dev, ino: lock.ino } : undefined };
 }
 
 /**
@@ -31,18 +45,24 @@ export function keepFolderOpen(path: string): () => void {
 /**
  * Checks that a path still leads to the folder that was pinned: a database that took its place must not be written to.
  *
+ * Opening and closing a small database calls this 20 times, mostly in code that V8 has not optimized. There, comparing numbers takes a third of
+ * the time of comparing strings that are made of them.
+ *
  * @throws FolderError `BLOOM_FOLDER_CHANGED`.
  */
-export function mustBePinned({ path, folder, lock }: FolderPin): void {
-  let now: string | undefined;
+export function mustBePinned({ path, lockPath, folder, lock }: FolderPin): void {
+  let now: NodeIdentity | undefined;
   try {
-    const stats = statSync(path, { bigint: true, throwIfNoEntry: false });
-    now = stats && identityOf(stats);
+    now = statSync(path, EXACTLY);
   } catch (error) {
     if (codeOf(error) !== 'ENOTDIR') throw error;
   }
-  if (now !== folder) throw new FolderError('BLOOM_FOLDER_CHANGED', `${path} was deleted, or replaced by another folder, since the database was opened`);
-  if (lock !== undefined && lockIdentity(path) !== lock) {
+  if (!isSame(now, folder)) throw new FolderError('BLOOM_FOLDER_CHANGED', `${path} was deleted, or replaced by another folder, since the database was opened`);
+  if (lock !== undefined && !isSame(lstatSync(lockPath, EXACTLY), lock)) {
     throw new FolderError('BLOOM_FOLDER_CHANGED', `LOCK in ${path} was deleted or replaced since the database was opened, so others may be writing to it`, { file: 'LOCK' });
   }
+}
+
+function isSame(a: NodeIdentity | undefined, b: NodeIdentity): boolean {
+  return a?.ino === b.ino && a.dev === b.dev;
 }
