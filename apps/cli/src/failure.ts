@@ -33,7 +33,7 @@ export function failureOf(file: string, error: unknown): unknown {
   if (isHttpError(error)) return new Failure(`${file}: ${/^s3:/i.test(file) ? bucketProblem(error) : httpProblem(error)}`, { cause: error });
   if (isSystemError(error)) {
     if (error.code === 'ENOENT' && isUrl(file)) return new Failure(urlProblem(file), { cause: error });
-    const problem = error.code === 'ENOTDIR' && existsSync(file) ? 'is a file, not a folder' : (SYSTEM_PROBLEMS[error.code] ?? systemProblem(error));
+    const problem = error.code === 'ENOTDIR' && existsSync(file) ? 'is a file, not a folder' : systemProblem(error);
     return new Failure(`${file}: ${problem}`, { cause: error });
   }
   return error;
@@ -95,8 +95,9 @@ const SYSTEM_PROBLEMS: Readonly<Record<string, string>> = {
   EADDRINUSE: 'in use by another program',
 };
 
-/** The description in Node's message, without code and path: `EFOO: description, open 'path'`. */
-function systemProblem({ code, message, syscall }: NodeJS.ErrnoException): string {
+/** The problem that an error of the operating system reports, in words; without words of our own, as in Node's message: `EFOO: description, open 'path'`. */
+export function systemProblem({ code, message, syscall }: NodeJS.ErrnoException & { readonly code: string }): string {
+  if (Object.hasOwn(SYSTEM_PROBLEMS, code)) return SYSTEM_PROBLEMS[code]!;
   const end = syscall === undefined ? -1 : message.indexOf(`, ${syscall}`);
   return end < 0 ? message : `${message.slice(`${code}: `.length, end)} (${code})`;
 }

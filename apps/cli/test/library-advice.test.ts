@@ -1,8 +1,10 @@
 // The libraries' messages advise programs; the command shows them without what its users cannot do.
+import { BulkError } from '@bloom/bulk';
 import { Database, DatabaseError, WritableMemoryFolder } from '@bloom/leveldb';
 import { MemorySink, MemorySource, SyncTable, TableBuilder } from '@bloom/sstable';
 import { expect, test } from 'vitest';
 import { Failure, failureOf } from '../src/failure.js';
+import { storeFailure } from '../src/inputs/store-argument.js';
 import { databaseFailure } from '../src/inputs/written-database.js';
 import { withoutAdvice } from '../src/library-advice.js';
 
@@ -52,6 +54,13 @@ test('a database that cannot be written any more is reported with the reason in 
   const cause = Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC', syscall: 'write' });
   const ended = databaseFailure('it', new DatabaseError('BLOOM_WRITING_ENDED', 'the database ended', { cause }));
   expect(ended).toEqual(new Failure('it: no space left on the device: earlier writes can be read'));
+});
+
+test('a store that cannot be written is reported with the reason in the words of the command', () => {
+  const cause = Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC', syscall: 'write' });
+  const failed = storeFailure(new BulkError('BLOOM_STORE_FAILED', `store: could not write 1.ldb: ${cause.message}`, { cause }));
+  expect(failed).toEqual(new Failure('store: could not write 1.ldb: no space left on the device (BLOOM_STORE_FAILED)'));
+  expect(storeFailure(Object.assign(cause, { path: 'store/1.ldb' }))).toEqual(new Failure('store/1.ldb: no space left on the device'));
 });
 
 test.each([

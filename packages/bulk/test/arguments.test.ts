@@ -154,3 +154,10 @@ test('a FolderStore whose folder cannot be made fails with the code of a store',
   const store = new FolderStore(join(file, 'folder'));
   await expect(store.replace({ name: 'CURRENT', bytes: key, sha256: '' }, undefined)).rejects.toMatchObject({ name: 'BulkError', code: 'BLOOM_STORE_FAILED' });
 });
+
+// Node's own recursive mkdir does not end there.
+test.skipIf(process.platform !== 'linux')('a FolderStore in a folder that no folder can be made in fails', async () => {
+  const store = new FolderStore('/proc/bloom/store');
+  await expect(store.replace({ name: 'CURRENT', bytes: key, sha256: '' }, undefined)).rejects.toMatchObject({ name: 'BulkError', code: 'BLOOM_STORE_FAILED' });
+  await expect(store.put({ name: 'CURRENT', bytes: key, sha256: '' })).rejects.toThrow();
+});

@@ -5,7 +5,7 @@ import { type S3Fetch, s3StoreOf } from '@bloom/bulk/s3';
 import type { Signal } from '@bloom/bytes';
 import type { Folder } from '@bloom/leveldb';
 import { CorruptionError } from '@bloom/sstable';
-import { Failure, isSystemError, mustBeWrittenHere, placedProblem } from '../failure.js';
+import { Failure, isSystemError, mustBeWrittenHere, placedProblem, systemProblem } from '../failure.js';
 import { withCause } from '../http-problem.js';
 import type { Trace } from './trace.js';
 
@@ -68,10 +68,15 @@ async function namesIn(store: Store, signal: Signal | undefined): Promise<string
 /** Turns an error of parts, a store or a published database into a failure. Returns other errors unchanged. */
 export function storeFailure(error: unknown): unknown {
   if (error instanceof BulkError) {
-    const problem = error.code === 'BLOOM_STORE_FAILED' ? withCause(error.message, error) : error.message;
-    return new Failure(`${problem} (${error.code})`, { cause: error });
+    return new Failure(`${storeProblem(error)} (${error.code})`, { cause: error });
   }
   if (error instanceof CorruptionError) return new Failure(`${error.file === undefined ? '' : `${error.file}: `}${placedProblem(error)} (${error.code})`, { cause: error });
-  if (isSystemError(error)) return new Failure(error.message, { cause: error });
+  if (isSystemError(error)) return new Failure(`${error.path === undefined ? '' : `${error.path}: `}${systemProblem(error)}`, { cause: error });
   return error;
+}
+
+function storeProblem(error: BulkError): string {
+  const { message, cause } = error;
+  if (error.code !== 'BLOOM_STORE_FAILED') return message;
+  return isSystemError(cause) && message.endsWith(cause.message) ? `${message.slice(0, -cause.message.length)}${systemProblem(cause)}` : withCause(message, error);
 }

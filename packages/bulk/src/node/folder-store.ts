@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
-import { link, mkdir, open, readdir, readFile, rename, rm, stat, unlink, utimes } from 'node:fs/promises';
+import { link, open, readdir, readFile, rename, rm, stat, unlink, utimes } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Signal } from '@bloom/bytes';
@@ -190,7 +190,7 @@ export class FolderStore implements Store {
     const create = () => open(temporary, 'wx', 0o644);
     const handle = await create().catch(async (error: unknown) => {
       if (codeOf(error) !== 'ENOENT') throw error;
-      await mkdir(this.path, { recursive: true });
+      await new WritableNodeFolder(this.path).createFolder();
       return create();
     });
     try {
@@ -225,12 +225,12 @@ export class FolderStore implements Store {
   }
 
   async #lock(signal: Signal | undefined): Promise<FolderLock> {
+    const folder = new WritableNodeFolder(this.path);
     try {
-      await mkdir(this.path, { recursive: true });
+      await folder.createFolder();
     } catch (error) {
       throw this.#failed('make its folder', error);
     }
-    const folder = new WritableNodeFolder(this.path);
     const end = Date.now() + this.#patienceMs;
     for (let waitMs = 1; ; waitMs = Math.min(2 * waitMs, 50)) {
       signal?.throwIfAborted();
