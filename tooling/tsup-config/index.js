@@ -23,23 +23,26 @@ const shared = {
  * @returns {Options}
  */
 export function library(entry, imported = []) {
+  const { imports, optionalDependencies = {} } = manifest();
+  // Other packages have been built, and their declarations are read several times as fast as their sources. `#` names stand for sources until then.
+  const conditions = imports === undefined ? { customConditions: [] } : {};
   return {
     ...shared,
     entry: [...entry, ...imported],
     platform: 'neutral',
     tsconfig: 'tsconfig.node.json',
     // A declaration marked `@internal` is for the other files of its package. tsup 8 sets `baseUrl`, which TypeScript 6 reports as deprecated.
-    dts: { entry, compilerOptions: { stripInternal: true, ignoreDeprecations: '6.0' } },
-    // The host that loads the package resolves these.
-    external: [/^#/, /^node:/, ...optionalDependencies()],
+    dts: { entry, compilerOptions: { stripInternal: true, ignoreDeprecations: '6.0', ...conditions } },
+    // The host that loads the package resolves these. tsup would bundle optional dependencies, unlike others.
+    external: [/^#/, /^node:/, ...Object.keys(optionalDependencies)],
   };
 }
 
-/** The optional dependencies of the package being built. tsup would bundle them, unlike other dependencies. */
-function optionalDependencies() {
+/** @returns {{ imports?: object, optionalDependencies?: Record<string, string> }} of the package being built */
+function manifest() {
   /** @type {unknown} */
-  const manifest = JSON.parse(readFileSync('package.json', 'utf8'));
-  return Object.keys(/** @type {{ optionalDependencies?: Record<string, string> }} */ (manifest).optionalDependencies ?? {});
+  const content = JSON.parse(readFileSync('package.json', 'utf8'));
+  return /** @type {{ imports?: object, optionalDependencies?: Record<string, string> }} */ (content);
 }
 
 /**
