@@ -24,8 +24,13 @@ export function isSmallBatch(byteLength: number, { blockSize, maxBlockBytes }: B
 }
 
 /** Whether a memtable is to become a table. LevelDB decides by its memory only, and writes an index of any size. */
-export function isFull({ memoryUsage, tableBound }: Memtable, { writeBufferSize, blockSize, maxBlockBytes }: BlockLimits & { readonly writeBufferSize: number }): boolean {
-  return memoryUsage > writeBufferSize || tableBound.indexBytes(blockSize) > maxBlockBytes / 2;
+export function isFull(memtable: Memtable, limits: BlockLimits & { readonly writeBufferSize: number }): boolean {
+  return memtable.memoryUsage > limits.writeBufferSize || !hasIndexRoom(memtable, limits);
+}
+
+/** Whether the index of a table of the memtable leaves room for another batch. */
+export function hasIndexRoom({ tableBound }: Memtable, { blockSize, maxBlockBytes }: BlockLimits): boolean {
+  return tableBound.indexBytes(blockSize) <= maxBlockBytes / 2;
 }
 
 /** Why the operations of a batch do not fit into a table; undefined when they do. LevelDB has no such limit. */

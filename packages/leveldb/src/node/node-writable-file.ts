@@ -1,8 +1,10 @@
 import { close, closeSync, constants, fdatasync, fstatSync, openSync, unlinkSync, write, writeSync } from 'node:fs';
 import { open } from 'node:fs/promises';
+import { setImmediate } from 'node:timers';
 import { promisify } from 'node:util';
 import { FolderError } from '../folder/folder.js';
 import { now } from '../folder/pacer.js';
+import { endProcess, isProcessEnding } from '../folder/process-end.js';
 import type { WritableFile } from '../folder/writable-folder.js';
 import { codeOf } from './system-error.js';
 
@@ -77,6 +79,17 @@ function closingIfItFails<T>(fd: number, use: () => T): T {
   }
 }
 
+let isListening = false;
+
+/** As in classic-level, writes that were called before `process.exit` are made. A worker thread gets the event too. */
+function listenForExit(): void {
+  if (isListening) return;
+  isListening = true;
+  process.on('exit', () => {
+    endProcess(setImmediate);
+  });
+}
+
 /**
  * A file of the file system that is being written. It has a descriptor rather than a `FileHandle`, which is closed when it is
  * garbage, even if the database was only left open.
@@ -102,6 +115,7 @@ export class NodeWritableFile implements WritableFile {
     this.#fd = fd;
     this.#path = path;
     this.#nextLook = nameCount === 0 ? Infinity : 0;
+    listenForExit();
   }
 
   append(bytes: Uint8Array): void | Promise<void> {
@@ -112,7 +126,7 @@ export class NodeWritableFile implements WritableFile {
     }
     if (this.#earlyFailure !== undefined) throw this.#earlyFailure;
     this.#isDirty = true;
-    const written = bytes.length > FEW_BYTES ? 0 : writeSync(this.#fd, bytes);
+    const written = bytes.length > FEW_BYTES && !isProcessEnding() ? 0 : writeSync(this.#fd, bytes);
     // Bytes of a short write are left over only if a signal interrupted it, or if the disk is full.
     if (written < bytes.length) return this.#append(bytes, written);
     this.#appended(bytes.length);

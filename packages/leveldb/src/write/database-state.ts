@@ -7,6 +7,7 @@ import { WriteBatchReader } from '../format/write-batch.js';
 import { ClosedError } from '../read/open-state.js';
 import type { View } from '../read/view.js';
 import { Pacer } from '../folder/pacer.js';
+import { isProcessEnding } from '../folder/process-end.js';
 import { ENTRIES_PER_LOOK } from '../table/table-file.js';
 import type { EventSink } from './database-event.js';
 import type { LiveFiles } from './live-files.js';
@@ -126,7 +127,7 @@ export class DatabaseState {
     try {
       for (; reader.next(); sequence++) {
         memtable.add(sequence, reader.type, reader.bytes, reader.keyStart, reader.keyEnd, reader.valueStart, reader.valueEnd);
-        if (pacer?.isDue() === true) return pacer.pause().then(() => this.#insertRest(reader, sequence + 1n, pacer));
+        if (pacer?.isDue() === true && !isProcessEnding()) return pacer.pause().then(() => this.#insertRest(reader, sequence + 1n, pacer));
       }
     } catch (error) {
       // A comparator that throws: the log has the record already, and the memtable may have part of it.

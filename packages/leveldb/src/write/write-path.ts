@@ -10,7 +10,8 @@ import { DatabaseError } from '../folder/database-error.js';
 import type { WritableFolder } from '../folder/writable-folder.js';
 import type { WriteBatch } from '../format/write-batch.js';
 import { delay, Pacer } from '../folder/pacer.js';
-import { isFull } from '../memtable/batch-entries.js';
+import { isProcessEnding } from '../folder/process-end.js';
+import { hasIndexRoom, isFull } from '../memtable/batch-entries.js';
 import { BatchOrder } from '../memtable/batch-order.js';
 import { ENTRIES_PER_LOOK } from '../table/table-file.js';
 import type { BackgroundWork } from './background-work.js';
@@ -60,7 +61,11 @@ export class WritePath {
 
   /** Whether a record can be appended now. */
   get hasRoom(): boolean {
-    return this.#state.failure === undefined && !isFull(this.#state.log.memtable, this.#settings) && this.#level0Length < SLOWDOWN_TABLES;
+    const { failure, log } = this.#state;
+    if (failure !== undefined) return false;
+    // The next opening makes tables of a log of any size.
+    if (isProcessEnding()) return hasIndexRoom(log.memtable, this.#settings);
+    return !isFull(log.memtable, this.#settings) && this.#level0Length < SLOWDOWN_TABLES;
   }
 
   /** Waits until there is room for a record. @param force makes a table of the memtable first. */

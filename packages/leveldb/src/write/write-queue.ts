@@ -1,6 +1,7 @@
 import { compareBytes } from '@bloom/sstable/internal';
 import { WriteBatch, WriteBatchReader } from '../format/write-batch.js';
 import { Pacer } from '../folder/pacer.js';
+import { addWaiting, isProcessEnding, removeWaiting } from '../folder/process-end.js';
 import { MAX_GROUP_BYTES, RefusedBatch, type WritePath } from './write-path.js';
 
 /** The most bytes that are added to a small first batch, so that it is not delayed much. */
@@ -171,8 +172,14 @@ export class WriteQueue {
     return new Promise((resolve, reject) => {
       this.#writers.push({ batch, sync, step, isRead, resolve, reject });
       // Calls that are made at the same time are written as one record.
-      this.#draining ??= Promise.resolve().then(this.#drain);
+      this.#draining ??= this.#drainSoon();
+      if (isProcessEnding()) this.catchUp();
     });
+  }
+
+  #drainSoon(): Promise<void> {
+    addWaiting(this);
+    return Promise.resolve().then(this.#drain);
   }
 
   readonly #write: BatchWriter = async (batch, sync) => {
@@ -211,6 +218,7 @@ export class WriteQueue {
     }
     // In the same step as the check of the queue: the next call starts the drain again.
     this.#draining = undefined;
+    removeWaiting(this);
     return undefined;
   }
 
