@@ -65,8 +65,8 @@ class ItemReader<T extends Item> {
     this.#formats = formats;
     const { highWaterMarkBytes, signal, snapshot } = options;
     if (typeof highWaterMarkBytes !== 'number') this.#highWaterMark = walk.readAheadBytes;
-    // As in classic-level, Infinity counts as 0.
-    else this.#highWaterMark = Number.isFinite(highWaterMarkBytes) ? highWaterMarkBytes : 0;
+    // As in classic-level, Infinity counts as 0, and -1 as the most.
+    else this.#highWaterMark = highWaterMarkBytes >>> 0;
     this.#signal = signal ?? undefined;
     this.#hasSnapshot = snapshot !== undefined && snapshot !== null;
   }

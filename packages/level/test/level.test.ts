@@ -309,7 +309,7 @@ describe('options', () => {
       return found;
     };
     expect([await sizes(0), await sizes(Infinity), await sizes(2), await sizes(3), await sizes(100)]).toEqual([[1, 1, 0], [1, 1, 0], [2, 3, 1], [2, 4, 1], [6, 6, 4]]);
-    expect([await sizes(null as never), await sizes('1' as never)]).toEqual([[6, 6, 4], [6, 6, 4]]);
+    expect([await sizes(null as never), await sizes('1' as never), await sizes(-1)]).toEqual([[6, 6, 4], [6, 6, 4], [6, 6, 4]]);
     await level.close();
   });
 
