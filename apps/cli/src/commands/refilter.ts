@@ -40,7 +40,7 @@ export function addRefilter(program: Command): void {
     .argument('<input>', "a table, a database's folder, or the URL of a table; - is standard input")
     .option('-o, --output <table>', 'the table to write; a folder is changed in place');
   addFilterOptions(command).option('-q, --quiet', 'print only errors to standard error');
-  addSummaryOption(addKeyFormOptions(addHeaderOption(addPluginOptions(command))))
+  addSummaryOption(addKeyFormOptions(addHeaderOption(addPluginOptions(command, true))))
     .addHelpText(
       'after',
       `

@@ -49,7 +49,7 @@ export function addSalvage(program: Command): void {
     )
     .argument('<input...>', "damaged tables or folders of databases, the newest first, or URLs of tables; - is standard input; none is changed")
     .requiredOption('-o, --output <table>', 'the new table, in another file');
-  addHeaderOption(addPluginOptions(command));
+  addHeaderOption(addPluginOptions(command, true));
   addSummaryOption(addKeyFormOptions(command))
     .option('--any-order', 'for keys in an unknown order: keep the order of the file')
     .addHelpText(

@@ -40,7 +40,7 @@ export function addTableOptions(command: Command, bitsPerKey?: number): Command 
       new Option('--block-restart-interval <n>', 'entries from one restart of a block to the next (default: 16)').argParser(wholeNumber(1, 1_000_000)),
     )
     .addOption(new Option('--compression <codec>', 'compression of the blocks: none, snappy, zlib, deflate, or the name of a codec of --codec (default: snappy)'));
-  return addPluginOptions(command);
+  return addPluginOptions(command, true);
 }
 
 /** Adds --max-table-size and --quiet, for commands that write one table or many. */

@@ -22,12 +22,13 @@ export interface Plugins {
 
 export const NO_PLUGINS: Plugins = { comparator: undefined, policies: [], codecs: [] };
 
-/** Adds --comparator, --policy and --codec. */
-export function addPluginOptions(command: Command): Command {
+/** Adds --comparator, --policy and --codec. @param writesFilters whether the command writes filters, for the help. */
+export function addPluginOptions(command: Command, writesFilters = false): Command {
+  const use = writesFilters ? 'repeatable; new filters use the first' : 'repeatable';
   return command
     .option('--comparator <module>', 'the order of the keys: a file or an npm package that exports a comparator; MODULE#NAME names the export')
     .addOption(
-      new Option('--policy <policy>', 'a filter policy: bloom, fitted, goleveldb-bloom, blocked, ribbon or fuse, such as ribbon:0.001, or a module; repeatable; new filters use the first').argParser(several),
+      new Option('--policy <policy>', `a filter policy: bloom, fitted, goleveldb-bloom, blocked, ribbon or fuse, such as ribbon:0.001, or a module; ${use}`).argParser(several),
     )
     .addOption(new Option('--codec <module>', 'a module that exports a codec or an array of codecs; repeatable').argParser(several));
 }
