@@ -41,6 +41,10 @@ describe('writes that nobody awaits are made when the process ends', () => {
   });
 });
 
+test('the process is listened to only while a database is open', () => {
+  expect(spawnSync(process.execPath, [program, root, 'without a listener']).status).toBe(0);
+});
+
 async function countIn(name: string): Promise<number> {
   const database = await Database.open(new WritableNodeFolder(join(root, name)));
   let count = 0;

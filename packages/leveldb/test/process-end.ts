@@ -75,6 +75,14 @@ const cases: Record<string, () => Promise<void>> = {
     // Node has set it, because this module is still running.
     process.exitCode = 0;
   },
+  async 'without a listener'() {
+    const before = process.listenerCount('exit');
+    const [database, other] = [await opened(), await Database.open(new WritableNodeFolder(join(root, `${name} 2`)))];
+    const during = process.listenerCount('exit');
+    await database.close();
+    await other.close();
+    process.exitCode = during === before + 1 && process.listenerCount('exit') === before ? 0 : 2;
+  },
 };
 
 await cases[name]!();

@@ -79,16 +79,13 @@ function closingIfItFails<T>(fd: number, use: () => T): T {
   }
 }
 
-let isListening = false;
+/** The files that are open: while there are any, their databases' writes that were called before `process.exit` are made, as in classic-level. */
+let openFiles = 0;
 
-/** As in classic-level, writes that were called before `process.exit` are made. A worker thread gets the event too. */
-function listenForExit(): void {
-  if (isListening) return;
-  isListening = true;
-  process.on('exit', () => {
-    endProcess(setImmediate);
-  });
-}
+/** A worker thread gets the event too. */
+const writeAtExit = (): void => {
+  endProcess(setImmediate);
+};
 
 /**
  * A file of the file system that is being written. It has a descriptor rather than a `FileHandle`, which is closed when it is
@@ -115,7 +112,7 @@ export class NodeWritableFile implements WritableFile {
     this.#fd = fd;
     this.#path = path;
     this.#nextLook = nameCount === 0 ? Infinity : 0;
-    listenForExit();
+    if (openFiles++ === 0) process.on('exit', writeAtExit);
   }
 
   append(bytes: Uint8Array): void | Promise<void> {
@@ -205,6 +202,8 @@ export class NodeWritableFile implements WritableFile {
   async #close(): Promise<void> {
     // Once the descriptor is closed, another file may get its number, and the sync would be of that file.
     if (this.#earlySync !== undefined) await this.#earlySync;
+    // A listener that stayed would keep the module in memory where test runners and servers load it again and again.
+    if (--openFiles === 0) process.off('exit', writeAtExit);
     if (this.#isDirty) await closeLater(this.#fd);
     else closeSync(this.#fd);
   }
