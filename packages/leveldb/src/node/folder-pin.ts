@@ -10,16 +10,13 @@ export interface FolderPin {
   /** Absolute, so that it does not depend on the current directory of the process. */
   readonly path: string;
   readonly lockPath: string;
-  readonly folder: NodeIdentity;
+  readonly folder: { readonly dev: bigint; readonly ino: bigint };
   /** The identity of LOCK, if the folder is locked. */
-  readonly lock: NodeIdentity | undefined;
+  readonly lock: FolderPin['folder'] | undefined;
 }
 
 /** What tells a file or a folder from all others as long as it is open. */
-interface NodeIdentity {
-  readonly dev: bigint;
-  readonly ino: bigint;
-}
+type NodeIdentity = FolderPin['folder'];
 
 const EXACTLY = { bigint: true, throwIfNoEntry: false } as const;
 
