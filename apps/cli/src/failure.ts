@@ -95,7 +95,7 @@ const SYSTEM_PROBLEMS: Readonly<Record<string, string>> = {
   EADDRINUSE: 'in use by another program',
 };
 
-/** The problem that an error of the operating system reports, in words; without words of our own, as in Node's message: `EFOO: description, open 'path'`. */
+/** The problem that an error of the operating system reports. A code that is not listed above has the description in Node's message: `EFOO: description, open 'path'`. */
 export function systemProblem({ code, message, syscall }: NodeJS.ErrnoException & { readonly code: string }): string {
   if (Object.hasOwn(SYSTEM_PROBLEMS, code)) return SYSTEM_PROBLEMS[code]!;
   const end = syscall === undefined ? -1 : message.indexOf(`, ${syscall}`);

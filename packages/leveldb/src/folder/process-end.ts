@@ -1,4 +1,4 @@
-/** Writes that were called when the process ends: they must be made synchronously, because no promise is continued any more. */
+/** Makes the writes that are still waiting when the process ends. They must be synchronous, because no promise is continued any more. */
 
 /** A queue of writes. */
 interface Waiting {
@@ -7,11 +7,11 @@ interface Waiting {
 }
 
 const waiting = new Set<Waiting>();
-let isComing = false;
+let isEnding = false;
 
 /** Whether the process is about to end, so that nothing that is awaited is sure to happen. */
 export function isProcessEnding(): boolean {
-  return isComing;
+  return isEnding;
 }
 
 export function addWaiting(queue: Waiting): void {
@@ -22,11 +22,11 @@ export function removeWaiting(queue: Waiting): void {
   waiting.delete(queue);
 }
 
-/** Makes all waiting writes. A process that continues nevertheless, because something else announced its end, writes as before after `afterwards`. */
+/** Makes all waiting writes. If the process continues, because a program only emitted the event, `afterwards` calls back to return to normal writing. */
 export function endProcess(afterwards: (call: () => void) => void): void {
-  isComing = true;
+  isEnding = true;
   afterwards(() => {
-    isComing = false;
+    isEnding = false;
   });
   for (const queue of waiting) queue.catchUp();
 }

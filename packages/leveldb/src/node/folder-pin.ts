@@ -42,7 +42,7 @@ export function keepFolderOpen(path: string): () => void {
 /**
  * Checks that a path still leads to the folder that was pinned: a database that took its place must not be written to.
  *
- * Opening and closing a small database calls this 20 times, mostly in code that V8 has not optimized. There, comparing numbers takes a third of
+ * Opening and closing a small database calls this about 15 times, mostly in code that V8 has not optimized. There, comparing numbers takes a third of
  * the time of comparing strings that are made of them.
  *
  * @throws FolderError `BLOOM_FOLDER_CHANGED`.

@@ -79,7 +79,7 @@ function closingIfItFails<T>(fd: number, use: () => T): T {
   }
 }
 
-/** The files that are open: while there are any, their databases' writes that were called before `process.exit` are made, as in classic-level. */
+/** The number of open files. While there are any, waiting writes are made when the process exits, as in classic-level. */
 let openFiles = 0;
 
 /** A worker thread gets the event too. */
