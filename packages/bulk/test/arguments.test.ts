@@ -111,6 +111,14 @@ test('s3StoreOf refuses the options that the address and the environment give', 
   expect(() => s3StoreOf('s3://bucket/a', environment, { prefix: 'b' } as never)).toThrow('s3StoreOf has no option "prefix"');
 });
 
+test('s3StoreOf takes inherited options', async () => {
+  const environment = { AWS_ACCESS_KEY_ID: 'id', AWS_SECRET_ACCESS_KEY: 'key' };
+  const urls: unknown[] = [];
+  const fetch = (url: unknown): Promise<Response> => Promise.resolve((void urls.push(url), new Response('x', { headers: { etag: '"1"' } })));
+  await s3StoreOf('s3://bucket/a', environment, Object.create({ fetch }) as { fetch: typeof fetch }).get('CURRENT');
+  expect(urls).toEqual(['https://bucket.s3.us-east-1.amazonaws.com/a/CURRENT']);
+});
+
 describe('a promise that was not awaited, or another wrong object,', () => {
   const wrong: readonly unknown[] = [undefined, null, 'text', {}, Promise.resolve({}), { manifest: 'MANIFEST-1', levels: [] }];
 

@@ -147,8 +147,9 @@ export class BloomLevel<KDefault = string, VDefault = string> extends BaseBloomL
     const given = staticArguments([...arguments]);
     mustHaveAtMost('BloomLevel.repair', 'a location and options', 2, given.length);
     const own = given.length > 1 ? options : {};
-    const { worker, ...rest } = own;
-    if (isFolder(location)) return (await folderCalls()).repairFolder(location, rest);
+    const { worker } = own;
+    // A folder needs no worker. The options are copied only with one, since a copy would lack the inherited ones.
+    if (isFolder(location)) return (await folderCalls()).repairFolder(location, worker === undefined ? own : { ...own, worker: undefined });
     mustBeOptions('BloomLevel.repair of a path', own, IN_WORKER);
     return inWorker(location, worker, (calls) => calls.call('repair'));
   }

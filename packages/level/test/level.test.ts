@@ -193,6 +193,16 @@ describe('an error has a code of abstract-level', () => {
     expect(await rejection(new BloomLevel(path).open())).toMatchObject({ code: 'LEVEL_DATABASE_NOT_OPEN', cause: { code: 'LEVEL_CORRUPTION' } });
   });
 
+  test('when a folder that is repaired has a block above an inherited limit', async () => {
+    const { BloomLevel: WebLevel } = await import('../src/index.js');
+    const folder = new WritableMemoryFolder();
+    const level = await withLetters(new WebLevel(folder));
+    await level.compactRange('a', 'z');
+    await level.close();
+    const options = Object.create({ maxBlockBytes: 1 }) as { maxBlockBytes: number };
+    expect((await WebLevel.repair(folder, options)).lost).not.toEqual([]);
+  });
+
   test('when the folder fails', async () => {
     const file = join(root, 'file');
     writeFileSync(file, '');

@@ -205,6 +205,12 @@ describe('a call', () => {
     }
   });
 
+  test('that opens a table of a database counts inherited options', async () => {
+    const options = Object.create({ maxBlockBytes: 1 }) as { maxBlockBytes: number };
+    expect(caught(() => SyncDatabaseTable.open(databaseSource, options))).toMatchObject({ code: 'BLOOM_TOO_LARGE' });
+    expect(await rejection(DatabaseTable.open(databaseSource, options))).toMatchObject({ code: 'BLOOM_TOO_LARGE' });
+  });
+
   test('of functions for internal keys is rejected in the same way', () => {
     const encode = encodeInternalKey as (key: unknown) => unknown;
     expect(caught(() => encode({ userKey: 'abc', sequence: 1n, type: 1 }))).toEqual(typeError('userKey must be a Uint8Array, got string'));

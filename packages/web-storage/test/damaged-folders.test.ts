@@ -289,6 +289,17 @@ test('damage is skipped where damage is undefined, and reported once', async () 
   }
 });
 
+test('inherited options of stored versions count', async () => {
+  const sound = await indexedDbOf([record(encodeKey(1), 'one')]);
+  const folder = new WritableMemoryFolder([...sound.files(), ['000099.ldb', new Uint8Array(10)]]);
+  for (const list of [storedRecords, storedItems, storedSessionItems]) {
+    const strict = Object.create({ damage: 'strict' }) as { damage: 'strict' };
+    await expect(collected<unknown>(list(folder, strict))).rejects.toMatchObject({ name: 'CorruptionError' });
+    const { name } = list;
+    await expect(collected<unknown>(list(folder, { demage: 'strict' } as never))).rejects.toThrow(`${name} has no option "demage": did you mean damage?`);
+  }
+});
+
 test('of two bounds at one end of a range of records, the stricter one counts', async () => {
   const entry = (i: number): Entry => [bytesOf(0, 1, 1, 30, encodeKey(i), 0, encodeKey(i)), bytesOf(1, encodeKey(i))];
   const numbers = [1, 2, 3, 4, 5];

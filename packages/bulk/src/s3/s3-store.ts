@@ -1,5 +1,5 @@
 import type { Bytes, Signal } from '@bloom/bytes';
-import { mustBeFunction, mustBeOptions, mustBeWhole } from '@bloom/bytes/internal';
+import { copiedOptions, mustBeFunction, mustBeOptions, mustBeWhole } from '@bloom/bytes/internal';
 import type { Folder } from '@bloom/leveldb';
 import { HttpFolder } from '@bloom/leveldb/http';
 import type { Fetch } from '@bloom/sstable/http';
@@ -425,7 +425,7 @@ export type S3Environment = Readonly<Record<string, string | undefined>>;
  * @throws TypeError or RangeError if the address has another form, or a variable is missing. Messages never contain the value of a variable.
  */
 export function s3StoreOf(address: string, environment: S3Environment, options: Omit<S3StoreOptions, 'credentials' | 'region' | 'prefix'> = {}): S3Store {
-  mustBeOptions('s3StoreOf', options, S3_STORE_OF_OPTIONS);
+  const own = copiedOptions('s3StoreOf', options, S3_STORE_OF_OPTIONS);
   const [, bucket, path = ''] = /^s3:\/\/([^/?#\s]+)(?:\/(.*))?$/s.exec(address) ?? [];
   if (bucket === undefined) throw new TypeError(`address must be s3://BUCKET/PREFIX, got ${address}`);
   // An unset variable is often passed as an empty one.
@@ -440,9 +440,9 @@ export function s3StoreOf(address: string, environment: S3Environment, options: 
   const endpoint = variable('AWS_ENDPOINT_URL_S3') ?? variable('AWS_ENDPOINT_URL');
   const amazon = `s3.${region}.amazonaws.com/`;
   // The certificate of Amazon's hosts covers only one label in front of the domain.
-  const own = bucket.includes('.') ? `https://${amazon}${bucket}/` : `https://${bucket}.${amazon}`;
-  const url = endpoint === undefined ? own : `${endpoint.replace(/\/+$/, '')}/${bucket}/`;
-  return new S3Store(url, { ...options, credentials, region, prefix: path === '' || path.endsWith('/') ? path : `${path}/` });
+  const server = bucket.includes('.') ? `https://${amazon}${bucket}/` : `https://${bucket}.${amazon}`;
+  const url = endpoint === undefined ? server : `${endpoint.replace(/\/+$/, '')}/${bucket}/`;
+  return new S3Store(url, { ...own, credentials, region, prefix: path === '' || path.endsWith('/') ? path : `${path}/` });
 }
 
 /** The SHA-256 of no bytes. */

@@ -1,5 +1,5 @@
 import { type Bytes, CorruptionError } from '@bloom/bytes';
-import { bytesOf, mustBeBytes, mustBeOptions } from '@bloom/bytes/internal';
+import { bytesOf, copiedOptions, mustBeBytes, mustBeOptions } from '@bloom/bytes/internal';
 import { comparatorOf } from '../format/checked-comparator.js';
 import {
   decodeInternalKey,
@@ -19,6 +19,7 @@ import {
   mustBeTableOptions,
   type SignalOptions,
   type SyncTableOptions,
+  TABLE_OPTIONS,
   type TableOptions,
 } from '../read/options.js';
 import { mustBeSource, type Source, type SyncSource } from '../read/source.js';
@@ -65,8 +66,9 @@ export class DatabaseTable {
    */
   static async open(source: Source, options: AsyncTableOptions = {}): Promise<DatabaseTable> {
     mustBeSource(source);
-    mustBeTableOptions('DatabaseTable.open', options);
-    return new DatabaseTable(await Table.open(source, internalTableOptions(options)));
+    const own = copiedOptions('DatabaseTable.open', options, TABLE_OPTIONS);
+    mustBeTableOptions('DatabaseTable.open', own);
+    return new DatabaseTable(await Table.open(source, internalTableOptions(own)));
   }
 
   /** The newest version of `key`, which may be a deletion; undefined when the table has none. */
@@ -115,8 +117,9 @@ export class SyncDatabaseTable {
   /** Opens a table: see {@link DatabaseTable.open}. */
   static open(source: SyncSource, options: SyncTableOptions = {}): SyncDatabaseTable {
     mustBeSource(source);
-    mustBeTableOptions('SyncDatabaseTable.open', options);
-    return new SyncDatabaseTable(SyncTable.open(source, internalTableOptions(options)));
+    const own = copiedOptions<AsyncTableOptions>('SyncDatabaseTable.open', options, TABLE_OPTIONS);
+    mustBeTableOptions('SyncDatabaseTable.open', own);
+    return new SyncDatabaseTable(SyncTable.open(source, internalTableOptions(own)));
   }
 
   /** The newest version of `key`, which may be a deletion; undefined when the table has none. */

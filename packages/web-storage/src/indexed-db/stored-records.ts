@@ -1,7 +1,7 @@
-import { sameBytes } from '@bloom/bytes/internal';
+import { copiedOptions, sameBytes } from '@bloom/bytes/internal';
 import type { Folder } from '@bloom/leveldb';
 import { storedEntries } from '@bloom/leveldb/inspect';
-import type { StoredVersionsOptions } from '../stored-versions-options.js';
+import { STORED_VERSIONS_OPTIONS, type StoredVersionsOptions, storedVersionsOptions } from '../stored-versions-options.js';
 import { PropertyNames } from '../value/property-names.js';
 import { type BlobFolder, blobReader } from './external-objects.js';
 import { EXTERNAL_OBJECTS, type KeyPrefix, RECORDS } from './key-prefix.js';
@@ -15,6 +15,8 @@ export interface StoredRecordsOptions extends StoredVersionsOptions {
   /** The most bytes that a compressed value may have; a sixteenth of it is the most objects of a value. Default: 128 MiB. */
   readonly maxValueBytes?: number | undefined;
 }
+
+const STORED_RECORDS_OPTIONS: Record<keyof StoredRecordsOptions, true> = { ...STORED_VERSIONS_OPTIONS, blobs: true, maxValueBytes: true };
 
 /** A stored version of a record, current or not. */
 export interface StoredRecordVersion extends StoredRecord {
@@ -44,8 +46,8 @@ export interface StoredRecordVersion extends StoredRecord {
  * ```
  */
 export async function* storedRecords(folder: Folder, options: StoredRecordsOptions = {}): AsyncGenerator<StoredRecordVersion, void, undefined> {
-  const { blobs, maxValueBytes, damage = 'skip', ...given } = options;
-  const entriesOptions = { ...given, damage };
+  const { blobs, maxValueBytes, ...given } = copiedOptions('storedRecords', options, STORED_RECORDS_OPTIONS);
+  const entriesOptions = storedVersionsOptions('storedRecords', given);
   /** The writes to the blob entries of each record, and to the record itself: only of records that have a blob entry. */
   const writes = new Map<string, Write[]>();
   const schemas: { readonly sequence: bigint; readonly value: Uint8Array }[] = [];

@@ -13,7 +13,7 @@
  */
 import { type AsyncReaderOptions, DatabaseReader, type Folder } from '@bloom/leveldb';
 import { storedEntries } from '@bloom/leveldb/inspect';
-import type { StoredVersionsOptions } from '../stored-versions-options.js';
+import { type StoredVersionsOptions, storedVersionsOptions } from '../stored-versions-options.js';
 import { unixMilliseconds } from '../indexed-db/external-objects.js';
 import { ByteReader } from '../value/byte-reader.js';
 import { WebStorageError } from '../web-storage-error.js';
@@ -114,9 +114,9 @@ export class LocalStorageReader {
  * Damage is skipped, unless `damage` is `'strict'`; `onDropped` receives what was skipped.
  */
 export async function* storedItems(folder: Folder, options: StoredVersionsOptions = {}): AsyncGenerator<StorageItemVersion, void, undefined> {
-  const { damage = 'skip' } = options;
-  for await (const { kind, key, value, sequence, file } of storedEntries(folder, { ...options, damage })) {
-    options.signal?.throwIfAborted();
+  const own = storedVersionsOptions('storedItems', options);
+  for await (const { kind, key, value, sequence, file } of storedEntries(folder, own)) {
+    own.signal?.throwIfAborted();
     const item = decodeStoredItem(key, kind === 'deletion' ? undefined : value);
     if (item !== undefined) yield { ...item, kind: kind === 'deletion' ? kind : 'value', entryKey: key, sequence, file };
   }

@@ -13,7 +13,7 @@
  */
 import { type AsyncReaderOptions, DatabaseReader, type Folder } from '@bloom/leveldb';
 import { storedEntries } from '@bloom/leveldb/inspect';
-import type { StoredVersionsOptions } from '../stored-versions-options.js';
+import { type StoredVersionsOptions, storedVersionsOptions } from '../stored-versions-options.js';
 import { ByteReader } from '../value/byte-reader.js';
 import { WebStorageError } from '../web-storage-error.js';
 import type { StorageItem } from './local-storage-reader.js';
@@ -111,15 +111,15 @@ export class SessionStorageReader {
  * Damage is skipped, unless `damage` is `'strict'`; `onDropped` receives what was skipped.
  */
 export async function* storedSessionItems(folder: Folder, options: StoredVersionsOptions = {}): AsyncGenerator<SessionItemVersion, void, undefined> {
-  const { damage = 'skip' } = options;
+  const own = storedVersionsOptions('storedSessionItems', options);
   // All that was written before the version is from before version 1.
   let firstVersion: bigint | undefined;
-  for await (const { key, sequence } of storedEntries(folder, { ...options, damage, onDropped: undefined })) {
-    options.signal?.throwIfAborted();
+  for await (const { key, sequence } of storedEntries(folder, { ...own, onDropped: undefined })) {
+    own.signal?.throwIfAborted();
     if (isVersionKey(key) && (firstVersion === undefined || sequence < firstVersion)) firstVersion = sequence;
   }
-  for await (const { kind, key, value, sequence, file } of storedEntries(folder, { ...options, damage })) {
-    options.signal?.throwIfAborted();
+  for await (const { kind, key, value, sequence, file } of storedEntries(folder, own)) {
+    own.signal?.throwIfAborted();
     const item = decodeSessionItem(key, kind === 'deletion' ? undefined : value, firstVersion === undefined || sequence < firstVersion);
     if (item !== undefined) yield { ...item, kind: kind === 'deletion' ? kind : 'value', entryKey: key, sequence, file };
   }
