@@ -2,7 +2,7 @@ import { fromHex } from '@bloom/fixtures';
 import { CorruptionError, UnsupportedError } from '@bloom/sstable';
 import { expect, test } from 'vitest';
 import type { Place } from '@bloom/bytes';
-import { decodeFooter, encodeFooter, FOOTER_LENGTH, footerLayout } from '../src/format/footer.js';
+import { decodeFooter, encodeFooter, engineOfTable, FOOTER_LENGTH, footerLayout } from '../src/format/footer.js';
 import { caught } from '@bloom/fixtures/caught';
 import { hex } from './entries.js';
 
@@ -46,6 +46,30 @@ test.each(['57fb808b247547da', '000102030405060f'])('any other magic number is r
   expect(error).toBeInstanceOf(CorruptionError);
   expect(error).toMatchObject({ code: 'BLOOM_NOT_A_TABLE', structure: 'footer', offset: 26, file: 'a.ldb' });
   expect((error as CorruptionError).message).toContain(`it ends in ${other}, not in ${magic}`);
+});
+
+test('the last eight bytes of a file tell whose table it is', () => {
+  expect(engineOfTable(fromHex(magic))).toBe('LevelDB');
+  expect(engineOfTable(fromHex('f7cff485b741e288'))).toMatchObject({ engine: 'RocksDB' });
+  expect(engineOfTable(fromHex('f09faab3f09faab3'))).toMatchObject({ engine: 'Pebble' });
+  for (const other of ['57fb808b247547da', magic.slice(2), '']) expect(engineOfTable(fromHex(other))).toBeUndefined();
+});
+
+const textual = (end: string): Uint8Array => new TextEncoder().encode(end.padStart(FOOTER_LENGTH, 'a'));
+
+test.each(['</html>', '</HTML>\r\n\t ', '<body></body></html>\n'])('the end of an HTML page is reported as one: %j', (end) => {
+  expect(caught(() => decodeFooter(textual(end), place))).toMatchObject({
+    code: 'BLOOM_NOT_A_TABLE',
+    message: expect.stringContaining('not a LevelDB table but an HTML page, which a server may have sent in its place') as string,
+  });
+});
+
+test('the end of another text is not reported as that of an HTML page, and neither are bytes that only end like one', () => {
+  const binary = textual('</html>');
+  binary[0] = 1;
+  for (const end of [textual('</html> text'), textual('</html>.'), textual('</xhtml'), binary]) {
+    expect(caught(() => decodeFooter(end, place))).toMatchObject({ code: 'BLOOM_NOT_A_TABLE', message: expect.stringContaining('not a LevelDB table: it ends in ') as string });
+  }
 });
 
 test.each([

@@ -6,8 +6,10 @@ import {
   BLOCK_TRAILER_LENGTH,
   type BlockDecoding,
   decodeStoredBlock,
+  hasRightChecksum,
   isPlain,
   storedBlockTrailerLayout,
+  storedEnd,
 } from '../src/format/stored-block.js';
 import { encodeStoredBlock } from './assemble-table.js';
 import { caught } from '@bloom/fixtures/caught';
@@ -104,7 +106,40 @@ test('a compression type without a codec causes an error that names the type', (
   const error = caught(() => decodeStoredBlock(stored, place, plain));
   expect(error).toBeInstanceOf(UnsupportedError);
   expect(error).toMatchObject({ code: 'BLOOM_UNSUPPORTED_CODEC', structure: 'data block', offset: 4096, file: 'a.ldb' });
-  expect((error as UnsupportedError).message).toContain('type 77');
+  expect((error as UnsupportedError).message).toContain('there is no codec for its compression type 77: pass one in codecs');
+});
+
+test.each([2, 4])('a block of compression type %i without a codec tells which package has one', (type) => {
+  const error = caught(() => decodeStoredBlock(encodeStoredBlock(new Uint8Array(80), fakeCodec(10, type)), place, plain));
+  expect((error as UnsupportedError).message).toContain(`its compression type ${type}: pass codecs: allCodecs, from the package @bloom/codecs`);
+});
+
+test('the results of a codec must be bytes, and are refused by name', () => {
+  const loose = (codec: object): Codec => codec as unknown as Codec;
+  const compressing = loose({ ...fakeCodec(10), compress: () => 'text' });
+  expect(caught(() => encodeStoredBlock(new Uint8Array(80), compressing))).toMatchObject({ name: 'TypeError', message: expect.stringContaining('the result of codec.compress must be') as string });
+  const decompressing = loose({ ...fakeCodec(10), decompress: () => undefined });
+  const stored = encodeStoredBlock(new Uint8Array(80), decompressing);
+  const error = caught(() => decodeStoredBlock(stored, place, { ...plain, codecs: new Map([[77, decompressing]]) }));
+  expect(error).toMatchObject({ name: 'TypeError', message: expect.stringContaining('the result of codec.decompress must be') as string });
+});
+
+test('a codec that returns undefined leaves a block uncompressed', () => {
+  expect(isPlain(encodeStoredBlock(new Uint8Array(80), { ...fakeCodec(10), compress: () => undefined }))).toBe(true);
+});
+
+test('the checksum of a stored block is right until a byte changes', () => {
+  const stored = encodeStoredBlock(utf8('contents'), undefined);
+  expect(hasRightChecksum(stored)).toBe(true);
+  for (let i = 0; i < stored.length; i++) {
+    stored[i]! ^= 1;
+    expect(hasRightChecksum(stored)).toBe(false);
+    stored[i]! ^= 1;
+  }
+});
+
+test('a stored block ends after its trailer', () => {
+  expect(storedEnd({ offset: 100, size: 8 })).toBe(100 + 8 + BLOCK_TRAILER_LENGTH);
 });
 
 test('a codec that is passed is used for its type', () => {
