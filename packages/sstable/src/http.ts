@@ -8,4 +8,4 @@ export type { HttpResponse } from './http/answer.js';
 export { HttpError, type HttpErrorCode } from './http/http-error.js';
 export { HttpSource } from './http/http-source.js';
 export type { HttpSourceOptions } from './http/options.js';
-export type { Fetch } from './http/transport.js';
+export type { Fetch } from './http/retrying-transport.js';

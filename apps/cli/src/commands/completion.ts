@@ -4,7 +4,7 @@ import { commandTreesOf } from '../completion/command-tree.js';
 import { manPage } from '../completion/man-page.js';
 import { referencePage } from '../completion/reference-page.js';
 import { bashCompletion, fishCompletion, zshCompletion } from '../completion/shells.js';
-import { EXIT_MEANINGS } from '../failure.js';
+import { EXIT_MEANINGS } from '../exit-codes.js';
 import { ByteBuffer } from '../formats/byte-buffer.js';
 import { flush } from '../outputs/output.js';
 

@@ -1,5 +1,6 @@
 /** `scan`, `get` and `find` with `--decode`. */
-import { EXIT, Failure } from '../failure.js';
+import { EXIT } from '../exit-codes.js';
+import { Failure } from '../failure.js';
 import type { FormatName } from '../formats/format.js';
 import type { InputOptions } from '../inputs/opened-input.js';
 import { note } from '../outputs/output.js';

@@ -1,7 +1,8 @@
 import { WriteBatch } from '@bloom/leveldb';
 import { counted } from '@bloom/report';
 import type { Command } from 'commander';
-import { EXIT, Failure } from '../failure.js';
+import { EXIT } from '../exit-codes.js';
+import { Failure } from '../failure.js';
 import { keyArgument } from '../inputs/key-argument.js';
 import { keyId } from '../inputs/key-id.js';
 import { addRangeOptions, type RangeOptions, WantedRange } from '../inputs/key-range.js';

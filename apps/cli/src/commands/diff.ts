@@ -1,6 +1,7 @@
 import { count } from '@bloom/report';
 import { type Command, Option } from 'commander';
-import { EXIT, Failure } from '../failure.js';
+import { EXIT } from '../exit-codes.js';
+import { Failure } from '../failure.js';
 import { ByteBuffer } from '../formats/byte-buffer.js';
 import type { EntryBatch } from '../formats/entry-batch.js';
 import { OutputError } from '../formats/entry.js';

@@ -1,7 +1,8 @@
 import { type Dropped, parseFileName, type StoredVersion } from '@bloom/leveldb';
 import type { DatabaseEntry } from '@bloom/sstable/database';
 import { type Command, Option } from 'commander';
-import { EXIT, Failure } from '../failure.js';
+import { EXIT } from '../exit-codes.js';
+import { Failure } from '../failure.js';
 import type { Columns } from '../formats/format-contract.js';
 import { formatHelp, type FormatName, formatNames } from '../formats/format.js';
 import { storedKey } from '../formats/version.js';

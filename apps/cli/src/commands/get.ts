@@ -1,7 +1,8 @@
 import type { TableSearch } from '@bloom/sstable';
 import { type DatabaseEntry, encodeInternalKey, MAX_SEQUENCE, VALUE } from '@bloom/sstable/database';
 import { type Command, Option } from 'commander';
-import { EXIT, Failure } from '../failure.js';
+import { EXIT } from '../exit-codes.js';
+import { Failure } from '../failure.js';
 import { ByteBuffer } from '../formats/byte-buffer.js';
 import type { Columns } from '../formats/format-contract.js';
 import { formatHelp, formatNames } from '../formats/format.js';

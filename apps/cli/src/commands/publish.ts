@@ -1,7 +1,8 @@
 import { type Assembly, BulkError, ensureParts, publish, type Publication, readManifest, readPublication, type Store } from '@bloom/bulk';
 import { parseObjectName } from '@bloom/bulk/internal';
 import type { Command } from 'commander';
-import { EXIT, Failure } from '../failure.js';
+import { EXIT } from '../exit-codes.js';
+import { Failure } from '../failure.js';
 import { nameOfFile, readWholeText } from '../inputs/standard-input.js';
 import { STORE_HELP } from '../inputs/input-help.js';
 import { storeFailure, storeOf } from '../inputs/store-argument.js';

@@ -1,5 +1,6 @@
 import { ByteBuffer } from '../formats/byte-buffer.js';
-import { EXIT, failureOf } from '../failure.js';
+import { EXIT } from '../exit-codes.js';
+import { failureOf } from '../failure.js';
 import { type StandardStreams, standardStreams } from '../standard-streams.js';
 import { styled } from './colour.js';
 import { terminalJson, terminalLine, terminalLines } from './terminal-text.js';

@@ -1,7 +1,7 @@
 /** The result of a verification as text. */
 import { counted } from '@bloom/report';
 import type { Finding, Unchecked } from '@bloom/sstable/inspect';
-import { EXIT } from '../failure.js';
+import { EXIT } from '../exit-codes.js';
 import { note, printJson, printLines } from './output.js';
 
 /** The result for one input. */

@@ -7,7 +7,7 @@
  * Keys and values that are not strings are JSON with the tags of `taggedJson`.
  */
 import { entryJson, jsonText, taggedJson, WebStorageError } from '@bloom/web-storage';
-import { EXIT } from '../failure.js';
+import { EXIT } from '../exit-codes.js';
 import { ByteBuffer } from '../formats/byte-buffer.js';
 import { drain, flush, note } from '../outputs/output.js';
 import { type ReadEntry, VERSION_FACTS, versionOf } from './read-entry.js';

@@ -23,7 +23,7 @@ import { now, turn } from '../folder/pacer.js';
 import { tableMade, versionInstalled } from './database-event.js';
 import type { Settings } from './database-options.js';
 import type { DatabaseState } from './database-state.js';
-import { deleteIfPossible } from './live-files.js';
+import { deleteIfPossible } from './obsolete-files.js';
 import { LiveLog } from './live-log.js';
 import { BitsChoice } from './bits-by-level.js';
 import { CompactionStats } from './properties.js';

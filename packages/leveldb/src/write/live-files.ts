@@ -1,6 +1,5 @@
 import type { TableStats } from '@bloom/sstable';
 import { DamagePolicy, type Dropped } from '../folder/damage.js';
-import { isCanonicalName, parseFileName } from '../format/file-name.js';
 import { all, type FolderReading, runAsync } from '../folder/folder-reading.js';
 import type { Memtable } from '../memtable/memtable.js';
 import type { ViewLog } from '../memtable/log-memtable.js';
@@ -11,7 +10,7 @@ import { View } from '../read/view.js';
 import type { WritableFolder } from '../folder/writable-folder.js';
 import type { Settings } from './database-options.js';
 import { LiveTables } from './live-tables.js';
-import { Pacer } from '../folder/pacer.js';
+import { deleteFiles, obsoleteFiles } from './obsolete-files.js';
 import type { VersionSet } from './version-set.js';
 
 /** Keeps the tables that are in use open, and deletes the files that are no longer needed. */
@@ -90,20 +89,10 @@ export class LiveFiles {
     }
   }
 
-  /**
-   * The files among `names` that are no longer needed.
-   *
-   * Source: LevelDB, db/db_impl.cc, `DBImpl::RemoveObsoleteFiles`.
-   */
-  obsoleteOf({ logNumber, previousLogNumber, manifestNumber }: VersionSet, names: readonly string[]): string[] {
+  /** The files among `names` that are no longer needed. */
+  obsoleteOf(versions: VersionSet, names: readonly string[]): string[] {
     this.#live.forgetReleased();
-    return names.filter((name) => {
-      const file = parseFileName(name);
-      if (file === undefined || !('number' in file) || !isCanonicalName(name)) return false;
-      const { type, number } = file;
-      if (type === 'log') return number < logNumber && number !== previousLogNumber;
-      return type === 'manifest' ? number < manifestNumber : !this.#live.has(number) && !this.pending.has(number);
-    });
+    return obsoleteFiles(versions, names, (table) => this.#live.has(table) || this.pending.has(table));
   }
 
   /**
@@ -116,13 +105,7 @@ export class LiveFiles {
   async removeObsolete(versions: VersionSet, known?: readonly string[]): Promise<string[]> {
     const obsolete = this.obsoleteOf(versions, known ?? (await this.#folder.list()));
     this.#tables.closeUnless((number) => this.#live.has(number));
-    const pacer = new Pacer(1);
-    const deleted: string[] = [];
-    for (const name of obsolete) {
-      if (await deleteIfPossible(this.#folder, name)) deleted.push(name);
-      if (pacer.isDue()) await pacer.pause();
-    }
-    return deleted;
+    return deleteFiles(this.#folder, obsolete);
   }
 
   /** Stops keeping the tables that only views need. @returns whether there were any. */
@@ -132,16 +115,5 @@ export class LiveFiles {
 
   close(): Promise<void> {
     return this.#tables.close();
-  }
-}
-
-/** Deletes a file. A failure is ignored: a leftover file does no harm. @returns whether it is deleted. */
-export async function deleteIfPossible(folder: WritableFolder, name: string): Promise<boolean> {
-  try {
-    await folder.delete(name);
-    return true;
-  } catch {
-    // The others can still be deleted.
-    return false;
   }
 }

@@ -20,7 +20,7 @@ import { BitsChoice } from './bits-by-level.js';
 import { tableMade } from './database-event.js';
 import type { Settings } from './database-options.js';
 import { mustLeaveNumbers } from './file-numbers.js';
-import { deleteIfPossible } from './live-files.js';
+import { deleteIfPossible } from './obsolete-files.js';
 import { LiveLog } from './live-log.js';
 import { LostFiles } from '../folder/lost-files.js';
 import { writeFlushedTable } from '../compact/flushed-table.js';

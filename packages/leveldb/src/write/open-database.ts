@@ -12,6 +12,7 @@ import { DatabaseState } from './database-state.js';
 import type { FolderHold } from './folder-hold.js';
 import { mustNotLookForeign, openingFailure } from './foreign-folder.js';
 import { holdDatabaseFolder, type OpenedVersions, openVersions } from './recovery.js';
+import { RoomForWrites } from './room-for-writes.js';
 import { WritePath } from './write-path.js';
 import { WriteQueue } from './write-queue.js';
 
@@ -36,7 +37,8 @@ export class OpenDatabase implements TableFiles {
     this.#hold = hold;
     this.state = new DatabaseState(versions, files, log, settings.onEvent);
     this.background = new BackgroundWork(hold.folder, settings, this.state);
-    this.writes = new WriteQueue(new WritePath(hold.folder, settings, this.state, this.background));
+    const room = new RoomForWrites(hold.folder, settings, this.state, this.background);
+    this.writes = new WriteQueue(new WritePath(hold.folder, settings, this.state, room));
     for (const { level, file } of change?.newFiles ?? []) this.background.stats.add(level, { milliseconds: 0, bytesRead: 0, bytesWritten: file.size });
   }
 

@@ -22,7 +22,7 @@ import { mustLeaveNumbers } from './file-numbers.js';
 import { provideFittedFilters } from './fitted-filters.js';
 import { holdFolder } from './folder-hold.js';
 import { mustBeLevelDb } from './foreign-folder.js';
-import { deleteIfPossible } from './live-files.js';
+import { deleteIfPossible } from './obsolete-files.js';
 import { mustHaveDatabase, mustHaveTables } from './recovery.js';
 import { VersionSet } from './version-set.js';
 

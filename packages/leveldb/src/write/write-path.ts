@@ -1,29 +1,21 @@
 /**
- * The path of a record into the database: once there is room for it, it is appended to the log and inserted into the memtable.
+ * The path of a record into the database: it is appended to the log and inserted into the memtable.
  *
- * Source: LevelDB, db/db_impl.cc, `DBImpl::Write` and `MakeRoomForWrite`.
+ * Source: LevelDB, db/db_impl.cc, `DBImpl::Write`.
  */
 import { MAX_SEQUENCE } from '@bloom/sstable/database';
 import { compareInternalBytes } from '@bloom/sstable/internal';
-import { attempt } from '../folder/closing-files.js';
 import { DatabaseError } from '../folder/database-error.js';
 import type { WritableFolder } from '../folder/writable-folder.js';
 import type { WriteBatch } from '../format/write-batch.js';
-import { delay, Pacer } from '../folder/pacer.js';
-import { isProcessEnding } from '../folder/process-end.js';
-import { hasIndexRoom, isFull } from '../memtable/batch-entries.js';
+import { Pacer } from '../folder/pacer.js';
 import { BatchOrder } from '../memtable/batch-order.js';
 import { ENTRIES_PER_LOOK } from '../table/table-file.js';
-import type { BackgroundWork } from './background-work.js';
 import type { Settings } from './database-options.js';
 import type { DatabaseState } from './database-state.js';
 import { WRITING_END } from './file-numbers.js';
-import { LiveLog } from './live-log.js';
+import type { RoomForWrites } from './room-for-writes.js';
 import { noManifestRoom } from './version-set.js';
-
-/** The number of tables in level 0 from which each write is delayed by a millisecond, and from which it waits for a compaction. */
-const SLOWDOWN_TABLES = 8;
-const STOP_TABLES = 12;
 
 /** Any batch fits after a sequence below this one: its count is a uint32. The comparison saves making a bigint of the count for each write. */
 const ROOMY_SEQUENCE = MAX_SEQUENCE - 2n ** 32n;
@@ -45,13 +37,13 @@ export class WritePath {
   readonly #folder: WritableFolder;
   readonly #settings: Settings;
   readonly #state: DatabaseState;
-  readonly #background: BackgroundWork;
+  readonly #room: RoomForWrites;
 
-  constructor(folder: WritableFolder, settings: Settings, state: DatabaseState, background: BackgroundWork) {
+  constructor(folder: WritableFolder, settings: Settings, state: DatabaseState, room: RoomForWrites) {
     this.#folder = folder;
     this.#settings = settings;
     this.#state = state;
-    this.#background = background;
+    this.#room = room;
   }
 
   /** The sequence of the last operation that was applied. */
@@ -61,34 +53,12 @@ export class WritePath {
 
   /** Whether a record can be appended now. */
   get hasRoom(): boolean {
-    const { failure, log } = this.#state;
-    if (failure !== undefined) return false;
-    // The next opening makes tables of a log of any size.
-    if (isProcessEnding()) return hasIndexRoom(log.memtable, this.#settings);
-    return !isFull(log.memtable, this.#settings) && this.#level0Length < SLOWDOWN_TABLES;
+    return this.#room.isFree;
   }
 
   /** Waits until there is room for a record. @param force makes a table of the memtable first. */
-  async makeRoom(force: boolean): Promise<void> {
-    const state = this.#state;
-    let mayDelay = !force;
-    for (;;) {
-      state.mustWrite();
-      if (mayDelay && this.#level0Length >= SLOWDOWN_TABLES) {
-        // Delaying each write a little avoids delaying a single one for long.
-        await delay(1);
-        mayDelay = false;
-      } else if (!force && !isFull(state.log.memtable, this.#settings)) {
-        return;
-      } else if (state.flushing !== undefined || this.#level0Length >= STOP_TABLES) {
-        const { cannotMerge } = this.#background;
-        if (state.flushing === undefined && cannotMerge !== undefined) throw state.fail(cannotMerge, 'level 0 is full, and its tables cannot be merged');
-        await this.#background.progress();
-      } else {
-        await this.#switchLogs();
-        force = false;
-      }
-    }
+  makeRoom(force: boolean): Promise<void> {
+    return this.#room.make(force);
   }
 
   /** Whether there are sequences for a batch, and numbers and room in the MANIFEST for more files. */
@@ -169,42 +139,6 @@ export class WritePath {
     const { log, versions } = this.#state;
     const firstSequence = (versions.lastSequence + 1n).toString();
     onEvent({ kind: 'write-logged', log: log.name, firstSequence, operations, byteLength: record.length, logByteLength: log.byteLength, isSynced });
-  }
-
-  get #level0Length(): number {
-    return this.#state.versions.current.levels[0]!.length;
-  }
-
-  async #switchLogs(): Promise<void> {
-    const { log: before, versions } = this.#state;
-    const number = versions.newFileNumber();
-    // The memtable is already made into a table while the system syncs the log.
-    const syncing = before.beginLastSync();
-    let log: LiveLog;
-    try {
-      log = await LiveLog.create(this.#folder, number, this.#state.nextMemtable());
-    } catch (error) {
-      await attempt(() => syncing);
-      versions.reuseFileNumber(number);
-      throw this.#state.fail(error);
-    }
-    this.#state.replaceLog(log);
-    const { count: entries, memoryUsage } = before.memtable;
-    this.#settings.onEvent?.({ kind: 'memtable-switched', log: before.name, nextLog: log.name, entries, memoryUsage });
-    this.#background.schedule();
-    try {
-      // A record in the new log must not survive a power failure that loses an earlier one.
-      await syncing;
-      if (!before.isNamed) {
-        await this.#folder.syncFolder();
-        log.isNamed = true;
-      }
-    } catch (error) {
-      throw this.#state.fail(error);
-    } finally {
-      // Its contents are synced already, or writing has ended.
-      await attempt(() => before.close());
-    }
   }
 }
 

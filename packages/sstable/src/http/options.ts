@@ -1,5 +1,5 @@
 import type { Signal } from '@bloom/bytes';
-import type { TransportOptions } from './transport.js';
+import type { TransportOptions } from './retrying-transport.js';
 
 /** How to reach a table. Every option has a default. */
 export interface HttpSourceOptions extends TransportOptions {

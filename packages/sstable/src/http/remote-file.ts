@@ -5,7 +5,7 @@ import type { Answer } from './answer.js';
 import { parseContentRange, wholeNumber } from './content-range.js';
 import { HttpError, Retriable } from './http-error.js';
 import type { HttpSourceOptions } from './options.js';
-import { Transport } from './transport.js';
+import { RetryingTransport } from './retrying-transport.js';
 
 const DEFAULT_MAX_WHOLE_BYTES = 8 * 2 ** 20;
 /**
@@ -51,7 +51,7 @@ interface FirstRange {
 
 /** A file on a server. All bytes must be of one version of it. */
 export class RemoteFile {
-  readonly transport: Transport;
+  readonly transport: RetryingTransport;
   readonly #maxWholeBytes: number;
   /** The version of the bytes taken so far; before the first of them, the one in the answer to HEAD. */
   #version: Version | undefined;
@@ -70,7 +70,7 @@ export class RemoteFile {
   #whole: Bytes | undefined;
 
   constructor(url: string, options: HttpSourceOptions) {
-    this.transport = new Transport(url, options);
+    this.transport = new RetryingTransport(url, options);
     this.#maxWholeBytes = mustBeWhole('maxWholeBytes', options.maxWholeBytes ?? DEFAULT_MAX_WHOLE_BYTES, 0);
     this.#isLengthGiven = options.byteLength !== undefined;
     if (options.byteLength !== undefined) this.#fileLength = mustBeWhole('byteLength', options.byteLength, 0);

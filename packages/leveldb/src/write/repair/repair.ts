@@ -23,7 +23,7 @@ import { type DatabaseOptions, type Settings, settingsOf } from '../database-opt
 import { loadFittedFilters, mayBeFitted } from '../fitted-filters.js';
 import { holdFolder } from '../folder-hold.js';
 import { mustBeLevelDb } from '../foreign-folder.js';
-import { deleteIfPossible } from '../live-files.js';
+import { deleteIfPossible } from '../obsolete-files.js';
 import { rescueLog } from './log-rescue.js';
 import { settingsForRepair } from './repair-compression.js';
 import { chosenManifest, type ListedTable, RepairManifest } from './repair-manifest.js';

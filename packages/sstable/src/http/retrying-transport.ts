@@ -73,7 +73,7 @@ declare const fetch: Fetch;
 declare const AbortController: new () => { readonly signal: Signal; abort(reason: unknown): void };
 
 /** Sends requests for one URL, with a limit for stalls and with retries. */
-export class Transport {
+export class RetryingTransport {
   readonly url: string;
   readonly #fetch: Fetch;
   readonly #redirects: Redirects;
