@@ -69,7 +69,7 @@ export function speedPage(runs: readonly Runs[], machine: string): string {
   return `# Speed
 
 Each ratio is our time divided by the other program's time, so a ratio above 1 means that we are slower. The worst rows come first.
-Where there are two ratios, they are the least and the greatest of all data sizes and stored runs. The programs run in alternating rounds on one machine, and each value is the median. All
+Two ratios in a cell are the smallest and the largest over all data sizes and stored runs. The programs run in alternating rounds on one machine, and each value is the median. All
 programs run on the same data, and their answers are compared. Keys are 16 bytes long, values 100, and filters have 10 bits
 per key.
 
@@ -88,7 +88,7 @@ other rows for \`get\`, the blocks are already in the cache. classic-level does 
 - **Promises and copies.** \`entries()\` makes a promise and two copies for each entry. Its synchronous form makes no promises, and
   a synchronous cursor makes no copies either.
 
-The machine: ${machine}. It shares its processors with other jobs, so ratios vary by a fifth between runs.
+The machine: ${machine}. It shares its processors with other jobs, so ratios vary by up to a fifth between runs.
 
 ## More
 

@@ -1,6 +1,6 @@
 // Counts absent numbers that match filters of the guide's policy and of LevelDB's, for each number of keys from 8 to 128. The keys are
-// numbers of 16 digits, then big-endian numbers of 64 bits. Prints the means of both rates and of the sizes for each kind, as
-// `plain trial size`; exits with 1 if a stored key is lost.
+// numbers of 16 digits, then big-endian numbers of 64 bits, as many and from the same range as in the table of `structured-keys --counts`.
+// Prints the means of both rates and of the sizes for each kind, as `plain trial size`; exits with 1 if a stored key is lost.
 #include <cstdint>
 #include <cstdio>
 
@@ -28,9 +28,9 @@ static int measure(std::string (*key_of)(uint64_t)) {
     unsigned state = n;
     long asked = 0;
     long matched[2] = {0, 0};
-    while (asked < 2000) {
+    while (asked < 10000) {
       state = state * 1103515245u + 12345u;
-      const uint64_t start = 2 * static_cast<uint64_t>(state >> 8);
+      const uint64_t start = asked == 0 ? 0 : 2 * static_cast<uint64_t>(state >> 6);
       std::vector<std::string> stored;
       for (int i = 0; i < n; i++) stored.push_back(key_of(start + 2 * i));
       const std::vector<leveldb::Slice> keys(stored.begin(), stored.end());

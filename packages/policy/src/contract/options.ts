@@ -42,7 +42,7 @@ export interface PolicyLawsOptions {
   readonly maxFalsePositiveRate?: number | undefined;
   /**
    * The largest share, 0 to 1, of absent numbers between stored numbers that may match, over all filters of 8 to 128 keys. The numbers
-   * are text. 6% match LevelDB's filters, 0.1% fitted ones. Default: this rate is not checked.
+   * are decimal and hexadecimal text; up to 11% match LevelDB's filters, and up to 0.3% fitted ones. Default: this rate is not checked.
    */
   readonly maxNeighbourRate?: number | undefined;
   /** The seed from which keys are generated. Default: 1. */
