@@ -63,10 +63,11 @@ export function keyCountTables(all: readonly KeyCounts[]): string {
   const shown = all.find(({ pattern }) => pattern === SHOWN_PATTERN);
   return `### Filters of 8 to 128 keys
 
-The filters that LevelDB makes for each 2 KiB of a table have some tens of keys, and how many absent neighbours pass them depends on
-the exact number. Every number of keys from ${FEWEST_SHOWN} to ${MOST_KEYS} was measured at ${BITS_PER_KEY} bits per key, with at least ${ASKED.toLocaleString('en')} absent keys each, which lie
-between those of the filter: the median, the worst and the mean of these rates, and the number of keys with the worst rate. "Bytes" is
-the size of fitted filters divided by that of LevelDB's: the mean over the numbers of keys, and the largest, with its number of keys.
+LevelDB's filters for each 2 KiB of a table have a few dozen keys, and the share of absent neighbours that pass depends on
+their exact number. Every number of keys from ${FEWEST_SHOWN} to ${MOST_KEYS} was measured at ${BITS_PER_KEY} bits per key, with at least ${ASKED.toLocaleString('en')} absent keys each, which are
+between those of the filter. The table shows the median, the worst and the mean of these rates, with the number of keys that has the worst
+rate. "Bytes" is the size of fitted filters divided by that of LevelDB's: the mean over the numbers of keys, and the largest,
+with its number of keys.
 
 ${markdownTable(
   ['keys', 'LevelDB: median', 'worst', 'mean', 'fitted: median', 'worst', 'mean', 'bytes: mean', 'most'],

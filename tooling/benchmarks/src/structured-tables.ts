@@ -36,8 +36,8 @@ ${patternTable(shown, 'bloom')}
 
 ### Keys with the hash of a stored key
 
-The part of the absent keys above whose 32-bit hash is that of a key in the filter. They pass at any number of bits. A hash that
-treats keys as random would give this to n / 2^32 of them: 0.0023% at 100,000 keys, 0.023% at a million, 0.23% at ten million.
+The share of the absent keys above that have the 32-bit hash of a key in the filter. They pass at any number of bits. With random hashes,
+n / 2^32 of the absent keys would have the hash of one of n stored keys: 0.0023% at 100,000 keys, 0.023% at a million, 0.23% at ten million.
 
 ${patternTable(many, 'sameHash')}
 
@@ -47,7 +47,7 @@ ${patternTable(shown, 'blocked')}
 
 ### Other settings
 
-The median and the highest of all patterns and absent keys.
+The median and the highest rate over all patterns and kinds of absent keys.
 
 ${settingsTable(cells)}`;
 }
