@@ -65,7 +65,7 @@ const LIMITS: Readonly<Record<string, string>> = {
   'get-absent-sync':
     'Tried: a branch-free search of the index, cheaper views for filter tests (0.67), and then no views at all (a further 0.87). classic-level tests the same filter in C++, in a single Node-API call.',
   'db-open':
-    'Eight tables are opened with the view, so that damage is found at once and the tables stay readable when a writer deletes them. LevelDB opens a table only when it first reads from it, so the more tables there are, the larger the ratio. Tried: as for `open`; tables opened while the logs are read, plain descriptors in place of FileHandles, no bytes read twice (together 0.67); fewer arrays (0.92 without promises). No gain: files opened without promises, memory that is not zeroed. A tenth of the time is spent checking that log, CURRENT, MANIFEST, LOCK and tables are still the files that were opened.',
+    'Eight tables are opened together with the database, so that damage is found at once and the tables stay readable when a writer deletes them. LevelDB opens a table only when it first reads from it, so the more tables there are, the larger the ratio. Tried: as for `open`; tables opened while the logs are read, plain descriptors in place of FileHandles, no bytes read twice (together 0.67); fewer arrays (0.92 without promises). No gain: files opened without promises, memory that is not zeroed. A tenth of the time is spent checking that log, CURRENT, MANIFEST, LOCK and tables are still the files that were opened.',
   'db-get-absent-sync':
     'A lookup searches four tables and a log. LevelDB compacts its copy to a single level during the measurement, because lookups had to search several tables; the figures for the compacted database compare the same tables. Tried: one lookup and one internal key for all gets, tables found by object instead of by bigint, one view of the user key for all filters, an index that is searched by user key (together 0.38 of the processor time); no views for filter tests (a further 0.87), a filter in memory in front of the log (0.82).',
   'db-get-present-sync':
@@ -248,7 +248,7 @@ ${markdownTable(columns, rows.filter((row) => row[0] === 'met'))}
 
 ${markdownTable(columns, rows.filter((row) => row[0] !== 'met'))}
 
-A number in parentheses is the time after a change divided by the time before it.
+A number in parentheses after "Tried" is the time after that change, divided by the time before it.
 
 ${notes.join('\n')}
 
