@@ -237,7 +237,8 @@ describe('ls and export', () => {
     const { code, stdout } = await bloom(['ls', 'broken'], scratch.path);
     expect([code, stdout.toString()]).toEqual([1, expect.stringMatching(/Session Storage +Session Storage +\? +8\.7 KiB\n {2}broken\/Session Storage\/MANIFEST-000001: /u)]);
     mkdirSync(scratch.at('empty'));
-    expect(await bloom(['ls', 'empty'], scratch.path)).toMatchObject({ code: 1 });
+    const empty = await bloom(['ls', 'empty'], scratch.path);
+    expect([empty.code, empty.stdout.toString(), empty.stderr]).toEqual([1, '', 'bloom: empty: no LevelDB database in it\n']);
     const json = await bloom(['ls', '--json', 'empty'], scratch.path);
     expect([json.code, json.stdout.toString(), json.stderr]).toEqual([1, '', 'bloom: empty: no LevelDB database in it\n']);
     const failed = await bloom(['ls', 'broken', 'nowhere'], scratch.path);

@@ -30,7 +30,8 @@ interface Candidate {
 /** `bloom advise filters`. */
 export async function compareFilters(table: string | undefined, options: CompareOptions): Promise<void> {
   const { rate } = options;
-  if ((table === undefined) === (options.keys === undefined)) throw new Failure('pass a table, or a number of random keys with --keys');
+  if (table === undefined && options.keys === undefined) throw new Failure('pass a table, or a number of random keys with --keys');
+  if (table !== undefined && options.keys !== undefined) throw new Failure('pass either a table or --keys, not both');
   const keys = table === undefined ? options.keys! : await keysOf(table, options);
   const candidates = options.policy === undefined
     ? await candidatesFor(rate, typeof keys === 'number' ? keys : keys.length)

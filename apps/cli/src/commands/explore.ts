@@ -1,4 +1,4 @@
-import { existsSync, realpathSync } from 'node:fs';
+import { realpathSync, type Stats, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { parseFileName } from '@bloom/leveldb';
 import { type Command, Option } from 'commander';
@@ -38,9 +38,9 @@ async function explore(path: string, { port, open }: ExploreOptions): Promise<vo
   if (path === '') throw new Failure('the name of the folder or file is empty');
   const location = locate(path);
   if (location.kind !== 'folder' && location.kind !== 'file' && location.kind !== 'log') throw new Failure(`${shownName(path)}: is not a folder or a file: explore reads those of this machine`);
-  if (!existsSync(path)) throw new Failure(`${path}: no such file or folder`);
+  mustExist(path, `${path}: no such file or folder`);
   const isFolder = location.kind === 'folder';
-  if (isFolder && !existsSync(join(location.path, 'CURRENT'))) throw new Failure(`${path}: it has no CURRENT, so it is not a LevelDB database`);
+  if (isFolder) mustExist(join(location.path, 'CURRENT'), `${path}: it has no CURRENT, so it is not a LevelDB database`);
   const { addressOf, serveExplorer } = await import('../explore/explorer-server.js');
   // The links of a folder are not followed, because they may lead to any file; a table is one that the user named.
   const inFolder = (name: string): string | undefined => (parseFileName(name) === undefined ? undefined : join(location.path, name));
@@ -60,6 +60,17 @@ async function explore(path: string, { port, open }: ExploreOptions): Promise<vo
       server.closeAllConnections();
     }
   });
+}
+
+/** @throws Failure with `missing` unless there is such a file, and with the reason if the system does not say. */
+function mustExist(path: string, missing: string): void {
+  let stat: Stats | undefined;
+  try {
+    stat = statSync(path, { throwIfNoEntry: false });
+  } catch (error) {
+    throw failureOf(path, error);
+  }
+  if (stat === undefined) throw new Failure(missing);
 }
 
 /** Opens an address with the system's program for it. If there is none, the user still has the printed address. */

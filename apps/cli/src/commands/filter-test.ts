@@ -39,6 +39,7 @@ interface Tested {
 
 /** Prints how often absent keys match the filters of a table, and those that other policies would make. */
 export async function filterTest(given: string, options: FilterTestOptions): Promise<void> {
+  if (options.hex === true && options.absent === undefined) throw new Failure('--hex is for --absent');
   const tracing = await tracingFor(options);
   const location = await recognised(given, { ...options, tracing });
   if (location.kind === 'bucket') throw new Failure(`${location.address}: is a database in a bucket: download one of its tables, which bloom stat lists, and pass the copy`);

@@ -34,7 +34,7 @@ Examples:
     )
     .argument('<table>', 'the table, or its URL; - is standard input')
     .option('--absent <file>', 'real absent keys, one per line; keys that the table has are skipped')
-    .option('--hex', 'the keys in the file are in hexadecimal')
+    .option('--hex', 'with --absent: the keys in the file are in hexadecimal')
     .option('--json', 'print one JSON object');
   addRemoteOptions(addPluginOptions(testing));
   addKeyFormOptions(testing)

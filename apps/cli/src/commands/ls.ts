@@ -61,9 +61,7 @@ async function ls(paths: readonly string[], { json }: LsOptions): Promise<void> 
       }
       if (listed.length === 0) {
         process.exitCode = EXIT.no;
-        const text = `${path}: no LevelDB database in it`;
-        if (json) note(text);
-        else await lines.add(text);
+        note(`${path}: no LevelDB database in it`);
       }
       if (json || listed.length === 0) continue;
       if (paths.length > 1) await lines.add(`${path}:`);

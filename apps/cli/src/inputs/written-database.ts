@@ -7,6 +7,7 @@ import { quotedName } from '@bloom/bytes/internal';
 import { BloomFilterPolicy, type FilterPolicy } from '@bloom/policy';
 import { bytewiseComparator, type Comparator, CorruptionError, UnsupportedError } from '@bloom/sstable';
 import { type Command, Option } from 'commander';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { Failure, failureOf, isSystemError, mustBeWrittenHere } from '../failure.js';
@@ -130,7 +131,7 @@ function codecAdvice({ message }: UnsupportedError): string {
 
 function databaseProblem(path: string, { code, message: given, cause }: DatabaseError): string {
   const message = withoutAdvice(given);
-  if (code === 'BLOOM_DATABASE_MISSING') return `${path}: there is no database: bloom put and bloom load create one`;
+  if (code === 'BLOOM_DATABASE_MISSING') return existsSync(path) ? `${path}: there is no database: bloom put and bloom load create one` : `${path}: no such file or folder`;
   if (code === 'BLOOM_WRITING_ENDED' && cause instanceof Error) {
     const problem = isSystemError(cause) ? (failureOf(path, cause) as Failure).message : `${path}: ${withoutAdvice(cause.message)}`;
     return `${problem}: earlier writes can be read`;

@@ -22,22 +22,23 @@ const MODULE_FILE = /\.[cm]?[jt]s$/;
  * Imports a module: a file by its path from the current folder, or a package that is installed there or next to `bloom`.
  *
  * @param argument `MODULE` or `MODULE#EXPORT`.
+ * @param kind names an example of a file.
  * @param ownNames names that `bloom` itself has, for the message.
  * @throws Failure when it cannot be loaded.
  */
-export async function importModule(argument: string, ownNames: readonly string[] = []): Promise<ImportedModule> {
+export async function importModule(argument: string, kind: string, ownNames: readonly string[] = []): Promise<ImportedModule> {
   const hash = argument.lastIndexOf('#');
   const name = hash < 0 ? argument : argument.slice(0, hash);
   const exportName = hash < 0 ? undefined : argument.slice(hash + 1);
   const given = shownModule(argument);
-  if (name === '' || exportName === '') throw new Failure(`${given || '""'}: must be MODULE or MODULE#EXPORT, for example ./order.mjs or @bloom/codecs#zlibCodec`);
+  if (name === '' || exportName === '') throw new Failure(`${given || '""'}: must be MODULE or MODULE#EXPORT, for example ./${kind}.mjs or @bloom/codecs#zlibCodec`);
   const isFile = PATH.test(name) || (MODULE_FILE.test(name) && existsSync(name));
   const specifier = isFile && !name.startsWith('file:') ? pathToFileURL(resolve(name)).href : name;
   try {
     return { given, exports: await importFrom(specifier, isFile), exportName };
   } catch (error) {
     if (error instanceof Failure) throw error;
-    throw new Failure(`${given}: ${problemOf(error, isFile, ownNames)}`, { cause: error });
+    throw new Failure(`${given}: ${problemOf(error, isFile, kind, ownNames)}`, { cause: error });
   }
 }
 
@@ -90,14 +91,14 @@ function isMissing(error: unknown): boolean {
   return codeOf(error) === 'ERR_MODULE_NOT_FOUND';
 }
 
-function problemOf(error: unknown, isFile: boolean, ownNames: readonly string[]): string {
+function problemOf(error: unknown, isFile: boolean, kind: string, ownNames: readonly string[]): string {
   const message = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
   if (isMissing(error)) {
     // The module itself is missing, or one that it imports.
     const [, missing] = /^Cannot find (?:module|package) '([^']+)'/.exec((error as Error).message) ?? [];
     if (isFile) return missing === undefined ? message : `no such module, or it imports one that is not installed: ${missing}`;
     const own = ownNames.length === 0 ? '' : `is none of ${ownNames.join(', ')}, and `;
-    return `${own}no package of this name is installed here or next to bloom: install it in this folder, or name a file by its path, such as ./order.mjs`;
+    return `${own}no package of this name is installed here or next to bloom: install it in this folder, or name a file by its path, such as ./${kind}.mjs`;
   }
   if (codeOf(error) === 'ERR_UNKNOWN_FILE_EXTENSION') return `this version of Node (${process.version}) cannot import it: name a .js or .mjs file`;
   return `cannot be imported: ${message}`;

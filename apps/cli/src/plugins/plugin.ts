@@ -11,18 +11,18 @@ import { shippedPolicies, shippedPolicy } from './shipped-policy.js';
 export async function loadComparator(given: string): Promise<Comparator> {
   const known = [bytewiseComparator, idbComparator].find(({ name }) => name === given);
   if (known !== undefined) return known;
-  const comparator = exportOf(await importModule(given, [bytewiseComparator.name, idbComparator.name]), 'comparator', isComparator, 'name, compare, findShortestSeparator and findShortSuccessor');
+  const comparator = exportOf(await importModule(given, 'comparator', [bytewiseComparator.name, idbComparator.name]), 'comparator', isComparator, 'name, compare, findShortestSeparator and findShortSuccessor');
   return guarded(shownModule(given), 'comparator', checkedComparator(comparator));
 }
 
 /** Loads a policy: a module, or one of `bloom`'s, such as `ribbon` or `blocked:12`. */
 export async function loadPolicy(given: string): Promise<FilterPolicy> {
-  return (await shippedPolicy(given)) ?? guarded(shownModule(given), 'filter policy', exportOf(await importModule(given, Object.keys(shippedPolicies)), 'filter policy', isPolicy, 'name, createFilter and keyMayMatch'));
+  return (await shippedPolicy(given)) ?? guarded(shownModule(given), 'filter policy', exportOf(await importModule(given, 'policy', Object.keys(shippedPolicies)), 'filter policy', isPolicy, 'name, createFilter and keyMayMatch'));
 }
 
 /** Loads codecs: a module that exports one codec, or an array of codecs. */
 export async function loadCodecs(given: string): Promise<readonly Codec[]> {
-  const found = exportOf(await importModule(given), 'codec', isCodecs, 'type (1 to 255), name and decompress, or an array of such objects');
+  const found = exportOf(await importModule(given, 'codec'), 'codec', isCodecs, 'type (1 to 255), name and decompress, or an array of such objects');
   return (Array.isArray(found) ? (found as readonly Codec[]) : [found as Codec]).map((codec) => guarded(shownModule(given), 'codec', codec));
 }
 

@@ -90,7 +90,7 @@ describe('bloom filter compare', () => {
     };
     expect(await fails()).toContain('pass a table, or a number of random keys with --keys');
     await build('small.ldb', [], scratch.path, 'a\t1\n');
-    expect(await fails('small.ldb', '--keys', '10')).toContain('pass a table, or a number of random keys with --keys');
+    expect(await fails('small.ldb', '--keys', '10')).toContain('pass either a table or --keys, not both');
     expect(await fails('none.ldb')).toContain('none.ldb');
     expect(await fails('--keys', '0')).toContain('--keys');
     expect(await fails('--keys', '10', '--rate', '0.6')).toContain('--rate');

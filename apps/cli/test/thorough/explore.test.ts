@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, symlinkSync } from 'node:fs';
+import { cpSync, mkdirSync, symlinkSync } from 'node:fs';
 import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { goldenDatabases } from '@bloom/fixtures';
@@ -81,6 +81,12 @@ describe('explore', () => {
     ['https://example.org/db/', 'https://example.org/db/: is not a folder or a file: explore reads those of this machine'],
   ])('refuses %s', async (input, problem) => {
     expect(await bloom(['explore', input, '--no-open'], scratch.path)).toMatchObject({ code: 2, stderr: `bloom: ${problem}\n` });
+  });
+
+  test('reports why CURRENT cannot be read, and not that it is missing', async () => {
+    mkdirSync(scratch.at('loop'));
+    symlinkSync('CURRENT', scratch.at('loop/CURRENT'));
+    expect(await bloom(['explore', 'loop', '--no-open'], scratch.path)).toMatchObject({ code: 2, stderr: 'bloom: loop/CURRENT: too many symbolic links\n' });
   });
 
   test('refuses a port on which another program listens', async () => {

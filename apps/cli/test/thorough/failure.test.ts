@@ -132,6 +132,7 @@ const failures: [args: string, problem: string][] = [
   ['salvage logs/000003.log -o out.ldb', 'logs/000003.log: is a file of a database, not a table: pass the folder'],
   ['scan --internal logs/000003.log', 'logs/000003.log: is a log, whose keys are always user keys: omit --internal'],
   ['scan good.gz', 'good.gz: is compressed with gzip: decompress it first, for example gunzip -c < good.gz | bloom scan -'],
+  ['filter test good.ldb --hex', '--hex is for --absent'],
   ['filter test logs', 'logs: is a database or one of its other files: pass one of its tables, which bloom stat lists'],
   ['filter test good.ldb --absent present.txt', 'present.txt: good.ldb contains all of its keys, so there is no absent key to try'],
   // URLs.

@@ -163,15 +163,18 @@ describe('wrong use is one line, and changes nothing', () => {
     ['put db a b --value-from x', 'two values given: pass either a value or --value-from, not both'],
     ['put db a --value-from absent', 'absent: no such file or folder'],
     ['put db 6 00 --hex', '"6" is not hexadecimal: it must have two digits per byte'],
-    ['delete none a', 'none: there is no database: bloom put and bloom load create one'],
+    ['delete none a', 'none: no such file or folder'],
     ['delete db', 'pass keys, or a range of keys with --prefix, --gte or --lt'],
     ['delete db a --lt b', 'pass either keys or a range of keys, not both'],
-    ['compact none', 'none: there is no database: bloom put and bloom load create one'],
+    ['compact none', 'none: no such file or folder'],
+    ['repair none', 'none: no such file or folder'],
+    ['compact no-database', 'no-database: there is no database: bloom put and bloom load create one'],
     ['destroy --yes none', 'none: no such file or folder'],
     ['load db absent.tsv', 'absent.tsv: no such file or folder'],
     ['load db x.tsv --comparator ./absent.mjs', /^\.\/absent\.mjs: /],
   ])('bloom %s', async (line, problem) => {
     scratch.write('x.tsv', 'a\t1\n');
+    mkdirSync(scratch.at('no-database'), { recursive: true });
     const { code, stderr } = await bloomLine(line, scratch.path);
     expect(code).toBe(2);
     if (typeof problem === 'string') expect(stderr).toBe(`bloom: ${problem}\n`);
