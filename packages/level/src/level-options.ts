@@ -75,7 +75,7 @@ export interface LevelOptions<K, V> extends AbstractDatabaseOptions<K, V>, Omit<
 }
 
 interface FillsCache {
-  /** Accepted for programs written for classic-level. Blocks that single keys are read from always stay in the cache. */
+  /** Accepted for programs written for classic-level, and ignored: reading single keys always uses the cache. */
   fillCache?: boolean | undefined;
 }
 
@@ -106,7 +106,7 @@ export interface ChainedBatchWriteOptions extends AbstractChainedBatchWriteOptio
 export interface ReadAheadOptions {
   /**
    * `nextv`, and the reading ahead of `next`, stop once their keys and values have this many bytes. Default: 16 KiB; 128 KiB if the database is
-   * open in a worker or in another thread.
+   * open in a worker or in another thread. With -1 there is no limit.
    */
   highWaterMarkBytes?: number | undefined;
   /** Whether blocks that are read stay in the cache. Default: true. */

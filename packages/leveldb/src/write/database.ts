@@ -144,6 +144,7 @@ export class Database extends AsyncBaseReader {
    * @throws UnsupportedError `BLOOM_UNKNOWN_COMPARATOR` or `BLOOM_UNSUPPORTED_CODEC` when the database's order or compression was
    *   not given, or the codec for new tables can only decompress; `BLOOM_UNSUPPORTED_FORMAT` when another engine wrote the database,
    *   such as RocksDB (see `foreignEngine`). The folder is then unchanged.
+   * @throws CorruptionError `BLOOM_TOO_LARGE` when the new MANIFEST would be too large to be read again: pass a larger `maxFileSize`.
    * @throws DatabaseError when it is locked, there is no folder, or the code of repairs cannot be loaded. Errors of the folder are passed on unchanged.
    * @example
    * ```ts

@@ -15,7 +15,7 @@ import { decodeRecord, deletedRecord, readRecordKey, readRecordVersion, recordAt
 export interface IndexedDbOptions extends Omit<AsyncReaderOptions, 'comparators' | 'filterPolicies' | 'insistOnBytewise'> {
   /** The source of blobs, files and large values. Without it, reading them is an error `BLOOM_MISSING_BLOB`. */
   readonly blobs?: BlobFolder | undefined;
-  /** The most bytes that a compressed value may have; a sixteenth of it is the most objects of a value. Default: 128 MiB. */
+  /** The most bytes that a compressed value may have when it is decompressed; a sixteenth of it is the most objects of a value. Default: 128 MiB. */
   readonly maxValueBytes?: number | undefined;
 }
 

@@ -12,7 +12,7 @@ import { decodeRecord, deletedRecord, recordAt, type StoredRecord } from './reco
 export interface StoredRecordsOptions extends StoredVersionsOptions {
   /** Where blobs, files and large values are. Without it they are errors `BLOOM_MISSING_BLOB`. */
   readonly blobs?: BlobFolder | undefined;
-  /** The most bytes that a compressed value may have; a sixteenth of it is the most objects of a value. Default: 128 MiB. */
+  /** The most bytes that a compressed value may have when it is decompressed; a sixteenth of it is the most objects of a value. Default: 128 MiB. */
   readonly maxValueBytes?: number | undefined;
 }
 

@@ -48,9 +48,9 @@ export interface ValueContext {
   /** Reads a file of the blob folder by its number. */
   readonly readBlob?: ((blobNumber: number) => Promise<Uint8Array>) | undefined;
   /**
-   * The most bytes that a compressed value may have. An object takes more memory than its bytes, so a value may have one object for every 16
-   * of them: maps count as two, buffers as three, objects of the browser as four, errors as 16. Default: 128 MiB; Chromium refuses to store
-   * values above 127 MiB.
+   * The most bytes that a compressed value may have when it is decompressed. An object takes more memory than its bytes, so any value may have
+   * one object for every 16 of them: maps, sets and regular expressions count as two, buffers as three, objects of the browser as four, errors
+   * as 16. Default: 128 MiB; Chromium refuses to store values above 127 MiB.
    */
   readonly maxValueBytes?: number | undefined;
   /** The property names that values of the same store have had so far. */
@@ -256,7 +256,7 @@ function settingOf(name: string, value: number): unknown {
 
 function fileList(tag: string, reader: ByteReader, readFile: () => object): HostObject {
   const count = reader.varint32();
-  if (count > reader.remaining) throw reader.bad(`a list of ${count} files in ${reader.remaining} bytes`);
+  if (count > reader.remaining) throw reader.bad(`a list of ${count} files does not fit in ${reader.remaining} bytes`);
   const files: object[] = [];
   while (files.length < count) {
     reader.countObject(HOST_OBJECT_WEIGHT);
