@@ -38,7 +38,7 @@ test('any bytes are the same after they are shown as text and typed', () => {
   }
 });
 
-test('a beginning of words is where keys begin', () => {
+test('a key of which only the beginning is typed gives the bytes with which such keys begin', () => {
   expect(hex(typedBytes('database 1', 'indexeddb')!)).toBe('00010000');
   expect(hex(typedBytes('database 1, store 2', 'indexeddb')!)).toBe('00010200');
   expect(hex(typedBytes('database 1, store 2, record', 'indexeddb')!)).toBe('00010201');

@@ -129,7 +129,7 @@ describe('an answer', () => {
     expect(new Set(redirects)).toEqual(new Set(['manual']));
   });
 
-  test('of 200 with an error in it to the end of an upload in pieces is a failure that may pass', async () => {
+  test('with status 200 and an error in its body, at the end of a multipart upload, is a temporary failure', async () => {
     let ends = 0;
     const store = storeAnswered(
       ({ method, url }) => {

@@ -9,7 +9,7 @@ import { ThreadHost } from '../src/node/thread-host.js';
 import { webFormats } from '../src/web-formats.js';
 import { SharedDatabase } from '../src/worker/shared-database.js';
 
-test('a level that is closed while it tries to open the database says nothing more', async () => {
+test('a level that is closed while it tries to open the database sends no further messages', async () => {
   const post = vi.spyOn(ThreadChannel.prototype, 'post');
   let posted: number | undefined;
   const database = {
@@ -176,7 +176,7 @@ test('a level without pending calls takes over a silent thread, unless that ping
   owner.close();
 });
 
-test('a level that waits for the thread that opens the database says hello once in a second', async () => {
+test('a level that waits for the thread that opens the database sends a greeting once per second', async () => {
   const post = vi.spyOn(ThreadChannel.prototype, 'post');
   const place = { path: 'nowhere', identity: '0:1', options: {}, look: () => 'there' as const, makeDatabase: () => undefined as never };
   const guest = new ThreadGuest(place);

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { bundledProgram } from './bundled-program.js';
 
-test('databases that are dropped without being closed keep their files and locks, and Node has nothing to warn of', async () => {
+test('databases that are not closed and become garbage keep their files and locks, and Node prints no warning', async () => {
   const program = await bundledProgram('left-open.ts');
   const root = mkdtempSync(join(tmpdir(), 'bloom-left-open-'));
   try {

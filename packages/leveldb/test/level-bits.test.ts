@@ -60,7 +60,7 @@ describe('bits by level', () => {
     expect(wastedReads(shape, [...real, 0, 0, 0])).toBeLessThan(best * 1.25);
   });
 
-  test('what tables have that moved down with rich filters is missing above, and what they lack is not made up for by one table', () => {
+  test('filters larger than their level’s share leave fewer bits for new tables, and one new table does not make up for smaller ones', () => {
     const shape = (bits: number): FilteredTable[][] => levels([], tables(10, 1000), tables(100, 1000, bits));
     const right = levelBits(levels([], tables(10, 1000), tables(100, 1000)), { level: 2, keys: 1000 }, 10);
     expect(levelBits(shape(right + 1), { level: 2, keys: 1000 }, 10)).toBe(right - 2);
@@ -70,7 +70,7 @@ describe('bits by level', () => {
     expect(levelBits(shape(16), { level: 1, keys: 1000 }, 10)).toBe(above - 2);
   });
 
-  test('rich filters above, which will be written again, count as much as they have until then', () => {
+  test('filters above that are larger than their share count with their bits until they are written again', () => {
     const below = (bits: number | undefined): number => levelBits(levels([], tables(20, 1000, bits), tables(100, 1000)), { level: 2, keys: 1000 }, 10);
     expect(below(44)).toBe(below(undefined) - 2);
     expect(below(2)).toBe(below(undefined));
@@ -90,7 +90,7 @@ describe('bits by level', () => {
     expect(sum).toBeGreaterThan(9 * 45_000);
   });
 
-  test('levels that would get less than a bit get none, and no level more than are of use', () => {
+  test('a level that would get less than one bit gets none, and no level gets more bits than are useful', () => {
     const shape = levels([{ keys: 10, filterBits: undefined }], [], tables(10, 1_000_000));
     expect(levelBits(shape, { level: 2, keys: 1000 }, 0.5)).toBe(0);
     expect(levelBits(shape, { level: 0, keys: 10 }, 20)).toBe(44);

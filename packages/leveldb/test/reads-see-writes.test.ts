@@ -312,7 +312,7 @@ test('refuses wrong arguments of reads that wait, and is closed afterwards witho
   await expect(closed).rejects.toThrow('closed');
 });
 
-test('an iterator that waits for writes refuses wrong ranges at once, and is done after an error, as one that does not wait', async () => {
+test('an iterator that waits for writes refuses wrong ranges at once and ends after an error, like one that does not wait', async () => {
   const database = await Database.open(new SlowFolder(), { comparator: { ...reverseComparator, name: 'test.Reverse' } });
   for (const waits of [false, true]) {
     const begin = (range: object): AsyncIterableIterator<Uint8Array> => {

@@ -24,36 +24,36 @@ function fallenOf(some: readonly (readonly SizedTable[])[]): number[] {
 const none = { keys: 0, bytes: 0 };
 
 describe('levels as they will be', () => {
-  test('where no compaction is due, they are as they are', () => {
+  test('stay the same where no compaction is due', () => {
     const kept = levels(3, 4, 30, 10);
     expect(settledLevels(kept, { level: 3, ...none })).toEqual({ levels: kept, addedKeys: 0 });
   });
 
-  test('what is too much for a level comes down as far as to the level below the one that is written to', () => {
+  test('the excess of a level moves down, at most to the level below the one being written', () => {
     // 10 MiB stay in level 1, less than which is four tables; 100 MiB in level 2.
     const { levels: settled } = settledLevels(levels(8, 20, 60, 200), { level: 2, ...none });
     expect(shapeOf(settled)).toEqual([3, 4, 49, 232, 0, 0, 0]);
     expect(fallenOf(settled)).toEqual([0, 0, 0, 32, 0, 0, 0]);
   });
 
-  test('it stays in the level that is written to while the next one has less than three times as much', () => {
+  test('the excess stays in the level being written while the next one has less than three times as much', () => {
     const shapeAbove = (below: number): number[] => shapeOf(settledLevels(levels(8, 20, 60, below), { level: 2, ...none }).levels);
     expect(shapeAbove(0)).toEqual([3, 4, 81, 0, 0, 0, 0]);
     expect(shapeAbove(92)).toEqual([3, 4, 81, 92, 0, 0, 0]);
     expect(shapeAbove(93)).toEqual([3, 4, 49, 125, 0, 0, 0]);
   });
 
-  test('it fills the level below before it continues', () => {
+  test('the excess fills the level below before it moves further down', () => {
     const { levels: settled } = settledLevels(levels(8, 20, 10), { level: 2, ...none });
     expect(shapeOf(settled)).toEqual([3, 4, 31, 0, 0, 0, 0]);
     expect(fallenOf(settled)).toEqual([0, 0, 21, 0, 0, 0, 0]);
   });
 
-  test('levels below that of the new tables are as they are, however full', () => {
+  test('levels below the one of the new tables stay the same, however full', () => {
     expect(shapeOf(settledLevels(levels(2, 100, 500), { level: 0, ...none }).levels)).toEqual([2, 100, 500, 0, 0, 0, 0]);
   });
 
-  test('the new tables have their room first, and what of them is too much comes down', () => {
+  test('the new tables get room first, and their excess moves down', () => {
     const { levels: settled, addedKeys } = settledLevels(levels(0, 3, 60), { level: 1, keys: 400_000, bytes: 40 * MEBIBYTE });
     expect(addedKeys).toBe(100_000);
     expect(shapeOf(settled)).toEqual([0, 0, 64, 0, 0, 0, 0]);

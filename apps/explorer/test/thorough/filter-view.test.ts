@@ -158,7 +158,7 @@ describeInChromium('the filter view', ({ open }) => {
     await expect.poll(async () => (await page.locator('.curve g > text').allTextContents()).slice(0, 3)).toEqual(['100%', '10%', '1.0%']);
   });
 
-  test('takes more than 100,000 expected keys, and answers a wish that no filter grants at once', async () => {
+  test('takes more than 100,000 expected keys, and answers at once when no filter can reach the requested rate', async () => {
     const explorer = await open('#/filter');
     const { page } = explorer;
     await page.getByLabel('Expected keys').fill('1000000');
