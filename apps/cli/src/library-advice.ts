@@ -9,6 +9,8 @@ const ADVICE: readonly RegExp[] = [
   /: see maxBlockBytes$/,
   /: pass a larger maxBlockBytes$/,
   /: open the database with a larger maxBlockBytes, of up to 1 GiB$/,
+  /: pass a larger maxFileSize, so that there are fewer tables$/,
+  /: copy the entries to a new database with a larger maxFileSize$/,
   /, or pass the option byteLength$/,
   /, or make sure that nobody else writes and pass lock: 'none'$/,
   /: make sure that nobody else writes to it, and pass lock: 'none'$/,

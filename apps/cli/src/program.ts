@@ -55,7 +55,7 @@ function programWith(help: ByteBuffer, showsAll: boolean): Command {
   const { stdout } = standardStreams();
   return new Command('bloom')
     .description("Reads, writes, checks and repairs LevelDB's tables and databases, and publishes databases.")
-    .version(version)
+    .version(version, '-V, --version', 'show the version')
     .helpOption('-h, --help', 'show this help')
     .helpCommand(...HELP_COMMAND)
     .exitOverride()

@@ -139,7 +139,7 @@ describe('invalid input is rejected with its line or offset', () => {
     ['csv', bytes('key,value\na,"1\n2"\nb\n'), 'line 4: only one cell, so that key or value is missing'],
     ['csv', bytes('key,value\na,b"c"\n'), 'line 2: a quotation mark in a cell that does not begin with one'],
     ['csv', bytes('key,value\na,"b"c\n'), 'line 2: bytes between the closing quotation mark and the comma'],
-    ['csv', bytes('key,value\na,1\nb,"c\n'), 'line 3: a quoted cell that is not closed'],
+    ['csv', bytes('key,value\na,1\nb,"c\n'), 'line 3: a quoted cell is not closed'],
     ['csv', bytes('key,valueHex\na,1\n'), 'line 2: not hexadecimal: an odd number of digits'],
     ['base64', bytes('YQ\tYQ==\n'), 'line 1: not base64'],
     ['base64', bytes('YQ==\n'), 'line 1: no TAB between key and value'],

@@ -69,6 +69,8 @@ test.each([
   ['the keys need an index of up to 9 bytes, half of maxBlockBytes is 5: open the database with a larger maxBlockBytes, of up to 1 GiB', 'the keys need an index of up to 9 bytes, the limit is 5'],
   ['make it expose Content-Range, or pass the option byteLength', 'make it expose Content-Range'],
   ['the block has a codec of type 7: pass one in codecs', 'the block has a codec of type 7'],
+  ['the new MANIFEST would have 9 bytes, the limit is 5: pass a larger maxFileSize, so that there are fewer tables', 'the new MANIFEST would have 9 bytes, the limit is 5'],
+  ['the keys take 9 bytes: copy the entries to a new database with a larger maxFileSize', 'the keys take 9 bytes'],
   ['the key is too long', 'the key is too long'],
 ])('%s', (given, shown) => {
   expect(withoutAdvice(given)).toBe(shown);

@@ -192,8 +192,8 @@ describe('a block', () => {
   });
 
   test('of the reserved kind is refused', () => {
-    judges.expectRefused(zstdFrame([{ kind: 3, size: 1, bytes: [0x61] }]), 'a block is of the reserved kind');
-    judges.expectRefused(zstdFrame([{ kind: 3, size: 1, bytes: [] }]), 'a block is of the reserved kind');
+    judges.expectRefused(zstdFrame([{ kind: 3, size: 1, bytes: [0x61] }]), 'a block has the reserved type');
+    judges.expectRefused(zstdFrame([{ kind: 3, size: 1, bytes: [] }]), 'a block has the reserved type');
   });
 
   test('may have a size of 21 bits', () => {

@@ -108,7 +108,7 @@ describe('the tables of sequences', () => {
   });
 
   test('of one symbol have a symbol that is defined', () => {
-    const message = 'the symbol of a table of one symbol is missing or undefined';
+    const message = 'the only symbol of an RLE table is missing or undefined';
     for (const bytes of [[], [1], [1, 0]]) judges.expectRefused(frameWith(1, 0x54, ...bytes), message);
     for (const bytes of [[36, 0, 0], [1, 32, 0], [1, 0, 53], [255, 0, 0]]) judges.expectRefused(frameWith(1, 0x54, ...bytes, 1), message);
     judges.expectRefused(frameWith(1, 0x54, 1, 0, 0), 'a stream of bits has no end mark');
@@ -124,12 +124,12 @@ describe('the tables of sequences', () => {
     const counts = (length: number, rows: number): number[] => [rows - length + 1, ...Array<number>(length - 1).fill(1)];
     expectRead([1, 2, 3], TWO, { [part]: describedTable(counts(symbols, 2 ** accuracy), accuracy) });
     const tooMany = describedTable(counts(symbols + 1, 2 ** accuracy), accuracy);
-    judges.expectRefused(frameWith(1, kind, ...tooMany.description, 0, 0, 0, 1), 'the shares of an FSE table do not add up');
+    judges.expectRefused(frameWith(1, kind, ...tooMany.description, 0, 0, 0, 1), 'the probabilities of an FSE table do not add up');
     const tooExact = describedTable(counts(symbols, 2 ** (accuracy + 1)), accuracy + 1);
     judges.expectRefused(frameWith(1, kind, ...tooExact.description, 0, 0, 0, 1), `an FSE table has an accuracy of ${accuracy + 1}, the maximum is ${accuracy}`);
     // A description that the block's end cuts.
     const cut = describedTable(counts(symbols, 2 ** accuracy), accuracy).description.slice(0, -1);
-    judges.expectRefused(frameWith(1, kind, ...cut), 'the shares of an FSE table do not add up');
+    judges.expectRefused(frameWith(1, kind, ...cut), 'the probabilities of an FSE table do not add up');
   });
 
   test('are refused where a reserved bit is set before them', () => {

@@ -27,7 +27,7 @@ export class TrailingSpacePolicy implements FilterPolicy {
     mustBeFilterPolicy('inner', inner);
     if (inner.keyEquivalence !== undefined) {
       throw new RangeError(
-        `inner must tell all keys apart, but ${inner.name} treats keys as one by "${inner.keyEquivalence}": ` +
+        `inner must distinguish all keys, but ${inner.name} treats keys as one by "${inner.keyEquivalence}": ` +
           `both together would be neither that equivalence nor "${KEY_EQUIVALENCE}"`,
       );
     }

@@ -15,7 +15,7 @@ test('a filter is the one that the inner policy makes of the trimmed keys', () =
 
 test('refuses an inner policy that has its own key equivalence', () => {
   expect(() => new TrailingSpacePolicy(new TrailingSpacePolicy())).toThrow(RangeError);
-  expect(() => new TrailingSpacePolicy(new TrailingSpacePolicy())).toThrow(/inner must tell all keys apart/);
+  expect(() => new TrailingSpacePolicy(new TrailingSpacePolicy())).toThrow(/inner must distinguish all keys/);
 });
 
 test('refuses a key or a filter that is not bytes and a class in place of an inner policy, and names the argument', () => {

@@ -377,7 +377,7 @@ describe('maxBytes', () => {
     expect(whole.finish()).toHaveLength(18 + 2 * 4 + 5);
     expect(whole.refusedLength).toBeUndefined();
     const refused = made(17);
-    expect(() => refused.finish()).toThrow(new RangeError('filters would have 18 bytes, and can have 17'));
+    expect(() => refused.finish()).toThrow(new RangeError('filters would have 18 bytes, the limit is 17'));
     expect(refused.refusedLength).toBe(18);
     expect(() => refused.finish()).toThrow(TypeError);
   });

@@ -81,7 +81,7 @@ export async function copyLevel(from: CopySource, to: CopyTarget, options: CopyO
   const markKey = new TextEncoder().encode(mark);
   const begun = (await to.get(markKey, VIEWS)) as Bytes | undefined;
   if (begun === undefined && (await to.keys({ limit: 1, keyEncoding: 'view' }).all()).length > 0) {
-    throw new RangeError('the level to copy to must be empty, or have a copy that was interrupted');
+    throw new RangeError('the level to copy to must be empty, or hold an interrupted copy');
   }
   const last = begun && decodeMark(begun);
   const mustNotBeMark = (entries: readonly [Bytes, Bytes][]): void => {
@@ -160,6 +160,6 @@ function encodeMark(entries: number, key: Bytes): Bytes {
 /** @throws RangeError for a value that is not a mark. */
 function decodeMark(bytes: Bytes): { readonly entries: number; readonly key: Bytes } {
   const entries = bytes.length < 8 ? -1 : new DataView(bytes.buffer, bytes.byteOffset).getFloat64(0, true);
-  if (!Number.isSafeInteger(entries) || entries < 0) throw new RangeError('the level to copy to has an entry under the key of the mark that is no mark');
+  if (!Number.isSafeInteger(entries) || entries < 0) throw new RangeError('the level to copy to has an entry under the key of the mark that is not a mark');
   return { entries, key: bytes.slice(8) };
 }

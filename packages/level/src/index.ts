@@ -40,7 +40,7 @@ declare const isSecureContext: boolean | undefined;
 /** @throws LevelError `LEVEL_NOT_SUPPORTED` where there are no workers, and in a page that must not store files. */
 function mustHaveWorkers(location: string): void {
   if (typeof isSecureContext !== 'undefined' && !isSecureContext) {
-    const problem = `${JSON.stringify(location)} names no folder here: browsers keep files for pages that came over HTTPS or from this machine`;
+    const problem = `${JSON.stringify(location)} names no folder here: browsers store files only for pages served over HTTPS or from localhost`;
     throw new LevelError('LEVEL_NOT_SUPPORTED', problem);
   }
   if (typeof Worker !== 'undefined') return;

@@ -46,12 +46,12 @@ export function notOpen(cause: unknown, call?: string): LevelError {
 
 /** The error of a synchronous call, which cannot wait, while a failed write makes a thread open the database again. */
 export function openingAgain(): LevelError {
-  return new LevelError('LEVEL_DATABASE_NOT_OPEN', 'Database is being opened again after a failed write: getSync() and getProperty() cannot wait for it, as other calls do');
+  return new LevelError('LEVEL_DATABASE_NOT_OPEN', 'Database is being opened again after a failed write: unlike other calls, getSync() and getProperty() cannot wait for it');
 }
 
 /** The error of a walk or snapshot whose state no longer exists. */
 export function lost(): LevelError {
-  const problem = 'the database was opened again, because the page or thread that had it open ended or a write failed, and this iterator or snapshot ended: begin it again';
+  const problem = 'this iterator or snapshot has ended, because the database was opened again after a write failed, or after the page or thread that had it open ended: create a new one';
   return new LevelError('LEVEL_SNAPSHOT_LOST', problem);
 }
 

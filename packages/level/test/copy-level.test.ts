@@ -66,7 +66,7 @@ test('a level with entries of its own is refused, and so is a mark that is a key
   expect(await untouched.keys().all()).toEqual([]);
   const to = newLevel();
   await to.put('\0copyLevel', 'short');
-  await expect(copyLevel(from, to)).rejects.toThrow(/is no mark/);
+  await expect(copyLevel(from, to)).rejects.toThrow(/is not a mark/);
 });
 
 test('wrong options are refused before anything is copied', async () => {

@@ -301,7 +301,7 @@ export function idbFilterPolicyOf(policy: FilterPolicy): FilterPolicy {
   if (arguments.length > 1) mustHaveAtMost('idbFilterPolicyOf', 'a policy', 1, arguments.length);
   mustBeFilterPolicy('policy', policy);
   const { name, keyEquivalence } = policy;
-  if (keyEquivalence !== undefined) throw new RangeError(`policy must tell all keys apart, but ${name} treats keys as equal by ${JSON.stringify(keyEquivalence)}`);
+  if (keyEquivalence !== undefined) throw new RangeError(`policy must distinguish all keys, but ${name} treats keys as equal by ${JSON.stringify(keyEquivalence)}`);
   return {
     name,
     keyEquivalence: KEY_EQUIVALENCE,

@@ -74,8 +74,8 @@ describe('the type of an internal key', () => {
   });
 
   test.each([
-    [2, 9, 'a key of 7 bytes is too short for a database\'s'],
-    [2, 2, 'a key of 0 bytes is too short for a database\'s'],
+    [2, 9, 'a key of 7 bytes is too short for an internal key'],
+    [2, 2, 'a key of 0 bytes is too short for an internal key'],
     [2, 10, 'a key has the unknown type 2'],
   ])('of bytes %i to %i is damage that names the file: %s', (start, end, problem) => {
     const bytes = Uint8Array.of(1, 1, ...keyOf('', 7n, 2), 1);

@@ -284,7 +284,7 @@ describe('a folder', () => {
     const error = caught(() => SyncDatabaseReader.open(folder, { maxRestarts: 7 }));
     expect(error).toBeInstanceOf(FolderError);
     expect(error).not.toBeInstanceOf(CorruptionError);
-    expect(error).toMatchObject({ code: 'BLOOM_FOLDER_BUSY', message: expect.stringContaining('8 times') as string });
+    expect(error).toMatchObject({ code: 'BLOOM_FOLDER_BUSY', message: expect.stringContaining('during each of 8 attempts') as string });
     expect(n).toBe(9);
     expect(folder.openFiles).toBe(0);
     expect(await rejection(DatabaseReader.open(folder, { maxRestarts: 3 }))).toMatchObject({ code: 'BLOOM_FOLDER_BUSY' });

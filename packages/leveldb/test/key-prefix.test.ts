@@ -140,7 +140,7 @@ describe('a prefix', () => {
   test('is refused where the keys that have it may be anywhere, and unless it is bytes or text', async () => {
     const folder = new WritableMemoryFolder();
     const database = await Database.open(folder, { comparator: reverseComparator, lock: 'none' });
-    expect(() => database.entriesSync({ prefix: utf8('a') })).toThrow(/prefix is for keys in bytewise order/);
+    expect(() => database.entriesSync({ prefix: utf8('a') })).toThrow(/prefix needs keys in bytewise order/);
     expect(() => database.entries({ prefix: utf8('a') })).toThrow(RangeError);
     expect(() => database.keysSync({ prefix: 5 as never })).toThrow(/prefix must be a Uint8Array/);
     await database.close();

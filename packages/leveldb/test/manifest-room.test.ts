@@ -68,7 +68,7 @@ test('writes are refused before the keys of the tables fill a MANIFEST, nothing 
     await database.idle();
     expect(written).toBeLessThan(50);
   }
-  expect(failure).toMatchObject({ code: 'BLOOM_NO_ROOM', message: expect.stringMatching(/^the first and last keys of its tables need more than half of a MANIFEST, which can have 20000 bytes/) as string });
+  expect(failure).toMatchObject({ code: 'BLOOM_NO_ROOM', message: expect.stringMatching(/^the first and last keys of the tables take more than half of the limit of a MANIFEST, 20000 bytes: copy the entries/) as string });
   expect(written).toBeGreaterThan(3);
   await database.close();
   const again = await Database.open(folder, options);
@@ -87,6 +87,6 @@ test('a repair that would need too large a MANIFEST is refused, and leaves the f
   const folder = new WritableMemoryFolder(files);
   folder.delete('CURRENT');
   const before = folder.files();
-  expect(await rejection(Database.repair(folder, options))).toMatchObject({ code: 'BLOOM_TOO_LARGE', message: expect.stringMatching(/pass a larger maxFileSize$/) as string });
+  expect(await rejection(Database.repair(folder, options))).toMatchObject({ code: 'BLOOM_TOO_LARGE', message: expect.stringMatching(/pass a larger maxFileSize, so that there are fewer tables$/) as string });
   expect(folder.files()).toEqual(before);
 });

@@ -229,7 +229,7 @@ describe('a database with the order of IndexedDB', () => {
 
   test('idbFilterPolicyOf refuses a value that is not a policy, and a policy with equal keys', () => {
     expect(() => idbFilterPolicyOf({} as never)).toThrow(TypeError);
-    expect(() => idbFilterPolicyOf(idbFilterPolicy)).toThrow(new RangeError('policy must tell all keys apart, but leveldb.BuiltinBloomFilter2 treats keys as equal by "idb_cmp1"'));
+    expect(() => idbFilterPolicyOf(idbFilterPolicy)).toThrow(new RangeError('policy must distinguish all keys, but leveldb.BuiltinBloomFilter2 treats keys as equal by "idb_cmp1"'));
   });
 });
 

@@ -127,7 +127,7 @@ test('every problem of a folder’s tables is listed, and their order only where
   expect([...versionProblems([...levels, [short]], order, true)]).toEqual([
     'the smallest key of table 1 is after its largest key',
     'table 2 is listed twice',
-    'a key of table 3 is too short',
+    'the smallest or largest key of table 3 is too short for an internal key',
   ]);
   expect([...versionProblems([[{ ...file(3, 'a', 'b'), smallest: new Uint8Array(8), largest: new Uint8Array(8) }]], order, true)]).toEqual([]);
 });

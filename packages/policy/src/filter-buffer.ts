@@ -38,7 +38,7 @@ export class FilterBuffer implements FilterSink {
     const total = this.#byteLength + byteLength;
     if (total > this.#maxBytes) {
       this.#refusedLength = total;
-      throw new RangeError(`filters would have ${total} bytes, and can have ${this.#maxBytes}`);
+      throw new RangeError(`filters would have ${total} bytes, the limit is ${this.#maxBytes}`);
     }
     const part = new Uint8Array(byteLength);
     this.#lent.push(part);

@@ -96,7 +96,7 @@ export class KeyBuffer implements KeyList {
 
   at(i: number): Uint8Array {
     if (!(Number.isInteger(i) && i >= 0 && i < this.length)) {
-      throw new RangeError(`i must be the number of one of ${this.length} keys, got ${i}`);
+      throw new RangeError(`i must be a whole number below ${this.length}, the number of keys, got ${i}`);
     }
     return this.bytes.subarray(this.offsets[i], this.offsets[i + 1]);
   }

@@ -134,7 +134,7 @@ describe('at', () => {
   test.each([-1, 2, 3, 0.5, Number.NaN, Number.POSITIVE_INFINITY])('rejects key number %d when there are two keys', (i) => {
     const buffer = KeyBuffer.from([utf8('foo'), utf8('bar')]);
     expect(() => buffer.at(i)).toThrow(RangeError);
-    expect(() => buffer.at(i)).toThrow(/^i must be .* 2 keys/);
+    expect(() => buffer.at(i)).toThrow(/^i must be a whole number below 2, the number of keys, got /);
   });
 
   test('rejects the number of a key that clear removed', () => {

@@ -268,9 +268,9 @@ describe('damage', () => {
   test.each([
     ['no bytes', '', '0 bytes cannot be a block'],
     ['three bytes', '010000', '3 bytes cannot be a block'],
-    ['two restarts in eight bytes', '0000000002000000', '2 restarts cannot be in 8 bytes'],
-    ['more restarts than there can be', '00000000ffffffff', '4294967295 restarts cannot be in 8 bytes'],
-    ['as many restarts as make the sum wrap', '0000000000000040', '1073741824 restarts cannot be in 8 bytes'],
+    ['two restarts in eight bytes', '0000000002000000', '2 restarts do not fit in 8 bytes'],
+    ['more restarts than there can be', '00000000ffffffff', '4294967295 restarts do not fit in 8 bytes'],
+    ['as many restarts as make the sum wrap', '0000000000000040', '1073741824 restarts do not fit in 8 bytes'],
     ['a first restart that is not at 0', '0100000001000000', 'restart 0 is at byte 1, not at 0'],
   ])('reset rejects a block of %s', (_, block, problem) => {
     const error = caught(() => cursorOn(fromHex(block)));
@@ -304,10 +304,10 @@ describe('damage', () => {
     ['a shared length that does not end, and a key', rawBlock('000101 61 31 ffffffffff00 62', 0), unreadable(5)],
     ['lengths that the end of the entries cuts', rawBlock('000101 61 31 01', 0), unreadable(5)],
     ['a second length that the end of the entries cuts', rawBlock('000101 61 31 0180', 0), unreadable(5)],
-    ['a key that shares more than the key before has', rawBlock('000101 61 31 020101 62 32', 0), 'the entry at byte 5 shares 2 bytes of a key of 1'],
-    ['a first entry that shares', rawBlock('010101 61 31', 0), 'the entry at byte 0 shares key bytes at a restart'],
-    ['an entry at the second restart that shares', rawBlock('000101 61 31 010101 62 32', 0, 5), 'the entry at byte 5 shares key bytes at a restart'],
-    ['a shared length of 4 GiB', rawBlock('000101 61 31 ffffffff0f0101 62 32', 0), 'the entry at byte 5 shares 4294967295 bytes of a key of 1'],
+    ['a key that shares more than the key before has', rawBlock('000101 61 31 020101 62 32', 0), 'the entry at byte 5 shares 2 key bytes, but the previous key has 1'],
+    ['a first entry that shares', rawBlock('010101 61 31', 0), 'the entry at byte 0 is at a restart, but its key is not whole'],
+    ['an entry at the second restart that shares', rawBlock('000101 61 31 010101 62 32', 0, 5), 'the entry at byte 5 is at a restart, but its key is not whole'],
+    ['a shared length of 4 GiB', rawBlock('000101 61 31 ffffffff0f0101 62 32', 0), 'the entry at byte 5 shares 4294967295 key bytes, but the previous key has 1'],
   ])('%s is reported forwards, backwards and by a seek', (_, block, problem) => {
     for (const walk of [forwards, backwards, (cursor: BlockSearch) => cursor.seek(utf8('zz'))]) {
       const cursor = cursorOn(block);
@@ -321,13 +321,13 @@ describe('damage', () => {
   test('damage before the last restart is reported when moving backwards reaches it', () => {
     const cursor = cursorOn(rawBlock('000101 61 31  020101 62 32  000101 63 33', 0, 10));
     expect([cursor.seekToLast(), hex(cursor.key)]).toEqual([true, '63']);
-    expect(caught(() => cursor.prev())).toMatchObject({ code: 'BLOOM_BAD_BLOCK', problem: 'the entry at byte 5 shares 2 bytes of a key of 1' });
+    expect(caught(() => cursor.prev())).toMatchObject({ code: 'BLOOM_BAD_BLOCK', problem: 'the entry at byte 5 shares 2 key bytes, but the previous key has 1' });
     expect([cursor.valid, cursor.prev(), cursor.next()]).toEqual([false, false, false]);
   });
 
   test('an entry at a restart that shares bytes is reported by a seek that compares with it, even for a key before it', () => {
     const cursor = cursorOn(rawBlock('000101 61 31 010101 62 32', 0, 5));
-    expect(caught(() => cursor.seek(utf8('a')))).toMatchObject({ code: 'BLOOM_BAD_BLOCK', problem: 'the entry at byte 5 shares key bytes at a restart' });
+    expect(caught(() => cursor.seek(utf8('a')))).toMatchObject({ code: 'BLOOM_BAD_BLOCK', problem: 'the entry at byte 5 is at a restart, but its key is not whole' });
     expect(cursor.valid).toBe(false);
   });
 
@@ -335,7 +335,7 @@ describe('damage', () => {
     // The value of the only entry looks like an entry.
     const cursor = cursorOn(rawBlock('000105 61 0001016232', 0, 4));
     expect([cursor.seekToLast(), hex(cursor.key)]).toEqual([true, '62']);
-    expect(caught(() => cursor.prev())).toMatchObject({ code: 'BLOOM_BAD_BLOCK', problem: 'no entry ends at byte 4, where one starts' });
+    expect(caught(() => cursor.prev())).toMatchObject({ code: 'BLOOM_BAD_BLOCK', problem: 'an entry starts at byte 4, but the one before it does not end there' });
     expect(cursor.valid).toBe(false);
   });
 

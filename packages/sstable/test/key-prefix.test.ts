@@ -150,7 +150,7 @@ describe('a prefix', () => {
     const reverse: Comparator = { name: 'test.Reverse', compare: (a, b) => Buffer.compare(b, a), findShortestSeparator: (start) => start, findShortSuccessor: (key) => key };
     const file = build([...even].reverse(), { comparator: reverse });
     const table = await Table.open(new MemorySource(file), { comparator: reverse });
-    expect(() => table.entries({ prefix: even[0]! })).toThrow(/prefix is for keys in bytewise order/);
+    expect(() => table.entries({ prefix: even[0]! })).toThrow(/prefix needs keys in bytewise order/);
     expect(() => table.mayContainPrefix(even[0]!)).toThrow(RangeError);
     const plain = await Table.open(new MemorySource(build(even, {})));
     expect(() => plain.entries({ prefix: 7 as never })).toThrow(/prefix must be a Uint8Array/);

@@ -83,7 +83,7 @@ test('a checksum error states both checksums, with all their digits', () => {
   const stored = fromHex('0000000001000000' + '00' + '0a000000');
   expect(caught(() => decodeStoredBlock(stored, place, plain))).toMatchObject({
     code: 'BLOOM_BAD_CHECKSUM',
-    problem: 'stored checksum 0000000a, computed b0a1f2c0',
+    problem: 'checksum mismatch: stored 0000000a, computed b0a1f2c0',
   });
 });
 

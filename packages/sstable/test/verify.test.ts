@@ -546,9 +546,9 @@ describe('parts that cannot be checked are reported', () => {
   });
 
   test.each([
-    ['filters of a policy that was not given', buildTable(entries, { filterPolicy: other }), {}, 'filters: there is no filter policy of their name: test.Other'],
-    ['filters if no policy agrees with the comparator', good, { comparator: caseless }, 'filters: there is no filter policy of their name: leveldb.BuiltinBloomFilter2'],
-    ['filters of the whole file', assembleTable({ data: [[a, block('a')]], metaindex: blockOf([[utf8('fullfilter.x'), Uint8Array.of(0, 13)]]) }), {}, "filters: they are not of LevelDB's kind: fullfilter.x"],
+    ['filters of a policy that was not given', buildTable(entries, { filterPolicy: other }), {}, 'filters: no filter policy of this name is known: test.Other'],
+    ['filters if no policy agrees with the comparator', good, { comparator: caseless }, 'filters: no filter policy of this name is known: leveldb.BuiltinBloomFilter2'],
+    ['filters of the whole file', assembleTable({ data: [[a, block('a')]], metaindex: blockOf([[utf8('fullfilter.x'), Uint8Array.of(0, 13)]]) }), {}, "filters: filters of this kind cannot be read: fullfilter.x"],
     ['filters whose checksum is wrong', changed(footer.metaindex.offset - 20), {}, 'filters: the block of filter.leveldb.BuiltinBloomFilter2 cannot be read'],
     ['too few filters', assembleTable({ data: [[a, block('a')]], filter: { name: bloom.name, contents: fromHex('00000000 0b') } }), {}, 'filters: 1 data blocks have no filter that can be read'],
     ['filters whose block is not a filter block', assembleTable({ data: [[a, block('a')]], filter: { name: bloom.name, contents: fromHex('ffffffffff') } }), {}, 'filters: 1 data blocks have no filter that can be read'],

@@ -34,7 +34,7 @@ export function addAssemble(program: Command): void {
     .command('assemble')
     .summary('make a database from parts')
     .description(
-      'Makes a database from the parts in a STORE that the DESCRIPTIONs list. Writes the MANIFEST of the database to the STORE, and prints one JSON object for bloom bulk publish. Refuses parts that are missing, overlap or have another order. Publishes nothing.',
+      'Makes a database from the parts in a STORE that the DESCRIPTIONs list. Writes the MANIFEST of the database to the STORE, and prints one JSON object for bloom bulk publish. Refuses parts that are missing, overlap or are sorted by another comparator. Publishes nothing.',
     )
     .argument('<store>', 'where the parts are')
     .argument('<description...>', 'files with the output of bloom bulk part; - is standard input')

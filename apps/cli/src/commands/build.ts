@@ -90,7 +90,7 @@ export function addInputOptions(command: Command): Command {
 
 /** The format of the inputs. @throws Failure for options that contradict each other. */
 export function inputForm({ format, hex, versions }: InputOptions): InputForm {
-  if (hex && (format === 'base64' || format === 'kv')) throw new Failure(`--hex is not for ${format}`);
+  if (hex && (format === 'base64' || format === 'kv')) throw new Failure(`--hex is not for ${format}: omit it`);
   if (versions && format === 'words') throw new Failure('--versions is not for words, which are keys without types: use --format tsv');
   if (versions && format === 'raw' && !hex) throw new Failure('--versions is not for raw, where a TAB in a value looks like the end of a column: use --format tsv, or --hex');
   return { format, hex: hex === true, versions: versions === true };

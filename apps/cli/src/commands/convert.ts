@@ -66,7 +66,7 @@ async function convert(path: string, options: ConvertOptions): Promise<void> {
   if (options.sequence !== undefined && keys !== 'database') throw new Failure('--sequence is for --keys database');
   const plugins = await loadPlugins(options);
   const plain = tableBuilderOptions(options, plugins);
-  if (path === '') throw new Failure('the name of the table is empty');
+  if (path === '') throw new Failure('the name of the input is empty');
   const location = await recognised(path, options);
   if (isDatabase(location)) {
     mustBeWritableTables(options.output, options.maxTableSize, [{ name: shownName(path), stat: inputStatOf(path, location) }]);

@@ -43,7 +43,7 @@ async function remove(path: string, keys: readonly string[], options: DeleteOpti
   const wanted = new WantedRange(options);
   const hasRange = !wanted.isAll;
   // A variable of a shell may be empty by mistake.
-  if (options.prefix === '') throw new Failure("--prefix is empty, so it would not leave out any key: omit it, or pass --gte '' to delete all keys");
+  if (options.prefix === '') throw new Failure("an empty --prefix matches every key: to delete all keys, pass --gte '' instead");
   if (hasRange && keys.length > 0) throw new Failure('pass either keys or a range of keys, not both');
   if (!hasRange && keys.length === 0) throw new Failure('pass keys, or a range of keys with --prefix, --gte or --lt');
   const given = new Map<string, Uint8Array>();

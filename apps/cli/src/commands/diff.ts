@@ -36,7 +36,7 @@ export function addDiff(program: Command): void {
     .command('diff')
     .summary('compare two tables or folders')
     .description(
-      "Prints how two tables, folders or logs differ: entries that only OLD has after -, entries that only NEW has after +, and both entries of a key whose values differ. In tables and folders of databases, the newest value of each key counts. Exits with 1 if there is a difference.",
+      "Prints how two tables, folders or logs differ: - begins a line with an entry that only OLD has, + one that only NEW has, and a key whose values differ has both lines. In tables and folders of databases, the newest value of each key counts. Exits with 1 if there is a difference.",
     )
     .argument('<old>', INPUT)
     .argument('<new>', 'the same');
@@ -65,7 +65,7 @@ async function diff(oldPath: string, newPath: string, options: DiffOptions): Pro
       if (before.isOfTable && after.isOfTable) mustBeForFolder(oldName, '--damage', options.damage);
       if (!before.isOfTable && !after.isOfTable) mustNotInsist(oldName, options, 'database');
       if (before.comparator.name !== after.comparator.name) {
-        throw new Failure(`${newName}: its keys are in the order of ${after.comparator.name}, those of ${oldName} in the order of ${before.comparator.name}`);
+        throw new Failure(`${newName}: its keys are sorted by ${after.comparator.name}, those of ${oldName} by ${before.comparator.name}`);
       }
       const differences = new Differences(new EntryWalk(before), new EntryWalk(after), options);
       await differences.print();

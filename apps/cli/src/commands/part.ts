@@ -324,7 +324,7 @@ async function levelInput(name: string, levels: readonly number[], range: KeyBou
     throw storeFailure(error);
   });
   if (publication === undefined) throw new Failure(`${store.name} has no CURRENT`);
-  if (publication.comparator !== comparator.name) throw new Failure(`the database in ${store.name} has the order ${publication.comparator}: pass it with --comparator`);
+  if (publication.comparator !== comparator.name) throw new Failure(`the database in ${store.name} is sorted by the comparator ${publication.comparator}: pass it with --comparator`);
   const sorted = [...new Set(levels)].sort((a, b) => a - b);
   for (const level of sorted) if (publication.levels[level]!.length === 0) throw new Failure(`level ${level} has no parts`);
   const whole = publication.levels.flatMap((parts, level) => (parts.length > 0 && level >= sorted[0]! && level <= sorted.at(-1)! ? [level] : []));

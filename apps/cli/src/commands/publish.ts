@@ -19,13 +19,13 @@ export function addPublish(program: Command): void {
     .command('publish')
     .summary('publish a database made of parts')
     .description(
-      'Publishes a database that bloom bulk assemble made. Copies new parts from FROM to STORE and checks each of them. Then makes CURRENT name the new MANIFEST, if the database that it was assembled on is still published. CURRENT always names a complete database. ' +
+      'Publishes a database that bloom bulk assemble made. Copies new parts from FROM to STORE and checks each of them. Then points CURRENT at the new MANIFEST, if the database that it was assembled on is still published. CURRENT always names a complete database. ' +
         'Prints one JSON object. Exits with 1 if another publication came first: then assemble and publish again.',
     )
     .argument('<assembly>', 'what bloom bulk assemble printed; - is standard input')
     .argument('<from>', 'where the parts and the MANIFEST are')
     .argument('[store]', 'where to publish (default: where the parts are)')
-    .option('--if-match <manifest>', 'publish only if this MANIFEST is published now, or none (default: the one that the database was assembled on)')
+    .option('--if-match <manifest>', 'publish only if this MANIFEST is published now, or, with none, if nothing is (default: the one that the database was assembled on)')
     .addHelpText(
       'after',
       `${STORE_HELP}
@@ -78,7 +78,7 @@ async function published(manifest: string, from: Store, store: Store, expected: 
 function assemblyIn(path: string): Pick<AssemblyLine, 'manifest' | 'previous'> {
   const name = nameOfFile(path);
   const text = readWholeText(path);
-  if (text.trim() === '') throw new Failure(`${name}: is empty: bloom bulk assemble has failed`);
+  if (text.trim() === '') throw new Failure(`${name}: is empty: did bloom bulk assemble fail?`);
   const isManifest = (value: unknown): value is string => typeof value === 'string' && parseObjectName(value)?.type === 'manifest';
   try {
     const { manifest, previous } = JSON.parse(text) as Partial<AssemblyLine>;

@@ -48,7 +48,7 @@ async function repair(path: string, options: RepairOptions): Promise<void> {
     if (lost.length + moreLost > 0) process.exitCode = EXIT.no;
     if (!options.json) await printLines(lostLines);
     const parts = [`${counted(kept.length, 'table')} kept`, `${counted(written.length, 'table')} written`, counted(entries, 'entry')];
-    const basis = manifest === null ? 'without a MANIFEST' : `by ${manifest}`;
+    const basis = manifest === null ? 'without a MANIFEST' : `according to ${manifest}`;
     parts.push(guessed.length === 0 ? basis : `${basis}, from ${counted(guessed.length, 'file')} of unknown age: deleted keys may have reappeared`);
     if (setAside.length > 0) parts.push(`${counted(setAside.length, 'file')} moved to lost`);
     const summary = { folder: path, manifest, guessed, kept: kept.length, written: written.length, entries, setAside, lost: lost.map(droppedJson), moreLost };

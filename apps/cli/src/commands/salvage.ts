@@ -221,7 +221,7 @@ async function salvageOne({ path, location }: DamagedInput, table: SalvagedTable
     isWritten,
     entries,
     isInternal,
-    text: isWritten ? `${head === '' ? `${output}: ` : head}${counted(entries, 'entry')} of ${counted(dataBlocks, 'block')}${found}` : nothing,
+    text: isWritten ? `${head === '' ? `${output}: ` : head}${counted(entries, 'entry')} from ${counted(dataBlocks, 'block')}${found}` : nothing,
     lostLines,
     figures: { input: name, ...jsonOf(report) },
   };

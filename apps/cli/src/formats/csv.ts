@@ -22,7 +22,7 @@ const CR = 13;
 const MAX_RECORD_BYTES = 3 * MAX_ENTRY_BYTES;
 
 export const csv = {
-  help: 'a line key,value, then comma-separated values, quoted where needed; any bytes',
+  help: 'the line key,value, then one entry per record, quoted where needed; any bytes',
   printer,
 } satisfies Format;
 
@@ -127,12 +127,12 @@ export class CsvDecoder implements EntryDecoder {
     }
     if (start === bytes.length) return;
     this.#begun.add(bytes.subarray(start));
-    if (this.#begun.byteLength > MAX_RECORD_BYTES) throw this.#error('a record that is too long: is a quoted cell not closed?');
+    if (this.#begun.byteLength > MAX_RECORD_BYTES) throw this.#error('a record is too long: is a quoted cell not closed?');
   }
 
   end(batch: EntryBatch): void {
     if (this.#begun.byteLength === 0) return;
-    if (this.#isQuoted) throw this.#error('a quoted cell that is not closed');
+    if (this.#isQuoted) throw this.#error('a quoted cell is not closed');
     const record = this.#begun.take(new Uint8Array(0));
     const isMarkAlone = this.#lines === 0 && record.length === BYTE_ORDER_MARK.length && startsWithMark(record);
     if (!isMarkAlone) this.#add(record, batch);
@@ -198,7 +198,7 @@ function quotedCell(record: Uint8Array, start: number, recordEnd: number): Cell 
   let length = 0;
   let i = start + 1;
   for (; ; i++) {
-    if (i >= recordEnd) throw new LineError('a quoted cell that is not closed');
+    if (i >= recordEnd) throw new LineError('a quoted cell is not closed');
     const byte = record[i]!;
     if (byte === QUOTE && record[++i] !== QUOTE) break;
     bytes[length++] = byte;

@@ -40,7 +40,7 @@ export function versionDecoder(decodeField: FieldDecoder): LineDecoder {
   return (line, start, end, batch, number) => {
     const ends = cellEnds(line, start, end);
     if (ends.length < LEAST_CELLS || ends.length > MOST_CELLS) {
-      throw new LineError(`${ends.length === 1 ? 'one column' : `${ends.length} columns`}, and a version has key, sequence, type, file and value, of which sequence and file can be left out`);
+      throw new LineError(`${ends.length === 1 ? 'one column' : `${ends.length} columns`}, but a version has key, sequence, type, file and value (sequence and file are optional)`);
     }
     const cellText = (i: number): string => Buffer.from(line.buffer, line.byteOffset + ends[i - 1]! + 1, ends[i]! - ends[i - 1]! - 1).toString('latin1');
     const hasSequence = ends.length > LEAST_CELLS;

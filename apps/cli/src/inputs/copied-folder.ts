@@ -159,7 +159,7 @@ class FolderCopy {
     const missing = [...tables].filter((number) => !found.has(number));
     const text = missing.join(' ');
     if (this.#missed === text && ++this.#missedTimes > 3) {
-      throw new Failure(`${this.#path}: ${missing.length === 1 ? 'a table is' : `${missing.length} tables are`} missing, such as number ${missing[0]!}; bloom repair makes a database of the others`);
+      throw new Failure(`${this.#path}: ${missing.length === 1 ? 'a table is' : `${missing.length} tables are`} missing, such as number ${missing[0]!}; bloom repair rebuilds the database from the other files`);
     }
     if (this.#missed !== text) this.#missedTimes = 0;
     this.#missed = text;

@@ -219,7 +219,7 @@ function isPlaced(error: unknown): error is CorruptionError | UnsupportedError {
 
 /** The message that `bloom` does not know the order of a database's keys. @param name the name of the comparator, if known. */
 export function unknownOrderText(name: string | undefined): string {
-  return `its keys are in the order of ${name === undefined ? 'a comparator' : `the comparator ${quotedName(name)}`}, which bloom does not know`;
+  return `its keys are sorted by ${name === undefined ? 'a comparator' : `the comparator ${quotedName(name)}`}, which bloom does not know`;
 }
 
 /** Whether logs or tables are in a folder, by their names. */
@@ -239,8 +239,8 @@ export function hasFolders({ name }: Folder): boolean {
   }
 }
 
-const READ_FILES = 'bloom repair makes a database of its logs and tables, and bloom salvage a table';
-const READ_COPY = 'download all of its files: bloom repair makes a database of the logs and tables in the copy, and bloom salvage a table';
+const READ_FILES = 'bloom repair rebuilds the database from its logs and tables, and bloom salvage writes their entries to a table';
+const READ_COPY = 'download all of its files: bloom repair rebuilds the database from the logs and tables in the copy, and bloom salvage writes their entries to a table';
 /** For a folder that has no file of a database. */
 export const FIND_BELOW = 'bloom ls finds the databases in the folders below it';
 

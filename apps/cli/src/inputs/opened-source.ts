@@ -91,7 +91,7 @@ function counted(source: SyncSource, tracing: Trace | undefined): SyncSource {
 }
 
 function mustBeReadable(path: string): void {
-  if (path === '') throw new Failure('the name of the table is empty');
+  if (path === '') throw new Failure('the name of the input is empty');
   mustNotBeOutput(path);
 }
 
@@ -99,6 +99,6 @@ function mustBeReadable(path: string): void {
 export function mustNotBeOutput(path: string): void {
   const found = statSync(path, { bigint: true });
   if (isSameFile(found, fstatSync(1, { bigint: true }))) {
-    throw new Failure(`${path}: is also stdout, which would overwrite it`);
+    throw new Failure(`${path}: is also the file that standard output goes to, which would overwrite it`);
   }
 }

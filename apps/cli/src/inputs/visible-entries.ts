@@ -29,7 +29,7 @@ interface VisibleOptions extends InputOptions {
 
 /** Opens an input, runs `work` with its visible entries, and closes it. Failures name the input. */
 export async function withVisible<T>(given: string, options: VisibleOptions, work: (entries: VisibleEntries) => Promise<T>): Promise<T> {
-  if (given === '') throw new Failure('the name of the table is empty');
+  if (given === '') throw new Failure('the name of the input is empty');
   const location = await recognised(given, options);
   if (isDatabase(location)) return withDatabase(location, options.isOfSeveral ? withoutKeyForm(options) : options, (file) => work(databaseEntries(file)));
   const file = await openTableFile(location, options);

@@ -81,11 +81,11 @@ export function comparatorOf(path: string, { comparator }: Plugins): Comparator 
   if (comparator !== undefined) {
     if (name === undefined || name === comparator.name) return comparator;
     const remedy = name === bytewiseComparator.name || name === idbComparator.name ? 'omit --comparator' : 'name a module with that order';
-    throw new Failure(`${path}: its keys are in the order of the comparator ${quotedName(name)}, but --comparator is ${quotedName(comparator.name)}: ${remedy}`);
+    throw new Failure(`${path}: its keys are sorted by the comparator ${quotedName(name)}, but --comparator is ${quotedName(comparator.name)}: ${remedy}`);
   }
   if (name === undefined || name === bytewiseComparator.name) return bytewiseComparator;
   if (name === idbComparator.name) return idbComparator;
-  throw new Failure(`${path}: its keys are in the order of the comparator ${quotedName(name)}, which bloom does not have: pass it with --comparator`);
+  throw new Failure(`${path}: its keys are sorted by the comparator ${quotedName(name)}, which bloom does not have: pass it with --comparator`);
 }
 
 /** The options that the thread that writes tables needs. */
@@ -119,7 +119,7 @@ export function databaseFailure(path: string, error: unknown): unknown {
   if (error instanceof RangeError) return new Failure(`${path}: ${withoutAdvice(error.message)}`, { cause: error });
   const failure = folderFailure(path, new SyncNodeFolder(path), error);
   if (!(failure instanceof Failure)) return failure;
-  if (error instanceof CorruptionError) return new Failure(`${failure.message}; bloom repair makes a database of the readable entries`, { cause: error });
+  if (error instanceof CorruptionError) return new Failure(`${failure.message}; bloom repair rebuilds the database from its readable parts`, { cause: error });
   if (error instanceof UnsupportedError && error.code === 'BLOOM_UNSUPPORTED_CODEC') return new Failure(`${failure.message}: ${codecAdvice(error)}`, { cause: error });
   return failure;
 }

@@ -23,7 +23,7 @@ describe('verify', () => {
 
   test('prints the structure, offset and problem of each finding, and exits with 1', async () => {
     const { code, stdout } = await bloom(['verify', flipped], scratch.path);
-    expect(stdout.toString()).toMatch(/^data block at offset [0-9]+: stored checksum [0-9a-f]{8}, .*\(BLOOM_BAD_CHECKSUM\)\n$/);
+    expect(stdout.toString()).toMatch(/^data block at offset [0-9]+: checksum mismatch: stored [0-9a-f]{8}, .*\(BLOOM_BAD_CHECKSUM\)\n$/);
     expect(code).toBe(1);
   });
 
@@ -33,7 +33,7 @@ describe('verify', () => {
     const builder = new TableBuilder(sink, { filterPolicy });
     builder.add(Buffer.from('a'), Buffer.from('1'));
     builder.finish();
-    const reason = 'filters (there is no filter policy of their name: example.Foreign)';
+    const reason = 'filters (no filter policy of this name is known: example.Foreign)';
     expect(await bloom(['verify', scratch.write('foreign.ldb', sink.toBytes())], scratch.path)).toMatchObject({
       code: 0,
       stderr: `bloom: foreign.ldb: nothing is wrong; not checked: ${reason}\n`,
@@ -47,8 +47,8 @@ describe('salvage', () => {
   test('saves every block except the damaged one', async () => {
     const { code, stdout, stderr } = await bloom(['salvage', flipped, '-o', 'saved.ldb'], scratch.path);
     expect(code).toBe(1);
-    expect(stdout.toString()).toMatch(/^[0-9]{4} bytes at offset [0-9]+: stored checksum/);
-    expect(stderr).toMatch(/saved\.ldb: 5,[0-9]{3} entries of 14 blocks\n$/);
+    expect(stdout.toString()).toMatch(/^[0-9]{4} bytes at offset [0-9]+: checksum mismatch: stored/);
+    expect(stderr).toMatch(/saved\.ldb: 5,[0-9]{3} entries from 14 blocks\n$/);
     expect((await bloom(['verify', 'saved.ldb'], scratch.path)).code).toBe(0);
   });
 
@@ -68,7 +68,7 @@ describe('salvage', () => {
   test('saves everything from a table whose index and footer are missing', async () => {
     const { code, stderr } = await bloom(['salvage', cut, '-o', 'found.ldb'], scratch.path);
     expect(code).toBe(1);
-    expect(stderr).toMatch(/6,000 entries of 15 blocks, 15 of them found without the index/);
+    expect(stderr).toMatch(/6,000 entries from 15 blocks, 15 of them found without the index/);
     expect(await bloomPrints(['scan', 'found.ldb'], scratch.path)).toBe(await bloomPrints(['scan', whole], scratch.path));
   });
 
@@ -79,7 +79,7 @@ describe('salvage', () => {
 });
 
 describe('a failure of reading a damaged table names salvage:', () => {
-  const flippedProblem = /: data block at offset \d+: stored checksum [^\n]*; bloom verify lists all damage, and bloom salvage copies what can still be read\n$/;
+  const flippedProblem = /: data block at offset \d+: checksum mismatch: stored [^\n]*; bloom verify lists all damage, and bloom salvage copies what can still be read\n$/;
   const cutProblem = /: not a LevelDB table: [^\n]*; if it is a part of a table, bloom salvage copies the readable entries\n$/;
   test.each([
     ['scan', flipped, flippedProblem],

@@ -69,8 +69,8 @@ const failures: [args: string, problem: string][] = [
   ['salvage good.ldb -o .', '.: is a folder'],
   ['salvage good.ldb -o none/out.ldb', 'none/out.ldb: no such folder'],
   ['salvage missing.ldb -o out.ldb', 'missing.ldb: no such file or folder'],
-  ['get - a', 'standard input: not a LevelDB table: 0 bytes are fewer than the 48 of a footer'],
-  ['stat -', 'standard input: not a LevelDB table: 0 bytes are fewer than the 48 of a footer'],
+  ['get - a', 'standard input: not a LevelDB table: it has 0 bytes, but a footer alone has 48'],
+  ['stat -', 'standard input: not a LevelDB table: it has 0 bytes, but a footer alone has 48'],
   ['get - a --keys -', 'stdin can be the input or the keys, not both: use a file for one of them'],
   ['salvage - - -o out.ldb', 'stdin can be read only once: use files for the others'],
   ['salvage good.ldb good.ldb --any-order -o out.ldb', '--any-order takes one input, because several are merged in key order'],
@@ -122,12 +122,12 @@ const failures: [args: string, problem: string][] = [
   ['scan --decode logs --prefix a', "option '--decode' cannot be used with option '--prefix <key>'"],
   ['scan --decode logs --lte a', "option '--decode' cannot be used with option '--lte <key>'"],
   // Tables.
-  ['stat short.ldb', 'short.ldb: not a LevelDB table: 5 bytes are fewer than the 48 of a footer'],
+  ['stat short.ldb', 'short.ldb: not a LevelDB table: it has 5 bytes, but a footer alone has 48'],
   ['scan random.ldb', 'random.ldb: footer at offset 4048: not a LevelDB table: it ends in '],
-  ['get damaged.ldb a', 'damaged.ldb: data block at offset 0: stored checksum '],
-  ['scan damaged.ldb', 'damaged.ldb: data block at offset 0: stored checksum '],
-  ['layout good.tsv', 'good.tsv: not a LevelDB table: 8 bytes are fewer than the 48 of a footer'],
-  ['layout empty', 'empty: not a LevelDB table: 0 bytes are fewer than the 48 of a footer'],
+  ['get damaged.ldb a', 'damaged.ldb: data block at offset 0: checksum mismatch: stored '],
+  ['scan damaged.ldb', 'damaged.ldb: data block at offset 0: checksum mismatch: stored '],
+  ['layout good.tsv', 'good.tsv: not a LevelDB table: it has 8 bytes, but a footer alone has 48'],
+  ['layout empty', 'empty: not a LevelDB table: it has 0 bytes, but a footer alone has 48'],
   ['layout random.ldb', 'random.ldb: footer at offset 4048: not a LevelDB table: it ends in '],
   ['salvage logs/000003.log -o out.ldb', 'logs/000003.log: is a file of a database, not a table: pass the folder'],
   ['scan --internal logs/000003.log', 'logs/000003.log: is a log, whose keys are always user keys: omit --internal'],
@@ -190,7 +190,7 @@ const failures: [args: string, problem: string][] = [
   ['load new good.tsv --filter-range 2T', "option '--filter-range <bytes>' argument '2T' is invalid. It must be a number of bytes, from 1 B to 1 TiB"],
   // What is no folder, where commands write to one.
   ['put good.ldb a b', 'good.ldb: is a file, not a folder'],
-  ['delete good.ldb --prefix ', "--prefix is empty, so it would not leave out any key: omit it, or pass --gte '' to delete all keys"],
+  ['delete good.ldb --prefix ', "an empty --prefix matches every key: to delete all keys, pass --gte '' instead"],
   ['delete good.ldb a', 'good.ldb: is a file, not a folder'],
   ['load good.ldb good.tsv', 'good.ldb: is a file, not a folder'],
   ['compact good.ldb', 'good.ldb: is a file, not a folder'],
@@ -254,7 +254,7 @@ test('a bucket that cannot be reached is a failure with the reason', async () =>
   expect({ code, stderr }).toEqual({ code: 2, stderr: `bloom: http://127.0.0.1:${port}/bucket/words/: could not GET CURRENT: fetch failed (connect ECONNREFUSED 127.0.0.1:${port}) (BLOOM_STORE_FAILED)\n` });
 }, 30_000);
 
-test('a list of more than 512 MiB is a failure that names it', async () => {
+test('a list of files of more than 512 MiB is a failure that names the list', async () => {
   // The file has no blocks on disk.
   scratch.write('long.list', '');
   truncateSync(scratch.at('long.list'), 2 ** 29);

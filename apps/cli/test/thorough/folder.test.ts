@@ -124,7 +124,7 @@ describe("a database's folder", () => {
     const { code, stderr } = await bloom(['scan', path], scratch.path);
     expect(code).toBe(2);
     expect(stderr).toBe(
-      `bloom: ${join(path, 'MANIFEST-000002')}: its keys are in the order of the comparator "test.ReverseBytewiseComparator", which bloom ` +
+      `bloom: ${join(path, 'MANIFEST-000002')}: its keys are sorted by the comparator "test.ReverseBytewiseComparator", which bloom ` +
         'does not know; pass the order with --comparator MODULE; without it, scan --all-versions prints what each file stores, and verify --any-order checks everything but the order\n',
     );
     const verified = await bloom(['verify', path], scratch.path);
@@ -254,7 +254,7 @@ describe("a database's folder", () => {
       for (const [key, value] of visible) expect(saved.get(key)).toEqual(value);
       expect(await bloom(['scan', folder], scratch.path)).toMatchObject({
         code: 2,
-        stderr: `bloom: ${problem}; bloom repair makes a database of its logs and tables, and bloom salvage a table\n`,
+        stderr: `bloom: ${problem}; bloom repair rebuilds the database from its logs and tables, and bloom salvage writes their entries to a table\n`,
       });
     });
 
@@ -289,7 +289,7 @@ describe("a database's folder", () => {
     for (const options of [[], ['--damage', 'skip']]) {
       const { code, stderr } = await bloom(['scan', folder, ...options], scratch.path);
       expect(code).toBe(2);
-      expect(stderr).toMatch(/; bloom repair makes a database of its logs and tables, and bloom salvage a table\n$/);
+      expect(stderr).toMatch(/; bloom repair rebuilds the database from its logs and tables, and bloom salvage writes their entries to a table\n$/);
     }
   });
 
@@ -300,7 +300,7 @@ describe("a database's folder", () => {
     for (const options of [[], ['--damage', 'skip']]) {
       const { code, stderr } = await bloom(['scan', database(name).path, ...options], scratch.path);
       expect(code).toBe(2);
-      expect(stderr).toMatch(new RegExp(`^bloom: \\S*: ${problem}; bloom repair makes a database of its logs and tables, and bloom salvage a table\\n$`));
+      expect(stderr).toMatch(new RegExp(`^bloom: \\S*: ${problem}; bloom repair rebuilds the database from its logs and tables, and bloom salvage writes their entries to a table\\n$`));
     }
   });
 

@@ -70,9 +70,9 @@ describe.each(foreignFolders())('$name', ({ name, path, engines, entries }) => {
 const pathOf = (folder: string, file: string): string => join(foreignFolders().find(({ name }) => name === folder)!.path, file);
 
 test.each([
-  [pathOf('rocksdb-9.8-closed', '000009.sst'), "this is a RocksDB table (block-based format 1 or later), not a LevelDB table: RocksDB's sst_dump shows it"],
+  [pathOf('rocksdb-9.8-closed', '000009.sst'), "this is a RocksDB table (block-based format 1 or later), not a LevelDB table: open it with RocksDB's sst_dump"],
   [pathOf('rocksdb-9.8-plain', '000009.sst'), 'this is a RocksDB plain table'],
-  [pathOf('pebble-2.1-closed', '000008.sst'), 'this is a Pebble table, not a LevelDB table: the command pebble sstable shows it'],
+  [pathOf('pebble-2.1-closed', '000008.sst'), 'this is a Pebble table, not a LevelDB table: open it with the command pebble sstable'],
   [pathOf('minecraft-marketplace', '000005.ldb'), "it is encrypted by Minecraft's Marketplace"],
 ])('stat, scan and layout of the table %s name the engine', async (table, words) => {
   for (const command of ['stat', 'scan', 'layout']) {

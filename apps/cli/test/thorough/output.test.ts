@@ -30,7 +30,7 @@ describe('what was decoded before a failure', () => {
   test('is printed by scan, which then fails', async () => {
     const { code, stdout, stderr } = await bloom(['scan', 'one.ldb'], scratch.path);
     expect(code).toBe(2);
-    expect(stderr).toMatch(/^bloom: one\.ldb: data block at offset [0-9]+: stored checksum [^\n]*\n$/);
+    expect(stderr).toMatch(/^bloom: one\.ldb: data block at offset [0-9]+: checksum mismatch: stored [^\n]*\n$/);
     const whole: string[] = [];
     expect(() => {
       for (const [key, value] of SyncTable.open(new MemorySource(scratch.read('one.ldb')))) {

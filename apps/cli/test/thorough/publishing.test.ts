@@ -379,7 +379,7 @@ describe('what is wrong', () => {
     expect(await fails(['assemble', 'x', '-'], '')).toBe('the descriptions are empty: there are no parts');
     scratch.write('reverse.mjs', `export default { name: 'reverse', compare: (a, b) => Buffer.compare(b, a), findShortestSeparator: (a) => a, findShortSuccessor: (a) => a };`);
     const other = await parts('y', ['--sequence', '1', '--comparator', './reverse.mjs'], tsv(0, 20).trim().split('\n').reverse().map((line) => `${line}\n`).join(''));
-    expect(await fails(['assemble', 'y', other])).toMatch(/has the order reverse, expected leveldb.BytewiseComparator \(BLOOM_OTHER_COMPARATOR\)$/);
+    expect(await fails(['assemble', 'y', other])).toMatch(/is sorted by the comparator reverse, expected leveldb.BytewiseComparator \(BLOOM_OTHER_COMPARATOR\)$/);
     await publishParts('x', [a], 'x');
     expect(await fails(['assemble', 'y', other, '--previous', 'x', '--comparator', './reverse.mjs'])).toContain('BLOOM_OTHER_COMPARATOR');
     expect(await fails(['assemble', 'x', b, '--previous', 'x'])).toContain('BLOOM_OLD_SEQUENCE');
@@ -398,7 +398,7 @@ describe('what is wrong', () => {
     }
     expect(existsSync(scratch.at('target/CURRENT')) || existsSync(scratch.at('z/CURRENT'))).toBe(false);
     expect(await fails(['publish', '-', 'z', 'target'], '{"manifest":"MANIFEST-1"}')).toBe('standard input: is not what bloom bulk assemble prints');
-    expect(await fails(['publish', '-', 'z', 'target'], '')).toBe('standard input: is empty: bloom bulk assemble has failed');
+    expect(await fails(['publish', '-', 'z', 'target'], '')).toBe('standard input: is empty: did bloom bulk assemble fail?');
     expect(await fails(['gc', 'z'])).toContain('BLOOM_NOT_PUBLISHED');
   });
 

@@ -176,14 +176,14 @@ describe('shipped policies', () => {
   });
 });
 
-test("keys of Minecraft's worlds are text on wish", async () => {
+test("--decode-keys prints keys of Minecraft's worlds as text", async () => {
   const { path } = realDatabases().find(({ name }) => name === 'bedrock-provider/mctestdb')!;
   expect(await bloomPrints(['scan', path, '--decode-keys', 'minecraft', '--keys-only', '--limit', '3'], scratch.path)).toBe(
     'chunk 0, 0 of the Overworld: version\nchunk 0, 0 of the Overworld: 2D data\nchunk 0, 0 of the Overworld: subchunk 0\n',
   );
 });
 
-test("keys of Chromium's databases are text on wish", async () => {
+test("--decode-keys prints keys of Chromium's databases as text", async () => {
   const { path } = realDatabases().find(({ name }) => name.includes('linux_109_64'))!;
   const lines = (await bloomPrints(['scan', path, '--decode-keys', 'chromium', '--keys-only'], scratch.path)).trimEnd().split('\n');
   expect(lines).toHaveLength(46);
@@ -194,7 +194,7 @@ test("keys of Chromium's databases are text on wish", async () => {
   expect(lines).toContain('database 1, store 1, index 31: 2023-02-12T23:20:30.456Z → 1');
 });
 
-describe('a stranger', () => {
+describe('a common mistake', () => {
   test.runIf(process.platform === 'linux')('a full device is reported', async () => {
     const { code, stderr } = await shell('bloom scan letters.ldb > /dev/full', scratch.path);
     expect({ code, stderr }).toEqual({ code: 2, stderr: 'bloom: standard output: no space left on the device\n' });
@@ -475,7 +475,7 @@ describe('URLs', () => {
   test('of a folder in another order name it', async () => {
     const { code, stderr } = await bloom(['scan', `${base}/reverse/`], scratch.path);
     expect(code).toBe(2);
-    expect(stderr).toContain('MANIFEST-000002: its keys are in the order of the comparator "test.ReverseBytewiseComparator", which bloom does not know; pass the order with --comparator');
+    expect(stderr).toContain('MANIFEST-000002: its keys are sorted by the comparator "test.ReverseBytewiseComparator", which bloom does not know; pass the order with --comparator');
     expect((await bloom(['scan', `${base}/reverse/`, '--comparator', './reverse.mjs'], scratch.path)).stdout).toEqual(
       (await bloom(['scan', pathOf('reverse'), '--comparator', './reverse.mjs'], scratch.path)).stdout,
     );
@@ -503,7 +503,7 @@ describe('URLs', () => {
     const bytes = scratch.read(`broken/${manifest}`);
     bytes[20]! ^= 1;
     scratch.write(`broken/${manifest}`, bytes);
-    const advice = 'download all of its files: bloom repair makes a database of the logs and tables in the copy, and bloom salvage a table\n';
+    const advice = 'download all of its files: bloom repair rebuilds the database from the logs and tables in the copy, and bloom salvage writes their entries to a table\n';
     for (const current of [undefined, 'x\n']) {
       if (current !== undefined) scratch.write('broken/CURRENT', current);
       for (const line of ['get INPUT a', 'scan INPUT', 'verify INPUT']) {
@@ -512,7 +512,7 @@ describe('URLs', () => {
         else expect(line).toMatch(/^verify/);
       }
       const { stderr } = await bloomLine('get broken a', scratch.path);
-      expect(stderr).toMatch(/; bloom repair makes a database of its logs and tables, and bloom salvage a table\n$/);
+      expect(stderr).toMatch(/; bloom repair rebuilds the database from its logs and tables, and bloom salvage writes their entries to a table\n$/);
     }
   });
 
@@ -539,7 +539,7 @@ describe('URLs', () => {
     }
   });
 
-  test('of nothing are failures', async () => {
+  test('that lead to nothing are failures', async () => {
     expect(await bloom(['scan', `${base}/none.ldb`], scratch.path)).toMatchObject({ code: 2, stderr: expect.stringContaining('404: there is no such file') as string });
   });
 });

@@ -42,11 +42,11 @@ describe('a command that would overwrite its own input is refused before anythin
   test.each([
     ['bloom build - -o good.tsv < good.tsv', 'good.tsv: is also the input: choose another file'],
     ['bloom build - --sort -o hard-good.tsv < good.tsv', 'hard-good.tsv: is also the input: choose another file'],
-    ['bloom scan good.ldb >> good.ldb', 'good.ldb: is also stdout, which would overwrite it'],
-    ['bloom diff good.ldb damaged.ldb >> good.ldb', 'good.ldb: is also stdout, which would overwrite it'],
-    ['bloom merge good.ldb -o new.ldb --json >> good.ldb', 'good.ldb: is also stdout, which would overwrite it'],
-    ['bloom bulk split -n 2 good.ldb >> good.ldb', 'good.ldb: is also stdout, which would overwrite it'],
-    ['bloom layout good.ldb 1<> good.ldb', 'good.ldb: is also stdout, which would overwrite it'],
+    ['bloom scan good.ldb >> good.ldb', 'good.ldb: is also the file that standard output goes to, which would overwrite it'],
+    ['bloom diff good.ldb damaged.ldb >> good.ldb', 'good.ldb: is also the file that standard output goes to, which would overwrite it'],
+    ['bloom merge good.ldb -o new.ldb --json >> good.ldb', 'good.ldb: is also the file that standard output goes to, which would overwrite it'],
+    ['bloom bulk split -n 2 good.ldb >> good.ldb', 'good.ldb: is also the file that standard output goes to, which would overwrite it'],
+    ['bloom layout good.ldb 1<> good.ldb', 'good.ldb: is also the file that standard output goes to, which would overwrite it'],
   ])('%s', async (line, problem) => {
     const before = [scratch.read('good.ldb'), scratch.read('good.tsv')];
     expect(await shell(line, scratch.path)).toMatchObject({ code: 2, stderr: `bloom: ${problem}\n` });
@@ -110,7 +110,7 @@ test('salvage writes nothing if it saves nothing, and says so', async () => {
   scratch.write('old.ldb', 'what was there before');
   const { code, stdout, stderr } = await bloom(['salvage', 'damaged.ldb', '-o', 'old.ldb'], scratch.path);
   expect(code).toBe(1);
-  expect(stdout.toString()).toMatch(/^[0-9]+ bytes at offset 0: stored checksum [^\n]*\n$/);
+  expect(stdout.toString()).toMatch(/^[0-9]+ bytes at offset 0: checksum mismatch: stored [^\n]*\n$/);
   expect(stderr).toBe('bloom: damaged.ldb: nothing can be saved; old.ldb was not written\n');
   expect(scratch.read('old.ldb').toString()).toBe('what was there before');
   expect(readdirSync(scratch.path).filter((name) => name.includes('.tmp'))).toEqual([]);

@@ -249,6 +249,6 @@ describe('size refuses', () => {
     expect((await bloom(['size', 'damaged.ldb', '--prefix', 'b/', '--no-internal'], scratch.path)).code).toBe(0);
     const { code, stdout, stderr } = await bloom(['size', 'damaged.ldb', '--gte', 'b/001500', '--no-internal'], scratch.path);
     expect({ code, stdout: stdout.toString() }).toEqual({ code: 2, stdout: '' });
-    expect(stderr).toMatch(new RegExp(`^bloom: damaged\\.ldb: data block at offset ${offset}: stored checksum [^\\n]*\\n$`));
+    expect(stderr).toMatch(new RegExp(`^bloom: damaged\\.ldb: data block at offset ${offset}: checksum mismatch: stored [^\\n]*\\n$`));
   });
 });

@@ -219,7 +219,7 @@ describe('stat', () => {
     const { entries, filter } = await stat('damaged.ldb');
     expect(entries).toBe(golden.entries);
     expect(filter.state).toBe('corrupt');
-    expect(filter.problem).toMatch(/^filter block at offset \d+: stored checksum /);
+    expect(filter.problem).toMatch(/^filter block at offset \d+: checksum mismatch: stored /);
   });
 
   test("reports that the filters of a database's table do not match its stored keys when it is read with --no-internal", async () => {

@@ -188,9 +188,9 @@ describe('wrong versions are refused with their place, and nothing is written,',
   const MOST = 2n ** 56n - 1n;
 
   test.each([
-    ['tsv', 'a\t1\n', 'line 1: 2 columns, and a version has key, sequence, type, file and value, of which sequence and file can be left out'],
-    ['tsv', 'a\n', 'line 1: one column, and a version has key, sequence, type, file and value, of which sequence and file can be left out'],
-    ['tsv', 'a\t1\tvalue\tf\tv\tw\n', 'line 1: 6 columns, and a version has key, sequence, type, file and value, of which sequence and file can be left out'],
+    ['tsv', 'a\t1\n', 'line 1: 2 columns, but a version has key, sequence, type, file and value (sequence and file are optional)'],
+    ['tsv', 'a\n', 'line 1: one column, but a version has key, sequence, type, file and value (sequence and file are optional)'],
+    ['tsv', 'a\t1\tvalue\tf\tv\tw\n', 'line 1: 6 columns, but a version has key, sequence, type, file and value (sequence and file are optional)'],
     ['tsv', 'a\t1\tvalue\tv\nb\tx\tvalue\tv\n', `line 2: the sequence of a version must be a whole number below ${MOST}`],
     ['tsv', `a\t${MOST}\tvalue\tv\n`, `line 1: the sequence of a version must be a whole number below ${MOST}`],
     ['tsv', 'a\t1\tput\tv\n', 'line 1: the type of a version must be value, deletion, or the number of the type of another program'],

@@ -218,13 +218,13 @@ describe('a comparator, a policy and a codec of modules', () => {
     await bloomPrints(['put', 'reversed', 'a', '1', '--comparator', `./${REVERSE}`], scratch.path);
     scratch.write('more.tsv', 'b\t2\n');
     const [bytewise, reverse] = ['"leveldb.BytewiseComparator"', '"test.ReverseBytewiseComparator"'];
-    const expected = `bloom: bytewise: its keys are in the order of the comparator ${bytewise}, but --comparator is ${reverse}: omit --comparator\n`;
+    const expected = `bloom: bytewise: its keys are sorted by the comparator ${bytewise}, but --comparator is ${reverse}: omit --comparator\n`;
     for (const line of ['put bytewise b 2', 'delete bytewise a', 'compact bytewise', 'repair bytewise', 'load bytewise more.tsv']) {
       expect(await bloom([...line.split(' '), '--comparator', `./${REVERSE}`], scratch.path)).toMatchObject({ code: 2, stderr: expected });
     }
     expect(await bloom(['put', 'reversed', 'b', '2', '--comparator', 'leveldb.BytewiseComparator'], scratch.path)).toMatchObject({
       code: 2,
-      stderr: `bloom: reversed: its keys are in the order of the comparator ${reverse}, but --comparator is ${bytewise}: name a module with that order\n`,
+      stderr: `bloom: reversed: its keys are sorted by the comparator ${reverse}, but --comparator is ${bytewise}: name a module with that order\n`,
     });
     expect(await bloomPrints(['scan', 'bytewise'], scratch.path)).toBe('a\t1\n');
   });
@@ -280,7 +280,7 @@ describe('repair', () => {
     for (const command of ['delete leftovers b', 'compact leftovers']) await run(command);
     scratch.write(`leftovers/${table!}`, bytes);
     cpSync(scratch.at('leftovers'), scratch.at('leftovers-too'), { recursive: true });
-    expect((await run('repair leftovers')).stderr).toMatch(/^bloom: leftovers: 1 table kept, 0 tables written, 1 entry, by MANIFEST-[0-9]{6}, [0-9] files moved to lost\n$/);
+    expect((await run('repair leftovers')).stderr).toMatch(/^bloom: leftovers: 1 table kept, 0 tables written, 1 entry, according to MANIFEST-[0-9]{6}, [0-9] files moved to lost\n$/);
     expect((await run('scan leftovers')).stdout.toString()).toBe('a\t1\n');
     expect((await run('repair --from-tables-alone leftovers-too')).stderr).toContain('without a MANIFEST, from 3 files of unknown age: deleted keys may have reappeared');
     mkdirSync(scratch.at('alone'));

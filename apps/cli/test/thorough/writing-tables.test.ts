@@ -168,11 +168,11 @@ describe('merge', () => {
     writeFileSync(scratch.at('damaged.ldb'), bytes);
     const { code, stderr } = await bloom(['merge', 'sound.ldb', 'damaged.ldb', '-o', 'out.ldb'], scratch.path);
     expect(code).toBe(2);
-    expect(stderr).toMatch(/^bloom: damaged\.ldb: data block at offset \d+: stored checksum/);
+    expect(stderr).toMatch(/^bloom: damaged\.ldb: data block at offset \d+: checksum mismatch: stored/);
     expect(existsSync(scratch.at('out.ldb'))).toBe(false);
   });
 
-  test('refuses what it cannot put together', async () => {
+  test('refuses tables that it cannot merge', async () => {
     await build('plain.ldb', [], scratch.path, 'a\t1\n');
     await bloomPrints(['convert', 'plain.ldb', '--keys', 'database', '-q', '-o', 'internal.ldb'], scratch.path);
     for (const [args, problem] of [
@@ -202,7 +202,7 @@ describe('salvage', () => {
     const { code, stdout, stderr } = await bloom(['salvage', 'first.ldb', 'cut.ldb', 'third', '-o', 'saved.ldb'], scratch.path);
     expect(code).toBe(1);
     expect(stdout.toString()).toMatch(/^cut\.ldb: [^]*\n$/);
-    expect(stderr).toMatch(/^bloom: first\.ldb: 1 entry of 1 block\nbloom: cut\.ldb: 2 entries of 1 block, 1 of them found without the index\nbloom: third: 1 entry\nbloom: saved\.ldb: made of 3 inputs; [\d.]+ s\n$/);
+    expect(stderr).toMatch(/^bloom: first\.ldb: 1 entry from 1 block\nbloom: cut\.ldb: 2 entries from 1 block, 1 of them found without the index\nbloom: third: 1 entry\nbloom: saved\.ldb: made of 3 inputs; [\d.]+ s\n$/);
     expect(await bloomPrints(['scan', 'saved.ldb'], scratch.path)).toBe('a\tnew\nb\t2\nc\t3\n');
     expect(readdirSync(scratch.path).filter((name) => name.startsWith('.'))).toEqual([]);
     await bloomPrints(['convert', 'first.ldb', '--keys', 'database', '-q', '-o', 'internal.ldb'], scratch.path);

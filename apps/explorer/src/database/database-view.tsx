@@ -88,7 +88,7 @@ export function DatabaseStatus({ view }: { readonly view: 'database' | 'lookup' 
           {isOfUnknownOrder && (
             <div class="row">
               <button type="button" onClick={() => session.openDatabase({ ...failed.origin, isForcedBytewise: true }, view)}>
-                Read it in the order of its bytes
+                Read it in bytewise order
               </button>
               <span class="muted small">Some keys may be missed or appear out of order.</span>
             </div>
@@ -108,7 +108,7 @@ export function DatabaseStatus({ view }: { readonly view: 'database' | 'lookup' 
             </>
           ) : (
             <p>
-              The folder must have CURRENT, the MANIFEST that it names, and the tables and logs. “bloom salvage FOLDER” writes everything that can still be read to a new database.
+              The folder must have CURRENT, the MANIFEST that it names, and the tables and logs. “bloom salvage FOLDER -o NEW” writes everything that can still be read to a table, and “bloom repair FOLDER” rebuilds the database.
             </p>
           )}
         </section>

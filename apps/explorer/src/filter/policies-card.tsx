@@ -55,7 +55,7 @@ export function PoliciesCard({ keys, bitsPerKey, query }: CardProps) {
     <>
       <p class="muted small">
         Each policy builds a filter of the {counted(keys.length, 'key')} that were added. With fewer than a few hundred keys, fuse and ribbon policies build Bloom filters, which are smaller then: start from 1,000 order numbers to see
-        their own kind. Keys do not have bits of their own in them, so they are not drawn.
+        their own kind. In these filters, a key does not have bits of its own, so they are not drawn.
       </p>
       <div class="scrolls" tabIndex={0} role="region" aria-label="Policies compared">
         <Rows headings={['Policy', 'Bytes', 'Bits per key', 'Absent keys that get a maybe', ...(query === '' ? [] : [<>“<KeyName name={query} />”</>]), 'What it is']}>

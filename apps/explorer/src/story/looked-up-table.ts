@@ -27,7 +27,7 @@ export class LookedUpTable {
 
   static async open(): Promise<LookedUpTable> {
     const response = await fetch(sampleUrl('weather.ldb'));
-    if (!response.ok) throw new Error(`the sample table cannot be loaded: HTTP ${response.status}`);
+    if (!response.ok) throw new Error(`the sample table could not be loaded: HTTP ${response.status}`);
     const source = new MemorySource(new Uint8Array(await response.arrayBuffer()));
     const policy = new BloomFilterPolicy();
     const outline = await outlineTable(source);

@@ -1,11 +1,11 @@
 /** The consequence of a finding for the rest of the file, and what to do. */
 const REMEDIES: Readonly<Record<string, string>> = {
   BLOOM_NOT_A_TABLE:
-    'The file does not end like a table: it was truncated, or is another kind of file. “bloom salvage FILE” finds complete blocks by their checksums and keeps their entries.',
-  BLOOM_TRUNCATED: 'The file is truncated. “bloom salvage FILE” keeps every complete block; the rest can only come from another copy.',
-  BLOOM_BAD_HANDLE: 'The handle does not lead to its block. “bloom salvage FILE” finds blocks by their checksums, without handles.',
+    'The file does not end like a table: it was truncated, or is another kind of file. “bloom salvage FILE -o NEW” finds complete blocks by their checksums and keeps their entries.',
+  BLOOM_TRUNCATED: 'The file is truncated. “bloom salvage FILE -o NEW” keeps every complete block; the rest can only come from another copy.',
+  BLOOM_BAD_HANDLE: 'The handle does not lead to its block. “bloom salvage FILE -o NEW” finds blocks by their checksums, without handles.',
   BLOOM_BAD_CHECKSUM:
-    'Bytes of this block changed after it was written, so nothing in it can be trusted. All other blocks can be read. “bloom salvage FILE” writes a table without it.',
+    'Bytes of this block changed after it was written, so nothing in it can be trusted. All other blocks can be read. “bloom salvage FILE -o NEW” writes a table without it.',
   BLOOM_BAD_BLOCK: 'The block was already damaged when it was written, because of an error in the program or in memory. The entries before the damage are shown.',
   BLOOM_BAD_COMPRESSION: 'The checksum is right, but the contents cannot be decompressed: the block was compressed wrongly. Other blocks are not affected.',
   BLOOM_BAD_INTERNAL_KEY: 'A key in a database ends with eight bytes for its sequence and type. This one is shorter, so the table may not belong to a database.',

@@ -203,7 +203,7 @@ describeInChromium('the database view', ({ open, server }) => {
     await explorer.page.getByRole('alert').getByText('a comparator that this page does not have').first().waitFor();
     await expect.poll(() => explorer.page.getByRole('alert').textContent()).not.toContain('insistOnBytewise');
     await expect.poll(() => explorer.page.getByRole('alert').textContent()).toContain('test.ReverseBytewiseComparator');
-    await explorer.button('Read it in the order of its bytes').click();
+    await explorer.button('Read it in bytewise order').click();
     await explorer.page.getByRole('heading', { level: 1, name: 'dropped folder' }).waitFor();
   });
 

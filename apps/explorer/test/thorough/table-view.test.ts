@@ -295,7 +295,7 @@ describeInChromium('the table view', ({ open, server }) => {
     const explorer = await opened({ name: 'damaged.ldb', bytes });
     const findings = explorer.region('Findings');
     await findings.getByText('BLOOM_BAD_CHECKSUM').waitFor();
-    await expect.poll(() => findings.textContent()).toContain(`data block at ${grouped(offsets[2]!)}: stored checksum`);
+    await expect.poll(() => findings.textContent()).toContain(`data block at ${grouped(offsets[2]!)}: checksum mismatch: stored`);
     await expect.poll(() => findings.textContent()).toContain('bloom salvage FILE');
     await explorer.button('Show where').click();
     await explorer.page.getByRole('heading', { name: /^Data block 3, / }).waitFor();

@@ -80,11 +80,11 @@ export async function assemble(store: Pick<Store, 'name' | 'list'>, parts: reado
 
 function mustBeOfOrder(name: string, previous: PublishedState | undefined, parts: readonly (Part | PublishedPart)[]): void {
   if (previous !== undefined && previous.comparator !== name) {
-    throw new BulkError('BLOOM_OTHER_COMPARATOR', `the published database has the order ${previous.comparator}, but the parts have ${name}`);
+    throw new BulkError('BLOOM_OTHER_COMPARATOR', `the published database is sorted by the comparator ${previous.comparator}, but the parts by ${name}`);
   }
   for (const part of parts) {
     if (!('comparator' in part) || part.comparator === name) continue;
-    throw new BulkError('BLOOM_OTHER_COMPARATOR', `${partName(part.number)} has the order ${part.comparator}, expected ${name}`, { file: partName(part.number) });
+    throw new BulkError('BLOOM_OTHER_COMPARATOR', `${partName(part.number)} is sorted by the comparator ${part.comparator}, expected ${name}`, { file: partName(part.number) });
   }
 }
 

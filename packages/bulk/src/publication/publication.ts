@@ -108,7 +108,7 @@ export async function readManifest(store: Store, name: string, signal?: Signal):
   const sha256 = await sha256Hex(found.bytes);
   const number = numberOfSha256(sha256);
   if (object?.type !== 'manifest' || object.number !== number) {
-    throw notPublished(store, `the number of ${name} is not that of its bytes, which is ${number}`);
+    throw notPublished(store, `the number in the name ${name} does not match its bytes, whose number is ${number}`);
   }
   return { ...decodeManifest(found.bytes, name, store), bytes: found.bytes, sha256 };
 }

@@ -79,7 +79,7 @@ export async function verifyPublished(store: Store, options: VerifyPublishedOpti
   const publication = await readPublication(store, signal);
   if (publication === undefined) throw new BulkError('BLOOM_NOT_PUBLISHED', `${store.name} has no CURRENT`);
   if (comparator !== undefined && publication.comparator !== comparator.name) {
-    throw new BulkError('BLOOM_OTHER_COMPARATOR', `the published database has the order ${publication.comparator}, expected ${comparator.name}`);
+    throw new BulkError('BLOOM_OTHER_COMPARATOR', `the published database is sorted by the comparator ${publication.comparator}, expected ${comparator.name}`);
   }
   const findings: PublishedFinding[] = [...levelFindings(publication.levels, comparator)];
   const unchecked: UncheckedInPart[] = [];

@@ -272,7 +272,7 @@ export class S3Store implements Store {
     try {
       for (const condition of [{ 'if-none-match': '*' }, { 'if-match': '"00000000000000000000000000000000"' }]) {
         const { status } = await this.#write(tried, condition, signal);
-        if (status !== 412) throw this.#odd(`replace ${CURRENT}`, `it ignores ${Object.keys(condition).join('')}, so that two publishers would overwrite each other`, CURRENT);
+        if (status !== 412) throw this.#odd(`replace ${CURRENT}`, `it ignores ${Object.keys(condition).join('')}, so two publishers could overwrite each other`, CURRENT);
       }
     } finally {
       // A publisher may lack the permission.

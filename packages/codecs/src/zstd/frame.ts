@@ -105,7 +105,7 @@ function readBlockHeader({ bytes }: PaddedStream, position: number, end: number)
   const size = header >>> 3;
   const start = position + BLOCK_HEADER_BYTES;
   const blockEnd = start + (kind === 1 ? 1 : size);
-  if (kind === 3) throw new Error('a block is of the reserved kind');
+  if (kind === 3) throw new Error('a block has the reserved type');
   if (blockEnd > end) throw new Error('a block is truncated');
   return { isLast: (header & 1) !== 0, kind, size, start, end: blockEnd };
 }

@@ -58,7 +58,7 @@ export function readShares(bytes: Uint8Array, position: number, end: number, max
       } while (repeat === 3 && symbols <= maxSymbol);
     }
     // The padding allows reads past the end; the result is refused here and below.
-    if (symbols > maxSymbol || bit > end * 8) throw new Error('the shares of an FSE table do not add up');
+    if (symbols > maxSymbol || bit > end * 8) throw new Error('the probabilities of an FSE table do not add up');
     const shorter = 2 * threshold - 1 - remaining;
     let count = peek(width);
     if ((count & (threshold - 1)) < shorter) {
@@ -77,7 +77,7 @@ export function readShares(bytes: Uint8Array, position: number, end: number, max
       threshold = 1 << (width - 1);
     }
   }
-  if (remaining !== 1 || bit > end * 8) throw new Error('the shares of an FSE table do not add up');
+  if (remaining !== 1 || bit > end * 8) throw new Error('the probabilities of an FSE table do not add up');
   return { counts, symbols, accuracy, position: (bit + 7) >>> 3 };
 }
 

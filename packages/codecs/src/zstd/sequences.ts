@@ -139,7 +139,7 @@ function readTable(
       return { table: predefined, position };
     case 1: {
       const symbol = position < end ? stream.bytes[position]! : 255;
-      if (symbol >= symbols) throw new Error('the symbol of a table of one symbol is missing or undefined');
+      if (symbol >= symbols) throw new Error('the only symbol of an RLE table is missing or undefined');
       return { table: singleSymbolTable(symbol), position: position + 1 };
     }
     case 2: {

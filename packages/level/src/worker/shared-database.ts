@@ -81,7 +81,7 @@ export class SharedDatabase {
     const joining = this.#inTurn(async () => {
       if (this.#store?.hasWritingEnded === true && (await this.#canReopen())) await this.#openAgain(options);
       if (this.#store !== undefined && options.errorIfExists === true) {
-        throw new DatabaseError('BLOOM_DATABASE_EXISTS', `${this.#place.path} has a database, and errorIfExists is true`);
+        throw new DatabaseError('BLOOM_DATABASE_EXISTS', `the database of ${this.#place.path} exists, and errorIfExists is true`);
       }
       if (this.#store === undefined) await this.#open(options);
     });

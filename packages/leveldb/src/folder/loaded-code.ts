@@ -9,6 +9,6 @@ export async function loadedCode<Module>(loading: Promise<Module>): Promise<Modu
   try {
     return await loading;
   } catch (cause) {
-    throw new DatabaseError('BLOOM_NOT_LOADED', 'code could not be loaded: try again, or load the page again', { cause });
+    throw new DatabaseError('BLOOM_NOT_LOADED', 'code could not be loaded: try again, or reload the page', { cause });
   }
 }

@@ -41,7 +41,7 @@ export function typeOf(bytes: Uint8Array, start: number, end: number, file: stri
   const trailer = end - INTERNAL_KEY_TRAILER_LENGTH;
   const type = trailer < start ? -1 : bytes[trailer]!;
   if (type === VALUE || type === DELETION) return type;
-  const problem = type < 0 ? `a key of ${end - start} bytes is too short for a database's` : `a key has the unknown type ${type}`;
+  const problem = type < 0 ? `a key of ${end - start} bytes is too short for an internal key` : `a key has the unknown type ${type}`;
   throw new CorruptionError('BLOOM_BAD_INTERNAL_KEY', { structure: 'file', offset: 0, file }, problem);
 }
 

@@ -142,7 +142,7 @@ export function* versionProblems(
     if (numbers.has(number)) yield `table ${number} is listed twice`;
     numbers.add(number);
     if (Math.min(smallest.length, largest.length) < INTERNAL_KEY_TRAILER_LENGTH) {
-      yield `a key of table ${number} is too short`;
+      yield `the smallest or largest key of table ${number} is too short for an internal key`;
       isComparable = false;
     } else if (isOrdered && compare(smallest, largest) > 0) {
       yield `the smallest key of table ${number} is after its largest key`;

@@ -6,7 +6,7 @@ const MAX_POSITION = 2 ** 32 - 1;
 
 /** A copy of `array` with room for `length` items, and for as many again where that can be had. @throws MemtableFull when there is no room. */
 export function grown<Items extends Uint8Array | Uint32Array>(array: Items, length: number, make: (length: number) => Items): Items {
-  if (length > MAX_POSITION) throw new MemtableFull(`a memtable would need ${length} positions, the most is ${MAX_POSITION}`);
+  if (length > MAX_POSITION) throw new MemtableFull(`a memtable would need ${length} positions, the limit is ${MAX_POSITION}`);
   let larger: Items;
   try {
     larger = make(Math.min(MAX_POSITION, Math.max(length, array.length * 2)));
@@ -14,7 +14,7 @@ export function grown<Items extends Uint8Array | Uint32Array>(array: Items, leng
     try {
       larger = make(length);
     } catch (cause) {
-      throw new MemtableFull(`there is no memory for a memtable with ${length} positions`, { cause });
+      throw new MemtableFull(`there is not enough memory for a memtable of ${length} positions`, { cause });
     }
   }
   larger.set(array);

@@ -110,7 +110,7 @@ function identityOf({ dev, ino }: BigIntStats): string {
 function openLock(path: string, file: string): number {
   const stats = lstatSync(file, { bigint: true, throwIfNoEntry: false });
   if (stats !== undefined) {
-    if (!stats.isFile()) throw new DatabaseError('BLOOM_NO_LOCK', `LOCK in ${path} is a link, a folder or a pipe: a lock needs a file`);
+    if (!stats.isFile()) throw new DatabaseError('BLOOM_NO_LOCK', `LOCK in ${path} is a link, a folder or a pipe: the lock needs a regular file`);
     const id = identityOf(stats);
     const kept = refused.get(id);
     if (kept !== undefined) return kept;

@@ -95,7 +95,7 @@ export class FolderLogs {
       if (taken.has(number) || number === 0n) continue;
       numbers.push(number);
       if (numbers.length > MAX_LOG_NUMBERS) {
-        const problem = `more than ${MAX_LOG_NUMBERS} numbers can be those of logs: pass the names of the files`;
+        const problem = `more than ${MAX_LOG_NUMBERS} file numbers may belong to logs: pass the names of the files`;
         throw new CorruptionError('BLOOM_TOO_LARGE', place, problem);
       }
     }

@@ -120,7 +120,7 @@ export class ViewReader {
       }
       if (attempt < most) continue;
       const folder = this.folder.name === undefined ? '' : ` ${this.folder.name}`;
-      throw new FolderError('BLOOM_FOLDER_BUSY', `the folder${folder} changed each of ${attempt + 1} times that it was read`);
+      throw new FolderError('BLOOM_FOLDER_BUSY', `the folder${folder} changed during each of ${attempt + 1} attempts to read it`);
     }
   }
 
@@ -247,8 +247,8 @@ export class ViewReader {
     if (comparator === undefined && this.options.insistOnBytewise === true) comparator = bytewiseComparator;
     if (comparator === undefined) {
       const problem =
-        `its keys are in the order of the comparator ${quotedName(name)}, which was not given. Pass it in comparators; or list what ` +
-        'each log and table holds, unmerged, with storedEntries; or set insistOnBytewise, which is wrong for some keys';
+        `its keys are sorted by the comparator ${quotedName(name)}, which was not given. Pass it in comparators; or list the entries ` +
+        'of each log and table, unmerged, with storedEntries; or set insistOnBytewise, which may miss keys';
       throw new UnsupportedError('BLOOM_UNKNOWN_COMPARATOR', place, problem);
     }
     return comparator;

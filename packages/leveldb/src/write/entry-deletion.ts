@@ -66,7 +66,7 @@ export class EntryDeletion {
     mustBeOptions('Database.clear', given, CLEAR_RANGE);
     const range = inBytes(given);
     for (const name of new Set([...Object.keys(range), ...Object.keys(CLEAR_RANGE)])) {
-      if (name in range && range[name as keyof ClearRange] === undefined) throw new TypeError(`${name} of Database.clear is undefined, which would delete more than what it was meant to limit: leave it out`);
+      if (name in range && range[name as keyof ClearRange] === undefined) throw new TypeError(`${name} of Database.clear is undefined, so more entries might be deleted than intended: leave it out`);
     }
     const { gt, gte, lt, lte, prefix, sequence, sync } = range;
     this.mayBeUnsynced = range.sync === false;

@@ -147,7 +147,7 @@ export async function mustHaveTables({ files }: Version, names: readonly string[
 function mustBeNew(names: readonly string[], folder: string | undefined): void {
   const kept = logOrTable(names);
   if (kept === undefined) return;
-  const problem = `it has no CURRENT but has ${kept}: a new database would replace a damaged one`;
+  const problem = `it has no CURRENT but has ${kept}, so it is a damaged database, which a new one would replace: Database.repair makes a database of the readable entries`;
   throw new CorruptionError('BLOOM_NOT_A_DATABASE', { structure: 'folder', offset: 0, file: folder }, problem);
 }
 

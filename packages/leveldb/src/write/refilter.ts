@@ -81,7 +81,7 @@ export async function refilterDatabase(folder: WritableFolder, options: Refilter
   if (signal !== undefined) mustBeSignal('signal', signal);
   provideFittedFilters(FittedBloomFilterPolicy);
   const settings = settingsOf({ ...others, filterPolicy });
-  await mustHaveDatabase(folder, `${folder.name ?? 'the folder'} has no database: there is no CURRENT`);
+  await mustHaveDatabase(folder, `the database of ${folder.name ?? 'the folder'} does not exist: there is no CURRENT`);
   await mustBeLevelDb(folder);
   const hold = await holdFolder(folder, settings);
   const work = async (): Promise<RefilterReport> => {

@@ -54,13 +54,13 @@ export async function setCurrent(folder: WritableFolder, manifestNumber: bigint,
 /** @throws UnsupportedError `BLOOM_UNKNOWN_COMPARATOR` when a MANIFEST names another comparator than the one given. */
 export function mustBeOrderOf(named: string | undefined, { name }: Comparator, place: Place): void {
   if (named === undefined || named === name) return;
-  const problem = `its keys are in the order of the comparator ${quotedName(named)}, the one given is ${quotedName(name)}`;
+  const problem = `its keys are sorted by the comparator ${quotedName(named)}, but the one given is ${quotedName(name)}`;
   throw new UnsupportedError('BLOOM_UNKNOWN_COMPARATOR', place, problem);
 }
 
-/** The error for a database whose tables need too large a MANIFEST. */
-export function noManifestRoom(needed: string): DatabaseError {
-  const problem = `the first and last keys of its tables need ${needed}, which can have ${MAX_MANIFEST_RECORDS} bytes: copy its entries to a database with a larger maxFileSize`;
+/** The error for a database whose tables need too large a MANIFEST. @param part what they take of the limit. */
+export function noManifestRoom(part: string): DatabaseError {
+  const problem = `the first and last keys of the tables take ${part} the limit of a MANIFEST, ${MAX_MANIFEST_RECORDS} bytes: copy the entries to a new database with a larger maxFileSize`;
   return new DatabaseError('BLOOM_NO_ROOM', problem);
 }
 
@@ -245,7 +245,7 @@ export class VersionSet implements ManifestFields {
   async #begin(record: Uint8Array): Promise<void> {
     const snapshot = encodeVersionEdit(this.#snapshot());
     const bytes = snapshot.length + record.length;
-    if (bytes > MAX_MANIFEST_RECORDS) throw noManifestRoom(`${bytes} bytes in a MANIFEST`);
+    if (bytes > MAX_MANIFEST_RECORDS) throw noManifestRoom(`${bytes} bytes, more than`);
     const name = manifestFileName(this.manifestNumber);
     const manifest = new RecordFile(this.manifestNumber, name, await this.#folder.create(name));
     try {

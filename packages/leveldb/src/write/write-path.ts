@@ -73,7 +73,7 @@ export class WritePath {
    */
   append(batch: WriteBatch, sync: boolean): Promise<void> | undefined {
     const { versions, log } = this.#state;
-    if (!this.hasNumbers(batch)) throw versions.hasManifestRoom ? noRoom(batch.count) : noManifestRoom('more than half of a MANIFEST');
+    if (!this.hasNumbers(batch)) throw versions.hasManifestRoom ? noRoom(batch.count) : noManifestRoom('more than half of');
     if (versions.order.compareInternalKeys === compareInternalBytes) return this.#append(batch, sync);
     const memtable = this.#settings.comparator.keyEquivalence === undefined ? log.memtable : undefined;
     const keys = new BatchOrder(memtable, versions.order, batch.encode(0n));
@@ -143,6 +143,6 @@ export class WritePath {
 }
 
 function noRoom(count: number): DatabaseError {
-  const problem = `the database has no sequences for ${count} more operations, or no numbers for more files: copy its entries to a new one`;
+  const problem = `the database has too few sequence numbers for ${count} more operations, or too few file numbers: copy its entries to a new database`;
   return new DatabaseError('BLOOM_NO_ROOM', problem);
 }

@@ -155,7 +155,7 @@ export class LentKeys implements KeyList {
   }
 
   at(i: number): Uint8Array {
-    if (!(Number.isInteger(i) && i >= 0 && i < this.length)) throw new RangeError(`i must be below ${this.length}`);
+    if (!(Number.isInteger(i) && i >= 0 && i < this.length)) throw new RangeError(`i must be a whole number below ${this.length}, the number of keys, got ${i}`);
     return this.bytes.subarray(this.offsets[i], this.offsets[i + 1]);
   }
 

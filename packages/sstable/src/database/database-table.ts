@@ -61,7 +61,7 @@ export class DatabaseTable {
    * Opens a table.
    *
    * @param options `comparator` and `filterPolicies` are those of the database's user keys.
-   * @throws CorruptionError `BLOOM_BAD_INTERNAL_KEY` when the index has a key that is too short for a database's, and as
+   * @throws CorruptionError `BLOOM_BAD_INTERNAL_KEY` when the index has a key that is too short for an internal key, and as
    *   `Table.open` does.
    */
   static async open(source: Source, options: AsyncTableOptions = {}): Promise<DatabaseTable> {
@@ -205,6 +205,6 @@ function entryOf([key, value]: readonly [Bytes, Bytes], { name }: Table | SyncTa
     const { userKey, sequence, type } = internalKey;
     return { kind: kindOfType(type), key: userKey, sequence, value };
   }
-  const problem = `a key of ${key.length} bytes is too short for a database's: its keys may be plain ones`;
+  const problem = `a key of ${key.length} bytes is too short for an internal key: the table may have plain keys`;
   throw new CorruptionError('BLOOM_BAD_INTERNAL_KEY', { structure: 'file', offset: 0, file: name }, problem);
 }

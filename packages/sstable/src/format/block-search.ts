@@ -38,7 +38,7 @@ export class BlockSearch extends BlockWalk {
     while (left < right) {
       const middle = (left + right + 1) >>> 1;
       this.parse(this.restartOffset(middle));
-      if (this.shared !== 0) throw this.damage(`the entry at byte ${this.entryStart} shares key bytes at a restart`);
+      if (this.shared !== 0) throw this.damage(`the entry at byte ${this.entryStart} is at a restart, but its key is not whole`);
       if (this.compare(this.bytes, this.unsharedStart, this.valueStart, key, start, end) < 0) left = middle;
       else right = middle - 1;
     }

@@ -101,7 +101,7 @@ export class BlockWalk {
     let entriesEnd = length - 4 - restartCount * 4;
     if (entriesEnd < 0) {
       const restarts = restartsBeforeHashIndex(contents, restartCount);
-      if (restarts === undefined) throw this.damage(`${restartCount} restarts cannot be in ${length} bytes`);
+      if (restarts === undefined) throw this.damage(`${restartCount} restarts do not fit in ${length} bytes`);
       ({ start: entriesEnd, count: restartCount } = restarts);
     }
     this.restartCount = restartCount;
@@ -141,7 +141,7 @@ export class BlockWalk {
     const restart = this.nextRestart;
     // A block without entries has a restart too.
     if (restart === this.restartCount || this.entriesEnd === 0) return;
-    throw this.damage(`restart ${restart} is at byte ${this.restartOffset(restart)}, where no entry starts, or one that an earlier restart has`);
+    throw this.damage(`restart ${restart} is at byte ${this.restartOffset(restart)}, where no entry starts or an earlier restart points`);
   }
 
   /** Moves to the next entry. A no-op unless on an entry. */
@@ -184,7 +184,7 @@ export class BlockWalk {
       this.path.push(position, this.shared, this.keyBytes, this.keyLength);
       this.#takeKey();
     }
-    if (this.nextEntry !== end) throw this.damage(`no entry ends at byte ${end}, where one starts`);
+    if (this.nextEntry !== end) throw this.damage(`an entry starts at byte ${end}, but the one before it does not end there`);
     this.#expectRestart(left + 1);
   }
 
@@ -245,7 +245,7 @@ export class BlockWalk {
   /** Checks that the parsed entry can follow the previous one, whose key has `keyLength` bytes. */
   protected checkShared(): void {
     if (this.entryStart === this.nextRestartOffset) {
-      if (this.shared !== 0) throw this.damage(`the entry at byte ${this.entryStart} shares key bytes at a restart`);
+      if (this.shared !== 0) throw this.damage(`the entry at byte ${this.entryStart} is at a restart, but its key is not whole`);
       this.#expectRestart(this.nextRestart + 1);
     } else if (this.shared > this.keyLength) {
       throw this.#sharesTooMuch();
@@ -321,7 +321,7 @@ export class BlockWalk {
 
   #sharesTooMuch(): CorruptionError {
     return this.damage(
-      `the entry at byte ${this.entryStart} shares ${this.shared} bytes of a key of ${this.keyLength}`,
+      `the entry at byte ${this.entryStart} shares ${this.shared} key bytes, but the previous key has ${this.keyLength}`,
     );
   }
 

@@ -86,7 +86,7 @@ export function decodeFooter(bytes: Uint8Array, place: Place): Footer {
   if (magic !== MAGIC) {
     const foreign = FOREIGN_MAGICS[magic];
     if (foreign !== undefined) {
-      throw new UnsupportedError('BLOOM_UNSUPPORTED_FORMAT', place, `this is ${foreign.kind}, not a LevelDB table: ${TABLE_TOOLS[foreign.engine]} shows it`);
+      throw new UnsupportedError('BLOOM_UNSUPPORTED_FORMAT', place, `this is ${foreign.kind}, not a LevelDB table: open it with ${TABLE_TOOLS[foreign.engine]}`);
     }
     if (isEndOfPage(bytes)) throw new CorruptionError('BLOOM_NOT_A_TABLE', place, 'not a LevelDB table but an HTML page, which a server may have sent in its place');
     throw new CorruptionError('BLOOM_NOT_A_TABLE', place, `not a LevelDB table: it ends in ${magic}, not in ${MAGIC}`);

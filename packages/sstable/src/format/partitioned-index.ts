@@ -32,7 +32,7 @@ export function partitionedIndexError(properties: Uint8Array, place: Place): Uns
   for (let more = walk.seekToFirst(); more; more = walk.next()) {
     if (utf8.decode(walk.key) !== INDEX_TYPE) continue;
     if (properties[walk.valueStart] !== PARTITIONED) return undefined;
-    return new UnsupportedError('BLOOM_UNSUPPORTED_FORMAT', place, "this is a RocksDB table with an index in partitions, not a LevelDB table: RocksDB's sst_dump shows it");
+    return new UnsupportedError('BLOOM_UNSUPPORTED_FORMAT', place, "this is a RocksDB table with an index in partitions, not a LevelDB table: open it with RocksDB's sst_dump");
   }
   return undefined;
 }

@@ -74,7 +74,7 @@ export function decodeStoredBlock(
   const actual = maskedCrc32c(block, size + 1);
   if (stored !== actual) {
     const hex = (crc: number): string => crc.toString(16).padStart(8, '0');
-    throw new CorruptionError('BLOOM_BAD_CHECKSUM', place, `stored checksum ${hex(stored)}, computed ${hex(actual)}`);
+    throw new CorruptionError('BLOOM_BAD_CHECKSUM', place, `checksum mismatch: stored ${hex(stored)}, computed ${hex(actual)}`);
   }
   const type = block[size]!;
   if (type === NO_COMPRESSION) {

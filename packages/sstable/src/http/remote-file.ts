@@ -171,7 +171,7 @@ export class RemoteFile {
     let bytes = new Uint8Array(0);
     let filled = 0;
     for (let parts = 0; filled < length && this.#whole === undefined; parts++) {
-      if (parts === MAX_PARTS) throw this.#failed(`it sends less than ${length} bytes in ${MAX_PARTS} parts`);
+      if (parts === MAX_PARTS) throw this.#failed(`it sends fewer than ${length} bytes in ${MAX_PARTS} parts`);
       const part = await this.#getPart(offset + filled, Math.min(PIECE_BYTES, length - filled), signal);
       if (part.isWhole) {
         this.#whole = part.bytes;

@@ -54,7 +54,7 @@ export function* indexEntries(contents: Uint8Array, place: Place, findings: Find
   // A block without entries has one restart, where no entry starts.
   if (restart < walk.restartCount && !isDamaged && !(reached < 0 && walk.restartCount === 1)) {
     const offset = walk.restartOffset(restart);
-    findings.add('BLOOM_BAD_RESTART', place, () => `restart ${restart} is at byte ${offset}, where no entry starts, or one that an earlier restart has`);
+    findings.add('BLOOM_BAD_RESTART', place, () => `restart ${restart} is at byte ${offset}, where no entry starts or an earlier restart points`);
   }
 }
 

@@ -211,7 +211,7 @@ function markRepeated(
     }
     if (count > 1) {
       const place = { structure: structure(i), offset: blocks.offsetOf(i) };
-      findings.add('BLOOM_OVERLAP', place, () => `${count} handles lead to it`);
+      findings.add('BLOOM_OVERLAP', place, () => `${count} handles point to it`);
     }
     k += count;
   }

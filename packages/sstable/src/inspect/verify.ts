@@ -167,8 +167,8 @@ class Verification {
     }
     const unknown = metaindex.map(policyNameOf).filter((name) => name !== undefined);
     const foreign = metaindex.filter(isForeignFilter).map(({ name }) => name);
-    if (unknown.length > 0) this.#skip('filters', `there is no filter policy of their name: ${unknown.join(', ')}`);
-    else if (foreign.length > 0) this.#skip('filters', `they are not of LevelDB's kind: ${foreign.join(', ')}`);
+    if (unknown.length > 0) this.#skip('filters', `no filter policy of this name is known: ${unknown.join(', ')}`);
+    else if (foreign.length > 0) this.#skip('filters', `filters of this kind cannot be read: ${foreign.join(', ')}`);
   }
 
   #checks(parts: FilterParts | undefined): void {

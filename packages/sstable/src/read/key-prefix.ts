@@ -12,7 +12,7 @@ export function boundOf(name: string, bound: Uint8Array | string | undefined): U
 /** @throws RangeError unless keys that begin with the same bytes follow one another in this order. */
 export function mustHavePrefixes(compare: CompareRange): void {
   if (compare === compareBytes) return;
-  throw new RangeError('prefix is for keys in bytewise order: in the order of these, keys with a prefix may be anywhere');
+  throw new RangeError('prefix needs keys in bytewise order: in any other order, keys with the same prefix may not be adjacent');
 }
 
 /** The first key, in bytewise order, after all that begin with `prefix`; undefined where there is none. */

@@ -105,7 +105,7 @@ export function* readOpenTable(source: Source, options: TableOptions): Reading<O
 function mustHaveInternalKeys(index: IndexBlock, place: Place): void {
   const length = index.shortestSeparatorLength;
   if (length >= INTERNAL_KEY_TRAILER_LENGTH) return;
-  const problem = `a key of ${length} bytes is too short for a database's: this is a plain table, open it with Table`;
+  const problem = `a key of ${length} bytes is too short for an internal key: this is a plain table, open it with Table`;
   throw new CorruptionError('BLOOM_BAD_INTERNAL_KEY', place, problem);
 }
 
@@ -227,7 +227,7 @@ class Tail {
 /** @throws CorruptionError `BLOOM_NOT_A_TABLE` for a file that is too short for a footer. */
 export function mustHaveFooter({ byteLength, name: file }: Source): void {
   if (byteLength >= FOOTER_LENGTH) return;
-  const problem = `not a LevelDB table: ${byteLength} bytes are fewer than the ${FOOTER_LENGTH} of a footer`;
+  const problem = `not a LevelDB table: it has ${byteLength} bytes, but a footer alone has ${FOOTER_LENGTH}`;
   throw new CorruptionError('BLOOM_NOT_A_TABLE', { structure: 'file', offset: 0, file }, problem);
 }
 

@@ -68,7 +68,7 @@ export class ReadAhead {
   /** Ends the reads under way, because the walk has ended. */
   end(): void {
     for (const window of [this.#current, this.#next]) {
-      if (window?.read instanceof PendingRead && !window.read.isOver) window.read.abort(new Error('the walk is over'));
+      if (window?.read instanceof PendingRead && !window.read.isOver) window.read.abort(new Error('the walk has ended'));
     }
     this.#current = this.#next = undefined;
   }

@@ -70,6 +70,6 @@ function whole(answer: unknown, { offset, length }: ByteRange, { name: file }: S
   mustBeBytes(`the result of source.${call}`, answer);
   const bytes = plainBytes(answer);
   if (bytes.length === length) return bytes;
-  const problem = `the source returned ${bytes.length} bytes for ${length} at offset ${offset}`;
+  const problem = `the source returned ${bytes.length} bytes instead of ${length} at offset ${offset}`;
   throw new CorruptionError('BLOOM_TRUNCATED', { structure: 'file', offset, file }, problem);
 }

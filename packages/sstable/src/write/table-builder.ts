@@ -303,7 +303,7 @@ export class TableBuilder {
     // An upper bound, which is nearly always enough to accept the entry.
     if (data.byteLength + MAX_ENTRY_OVERHEAD + keyLength + valueLength > maxBytes) {
       const byteLength = data.byteLengthWith(keyLength, valueLength, common);
-      if (byteLength > maxBytes) throw tooLarge(`with entry ${this.entryCount} the data block`, byteLength, maxBytes);
+      if (byteLength > maxBytes) throw tooLarge(`the data block with entry ${this.entryCount}`, byteLength, maxBytes);
     }
     this.#indexMustFit(keyLength, separator);
   }
@@ -312,7 +312,7 @@ export class TableBuilder {
     const maxBytes = this.maxBlockBytes;
     // The index gets an entry for the last block now, and one for the current block later, whose key is like this one.
     const indexBytes = this.index.byteLength + (separator?.length ?? 0) + keyLength + 2 * MAX_INDEX_ENTRY_OVERHEAD;
-    if (indexBytes > maxBytes) throw tooLarge(`with entry ${this.entryCount} the index block`, indexBytes, maxBytes);
+    if (indexBytes > maxBytes) throw tooLarge(`the index block with entry ${this.entryCount}`, indexBytes, maxBytes);
   }
 
   /** Adds the last data block to the index. @param separator an index key for it. */

@@ -46,7 +46,7 @@ export function readKey(reader: ByteReader, depth = 0): IndexedDbKey {
       return reader.take(reader.varint64()).slice().buffer;
     case ARRAY: {
       const count = reader.varint64();
-      if (count > reader.remaining) throw reader.bad(`an array of ${count} keys in ${reader.remaining} bytes`);
+      if (count > reader.remaining) throw reader.bad(`an array of ${count} keys does not fit in ${reader.remaining} bytes`);
       reader.countObject();
       const keys: IndexedDbKey[] = [];
       for (let i = 0; i < count; i++) keys.push(readKey(reader, depth + 1));

@@ -180,6 +180,6 @@ function readKeyPath(reader: ByteReader): KeyPath {
   if (type === 1) return readText(reader);
   if (type !== 2) throw reader.bad(`unknown type of key path ${type}`, 2);
   const count = reader.varint64();
-  if (count > reader.remaining) throw reader.bad(`${count} key paths in ${reader.remaining} bytes`);
+  if (count > reader.remaining) throw reader.bad(`${count} key paths do not fit in ${reader.remaining} bytes`);
   return Array.from({ length: count }, () => readText(reader));
 }

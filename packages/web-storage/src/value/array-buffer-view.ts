@@ -40,7 +40,7 @@ export function viewOf(buffer: ArrayBuffer, { kind, byteOffset, byteLength, flag
   if (view === undefined) return `unknown kind of view ${JSON.stringify(kind)}`;
   const [name, elementBytes] = view;
   if (byteOffset > buffer.byteLength || byteLength > buffer.byteLength - byteOffset || byteOffset % elementBytes !== 0 || byteLength % elementBytes !== 0) {
-    return `a ${name} of ${byteLength} bytes at ${byteOffset} of a buffer of ${buffer.byteLength}`;
+    return `a ${name} of ${byteLength} bytes at byte ${byteOffset} does not fit in a buffer of ${buffer.byteLength} bytes`;
   }
   const View = (globalThis as unknown as Record<string, ViewConstructor | undefined>)[name];
   // A view that tracks the length of its buffer has none of its own.

@@ -15,7 +15,7 @@ export function readBigInt(reader: ByteReader): bigint {
   try {
     value = BigInt(text);
   } catch {
-    throw reader.bad(`a BigInt of ${digits.length} bytes, more than this host allows`, start);
+    throw reader.bad(`a BigInt has ${digits.length} bytes, more than this host allows`, start);
   }
   return (bitfield & 1) === 1 ? -value : value;
 }

@@ -61,7 +61,7 @@ export class ByteReader extends VarintReader {
    * @throws WebStorageError BLOOM_TOO_LARGE if there are too many.
    */
   countObject(weight = 1): void {
-    if ((this.counted += weight) > this.maxObjects) throw new WebStorageError('BLOOM_TOO_LARGE', this.structure, this.position, `its objects would take the memory of more than ${this.maxObjects} empty ones`);
+    if ((this.counted += weight) > this.maxObjects) throw new WebStorageError('BLOOM_TOO_LARGE', this.structure, this.position, `its objects would take more memory than ${this.maxObjects} empty ones`);
   }
 
   byte(): number {

@@ -99,7 +99,7 @@ export async function repairDatabase(folder: WritableFolder, options: RepairOpti
 /** @throws CorruptionError `BLOOM_TOO_LARGE` when a MANIFEST with this record could not be read again. */
 function mustFitManifest({ length }: Uint8Array, number: bigint): void {
   if (length <= MAX_MANIFEST_RECORDS) return;
-  const problem = `a MANIFEST of the tables needs ${length} bytes, of which their first and last keys are the most, and can have ${MAX_MANIFEST_RECORDS}: pass a larger maxFileSize`;
+  const problem = `the new MANIFEST would have ${length} bytes, the limit is ${MAX_MANIFEST_RECORDS}: pass a larger maxFileSize, so that there are fewer tables`;
   throw new CorruptionError('BLOOM_TOO_LARGE', { structure: 'MANIFEST', offset: 0, file: manifestFileName(number) }, problem);
 }
 
