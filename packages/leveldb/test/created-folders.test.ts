@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Database, type WritableFolder } from '@bloom/leveldb';
+import { Database, type WritableFolder, WritableMemoryFolder } from '@bloom/leveldb';
 import { WritableNodeFolder } from '@bloom/leveldb/node';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { rejection } from '@bloom/fixtures/caught';
@@ -97,4 +97,19 @@ test('a folder whose lock is not in it, and which is deleted between its listing
   await database.put('key', 'value');
   await database.close();
   expect(readdirSync(path)).toContain('CURRENT');
+});
+
+test('a database is created without reading back what was written', async () => {
+  const read: string[] = [];
+  class WatchedFolder extends WritableMemoryFolder {
+    override open(name: string): ReturnType<WritableMemoryFolder['open']> {
+      read.push(name);
+      return super.open(name);
+    }
+  }
+  const folder = new WatchedFolder();
+  await (await Database.open(folder)).close();
+  expect(read).toEqual([]);
+  await (await Database.open(folder)).close();
+  expect(read).toContain('CURRENT');
 });

@@ -21,7 +21,7 @@ import { deleteIfPossible } from './obsolete-files.js';
 import { LiveLog } from './live-log.js';
 import { recoverLogs } from './log-recovery.js';
 import { settingsForTables } from './stored-compression.js';
-import { createDatabase, VersionSet } from './version-set.js';
+import { FIRST_MANIFEST, VersionSet } from './version-set.js';
 
 /** How often to retry when the folder is deleted before it is locked. */
 const MAX_ATTEMPTS = 100;
@@ -88,16 +88,18 @@ export interface OpenedVersions {
 export async function openVersions(folder: WritableFolder, given: Settings): Promise<OpenedVersions> {
   let names = await namesIn(folder);
   mustAdmit(names, folder, given);
+  const order = keyOrderOf(given.comparator);
+  let versions: VersionSet | undefined;
   if (!names.includes(CURRENT)) {
     // Where the lock is not a file of the folder, another program may have deleted the folder before it was locked.
     if (names.length === 0) await folder.createFolder();
-    names = [...new Set([...names, ...(await createDatabase(folder, given.comparator))])];
+    versions = await VersionSet.create(folder, given.comparator, order, given.reusedManifestBytes);
+    names = [...new Set([...names, FIRST_MANIFEST, CURRENT])];
   } else if (logOrTable(names) === undefined) {
     // Creating it may have been interrupted before CURRENT was synced. After a power failure, a log without CURRENT would look like a damaged database.
     await folder.syncFolder();
   }
-  const order = keyOrderOf(given.comparator);
-  const versions = await VersionSet.read(folder, given.comparator, order, given.reusedManifestBytes);
+  versions ??= await VersionSet.read(folder, given.comparator, order, given.reusedManifestBytes);
   let files: LiveFiles | undefined;
   let made: readonly FileMetadata[] = [];
   try {
