@@ -65,6 +65,21 @@ export default defineConfig(
     rules: { 'bloom/host-at-load': 'error', 'bloom/late-hash-fields': 'error' },
   },
   {
+    files: ['packages/{sstable,leveldb,level}/src/**'],
+    // One for each thread, page or server.
+    ignores: ['packages/*/src/inspect/**', 'packages/*/src/contract/**', 'packages/leveldb/src/http.ts', 'packages/level/src/node/**', 'packages/level/src/worker.ts', 'packages/level/src/worker/**'],
+    rules: {
+      'no-restricted-syntax': [
+        'error',
+        {
+          // V8's parser marks these functions, but not those of fields of classes, of object literals and of variables.
+          selector: "AssignmentExpression[left.type='MemberExpression'][right.type=/^(Arrow)?FunctionExpression$/]",
+          message: 'V8 creates this function in its old generation, where everything it refers to stays until the whole heap is collected: assign a const.',
+        },
+      ],
+    },
+  },
+  {
     files: ['packages/*/test/**', 'apps/*/test/**', 'tooling/*/test/**'],
     rules: {
       // Tests replace policies, sources and sinks with broken ones.

@@ -132,14 +132,13 @@ export abstract class BaseBloomLevel<KDefault = string, VDefault = string> exten
     this.#host = host;
     // As in classic-level, a relative path belongs to the directory that is current when the level is opened.
     const folder = (): Folder => placeOf(host, location, readOnly) as Folder;
+    const openToRead: StoreOpener = (given) => host.openFolderToRead(folder(), given);
+    const openToWrite: StoreOpener = async (given) => {
+      if (given.multithreading === true && typeof location === 'string' && host.openShared !== undefined) return host.openShared(location, given);
+      return host.openFolder(folder() as WritableFolder, given);
+    };
     if (typeof place === 'function') this.#openStore = place;
-    else if (readOnly) this.#openStore = (given) => host.openFolderToRead(folder(), given);
-    else {
-      this.#openStore = async (given) => {
-        if (given.multithreading === true && typeof location === 'string' && host.openShared !== undefined) return host.openShared(location, given);
-        return host.openFolder(folder() as WritableFolder, given);
-      };
-    }
+    else this.#openStore = readOnly ? openToRead : openToWrite;
   }
 
   override open(options?: OpenOptions): Promise<void>;

@@ -85,7 +85,8 @@ function explainIterator(level: Level, iterator: unknown): void {
   const methods = iterator as Record<string, Method>;
   for (const name of ['next', 'nextv', 'all']) {
     const method = methods[name]!;
-    methods[name] = (...given) => callExplained(level, () => method.apply(iterator as Level, given));
+    const explaining: Method = (...given) => callExplained(level, () => method.apply(iterator as Level, given));
+    methods[name] = explaining;
   }
 }
 
@@ -95,11 +96,12 @@ function checkBatch(batch: unknown): unknown {
   const check = (name: keyof typeof BATCH_FORMS, around: (call: () => unknown) => unknown): void => {
     const method = methods[name]!;
     const form = BATCH_FORMS[name];
-    methods[name] = (...given) =>
+    const checking: Method = (...given) =>
       around(() => {
         if (given.length > form.optionsAt) mustBeArguments(`BloomLevel.batch().${name}`, form, given);
         return method.apply(batch as Level, given);
       });
+    methods[name] = checking;
   };
   for (const name of ['put', 'del', 'clear'] as const) check(name, (call) => call());
   // A promise, as for its other errors.
@@ -209,7 +211,8 @@ function withChecks<Base>(base: Base): Base {
     const { run } = postopen;
     // abstract-level looks it up synchronously. It offers no other way to learn that a hook failed without a further promise, and with one, `close`
     // would run before the calls that wait for `open`.
-    postopen.run = (given) => noted(this, new Promise((resolve) => resolve(run(given))));
+    const notedRun = (given: unknown): Promise<void> => noted(this, new Promise((resolve) => resolve(run(given))));
+    postopen.run = notedRun;
     try {
       const opening = before.open!.call(this, options);
       return (options as { readonly passive?: unknown } | undefined)?.passive === true ? explainedLater(this, opening) : opening;

@@ -396,13 +396,14 @@ export class DatabaseWalk implements StoreWalk {
     const makeValue = makerOf(formats, valueFormat);
     const keyOf = ({ keyBytes, keyLength }: CursorEntry): Stored => makeKey(keyBytes, 0, keyLength);
     const valueOf = ({ valueBytes, valueStart, valueLength }: CursorEntry): Stored => makeValue(valueBytes, valueStart, valueStart + valueLength);
+    const pairOf = (cursor: CursorEntry): Item => entryOf(withKeys ? keyOf(cursor) : undefined, withValues ? valueOf(cursor) : undefined);
     this.#walk = walk;
     // The first read reports a failure.
     if (walk instanceof Promise) walk.catch(() => undefined);
     this.#during = during;
     if (kind === 'keys') this.#itemOf = keyOf;
     else if (kind === 'values') this.#itemOf = valueOf;
-    else this.#itemOf = (cursor) => entryOf(withKeys ? keyOf(cursor) : undefined, withValues ? valueOf(cursor) : undefined);
+    else this.#itemOf = pairOf;
     this.#countsKeys = kind === 'keys' || (kind === 'entries' && withKeys);
     this.#countsValues = kind === 'values' || (kind === 'entries' && withValues);
   }

@@ -45,9 +45,12 @@ function isUnchanged(iterator: object, prototype: object): boolean {
   return given.next === own.next && given._next === own._next;
 }
 
+/** In place of the walk of an iterator that is closed. */
+const ENDED: StoreWalk = { readAheadBytes: 0, seek: () => undefined, read: () => Promise.resolve([]), close: () => undefined };
+
 /** The items of a walk in the order of their keys: entries, keys or values, some of them read ahead. */
 class ItemReader<T extends Item> {
-  readonly #walk: StoreWalk;
+  #walk: StoreWalk;
   readonly #formats: ByteFormats;
   readonly #highWaterMark: number;
   readonly #signal: Signal | undefined;
@@ -142,6 +145,8 @@ class ItemReader<T extends Item> {
   close(): void {
     this.forget();
     this.#walk.close();
+    // abstract-level keeps a closed iterator in V8's old generation, which is collected late, and with it the walk's view of the database.
+    this.#walk = ENDED;
   }
 
   forget(): void {
@@ -174,7 +179,8 @@ export class EntryIterator<Database, K, V> extends AbstractIterator<Database, K,
     this.#items = new ItemReader(walk, formats, options);
     const [keys, values] = [decoderIn(options, KEY_DECODER), decoderIn(options, VALUE_DECODER)];
     if (keys === undefined || values === undefined) return;
-    this.#decode = ([key, value]) => [(key === undefined ? key : keys.decode(key)) as K, (value === undefined ? value : values.decode(value)) as V];
+    const decode = ([key, value]: Entry): [K, V] => [(key === undefined ? key : keys.decode(key)) as K, (value === undefined ? value : values.decode(value)) as V];
+    this.#decode = decode;
   }
 
   override get count(): number {
@@ -220,7 +226,7 @@ export class KeyIterator<Database, K> extends AbstractKeyIterator<Database, K> {
     super(db, options as object);
     this.#items = new ItemReader(walk, formats, options);
     const keys = decoderIn(options, KEY_DECODER);
-    if (keys !== undefined) this.#decode = (key) => keys.decode(key) as K;
+    this.#decode = keys && ((key) => keys.decode(key) as K);
   }
 
   override get count(): number {
@@ -266,7 +272,7 @@ export class ValueIterator<Database, K, V> extends AbstractValueIterator<Databas
     super(db, options as object);
     this.#items = new ItemReader(walk, formats, options);
     const values = decoderIn(options, VALUE_DECODER);
-    if (values !== undefined) this.#decode = (value) => values.decode(value) as V;
+    this.#decode = values && ((value) => values.decode(value) as V);
   }
 
   override get count(): number {

@@ -12,6 +12,9 @@ export class PinnedNodeFolder implements PinnedFolder {
   readonly #folder: WritableFolder;
   readonly #letGo: () => void;
   readonly #pin: FolderPin;
+  readonly #mustBePinned = (): void => {
+    mustBePinned(this.#pin);
+  };
 
   constructor(folder: WritableFolder, path: string) {
     this.name = folder.name;
@@ -93,7 +96,7 @@ export class PinnedNodeFolder implements PinnedFolder {
 
   /** Makes the regular check of a file check the folder too. */
   #watched<File extends WritableFile | undefined>(file: File): File {
-    if (file instanceof NodeWritableFile) file.onLook = () => mustBePinned(this.#pin);
+    if (file instanceof NodeWritableFile) file.onLook = this.#mustBePinned;
     return file;
   }
 

@@ -52,7 +52,8 @@ export class LookupTrace {
       this.#steps.push({ ...source, asked: false, reason: 'empty' });
       return;
     }
-    this.#end = (found) => this.#steps.push({ ...source, asked: true, found: found === NOTHING ? this.#newerIn(log) : found });
+    const end = (found: FoundVersion): void => void this.#steps.push({ ...source, asked: true, found: found === NOTHING ? this.#newerIn(log) : found });
+    this.#end = end;
   }
 
   /** A table of level 0 is out of range. */
@@ -76,7 +77,8 @@ export class LookupTrace {
     else this.#levels++;
     const table = (this.#table = new TableTrace());
     const otherTables = level === 0 ? 0 : this.#view.version.levels[level]!.length - 1;
-    this.#end = (found) => this.#steps.push({ ...tableSource(file, level), asked: true, otherTables, wasOpen, search: table.search, found });
+    const end = (found: FoundVersion): void => void this.#steps.push({ ...tableSource(file, level), asked: true, otherTables, wasOpen, search: table.search, found });
+    this.#end = end;
   }
 
   /** A block of the table was searched. @param outcome of `RestartSearch`. */

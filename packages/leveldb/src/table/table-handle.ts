@@ -153,7 +153,8 @@ export class TableHandle implements ReadableTable {
 
   /** Reads a block without checking whether the file has changed. */
   #withoutCheck<T>(watched: WholeTable, read: () => T): T {
-    this.blocks.mustBeSure ??= () => this.mustBeSure();
+    const mustBeSure = (): void => this.mustBeSure();
+    this.blocks.mustBeSure ??= mustBeSure;
     watched.isDeferring = true;
     try {
       return read();

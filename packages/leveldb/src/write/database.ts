@@ -74,10 +74,11 @@ export class Database extends AsyncBaseReader {
     this.#database = opened;
     // The state holds a pin of its own.
     opened.state.view.pin();
-    opened.state.onView = (view) => {
+    const onView = (view: View): void => {
       view.pin();
-      this.#path.show(view);
+      path.show(view);
     };
+    opened.state.onView = onView;
   }
 
   /**

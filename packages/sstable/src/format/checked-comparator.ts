@@ -29,20 +29,24 @@ class CheckedComparator extends SoundComparator implements Comparator {
     const compareGivenRange = givenRangeOf(given);
     this.name = name;
     this.keyEquivalence = keyEquivalence;
-    this.compare = (a, b) => {
+    const compare: Comparator['compare'] = (a, b) => {
       const order = given.compare(a, b);
       if (typeof order === 'number' && order !== 0 && order === order && a !== b) return order;
       mustOrder(name, keyEquivalence, order, a, 0, a.length, b, 0, b.length);
       return 0;
     };
-    this.compareRange = (a, aStart, aEnd, b, bStart, bEnd) => {
+    const compareRange: CompareRange = (a, aStart, aEnd, b, bStart, bEnd) => {
       const order = compareGivenRange(a, aStart, aEnd, b, bStart, bEnd);
       if (typeof order === 'number' && order !== 0 && order === order && (a !== b || aStart !== bStart || aEnd !== bEnd)) return order;
       mustOrder(name, keyEquivalence, order, a, aStart, aEnd, b, bStart, bEnd);
       return 0;
     };
-    this.findShortestSeparator = (start, limit) => given.findShortestSeparator(start, limit);
-    this.findShortSuccessor = (key) => given.findShortSuccessor(key);
+    const findShortestSeparator: Comparator['findShortestSeparator'] = (start, limit) => given.findShortestSeparator(start, limit);
+    const findShortSuccessor: Comparator['findShortSuccessor'] = (key) => given.findShortSuccessor(key);
+    this.compare = compare;
+    this.compareRange = compareRange;
+    this.findShortestSeparator = findShortestSeparator;
+    this.findShortSuccessor = findShortSuccessor;
   }
 }
 

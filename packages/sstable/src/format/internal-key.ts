@@ -150,13 +150,15 @@ export class InternalKeyComparator extends SoundComparator implements Comparator
     this.keyEquivalence = userComparator.keyEquivalence;
     this.compare = compareRange === compareInternalBytes ? compareInternalKeys : (a, b) => compareRange(a, 0, a.length, b, 0, b.length);
     this.compareRange = compareRange;
-    this.findShortestSeparator = (start, limit) =>
+    const findShortestSeparator: Comparator['findShortestSeparator'] = (start, limit) =>
       shorten(start, (userKey) => {
         const userLimit = userKeyOf(limit);
         // Two versions of one key have no shorter separator. LevelDB asks for one nevertheless.
         return userComparator.compare(userKey, userLimit) < 0 ? userComparator.findShortestSeparator(userKey, userLimit) : userKey;
       });
-    this.findShortSuccessor = (key) => shorten(key, (userKey) => userComparator.findShortSuccessor(userKey));
+    const findShortSuccessor: Comparator['findShortSuccessor'] = (key) => shorten(key, (userKey) => userComparator.findShortSuccessor(userKey));
+    this.findShortestSeparator = findShortestSeparator;
+    this.findShortSuccessor = findShortSuccessor;
   }
 }
 
@@ -190,7 +192,7 @@ export class InternalKeyPolicy implements FilterPolicy {
     this.keyEquivalence = userPolicy.keyEquivalence;
     // A filter has few keys by default, so that a list for each would take as long as the filter.
     let userKeys = new KeyBuffer();
-    this.createFilter = (keys, dst) => {
+    const createFilter: FilterPolicy['createFilter'] = (keys, dst) => {
       const { bytes, offsets } = keys;
       userKeys.clear();
       for (let i = 0; i < keys.length; i++) {
@@ -215,11 +217,11 @@ export class InternalKeyPolicy implements FilterPolicy {
       Object.defineProperty(this, 'prefixes', { value: prefixes, configurable: true, enumerable: false });
       Object.defineProperty(this, 'prefixMayMatch', { value: prefixMayMatch, configurable: true, enumerable: false });
     }
-    this.#createFilter = this.createFilter;
+    this.createFilter = this.#createFilter = createFilter;
     // A database looks up the same array in one table after another, and making a view takes as long as the lookup.
     let lastKey: Uint8Array = NO_KEY;
     let lastUserKey: Uint8Array = NO_KEY;
-    this.keyMayMatch = (key, filter) => {
+    const keyMayMatch: FilterPolicy['keyMayMatch'] = (key, filter) => {
       // The length changes if the array's buffer was resized.
       if (key !== lastKey || key.length !== lastUserKey.length + INTERNAL_KEY_TRAILER_LENGTH) {
         lastUserKey = userKeyOf(key);
@@ -227,6 +229,7 @@ export class InternalKeyPolicy implements FilterPolicy {
       }
       return userPolicy.keyMayMatch(lastUserKey, filter);
     };
+    this.keyMayMatch = keyMayMatch;
   }
 
   /** The user policy, if the filters of `policy` are just its filters of user keys: not where something wraps or replaces `createFilter`. */

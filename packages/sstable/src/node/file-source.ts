@@ -223,7 +223,7 @@ export class FileSource implements Source {
   /** Closes the file when the reads that are under way have ended. Closing twice does nothing. */
   close(): Promise<void> {
     return (this.#closing ??= new Promise((resolve, reject) => {
-      this.#closeNow = () => {
+      const closeNow = (): void => {
         // Not handed to another thread: a file that was only read is closed in a few microseconds.
         try {
           closeSync(this.#fd);
@@ -232,7 +232,8 @@ export class FileSource implements Source {
           reject(error);
         }
       };
-      if (this.#reading === 0) this.#closeNow();
+      this.#closeNow = closeNow;
+      if (this.#reading === 0) closeNow();
     }));
   }
 

@@ -85,11 +85,12 @@ export class BlockQueue {
     const controller = new AbortController();
     const members = group.blocks.map((i) => this.#wanted.get(i)!);
     let left = members.length;
+    const leave = (reason: unknown): void => {
+      if (--left === 0) controller.abort(reason);
+    };
     for (const member of members) {
       this.#wanted.delete(member.i);
-      member.leave = (reason) => {
-        if (--left === 0) controller.abort(reason);
-      };
+      member.leave = leave;
     }
     try {
       const bytes = await this.#reads.read(group, controller.signal);

@@ -28,12 +28,13 @@ export class PendingRead {
         onOver();
         return true;
       };
-      this.#fail = (reason) => {
+      const fail = (reason: unknown): void => {
         if (end()) reject(reason);
       };
+      this.#fail = fail;
       read.then((bytes) => {
         if (end()) resolve(bytes);
-      }, this.#fail);
+      }, fail);
     });
     // Without this, a failure that no call waits for would be an unhandled rejection.
     this.#answer.catch(() => undefined);
