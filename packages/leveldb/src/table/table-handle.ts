@@ -153,8 +153,10 @@ export class TableHandle implements ReadableTable {
 
   /** Reads a block without checking whether the file has changed. */
   #withoutCheck<T>(watched: WholeTable, read: () => T): T {
-    const mustBeSure = (): void => this.mustBeSure();
-    this.blocks.mustBeSure ??= mustBeSure;
+    if (this.blocks.mustBeSure === undefined) {
+      const mustBeSure = (): void => this.mustBeSure();
+      this.blocks.mustBeSure = mustBeSure;
+    }
     watched.isDeferring = true;
     try {
       return read();
