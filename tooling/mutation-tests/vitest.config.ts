@@ -1,18 +1,15 @@
-import { join } from 'node:path';
 import { projects } from '@bloom/vitest-config';
 import { defineConfig } from 'vitest/config';
 
 const { BLOOM_MUTATE: mutated = '', BLOOM_MUTATE_TESTS: tests = '' } = process.env;
 // Stryker runs this from a copy of the repository.
-const root = join(process.cwd(), 'packages', mutated);
-const project = projects(process.cwd()).find((other) => other.root === root);
+const project = projects(process.cwd()).find(({ test }) => test?.name === `packages/${mutated}`);
 if (project === undefined) throw new Error(`BLOOM_MUTATE must name a package, got ${mutated}`);
 
 export default defineConfig({
   ...project,
   test: {
     ...project.test,
-    root,
     // Tests of formats can share a process: they use no fake timers.
     isolate: false,
     testTimeout: 120_000,

@@ -57,11 +57,13 @@ export function projects(root) {
  */
 function project(root, folder, name, include, exclude, isolate) {
   return {
-    root: join(root, folder),
+    // A transformed module is kept for a root, and the projects of all packages that import it share it.
+    root,
     resolve: { conditions },
     ssr: { resolve: { conditions } },
     test: {
       name,
+      dir: join(root, folder),
       include,
       exclude,
       environment: 'node',
