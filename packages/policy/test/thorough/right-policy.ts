@@ -47,7 +47,8 @@ export class RightList implements FilterPolicy {
     while (at + 4 <= filter.length) {
       const length = view.getUint32(at);
       if (at + 4 + length > filter.length) return true;
-      if (length === key.length && Buffer.compare(key, filter.subarray(at + 4, at + 4 + length)) === 0) return true;
+      // The first byte is compared beforehand, because most keys differ there and an array for each takes time.
+      if (length === key.length && (length === 0 || filter[at + 4] === key[0]) && Buffer.compare(key, filter.subarray(at + 4, at + 4 + length)) === 0) return true;
       at += 4 + length;
     }
     return at !== filter.length;
