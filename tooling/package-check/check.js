@@ -1,10 +1,11 @@
 // Packs the packages as they would be published, and checks the packed files, not the folders.
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { outcomeOf, sideBySide } from '@bloom/checks/side-by-side.js';
+import { join } from 'node:path';
+import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core';
+import { problemKindInfo } from '@arethetypeswrong/core/problems';
+import { sideBySide } from '@bloom/checks/side-by-side.js';
 import { publint } from 'publint';
 import { formatMessage } from 'publint/utils';
 import { checkConsumerTypes } from './consumer-types.js';
@@ -15,9 +16,6 @@ import { checkFiles } from './packed-files.js';
 import { checkReproduced } from './reproduced.js';
 
 /** @import { Packed } from './pack.js' */
-
-const attwManifest = createRequire(import.meta.url).resolve('@arethetypeswrong/cli/package.json');
-const attw = join(dirname(attwManifest), 'dist/index.js');
 
 /**
  * @param {Packed} packed
@@ -39,8 +37,12 @@ async function check({ manifest, tarball }) {
   }
 
   if (Object.keys(manifest.exports).some((entry) => entry !== './package.json')) {
-    const { status, output } = await outcomeOf(process.execPath, [attw, tarball, '--profile', 'node16', '--format', 'ascii', '--no-color', '--no-emoji']);
-    if (status !== 0) problems.push(`attw: ${output}`);
+    const analysis = await checkPackage(createPackageFromTarballData(new Uint8Array(readFileSync(tarball))));
+    for (const problem of analysis.types === false ? [] : analysis.problems) {
+      // No TypeScript that the packages support resolves imports as Node 10 did.
+      if ('resolutionKind' in problem && problem.resolutionKind === 'node10') continue;
+      problems.push(`types: ${problemKindInfo[problem.kind].description} ${JSON.stringify(problem)}`);
+    }
   }
   return problems;
 }
