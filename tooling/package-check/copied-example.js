@@ -9,6 +9,9 @@ import { packFolder } from './pack.js';
 /** The example. Its package is private: users copy it and do not install it. */
 const EXAMPLE = 'packages/example-trailing-space-policy';
 
+/** Of the laws of the contract, the example's own tests try all, which takes seconds; here only the ninth is tried, that of keys that are equal to the comparator. */
+const TRIED = /^(?![0-9]+[.])|^9[.]/;
+
 /** The output of `npm start` as the README shows it, in the block that begins with that command. */
 const SHOWN_OUTPUT = /^```console\n\$ npm start -s\n(?<output>[^]*?)^```$/m;
 
@@ -25,7 +28,7 @@ export function checkCopiedExample(packages, folder) {
 
   const dependencies = closure(Object.keys(example.manifest.dependencies ?? {}), packages);
   const install = ['install', '--no-audit', '--no-fund', ...dependencies.map(({ tarball }) => tarball)];
-  for (const command of [install, ['run', 'build'], ['test']]) {
+  for (const command of [install, ['run', 'build'], ['test', '--', '-t', TRIED.source]]) {
     const { status, stdout, stderr } = npm(command, copy);
     if (status !== 0) return [`npm ${command.slice(0, 2).join(' ')}:\n${stdout}${stderr}`];
   }
