@@ -9,7 +9,7 @@ import { packFolder } from './pack.js';
 /** The example. Its package is private: users copy it and do not install it. */
 const EXAMPLE = 'packages/example-trailing-space-policy';
 
-/** Of the laws of the contract, the example's own tests try all, which takes seconds; here only the ninth is tried, that of keys that are equal to the comparator. */
+/** All tests but the numbered laws, of which only those of that number are tried: the example's own tests in the repository try all, which takes seconds. */
 const TRIED = /^(?![0-9]+[.])|^9[.]/;
 
 /** The output of `npm start` as the README shows it, in the block that begins with that command. */

@@ -485,7 +485,7 @@ test('asks for the option equivalents when the laws find no equal keys', () => {
     })();
   expect(lawsBrokenBy(make, { comparator }, '9').get('9')?.message).toContain('pass the option equivalents');
   const equivalents = (key: Uint8Array): Uint8Array[] => [key.slice().reverse()];
-  for (const law of ['1', '5', '9']) expect([...lawsBrokenBy(make, { comparator, equivalents }, law)]).toEqual([]);
+  for (const law of ['1', '9']) expect([...lawsBrokenBy(make, { comparator, equivalents }, law)]).toEqual([]);
 });
 
 test('rejects an invalid rate', () => {
