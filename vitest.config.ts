@@ -6,7 +6,7 @@ export default defineConfig({
     projects: projects(import.meta.dirname),
     // By default one core stays idle, which would double the time on two cores.
     maxWorkers: '100%',
-    // In CI, a transformed module serves every later project of its folder, and the thorough run after the quick one.
+    // In CI, a transformed module serves every later project, and the thorough run after the quick one.
     experimental: { fsModuleCache: process.env.CI === 'true', fsModuleCachePath: '.vitest/modules' },
     reporters: ['default', ['json', { outputFile: '.vitest/report.json' }]],
   },
