@@ -87,7 +87,7 @@ const runs = [
   {
     package: 'sstable',
     part: 'blocks',
-    files: ['block', 'block-builder', 'copy-bytes', 'max-block-bytes'].map(inFormat),
+    files: ['block', 'block-builder', 'max-block-bytes'].map(inFormat),
     tests: ['block', 'block-builder', 'block-layout', 'table-builder', 'vectors'],
   },
   {

@@ -6,10 +6,15 @@ const { BLOOM_MUTATE: mutated = '', BLOOM_MUTATE_TESTS: tests = '' } = process.e
 const project = projects(process.cwd()).find(({ test }) => test?.name === `packages/${mutated}`);
 if (project === undefined) throw new Error(`BLOOM_MUTATE must name a package, got ${mutated}`);
 
+// Stryker's runner overrides `dir` with undefined.
+const root = project.test?.dir;
+
 export default defineConfig({
   ...project,
+  root,
   test: {
     ...project.test,
+    root,
     // Tests of formats can share a process: they use no fake timers.
     isolate: false,
     testTimeout: 120_000,

@@ -71,6 +71,9 @@ test.each([
   ['the block has a codec of type 7: pass one in codecs', 'the block has a codec of type 7'],
   ['the new MANIFEST would have 9 bytes, the limit is 5: pass a larger maxFileSize, so that there are fewer tables', 'the new MANIFEST would have 9 bytes, the limit is 5'],
   ['the keys take 9 bytes: copy the entries to a new database with a larger maxFileSize', 'the keys take 9 bytes'],
+  ['its number leaves no numbers for new files: move it away if it is not a log of this database, or use Database.repair', 'its number leaves no numbers for new files: move it away if it is not a log of this database'],
+  ['it leaves no numbers for new files; make a new MANIFEST with Database.repair', 'it leaves no numbers for new files'],
+  ['it has 9 bytes, but a MANIFEST can be at most 5 bytes: make a new one with Database.repair', 'it has 9 bytes, but a MANIFEST can be at most 5 bytes'],
   ['the key is too long', 'the key is too long'],
 ])('%s', (given, shown) => {
   expect(withoutAdvice(given)).toBe(shown);

@@ -147,10 +147,9 @@ export class BloomLevel<KDefault = string, VDefault = string> extends BaseBloomL
     const given = staticArguments([...arguments]);
     mustHaveAtMost('BloomLevel.repair', 'a location and options', 2, given.length);
     const own = given.length > 1 ? options : {};
-    const { worker } = own;
-    // A folder needs no worker. The options are copied only with one, since a copy would lack the inherited ones.
-    if (isFolder(location)) return (await folderCalls()).repairFolder(location, worker === undefined ? own : { ...own, worker: undefined });
+    // A folder needs no worker. A copy by spreading would lack inherited options.
+    if (isFolder(location)) return (await folderCalls()).repairFolder(location, Object.assign(Object.create(Object.getPrototypeOf(own) as object), own, { worker: undefined }) as RepairOptions);
     mustBeOptions('BloomLevel.repair of a path', own, IN_WORKER);
-    return inWorker(location, worker, (calls) => calls.call('repair'));
+    return inWorker(location, own.worker, (calls) => calls.call('repair'));
   }
 }

@@ -222,12 +222,13 @@ export function unknownOrderText(name: string | undefined): string {
   return `its keys are sorted by ${name === undefined ? 'a comparator' : `the comparator ${quotedName(name)}`}, which bloom does not know`;
 }
 
-/** Whether logs or tables are in a folder, by their names. */
+/** Whether logs or tables are in a folder, by their names. False if it cannot be listed. */
 export function hasLogsOrTables(folder: Folder): boolean {
-  return isSync(folder) && folder.list().some((name) => {
-    const type = parseFileName(name)?.type;
-    return type === 'log' || type === 'table';
-  });
+  try {
+    return isSync(folder) && folder.list().some((name) => ['log', 'table'].includes(parseFileName(name)?.type ?? ''));
+  } catch {
+    return false;
+  }
 }
 
 /** Whether there are folders in a folder on the disk. */

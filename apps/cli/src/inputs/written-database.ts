@@ -19,7 +19,7 @@ import { policyInOrder } from '../plugins/policy-in-order.js';
 import type { ThreadOptions } from '../thread-plugins.js';
 import { byteSize } from './byte-size.js';
 import { lockHolders } from './lock-holder.js';
-import { folderFailure } from './opened-folder.js';
+import { folderFailure, hasLogsOrTables } from './opened-folder.js';
 import { isPublished, noteNoLongerPublished } from './published-folder.js';
 import { writtenCompression } from './written-compression.js';
 import { WrittenFolder } from './written-folder.js';
@@ -131,7 +131,11 @@ function codecAdvice({ message }: UnsupportedError): string {
 
 function databaseProblem(path: string, { code, message: given, cause }: DatabaseError): string {
   const message = withoutAdvice(given);
-  if (code === 'BLOOM_DATABASE_MISSING') return existsSync(path) ? `${path}: there is no database: bloom put and bloom load create one` : `${path}: no such file or folder`;
+  if (code === 'BLOOM_DATABASE_MISSING') {
+    if (!existsSync(path)) return `${path}: no such file or folder`;
+    const advice = hasLogsOrTables(new SyncNodeFolder(path)) ? 'it has no CURRENT: bloom repair rebuilds the database from its logs and tables' : 'there is no database: bloom put and bloom load create one';
+    return `${path}: ${advice}`;
+  }
   if (code === 'BLOOM_WRITING_ENDED' && cause instanceof Error) {
     const problem = isSystemError(cause) ? (failureOf(path, cause) as Failure).message : `${path}: ${withoutAdvice(cause.message)}`;
     return `${problem}: earlier writes can be read`;

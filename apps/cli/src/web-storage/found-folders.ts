@@ -31,21 +31,27 @@ export function* foundFolders(root: string): Generator<FoundFolder, void, undefi
     const { path, name } = folder;
     const inside: typeof waiting = [];
     const files: string[] = [];
+    let bytes = 0;
     try {
       for (const entry of readdirSync(path, { withFileTypes: true })) {
         if (entry.isDirectory()) inside.push({ path: join(path, entry.name), name: name === '' ? entry.name : `${name}/${entry.name}` });
         else if (entry.isFile() || (entry.isSymbolicLink() && isFile(join(path, entry.name)))) files.push(entry.name);
       }
+      if (isDatabase(path, files)) bytes = files.reduce((sum, file) => sum + sizeOf(join(path, file)), 0);
     } catch (error) {
       const failure = failureOf(path, error);
       if (name === '' || !(failure instanceof Failure)) throw failure;
       yield { path, name, bytes: 0, problem: failure };
       continue;
     }
-    const isWhole = files.includes('CURRENT') && files.some((file) => /^MANIFEST-\d+$/u.test(file));
-    if (isWhole || (storageByName(path) !== undefined && files.some((file) => CONTENTS.test(file)))) yield { path, name, bytes: files.reduce((sum, file) => sum + sizeOf(join(path, file)), 0) };
+    if (isDatabase(path, files)) yield { path, name, bytes };
     waiting.push(...inside.sort((a, b) => (a.name < b.name ? 1 : -1)));
   }
+}
+
+function isDatabase(path: string, files: readonly string[]): boolean {
+  if (files.includes('CURRENT') && files.some((file) => /^MANIFEST-\d+$/u.test(file))) return true;
+  return storageByName(path) !== undefined && files.some((file) => CONTENTS.test(file));
 }
 
 /** Whether a link leads to a file. */

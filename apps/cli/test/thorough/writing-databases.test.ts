@@ -169,12 +169,15 @@ describe('wrong use is one line, and changes nothing', () => {
     ['compact none', 'none: no such file or folder'],
     ['repair none', 'none: no such file or folder'],
     ['compact no-database', 'no-database: there is no database: bloom put and bloom load create one'],
+    ['compact only-log', 'only-log: it has no CURRENT: bloom repair rebuilds the database from its logs and tables'],
     ['destroy --yes none', 'none: no such file or folder'],
     ['load db absent.tsv', 'absent.tsv: no such file or folder'],
     ['load db x.tsv --comparator ./absent.mjs', /^\.\/absent\.mjs: /],
   ])('bloom %s', async (line, problem) => {
     scratch.write('x.tsv', 'a\t1\n');
     mkdirSync(scratch.at('no-database'), { recursive: true });
+    mkdirSync(scratch.at('only-log'), { recursive: true });
+    writeFileSync(scratch.at('only-log/000006.log'), '');
     const { code, stderr } = await bloomLine(line, scratch.path);
     expect(code).toBe(2);
     if (typeof problem === 'string') expect(stderr).toBe(`bloom: ${problem}\n`);

@@ -114,20 +114,21 @@ export class VersionSet implements ManifestFields {
   static async create(folder: WritableFolder, comparator: Comparator, order: KeyOrder, reuseBytes: number): Promise<VersionSet> {
     const place: Place = { structure: 'MANIFEST', offset: 0, file: FIRST_MANIFEST };
     const manifest = new RecordFile(FIRST_NUMBER, FIRST_MANIFEST, await folder.create(FIRST_MANIFEST));
+    let versions: VersionSet;
     try {
       const record = encodeVersionEdit({ comparator: comparator.name, logNumber: 0n, nextFileNumber: 2n, lastSequence: 0n });
       await manifest.addRecord(record);
       await setCurrent(folder, FIRST_NUMBER, manifest);
       const builder = new ManifestBuilder();
       builder.add(record, place);
-      const versions = new VersionSet(folder, comparator, order, builder, FIRST_MANIFEST, place);
-      if (manifest.byteLength < reuseBytes) versions.#reuse(manifest);
-      else await manifest.close();
-      return versions;
+      versions = new VersionSet(folder, comparator, order, builder, FIRST_MANIFEST, place);
     } catch (error) {
       await attempt(() => manifest.close());
       throw error;
     }
+    if (manifest.byteLength < reuseBytes) versions.#reuse(manifest);
+    else await manifest.close();
+    return versions;
   }
 
   /**
