@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # Versions: Basho's LevelDB, on which Riak stores data, from leveldown-basho 0.10.1 on npm; plyvel 1.5.1, which contains LevelDB 1.22 (C++).
 #
-# Expected: LevelDB finds every key of tables that Basho's fork wrote. Their format is LevelDB's, the fork only keeps them in a folder for
+# Expected: LevelDB finds every key of tables that Basho's fork wrote. Their format is LevelDB's; the fork only keeps them in a folder for
 # each level (sst_0 to sst_6). LevelDB ignores filters of a policy that it does not know, because it compares the policies' names.
 #
-# Seen: an iterator of LevelDB returns all keys, and a database opened without filters finds all of them, but one opened with LevelDB's
+# Actual: an iterator of LevelDB returns all keys, and a database opened without filters finds all of them, but one opened with LevelDB's
 # own Bloom filters finds 1 of 1000. There is no error. The fork's NewBloomFilterPolicy2, which Riak uses, hashes keys twice and sets other
-# bits, but it has the name that LevelDB gave to its own filters later, in version 1.18: leveldb.BuiltinBloomFilter2. LevelDB takes them for
-# its own, and they deny nearly every stored key.
+# bits, but it has the name that LevelDB gave to its own filters later, in version 1.18: leveldb.BuiltinBloomFilter2. LevelDB uses them
+# as its own, and they reject nearly every stored key.
 #
 #   iterator: 1000 of 1000
 #   get without filters: 1000 of 1000

@@ -4,12 +4,12 @@
 # Expected: CuckooFilter.has returns true for every element that was added and not removed. Its documentation says that false means
 # that the element is definitely not in the filter.
 #
-# Seen: a filter that CuckooFilter.from makes of 100,000 elements denies a third of them. `add` returned true for all of them, and
-# `length` counts them. An element has two buckets, and a later `add` may move it from one to the other. For `has`, the second bucket is
-# a hash of the element XOR a hash of its fingerprint, modulo the number of buckets. For a move, the number of the present bucket, which
-# is a remainder already, takes the place of the element's hash. With 262 buckets, as for 1000 elements, that gives the right bucket for
-# less than 1% of all elements. The others are moved to a bucket in which `has` does not look. A filter that is half full moves
-# few elements, and loses few.
+# Actual: of the 100,000 elements of a filter that CuckooFilter.from made, `has` returns false for a third. `add` returned true for all of
+# them, and `length` counts them. An element has two buckets, and a later `add` may move it from one to the other. For `has`, the second
+# bucket is a hash of the element XOR a hash of its fingerprint, modulo the number of buckets. For a move, the number of the current bucket,
+# which is already a remainder, is used in place of the element's hash. With 262 buckets, as for 1000 elements, that gives the right bucket
+# for less than 1% of all elements. The others are moved to a bucket in which `has` does not look. A filter that is half full moves few
+# elements, and loses few.
 #
 #   CuckooFilter.from, 1000 elements: add refused 0, length 1000, has denies 267
 #   CuckooFilter.from, 100000 elements: add refused 0, length 100000, has denies 33202

@@ -4,9 +4,9 @@
 # Expected: IndexedDbReader of chromium-reader returns the databases, object stores and records of a folder of IndexedDB, as its
 # documentation shows.
 #
-# Seen: it returns no database, no store and no record for any folder, without an exception. It expects other keys than Chromium writes: it
-# reads the id of a store as the kind of an entry, expects a key of type 0 after the id of the index, and ends the origin in the
-# names of databases at the first zero byte, which is in its first character. dfindexeddb finds the record.
+# Actual: it returns no database, no store and no record for any folder, without an exception. The keys that it expects are not those that
+# Chromium writes: it reads the id of a store as the kind of an entry, expects a key of type 0 after the id of the index, and ends the
+# origin in the names of databases at the first zero byte, which is part of its first character. dfindexeddb finds the record.
 #
 #   chromium-reader: 0 databases, 0 stores, 0 records
 #   dfindexeddb: 1 record, {'a': 1}

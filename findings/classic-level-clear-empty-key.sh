@@ -3,10 +3,10 @@
 #
 # Expected: `clear` deletes every entry in its range, as abstract-level's documentation says, and as memory-level does.
 #
-# Seen: classic-level's `clear` deletes nothing when the only entry to delete has the empty key, which is a valid key: in a
+# Actual: classic-level's `clear` deletes nothing when the only entry to delete has the empty key, which is a valid key: in a
 # database that has only this entry, with a range that has only this entry, and with `limit: 1` where it comes first. The promise
-# resolves, so a program that clears a database finds an old entry in it. If at least one other entry is deleted, or if the empty
-# key is deleted with `del`, it is deleted.
+# resolves, so a program that clears a database finds an old entry in it. `clear` does delete the empty key along with at least one
+# other entry, and `del` deletes it too.
 #
 #   memory-level, only the empty key, clear(): left []
 #   memory-level, also "a", clear({ lt: "a" }): left ["a"]

@@ -3,7 +3,7 @@
 #
 # Expected: v8.deserialize(v8.serialize(value)) has the same objects in the same places as the value.
 #
-# Seen: in Node.js 14 and 16, every error shifts the targets of later references by one. [error, a, b, a] becomes
+# Actual: in Node.js 14 and 16, every error shifts the targets of later references by one. [error, a, b, a] becomes
 # [error, a, b, b], without an exception. The writer counts an error among the objects that references can refer to, and the reader
 # does not. The written bytes are right: later versions read them correctly.
 #

@@ -5,7 +5,7 @@
 # Expected: both libraries lock the file LOCK of a database while it is open for writing, so the second of two writers is
 # refused, whichever library it uses.
 #
-# Seen: LevelDB refuses a second LevelDB, and goleveldb a second goleveldb, but each opens a folder that the other has open
+# Actual: LevelDB refuses a second LevelDB, and goleveldb a second goleveldb, but each opens a folder that the other has open
 # for writing. LevelDB locks with fcntl(F_SETLK), goleveldb with flock(LOCK_EX), and on Linux these two kinds of locks do
 # not conflict. Both programs write without an error, and the writes of the first one are lost when both have closed, because
 # CURRENT then names the MANIFEST of the second one.

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Versions: goleveldb v1.0.1-0.20210819022825-2ae1ddf74ef7 and v1.0.1-0.20220721030215-126854af5e6d, compared with v1.0.0.
 #
-# Expected: a database with a Comparer of its own returns the last value of every key, whatever its order is. v1.0.0 does so.
+# Expected: a database with a custom Comparer returns the last value of every key, whatever the order is. v1.0.0 does so.
 #
-# Seen: with a Comparer for the reverse of bytewise order, the two later versions soon return overwritten values, or none, without an
+# Actual: with a Comparer for the reverse of bytewise order, the two later versions soon return overwritten values, or none, without an
 # error, and after some more writes each Put fails. They search the tables of a compaction with the Comparer, but compare the ends of
 # its range with bytes.Compare, so they leave out tables that overlap. The output of the compaction then overlaps with tables of its
 # level, where a lookup searches only one. With the default Comparer, all values are right.

@@ -3,10 +3,11 @@
 #
 # Expected: goleveldb opens a database that LevelDB has closed properly and finds every entry in it, as LevelDB does.
 #
-# Seen: puts that are still in the log are lost if LevelDB ran a compaction after them. The compaction records the last
+# Actual: puts that are still in the log are lost if LevelDB ran a compaction after them. The compaction records the last
 # sequence number in the MANIFEST, and that number counts the puts in the log. goleveldb skips batches of the log with a
-# lower sequence number, without an error, and after goleveldb has opened the folder, LevelDB does not find them either. Reads are enough to start such a compaction: LevelDB compacts a table after 100 reads that searched it first
-# and found the key in another one. Nothing is lost without a compaction, or if the log is empty at the close.
+# lower sequence number, without an error, and after goleveldb has opened the folder, LevelDB does not find them either.
+# Reads are enough to start such a compaction: LevelDB compacts a table after 100 reads that searched it first and found
+# the key in another one. Nothing is lost without a compaction, or if the log is empty when LevelDB closes the database.
 #
 #   without a compaction: LevelDB finds 5 of 5, goleveldb 5, then LevelDB 5
 #   compaction after the puts: LevelDB finds 5 of 5, goleveldb 1, then LevelDB 1

@@ -3,9 +3,9 @@
 #
 # Expected: reads with a snapshot return the values at the time of the snapshot until it is closed, whatever is written later.
 #
-# Seen: once later writes have been compacted, they return values from before the snapshot, or nothing, without an error. The port's
-# compactions do not consider open snapshots, and drop every value for which they see a newer one. If a level below has
-# an even older value, which that compaction does not include, the snapshot finds this value. Reads without a
+# Actual: once later writes have been compacted, they return values from before the snapshot, or nothing, without an error. The port's
+# compactions do not consider open snapshots, and drop every value for which they see a newer one. If a lower level has
+# an even older value that is not part of the compaction, the snapshot finds this value. Reads without a
 # snapshot are right, and so are all reads until the first such compaction, so a test with few writes does not notice it.
 #
 # 1000 keys are put with the value “first”, then with “second”, then a snapshot is taken, and then they are put 20 times with “later”.

@@ -3,10 +3,10 @@
 #
 # Expected: the Java port writes LevelDB's format, so that LevelDB reads a database that it has closed.
 #
-# Seen: LevelDB reads it only until the first compaction. For every table made by a compaction, the port's MANIFEST has a length
+# Actual: LevelDB reads it only until the first compaction. For every table made by a compaction, the port's MANIFEST has a length
 # that is 4 bytes larger than the file; tables made from the log have the right length. The port itself does not use
-# the length. LevelDB searches the footer at the length in the MANIFEST, so it opens the database, but cannot read these
-# tables. repair_db takes the lengths from the files, and finds every entry.
+# the length. LevelDB looks for the footer where the file should end according to the MANIFEST, so it opens the database,
+# but cannot read these tables. repair_db takes the lengths from the files, and finds every entry.
 #
 #   iq80's LevelDB: 1000 of 1000 keys
 #   length in the MANIFEST less that of the file, at most: 4

@@ -1,5 +1,5 @@
 #!/bin/sh
-# LevelDB's Bloom filters let most absent numbers pass that lie between stored numbers, at some numbers of keys in a filter.
+# With some numbers of keys in a filter, LevelDB's Bloom filters let most absent numbers between stored numbers pass.
 #
 # LevelDB 1.22 in plyvel 1.5.1 from PyPI, with its own filter policy at 10 bits per key and valid input. No code of this project is
 # used. Needs Python 3 with venv and access to PyPI; it is not part of CI.
@@ -11,8 +11,8 @@
 # filter stops it. Blocks are uncompressed and have a fixed number of keys. LevelDB makes one filter for each block of more than 2 KiB.
 #
 # Behaviour: 10 bits per key should let 1% of the absent keys pass. Of absent numbers of 16 digits, more than half pass filters of 19
-# and of 38 keys, and 3% those of 39. Filters of 2 to 6 keys have 64 bits, LevelDB's minimum, and all absent keys of 16 bytes pass
-# that differ from a stored one only in their last byte, also those of random keys. Output on Linux, x86-64:
+# and of 38 keys, and 3% those of 39. Filters of 2 to 6 keys have 64 bits, LevelDB's minimum, and every absent key of 16 bytes
+# that differs from a stored one only in its last byte passes, even if the stored keys are random. Output on Linux, x86-64:
 #
 #   plyvel 1.5.1 with LevelDB 1.22
 #     2 keys in a filter, numbers between stored ones: 100.0% read a block
@@ -26,12 +26,12 @@
 #    19 keys in a filter, unrelated random keys:   1.1% read a block
 #    38 keys in a filter, unrelated random keys:   1.1% read a block
 #
-# Cause: all probes of a key come from one 32-bit hash and a step, which is the hash with its bits rotated. The last byte of a key
-# whose length is a multiple of four changes bits 8 to 15 and 24 to 31 of the hash, and so changes the hash by a multiple of 256 and the
-# step by a multiple of 128. Modulo 64 bits (2 to 6 keys) nothing is left of the difference. Modulo 192 and 384 bits (19 and 38 keys,
-# whose 190 and 380 bits are rounded up to whole bytes) each probe has only 3 or 6 places. 39 keys get 392 bits, an odd number of bytes.
+# Cause: all probes of a key come from one 32-bit hash and a step, which is the hash with its bits rotated. The last byte of a key whose
+# length is a multiple of four changes bits 8 to 15 and 24 to 31 of the hash, and so changes the hash by a multiple of 256 and the step by a
+# multiple of 128. Modulo 64 bits (2 to 6 keys) the difference is 0. Modulo 192 and 384 bits (19 and 38 keys, whose 190 and 380 bits are
+# rounded up to whole bytes) each probe has only 3 or 6 possible positions. 39 keys get 392 bits, an odd number of bytes.
 #
-# The exit status is 0 if LevelDB still behaves so, 1 if it does not.
+# The exit status is 0 if LevelDB still behaves this way, 1 if it does not.
 set -eu
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT

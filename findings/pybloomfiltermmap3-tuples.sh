@@ -4,9 +4,9 @@
 # Expected: a filter that is written to a file finds all added keys when another process opens the file. The filter stores the seeds of its
 # hash functions in the file for this purpose.
 #
-# Seen: tuples that contain a string, of which `add` takes any number, are found only by the process that added them. Of a key that is
-# not a string, bytes or an integer, the filter hashes the result of Python's hash(), which uses another seed in each process for strings,
-# also within a tuple. There is no error: the filter says of added keys that they are absent, which a Bloom filter must never do. Strings and
+# Actual: `add` accepts tuples, but a tuple that contains a string is found only by the process that added it. For a key that is not a
+# string, bytes or an integer, the filter hashes the result of Python's hash(), which uses a different seed in each process for strings,
+# even within a tuple. There is no error: the filter reports added keys as absent, which a Bloom filter must never do. Strings and
 # bytes themselves, integers, and tuples of integers are found.
 #
 #   The process that wrote the file finds: ['text', b'bytes', 7, (1, 2), ('user', 1)]

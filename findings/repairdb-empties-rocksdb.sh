@@ -4,7 +4,7 @@
 # Expected: LevelDB's repair refuses a folder that RocksDB wrote, as LevelDB's open does (“VersionEdit: unknown tag”), or at
 # least reports an error, because it cannot read any of the tables.
 #
-# Seen: repair_db returns without an error and leaves an empty database. It has moved the MANIFEST and every table into
+# Actual: repair_db returns without an error and leaves an empty database. It has moved the MANIFEST and every table into
 # the folder lost/, and both LevelDB and RocksDB open the remaining folder and find nothing. The moved files are unharmed: RocksDB
 # finds every entry again when they and the old CURRENT are put back and the tables of the repair are removed.
 #

@@ -4,15 +4,15 @@
 # Expected: repair_db of a database without any damage keeps the latest value of every key, and deleted keys stay deleted. LevelDB's
 # header warns only that some data may be lost.
 #
-# Seen: nothing is lost, but `get` returns an overwritten value and a deleted one, while an iterator over the same database returns the
+# Actual: nothing is lost, but `get` returns an overwritten value and a deleted one, while an iterator over the same database returns the
 # right ones. The repair puts every table into level 0. There `get` searches the table with the highest number first and takes what it
 # finds, because in a normal database that table has the latest writes of level 0. A compaction gives its output a new number, which
 # may be higher than that of a table with later writes. Iterators compare sequence numbers instead. The next compaction
 # of these tables makes `get` right again, unless a program has written the old values back by then.
 #
-# Here a compaction of the keys from a to b is asked for, which makes the order of the tables certain. Automatic compactions do it too,
-# depending on their timing: 4 of 12 databases of 60,000 to 400,000 puts of random keys returned old values after a repair, for up to
-# 320 keys.
+# This script requests a compaction of the keys from a to b, so that the order of the tables is certain. Automatic compactions have the same
+# effect, depending on their timing: 4 of 12 databases of 60,000 to 400,000 puts of random keys returned old values after a repair, for up
+# to 320 keys.
 #
 #   before the repair: get finds m = new, n absent; an iterator finds m = new, n absent
 #   after repair_db: get finds m = old, n = old; an iterator finds m = new, n absent

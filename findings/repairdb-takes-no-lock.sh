@@ -4,7 +4,7 @@
 # Expected: repair_db is refused while another process has the database open for writing, as a second open and destroy_db
 # are: all of them change the folder, and LevelDB has the file LOCK for this.
 #
-# Seen: repair_db takes no lock. It succeeds while the writer is running, and moves the writer's current log into the
+# Actual: repair_db takes no lock. It succeeds while the writer is running, and moves the writer's current log into the
 # folder lost/. The writer notices nothing: a synchronous put afterwards returns, and the writer reads the key back. After
 # its close the key is gone from the database; it is in the log in lost/.
 #

@@ -4,8 +4,8 @@
 # Expected: a put that has returned survives a crash or exit of its process. LevelDB passes each batch to the operating system before it
 # returns, so only a crash of the whole machine can lose puts that were not synchronous.
 #
-# Seen: rusty-leveldb keeps the log in a buffer of the process. Of 100 puts that all returned Ok, a process that ends with
-# exit leaves none: the log has no byte. They are kept if the process calls `flush` first, drops the database, or
+# Actual: rusty-leveldb keeps the log in a buffer of the process. If a process exits after 100 puts that returned Ok, all of
+# them are lost: the log is empty. They are kept if the process calls `flush` first, drops the database, or
 # makes a synchronous write, which also writes the earlier puts.
 #
 #   LevelDB, exit: 100 of 100

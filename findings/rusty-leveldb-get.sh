@@ -3,14 +3,14 @@
 #
 # Expected: `get` of rusty-leveldb finds every key of a database that LevelDB wrote, as LevelDB's does.
 #
-# Seen: of 1000 puts and 100 later deletions, `get` finds 9 of the 900 keys that are left. It returns None for the others, without an
+# Actual: of 1000 puts and 100 later deletions, `get` finds 9 of the 900 keys that are left. It returns None for the others, without an
 # error. An iterator of rusty-leveldb finds all 900, and so does `get` after a compaction. For a key that a table does not have, the
-# search in the table returns the next larger entry. Before rusty-leveldb takes a value, it checks that the entry has the key that it
-# searches for. Before it takes a deletion, it does not, and it looks into no older table. So a key is missed if the next larger
-# entry of a newer table, whose range contains the key, is a deletion.
+# search in the table returns the next larger entry. If that entry is a value, rusty-leveldb checks that it has the key that it
+# searches for. If it is a deletion, rusty-leveldb does not check this, and does not search older tables. So a key is missed if the
+# next larger entry of a newer table, whose range contains the key, is a deletion.
 #
-# A filter of the newer table hides this, except where it lets a key pass that the table does not have: with 10 bits per key, 1% of the
-# keys are missed. LevelDB writes no filters by default, rusty-leveldb does. Of 200,000 random puts, deletions and gets of 20,000 keys by
+# A filter of the newer table hides this, except for the absent keys that it lets pass: with 10 bits per key, 1% of the keys are
+# missed. LevelDB writes no filters by default, rusty-leveldb does. Of 200,000 random puts, deletions and gets of 20,000 keys by
 # rusty-leveldb alone, 104 gets wrongly returned None.
 #
 #   LevelDB: get finds 900, an iterator 900

@@ -3,8 +3,8 @@
 #
 # Expected: `get` finds every key that was put, as an iterator does.
 #
-# Seen: of 1000 keys and the same keys followed by a zero byte, a compacted database has all 2000, and an iterator returns them, but `get`
-# of rusty-leveldb finds only 1909, without an error. So does LevelDB's, because the table is wrong.
+# Actual: of 1000 keys and the same keys followed by a zero byte, a compacted database has all 2000, and an iterator returns them, but `get`
+# of rusty-leveldb finds only 1909, without an error. LevelDB's `get` finds 1909 too, because the table itself is wrong.
 #
 # The index of a table has a key for each block, at or after the block's last key and before the first key of the next block. Where no
 # shorter key is between the two, rusty-leveldb appends a zero byte to the last key, with its sequence. If that is the first key of the

@@ -3,7 +3,7 @@
 #
 # Expected: `Table::get` of the crate sstable, whose tables are in LevelDB's format, finds every key that its iterator returns from a table.
 #
-# Seen: in a table that LevelDB wrote, it returns None for the last key of each of the 100 blocks except the last one, without an error. The
+# Actual: in a table that LevelDB wrote, it returns None for the last key of each of the first 99 of the 100 blocks, without an error. The
 # index has a key for each block that is not smaller than the block's last key. LevelDB makes it as short as possible, and where
 # nothing can be saved, it is the last key itself. `get` takes a block only if the key in the index is larger than the one that it searches
 # for. In the crate's own tables it is always larger, so a test that writes and reads with the crate does not notice.

@@ -4,7 +4,7 @@
 # Expected: the value that Chromium stores in IndexedDB, without the envelope of Blink around it, is what v8.serialize writes, so that
 # v8.deserialize reads it. That holds for Chromium 147 and earlier, which write version 15 of V8's format.
 #
-# Seen: Chromium 153 stores values in version 16 of V8's format. Every current Node.js reads and writes version 15 at most, and
+# Actual: Chromium 153 stores values in version 16 of V8's format. Every current Node.js reads and writes version 15 at most, and
 # v8.deserialize refuses even { a: 1 }. For this value, the bytes after the version number are the same in both versions.
 #
 #   Chromium 153 stores { a: 1 } as ff106f22016149027b01

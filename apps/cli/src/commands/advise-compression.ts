@@ -34,7 +34,7 @@ export function addCompression(program: Command): void {
     .command('compression')
     .summary('compare compressions and block sizes')
     .description(
-      'Prints how large a table of the entries would be, without filters, with each compression and block size, and how long compression takes. Writes nothing. For tables and folders of databases, the newest value of each key counts, as in bloom convert --keys plain.',
+      'Prints how large a table of the entries would be, without filters, with each compression and block size, and how long compression takes. Writes nothing. For tables and folders of databases, the newest value of each key is used, as in bloom convert --keys plain.',
     )
     .argument('<input>', INPUT)
     .addOption(new Option('--block-size <bytes>', 'bytes before compression at which a block is full; repeatable (default: 4KiB, 16KiB and 64KiB)').argParser(several))
@@ -44,7 +44,7 @@ export function addCompression(program: Command): void {
     .addHelpText(
       'after',
       `
-Codecs of --codec that compress are tried too.
+Codecs passed with --codec are tried too, if they can compress.
 ${BUCKET_HELP}
 Examples:
   bloom advise compression capitals.ldb

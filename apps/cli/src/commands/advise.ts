@@ -10,7 +10,7 @@ export function addAdvise(program: Command): void {
   const command = program
     .command('advise')
     .summary('compare filters or compressions for your data')
-    .description('Compares what other settings would give for the keys and values that you have. Writes nothing.');
+    .description('Compares settings on your own keys and values. Writes nothing.');
   const filters = command
     .command('filters')
     .summary('compare the size, false positives and speed of filter policies')
@@ -18,7 +18,7 @@ export function addAdvise(program: Command): void {
       'Makes a filter of the same keys with each policy, for one false positive rate. Prints the size, measured rate and times of each filter, and the fewest bits that any filter of that rate needs. The keys are random, or those of a table. With a table, half of the absent keys resemble its keys.',
     )
     .argument('[table]', 'a table whose keys to use, or its URL')
-    .option('--keys <n>', 'the number of random keys to use instead', wholeNumber(1, 10_000_000))
+    .option('--keys <n>', 'use this many random keys instead of those of a table', wholeNumber(1, 10_000_000))
     .addOption(new Option('--rate <rate>', 'the false positive rate').default(0.01).argParser(realNumber(2 ** -16, 0.5)))
     .option('--json', 'print one JSON object');
   addRemoteOptions(addPluginOptions(filters));

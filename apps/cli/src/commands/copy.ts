@@ -10,7 +10,7 @@ export function addCopy(program: Command): void {
     .command('copy')
     .summary('copy a database, even one in use')
     .description(
-      "Copies a database's folder as of one moment, even while another program writes to it. It takes no lock, and changes nothing in the folder.",
+      "Copies a consistent snapshot of a database's folder, even while another program writes to it. It takes no lock, and changes nothing in the folder.",
     )
     .argument('<folder>', 'the folder')
     .argument('<copy>', 'the new folder, which must not exist')

@@ -36,7 +36,7 @@ export function addDiff(program: Command): void {
     .command('diff')
     .summary('compare two tables or folders')
     .description(
-      "Prints how two tables, folders or logs differ: - begins a line with an entry that only OLD has, + one that only NEW has, and a key whose values differ has both lines. In tables and folders of databases, the newest value of each key counts. Exits with 1 if there is a difference.",
+      "Prints how two tables, folders or logs differ. A line that begins with - is an entry of OLD, and one with + an entry of NEW; a key whose values differ has both. In tables and folders of databases, the newest values are compared. Exits with 1 if there is a difference.",
     )
     .argument('<old>', INPUT)
     .argument('<new>', 'the same');

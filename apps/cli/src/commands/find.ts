@@ -47,7 +47,7 @@ export function addFind(program: Command): void {
     .command('find')
     .summary('print every file and version that holds a key')
     .description(
-      "Looks for KEY in tables, folders and logs, and prints every version of it: file, level, sequence, type, value. In a database's folder, it searches all logs and tables, including obsolete ones, whose level is -; at a URL or in a bucket, only those in use. Exits with 1 if nothing holds the key.",
+      "Looks for KEY in tables, folders and logs, and prints every version of it: file, level, sequence, type, value. In a database's folder, it searches all logs and tables, including obsolete ones, whose level is -; at a URL or in a bucket, only those in use. Exits with 1 if the key is not found.",
     )
     .argument('<key>', 'the key')
     .argument('<input...>', INPUTS)

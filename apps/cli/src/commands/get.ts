@@ -33,7 +33,7 @@ export function addGet(program: Command): void {
     .command('get')
     .summary('print the values of keys')
     .description(
-      "Prints the value of each KEY, one per line, in the order of the arguments. Exits with 1 if a key is absent. In a folder, log or table of a database, KEY is a user key: its newest version counts, and a deleted key is absent. With -- before the keys, there can be several INPUTs, and the first one that has a key counts.",
+      "Prints the value of each KEY, one per line, in the order of the arguments. Exits with 1 if a key is absent. In a folder, log or table of a database, KEY is a user key: its newest version is printed, and a deleted key is absent. With -- before the keys, there can be several INPUTs, and each key is taken from the first one that has it.",
     )
     .argument('<input>', INPUT)
     .argument('[keys...]', 'the keys')

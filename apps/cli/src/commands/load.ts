@@ -37,14 +37,14 @@ export function addLoad(program: Command): void {
     .option('--versions', 'entries have a type, value or deletion, and optionally a sequence, as scan --all-versions prints them')
     .addOption(new Option('--batch-size <bytes>', 'bytes of a batch').default(2 ** 18, '256KiB').argParser(byteSize(1, 64 * 2 ** 20)))
     .addOption(new Option('--atomic', 'write everything in one batch of at most 128 MiB, or nothing').conflicts('batchSize'))
-    .option('--sync', 'wait after the last batch until all survive a power failure')
+    .option('--sync', 'wait at the end until all batches survive a power failure')
     .option('--compact', 'merge all tables at the end')
     .option('-q, --quiet', 'print only errors to standard error');
   addDatabaseOptions(addSummaryOption(command))
     .addHelpText(
       'after',
       `${formatHelp()}
-Keys can be in any order. If a key occurs more than once, the last value counts.
+Keys can be in any order. Of several values of a key, the last one is kept.
 
 With --versions, tsv, hex and base64 have the columns key, sequence, type, file
 and value; the file can be left out, or both file and sequence. csv and jsonl

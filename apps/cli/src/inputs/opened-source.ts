@@ -30,7 +30,7 @@ export function addHeaderOption(command: Command): Command {
 /** Adds --header and --trace. */
 export function addRemoteOptions(command: Command): Command {
   return addHeaderOption(command)
-    .option('--trace', 'print to standard error what is read: requests, bytes, answers of filters');
+    .option('--trace', 'report reads on standard error: requests, bytes, results of filters');
 }
 
 /** The counters of --trace; undefined without it. */

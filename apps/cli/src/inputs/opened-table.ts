@@ -32,11 +32,11 @@ export function addKeyFormOptions(command: Command, isReported = true): Command 
       'after',
       isReported
         ? `
-Whether a table belongs to a LevelDB database is detected from its keys, and
-reported on standard error; --internal and --no-internal override it.`
+The keys of a table show whether it belongs to a LevelDB database. If it does,
+standard error says so; --internal and --no-internal override this.`
         : `
-Whether a table belongs to a LevelDB database is detected from its keys;
---internal and --no-internal override it.`,
+The keys of a table show whether it belongs to a LevelDB database; --internal
+and --no-internal override this.`,
     );
 }
 

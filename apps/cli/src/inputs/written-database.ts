@@ -34,7 +34,7 @@ export type DatabaseCommandOptions = Omit<TableOptions, 'blockRestartInterval'>;
 export function addDatabaseOptions(command: Command): Command {
   addFilterOptions(command)
     .addOption(new Option('--block-size <bytes>', 'bytes before compression at which a block is full (default: 4096)').argParser(byteSize(2 ** 10, 4 * 2 ** 20)))
-    .addOption(new Option('--compression <codec>', 'compression of new tables: none, snappy, zlib, deflate, or the name of a codec of --codec (default: that of the tables in the folder, or else snappy)'));
+    .addOption(new Option('--compression <codec>', 'compression of new tables: none, snappy, zlib, deflate, or the name of a codec passed with --codec (default: that of the tables in the folder, or else snappy)'));
   return addPluginOptions(command, true);
 }
 

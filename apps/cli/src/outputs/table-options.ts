@@ -37,9 +37,9 @@ export function addTableOptions(command: Command, bitsPerKey?: number): Command 
       new Option('--block-size <bytes>', 'bytes before compression at which a block is full (default: 4096)').argParser(byteSize(1, 64 * 2 ** 20)),
     )
     .addOption(
-      new Option('--block-restart-interval <n>', 'entries from one restart of a block to the next (default: 16)').argParser(wholeNumber(1, 1_000_000)),
+      new Option('--block-restart-interval <n>', 'entries from one restart point of a block to the next (default: 16)').argParser(wholeNumber(1, 1_000_000)),
     )
-    .addOption(new Option('--compression <codec>', 'compression of the blocks: none, snappy, zlib, deflate, or the name of a codec of --codec (default: snappy)'));
+    .addOption(new Option('--compression <codec>', 'compression of the blocks: none, snappy, zlib, deflate, or the name of a codec passed with --codec (default: snappy)'));
   return addPluginOptions(command, true);
 }
 
