@@ -36,6 +36,7 @@ interface SymbolConstructor {
 
 declare function btoa(latin1: string): string;
 declare function queueMicrotask(callback: () => void): void;
+declare function structuredClone<Value>(value: Value, options?: { transfer?: ArrayBuffer[] }): Value;
 
 interface URL {
   readonly href: string;

@@ -36,7 +36,7 @@ export function noise(byteLength: number, seed: number): Uint8Array<ArrayBuffer>
 /** A `Uint8Array` that behaves as Node's `Buffer` does: `slice` shares memory, and `toString` decodes UTF-8. */
 export class BufferLike extends Uint8Array {
   /** A view of the same memory. */
-  static over({ buffer, byteOffset, length }: Uint8Array): Uint8Array {
+  static over({ buffer, byteOffset, length }: Uint8Array): Uint8Array<ArrayBuffer> {
     return new BufferLike(buffer as ArrayBuffer, byteOffset, length);
   }
 
@@ -79,7 +79,7 @@ export class Memory {
 }
 
 /** Copies of `pieces` in one buffer, with gaps between them; the last one ends where the buffer does. */
-export function sideBySide(pieces: readonly Uint8Array[], turn = 0): Uint8Array[] {
+export function sideBySide(pieces: readonly Uint8Array[], turn = 0): Uint8Array<ArrayBuffer>[] {
   let end = 0;
   const offsets = pieces.map((piece, i) => {
     const at = nextOffset(end, turn + i);

@@ -41,8 +41,7 @@ function lawsToTry(numbers: RegExp, make: () => FilterPolicy, options?: PolicyLa
 }
 
 describe('a policy that lists its keys keeps the law', () => {
-  // The fifth looks for properties of its filters of a megabyte, which takes seconds.
-  for (const law of lawsToTry(/^(?!5)/, () => new RightList(), { lendBuffers: true })) test(law.name, law.run);
+  for (const law of policyLaws(() => new RightList(), { lendBuffers: true })) test(law.name, law.run);
 });
 
 describe('a policy with an equivalence keeps the law', () => {

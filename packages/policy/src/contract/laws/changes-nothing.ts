@@ -11,6 +11,11 @@ import { patienceWith, type Trial } from '../trial.js';
 const SHORT_BYTES = 24;
 const TURNS_PER_LONG_LIST = 8;
 
+/** Takes the memory away from its arrays, whose length is 0 then. Hosts of tests such as jsdom may not be able to. */
+function detach(memory: ArrayBuffer): void {
+  if (typeof structuredClone === 'function') structuredClone(memory, { transfer: [memory] });
+}
+
 /** Law 5: a policy does not change the bytes that it receives. */
 export function changesNothing(makePolicy: () => FilterPolicy, lendBuffers: boolean) {
   return (run: LawRun): void => {
@@ -39,10 +44,12 @@ function asks(trial: Trial, keys: readonly Uint8Array[], asked: readonly Uint8Ar
       if (!sameBytes(lentKey!, key)) return `keyMayMatch changed the key ${show(key)} to ${show(lentKey!)}${how}`;
       if (!sameBytes(filter!, made)) return `keyMayMatch changed the filter ${show(made)} to ${show(filter!)}${how}`;
       if (!sameBytes(around, before)) return `keyMayMatch changed bytes around the key ${show(key)} or the filter ${show(made)}`;
+      const areLongOnesSearched = turn % TURNS_PER_LONG_LIST === 0;
+      // Object.keys lists each byte too, which takes 0.2 s for a megabyte.
+      if (areLongOnesSearched) detach(around.buffer);
       for (const [name, array] of [['key', lentKey!], ['filter', filter!]] as const) {
-        // Object.keys lists each byte too.
-        const isListed = array.length < SHORT_BYTES || turn % TURNS_PER_LONG_LIST === 0;
-        if (isListed && Object.keys(array).length > array.length) return `keyMayMatch added a property to the ${name}'s array, which may hold another ${name} in the next call`;
+        const isSearched = array.length < SHORT_BYTES || areLongOnesSearched;
+        if (isSearched && Object.keys(array).length > array.length) return `keyMayMatch added a property to the ${name}'s array, which may hold another ${name} in the next call`;
       }
     }
   }
