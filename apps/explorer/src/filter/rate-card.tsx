@@ -3,6 +3,7 @@ import { count, counted } from '@bloom/report';
 import { useId, useMemo } from 'preact/hooks';
 import { Fact } from '../controls/controls.js';
 import { percent } from '../controls/sizes.js';
+import { useHasComeNear } from '../controls/use-near.js';
 import type { BuiltFilter } from './built-filter.js';
 import { RateChart, type RateSeries } from './rate-chart.js';
 import { useDesignedRates } from './use-rates.js';
@@ -33,7 +34,9 @@ export function RateCard({ filters, bitsPerKey, expectedKeys, hasOwnProbes }: Ra
   const isOneOfTwo = filters.length > 1;
   const measured = useMemo(() => filters.map((filter) => filter.measuredRate()), [filters]);
   const most = Math.max(USUAL_MOST_BITS, bitsPerKey);
-  const { rates: designed, isWhole } = useDesignedRates(bitsPerKey, expectedKeys, most);
+  // The whole curve takes a second of processor time, which not everyone scrolls down to.
+  const { ref, hasComeNear } = useHasComeNear<HTMLElement>('0px');
+  const { rates: designed, isWhole } = useDesignedRates(bitsPerKey, expectedKeys, most, hasComeNear);
   const ideal = useMemo(
     () => Array.from({ length: most }, (_, i) => [i + 1, idealRate(i + 1, expectedKeys)] as const),
     [most, expectedKeys],
@@ -52,7 +55,7 @@ export function RateCard({ filters, bitsPerKey, expectedKeys, hasOwnProbes }: Ra
   const bitsHere = Math.max(bitsPerKey, MIN_BITS / expectedKeys);
   const collisions = expectedKeys / 2 ** 32;
   return (
-    <section class="card bench-rate" aria-labelledby={`${id}-rate`}>
+    <section ref={ref} class="card bench-rate" aria-labelledby={`${id}-rate`}>
       <h2 id={`${id}-rate`}>How many absent keys get a maybe?</h2>
       <p class="muted small">
         This is measured with {count(measured[0]!.asked)} keys that were never added. How often a maybe is wrong is another question: that

@@ -39,11 +39,12 @@ export interface DesignedRates {
   readonly isWhole: boolean;
 }
 
-/** Measures the rates of LevelDB's filters of `keys` keys: first that of `first` bits per key, then the others. */
-export function useDesignedRates(first: number, keys: number, most: number): DesignedRates {
+/** Measures the rates of LevelDB's filters of `keys` keys once they are wanted: first that of `first` bits per key, then the others. */
+export function useDesignedRates(first: number, keys: number, most: number, areWanted: boolean): DesignedRates {
   const { rates } = useSession();
   const [state, setState] = useState<{ readonly keys: number; readonly rates: ReadonlyMap<number, number> }>({ keys, rates: new Map() });
   useEffect(() => {
+    if (!areWanted) return;
     let isOver = false;
     const work = async (): Promise<void> => {
       for (const bits of curveBits(first, keys, most)) {
@@ -59,7 +60,7 @@ export function useDesignedRates(first: number, keys: number, most: number): Des
       clearTimeout(timer);
       rates.cancel();
     };
-  }, [first, keys, most]);
+  }, [first, keys, most, areWanted]);
   const measured: ReadonlyMap<number, number> = state.keys === keys ? state.rates : new Map();
   return { rates: measured, isWhole: curveBits(first, keys, most).every((bits) => measured.has(bits)) };
 }
