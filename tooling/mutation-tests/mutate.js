@@ -130,7 +130,7 @@ const runs = [
     package: 'leveldb',
     part: 'format',
     files: ['src/format/*.ts'],
-    tests: ['database-key', 'file-name', 'manifest', 'needed-files', 'record-layouts', 'version', 'version-edit', 'write-batch'],
+    tests: ['database-key', 'engine-evidence', 'file-name', 'manifest', 'needed-files', 'published-name', 'record-layouts', 'sequence-range', 'version', 'version-edit', 'write-batch'],
   },
   {
     package: 'leveldb',

@@ -1,7 +1,7 @@
 import { bytewiseComparator } from '@bloom/sstable';
 import { encodeInternalKey, MAX_SEQUENCE } from '@bloom/sstable/database';
 import { describe, expect, test } from 'vitest';
-import { afterVersions, beforeVersions, keyOrderOf, seekKey, SequenceBound, typeOf } from '../src/format/database-key.js';
+import { afterVersions, beforeVersions, databaseKeyOf, keyOrderOf, seekKey, SequenceBound, typeOf } from '../src/format/database-key.js';
 import { caught } from '@bloom/fixtures/caught';
 import { reverseComparator } from './reverse-comparator.js';
 
@@ -86,5 +86,27 @@ describe('the type of an internal key', () => {
       file: '000005.ldb',
       problem,
     });
+  });
+});
+
+describe('a stored key is a key of a database', () => {
+  test.each([
+    ['a value', keyOf('key', 7n, 1), { userKey: utf8('key'), sequence: 7n, type: 1 }],
+    ['a deletion', keyOf('key', 7n, 0), { userKey: utf8('key'), sequence: 7n, type: 0 }],
+    ['a value of the empty user key', keyOf('', 0n, 1), { userKey: utf8(''), sequence: 0n, type: 1 }],
+    ['one with the highest sequence but one', keyOf('key', 2n ** 56n - 2n, 1), { userKey: utf8('key'), sequence: 2n ** 56n - 2n, type: 1 }],
+  ])('if it is %s', (_, stored, key) => {
+    expect(databaseKeyOf(stored)).toEqual(key);
+  });
+
+  test.each([
+    ['has less than eight bytes', new Uint8Array(7)],
+    ['has no bytes', new Uint8Array(0)],
+    ['has type 2', keyOf('key', 7n, 2)],
+    ['has type 255', keyOf('key', 7n, 0xff)],
+    ['leaves no sequence for the next write', keyOf('key', 2n ** 56n - 1n, 1)],
+    ['is a deletion that leaves none', keyOf('key', 2n ** 56n - 1n, 0)],
+  ])('but not if it %s', (_, stored) => {
+    expect(databaseKeyOf(stored)).toBeUndefined();
   });
 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isCanonicalName, logFileName, manifestFileName, oldTableFileName, parseFileName, tableFileName, temporaryFileName } from '../src/format/file-name.js';
+import { isCanonicalName, logFileName, manifestFileName, namesByAge, numberedFiles, oldTableFileName, parseFileName, tableFileName, temporaryFileName } from '../src/format/file-name.js';
 
 // LevelDB, db/filename_test.cc.
 
@@ -58,3 +58,25 @@ test.each(['99.log', '0000099.log', '99.ldb', '99.sst', '0000099.sst', 'MANIFEST
     expect(isCanonicalName(name)).toBe(false);
   },
 );
+
+const names = ['CURRENT', '000012.log', '1000000.ldb', 'MANIFEST-000010', '000009.sst', 'LOCK', '7.log', '000009.ldb', 'other', 'MANIFEST-000002', '000011.ldb', '000013.dbtmp', 'lost'];
+
+test('files of the wanted types are listed by number, and the one called .ldb before the one called .sst, in whatever order they come', () => {
+  const tables = [{ name: '000009.ldb', number: 9n }, { name: '000009.sst', number: 9n }, { name: '000011.ldb', number: 11n }, { name: '1000000.ldb', number: 1_000_000n }];
+  expect(numberedFiles(names, 'table')).toEqual(tables);
+  expect(numberedFiles([...names].reverse(), 'table')).toEqual(tables);
+  expect(numberedFiles(names, 'manifest', 'log')).toEqual([
+    { name: 'MANIFEST-000002', number: 2n },
+    { name: '7.log', number: 7n },
+    { name: 'MANIFEST-000010', number: 10n },
+    { name: '000012.log', number: 12n },
+  ]);
+  expect(numberedFiles(['CURRENT', 'other'], 'log', 'manifest', 'table')).toEqual([]);
+});
+
+test('the names of files by age begin with the highest number', () => {
+  expect(namesByAge('table', names)).toEqual(['1000000.ldb', '000011.ldb', '000009.sst', '000009.ldb']);
+  expect(namesByAge('log', names)).toEqual(['000012.log', '7.log']);
+  expect(namesByAge('manifest', names)).toEqual(['MANIFEST-000010', 'MANIFEST-000002']);
+  expect(namesByAge('log', [])).toEqual([]);
+});

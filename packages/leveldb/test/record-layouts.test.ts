@@ -70,6 +70,14 @@ describe('layouts of records', () => {
     expect(layout('010000000000000001000000' + '010000')).toContainEqual([14, 1, 'operation 0: value length', '0']);
   });
 
+  test('a part without a value has no property for it', () => {
+    expect(writeBatchLayout(new WriteBatch().delete(utf8('k')).encode(1n))[4]).toStrictEqual({ offset: 14, byteLength: 1, label: 'operation 0: key' });
+    expect(versionEditLayout(encodeVersionEdit({ logNumber: 5n }))).toStrictEqual([
+      { offset: 0, byteLength: 1, label: 'log number: tag' },
+      { offset: 1, byteLength: 1, label: 'log number: number', value: '5' },
+    ]);
+  });
+
   test('layouts refuse what is not bytes', () => {
     for (const layout of [writeBatchLayout, versionEditLayout]) expect(() => layout('record' as unknown as Uint8Array)).toThrow(/^record must/);
   });

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { fromHex } from '@bloom/fixtures';
 import { encodeInternalKey } from '@bloom/sstable/database';
 import { expect, test } from 'vitest';
-import { decodeVersionEdit, encodeVersionEdit } from '../src/format/version-edit.js';
+import { decodeVersionEdit, encodeVersionEdit, type FileMetadata, hasSameBounds } from '../src/format/version-edit.js';
 import { caught } from '@bloom/fixtures/caught';
 
 // LevelDB, db/version_edit_test.cc.
@@ -56,6 +56,10 @@ test.each([
   ['07', 'new-file entry'],
   ['0700050a00', 'new-file entry'],
   ['070005ffffffffffffffff7f0161', 'new-file entry'],
+  ['05 ffffffffff 0161', 'compaction pointer'],
+  ['06 ffffffffff 05', 'deleted file'],
+  ['07 ffffffffff 05 00 0161 0162', 'new-file entry'],
+  ['07 00 05 ffffffffffffffffffff 0161 0162', 'new-file entry'],
   ['ff', 'invalid tag'],
 ])('%s is a bad edit: %s', (bytes, problem) => {
   expect(caught(() => decodeVersionEdit(fromHex(bytes), place))).toMatchObject({
@@ -138,4 +142,13 @@ test('levels are 0 to 6, keys have one byte or more, and a table has 0 to 2^53 -
 test('an error has the place of the record', () => {
   const at = { structure: 'version edit', offset: 77, file: 'MANIFEST-000009' } as const;
   expect(caught(() => decodeVersionEdit(fromHex('08'), at))).toMatchObject(at);
+});
+
+test('two tables have the same bounds when both keys have the same bytes, whatever else differs', () => {
+  const file = (number: bigint, smallest: string, largest: string): FileMetadata => ({ number, size: Number(number), smallest: utf8(smallest), largest: utf8(largest) });
+  expect(hasSameBounds(file(1n, 'a', 'b'), file(2n, 'a', 'b'))).toBe(true);
+  expect(hasSameBounds(file(1n, 'a', 'b'), file(1n, 'a', 'c'))).toBe(false);
+  expect(hasSameBounds(file(1n, 'a', 'c'), file(1n, 'b', 'c'))).toBe(false);
+  expect(hasSameBounds(file(1n, 'a', 'b'), file(1n, 'a', 'bb'))).toBe(false);
+  expect(hasSameBounds(file(1n, 'a', 'b'), file(1n, 'b', 'a'))).toBe(false);
 });

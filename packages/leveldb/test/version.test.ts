@@ -3,11 +3,12 @@ import { encodeInternalKey, VALUE } from '@bloom/sstable/database';
 import { expect, test } from 'vitest';
 import { keyOrderOf, seekKey } from '../src/format/database-key.js';
 import { type FileMetadata, LEVEL_COUNT } from '../src/format/version-edit.js';
-import { firstAtOrAfter, Version, VersionBuilder, versionProblems } from '../src/format/version.js';
+import { firstAtOrAfter, misnumbered, overlap, Version, VersionBuilder, versionProblems } from '../src/format/version.js';
 import { caught } from '@bloom/fixtures/caught';
 
 const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
 const order = keyOrderOf(bytewiseComparator);
+const numbersOf = (files: readonly FileMetadata[]): bigint[] => files.map(({ number }) => number);
 const place = { structure: 'MANIFEST', offset: 0 } as const;
 
 function file(number: number, smallest: string, largest: string, sequence = 100n, lastSequence = 100n): FileMetadata {
@@ -144,4 +145,80 @@ test('an unknown order says nothing of the order of tables', () => {
   builder.apply({ newFiles: levels[1]!.map((one) => ({ level: 1, file: one })) });
   expect(builder.build(order, place, false).files).toHaveLength(2);
   expect(() => builder.build(order, place)).toThrow('is after its largest key');
+});
+
+test('a search reads the tables of level 0 from the latest write to the earliest, by the higher sequence of their first and last keys', () => {
+  // As LevelDB's repair numbers them: 12 was written before 7, and 5 before both. 9 has the same sequences as 7.
+  const version = versionOf(0, [file(5, 'a', 'z', 1n, 20n), file(12, 'b', 'y', 30n, 21n), file(7, 'c', 'x', 31n, 40n), file(9, 'd', 'w', 40n, 31n)]);
+  expect(numbersOf(version.newestFirst)).toEqual([9n, 7n, 12n, 5n]);
+});
+
+test('a version without tables has seven levels, and no table for any key', () => {
+  const empty = Version.empty(order);
+  expect([empty.levels, empty.files, empty.newestFirst, empty.levelBytes]).toEqual([[[], [], [], [], [], [], []], [], [], [0, 0, 0, 0, 0, 0, 0]]);
+  for (let level = 1; level < LEVEL_COUNT; level++) expect(empty.fileFor(level, seekKey(utf8('a'), 1n))).toBeUndefined();
+});
+
+test('the bytes of each level are the sum of its tables', () => {
+  const sized = (number: number, key: string, size: number): FileMetadata => ({ ...file(number, key, key), size });
+  const levels = [[sized(1, 'a', 5), sized(2, 'b', 70)], [], [sized(3, 'c', 2 ** 40), sized(4, 'd', 1)], [sized(5, 'e', 0)]];
+  const version = new Version(levels, order, place);
+  expect(version.levelBytes).toEqual([75, 0, 2 ** 40 + 1, 0]);
+  expect(version.levelBytes).toBe(version.levelBytes);
+});
+
+test('tables with equal first keys are sorted by number, also where they come in another order', () => {
+  expect(numbersOf(versionOf(0, [file(9, 'm', 'n'), file(3, 'm', 'o')]).levels[0]!)).toEqual([3n, 9n]);
+  expect(numbersOf(versionOf(0, [file(3, 'm', 'n'), file(9, 'm', 'o')]).levels[0]!)).toEqual([3n, 9n]);
+});
+
+test('tables are sorted whose keys have no user key, only a trailer', () => {
+  expect(numbersOf(versionOf(1, [file(2, 'a', 'b'), file(1, '', '')]).levels[1]!)).toEqual([1n, 2n]);
+});
+
+test('no keys are compared where one of them is too short, and it is reported', () => {
+  const compare = (): number => {
+    throw new Error('compared');
+  };
+  const never = { compareInternalKeys: compare, compareUserKeys: compare };
+  for (const end of ['smallest', 'largest'] as const) {
+    const short = { ...file(3, 'a', 'b'), [end]: utf8('1234567') };
+    const levels = [[], [file(1, 'c', 'd'), short], [file(2, 'e', 'f')]];
+    expect(caught(() => new Version(levels, never, place, false))).toMatchObject({ code: 'BLOOM_BAD_VERSION', problem: 'the smallest or largest key of table 3 is too short for an internal key' });
+  }
+});
+
+test('tables of a level may be listed in any order, and those that overlap are found all the same', () => {
+  expect([...versionProblems([[], [file(3, 'e', 'f'), file(2, 'c', 'd'), file(1, 'a', 'b')]], order, true)]).toEqual([]);
+  expect([...versionProblems([[], [file(4, 'g', 'h'), file(3, 'd', 'f', 9n), file(2, 'c', 'd', 100n, 10n), file(1, 'a', 'b')]], order, true)]).toEqual([]);
+  expect([...versionProblems([[], [file(4, 'g', 'h'), file(3, 'd', 'f'), file(2, 'c', 'e'), file(1, 'a', 'b')]], order, true)]).toEqual(['tables 2 and 3 overlap at level 1']);
+});
+
+test.each([
+  ['one after the other', ['a', 'b'], ['c', 'd'], false],
+  ['that meet in a key', ['a', 'b'], ['b', 'c'], true],
+  ['of which one begins within the other', ['a', 'c'], ['b', 'd'], true],
+  ['of which one lies within the other', ['a', 'd'], ['b', 'c'], true],
+  ['that are equal', ['a', 'b'], ['a', 'b'], true],
+  ['of a single key', ['a', 'a'], ['a', 'a'], true],
+  ['of which one ends in the beginning of the other’s first key', ['a', 'b'], ['b\0', 'c'], false],
+] as const)('of two ranges %s, %j and %j, it is %j that they share a user key', (_, [first, last], [otherFirst, otherLast], isShared) => {
+  // Versions count as one key: those of the first range are older.
+  const a = file(1, first, last, 5n, 4n);
+  const b = file(2, otherFirst, otherLast, 90n, 80n);
+  expect([overlap(a, b, order), overlap(b, a, order)]).toEqual([isShared, isShared]);
+});
+
+test('a table is misnumbered if it has later writes than one with a higher number that shares a key with it', () => {
+  const misnumberedOf = (...files: FileMetadata[]): bigint[] => numbersOf(misnumbered(files, order));
+  expect(misnumberedOf()).toEqual([]);
+  expect(misnumberedOf(file(5, 'a', 'z', 10n, 19n), file(7, 'a', 'z', 20n, 29n), file(9, 'a', 'z', 30n, 39n))).toEqual([]);
+  expect(misnumberedOf(file(5, 'a', 'm', 20n, 29n), file(7, 'm', 'z', 10n, 19n))).toEqual([5n]);
+  expect(misnumberedOf(file(5, 'a', 'l', 20n, 29n), file(7, 'm', 'z', 10n, 19n))).toEqual([]);
+  // 5 has the latest writes, then 9, then 7; 6 shares no key with any, and 4 has a lower number.
+  const files = [file(4, 'a', 'z', 1n, 1n), file(5, 'a', 'c', 50n, 50n), file(6, 'zz', 'zzz', 60n, 60n), file(7, 'b', 'k', 10n, 10n), file(9, 'c', 'd', 20n, 20n)];
+  expect(misnumberedOf(...files)).toEqual([5n]);
+  expect(misnumberedOf(...files, file(10, 'zz', 'zz', 2n, 2n), file(11, 'd', 'e', 5n, 5n))).toEqual([6n, 5n, 9n, 7n]);
+  // The same number twice is another problem.
+  expect(misnumberedOf(file(5, 'a', 'b', 20n, 20n), file(5, 'a', 'b', 10n, 10n))).toEqual([]);
 });

@@ -1,8 +1,9 @@
 import { fromHex } from '@bloom/fixtures';
 import { bytewiseComparator } from '@bloom/sstable';
+import { MAX_SEQUENCE } from '@bloom/sstable/database';
 import { expect, test } from 'vitest';
 import { keyOrderOf } from '../src/format/database-key.js';
-import { WriteBatch, WriteBatchReader } from '../src/format/write-batch.js';
+import { hasSequences, WriteBatch, WriteBatchReader } from '../src/format/write-batch.js';
 import { Memtable } from '../src/memtable/memtable.js';
 import { MemtableCursor } from '../src/memtable/memtable-cursor.js';
 
@@ -134,4 +135,43 @@ test('refuses keys and values that are not bytes, by their names', () => {
   expect(() => new WriteBatch().put(5 as unknown as Uint8Array, utf8('b'))).toThrow(/^key must/);
   expect(() => new WriteBatch().put(utf8('a'), 5 as unknown as Uint8Array)).toThrow(/^value must/);
   expect(() => new WriteBatch().delete(5 as unknown as Uint8Array)).toThrow(/^key must/);
+});
+
+test('refuses arguments that the methods do not have, by what they take', () => {
+  const batch = new WriteBatch() as unknown as Record<'put' | 'delete' | 'append' | 'clear', (...args: unknown[]) => unknown>;
+  expect(() => batch.put('a', 'b', {})).toThrow(new TypeError('WriteBatch.put takes a key and a value, got 3 arguments'));
+  expect(() => batch.put('a', 'b', undefined, undefined)).toThrow(new TypeError('WriteBatch.put takes a key and a value, got 4 arguments'));
+  expect(() => batch.delete('a', 'b')).toThrow(new TypeError('WriteBatch.delete takes a key, got 2 arguments'));
+  expect(() => batch.append(new WriteBatch(), {})).toThrow(new TypeError('WriteBatch.append takes a batch, got 2 arguments'));
+  expect(() => batch.clear(undefined)).toThrow(new TypeError('WriteBatch.clear takes no arguments, got 1 argument'));
+  expect((batch as unknown as WriteBatch).count).toBe(0);
+});
+
+test('appends only another batch, and stays as it was after a refusal', () => {
+  const batch = multiple();
+  const before = hex(batch.encode(1n));
+  for (const other of [undefined, null, 5, 'batch', {}, [], new Uint8Array(20), Object.create(WriteBatch.prototype), multiple().encode(1n)]) {
+    expect(() => batch.append(other as WriteBatch)).toThrow(new TypeError('other must be a WriteBatch'));
+  }
+  expect(hex(batch.encode(1n))).toBe(before);
+});
+
+test('the operations of a batch are read before it is encoded', () => {
+  const batch = multiple();
+  expect(hex(batch.operations)).toBe('00'.repeat(12) + '01' + '03666f6f' + '03626172' + '00' + '03626f78' + '01' + '0362617a' + '03626f6f');
+  batch.clear().delete(utf8('a'));
+  expect(hex(batch.operations).slice(24)).toBe('000161');
+});
+
+test.each([
+  ['before the reserved one', 0n, 3, true],
+  ['of which the last is the one before the reserved one', MAX_SEQUENCE - 3n, 3, true],
+  ['that end in the reserved one', MAX_SEQUENCE - 2n, 3, false],
+  ['that begin with the reserved one', MAX_SEQUENCE, 1, false],
+  ['of no operations', MAX_SEQUENCE, 0, true],
+  ['that have more bits', 2n ** 63n, 0, false],
+])('whether a batch has sequences %s: from %s on, %s operations', (_, sequence, count, isValid) => {
+  const batch = new WriteBatch();
+  for (let i = 0; i < count; i++) batch.delete(utf8('key'));
+  expect(hasSequences(new WriteBatchReader(batch.encode(sequence)))).toBe(isValid);
 });

@@ -62,7 +62,7 @@ export class SequenceBound {
   readonly #low: number;
 
   constructor(sequence: bigint) {
-    const trailer = ((sequence > MAX_SEQUENCE ? MAX_SEQUENCE : sequence) << 8n) | BigInt(MAX_TYPE);
+    const trailer = (sequence << 8n) | BigInt(MAX_TYPE);
     this.#high = Number(trailer >> 32n);
     this.#low = Number(trailer & 0xffff_ffffn);
   }

@@ -146,7 +146,7 @@ const SYNCED = { from: 9, to: 12, headerLength: 19, engines: ['Pebble'] } as con
 export function engineOfLogStart(start: Uint8Array): EngineEvidence | undefined {
   const type = start[TYPE_OFFSET] ?? 0;
   const kind = [RECYCLABLE, SYNCED].find(({ from, to }) => type >= from && type <= to);
-  if (kind === undefined || start.length < kind.headerLength) return undefined;
+  if (kind === undefined) return undefined;
   const { headerLength, engines } = kind;
   const view = new DataView(start.buffer, start.byteOffset, start.length);
   const end = headerLength + view.getUint16(4, true);
@@ -169,7 +169,7 @@ export function foreignEngineOf({ engines: possible, found }: EngineEvidence, fi
   if (possible[0] === "Minecraft's Marketplace") return { engines: possible, file, text: found };
   const isOne = (engine: ForeignEngineName): boolean =>
     engine === 'Pebble' ? names.some((name) => name.startsWith('marker.')) : names.includes('IDENTITY');
-  const likely = possible.length === 1 ? possible : possible.filter(isOne);
+  const likely = possible.filter(isOne);
   const engines = likely.length === 1 ? likely : possible;
   const tools = engines.map((engine) => TOOLS[engine as keyof typeof TOOLS]).join(', or ');
   return { engines, file, text: `is a ${engines.join(' or ')} database, not a LevelDB database (${file} ${found}): open it ${tools}` };
