@@ -2,11 +2,12 @@ import { bytewiseComparator } from '@bloom/sstable';
 import { Database, WritableMemoryFolder } from '@bloom/leveldb';
 import { describe, expect, test } from 'vitest';
 import { keyOrderOf } from '../src/format/database-key.js';
-import { addBatch, misfitOf } from '../src/memtable/batch-entries.js';
+import { addBatch, hasIndexRoom, isFull, isSmallBatch, misfitOf } from '../src/memtable/batch-entries.js';
 import { Memtable } from '../src/memtable/memtable.js';
 import { MemtableCursor } from '../src/memtable/memtable-cursor.js';
 import { MemtableFull } from '../src/memtable/memtable-full.js';
 import { ParkMiller } from '../src/memtable/park-miller.js';
+import { TableBound } from '../src/memtable/table-bound.js';
 import { hasSequences, WriteBatch, WriteBatchReader } from '../src/format/write-batch.js';
 import { caught } from '@bloom/fixtures/caught';
 
@@ -81,6 +82,12 @@ describe('a batch', () => {
     expect(problem(keys.delete(new Uint8Array(1976)))).toBe('the keys need an index of up to 34816 bytes, half of maxBlockBytes is 32768');
   });
 
+  test('is small up to an eighth of the largest block less a usual one, and then fits whatever it has', () => {
+    const limits = { blockSize: 4096, maxBlockBytes: 2 ** 16 };
+    expect([0, 4096, 4097, 2 ** 16].map((byteLength) => isSmallBatch(byteLength, limits))).toEqual([true, true, false, false]);
+    expect(isSmallBatch(0, { blockSize: 4096, maxBlockBytes: 4096 })).toBe(false);
+  });
+
   test('is added to a memtable up to where it is damaged, one sequence after another', () => {
     const record = put(1, 2).delete(new Uint8Array(3)).append(put(4, 5)).encode(7n).slice(0, -1);
     const memtable = new Memtable(keyOrderOf(bytewiseComparator).compareInternalKeys);
@@ -114,6 +121,25 @@ describe('a batch', () => {
     const batch = put(10, 500).append(put(3, 1)).delete(new Uint8Array(7));
     const block = 128 + 10 + 8 + 500 + 64;
     expect(misfitOf(batch.encode(1n), { blockSize: 128, maxBlockBytes: block - 1 })).toContain(`a block of up to ${block} bytes`);
+  });
+});
+
+describe('a memtable', () => {
+  const limits = { blockSize: 4096, maxBlockBytes: 2 ** 16, writeBufferSize: 1000 };
+  /** What is known of a memtable of `count` keys, each of which takes 2,048 bytes of an index: 16 of them take half of the largest block. */
+  const memtableOf = (memoryUsage: number, count: number): Memtable => {
+    const tableBound = new TableBound();
+    for (let i = 0; i < count; i++) tableBound.addUserKey(1976, 0);
+    return { memoryUsage, tableBound } as unknown as Memtable;
+  };
+
+  test('has room in its index until that takes more than half of the largest block', () => {
+    expect([0, 1, 16, 17, 40].map((count) => hasIndexRoom(memtableOf(0, count), limits))).toEqual([true, true, true, false, false]);
+  });
+
+  test('is full when it takes more memory than the write buffer, or has no room in its index', () => {
+    const isFullOf = (memoryUsage: number, count: number): boolean => isFull(memtableOf(memoryUsage, count), limits);
+    expect([isFullOf(0, 0), isFullOf(1000, 16), isFullOf(1001, 16), isFullOf(1000, 17), isFullOf(1001, 17)]).toEqual([false, false, true, true, true]);
   });
 });
 

@@ -275,6 +275,14 @@ describe('a log that is appended to', () => {
     expect(await isReused([...keys, [1976, 0]], { maxBlockBytes: 2 ** 16 })).toBe(false);
   });
 
+  test('is one without operations where reuseLogs is empty, and none where it is false', async () => {
+    for (const log of [new Uint8Array(0), logOf([batchOf(1)])]) {
+      const isReused = async (reuseLogs: boolean | 'empty'): Promise<boolean> => (await stateOf(new WritableMemoryFolder(filesOf({ 4: log })), { reuseLogs })).log === 4n;
+      expect([await isReused(true), await isReused('empty'), await isReused(false)]).toEqual([true, true, false]);
+    }
+    expect(await stateOf(new WritableMemoryFolder(filesOf({ 4: logs[4] })), { reuseLogs: 'empty' })).toMatchObject({ tables: [6n], log: 7n });
+  });
+
   test('without a whole record is left unchanged if it is torn, and so is the MANIFEST', async () => {
     const folder = new WritableMemoryFolder(filesOf({ 4: logs[4].subarray(0, -1) }));
     const manifest = folder.files().get('MANIFEST-000002');
@@ -458,6 +466,25 @@ describe('a log that ends in the middle of a record', () => {
     expect([...folder.files().keys()]).toEqual([...files.keys()]);
     expect(await rejection(DatabaseReader.open(new MemoryFolder(files)))).toMatchObject({ ...damage, file: '000004.log' });
     expect((await verifyDatabase(new MemoryFolder(files))).findings).toMatchObject([{ ...damage, file: '000004.log' }]);
+  });
+
+  test('is damaged also where the later log was already opened to be appended to, which is closed again', async () => {
+    let open = 0;
+    class Counting extends WritableMemoryFolder {
+      override openForAppend(name: string): ReturnType<WritableMemoryFolder['openForAppend']> {
+        const file = super.openForAppend(name);
+        open++;
+        const close = file.close.bind(file);
+        file.close = () => {
+          open--;
+          return close();
+        };
+        return file;
+      }
+    }
+    const folder = new Counting(filesOf({ 4: cut(whole), 6: later }));
+    expect(await rejection(Database.open(folder, { reuseLogs: true }))).toMatchObject({ ...damage, file: '000004.log' });
+    expect(open).toBe(0);
   });
 
   test('is not damaged if no later log has records', async () => {
