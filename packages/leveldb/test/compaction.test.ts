@@ -3,7 +3,7 @@ import { bytewiseComparator } from '@bloom/sstable';
 import { encodeInternalKey, VALUE } from '@bloom/sstable/database';
 import { describe, expect, test } from 'vitest';
 import { CompactionWalk } from '../src/compact/compaction-walk.js';
-import { fullLevels, maxBytesOf } from '../src/compact/level-scores.js';
+import { fitsInLevel, fullLevels, isTooFull, maxBytesOf } from '../src/compact/level-scores.js';
 import { boundsOfUserKeys, Compaction, compactionOf, type CompactionState, pickCompaction } from '../src/compact/pick-compaction.js';
 import { levelForFlush } from '../src/compact/flush-level.js';
 import { LastKey } from '../src/compact/last-key.js';
@@ -112,9 +112,10 @@ describe('the tables that overlap a range of user keys', () => {
 });
 
 describe('the level that is compacted next', () => {
+  const zero = (count: number): FileMetadata[] => Array.from({ length: count }, (_, i) => file(10 + i, 'a', 'b'));
+
   test('is the fullest: level 0 by four tables, level n by 10^n MiB, and of two that are as full the upper one', () => {
     expect([1, 2, 3, 4, 5].map(maxBytesOf)).toEqual([10, 100, 1000, 10_000, 100_000].map((n) => n * MIB));
-    const zero = (count: number): FileMetadata[] => Array.from({ length: count }, (_, i) => file(10 + i, 'a', 'b'));
     expect(fullLevels(versionOf({}))).toEqual([]);
     expect(fullLevels(versionOf({ 0: zero(3), 1: [file(1, 'a', 'b', 10 * MIB - 1)] }))).toEqual([]);
     expect(fullLevels(versionOf({ 0: zero(4), 1: [file(1, 'a', 'b', 5 * MIB), file(2, 'c', 'd', 5 * MIB)] }))).toEqual([0, 1]);
@@ -123,6 +124,15 @@ describe('the level that is compacted next', () => {
     expect(fullLevels(versionOf(deep))).toEqual([4, 5, 1]);
     // The last level has no limit.
     expect(fullLevels(versionOf({ 5: [file(3, 'c', 'd', 100_000 * MIB)], 6: [file(2, 'c', 'd', 2 ** 50)] }))).toEqual([5]);
+  });
+
+  test('is none while the tables fit: less than four in level 0, and less than 10^n MiB in level n', () => {
+    expect([0, 3, 4, 5].map((count) => fitsInLevel(0, count, 2 ** 50))).toEqual([true, true, false, false]);
+    expect([10 * MIB - 1, 10 * MIB, 10 * MIB + 1].map((bytes) => fitsInLevel(1, 100, bytes))).toEqual([true, false, false]);
+    expect([100 * MIB - 1, 100 * MIB].map((bytes) => fitsInLevel(2, 0, bytes))).toEqual([true, false]);
+    expect(fitsInLevel(6, 1000, 2 ** 50)).toBe(true);
+    expect([isTooFull(versionOf({})), isTooFull(versionOf({ 0: zero(3) })), isTooFull(versionOf({ 0: zero(4) }))]).toEqual([false, false, true]);
+    expect(isTooFull(versionOf({ 2: [file(1, 'a', 'b', 100 * MIB)] }))).toBe(true);
   });
 
   test.each([
@@ -237,6 +247,26 @@ describe('the walk through a compaction', () => {
     expect([stops('h1'), stops('h2'), stops('j', 100), stops('j', 99), stops('z'), stops('zz')]).toEqual([true, false, false, true, false, false]);
   });
 
+  test('tells up to which key an output ends only by its size: the last one of the table two levels below that comes next', () => {
+    const grandparents = [file(1, 'a', 'b'), file(2, 'c', 'd@7')];
+    const walk = new CompactionWalk({ level: 1, inputs: [[], []], grandparents, below: [] }, order, MIB);
+    const boundAfter = (key: string, sequence?: number): Uint8Array | undefined => {
+      walk.stopsBefore(entryOf(key, sequence));
+      return walk.bound;
+    };
+    expect(walk.bound).toEqual(keyOf('b', 100));
+    expect([boundAfter('a'), boundAfter('b', 100)]).toEqual([keyOf('b', 100), keyOf('b', 100)]);
+    expect([boundAfter('b', 99), boundAfter('d', 7)]).toEqual([keyOf('d', 7), keyOf('d', 7)]);
+    expect([boundAfter('d', 6), boundAfter('z')]).toEqual([undefined, undefined]);
+    expect(new CompactionWalk({ level: 1, inputs: [[], []], grandparents: [], below: [] }, order, MIB).bound).toBeUndefined();
+  });
+
+  test('asks for older versions only where there are tables below', () => {
+    const hasTablesBelow = (...below: FileMetadata[][]): boolean => new CompactionWalk({ level: 1, inputs: [[], []], grandparents: [file(9, 'a', 'b')], below }, order, MIB).hasTablesBelow;
+    const tables = [file(1, 'a', 'b'), file(2, 'c', 'd')];
+    expect([hasTablesBelow(), hasTablesBelow([], []), hasTablesBelow([], tables), hasTablesBelow(tables, [], []), hasTablesBelow(tables)]).toEqual([false, false, true, true, true]);
+  });
+
   test('knows for each key whether a table below may hold an older version of it', () => {
     for (let seed = 0; seed < 200; seed++) {
       const random = seeded(seed);
@@ -268,6 +298,14 @@ describe('the compaction that is due', () => {
 
   test('is none while no level is full and no table was sought too often', () => {
     expect(picked(stateOf({ 0: [1, 2, 3].map((n) => file(n, 'a', 'b')), 1: [file(4, 'a', 'b', 10 * MIB - 1)] }))).toBeUndefined();
+  });
+
+  test('is the first one, unless that cannot be done: then each table is tried once, from the first one on', () => {
+    const state = stateOf(full, [[1, keyOf('c', 5)]]);
+    expect(pickCompaction(state, undefined)?.inputs.map(numbersOf)).toEqual([[2], []]);
+    const tried: number[][] = [];
+    const isNone = pickCompaction(state, undefined, ({ inputs }) => tried.push(numbersOf(inputs[0])) < 0);
+    expect([isNone, tried]).toEqual([undefined, [[2], [3], [1]]]);
   });
 
   test('begins with the first table after the level’s pointer, and at the end of the level with the first table', () => {

@@ -17,8 +17,8 @@ export function maxBytesOf(level: number): number {
 /** The levels in which a compaction is due, the fullest in relation to its limit first. Source: `VersionSet::Finalize`, which wants the first. */
 export function fullLevels({ levels, levelBytes }: Version): number[] {
   const scores = levelBytes.map((bytes, level) => (level === 0 ? levels[0]!.length / LEVEL_0_TRIGGER : bytes / maxBytesOf(level)));
-  // Of two levels that are as full, the upper one comes first.
-  return [...scores.keys()].filter((level) => scores[level]! >= 1).sort((a, b) => scores[b]! - scores[a]! || a - b);
+  // Of two levels that are as full, the upper one stays first.
+  return [...scores.keys()].filter((level) => scores[level]! >= 1).sort((a, b) => scores[b]! - scores[a]!);
 }
 
 /** Whether a level can hold `count` tables of `bytes` bytes without a compaction becoming due. */
