@@ -31,6 +31,8 @@ describe('the constructor', () => {
       expect(new BloomFilterPolicy(bitsPerKey).bitsPerKey).toBe(bitsPerKey);
     }
     expect(new BloomFilterPolicy().bitsPerKey).toBe(10);
+    // Not -0.
+    expect(new BloomFilterPolicy(-0).bitsPerKey).toBe(0);
   });
 
   test.each([-1, 0.5, 10.5, 2 ** 31, Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY])(
@@ -276,6 +278,7 @@ describe('keyMayMatch', () => {
     for (const bytes of [filter.buffer, hex(filter), new DataView(filter.buffer), undefined] as unknown as Uint8Array[]) {
       expect(() => policy.keyMayMatch(utf8('a'), bytes)).toThrow(/^filter must be a Uint8Array, got /);
       expect(() => policy.keysMayMatch(KeyBuffer.from([utf8('a')]), bytes)).toThrow(/^filter must be a Uint8Array, got /);
+      expect(() => policy.keyMayMatchRange(utf8('a'), 0, 1, bytes, 0, 2)).toThrow(/^filterBytes must be a Uint8Array, got /);
     }
     const answers = [0] as unknown as Uint8Array;
     expect(() => policy.keysMayMatch(KeyBuffer.from([utf8('a')]), filter, answers)).toThrow('answers must be a Uint8Array, got an Array');
@@ -288,6 +291,15 @@ describe('keyMayMatch', () => {
     expect(() => policy.keyMayMatch(key, filter)).toThrow('key must be a Uint8Array with its bytes');
     structuredClone(0, { transfer: [filter.buffer as ArrayBuffer] });
     expect(() => policy.keyMayMatch(utf8('a'), filter)).toThrow('filter must be a Uint8Array with its bytes');
+    expect(() => policy.keyMayMatchRange(utf8('a'), 0, 1, filter, 0, 0)).toThrow('filterBytes must be a Uint8Array with its bytes');
+  });
+
+  test('is found within other bytes, as is the key', () => {
+    const filter = make([utf8('a')]);
+    const bytes = Uint8Array.of(9, ...filter, 9, 9);
+    expect(policy.keyMayMatchRange(utf8('xa'), 1, 2, bytes, 1, 1 + filter.length)).toBe(true);
+    expect(policy.keyMayMatchRange(utf8('xa'), 0, 1, bytes, 1, 1 + filter.length)).toBe(policy.keyMayMatch(utf8('x'), filter));
+    expect(policy.keyMayMatchRange(utf8('xa'), 1, 2, new Uint8Array(0), 0, 0)).toBe(false);
   });
 
   test('changes neither key nor filter', () => {

@@ -120,3 +120,13 @@ describe('FilterBuffer', () => {
     },
   );
 });
+
+test('a FilterBuffer takes as many bytes as it may, refuses more, and tells how many those would be', () => {
+  const buffer = new FilterBuffer(10);
+  buffer.extend(4);
+  buffer.extend(6).fill(7);
+  expect(buffer.refusedLength).toBeUndefined();
+  expect(() => buffer.extend(3)).toThrow(new RangeError('filters would have 13 bytes, the limit is 10'));
+  expect([buffer.refusedLength, buffer.byteLength, hex(buffer.toBytes())]).toEqual([13, 10, '00'.repeat(4) + '07'.repeat(6)]);
+  expect(() => buffer.extend(0)).not.toThrow();
+});

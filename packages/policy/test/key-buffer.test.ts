@@ -233,6 +233,9 @@ describe('a key that is not a Uint8Array', () => {
     expect(() => {
       buffer.pushRange(key, 0, 0);
     }).toThrow(/^from must be a Uint8Array( with its bytes)?, got/);
+    expect(() => {
+      buffer.pushAll({ bytes: key, offsets: Uint32Array.of(0), length: 0 });
+    }).toThrow(/^keys\.bytes must be a Uint8Array( with its bytes)?, got/);
     for (const keys of [[utf8('a'), key], new Set([key])]) {
       expect(() => KeyBuffer.from(keys)).toThrow(/^key must be a Uint8Array( with its bytes)?, got/);
     }
