@@ -255,6 +255,18 @@ describe('a replay of a log', () => {
     expect(replay.tail).toBeUndefined();
     expect(runSync(folder, replay.readPiece())).toBe(false);
     expect(replay.tail).toMatchObject({ problem: 'cut payload' });
+    expect(replay.recordsEnd).toBe(logOf([put(1, 'a')]).length);
+  });
+
+  test('leaves out a record that was not finished when the next one began a block, without damage', () => {
+    const killed = logOf([put(1, 'a'), put(2, 'k'.repeat(40_000))]).subarray(0, 32_768);
+    const bytes = join(killed, logOf([put(2, 'b'), put(3, 'c')]));
+    const sequences: bigint[] = [];
+    const target: LogReplayTarget = { batch: ({ sequence }) => sequences.push(sequence) };
+    runSync(folder, new LogReplay(fileOf(bytes), '000009.log', target).readAll());
+    expect(sequences).toEqual([1n, 2n, 3n]);
+    const damaged = new LogReplay(fileOf(changed(bytes, 32_768 + 7, 0xff)), '000009.log', target);
+    expect(caught(() => runSync(folder, damaged.readAll()))).toMatchObject({ code: 'BLOOM_BAD_LOG', structure: 'log record', offset: 32_768, file: '000009.log' });
   });
 });
 
