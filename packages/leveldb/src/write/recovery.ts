@@ -17,6 +17,7 @@ import { isMissing, namesIn, type WritableFolder } from '../folder/writable-fold
 import type { Settings } from './database-options.js';
 import { type FolderHold, holdFolder } from './folder-hold.js';
 import { LiveFiles } from './live-files.js';
+import { mustBeLevelDb } from './foreign-folder.js';
 import { deleteIfPossible } from './obsolete-files.js';
 import { LiveLog } from './live-log.js';
 import { recoverLogs } from './log-recovery.js';
@@ -48,16 +49,22 @@ export async function holdDatabaseFolder(folder: WritableFolder, settings: Setti
   }
 }
 
-/** @throws DatabaseError `BLOOM_DATABASE_MISSING` with this problem unless the folder has a database. Nothing is written, not even the file LOCK. */
+/**
+ * Nothing is written, not even the file LOCK.
+ *
+ * @throws DatabaseError `BLOOM_DATABASE_MISSING` with this problem unless the folder has a database; UnsupportedError
+ *   `BLOOM_UNSUPPORTED_FORMAT` when it is another engine's.
+ */
 export async function mustHaveDatabase(folder: WritableFolder, problem: string): Promise<void> {
-  let cause: unknown;
+  let names: readonly string[];
   try {
-    if ((await folder.list()).includes(CURRENT)) return;
+    names = await folder.list();
   } catch (error) {
     if (!isMissing(error)) throw error;
-    cause = error;
+    throw new DatabaseError('BLOOM_DATABASE_MISSING', problem, { cause: error });
   }
-  throw new DatabaseError('BLOOM_DATABASE_MISSING', problem, { cause });
+  await mustBeLevelDb(folder);
+  if (!names.includes(CURRENT)) throw new DatabaseError('BLOOM_DATABASE_MISSING', problem);
 }
 
 /** @throws DatabaseError or CorruptionError when the names in a folder show that it is not to be opened. */

@@ -21,7 +21,6 @@ import { type DatabaseOptions, settingsOf } from './database-options.js';
 import { mustLeaveNumbers } from './file-numbers.js';
 import { provideFittedFilters } from './fitted-filters.js';
 import { holdFolder } from './folder-hold.js';
-import { mustBeLevelDb } from './foreign-folder.js';
 import { deleteIfPossible } from './obsolete-files.js';
 import { mustHaveDatabase, mustHaveTables } from './recovery.js';
 import { VersionSet } from './version-set.js';
@@ -82,7 +81,6 @@ export async function refilterDatabase(folder: WritableFolder, options: Refilter
   provideFittedFilters(FittedBloomFilterPolicy);
   const settings = settingsOf({ ...others, filterPolicy });
   await mustHaveDatabase(folder, `the database of ${folder.name ?? 'the folder'} does not exist: there is no CURRENT`);
-  await mustBeLevelDb(folder);
   const hold = await holdFolder(folder, settings);
   const work = async (): Promise<RefilterReport> => {
     const { comparator, opening, maxBlockBytes } = settings;
