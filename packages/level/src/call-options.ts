@@ -164,13 +164,13 @@ export function mustBeClearable(options: unknown, encodingOf: ((keyEncoding: unk
   for (const name of ['gt', 'gte', 'lt', 'lte', 'limit', 'reverse', 'snapshot'] satisfies (keyof typeof RANGE_OPTIONS)[]) {
     // abstract-level ignores inherited bounds, and copies only an object's own options.
     if (name in range && !Object.hasOwn(range, name)) {
-      throw new TypeError(`${name} of BloomLevel.clear is inherited and would be ignored, so other entries might be deleted than intended: make it an option of the object itself`);
+      throw new TypeError(`${name} of BloomLevel.clear is inherited and would be ignored, so it might delete entries that it was not meant to: make it an option of the object itself`);
     }
   }
   for (const name of ['gt', 'gte', 'lt', 'lte'] satisfies (keyof ClearRange)[]) {
     if (!(name in range)) continue;
     const problem = range[name] === undefined ? 'is undefined' : encodingOf !== undefined && encodingOf(range.keyEncoding).encode(range[name]) === undefined ? 'is undefined in its encoding' : undefined;
-    if (problem !== undefined) throw new TypeError(`${name} of BloomLevel.clear ${problem}, so other entries might be deleted than intended: leave it out`);
+    if (problem !== undefined) throw new TypeError(`${name} of BloomLevel.clear ${problem}, so it might delete entries that it was not meant to: leave it out`);
   }
   const { limit } = range;
   if (limit === undefined || limit === Infinity || (Number.isSafeInteger(limit) && (limit as number) >= -1)) return;

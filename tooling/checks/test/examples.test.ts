@@ -8,7 +8,7 @@ const examples = join(import.meta.dirname, '../../../examples');
 const names = readdirSync(examples, { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() && entry.name !== 'node_modules' ? [entry.name] : []));
 
 const MAX_PROGRAM_LINES = 40;
-const MAX_README_LINES = 12;
+const MAX_README_LINES = 10;
 
 /** The output of `npm start` as a README shows it. */
 const SHOWN_OUTPUT = /^```console\n\$ npm start -s\n(?<output>[^]*?)^```$/m;

@@ -16,8 +16,8 @@ import type { FileMetadata, VersionEdit } from '../format/version-edit.js';
 import { isMissing, namesIn, type WritableFolder } from '../folder/writable-folder.js';
 import type { Settings } from './database-options.js';
 import { type FolderHold, holdFolder } from './folder-hold.js';
-import { LiveFiles } from './live-files.js';
 import { mustBeLevelDb } from './foreign-folder.js';
+import { LiveFiles } from './live-files.js';
 import { deleteIfPossible } from './obsolete-files.js';
 import { LiveLog } from './live-log.js';
 import { recoverLogs } from './log-recovery.js';
@@ -50,7 +50,7 @@ export async function holdDatabaseFolder(folder: WritableFolder, settings: Setti
 }
 
 /**
- * Nothing is written, not even the file LOCK.
+ * Checks that a folder has a database of LevelDB, and writes nothing, not even the file LOCK.
  *
  * @throws DatabaseError `BLOOM_DATABASE_MISSING` with this problem unless the folder has a database; UnsupportedError
  *   `BLOOM_UNSUPPORTED_FORMAT` when it is another engine's.

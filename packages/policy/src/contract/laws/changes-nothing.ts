@@ -45,7 +45,7 @@ function asks(trial: Trial, keys: readonly Uint8Array[], asked: readonly Uint8Ar
       if (!sameBytes(filter!, made)) return `keyMayMatch changed the filter ${show(made)} to ${show(filter!)}${how}`;
       if (!sameBytes(around, before)) return `keyMayMatch changed bytes around the key ${show(key)} or the filter ${show(made)}`;
       const areLongOnesSearched = turn % TURNS_PER_LONG_LIST === 0;
-      // Object.keys lists each byte too, which takes 0.2 s for a megabyte.
+      // Object.keys lists each byte too, which takes 0.1 s for a megabyte.
       if (areLongOnesSearched) detach(around.buffer);
       for (const [name, array] of [['key', lentKey!], ['filter', filter!]] as const) {
         const isSearched = array.length < SHORT_BYTES || areLongOnesSearched;
