@@ -52,7 +52,7 @@ const guides = [
       { text: 'Commands', link: '/commands' },
       { text: 'Errors', link: '/errors/' },
       { text: 'Reference', link: '/reference/' },
-      { text: 'The public classes', link: '/interface' },
+      { text: 'The public classes', link: '/public-classes' },
       { text: 'Speed', link: '/speed' },
       { text: 'All figures', link: '/results' },
       { text: 'Changelogs', link: '/changelogs' },
@@ -111,7 +111,7 @@ export default defineConfig({
     ],
     sidebar: {
       '/errors/': [{ text: 'Errors', items: [{ text: 'All', link: '/errors/' }, ...links([...errorCodes().keys()], 'errors')] }],
-      '/reference/': [{ text: 'Reference', items: [{ text: 'All', link: '/reference/' }, { text: 'The public classes', link: '/interface' }, ...(existsSync(reference) ? referenceTree() : [])] }],
+      '/reference/': [{ text: 'Reference', items: [{ text: 'All', link: '/reference/' }, { text: 'The public classes', link: '/public-classes' }, ...(existsSync(reference) ? referenceTree() : [])] }],
       '/': guides,
     },
     outline: [2, 3],

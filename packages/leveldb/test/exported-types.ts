@@ -14,7 +14,7 @@ export interface Callable {
 }
 
 /** What the packages export, as the type checker sees it. */
-export class InterfaceFacts {
+export class ExportedTypes {
   readonly #checker: ts.TypeChecker;
   readonly #exports = new Map<string, ts.Symbol>();
 

@@ -1,4 +1,4 @@
-// Makes the tables of the site's page "The public classes" from the types: `npx vitest run interface-table -u` writes them. The last
+// Makes the tables of the site's page "The public classes" from the types: `npx vitest run public-classes -u` writes them. The last
 // two columns, errors and reasons, are written by hand.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,14 +6,14 @@ import { Database, DatabaseReader, MemoryFolder, SyncDatabaseReader, WritableMem
 import { MemorySink, MemorySource, SyncTable, Table, TableBuilder } from '@bloom/sstable';
 import { DatabaseTable, internalKeyComparator, SyncDatabaseTable } from '@bloom/sstable/database';
 import { describe, expect, test } from 'vitest';
-import { type Callable, InterfaceFacts } from './interface-facts.js';
+import { type Callable, ExportedTypes } from './exported-types.js';
 
-const facts = new InterfaceFacts();
+const facts = new ExportedTypes();
 const BOUNDS = ['gt', 'gte', 'lt', 'lte', 'prefix'];
 const RANGE = [...BOUNDS, 'reverse', 'limit', 'fillCache'];
 const PRESENT = '✓';
 
-interface InterfaceTable {
+interface ClassTable {
   readonly kind: 'member' | 'option';
   /** The classes, or the calls. */
   readonly columns: readonly string[];
@@ -21,7 +21,7 @@ interface InterfaceTable {
 }
 
 /** The tables of a Markdown text whose first column is `member` or `option`. */
-function tablesOf(markdown: string): InterfaceTable[] {
+function tablesOf(markdown: string): ClassTable[] {
   return markdown.split('\n\n').flatMap((paragraph) => {
     const lines = paragraph.trim().split('\n');
     const [head = [], , ...body] = lines.map((line) => line.split('|').slice(1, -1).map((cell) => cell.trim()));
@@ -38,7 +38,7 @@ function tablesOf(markdown: string): InterfaceTable[] {
   });
 }
 
-const PAGE = join(import.meta.dirname, '../../../apps/site/pages/interface.md');
+const PAGE = join(import.meta.dirname, '../../../apps/site/pages/public-classes.md');
 const page = readFileSync(PAGE, 'utf8');
 const tables = tablesOf(page);
 
@@ -53,7 +53,7 @@ function cellOf(name: string, member: Callable | undefined): string {
 }
 
 /** The cells of a table by its rows, as the types have them. */
-function cellsOf({ kind, columns }: InterfaceTable): Map<string, string[]> {
+function cellsOf({ kind, columns }: ClassTable): Map<string, string[]> {
   const rows = new Map<string, string[]>();
   for (const [i, column] of columns.entries()) {
     const cells: Iterable<readonly [string, string]> =
@@ -107,7 +107,7 @@ function withoutAsync(name: string): string {
   return name.replace('[Symbol.async', '[Symbol.').replace(/Symbol\.([A-Z])/, (_, first: string) => `Symbol.${first.toLowerCase()}`);
 }
 
-describe('the interface table', () => {
+describe('the table of the public classes', () => {
   test('has each member and each option, and nothing else', async () => {
     await expect(page.split('\n\n').map(made).join('\n\n')).toMatchFileSnapshot(PAGE);
   });
