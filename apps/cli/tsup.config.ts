@@ -8,7 +8,7 @@ const EXPLORER = '../explorer/dist';
 const OF_SITES = new Set(['404.html', 'link-picture.png', 'service-worker.js']);
 
 const command = {
-  ...program(['src/bloom.ts', 'src/program.ts', 'src/decoding-thread.ts', 'src/merging-thread.ts', 'src/sorting-thread.ts', 'src/thread-plugins.ts']),
+  ...program(['src/bloom.ts', 'src/program.ts', 'src/decoding-worker.ts', 'src/merging-worker.ts', 'src/sorting-worker.ts', 'src/thread-plugins.ts']),
   // One file with everything in it, which starts in a third of the time of many. CommonJS, because then Node need not start
   // its loader of ES modules.
   format: 'cjs',

@@ -43,7 +43,7 @@ export class DecodingThread {
   /** @param state the state of the decoding so far. @returns undefined if a thread cannot be used. */
   static start(form: InputForm, state: DecoderState): DecodingThread | undefined {
     const order: DecodingOrder = { form, state };
-    const thread = WorkerThread.start('decoding-thread.cjs', order);
+    const thread = WorkerThread.start('decoding-worker.cjs', order);
     return thread && new DecodingThread(thread);
   }
 

@@ -138,7 +138,7 @@ export class EntrySorter {
   #startThread(): void {
     const { plugins, isInternal = false } = this.#options;
     const order: SortingOrder = { plugins, isInternal };
-    this.#thread = WorkerThread.start('sorting-thread.cjs', order);
+    this.#thread = WorkerThread.start('sorting-worker.cjs', order);
   }
 }
 

@@ -32,7 +32,7 @@ export class MergingThread implements BatchSource {
   /** @returns undefined if a thread is not worth it or cannot be started. */
   static start(files: MergeOrder['files']): MergingThread | undefined {
     const bytes = files.reduce((sum, { byteLength }) => sum + byteLength, 0);
-    const thread = bytes <= BYTES_HERE ? undefined : WorkerThread.start('merging-thread.cjs');
+    const thread = bytes <= BYTES_HERE ? undefined : WorkerThread.start('merging-worker.cjs');
     return thread && new MergingThread(thread);
   }
 
