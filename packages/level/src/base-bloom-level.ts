@@ -25,12 +25,12 @@ import {
 import { LevelSnapshot } from './level-snapshot.js';
 import type { ItemForm, LevelStore, Signal, StoreSnapshot, StoreWalk } from './level-store.js';
 import type { ByteRange } from './range-walk.js';
-import { boundOf, type Stored, type StoredFormat } from './stored-format.js';
+import { boundOf, type Stored, type EncodingFormat } from './encoding-formats.js';
 
 /** What abstract-level hands over with a read. */
 interface ReadOptions {
-  readonly keyEncoding: StoredFormat;
-  readonly valueEncoding: StoredFormat;
+  readonly keyEncoding: EncodingFormat;
+  readonly valueEncoding: EncodingFormat;
   readonly snapshot?: unknown;
 }
 

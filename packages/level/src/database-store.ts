@@ -1,10 +1,10 @@
 import { type ClearRange, ClosedError, type CursorEntry, Database, DatabaseError, type DatabaseReader, type DatabaseSnapshot, type WritableFolder, WriteBatch } from '@bloom/leveldb';
 import { LevelError, levelErrorOf, lost } from './level-error.js';
-import type { ByteFormats } from './byte-formats.js';
+import type { HostFormats } from './host-formats.js';
 import { LentKeys } from './lent-keys.js';
 import type { Item, ItemForm, LevelStore, StoreBatch, StoreSnapshot, StoreWalk, WalkOptions } from './level-store.js';
 import { type ByteRange, RangeWalk } from './range-walk.js';
-import { bytesIn, bytesOf, makerOf, type Stored, type StoredFormat } from './stored-format.js';
+import { bytesIn, bytesOf, makerOf, type Stored, type EncodingFormat } from './encoding-formats.js';
 
 const SYNCED = { sync: true } as const;
 /** A written batch of at most this many bytes is cleared and used again, so that its memory need not grow for each batch. */
@@ -28,7 +28,7 @@ interface Common {
 /** The store of a level: a database, or a reader of a database that others write. */
 export class DatabaseStore implements LevelStore {
   readonly #opened: Database | DatabaseReader;
-  readonly #formats: ByteFormats;
+  readonly #formats: HostFormats;
   readonly #keys: LentKeys;
   /** Pending reads, and writes to a shared database, for which `close` waits. */
   #reading = 0;
@@ -42,7 +42,7 @@ export class DatabaseStore implements LevelStore {
   readonly #sharing: Sharing;
 
   /** @param folder of a database whose folder may be deleted while it is open. */
-  constructor(opened: Database | DatabaseReader, formats: ByteFormats, folder?: WritableFolder, sharing: Sharing = {}, common: Common = { clearings: 0, hasWritingEnded: false }) {
+  constructor(opened: Database | DatabaseReader, formats: HostFormats, folder?: WritableFolder, sharing: Sharing = {}, common: Common = { clearings: 0, hasWritingEnded: false }) {
     this.#sharing = sharing;
     this.#common = common;
     this.#folder = folder;
@@ -56,7 +56,7 @@ export class DatabaseStore implements LevelStore {
     return new DatabaseStore(this.#opened, this.#formats, this.#folder, { ...this.#sharing, end }, this.#common);
   }
 
-  get(key: Stored, format: StoredFormat, snapshot: StoreSnapshot | undefined): Stored | undefined | Promise<Stored | undefined> {
+  get(key: Stored, format: EncodingFormat, snapshot: StoreSnapshot | undefined): Stored | undefined | Promise<Stored | undefined> {
     const coming = comingOf(snapshot);
     if (coming !== undefined) {
       const own = ownKey(key);
@@ -71,7 +71,7 @@ export class DatabaseStore implements LevelStore {
     return value instanceof Promise ? this.#during(value) : value;
   }
 
-  getSync(key: Stored, format: StoredFormat, snapshot: StoreSnapshot | undefined): Stored | undefined {
+  getSync(key: Stored, format: EncodingFormat, snapshot: StoreSnapshot | undefined): Stored | undefined {
     const database = this.#writable('getSync()', 'LEVEL_NOT_SUPPORTED');
     try {
       return database.getAsSync(this.#keys.bytesOf(key), makerOf(this.#formats, format), readingOf(snapshot));
@@ -80,7 +80,7 @@ export class DatabaseStore implements LevelStore {
     }
   }
 
-  getMany(keys: readonly Stored[], format: StoredFormat, snapshot: StoreSnapshot | undefined): Promise<(Stored | undefined)[]> {
+  getMany(keys: readonly Stored[], format: EncodingFormat, snapshot: StoreSnapshot | undefined): Promise<(Stored | undefined)[]> {
     const coming = comingOf(snapshot);
     if (coming !== undefined) {
       const own = keys.map(ownKey);
@@ -340,11 +340,11 @@ function clearRangeOf({ gt, gte, lt, lte, reverse }: ByteRange, snapshot: StoreS
 
 class DatabaseBatch implements StoreBatch {
   #batch: WriteBatch;
-  readonly #formats: ByteFormats;
+  readonly #formats: HostFormats;
   readonly #write: (sync: boolean) => Promise<void>;
 
   /** @param write writes the batch, which then belongs to someone else. */
-  constructor(batch: WriteBatch, formats: ByteFormats, write: (sync: boolean) => Promise<void>) {
+  constructor(batch: WriteBatch, formats: HostFormats, write: (sync: boolean) => Promise<void>) {
     this.#batch = batch;
     this.#formats = formats;
     this.#write = write;
@@ -390,7 +390,7 @@ export class DatabaseWalk implements StoreWalk {
   readonly #countsValues: boolean;
 
   /** @param during counts a read for which `close` of the store waits. */
-  constructor(walk: RangeWalk | Promise<RangeWalk>, formats: ByteFormats, form: ItemForm, during: (reading: Promise<void>) => Promise<void>) {
+  constructor(walk: RangeWalk | Promise<RangeWalk>, formats: HostFormats, form: ItemForm, during: (reading: Promise<void>) => Promise<void>) {
     const { kind, keyFormat, valueFormat, withKeys, withValues } = form;
     const makeKey = makerOf(formats, keyFormat);
     const makeValue = makerOf(formats, valueFormat);

@@ -1,6 +1,6 @@
 /** The calls of `BloomLevel` about a whole folder. */
 import { Database, DatabaseError, DatabaseReader, type Folder, type RepairOptions, type RepairReport, type WritableFolder } from '@bloom/leveldb';
-import type { ByteFormats } from './byte-formats.js';
+import type { HostFormats } from './host-formats.js';
 import { databaseOptionsOf, readerOptionsOf } from './database-options.js';
 import { DatabaseStore } from './database-store.js';
 import { LevelError, levelErrorOf } from './level-error.js';
@@ -8,12 +8,12 @@ import type { OpenOptions } from './level-options.js';
 import type { LevelStore } from './level-store.js';
 
 /** Opens the database of a folder. */
-export async function openDatabase(folder: WritableFolder, options: OpenOptions, formats: ByteFormats): Promise<LevelStore> {
+export async function openDatabase(folder: WritableFolder, options: OpenOptions, formats: HostFormats): Promise<LevelStore> {
   return new DatabaseStore(await Database.open(folder, databaseOptionsOf(options)), formats, folder);
 }
 
 /** Opens the database of a folder for reading only. */
-export async function openReader(folder: Folder, options: OpenOptions, formats: ByteFormats): Promise<LevelStore> {
+export async function openReader(folder: Folder, options: OpenOptions, formats: HostFormats): Promise<LevelStore> {
   if (options.errorIfExists === true) throw new TypeError('errorIfExists must be false with readOnly, which opens a database that exists');
   return new DatabaseStore(await DatabaseReader.open(folder, readerOptionsOf(options)), formats);
 }

@@ -2,7 +2,7 @@ import { AbstractChainedBatch, type AbstractChainedBatchDelOptions, type Abstrac
 import { BATCH_FORMS, mustBeArguments } from './call-options.js';
 import type { ChainedBatchWriteOptions } from './level-options.js';
 import type { StoreBatch } from './level-store.js';
-import type { Stored } from './stored-format.js';
+import type { Stored } from './encoding-formats.js';
 
 /** The chained batch of `BloomLevel.batch()`. */
 export class LevelBatch<Level, K, V> extends AbstractChainedBatch<Level, K, V> {

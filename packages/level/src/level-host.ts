@@ -1,5 +1,5 @@
 import type { Folder, WritableFolder } from '@bloom/leveldb';
-import type { ByteFormats } from './byte-formats.js';
+import type { HostFormats } from './host-formats.js';
 import type { OpenOptions } from './level-options.js';
 import type { LevelStore } from './level-store.js';
 
@@ -7,7 +7,7 @@ import type { LevelStore } from './level-store.js';
 export type StoreOpener = (options: OpenOptions) => Promise<LevelStore>;
 
 /** The differences between hosts. */
-export interface LevelHost extends ByteFormats {
+export interface LevelHost extends HostFormats {
   /** Opens the database of a folder. In pages, this loads the code of databases, which a page whose database is in a worker does not need. */
   openFolder(folder: WritableFolder, options: OpenOptions): Promise<LevelStore>;
   /** The same for levels that only read. */

@@ -1,8 +1,8 @@
 import { AbstractIterator, AbstractKeyIterator, AbstractValueIterator } from 'abstract-level';
-import type { ByteFormats } from './byte-formats.js';
+import type { HostFormats } from './host-formats.js';
 import type { Item, Signal, StoreWalk } from './level-store.js';
 import { ReadAheadLoop } from './read-ahead-loop.js';
-import { boundOf, type Stored } from './stored-format.js';
+import { boundOf, type Stored } from './encoding-formats.js';
 
 /** The most entries that `next` reads ahead, so that a loop over `next` lets other work run. */
 const MAX_READ_AHEAD = 1000;
@@ -51,7 +51,7 @@ const ENDED: StoreWalk = { readAheadBytes: 0, seek: () => undefined, read: () =>
 /** The items of a walk in the order of their keys: entries, keys or values, some of them read ahead. */
 class ItemReader<T extends Item> {
   #walk: StoreWalk;
-  readonly #formats: ByteFormats;
+  readonly #formats: HostFormats;
   readonly #highWaterMark: number;
   readonly #signal: Signal | undefined;
   /** Whether the iterator uses a snapshot of the caller's: abstract-level checks with each item that it is still open. */
@@ -63,7 +63,7 @@ class ItemReader<T extends Item> {
   /** Whether the next read is the first since the beginning or a `seek`: usually only one entry is needed then. */
   #isFirst = true;
 
-  constructor(walk: StoreWalk, formats: ByteFormats, options: IteratorOptions) {
+  constructor(walk: StoreWalk, formats: HostFormats, options: IteratorOptions) {
     this.#walk = walk;
     this.#formats = formats;
     const { highWaterMarkBytes, signal, snapshot } = options;
@@ -174,7 +174,7 @@ export class EntryIterator<Database, K, V> extends AbstractIterator<Database, K,
   readonly #items: ItemReader<Entry>;
   readonly #decode: ((entry: Entry) => [K, V]) | undefined;
 
-  constructor(db: Database, walk: StoreWalk, formats: ByteFormats, options: IteratorOptions) {
+  constructor(db: Database, walk: StoreWalk, formats: HostFormats, options: IteratorOptions) {
     super(db, options as object);
     this.#items = new ItemReader(walk, formats, options);
     const [keys, values] = [decoderIn(options, KEY_DECODER), decoderIn(options, VALUE_DECODER)];
@@ -222,7 +222,7 @@ export class KeyIterator<Database, K> extends AbstractKeyIterator<Database, K> {
   readonly #items: ItemReader<Stored>;
   readonly #decode: ((key: Stored) => K) | undefined;
 
-  constructor(db: Database, walk: StoreWalk, formats: ByteFormats, options: IteratorOptions) {
+  constructor(db: Database, walk: StoreWalk, formats: HostFormats, options: IteratorOptions) {
     super(db, options as object);
     this.#items = new ItemReader(walk, formats, options);
     const keys = decoderIn(options, KEY_DECODER);
@@ -268,7 +268,7 @@ export class ValueIterator<Database, K, V> extends AbstractValueIterator<Databas
   readonly #items: ItemReader<Stored>;
   readonly #decode: ((value: Stored) => V) | undefined;
 
-  constructor(db: Database, walk: StoreWalk, formats: ByteFormats, options: IteratorOptions) {
+  constructor(db: Database, walk: StoreWalk, formats: HostFormats, options: IteratorOptions) {
     super(db, options as object);
     this.#items = new ItemReader(walk, formats, options);
     const values = decoderIn(options, VALUE_DECODER);

@@ -1,6 +1,6 @@
 import type { AsyncReadOptions } from '@bloom/leveldb';
 import type { ByteRange } from './range-walk.js';
-import type { Stored, StoredFormat } from './stored-format.js';
+import type { Stored, EncodingFormat } from './encoding-formats.js';
 
 export type Signal = NonNullable<AsyncReadOptions['signal']>;
 
@@ -10,8 +10,8 @@ export type Item = Stored | [key: Stored | undefined, value: Stored | undefined]
 /** The parts of each entry that a walk returns, and their formats. */
 export interface ItemForm {
   readonly kind: 'entries' | 'keys' | 'values';
-  readonly keyFormat: StoredFormat;
-  readonly valueFormat: StoredFormat;
+  readonly keyFormat: EncodingFormat;
+  readonly valueFormat: EncodingFormat;
   /** Whether entries have their keys, and their values. */
   readonly withKeys: boolean;
   readonly withValues: boolean;
@@ -53,9 +53,9 @@ export interface StoreBatch {
 /** The data of a level while it is open: a database in this thread, or one in a worker. Its errors have the codes of levels. */
 export interface LevelStore {
   /** Returns no promise if the value is in memory. */
-  get(key: Stored, format: StoredFormat, snapshot: StoreSnapshot | undefined): Stored | undefined | Promise<Stored | undefined>;
-  getSync(key: Stored, format: StoredFormat, snapshot: StoreSnapshot | undefined): Stored | undefined;
-  getMany(keys: readonly Stored[], format: StoredFormat, snapshot: StoreSnapshot | undefined): Promise<(Stored | undefined)[]>;
+  get(key: Stored, format: EncodingFormat, snapshot: StoreSnapshot | undefined): Stored | undefined | Promise<Stored | undefined>;
+  getSync(key: Stored, format: EncodingFormat, snapshot: StoreSnapshot | undefined): Stored | undefined;
+  getMany(keys: readonly Stored[], format: EncodingFormat, snapshot: StoreSnapshot | undefined): Promise<(Stored | undefined)[]>;
   has(key: Stored, snapshot: StoreSnapshot | undefined): Promise<boolean>;
   hasMany(keys: readonly Stored[], snapshot: StoreSnapshot | undefined): Promise<boolean[]>;
   put(key: Stored, value: Stored, sync: boolean): Promise<void>;

@@ -1,5 +1,5 @@
 import { putAscii } from './ascii-text.js';
-import type { ByteFormats } from './byte-formats.js';
+import type { HostFormats } from './host-formats.js';
 
 /**
  * Up to so many characters, a loop takes less time than the encoder. In Chromium, whose `encode` takes 1.0 to 1.8 µs for 4 to 256
@@ -12,7 +12,7 @@ const encoder = new TextEncoder();
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
 /** Text and plain bytes, on hosts without Node's `Buffer`. A worker needs no `Buffer`s, because messages turn them into plain bytes. */
-export const webFormats: ByteFormats = {
+export const webFormats: HostFormats = {
   bytesOf: (text) => {
     const { length } = text;
     if (length > MAX_LOOPED_CHARACTERS) return encoder.encode(text);

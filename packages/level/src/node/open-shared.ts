@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
 import { resolve } from 'node:path';
 import type { DatabaseError } from '@bloom/leveldb';
-import type { ByteFormats } from '../byte-formats.js';
+import type { HostFormats } from '../host-formats.js';
 import type { OpenOptions } from '../level-options.js';
 import type { DatabaseStore } from '../database-store.js';
 import type { LevelStore } from '../level-store.js';
@@ -36,7 +36,7 @@ const RECEIVED: ReceivedBytes = {
 };
 
 /** Opens the database of a folder for this thread: in this thread, or in the thread of the process that has it open. */
-export async function openShared(location: string, options: OpenOptions, formats: ByteFormats): Promise<LevelStore> {
+export async function openShared(location: string, options: OpenOptions, formats: HostFormats): Promise<LevelStore> {
   if (options.lock === 'none') throw new TypeError("multithreading needs the lock of the folder: it cannot be used with lock: 'none'");
   const path = resolve(location);
   const makeDatabase = (): SharedDatabase => new SharedDatabase(new NodePlace(path), formats, {});

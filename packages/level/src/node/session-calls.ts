@@ -1,4 +1,4 @@
-import type { Stored, StoredFormat } from '../stored-format.js';
+import type { Stored, EncodingFormat } from '../encoding-formats.js';
 import type { Held, Request } from '../worker/level-messages.js';
 import { LevelSession } from '../worker/level-session.js';
 import { PendingCalls } from '../worker/pending-calls.js';
@@ -27,7 +27,7 @@ export class SessionCalls extends PendingCalls {
     this.sendAsked();
   }
 
-  getNow(key: Stored, format: StoredFormat, snapshot: Held | undefined): Stored | undefined {
+  getNow(key: Stored, format: EncodingFormat, snapshot: Held | undefined): Stored | undefined {
     this.sendAsked();
     return this.#session.getNow(key, format, snapshot);
   }

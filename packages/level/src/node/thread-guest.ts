@@ -3,7 +3,7 @@ import { threadId } from 'node:worker_threads';
 import type { DatabaseError } from '@bloom/leveldb';
 import { LevelError, levelErrorOf } from '../level-error.js';
 import type { OpenOptions } from '../level-options.js';
-import type { Stored, StoredFormat } from '../stored-format.js';
+import type { Stored, EncodingFormat } from '../encoding-formats.js';
 import { HeldStates, repeatedRequests } from '../worker/held-states.js';
 import type { Answer, Held, LevelCall, Request } from '../worker/level-messages.js';
 import { LevelSession } from '../worker/level-session.js';
@@ -141,7 +141,7 @@ export class ThreadGuest extends PendingCalls {
     if (this.own === undefined) ThreadHost.sessionOf(this.client, this.owner!.owner)?.beginWaiting();
   }
 
-  getNow(key: Stored, format: StoredFormat, snapshot: Held | undefined): Stored | undefined {
+  getNow(key: Stored, format: EncodingFormat, snapshot: Held | undefined): Stored | undefined {
     const session = this.#sessionHere();
     return session === undefined ? this.callNow(['get', key, format, snapshot], this.wait) : session.getNow(key, format, snapshot, this.held.sequenceOf(snapshot));
   }

@@ -12,7 +12,7 @@ import type { RepairReport } from '@bloom/leveldb';
 import type { OpenOptions } from '../level-options.js';
 import type { Item, ItemForm } from '../level-store.js';
 import type { ByteRange } from '../range-walk.js';
-import type { Stored, StoredFormat } from '../stored-format.js';
+import type { Stored, EncodingFormat } from '../encoding-formats.js';
 
 /** A snapshot, or a walk: numbers that the page assigns. */
 export type Held = number;
@@ -23,8 +23,8 @@ export interface LevelCalls {
   close(): Promise<void>;
   destroy(): Promise<void>;
   repair(): Promise<RepairReport>;
-  get(key: Stored, format: StoredFormat, snapshot: Held | undefined): Promise<Stored | undefined>;
-  getMany(keys: readonly Stored[], format: StoredFormat, snapshot: Held | undefined): Promise<(Stored | undefined)[]>;
+  get(key: Stored, format: EncodingFormat, snapshot: Held | undefined): Promise<Stored | undefined>;
+  getMany(keys: readonly Stored[], format: EncodingFormat, snapshot: Held | undefined): Promise<(Stored | undefined)[]>;
   has(key: Stored, snapshot: Held | undefined): Promise<boolean>;
   hasMany(keys: readonly Stored[], snapshot: Held | undefined): Promise<boolean[]>;
   put(key: Stored, value: Stored, sync: boolean): Promise<void>;

@@ -10,7 +10,7 @@
  *     channel    `@bloom/level PATH`             { hello: CLIENT } of those who look for the worker; { owner: CLIENT } of that worker
  *     channel    `@bloom/level client CLIENT`    { owner: CLIENT }, then requests and answers
  */
-import type { ByteFormats } from '../byte-formats.js';
+import type { HostFormats } from '../host-formats.js';
 import type { OpenOptions } from '../level-options.js';
 import { browser, type MessagePortLike } from './browser-parts.js';
 import { HeldStates, repeatedRequests } from './held-states.js';
@@ -59,7 +59,7 @@ export class LevelServer {
   private readonly waiting = new AbortController();
 
   /** @param onEnd called when the worker has nothing left to do. */
-  constructor({ path, client }: Greeting, port: MessagePortLike, formats: ByteFormats, options: ServeOptions, onEnd: () => void) {
+  constructor({ path, client }: Greeting, port: MessagePortLike, formats: HostFormats, options: ServeOptions, onEnd: () => void) {
     this.path = path;
     this.client = client;
     this.port = port;

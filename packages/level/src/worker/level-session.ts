@@ -1,7 +1,7 @@
 import { lost, notOpen } from '../level-error.js';
 import type { OpenOptions } from '../level-options.js';
 import type { DatabaseStore, DatabaseWalk, SequenceSnapshot } from '../database-store.js';
-import type { Stored, StoredFormat } from '../stored-format.js';
+import type { Stored, EncodingFormat } from '../encoding-formats.js';
 import type { Answer, Held, LevelCalls, Request } from './level-messages.js';
 import { RepeatOrder } from './repeat-order.js';
 import { sentErrorOf } from './sent-error.js';
@@ -86,7 +86,7 @@ export class LevelSession implements DatabaseUser {
    *
    * @param sequence of the snapshot, if it was made in another worker and may not have been made here yet.
    */
-  getNow(key: Stored, format: StoredFormat, snapshot: Held | undefined, sequence?: bigint): Stored | undefined {
+  getNow(key: Stored, format: EncodingFormat, snapshot: Held | undefined, sequence?: bigint): Stored | undefined {
     this.beginWaiting();
     const { store } = this.#database;
     if (snapshot === undefined || sequence === undefined || this.#snapshots.has(snapshot)) {

@@ -1,5 +1,5 @@
 import { LevelError } from '../level-error.js';
-import type { Stored, StoredFormat } from '../stored-format.js';
+import type { Stored, EncodingFormat } from '../encoding-formats.js';
 import type { Answer, Held, LevelCall, LevelCalls, Request } from './level-messages.js';
 import { receivedError } from './sent-error.js';
 
@@ -46,7 +46,7 @@ export abstract class PendingCalls {
   }
 
   /** Reads a value synchronously. @throws LevelError where the host has no way to wait for an answer. */
-  abstract getNow(key: Stored, format: StoredFormat, snapshot: Held | undefined): Stored | undefined;
+  abstract getNow(key: Stored, format: EncodingFormat, snapshot: Held | undefined): Stored | undefined;
   /** Reads a property synchronously, as `getNow` reads a value. */
   abstract propertyNow(name: string): string;
 

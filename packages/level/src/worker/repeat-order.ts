@@ -1,5 +1,5 @@
-import type { ByteFormats } from '../byte-formats.js';
-import type { Stored } from '../stored-format.js';
+import type { HostFormats } from '../host-formats.js';
+import type { Stored } from '../encoding-formats.js';
 import type { Answer, LevelCall, LevelCalls, Request } from './level-messages.js';
 
 const WRITES: ReadonlySet<LevelCall> = new Set<LevelCall>(['put', 'delete', 'write', 'clear']);
@@ -13,7 +13,7 @@ const MAX_ANSWERED = 1000;
  * writes are answered in their order.
  */
 export class RepeatOrder {
-  readonly #formats: ByteFormats;
+  readonly #formats: HostFormats;
   /** The keys of each unanswered read, by the number of its request. */
   readonly #reads = new Map<number, readonly Stored[]>();
   /** How many unanswered reads there are of each key, as text. If two keys have the same text, a write may wait without need. */
@@ -24,7 +24,7 @@ export class RepeatOrder {
   /** The answers that wait for the answers of earlier writes. */
   readonly #answers = new Map<number, Answer>();
 
-  constructor(formats: ByteFormats) {
+  constructor(formats: HostFormats) {
     this.#formats = formats;
   }
 

@@ -2,7 +2,7 @@ import { Database, DatabaseError, type RepairReport, type WritableFolder } from 
 import { DatabaseStore, type SequenceSnapshot } from '../database-store.js';
 import { destroyFolder, repairFolder } from '../folder-calls.js';
 import { levelErrorOf, notOpen, openingAgain } from '../level-error.js';
-import type { ByteFormats } from '../byte-formats.js';
+import type { HostFormats } from '../host-formats.js';
 import { databaseOptionsOf } from '../database-options.js';
 import type { OpenOptions } from '../level-options.js';
 import { FirstState } from './first-state.js';
@@ -38,7 +38,7 @@ export interface SharedPlace {
 /** The database of a path, opened once for all its users: with the options of the first. */
 export class SharedDatabase {
   readonly #place: SharedPlace;
-  readonly formats: ByteFormats;
+  readonly formats: HostFormats;
   readonly #options: ServeOptions;
   #store: DatabaseStore | undefined;
   /** The reason why it could not be opened the last time. */
@@ -53,7 +53,7 @@ export class SharedDatabase {
   /** Openings and closings run one after another. */
   #last: Promise<unknown> = Promise.resolve();
 
-  constructor(place: SharedPlace, formats: ByteFormats, options: ServeOptions) {
+  constructor(place: SharedPlace, formats: HostFormats, options: ServeOptions) {
     this.#place = place;
     this.formats = formats;
     this.#options = options;

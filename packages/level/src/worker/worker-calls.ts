@@ -1,4 +1,4 @@
-import type { ByteFormats } from '../byte-formats.js';
+import type { HostFormats } from '../host-formats.js';
 import { LevelError } from '../level-error.js';
 import type { OpenOptions } from '../level-options.js';
 import type { LevelStore } from '../level-store.js';
@@ -63,7 +63,7 @@ function notHere(call: string): LevelError {
 }
 
 /** Opens the database of a path in a worker. */
-export async function openInWorker(path: string, start: () => WorkerLike, options: OpenOptions, formats: ByteFormats): Promise<LevelStore> {
+export async function openInWorker(path: string, start: () => WorkerLike, options: OpenOptions, formats: HostFormats): Promise<LevelStore> {
   const sent = sentOptions(options);
   const calls = new WorkerCalls(path, start);
   try {

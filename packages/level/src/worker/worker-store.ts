@@ -2,14 +2,14 @@ import { mustBeBytes, mustBeSignal } from '@bloom/bytes/internal';
 import { LevelError } from '../level-error.js';
 import type { Item, LevelStore, Signal, StoreBatch, StoreSnapshot, StoreWalk, WalkOptions } from '../level-store.js';
 import type { ByteRange } from '../range-walk.js';
-import { bytesIn, type Stored, type StoredFormat } from '../stored-format.js';
+import { bytesIn, type Stored, type EncodingFormat } from '../encoding-formats.js';
 import type { Held } from './level-messages.js';
 import type { PendingCalls } from './pending-calls.js';
 
 /** Makes the results from the bytes that were sent, which are plain arrays. */
 export interface ReceivedBytes {
   /** The formats in which bytes are converted. */
-  readonly formats: ReadonlySet<StoredFormat>;
+  readonly formats: ReadonlySet<EncodingFormat>;
   make(bytes: Uint8Array): Uint8Array;
 }
 
@@ -24,15 +24,15 @@ export class WorkerStore implements LevelStore {
     this.#bytes = bytes;
   }
 
-  async get(key: Stored, format: StoredFormat, snapshot: StoreSnapshot | undefined): Promise<Stored | undefined> {
+  async get(key: Stored, format: EncodingFormat, snapshot: StoreSnapshot | undefined): Promise<Stored | undefined> {
     return this.#received(await this.#calls.call('get', own(key), sent(format), heldBy(snapshot)), format);
   }
 
-  getSync(key: Stored, format: StoredFormat, snapshot: StoreSnapshot | undefined): Stored | undefined {
+  getSync(key: Stored, format: EncodingFormat, snapshot: StoreSnapshot | undefined): Stored | undefined {
     return this.#received(this.#calls.getNow(own(key), sent(format), heldBy(snapshot)), format);
   }
 
-  async getMany(keys: readonly Stored[], format: StoredFormat, snapshot: StoreSnapshot | undefined): Promise<(Stored | undefined)[]> {
+  async getMany(keys: readonly Stored[], format: EncodingFormat, snapshot: StoreSnapshot | undefined): Promise<(Stored | undefined)[]> {
     const values = await this.#calls.call('getMany', keys.map(own), sent(format), heldBy(snapshot));
     return this.#bytes.formats.has(format) ? values.map((value) => this.#received(value, format)) : values;
   }
@@ -99,7 +99,7 @@ export class WorkerStore implements LevelStore {
   }
 
   /** Bytes from a worker, in the requested format. */
-  #received(stored: Stored | undefined, format: StoredFormat): Stored | undefined {
+  #received(stored: Stored | undefined, format: EncodingFormat): Stored | undefined {
     return stored !== undefined && this.#bytes.formats.has(format) ? this.#bytes.make(stored as Uint8Array) : stored;
   }
 }
@@ -207,7 +207,7 @@ function own(stored: Stored): Stored {
 }
 
 /** `Buffer`s are made in the thread that requested them. */
-function sent(format: StoredFormat): StoredFormat {
+function sent(format: EncodingFormat): EncodingFormat {
   return format === 'buffer' ? 'view' : format;
 }
 
