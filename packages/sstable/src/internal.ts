@@ -2,7 +2,7 @@
 export { mustBeSequence } from './database/sequence.js';
 export { uint32At } from './format/block-walk.js';
 export { BlockSearch, dataBlockSearches } from './format/block-search.js';
-export { SAME, UNKNOWN } from './format/restart-search.js';
+export { SAME, UNKNOWN } from './format/bytewise-search.js';
 export { compareBytes, compareInternalBytes, type CompareRange } from './format/bytewise-order.js';
 export { checkedComparator, comparatorOf, compareRangeOf, mustBeComparator } from './format/checked-comparator.js';
 export { BlockReader } from './read/block-reader.js';

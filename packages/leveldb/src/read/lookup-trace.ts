@@ -81,7 +81,7 @@ export class LookupTrace {
     this.#end = end;
   }
 
-  /** A block of the table was searched. @param outcome of `RestartSearch`. */
+  /** A block of the table was searched. @param outcome of `BytewiseSearch`. */
   searched(handle: TableHandle, contents: Uint8Array, searcher: BlockSearch, outcome: number): void {
     this.#table!.searched(contents, searcher, outcome);
     this.#found = this.#newerInBlock(handle, contents);

@@ -7,17 +7,17 @@ import type { Structure } from '@bloom/bytes';
 import { copyBytes } from '@bloom/bytes/internal';
 import { BlockWalk } from './block-walk.js';
 import { type CompareRange, isBytewiseOrder } from './bytewise-order.js';
-import { RestartSearch, PAST, UNKNOWN } from './restart-search.js';
+import { BytewiseSearch, PAST, UNKNOWN } from './bytewise-search.js';
 
 /** A {@link BlockWalk} that can also seek a key, by the order of the block. */
 export class BlockSearch extends BlockWalk {
   /** For lookups, which need a walk only if its outcome is {@link UNKNOWN}. */
-  readonly entries: RestartSearch;
+  readonly entries: BytewiseSearch;
   private readonly compare: CompareRange;
 
   constructor(compare: CompareRange, structure: Structure, file?: string) {
     super(structure, file);
-    this.entries = new RestartSearch(compare);
+    this.entries = new BytewiseSearch(compare);
     this.compare = compare;
   }
 

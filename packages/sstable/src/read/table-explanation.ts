@@ -3,7 +3,7 @@ import type { Bytes, CorruptionCode, Structure, UnsupportedCode } from '@bloom/b
 import type { BlockSearch } from '../format/block-search.js';
 import { uint32At } from '../format/block-walk.js';
 import { isFormatError } from '../format/is-format-error.js';
-import { PAST, UNKNOWN } from '../format/restart-search.js';
+import { PAST, UNKNOWN } from '../format/bytewise-search.js';
 import type { FilterStatus } from './filter-status.js';
 import type { OpenTable } from './open.js';
 
@@ -117,7 +117,7 @@ export class TableTrace {
     this.#isCached = isCached;
   }
 
-  /** A data block was searched. @param outcome of `RestartSearch`, which says whether `block` had to walk. */
+  /** A data block was searched. @param outcome of `BytewiseSearch`, which says whether `block` had to walk. */
   searched(contents: Uint8Array, block: BlockSearch, outcome: number): void {
     const { entries } = block;
     const isWalked = outcome === UNKNOWN;

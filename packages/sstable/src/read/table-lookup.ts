@@ -8,7 +8,7 @@ import type { Bytes } from '@bloom/bytes';
 import { bytesOf, mustBeBytes, mustBeFunction } from '@bloom/bytes/internal';
 import { type BlockSearch, dataBlockSearches } from '../format/block-search.js';
 import { compareBytes } from '../format/bytewise-order.js';
-import { SAME, UNKNOWN } from '../format/restart-search.js';
+import { SAME, UNKNOWN } from '../format/bytewise-search.js';
 import type { IndexBlock } from '../format/index-block.js';
 import { ByteCopier } from './byte-copier.js';
 import type { DataBlocks } from './data-blocks.js';

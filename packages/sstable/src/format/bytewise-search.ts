@@ -24,7 +24,7 @@ export const UNKNOWN = 3;
  * What it reads of an entry stays in local variables until the search ends. With a walk, which keeps them in fields and
  * assembles the key that it lands on, a lookup of a cached key takes 1.3 times as long.
  */
-export class RestartSearch {
+export class BytewiseSearch {
   /** The entry that was found, unless the outcome is {@link PAST} or {@link UNKNOWN}. */
   entryStart = 0;
   shared = 0;

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { BlockBuilder } from '../../src/format/block-builder.js';
 import { BlockSearch } from '../../src/format/block-search.js';
 import { compareBytes, compareInternalBytes, type CompareRange } from '../../src/format/bytewise-order.js';
-import { RestartSearch, OTHER, PAST, SAME, UNKNOWN } from '../../src/format/restart-search.js';
+import { BytewiseSearch, OTHER, PAST, SAME, UNKNOWN } from '../../src/format/bytewise-search.js';
 import { encodeInternalKey } from '../../src/format/internal-key.js';
 
 interface Order {
@@ -56,7 +56,7 @@ function walked(contents: Uint8Array, { compare, trailerLength }: Order, target:
 
 /** What a search finds, which may be that it cannot tell. */
 function searched(contents: Uint8Array, { compare }: Order, target: Uint8Array, start = 0, end = target.length): readonly number[] {
-  const search = new RestartSearch(compare);
+  const search = new BytewiseSearch(compare);
   const outcome = search.search(contents, target, start, end);
   return outcome === PAST || outcome === UNKNOWN ? [outcome] : [outcome, search.entryStart, search.valueStart, search.valueEnd];
 }
@@ -125,10 +125,10 @@ describe.each(ORDERS)('a search for $name', (order) => {
 test('a search in another order gives up at once', () => {
   const { contents, keys } = block(seeded(84), ORDERS[0]!);
   const backwards: CompareRange = (a, aStart, aEnd, b, bStart, bEnd) => -compareBytes(a, aStart, aEnd, b, bStart, bEnd);
-  expect(new RestartSearch(backwards).search(contents, keys[0]!, 0, keys[0]!.length)).toBe(UNKNOWN);
+  expect(new BytewiseSearch(backwards).search(contents, keys[0]!, 0, keys[0]!.length)).toBe(UNKNOWN);
 });
 
 test.each([0, 1, 7])('%i bytes are not a block to search', (length) => {
   const key = Uint8Array.of(1);
-  expect(new RestartSearch(compareBytes).search(new Uint8Array(length), key, 0, 1)).toBe(UNKNOWN);
+  expect(new BytewiseSearch(compareBytes).search(new Uint8Array(length), key, 0, 1)).toBe(UNKNOWN);
 });
