@@ -99,8 +99,8 @@ const runs = [
   {
     package: 'sstable',
     part: 'searches',
-    files: ['block-search', 'restart-search'].map(inFormat),
-    tests: ['block', 'block-steps', 'comparator', 'internal-search', 'thorough/restart-search', 'thorough/reused-blocks'],
+    files: ['block-search', 'bytewise-search'].map(inFormat),
+    tests: ['block', 'block-steps', 'comparator', 'internal-search', 'thorough/bytewise-search', 'thorough/reused-blocks'],
   },
   {
     package: 'codecs',
@@ -153,8 +153,8 @@ const runs = [
   {
     package: 'leveldb',
     part: 'replay',
-    files: ['src/memtable/log-memtable.ts', 'src/memtable/log-replay.ts', 'src/folder/stored-records.ts'],
-    tests: ['log-memtable', 'log-replay'],
+    files: ['src/memtable/log-memtable.ts', 'src/folder/log-batches.ts', 'src/folder/stored-records.ts'],
+    tests: ['log-memtable', 'log-batches'],
   },
   {
     package: 'leveldb',

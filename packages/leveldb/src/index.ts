@@ -26,7 +26,7 @@ export type { DatabaseCursorOptions, MakeOfBytes, StoredEntry, StoredVersion } f
 export type { DatabaseFilterStatus, ReaderStats } from './read/base-reader.js';
 export type { AsyncReaderOptions, ReaderOptions, SyncReaderOptions } from './read/reader-options.js';
 export { foreignEngine } from './inspect/foreign-engine.js';
-export type { ForeignEngine, ForeignEngineName } from './format/foreign-engine.js';
+export type { ForeignEngine, ForeignEngineName } from './format/engine-evidence.js';
 export type { DatabaseKeyRange } from './read/database-range.js';
 export type { SyncDatabaseCursor } from './read/sync-database-cursor.js';
 export { SyncDatabaseReader } from './read/sync-database-reader.js';
@@ -35,7 +35,7 @@ export { type BatchProblem, WriteBatch, WriteBatchReader } from './format/write-
 export { DatabaseError, type DatabaseErrorCode, type LockHolder } from './folder/database-error.js';
 export type { FolderLock, PinnedFolder, WritableFile, WritableFolder } from './folder/writable-folder.js';
 export { WritableMemoryFolder } from './folder/writable-memory-folder.js';
-export type { ClearRange } from './write/entry-deletion.js';
+export type { ClearRange } from './write/clear-range.js';
 export { Database, type WriteOptions } from './write/database.js';
 export type { DatabaseEvent, TableInLevel, TableMade } from './write/database-event.js';
 export type { BitsByLevel } from './write/bits-by-level.js';

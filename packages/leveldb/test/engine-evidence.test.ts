@@ -12,7 +12,7 @@ import {
   engineOfTableEnd,
   foreignEngineOf,
   isForeignName,
-} from '../src/format/foreign-engine.js';
+} from '../src/format/engine-evidence.js';
 
 const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
 

@@ -9,7 +9,7 @@ import { runSync } from '../src/folder/folder-reading.js';
 import { readRecords, StoredRecords } from '../src/folder/stored-records.js';
 import { keyOrderOf } from '../src/format/database-key.js';
 import { type LogMemtable, replayLog } from '../src/memtable/log-memtable.js';
-import { LogReplay, type LogReplayTarget, type SkippedDamage } from '../src/memtable/log-replay.js';
+import { LogBatches, type LogBatchTarget, type SkippedDamage } from '../src/folder/log-batches.js';
 import { MemtableCursor } from '../src/memtable/memtable-cursor.js';
 import { logOf, recordOf } from './assemble-database.js';
 import { caught } from '@bloom/fixtures/caught';
@@ -202,8 +202,8 @@ describe('damage of a log', () => {
 });
 
 describe('a replay of a log', () => {
-  const replayed = (records: readonly Uint8Array[], target: LogReplayTarget): LogReplay => {
-    const replay = new LogReplay(fileOf(logOf(records)), '000009.log', target);
+  const replayed = (records: readonly Uint8Array[], target: LogBatchTarget): LogBatches => {
+    const replay = new LogBatches(fileOf(logOf(records)), '000009.log', target);
     runSync(folder, replay.readAll());
     return replay;
   };
@@ -227,7 +227,7 @@ describe('a replay of a log', () => {
 
   test('reports damage after the operations before it, by its part', () => {
     const found: unknown[] = [];
-    const target: LogReplayTarget = {
+    const target: LogBatchTarget = {
       batch: (batch) => {
         while (batch.next()) found.push(batch.keyEnd - batch.keyStart);
       },
@@ -250,7 +250,7 @@ describe('a replay of a log', () => {
 
   test('says after each piece whether there may be more, and at the end what the log ends in', () => {
     const bytes = logOf([put(1, 'a'), put(2, 'b')]).slice(0, -1);
-    const replay = new LogReplay(fileOf(bytes), '000009.log', {});
+    const replay = new LogBatches(fileOf(bytes), '000009.log', {});
     expect(runSync(folder, replay.readPiece())).toBe(true);
     expect(replay.tail).toBeUndefined();
     expect(runSync(folder, replay.readPiece())).toBe(false);
@@ -262,10 +262,10 @@ describe('a replay of a log', () => {
     const killed = logOf([put(1, 'a'), put(2, 'k'.repeat(40_000))]).subarray(0, 32_768);
     const bytes = join(killed, logOf([put(2, 'b'), put(3, 'c')]));
     const sequences: bigint[] = [];
-    const target: LogReplayTarget = { batch: ({ sequence }) => sequences.push(sequence) };
-    runSync(folder, new LogReplay(fileOf(bytes), '000009.log', target).readAll());
+    const target: LogBatchTarget = { batch: ({ sequence }) => sequences.push(sequence) };
+    runSync(folder, new LogBatches(fileOf(bytes), '000009.log', target).readAll());
     expect(sequences).toEqual([1n, 2n, 3n]);
-    const damaged = new LogReplay(fileOf(changed(bytes, 32_768 + 7, 0xff)), '000009.log', target);
+    const damaged = new LogBatches(fileOf(changed(bytes, 32_768 + 7, 0xff)), '000009.log', target);
     expect(caught(() => runSync(folder, damaged.readAll()))).toMatchObject({ code: 'BLOOM_BAD_LOG', structure: 'log record', offset: 32_768, file: '000009.log' });
   });
 });

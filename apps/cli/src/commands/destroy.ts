@@ -8,7 +8,7 @@ import { count, counted } from '@bloom/report';
 import type { Command } from 'commander';
 import { EXIT } from '../exit-codes.js';
 import { Failure } from '../failure.js';
-import { mustBeLevelDb } from '../inputs/foreign-folder.js';
+import { mustBeLevelDb } from '../inputs/refuse-foreign-folder.js';
 import { databaseFailure, mustBeNamed } from '../inputs/written-database.js';
 import { WrittenFolder } from '../inputs/written-folder.js';
 import { standardError } from '../outputs/output.js';

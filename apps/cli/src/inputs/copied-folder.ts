@@ -14,7 +14,7 @@ import { isCanonicalName } from '@bloom/leveldb/internal';
 import { readLog } from '@bloom/log';
 import { Failure, failureOf, isSystemError } from '../failure.js';
 import { makeFolder } from '../outputs/new-folder.js';
-import { mustBeLevelDb } from './foreign-folder.js';
+import { mustBeLevelDb } from './refuse-foreign-folder.js';
 
 /** The number of rounds after which the copy fails because the folder keeps changing. */
 const MAX_ROUNDS = 1000;

@@ -2,8 +2,8 @@ import type { SignalOptions } from '@bloom/sstable';
 import { signalOf } from '@bloom/sstable/internal';
 import { runClosing } from '../folder/closing-files.js';
 import { type Folder, mustBeFolder } from '../folder/folder.js';
-import { readForeignEngine } from '../folder/foreign-engine.js';
-import type { ForeignEngine } from '../format/foreign-engine.js';
+import { readForeignEngine } from '../folder/detect-foreign-engine.js';
+import type { ForeignEngine } from '../format/engine-evidence.js';
 
 /**
  * The engine that wrote a folder's database, if it is not LevelDB: RocksDB, Pebble, Badger or Riak, or Minecraft's Marketplace, which encrypts

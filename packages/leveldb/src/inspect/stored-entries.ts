@@ -8,8 +8,8 @@ import { typeOf } from '../format/database-key.js';
 import { numberedFiles, parseFileName } from '../format/file-name.js';
 import { type Folder, type FolderFile, mustBeFolder, type SyncFolder } from '../folder/folder.js';
 import { type FolderReading, listFiles, openFile, readingOf, runAsync, runSync } from '../folder/folder-reading.js';
-import { orForeignEngine } from '../folder/foreign-engine.js';
-import { LogReplay } from '../memtable/log-replay.js';
+import { orForeignEngine } from '../folder/detect-foreign-engine.js';
+import { LogBatches } from '../folder/log-batches.js';
 import type { StoredEntry } from '../read/read-path.js';
 import { mustBeDamageMode, type ReaderOptions } from '../read/reader-options.js';
 import { TableEntries } from '../table/table-cursor.js';
@@ -82,7 +82,7 @@ function* naming<T>(folder: Folder, reading: FolderReading<T>): FolderReading<T>
 
 interface OpenStoredLog {
   readonly file: FolderFile;
-  readonly replay: LogReplay;
+  readonly replay: LogBatches;
   /** The entries of the piece that was read last. */
   entries: StoredEntry[];
 }
@@ -178,7 +178,7 @@ class StoredEntries {
   }
 
   #openLog(name: string, file: FolderFile): void {
-    const replay = new LogReplay(file, file.name ?? name, {
+    const replay = new LogBatches(file, file.name ?? name, {
       batch(batch) {
         for (let sequence = batch.sequence; batch.next(); sequence++) {
           const kind = batch.type === VALUE ? 'value' : 'deletion';

@@ -12,7 +12,7 @@ import { CURRENT, logFileName, numberedFiles, oldTableFileName, tableFileName } 
 import { type Folder, type FolderFile, mustBeFolder } from '../folder/folder.js';
 import { runAsync } from '../folder/folder-reading.js';
 import { type LogEnd, lostEnds } from '../memtable/log-ends.js';
-import { LogReplay } from '../memtable/log-replay.js';
+import { LogBatches } from '../folder/log-batches.js';
 import { readManifest } from '../folder/manifest-file.js';
 import { ManifestBuilder, type ManifestFields } from '../format/manifest.js';
 import { foreignEngine } from './foreign-engine.js';
@@ -264,7 +264,7 @@ class DatabaseVerifier {
   }
 
   async #log(name: string, file: FolderFile): Promise<LogEnd> {
-    const replay = new LogReplay(file, name, {
+    const replay = new LogBatches(file, name, {
       skip: ({ code, offset, byteLength, reason }, structure) => {
         const problem = structure === 'write batch' ? reason : `${reason} (${byteLength} bytes)`;
         this.#report(name, { code, structure, offset, problem });

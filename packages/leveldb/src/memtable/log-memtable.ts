@@ -7,7 +7,7 @@ import { PIECE_LENGTH } from '../folder/file-pieces.js';
 import type { FolderFile } from '../folder/folder.js';
 import type { FolderReading } from '../folder/folder-reading.js';
 import { type KnownPrefix, PrefixChecksum } from '../folder/known-prefix.js';
-import { type DamagedPart, LogReplay, type SkippedDamage } from './log-replay.js';
+import { type DamagedPart, LogBatches, type SkippedDamage } from '../folder/log-batches.js';
 import { Memtable } from './memtable.js';
 import type { KeyOrder } from '../format/version.js';
 
@@ -80,7 +80,7 @@ export function* replayLog(
   }
 
   const checksum = new PrefixChecksum(previous?.prefix);
-  const replay = new LogReplay(
+  const replay = new LogBatches(
     file,
     name,
     {

@@ -18,7 +18,7 @@ import { DamagePolicy } from '../folder/damage.js';
 import { keyOrderOf } from '../format/database-key.js';
 import { LOCK } from '../format/file-name.js';
 import { type Folder, FolderError } from '../folder/folder.js';
-import { orForeignEngine } from '../folder/foreign-engine.js';
+import { orForeignEngine } from '../folder/detect-foreign-engine.js';
 import { all, type FolderReading, identifyFile, listFiles } from '../folder/folder-reading.js';
 import type { LogMemtable } from '../memtable/log-memtable.js';
 import type { ManifestFields } from '../format/manifest.js';

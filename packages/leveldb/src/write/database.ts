@@ -18,7 +18,7 @@ import { compareInternal } from '../format/version.js';
 import { WriteBatch } from '../format/write-batch.js';
 import { DATABASE_OPTIONS, type DatabaseOptions, holdSettingsOf, settingsOf } from './database-options.js';
 import { destroyDatabase, isDatabase } from './destroy.js';
-import { type ClearRange, EntryDeletion } from './entry-deletion.js';
+import { type ClearRange, EntryDeletion } from './clear-range.js';
 import { loadFittedFilters, mayBeFitted } from './fitted-filters.js';
 import { tablesToText } from './properties.js';
 import { cursorSampler } from './read-sampler.js';

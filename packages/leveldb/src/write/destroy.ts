@@ -7,7 +7,7 @@ import { runEnding } from '../folder/closing-files.js';
 import { CURRENT, isCanonicalName, LOCK, parseFileName } from '../format/file-name.js';
 import { isMissing, type WritableFolder } from '../folder/writable-folder.js';
 import { holdFolder, type HoldSettings } from './folder-hold.js';
-import { mustBeLevelDb } from './foreign-folder.js';
+import { mustBeLevelDb } from './refuse-foreign-folder.js';
 
 /** Whether a folder contains a database or the remains of one. A log alone does not count: other programs have files like `2024.log`. */
 export function isDatabase(names: readonly string[]): boolean {

@@ -10,7 +10,7 @@ import type { Dropped } from '../folder/damage.js';
 import { logFileName, tableFileName } from '../format/file-name.js';
 import { runAsync } from '../folder/folder-reading.js';
 import { type LogEnd, lostEnds } from '../memtable/log-ends.js';
-import { LogReplay } from '../memtable/log-replay.js';
+import { LogBatches } from '../folder/log-batches.js';
 import { Memtable } from '../memtable/memtable.js';
 import { neededLogs } from '../format/needed-files.js';
 import type { WrittenTable } from '../folder/table-thread.js';
@@ -116,7 +116,7 @@ async function recoverLog(
     if (filled.count > 0) tables.push(await writeFlushedTable(filled.arrays, versions.order, folder, tableNumber, settings.buildingWith(bitsPerKey)));
   }
 
-  const replay = new LogReplay(file, name, {
+  const replay = new LogBatches(file, name, {
     batch(batch, place) {
       const problem = misfitOf(batch.bytes, settings);
       if (problem !== undefined) throw new CorruptionError('BLOOM_TOO_LARGE', place, `${problem}: open the database with a larger maxBlockBytes, of up to 1 GiB`);

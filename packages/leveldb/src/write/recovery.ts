@@ -16,7 +16,7 @@ import type { FileMetadata, VersionEdit } from '../format/version-edit.js';
 import { isMissing, namesIn, type WritableFolder } from '../folder/writable-folder.js';
 import type { Settings } from './database-options.js';
 import { type FolderHold, holdFolder } from './folder-hold.js';
-import { mustBeLevelDb } from './foreign-folder.js';
+import { mustBeLevelDb } from './refuse-foreign-folder.js';
 import { LiveFiles } from './live-files.js';
 import { deleteIfPossible } from './obsolete-files.js';
 import { LiveLog } from './live-log.js';

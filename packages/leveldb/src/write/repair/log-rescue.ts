@@ -3,7 +3,7 @@ import type { FolderFile } from '../../folder/folder.js';
 import { runAsync } from '../../folder/folder-reading.js';
 import type { WritableFolder } from '../../folder/writable-folder.js';
 import { addBatch, misfitOf } from '../../memtable/batch-entries.js';
-import { LogReplay } from '../../memtable/log-replay.js';
+import { LogBatches } from '../../folder/log-batches.js';
 import type { Settings } from '../database-options.js';
 import type { LostPlaces } from './repair-report.js';
 import type { RepairedTables } from './repaired-tables.js';
@@ -27,7 +27,7 @@ export async function rescueLog(
   tables: RepairedTables,
   lost: LostPlaces,
 ): Promise<void> {
-  const replay = new LogReplay(file, name, {
+  const replay = new LogBatches(file, name, {
     batch(batch, place) {
       const lose = (code: string, reason: string): void => lost.add({ file: name, offset: place.offset, byteLength: batch.bytes.length, reason, code });
       const problem = misfitOf(batch.bytes, settings);

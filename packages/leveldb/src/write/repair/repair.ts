@@ -22,7 +22,7 @@ import { encodeVersionEdit, hasSameBounds } from '../../format/version-edit.js';
 import { type DatabaseOptions, type Settings, settingsOf } from '../database-options.js';
 import { loadFittedFilters, mayBeFitted } from '../fitted-filters.js';
 import { holdFolder } from '../folder-hold.js';
-import { mustBeLevelDb } from '../foreign-folder.js';
+import { mustBeLevelDb } from '../refuse-foreign-folder.js';
 import { deleteIfPossible } from '../obsolete-files.js';
 import { rescueLog } from './log-rescue.js';
 import { settingsForRepair } from './repair-compression.js';

@@ -7,11 +7,11 @@
  */
 import { type CorruptionCode, CorruptionError, type Place } from '@bloom/bytes';
 import { LogReader } from '@bloom/log';
-import { type Dropped, logDropCode } from '../folder/damage.js';
-import type { FolderFile } from '../folder/folder.js';
-import type { PrefixChecksum } from '../folder/known-prefix.js';
-import { StoredRecords } from '../folder/stored-records.js';
 import { hasSequences, WriteBatchReader } from '../format/write-batch.js';
+import { type Dropped, logDropCode } from './damage.js';
+import type { FolderFile } from './folder.js';
+import type { PrefixChecksum } from './known-prefix.js';
+import { StoredRecords } from './stored-records.js';
 
 /** Damage that a replay skips. */
 export interface SkippedDamage extends Dropped {
@@ -22,8 +22,8 @@ export interface SkippedDamage extends Dropped {
 /** The parts of a log that can be damaged. */
 export type DamagedPart = 'log record' | 'write batch';
 
-/** Receives what a {@link LogReplay} finds. */
-export interface LogReplayTarget {
+/** Receives what a {@link LogBatches} finds. */
+export interface LogBatchTarget {
   /**
    * Receives a batch whose sequences are valid for a database. Operations that it does not read are skipped. A damaged batch has the operations
    * before the damage, and the damage is reported afterwards.
@@ -33,18 +33,18 @@ export interface LogReplayTarget {
   skip?: ((damage: SkippedDamage, part: DamagedPart) => void) | undefined;
 }
 
-/** Replays one log, a piece of the file at a time, so that its target can empty its memory in between. */
-export class LogReplay extends StoredRecords {
+/** Reads the batches of one log, a piece of the file at a time, so that its target can empty its memory in between. */
+export class LogBatches extends StoredRecords {
   /** The sequence of the last operation, according to the batches' headers; 0 for none. */
   lastSequence = 0n;
   readonly #name: string;
-  readonly #target: LogReplayTarget;
+  readonly #target: LogBatchTarget;
 
   /**
    * @param name of the file, in errors and damage.
    * @param checksum of the part that was read before. The replay starts at its end.
    */
-  constructor(file: FolderFile, name: string, target: LogReplayTarget, checksum?: PrefixChecksum) {
+  constructor(file: FolderFile, name: string, target: LogBatchTarget, checksum?: PrefixChecksum) {
     const reader = new LogReader(
       {
         record: (record, offset) => this.#replay(record, offset),

@@ -1,9 +1,9 @@
 import { runClosing } from '../folder/closing-files.js';
 import { runAsync } from '../folder/folder-reading.js';
-import { foreignEngineError, orForeignEngine, readForeignEngine } from '../folder/foreign-engine.js';
+import { foreignEngineError, orForeignEngine, readForeignEngine } from '../folder/detect-foreign-engine.js';
 import { namesIn, type WritableFolder } from '../folder/writable-folder.js';
 import { CURRENT, LOCK, parseFileName } from '../format/file-name.js';
-import { isForeignName } from '../format/foreign-engine.js';
+import { isForeignName } from '../format/engine-evidence.js';
 import type { Settings } from './database-options.js';
 
 /** @throws UnsupportedError `BLOOM_UNSUPPORTED_FORMAT` when the folder is the database of another engine. Nothing is written, not even LOCK. */

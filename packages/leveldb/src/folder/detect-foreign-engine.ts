@@ -17,7 +17,7 @@ import {
   type ForeignEngine,
   foreignEngineOf,
   OPTIONS_START_LENGTH,
-} from '../format/foreign-engine.js';
+} from '../format/engine-evidence.js';
 import { ManifestBuilder } from '../format/manifest.js';
 import { compareBigints } from '../format/version-edit.js';
 import { ClosingFiles, useFile } from './closing-files.js';
