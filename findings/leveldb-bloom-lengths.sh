@@ -1,18 +1,16 @@
 #!/bin/sh
-# With some numbers of keys in a filter, LevelDB's Bloom filters let most absent numbers between stored numbers pass.
+# Versions: plyvel 1.5.1, which contains LevelDB 1.22 (C++), with LevelDB's own filter policy at 10 bits per key.
 #
-# LevelDB 1.22 in plyvel 1.5.1 from PyPI, with its own filter policy at 10 bits per key and valid input. No code of this project is
-# used. Needs Python 3 with venv and access to PyPI; it is not part of CI.
+# Expected: filters with 10 bits per key let about 1% of the absent keys pass.
 #
-#   sh findings/leveldb-bloom-lengths.sh
+# Actual: with some numbers of keys in a filter, most absent numbers between stored numbers pass: of numbers of 16 digits, more than half
+# pass filters of 19 and of 38 keys, but 3% pass those of 39. Filters of 2 to 6 keys have 64 bits, LevelDB's minimum, and every absent
+# key of 16 bytes that differs from a stored one only in its last byte passes, even if the stored keys are random.
 #
-# How reads are counted: a database is written and compacted, then the values in its tables are overwritten, so that no data block
-# matches its checksum. With verify_checksums, a lookup of an absent key fails if LevelDB reads a block, and returns nothing if the
-# filter stops it. Blocks are uncompressed and have a fixed number of keys. LevelDB makes one filter for each block of more than 2 KiB.
-#
-# Behaviour: 10 bits per key should let 1% of the absent keys pass. Of absent numbers of 16 digits, more than half pass filters of 19
-# and of 38 keys, and 3% those of 39. Filters of 2 to 6 keys have 64 bits, LevelDB's minimum, and every absent key of 16 bytes
-# that differs from a stored one only in its last byte passes, even if the stored keys are random. Output on Linux, x86-64:
+# All probes of a key come from one 32-bit hash and a step, which is the hash with its bits rotated. The last byte of a key whose length is
+# a multiple of four changes bits 8 to 15 and 24 to 31 of the hash, so it changes the hash by a multiple of 256 and the step by a multiple
+# of 128. Modulo 64 bits (2 to 6 keys) the difference is 0. Modulo 192 and 384 bits (19 and 38 keys, whose 190 and 380 bits are rounded up
+# to whole bytes) each probe has only 3 or 6 possible positions. 39 keys get 392 bits, an odd number of bytes.
 #
 #   plyvel 1.5.1 with LevelDB 1.22
 #     2 keys in a filter, numbers between stored ones: 100.0% read a block
@@ -26,12 +24,11 @@
 #    19 keys in a filter, unrelated random keys:   1.1% read a block
 #    38 keys in a filter, unrelated random keys:   1.1% read a block
 #
-# Cause: all probes of a key come from one 32-bit hash and a step, which is the hash with its bits rotated. The last byte of a key whose
-# length is a multiple of four changes bits 8 to 15 and 24 to 31 of the hash, and so changes the hash by a multiple of 256 and the step by a
-# multiple of 128. Modulo 64 bits (2 to 6 keys) the difference is 0. Modulo 192 and 384 bits (19 and 38 keys, whose 190 and 380 bits are
-# rounded up to whole bytes) each probe has only 3 or 6 possible positions. 39 keys get 392 bits, an odd number of bytes.
+# (To count reads, the script writes and compacts a database, then overwrites the values in its tables, so that no data block matches its
+# checksum. With verify_checksums, a lookup of an absent key fails if LevelDB reads a block, and returns nothing if the filter stops it.
+# Blocks are uncompressed, have a fixed number of keys, and are longer than 2 KiB, so each has a filter of its own.)
 #
-# The exit status is 0 if LevelDB still behaves this way, 1 if it does not.
+# Needs: Python 3 with pip.
 set -eu
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
@@ -49,7 +46,7 @@ BLOCKS = 300
 
 
 def numbers(count):
-    """Even numbers to store, and the odd number behind each."""
+    """Even numbers to store, and the odd number after each."""
     return [(b'%016d' % i, b'%016d' % (i + 1)) for i in range(0, 2 * count, 2)]
 
 
@@ -63,7 +60,7 @@ def last_bytes(count):
 
 
 def unrelated(count):
-    """Random keys, and others near to them in the order, which have only their first bytes in common with them."""
+    """Random keys, and their next neighbours among others, which share only their first bytes."""
     keys = sorted(map(random_key, range(2 * count)))
     return list(zip(keys[::2], keys[1::2]))
 
