@@ -1,7 +1,7 @@
 // The program of a BackgroundThread.
 import { parentPort } from 'node:worker_threads';
 import * as inKernel from './compact/in-kernel.js';
-import { provideKernelWork } from './compact/kernel-work.js';
+import { provideKernelWork } from './compact/load-kernel-work.js';
 import type { Answer, Order, PluginModule } from './node/background-thread.js';
 import type { FolderPin } from './node/folder-pin.js';
 import { ThreadNodeFolder } from './node/table-thread-folder.js';

@@ -6,7 +6,7 @@ import { bytewiseComparator } from '@bloom/sstable';
 import { encodeInternalKey } from '@bloom/sstable/database';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { mergeByEntries, writeCompactedTables } from '../src/compact/compacted-tables.js';
-import { kernelWork } from '../src/compact/kernel-work.js';
+import { kernelWork } from '../src/compact/load-kernel-work.js';
 import { mergeInKernel } from '../src/compact/merge-in-kernel.js';
 import { keyOrderOf } from '../src/format/database-key.js';
 import { tableFileName } from '../src/format/file-name.js';

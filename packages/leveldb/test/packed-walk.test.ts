@@ -244,7 +244,7 @@ describe('a kernel', () => {
   test('is loaded by the first long walk of a reader that reads later', async () => {
     vi.resetModules();
     const { DatabaseReader } = await import('@bloom/leveldb');
-    const { packedWalks } = await import('../src/cursor/packed-walks.js');
+    const { packedWalks } = await import('../src/cursor/load-packed-walk.js');
     const loaded = vi.fn();
     vi.doMock('../src/cursor/packed-walk.js', async (original) => {
       loaded();

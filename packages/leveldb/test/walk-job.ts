@@ -8,7 +8,7 @@ import { MergeCursor } from '../src/cursor/merge-cursor.js';
 import type { ReadSampler } from '../src/cursor/read-samples.js';
 import { VisibleCursor } from '../src/cursor/visible-cursor.js';
 import { PackedWalk } from '../src/cursor/packed-walk.js';
-import { providePackedWalks } from '../src/cursor/packed-walks.js';
+import { providePackedWalks } from '../src/cursor/load-packed-walk.js';
 import { VisibleKernel } from '../src/cursor/visible-kernel.js';
 import { DamagePolicy } from '../src/folder/damage.js';
 import { runAsync, runSync } from '../src/folder/folder-reading.js';

@@ -14,7 +14,7 @@ import { LastKey } from './last-key.js';
 import { Pacer } from '../folder/pacer.js';
 import { ENTRIES_PER_LOOK } from '../table/table-file.js';
 import { type CompactionContext, sortedInputs } from './compaction-context.js';
-import { kernelWork } from './kernel-work.js';
+import { kernelWork } from './load-kernel-work.js';
 import { OutputTables } from './output-tables.js';
 import { sizeOf } from './overlap.js';
 

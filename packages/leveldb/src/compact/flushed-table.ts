@@ -11,7 +11,7 @@ import type { KeyOrder } from '../format/version.js';
 import { Memtable } from '../memtable/memtable.js';
 import { MemtableEntries } from '../memtable/memtable-cursor.js';
 import { ENTRIES_PER_LOOK, writeTable } from '../table/table-file.js';
-import { kernelWork } from './kernel-work.js';
+import { kernelWork } from './load-kernel-work.js';
 
 type Folder = Pick<WritableFolder, 'create'>;
 

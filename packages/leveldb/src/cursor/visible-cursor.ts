@@ -16,7 +16,7 @@ import type { KeyOrder } from '../format/version.js';
 import type { MergeCursor } from './merge-cursor.js';
 import type { PackedRun } from './packed-run.js';
 import type { PackedWalk } from './packed-walk.js';
-import { packedWalks } from './packed-walks.js';
+import { packedWalks } from './load-packed-walk.js';
 import { type ReadSampler, ReadSamples } from './read-samples.js';
 
 const NO_BYTES = new Uint8Array(0);

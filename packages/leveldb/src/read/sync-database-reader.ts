@@ -1,7 +1,7 @@
 import type { Bytes } from '@bloom/bytes';
 import type { SequenceOptions } from '@bloom/sstable/database';
 import { PackedWalk } from '../cursor/packed-walk.js';
-import { providePackedWalks } from '../cursor/packed-walks.js';
+import { providePackedWalks } from '../cursor/load-packed-walk.js';
 import type { DatabaseKeyRange } from './database-range.js';
 import { runSync } from '../folder/folder-reading.js';
 import { mustBeFolder, type SyncFolder } from '../folder/folder.js';

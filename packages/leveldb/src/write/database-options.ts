@@ -7,7 +7,7 @@ import { mustBeDamageMode, mustBeEither, openTablesFor, type ReaderOptions } fro
 import type { NeededPlugins, TableThreadSettings } from '../folder/table-thread.js';
 import { type BitsByLevel, type LevelBits, levelBitsOf } from './bits-by-level.js';
 import { type DatabaseEvent, guardedListener } from './database-event.js';
-import { fittedPolicyOf, isFitted, isFittedClass } from './fitted-filters.js';
+import { fittedPolicyOf, isFitted, isFittedClass } from './load-fitted-policy.js';
 import type { HoldSettings } from './folder-hold.js';
 
 /** How to open a {@link Database}. Every option has a default. */

@@ -19,7 +19,7 @@ import { WriteBatch } from '../format/write-batch.js';
 import { DATABASE_OPTIONS, type DatabaseOptions, holdSettingsOf, settingsOf } from './database-options.js';
 import { destroyDatabase, isDatabase } from './destroy.js';
 import { type ClearRange, EntryDeletion } from './clear-range.js';
-import { loadFittedFilters, mayBeFitted } from './fitted-filters.js';
+import { loadFittedFilters, mayBeFitted } from './load-fitted-policy.js';
 import { tablesToText } from './properties.js';
 import { cursorSampler } from './read-sampler.js';
 import type { RefilterDatabaseOptions, RefilterReport } from './refilter.js';

@@ -1,2 +1,2 @@
-// What `fitted-filters.ts` loads.
+// What `load-fitted-policy.ts` loads.
 export { FittedBloomFilterPolicy } from '@bloom/policy';

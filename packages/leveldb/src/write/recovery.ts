@@ -21,7 +21,7 @@ import { LiveFiles } from './live-files.js';
 import { deleteIfPossible } from './obsolete-files.js';
 import { LiveLog } from './live-log.js';
 import { recoverLogs } from './log-recovery.js';
-import { settingsForTables } from './stored-compression.js';
+import { settingsForTables } from './inherited-compression.js';
 import { FIRST_MANIFEST, VersionSet } from './version-set.js';
 
 /** How often to retry when the folder is deleted before it is locked. */

@@ -19,7 +19,7 @@ import { keyOrderOf } from '../format/database-key.js';
 import { WholeTable } from '../table/whole-table.js';
 import { type DatabaseOptions, settingsOf } from './database-options.js';
 import { mustLeaveNumbers } from './file-numbers.js';
-import { provideFittedFilters } from './fitted-filters.js';
+import { provideFittedFilters } from './load-fitted-policy.js';
 import { holdFolder } from './folder-hold.js';
 import { deleteIfPossible } from './obsolete-files.js';
 import { mustHaveDatabase, mustHaveTables } from './recovery.js';

@@ -11,7 +11,7 @@ import { writeCompactedTables } from '../compact/compacted-tables.js';
 import type { CompactionContext } from '../compact/compaction-context.js';
 import { writeFlushedTable } from '../compact/flushed-table.js';
 import { type DatabaseOptions, type Settings, settingsOf } from './database-options.js';
-import { provideFittedFilters } from './fitted-filters.js';
+import { provideFittedFilters } from './load-fitted-policy.js';
 import type { CompactedTables, CompactionPlan, MemtableArrays, NeededPlugins, TableThreadSettings, ThreadPlugins, WrittenTable } from '../folder/table-thread.js';
 
 /** A folder for a worker thread. It reads synchronously, because nothing else waits for the worker's event loop. */

@@ -7,7 +7,7 @@ import type { WritableFolder } from '../../folder/writable-folder.js';
 import { namesByAge } from '../../format/file-name.js';
 import { compressionOfTables, type TableCompression } from '../../table/table-compression.js';
 import type { Settings } from '../database-options.js';
-import { withCompressionOf } from '../stored-compression.js';
+import { withCompressionOf } from '../inherited-compression.js';
 
 /**
  * The settings of a repair: with the codec of the newest table that has one, unless the caller named a compression. All tables in the

@@ -20,7 +20,7 @@ import { isCanonicalName, manifestFileName, type NumberedFile, numberedFiles, pa
 import { MAX_MANIFEST_RECORDS } from '../../format/manifest.js';
 import { encodeVersionEdit, hasSameBounds } from '../../format/version-edit.js';
 import { type DatabaseOptions, type Settings, settingsOf } from '../database-options.js';
-import { loadFittedFilters, mayBeFitted } from '../fitted-filters.js';
+import { loadFittedFilters, mayBeFitted } from '../load-fitted-policy.js';
 import { holdFolder } from '../folder-hold.js';
 import { mustBeLevelDb } from '../refuse-foreign-folder.js';
 import { deleteIfPossible } from '../obsolete-files.js';
