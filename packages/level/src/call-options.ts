@@ -126,12 +126,17 @@ export function mustBeArguments(call: string, form: CallForm, given: readonly un
   if (form.known === WRITE_OPTIONS && isGiven(sync)) mustBeBoolean('sync', sync);
 }
 
-/** Whether options have only names that the call knows, so that nothing else has to be checked: a quick check for frequent calls. */
+/** Whether options have names, and only those that the call knows, so that nothing else has to be checked: a quick check for frequent calls. */
 export function isPlain({ known }: CallForm, options: unknown): boolean {
   if (typeof options !== 'object' || options === null) return false;
-  for (const name in options) if (known[name] !== true) return false;
+  // An array or bytes without elements have no names either.
+  let hasName = false;
+  for (const name in options) {
+    if (known[name] !== true) return false;
+    hasName = true;
+  }
   const { sync } = options as { readonly sync?: unknown };
-  return sync === undefined || typeof sync === 'boolean';
+  return hasName && (sync === undefined || typeof sync === 'boolean');
 }
 
 /** The number of arguments, without undefined ones at the end. */
