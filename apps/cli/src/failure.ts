@@ -34,7 +34,7 @@ export function shownUrl(url: string): string {
 }
 
 /** The problem of a URL that is given instead of a file. Secrets in the URL are left out. */
-function urlProblem(url: string): string {
+export function urlProblem(url: string): string {
   const shown = shownUrl(url);
   if (/^https?:/i.test(url)) return `${shown}: is a URL where a file or a folder of this computer is needed: download it and pass the copy`;
   if (/^s3:/i.test(url)) return `${shown}: is an s3:// address where a file or a folder of this computer is needed: download it and pass the copy`;

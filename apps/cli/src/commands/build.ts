@@ -96,8 +96,9 @@ export function inputForm({ format, hex, versions }: InputOptions): InputForm {
   return { format, hex: hex === true, versions: versions === true };
 }
 
-async function build(paths: readonly string[], options: BuildOptions): Promise<void> {
+async function build(paths: readonly string[], options: BuildOptions, command: Command): Promise<void> {
   const started = performance.now();
+  if (!options.sort && command.getOptionValueSource('memory') === 'cli') throw new Failure('--memory is for --sort');
   const form = inputForm(options);
   const inputs = findInputs(paths);
   mustBeWritableTables(options.output, options.maxTableSize, inputs.map(({ path, stat }) => ({ name: nameOfFile(path), stat })));

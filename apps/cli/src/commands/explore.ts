@@ -2,7 +2,7 @@ import { realpathSync, type Stats, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { parseFileName } from '@bloom/leveldb';
 import { type Command, Option } from 'commander';
-import { Failure, failureOf } from '../failure.js';
+import { Failure, failureOf, isUrl, urlProblem } from '../failure.js';
 import { locate, shownName } from '../inputs/location.js';
 import { wholeNumber } from '../inputs/whole-number.js';
 import { interruptible } from '../interruption.js';
@@ -70,7 +70,7 @@ function mustExist(path: string, missing: string): void {
   } catch (error) {
     throw failureOf(path, error);
   }
-  if (stat === undefined) throw new Failure(missing);
+  if (stat === undefined) throw new Failure(isUrl(path) ? urlProblem(path) : missing);
 }
 
 /** Opens an address with the system's program for it. If there is none, the user still has the printed address. */

@@ -5,6 +5,7 @@ import { SyncFileSource } from '@bloom/sstable/node';
 import { Failure, failureOf } from '../failure.js';
 import { isSameFile } from '../outputs/same-file.js';
 import { type Location, shownName } from './location.js';
+import { httpHeader } from './http-header.js';
 import { several } from './several.js';
 import { readStandardInput } from './standard-input.js';
 import type { Trace } from './trace.js';
@@ -23,8 +24,14 @@ export type TableLocation = Exclude<Location, { kind: 'folder' | 'remote-folder'
 /** Adds --header. */
 export function addHeaderOption(command: Command): Command {
   return command.addOption(
-    new Option('-H, --header <header>', 'an HTTP header to send, NAME: VALUE; repeatable; also one per line in BLOOM_HTTP_HEADERS').argParser(several),
+    new Option('-H, --header <header>', 'an HTTP header to send, NAME: VALUE; repeatable; also one per line in BLOOM_HTTP_HEADERS').argParser(checkedHeaders),
   );
+}
+
+/** The values of --header. An invalid one is refused even when the input is a local file. */
+function checkedHeaders(value: string, before?: readonly string[]): readonly string[] {
+  httpHeader(value, '--header');
+  return several(value, before);
 }
 
 /** Adds --header and --trace. */

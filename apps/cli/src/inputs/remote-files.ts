@@ -5,6 +5,7 @@ import { MemorySource, type Source } from '@bloom/sstable';
 import { HttpError, HttpSource, type HttpSourceOptions } from '@bloom/sstable/http';
 import { Failure } from '../failure.js';
 import { HEADERS_VARIABLE } from '../http-problem.js';
+import { httpHeader } from './http-header.js';
 import { decoded, type RemoteLocation, shownName } from './location.js';
 import type { Trace } from './trace.js';
 
@@ -22,9 +23,7 @@ export function transportOf(url: URL, given: readonly string[], trace: Trace | u
   const lines = (process.env[HEADERS_VARIABLE] ?? '').split('\n').filter((line) => line.trim() !== '');
   const headers: Record<string, string> = {};
   for (const [i, line] of [...lines, ...given].entries()) {
-    const origin = i < lines.length ? HEADERS_VARIABLE : '--header';
-    const [, name, value] = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):\s*([\t\x20-\x7e\x80-\xff]*)$/.exec(line.trim()) ?? [];
-    if (name === undefined || value === undefined) throw new Failure(`${origin}: a header must be NAME: VALUE, for example Authorization: Bearer TOKEN`);
+    const [name, value] = httpHeader(line, i < lines.length ? HEADERS_VARIABLE : '--header');
     headers[name] = value;
   }
   if (url.username !== '' || url.password !== '') {

@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import { isMarkup } from '@bloom/bytes/internal';
 import { CorruptionError, type SyncSource, UnsupportedError } from '@bloom/sstable';
 import { Failure, failureOf } from '../failure.js';
@@ -15,11 +17,17 @@ const TEXT_BYTES = 512;
 export function tableFailure(name: string, source: Pick<SyncSource, 'byteLength' | 'read'> | undefined, error: unknown, isInternal: boolean, byteLength = source?.byteLength): unknown {
   const failure = failureOf(name, error);
   if (!(failure instanceof Failure && (error instanceof CorruptionError || error instanceof UnsupportedError))) return failure;
-  // There is no advice for an empty file.
+  if (error.code === 'BLOOM_NOT_A_TABLE' && isBesideTables(name)) return new Failure(`${failure.message}; pass the database's folder, ${dirname(name)}`, { cause: error });
+  // There is no advice for another empty file.
   if (byteLength === 0) return failure;
   // The error names the program that opens it.
   if (error.code === 'BLOOM_UNSUPPORTED_FORMAT') return failure;
   return new Failure(`${failure.message}; ${adviceFor(name, source, error, isInternal)}`, { cause: error });
+}
+
+/** Whether a file is one of those in a database's folder that hold no entries. */
+function isBesideTables(path: string): boolean {
+  return /^(?:LOCK|LOG|LOG\.old|\d+\.dbtmp)$/.test(basename(path)) && existsSync(join(dirname(path), 'CURRENT'));
 }
 
 function adviceFor(name: string, source: Pick<SyncSource, 'byteLength' | 'read'> | undefined, error: CorruptionError | UnsupportedError, isInternal: boolean): string {

@@ -1,5 +1,5 @@
 // Arguments and inputs that were taken silently although they cannot be meant.
-import { cpSync, mkdirSync, readdirSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -132,4 +132,32 @@ test('scan --decode prints the origin and the map of Session Storage with one sl
   const printed = await bloomPrints(['scan', '--decode', dataPath('web-storage/session-storage')], scratch.path);
   expect(printed).toMatch(/^http:\/\/[^/\t]+\/\d+\t/m);
   expect(printed).not.toMatch(/^http:\/\/[^/\t]+\/\//m);
+});
+
+test('a file of a database that holds no entries leads to its folder', async () => {
+  await database('with-lock');
+  writeFileSync(scratch.at('with-lock/LOG'), '2026/11/30-12:00:00.000000 7f Recovering log #3\n');
+  for (const name of ['LOCK', 'LOG']) {
+    for (const command of ['scan', 'count']) {
+      const { code, stderr } = await bloom([command, `with-lock/${name}`], scratch.path);
+      expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringMatching(/not a LevelDB table: .*; pass the database's folder, with-lock\n$/) as string });
+    }
+  }
+});
+
+test('an invalid --header is refused for a local input too, without being printed', async () => {
+  await database('local');
+  const { code, stderr } = await bloom(['scan', 'local', '--header', 'SECRET'], scratch.path);
+  expect({ code, stderr }).toEqual({ code: 2, stderr: 'bloom: --header: a header must be NAME: VALUE, for example Authorization: Bearer TOKEN\n' });
+});
+
+test('build refuses --memory without --sort', async () => {
+  const { code, stderr } = await bloom(['build', '-', '-o', 'unsorted.ldb', '--memory', '5MiB'], scratch.path, 'a\t1\n');
+  expect({ code, stderr }).toEqual({ code: 2, stderr: 'bloom: --memory is for --sort\n' });
+  await build('sorted.ldb', ['--sort', '--memory', '5MiB'], scratch.path, 'b\t1\na\t1\n');
+});
+
+test('explore refuses a URL of another scheme as the other commands do', async () => {
+  const { code, stderr } = await bloom(['explore', 'file:///some/folder', '--no-open'], scratch.path);
+  expect({ code, stderr }).toEqual({ code: 2, stderr: 'bloom: file:///some/folder: is not a URL that can be read: use http:// or https://\n' });
 });
