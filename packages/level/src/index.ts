@@ -96,6 +96,13 @@ export interface InWorker {
 
 const IN_WORKER: Record<keyof InWorker, true> = { worker: true };
 
+/** The options for a folder, which needs no worker. Values that are not options are returned unchanged, to be refused. */
+function withoutWorker(options: RepairOptions & InWorker): RepairOptions {
+  if (Object(options) !== options || !('worker' in options)) return options;
+  // A copy by spreading would lack inherited options.
+  return Object.assign(Object.create(Object.getPrototypeOf(options) as object), options, { worker: undefined }) as RepairOptions;
+}
+
 /**
  * An abstract-level database on a LevelDB folder: strings, JSON and bytes as keys and values, sublevels, iterators, batches and events.
  *
@@ -147,8 +154,7 @@ export class BloomLevel<KDefault = string, VDefault = string> extends BaseBloomL
     const given = staticArguments([...arguments]);
     mustHaveAtMost('BloomLevel.repair', 'a location and options', 2, given.length);
     const own = given.length > 1 ? options : {};
-    // A folder needs no worker. A copy by spreading would lack inherited options.
-    if (isFolder(location)) return (await folderCalls()).repairFolder(location, Object.assign(Object.create(Object.getPrototypeOf(own) as object), own, { worker: undefined }) as RepairOptions);
+    if (isFolder(location)) return (await folderCalls()).repairFolder(location, withoutWorker(own));
     mustBeOptions('BloomLevel.repair of a path', own, IN_WORKER);
     return inWorker(location, own.worker, (calls) => calls.call('repair'));
   }

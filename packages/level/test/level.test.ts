@@ -203,6 +203,12 @@ describe('an error has a code of abstract-level', () => {
     expect((await WebLevel.repair(folder, Object.assign(options, { worker: {} as never }))).lost).not.toEqual([]);
   });
 
+  test.each([{ options: null }, { options: [] }, { options: new Map() }, { options: 'options' }])('when a folder is repaired with another value: %o', async ({ options }) => {
+    const { BloomLevel: WebLevel } = await import('../src/index.js');
+    const given = options as object;
+    await expect(WebLevel.repair(new WritableMemoryFolder(), given)).rejects.toThrow('the options of Database.repair must be');
+  });
+
   test('when the folder fails', async () => {
     const file = join(root, 'file');
     writeFileSync(file, '');
