@@ -126,17 +126,18 @@ export function mustBeArguments(call: string, form: CallForm, given: readonly un
   if (form.known === WRITE_OPTIONS && isGiven(sync)) mustBeBoolean('sync', sync);
 }
 
-/** Whether options have names, and only those that the call knows, so that nothing else has to be checked: a quick check for frequent calls. */
+/** Whether options are surely an object with only names that the call knows, so that nothing else has to be checked: a quick check for frequent calls. */
 export function isPlain({ known }: CallForm, options: unknown): boolean {
   if (typeof options !== 'object' || options === null) return false;
-  // An array or bytes without elements have no names either.
-  let hasName = false;
+  let count = 0;
   for (const name in options) {
     if (known[name] !== true) return false;
-    hasName = true;
+    count++;
   }
+  // An array or bytes without elements have no names either.
+  if (count === 0) return Object.getPrototypeOf(options) === Object.prototype;
   const { sync } = options as { readonly sync?: unknown };
-  return hasName && (sync === undefined || typeof sync === 'boolean');
+  return sync === undefined || typeof sync === 'boolean';
 }
 
 /** The number of arguments, without undefined ones at the end. */
