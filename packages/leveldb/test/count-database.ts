@@ -5,6 +5,7 @@
 // the tables.
 import { writeSync } from 'node:fs';
 import process from 'node:process';
+import { setTimeout as delay } from 'node:timers/promises';
 import { Database, WriteBatch } from '@bloom/leveldb';
 import { WritableNodeFolder } from '@bloom/leveldb/node';
 
@@ -13,6 +14,20 @@ const SYNCED_COUNT = 20;
 const [path = '', seconds = '1', every = '64', ballast = '600'] = process.argv.slice(2);
 const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
 const open = (): Promise<Database> => Database.open(new WritableNodeFolder(path), { writeBufferSize: Number(ballast) * 107, maxFileSize: 1 << 20 });
+
+/** Prints synchronously, because buffered output is lost when the process is killed. Waits while the pipe is full, because its reader is busy. */
+async function print(line: string): Promise<void> {
+  for (;;) {
+    try {
+      writeSync(1, line);
+      return;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') throw error;
+      await delay(1);
+    }
+  }
+}
+
 const end = Date.now() + Number(seconds) * 1000;
 let database = await open();
 const before = await database.get(utf8('count'));
@@ -23,8 +38,7 @@ for (let i = Number(before === undefined ? 0 : new TextDecoder().decode(before))
     .put(utf8(`gone${i % 10}`), utf8(`${i}`))
     .delete(utf8(`gone${(i - 1) % 10}`));
   await database.write(batch, { sync: i % SYNCED_COUNT === 0 });
-  // Written synchronously, because buffered output is lost when the process is killed.
-  if (i % Number(every) === 0) writeSync(1, `${i}\n`);
+  if (i % Number(every) === 0) await print(`${i}\n`);
   if (i % 5000 === 0) {
     await database.close();
     database = await open();
