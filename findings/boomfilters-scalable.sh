@@ -4,11 +4,12 @@
 # Expected: a ScalableBloomFilter grows with the number of keys and keeps a tight upper bound on the rate of false positives, as its
 # documentation says: the compounded rate of all its parts converges to the target. Its `hint` is only the size to begin with.
 #
-# Actual: with a target of 1%, the rate is 3% to 4% after 100,000 keys with the default hint of 10,000, and more than half of all absent keys
-# pass after 20,000 keys with a hint of 100. Three causes add up. The rates of the parts are the target times 1, 0.8, 0.64 and so on, which sum
-# up to five times the target. No part is larger than the first except for its lower rate, so there is one for about every `hint` keys.
-# And the k probes of a key in a part of s bits for each probe come from two numbers below s, so that with small parts, some of
-# the other s * s pairs set the same bits, however many probes there are.
+# Actual: with a target of 1%, the rate is 3% to 4% after 100,000 keys with the default hint of 10,000, and more than half of all absent
+# keys pass after 20,000 keys with a hint of 100. Three causes add up. The rates of the parts are the target times 1, 0.8, 0.64 and so on,
+# and their sum is up to five times the target. Every part is made for `hint` keys, so their number grows with the number of keys. And each
+# probe of a key in a part has its own s bits, but all probes are computed from two numbers below s. An absent key has the same two
+# numbers as one of the stored keys with a probability of about hint / s / s, however many probes there are: 0.5% for each part if `hint` is
+# 100 and s is 144.
 #
 #   hint 10000, 10000 keys: 0% to 1%
 #   hint 10000, 100000 keys: 3% to 4%

@@ -4,10 +4,10 @@
 # Expected: a range with `limit` returns, or with `clear` deletes, at most that many entries, and all of them if there are fewer, as
 # abstract-level's documentation says and as memory-level does. A cache of 4 GiB holds at least what a cache of 8 MiB holds.
 #
-# Actual: classic-level keeps only the lower 32 bits of the number, without an error. With a limit of 2**32, iterators find the database empty
-# and `clear` deletes nothing; with 2**32 + 1, they return and delete one entry. A program that means “practically all” by such a limit loses
-# entries, while Infinity, -1 and Number.MAX_SAFE_INTEGER work, the last one because its lower 32 bits are -1. The iterator's `limit`
-# property still gives the whole number. `cacheSize` is read in the same way: a cache of 4 GiB holds nothing.
+# Actual: classic-level keeps only the lower 32 bits of the number, without an error. With a limit of 2**32, iterators find the database
+# empty and `clear` deletes nothing; with 2**32 + 1, they return and delete one entry. Programs that mean “practically all” by such a limit
+# miss entries. Infinity, -1 and Number.MAX_SAFE_INTEGER work, the last one because its lower 32 bits are -1. The iterator's `limit` property
+# still has the whole number. `cacheSize` is read in the same way: a cache of 4 GiB holds nothing.
 #
 #   memory-level: 4294967295 returns 4, 4294967296 returns 4, 4294967297 returns 4, 9007199254740991 returns 4, Infinity returns 4
 #   memory-level: clear({ limit: 4294967296 }) leaves 0 of 4

@@ -4,10 +4,10 @@
 # Expected: any number can be a key, numbers are ordered naturally, and `getRange` and `getKeys` return the keys that were put, as the
 # documentation says. So -0 is either the same key as 0, or one next to it.
 #
-# Actual: -0 is a key of its own, after all other numbers, and `getKeys` returns it as the array ['\x18', null]. So an entry that was put with the
-# result of Math.round(-0.4) or 0 * -1 is in no range of numbers around 0, and the key that `getKeys` returns for it is not found. As a bound,
-# -0 makes a range to 1 empty, and one from -1 contain all numbers. The encoding of numbers tests for negative ones with `<`, for which -0
-# is not negative, and then takes the sign bit of -0 for a part of the number.
+# Actual: -0 is a key of its own, after all other numbers, and `getKeys` returns it as the array ['\x18', null]. So an entry that was put with
+# the result of Math.round(-0.4) or 0 * -1 is in no range of numbers around 0, and the key that `getKeys` returns for it is not found. As a
+# bound, -0 makes a range up to 2 empty, and one that begins at -1 include all numbers. The encoding recognizes negative numbers by
+# `key < 0`, which is false for -0, so the sign bit of -0 stays in the key as if it were part of a positive number.
 #
 #   put: -1, -0, 1, Infinity
 #   getKeys(): [-1,1,Infinity,["\u0018",null]]
@@ -29,7 +29,7 @@ npm install --silent --no-audit --no-fund lmdb@3.5.6
 cat > finding.cjs <<'JS'
 const { open } = require('lmdb');
 
-const text = (value) => (value === Infinity ? 'Infinity' : Array.isArray(value) && value.includes(Infinity) ? `[${value.map(text)}]` : JSON.stringify(value));
+const text = (value) => (Array.isArray(value) ? `[${value.map(text)}]` : value === Infinity ? 'Infinity' : JSON.stringify(value));
 
 (async () => {
   const db = open({ path: 'database' });

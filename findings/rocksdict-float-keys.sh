@@ -2,12 +2,13 @@
 # Versions: rocksdict 0.3.29, which contains RocksDB 9.8.4.
 #
 # Expected: keys that are floats are ordered as numbers, so that keys(from_key=x) returns the keys from x on, as it does for integers, negative
-# ones included. The documentation says that `from_key` means this key or the nearest next one, and that delete_range deletes from `begin`
-# to `end`.
+# ones included. The documentation says that `from_key` is the key to begin with, or the nearest next one, and that delete_range removes
+# the entries from `begin` to `end`.
 #
-# Actual: negative floats come after all others, in reverse order. keys(from_key=-3.0) returns -3.0 and the smaller -20.5, and none of the larger
-# keys, without an error. delete_range(-1.0, 1.0) is refused, because its end comes before its start, and delete_range(1.0, -10.0), an empty
-# range, deletes four keys. A key has the eight bytes of the number as they are, and RocksDB compares bytes, the one with the sign first.
+# Actual: negative floats come after all others, in reverse order. keys(from_key=-3.0) returns -3.0 and the smaller -20.5, and none of the
+# larger keys, without an error. delete_range(-1.0, 1.0) is refused, because its end comes before its start, and delete_range(1.0, -10.0), an
+# empty range, deletes four keys. A key has the eight bytes of the number as they are, and RocksDB compares bytes, the one with the
+# sign first.
 #
 #   integers: [-20, -3, 0, 15, 22]
 #   integers from -3: [-3, 0, 15, 22]
