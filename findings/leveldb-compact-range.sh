@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
 # Versions: plyvel 1.5.1, which contains LevelDB 1.22 (C++).
 #
-# Expected: compact_range discards deleted and overwritten values. LevelDB's header says so of CompactRange: “In particular, deleted and
-# overwritten versions are discarded”.
+# Expected: compact_range discards deleted and overwritten values, as the comment on CompactRange in LevelDB's header promises.
 #
 # Actual: in a new database, it moves them from the log to a table, and they stay there. One key that was overwritten 1000 times takes 1 MB
 # after any number of compactions, and the value of a deleted key can still be read in the file. A table of the memtable has every version of
