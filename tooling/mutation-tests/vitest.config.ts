@@ -15,8 +15,6 @@ export default defineConfig({
   test: {
     ...project.test,
     root,
-    // Tests of formats can share a process: they use no fake timers.
-    isolate: false,
     testTimeout: 120_000,
     ...(tests !== '' && { include: tests.split(',').map((name) => `test/${name}.test.ts`), exclude: [] }),
   },

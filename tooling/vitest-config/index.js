@@ -8,13 +8,12 @@ import { defaultServerConditions } from 'vite';
 const conditions = ['bloom-source', ...defaultServerConditions];
 
 /**
- * Folders and files whose test files each run in their own process. The others of a folder share one, which is faster, and safe because our modules
- * keep no state. In `packages/codecs`, a codec that tests compare with keeps state. The two files of
- * `packages/sstable` have fake timers, which would catch the timers of other files' connections, and those of `packages/leveldb`
- * have a file system that fails, one without descriptors, another limit of MANIFESTs, a file system whose syncs wait, and another clock.
+ * Files of a folder that run in a process of their own. All others share one, which is faster, and safe because our modules keep no state. Those of
+ * `packages/sstable` have fake timers, which would catch the timers of other files' connections, and those of `packages/leveldb` have a file
+ * system that fails, one without descriptors, another limit of MANIFESTs, a file system whose syncs wait, and another clock.
+ *
+ * @type {Readonly<Record<string, string[]>>}
  */
-const ISOLATED_FOLDERS = new Set(['packages/codecs']);
-/** @type {Readonly<Record<string, string[]>>} */
 const ISOLATED_FILES = {
   'packages/level': ['test/turns.test.ts'],
   'packages/leveldb': ['test/failing-system.test.ts', 'test/lock-failures.test.ts', 'test/manifest-room.test.ts', 'test/node-files.test.ts', 'test/time-slices.test.ts'],
@@ -32,18 +31,38 @@ const THOROUGH = 'test/thorough/**/*.test.ts';
  * @returns {TestProjectInlineConfiguration[]}
  */
 export function projects(root) {
+  return foldersWithTests(root).flatMap((folder) => {
+    const files = ISOLATED_FILES[folder] ?? [];
+    const quick = project(root, folder, folder, [QUICK], [THOROUGH, ...files], false);
+    const isolated = project(root, folder, `${folder} (isolated)`, files, [], true);
+    const thorough = project(root, folder, `${folder} (thorough)`, [THOROUGH], [], false);
+    return [quick, ...(files.length > 0 ? [isolated] : []), ...(existsSync(join(root, folder, 'test/thorough')) ? [thorough] : [])];
+  });
+}
+
+/**
+ * The quick tests of all folders as two projects. Their processes load each module once; those of a project for each folder together need twice
+ * the time for it.
+ *
+ * @param {string} root
+ * @returns {TestProjectInlineConfiguration[]}
+ */
+export function quickProjects(root) {
+  const folders = foldersWithTests(root);
+  const isolated = Object.entries(ISOLATED_FILES).flatMap(([folder, files]) => files.map((file) => `${folder}/${file}`));
+  const thorough = folders.map((folder) => `${folder}/${THOROUGH}`);
+  return [
+    project(root, '', 'quick', folders.map((folder) => `${folder}/${QUICK}`), [...thorough, ...isolated], false),
+    project(root, '', 'quick (isolated)', isolated, [], true),
+  ];
+}
+
+/** @param {string} root */
+function foldersWithTests(root) {
   return ['packages', 'apps', 'tooling']
     .filter((group) => existsSync(join(root, group)))
     .flatMap((group) => readdirSync(join(root, group)).map((name) => `${group}/${name}`))
-    .filter((folder) => existsSync(join(root, folder, 'test')))
-    .flatMap((folder) => {
-      const isIsolated = ISOLATED_FOLDERS.has(folder);
-      const files = ISOLATED_FILES[folder] ?? [];
-      const quick = project(root, folder, folder, [QUICK], [THOROUGH, ...files], isIsolated);
-      const isolated = project(root, folder, `${folder} (isolated)`, files, [], true);
-      const thorough = project(root, folder, `${folder} (thorough)`, [THOROUGH], [], isIsolated);
-      return [quick, ...(files.length > 0 ? [isolated] : []), ...(existsSync(join(root, folder, 'test/thorough')) ? [thorough] : [])];
-    });
+    .filter((folder) => existsSync(join(root, folder, 'test')));
 }
 
 /**

@@ -23,9 +23,10 @@ function folderOf(word) {
 /**
  * @param {string} program
  * @param {readonly string[]} args
+ * @param {Readonly<Record<string, string>>} [env]
  */
-function run(program, args) {
-  const { status } = spawnSync(program, args, { cwd: root, stdio: 'inherit', shell: process.platform === 'win32', env: { ...process.env, TURBO_TELEMETRY_DISABLED: '1' } });
+function run(program, args, env) {
+  const { status } = spawnSync(program, args, { cwd: root, stdio: 'inherit', shell: process.platform === 'win32', env: { ...process.env, TURBO_TELEMETRY_DISABLED: '1', ...env } });
   if (status !== 0) process.exit(status ?? 1);
 }
 
@@ -34,7 +35,8 @@ const words = /** @type {string[]} */ (given);
 const folder = folderOf(words[0]);
 if (folder === undefined) {
   run('turbo', ['run', 'build', '--output-logs=errors-only']);
-  run('vitest', thorough ? ['run', '--project', '*(thorough)', THOROUGH_WORKERS, ...words] : ['run', '--project', '!*(thorough)', ...words]);
+  if (thorough) run('vitest', ['run', '--project', '*(thorough)', THOROUGH_WORKERS, ...words]);
+  else run('vitest', ['run', ...words], { BLOOM_ALL_QUICK_TESTS: 'true' });
 } else {
   /** @type {unknown} */
   const manifest = JSON.parse(readFileSync(join(root, folder, 'package.json'), 'utf8'));
