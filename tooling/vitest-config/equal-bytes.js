@@ -16,11 +16,21 @@ function bytesOf(value) {
   }
 }
 
-expect.addEqualityTesters([
-  (/** @type {unknown} */ a, /** @type {unknown} */ b) => {
-    const [bytesA, bytesB] = [bytesOf(a), bytesOf(b)];
-    if (bytesA === undefined || bytesB === undefined || Object.getPrototypeOf(a) !== Object.getPrototypeOf(b)) return undefined;
-    if (Buffer.compare(bytesA, bytesB) === 0) return true;
-    return ArrayBuffer.isView(a) && !(a instanceof DataView) ? undefined : false;
-  },
-]);
+/**
+ * @param {unknown} a
+ * @param {unknown} b
+ * @returns undefined leaves the comparison to Vitest.
+ */
+function haveEqualBytes(a, b) {
+  const [bytesA, bytesB] = [bytesOf(a), bytesOf(b)];
+  if (bytesA === undefined || bytesB === undefined || Object.getPrototypeOf(a) !== Object.getPrototypeOf(b)) return undefined;
+  if (Buffer.compare(bytesA, bytesB) === 0) return true;
+  return ArrayBuffer.isView(a) && !(a instanceof DataView) ? undefined : false;
+}
+
+// Vitest runs this before each file of a process, and would try one tester after another.
+const added = Symbol.for('bloom.equalBytes');
+if (!(added in globalThis)) {
+  Object.assign(globalThis, { [added]: true });
+  expect.addEqualityTesters([haveEqualBytes]);
+}
