@@ -17,6 +17,7 @@ const conditions = ['bloom-source', ...defaultServerConditions];
 const ISOLATED_FILES = {
   'packages/level': ['test/turns.test.ts'],
   'packages/leveldb': ['test/failing-system.test.ts', 'test/lock-failures.test.ts', 'test/manifest-room.test.ts', 'test/node-files.test.ts', 'test/time-slices.test.ts'],
+  'packages/web-storage': ['test/attacked.test.ts', 'test/tagged-json.test.ts'],
   'packages/sstable': ['test/http-patience.test.ts', 'test/http-retries.test.ts'],
 };
 
