@@ -11,10 +11,11 @@ import { plainMarkdown } from '../src/repository.js';
 const packages = join(import.meta.dirname, '../../../packages');
 
 describe('the pages of errors', () => {
+  const pages = errorPages();
+
   test('there is one for every code in the sources and in the tables of READMEs', () => {
     const inSources = readdirSync(packages).flatMap((name) => [...sourceErrorCodes(join(packages, name, 'src'))]);
     const inTables = ['sstable', 'leveldb'].flatMap((name) => readmeErrorCodes(join(packages, name, 'README.md')));
-    const pages = errorPages();
     expect(inSources.length).toBeGreaterThan(30);
     expect([...new Set([...inSources, ...inTables])].filter((code) => !pages.has(code))).toEqual([]);
   });
@@ -33,13 +34,13 @@ describe('the pages of errors', () => {
   test('the check and the code to fix it are in the section of their package', () => {
     for (const [name, codes] of Object.entries(ERROR_HELP)) {
       for (const [code, { check, fix }] of Object.entries(codes)) {
-        const [, section = ''] = errorPages().get(code)!.split(`## In ${name}\n`);
+        const [, section = ''] = pages.get(code)!.split(`## In ${name}\n`);
         const [own = ''] = section.split('\n## ');
         expect([own.includes(check ?? ''), own.includes(fix ?? '')], `${name} ${code}`).toEqual([true, true]);
       }
     }
     // Parts that overlap are not a damaged table.
-    expect(errorPages().get('BLOOM_OVERLAP')!.split('## In @bloom/sstable')[0]).not.toContain('bloom verify');
+    expect(pages.get('BLOOM_OVERLAP')!.split('## In @bloom/sstable')[0]).not.toContain('bloom verify');
   });
 });
 

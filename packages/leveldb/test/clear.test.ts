@@ -198,15 +198,19 @@ describe('clear', () => {
   test.each([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 15, 20])('and a snapshot that is made %i ms after its call show one state of the database', async (delay) => {
     /** Takes its time to create a log, so that a snapshot may come meanwhile. */
     class SlowFolder extends WritableMemoryFolder {
+      isSlow = false;
+
       override create(name: string): ReturnType<WritableMemoryFolder['create']> {
         const file = super.create(name);
         // What is returned is awaited.
-        return (name.endsWith('.log') ? new Promise((resolve) => setTimeout(() => resolve(file), 8)) : file) as typeof file;
+        return (this.isSlow && name.endsWith('.log') ? new Promise((resolve) => setTimeout(() => resolve(file), 8)) : file) as typeof file;
       }
     }
     const watch = new MergeWatch();
-    const database = await Database.open(new SlowFolder(), { ...small, onEvent: watch.take });
+    const folder = new SlowFolder();
+    const database = await Database.open(folder, { ...small, onEvent: watch.take });
     await fill(database, 3000);
+    folder.isSlow = true;
     const begun = watch.next();
     const compacting = database.compactRange();
     const cut = await begun;

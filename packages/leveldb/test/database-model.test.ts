@@ -8,7 +8,7 @@ import { reverseComparator } from './reverse-comparator.js';
 
 // Compares with a sorted map as the model. tooling/long-tests has 200 runs of 5,000 operations.
 const runs = Number(process.env.BLOOM_MODEL_RUNS ?? 3);
-const operations = Number(process.env.BLOOM_MODEL_OPERATIONS ?? 1200);
+const operations = Number(process.env.BLOOM_MODEL_OPERATIONS ?? 800);
 const seeds = Array.from({ length: runs }, (_, i) => i + 1);
 
 const latin1 = (bytes: Uint8Array): string => Buffer.from(bytes).toString('latin1');

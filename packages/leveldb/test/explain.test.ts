@@ -108,7 +108,7 @@ describe.each(kinds)('of random databases %s', (_, writing, reading) => {
     const sync = SyncDatabaseReader.open(folder, reading);
     const async_ = await DatabaseReader.open(folder, reading);
     const seen = new Set<string>();
-    for (let i = 0; i < 300; i++) {
+    for (let i = 0; i < 150; i++) {
       const key = someKey(random);
       const sequence = random.below(2) === 0 ? sync.lastSequence : BigInt(random.below(Number(sync.lastSequence) + 1));
       const before = sync.stats;

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { rejection } from '@bloom/fixtures/caught';
 import { ThreadedMemoryFolder } from './threaded-memory-folder.js';
 
-const ENTRIES = 10_000;
+const ENTRIES = 4000;
 const keyOf = (number: number): Uint8Array => new TextEncoder().encode(String(number).padStart(16, '0'));
 
 interface Wasted {

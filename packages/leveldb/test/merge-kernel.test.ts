@@ -17,15 +17,15 @@ import { reverseComparator } from './reverse-comparator.js';
 
 test('random inputs and options give the same tables', async () => {
   // Each rule was needed.
-  expect(Math.min(...Object.values(await compareMerges(7)))).toBeGreaterThan(1);
+  expect(Math.min(...Object.values(await compareMerges(5)))).toBeGreaterThan(1);
 });
 
 test('damaged inputs give the same error or the same tables, or are left to the other path', async () => {
-  expect(Math.min(...Object.values(await compareDamagedMerges(25)))).toBeGreaterThan(0);
+  expect(Math.min(...Object.values(await compareDamagedMerges(15)))).toBeGreaterThan(0);
 });
 
 test('memtables of random entries and options become the same tables', async () => {
-  for (let seed = 0; seed < 4; seed++) await becomesTheSameTable(seed);
+  for (let seed = 0; seed < 3; seed++) await becomesTheSameTable(seed);
 });
 
 test('kernels work on at least 16 KiB, in bytewise order', async () => {
@@ -51,7 +51,7 @@ test('values of up to a megabyte are merged in the kernel, longer ones in the ot
     expect(made).toHaveProperty('made.entriesRead', 200);
     expect(made).toEqual(await outcome(mergeByEntries, job));
   }
-  for (const byteLength of [1_100_000, 10_000_000]) {
+  for (const byteLength of [1_100_000, 3_000_000]) {
     const job = jobWithValueOf(byteLength);
     expect(await outcome(mergeInKernel, job)).toBeUndefined();
     expect(await outcome(writeCompactedTables, job)).toHaveProperty('made.entriesRead', 200);

@@ -11,7 +11,7 @@ import { caught } from '@bloom/fixtures/caught';
 import { hex } from './entries.js';
 
 /** The number of streams to compare; the long run sets it. */
-const STREAMS = Number(process.env.BLOOM_STREAMS ?? 2000);
+const STREAMS = Number(process.env.BLOOM_STREAMS ?? 1000);
 const SEED = Number(process.env.BLOOM_SEED ?? 1);
 const MAX_BYTES = 2 ** 20;
 
@@ -330,16 +330,23 @@ describe('sizes', () => {
   });
 
   test.runIf(reference !== undefined).each([1024, 4096, 16_384, 65_536])('blocks of %d bytes of each golden table compress to 0.98 to 1.02 of the size by Google’s encoder', (blockSize) => {
-    const outside: string[] = [];
+    const tables: { readonly name: string; readonly blocks: readonly Uint8Array[] }[] = [];
     for (const golden of goldenTables().filter(({ options }) => options.compression === 'none')) {
       const blocks: Uint8Array[] = [];
       const keeps = { type: 77, name: 'keeps', compress: (contents: Uint8Array) => (blocks.push(contents.slice()), contents), decompress: (bytes: Uint8Array) => bytes };
       buildTable(golden.input(), { blockSize, compression: keeps });
       // In tables of at most one entry, a single byte is more than 2%.
       if (blocks.length < 4) continue;
-      const total = (list: readonly Uint8Array[]): number => list.reduce((sum, { length }) => sum + length, 0);
-      const ratio = total(blocks.map((block) => compressBy(compressors.kernel, block))) / total(reference!.encode(blocks));
-      if (!(ratio >= 0.98 && ratio <= 1.02)) outside.push(`${golden.name}: ${ratio.toFixed(4)}`);
+      tables.push({ name: golden.name, blocks });
+    }
+    // One process of Google's encoder for all of them.
+    const references = reference!.encode(tables.flatMap(({ blocks }) => blocks));
+    const total = (list: readonly Uint8Array[]): number => list.reduce((sum, { length }) => sum + length, 0);
+    const outside: string[] = [];
+    let at = 0;
+    for (const { name, blocks } of tables) {
+      const ratio = total(blocks.map((block) => compressBy(compressors.kernel, block))) / total(references.slice(at, (at += blocks.length)));
+      if (!(ratio >= 0.98 && ratio <= 1.02)) outside.push(`${name}: ${ratio.toFixed(4)}`);
     }
     expect(outside).toEqual([]);
   });

@@ -10,8 +10,8 @@ import { NodeFolder } from '@bloom/leveldb/node';
 import { decodeValue, encodeKey, HostObject, type IndexedDbKey, indexedDbKey, WebStorageError } from '../src/index.js';
 
 /** `npx pnpm@10 --filter @bloom/long-tests web-storage` tries a million. */
-const damages = Number(process.env.BLOOM_VALUE_DAMAGES ?? 5000);
-const values = Number(process.env.BLOOM_RANDOM_VALUES ?? 1000);
+const damages = Number(process.env.BLOOM_VALUE_DAMAGES ?? 2000);
+const values = Number(process.env.BLOOM_RANDOM_VALUES ?? 400);
 
 /** Bytes from hexadecimal digits, with text within apostrophes. */
 function bytes(text: string): Uint8Array {
