@@ -55,7 +55,7 @@ const runs = [
     package: 'policy',
     part: 'variants',
     files: ['compare', 'distinct-hashes', 'goleveldb-bloom-filter-policy', 'hash-bloom-filter', 'key-range', 'prefix-filter-policy', 'range-reduction'].map(inSource),
-    tests: ['compare', 'goleveldb-bloom-filter-policy', 'hash-bloom-filter', 'key-range', 'prefix-filter-policy', 'thorough/goleveldb-contract', 'thorough/prefix-contract'],
+    tests: ['goleveldb-bloom-filter-policy', 'hash-bloom-filter', 'key-range', 'prefix-filter-policy', 'thorough/compare', 'thorough/goleveldb-contract', 'thorough/prefix-contract'],
   },
   { package: 'policy', part: 'false-positive-rate', files: ['src/false-positive-rate.ts'], tests: ['thorough/false-positive-rate'] },
   { package: 'policy-blocked', files: ['src/*.ts'] },

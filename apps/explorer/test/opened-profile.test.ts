@@ -7,13 +7,7 @@ import { OpenedProfile } from '../src/storage/opened-profile.js';
 import { profileOf } from '../src/storage/dropped-profile.js';
 import type { RowFacts } from '../src/storage/storage-facts.js';
 import { type StorageSearch, WHOLE_PROFILE } from '../src/storage/storage-place.js';
-import { externalObjectsKey, filesBelow, noteKey, NOTES, rewrittenNotes, samplePath } from './stored-profile.js';
-
-const work = (signal = new AbortController().signal) => ({ signal, progress: () => undefined });
-
-function opened(files: Iterable<{ readonly name: string; readonly bytes: Uint8Array }>): OpenedProfile {
-  return new OpenedProfile(profileOf(Array.from(files, ({ name, bytes }) => ({ path: `profile/${name}`, file: new File([bytes as Uint8Array<ArrayBuffer>], name.slice(name.lastIndexOf('/') + 1)) }))));
-}
+import { externalObjectsKey, filesBelow, noteKey, NOTES, opened, rewrittenNotes, samplePath, work } from './stored-profile.js';
 
 const sample = (): OpenedProfile => opened(filesBelow(samplePath));
 
@@ -289,17 +283,6 @@ test('a blob file that cannot be read is the error of its record, and the record
   expect(await linesOf(profile, { database: 1, store: 1 })).toHaveLength(119);
   const versions = await rowsOf(profile, { database: 1, store: 1, hasVersions: true });
   expect(versions.filter(({ error }) => error !== undefined)).toMatchObject([{ key: '3' }]);
-});
-
-test('a list ends where memory would, and says so', async () => {
-  const files = await rewrittenNotes(async (database, { value }) => {
-    for (let i = 200; i < 50_200; i++) await database.put(noteKey(i), value.subarray(0, 3));
-  });
-  const profile = opened(Array.from(files, ([name, bytes]) => ({ name: `${NOTES}/${name}`, bytes })));
-  const list = profile.list({ ...WHOLE_PROFILE, database: 1, store: 1 });
-  expect(await profile.more(work(), list, 10)).toMatchObject({ rowCount: 10, examined: 10, state: 'more' });
-  await profile.more(work(), list, 40_000);
-  expect(await profile.more(work(), list, 40_000)).toMatchObject({ rowCount: 50_000, state: 'full' });
 });
 
 test('the lines of Local and Session Storage are what the page read back in Chromium', async () => {

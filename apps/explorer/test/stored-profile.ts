@@ -4,9 +4,18 @@ import { type Folder, WritableMemoryFolder, Database } from '@bloom/leveldb';
 import { idbComparator, idbFilterPolicy } from '@bloom/leveldb/idb-comparator';
 import { storedEntries } from '@bloom/leveldb/inspect';
 import { folderFiles } from '@bloom/fixtures';
+import { profileOf } from '../src/storage/dropped-profile.js';
+import { OpenedProfile } from '../src/storage/opened-profile.js';
 
 export const samplePath = join(import.meta.dirname, '../samples/web');
 export const NOTES = 'IndexedDB/https_notes.example_0.indexeddb.leveldb';
+
+export const work = (signal = new AbortController().signal) => ({ signal, progress: () => undefined });
+
+/** A profile with these files. */
+export function opened(files: Iterable<{ readonly name: string; readonly bytes: Uint8Array }>): OpenedProfile {
+  return new OpenedProfile(profileOf(Array.from(files, ({ name, bytes }) => ({ path: `profile/${name}`, file: new File([bytes as Uint8Array<ArrayBuffer>], name.slice(name.lastIndexOf('/') + 1)) }))));
+}
 
 /** The files of a folder and of those in it, by their paths. */
 export function filesBelow(path: string): { readonly name: string; readonly bytes: Uint8Array }[] {

@@ -5,7 +5,7 @@ import { goldenTables } from '@bloom/fixtures';
 import { build } from 'esbuild';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { findChromium } from '../src/chromium.js';
+import { findChromium } from '../../src/chromium.js';
 
 const golden = goldenTables().find(({ name }) => name === 'words-bits10.ldb')!;
 const table = golden.bytes();

@@ -2,10 +2,10 @@
 import { folderFiles, goldenDatabases, realDatabases } from '@bloom/fixtures';
 import { type Browser, chromium } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { DatabasePageFindings } from '../src/database-page.js';
-import { findChromium } from '../src/chromium.js';
-import { pageScript } from './page-script.js';
-import { PageServer } from './page-server.js';
+import type { DatabasePageFindings } from '../../src/database-page.js';
+import { findChromium } from '../../src/chromium.js';
+import { pageScript } from '../page-script.js';
+import { PageServer } from '../page-server.js';
 
 const databases = [
   ...goldenDatabases().filter(({ name }) => ['log-blocks', 'bloom', 'snappy'].includes(name)),

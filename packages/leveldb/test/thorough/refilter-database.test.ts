@@ -3,11 +3,11 @@ import { BloomFilterPolicy, type FilterPolicy, FittedBloomFilterPolicy } from '@
 import { Database, type Folder, type RefilterProgress, type WritableFile, WritableMemoryFolder, WriteBatch } from '@bloom/leveldb';
 import { idbComparator, idbFilterPolicy, idbFilterPolicyOf } from '@bloom/leveldb/idb-comparator';
 import { describe, expect, test } from 'vitest';
-import { assembleDatabase } from './assemble-database.js';
+import { assembleDatabase } from '../assemble-database.js';
 import { rejection } from '@bloom/fixtures/caught';
-import { PowerCutFolder, type Remains } from './power-cut-folder.js';
-import { reverseComparator } from './reverse-comparator.js';
-import { asMap, entriesOf, mustBeSound, small, someDatabase } from './some-database.js';
+import { PowerCutFolder, type Remains } from '../power-cut-folder.js';
+import { reverseComparator } from '../reverse-comparator.js';
+import { asMap, entriesOf, mustBeSound, small, someDatabase } from '../some-database.js';
 
 const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
 const filterPolicy = new FittedBloomFilterPolicy(12);

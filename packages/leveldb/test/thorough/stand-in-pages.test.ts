@@ -5,9 +5,9 @@ import { gzipSync } from 'node:zlib';
 import { CorruptionError, DatabaseReader } from '@bloom/leveldb';
 import { HttpFolder, type HttpFolderOptions } from '@bloom/leveldb/http';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { assembleDatabase } from './assemble-database.js';
+import { assembleDatabase } from '../assemble-database.js';
 import { rejection } from '@bloom/fixtures/caught';
-import { collect } from './collect.js';
+import { collect } from '../collect.js';
 
 const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
 const text = (bytes: Uint8Array | undefined): string | undefined => bytes && new TextDecoder().decode(bytes);

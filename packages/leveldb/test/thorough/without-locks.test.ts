@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import process from 'node:process';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { bundledProgram } from './bundled-program.js';
+import { bundledProgram } from '../bundled-program.js';
 
 let folder: string;
 let lone: string;
@@ -42,7 +42,7 @@ test("without an add-on, a folder is opened for writing only with lock: 'none', 
 test.runIf(process.platform === 'linux')('with fs-native-extensions alone, Linux locks the folder without flock, and an event reports it', async () => {
   const packages = join(folder, 'partly', 'node_modules');
   mkdirSync(packages, { recursive: true });
-  symlinkSync(realpathSync(join(import.meta.dirname, '../node_modules/fs-native-extensions')), join(packages, 'fs-native-extensions'));
+  symlinkSync(realpathSync(join(import.meta.dirname, '../../node_modules/fs-native-extensions')), join(packages, 'fs-native-extensions'));
   const program = await bundledProgram('open-database.ts', join(folder, 'partly'));
   const output = outputOf(program, join(folder, 'partly', 'database'), 'folder');
   expect(output).toMatch(/^programs that lock with flock, .*goleveldb.*, are not kept out: flock needs the package @koromix\/koffi-linux-\w+, which cannot be loaded \(.+\)\nwrote 2\n$/);

@@ -3,11 +3,11 @@ import { Worker } from 'node:worker_threads';
 import { BloomLevel } from '@bloom/level';
 import { WritableMemoryFolder } from '@bloom/leveldb';
 import { expect, test, vi } from 'vitest';
-import { type ClientMessage, clientChannelName, type FolderMessage, folderChannelName, ThreadChannel } from '../src/node/thread-channel.js';
-import { ThreadGuest } from '../src/node/thread-guest.js';
-import { ThreadHost } from '../src/node/thread-host.js';
-import { webFormats } from '../src/web-formats.js';
-import { SharedDatabase } from '../src/worker/shared-database.js';
+import { type ClientMessage, clientChannelName, type FolderMessage, folderChannelName, ThreadChannel } from '../../src/node/thread-channel.js';
+import { ThreadGuest } from '../../src/node/thread-guest.js';
+import { ThreadHost } from '../../src/node/thread-host.js';
+import { webFormats } from '../../src/web-formats.js';
+import { SharedDatabase } from '../../src/worker/shared-database.js';
 
 test('a level that is closed while it tries to open the database sends no further messages', async () => {
   const post = vi.spyOn(ThreadChannel.prototype, 'post');

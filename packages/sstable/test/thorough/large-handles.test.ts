@@ -7,12 +7,12 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { MemorySource, SyncTable } from '@bloom/sstable';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type BlockHandle, encodeBlockHandle } from '../src/format/block-handle.js';
-import { encodeFooter, FOOTER_LENGTH } from '../src/format/footer.js';
-import { assembleTable, blockOf, encodeStoredBlock } from './assemble-table.js';
-import { buildTable } from './build-table.js';
+import { type BlockHandle, encodeBlockHandle } from '../../src/format/block-handle.js';
+import { encodeFooter, FOOTER_LENGTH } from '../../src/format/footer.js';
+import { assembleTable, blockOf, encodeStoredBlock } from '../assemble-table.js';
+import { buildTable } from '../build-table.js';
 import { caught } from '@bloom/fixtures/caught';
-import { utf8 } from './entries.js';
+import { utf8 } from '../entries.js';
 
 const parts = ['index', 'metaindex', 'filter', 'data'] as const;
 type Part = (typeof parts)[number];
@@ -67,7 +67,7 @@ beforeAll(async () => {
       paths.push(path);
     }
   }
-  const script = fileURLToPath(new URL('large-handles-runner.ts', import.meta.url));
+  const script = fileURLToPath(new URL('../large-handles-runner.ts', import.meta.url));
   const args = ['--conditions=bloom-source', '--import', 'tsx', script, ...paths];
   const child = promisify(execFile)(process.execPath, args, { cwd: fileURLToPath(new URL('.', import.meta.url)) });
   // If the process dies, it has printed lines for the tables before.

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-/** The demo as `pnpm demo` runs it: `pnpm test` builds it first. */
-const demo = join(import.meta.dirname, '../dist/demo.js');
+/** The demo as `pnpm demo` runs it: `pnpm test-thorough` builds it first. */
+const demo = join(import.meta.dirname, '../../dist/demo.js');
 
 const folder = mkdtempSync(join(tmpdir(), 'bloom-demo-test-'));
 afterAll(() => {

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { expect, test } from 'vitest';
-import { bundledProgram } from './bundled-program.js';
+import { bundledProgram } from '../bundled-program.js';
 
 test('a closed database leaves next to nothing in the old generation of V8, which is collected late', async () => {
   const program = await bundledProgram('young-garbage.ts');

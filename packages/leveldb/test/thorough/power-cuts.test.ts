@@ -3,8 +3,8 @@ import { seeded } from '@bloom/fixtures';
 import { rejection } from '@bloom/fixtures/caught';
 import { Database, type DatabaseOptions, WriteBatch } from '@bloom/leveldb';
 import { afterAll, describe, expect, test } from 'vitest';
-import { collect } from './collect.js';
-import { PowerCutFolder, type Remains } from './power-cut-folder.js';
+import { collect } from '../collect.js';
+import { PowerCutFolder, type Remains } from '../power-cut-folder.js';
 
 // tooling/long-tests has a run of more than 50,000 cuts.
 const scripts = Number(process.env.BLOOM_POWER_CUT_SCRIPTS ?? 1);

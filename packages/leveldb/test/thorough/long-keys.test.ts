@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { collect } from './collect.js';
+import { collect } from '../collect.js';
 
 const OPTIONS: DatabaseOptions = { compression: 'none', blockSize: 256, writeBufferSize: 2 ** 22, cache: null };
 const text = (bytes: Uint8Array): string => Buffer.from(bytes).toString('latin1');

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
 
-const examples = join(import.meta.dirname, '../../../examples');
+const examples = join(import.meta.dirname, '../../../../examples');
 const names = readdirSync(examples, { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() && entry.name !== 'node_modules' ? [entry.name] : []));
 
 const MAX_PROGRAM_LINES = 40;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { claimHolds, examplesIn, programOf } from './comment-examples.js';
+import { claimHolds, examplesIn, programOf } from '../comment-examples.js';
 
 const SOURCE = `
 /**

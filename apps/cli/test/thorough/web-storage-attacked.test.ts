@@ -10,8 +10,8 @@ import { WritableNodeFolder } from '@bloom/leveldb/node';
 import { snappyCodec } from '@bloom/sstable';
 import { encodeKey, type IndexedDbKey } from '@bloom/web-storage';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { bloom } from './bloom.js';
-import { Scratch } from './bloom-process.js';
+import { bloom } from '../bloom.js';
+import { Scratch } from '../bloom-process.js';
 
 const scratch = new Scratch();
 const page = dataPath('web-storage/page.indexeddb.leveldb');

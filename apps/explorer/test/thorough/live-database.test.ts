@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { LiveDatabase } from '../src/live/live-database.js';
-import type { LiveEvent, LiveState } from '../src/live/live-facts.js';
+import { LiveDatabase } from '../../src/live/live-database.js';
+import type { LiveEvent, LiveState } from '../../src/live/live-facts.js';
 
 const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
 

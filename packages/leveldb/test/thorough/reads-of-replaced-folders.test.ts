@@ -10,7 +10,7 @@ import { HttpFolder } from '@bloom/leveldb/http';
 import { NodeFolder, SyncNodeFolder } from '@bloom/leveldb/node';
 import { MemorySource } from '@bloom/sstable';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { assembleDatabase } from './assemble-database.js';
+import { assembleDatabase } from '../assemble-database.js';
 import { caught, rejection } from '@bloom/fixtures/caught';
 
 const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);

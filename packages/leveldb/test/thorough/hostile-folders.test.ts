@@ -8,7 +8,7 @@ import { Database, WritableMemoryFolder } from '@bloom/leveldb';
 import { WritableNodeFolder } from '@bloom/leveldb/node';
 import { afterAll, describe, expect, test } from 'vitest';
 import { rejection } from '@bloom/fixtures/caught';
-import { collect } from './collect.js';
+import { collect } from '../collect.js';
 
 const root = mkdtempSync(join(tmpdir(), 'bloom-hostile-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
-import { bundledProgram } from './bundled-program.js';
+import { bundledProgram } from '../bundled-program.js';
 
 test('databases that are not closed and become garbage keep their files and locks, and Node prints no warning', async () => {
   const program = await bundledProgram('left-open.ts');

@@ -6,7 +6,7 @@ import { Database, DatabaseReader, MemoryFolder, SyncDatabaseReader, WritableMem
 import { MemorySink, MemorySource, SyncTable, Table, TableBuilder } from '@bloom/sstable';
 import { DatabaseTable, internalKeyComparator, SyncDatabaseTable } from '@bloom/sstable/database';
 import { describe, expect, test } from 'vitest';
-import { type Callable, ExportedTypes } from './exported-types.js';
+import { type Callable, ExportedTypes } from '../exported-types.js';
 
 const facts = new ExportedTypes();
 const BOUNDS = ['gt', 'gte', 'lt', 'lte', 'prefix'];
@@ -38,7 +38,7 @@ function tablesOf(markdown: string): ClassTable[] {
   });
 }
 
-const PAGE = join(import.meta.dirname, '../../../apps/site/pages/public-classes.md');
+const PAGE = join(import.meta.dirname, '../../../../apps/site/pages/public-classes.md');
 const page = readFileSync(PAGE, 'utf8');
 const tables = tablesOf(page);
 

@@ -4,7 +4,7 @@ import { Database } from '@bloom/leveldb';
 import { WritableOpfsFolder } from '@bloom/leveldb/opfs';
 import { afterAll, beforeEach, expect, test, vi } from 'vitest';
 import { rejection } from '@bloom/fixtures/caught';
-import { MemoryOpfs } from './memory-opfs.js';
+import { MemoryOpfs } from '../memory-opfs.js';
 
 const LOCK = '@bloom/leveldb db';
 let opfs: MemoryOpfs;

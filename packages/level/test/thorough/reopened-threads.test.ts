@@ -9,7 +9,7 @@ import { BloomLevel } from '@bloom/level';
 import { Database } from '@bloom/leveldb';
 import { WritableNodeFolder } from '@bloom/leveldb/node';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import { deleteProgram, LevelThread, threadProgram } from './level-threads.js';
+import { deleteProgram, LevelThread, threadProgram } from '../level-threads.js';
 
 const SHARED = { multithreading: true } as const;
 

@@ -3,9 +3,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { Database } from '../src/index.js';
-import { WritableNodeFolder } from '../src/node.js';
-import { bundledProgram } from './bundled-program.js';
+import { Database } from '../../src/index.js';
+import { WritableNodeFolder } from '../../src/node.js';
+import { bundledProgram } from '../bundled-program.js';
 
 let program: string;
 const root = mkdtempSync(join(tmpdir(), 'bloom-process-end-'));
