@@ -8,15 +8,16 @@ import { defaultServerConditions } from 'vite';
 const conditions = ['bloom-source', ...defaultServerConditions];
 
 /**
- * Files of a folder that run in a process of their own. All others share one, which is faster, and safe because our modules keep no state. Those of
- * `packages/sstable` have fake timers, which would catch the timers of other files' connections, and those of `packages/leveldb` have a file
- * system that fails, one without descriptors, another limit of MANIFESTs, a file system whose syncs wait, and another clock.
+ * Files of a folder that run in a process of their own. All others share one, which is faster, and safe because our modules keep no state. The two
+ * of `packages/sstable` have fake timers, which would catch the timers of other files' connections, those of `packages/web-storage` measure the most
+ * memory that their process had, and those of `packages/leveldb` have a file system that fails, one without descriptors, another limit of
+ * MANIFESTs, a file system whose syncs wait, another clock, and the native code that their process loaded.
  *
  * @type {Readonly<Record<string, string[]>>}
  */
 const ISOLATED_FILES = {
   'packages/level': ['test/turns.test.ts'],
-  'packages/leveldb': ['test/failing-system.test.ts', 'test/lock-failures.test.ts', 'test/manifest-room.test.ts', 'test/node-files.test.ts', 'test/time-slices.test.ts'],
+  'packages/leveldb': ['test/failing-system.test.ts', 'test/host-locks.test.ts', 'test/lock-failures.test.ts', 'test/manifest-room.test.ts', 'test/node-files.test.ts', 'test/time-slices.test.ts'],
   'packages/web-storage': ['test/attacked.test.ts', 'test/tagged-json.test.ts'],
   'packages/sstable': ['test/http-patience.test.ts', 'test/http-retries.test.ts'],
 };
